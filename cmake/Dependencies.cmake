@@ -1,0 +1,16 @@
+# Libraries, all from Debian's packages. docs/dependencies.md says why each is there.
+find_package(Threads REQUIRED)
+find_package(Boost 1.81 REQUIRED COMPONENTS json)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(libcgroup REQUIRED IMPORTED_TARGET libcgroup)
+pkg_check_modules(libsystemd REQUIRED IMPORTED_TARGET libsystemd)
+pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
+pkg_check_modules(sqlite3 REQUIRED IMPORTED_TARGET sqlite3)
+find_path(CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
+
+# Boost.System is header-only; Asio without its deprecated names.
+add_library(flowcon_boost INTERFACE)
+target_link_libraries(flowcon_boost INTERFACE Boost::headers Boost::json)
+target_compile_definitions(flowcon_boost INTERFACE BOOST_ASIO_NO_DEPRECATED)
+add_library(flowcon_asio INTERFACE)
+target_link_libraries(flowcon_asio INTERFACE flowcon_boost Threads::Threads)

@@ -1,0 +1,26 @@
+# Compiler flags: every warning is an error; ccache where it is installed; hardening in releases.
+find_program(FLOWCON_CCACHE ccache)
+if(FLOWCON_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${FLOWCON_CCACHE})
+endif()
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion
+                    -Wno-sign-conversion -Werror)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # gcc 12 sees maybe-uninitialized and dangling values inside Boost and libstdc++ that are not there.
+  add_compile_options(-Wno-maybe-uninitialized -Wno-restrict)
+endif()
+
+if(FLOWCON_SANITIZE)
+  add_compile_options(-fsanitize=${FLOWCON_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${FLOWCON_SANITIZE})
+elseif(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+  add_compile_options(-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+  add_link_options(-Wl,-z,relro,-z,now)
+endif()
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(NOT FLOWCON_SANITIZE)
+  add_link_options(-pie)
+endif()
+add_link_options(-Wl,--as-needed)

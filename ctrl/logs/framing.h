@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes of a log file become lines of a job's output. Pure: no I/O. Bounded: a line of any length
+// costs at most kMaxLineBytes of memory; what is beyond that is dropped and counted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace flowcon::ctrl::logs {
+
+/// Longest line that is kept whole; of a longer one the first half and the last half of this are
+/// kept, since progress bars and tables put their values at either end.
+inline constexpr std::size_t kMaxLineBytes = 64 * 1024;
+
+/// One line without its end, and when it was printed.
+/// Units: seconds since the Unix epoch; 0 where the source does not say.
+struct Line {
+  std::string_view text;  ///< valid during the call only; may hold invalid UTF-8, no ANSI codes
+  double time = 0;
+  bool is_stderr = false;
+};
+
+using LineSink = std::function<void(const Line&)>;
+
+struct FramingStats {
+  std::uint64_t lines = 0;
+  std::uint64_t cut_lines = 0;    ///< lines longer than kMaxLineBytes
+  std::uint64_t bad_records = 0;  ///< json-file records that are not what Docker writes
+};
+
+/// Splits a job's raw output into lines: at \n, \r\n and at a lone \r (a progress bar drawn over
+/// itself); removes ANSI escape sequences and applies \b. A half line is kept until its end comes.
+class LineSplitter {
+ public:
+  explicit LineSplitter(LineSink sink);
+  void feed(std::string_view bytes, double time, bool is_stderr);
+  /// Emits what is left without a line end.
+  void finish();
+  [[nodiscard]] const FramingStats& stats() const { return stats_; }
+
+ private:
+  void emit();
+  LineSink sink_;
+  std::string pending_;
+  std::string cleaned_;
+  double time_ = 0;
+  bool is_stderr_ = false;
+  FramingStats stats_;
+};
+
+/// Decodes Docker's json-file format ({"log":"…\n","stream":"stdout","time":"…"} one record a
+/// line), puts together lines that Docker split at 16 KiB, keeps stdout and stderr apart.
+/// feed() takes any cut of the file's bytes; a half record is kept until the rest comes.
+class JsonFileDecoder {
+ public:
+  explicit JsonFileDecoder(LineSink sink);
+  void feed(std::string_view bytes);
+  void finish();
+  /// Forgets a half record (the file was truncated or replaced).
+  void reset();
+  /// Bytes of the half record kept, so that a reader can store a restart offset at a record's start.
+  [[nodiscard]] std::size_t pending_bytes() const;
+  [[nodiscard]] FramingStats stats() const;
+
+ private:
+  void decode_record(std::string_view record);
+  LineSplitter out_;
+  LineSplitter err_;
+  std::string pending_;
+  std::uint64_t bad_records_ = 0;
+};
+
+/// True if `head` (the first bytes of a file) looks like Docker's json-file format.
+[[nodiscard]] bool looks_like_json_file(std::string_view head);
+
+}  // namespace flowcon::ctrl::logs

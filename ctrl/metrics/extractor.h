@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the values of a job's evaluation function in its output. Lines in, series out; no I/O.
+// RE2 only: every line costs time linear in its length, whatever it holds.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "ctrl/model.h"
+
+namespace flowcon::ctrl::metrics {
+
+/// What the user said (labels or flags). Empty fields are detected.
+struct Spec {
+  std::string metric;             ///< name of the series, as printed or normalised; "" = detect
+  std::optional<Goal> goal;       ///< empty = from the name
+  std::string pattern;            ///< RE2 with a group named `value` (or one group); "" = none
+};
+
+/// How far the job is by its own account ("epoch 3/20"). Units: the job's own; 0 <= done <= total.
+struct Counter {
+  double done = 0;
+  double total = 0;
+};
+
+struct Candidate {
+  std::string metric;
+  Goal goal = Goal::min;
+  double score = 0;       ///< higher is better; only comparable within one log
+  std::size_t count = 0;  ///< values seen
+};
+
+/// What is known after the lines so far.
+struct Report {
+  std::string metric;  ///< "" = nothing found yet
+  Goal goal = Goal::min;
+  double confidence = 0;  ///< 0..1; 1 when the user named the metric or gave a pattern
+  std::vector<Sample> samples;  ///< of the metric, in order; the last `keep` ones when bounded
+  std::vector<Sample> head;     ///< its first samples (up to eight), also when bounded
+  std::size_t count = 0;        ///< values seen in all
+  double low = 0, high = 0;     ///< range of the finite values seen
+  std::optional<Counter> counter;
+  std::vector<Candidate> candidates;  ///< best first, the chosen one included
+};
+
+/// Reads lines, keeps candidate series, names the best. One per container.
+/// Bounded: with `keep` > 0 it holds at most `keep` samples per series and a fixed number of
+/// series, whatever the log prints; with keep == 0 it holds everything (for whole files).
+class Extractor {
+ public:
+  /// Errors: a pattern that RE2 refuses or that has no usable group; the message says which.
+  [[nodiscard]] static Result<Extractor> create(const Spec& spec, std::size_t keep);
+  Extractor(Extractor&&) noexcept;
+  Extractor& operator=(Extractor&&) noexcept;
+  ~Extractor();
+
+  /// `line` without its line end and without ANSI codes; `time` in seconds since the epoch.
+  void feed(std::string_view line, double time);
+  /// The present choice. Cheap enough for every tick.
+  [[nodiscard]] Report report() const;
+  /// Number of values of the present choice so far; changes when there is something new.
+  [[nodiscard]] std::size_t count() const;
+
+ private:
+  struct Impl;
+  explicit Extractor(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace flowcon::ctrl::metrics

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plain types that the decisions are made of. No behaviour, no I/O.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace flowcon::ctrl {
+
+/// Direction in which the evaluation function improves.
+enum class Goal { min, max };
+
+/// One value of the evaluation function E(t).
+/// Units: time in seconds since the Unix epoch; value in the metric's own unit (may be NaN or
+/// infinite where the job printed so).
+struct Sample {
+  double time = 0;
+  double value = 0;
+};
+
+/// The lists of FlowCon: NL (young), WL (watching), CL (completing).
+enum class List { nl, wl, cl };
+
+/// Average use of one container over an interval, each as a share (0..1) of what the host has.
+/// `blkio` and `netio` are shares of the host total in the interval.
+struct Usage {
+  double cpu = 0;
+  double memory = 0;
+  double blkio = 0;
+  double netio = 0;
+};
+
+/// "NL", "WL", "CL".
+[[nodiscard]] constexpr const char* name(List list) {
+  return list == List::nl ? "NL" : list == List::wl ? "WL" : "CL";
+}
+
+/// "min", "max".
+[[nodiscard]] constexpr const char* name(Goal goal) { return goal == Goal::min ? "min" : "max"; }
+
+}  // namespace flowcon::ctrl
