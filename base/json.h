@@ -12,15 +12,19 @@
 
 namespace flowcon {
 
-/// Parses one JSON text. Errors: not JSON, nesting deeper than 64, a duplicate member is kept last.
-/// A number beyond the range of a double is an error, never an infinity.
+/// Parses one JSON text (UTF-8). Integers of 64 bits stay integers, every other number becomes the
+/// nearest double. Of a duplicate member the last one is kept.
+/// Errors: not JSON, anything but space after it, nesting deeper than 64, invalid UTF-8, a number
+/// beyond the range of a double (never an infinity; too small is zero), an exponent of more than
+/// 31 bits.
 [[nodiscard]] Result<boost::json::value> parse_json(std::string_view text);
 
 /// Renders on one line without spaces. Members keep their order. Non-finite doubles, which JSON
-/// does not know, become the strings "nan", "inf" and "-inf".
+/// does not know, become the strings "nan", "inf" and "-inf". Invalid UTF-8 becomes U+FFFD.
 [[nodiscard]] std::string render_json(const boost::json::value& value);
 
-/// The shortest decimal text that reads back as the same double: 0.25, 1, 1e-07, nan, inf, -inf.
+/// The fewest digits that read back as the same double: 0.25, 1, 1e-07, -0.0, nan, inf, -inf; an
+/// exponent is used below 1e-4 and from 1e16 on.
 [[nodiscard]] std::string render_number(double number);
 
 /// Indented by two spaces, for people.

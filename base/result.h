@@ -18,9 +18,7 @@ struct Error {
   std::string what;
 
   /// One line: the sentence, then the text of the code where there is one.
-  [[nodiscard]] std::string message() const {
-    return code ? what + ": " + code.message() : what;
-  }
+  [[nodiscard]] std::string message() const { return code ? what + ": " + code.message() : what; }
 };
 
 /// Called by boost::system::result::value() on a Result without a value; we never call value()
@@ -36,9 +34,7 @@ using Result = boost::system::result<T, Error>;
 }
 
 /// An error whose sentence says everything (bad input).
-[[nodiscard]] inline Error bad_input(std::string what) {
-  return {{}, std::move(what)};
-}
+[[nodiscard]] inline Error bad_input(std::string what) { return {{}, std::move(what)}; }
 
 /// The same error with the outer action in front: "outer: inner".
 [[nodiscard]] inline Error wrap(Error error, const std::string& doing) {

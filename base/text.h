@@ -7,8 +7,9 @@
 
 namespace flowcon {
 
-/// `text` with control characters, ANSI introducers and invalid UTF-8 replaced by U+FFFD, cut to
-/// `max_bytes` (an ellipsis is added where something was cut). Safe for a terminal and for JSON.
+/// `text` with control characters, ANSI introducers, marks of text direction and invalid UTF-8
+/// replaced by U+FFFD, cut to `max_bytes` (an ellipsis, counted in, ends it where something was
+/// cut). Safe for a terminal and for JSON.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t max_bytes = 200);
 
 /// `text` with every invalid UTF-8 sequence replaced by U+FFFD, control characters kept.
@@ -19,7 +20,8 @@ namespace flowcon {
 template <class Words>
 [[nodiscard]] std::string_view nearest_word(std::string_view word, const Words& words);
 
-/// Number of single-character edits between two words (Levenshtein).
+/// Number of single-byte edits between two words (Levenshtein). A word above 256 bytes counts as
+/// wholly different from every other word, which bounds the time.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
 template <class Words>
