@@ -18,13 +18,17 @@ struct Group {
   std::string cpu;      ///< on v2 the unified path
   std::string cpuacct;  ///< equals cpu on v2
   std::string memory;
-  std::string scope;    ///< systemd unit ("docker-….scope") or "" with the cgroupfs driver
+  std::string scope;  ///< systemd unit ("docker-….scope") or "" with the cgroupfs driver
 };
 
-/// The cgroups of a process. Errors: ESRCH the process is gone; bad paths are refused.
+/// The cgroups of a process. Errors: ESRCH the process is gone (an exiting process is shown in the
+/// root group, so one in the root counts as gone); EINVAL a path that leads out of the hierarchy or
+/// has odd bytes.
 [[nodiscard]] Result<Group> find_group(std::int64_t pid, Mode mode);
 
-/// The same from the text of /proc/PID/cgroup. Pure.
+/// The same from the text of /proc/PID/cgroup. Pure. A controller named in a v1 line ("cpu,cpuacct"
+/// too) is there; any other is in the unified hierarchy unless `mode` is v1. A controller that is
+/// nowhere, or in the root group, has the path "".
 [[nodiscard]] Result<Group> parse_proc_cgroup(const std::string& text, Mode mode);
 
 /// A CPU setting as the kernel holds it.
@@ -44,21 +48,34 @@ struct Write {
   bool operator==(const Write&) const = default;
 };
 
-/// The writes that turn `from` into `to`, in the order that the kernel accepts; nothing for what
-/// is equal already.
+/// The nearest setting that the kernel can hold. Weight 0 (a group with cpu.idle) stays 0.
+/// Source: kernel/sched: v1 cpu.shares 2..262144, v2 cpu.weight 1..10000, quota at least 1000 us,
+/// period 1000..1000000 us.
+[[nodiscard]] CpuSetting clamp_to_kernel(CpuSetting setting, bool is_v2);
+
+/// The writes that turn `from` into `to` (clamped), in the order that the kernel accepts; nothing
+/// for what is equal already, and no weight where either is 0 (cpu.idle groups have none).
+/// On v1 the kernel checks quota/period against parent and children at each of the two writes, so
+/// where both change the quota is lifted first.
 [[nodiscard]] std::vector<Write> render(const CpuSetting& from, const CpuSetting& to, bool is_v2);
 
-/// Reads the present setting. Errors: as CgroupFs::read.
+/// Reads the present setting. A kernel without CPU bandwidth control has no quota files: no quota.
+/// Errors: as CgroupFs::read; EBADMSG where a file does not hold what the kernel writes.
 [[nodiscard]] Result<CpuSetting> read_cpu(const CgroupFs& fs, const Group& group);
 
-/// Writes and reads back. Errors: as CgroupFs::write; EIO and both settings in the message where
-/// the kernel holds something else afterwards.
+/// Writes what differs and reads back. `to` is clamped first.
+/// Errors: as CgroupFs::write, the message says what had been applied, and that is undone where
+/// the kernel lets us; EINVAL on v1 also means a quota above the parent's or below a child's; EIO
+/// and both settings in the message where the kernel holds something else afterwards.
 [[nodiscard]] Result<void> write_cpu(CgroupFs& fs, const Group& group, const CpuSetting& to);
 
-/// CPU time used since the group was made. Units: nanoseconds.
+/// CPU time used since the group was made (v1 cpuacct.usage, v2 usage_usec of cpu.stat).
+/// Units: nanoseconds. Errors: as CgroupFs::read; EBADMSG.
 [[nodiscard]] Result<std::uint64_t> read_cpu_usage(const CgroupFs& fs, const Group& group);
 
-/// Memory that cannot be dropped at once: current minus inactive file. Units: bytes.
+/// Memory that cannot be dropped at once: current minus inactive file pages, never below 0 (v1
+/// memory.usage_in_bytes and total_inactive_file, v2 memory.current and inactive_file).
+/// Units: bytes. Errors: as CgroupFs::read; ENOENT without a memory group; EBADMSG.
 [[nodiscard]] Result<std::uint64_t> read_working_set(const CgroupFs& fs, const Group& group);
 
 /// How a share becomes a CPU setting.
@@ -66,22 +83,49 @@ enum class LimitMode { weight, quota };
 
 /// One controlled container: what it had and what share it shall have.
 struct Share {
-  CpuSetting original;   ///< before control; its quota stays a ceiling
-  std::string parent;    ///< parent group; weights compete among siblings only
-  double limit = 1;      ///< share of the host in (0,1]
-  double factor = 1;     ///< user's own factor on the weight (flowcon.weight), > 0
+  CpuSetting original;  ///< before control; its quota stays a ceiling
+  std::string parent;   ///< parent group; weights compete among siblings only
+  double limit = 1;     ///< share of the host in (0,1]
+  double factor = 1;    ///< user's own factor on the weight (flowcon.weight), > 0
 };
 
-/// Settings for all controlled containers at once, in order.
-/// weight: proportional to original weight x factor x limit, scaled so that the containers below
-/// one parent keep together the weight they had (docs/architecture.md); quota untouched.
-/// quota: limit x cores, never above the original quota; a limit of 1 is the original; weight
-/// untouched but for `factor`. `cores` is what the host has.
+/// Settings for all controlled containers at once, in order. Pure.
+///
+/// weight: w_i = o_i f_i l_i * S, where o is the original weight, f the factor, l the limit and
+///   S = sum(o_j) / sum(o_j f_j l_j) over the siblings (same parent); rounded to nearest, clamped
+///   to the kernel's range. So the siblings keep together the weight they had, and one alone, or
+///   all with the same limit and factor, keep exactly their originals. What clamping adds or takes
+///   is not handed on. Quota and period stay the originals.
+/// quota: quota = round(l * cores * period), at least 1000 us, never above the original quota;
+///   the period is the original's where it had a quota, else 100000 us. A limit of 1 is exactly the
+///   original. The weight follows the formula above with every l = 1.
+///
+/// `cores` is what the host has. A limit below 1e-6 counts as 1e-6, one that is above 1 or NaN as
+/// 1; a factor that is not finite and positive counts as 1. A weight of 0 (cpu.idle) is left alone.
+/// Source: DESIGN.md, Limits; docs/architecture.md.
 [[nodiscard]] std::vector<CpuSetting> share_out(const std::vector<Share>& shares, LimitMode mode,
                                                 double cores, bool is_v2);
 
+/// One property of a systemd unit, type "t" (uint64).
+struct UnitProperty {
+  std::string name;
+  std::uint64_t value = 0;
+  bool operator==(const UnitProperty&) const = default;
+};
+
+/// What systemd is told for a setting: CPUWeight (v2) or CPUShares (v1), CPUQuotaPerSecUSec (us of
+/// CPU time per second; UINT64_MAX is no quota) and CPUQuotaPeriodUSec. Pure. The quota is rounded
+/// up, so that systemd, which rounds down, arrives at exactly the same quota.
+[[nodiscard]] std::vector<UnitProperty> unit_properties(const CpuSetting& to, bool is_v2);
+
+/// A unit name that systemd may be asked about: 255 bytes at most of letters, digits and
+/// ":-_.\\@", ending in ".scope" or ".slice" or ".service". Errors: EINVAL.
+[[nodiscard]] Result<void> check_unit(const std::string& unit);
+
 /// Tells systemd about a scope's setting, so that a daemon-reload keeps it (runtime properties).
-/// Errors: no system bus, unit unknown.
+/// Opens the system bus for this call and closes it; blocks 2 s at most (effects thread).
+/// Errors: EINVAL a bad unit name; ENOENT no such unit; ETIMEDOUT; else sd-bus's errno (no system
+/// bus, no permission).
 [[nodiscard]] Result<void> tell_systemd(const std::string& scope, const CpuSetting& to, bool is_v2);
 
 }  // namespace flowcon::cgroups

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <systemd/sd-bus.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <limits>
+#include <string_view>
+
+#include "base/text.h"
+#include "cgroups/cpu.h"
+
+namespace flowcon::cgroups {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kBusTimeout{2};
+constexpr std::uint64_t kInfinity = std::numeric_limits<std::uint64_t>::max();
+
+struct Bus {
+  sd_bus* bus = nullptr;
+  Bus() = default;
+  Bus(const Bus&) = delete;
+  Bus& operator=(const Bus&) = delete;
+  ~Bus() { sd_bus_close_unref(bus); }  // not flush: that may block without a bound
+};
+
+struct Message {
+  sd_bus_message* message = nullptr;
+  Message() = default;
+  Message(const Message&) = delete;
+  Message& operator=(const Message&) = delete;
+  ~Message() { sd_bus_message_unref(message); }
+};
+
+std::uint64_t microseconds_until(Clock::time_point deadline) {
+  const auto left = std::chrono::duration_cast<std::chrono::microseconds>(deadline - Clock::now());
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(left.count(), 0));
+}
+
+/// Waits until the bus has said hello. sd_bus_call would wait 90 s for it whatever its own timeout.
+int wait_until_ready(sd_bus* bus, Clock::time_point deadline) {
+  while (true) {
+    const int ready = sd_bus_is_ready(bus);
+    if (ready != 0) return ready;
+    const int processed = sd_bus_process(bus, nullptr);
+    if (processed < 0) return processed;
+    if (processed > 0) continue;
+    const std::uint64_t left = microseconds_until(deadline);
+    if (left == 0) return -ETIMEDOUT;
+    const int waited = sd_bus_wait(bus, left);
+    if (waited < 0 && waited != -EINTR) return waited;
+  }
+}
+
+int append(sd_bus_message* message, const std::string& unit,
+           const std::vector<UnitProperty>& properties) {
+  constexpr int kRuntime = 1;
+  int code = sd_bus_message_append(message, "sb", unit.c_str(), kRuntime);
+  if (code >= 0) code = sd_bus_message_open_container(message, 'a', "(sv)");
+  for (const UnitProperty& property : properties) {
+    if (code < 0) break;
+    code = sd_bus_message_append(message, "(sv)", property.name.c_str(), "t", property.value);
+  }
+  return code < 0 ? code : sd_bus_message_close_container(message);
+}
+
+}  // namespace
+
+std::vector<UnitProperty> unit_properties(const CpuSetting& to, bool is_v2) {
+  const CpuSetting setting = clamp_to_kernel(to, is_v2);
+  std::vector<UnitProperty> properties;
+  if (setting.weight != 0) {
+    properties.push_back({is_v2 ? "CPUWeight" : "CPUShares", setting.weight});
+  }
+  std::uint64_t per_second = kInfinity;
+  if (setting.quota_us) {
+    constexpr std::uint64_t kSecondUs = 1000000;
+    // Beyond this the product would overflow; no host has that many cores.
+    const auto quota = std::min<std::uint64_t>(static_cast<std::uint64_t>(*setting.quota_us),
+                                               kInfinity / kSecondUs / 2);
+    per_second = (quota * kSecondUs + setting.period_us - 1) / setting.period_us;
+  }
+  properties.push_back({"CPUQuotaPerSecUSec", per_second});
+  properties.push_back({"CPUQuotaPeriodUSec", setting.period_us});
+  return properties;
+}
+
+Result<void> check_unit(const std::string& unit) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:-_.\\@";
+  const std::string_view text = unit;
+  const auto ends_in = [text](std::string_view suffix) {
+    return text.size() > suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
+  };
+  const bool is_good = text.size() <= 255 &&
+                       text.find_first_not_of(kPlain) == std::string_view::npos &&
+                       (ends_in(".scope") || ends_in(".slice") || ends_in(".service"));
+  if (is_good) return {};
+  return errno_error(EINVAL, "refused \"" + printable(text) + "\", which is no systemd unit name");
+}
+
+Result<void> tell_systemd(const std::string& scope, const CpuSetting& to, bool is_v2) {
+  if (const auto good = check_unit(scope); !good) return good.error();
+  const std::string doing = "tell systemd the CPU limit of " + scope;
+  const Clock::time_point deadline = Clock::now() + kBusTimeout;
+  Bus bus;
+  int code = sd_bus_open_system(&bus.bus);
+  if (code >= 0) code = wait_until_ready(bus.bus, deadline);
+  if (code < 0) return errno_error(-code, doing + ": no system bus");
+
+  Message call;
+  code = sd_bus_message_new_method_call(bus.bus, &call.message, "org.freedesktop.systemd1",
+                                        "/org/freedesktop/systemd1",
+                                        "org.freedesktop.systemd1.Manager", "SetUnitProperties");
+  if (code >= 0) code = append(call.message, scope, unit_properties(to, is_v2));
+  if (code < 0) return errno_error(-code, doing);
+  sd_bus_error failure = SD_BUS_ERROR_NULL;
+  // A timeout of 0 would mean sd-bus's default of 25 s.
+  const std::uint64_t left = std::max<std::uint64_t>(microseconds_until(deadline), 1);
+  code = sd_bus_call(bus.bus, call.message, left, &failure, nullptr);
+  if (code >= 0) return {};
+  // systemd's own names have no errno in sd-bus's table, so the one that matters is named here.
+  if (sd_bus_error_has_name(&failure, "org.freedesktop.systemd1.NoSuchUnit") > 0) code = -ENOENT;
+  const std::string why = failure.message ? printable(failure.message) : std::string();
+  sd_bus_error_free(&failure);
+  return errno_error(-code, why.empty() ? doing : doing + ": " + why);
+}
+
+}  // namespace flowcon::cgroups
