@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The training image: Python, PyTorch and scikit-learn from Debian's packages, put together by
+# mmdebstrap, no registry involved. Its tag is a hash of the recipe below, so a changed recipe is a
+# new image. The packed root file system is kept in the cache; an engine that has the image already
+# is asked nothing more.
+#
+#   image_ensure SOCKET       see to it that the engine has the image; its name is in IMAGE
+#   image_pack                only see to it that the packed root is in the cache: IMAGE_TAR
+#
+# FLOWCON_MIRROR names a Debian mirror; without it the machine's own is used.
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # the results are variables of the caller
+
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+IMAGE_SUITE=bookworm
+IMAGE_PACKAGES=python3-torch,python3-sklearn,python3-numpy
+# What a training never opens: a third of the size and of the time to import it. The copyright files
+# and /usr/share/common-licenses (the text that examples/char_gru.py learns) stay.
+IMAGE_WITHOUT=(
+  '/usr/share/doc/*' '/usr/share/man/*' '/usr/share/locale/*' '/usr/share/info/*'
+  '/usr/include/*' '/usr/lib/*.a' '/usr/lib/gcc/*/cc1*' '/usr/lib/gcc/*/lto1' '/usr/bin/*lto-dump*'
+  '/usr/lib/*/dri/*'
+)
+IMAGE_CHANGES=('ENV PYTHONDONTWRITEBYTECODE=1' 'ENV LANG=C.UTF-8')
+
+image_recipe() {
+  printf '%s\n' "$IMAGE_SUITE" "$IMAGE_PACKAGES" "${IMAGE_WITHOUT[@]}" "${IMAGE_CHANGES[@]}"
+}
+
+IMAGE=flowcon-train:$(image_recipe | sha256sum | cut -c1-12)
+IMAGE_TAR=$FLOWCON_CACHE/${IMAGE/:/-}.tar.zst
+
+image_ensure() {
+  local started=$SECONDS changes=() change
+  if DOCKER_HOST=unix://$1 docker image inspect "$IMAGE" >/dev/null 2>&1; then
+    say "image $IMAGE: the engine has it"
+    return 0
+  fi
+  image_pack || return 1
+  for change in "${IMAGE_CHANGES[@]}"; do changes+=(--change "$change"); done
+  say "image $IMAGE: importing"
+  # What the cache holds may be cut short (a full disk, a power failure): then make it anew, once.
+  if ! zstd -dcq "$IMAGE_TAR" | DOCKER_HOST=unix://$1 docker import "${changes[@]}" - "$IMAGE" >/dev/null; then
+    rm -f "$IMAGE_TAR"
+    warn "could not import $IMAGE_TAR (removed; the next run makes it anew). Is the disk full? df -h"
+    return 1
+  fi
+  say "image $IMAGE: imported in $(seconds_since "$started") s"
+}
+
+image_pack() {
+  local started=$SECONDS log=$FLOWCON_CACHE/mmdebstrap.log part=$IMAGE_TAR.$$.part options=() mirror=() path tool
+  [ ! -s "$IMAGE_TAR" ] || return 0
+  for tool in mmdebstrap zstd; do
+    have "$tool" || { warn "$tool is not installed; run scripts/setup run"; return 1; }
+  done
+  mkdir -p "$FLOWCON_CACHE" || return 1
+  path=$(image_mirror)
+  [ -z "$path" ] || mirror=("$path")
+  while read -r path; do options+=(--aptopt="$path"); done < <(image_proxy)
+  for path in "${IMAGE_WITHOUT[@]}"; do options+=(--dpkgopt="path-exclude=$path"); done
+  say "image $IMAGE: installing Debian's PyTorch and scikit-learn, about 450 MB to download"
+  at_exit rm -f "$part"
+  options+=(--dpkgopt='path-include=/usr/share/doc/*/copyright')
+  # The tar goes down the pipe, the stages past it.
+  if ! {
+    mmdebstrap --variant=minbase --format=tar --include="$IMAGE_PACKAGES" \
+      --aptopt='APT::Install-Recommends "false"' "${options[@]}" "$IMAGE_SUITE" - "${mirror[@]}" \
+      2> >(tee "$log" | image_progress "$started" >&3) | zstd -q -3 -T0 -f -o "$part"
+  } 3>&1; then
+    rm -f "$part"
+    warn "mmdebstrap could not make the image; its last lines (all of $log):"
+    tail -n 15 "$log" | sed 's/^/    /' >&2
+    return 1
+  fi
+  mv "$part" "$IMAGE_TAR"
+  say "image $IMAGE: made in $(seconds_since "$started") s, kept as $IMAGE_TAR ($(du -h "$IMAGE_TAR" | cut -f1))"
+}
+
+# mmdebstrap's own stages, each with the second it began at.
+image_progress() {
+  local line
+  while read -r line; do
+    case $line in
+      'I: running apt-get update'* | 'I: downloading'* | 'I: extracting'* | 'I: installing'* | 'I: creating'*)
+        printf '  %4d s  %s\n' "$(seconds_since "$1")" "${line#I: }"
+        ;;
+    esac
+  done
+}
+
+# A mirror other than Debian's own that this machine's apt takes the suite from; where there is
+# none mmdebstrap takes Debian's own, with the security updates.
+image_mirror() {
+  if [ -n "${FLOWCON_MIRROR:-}" ]; then
+    printf '%s' "$FLOWCON_MIRROR"
+  elif have apt-get; then
+    # shellcheck disable=SC2016 # apt-get's own variable
+    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $IMAGE_SUITE" \
+      'Component: main' 2>/dev/null | grep -E '^https?:' | grep -v '//deb\.debian\.org/' | head -n 1 || :
+  fi
+}
+
+image_proxy() { apt-config dump 2>/dev/null | grep -iE '^Acquire::https?::(Proxy|Verify)' || :; }
