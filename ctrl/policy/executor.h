@@ -12,8 +12,8 @@
 namespace flowcon::ctrl::policy {
 
 /// One container as the executor sees it.
-/// Units: limit is a share of the host in (0,1], growth as in growth/growth.h; empty means "never
-/// had one" and "not measured".
+/// Units: limit is a share of the host in (0,1], growth as in growth/growth.h and finite; empty
+/// means "never had one" and "not measured".
 struct Member {
   std::string id;
   List list = List::nl;
@@ -22,7 +22,7 @@ struct Member {
 };
 
 /// What the executor decides from. Units: interval and interval_max in seconds; alpha in units of
-/// growth; beta has none.
+/// growth; beta (at least 1) has none.
 struct ExecutorState {
   double alpha = 0.03;
   double beta = 2;
@@ -40,13 +40,15 @@ struct Placement {
 };
 
 struct ExecutorDecision {
-  double interval = 0;          ///< seconds until the next run
-  bool all_completing = false;  ///< every container is in CL: free competition and back-off
+  double interval = 0;                ///< seconds until the next run
+  bool all_completing = false;        ///< every container is in CL: free competition and back-off
   std::vector<Placement> containers;  ///< in the order of the state
 };
 
-/// One round of Algorithm 1. Source: FlowCon, Algorithm 1; misprints settled as in
-/// docs/architecture.md.
+/// One round of Algorithm 1. Limits are at most 1, their sum may be more. Without floor_all a
+/// growing container's limit has no lower bound, as published. Sums run in the order of the
+/// containers, so the same state gives the same bits.
+/// Source: FlowCon, Algorithm 1; misprints settled as in docs/architecture.md.
 [[nodiscard]] ExecutorDecision decide_executor(const ExecutorState& state);
 
 /// What the listener decides from: the executor's state, the interval to fall back to, and the
@@ -62,10 +64,13 @@ struct ListenerDecision {
   std::vector<std::string> departed;  ///< in the order of the state's containers
   bool rerun = false;                 ///< the executor must run at once
   double interval = 0;                ///< seconds
-  std::vector<Placement> containers;  ///< in the order of `active`
+  /// In the order of `active`, ready for the executor: a newcomer is in NL with limit 1, the others
+  /// are as they were.
+  std::vector<Member> containers;
 };
 
-/// One look of Algorithm 2: compares the sets of containers, not their counts.
+/// One look of Algorithm 2: compares the sets of containers, not their counts. An id that is twice
+/// in `active` counts once.
 /// Source: FlowCon, Algorithm 2.
 [[nodiscard]] ListenerDecision decide_listener(const ListenerState& state);
 
