@@ -116,7 +116,7 @@ Result<void> tell_systemd(const std::string& scope, const CpuSetting& to, bool i
                                         "org.freedesktop.systemd1.Manager", "SetUnitProperties");
   if (code >= 0) code = append(call.message, scope, unit_properties(to, is_v2));
   if (code < 0) return errno_error(-code, doing);
-  sd_bus_error failure = SD_BUS_ERROR_NULL;
+  sd_bus_error failure{};  // SD_BUS_ERROR_NULL is C99, which clang refuses in C++
   // A timeout of 0 would mean sd-bus's default of 25 s.
   const std::uint64_t left = std::max<std::uint64_t>(microseconds_until(deadline), 1);
   code = sd_bus_call(bus.bus, call.message, left, &failure, nullptr);
