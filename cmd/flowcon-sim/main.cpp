@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// flowcon-sim: arguments, the three standard streams, exit codes. 0 done, 1 failed, 125 wrong
+// usage.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "cmd/flowcon-sim/decide.h"
+#include "cmd/flowcon-sim/options.h"
+
+namespace {
+
+using flowcon::Result;
+
+Result<std::size_t> read_input(char* buffer, std::size_t size) {
+  for (;;) {
+    const ssize_t got = ::read(STDIN_FILENO, buffer, size);
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno != EINTR) return flowcon::errno_error(errno, "reading standard input");
+  }
+}
+
+Result<void> write_output(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
+    if (put >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(put));
+    } else if (errno != EINTR) {
+      return flowcon::errno_error(errno, "writing standard output");
+    }
+  }
+  return {};
+}
+
+int failed(const flowcon::Error& error, int status) {
+  std::fprintf(stderr, "flowcon-sim: %s\n", error.message().c_str());
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto invocation = flowcon::sim::parse_command_line(argc, argv);
+  if (!invocation) return failed(invocation.error(), 125);
+  Result<void> done;
+  if (!invocation->algorithm) {
+    done = write_output(invocation->text);
+  } else if (invocation->lines) {
+    done = flowcon::sim::decide_lines(*invocation->algorithm, read_input, write_output);
+  } else {
+    done = flowcon::sim::decide_one(*invocation->algorithm, read_input, write_output);
+  }
+  return done ? 0 : failed(done.error(), 1);
+}

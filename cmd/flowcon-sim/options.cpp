@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/flowcon-sim/options.h"
+
+#include <CLI/CLI.hpp>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+
+namespace flowcon::sim {
+namespace {
+
+std::string known_algorithms() {
+  std::string names;
+  for (const Algorithm& algorithm : algorithms()) {
+    names += (names.empty() ? "" : ", ") + std::string(algorithm.name);
+  }
+  return names;
+}
+
+std::string hint(std::string_view word, const std::vector<std::string_view>& known) {
+  const std::string_view near = nearest_word(word, known);
+  return near.empty() ? "." : "; did you mean " + std::string(near) + "?";
+}
+
+Error usage_error(const std::string& problem, bool is_decide) {
+  if (is_decide) {
+    return bad_input(problem +
+                     "\n\nUsage:  flowcon-sim decide ALGORITHM [--lines] < STATE > DECISION\n\n"
+                     "Run 'flowcon-sim decide --help' for more information");
+  }
+  return bad_input(problem +
+                   "\n\nUsage:  flowcon-sim COMMAND\n\n"
+                   "Run 'flowcon-sim --help' for more information");
+}
+
+std::string decide_help() {
+  std::string text =
+      "\nUsage:  flowcon-sim decide ALGORITHM [--lines] < STATE > DECISION\n\n"
+      "Make one decision by hand: a state as JSON on standard input, the decision as JSON on\n"
+      "standard output. The daemon calls the same code; 'explain' prints the states it decided "
+      "on.\n"
+      "Nothing else is read, and the same state gives the same decision.\n\n"
+      "Algorithms:\n";
+  for (const Algorithm& algorithm : algorithms()) {
+    std::string name(algorithm.name);
+    name.resize(12, ' ');
+    text += "  " + name + std::string(algorithm.summary) + "\n";
+  }
+  return text +
+         R"(
+Options:
+      --lines   One state a line, one decision a line; a bad line gives {"error":"..."} there
+  -h, --help    Print this help
+
+State of executor (alpha in units of growth, intervals in seconds, limits as share of the host):
+  {"alpha":0.03,"beta":2,"interval":20,
+   "containers":[{"id":"a","list":"WL","limit":0.5,"growth":0.01},
+                 {"id":"b","list":"NL","limit":1,"growth":null}]}
+  list: NL, WL or CL; growth null: not measured; limit null: never had one.
+  Optional: "interval_max" (the back-off's bound), "floor_all" (the floor 1/(beta*n) for all lists).
+State of listener: the same and "initial_interval" and "active":["a","b"], the ids running now.
+
+Exit status: 0 done, 1 the state is wrong (the message names the field), 125 wrong usage.
+)";
+}
+
+constexpr std::string_view kHelp = R"(
+Usage:  flowcon-sim COMMAND
+
+The decisions of docker-flowcon without containers.
+
+Commands:
+  decide          Make one decision by hand, from JSON to JSON
+
+Options:
+  -h, --help      Print this help
+      --version   Print the version
+
+Run 'flowcon-sim COMMAND --help' for more information on a command.
+)";
+
+}  // namespace
+
+Result<Invocation> parse_command_line(int argc, const char* const* argv) {
+  CLI::App app("", "flowcon-sim");
+  app.allow_extras();
+  app.set_help_flag();
+  bool wants_help = false;
+  bool wants_version = false;
+  bool lines = false;
+  std::string name;
+  app.add_flag("-h,--help", wants_help);
+  app.add_flag("--version", wants_version);
+  CLI::App* decide = app.add_subcommand("decide");
+  decide->allow_extras();
+  decide->set_help_flag();
+  decide->add_flag("-h,--help", wants_help);
+  decide->add_flag("--lines", lines);
+  const CLI::Option* algorithm = decide->add_option("ALGORITHM", name);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return usage_error(printable(e.what()), decide->parsed());
+  }
+
+  Invocation invocation;
+  const bool is_decide = decide->parsed();
+  if (wants_help) {
+    invocation.text = is_decide ? decide_help() : std::string(kHelp);
+    return invocation;
+  }
+  if (wants_version) {
+    invocation.text = "flowcon-sim " FLOWCON_VERSION "\n";
+    return invocation;
+  }
+  const std::vector<std::string> extras = app.remaining(true);
+  if (!extras.empty()) {
+    const std::string& word = extras.front();
+    const bool is_option = word.size() > 1 && word[0] == '-';
+    if (is_option) {
+      const std::vector<std::string_view> known =
+          is_decide ? std::vector<std::string_view>{"--lines", "--help"}
+                    : std::vector<std::string_view>{"--version", "--help"};
+      return usage_error("unknown option " + printable(word, 60) + hint(word, known), is_decide);
+    }
+    if (is_decide) return usage_error("one algorithm only, not also " + printable(word, 60), true);
+    return usage_error("unknown command " + printable(word, 60) + hint(word, {"decide"}), false);
+  }
+  if (!is_decide) return usage_error("a command is missing", false);
+  if (algorithm->count() == 0) {
+    return usage_error("which algorithm? Known: " + known_algorithms(), true);
+  }
+  invocation.algorithm = find_algorithm(name);
+  invocation.lines = lines;
+  if (invocation.algorithm) return invocation;
+  std::vector<std::string_view> names;
+  for (const Algorithm& known : algorithms()) names.push_back(known.name);
+  return usage_error("unknown algorithm " + printable(name, 60) + hint(name, names) +
+                         " Known: " + known_algorithms(),
+                     true);
+}
+
+}  // namespace flowcon::sim

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of flowcon-sim.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "cmd/flowcon-sim/decide.h"
+
+namespace flowcon::sim {
+
+/// What the arguments ask for: a text to show, or a decision.
+struct Invocation {
+  std::string text;                      ///< help or version; empty: decide
+  const Algorithm* algorithm = nullptr;  ///< set where text is empty
+  bool lines = false;                    ///< one state a line
+};
+
+/// Errors: wrong usage; the sentence holds the problem, the usage and where help is.
+[[nodiscard]] Result<Invocation> parse_command_line(int argc, const char* const* argv);
+
+}  // namespace flowcon::sim
