@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/arguments.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace flowcon::plugin {
+namespace {
+
+class Scanner {
+ public:
+  Scanner(const CLI::App& app, const std::vector<std::string>& words, WordStyle style)
+      : app_(app), words_(words), style_(style) {}
+
+  Scan scan() {
+    for (; scan_.taken < words_.size() && !ends_; ++scan_.taken) {
+      const std::string& word = words_[scan_.taken];
+      if (word == "--") {
+        end_options();
+      } else if (word.size() > 2 && word.compare(0, 2, "--") == 0) {
+        read_long(word);
+      } else if (word.size() > 1 && word[0] == '-') {
+        read_letters(word);
+      } else if (style_ == WordStyle::mixed) {
+        ++positionals_;
+      } else {
+        break;
+      }
+      if (!scan_.problem.empty() || stops_before_) return scan_;
+    }
+    if (style_ == WordStyle::mixed && !scan_.wants_help) check_count();
+    return scan_;
+  }
+
+ private:
+  void end_options() {
+    ends_ = true;
+    if (style_ != WordStyle::mixed) return;
+    positionals_ += words_.size() - scan_.taken - 1;
+    scan_.taken = words_.size() - 1;
+  }
+
+  void read_long(const std::string& word) {
+    const std::size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    if (name == "--help") {
+      scan_.wants_help = true;
+      return;
+    }
+    const CLI::Option* option = app_.get_option_no_throw(name);
+    if (option == nullptr) {
+      unknown("unknown flag: " + printable(name), name.substr(2));
+    } else if (takes_value(*option) && equals == std::string::npos) {
+      take_value("flag needs an argument: " + name);
+    }
+  }
+
+  void read_letters(const std::string& word) {
+    for (std::size_t i = 1; i < word.size(); ++i) {
+      if (word[i] == 'h' && style_ != WordStyle::until_unknown) {
+        scan_.wants_help = scan_.used_letter_h = true;
+        continue;
+      }
+      const CLI::Option* option = app_.get_option_no_throw(std::string("-") + word[i]);
+      if (option == nullptr) {
+        unknown(
+            "unknown shorthand flag: '" + printable(word.substr(i, 1)) + "' in " + printable(word),
+            "");
+        return;
+      }
+      if (!takes_value(*option)) continue;
+      if (i + 1 == word.size()) {
+        take_value("flag needs an argument: '" + word.substr(i, 1) + "' in " + word);
+      }
+      return;
+    }
+  }
+
+  void take_value(const std::string& complaint) {
+    if (scan_.taken + 1 < words_.size()) {
+      ++scan_.taken;
+    } else {
+      scan_.problem = complaint;
+    }
+  }
+
+  void unknown(const std::string& complaint, const std::string& name) {
+    if (!name.empty()) scan_.suggestion = suggest(name);
+    if (style_ == WordStyle::until_unknown) {
+      stops_before_ = true;
+    } else {
+      scan_.problem = complaint;
+    }
+  }
+
+  std::string suggest(const std::string& name) const {
+    std::vector<std::string> names{"help"};
+    for (const CLI::Option* option : app_.get_options()) {
+      if (!long_name(*option).empty()) names.push_back(long_name(*option));
+    }
+    const std::string_view near = nearest_word(name, names);
+    return near.empty() ? "" : "--" + std::string(near);
+  }
+
+  void check_count() {
+    std::size_t least = 0;
+    std::size_t most = 0;
+    for (const CLI::Option* option : app_.get_options()) {
+      if (!option->get_positional()) continue;
+      const bool many = option->get_items_expected_max() > 1;
+      least += option->get_required() ? 1 : 0;
+      most = many || most > words_.size() ? words_.size() : most + 1;
+    }
+    if (positionals_ >= least && positionals_ <= std::max(most, least)) return;
+    const bool too_few = positionals_ < least;
+    const std::size_t wanted = too_few ? least : most;
+    const std::string limit = least == most ? "" : too_few ? "at least " : "at most ";
+    scan_.problem = "'docker flowcon " + app_.get_name() + "' " +
+                    (wanted == 0 ? "accepts no arguments"
+                                 : "requires " + limit + std::to_string(wanted) + " argument" +
+                                       (wanted == 1 ? "" : "s"));
+  }
+
+  const CLI::App& app_;
+  const std::vector<std::string>& words_;
+  WordStyle style_;
+  Scan scan_;
+  std::size_t positionals_ = 0;
+  bool ends_ = false;
+  bool stops_before_ = false;
+};
+
+}  // namespace
+
+Scan scan_words(const CLI::App& app, const std::vector<std::string>& words, WordStyle style) {
+  return Scanner(app, words, style).scan();
+}
+
+std::string long_name(const CLI::Option& option) {
+  return option.get_lnames().empty() ? "" : option.get_lnames().front();
+}
+
+std::string short_name(const CLI::Option& option) {
+  return option.get_snames().empty() ? "" : option.get_snames().front();
+}
+
+bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks through a command's words before CLI11 reads them: finds where ours end and docker's begin,
+// and says what is wrong in docker's own words.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace flowcon::plugin {
+
+/// Which words belong to a command.
+enum class WordStyle {
+  mixed,         ///< all: options and positionals in any order, as docker's commands take them
+  until_word,    ///< options up to the first other word; an unknown option is an error
+  until_unknown  ///< options up to the first word that is not one of them
+};
+
+struct Scan {
+  std::size_t taken = 0;    ///< words that belong to the command, with a `--` that ends them
+  bool wants_help = false;  ///< --help or -h is among them
+  bool used_letter_h = false;
+  std::string problem;     ///< "" = fine
+  std::string suggestion;  ///< the nearest option, where an unknown one looks like a typo
+};
+
+/// Checks `words` against the options and positionals that `app` declares. `-h` is docker's own in
+/// WordStyle::until_unknown.
+[[nodiscard]] Scan scan_words(const CLI::App& app, const std::vector<std::string>& words,
+                              WordStyle style);
+
+/// The names of an option: "quiet" and "q", without dashes; "" where there is none.
+[[nodiscard]] std::string long_name(const CLI::Option& option);
+[[nodiscard]] std::string short_name(const CLI::Option& option);
+
+/// True if the option wants a value.
+[[nodiscard]] bool takes_value(const CLI::Option& option);
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks flowcond over its unix socket. One connection a call, a limit on time and on size for each.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <chrono>
+#include <string>
+
+#include "base/result.h"
+
+namespace flowcon::plugin {
+
+/// Where flowcond listens unless told otherwise.
+inline constexpr const char* kDefaultSocket = "/run/flowcon/flowcon.sock";
+
+/// What connecting to a socket comes to.
+enum class SocketState { answers, absent, unknown };
+
+/// Looks whether someone listens at `path`, without waiting. `absent` only where the socket is
+/// missing or refuses.
+[[nodiscard]] SocketState probe_socket(const std::string& path);
+
+class DaemonClient {
+ public:
+  /// `path` is a unix socket. Each call may take `timeout` in all.
+  explicit DaemonClient(std::string path,
+                        std::chrono::milliseconds timeout = std::chrono::seconds(10));
+
+  /// GET or POST of `target` ("/v1/status") with `body` as JSON text ("" = none).
+  /// Errors: no socket, no rights, no answer in time, an answer that is not HTTP, above 64 MiB or
+  /// not JSON; each says what to do. A status of 400 or more is an error with flowcond's own
+  /// sentence, made safe for a terminal.
+  [[nodiscard]] Result<boost::json::value> get(const std::string& target) const;
+  [[nodiscard]] Result<boost::json::value> post(const std::string& target,
+                                                const std::string& body) const;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  std::chrono::milliseconds timeout_;
+};
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/endings.h"
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <initializer_list>
+#include <thread>
+
+namespace flowcon::plugin {
+namespace {
+
+constexpr int kSignalBase = 128;
+
+void end_by_signal(int number) { _exit(kSignalBase + number); }
+
+// "@name" is an abstract socket: a leading NUL, and a length instead of a terminator.
+int connect_to(const std::string& name) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (name.empty() || name.size() >= sizeof address.sun_path) return -1;
+  std::memcpy(address.sun_path, name.data(), name.size());
+  std::size_t length = offsetof(sockaddr_un, sun_path) + name.size();
+  if (name[0] == '@') {
+    address.sun_path[0] = '\0';
+  } else {
+    ++length;
+  }
+  const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (file < 0) return -1;
+  if (connect(file, reinterpret_cast<const sockaddr*>(&address), static_cast<socklen_t>(length)) ==
+      0) {
+    return file;
+  }
+  close(file);
+  return -1;
+}
+
+void wait_for_end(int file) {
+  char byte = 0;
+  while (true) {
+    const ssize_t got = read(file, &byte, 1);
+    if (got > 0 || (got < 0 && errno == EINTR)) continue;
+    _exit(kSignalBase + SIGINT);
+  }
+}
+
+}  // namespace
+
+void end_on_signals() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+    struct sigaction before {};
+    if (sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+    struct sigaction action {};
+    action.sa_handler = end_by_signal;
+    sigaction(number, &action, nullptr);
+  }
+}
+
+void end_with_docker(const Environment& environment) {
+  const int file = connect_to(lookup(environment, "DOCKER_CLI_PLUGIN_SOCKET"));
+  if (file >= 0) std::thread(wait_for_end, file).detach();
+}
+
+}  // namespace flowcon::plugin

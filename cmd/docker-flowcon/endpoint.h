@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which engine docker's options, environment and contexts point at. Reads docker's configuration,
+// writes nothing, and connects to nothing.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "cmd/docker-flowcon/globals.h"
+#include "cmd/docker-flowcon/plugin.h"
+
+namespace flowcon::plugin {
+
+/// An engine. `host` is as docker writes it: unix:///var/run/docker.sock, tcp://…, ssh://….
+struct Endpoint {
+  std::string context = "default";  ///< name of the docker context it came from
+  std::string host;                 ///< "" = docker's default, a socket on this host
+
+  /// True where the containers run on another host than this one.
+  [[nodiscard]] bool is_remote() const;
+};
+
+/// The engine that docker would talk to: --context, then -H, then DOCKER_HOST, then DOCKER_CONTEXT,
+/// then the configuration's current context, then the default.
+/// Errors: -H twice, -H beside --context, a context that does not exist.
+[[nodiscard]] Result<Endpoint> find_endpoint(const Invocation& invocation,
+                                             const Environment& environment);
+
+/// Where to ask for what flowcond on `endpoint` knows, in one sentence with the command to type.
+/// `command` is what the user asked for, such as "status".
+[[nodiscard]] std::string remote_hint(const Endpoint& endpoint, const std::string& command);
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a user can say about a job, on the command line of `run` and `adopt`. The same words are the
+// labels flowcon.* and the members of the daemon's adopt call.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <boost/json/object.hpp>
+#include <string>
+#include <vector>
+
+namespace flowcon::plugin {
+
+/// "" = not said.
+struct JobOptions {
+  std::string metric;
+  std::string goal;     ///< min or max
+  std::string pattern;  ///< RE2 with a group named `value`, or one group
+  std::string weight;   ///< number above 0
+  std::string floor;    ///< share above 0, at most 1
+};
+
+/// Declares --metric, --goal, --pattern, --weight and --floor, checks included.
+void declare_job_options(CLI::App& app, JobOptions& options);
+
+/// Checks what only shows when the words are read together: the pattern's groups.
+/// Returns a sentence that names the option, or "".
+[[nodiscard]] std::string check_job_options(const JobOptions& options);
+
+/// `flowcon.enable=true` and one `flowcon.NAME=VALUE` for each thing that was said.
+[[nodiscard]] std::vector<std::string> job_labels(const JobOptions& options);
+
+/// The body of the adopt call.
+[[nodiscard]] boost::json::object job_body(const JobOptions& options);
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Docker CLI plugin `docker flowcon`. docker asks for the metadata on each of its own starts,
+// so that answer comes before anything else is looked at.
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "cmd/docker-flowcon/metadata.h"
+#include "cmd/docker-flowcon/plugin.h"
+
+namespace {
+
+using flowcon::plugin::Environment;
+using flowcon::plugin::Terminal;
+
+Environment read_environment(char** entries) {
+  Environment environment;
+  for (; *entries != nullptr; ++entries) {
+    const char* equals = std::strchr(*entries, '=');
+    if (equals != nullptr)
+      environment.emplace(std::string(*entries, static_cast<std::size_t>(equals - *entries)),
+                          equals + 1);
+  }
+  return environment;
+}
+
+// docker's help is as wide as the terminal that docker's own stdout is, and 80 without one.
+Terminal read_terminal() {
+  Terminal terminal{std::cout, std::cerr};
+  terminal.owns_process = true;
+  winsize size{};
+  terminal.is_interactive = isatty(STDOUT_FILENO) == 1;
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    terminal.width = size.ws_col;
+    terminal.height = size.ws_row;
+  }
+  return terminal;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count >= 2 && std::strcmp(arguments[1], "docker-cli-plugin-metadata") == 0) {
+    return flowcon::plugin::write_metadata(STDOUT_FILENO);
+  }
+  std::vector<std::string> words;
+  if (count > 1) words.assign(arguments + 1, arguments + count);
+  Terminal terminal = read_terminal();
+  const int status = flowcon::plugin::run_plugin(words, read_environment(environ), terminal);
+  std::cout.flush();
+  return std::cout.good() ? status : 1;
+}

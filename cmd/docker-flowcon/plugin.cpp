@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// From docker's command line to one command of ours.
+#include "cmd/docker-flowcon/plugin.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <ostream>
+#include <utility>
+
+#include "base/text.h"
+#include "cmd/docker-flowcon/command.h"
+#include "cmd/docker-flowcon/endings.h"
+#include "cmd/docker-flowcon/globals.h"
+#include "cmd/docker-flowcon/usage.h"
+
+namespace flowcon::plugin {
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr std::string_view kHooks = "docker-cli-plugin-hooks";
+
+int usage_error(Terminal& terminal, const Command& command, const std::string& problem,
+                const std::string& suggestion) {
+  terminal.err << render_usage_error(command, problem, suggestion);
+  return kWrongUsage;
+}
+
+// CLI11 takes the words last one first. What is wrong with a single option's value shows here; the
+// rest was found by scan_words().
+std::string parse_options(const Command& command, const Words& words) {
+  try {
+    command.app->parse(Words(words.rbegin(), words.rend()));
+  } catch (const CLI::Error& error) {
+    return printable(error.what(), 1000);
+  }
+  return "";
+}
+
+class Plugin {
+ public:
+  explicit Plugin(Session& session) : session_(session), terminal_(session.terminal) {}
+
+  int run() {
+    const Words& words = session_.invocation.words;
+    if (!words.empty() && words.front() == kHooks) return kDone;  // nothing to hint at
+    const Scan scan = scan_words(*root_.app, words, root_.style);
+    if (!scan.problem.empty()) return usage_error(terminal_, root_, scan.problem, scan.suggestion);
+    const Words own(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(scan.taken));
+    const Words rest(words.begin() + static_cast<std::ptrdiff_t>(scan.taken), words.end());
+    warn_letter_h(scan);
+    const std::string problem = parse_options(root_, without_help(own));
+    if (!problem.empty()) return usage_error(terminal_, root_, problem, "");
+    if (rest.empty() && !scan.wants_help && !session_.invocation.wants_help) {
+      // As docker's own groups of commands: nothing was asked, so nothing goes to stdout.
+      terminal_.err << render_help(root_, commands_, terminal_.width);
+      return kDone;
+    }
+    const bool is_help = !rest.empty() && rest.front() == "help";
+    if (session_.invocation.wants_help || scan.wants_help || is_help) {
+      return help(is_help ? Words(rest.begin() + 1, rest.end()) : rest);
+    }
+    const Command* command = find(rest.front());
+    if (command == nullptr) return unknown_command(rest.front());
+    return run_command(*command, Words(rest.begin() + 1, rest.end()));
+  }
+
+ private:
+  const Command* find(const std::string& name) const {
+    const auto found = std::find_if(commands_.begin(), commands_.end(),
+                                    [&](const Command& c) { return c.app->get_name() == name; });
+    return found == commands_.end() ? nullptr : &*found;
+  }
+
+  int unknown_command(const std::string& name) const {
+    Words names{"help"};
+    for (const Command& command : commands_) names.push_back(command.app->get_name());
+    const std::string_view near = nearest_word(name, names);
+    return usage_error(terminal_, root_, "unknown command: " + root_.path + " " + printable(name),
+                       near.empty() ? "" : root_.path + " " + std::string(near));
+  }
+
+  int help(const Words& topic) const {
+    // Options behind the topic ("docker help flowcon status -q") change nothing about it.
+    const auto name = std::find_if(topic.begin(), topic.end(), [](const std::string& word) {
+      return word.empty() || word[0] != '-';
+    });
+    if (name == topic.end() || *name == "help") {
+      terminal_.out << render_help(root_, commands_, terminal_.width);
+      return kDone;
+    }
+    const Command* command = find(*name);
+    if (command == nullptr) return unknown_command(*name);
+    terminal_.out << render_help(*command, {}, terminal_.width);
+    return kDone;
+  }
+
+  void warn_letter_h(const Scan& scan) const {
+    if (scan.used_letter_h) {
+      terminal_.err << "Flag shorthand -h has been deprecated, use --help\n";
+    }
+  }
+
+  // CLI11 does not know the options that scan_words() answered for.
+  static Words without_help(Words words) {
+    words.erase(std::remove_if(words.begin(), words.end(),
+                               [](const std::string& word) {
+                                 return word == "-h" || word.compare(0, 6, "--help") == 0;
+                               }),
+                words.end());
+    return words;
+  }
+
+  int run_command(const Command& command, const Words& words) const {
+    const Scan scan = scan_words(*command.app, words, command.style);
+    warn_letter_h(scan);
+    if (scan.wants_help) {
+      terminal_.out << render_help(command, {}, terminal_.width);
+      return kDone;
+    }
+    if (!scan.problem.empty()) {
+      return usage_error(terminal_, command, scan.problem, scan.suggestion);
+    }
+    const auto border = words.begin() + static_cast<std::ptrdiff_t>(scan.taken);
+    const Words rest(border, words.end());
+    std::string problem = parse_options(command, Words(words.begin(), border));
+    if (problem.empty() && command.check) problem = command.check(rest);
+    if (!problem.empty()) return usage_error(terminal_, command, problem, "");
+    if (!scan.suggestion.empty()) {
+      // docker has the last word on it, so that an option it gets one day is not in the way.
+      terminal_.err << printable(rest.front()) << " is not an option of " << command.path
+                    << "; did you mean " << scan.suggestion << "?\n";
+    }
+    if (terminal_.owns_process && command.style == WordStyle::mixed) {
+      // Not for `run`: docker, which it becomes, has its own way with signals.
+      end_on_signals();
+      end_with_docker(session_.environment);
+    }
+    return command.run(rest);
+  }
+
+  Session& session_;
+  Terminal& terminal_;
+  Command root_ = make_root(session_);
+  std::vector<Command> commands_ = make_commands(session_);
+};
+
+}  // namespace
+
+std::string lookup(const Environment& environment, std::string_view name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? "" : found->second;
+}
+
+int run_plugin(const std::vector<std::string>& words, const Environment& environment,
+               Terminal& terminal) {
+  const Result<Invocation> invocation = parse_globals(words);
+  if (!invocation) {
+    terminal.err << invocation.error().message()
+                 << "\n\nRun 'docker --help' for more information\n";
+    return kWrongUsage;
+  }
+  Session session{*invocation, environment, terminal};
+  const std::string socket = lookup(environment, "FLOWCON_SOCKET");
+  if (!socket.empty()) {
+    session.socket = socket;
+    session.chose_socket = true;
+  }
+  return Plugin(session).run();
+}
+
+}  // namespace flowcon::plugin

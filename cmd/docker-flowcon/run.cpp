@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/run.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ostream>
+
+#include "base/text.h"
+#include "cmd/docker-flowcon/endpoint.h"
+
+namespace flowcon::plugin {
+namespace {
+
+constexpr std::string_view kPluginVariables = "DOCKER_CLI_PLUGIN_";
+constexpr const char* kOriginalCommand = "DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND";
+
+// What a shell and docker answer for a program that is not there, or that cannot be started.
+constexpr int kNotFound = 127;
+constexpr int kNotExecutable = 126;
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (std::string& text : texts) list.push_back(text.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+int become(ExecPlan plan, Terminal& terminal) {
+  terminal.out.flush();
+  terminal.err.flush();
+  const std::vector<char*> arguments = pointers(plan.arguments);
+  const std::vector<char*> environment = pointers(plan.environment);
+  execvpe(plan.program.c_str(), arguments.data(), environment.data());
+  const int number = errno;
+  terminal.err << "cannot start " << printable(plan.program) << ": " << std::strerror(number)
+               << "\n";
+  return number == ENOENT ? kNotFound : kNotExecutable;
+}
+
+// The container runs with or without the daemon; it comes under control when flowcond starts, since
+// the labels stay.
+void warn_without_daemon(const Session& session) {
+  const Result<Endpoint> endpoint = find_endpoint(session.invocation, session.environment);
+  const bool is_here = session.chose_socket || (endpoint && !endpoint->is_remote());
+  if (!is_here || probe_socket(session.socket) != SocketState::absent) return;
+  session.terminal.err << "flowcond is not running (nothing listens at unix://"
+                       << printable(session.socket)
+                       << "), so the container keeps its fair share. Start it with: systemctl "
+                          "start flowcond (or run: sudo flowcond)\n";
+}
+
+}  // namespace
+
+ExecPlan plan_run(const Invocation& invocation, const Environment& environment,
+                  const JobOptions& options, const std::vector<std::string>& docker_arguments) {
+  ExecPlan plan;
+  const std::string original = lookup(environment, kOriginalCommand);
+  plan.program = original.empty() ? "docker" : original;
+  plan.arguments.push_back(plan.program);
+  plan.arguments.insert(plan.arguments.end(), invocation.globals.begin(), invocation.globals.end());
+  plan.arguments.emplace_back("run");
+  for (const std::string& label : job_labels(options)) {
+    plan.arguments.emplace_back("--label");
+    plan.arguments.push_back(label);
+  }
+  plan.arguments.insert(plan.arguments.end(), docker_arguments.begin(), docker_arguments.end());
+  for (const auto& [name, value] : environment) {
+    if (name.compare(0, kPluginVariables.size(), kPluginVariables) == 0) continue;
+    plan.environment.push_back(name + "=" + value);
+  }
+  return plan;
+}
+
+int run_run(const Session& session, const JobOptions& options,
+            const std::vector<std::string>& docker_arguments) {
+  warn_without_daemon(session);
+  return become(plan_run(session.invocation, session.environment, options, docker_arguments),
+                session.terminal);
+}
+
+}  // namespace flowcon::plugin

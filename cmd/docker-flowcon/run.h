@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// `docker flowcon run`: becomes `docker run` with labels added. Never looks into docker's own
+// arguments.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cmd/docker-flowcon/command.h"
+#include "cmd/docker-flowcon/job_options.h"
+
+namespace flowcon::plugin {
+
+/// A program to become. `arguments` begins with the program's name; `environment` is NAME=VALUE.
+struct ExecPlan {
+  std::string program;
+  std::vector<std::string> arguments;
+  std::vector<std::string> environment;
+};
+
+/// docker with its global options, `run`, the labels and `docker_arguments`.
+[[nodiscard]] ExecPlan plan_run(const Invocation& invocation, const Environment& environment,
+                                const JobOptions& options,
+                                const std::vector<std::string>& docker_arguments);
+
+/// Becomes docker. Returns only where that fails: 127 where docker is not found, else 126.
+[[nodiscard]] int run_run(const Session& session, const JobOptions& options,
+                          const std::vector<std::string>& docker_arguments);
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// `docker flowcon status`, once or again and again.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cmd/docker-flowcon/command.h"
+
+namespace flowcon::plugin {
+
+struct StatusOptions {
+  std::vector<std::string> containers;
+  std::string format;
+  bool no_trunc = false;
+  bool quiet = false;
+  bool watch = false;
+  double interval_seconds = 2;
+};
+
+void declare_status(CLI::App& app, StatusOptions& options);
+
+/// Prints the status. `wait` is called between two looks of --watch and says whether to go on.
+/// Returns kFailed where the daemon does not answer (at the first look) or a container is not
+/// there.
+[[nodiscard]] int run_status(const Session& session, const StatusOptions& options,
+                             const std::function<bool()>& wait);
+
+/// The same with a wait of options.interval_seconds.
+[[nodiscard]] int run_status(const Session& session, const StatusOptions& options);
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/version.h"
+
+#include <boost/json/object.hpp>
+#include <ostream>
+
+#include "base/text.h"
+#include "cmd/docker-flowcon/format.h"
+
+namespace flowcon::plugin {
+namespace {
+
+namespace json = boost::json;
+
+// The version of docs/api.md that this program speaks.
+constexpr std::int64_t kApiVersion = 1;
+
+constexpr std::string_view kDefault =
+    "Client: docker-flowcon\n Version:      {{.Client.Version}}\n"
+    " API version:  {{.Client.ApiVersion}}{{if .Server}}\n\n"
+    "Server: flowcond\n Version:      {{.Server.Version}}\n"
+    " API version:  {{.Server.ApiVersion}}{{end}}";
+
+json::value server_object(const json::value& answer) {
+  const json::object* said = answer.if_object();
+  const json::value* version = said != nullptr ? said->if_contains("version") : nullptr;
+  const json::value* api = said != nullptr ? said->if_contains("api") : nullptr;
+  json::object server{{"Version", nullptr}, {"ApiVersion", nullptr}};
+  if (version != nullptr && version->is_string()) {
+    const json::string& text = version->get_string();
+    server["Version"] = printable({text.data(), text.size()});
+  }
+  if (api != nullptr && api->is_number()) server["ApiVersion"] = *api;
+  return server;
+}
+
+}  // namespace
+
+void declare_version(CLI::App& app, VersionOptions& options) {
+  app.add_option("--format", options.format,
+                 "Format output using a custom template:\n"
+                 "'json':             Print in JSON format\n"
+                 "'TEMPLATE':         Print output using the given Go template.")
+      ->type_name("string");
+}
+
+int run_version(const Session& session, const VersionOptions& options) {
+  const Result<Format> format =
+      Format::parse(options.format.empty() ? kDefault : options.format, "");
+  if (!format) return report(session.terminal, format.error());
+  json::object versions{{"Client", {{"Version", FLOWCON_VERSION}, {"ApiVersion", kApiVersion}}},
+                        {"Server", nullptr}};
+  std::string absence;
+  const Result<DaemonClient> daemon = find_daemon(session, "version");
+  if (daemon) {
+    const Result<json::value> answer = daemon->get("/v1/version");
+    if (answer) {
+      versions["Server"] = server_object(*answer);
+    } else {
+      absence = answer.error().message();
+    }
+  } else {
+    absence = daemon.error().message();
+  }
+  const Result<std::string> text = format->render({versions}, {});
+  if (!text) return report(session.terminal, text.error());
+  session.terminal.out << *text;
+  session.terminal.out.flush();
+  if (!absence.empty()) session.terminal.err << absence << "\n";
+  return kDone;
+}
+
+}  // namespace flowcon::plugin
