@@ -17,6 +17,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # the results are variables of the caller
 
+# shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 ENGINE_REGISTRY=/run/flowcon-engines
