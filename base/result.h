@@ -6,6 +6,7 @@
 #include <boost/system/error_code.hpp>
 #include <boost/system/result.hpp>
 #include <cerrno>
+#include <ostream>
 #include <string>
 #include <utility>
 
@@ -20,6 +21,11 @@ struct Error {
   /// One line: the sentence, then the text of the code where there is one.
   [[nodiscard]] std::string message() const { return code ? what + ": " + code.message() : what; }
 };
+
+/// The message(); lets a test show the Result that surprised it.
+inline std::ostream& operator<<(std::ostream& out, const Error& error) {
+  return out << error.message();
+}
 
 /// Called by boost::system::result::value() on a Result without a value; we never call value()
 /// before looking, so getting here is a bug of ours.
