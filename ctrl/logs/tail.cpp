@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which log may have something to read is inotify's to say; reading is LogReader's. Logs that may
+// have are a queue, and each turn of the loop reads one chunk of the first, so that all get theirs.
+// Callbacks, not coroutines: every one holds the set weakly and looks its logs up again.
+#include "ctrl/logs/tail.h"
+
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ctrl/logs/tail_reader.h"
+
+namespace flowcon::ctrl::logs {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+constexpr std::size_t kChunkBytes = 64 * 1024;
+constexpr std::uint64_t kMaxDrainBytes = 16 * 1024 * 1024;
+// Steps that read nothing (opening, looking) are few; this only bounds a log that is rotated
+// without end while it is drained.
+constexpr std::uint64_t kMaxDrainSteps = kMaxDrainBytes / kChunkBytes + 1000;
+
+constexpr std::uint32_t kFileEvents = IN_MODIFY | IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF;
+constexpr std::uint32_t kFolderEvents =
+    IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+
+/// One followed log.
+struct Tail {
+  Tail(std::string path, Position from, LineSink sink)
+      : reader(std::move(path), from, std::move(sink)) {}
+  LogReader reader;
+  std::string name;     ///< the file's name in its folder
+  int file_watch = -1;  ///< inotify's number, or -1
+  int folder_watch = -1;
+  bool is_queued = false;
+  bool is_reading = false;  ///< a step of its reader is on the stack
+  bool is_stopped = false;
+  bool drains_later = false;  ///< stop() with drain came from its own sink
+  bool lacks_watch = false;   ///< inotify had no watch left for a file opened later
+};
+
+using TailPtr = std::shared_ptr<Tail>;
+
+Error watch_error(int number, const std::string& what) {
+  std::string doing = "watch " + what;
+  if (number == ENOSPC) doing += " (raise the sysctl fs.inotify.max_user_watches)";
+  return errno_error(number, doing);
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+void drain(LogReader& reader, std::vector<char>& buffer) {
+  reader.suspect_rotation();
+  const std::uint64_t end = reader.stats().bytes + kMaxDrainBytes;
+  for (std::uint64_t steps = 0; steps < kMaxDrainSteps && reader.stats().bytes < end; ++steps) {
+    if (reader.step(buffer) == LogReader::Step::idle) break;
+  }
+  reader.finish();
+  reader.mute();
+}
+
+}  // namespace
+
+struct TailSet::Impl : std::enable_shared_from_this<TailSet::Impl> {
+  Impl(asio::io_context& loop, std::chrono::milliseconds pause)
+      : io(loop), inotify(loop), timer(loop), batch(pause) {}
+
+  void open();
+  void close();
+  Result<void> start(const std::string& id, const std::string& path, Position from, LineSink sink);
+  void stop(const std::string& id, bool drains);
+
+  void wait();
+  void on_readable();
+  void pause();
+  void on_event(int watch, std::uint32_t mask, const char* name);
+  void suspect_all();
+
+  void enqueue(const TailPtr& tail, bool suspects);
+  void schedule();
+  void take_turn();
+  void read_chunk(const TailPtr& tail);
+  void retry_starved();
+
+  Result<void> watch_folder(const TailPtr& tail);
+  Result<void> watch_file(const TailPtr& tail);
+  void unwatch_file(Tail& tail);
+  void unwatch(const TailPtr& tail);
+
+  std::vector<char> take_buffer();
+  void give_back(std::vector<char> buffer) { buffer_ = std::move(buffer); }
+
+  asio::io_context& io;
+  asio::posix::stream_descriptor inotify;
+  asio::steady_timer timer;
+  std::chrono::milliseconds batch;
+  std::optional<Error> failure;  ///< why there is no inotify
+  bool is_closed = false;
+  bool is_scheduled = false;
+  std::map<std::string, TailPtr> tails;
+  std::deque<TailPtr> ready;
+  std::unordered_map<int, std::vector<TailPtr>> by_file;
+  std::unordered_map<int, std::unordered_multimap<std::string, TailPtr>> by_folder;
+
+ private:
+  std::vector<char> buffer_;
+};
+
+void TailSet::Impl::open() {
+  const int fd = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  if (fd < 0) {
+    const int number = errno;
+    std::string doing = "start inotify";
+    if (number == EMFILE) doing += " (raise the sysctl fs.inotify.max_user_instances)";
+    failure = errno_error(number, doing);
+    return;
+  }
+  error_code code;
+  inotify.assign(fd, code);
+  if (code) {
+    ::close(fd);
+    failure = Error{code, "start inotify"};
+    return;
+  }
+  wait();
+}
+
+void TailSet::Impl::close() {
+  is_closed = true;
+  for (const auto& [id, tail] : tails) {
+    tail->is_stopped = true;
+    tail->reader.mute();
+  }
+  // A tail may be on the stack below us; whoever runs it holds it.
+  tails.clear();
+  ready.clear();
+  by_file.clear();
+  by_folder.clear();
+  error_code ignored;
+  inotify.close(ignored);
+  timer.cancel();
+}
+
+Result<void> TailSet::Impl::start(const std::string& id, const std::string& path, Position from,
+                                  LineSink sink) {
+  if (failure) return *failure;
+  if (tails.count(id) > 0) return errno_error(EEXIST, "follow the log of " + id + " twice");
+  auto tail = std::make_shared<Tail>(path, from, std::move(sink));
+  tail->name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+  // The folder first: a file that is made between the two looks is then announced.
+  if (const auto done = watch_folder(tail); !done) return done.error();
+  std::vector<char> buffer = take_buffer();
+  const auto step = tail->reader.step(buffer);  // opens, hands on nothing
+  give_back(std::move(buffer));
+  if (step == LogReader::Step::opened) {
+    if (const auto done = watch_file(tail); !done) {
+      unwatch(tail);
+      return done.error();
+    }
+    enqueue(tail, true);
+  }
+  tails.emplace(id, tail);
+  return {};
+}
+
+void TailSet::Impl::stop(const std::string& id, bool drains) {
+  const auto found = tails.find(id);
+  if (found == tails.end()) return;
+  const TailPtr tail = found->second;
+  tails.erase(found);
+  tail->is_stopped = true;
+  unwatch(tail);
+  if (!drains) {
+    tail->reader.mute();
+  } else if (tail->is_reading) {
+    tail->drains_later = true;
+  } else {
+    std::vector<char> buffer = take_buffer();
+    tail->is_reading = true;
+    drain(tail->reader, buffer);
+    tail->is_reading = false;
+    give_back(std::move(buffer));
+  }
+  if (!is_closed) retry_starved();
+}
+
+void TailSet::Impl::wait() {
+  inotify.async_wait(asio::posix::descriptor_base::wait_read,
+                     [weak = weak_from_this()](const error_code& code) {
+                       const auto self = weak.lock();
+                       if (self && !self->is_closed && !code) self->on_readable();
+                     });
+}
+
+void TailSet::Impl::on_readable() {
+  alignas(inotify_event) std::array<char, kChunkBytes> events;
+  const ssize_t got = ::read(inotify.native_handle(), events.data(), events.size());
+  if (got < 0 && errno != EAGAIN && errno != EINTR) suspect_all();
+  const std::size_t end = got > 0 ? static_cast<std::size_t>(got) : 0;
+  std::size_t at = 0;
+  while (at + sizeof(inotify_event) <= end) {
+    inotify_event event;
+    std::memcpy(&event, events.data() + at, sizeof event);
+    on_event(event.wd, event.mask, event.len > 0 ? events.data() + at + sizeof event : "");
+    at += sizeof event + event.len;
+  }
+  schedule();
+  // More may be waiting: only a queue that has been emptied is left to fill up for a while.
+  if (end + sizeof(inotify_event) + NAME_MAX + 1 > events.size() || batch.count() <= 0) {
+    wait();
+  } else {
+    pause();
+  }
+}
+
+void TailSet::Impl::pause() {
+  timer.expires_after(batch);
+  timer.async_wait([weak = weak_from_this()](const error_code& code) {
+    const auto self = weak.lock();
+    if (self && !self->is_closed && !code) self->wait();
+  });
+}
+
+void TailSet::Impl::on_event(int watch, std::uint32_t mask, const char* name) {
+  if ((mask & IN_Q_OVERFLOW) != 0) return suspect_all();
+  if (const auto file = by_file.find(watch); file != by_file.end()) {
+    for (const TailPtr& tail : file->second) enqueue(tail, (mask & ~IN_MODIFY) != 0);
+    return;
+  }
+  const auto folder = by_folder.find(watch);
+  if (folder == by_folder.end()) return;
+  const bool is_about_folder = (mask & (IN_DELETE_SELF | IN_MOVE_SELF)) != 0;
+  const auto [first, last] = is_about_folder
+                                 ? std::pair(folder->second.begin(), folder->second.end())
+                                 : folder->second.equal_range(name);
+  for (auto entry = first; entry != last; ++entry) enqueue(entry->second, true);
+}
+
+void TailSet::Impl::suspect_all() {
+  for (const auto& [id, tail] : tails) enqueue(tail, true);
+}
+
+void TailSet::Impl::enqueue(const TailPtr& tail, bool suspects) {
+  if (suspects) tail->reader.suspect_rotation();
+  if (!tail->is_queued) {
+    tail->is_queued = true;
+    ready.push_back(tail);
+  }
+  schedule();
+}
+
+void TailSet::Impl::schedule() {
+  if (is_scheduled || ready.empty()) return;
+  is_scheduled = true;
+  asio::post(io, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self && !self->is_closed) self->take_turn();
+  });
+}
+
+void TailSet::Impl::take_turn() {
+  is_scheduled = false;
+  if (ready.empty()) return;
+  const TailPtr tail = ready.front();
+  ready.pop_front();
+  tail->is_queued = false;
+  if (!tail->is_stopped) read_chunk(tail);
+  if (!is_closed) schedule();
+}
+
+void TailSet::Impl::read_chunk(const TailPtr& tail) {
+  std::vector<char> buffer = take_buffer();
+  tail->is_reading = true;
+  const auto step = tail->reader.step(buffer);
+  if (tail->drains_later && !is_closed) drain(tail->reader, buffer);
+  tail->is_reading = false;
+  give_back(std::move(buffer));
+  if (tail->is_stopped) return;
+  if (step == LogReader::Step::opened) tail->lacks_watch = !watch_file(tail);
+  if (step != LogReader::Step::idle) enqueue(tail, false);
+}
+
+// A descriptor or a watch may have become free.
+void TailSet::Impl::retry_starved() {
+  for (const auto& [id, tail] : tails) {
+    const bool lacked_watch = std::exchange(tail->lacks_watch, false);
+    if (lacked_watch) tail->lacks_watch = !watch_file(tail);
+    if (lacked_watch || tail->reader.is_starved()) enqueue(tail, true);
+  }
+}
+
+Result<void> TailSet::Impl::watch_folder(const TailPtr& tail) {
+  const std::string folder = folder_of(tail->reader.path());
+  const int watch = ::inotify_add_watch(inotify.native_handle(), folder.c_str(), kFolderEvents);
+  if (watch < 0) return watch_error(errno, folder);
+  tail->folder_watch = watch;
+  by_folder[watch].emplace(tail->name, tail);
+  return {};
+}
+
+Result<void> TailSet::Impl::watch_file(const TailPtr& tail) {
+  unwatch_file(*tail);
+  // By descriptor: the name may lead to another file already.
+  const std::string file = "/proc/self/fd/" + std::to_string(tail->reader.file().fd());
+  const int watch = ::inotify_add_watch(inotify.native_handle(), file.c_str(), kFileEvents);
+  if (watch < 0) return watch_error(errno, tail->reader.path());
+  tail->file_watch = watch;
+  by_file[watch].push_back(tail);
+  return {};
+}
+
+void TailSet::Impl::unwatch_file(Tail& tail) {
+  const auto found = by_file.find(std::exchange(tail.file_watch, -1));
+  if (found == by_file.end()) return;
+  std::erase_if(found->second, [&tail](const TailPtr& other) { return other.get() == &tail; });
+  if (!found->second.empty()) return;
+  ::inotify_rm_watch(inotify.native_handle(), found->first);
+  by_file.erase(found);
+}
+
+void TailSet::Impl::unwatch(const TailPtr& tail) {
+  unwatch_file(*tail);
+  const auto found = by_folder.find(std::exchange(tail->folder_watch, -1));
+  if (found == by_folder.end()) return;
+  const auto [first, last] = found->second.equal_range(tail->name);
+  const auto entry =
+      std::find_if(first, last, [&tail](const auto& other) { return other.second == tail; });
+  if (entry != last) found->second.erase(entry);
+  if (!found->second.empty()) return;
+  ::inotify_rm_watch(inotify.native_handle(), found->first);
+  by_folder.erase(found);
+}
+
+// One buffer for all; a drain from within another log's sink gets one of its own.
+std::vector<char> TailSet::Impl::take_buffer() {
+  std::vector<char> buffer = std::exchange(buffer_, {});
+  buffer.resize(kChunkBytes);
+  return buffer;
+}
+
+TailSet::TailSet(asio::io_context& io, std::chrono::milliseconds batch)
+    : impl_(std::make_shared<Impl>(io, batch)) {
+  impl_->open();
+}
+
+TailSet::~TailSet() { impl_->close(); }
+
+Result<void> TailSet::start(const std::string& id, const std::string& path, Position from,
+                            LineSink sink) {
+  return impl_->start(id, path, from, std::move(sink));
+}
+
+void TailSet::stop(const std::string& id, bool drain) {
+  const auto self = impl_;  // a sink that is called now may destroy the set
+  self->stop(id, drain);
+}
+
+Position TailSet::position(const std::string& id) const {
+  const auto found = impl_->tails.find(id);
+  return found == impl_->tails.end() ? Position{} : found->second->reader.position();
+}
+
+TailStats TailSet::stats(const std::string& id) const {
+  const auto found = impl_->tails.find(id);
+  if (found == impl_->tails.end()) return {};
+  TailStats stats = found->second->reader.stats();
+  if (found->second->lacks_watch) {
+    stats.problem = "no inotify watch left (raise the sysctl fs.inotify.max_user_watches)";
+  }
+  return stats;
+}
+
+}  // namespace flowcon::ctrl::logs
