@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// flowcond: arguments, exit codes. 0 done, 1 failed, 2 wrong usage or configuration.
+#include <cstdio>
+
+#include "cmd/flowcond/options.h"
+#include "ctrl/daemon.h"
+
+int main(int argc, char** argv) {
+  using flowcon::cmd::Invocation;
+  const auto invocation = flowcon::cmd::parse_command_line(argc, argv);
+  if (!invocation) {
+    std::fprintf(stderr, "flowcond: %s\n", invocation.error().message().c_str());
+    return 2;
+  }
+  switch (invocation->action) {
+    case Invocation::Action::show_and_exit:
+      std::fputs(invocation->output.c_str(), stdout);
+      return 0;
+    case Invocation::Action::check_config:
+      std::puts("the configuration is good");
+      return 0;
+    case Invocation::Action::print_config:
+      std::fputs(flowcon::cmd::render_config(*invocation).c_str(), stdout);
+      return 0;
+    case Invocation::Action::run:
+      break;
+  }
+  const auto ended = flowcon::ctrl::run_daemon(invocation->config);
+  if (!ended) {
+    std::fprintf(stderr, "flowcond: %s\n", ended.error().message().c_str());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/flowcond/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/text.h"
+
+namespace flowcon::cmd {
+namespace {
+
+constexpr std::size_t kLongestLine = 4096;
+
+// One line of a file. CLI11 knows the syntax (comments, quotes); a line at a time, so that a
+// mistake has a line number.
+Result<void> take_line(const std::string& line, const std::string& place, ctrl::Config& config,
+                       std::map<std::string, std::string>& said_at,
+                       std::map<std::string, std::string>& said_here) {
+  const auto first = line.find_first_not_of(" \t\r");
+  if (first == std::string::npos || line[first] == '#' || line[first] == ';') return {};
+  if (line.size() > kLongestLine) return bad_input(place + ": the line is longer than 4096 bytes");
+  if (line[first] == '[') {
+    return bad_input(place + ": sections are not used; write \"option = value\" lines");
+  }
+  if (line.find('=') == std::string::npos) {
+    return bad_input(place + ": \"" + printable(line, 60) + "\" is not of the form option = value");
+  }
+  CLI::ConfigINI syntax;
+  syntax.parentSeparator('\0')->arrayBounds('\0', '\0')->arrayDelimiter('\0');
+  std::istringstream in(line);
+  std::vector<CLI::ConfigItem> items;
+  try {
+    items = syntax.from_config(in);
+  } catch (const CLI::Error& e) {
+    return bad_input(place + ": " + printable(e.what()));
+  }
+  for (const CLI::ConfigItem& item : items) {
+    const ctrl::Option* option = ctrl::find_option(item.name);
+    if (option == nullptr) return bad_input(place + ": " + ctrl::unknown_option(item.name));
+    if (const auto before = said_here.find(item.name); before != said_here.end()) {
+      return bad_input(place + ": " + item.name + " is set already at " + before->second +
+                       "; remove one of the two");
+    }
+    std::string value;
+    for (const std::string& part : item.inputs) value += (value.empty() ? "" : " ") + part;
+    if (Result<void> applied = option->apply(config, value); !applied) {
+      return bad_input(place + ": " + item.name + ": " + applied.error().message());
+    }
+    said_at[item.name] = said_here[item.name] = place;
+  }
+  return {};
+}
+
+Result<void> read_one_file(const std::string& path, ctrl::Config& config,
+                           std::map<std::string, std::string>& said_at) {
+  std::ifstream file(path);
+  if (!file) return errno_error(errno, "reading the configuration " + path);
+  std::map<std::string, std::string> said_here;
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    const std::string place = path + ":" + std::to_string(number);
+    if (auto taken = take_line(line, place, config, said_at, said_here); !taken) return taken;
+  }
+  if (file.bad()) return errno_error(errno, "reading the configuration " + path);
+  return {};
+}
+
+Result<void> read_environment(ctrl::Config& config, std::map<std::string, std::string>& said_at) {
+  for (const ctrl::Option& option : ctrl::options()) {
+    const std::string name = ctrl::environment_name(option.name);
+    const char* value = std::getenv(name.c_str());
+    if (value == nullptr) continue;
+    if (Result<void> applied = option.apply(config, value); !applied) {
+      return bad_input("environment " + name + ": " + applied.error().message());
+    }
+    said_at[option.name] = "environment " + name;
+  }
+  return {};
+}
+
+std::string first_line_usage(const std::string& problem) {
+  return problem + "\n\nUsage:  flowcond [OPTIONS]\n\nRun 'flowcond --help' for more information";
+}
+
+// CLI11 says "The following argument was not expected: --intervall"; say what was meant.
+std::string explain(const CLI::ParseError& e, const std::vector<std::string>& extras) {
+  for (const std::string& extra : extras) {
+    if (extra.rfind("--", 0) == 0)
+      return ctrl::unknown_option(extra.substr(2, extra.find('=') - 2));
+    return "unexpected argument " + printable(extra, 60);
+  }
+  return e.what();
+}
+
+}  // namespace
+
+Result<void> read_config_file(const std::string& path, ctrl::Config& config,
+                              std::map<std::string, std::string>& said_at) {
+  if (auto read = read_one_file(path, config, said_at); !read) return read;
+  std::vector<std::string> drop_ins;
+  std::error_code code;
+  for (const auto& entry : std::filesystem::directory_iterator(path + ".d", code)) {
+    if (entry.path().extension() == ".conf") drop_ins.push_back(entry.path().string());
+  }
+  std::sort(drop_ins.begin(), drop_ins.end());
+  for (const std::string& drop_in : drop_ins) {
+    if (auto read = read_one_file(drop_in, config, said_at); !read) return read;
+  }
+  return {};
+}
+
+Result<Invocation> parse_command_line(int argc, const char* const* argv) {
+  CLI::App app(
+      "The daemon of docker flowcon: reads the logs of training containers, and gives those that\n"
+      "still learn more of the host and those that have converged less.",
+      "flowcond");
+  app.allow_extras();
+  app.get_formatter()->column_width(34);
+  std::string file;
+  bool check_only = false;
+  bool print_only = false;
+  app.set_version_flag("--version", "flowcond " FLOWCON_VERSION);
+  app.add_option("--config", file,
+                 std::string("configuration file; FILE.d/*.conf are read after it (default ") +
+                     kDefaultConfig + " where it exists)")
+      ->option_text("FILE");
+  app.add_flag("--check-config", check_only,
+               "check the configuration, say what is wrong, and exit");
+  app.add_flag("--print-config", print_only, "show every option, its value and where it is set");
+  std::map<std::string, std::string> given;
+  for (const ctrl::Option& option : ctrl::options()) {
+    const bool is_switch = option.value == "true|false";
+    auto* declared = app.add_option("--" + option.name, given[option.name],
+                                    option.help + " (default " + option.standard + ")");
+    declared->option_text(option.value);
+    if (is_switch) declared->expected(0, 1);
+  }
+  Invocation invocation;
+  try {
+    app.parse(argc, argv);
+    if (const auto extras = app.remaining(); !extras.empty()) {
+      throw CLI::ExtrasError(extras);
+    }
+  } catch (const CLI::CallForHelp&) {
+    invocation.action = Invocation::Action::show_and_exit;
+    invocation.output = app.help();
+    return invocation;
+  } catch (const CLI::CallForVersion& e) {
+    invocation.action = Invocation::Action::show_and_exit;
+    invocation.output = std::string(e.what()) + "\n";
+    return invocation;
+  } catch (const CLI::ParseError& e) {
+    return bad_input(first_line_usage(explain(e, app.remaining())));
+  }
+  const bool has_default = std::filesystem::exists(kDefaultConfig);
+  if (!file.empty() || has_default) {
+    const std::string path = file.empty() ? kDefaultConfig : file;
+    if (auto read = read_config_file(path, invocation.config, invocation.said_at); !read) {
+      return read.error();
+    }
+  }
+  if (auto read = read_environment(invocation.config, invocation.said_at); !read) {
+    return read.error();
+  }
+  for (const ctrl::Option& option : ctrl::options()) {
+    if (app.count("--" + option.name) == 0) continue;
+    const std::string& text = given[option.name];
+    const bool is_bare = text.empty() && option.value == "true|false";
+    if (auto applied = option.apply(invocation.config, is_bare ? "true" : text); !applied) {
+      return bad_input(first_line_usage("--" + option.name + ": " + applied.error().message()));
+    }
+    invocation.said_at[option.name] = "command line";
+  }
+  if (auto checked = ctrl::check(invocation.config, invocation.said_at); !checked) {
+    return checked.error();
+  }
+  if (print_only) invocation.action = Invocation::Action::print_config;
+  if (check_only) invocation.action = Invocation::Action::check_config;
+  return invocation;
+}
+
+std::string render_config(const Invocation& invocation) {
+  std::string out;
+  for (const ctrl::Option& option : ctrl::options()) {
+    const auto at = invocation.said_at.find(option.name);
+    std::string line = option.name + " = " + option.show(invocation.config);
+    line.resize(std::max<std::size_t>(line.size() + 1, 44), ' ');
+    out += line + "# " + (at == invocation.said_at.end() ? "default" : at->second) + "\n";
+  }
+  return out;
+}
+
+}  // namespace flowcon::cmd

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/daemon.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <csignal>
+
+#include "ctrl/daemon_state.h"
+#include "ctrl/log.h"
+#include "ctrl/service.h"
+#include "ctrl/spawn.h"
+
+namespace flowcon::ctrl {
+namespace {
+
+namespace asio = boost::asio;
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+
+Host host_of_this_machine() {
+  Host host;
+  host.cores = static_cast<double>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  host.memory =
+      static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  return host;
+}
+
+template <class Clock>
+double seconds_of(typename Clock::time_point time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+
+}  // namespace
+
+Daemon::Daemon(asio::io_context& io, const Config& config, std::unique_ptr<cgroups::CgroupFs> fs,
+               std::unique_ptr<store::Store> store)
+    : io_(io),
+      config_(config),
+      host_(host_of_this_machine()),
+      fs_(std::move(fs)),
+      store_(std::move(store)),
+      limits_(*fs_, effects_, *store_),
+      client_(io, config.engine),
+      pool_(io, client_, [this] { wake(); }),
+      tails_(io),
+      interval_(config.interval),
+      pass_(io),
+      timer_(io),
+      watchdog_timer_(io) {}
+
+Async<void> Daemon::run() {
+  co_await begin();
+  while (!is_stopping_) {
+    co_await wait();
+    const auto guard = co_await pass_.lock();
+    const Moment now = moment();
+    co_await take_changes(now);
+    look(now);
+    const bool is_deciding = is_run_due_ || now.steady >= next_run_;
+    if (is_deciding) decide(now);
+    co_await apply();
+    record(now, is_deciding);
+  }
+  co_await release_all();
+}
+
+Async<void> Daemon::begin() {
+  spawn(io_, "watchdog", watchdog());
+  auto read = [this] { return store_->choices(); };
+  Result<std::vector<store::Choice>> choices = co_await effects_.run(std::move(read));
+  if (choices) {
+    for (store::Choice& choice : *choices) choices_[choice.id] = std::move(choice);
+  } else {
+    warn(choices.error().message());
+  }
+  if (config_.dry_run) {
+    log::info("dry run: limits are planned and shown, none is written");
+  } else {
+    Result<std::size_t> restored = co_await limits_.restore_leftovers();
+    if (!restored) {
+      warn(restored.error().message());
+    } else if (*restored > 0) {
+      log::info("restored the limits of " + std::to_string(*restored) +
+                " containers that an earlier run left behind");
+    }
+  }
+  const Moment now = moment();
+  next_look_ = now.steady + config_.observe;
+  next_run_ = now.steady + interval_;
+  pool_.start();
+  service::tell_ready("watching " + config_.engine);
+}
+
+Async<void> Daemon::wait() {
+  if (is_stopping_ || is_compare_due_ || pool_.has_changes()) co_return;
+  const double due = std::min(next_look_, next_run_);
+  timer_.expires_at(
+      asio::steady_timer::time_point(std::chrono::duration_cast<asio::steady_timer::duration>(
+          std::chrono::duration<double>(due))));
+  co_await timer_.async_wait(kAwait);
+}
+
+Moment Daemon::moment() const {
+  return {seconds_of<std::chrono::system_clock>(std::chrono::system_clock::now()),
+          seconds_of<std::chrono::steady_clock>(std::chrono::steady_clock::now())};
+}
+
+void Daemon::wake() { timer_.cancel(); }
+
+void Daemon::stop() {
+  if (is_stopping_) return;
+  is_stopping_ = true;
+  service::tell_stopping();
+  wake();
+}
+
+void Daemon::warn(const std::string& sentence) {
+  log::warning(sentence);
+  start_warnings_.push_back(sentence);
+}
+
+Async<void> Daemon::watchdog() {
+  const double every = service::watchdog_seconds();
+  while (every > 0 && !is_stopping_) {
+    service::tell_alive();
+    watchdog_timer_.expires_after(std::chrono::duration_cast<asio::steady_timer::duration>(
+        std::chrono::duration<double>(every)));
+    co_await watchdog_timer_.async_wait(kAwait);
+  }
+}
+
+Async<void> Daemon::release_all() {
+  const auto guard = co_await pass_.lock();
+  pool_.stop();
+  watchdog_timer_.cancel();
+  const Moment now = moment();
+  std::size_t restored = 0;
+  for (auto& [id, job] : jobs_) {
+    tails_.stop(id, false);
+    if (!job.is_original_saved) continue;
+    store::Original original{id, job.container.name, job.group, job.original};
+    Result<void> done = co_await limits_.restore(std::move(original));
+    if (done) {
+      ++restored;
+    } else {
+      log::error(done.error().message());
+    }
+  }
+  record(now, false);
+  while (is_flushing_) {
+    timer_.expires_after(std::chrono::milliseconds(5));
+    co_await timer_.async_wait(kAwait);
+  }
+  effects_.finish();
+  log::info("stopped; limits of " + std::to_string(restored) + " containers restored");
+}
+
+namespace {
+
+// One daemon a state folder: two would restore each other's limits.
+Result<void> lock_state(const std::string& folder) {
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    return errno_error(errno, "making the state folder " + folder + " (another one: --state-dir)");
+  }
+  const std::string path = folder + "/lock";
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return errno_error(errno, "opening " + path);
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    const int why = errno;
+    ::close(fd);
+    if (why == EWOULDBLOCK) {
+      return bad_input("another flowcond uses the state in " + folder +
+                       " (stop it, or give --state-dir)");
+    }
+    return errno_error(why, "locking " + path);
+  }
+  return {};  // held until the process ends
+}
+
+}  // namespace
+
+Result<void> run_daemon(const Config& config) {
+  log::set_level(config.log_level);
+  Result<std::unique_ptr<cgroups::CgroupFs>> fs = cgroups::open_kernel_cgroups();
+  if (!fs) return fs.error();
+  if (Result<void> locked = lock_state(config.state_dir); !locked) return locked;
+  std::string store_notice;
+  auto store = store::Store::open(config.state_dir + "/flowcon.db", &store_notice);
+  if (!store) return store.error();
+
+  asio::io_context io(1);
+  std::string socket_notice;
+  auto server = api::Server::listen(io, config.socket, config.socket_group, &socket_notice);
+  if (!server) return server.error();
+
+  Daemon daemon(io, config, std::move(*fs), std::move(*store));
+  for (const std::string& notice : {store_notice, socket_notice}) {
+    if (!notice.empty()) daemon.warn(notice);
+  }
+  asio::signal_set signals(io, SIGTERM, SIGINT);
+  signals.async_wait([&daemon](const boost::system::error_code& code, int) {
+    if (!code) daemon.stop();
+  });
+  ::signal(SIGPIPE, SIG_IGN);
+  // Its default would end the daemon with limits in place.
+  ::signal(SIGHUP, SIG_IGN);
+  (*server)->serve([&daemon](api::Request request) { return daemon.answer(std::move(request)); });
+  const auto whole_life = [&]() -> Async<void> {
+    co_await daemon.run();
+    (*server)->close();
+    io.stop();
+  };
+  spawn(io, "daemon", whole_life);
+  io.run();
+  return {};
+}
+
+}  // namespace flowcon::ctrl

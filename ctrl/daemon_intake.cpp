@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is there: containers come under control and leave it (Algorithm 2).
+#include <algorithm>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "ctrl/codec/decision_json.h"
+#include "ctrl/daemon_state.h"
+#include "ctrl/log.h"
+
+namespace flowcon::ctrl {
+namespace {
+
+// Samples kept in memory per series: what a robust trend needs of one interval, and bounded.
+constexpr std::size_t kKeptSamples = 512;
+
+// The engine names the file; still, only a container's own json-file log is ever opened.
+bool is_own_log(const engine::Container& container) {
+  const std::string suffix = "/" + container.id + "-json.log";
+  const std::string& path = container.log_path;
+  return path.size() > suffix.size() && path.front() == '/' &&
+         path.compare(path.size() - suffix.size(), suffix.size(), suffix) == 0;
+}
+
+// The user's quota as the engine tells it; empty = none.
+std::optional<std::int64_t> quota_of(const engine::Container& c, std::uint64_t* period_us) {
+  *period_us = c.cpu_period_us > 0 ? static_cast<std::uint64_t>(c.cpu_period_us) : 100000;
+  if (c.nano_cpus > 0) {
+    *period_us = 100000;
+    return c.nano_cpus / 10000;  // of 1e9 a core to microseconds of 100 ms
+  }
+  if (c.cpu_quota_us > 0) return c.cpu_quota_us;
+  return std::nullopt;
+}
+
+bool has_same_quota(const engine::Container& a, const engine::Container& b) {
+  return a.nano_cpus == b.nano_cpus && a.cpu_quota_us == b.cpu_quota_us &&
+         a.cpu_period_us == b.cpu_period_us;
+}
+
+// Weight that an engine gives for --cpu-shares: v1 as it is, v2 by the linear rule of runc.
+std::uint64_t weight_of(std::uint64_t shares, bool is_v2) {
+  if (!is_v2) return shares == 0 ? 1024 : std::max<std::uint64_t>(shares, 2);
+  return shares == 0 ? 100 : 1 + (std::clamp<std::uint64_t>(shares, 2, 262144) - 2) * 9999 / 262142;
+}
+
+}  // namespace
+
+Async<void> Daemon::take_changes(Moment now) {
+  for (Change& change : pool_.take()) {
+    const std::string id = change.container.id;
+    switch (change.kind) {
+      case Change::Kind::finished:
+        if (jobs_.contains(id)) co_await finish(id, change.time > 0 ? change.time : now.wall);
+        break;
+      case Change::Kind::updated:
+        follow_update(change.container);
+        break;
+      case Change::Kind::started: {
+        if (jobs_.contains(id)) break;  // adopted by command before its event came
+        // Started again before the listener saw its end: two changes, not none.
+        if (std::find(members_.begin(), members_.end(), id) != members_.end()) compare_sets(now);
+        const auto choice = choices_.find(id);
+        Settings settings = parse_labels(change.container.labels);
+        if (choice != choices_.end() && choice->second.released) break;
+        if (choice != choices_.end() && !choice->second.settings.empty()) {
+          if (auto chosen = parse_choice(choice->second.settings)) settings = *chosen;
+        }
+        if (settings.enabled || settings.is_mistaken) admit(change.container, settings, now);
+        break;
+      }
+    }
+  }
+  compare_sets(now);
+}
+
+void Daemon::admit(const engine::Container& container, const Settings& settings, Moment now) {
+  Job job;
+  job.container = container;
+  job.settings = settings;
+  job.silent_since = now.wall;
+  if (!settings.enabled) {
+    job.unsupported = "not under control: flowcon.enable is neither true nor false";
+  } else if (container.log_driver != "json-file") {
+    job.unsupported =
+        "log driver " + printable(container.log_driver, 40) +
+        " is not supported yet: its limits are left alone (use --log-driver json-file)";
+  } else if (!is_own_log(container)) {
+    job.unsupported = "the engine names no log file of its own for it: its limits are left alone";
+  } else {
+    Result<cgroups::Group> group = cgroups::find_group(container.pid, fs_->mode());
+    Result<cgroups::CpuSetting> setting =
+        group ? cgroups::read_cpu(*fs_, *group) : Result<cgroups::CpuSetting>(group.error());
+    if (setting) {
+      job.group = *group;
+      job.original = job.present = *setting;
+    } else {
+      job.unsupported = "its CPU limits cannot be read: " + setting.error().message();
+    }
+  }
+  if (job.unsupported.empty() && settings.spec_is_usable) {
+    Result<metrics::Extractor> made = metrics::Extractor::create(settings.spec, kKeptSamples);
+    if (made) {
+      job.extractor.emplace(std::move(*made));
+    } else {
+      job.settings.warnings.push_back(made.error().message());
+    }
+  }
+  const std::string id = container.id;
+  if (job.unsupported.empty()) active_.push_back(id);
+  log::info("container " + printable(container.name, 80) + " (" + id.substr(0, 12) + ") " +
+            (job.unsupported.empty() ? "comes under control" : job.unsupported));
+  for (const std::string& warning : job.settings.warnings) {
+    log::warning("container " + printable(container.name, 80) + ": " + warning);
+  }
+  const auto placed = jobs_.insert_or_assign(id, std::move(job)).first;
+  if (placed->second.extractor) start_tail(placed->second);
+}
+
+void Daemon::start_tail(Job& job) {
+  const std::string id = job.id();
+  // Looked up by id for each line: the job may be gone when a last line comes.
+  auto sink = [this, id](const logs::Line& line) {
+    const auto found = jobs_.find(id);
+    if (found == jobs_.end() || !found->second.extractor) return;
+    found->second.extractor->feed(line.text, line.time > 0 ? line.time : moment().wall);
+  };
+  if (Result<void> started = tails_.start(id, job.container.log_path, {}, sink); !started) {
+    job.problem = started.error().message();
+    log::warning(job.problem);
+  }
+}
+
+Async<void> Daemon::finish(std::string id, double time) {
+  std::erase(active_, id);
+  tails_.stop(id, true);
+  const auto found = jobs_.find(id);
+  record_end(found->second, time);
+  const bool is_saved = found->second.is_original_saved;
+  log::info("container " + printable(found->second.container.name, 80) + " has finished");
+  // The list keeps its id until the listener has compared the sets; the job itself is done with.
+  jobs_.erase(found);
+  is_compare_due_ = true;
+  if (is_saved) {
+    auto forget = [this, id] { return store_->forget_original(id); };
+    Result<void> forgotten = co_await effects_.run(std::move(forget));
+    if (!forgotten) log::warning(forgotten.error().message());
+  }
+}
+
+void Daemon::compare_sets(Moment now) {
+  is_compare_due_ = false;
+  policy::ListenerState state;
+  state.executor = executor_state();
+  state.initial_interval = config_.interval;
+  state.active = active_;
+  const policy::ListenerDecision decision = policy::decide_listener(state);
+  if (!decision.rerun) return;
+  unrecorded_rounds_.push_back(
+      {now.wall, "listener", render_json(to_json(state)), render_json(to_json(decision))});
+  interval_ = decision.interval;
+  is_run_due_ = true;
+  members_ = active_;
+  for (const policy::Member& member : decision.containers) {
+    Job& job = jobs_.at(member.id);
+    job.list = member.list;
+    job.limit = member.limit.value_or(1);
+  }
+}
+
+void Daemon::follow_update(const engine::Container& container) {
+  const auto found = jobs_.find(container.id);
+  if (found == jobs_.end()) return;
+  Job& job = found->second;
+  const engine::Container before = std::exchange(job.container, container);
+  if (!job.unsupported.empty()) return;
+  // What a person gives by `docker update` is a new ceiling, not drift.
+  cgroups::CpuSetting original = job.original;
+  if (!has_same_quota(before, container)) {
+    original.quota_us = quota_of(container, &original.period_us);
+  }
+  if (before.cpu_shares != container.cpu_shares) {
+    const bool is_v2 = fs_->is_v2("cpu");
+    original.weight = weight_of(container.cpu_shares, is_v2);
+    Result<cgroups::CpuSetting> there = cgroups::read_cpu(*fs_, job.group);
+    // On v2 the engine's rule differs by version; what it wrote says it exactly.
+    if (is_v2 && there && there->weight != job.present.weight) original.weight = there->weight;
+  }
+  if (original == job.original) return;
+  job.original = original;
+  job.is_original_saved = false;
+  log::info("container " + printable(container.name, 80) + ": docker update gave new limits");
+}
+
+}  // namespace flowcon::ctrl

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is kept: samples, usage and decisions go to the store, in order, retried while it cannot be
+// written, bounded always.
+#include <algorithm>
+
+#include "ctrl/daemon_state.h"
+#include "ctrl/log.h"
+#include "ctrl/spawn.h"
+
+namespace flowcon::ctrl {
+namespace {
+
+constexpr std::size_t kSamplesPerLook = 64;  // a job may print thousands of values a second
+constexpr std::size_t kWaitingLooks = 4000;  // while the disk is full; older ones are dropped
+constexpr double kForgetEvery = 3600;        // seconds
+
+std::vector<Sample> thinned(std::vector<Sample> samples) {
+  if (samples.size() <= kSamplesPerLook) return samples;
+  std::vector<Sample> kept;
+  for (std::size_t i = 0; i < kSamplesPerLook; ++i) {
+    // The last one is always among them.
+    kept.push_back(samples[(i + 1) * samples.size() / kSamplesPerLook - 1]);
+  }
+  return kept;
+}
+
+store::Run run_of(const Job& job, const std::string& metric, Goal goal) {
+  store::Run run;
+  run.id = job.id();
+  run.name = job.container.name;
+  run.image = job.container.image;
+  run.metric = metric;
+  run.goal = goal;
+  run.started = job.container.started;
+  return run;
+}
+
+// What is new of one job's values since the last look.
+store::Look look_of(Job& job) {
+  store::Look look;
+  if (!job.extractor) {
+    look.run = run_of(job, "", Goal::min);
+    return look;
+  }
+  metrics::Report report = job.extractor->report();
+  look.run = run_of(job, report.metric, report.goal);
+  if (!job.recorded_metric.empty() && job.recorded_metric != report.metric) {
+    // Another series was chosen: what was recorded is not this one's.
+    look.is_other_series = true;
+    job.recorded_count = 0;
+    job.recorded_until = 0;
+  }
+  job.recorded_metric = report.metric;
+  const std::size_t fresh =
+      std::min(report.count - std::min(report.count, job.recorded_count), report.samples.size());
+  std::vector<Sample> samples(report.samples.end() - static_cast<std::ptrdiff_t>(fresh),
+                              report.samples.end());
+  std::erase_if(samples, [&](const Sample& s) { return s.time <= job.recorded_until; });
+  look.samples = thinned(std::move(samples));
+  job.recorded_count = report.count;
+  return look;
+}
+
+}  // namespace
+
+void Daemon::record(Moment now, bool is_decided) {
+  for (const std::string& id : members_) {
+    const auto found = jobs_.find(id);
+    if (found == jobs_.end()) continue;
+    Job& job = found->second;
+    const bool is_looked = job.has_reading && job.read_at.steady == now.steady;
+    if (!is_looked && !is_decided) continue;
+    store::Look look = look_of(job);
+    if (is_looked && job.cpu_share) {
+      look.usage = {now.wall, *job.cpu_share, job.reading.memory};
+    }
+    if (is_decided) {
+      look.decision = {now.wall, job.list, job.limit, growth_for_decision(job)};
+    }
+    unrecorded_.push_back(std::move(look));
+  }
+  if (unrecorded_.empty() && unrecorded_rounds_.empty()) return;
+  if (!is_flushing_) spawn(io_, "record", flush());
+}
+
+void Daemon::record_end(Job& job, double time) {
+  if (!job.unsupported.empty()) return;
+  store::Look look = look_of(job);
+  look.run.finished = time;
+  unrecorded_.push_back(std::move(look));
+}
+
+Async<void> Daemon::flush() {
+  is_flushing_ = true;
+  while (!unrecorded_.empty() || !unrecorded_rounds_.empty()) {
+    auto looks = std::make_shared<std::vector<store::Look>>(std::exchange(unrecorded_, {}));
+    auto rounds =
+        std::make_shared<std::vector<store::Round>>(std::exchange(unrecorded_rounds_, {}));
+    auto write = [this, looks, rounds] { return store_->record(*looks, *rounds); };
+    Result<void> written = co_await effects_.run(std::move(write));
+    if (written) {
+      record_problem_.clear();
+      continue;
+    }
+    if (record_problem_.empty()) {
+      log::error(written.error().message() + " (records wait in memory; control goes on)");
+    }
+    record_problem_ = written.error().message();
+    unrecorded_.insert(unrecorded_.begin(), std::make_move_iterator(looks->begin()),
+                       std::make_move_iterator(looks->end()));
+    if (unrecorded_.size() > kWaitingLooks) {
+      const std::size_t excess = unrecorded_.size() - kWaitingLooks;
+      unrecorded_.erase(unrecorded_.begin(),
+                        unrecorded_.begin() + static_cast<std::ptrdiff_t>(excess));
+      lost_records_ += excess;
+    }
+    break;  // tried again at the next look
+  }
+  if (moment().wall >= next_forget_) co_await forget_old();
+  is_flushing_ = false;
+}
+
+Async<void> Daemon::forget_old() {
+  const double now = moment().wall;
+  next_forget_ = now + kForgetEvery;
+  const double before = now - config_.retention * 86400;
+  auto forget = [this, before] { return store_->forget_before(before); };
+  Result<void> forgotten = co_await effects_.run(std::move(forget));
+  if (!forgotten) log::warning(forgotten.error().message());
+}
+
+}  // namespace flowcon::ctrl

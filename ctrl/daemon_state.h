@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The daemon's parts and state, private to ctrl/daemon*.cpp. Its methods are spread by question:
+// daemon.cpp the loop, daemon_intake.cpp who is there, daemon_decide.cpp what each gets,
+// daemon_commands.cpp what people ask, daemon_record.cpp what is kept. Includes Asio.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ctrl/api/server.h"
+#include "ctrl/config.h"
+#include "ctrl/effects.h"
+#include "ctrl/job.h"
+#include "ctrl/limits.h"
+#include "ctrl/logs/tail.h"
+#include "ctrl/mutex.h"
+#include "ctrl/policy/executor.h"
+#include "ctrl/pool.h"
+#include "ctrl/store/store.h"
+
+namespace flowcon::ctrl {
+
+class Daemon {
+ public:
+  Daemon(boost::asio::io_context& io, const Config& config, std::unique_ptr<cgroups::CgroupFs> fs,
+         std::unique_ptr<store::Store> store);
+
+  /// The whole life: undo leftovers, watch, decide, and at the end restore every limit.
+  Async<void> run();
+  void stop();
+  /// Answers one request of docs/api.md.
+  Async<api::Response> answer(api::Request request);
+  /// A sentence about the start for `warnings` of the status.
+  void warn(const std::string& sentence);
+
+ private:
+  // daemon.cpp
+  Async<void> wait();
+  [[nodiscard]] Moment moment() const;
+  void wake();
+  Async<void> begin();
+  Async<void> release_all();
+  Async<void> watchdog();
+
+  // daemon_intake.cpp
+  Async<void> take_changes(Moment now);
+  void admit(const engine::Container& container, const Settings& settings, Moment now);
+  Async<void> finish(std::string id, double time);
+  void compare_sets(Moment now);
+  void follow_update(const engine::Container& container);
+  void start_tail(Job& job);
+
+  // daemon_decide.cpp
+  void look(Moment now);
+  void decide(Moment now);
+  [[nodiscard]] policy::ExecutorState executor_state() const;
+  [[nodiscard]] std::map<std::string, cgroups::CpuSetting> plan() const;
+  Async<void> apply();
+
+  // daemon_record.cpp
+  void record(Moment now, bool is_decided);
+  void record_end(Job& job, double time);
+  Async<void> flush();
+  Async<void> forget_old();
+
+  // daemon_commands.cpp
+  Async<api::Response> adopt(std::string name, std::string body);
+  Async<api::Response> release(std::string name);
+  Async<api::Response> history(std::string name);
+  [[nodiscard]] std::string find_job(const std::string& name) const;
+  [[nodiscard]] std::string status() const;
+  [[nodiscard]] std::string note_of(const Job& job) const;
+
+  boost::asio::io_context& io_;
+  const Config config_;
+  Host host_;
+  std::unique_ptr<cgroups::CgroupFs> fs_;
+  std::unique_ptr<store::Store> store_;
+  Effects effects_;
+  Limits limits_;
+  engine::Client client_;
+  Pool pool_;
+  logs::TailSet tails_;
+
+  std::map<std::string, Job> jobs_;   ///< by id; supported and unsupported ones
+  std::vector<std::string> active_;   ///< supported and running, in order of arrival
+  std::vector<std::string> members_;  ///< those the listener has placed on a list
+  std::map<std::string, store::Choice> choices_;
+  double interval_;
+  bool all_completing_ = false;
+  bool is_run_due_ = false;      ///< the executor must run in this pass
+  bool is_compare_due_ = false;  ///< `active_` changed outside of the event stream
+  bool is_stopping_ = false;
+  double next_run_ = 0;        ///< steady
+  double next_look_ = 0;       ///< steady
+  std::uint64_t reverts_ = 0;  ///< limits found changed by somebody else and written again
+
+  std::vector<store::Look> unrecorded_;
+  std::vector<store::Round> unrecorded_rounds_;
+  std::uint64_t lost_records_ = 0;
+  std::string record_problem_;
+  bool is_flushing_ = false;
+  double next_forget_ = 0;
+
+  std::vector<std::string> start_warnings_;
+  Mutex pass_;  ///< one pass of the loop or one command at a time
+  boost::asio::steady_timer timer_;
+  boost::asio::steady_timer watchdog_timer_;
+};
+
+}  // namespace flowcon::ctrl

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Docker Engine's HTTP API over its unix socket: what the daemon needs of it and nothing else.
+// Endpoints used: GET /_ping, /containers/json, /containers/ID/json, /events.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "ctrl/async.h"
+
+namespace flowcon::ctrl::engine {
+
+/// The API versions we speak: Engine 20.10 has 1.41; the newest we have read about is 1.55.
+inline constexpr int kOldestMinor = 40;
+inline constexpr int kNewestMinor = 55;
+
+struct Version {
+  std::string engine;  ///< "20.10.24"
+  std::string api;     ///< the negotiated one: "1.41"
+};
+
+/// A container as the engine describes it.
+/// Units: started in seconds since the epoch; quota and period in microseconds, 0 = not given.
+struct Container {
+  std::string id;
+  std::string name;
+  std::string image;
+  std::int64_t pid = 0;
+  bool running = false;
+  double started = 0;
+  std::map<std::string, std::string> labels;
+  std::string log_driver;
+  std::string log_path;
+  std::uint64_t cpu_shares = 0;
+  std::int64_t cpu_quota_us = 0;
+  std::int64_t cpu_period_us = 0;
+  std::int64_t nano_cpus = 0;
+};
+
+/// Something that happened to a container. Units: time in nanoseconds since the epoch.
+struct Event {
+  std::string action;
+  std::string id;
+  std::int64_t time_ns = 0;
+};
+
+/// Pure: the engine's JSON to the types above. Errors name the member that is missing.
+[[nodiscard]] Result<Container> parse_container(std::string_view json);
+[[nodiscard]] Result<Event> parse_event(std::string_view json);
+/// The version to use with an engine that says "1.43". Errors: none in common.
+[[nodiscard]] Result<std::string> negotiate(std::string_view engine_api);
+
+/// One connection a request; the engine may come and go between them.
+class Client {
+ public:
+  /// `socket` is the path of the engine's unix socket.
+  Client(boost::asio::io_context& io, std::string socket);
+
+  /// Asks for the version and settles which one to speak. Errors: no engine (says how to start
+  /// it), no right to its socket, no common version.
+  Async<Result<Version>> ping();
+  /// Ids of the running containers, oldest first.
+  Async<Result<std::vector<std::string>>> running();
+  /// Errors: ENOENT no such container; else as ping().
+  Async<Result<Container>> inspect(std::string name);
+  /// Follows container events from `since_ns` on (0 = from now) until the stream ends, which it
+  /// does when the engine stops. `sink` gets each event in order; `connected` is called once when
+  /// the engine has accepted the request. The error says why it ended.
+  Async<Error> events(std::int64_t since_ns, std::function<void()> connected,
+                      std::function<void(Event)> sink);
+
+  [[nodiscard]] const std::string& socket() const { return socket_; }
+
+ private:
+  struct Reply {
+    unsigned status = 0;
+    std::string body;
+    std::string api_version;
+    std::string server;
+  };
+  Async<Result<Reply>> get(std::string target);
+  [[nodiscard]] std::string versioned(const std::string& path) const;
+
+  boost::asio::io_context& io_;
+  std::string socket_;
+  std::string api_;  ///< negotiated, "" before the first ping
+};
+
+}  // namespace flowcon::ctrl::engine

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's JSON, read without trust: a missing member is an error that names it.
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+
+#include "base/json.h"
+#include "ctrl/engine/client.h"
+
+namespace flowcon::ctrl::engine {
+namespace {
+
+namespace json = boost::json;
+
+const json::value* find(const json::value& value, std::initializer_list<std::string_view> path) {
+  const json::value* at = &value;
+  for (std::string_view key : path) {
+    const json::object* object = at->if_object();
+    at = object != nullptr ? object->if_contains(key) : nullptr;
+    if (at == nullptr) return nullptr;
+  }
+  return at;
+}
+
+std::string text_at(const json::value& value, std::initializer_list<std::string_view> path) {
+  const json::value* at = find(value, path);
+  const json::string* text = at != nullptr ? at->if_string() : nullptr;
+  return text != nullptr ? std::string(*text) : std::string();
+}
+
+std::int64_t integer_at(const json::value& value, std::initializer_list<std::string_view> path) {
+  const json::value* at = find(value, path);
+  if (at == nullptr) return 0;
+  if (at->is_int64()) return at->get_int64();
+  if (at->is_uint64()) return static_cast<std::int64_t>(at->get_uint64());
+  return 0;
+}
+
+// "2026-11-21T02:12:40.123456789Z"; the engine writes UTC only. 0 where it is something else.
+double parse_utc(const std::string& text) {
+  std::tm parts{};
+  const char* rest = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
+  if (rest == nullptr) return 0;
+  double fraction = 0;
+  if (*rest == '.') std::from_chars(rest, text.c_str() + text.size(), fraction);
+  return static_cast<double>(timegm(&parts)) + fraction;
+}
+
+bool is_container_id(std::string_view id) {
+  return id.size() == 64 && id.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+}  // namespace
+
+Result<Container> parse_container(std::string_view body) {
+  Result<json::value> parsed = parse_json(body);
+  if (!parsed) return wrap(parsed.error(), "the engine's answer on a container");
+  const json::value& value = *parsed;
+  Container c;
+  c.id = text_at(value, {"Id"});
+  if (!is_container_id(c.id)) return bad_input("the engine's answer has no container id");
+  c.name = text_at(value, {"Name"});
+  if (!c.name.empty() && c.name.front() == '/') c.name.erase(0, 1);
+  c.image = text_at(value, {"Config", "Image"});
+  const json::value* running = find(value, {"State", "Running"});
+  c.running = running != nullptr && running->is_bool() && running->get_bool();
+  c.pid = integer_at(value, {"State", "Pid"});
+  c.started = parse_utc(text_at(value, {"State", "StartedAt"}));
+  c.log_driver = text_at(value, {"HostConfig", "LogConfig", "Type"});
+  c.log_path = text_at(value, {"LogPath"});
+  c.cpu_shares = static_cast<std::uint64_t>(
+      std::max<std::int64_t>(0, integer_at(value, {"HostConfig", "CpuShares"})));
+  c.cpu_quota_us = integer_at(value, {"HostConfig", "CpuQuota"});
+  c.cpu_period_us = integer_at(value, {"HostConfig", "CpuPeriod"});
+  c.nano_cpus = integer_at(value, {"HostConfig", "NanoCpus"});
+  if (const json::value* labels = find(value, {"Config", "Labels"});
+      labels && labels->is_object()) {
+    for (const auto& [key, label] : labels->get_object()) {
+      if (label.is_string()) c.labels.emplace(key, label.get_string());
+    }
+  }
+  return c;
+}
+
+Result<Event> parse_event(std::string_view body) {
+  Result<json::value> parsed = parse_json(body);
+  if (!parsed) return wrap(parsed.error(), "an event of the engine");
+  Event event;
+  event.action = text_at(*parsed, {"Action"});
+  event.id = text_at(*parsed, {"Actor", "ID"});
+  event.time_ns = integer_at(*parsed, {"timeNano"});
+  if (!is_container_id(event.id)) return bad_input("an event of the engine has no container id");
+  return event;
+}
+
+Result<std::string> negotiate(std::string_view engine_api) {
+  int major = 0;
+  int minor = 0;
+  const char* end = engine_api.data() + engine_api.size();
+  const auto dot = std::from_chars(engine_api.data(), end, major);
+  if (dot.ec != std::errc() || dot.ptr == end || *dot.ptr != '.' ||
+      std::from_chars(dot.ptr + 1, end, minor).ec != std::errc()) {
+    return bad_input("the engine does not say which API version it speaks");
+  }
+  if (major != 1 || minor < kOldestMinor) {
+    return bad_input("the engine speaks API " + std::string(engine_api) + "; at least 1." +
+                     std::to_string(kOldestMinor) + " (Engine 20.10) is needed");
+  }
+  return "1." + std::to_string(std::min(minor, kNewestMinor));
+}
+
+}  // namespace flowcon::ctrl::engine

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/job.h"
+
+#include <algorithm>
+
+namespace flowcon::ctrl {
+namespace {
+
+constexpr double kClosestLooks = 1;  // seconds; ALGORITHMS: below that the old growth is used
+
+// A job may take long between two values (an epoch an hour). It counts as silent when it has said
+// nothing for five times its usual gap, and for five intervals.
+constexpr double kSilentGaps = 5;
+constexpr double kSilentIntervals = 5;
+
+double usual_gap(const metrics::Report& report) {
+  if (report.samples.size() < 2) return 0;
+  return (report.samples.back().time - report.samples.front().time) /
+         static_cast<double>(report.samples.size() - 1);
+}
+
+void set_anchor(Job& job, const Moment& now, std::size_t count) {
+  job.has_anchor = true;
+  job.anchor = now;
+  job.anchor_reading = job.reading;
+  job.anchor_count = count;
+  job.silent_since = now.wall;
+}
+
+}  // namespace
+
+void take_reading(Job& job, const Host& host, const Moment& now, const Reading& reading) {
+  const double elapsed = now.steady - job.read_at.steady;
+  // A counter that went back belongs to another cgroup; a look in the same instant says nothing.
+  if (job.has_reading && reading.cpu_ns >= job.reading.cpu_ns && elapsed > 0) {
+    job.cpu_share =
+        static_cast<double>(reading.cpu_ns - job.reading.cpu_ns) / 1e9 / elapsed / host.cores;
+  }
+  job.has_reading = true;
+  job.read_at = now;
+  job.reading = reading;
+}
+
+void measure(Job& job, const Host& host, const Moment& now, const growth::Parameters& parameters,
+             double interval) {
+  job.is_fresh = false;
+  if (!job.extractor || !job.has_reading) return;
+  const metrics::Report report = job.extractor->report();
+  if (!job.has_anchor) {
+    set_anchor(job, now, report.count);
+    return;
+  }
+  const double elapsed = now.steady - job.anchor.steady;
+  if (elapsed < kClosestLooks) {
+    job.is_fresh = job.growth.has_value();
+    return;
+  }
+  const bool has_news = report.count != job.anchor_count;
+  if (!has_news && parameters.estimator == growth::Estimator::robust) {
+    const double silence = now.wall - job.silent_since;
+    if (silence > std::max(kSilentGaps * usual_gap(report), kSilentIntervals * interval)) {
+      job.list = List::nl;
+      job.verdict = growth::Verdict::unmeasured;
+    }
+    return;
+  }
+  growth::Scale seen{report.head, report.low, report.high};
+  const std::optional<double> scale = growth::scale_of(seen, parameters.normalise);
+  growth::Progress progress;
+  if (scale) {
+    progress = growth::progress_between(report.samples, job.anchor.wall, now.wall, report.goal,
+                                        *scale, parameters);
+  }
+  Usage use;
+  const auto used = job.reading.cpu_ns - std::min(job.reading.cpu_ns, job.anchor_reading.cpu_ns);
+  use.cpu = static_cast<double>(used) / 1e9 / elapsed / host.cores;
+  use.memory = static_cast<double>(job.reading.memory) / host.memory;
+  const growth::Efficiency efficiency = growth::efficiency(progress, use);
+  job.verdict = progress.verdict;
+  if (efficiency.cpu) job.growth = efficiency.cpu;
+  // A job that diverges keeps its place: it has not converged, whatever its growth of 0 suggests.
+  job.is_fresh = efficiency.cpu.has_value() && progress.verdict == growth::Verdict::measured;
+  set_anchor(job, now, report.count);
+}
+
+std::optional<double> growth_for_decision(const Job& job) {
+  return job.is_fresh ? job.growth : std::nullopt;
+}
+
+const char* verdict_of(const Job& job) {
+  if (!job.extractor || job.extractor->count() == 0) return "no metric";
+  switch (job.verdict) {
+    case growth::Verdict::measured:
+      return "measured";
+    case growth::Verdict::diverging:
+      return "diverging";
+    case growth::Verdict::unmeasured:
+      break;
+  }
+  return "unmeasured";
+}
+
+}  // namespace flowcon::ctrl

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// One container under control: what is known of it and how its growth is measured from look to
+// look. No I/O; readings are handed in.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cgroups/cpu.h"
+#include "ctrl/engine/client.h"
+#include "ctrl/growth/growth.h"
+#include "ctrl/metrics/extractor.h"
+#include "ctrl/model.h"
+#include "ctrl/settings.h"
+
+namespace flowcon::ctrl {
+
+/// A moment, read once per wake. Units: seconds; `wall` since the epoch, `steady` since any fixed
+/// point, immune to clock changes.
+struct Moment {
+  double wall = 0;
+  double steady = 0;
+};
+
+/// What the kernel says of a container at a look. Units: nanoseconds of CPU time, bytes.
+struct Reading {
+  std::uint64_t cpu_ns = 0;
+  std::uint64_t memory = 0;
+};
+
+/// What the host has. Units: cores, bytes.
+struct Host {
+  double cores = 1;
+  double memory = 1;
+};
+
+struct Job {
+  engine::Container container;
+  Settings settings;
+  cgroups::Group group;
+  std::string unsupported;  ///< why it cannot be controlled; "" = it can
+  std::string problem;      ///< why its limits are not what they should be; "" = they are
+  std::optional<metrics::Extractor> extractor;
+
+  cgroups::CpuSetting original;
+  cgroups::CpuSetting present;  ///< as last written or read
+  bool is_original_saved = false;
+
+  List list = List::nl;
+  double limit = 1;
+  std::string reason;  ///< of the last decision, for a person
+
+  // Measuring: the anchor is the last look at which growth was measured.
+  bool has_anchor = false;
+  Moment anchor;
+  Reading anchor_reading;
+  std::size_t anchor_count = 0;  ///< values seen by then
+  double silent_since = 0;       ///< wall time of the anchor or of the first look
+  std::optional<double> growth;  ///< on CPU, of the last measurement
+  growth::Verdict verdict = growth::Verdict::unmeasured;
+  bool is_fresh = false;  ///< growth was measured at the last decision
+
+  // The look before, for usage.
+  bool has_reading = false;
+  Moment read_at;
+  Reading reading;
+  std::optional<double> cpu_share;
+
+  // Recording.
+  std::size_t recorded_count = 0;
+  std::string recorded_metric;
+  double recorded_until = 0;  ///< samples up to here were recorded by an earlier daemon
+
+  [[nodiscard]] const std::string& id() const { return container.id; }
+};
+
+/// Takes a reading: the use since the one before becomes cpu_share.
+void take_reading(Job& job, const Host& host, const Moment& now, const Reading& reading);
+
+/// Measures growth at a decision. With the robust estimator a job without a new value since the
+/// last measurement is "not measured" this time; the time goes on counting from that measurement.
+/// Between two looks closer than 1 s the old growth is kept. A job that was silent for long goes
+/// back to NL: it is never counted as converged.
+void measure(Job& job, const Host& host, const Moment& now, const growth::Parameters& parameters,
+             double interval);
+
+/// What the executor gets: empty while not measured.
+[[nodiscard]] std::optional<double> growth_for_decision(const Job& job);
+
+/// "measured", "unmeasured", "diverging" or "no metric".
+[[nodiscard]] const char* verdict_of(const Job& job);
+
+}  // namespace flowcon::ctrl

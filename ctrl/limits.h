@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carries CPU settings out: saves the original before the first change, writes, reads back, tells
+// systemd, restores. A container whose original cannot be saved is left as it is.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cgroups/cgroup_fs.h"
+#include "cgroups/cpu.h"
+#include "ctrl/async.h"
+#include "ctrl/store/store.h"
+
+namespace flowcon::ctrl {
+
+class Effects;
+
+/// One setting to be made real.
+struct Target {
+  store::Original container;  ///< who, where, and what it had
+  bool is_original_saved = false;
+  cgroups::CpuSetting setting;
+};
+
+/// What became of a target.
+struct Outcome {
+  std::string id;
+  bool is_written = false;
+  bool is_original_saved = false;
+  bool is_gone = false;  ///< the container died meanwhile; its end will be told
+  std::string problem;   ///< "" = none
+};
+
+class Limits {
+ public:
+  Limits(cgroups::CgroupFs& fs, Effects& effects, store::Store& store)
+      : fs_(fs), effects_(effects), store_(store) {}
+
+  /// Writes every target, each on its own: one failure does not keep another from being written.
+  Async<std::vector<Outcome>> apply(std::vector<Target> targets);
+  /// Puts the original back and forgets it. A group that is gone needs nothing.
+  Async<Result<void>> restore(store::Original original);
+  /// Undoes what an earlier daemon left behind, so that control begins from what users gave.
+  /// Returns how many were restored. Errors: the state cannot be read.
+  Async<Result<std::size_t>> restore_leftovers();
+
+ private:
+  void tell_systemd(const cgroups::Group& group, const cgroups::CpuSetting& setting);
+
+  cgroups::CgroupFs& fs_;
+  Effects& effects_;
+  store::Store& store_;
+};
+
+}  // namespace flowcon::ctrl

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/service.h"
+
+#include <systemd/sd-daemon.h>
+
+namespace flowcon::ctrl::service {
+
+void tell_ready(const std::string& status) { sd_notify(0, ("READY=1\nSTATUS=" + status).c_str()); }
+void tell_status(const std::string& status) { sd_notify(0, ("STATUS=" + status).c_str()); }
+void tell_stopping() { sd_notify(0, "STOPPING=1\nSTATUS=restoring limits"); }
+void tell_alive() { sd_notify(0, "WATCHDOG=1"); }
+
+double watchdog_seconds() {
+  std::uint64_t limit_us = 0;
+  // Half of the limit, as sd_watchdog_enabled(3) recommends.
+  return sd_watchdog_enabled(0, &limit_us) > 0 ? static_cast<double>(limit_us) / 2e6 : 0;
+}
+
+}  // namespace flowcon::ctrl::service

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/settings.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "base/json.h"
+#include "base/text.h"
+
+namespace flowcon::ctrl {
+namespace {
+
+// The contract with users; those of migration are read by the part that migrates.
+constexpr std::array<std::string_view, 11> kKnown = {"enable",
+                                                     "metric",
+                                                     "goal",
+                                                     "pattern",
+                                                     "weight",
+                                                     "floor",
+                                                     "migrate",
+                                                     "checkpoint.path",
+                                                     "checkpoint.signal",
+                                                     "checkpoint.command",
+                                                     "checkpoint.timeout"};
+constexpr std::size_t kLongestValue = 1024;
+
+bool is_migration(std::string_view key) {
+  return key == "migrate" || key.rfind("checkpoint.", 0) == 0;
+}
+
+Result<double> parse_share(const std::string& text, double low_exclusive, double high,
+                           const char* range) {
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  if (parsed.ec != std::errc() || parsed.ptr != end || !(number > low_exclusive) ||
+      !(number <= high)) {
+    return bad_input("\"" + printable(text, 60) + "\" is not a number " + range);
+  }
+  return number;
+}
+
+// One value into `settings`. The error says what is wrong with it.
+Result<void> take(Settings& settings, std::string_view key, const std::string& value) {
+  if (value.size() > kLongestValue) return bad_input("the value is longer than 1024 bytes");
+  if (key == "enable") {
+    if (value != "true" && value != "false") {
+      return bad_input("\"" + printable(value, 60) + "\" is neither true nor false");
+    }
+    settings.enabled = value == "true";
+  } else if (key == "metric") {
+    settings.spec.metric = value;
+  } else if (key == "goal") {
+    if (value != "min" && value != "max") {
+      return bad_input("\"" + printable(value, 60) + "\" is neither min nor max");
+    }
+    settings.spec.goal = value == "min" ? Goal::min : Goal::max;
+  } else if (key == "pattern") {
+    metrics::Spec probe;
+    probe.pattern = value;
+    if (Result<metrics::Extractor> made = metrics::Extractor::create(probe, 1); !made) {
+      return made.error();
+    }
+    settings.spec.pattern = value;
+  } else if (key == "weight") {
+    Result<double> weight = parse_share(value, 0, 1000, "above 0, at most 1000");
+    if (!weight) return weight.error();
+    settings.weight = *weight;
+  } else if (key == "floor") {
+    Result<double> floor = parse_share(value, 0, 1, "above 0, at most 1");
+    if (!floor) return floor.error();
+    settings.floor = *floor;
+  } else if (is_migration(key)) {
+    return bad_input("this version does not migrate; the label has no effect");
+  } else {
+    const std::string_view near = nearest_word(key, kKnown);
+    return bad_input(
+        "there is no such label" +
+        (near.empty() ? std::string() : "; did you mean flowcon." + std::string(near)));
+  }
+  return {};
+}
+
+bool decides_metric(std::string_view key) {
+  return key == "metric" || key == "goal" || key == "pattern";
+}
+
+}  // namespace
+
+Settings parse_labels(const std::map<std::string, std::string>& labels) {
+  Settings settings;
+  bool any = false;
+  bool has_enable = false;
+  for (const auto& [label, value] : labels) {
+    if (label.rfind(kLabelPrefix, 0) != 0) continue;
+    const std::string key = label.substr(kLabelPrefix.size());
+    any = true;
+    has_enable = has_enable || key == "enable";
+    if (Result<void> taken = take(settings, key, value); !taken) {
+      settings.warnings.push_back("label " + printable(label, 80) + ": " + taken.error().message());
+      if (decides_metric(key)) settings.spec_is_usable = false;
+      if (key == "enable") settings.is_mistaken = true;
+    }
+  }
+  if (any && !has_enable) settings.enabled = true;
+  return settings;
+}
+
+Result<Settings> parse_choice(std::string_view text) {
+  Settings settings;
+  settings.enabled = true;
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return settings;
+  Result<boost::json::value> parsed = parse_json(text);
+  if (!parsed) return parsed.error();
+  if (!parsed->is_object()) return bad_input("the body is not a JSON object");
+  for (const auto& [key, value] : parsed->get_object()) {
+    const std::string shown = printable(std::string_view(key.data(), key.size()), 80);
+    if (!value.is_string()) return bad_input(shown + ": the value is not a string");
+    if (key == "enable") return bad_input("enable is not a value of adopt");
+    Result<void> taken =
+        take(settings, std::string_view(key.data(), key.size()), std::string(value.get_string()));
+    if (!taken) return wrap(taken.error(), shown);
+  }
+  return settings;
+}
+
+}  // namespace flowcon::ctrl

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a container's labels (or the words given to `adopt`) say. Pure. A value that cannot be used
+// is a warning that says why; it is never ignored silently and never half used.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "ctrl/metrics/extractor.h"
+
+namespace flowcon::ctrl {
+
+struct Settings {
+  bool enabled = false;  ///< flowcon.enable=true, or any other flowcon label without enable=false
+  bool is_mistaken = false;  ///< flowcon.enable has a value that is neither true nor false
+  metrics::Spec spec;
+  bool spec_is_usable = true;   ///< false: a wrong metric label; the job gets no metric at all
+  double weight = 1;            ///< factor on the container's share, > 0
+  std::optional<double> floor;  ///< least share of the host, (0,1]
+  std::vector<std::string> warnings;
+};
+
+inline constexpr std::string_view kLabelPrefix = "flowcon.";
+
+/// From labels, with the prefix. Labels of others are skipped.
+[[nodiscard]] Settings parse_labels(const std::map<std::string, std::string>& labels);
+
+/// From values given by command: a JSON object of strings, names without the prefix. Strict: the
+/// first wrong value is the error.
+[[nodiscard]] Result<Settings> parse_choice(std::string_view json);
+
+}  // namespace flowcon::ctrl

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening the store: schema, upgrades, and what to do with a damaged file.
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "ctrl/store/statement.h"
+#include "ctrl/store/store.h"
+
+namespace flowcon::ctrl::store {
+namespace {
+
+constexpr int kSchemaVersion = 1;
+
+constexpr const char* kSchema = R"sql(
+CREATE TABLE originals(
+  id TEXT PRIMARY KEY, name TEXT NOT NULL,
+  cpu TEXT NOT NULL, cpuacct TEXT NOT NULL, memory TEXT NOT NULL, scope TEXT NOT NULL,
+  weight INTEGER NOT NULL, quota_us INTEGER, period_us INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE choices(
+  id TEXT PRIMARY KEY, released INTEGER NOT NULL, settings TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE runs(
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, image TEXT NOT NULL,
+  metric TEXT NOT NULL, goal TEXT NOT NULL, started REAL NOT NULL, finished REAL,
+  seen REAL NOT NULL);
+CREATE INDEX runs_by_name ON runs(name, started);
+CREATE TABLE samples(run INTEGER NOT NULL, time REAL NOT NULL, value TEXT NOT NULL);
+CREATE INDEX samples_by_run ON samples(run, time);
+CREATE TABLE usage(run INTEGER NOT NULL, time REAL NOT NULL, cpu REAL NOT NULL,
+  memory INTEGER NOT NULL);
+CREATE INDEX usage_by_run ON usage(run, time);
+CREATE TABLE decisions(run INTEGER NOT NULL, time REAL NOT NULL, list TEXT NOT NULL,
+  share REAL NOT NULL, growth REAL);
+CREATE INDEX decisions_by_run ON decisions(run, time);
+CREATE TABLE rounds(time REAL NOT NULL, algorithm TEXT NOT NULL, state TEXT NOT NULL,
+  decision TEXT NOT NULL);
+CREATE INDEX rounds_by_time ON rounds(time);
+PRAGMA user_version = 1;
+)sql";
+
+Result<void> execute(sqlite3* db, const std::string& sql, const std::string& doing) {
+  if (sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+    return sqlite_error(db, doing);
+  }
+  return {};
+}
+
+bool is_damage(int code) {
+  return (code & 0xff) == SQLITE_NOTADB || (code & 0xff) == SQLITE_CORRUPT;
+}
+
+Result<void> prepare(sqlite3* db) {
+  // WAL survives kill -9 at any moment. synchronous=NORMAL may lose the last transactions when the
+  // power goes, and with the power the cgroups go too.
+  if (auto r = execute(db,
+                       "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+                       "PRAGMA cache_size=-1024; PRAGMA busy_timeout=2000;",
+                       "opening the state");
+      !r) {
+    return r;
+  }
+  std::int64_t version = 0;
+  {
+    Statement ask(db, "PRAGMA user_version");
+    Result<bool> row = ask.step("reading the state's version");
+    if (!row) return row.error();
+    version = ask.integer(0);
+  }
+  if (version == kSchemaVersion) return execute(db, "PRAGMA quick_check(1)", "checking the state");
+  if (version > kSchemaVersion) {
+    return bad_input("the state is of version " + std::to_string(version) + ", newer than this " +
+                     "program knows (" + std::to_string(kSchemaVersion) +
+                     "): install the newer flowcond again or name another --state-dir");
+  }
+  return execute(db, std::string("BEGIN;") + kSchema + "COMMIT;", "making the state's tables");
+}
+
+// Free name beside `path` for a file that is put aside.
+std::string aside_name(const std::string& path) {
+  for (int n = 1;; ++n) {
+    std::string name = path + ".damaged-" + std::to_string(n);
+    if (access(name.c_str(), F_OK) != 0) return name;
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> Store::open(const std::string& path, std::string* notice) {
+  for (bool retried = false;; retried = true) {
+    // SQLite would make the file by the umask; it holds container names, so it is ours alone.
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) return errno_error(errno, "opening the state file " + path);
+    ::close(fd);
+    sqlite3* db = nullptr;
+    if (sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr) !=
+        SQLITE_OK) {
+      Error error = sqlite_error(db, "opening the state file " + path);
+      sqlite3_close(db);
+      return error;
+    }
+    auto store = std::unique_ptr<Store>(new Store(db));
+    Result<void> ready = prepare(db);
+    if (ready) return store;
+    if (retried || !is_damage(sqlite3_extended_errcode(db))) {
+      return wrap(ready.error(), "state file " + path);
+    }
+    store.reset();
+    const std::string aside = aside_name(path);
+    if (std::rename(path.c_str(), aside.c_str()) != 0) {
+      return errno_error(errno, "moving the damaged state file " + path + " aside");
+    }
+    std::remove((path + "-wal").c_str());
+    std::remove((path + "-shm").c_str());
+    *notice = "the state file was damaged (" + ready.error().message() + "); it is now " + aside +
+              " and a new one was begun";
+  }
+}
+
+Store::~Store() { sqlite3_close(db_); }
+
+}  // namespace flowcon::ctrl::store

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// One prepared SQLite statement: bind in order, step, read columns. Private to the store.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace flowcon::ctrl::store {
+
+[[nodiscard]] inline Error sqlite_error(sqlite3* db, const std::string& doing) {
+  const int code = sqlite3_extended_errcode(db);
+  if ((code & 0xff) == SQLITE_FULL) {
+    return errno_error(ENOSPC, doing + ": no room left for the state");
+  }
+  return bad_input(doing + ": " + sqlite3_errmsg(db));
+}
+
+/// Bindings are by position from 1, columns from 0, as SQLite counts.
+class Statement {
+ public:
+  Statement(sqlite3* db, std::string_view sql) : db_(db) {
+    sqlite3_prepare_v2(db, sql.data(), static_cast<int>(sql.size()), &statement_, nullptr);
+  }
+  ~Statement() { sqlite3_finalize(statement_); }
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+
+  Statement& bind(std::string_view text) {
+    sqlite3_bind_text(statement_, ++at_, text.data(), static_cast<int>(text.size()),
+                      SQLITE_TRANSIENT);
+    return *this;
+  }
+  Statement& bind(double number) {
+    sqlite3_bind_double(statement_, ++at_, number);
+    return *this;
+  }
+  Statement& bind(std::int64_t number) {
+    sqlite3_bind_int64(statement_, ++at_, number);
+    return *this;
+  }
+  template <class T>
+  Statement& bind(const std::optional<T>& value) {
+    if (value) return bind(*value);
+    sqlite3_bind_null(statement_, ++at_);
+    return *this;
+  }
+
+  /// True for a row, false at the end. Errors: SQLite's.
+  [[nodiscard]] Result<bool> step(const std::string& doing) {
+    if (statement_ == nullptr) return sqlite_error(db_, doing);
+    const int code = sqlite3_step(statement_);
+    if (code == SQLITE_ROW) return true;
+    if (code == SQLITE_DONE) return false;
+    return sqlite_error(db_, doing);
+  }
+  /// Runs a statement without rows and makes it ready for the next bindings.
+  [[nodiscard]] Result<void> run(const std::string& doing) {
+    Result<bool> row = step(doing);
+    sqlite3_reset(statement_);
+    at_ = 0;
+    if (!row) return row.error();
+    return {};
+  }
+
+  [[nodiscard]] std::string text(int column) const {
+    const auto* bytes = sqlite3_column_text(statement_, column);
+    const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
+    return bytes != nullptr ? std::string(reinterpret_cast<const char*>(bytes), size)
+                            : std::string();
+  }
+  [[nodiscard]] double number(int column) const {
+    return sqlite3_column_double(statement_, column);
+  }
+  [[nodiscard]] std::int64_t integer(int column) const {
+    return sqlite3_column_int64(statement_, column);
+  }
+  [[nodiscard]] bool is_null(int column) const {
+    return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+  }
+
+ private:
+  sqlite3* db_;
+  sqlite3_stmt* statement_ = nullptr;
+  int at_ = 0;
+};
+
+}  // namespace flowcon::ctrl::store

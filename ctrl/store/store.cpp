@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/store/store.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "base/json.h"
+#include "ctrl/store/statement.h"
+
+namespace flowcon::ctrl::store {
+namespace {
+
+// Rolls back unless commit() was reached.
+class Transaction {
+ public:
+  explicit Transaction(sqlite3* db) : db_(db) {
+    open_ = sqlite3_exec(db, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr) == SQLITE_OK;
+  }
+  ~Transaction() {
+    if (open_) sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
+  }
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  [[nodiscard]] Result<void> commit(const std::string& doing) {
+    if (!open_ || sqlite3_exec(db_, "COMMIT", nullptr, nullptr, nullptr) != SQLITE_OK) {
+      return sqlite_error(db_, doing);
+    }
+    open_ = false;
+    return {};
+  }
+
+ private:
+  sqlite3* db_;
+  bool open_ = false;
+};
+
+List list_from(const std::string& text) {
+  return text == "CL" ? List::cl : text == "WL" ? List::wl : List::nl;
+}
+
+// SQLite turns NaN into NULL, so values travel as text.
+double value_from(const std::string& text) {
+  if (text == "nan") return std::nan("");
+  double value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+Run run_from(const Statement& row) {
+  Run run;
+  run.id = row.text(1);
+  run.name = row.text(2);
+  run.image = row.text(3);
+  run.metric = row.text(4);
+  run.goal = row.text(5) == "max" ? Goal::max : Goal::min;
+  run.started = row.number(6);
+  if (!row.is_null(7)) run.finished = row.number(7);
+  return run;
+}
+
+constexpr const char* kRecording = "recording a look";
+
+Result<std::int64_t> put_run(sqlite3* db, const Run& run, double seen) {
+  Statement put(db,
+                "INSERT INTO runs(id,name,image,metric,goal,started,finished,seen) "
+                "VALUES(?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET name=excluded.name,"
+                "metric=excluded.metric,goal=excluded.goal,started=excluded.started,"
+                "finished=excluded.finished,seen=excluded.seen RETURNING number");
+  put.bind(run.id).bind(run.name).bind(run.image).bind(run.metric).bind(name(run.goal));
+  put.bind(run.started).bind(run.finished).bind(seen);
+  Result<bool> row = put.step(kRecording);
+  if (!row) return row.error();
+  const std::int64_t number = put.integer(0);
+  // The statement must reach its end for the change to count.
+  if (Result<bool> end = put.step(kRecording); !end) return end.error();
+  return number;
+}
+
+}  // namespace
+
+Result<void> Store::save_originals(const std::vector<Original>& originals) {
+  const std::string doing = "saving original limits";
+  Transaction transaction(db_);
+  Statement put(db_, "INSERT OR REPLACE INTO originals VALUES(?,?,?,?,?,?,?,?,?)");
+  for (const Original& o : originals) {
+    put.bind(o.id).bind(o.name).bind(o.group.cpu).bind(o.group.cpuacct).bind(o.group.memory);
+    put.bind(o.group.scope).bind(static_cast<std::int64_t>(o.setting.weight));
+    put.bind(o.setting.quota_us).bind(static_cast<std::int64_t>(o.setting.period_us));
+    if (Result<void> done = put.run(doing); !done) return done;
+  }
+  return transaction.commit(doing);
+}
+
+Result<void> Store::forget_original(const std::string& id) {
+  Statement drop(db_, "DELETE FROM originals WHERE id=?");
+  return drop.bind(id).run("forgetting an original limit");
+}
+
+Result<std::vector<Original>> Store::originals() {
+  Statement all(db_,
+                "SELECT id,name,cpu,cpuacct,memory,scope,weight,quota_us,period_us "
+                "FROM originals");
+  std::vector<Original> found;
+  for (;;) {
+    Result<bool> row = all.step("reading original limits");
+    if (!row) return row.error();
+    if (!*row) return found;
+    Original o;
+    o.id = all.text(0);
+    o.name = all.text(1);
+    o.group = {all.text(2), all.text(3), all.text(4), all.text(5)};
+    o.setting.weight = static_cast<std::uint64_t>(all.integer(6));
+    if (!all.is_null(7)) o.setting.quota_us = all.integer(7);
+    o.setting.period_us = static_cast<std::uint64_t>(all.integer(8));
+    found.push_back(std::move(o));
+  }
+}
+
+Result<void> Store::save_choice(const Choice& choice) {
+  Statement put(db_, "INSERT OR REPLACE INTO choices VALUES(?,?,?)");
+  put.bind(choice.id).bind(static_cast<std::int64_t>(choice.released)).bind(choice.settings);
+  return put.run("saving a choice");
+}
+
+Result<void> Store::forget_choice(const std::string& id) {
+  Statement drop(db_, "DELETE FROM choices WHERE id=?");
+  return drop.bind(id).run("forgetting a choice");
+}
+
+Result<std::vector<Choice>> Store::choices() {
+  Statement all(db_, "SELECT id,released,settings FROM choices");
+  std::vector<Choice> found;
+  for (;;) {
+    Result<bool> row = all.step("reading choices");
+    if (!row) return row.error();
+    if (!*row) return found;
+    found.push_back({all.text(0), all.integer(1) != 0, all.text(2)});
+  }
+}
+
+Result<void> Store::record(const std::vector<Look>& looks, const std::vector<Round>& rounds) {
+  Transaction transaction(db_);
+  Statement sample(db_, "INSERT INTO samples VALUES(?,?,?)");
+  Statement usage(db_, "INSERT INTO usage VALUES(?,?,?,?)");
+  Statement decision(db_, "INSERT INTO decisions VALUES(?,?,?,?,?)");
+  for (const Look& look : looks) {
+    double seen = look.run.finished.value_or(look.run.started);
+    if (look.usage) seen = std::max(seen, look.usage->time);
+    Result<std::int64_t> run = put_run(db_, look.run, seen);
+    if (!run) return run.error();
+    if (look.is_other_series) {
+      Statement drop(db_, "DELETE FROM samples WHERE run=?");
+      if (auto done = drop.bind(*run).run(kRecording); !done) return done;
+    }
+    for (const Sample& s : look.samples) {
+      sample.bind(*run).bind(s.time).bind(render_number(s.value));
+      if (auto done = sample.run(kRecording); !done) return done;
+    }
+    if (look.usage) {
+      usage.bind(*run).bind(look.usage->time).bind(look.usage->cpu);
+      usage.bind(static_cast<std::int64_t>(look.usage->memory));
+      if (auto done = usage.run(kRecording); !done) return done;
+    }
+    if (look.decision) {
+      decision.bind(*run).bind(look.decision->time).bind(name(look.decision->list));
+      decision.bind(look.decision->limit).bind(look.decision->growth);
+      if (auto done = decision.run(kRecording); !done) return done;
+    }
+  }
+  Statement round(db_, "INSERT INTO rounds VALUES(?,?,?,?)");
+  for (const Round& r : rounds) {
+    round.bind(r.time).bind(r.algorithm).bind(r.state).bind(r.decision);
+    if (auto done = round.run(kRecording); !done) return done;
+  }
+  return transaction.commit(kRecording);
+}
+
+Result<std::optional<double>> Store::last_sample_time(const std::string& id) {
+  Statement ask(db_, "SELECT max(time) FROM samples JOIN runs ON run=number WHERE id=?");
+  Result<bool> row = ask.bind(id).step("reading the last sample");
+  if (!row) return row.error();
+  if (!*row || ask.is_null(0)) return std::optional<double>();
+  return std::optional<double>(ask.number(0));
+}
+
+Result<History> Store::history(const std::string& wanted) {
+  const std::string doing = "reading the history";
+  Statement find(db_,
+                 "SELECT number,id,name,image,metric,goal,started,finished FROM runs "
+                 "WHERE id=?1 OR name=?1 ORDER BY id=?1 DESC, started DESC LIMIT 1");
+  Result<bool> row = find.bind(wanted).step(doing);
+  if (!row) return row.error();
+  if (!*row) return errno_error(ENOENT, "nothing is recorded of that container");
+  History history;
+  const std::int64_t number = find.integer(0);
+  history.run = run_from(find);
+
+  Statement samples(db_, "SELECT time,value FROM samples WHERE run=? ORDER BY time,rowid");
+  samples.bind(number);
+  for (row = samples.step(doing); row && *row; row = samples.step(doing)) {
+    history.samples.push_back({samples.number(0), value_from(samples.text(1))});
+  }
+  if (!row) return row.error();
+  Statement usage(db_, "SELECT time,cpu,memory FROM usage WHERE run=? ORDER BY time");
+  usage.bind(number);
+  for (row = usage.step(doing); row && *row; row = usage.step(doing)) {
+    history.usage.push_back(
+        {usage.number(0), usage.number(1), static_cast<std::uint64_t>(usage.integer(2))});
+  }
+  if (!row) return row.error();
+  Statement decisions(db_,
+                      "SELECT time,list,share,growth FROM decisions WHERE run=? ORDER BY time");
+  decisions.bind(number);
+  for (row = decisions.step(doing); row && *row; row = decisions.step(doing)) {
+    DecisionRow d{decisions.number(0), list_from(decisions.text(1)), decisions.number(2), {}};
+    if (!decisions.is_null(3)) d.growth = decisions.number(3);
+    history.decisions.push_back(d);
+  }
+  if (!row) return row.error();
+  return history;
+}
+
+Result<void> Store::forget_before(double before) {
+  const std::string doing = "forgetting old records";
+  Transaction transaction(db_);
+  for (const char* sql : {"DELETE FROM samples WHERE time<?", "DELETE FROM usage WHERE time<?",
+                          "DELETE FROM decisions WHERE time<?", "DELETE FROM rounds WHERE time<?",
+                          "DELETE FROM runs WHERE seen<?"}) {
+    Statement drop(db_, sql);
+    if (auto done = drop.bind(before).run(doing); !done) return done;
+  }
+  return transaction.commit(doing);
+}
+
+}  // namespace flowcon::ctrl::store

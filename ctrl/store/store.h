@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// What outlives the daemon, in SQLite: original limits (written before the first change of a
+// limit, so that any crash can be undone), samples, usage, decisions, and where each log was read
+// to. One connection, used on the effects thread only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cgroups/cpu.h"
+#include "ctrl/model.h"
+
+struct sqlite3;
+
+namespace flowcon::ctrl::store {
+
+/// The setting a container had before control, and where its cgroups are.
+struct Original {
+  std::string id;
+  std::string name;
+  cgroups::Group group;
+  cgroups::CpuSetting setting;
+};
+
+/// What a person decided about a container by command, kept across restarts of the daemon.
+struct Choice {
+  std::string id;
+  bool released = false;
+  std::string settings;  ///< JSON of the values given to adopt; "" = none
+};
+
+/// A container that is or was under control. Units: seconds since the epoch.
+struct Run {
+  std::string id;
+  std::string name;
+  std::string image;
+  std::string metric;
+  Goal goal = Goal::min;
+  double started = 0;
+  std::optional<double> finished;
+};
+
+struct UsageRow {
+  double time = 0;
+  double cpu = 0;            ///< share of the host
+  std::uint64_t memory = 0;  ///< bytes
+};
+
+struct DecisionRow {
+  double time = 0;
+  List list = List::nl;
+  double limit = 1;
+  std::optional<double> growth;
+};
+
+/// Everything one look of the daemon has to record about one container.
+struct Look {
+  Run run;
+  bool is_other_series = false;  ///< samples kept so far belong to another metric: forget them
+  std::vector<Sample> samples;   ///< new ones
+  std::optional<UsageRow> usage;
+  std::optional<DecisionRow> decision;
+};
+
+/// One decision of an algorithm as `flowcon-sim decide` takes and gives it.
+struct Round {
+  double time = 0;
+  std::string algorithm;
+  std::string state;
+  std::string decision;
+};
+
+struct History {
+  Run run;
+  std::vector<Sample> samples;
+  std::vector<UsageRow> usage;
+  std::vector<DecisionRow> decisions;
+};
+
+class Store {
+ public:
+  /// Opens or makes `path` (mode 0600) and brings its schema up to date. A file that is not a
+  /// database or is damaged is moved aside to PATH.damaged-N and a new one made; `notice` then
+  /// says so. Errors: cannot be made, written or upgraded; newer than this program.
+  [[nodiscard]] static Result<std::unique_ptr<Store>> open(const std::string& path,
+                                                           std::string* notice);
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  /// Errors (all below): SQLite's, disk full and read-only among them.
+  [[nodiscard]] Result<void> save_originals(const std::vector<Original>& originals);
+  [[nodiscard]] Result<void> forget_original(const std::string& id);
+  [[nodiscard]] Result<std::vector<Original>> originals();
+
+  [[nodiscard]] Result<void> save_choice(const Choice& choice);
+  [[nodiscard]] Result<void> forget_choice(const std::string& id);
+  [[nodiscard]] Result<std::vector<Choice>> choices();
+
+  /// One transaction.
+  [[nodiscard]] Result<void> record(const std::vector<Look>& looks,
+                                    const std::vector<Round>& rounds);
+  /// Time of the last sample kept of a container; empty where there is none.
+  [[nodiscard]] Result<std::optional<double>> last_sample_time(const std::string& id);
+  /// By full id, else the latest run of that name. Errors: ENOENT nothing is known of it.
+  [[nodiscard]] Result<History> history(const std::string& name);
+  /// Deletes what is older than `before` (seconds since the epoch), originals excepted.
+  [[nodiscard]] Result<void> forget_before(double before);
+
+ private:
+  explicit Store(sqlite3* db) : db_(db) {}
+  sqlite3* db_;
+};
+
+}  // namespace flowcon::ctrl::store

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/flowcond/options.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "tests/support/catch.h"
+
+using namespace flowcon;
+using namespace flowcon::cmd;
+
+namespace {
+
+struct Files {
+  Files() {
+    char name[] = "/tmp/flowcon-options-XXXXXX";
+    folder = ::mkdtemp(name);
+  }
+  ~Files() { std::filesystem::remove_all(folder); }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories(std::filesystem::path(folder + "/" + name).parent_path());
+    std::ofstream(folder + "/" + name) << text;
+    return folder + "/" + name;
+  }
+  std::string folder;
+};
+
+Result<Invocation> parse(std::vector<const char*> words) {
+  words.insert(words.begin(), "flowcond");
+  return parse_command_line(static_cast<int>(words.size()), words.data());
+}
+
+std::string problem_of(const std::string& text) {
+  const Files files;
+  ctrl::Config config;
+  std::map<std::string, std::string> said_at;
+  const auto read = read_config_file(files.write("f.conf", text), config, said_at);
+  return read ? std::string() : read.error().message().substr(files.folder.size());
+}
+
+}  // namespace
+
+TEST_CASE("options come from the file, the environment and the command line, last one wins") {
+  const Files files;
+  const std::string path =
+      files.write("f.conf", "# comment\nalpha = 0.05\n\nbeta=3\ninterval = 30\n");
+  ::setenv("FLOWCON_INTERVAL", "40", 1);
+  const auto got = parse({"--config", path.c_str(), "--beta", "4"});
+  ::unsetenv("FLOWCON_INTERVAL");
+  REQUIRE(got);
+  CHECK(got->config.alpha == 0.05);
+  CHECK(got->config.interval == 40);
+  CHECK(got->config.beta == 4);
+  CHECK(got->said_at.at("alpha") == path + ":2");
+  CHECK(got->said_at.at("interval") == "environment FLOWCON_INTERVAL");
+  CHECK(got->said_at.at("beta") == "command line");
+}
+
+TEST_CASE("drop-ins are read after the file, in order of name") {
+  const Files files;
+  const std::string path = files.write("f.conf", "alpha = 0.05\n");
+  files.write("f.conf.d/20.conf", "alpha = 0.07\n");
+  files.write("f.conf.d/10.conf", "alpha = 0.06\nbeta = 5\n");
+  files.write("f.conf.d/30.conf~", "nonsense\n");
+  ctrl::Config config;
+  std::map<std::string, std::string> said_at;
+  REQUIRE(read_config_file(path, config, said_at));
+  CHECK(config.alpha == 0.07);
+  CHECK(config.beta == 5);
+}
+
+TEST_CASE("a mistake in a file has its line and what to do") {
+  CHECK(problem_of("alpha = 0.1\nintervall = 5\n") ==
+        "/f.conf:2: there is no option intervall; did you mean interval?");
+  CHECK(problem_of("alpha = fast\n") ==
+        "/f.conf:1: alpha: \"fast\" is not a number from 0 to 1000000");
+  CHECK(problem_of("limit-mode = shares\n") ==
+        "/f.conf:1: limit-mode: \"shares\" is none of weight|quota");
+  CHECK(problem_of("alpha\n") == "/f.conf:1: \"alpha\" is not of the form option = value");
+  CHECK(problem_of("[growth]\n").find("sections are not used") != std::string::npos);
+  CHECK(problem_of("alpha = 1\nalpha = 2\n").find("is set already at") != std::string::npos);
+  CHECK(problem_of("socket = relative/path\n").find("not an absolute path") != std::string::npos);
+  CHECK(problem_of("socket = /" + std::string(200, 'x') + "\n").find("longer than 107 bytes") !=
+        std::string::npos);
+  CHECK(problem_of(std::string(5000, 'x') + "\n").find("longer than 4096") != std::string::npos);
+}
+
+TEST_CASE("a file that is not there is an error with its name") {
+  const auto got = parse({"--config", "/nonexistent/f.conf"});
+  REQUIRE_FALSE(got);
+  CHECK(got.error().message().find("/nonexistent/f.conf") != std::string::npos);
+}
+
+TEST_CASE("a contradiction names both places") {
+  const auto got = parse({"--interval", "100", "--interval-max", "50"});
+  REQUIRE_FALSE(got);
+  CHECK(got.error().message() ==
+        "interval-max = 50 (command line) is shorter than interval = 100 (command line): raise the "
+        "first or lower the second");
+}
+
+TEST_CASE("an unknown flag fails with a suggestion and where help is") {
+  const auto got = parse({"--intervall=3"});
+  REQUIRE_FALSE(got);
+  CHECK(got.error().message().find("did you mean interval?") != std::string::npos);
+  CHECK(got.error().message().find("flowcond --help") != std::string::npos);
+  CHECK_FALSE(parse({"stray"}));
+}
+
+TEST_CASE("dry-run may be given as a bare flag or with a value") {
+  CHECK(parse({"--dry-run"})->config.dry_run);
+  CHECK(parse({"--dry-run=true"})->config.dry_run);
+  CHECK_FALSE(parse({"--dry-run=false"})->config.dry_run);
+}
+
+TEST_CASE("every option's default is accepted by the option itself") {
+  for (const ctrl::Option& option : ctrl::options()) {
+    ctrl::Config config;
+    CHECK(option.apply(config, option.standard));
+    CHECK(option.show(config) == option.standard);
+  }
+}
+
+TEST_CASE("what print-config shows can be read again") {
+  auto shown = parse({"--alpha", "0.2", "--limit-mode", "quota"});
+  REQUIRE(shown);
+  const Files files;
+  ctrl::Config config;
+  std::map<std::string, std::string> said_at;
+  REQUIRE(read_config_file(files.write("f.conf", render_config(*shown)), config, said_at));
+  CHECK(config.alpha == 0.2);
+  CHECK(config.limit_mode == cgroups::LimitMode::quota);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "ctrl/engine/client.h"
+#include "tests/support/catch.h"
+
+using namespace flowcon::ctrl::engine;
+
+namespace {
+const std::string kId(64, 'a');
+
+std::string container_json(const std::string& extra) {
+  return R"({"Id":")" + kId + R"(","Name":"/vae","State":{"Running":true,"Pid":4711,)" +
+         R"("StartedAt":"2026-11-21T02:12:40.25Z"},"LogPath":"/d/x-json.log","Config":{"Image":)" +
+         R"("train:1","Labels":{"flowcon.metric":"loss","n":7}},"HostConfig":{"LogConfig":)" +
+         R"({"Type":"json-file"})" + extra + "}}";
+}
+}  // namespace
+
+TEST_CASE("the API version is the newest that both sides speak") {
+  CHECK(*negotiate("1.41") == "1.41");
+  CHECK(*negotiate("1.40") == "1.40");
+  CHECK(*negotiate("1.55") == "1.55");
+  CHECK(*negotiate("1.99") == "1.55");
+}
+
+TEST_CASE("an engine that is too old or says nonsense is refused with its version") {
+  REQUIRE_FALSE(negotiate("1.39"));
+  CHECK(negotiate("1.39").error().message().find("1.39") != std::string::npos);
+  for (const char* text : {"", "1", "1.", "x.41", "2.41", "-1.41"}) CHECK_FALSE(negotiate(text));
+}
+
+TEST_CASE("a container is read from the engine's answer") {
+  const auto c = parse_container(
+      container_json(R"(,"CpuShares":512,"NanoCpus":1500000000,"CpuQuota":-1,"CpuPeriod":0)"));
+  REQUIRE(c);
+  CHECK(c->id == kId);
+  CHECK(c->name == "vae");
+  CHECK(c->image == "train:1");
+  CHECK(c->pid == 4711);
+  CHECK(c->running);
+  CHECK(c->started == 1795227160.25);
+  CHECK(c->log_driver == "json-file");
+  CHECK(c->log_path == "/d/x-json.log");
+  CHECK(c->labels.size() == 1);
+  CHECK(c->labels.at("flowcon.metric") == "loss");
+  CHECK(c->cpu_shares == 512);
+  CHECK(c->nano_cpus == 1500000000);
+  CHECK(c->cpu_quota_us == -1);
+}
+
+TEST_CASE("an answer without a container id is an error") {
+  CHECK_FALSE(parse_container("{}"));
+  CHECK_FALSE(parse_container("[]"));
+  CHECK_FALSE(parse_container("{\"Id\":\"../../etc\"}"));
+  CHECK_FALSE(parse_container("nonsense"));
+}
+
+TEST_CASE("members of a wrong type are as if they were missing") {
+  const auto c = parse_container(
+      R"({"Id":")" + kId + R"(","Name":7,"State":[],"HostConfig":null,"Config":{"Labels":3}})");
+  REQUIRE(c);
+  CHECK(c->name.empty());
+  CHECK_FALSE(c->running);
+  CHECK(c->labels.empty());
+}
+
+TEST_CASE("an event is read with its time") {
+  const auto event =
+      parse_event(R"({"Type":"container","Action":"die","Actor":{"ID":")" + kId +
+                  R"(","Attributes":{"exitCode":"0"}},"time":1,"timeNano":1000000007})");
+  REQUIRE(event);
+  CHECK(event->action == "die");
+  CHECK(event->id == kId);
+  CHECK(event->time_ns == 1000000007);
+  CHECK_FALSE(parse_event("{\"Action\":\"die\"}"));
+  CHECK_FALSE(parse_event("{\"Action\":"));
+}

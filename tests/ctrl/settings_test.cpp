@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/settings.h"
+
+#include "tests/support/catch.h"
+
+using namespace flowcon::ctrl;
+
+TEST_CASE("a container without flowcon labels is not under control") {
+  CHECK_FALSE(parse_labels({{"com.docker.compose.project", "x"}}).enabled);
+}
+
+TEST_CASE("any flowcon label asks for control, unless enable says no") {
+  CHECK(parse_labels({{"flowcon.enable", "true"}}).enabled);
+  CHECK(parse_labels({{"flowcon.metric", "loss"}}).enabled);
+  CHECK_FALSE(parse_labels({{"flowcon.metric", "loss"}, {"flowcon.enable", "false"}}).enabled);
+}
+
+TEST_CASE("an enable that is neither true nor false is a mistake that shows") {
+  const Settings s = parse_labels({{"flowcon.enable", "yes"}});
+  CHECK_FALSE(s.enabled);
+  CHECK(s.is_mistaken);
+  REQUIRE(s.warnings.size() == 1);
+  CHECK(s.warnings[0].find("flowcon.enable") != std::string::npos);
+}
+
+TEST_CASE("labels become settings") {
+  const Settings s = parse_labels({{"flowcon.metric", "val loss"},
+                                   {"flowcon.goal", "max"},
+                                   {"flowcon.pattern", "loss=(?P<value>[0-9.]+)"},
+                                   {"flowcon.weight", "2.5"},
+                                   {"flowcon.floor", "0.1"}});
+  CHECK(s.warnings.empty());
+  CHECK(s.spec.metric == "val loss");
+  CHECK(*s.spec.goal == Goal::max);
+  CHECK(s.weight == 2.5);
+  CHECK(*s.floor == 0.1);
+}
+
+TEST_CASE("a broken pattern is a warning and takes the metric away, not the control") {
+  const Settings s = parse_labels({{"flowcon.pattern", "loss=(("}});
+  CHECK(s.enabled);
+  CHECK_FALSE(s.spec_is_usable);
+  REQUIRE(s.warnings.size() == 1);
+  CHECK(s.warnings[0].find("flowcon.pattern") != std::string::npos);
+}
+
+TEST_CASE("wrong numbers are refused and the standard stays") {
+  for (const char* bad : {"0", "-1", "nan", "1e999", "1x", "", "1001"}) {
+    const Settings s = parse_labels({{"flowcon.weight", bad}});
+    CHECK(s.weight == 1);
+    CHECK(s.warnings.size() == 1);
+  }
+  CHECK_FALSE(parse_labels({{"flowcon.floor", "1.5"}}).floor.has_value());
+}
+
+TEST_CASE("an unknown label is a warning that says what was meant") {
+  const Settings s = parse_labels({{"flowcon.metrik", "loss"}});
+  REQUIRE(s.warnings.size() == 1);
+  CHECK(s.warnings[0].find("did you mean flowcon.metric") != std::string::npos);
+}
+
+TEST_CASE("labels of migration are said to have no effect") {
+  const Settings s = parse_labels({{"flowcon.checkpoint.path", "/ckpt"}});
+  REQUIRE(s.warnings.size() == 1);
+  CHECK(s.warnings[0].find("no effect") != std::string::npos);
+}
+
+TEST_CASE("what adopt is given is strict") {
+  CHECK(parse_choice("")->enabled);
+  CHECK(parse_choice("{}")->enabled);
+  CHECK(parse_choice(R"({"metric":"acc","weight":"2"})")->weight == 2);
+  for (const char* bad : {"[]", "{\"weight\":2}", R"({"goal":"up"})", R"({"enable":"true"})",
+                          R"({"nothing":"1"})", "{"}) {
+    CHECK_FALSE(parse_choice(bad));
+  }
+}

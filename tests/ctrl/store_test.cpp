@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/store/store.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/catch.h"
+
+using namespace flowcon::ctrl;
+using namespace flowcon::ctrl::store;
+
+namespace {
+
+struct Folder {
+  Folder() {
+    char name[] = "/tmp/flowcon-store-XXXXXX";
+    path = ::mkdtemp(name);
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string file() const { return path + "/flowcon.db"; }
+  std::string path;
+};
+
+std::unique_ptr<Store> open(const Folder& folder) {
+  std::string notice;
+  auto store = Store::open(folder.file(), &notice);
+  REQUIRE(store);
+  REQUIRE(notice.empty());
+  return std::move(*store);
+}
+
+Original original(const std::string& id) {
+  Original o;
+  o.id = id;
+  o.name = "job-" + id;
+  o.group = {"docker/" + id, "docker/" + id, "docker/" + id, ""};
+  o.setting.weight = 512;
+  o.setting.quota_us = 150000;
+  return o;
+}
+
+Look look(const std::string& id, double time) {
+  Look l;
+  l.run.id = id;
+  l.run.name = "vae";
+  l.run.image = "train:1";
+  l.run.metric = "loss";
+  l.run.started = time;
+  return l;
+}
+
+}  // namespace
+
+TEST_CASE("originals survive the store's end exactly") {
+  const Folder folder;
+  REQUIRE(open(folder)->save_originals({original("a"), original("b")}));
+  auto back = open(folder)->originals();
+  REQUIRE(back);
+  REQUIRE(back->size() == 2);
+  CHECK(back->front().id == "a");
+  CHECK(back->front().setting == original("a").setting);
+  CHECK(back->front().group.cpu == "docker/a");
+}
+
+TEST_CASE("an original without a quota comes back without one") {
+  const Folder folder;
+  Original o = original("a");
+  o.setting.quota_us.reset();
+  const auto store = open(folder);
+  REQUIRE(store->save_originals({o}));
+  CHECK_FALSE((*store->originals())[0].setting.quota_us.has_value());
+}
+
+TEST_CASE("a forgotten original is gone") {
+  const Folder folder;
+  const auto store = open(folder);
+  REQUIRE(store->save_originals({original("a")}));
+  REQUIRE(store->forget_original("a"));
+  CHECK(store->originals()->empty());
+}
+
+TEST_CASE("choices are kept") {
+  const Folder folder;
+  REQUIRE(open(folder)->save_choice({"a", true, "{}"}));
+  const auto choices = *open(folder)->choices();
+  REQUIRE(choices.size() == 1);
+  CHECK(choices[0].released);
+  CHECK(choices[0].settings == "{}");
+}
+
+TEST_CASE("history gives back what was recorded, values that are no numbers included") {
+  const Folder folder;
+  const auto store = open(folder);
+  Look first = look("a", 100);
+  first.samples = {{101, 0.5}, {102, std::nan("")}, {103, INFINITY}};
+  first.usage = UsageRow{105, 0.25, 4096};
+  first.decision = DecisionRow{105, List::cl, 0.25, std::nullopt};
+  REQUIRE(store->record({first}, {{105, "executor", "{}", "{}"}}));
+  for (const char* name : {"a", "vae"}) {
+    const auto history = store->history(name);
+    REQUIRE(history);
+    CHECK(history->run.id == "a");
+    REQUIRE(history->samples.size() == 3);
+    CHECK(history->samples[0].value == 0.5);
+    CHECK(std::isnan(history->samples[1].value));
+    CHECK(std::isinf(history->samples[2].value));
+    REQUIRE(history->usage.size() == 1);
+    CHECK(history->usage[0].memory == 4096);
+    REQUIRE(history->decisions.size() == 1);
+    CHECK(history->decisions[0].list == List::cl);
+    CHECK_FALSE(history->decisions[0].growth.has_value());
+  }
+  CHECK(store->history("b").error().code.value() == ENOENT);
+}
+
+TEST_CASE("a name means its latest run") {
+  const Folder folder;
+  const auto store = open(folder);
+  REQUIRE(store->record({look("a", 100), look("b", 200)}, {}));
+  CHECK(store->history("vae")->run.id == "b");
+}
+
+TEST_CASE("another chosen metric replaces the samples") {
+  const Folder folder;
+  const auto store = open(folder);
+  Look first = look("a", 100);
+  first.samples = {{101, 7}};
+  REQUIRE(store->record({first}, {}));
+  Look second = look("a", 100);
+  second.is_other_series = true;
+  second.samples = {{101, 0.5}, {102, 0.4}};
+  REQUIRE(store->record({second}, {}));
+  CHECK(store->history("a")->samples.size() == 2);
+  CHECK(**store->last_sample_time("a") == 102);
+}
+
+TEST_CASE("old records go, originals stay") {
+  const Folder folder;
+  const auto store = open(folder);
+  REQUIRE(store->save_originals({original("a")}));
+  REQUIRE(store->record({look("a", 100)}, {}));
+  REQUIRE(store->forget_before(1000));
+  CHECK_FALSE(store->history("a"));
+  CHECK(store->originals()->size() == 1);
+}
+
+TEST_CASE("a damaged file is moved aside and control goes on with a new one") {
+  const Folder folder;
+  std::ofstream(folder.file()) << std::string(8192, 'x');
+  std::string notice;
+  auto store = Store::open(folder.file(), &notice);
+  REQUIRE(store);
+  CHECK(notice.find("damaged-1") != std::string::npos);
+  CHECK(std::filesystem::exists(folder.file() + ".damaged-1"));
+  CHECK((*store)->originals()->empty());
+}
+
+TEST_CASE("a state of a newer version is refused and left alone") {
+  const Folder folder;
+  open(folder).reset();
+  {
+    std::fstream file(folder.file(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(60);  // user_version in the file's header, big endian
+    file.write("\0\0\0\x09", 4);
+  }
+  std::string notice;
+  const auto store = Store::open(folder.file(), &notice);
+  REQUIRE_FALSE(store);
+  CHECK(store.error().message().find("newer") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder.file() + ".damaged-1"));
+}
+
+TEST_CASE("the file is readable by its owner alone") {
+  const Folder folder;
+  open(folder).reset();
+  struct stat status {};
+  REQUIRE(::stat(folder.file().c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0600);
+}
