@@ -55,20 +55,22 @@ struct Pair {
   double weight;
 };
 
-// The middle of the pairs by weight; the mean of two where the middle falls between them, so that
-// a mirrored series has the mirrored slope.
+// The slope at half of the total weight, interpolated between the pairs' middles: a mirrored series
+// has the mirrored slope, and a rounding of the times moves it by no more than a rounding.
 double weighted_median(std::vector<Pair>& pairs) {
   std::sort(pairs.begin(), pairs.end(),
             [](const Pair& a, const Pair& b) { return a.slope < b.slope; });
   double total = 0;
   for (const Pair& pair : pairs) total += pair.weight;
-  double below = 0;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
+  double below = 0;  // the weight up to the middle of the pair
+  for (std::size_t i = 0; i + 1 < pairs.size(); ++i) {
+    const double middle = below + pairs[i].weight / 2;
+    const double next = below + pairs[i].weight + pairs[i + 1].weight / 2;
     below += pairs[i].weight;
-    if (below > total / 2) return pairs[i].slope;
-    if (below == total / 2 && i + 1 < pairs.size()) {
-      return (pairs[i].slope + pairs[i + 1].slope) / 2;
-    }
+    if (middle >= total / 2) return pairs[i].slope;
+    if (next < total / 2) continue;
+    const double part = (total / 2 - middle) / (next - middle);
+    return pairs[i].slope + part * (pairs[i + 1].slope - pairs[i].slope);
   }
   return pairs.back().slope;
 }
