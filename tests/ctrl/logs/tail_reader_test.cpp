@@ -4,10 +4,13 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/ctrl/logs/log_folder.h"
@@ -111,6 +114,38 @@ TEST_CASE("every line arrives once with restarts and single steps between rotati
     INFO("seed " << seed);
     REQUIRE(lines == kHistoryLines);
   }
+}
+
+TEST_CASE("every line arrives once while another thread writes and rotates") {
+  constexpr int kLines = 4000;
+  constexpr int kAhead = 20;  // below max-file, so that Docker's deleting is out of the question
+  LogFolder log(true);
+  log.create();
+  std::atomic<int> seen{0};
+  std::vector<int> numbers;
+  std::vector<char> buffer(256);
+  LogReader reader(log.path(), {}, [&](const Line& line) {
+    numbers.push_back(std::stoi(std::string(line.text)));
+    ++seen;
+  });
+  std::thread writer([&] {
+    for (int i = 0; i < kLines; ++i) {
+      while (i - seen > kAhead) std::this_thread::yield();
+      log.line(std::to_string(i));
+      if (i % 3 != 0) log.rotate(kAhead + 4);
+    }
+  });
+  // A writer that waits for a line that was lost would wait for ever, so idling has an end.
+  for (int idle = 0; seen < kLines && idle < 10000000;) {
+    reader.suspect_rotation();
+    idle = reader.step(buffer) == LogReader::Step::idle ? idle + 1 : 0;
+  }
+  const int arrived = seen;
+  seen = kLines;
+  writer.join();
+  CHECK(arrived == kLines);
+  CHECK(std::is_sorted(numbers.begin(), numbers.end()));
+  CHECK(std::adjacent_find(numbers.begin(), numbers.end()) == numbers.end());
 }
 
 TEST_CASE("a log that outruns its reader loses what Docker has deleted and nothing else") {
