@@ -85,7 +85,8 @@ disabled_plugins = ["io.containerd.grpc.v1.cri"]
 [grpc]
   address = "$socket"
 TOML
-  setsid containerd --config "$dir/containerd.toml" >"$dir/containerd.log" 2>&1 </dev/null 3>&- &
+  # A lock that the script holds on 9 is not the engine's.
+  setsid containerd --config "$dir/containerd.toml" >"$dir/containerd.log" 2>&1 </dev/null 9>&- &
   engine_note "$dir" containerd "$(process_token $!)"
   for ((i = 0; i < 300; i++)); do
     [ ! -S "$socket" ] || return 0
@@ -106,7 +107,7 @@ engine_start_dockerd() {
     --containerd "$dir/exec/containerd/containerd.sock" \
     --exec-opt native.cgroupdriver=cgroupfs --cgroup-parent "$cgroup" \
     --bridge none --iptables=false --ip6tables=false --ip-forward=false \
-    >"$dir/dockerd.log" 2>&1 </dev/null 3>&- &
+    >"$dir/dockerd.log" 2>&1 </dev/null 9>&- &
   engine_note "$dir" dockerd "$(process_token $!)"
   for ((i = 0; i < 600; i++)); do
     if [ -S "$dir/docker.sock" ] && engine_docker "$dir/docker.sock" version >/dev/null 2>&1; then
