@@ -17,7 +17,7 @@ constexpr std::size_t kLongestLine = 4096;
 
 // One line of a file. CLI11 knows the syntax (comments, quotes); a line at a time, so that a
 // mistake has a line number.
-Result<void> take_line(const std::string& line, const std::string& place, ctrl::Config& config,
+Result<void> take_line(std::string line, const std::string& place, ctrl::Config& config,
                        std::map<std::string, std::string>& said_at,
                        std::map<std::string, std::string>& said_here) {
   const auto first = line.find_first_not_of(" \t\r");
@@ -25,6 +25,11 @@ Result<void> take_line(const std::string& line, const std::string& place, ctrl::
   if (line.size() > kLongestLine) return bad_input(place + ": the line is longer than 4096 bytes");
   if (line[first] == '[') {
     return bad_input(place + ": sections are not used; write \"option = value\" lines");
+  }
+  // CLI11 takes a comment behind a value for a part of it.
+  for (std::size_t at = line.find('#', first); at != std::string::npos;
+       at = line.find('#', at + 1)) {
+    if (line[at - 1] == ' ' || line[at - 1] == '\t') line.erase(at);
   }
   if (line.find('=') == std::string::npos) {
     return bad_input(place + ": \"" + printable(line, 60) + "\" is not of the form option = value");

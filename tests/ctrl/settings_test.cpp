@@ -71,6 +71,6 @@ TEST_CASE("what adopt is given is strict") {
   CHECK(parse_choice(R"({"metric":"acc","weight":"2"})")->weight == 2);
   for (const char* bad : {"[]", "{\"weight\":2}", R"({"goal":"up"})", R"({"enable":"true"})",
                           R"({"nothing":"1"})", "{"}) {
-    CHECK_FALSE(parse_choice(bad));
+    CHECK_FALSE(parse_choice(bad).has_value());
   }
 }

@@ -28,7 +28,7 @@ struct Folder {
 std::unique_ptr<Store> open(const Folder& folder) {
   std::string notice;
   auto store = Store::open(folder.file(), &notice);
-  REQUIRE(store);
+  REQUIRE(store.has_value());
   REQUIRE(notice.empty());
   return std::move(*store);
 }
@@ -57,9 +57,9 @@ Look look(const std::string& id, double time) {
 
 TEST_CASE("originals survive the store's end exactly") {
   const Folder folder;
-  REQUIRE(open(folder)->save_originals({original("a"), original("b")}));
+  REQUIRE(open(folder)->save_originals({original("a"), original("b")}).has_value());
   auto back = open(folder)->originals();
-  REQUIRE(back);
+  REQUIRE(back.has_value());
   REQUIRE(back->size() == 2);
   CHECK(back->front().id == "a");
   CHECK(back->front().setting == original("a").setting);
@@ -71,21 +71,21 @@ TEST_CASE("an original without a quota comes back without one") {
   Original o = original("a");
   o.setting.quota_us.reset();
   const auto store = open(folder);
-  REQUIRE(store->save_originals({o}));
+  REQUIRE(store->save_originals({o}).has_value());
   CHECK_FALSE((*store->originals())[0].setting.quota_us.has_value());
 }
 
 TEST_CASE("a forgotten original is gone") {
   const Folder folder;
   const auto store = open(folder);
-  REQUIRE(store->save_originals({original("a")}));
-  REQUIRE(store->forget_original("a"));
+  REQUIRE(store->save_originals({original("a")}).has_value());
+  REQUIRE(store->forget_original("a").has_value());
   CHECK(store->originals()->empty());
 }
 
 TEST_CASE("choices are kept") {
   const Folder folder;
-  REQUIRE(open(folder)->save_choice({"a", true, "{}"}));
+  REQUIRE(open(folder)->save_choice({"a", true, "{}"}).has_value());
   const auto choices = *open(folder)->choices();
   REQUIRE(choices.size() == 1);
   CHECK(choices[0].released);
@@ -99,10 +99,10 @@ TEST_CASE("history gives back what was recorded, values that are no numbers incl
   first.samples = {{101, 0.5}, {102, std::nan("")}, {103, INFINITY}};
   first.usage = UsageRow{105, 0.25, 4096};
   first.decision = DecisionRow{105, List::cl, 0.25, std::nullopt};
-  REQUIRE(store->record({first}, {{105, "executor", "{}", "{}"}}));
+  REQUIRE(store->record({first}, {{105, "executor", "{}", "{}"}}).has_value());
   for (const char* name : {"a", "vae"}) {
     const auto history = store->history(name);
-    REQUIRE(history);
+    REQUIRE(history.has_value());
     CHECK(history->run.id == "a");
     REQUIRE(history->samples.size() == 3);
     CHECK(history->samples[0].value == 0.5);
@@ -120,7 +120,7 @@ TEST_CASE("history gives back what was recorded, values that are no numbers incl
 TEST_CASE("a name means its latest run") {
   const Folder folder;
   const auto store = open(folder);
-  REQUIRE(store->record({look("a", 100), look("b", 200)}, {}));
+  REQUIRE(store->record({look("a", 100), look("b", 200)}, {}).has_value());
   CHECK(store->history("vae")->run.id == "b");
 }
 
@@ -129,11 +129,11 @@ TEST_CASE("another chosen metric replaces the samples") {
   const auto store = open(folder);
   Look first = look("a", 100);
   first.samples = {{101, 7}};
-  REQUIRE(store->record({first}, {}));
+  REQUIRE(store->record({first}, {}).has_value());
   Look second = look("a", 100);
   second.is_other_series = true;
   second.samples = {{101, 0.5}, {102, 0.4}};
-  REQUIRE(store->record({second}, {}));
+  REQUIRE(store->record({second}, {}).has_value());
   CHECK(store->history("a")->samples.size() == 2);
   CHECK(**store->last_sample_time("a") == 102);
 }
@@ -141,10 +141,10 @@ TEST_CASE("another chosen metric replaces the samples") {
 TEST_CASE("old records go, originals stay") {
   const Folder folder;
   const auto store = open(folder);
-  REQUIRE(store->save_originals({original("a")}));
-  REQUIRE(store->record({look("a", 100)}, {}));
-  REQUIRE(store->forget_before(1000));
-  CHECK_FALSE(store->history("a"));
+  REQUIRE(store->save_originals({original("a")}).has_value());
+  REQUIRE(store->record({look("a", 100)}, {}).has_value());
+  REQUIRE(store->forget_before(1000).has_value());
+  CHECK_FALSE(store->history("a").has_value());
   CHECK(store->originals()->size() == 1);
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("a damaged file is moved aside and control goes on with a new one") {
   std::ofstream(folder.file()) << std::string(8192, 'x');
   std::string notice;
   auto store = Store::open(folder.file(), &notice);
-  REQUIRE(store);
+  REQUIRE(store.has_value());
   CHECK(notice.find("damaged-1") != std::string::npos);
   CHECK(std::filesystem::exists(folder.file() + ".damaged-1"));
   CHECK((*store)->originals()->empty());
@@ -169,7 +169,7 @@ TEST_CASE("a state of a newer version is refused and left alone") {
   }
   std::string notice;
   const auto store = Store::open(folder.file(), &notice);
-  REQUIRE_FALSE(store);
+  REQUIRE_FALSE(store.has_value());
   CHECK(store.error().message().find("newer") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(folder.file() + ".damaged-1"));
 }
