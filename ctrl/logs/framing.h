@@ -15,6 +15,10 @@ namespace flowcon::ctrl::logs {
 /// kept, since progress bars and tables put their values at either end.
 inline constexpr std::size_t kMaxLineBytes = 64 * 1024;
 
+/// Longest json-file record that is decoded. Docker writes at most 16 KiB of output a record, each
+/// byte of which takes at most six in JSON.
+inline constexpr std::size_t kMaxRecordBytes = 256 * 1024;
+
 /// One line without its end, and when it was printed.
 /// Units: seconds since the Unix epoch; 0 where the source does not say.
 struct Line {
@@ -32,22 +36,35 @@ struct FramingStats {
 };
 
 /// Splits a job's raw output into lines: at \n, \r\n and at a lone \r (a progress bar drawn over
-/// itself); removes ANSI escape sequences and applies \b. A half line is kept until its end comes.
+/// itself); removes ANSI escape sequences and applies \b. A row of \b that goes back to the line's
+/// beginning is a bar drawn over itself, too. A half line is kept until its end comes. Lines that
+/// end in \r or \b and hold nothing are left out.
 class LineSplitter {
  public:
   explicit LineSplitter(LineSink sink);
   void feed(std::string_view bytes, double time, bool is_stderr);
   /// Emits what is left without a line end.
   void finish();
+  /// Forgets a half line.
+  void reset();
+  /// True while a half line is kept.
+  [[nodiscard]] bool has_pending() const { return !pending_.empty() || cut_; }
   [[nodiscard]] const FramingStats& stats() const { return stats_; }
 
  private:
-  void emit();
+  void append(std::string_view bytes);
+  void feed_returns(std::string_view bytes);
+  std::size_t feed_returns_until_last(std::string_view bytes);
+  void end_line(std::string_view last, bool redrawn);
+  void clean(std::string_view raw, bool redrawn);
+  void emit(std::string_view text, bool redrawn);
   LineSink sink_;
   std::string pending_;
   std::string cleaned_;
   double time_ = 0;
   bool is_stderr_ = false;
+  bool cut_ = false;           ///< pending_ has lost its middle
+  bool after_return_ = false;  ///< the last byte was \r: a \n now belongs to it
   FramingStats stats_;
 };
 
@@ -61,7 +78,8 @@ class JsonFileDecoder {
   void finish();
   /// Forgets a half record (the file was truncated or replaced).
   void reset();
-  /// Bytes of the half record kept, so that a reader can store a restart offset at a record's start.
+  /// Bytes of the half record kept, so that a reader can store a restart offset at a record's
+  /// start.
   [[nodiscard]] std::size_t pending_bytes() const;
   [[nodiscard]] FramingStats stats() const;
 
@@ -70,6 +88,8 @@ class JsonFileDecoder {
   LineSplitter out_;
   LineSplitter err_;
   std::string pending_;
+  std::string text_;
+  std::size_t skipped_bytes_ = 0;  ///< of a record too long to keep; 0 = none
   std::uint64_t bad_records_ = 0;
 };
 

@@ -17,9 +17,9 @@ namespace flowcon::ctrl::metrics {
 
 /// What the user said (labels or flags). Empty fields are detected.
 struct Spec {
-  std::string metric;             ///< name of the series, as printed or normalised; "" = detect
-  std::optional<Goal> goal;       ///< empty = from the name
-  std::string pattern;            ///< RE2 with a group named `value` (or one group); "" = none
+  std::string metric;        ///< name of the series, as printed or normalised; "" = detect
+  std::optional<Goal> goal;  ///< empty = from the name
+  std::string pattern;       ///< RE2 with a group named `value` (or one group); "" = none
 };
 
 /// How far the job is by its own account ("epoch 3/20"). Units: the job's own; 0 <= done <= total.
@@ -39,7 +39,7 @@ struct Candidate {
 struct Report {
   std::string metric;  ///< "" = nothing found yet
   Goal goal = Goal::min;
-  double confidence = 0;  ///< 0..1; 1 when the user named the metric or gave a pattern
+  double confidence = 0;        ///< 0..1; 1 when the user named the metric or gave a pattern
   std::vector<Sample> samples;  ///< of the metric, in order; the last `keep` ones when bounded
   std::vector<Sample> head;     ///< its first samples (up to eight), also when bounded
   std::size_t count = 0;        ///< values seen in all

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// `docker flowcon extract`: what would be found in a log. Reads a file or standard input, needs no
+// daemon and no engine.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+
+#include "base/result.h"
+#include "ctrl/metrics/extractor.h"
+
+namespace CLI {
+class App;
+}
+
+namespace flowcon::plugin {
+
+struct ExtractOptions {
+  std::string metric;
+  std::string goal;  ///< min, max or "" = from the name
+  std::string pattern;
+  std::string format = "table";  ///< table or json
+  std::string input;             ///< raw, json-file or "" = detected
+  std::string file;              ///< "-" = standard input
+};
+
+/// Declares the options and the argument FILE of the command.
+void declare_extract(CLI::App& command, ExtractOptions& options);
+
+/// Prints what was found on stdout. 0: done; 1: failed or nothing found (stderr says what to try;
+/// with --format json the empty result is printed all the same).
+[[nodiscard]] int run_extract(const ExtractOptions& options);
+[[nodiscard]] int run_extract(const ExtractOptions& options, std::ostream& out, std::ostream& err);
+
+/// The report on the log that `descriptor` reads, to its end. Errors: as Extractor::create, or
+/// reading fails.
+[[nodiscard]] Result<ctrl::metrics::Report> extract_from(int descriptor,
+                                                         const ExtractOptions& options);
+
+/// {"metric","goal","values","progress","confidence","candidates"} on one line.
+[[nodiscard]] std::string render_extract_json(const ctrl::metrics::Report& report);
+
+/// The same for people.
+[[nodiscard]] std::string render_extract_table(const ctrl::metrics::Report& report);
+
+}  // namespace flowcon::plugin

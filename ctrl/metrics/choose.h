@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which candidate is the job's evaluation function. Pure: statistics in, scores out.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ctrl/metrics/match.h"
+#include "ctrl/metrics/series.h"
+#include "ctrl/model.h"
+
+namespace flowcon::ctrl::metrics {
+
+struct Scored {
+  const Series* series = nullptr;
+  double score = 0;
+  Goal goal = Goal::min;
+};
+
+/// Which way the series improves: by its name, else by the way it went.
+[[nodiscard]] Goal goal_of(const Series& series);
+
+/// All candidates that could be chosen, best first; those of one name and another grain that lose
+/// against their sibling come behind it. With a query only what matches it as well as the best
+/// does.
+[[nodiscard]] std::vector<Scored> rank_candidates(const std::vector<std::unique_ptr<Series>>& all,
+                                                  const NameQuery& query);
+
+/// 0 to 1: how sure the first of `ranked` is the right one.
+[[nodiscard]] double confidence_of(const std::vector<Scored>& ranked);
+
+}  // namespace flowcon::ctrl::metrics

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is a candidate, and to which series does it belong. A series is a name on one kind of line:
+// the loss of a batch, of an epoch and of the validation are three.
+#include "ctrl/metrics/collector.h"
+
+#include <algorithm>
+#include <array>
+
+#include "ctrl/metrics/prefix.h"
+#include "ctrl/metrics/scan_internal.h"
+
+namespace flowcon::ctrl::metrics {
+namespace {
+
+constexpr std::uint64_t kFnvOffset = 14695981039346656037ULL;
+constexpr std::uint64_t kFnvPrime = 1099511628211ULL;
+constexpr std::size_t kMaxNames = 256;
+constexpr std::size_t kMaxNameBytes = 96;
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
+  hash = (hash ^ value) * kFnvPrime;
+  return hash ^ (hash >> 29);
+}
+
+std::uint64_t text_hash(std::string_view text) {
+  std::uint64_t hash = kFnvOffset;
+  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * kFnvPrime;
+  return hash;
+}
+
+/// The letters of a line: what its fixed text is.
+std::uint64_t skeleton_hash(std::string_view text) {
+  std::uint64_t hash = kFnvOffset;
+  for (char c : text) {
+    if (is_letter(c)) hash = (hash ^ static_cast<unsigned char>(c)) * kFnvPrime;
+  }
+  return hash;
+}
+
+/// "Stopping. Best iteration:" — the line after it is a copy of an earlier one.
+bool announces_best(std::string_view text) {
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  if (text.empty() || text.back() != ':' || text.size() > 100) return false;
+  const std::string words = lower(text);
+  return words.find("best iteration") != std::string::npos ||
+         words.find("best epoch") != std::string::npos ||
+         words.find("best step") != std::string::npos;
+}
+
+/// "Samples: 640/60000": a counter although its name is a quantity.
+bool counts_data(std::string_view key) {
+  const std::string words = lower(key);
+  constexpr std::array<std::string_view, 9> data{"sample", "example", "image", "token",    "sent",
+                                                 "record", "frame",   "file",  "processed"};
+  return std::any_of(data.begin(), data.end(),
+                     [&](std::string_view word) { return words.find(word) != std::string::npos; });
+}
+
+}  // namespace
+
+std::uint64_t name_hash(std::string_view text) {
+  std::uint64_t hash = kFnvOffset;
+  bool blank = false;
+  for (char c : text) {
+    if (is_blank(c)) {
+      blank = true;
+      continue;
+    }
+    if (blank) hash = (hash ^ static_cast<unsigned char>(' ')) * kFnvPrime;
+    blank = false;
+    const char small = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+    hash = (hash ^ static_cast<unsigned char>(small)) * kFnvPrime;
+  }
+  return hash;
+}
+
+Collector::Collector(const std::string& metric, std::size_t keep) : query_(metric), keep_(keep) {}
+
+void Collector::feed(std::string_view line, double time) {
+  if (line.find("#01") == std::string_view::npos) {
+    feed_line(line, time);
+    return;
+  }
+  // A syslog on the way has written control characters as #octal: tab 011, return 015, back 010.
+  unescaped_.clear();
+  bool went_back = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const std::string_view code = line.substr(i, 4);
+    if (code == "#015" || code == "#010" || code == "#012") {
+      went_back = true;
+      i += 3;
+      continue;
+    }
+    if (went_back && !unescaped_.empty()) {
+      feed_line(unescaped_, time);
+      unescaped_.clear();
+    }
+    went_back = false;
+    unescaped_.push_back(code == "#011" ? '\t' : line[i]);
+    if (code == "#011") i += 3;
+  }
+  feed_line(unescaped_, time);
+}
+
+void Collector::feed_line(std::string_view line, double time) {
+  ++line_;
+  const std::string_view text = without_prefix(line);
+  if (text.find_first_not_of(" \t") == std::string_view::npos) return;
+  const bool is_copy = after_best_;
+  after_best_ = announces_best(text);
+  if (is_copy) return;
+  record_ = static_cast<std::uint32_t>(text_hash(text) >> 16);
+  label_ = {};
+  switch (table_.read(text)) {
+    case TableLine::header:
+      return;
+    case TableLine::row:
+      take_row(text);
+      take_fields(row_, text, time);
+      return;
+    case TableLine::none:
+      break;
+  }
+  const LineFacts& facts = scanner_.scan(text);
+  bar_ = facts.bar;
+  take_fields(facts.fields, text, time);
+}
+
+void Collector::take_row(std::string_view text) {
+  const std::size_t bar = text.find("%|");
+  bar_ = bar == std::string_view::npos ? Bar{} : scanner_.scan(text.substr(bar)).bar;
+  bar_.title = bar_.present ? bar : 0;
+  label_ = table_.label();
+  row_.clear();
+  for (const Cell& cell : table_.cells()) {
+    Field field;
+    field.key = cell.column;
+    field.value = cell.number.value;
+    field.integer = cell.number.integer;
+    field.percent = cell.number.percent;
+    field.unit = cell.unit;
+    field.has_total = cell.has_total;
+    field.total = cell.total;
+    row_.push_back(field);
+  }
+}
+
+const NameInfo& Collector::judge(std::string_view key, std::uint64_t hash) {
+  const auto known = names_.find(hash);
+  if (known != names_.end()) return known->second;
+  if (names_.size() >= kMaxNames) names_.clear();
+  return names_.emplace(hash, judge_name(key.substr(0, kMaxNameBytes))).first->second;
+}
+
+void Collector::judge_fields(const std::vector<Field>& fields) {
+  judged_.clear();
+  for (const Field& field : fields) {
+    Judged judged;
+    if (!field.key.empty()) {
+      judged.hash = name_hash(field.key);
+      judged.info = judge(field.key, judged.hash);
+    }
+    judged_.push_back(judged);
+  }
+}
+
+Collector::LineKind Collector::read_counters(const std::vector<Field>& fields) {
+  LineKind kind;
+  bool epoch = false;
+  bool seen_metric = false;  // counters behind the first value tell no more than those before it
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const Field& field = fields[i];
+    const Judged& judged = judged_[i];
+    const Role role = judged.info.role;
+    if (field.average || field.unit) continue;
+    if (role == Role::metric && !seen_metric) {
+      seen_metric = true;
+      if (kind.has_counter || epoch) kind.grain = kind.has_counter ? Grain::fine : Grain::epoch;
+    }
+    if (field.key.empty()) {
+      const bool leads = i == 0 && field.integer && !field.percent;
+      kind.has_counter =
+          kind.has_counter || field.has_total || (field.bracketed && field.integer) || leads;
+      if (field.has_total) progress_.ratio(0, Role::step, field.value, field.total, line_);
+      continue;
+    }
+    if (role == Role::epoch || role == Role::step) {
+      (role == Role::epoch ? epoch : kind.has_counter) = true;
+      if (field.has_total) {
+        progress_.ratio(judged.hash, role, field.value, field.total, line_);
+      } else {
+        progress_.counter(judged.hash, role, field.value, line_);
+      }
+    } else if (role == Role::total && field.integer) {
+      progress_.total(lower(field.key).find("epoch") != std::string::npos, field.value);
+    } else if (field.has_total && role == Role::decoy && counts_data(field.key)) {
+      kind.has_counter = true;
+      progress_.ratio(judged.hash, Role::step, field.value, field.total, line_);
+    }
+  }
+  if (kind.grain == Grain::none) {
+    kind.grain = kind.has_counter ? Grain::fine : epoch ? Grain::epoch : Grain::none;
+  }
+  return kind;
+}
+
+void Collector::read_bar(std::string_view text, LineKind& kind) {
+  if (!bar_.present) return;
+  kind.grain = Grain::redraw;
+  kind.has_counter = true;
+  kind.bar_finished = bar_.done >= bar_.total;
+  const std::uint64_t title = text_hash(text.substr(0, bar_.title));
+  // Where no unfinished state was ever printed, two equal titles are two bars, not one drawn twice.
+  kind.same_bar = kind.bar_finished && has_partial_bars_ && last_bar_finished_ &&
+                  last_bar_title_ == title && last_bar_line_ + 1 == line_;
+  has_partial_bars_ = has_partial_bars_ || !kind.bar_finished;
+  last_bar_line_ = line_;
+  last_bar_title_ = title;
+  last_bar_finished_ = kind.bar_finished;
+}
+
+bool Collector::is_candidate(const Field& field, const Judged& judged, bool nameless_line) const {
+  if (field.key.empty()) {
+    return nameless_line && query_.empty() && !field.bracketed && !field.has_total && !field.unit;
+  }
+  if (!query_.empty()) return query_.match(field.key, field.phase) > 0;
+  const Role role = judged.info.role;
+  if (role == Role::metric) return !field.unit && !(field.bracketed && field.integer);
+  if (role != Role::unknown) return false;
+  return !field.unit && !field.far_unit && !field.has_total && !field.average;
+}
+
+void Collector::take_fields(const std::vector<Field>& fields, std::string_view text, double time) {
+  if (fields.empty()) return;
+  judge_fields(fields);
+  LineKind kind = read_counters(fields);
+  read_bar(text, kind);
+  bool nameless_line = true;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const Role role = judged_[i].info.role;
+    const bool named = !fields[i].key.empty() && (role == Role::metric || role == Role::unknown);
+    if (named && !fields[i].integer) nameless_line = false;
+  }
+  if (nameless_line) skeleton_ = skeleton_hash(text);
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (!is_candidate(fields[i], judged_[i], nameless_line)) continue;
+    if (fields[i].key.empty() && i == 0 && fields[i].integer && fields.size() > 1) continue;
+    int occurrence = 0;
+    for (std::size_t j = 0; j < i && !fields[i].key.empty(); ++j) {
+      occurrence += judged_[j].hash == judged_[i].hash && fields[j].phase == fields[i].phase &&
+                    fields[j].average == fields[i].average;
+    }
+    if (occurrence > 1) continue;
+    take_value(fields[i], judged_[i], kind.grain, occurrence, i, kind, time);
+    if (kind.bar_finished)
+      take_value(fields[i], judged_[i], Grain::finished, occurrence, i, kind, time);
+  }
+}
+
+void Collector::take_value(const Field& field, const Judged& judged, Grain grain, int occurrence,
+                           std::size_t position, const LineKind& kind, double time) {
+  const Phase phase = judged.info.phase != Phase::none ? judged.info.phase : field.phase;
+  std::uint64_t identity = field.key.empty() ? mix(skeleton_, position) : judged.hash;
+  identity =
+      mix(identity, static_cast<std::uint64_t>(grain) * 64 + static_cast<std::uint64_t>(phase) * 8 +
+                        (field.average ? 4 : 0) + static_cast<std::uint64_t>(occurrence));
+  if (field.quoted) identity = mix(identity, 1);
+  if (!label_.empty()) identity = mix(identity, text_hash(label_));
+  Series* series = find_or_create(identity, field, judged, grain, occurrence, position);
+  if (!series) return;
+  if (grain == Grain::finished && kind.same_bar) {
+    series->replace_last(field.value);
+    return;
+  }
+  if (series->has_seen(record_) && kind.has_counter) return;
+  const bool roomy = keep_ == 0 || series == favoured_;
+  series->add({time, field.value}, line_, field.integer,
+              roomy ? keep_ : std::min(keep_, kSmallKeep));
+  ++values_;
+}
+
+Series* Collector::find_or_create(std::uint64_t identity, const Field& field, const Judged& judged,
+                                  Grain grain, int occurrence, std::size_t position) {
+  const auto known = index_.find(identity);
+  if (known != index_.end()) return series_[known->second].get();
+  const std::size_t most = keep_ == 0 ? kMaxSeriesUnbounded : kMaxSeries;
+  if (series_.size() >= most) evict();
+  SeriesTraits traits;
+  traits.name = field.key.empty() ? "column " + std::to_string(position + 1)
+                                  : std::string(field.key.substr(0, kMaxNameBytes));
+  if (!label_.empty()) traits.name += " (" + std::string(label_) + ")";
+  if (field.average) traits.name += " (average)";
+  traits.info = judged.info;
+  traits.grain = grain;
+  traits.phase = judged.info.phase != Phase::none ? judged.info.phase : field.phase;
+  traits.average = field.average;
+  traits.repeated_key = occurrence > 0;
+  traits.nameless = field.key.empty();
+  traits.labelled = !label_.empty() && lower(label_) != "all";
+  traits.match = query_.empty() ? 0 : query_.match(field.key, field.phase);
+  traits.family =
+      mix(mix(judged.hash, static_cast<std::uint64_t>(traits.phase) * 4 + (field.average ? 2 : 0) +
+                               static_cast<std::uint64_t>(occurrence)),
+          label_.empty() ? 0 : text_hash(label_));
+  index_.emplace(identity, series_.size());
+  identities_.push_back(identity);
+  series_.push_back(std::make_unique<Series>(std::move(traits)));
+  return series_.back().get();
+}
+
+/// Half of the series go: those with the fewest values, the oldest first. Amortised over the
+/// insertions that made room necessary, the cost of a line stays linear.
+void Collector::evict() {
+  std::vector<std::size_t> order(series_.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto worth = [&](std::size_t i) {
+    const Series& series = *series_[i];
+    const bool metric = series.traits.info.role == Role::metric;
+    return series.added * (metric ? 4 : 1);
+  };
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const bool favoured_a = series_[a].get() == favoured_;
+    const bool favoured_b = series_[b].get() == favoured_;
+    if (favoured_a != favoured_b) return favoured_a;
+    if (worth(a) != worth(b)) return worth(a) > worth(b);
+    return series_[a]->last_line > series_[b]->last_line;
+  });
+  order.resize(order.size() / 2);
+  std::sort(order.begin(), order.end());
+  std::vector<std::unique_ptr<Series>> kept;
+  std::vector<std::uint64_t> identities;
+  index_.clear();
+  for (std::size_t i : order) {
+    index_.emplace(identities_[i], kept.size());
+    kept.push_back(std::move(series_[i]));
+    identities.push_back(identities_[i]);
+  }
+  series_ = std::move(kept);
+  identities_ = std::move(identities);
+}
+
+}  // namespace flowcon::ctrl::metrics

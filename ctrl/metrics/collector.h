@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines in, candidate series and the progress counter out. Decides what a number on a line is (a
+// counter, a candidate, a copy of an earlier record), not which candidate is the best.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "ctrl/metrics/match.h"
+#include "ctrl/metrics/progress.h"
+#include "ctrl/metrics/scan.h"
+#include "ctrl/metrics/series.h"
+#include "ctrl/metrics/table.h"
+
+namespace flowcon::ctrl::metrics {
+
+/// Bounded: at most kMaxSeries series with `keep` samples for the favoured one and kSmallKeep for
+/// the others; with keep == 0 at most kMaxSeriesUnbounded series with all their samples.
+class Collector {
+ public:
+  static constexpr std::size_t kMaxSeries = 48;
+  static constexpr std::size_t kMaxSeriesUnbounded = 1024;
+  static constexpr std::size_t kSmallKeep = 16;
+
+  /// With a metric's name only series that match it are collected.
+  Collector(const std::string& metric, std::size_t keep);
+  void feed(std::string_view line, double time);
+
+  [[nodiscard]] const std::vector<std::unique_ptr<Series>>& series() const { return series_; }
+  [[nodiscard]] const NameQuery& query() const { return query_; }
+  [[nodiscard]] const Progress& progress() const { return progress_; }
+  /// Values taken into all series so far.
+  [[nodiscard]] std::uint64_t values() const { return values_; }
+  /// The present choice: never evicted, keeps all of its `keep` samples.
+  void favour(const Series* series) { favoured_ = series; }
+
+ private:
+  /// What the counters of a line say.
+  struct LineKind {
+    Grain grain = Grain::none;
+    bool has_counter = false;  ///< finer than an epoch
+    bool bar_finished = false;
+    bool same_bar = false;  ///< the finished bar of the line before, drawn again
+  };
+  struct Judged {
+    std::uint64_t hash = 0;
+    NameInfo info;
+  };
+
+  void feed_line(std::string_view line, double time);
+  void take_row(std::string_view text);
+  void take_fields(const std::vector<Field>& fields, std::string_view text, double time);
+  void judge_fields(const std::vector<Field>& fields);
+  LineKind read_counters(const std::vector<Field>& fields);
+  void read_bar(std::string_view text, LineKind& kind);
+  bool is_candidate(const Field& field, const Judged& judged, bool nameless_line) const;
+  void take_value(const Field& field, const Judged& judged, Grain grain, int occurrence,
+                  std::size_t position, const LineKind& kind, double time);
+  const NameInfo& judge(std::string_view key, std::uint64_t hash);
+  Series* find_or_create(std::uint64_t identity, const Field& field, const Judged& judged,
+                         Grain grain, int occurrence, std::size_t position);
+  void evict();
+
+  NameQuery query_;
+  std::size_t keep_;
+  LineScanner scanner_;
+  TableReader table_;
+  Progress progress_;
+  std::unordered_map<std::uint64_t, NameInfo> names_;
+  std::unordered_map<std::uint64_t, std::size_t> index_;
+  std::vector<std::unique_ptr<Series>> series_;
+  std::vector<std::uint64_t> identities_;  ///< of series_, same order
+  const Series* favoured_ = nullptr;
+
+  std::vector<Judged> judged_;
+  std::vector<Field> row_;
+  Bar bar_;
+  std::string_view label_;
+  std::string unescaped_;
+  std::uint64_t line_ = 0;
+  std::uint64_t values_ = 0;
+  std::uint32_t record_ = 0;
+  std::uint64_t skeleton_ = 0;
+  bool after_best_ = false;  ///< the line before announced the best record so far
+  std::uint64_t last_bar_line_ = 0;
+  std::uint64_t last_bar_title_ = 0;
+  bool last_bar_finished_ = false;
+  bool has_partial_bars_ = false;
+};
+
+/// FNV-1a of the text in lower case with runs of blanks as one.
+[[nodiscard]] std::uint64_t name_hash(std::string_view text);
+
+}  // namespace flowcon::ctrl::metrics

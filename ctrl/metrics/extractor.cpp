@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way of a line: prefixes off, a table's row or free text to fields, fields to series. The
+// choice among the series is made when somebody asks.
+#include "ctrl/metrics/extractor.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ctrl/metrics/choose.h"
+#include "ctrl/metrics/collector.h"
+#include "ctrl/metrics/number.h"
+
+namespace flowcon::ctrl::metrics {
+namespace {
+
+constexpr std::size_t kMaxPatternBytes = 4096;
+constexpr std::size_t kMaxReported = 20;
+
+/// The group that holds the value: named `value`, else the only one.
+Result<int> value_group(const re2::RE2& pattern) {
+  const auto& names = pattern.NamedCapturingGroups();
+  const auto named = names.find("value");
+  if (named != names.end()) return named->second;
+  if (pattern.NumberOfCapturingGroups() == 1) return 1;
+  return bad_input(
+      "the pattern needs a group named \"value\", as in loss=(?P<value>[0-9.e+-]+), or exactly one "
+      "group");
+}
+
+}  // namespace
+
+struct Extractor::Impl {
+  Impl(const Spec& what, std::size_t kept)
+      : spec(what),
+        keep(kept),
+        collector(what.pattern.empty() ? what.metric : std::string(), kept) {}
+
+  void feed_pattern(std::string_view line, double time);
+  void look_again();
+  [[nodiscard]] std::vector<Scored> ranked() const;
+  [[nodiscard]] Goal goal_for(const Series& series) const {
+    return spec.goal.value_or(goal_of(series));
+  }
+
+  Spec spec;
+  std::size_t keep;
+  Collector collector;
+  std::unique_ptr<re2::RE2> pattern;
+  int group = 0;
+  std::unique_ptr<Series> matched;  ///< values of the pattern
+  std::uint64_t lines = 0;
+  const Series* chosen = nullptr;
+  std::uint64_t next_look = 1;  ///< number of values at which the choice is made again
+};
+
+void Extractor::Impl::feed_pattern(std::string_view line, double time) {
+  re2::StringPiece text(line.data(), line.size());
+  re2::StringPiece groups[10];
+  const int wanted = std::min(group + 1, 10);
+  std::size_t from = 0;
+  while (from <= line.size() &&
+         pattern->Match(text, from, line.size(), re2::RE2::UNANCHORED, groups, wanted)) {
+    const re2::StringPiece& value = groups[group];
+    const std::optional<Number> number = whole_number({value.data(), value.size()});
+    if (number) matched->add({time, number->value}, lines, number->integer, keep);
+    const auto end = static_cast<std::size_t>(groups[0].data() - line.data()) + groups[0].size();
+    from = groups[0].empty() ? end + 1 : end;
+  }
+}
+
+std::vector<Scored> Extractor::Impl::ranked() const {
+  return rank_candidates(collector.series(), collector.query());
+}
+
+/// How much better a challenger must be: the longer a choice has stood, the more.
+double inertia(std::size_t count) { return count < 8 ? 0 : count < 64 ? 0.5 : 1.5; }
+
+/// The choice may change while little is known and settles with the values; a whole file is judged
+/// at its end.
+void Extractor::Impl::look_again() {
+  if (pattern || collector.values() < next_look) return;
+  next_look = collector.values() + 1 + collector.values() / 8;
+  const std::vector<Scored> order = ranked();
+  const auto present = std::find_if(order.begin(), order.end(),
+                                    [&](const Scored& scored) { return scored.series == chosen; });
+  if (order.empty()) {
+    chosen = nullptr;
+  } else if (keep == 0 || present == order.end() ||
+             order.front().score > present->score + inertia(present->series->count())) {
+    chosen = order.front().series;
+  }
+  collector.favour(chosen);
+}
+
+Extractor::Extractor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Extractor::Extractor(Extractor&&) noexcept = default;
+Extractor& Extractor::operator=(Extractor&&) noexcept = default;
+Extractor::~Extractor() = default;
+
+Result<Extractor> Extractor::create(const Spec& spec, std::size_t keep) {
+  auto impl = std::make_unique<Impl>(spec, keep);
+  if (!spec.pattern.empty()) {
+    if (spec.pattern.size() > kMaxPatternBytes)
+      return bad_input("the pattern is longer than 4096 bytes");
+    re2::RE2::Options options;
+    options.set_log_errors(false);
+    options.set_max_mem(1 << 20);
+    impl->pattern = std::make_unique<re2::RE2>(spec.pattern, options);
+    if (!impl->pattern->ok()) return bad_input("the pattern is not RE2: " + impl->pattern->error());
+    const Result<int> group = value_group(*impl->pattern);
+    if (!group) return group.error();
+    if (*group > 9)
+      return bad_input("the pattern has too many groups before the value's; make them (?:…)");
+    impl->group = *group;
+    SeriesTraits traits;
+    traits.name = spec.metric.empty() ? "pattern" : spec.metric;
+    traits.info = judge_name(spec.metric.empty() ? spec.pattern : spec.metric);
+    impl->matched = std::make_unique<Series>(traits);
+  }
+  return Extractor(std::move(impl));
+}
+
+void Extractor::feed(std::string_view line, double time) {
+  ++impl_->lines;
+  if (impl_->pattern) impl_->feed_pattern(line, time);
+  impl_->collector.feed(line, time);
+  impl_->look_again();
+}
+
+Report Extractor::report() const {
+  Report report;
+  std::vector<Scored> order = impl_->ranked();
+  const Series* series = impl_->matched ? impl_->matched.get() : impl_->chosen;
+  if (impl_->keep == 0 && !impl_->matched) series = order.empty() ? nullptr : order.front().series;
+  for (const Scored& scored : order) {
+    if (report.candidates.size() == kMaxReported) break;
+    report.candidates.push_back({scored.series->traits.name, impl_->goal_for(*scored.series),
+                                 scored.score, scored.series->count()});
+  }
+  report.counter = impl_->collector.progress().result();
+  if (!series || series->added == 0) return report;
+  const bool named = impl_->matched || !impl_->collector.query().empty();
+  report.metric = series->traits.name;
+  report.goal = impl_->goal_for(*series);
+  report.confidence = named ? 1 : confidence_of(order);
+  report.samples = series->samples();
+  report.head = series->head();
+  report.count = series->count();
+  report.low = series->low;
+  report.high = series->high;
+  return report;
+}
+
+std::size_t Extractor::count() const {
+  const Series* series = impl_->matched ? impl_->matched.get() : impl_->chosen;
+  return series ? series->count() : 0;
+}
+
+}  // namespace flowcon::ctrl::metrics

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names to roles. The order of the rules matters: a word that can never be part of a metric's name
+// decides first ("loss scale", "batch_cost"), then the words of metrics, then those of counters.
+#include "ctrl/metrics/names.h"
+
+#include <algorithm>
+
+#include "ctrl/metrics/words.h"
+
+namespace flowcon::ctrl::metrics {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_word_char(char c) { return is_digit(c) || is_upper(c) || is_lower(c); }
+
+/// Adds one run of letters and digits, split at changes of case unless the dictionary knows it.
+void add_words(std::string_view run, std::vector<std::string>& words) {
+  std::string whole = lower(run);
+  if (look_up(whole).meaning != Meaning::none) {
+    words.push_back(std::move(whole));
+    return;
+  }
+  std::size_t from = 0;
+  for (std::size_t i = 1; i <= run.size(); ++i) {
+    const bool boundary =
+        i == run.size() || (is_upper(run[i]) && is_lower(run[i - 1])) ||
+        (i + 1 < run.size() && is_upper(run[i]) && is_upper(run[i - 1]) && is_lower(run[i + 1]));
+    if (!boundary) continue;
+    words.push_back(lower(run.substr(from, i - from)));
+    from = i;
+  }
+}
+
+bool has(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool has_pair(const std::vector<std::string>& words, std::string_view a, std::string_view b) {
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] == a && words[i + 1] == b) return true;
+  }
+  return false;
+}
+
+Word meaning_of(const std::string& word) {
+  Word known = look_up(word);
+  if (known.meaning != Meaning::none) return known;
+  const std::size_t letters = word.find_last_not_of("0123456789") + 1;
+  if (letters == 0) return {Meaning::neutral, 0};  // a number alone says nothing
+  if (letters < word.size() && letters > 1) {
+    known = look_up(word.substr(0, letters));
+    if (known.meaning != Meaning::none) return known;
+  }
+  return look_inside(word);
+}
+
+/// What the words of one name add up to.
+struct Tally {
+  bool decoy = false;
+  bool epoch = false;
+  bool step = false;
+  bool best = false;
+  int metrics = 0;
+  int quantities = 0;
+  int parts = 0;
+  int neutrals = 0;
+  int unknowns = 0;
+  Phase phase = Phase::none;
+  Word metric;
+};
+
+void count_word(const std::string& word, Tally& tally) {
+  const Word known = meaning_of(word);
+  switch (known.meaning) {
+    case Meaning::lower:
+    case Meaning::higher:
+    case Meaning::either:
+      ++tally.metrics;
+      if (known.weight > tally.metric.weight) tally.metric = known;
+      break;
+    case Meaning::decoy:
+      tally.decoy = true;
+      break;
+    case Meaning::quantity:
+      tally.quantities += word.size() > 2;
+      break;
+    case Meaning::epoch:
+      tally.epoch = true;
+      break;
+    case Meaning::step:
+      tally.step = true;
+      break;
+    case Meaning::limit:
+      break;
+    case Meaning::train:
+      if (tally.phase == Phase::none) tally.phase = Phase::train;
+      break;
+    case Meaning::eval:
+      if (tally.phase == Phase::none) tally.phase = Phase::eval;
+      break;
+    case Meaning::best:
+      tally.best = true;
+      break;
+    case Meaning::neutral:
+      ++tally.neutrals;
+      break;
+    case Meaning::part:
+      ++tally.parts;
+      break;
+    case Meaning::none:
+      tally.unknowns += word.size() > 1;
+      break;
+  }
+}
+
+/// Pairs that mean something else than their words.
+void judge_pairs(const std::vector<std::string>& words, Tally& tally) {
+  if (has_pair(words, "learning", "rate") || has_pair(words, "sampling", "rate"))
+    tally.decoy = true;
+  if (has(words, "cost") &&
+      (has(words, "batch") || has(words, "reader") || has(words, "data") || has(words, "step"))) {
+    tally.decoy = true;
+  }
+  if (has_pair(words, "cross", "entropy") && tally.metric.weight < 9.5) {
+    tally.metric = {Meaning::lower, 9.5};
+    ++tally.metrics;
+  }
+  const bool negated = has(words, "negative") || has(words, "neg");
+  if (negated && tally.metric.meaning != Meaning::none) tally.metric.meaning = Meaning::lower;
+}
+
+/// "epochs", "max_epochs", "num_train_steps": how far a counter will go. "total_timesteps" and
+/// "num_updates" are counters in the programs that print them.
+bool is_total(const std::vector<std::string>& words) {
+  bool limit = false;
+  bool counter = false;
+  for (const std::string& word : words) {
+    if (word == "timesteps" || word == "updates" || word == "batches") return false;
+    const Meaning meaning = look_up(word).meaning;
+    if (meaning == Meaning::epoch || meaning == Meaning::step) {
+      counter = true;
+    } else if (meaning == Meaning::limit || word == "n" || word == "nb") {
+      if (counter) return false;  // "epoch_num"
+      limit = true;
+    } else if (meaning != Meaning::train) {
+      return false;
+    }
+  }
+  return counter && (limit || (words.size() == 1 && words[0] == "epochs"));
+}
+
+NameInfo metric_info(const Tally& tally, const std::vector<std::string>& words) {
+  NameInfo info;
+  info.role = Role::metric;
+  info.phase = tally.phase;
+  info.better = tally.metric.meaning == Meaning::lower    ? Better::lower
+                : tally.metric.meaning == Meaning::higher ? Better::higher
+                                                          : Better::unknown;
+  info.is_best = tally.best || has(words, "max") || has(words, "maximum");
+  info.weight = tally.metric.weight - std::min(3.5, 2.0 * tally.parts) -
+                std::min(2.0, 1.0 * tally.unknowns) - 0.05 * tally.neutrals;
+  if (tally.phase == Phase::eval) info.weight += info.better == Better::higher ? 0.3 : -1.2;
+  if (info.is_best) info.weight -= 5;
+  info.weight = std::max(info.weight, 0.5);
+  return info;
+}
+
+}  // namespace
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (is_upper(c)) c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+std::vector<std::string> name_words(std::string_view name) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < name.size();) {
+    if (!is_word_char(name[i])) {
+      ++i;
+      continue;
+    }
+    std::size_t end = i;
+    while (end < name.size() && is_word_char(name[end])) ++end;
+    add_words(name.substr(i, end - i), words);
+    i = end;
+  }
+  return words;
+}
+
+Phase phase_of_word(std::string_view word) {
+  const Meaning meaning = look_up(word).meaning;
+  return meaning == Meaning::train  ? Phase::train
+         : meaning == Meaning::eval ? Phase::eval
+                                    : Phase::none;
+}
+
+NameInfo judge_name(std::string_view name) {
+  const std::vector<std::string> words = name_words(name);
+  Tally tally;
+  for (const std::string& word : words) count_word(word, tally);
+  judge_pairs(words, tally);
+  // "Tok/s", "samples / sec": a rate, whatever is counted.
+  const bool per_second = name.find("/s") != std::string_view::npos &&
+                          (name.ends_with("/s") || name.find("/sec") != std::string_view::npos);
+  NameInfo info;
+  info.phase = tally.phase;
+  if (tally.decoy || per_second) {
+    info.role = Role::decoy;
+    return info;
+  }
+  if (tally.metrics > 0) return metric_info(tally, words);
+  if (tally.epoch || tally.step) {
+    if (tally.quantities > 0 && tally.epoch) {
+      info.role = Role::decoy;  // "epoch_count"
+      return info;
+    }
+    info.role = is_total(words) ? Role::total : tally.step ? Role::step : Role::epoch;
+    return info;
+  }
+  if (tally.best || tally.quantities > 0) {
+    info.role = Role::decoy;
+    info.is_best = tally.best;
+    return info;
+  }
+  if (tally.unknowns > 0 || words.empty()) return info;
+  const bool bare = tally.phase != Phase::none || tally.neutrals > 0 || tally.parts > 0;
+  if (!bare) return info;
+  info.role = Role::metric;  // "train=0.93", "avg", "box": a value without its kind
+  info.weight = tally.phase != Phase::none ? 5 : 4;
+  return info;
+}
+
+}  // namespace flowcon::ctrl::metrics

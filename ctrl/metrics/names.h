@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the name of a printed number says about it: is it a value of an evaluation function, which
+// way is better, of which part of the data; or a counter, or one of the many numbers of a training
+// log that move just as smoothly and mean nothing (learning rate, speed, time left). Words only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace flowcon::ctrl::metrics {
+
+/// Which data a value was measured on, by its name or by a word before it on the line.
+enum class Phase : std::uint8_t { none, train, eval };
+
+enum class Role : std::uint8_t {
+  unknown,  ///< the words say nothing: only its behaviour can
+  metric,   ///< a value of an evaluation function
+  epoch,    ///< counts rounds over the data
+  step,     ///< counts something finer: steps, batches, iterations
+  total,    ///< says how far a counter will go ("max_epochs")
+  decoy     ///< certainly not a metric
+};
+
+enum class Better : std::uint8_t { unknown, lower, higher };
+
+struct NameInfo {
+  Role role = Role::unknown;
+  Better better = Better::unknown;
+  Phase phase = Phase::none;
+  bool is_best = false;  ///< best/lowest/highest so far: a record, not a measurement
+  /// How good a choice the name makes it, 0 to 14: a plain "loss" has 10. Only for metrics.
+  double weight = 0;
+};
+
+/// Judges a name as printed ("train_loss", "Acc@1", "lm loss", "ep_rew_mean").
+[[nodiscard]] NameInfo judge_name(std::string_view name);
+
+/// The words of a name in lower case: "AvgCost" and "avg_cost" are both {avg, cost}; a digit that
+/// belongs to a word stays with it ("top1", "f1").
+[[nodiscard]] std::vector<std::string> name_words(std::string_view name);
+
+/// train, training -> train; val, valid, dev, eval, test … -> eval; anything else -> none.
+/// `word` must be in lower case.
+[[nodiscard]] Phase phase_of_word(std::string_view word);
+
+/// Lower case of ASCII, the rest unchanged.
+[[nodiscard]] std::string lower(std::string_view text);
+
+}  // namespace flowcon::ctrl::metrics

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text to double without locale, allocation or exceptions.
+#include "ctrl/metrics/number.h"
+
+#include <array>
+#include <charconv>
+#include <limits>
+#include <string>
+
+namespace flowcon::ctrl::metrics {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::size_t kMaxDigits = 400;  // beyond it the text is no measurement
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+std::size_t skip_digits(std::string_view text, std::size_t at) {
+  while (at < text.size() && is_digit(text[at])) ++at;
+  return at;
+}
+
+/// The end of "12,345.6" after its first group at [from, at), or `at` where it is not that.
+std::size_t skip_thousands(std::string_view text, std::size_t from, std::size_t at) {
+  if (at - from > 3 || at - from == 0 || text[from] == '0') return at;
+  std::size_t end = at;
+  while (end + 4 <= text.size() && text[end] == ',' && skip_digits(text, end + 1) == end + 4)
+    end += 4;
+  const bool decimal = end + 1 < text.size() && text[end] == '.' && is_digit(text[end + 1]);
+  return end > at && decimal ? end : at;
+}
+
+std::size_t skip_exponent(std::string_view text, std::size_t at) {
+  if (at >= text.size() || (text[at] != 'e' && text[at] != 'E')) return at;
+  std::size_t digits = at + 1;
+  if (digits < text.size() && (text[digits] == '+' || text[digits] == '-')) ++digits;
+  const std::size_t end = skip_digits(text, digits);
+  return end == digits ? at : end;
+}
+
+/// from_chars says "out of range" both for too large and too small.
+double out_of_range_value(std::string_view digits) {
+  const std::size_t exponent = digits.find_first_of("eE");
+  const bool small = exponent != std::string_view::npos
+                         ? digits.find('-', exponent) != std::string_view::npos
+                         : digits.front() == '0' || digits.front() == '.';
+  return small ? 0.0 : kInfinity;
+}
+
+double to_double(std::string_view digits) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error == std::errc::result_out_of_range) return out_of_range_value(digits);
+  return value;
+}
+
+std::optional<Number> microsoft_form(std::string_view text, std::size_t at, double sign) {
+  if (text.substr(at, 3) != "1.#") return std::nullopt;
+  std::size_t end = at + 3;
+  while (end < text.size() && (is_letter(text[end]) || is_digit(text[end]))) ++end;
+  const bool is_inf = text.substr(at + 3, 3) == "INF";
+  return Number{is_inf ? sign * kInfinity : std::numeric_limits<double>::quiet_NaN(), end, false,
+                false};
+}
+
+bool matches(std::string_view text, std::size_t at, std::string_view word) {
+  if (at + word.size() > text.size()) return false;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    if ((text[at + i] | 0x20) != word[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<Number> number_at(std::string_view text, std::size_t at) {
+  double sign = 1;
+  if (at < text.size() && (text[at] == '+' || text[at] == '-')) sign = text[at++] == '-' ? -1 : 1;
+  if (auto special = microsoft_form(text, at, sign)) return special;
+  const std::size_t from = at;
+  at = skip_digits(text, at);
+  const std::size_t grouped = skip_thousands(text, from, at);
+  const bool has_groups = grouped != at;
+  at = grouped;
+  const std::size_t whole_end = at;
+  if (at < text.size() && text[at] == '.') at = skip_digits(text, at + 1);
+  if (at == from || (at == from + 1 && text[from] == '.')) return std::nullopt;
+  at = skip_exponent(text, at);
+  if (at - from > kMaxDigits) return std::nullopt;
+  Number number;
+  if (has_groups) {
+    std::string plain;
+    for (char c : text.substr(from, at - from)) {
+      if (c != ',') plain.push_back(c);
+    }
+    number.value = sign * to_double(plain);
+  } else {
+    number.value = sign * to_double(text.substr(from, at - from));
+  }
+  number.integer = at == whole_end;
+  if (at < text.size() && text[at] == '%') {
+    number.percent = true;
+    ++at;
+  }
+  number.end = at;
+  return number;
+}
+
+std::optional<Number> non_finite_at(std::string_view text, std::size_t at) {
+  double sign = 1;
+  if (at < text.size() && (text[at] == '+' || text[at] == '-')) sign = text[at++] == '-' ? -1 : 1;
+  constexpr std::array<std::string_view, 3> names{"infinity", "inf", "nan"};
+  for (std::string_view name : names) {
+    if (!matches(text, at, name)) continue;
+    std::size_t end = at + name.size();
+    if (name == "nan" && matches(text, end, "(ind)")) end += 5;
+    if (end < text.size() && (is_letter(text[end]) || is_digit(text[end]) || text[end] == '_'))
+      continue;
+    Number number;
+    number.value = name == "nan" ? std::numeric_limits<double>::quiet_NaN() : sign * kInfinity;
+    if (end < text.size() && text[end] == '%') {
+      number.percent = true;
+      ++end;
+    }
+    number.end = end;
+    return number;
+  }
+  return std::nullopt;
+}
+
+std::optional<Number> whole_number(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  if (text.empty()) return std::nullopt;
+  std::optional<Number> number = number_at(text, 0);
+  if (!number) number = non_finite_at(text, 0);
+  if (!number || number->end != text.size()) return std::nullopt;
+  return number;
+}
+
+}  // namespace flowcon::ctrl::metrics

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers as training logs print them: nan, -inf, 1e999, 6.7E+00, 1,234.56, 97.5%.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace flowcon::ctrl::metrics {
+
+struct Number {
+  double value = 0;
+  std::size_t end = 0;   ///< position after it
+  bool integer = false;  ///< printed without point, exponent and name
+  bool percent = false;  ///< a % follows; it is inside `end`, the value is as printed
+};
+
+/// The number that begins at `at`, with its sign. A value beyond the range of a double is infinite
+/// or zero with its sign. Thousands separators count only where nothing else can be meant:
+/// groups of three after the first, then a decimal point.
+[[nodiscard]] std::optional<Number> number_at(std::string_view text, std::size_t at);
+
+/// nan, inf, infinity in any case, with a sign, and the forms of the Microsoft runtime (1.#INF).
+[[nodiscard]] std::optional<Number> non_finite_at(std::string_view text, std::size_t at);
+
+/// All of `text`, blanks around it ignored, is one number.
+[[nodiscard]] std::optional<Number> whole_number(std::string_view text);
+
+}  // namespace flowcon::ctrl::metrics

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// What launchers and loggers put before a line: times, levels, ranks, hosts, file names. Without it
+// two ranks' copies of one record are the same text.
+#pragma once
+
+#include <string_view>
+
+namespace flowcon::ctrl::metrics {
+
+/// `line` without its prefixes; what remains may begin with blanks that matter (a table's row).
+[[nodiscard]] std::string_view without_prefix(std::string_view line);
+
+}  // namespace flowcon::ctrl::metrics

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0
+// The walk over a line. A "fence" marks the end of the last value; what stands between the fence
+// and a number is all that can name it, so every byte is looked at a bounded number of times.
+#include "ctrl/metrics/scan.h"
+
+#include <algorithm>
+#include <array>
+
+#include "ctrl/metrics/scan_internal.h"
+#include "ctrl/metrics/words.h"
+
+namespace flowcon::ctrl::metrics {
+namespace {
+
+constexpr std::size_t kMaxFields = 256;
+constexpr std::size_t kMaxDepth = 12;
+constexpr std::size_t kArenaBytes = 8192;
+
+bool is_word_char(char c) { return is_letter(c) || is_digit(c) || c == '_' || is_beyond_ascii(c); }
+
+/// Characters that belong to a word only when a letter or digit follows.
+bool is_joiner(char c) { return c == '.' || c == '-' || c == '/' || c == '\''; }
+
+bool is_sign_position(std::string_view line, std::size_t at) {
+  if (at == 0) return true;
+  const char before = line[at - 1];
+  return is_blank(before) ||
+         std::string_view("=:,;|([{/\"'<>").find(before) != std::string_view::npos;
+}
+
+std::size_t skip_blanks(std::string_view line, std::size_t at) {
+  while (at < line.size() && is_blank(line[at])) ++at;
+  return at;
+}
+
+std::size_t skip_any(std::string_view line, std::size_t at, std::string_view set) {
+  while (at < line.size() && (is_digit(line[at]) || set.find(line[at]) != std::string_view::npos))
+    ++at;
+  return at;
+}
+
+/// Position of the second number of "a/b", "a / b", "a of b", "a out of b" after the first one that
+/// ends at `at`; npos where there is none.
+std::size_t second_of_ratio(std::string_view line, std::size_t at, bool& spaced) {
+  const std::size_t next = skip_blanks(line, at);
+  spaced = next != at;
+  std::size_t second = std::string_view::npos;
+  if (next < line.size() && line[next] == '/') {
+    second = skip_blanks(line, next + 1);
+    spaced = spaced || second != next + 1;
+  } else if (spaced && line.substr(next, 3) == "of ") {
+    second = skip_blanks(line, next + 3);
+  } else if (spaced && line.substr(next, 7) == "out of ") {
+    second = skip_blanks(line, next + 7);
+  }
+  if (second >= line.size()) return std::string_view::npos;
+  const char c = line[second];
+  const bool starts = is_digit(c) || (!spaced && (c == '-' || c == '.' || c == 'n' || c == 'i'));
+  return starts ? second : std::string_view::npos;
+}
+
+bool is_generic(std::string_view key) {
+  constexpr std::array<std::string_view, 14> names{
+      "value",   "val",   "v",       "metrics", "data", "logs",   "log",
+      "results", "stats", "scalars", "scalar",  "mean", "metric", "result"};
+  return std::find(names.begin(), names.end(), key) != names.end();
+}
+
+}  // namespace
+
+LineScanner::LineScanner() { arena_.reserve(kArenaBytes); }
+
+const LineFacts& LineScanner::scan(std::string_view line) {
+  line_ = line;
+  fence_ = 0;
+  phase_ = Phase::none;
+  frames_.clear();
+  overdeep_ = 0;
+  open_quote_ = '\0';
+  fence_is_field_ = false;
+  arena_.clear();
+  facts_.fields.clear();
+  facts_.bar = {};
+  for (std::size_t i = 0; i < line.size() && facts_.fields.size() < kMaxFields;) {
+    const char c = line[i];
+    if (is_digit(c)) {
+      i = scan_number(i);
+    } else if (is_letter(c) || c == '_') {
+      i = scan_word(i);
+    } else if ((c == '-' || c == '+' || c == '.') && i + 1 < line.size() &&
+               (is_digit(line[i + 1]) || line[i + 1] == '.' || is_letter(line[i + 1])) &&
+               is_sign_position(line, i)) {
+      i = scan_number(i);
+    } else if (c == '"' || (c == '\'' && !frames_.empty())) {
+      i = scan_quoted(i);
+    } else if (c == '@') {
+      i = scan_at_sign(i);
+    } else {
+      if (c == '{') open_frame(i);
+      if (c == '}') close_frame();
+      ++i;
+      if (c == '{' || c == '}') {
+        fence_ = i;
+        fence_is_field_ = false;
+      }
+    }
+  }
+  overdeep_ = 0;
+  while (!frames_.empty()) close_frame();
+  find_bar();
+  return facts_;
+}
+
+std::size_t LineScanner::scan_word(std::size_t at) {
+  std::size_t end = at;
+  while (end < line_.size()) {
+    if (is_word_char(line_[end])) {
+      ++end;
+    } else if (line_[end] == '@') {
+      end = scan_at_sign(end);
+    } else if (is_joiner(line_[end]) && end + 1 < line_.size() && is_word_char(line_[end + 1]) &&
+               !is_beyond_ascii(line_[end + 1])) {
+      ++end;
+    } else {
+      break;
+    }
+  }
+  const std::string_view word = line_.substr(at, end - at);
+  if (word.size() >= 3 && word.size() <= 9 &&
+      ((word[0] | 0x20) == 'n' || (word[0] | 0x20) == 'i')) {
+    // "nan", and "nanms" where a unit is glued to it.
+    std::optional<Number> number = non_finite_at(line_, at);
+    if (number) {
+      take_number(at, *number, {}, std::max(number->end, end));
+      return std::max(number->end, end);
+    }
+  }
+  if (word.size() > 12 ||
+      std::string_view("tvdelhfTVDELHF").find(word[0]) == std::string_view::npos) {
+    return end;
+  }
+  const Phase phase = phase_of_word(lower(word));
+  if (phase == Phase::none) return end;
+  // "train=0.82" is a name, "(train)1.4s" a remark; "Test: [1/10]" and "valid loss" tell the part.
+  const std::size_t next = skip_blanks(line_, end);
+  if (next < line_.size() && (line_[next] == ':' || line_[next] == '=')) {
+    const std::size_t digits = skip_blanks(line_, next + 1);
+    const std::size_t point = skip_any(line_, digits, "-");
+    if (point > digits && point < line_.size() && line_[point] == '.') return end;
+  }
+  if (end + 1 < line_.size() && line_[end] == ')' && is_digit(line_[end + 1])) return end;
+  phase_ = phase;
+  return end;
+}
+
+/// "@10", "@[ IoU=0.50:0.95 | area=all ]", "@.5:.95": part of a name, not a value.
+std::size_t LineScanner::scan_at_sign(std::size_t at) const {
+  std::size_t end = skip_blanks(line_, at + 1);
+  if (end < line_.size() && line_[end] == '[') {
+    const std::size_t close = line_.substr(0, end + 100).find(']', end);
+    return close == std::string_view::npos ? at + 1 : close + 1;
+  }
+  end = skip_any(line_, at + 1, ".");
+  for (std::string_view range : {":0.95", ":.95", "-0.95", ":95", "-95"}) {
+    if (line_.substr(end, range.size()) == range) return end + range.size();
+  }
+  return end;
+}
+
+std::size_t LineScanner::scan_number(std::size_t at) {
+  const bool nameless_sign =
+      !is_digit(line_[at]) && at + 1 < line_.size() && is_letter(line_[at + 1]);
+  std::optional<Number> number = nameless_sign ? non_finite_at(line_, at) : number_at(line_, at);
+  if (!number) return at + 1;
+  std::size_t end = number->end;
+  const char next = end < line_.size() ? line_[end] : '\0';
+  const bool digit_after = end + 1 < line_.size() && is_digit(line_[end + 1]);
+  if (!number->percent && digit_after && (next == ':' || next == '-')) {
+    // A time, a date, a range, an address: never a value.
+    end = skip_any(line_, end, ":-./,");
+    if (end < line_.size() && (line_[end] == 'T' || line_[end] == 'Z')) {
+      end = skip_any(line_, end + 1, ":-.+Z");
+    }
+    set_fence(end);
+    return end;
+  }
+  if (digit_after && (next == '.' || next == '/')) {
+    const std::size_t run = skip_any(line_, end, "./");
+    const std::string_view rest = line_.substr(end, run - end);
+    const bool is_date = std::count(rest.begin(), rest.end(), '/') > 1 || next == '.';
+    if (is_date) {
+      set_fence(run);
+      return run;
+    }
+  }
+  bool spaced = false;
+  const std::size_t second =
+      number->percent ? std::string_view::npos : second_of_ratio(line_, end, spaced);
+  if (second != std::string_view::npos) {
+    const std::size_t after = take_ratio(at, *number, second);
+    if (after != 0) return after;
+  }
+  if (is_letter(next) || next == '_' || is_beyond_ascii(next)) {
+    std::size_t unit = end;
+    while (unit < line_.size() && (is_word_char(line_[unit]) || line_[unit] == '/')) ++unit;
+    const std::string_view letters = line_.substr(end, unit - end);
+    const bool is_id =
+        letters.size() > 12 || next == '_' ||
+        std::any_of(letters.begin(), letters.end(), [](char c) { return is_digit(c); });
+    if (is_id) {
+      return std::max(unit, end);
+    }
+    take_number(at, *number, letters, unit);
+    return unit;
+  }
+  take_number(at, *number, {}, end);
+  return end;
+}
+
+/// Returns the position after the ratio, 0 where it is none after all.
+std::size_t LineScanner::take_ratio(std::size_t begin, const Number& first, std::size_t second_at) {
+  std::optional<Number> second = number_at(line_, second_at);
+  if (!second) second = non_finite_at(line_, second_at);
+  if (!second) return 0;
+  const char after = second->end < line_.size() ? line_[second->end] : '\0';
+  if (is_letter(after) && !is_blank(after)) return 0;
+  const Key key = key_before(begin);
+  Field field;
+  field.phase = phase_;
+  field.value = first.value;
+  field.integer = first.integer;
+  field.bracketed = key.bracketed && key.text.empty();
+  if (first.integer && second->integer) {
+    field.key = frame_key(key.text);
+    field.total = second->value;
+    field.has_total = true;
+    add(field, second->end);
+    return second->end;
+  }
+  // "Gen/Dis Loss: -0.05/-0.26": the slash joins names as it joins values.
+  const std::size_t slash = key.text.find('/');
+  const std::size_t blank = key.text.find(' ', slash == std::string_view::npos ? 0 : slash);
+  const bool joined = slash != std::string_view::npos && blank != std::string_view::npos;
+  field.key = joined ? compose(key.text.substr(0, slash), key.text.substr(blank)) : key.text;
+  const std::string_view second_key = joined             ? key.text.substr(slash + 1)
+                                      : key.text.empty() ? key.text
+                                                         : compose(key.text, " second");
+  add(field, fence_);
+  field.key = second_key;
+  field.value = second->value;
+  field.percent = second->percent;
+  add(field, second->end);
+  return second->end;
+}
+
+void LineScanner::take_number(std::size_t begin, const Number& number, std::string_view unit,
+                              std::size_t end) {
+  const Key key = key_before(begin);
+  Field field;
+  field.value = number.value;
+  field.integer = number.integer;
+  field.percent = number.percent;
+  field.phase = phase_;
+  field.unit = !unit.empty();
+  if (!unit.empty() && key.text.empty()) {
+    const Meaning meaning = look_up(lower(unit)).meaning;
+    if (meaning == Meaning::epoch || meaning == Meaning::step) {
+      field.key = unit;  // "3epoch"
+      field.unit = false;
+    }
+  }
+  if (key.is_average && !facts_.fields.empty()) {
+    Field& last = facts_.fields.back();
+    if (number.percent && last.has_total) {
+      // "Accuracy: 9650/10000 (96%)": the share is the value, the counts are its source.
+      if (!last.key.empty() && judge_name(last.key).role == Role::metric) {
+        last.value = number.value;
+        last.percent = true;
+        last.has_total = false;
+        last.integer = false;
+      }
+      set_fence(end);
+      return;
+    }
+    field.average = true;
+    field.key = last.key;
+    field.unit = field.unit || last.unit;
+    if (last.key.empty() || last.average || last.has_total) {
+      set_fence(end);
+      return;
+    }
+    add(field, end);
+    return;
+  }
+  field.quoted = key.quoted;
+  if (key.after_number) {
+    name_after_counter(field);
+  } else if (field.key.empty()) {
+    field.key = frame_key(key.text);
+  }
+  field.bracketed = key.bracketed && field.key.empty();
+  if (field.key.empty() && !field.bracketed && !key.after_number) field.key = key_after(end);
+  // The unit may stand apart: "351.17 samples/sec".
+  if (!field.unit && unit.empty() && end < line_.size() && line_[end] == ' ') {
+    std::size_t word = end + 1;
+    if (word < line_.size() && line_[word] == '[') ++word;
+    std::size_t stop = word;
+    while (stop < line_.size() && (is_word_char(line_[stop]) || line_[stop] == '/')) ++stop;
+    field.far_unit = stop - word <= 14 && is_unit_word(lower(line_.substr(word, stop - word)));
+  }
+  add(field, end);
+}
+
+/// "Cost after iteration 100: 0.64": the words before the counter name the value after it.
+void LineScanner::name_after_counter(Field& field) {
+  if (facts_.fields.empty() || !fence_is_field_) return;
+  Field& counter = facts_.fields.back();
+  const std::size_t blank = counter.key.rfind(' ');
+  if (!counter.integer || blank == std::string_view::npos) return;
+  const std::string_view last = counter.key.substr(blank + 1);
+  const Role role = judge_name(last).role;
+  if (role != Role::epoch && role != Role::step) return;
+  if (judge_name(counter.key).role != Role::metric) return;
+  field.key = counter.key;
+  counter.key = last;
+}
+
+void LineScanner::set_fence(std::size_t end) {
+  fence_ = end;
+  fence_is_field_ = false;
+}
+
+void LineScanner::add(Field field, std::size_t end) {
+  fence_ = end;
+  fence_is_field_ = true;
+  if (facts_.fields.size() < kMaxFields) facts_.fields.push_back(field);
+}
+
+std::size_t LineScanner::scan_quoted(std::size_t at) {
+  const char quote = line_[at];
+  if (quote == open_quote_) return at + 1;
+  if (quote == '\'' && at > 0 && (is_letter(line_[at - 1]) || is_digit(line_[at - 1])))
+    return at + 1;
+  std::size_t close = at + 1;
+  while (close < line_.size() && line_[close] != quote) close += line_[close] == '\\' ? 2 : 1;
+  if (close >= line_.size()) {
+    open_quote_ = quote;  // looked for once: a second search could make the cost quadratic
+    return at + 1;
+  }
+  const std::size_t next = skip_blanks(line_, close + 1);
+  if (next < line_.size() && line_[next] == ':') return close + 1;
+  std::size_t before = at;
+  while (before > fence_ && is_blank(line_[before - 1])) --before;
+  const bool is_value = before > fence_ && (line_[before - 1] == ':' || line_[before - 1] == '=');
+  if (is_value) take_string(line_.substr(at + 1, close - at - 1), at, close + 1);
+  return close + 1;
+}
+
+void LineScanner::take_string(std::string_view content, std::size_t begin, std::size_t end) {
+  if (std::optional<Number> number = whole_number(content)) {
+    take_number(begin, *number, {}, end);
+    return;
+  }
+  const std::string key = lower(key_before(begin).text);
+  set_fence(end);
+  if (key == "key" || key == "name" || key == "tag" || key == "metric" || key == "metric_name") {
+    if (!frames_.empty() && content.size() <= 100) frames_.back().label = content;
+  } else if (key == "mode" || key == "split" || key == "phase" || key == "subset" ||
+             key == "stage") {
+    if (content.size() <= 20) {
+      const Phase phase = phase_of_word(lower(content));
+      if (phase != Phase::none) {
+        phase_ = phase;
+        for (Field& field : facts_.fields) field.phase = phase;
+      }
+    }
+  }
+}
+
+void LineScanner::open_frame(std::size_t at) {
+  if (frames_.size() >= kMaxDepth) {
+    ++overdeep_;
+    return;
+  }
+  Frame frame;
+  frame.first_field = facts_.fields.size();
+  std::string_view name = key_before(at).text;
+  const std::string_view outer = frames_.empty() ? std::string_view{} : frames_.back().prefix;
+  if (is_generic(name)) name = frames_.empty() ? std::string_view{} : frames_.back().label;
+  frame.prefix = name.empty() ? outer : compose(outer, name, ".");
+  frames_.push_back(frame);
+}
+
+void LineScanner::close_frame() {
+  if (overdeep_ > 0) {
+    --overdeep_;
+    return;
+  }
+  if (frames_.empty()) return;
+  const Frame frame = frames_.back();
+  frames_.pop_back();
+  // {"key": "accuracy", "value": 0.9} and accuracy: {"value": 0.9} name the value from outside.
+  std::string_view name = frame.label;
+  if (name.empty() && !frame.prefix.empty()) name = frame.prefix.substr(0, frame.prefix.size() - 1);
+  if (name.empty()) return;
+  for (std::size_t i = frame.first_field; i < facts_.fields.size(); ++i) {
+    std::string_view& key = facts_.fields[i].key;
+    std::string_view leaf = key;
+    if (leaf.starts_with(frame.prefix)) leaf.remove_prefix(frame.prefix.size());
+    if (leaf == "value" || leaf == "val" || leaf == "v") key = name;
+  }
+}
+
+std::string_view LineScanner::frame_key(std::string_view key) {
+  if (frames_.empty() || key.empty() || frames_.back().prefix.empty()) return key;
+  return compose(frames_.back().prefix, key);
+}
+
+std::string_view LineScanner::compose(std::string_view a, std::string_view b, std::string_view c) {
+  const std::size_t size = a.size() + b.size() + c.size();
+  if (arena_.size() + size > kArenaBytes) return b.empty() ? a : b;
+  const std::size_t from = arena_.size();
+  arena_.append(a).append(b).append(c);
+  return std::string_view(arena_).substr(from);
+}
+
+}  // namespace flowcon::ctrl::metrics

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// One line becomes the numbers that stand on it, each with its name: "key: v", "key=v", "key v",
+// "key (v)", "(key)v", "key | v" in a box, "v (average)", "a/b", "v name", JSON and Python
+// dictionaries. Says nothing about what a number means. One pass, bounded by the line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ctrl/metrics/names.h"
+#include "ctrl/metrics/number.h"
+
+namespace flowcon::ctrl::metrics {
+
+struct Field {
+  std::string_view key;  ///< as printed; "" = nameless
+  double value = 0;
+  double total = 0;           ///< b of "a/b"; only with has_total
+  Phase phase = Phase::none;  ///< of the words before the name ("Test: loss 0.3")
+  bool integer = false;
+  bool percent = false;
+  bool unit = false;       ///< a unit is glued to it: seconds, bytes, a rate
+  bool far_unit = false;   ///< the next word is a unit ("351.17 samples/sec"), or the next name
+  bool average = false;    ///< the "(v)" after a value of the same name
+  bool has_total = false;  ///< a counter "a/b" of whole numbers, or "a of b"
+  bool quoted = false;     ///< a member of a dictionary
+  bool bracketed = false;  ///< nameless in brackets: "[120]", "[1, 2000]"
+};
+
+/// A progress bar on the line (Keras, tqdm, rich).
+struct Bar {
+  bool present = false;
+  double done = 0;
+  double total = 0;
+  std::size_t title = 0;  ///< bytes before the drawn part: what distinguishes it from other bars
+};
+
+struct LineFacts {
+  std::vector<Field> fields;
+  Bar bar;
+};
+
+/// Reused for all lines of one log, so that a line costs no allocation.
+class LineScanner {
+ public:
+  LineScanner();
+  /// The numbers of `line`; valid until the next call and while `line` lives.
+  const LineFacts& scan(std::string_view line);
+
+ private:
+  struct Frame {
+    std::string_view prefix;  ///< path of the dictionary, ends in "."
+    std::string_view label;   ///< the string member that names the value ("key", "name", "tag")
+    std::size_t first_field = 0;
+  };
+  struct Key {
+    std::string_view text;
+    bool bracketed = false;  ///< an opening [ stands between name and number
+    bool is_average = false;
+    bool quoted = false;
+    bool after_number = false;  ///< a counter and a separator stand before the number
+  };
+
+  std::size_t scan_word(std::size_t at);
+  std::size_t scan_number(std::size_t at);
+  std::size_t scan_quoted(std::size_t at);
+  std::size_t scan_at_sign(std::size_t at) const;
+  void open_frame(std::size_t at);
+  void close_frame();
+  void take_string(std::string_view content, std::size_t begin, std::size_t end);
+  void take_number(std::size_t begin, const Number& number, std::string_view unit, std::size_t end);
+  std::size_t take_ratio(std::size_t begin, const Number& first, std::size_t second_at);
+  void name_after_counter(Field& field);
+  void set_fence(std::size_t end);
+  void add(Field field, std::size_t end);
+  [[nodiscard]] Key key_before(std::size_t at) const;
+  [[nodiscard]] std::string_view key_after(std::size_t at) const;
+  [[nodiscard]] std::string_view words_before(std::size_t from, std::size_t at) const;
+  [[nodiscard]] std::string_view frame_key(std::string_view key);
+  [[nodiscard]] std::string_view compose(std::string_view a, std::string_view b,
+                                         std::string_view c = {});
+  void find_bar();
+
+  std::string_view line_;
+  std::size_t fence_ = 0;        ///< end of the last number, date or string value
+  bool fence_is_field_ = false;  ///< the fence is the end of a value
+  char open_quote_ = '\0';       ///< a quote that is never closed on this line
+  Phase phase_ = Phase::none;
+  std::vector<Frame> frames_;
+  std::size_t overdeep_ = 0;  ///< open braces beyond the depth that is followed
+  std::string arena_;         ///< composed names; never grows beyond its first capacity
+  LineFacts facts_;
+};
+
+}  // namespace flowcon::ctrl::metrics

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// The name of a number: what stands between the last value and it, read from right to left.
+#include <algorithm>
+#include <array>
+
+#include "ctrl/metrics/scan.h"
+#include "ctrl/metrics/scan_internal.h"
+
+namespace flowcon::ctrl::metrics {
+namespace {
+
+constexpr std::size_t kMaxGap = 200;         // a name further away than that names nothing
+constexpr std::size_t kMaxWords = 6;         // "Overall average objective function for output"
+constexpr std::size_t kMaxAbbreviation = 5;  // "avg.", "Ep."
+
+bool is_separator(char c) { return c == ':' || c == '=' || c == '~'; }
+
+/// Box drawing, blocks, bullets and arrows of Unicode (U+2000 to U+2FFF) part names; letters of
+/// other scripts do not.
+bool is_symbol_byte(std::string_view line, std::size_t at) {
+  std::size_t lead = at;
+  for (int steps = 0;
+       steps < 3 && lead > 0 && (static_cast<unsigned char>(line[lead]) & 0xC0) == 0x80; ++steps) {
+    --lead;
+  }
+  return static_cast<unsigned char>(line[lead]) == 0xE2;
+}
+
+bool starts_word(char c) { return is_letter(c) || is_digit(c); }
+
+bool is_key_char(std::string_view line, std::size_t at, bool in_frame) {
+  const char c = line[at];
+  if (is_letter(c) || is_digit(c)) return true;
+  if (is_beyond_ascii(c)) return !is_symbol_byte(line, at);
+  if (c == ':') {
+    return at > 0 && at + 1 < line.size() && is_letter(line[at - 1]) && is_letter(line[at + 1]);
+  }
+  if (c == '\'') {
+    const bool inside = at > 0 && at + 1 < line.size() && is_letter(line[at + 1]);
+    return in_frame ? inside && starts_word(line[at - 1]) : true;
+  }
+  return std::string_view("_./-@%#<>*+^&$!?").find(c) != std::string_view::npos;
+}
+
+bool is_wrapper(std::string_view word) {
+  constexpr std::array<std::string_view, 12> names{
+      "tensor",     "array",         "float32",       "float64", "float16",     "np.float32",
+      "np.float64", "numpy.float32", "numpy.float64", "Decimal", "DeviceArray", "Array"};
+  return std::find(names.begin(), names.end(), word) != names.end();
+}
+
+bool is_level(std::string_view word) {
+  constexpr std::array<std::string_view, 8> levels{"info",  "warning",  "warn",   "error",
+                                                   "debug", "critical", "notice", "fatal"};
+  return word.size() <= 8 && std::find(levels.begin(), levels.end(), lower(word)) != levels.end();
+}
+
+/// "INFO:tensorflow:loss" is a loss that Python's logging printed.
+std::string_view without_logger(std::string_view key) {
+  const std::size_t colon = key.find(':');
+  if (colon == std::string_view::npos || !is_level(key.substr(0, colon))) return key;
+  key.remove_prefix(colon + 1);
+  const std::size_t second = key.find(':');
+  if (second != std::string_view::npos) key.remove_prefix(second + 1);
+  return key;
+}
+
+/// Marks around a name and verbs after it.
+std::string_view trimmed(std::string_view key) {
+  while (!key.empty() &&
+         std::string_view("-*#/.<>!?+&' ").find(key.front()) != std::string_view::npos &&
+         !(key.front() == '<' && key.find('>') != std::string_view::npos)) {
+    key.remove_prefix(1);
+  }
+  while (!key.empty() &&
+         std::string_view("-*/.!?+&' ").find(key.back()) != std::string_view::npos) {
+    key.remove_suffix(1);
+  }
+  for (std::string_view verb : {" is", " was", " of", " are", " at", " to", " equals"}) {
+    if (key.ends_with(verb)) key.remove_suffix(verb.size());
+  }
+  return key;
+}
+
+bool has_letter(std::string_view text) {
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return is_letter(c) || is_beyond_ascii(c); });
+}
+
+std::string_view without_units(std::string_view key) {
+  while (!key.empty()) {
+    const std::size_t blank = key.find(' ');
+    const std::string_view first = key.substr(0, blank);
+    if (!is_unit_word(lower(first))) return key;
+    // A unit alone names nothing; "s" or "time" before a separator is a name.
+    key = blank == std::string_view::npos ? std::string_view{} : key.substr(blank + 1);
+  }
+  return key;
+}
+
+}  // namespace
+
+bool is_unit_word(std::string_view word) {
+  constexpr std::array<std::string_view, 44> units{
+      "s",      "sec",    "secs",   "second",   "seconds",   "ms",      "us",   "ns",
+      "min",    "mins",   "minute", "minutes",  "h",         "hr",      "hrs",  "hour",
+      "hours",  "day",    "days",   "none",     "gb",        "mb",      "kb",   "gib",
+      "mib",    "kib",    "b",      "bytes",    "fps",       "wps",     "hz",   "samples",
+      "tokens", "images", "imgs",   "examples", "sequences", "records", "msec", "usec",
+      "it",     "px",     "sents",  "tok"};
+  if (word.ends_with("/s") || word.find("/sec") != std::string_view::npos) return true;
+  return std::find(units.begin(), units.end(), word) != units.end();
+}
+
+LineScanner::Key LineScanner::key_before(std::size_t at) const {
+  const std::size_t low = std::max(fence_, at > kMaxGap ? at - kMaxGap : 0);
+  const bool at_fence = low == fence_;
+  std::size_t p = at;
+  Key key;
+  const auto skip_back = [&] {
+    while (p > low && is_blank(line_[p - 1])) --p;
+  };
+  skip_back();
+  bool called = false;
+  if (p > low && line_[p - 1] == '(') {
+    std::size_t before = p - 1;
+    while (before > low && is_blank(line_[before - 1])) --before;
+    if (before == low && at_fence && fence_is_field_) {
+      key.is_average = true;
+      return key;
+    }
+    std::size_t word = before;
+    while (word > low &&
+           (is_letter(line_[word - 1]) || is_digit(line_[word - 1]) || line_[word - 1] == '.'))
+      --word;
+    p = is_wrapper(line_.substr(word, before - word)) ? word : before;
+    called = p == before;
+    skip_back();
+  }
+  while (p > low && line_[p - 1] == '[') {
+    key.bracketed = true;
+    --p;
+    skip_back();
+  }
+  if (p == low) return key;
+  bool separated = false;
+  if (line_[p - 1] == '>' && p - 1 > low && line_[p - 2] == '-') return key;
+  if (line_[p - 1] == '>' && p - 1 > low && line_[p - 2] == '=') --p;
+  while (p > low && is_separator(line_[p - 1])) {
+    separated = true;
+    --p;
+  }
+  if (!separated && line_[p - 1] == '|') {
+    const std::size_t first = line_.find_first_not_of(" \t");
+    if (first == std::string_view::npos || line_[first] != '|' || p - 1 == first) return key;
+    --p;
+    separated = true;
+  }
+  const bool blank_between = p > low && is_blank(line_[p - 1]);
+  skip_back();
+  if (p == low) {
+    key.after_number = separated && at_fence && fence_is_field_;
+    return key;
+  }
+  const char last = line_[p - 1];
+  if (last == ',' || last == ';' || last == '|') return key;
+  std::size_t end = p;
+  if (separated && (last == '"' || last == '\'')) {
+    const std::size_t open = line_.substr(0, p - 1).rfind(last);
+    if (open == std::string_view::npos || open < low) return key;
+    key.text = line_.substr(open + 1, p - open - 2);
+    key.quoted = true;
+    return key;
+  }
+  if (last == ')' || last == ']') {
+    const std::size_t open = line_.substr(0, p).rfind(last == ')' ? '(' : '[');
+    if (open == std::string_view::npos || open < low) return key;
+    const std::string_view inside = line_.substr(open + 1, p - open - 2);
+    if (!separated && !blank_between && p == at) {
+      key.text = has_letter(inside) ? trimmed(inside) : std::string_view{};
+      return key;
+    }
+    if (!separated && (last == ']' || called)) return key;
+    std::size_t before = open;
+    while (before > low && is_blank(line_[before - 1])) --before;
+    const std::string_view words = words_before(low, before);
+    key.text = words.empty()
+                   ? inside
+                   : line_.substr(static_cast<std::size_t>(words.data() - line_.data()),
+                                  static_cast<std::size_t>(line_.data() + end - words.data()));
+  } else {
+    key.text = words_before(low, p);
+  }
+  const bool touches_value = at_fence && fence_is_field_ && !key.text.empty() &&
+                             line_.find_first_not_of(" \t[", fence_) ==
+                                 static_cast<std::size_t>(key.text.data() - line_.data());
+  if (touches_value) key.text = without_units(key.text);
+  key.text = trimmed(without_logger(key.text));
+  if (!has_letter(key.text)) key.text = {};
+  // "TRAIN [0][12/3416]", "Test: [3/98]": the word tells the part, the bracket holds a counter.
+  if (key.bracketed && phase_of_word(lower(key.text)) != Phase::none) key.text = {};
+  return key;
+}
+
+std::string_view LineScanner::words_before(std::size_t low, std::size_t at) const {
+  const bool in_frame = !frames_.empty();
+  std::size_t start = at;
+  std::size_t p = at;
+  for (std::size_t words = 0; words < kMaxWords; ++words) {
+    std::size_t begin = p;
+    while (begin > low && is_key_char(line_, begin - 1, in_frame)) --begin;
+    if (begin == p) break;
+    const std::string_view word = line_.substr(begin, p - begin);
+    if (words > 0 && std::string_view(":=!?").find(word.back()) != std::string_view::npos) break;
+    if (words > 0 && word.back() == '.' && word.size() > kMaxAbbreviation) break;
+    const bool lone_mark = word == "-" || word == "--" || word == "*" || word == ">" ||
+                           word == "->" || word == "+" || word == "=>" || word == ">>" ||
+                           word == "&";
+    if (lone_mark) break;
+    start = begin;
+    if (begin < low + 2 || line_[begin - 1] != ' ' || is_blank(line_[begin - 2])) break;
+    p = begin - 1;
+  }
+  return line_.substr(start, at - start);
+}
+
+/// The name after a nameless value: "719.53 avg loss,". It ends at a delimiter, so that the name of
+/// the next value is not taken.
+std::string_view LineScanner::key_after(std::size_t at) const {
+  if (at >= line_.size() || line_[at] != ' ') return {};
+  const std::size_t from = at + 1;
+  std::size_t end = from;
+  while (end < line_.size() && end - from < 40 &&
+         (is_letter(line_[end]) || line_[end] == ' ' || line_[end] == '_' || line_[end] == '/')) {
+    ++end;
+  }
+  const bool closed =
+      end == line_.size() || std::string_view(",;|)").find(line_[end]) != std::string_view::npos;
+  if (!closed || end == from || !is_letter(line_[from])) return {};
+  return trimmed(line_.substr(from, end - from));
+}
+
+void LineScanner::find_bar() {
+  const Field* counter = nullptr;
+  for (const Field& field : facts_.fields) {
+    const bool better = !counter || (!counter->key.empty() && field.key.empty());
+    if (field.has_total && better) counter = &field;
+  }
+  if (!counter) return;
+  std::size_t drawn = std::string_view::npos;
+  for (std::string_view mark :
+       {"%|", "[==", "[>", "[=>", "\xE2\x94\x81\xE2\x94\x81", "\xE2\x96\x88", "[...", "[##"}) {
+    drawn = std::min(drawn, line_.find(mark));
+  }
+  if (drawn == std::string_view::npos) return;
+  facts_.bar = {true, counter->value, counter->total, drawn};
+}
+
+}  // namespace flowcon::ctrl::metrics

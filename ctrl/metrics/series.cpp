@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statistics of one candidate, updated in constant time a value.
+#include "ctrl/metrics/series.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace flowcon::ctrl::metrics {
+namespace {
+
+// Handlers that print twice, nodes with up to 16 ranks.
+constexpr std::array<std::uint32_t, 6> kCopies{2, 3, 4, 6, 8, 16};
+constexpr std::uint64_t kMinRuns = 3;
+
+bool is_same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+}  // namespace
+
+bool Series::has_seen(std::uint32_t record) {
+  if (record == 0) record = 1;
+  const bool seen = std::find(recent_.begin(), recent_.end(), record) != recent_.end();
+  if (!seen) {
+    recent_[next_recent_] = record;
+    next_recent_ = (next_recent_ + 1) % recent_.size();
+  }
+  return seen;
+}
+
+void Series::count_run(double value) {
+  if (added > 0 && is_same(value, last_)) {
+    ++run_length_;
+  } else {
+    if (added > 0) {
+      ++runs_;
+      for (std::size_t i = 0; i < kCopies.size(); ++i)
+        divisible_[i] += run_length_ % kCopies[i] == 0;
+    }
+    run_length_ = 1;
+  }
+  for (std::size_t i = 0; i < kCopies.size(); ++i) {
+    kept_values_[i] += (run_length_ - 1) % kCopies[i] == 0;
+  }
+}
+
+void Series::add(Sample sample, std::uint64_t line, bool integer, std::size_t limit) {
+  count_run(sample.value);
+  if (added == 0) first_line = line;
+  last_line = line;
+  if (std::isfinite(sample.value)) {
+    low = finite == 0 ? sample.value : std::min(low, sample.value);
+    high = finite == 0 ? sample.value : std::max(high, sample.value);
+    const double step = sample.value - last_;
+    if (finite > 0 && std::isfinite(last_)) {
+      rises += step > 0;
+      falls += step < 0;
+      const double tolerance = 1e-9 * std::max(std::abs(step), std::abs(last_step_));
+      equal_steps += step != 0 && std::abs(step - last_step_) <= tolerance;
+      last_step_ = step;
+    }
+    tail_[finite % kHead] = sample.value;
+    ++finite;
+    integers += integer;
+  }
+  last_ = sample.value;
+  const Kept kept{sample, run_length_ - 1};
+  // Copies must not crowd the first values out.
+  if (head_.size() < kHead * 4) head_.push_back(kept);
+  if (limit != 0 && ring_.size() > limit) {
+    std::rotate(ring_.begin(), ring_.begin() + static_cast<std::ptrdiff_t>(oldest_), ring_.end());
+    ring_.erase(ring_.begin(), ring_.end() - static_cast<std::ptrdiff_t>(limit));
+    ring_.shrink_to_fit();
+    oldest_ = 0;
+  }
+  if (limit == 0 || ring_.size() < limit) {
+    if (oldest_ != 0) {
+      std::rotate(ring_.begin(), ring_.begin() + static_cast<std::ptrdiff_t>(oldest_), ring_.end());
+      oldest_ = 0;
+    }
+    ring_.push_back(kept);
+  } else {
+    ring_[oldest_] = kept;
+    oldest_ = (oldest_ + 1) % ring_.size();
+  }
+  ++added;
+}
+
+void Series::replace_last(double value) {
+  if (added == 0) return;
+  const std::size_t newest = (oldest_ + ring_.size() - 1) % ring_.size();
+  ring_[newest].sample.value = value;
+  if (added <= head_.size()) head_[added - 1].sample.value = value;
+  if (std::isfinite(value)) {
+    low = finite == 0 ? value : std::min(low, value);
+    high = finite == 0 ? value : std::max(high, value);
+    if (finite > 0) tail_[(finite - 1) % kHead] = value;
+  }
+  last_ = value;
+}
+
+std::size_t Series::copies() const {
+  if (runs_ < kMinRuns) return 1;
+  for (std::size_t i = kCopies.size(); i-- > 0;) {
+    if (divisible_[i] * 20 >= runs_ * 19) return kCopies[i];
+  }
+  return 1;
+}
+
+std::size_t Series::count() const {
+  const std::size_t times = copies();
+  if (times == 1) return added;
+  const auto index = std::find(kCopies.begin(), kCopies.end(), times) - kCopies.begin();
+  return kept_values_[static_cast<std::size_t>(index)];
+}
+
+std::vector<Sample> Series::samples() const {
+  const std::size_t times = copies();
+  std::vector<Sample> out;
+  out.reserve(ring_.size() / times + 1);
+  for (std::size_t i = 0; i < ring_.size(); ++i) {
+    const Kept& kept = ring_[(oldest_ + i) % ring_.size()];
+    if (kept.run_position % times == 0) out.push_back(kept.sample);
+  }
+  return out;
+}
+
+std::vector<Sample> Series::head() const {
+  const std::size_t times = copies();
+  std::vector<Sample> out;
+  for (const Kept& kept : head_) {
+    if (kept.run_position % times == 0 && out.size() < kHead) out.push_back(kept.sample);
+  }
+  return out;
+}
+
+double Series::early() const {
+  // Of a short series only the first half, so that early and late differ.
+  const std::size_t half = std::max<std::size_t>(1, static_cast<std::size_t>(finite) / 2);
+  const std::size_t most = finite < 2 * kHead ? half : kHead;
+  double sum = 0;
+  std::size_t n = 0;
+  for (const Kept& kept : head_) {
+    if (!std::isfinite(kept.sample.value)) continue;
+    if (n == most) break;
+    sum += kept.sample.value;
+    ++n;
+  }
+  return n == 0 ? 0 : sum / static_cast<double>(n);
+}
+
+double Series::late() const {
+  const std::size_t available = std::min<std::size_t>(kHead, static_cast<std::size_t>(finite));
+  std::size_t n = available;
+  if (finite < 2 * kHead)
+    n = std::min(available, std::max<std::size_t>(1, static_cast<std::size_t>(finite) / 2));
+  double sum = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    sum += tail_[(static_cast<std::size_t>(finite) - 1 - i) % kHead];
+  }
+  return n == 0 ? 0 : sum / static_cast<double>(n);
+}
+
+}  // namespace flowcon::ctrl::metrics

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// One candidate: the values that came under one name from one kind of line, and what can be said
+// about them without keeping them all.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ctrl/metrics/names.h"
+#include "ctrl/model.h"
+
+namespace flowcon::ctrl::metrics {
+
+/// How often the lines of a series come.
+enum class Grain : std::uint8_t {
+  none,     ///< no counter on the line
+  epoch,    ///< only an epoch
+  fine,     ///< a step, batch or bare counter
+  redraw,   ///< every state of a progress bar
+  finished  ///< the last state of each bar
+};
+
+/// What is known of a series before its first value.
+struct SeriesTraits {
+  std::string name;  ///< as printed
+  NameInfo info;
+  Grain grain = Grain::none;
+  Phase phase = Phase::none;  ///< by its name or else by the words before it
+  bool average = false;       ///< the running mean in parentheses
+  bool repeated_key = false;  ///< not the first value of that name on its line
+  bool nameless = false;
+  bool labelled = false;     ///< a table's row of one class among others
+  std::uint64_t family = 0;  ///< the same for the same name, phase and kind at another grain
+  int match = 0;  ///< how well it fits the metric the user asked for; 0 = not, 6 = exactly
+};
+
+class Series {
+ public:
+  static constexpr std::size_t kHead = 8;
+
+  explicit Series(SeriesTraits what) : traits(std::move(what)) {}
+
+  /// True if the record with this hash is among the last sixteen of this series; remembers it.
+  bool has_seen(std::uint32_t record);
+  /// `limit` samples are kept, the last ones; 0 = all.
+  void add(Sample sample, std::uint64_t line, bool integer, std::size_t limit);
+  /// Overwrites the last value: the same bar drawn once more.
+  void replace_last(double value);
+
+  /// How often each record is printed (two handlers, eight ranks): every run of equal values has a
+  /// length that this number divides. 1 = records are printed once.
+  [[nodiscard]] std::size_t copies() const;
+  /// Number of values, copies counted once.
+  [[nodiscard]] std::size_t count() const;
+  /// The samples kept, copies counted once, oldest first.
+  [[nodiscard]] std::vector<Sample> samples() const;
+  [[nodiscard]] std::vector<Sample> head() const;
+
+  /// Mean of the first values and of the last ones (finite ones, up to eight).
+  [[nodiscard]] double early() const;
+  [[nodiscard]] double late() const;
+
+  SeriesTraits traits;
+  std::uint64_t added = 0;  ///< values, copies included
+  std::uint64_t finite = 0;
+  std::uint64_t integers = 0;
+  std::uint64_t rises = 0;
+  std::uint64_t falls = 0;
+  std::uint64_t equal_steps = 0;  ///< steps of the same size as the step before
+  std::uint64_t first_line = 0;
+  std::uint64_t last_line = 0;
+  double low = 0;
+  double high = 0;
+
+ private:
+  struct Kept {
+    Sample sample;
+    std::uint32_t run_position = 0;
+  };
+  void count_run(double value);
+
+  std::vector<Kept> ring_;
+  std::size_t oldest_ = 0;  ///< index into ring_ when it is full
+  std::vector<Kept> head_;
+  std::array<std::uint32_t, 16> recent_{};
+  std::size_t next_recent_ = 0;
+  std::array<double, kHead> tail_{};
+  double last_ = 0;
+  double last_step_ = 0;
+  std::uint32_t run_length_ = 0;
+  std::uint64_t runs_ = 0;                      ///< complete ones
+  std::array<std::uint64_t, 6> divisible_{};    ///< complete runs that each of kCopies divides
+  std::array<std::uint64_t, 6> kept_values_{};  ///< values left if records come in that many copies
+};
+
+}  // namespace flowcon::ctrl::metrics

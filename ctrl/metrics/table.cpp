@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Headers are recognised by words that name metrics or counters; a row must have the header's
+// number of cells, nearly all of them numbers. Prose fails the second test.
+#include "ctrl/metrics/table.h"
+
+#include <algorithm>
+
+#include "ctrl/metrics/names.h"
+#include "ctrl/metrics/scan_internal.h"
+
+namespace flowcon::ctrl::metrics {
+namespace {
+
+constexpr std::size_t kMaxColumns = 64;
+constexpr std::size_t kMaxHeaderBytes = 1024;
+constexpr std::size_t kMaxRowBytes = 4096;
+
+std::string_view stripped(std::string_view text) {
+  while (!text.empty() && (is_blank(text.front()) || text.front() == '"')) text.remove_prefix(1);
+  while (!text.empty() && (is_blank(text.back()) || text.back() == '"')) text.remove_suffix(1);
+  return text;
+}
+
+/// The line before the bar that YOLO draws at its end: "…  640: 100%|████| 8/8 [00:05<00:00]".
+std::string_view without_bar(std::string_view line) {
+  std::size_t bar = line.find("%|");
+  if (bar == std::string_view::npos) return line;
+  while (bar > 0 && is_digit(line[bar - 1])) --bar;
+  line = stripped(line.substr(0, bar));
+  if (!line.empty() && line.back() == ':') line.remove_suffix(1);
+  return line;
+}
+
+bool is_rule(std::string_view line) {
+  return std::all_of(line.begin(), line.end(), [](char c) {
+    return is_blank(c) || c == '-' || c == '+' || c == '=' || c == '|' || c == ':' ||
+           is_beyond_ascii(c);
+  });
+}
+
+/// Kinds of cells that are no number and yet no reason to refuse a row.
+bool is_gap(std::string_view text) {
+  const std::string word = lower(text);
+  return word.empty() || word == "-" || word == "n/a" || word == "no log" || word == "none" ||
+         word == "--" || word == "*";
+}
+
+bool is_clock(std::string_view text) {
+  return text.find(':') != std::string_view::npos &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return is_digit(c) || c == ':' || c == '.' || c == '-'; });
+}
+
+bool is_name(std::string_view cell) {
+  if (cell == "#") return true;
+  if (cell.empty() || cell.size() > 48 || !std::any_of(cell.begin(), cell.end(), is_letter)) {
+    return false;
+  }
+  if (cell.find_first_of("={}\"") != std::string_view::npos) return false;
+  for (std::size_t i = 0; i < cell.size(); ++i) {
+    if (is_digit(cell[i]) && (i == 0 || is_blank(cell[i - 1]))) return false;  // "loss 6.97"
+    const bool pair = i > 0 && is_digit(cell[i]) && cell[i - 1] == ':';        // "loss:6.97"
+    if (pair && cell.find('@') == std::string_view::npos) return false;
+  }
+  return true;
+}
+
+/// Names of columns as programs print them: parentheses may open in one and close in another
+/// ("Box(P  R  mAP50  mAP50-95)").
+std::string column_name(std::string_view cell) {
+  if (cell.find('(') != std::string_view::npos && cell.find(')') == std::string_view::npos) {
+    cell = cell.substr(cell.find('(') + 1);
+  }
+  if (!cell.empty() && cell.back() == ')' && cell.find('(') == std::string_view::npos)
+    cell.remove_suffix(1);
+  return std::string(stripped(cell));
+}
+
+}  // namespace
+
+TableLine TableReader::read(std::string_view line) {
+  if (line.size() > kMaxRowBytes) return TableLine::none;
+  const std::string_view body = without_bar(line);
+  if (how_ != Split::none && read_row(body)) return TableLine::row;
+  if (body.size() <= kMaxHeaderBytes && !is_rule(body)) {
+    if (read_header(body)) return TableLine::header;
+  }
+  return TableLine::none;
+}
+
+bool TableReader::split(std::string_view line, Split how, std::vector<std::string_view>& cells) {
+  cells.clear();
+  if (how == Split::blanks || how == Split::wide_blanks) {
+    const std::size_t gap = how == Split::blanks ? 1 : 2;
+    std::size_t at = 0;
+    while (at < line.size() && cells.size() <= kMaxColumns) {
+      while (at < line.size() && is_blank(line[at])) ++at;
+      std::size_t end = at;
+      while (end < line.size()) {
+        std::size_t blanks = 0;
+        while (end + blanks < line.size() && is_blank(line[end + blanks])) ++blanks;
+        if (blanks >= gap || end + blanks == line.size()) break;
+        end += std::max<std::size_t>(blanks, 1);
+      }
+      if (end > at) cells.push_back(line.substr(at, end - at));
+      at = end + (end == at ? 1 : 0);
+    }
+    return cells.size() <= kMaxColumns;
+  }
+  const char mark = how == Split::tabs ? '\t' : how == Split::commas ? ',' : '|';
+  if (how == Split::pipes) {
+    line = stripped(line);
+    if (line.empty() || line.front() != '|') return false;
+    line.remove_prefix(1);
+    if (!line.empty() && line.back() == '|') line.remove_suffix(1);
+  }
+  while (cells.size() <= kMaxColumns) {
+    const std::size_t end = line.find(mark);
+    cells.push_back(stripped(line.substr(0, end)));
+    if (end == std::string_view::npos) break;
+    line.remove_prefix(end + 1);
+  }
+  return cells.size() <= kMaxColumns;
+}
+
+bool TableReader::read_header(std::string_view line) {
+  const auto upper = std::move(previous_);
+  previous_.clear();
+  std::vector<Split> ways;
+  const std::string_view body = stripped(line);
+  if (body.empty()) return false;
+  if (body.front() == '|') {
+    ways = {Split::pipes};
+  } else if (body.find('\t') != std::string_view::npos) {
+    ways = {Split::tabs, Split::blanks};
+  } else if (body.find(',') != std::string_view::npos) {
+    ways = {Split::commas};
+  } else {
+    ways = {Split::wide_blanks, Split::blanks};
+  }
+  for (Split how : ways) {
+    if (!split(line, how, parts_) || parts_.size() < 2) continue;
+    if (how == Split::wide_blanks && parts_.size() < 3) continue;
+    if (!std::all_of(parts_.begin(), parts_.end(), is_name)) continue;
+    int known = 0;
+    for (std::string_view cell : parts_) {
+      const NameInfo info = judge_name(column_name(cell));
+      const bool prose = how == Split::blanks && info.weight <= 5 && info.role == Role::metric;
+      known += !prose &&
+               (info.role == Role::metric || info.role == Role::epoch || info.role == Role::step);
+    }
+    if (known == 0 || (parts_.size() == 2 && known < 2)) continue;
+    if (how == Split::blanks && (known < 2 || static_cast<std::size_t>(known) * 3 < parts_.size()))
+      continue;
+    columns_.clear();
+    for (std::string_view cell : parts_) columns_.push_back(column_name(cell));
+    // Vowpal Wabbit names its columns on two lines.
+    split(line, Split::blanks, parts_);
+    const std::vector<std::string> words(parts_.begin(), parts_.end());
+    const bool two_lines = upper.size() >= 3 && upper.size() == words.size() && upper != words;
+    if (how != Split::pipes && how != Split::commas && two_lines) {
+      columns_.clear();
+      for (std::size_t i = 0; i < words.size(); ++i) columns_.push_back(upper[i] + ' ' + words[i]);
+      how = Split::blanks;
+    }
+    how_ = how;
+    if (std::all_of(words.begin(), words.end(), is_name)) previous_ = words;
+    return true;
+  }
+  if (split(line, Split::blanks, parts_) && std::all_of(parts_.begin(), parts_.end(), is_name)) {
+    for (std::string_view word : parts_) previous_.emplace_back(word);
+  }
+  return false;
+}
+
+bool TableReader::take_cell(std::string_view text, std::size_t column) {
+  Cell cell;
+  cell.column = columns_[column];
+  std::optional<Number> number = number_at(text, 0);
+  if (!number) number = non_finite_at(text, 0);
+  if (!number) return false;
+  std::size_t end = number->end;
+  if (end < text.size() && text[end] == '/') {
+    const std::optional<Number> total = number_at(text, end + 1);
+    if (!total || total->end != text.size()) return false;
+    cell.has_total = true;
+    cell.total = total->value;
+    end = total->end;
+  } else if (end < text.size()) {
+    if (!std::all_of(text.begin() + static_cast<std::ptrdiff_t>(end), text.end(), is_letter) ||
+        text.size() - end > 4) {
+      return false;
+    }
+    cell.unit = true;
+  }
+  cell.number = *number;
+  cells_.push_back(cell);
+  return true;
+}
+
+bool TableReader::read_row(std::string_view line) {
+  const Split how = how_ == Split::wide_blanks ? Split::blanks : how_;
+  if (!split(line, how, parts_) || parts_.size() != columns_.size()) return false;
+  cells_.clear();
+  label_ = {};
+  std::size_t gaps = 0;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (take_cell(parts_[i], i)) continue;
+    if (is_gap(parts_[i]) || is_clock(parts_[i])) {
+      ++gaps;
+    } else if (cells_.empty() && label_.empty() && is_name(parts_[i])) {
+      label_ = parts_[i];
+    } else if (how_ == Split::pipes) {
+      ++gaps;  // a status or a place among the values of a box
+    } else {
+      return false;
+    }
+  }
+  return !cells_.empty() && cells_.size() >= gaps && (parts_.size() > 2 || label_.empty());
+}
+
+}  // namespace flowcon::ctrl::metrics

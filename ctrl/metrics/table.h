@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables: a line of column names, then lines of values. Columns stand between pipes, tabs, commas
+// or blanks. Rows may carry a label ("all  128  929  0.63") or end in a progress bar.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ctrl/metrics/number.h"
+
+namespace flowcon::ctrl::metrics {
+
+struct Cell {
+  std::string_view column;  ///< the column's name
+  Number number;
+  double total = 0;  ///< b of "0/299"
+  bool has_total = false;
+  bool unit = false;
+};
+
+enum class TableLine { none, header, row };
+
+/// Remembers the last header; bounded by kMaxColumns names.
+class TableReader {
+ public:
+  /// What `line` is. After `row`, cells() and label() hold its values until the next call.
+  TableLine read(std::string_view line);
+  [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
+  /// The text in front of a row's values, "" where there is none.
+  [[nodiscard]] std::string_view label() const { return label_; }
+
+ private:
+  enum class Split { none, blanks, wide_blanks, tabs, commas, pipes };
+  bool read_header(std::string_view line);
+  bool read_row(std::string_view line);
+  static bool split(std::string_view line, Split how, std::vector<std::string_view>& cells);
+  bool take_cell(std::string_view text, std::size_t column);
+
+  Split how_ = Split::none;
+  std::vector<std::string> columns_;
+  std::vector<std::string> previous_;  ///< words of the line before: the upper half of a header
+  std::vector<std::string_view> parts_;
+  std::vector<Cell> cells_;
+  std::string_view label_;
+};
+
+}  // namespace flowcon::ctrl::metrics

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words. A plain loss weighs 10. A reward weighs more, because the losses of reinforcement
+// learning say little about how well the agent does; accuracies and the like weigh less than a
+// loss, because they are printed more rarely and saturate.
+#include "ctrl/metrics/words.h"
+
+#include <array>
+#include <unordered_map>
+
+namespace flowcon::ctrl::metrics {
+namespace {
+
+struct Group {
+  Meaning meaning;
+  double weight;
+  std::string_view words;  ///< separated by one blank
+};
+
+constexpr std::array kGroups{
+    Group{Meaning::lower, 10, "loss losses lss"},
+    Group{Meaning::lower, 9.5, "cost xent crossentropy nll ce costs"},
+    Group{Meaning::lower, 9,
+          "perplexity ppl bpc bpb bpd rmse mse mae rmsle logloss mlogloss error "
+          "errors wer cer ter eer fid mape smape nrmse deviance hinge huber "
+          "bce mcxent kld lpips err err1 err5 epe chamfer nmse "
+          "mpjpe smoothl1 l2loss rmsd msle ade fde top1err"},
+    Group{Meaning::lower, 6,
+          "l1 l2 divergence inertia residual distortion energy regret quantile "
+          "ndei gap dist distance wasserstein mcd brier pinball "
+          "discrepancy impurity"},
+    Group{Meaning::lower, 4, "trl tel"},
+    Group{Meaning::either, 8, "objective objf obj_val objval"},
+    Group{Meaning::either, 7, "elbo likelihood loglik loglikelihood logprob logp ll llh fval"},
+    Group{Meaning::higher, 13,
+          "reward rewards rew return returns ret eprewmean epret "
+          "averageepret eprewardmean"},
+    Group{Meaning::higher, 8.5,
+          "map map50 map5095 miou mdice bleu bleu4 sacrebleu rouge rougel "
+          "rouge1 rouge2 chrf comet meteor cider spice map75 nds pq "
+          "mota idf1 hota maps ndcg mrr"},
+    Group{Meaning::higher, 8,
+          "acc accuracy accuracies acc1 acc5 top1 top5 auc auroc auprc roc f1 fscore "
+          "fbeta dice iou psnr ssim mcc kappa pearson spearman spearmanr corr "
+          "correlation las uas em r2 ap ap50 ap75 ari nmi pck pckh oks pixacc "
+          "mpa score scores elo winrate f1score aucpr prauc msssim "
+          "matthews silhouette ks gini hits jaccard"},
+    Group{Meaning::higher, 7,
+          "precision recall prec rec hit hr sensitivity specificity success win "
+          "wins exact match purity ar"},
+    Group{
+        Meaning::decoy, 0,
+        "lr lrs scale scaler scaling norm norms gnorm gradnorm grad gradient gradients eta speed "
+        "throughput fps ips wps wpb ups tps qps time times timing elapsed remaining duration "
+        "runtime sec secs second seconds ms msec minute minutes hour hours mem memory momentum "
+        "mom temperature temp wd lineno patience target threshold improved improve improvement "
+        "improving latency mfu flops gflops tflops tflop clipfrac std stddev stdev var variance "
+        "seed port pid uptime wall walltime timestamp date datetime bandwidth overflow "
+        "hysteresis util utilization usage coefficient coef coeff rss beta1 beta2 decay alpha "
+        "gamma lambda epsilon eps sigma mu warmup dropout sparsity explained clip clipped version "
+        "ver rank world size sizes bsz width height length len shape dim dims vocab lineno nnz "
+        "nnzs bias mb gb kb mib gib bytes byte hz ghz mhz batchsize learningrate lossscale "
+        "skipped oom freq frequency interval capacity compute price power watts exploration "
+        "entropy_coef cuda device devices node nodes port address ip pcie bus channel channels "
+        "thread threads worker workers process processes line lines weights weight percent "
+        "progress completed"},
+    Group{Meaning::quantity, 0,
+          "rate ratio fraction samples sample examples example images image img imgs tokens token "
+          "tok sequences sequence sents sent sentences sentence records record words word chars "
+          "char count counts number n instances labels label features feature "
+          "params param parameters parameter frames videos rows files file gpu gpus cpu cpus "
+          "classes class predict prediction id ids index idx data reader learner rounds_left k "
+          "q beta kernel layers layer hidden heads units queue buffer s it its m g x y z w h b d "
+          "i j lo hi p c e f t r v u a o l bad wait status kimg tick days day bins leaves depth "
+          "cases items item users user documents support positives negatives pos neg candidates"},
+    Group{Meaning::epoch, 0, "epoch epochs ep round rounds pass passes cycle"},
+    Group{Meaning::step, 0,
+          "step steps iter iters iteration iterations batch batches minibatch minibatches update "
+          "updates up globalstep nupdates timestep timesteps trial "
+          "episode episodes tree trees generation microbatch"},
+    Group{Meaning::limit, 0, "max num total maximum"},
+    Group{Meaning::train, 0, "train training trn tr learn trained fit"},
+    Group{Meaning::eval, 0,
+          "val valid validation validate dev eval evaluation evaluate test testing tst heldout "
+          "holdout valset testset validating evaluating"},
+    Group{Meaning::best, 0,
+          "best lowest highest min max minimum maximum bestval besttest record "
+          "previous prev peak early stopping bests"},
+    Group{Meaning::neutral, 0,
+          "avg average averaged mean total overall running current cur curr global smoothed smooth "
+          "final function value val_ the of in on at for per model is lm all set main sum raw "
+          "moving ema cumulative dataset and a with "
+          "online by last net output recons reconstruction recon metric metrics rollout this to "
+          "results result after estimate generalization episodic micro "
+          "macro weighted bbox segm segmentation root negative log entropy cross"},
+    Group{Meaning::part, 0,
+          "kl aux auxiliary reg regularization regularisation regularizer penalty adv adversarial "
+          "perc perceptual box cls obj rpn mask policy pg vf gen disc dis generator discriminator "
+          "nsp mlm commit commitment vq style content tv center centre "
+          "fake real qf actor critic surrogate dfl giou ctc att attention distill "
+          "contrastive alignment pitch mel postnet stop gate load balance balancing "
+          "router z ortho hint feat encoder decoder embedding embed emb mf left right "
+          "bbox_reg objectness classifier dn bpr rpn_cls interp fm"},
+};
+
+using Dictionary = std::unordered_map<std::string_view, Word>;
+
+const Dictionary& dictionary() {
+  static const Dictionary words = [] {
+    Dictionary all;
+    for (const Group& group : kGroups) {
+      std::string_view rest = group.words;
+      while (!rest.empty()) {
+        const std::size_t blank = rest.find(' ');
+        const std::string_view word = rest.substr(0, blank);
+        rest = blank == std::string_view::npos ? std::string_view{} : rest.substr(blank + 1);
+        // The first group that names a word wins.
+        if (!word.empty()) all.emplace(word, Word{group.meaning, group.weight});
+      }
+    }
+    return all;
+  }();
+  return words;
+}
+
+}  // namespace
+
+Word look_up(std::string_view word) {
+  const auto found = dictionary().find(word);
+  return found == dictionary().end() ? Word{} : found->second;
+}
+
+Word look_inside(std::string_view word) {
+  constexpr std::array<std::string_view, 12> inner{"loss",  "accuracy", "reward", "perplex",
+                                                   "error", "entropy",  "rmse",   "bleu",
+                                                   "rouge", "iou",      "epret",  "auc"};
+  for (std::string_view part : inner) {
+    if (word.find(part) == std::string_view::npos) continue;
+    Word known = look_up(part == "perplex" ? "perplexity" : part == "epret" ? "return" : part);
+    if (part == "entropy") known = {Meaning::lower, 9};
+    known.weight -= 0.3;
+    return known;
+  }
+  return {};
+}
+
+}  // namespace flowcon::ctrl::metrics
