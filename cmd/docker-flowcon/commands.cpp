@@ -23,7 +23,7 @@ void declare_socket(CLI::App& app, Session& session) {
            session.socket = path;
            session.chose_socket = true;
          },
-         "Socket of flowcond (environment: FLOWCON_SOCKET)")
+         "Socket of flowcond (environment FLOWCON_SOCKET)")
       ->type_name("path")
       ->default_str(kDefaultSocket);
 }
@@ -55,9 +55,8 @@ Command make_adopt(Session& session) {
 }
 
 Command make_release(Session& session) {
-  Command command =
-      make_command(session, "release", "CONTAINER [CONTAINER...]",
-                   "End control of one or more containers and restore their original limits");
+  Command command = make_command(session, "release", "CONTAINER [CONTAINER...]",
+                                 "Restore the original limits of containers, end control");
   auto options = std::make_shared<ReleaseOptions>();
   declare_release(*command.app, *options);
   command.run = [&session, options](const auto&) { return run_release(session, *options); };
@@ -72,7 +71,7 @@ Command make_run(Session& session) {
       "The first argument that is not one of the options above begins those of docker run, which "
       "are passed on as they are: see 'docker run --help'. The options become labels flowcon.* of "
       "the container.\n\n"
-      "Example:  docker flowcon run --metric loss --goal min --rm -it trainings:1 python vae.py");
+      "Example:  docker flowcon run --metric loss --rm -d trainings:1 python vae.py");
   auto options = std::make_shared<JobOptions>();
   declare_job_options(*command.app, *options);
   command.check = [options](const std::vector<std::string>& rest) {

@@ -56,15 +56,18 @@ std::optional<double> real(const json::value& value) {
 }
 
 std::string print(const char* format, double number) {
-  // The longest is "%.1f%%" of the largest double: 309 digits, the point, one digit, the sign.
-  std::array<char, 400> out{};
+  // Nobody asks for more than ten digits.
+  std::array<char, 64> out{};
   const int length = std::snprintf(out.data(), out.size(), format, number);
   return std::string(out.data(), static_cast<std::size_t>(std::max(length, 0)));
 }
 
 std::string percent(const json::value& share) {
   const std::optional<double> number = real(share);
-  return number ? print("%.1f%%", *number * 100) : std::string(kUnknown);
+  if (!number) return std::string(kUnknown);
+  // A share far above 1 is a mistake of someone's, and still must not widen the table.
+  const bool is_sane = std::fabs(*number) < 1000;
+  return print(is_sane ? "%.1f%%" : "%.3g%%", *number * 100);
 }
 
 std::string memory_text(const json::value& bytes) {
@@ -155,7 +158,9 @@ json::object shown_form(const json::object& exact, bool truncate) {
   json::object shown;
   for (const auto& entry : exact) shown[entry.key()] = made_safe(entry.value());
   if (truncate) shown["ID"] = text_of(shown, "ID").substr(0, kShortId);
-  shown["LimitPerc"] = percent(member(shown, "Limit"));
+  // What is planned for a container that cannot be controlled is nothing it has.
+  const bool has_limit = text_of(shown, "State") != "unsupported";
+  shown["LimitPerc"] = has_limit ? percent(member(shown, "Limit")) : std::string(kUnknown);
   shown["CPUPerc"] = percent(member(shown, "CPU"));
   shown["MemUsage"] = memory_text(member(shown, "Memory"));
   shown["Score"] = score_text(shown);

@@ -21,7 +21,7 @@ namespace flowcon::plugin {
 /// Go's truth: false, 0, "", null and what is empty are false.
 [[nodiscard]] bool is_template_true(const boost::json::value& value);
 
-/// JSON on one line that holds no control character, so that it is safe on a terminal too.
+/// JSON on one line, safe on a terminal: what printable() would replace is escaped.
 [[nodiscard]] std::string json_text(const boost::json::value& value);
 
 }  // namespace flowcon::plugin

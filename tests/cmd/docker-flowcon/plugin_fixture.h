@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plugin run in the test's own process, with what it printed.
+#pragma once
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cmd/docker-flowcon/plugin.h"
+
+namespace flowcon::plugin {
+
+/// What a run came to.
+struct Outcome {
+  int status = -1;
+  std::string out;
+  std::string err;
+};
+
+/// Runs `words` (what docker would hand over) with `environment` and a width of 80.
+inline Outcome run_words(const std::vector<std::string>& words,
+                         const Environment& environment = {}) {
+  std::ostringstream out;
+  std::ostringstream err;
+  Terminal terminal{out, err};
+  const int status = run_plugin(words, environment, terminal);
+  return {status, out.str(), err.str()};
+}
+
+}  // namespace flowcon::plugin

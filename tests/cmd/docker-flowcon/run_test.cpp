@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/run.h"
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "tests/cmd/docker-flowcon/plugin_fixture.h"
+#include "tests/support/catch.h"
+#include "tests/support/fake_daemon.h"
+
+namespace flowcon::plugin {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// A program in docker's place that writes down how it was called, one word a line, and ends with 7.
+class FakeDocker {
+ public:
+  FakeDocker() {
+    std::ofstream(path()) << "#!/bin/sh\n"
+                          << "for word in \"$@\"; do echo \"<$word>\"; done > '" << folder_.path()
+                          << "/words'\n"
+                          << "env > '" << folder_.path() << "/env'\n"
+                          << "exit 7\n";
+    chmod(path().c_str(), 0755);
+  }
+  [[nodiscard]] std::string path() const { return folder_.path() + "/docker-28"; }
+  [[nodiscard]] std::string words() const { return read_file(folder_.path() + "/words"); }
+  [[nodiscard]] std::string environment() const { return read_file(folder_.path() + "/env"); }
+  [[nodiscard]] const std::string& folder() const { return folder_.path(); }
+
+ private:
+  test::TempFolder folder_;
+};
+
+// `run` becomes docker, so it gets a process of its own. Returns its status and what it said.
+Outcome run_in_child(const Words& words, const Environment& environment) {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    std::ostringstream out;
+    // Becoming docker discards what the streams hold, so stderr's text is handed on before that.
+    struct Forward : std::stringbuf {
+      int sync() override {
+        const std::string text = str();
+        str("");
+        return write(STDERR_FILENO, text.data(), text.size()) < 0 ? -1 : 0;
+      }
+    } forward;
+    std::ostream direct(&forward);
+    Terminal terminal{out, direct};
+    const int status = run_plugin(words, environment, terminal);
+    direct.flush();
+    _exit(status);
+  }
+  close(ends[1]);
+  Outcome outcome;
+  char buffer[4096];
+  for (ssize_t got = 0; (got = read(ends[0], buffer, sizeof buffer)) > 0;) {
+    outcome.err.append(buffer, static_cast<std::size_t>(got));
+  }
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  return outcome;
+}
+
+TEST_CASE("ours end at the first word that is not one of them, docker's are left alone") {
+  struct Row {
+    Words line;
+    std::string docker;  // what docker gets behind `run --label flowcon.enable=true`
+  };
+  const std::vector<Row> rows{
+      {{"image"}, "<image>"},
+      {{"-it", "--rm", "image", "cmd"}, "<-it><--rm><image><cmd>"},
+      {{"--metric", "loss", "image"}, "<--label><flowcon.metric=loss><image>"},
+      {{"--metric=loss", "--goal=min", "-d", "image"},
+       "<--label><flowcon.metric=loss><--label><flowcon.goal=min><-d><image>"},
+      {{"--floor", "0.1", "--weight", "2", "image"},
+       "<--label><flowcon.weight=2><--label><flowcon.floor=0.1><image>"},
+      {{"-d", "--metric", "loss", "image"}, "<-d><--metric><loss><image>"},
+      {{"image", "--metric", "loss"}, "<image><--metric><loss>"},
+      {{"--", "--metric", "x"}, "<--metric><x>"},
+      {{"--metric", "loss", "--", "image"}, "<--label><flowcon.metric=loss><image>"},
+      {{"-h", "hostname", "image"}, "<-h><hostname><image>"},
+      {{"--metric", "--goal", "image"}, "<--label><flowcon.metric=--goal><image>"},
+      {{"--metric", "a", "--metric", "b", "image"}, "<--label><flowcon.metric=b><image>"},
+      {{"--pattern", "loss=(?P<value>\\S+) '\"$x", "image"},
+       "<--label><flowcon.pattern=loss=(?P<value>\\S+) '\"$x><image>"},
+      {{"--label", "a=b", "image"}, "<--label><a=b><image>"},
+  };
+  const FakeDocker docker;
+  const Environment environment{{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker.path()},
+                                {"FLOWCON_SOCKET", docker.folder() + "/no.sock"},
+                                {"PATH", "/usr/bin:/bin"}};
+  for (const Row& row : rows) {
+    Words words{"flowcon", "run"};
+    words.insert(words.end(), row.line.begin(), row.line.end());
+    std::string expected = "<run><--label><flowcon.enable=true>" + row.docker;
+
+    const Outcome outcome = run_in_child(words, environment);
+
+    CHECK(outcome.status == 7);
+    std::string got = docker.words();
+    got.erase(std::remove(got.begin(), got.end(), '\n'), got.end());
+    CHECK(got == expected);
+  }
+}
+
+TEST_CASE("docker's global options come before run, in the order they were given") {
+  const FakeDocker docker;
+
+  const Outcome outcome = run_in_child(
+      {"--config", "/c", "-D", "-H", "tcp://h:1", "flowcon", "run", "image"},
+      {{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker.path()}, {"PATH", "/usr/bin:/bin"}});
+
+  CHECK(outcome.status == 7);
+  CHECK(docker.words() ==
+        "<--config>\n</c>\n<-D>\n<-H>\n<tcp://h:1>\n<run>\n<--label>\n<flowcon.enable=true>\n"
+        "<image>\n");
+}
+
+TEST_CASE("docker gets the environment without what docker tells its plugins") {
+  const FakeDocker docker;
+
+  const Outcome outcome = run_in_child({"flowcon", "run", "image"},
+                                       {{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker.path()},
+                                        {"DOCKER_CLI_PLUGIN_SOCKET", "@docker_cli_x"},
+                                        {"FLOWCON_TEST_KEPT", "a b"},
+                                        {"PATH", "/usr/bin:/bin"}});
+
+  CHECK(outcome.status == 7);
+  CHECK(docker.environment().find("DOCKER_CLI_PLUGIN_") == std::string::npos);
+  CHECK(docker.environment().find("FLOWCON_TEST_KEPT=a b\n") != std::string::npos);
+}
+
+TEST_CASE("without docker's own name docker is looked for, and its absence is status 127") {
+  const ExecPlan plan = plan_run({}, {}, {}, {"image"});
+  const Outcome outcome =
+      run_in_child({"-H", "ssh://gpu2", "flowcon", "run", "image"},
+                   {{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", "/nowhere/docker"}});
+
+  CHECK(plan.program == "docker");
+  CHECK(outcome.status == 127);
+  CHECK(outcome.err == "cannot start /nowhere/docker: No such file or directory\n");
+}
+
+TEST_CASE("one line says that flowcond is not running, and the container runs all the same") {
+  const FakeDocker docker;
+  const std::string socket = docker.folder() + "/no.sock";
+  const Environment environment{{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker.path()},
+                                {"PATH", "/usr/bin:/bin"}};
+
+  const Outcome outcome =
+      run_in_child({"flowcon", "--socket", socket, "run", "image"}, environment);
+
+  CHECK(outcome.status == 7);
+  CHECK(outcome.err ==
+        "flowcond is not running (nothing listens at unix://" + socket +
+            "), so the container keeps its fair share. Start it with: systemctl start flowcond (or "
+            "run: sudo flowcond)\n");
+}
+
+TEST_CASE("nothing is said while flowcond listens, nor about a flowcond on another host") {
+  const FakeDocker docker;
+  const test::FakeDaemon daemon(docker.folder() + "/flowcon.sock");
+  const Environment environment{{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker.path()},
+                                {"PATH", "/usr/bin:/bin"}};
+
+  const Outcome here = run_in_child(
+      {"flowcon", "run", "--socket", docker.folder() + "/flowcon.sock", "image"}, environment);
+  const Outcome there = run_in_child({"-H", "ssh://gpu2", "flowcon", "run", "image"}, environment);
+
+  CHECK(here.status == 7);
+  CHECK(here.err.empty());
+  CHECK(there.err.empty());
+}
+
+TEST_CASE("a misspelt option of ours is docker's to judge, with a word from us") {
+  const FakeDocker docker;
+
+  const Outcome outcome = run_in_child(
+      {"-H", "ssh://gpu2", "flowcon", "run", "--metrik", "loss", "image"},
+      {{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker.path()}, {"PATH", "/usr/bin:/bin"}});
+
+  CHECK(outcome.status == 7);
+  CHECK(outcome.err == "--metrik is not an option of docker flowcon run; did you mean --metric?\n");
+}
+
+}  // namespace
+}  // namespace flowcon::plugin

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// A flowcond that knows canned answers only: "GET /v1/status" to bytes. For tests of its clients.
+#pragma once
+
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace flowcon::test {
+
+/// A folder that is gone with the object.
+class TempFolder {
+ public:
+  TempFolder() {
+    std::string name = "/tmp/flowcon-test-XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
+    path_ = name;
+  }
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+  ~TempFolder() { std::filesystem::remove_all(path_); }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// Serves one connection after the other on a unix socket until it is destroyed.
+class FakeDaemon {
+ public:
+  /// One request as it came.
+  struct Request {
+    std::string line;  ///< "POST /v1/containers/vae/adopt"
+    std::string body;
+  };
+
+  explicit FakeDaemon(const std::string& socket_path) : path_(socket_path) {
+    listener_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (listener_ < 0 || path_.size() >= sizeof address.sun_path || pipe(stop_) != 0) {
+      throw std::runtime_error("fake daemon: socket");
+    }
+    std::memcpy(address.sun_path, path_.c_str(), path_.size() + 1);
+    if (bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+        listen(listener_, 8) != 0) {
+      throw std::runtime_error("fake daemon: bind " + path_);
+    }
+    thread_ = std::thread([this] { serve(); });
+  }
+  FakeDaemon(const FakeDaemon&) = delete;
+  FakeDaemon& operator=(const FakeDaemon&) = delete;
+  ~FakeDaemon() {
+    close(stop_[1]);
+    thread_.join();
+    close(stop_[0]);
+    close(listener_);
+    unlink(path_.c_str());
+  }
+
+  /// Answers `line` ("GET /v1/status") with `status` and a JSON `body`; anything else gets 404.
+  void answer(const std::string& line, int status, const std::string& body) {
+    answer_raw(line, "HTTP/1.1 " + std::to_string(status) +
+                         " Canned\r\nContent-Type: application/json\r\nContent-Length: " +
+                         std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body);
+  }
+
+  /// Answers `line` with `bytes` as they are. "" = keeps the connection open and says nothing.
+  void answer_raw(const std::string& line, const std::string& bytes) {
+    const std::lock_guard lock(mutex_);
+    answers_[line] = bytes;
+  }
+
+  [[nodiscard]] std::vector<Request> requests() const {
+    const std::lock_guard lock(mutex_);
+    return requests_;
+  }
+
+ private:
+  void serve() {
+    std::vector<int> silent;
+    while (wait_for(listener_)) {
+      const int client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+      if (client < 0) break;
+      const Request request = read_request(client);
+      std::string bytes =
+          "HTTP/1.1 404 Canned\r\nContent-Length: 31\r\nConnection: close\r\n\r\n"
+          "{\"error\":\"nothing canned here\"}";
+      {
+        const std::lock_guard lock(mutex_);
+        requests_.push_back(request);
+        const auto found = answers_.find(request.line);
+        if (found != answers_.end()) bytes = found->second;
+      }
+      if (bytes.empty()) {
+        silent.push_back(client);
+        continue;
+      }
+      write_all(client, bytes);
+      close(client);
+    }
+    for (const int client : silent) close(client);
+  }
+
+  // False where the object is being destroyed.
+  [[nodiscard]] bool wait_for(int file) const {
+    pollfd waiting[2] = {{file, POLLIN, 0}, {stop_[0], POLLIN, 0}};
+    return poll(waiting, 2, -1) > 0 && waiting[1].revents == 0;
+  }
+
+  [[nodiscard]] Request read_request(int client) const {
+    std::string text;
+    std::size_t wanted = std::string::npos;
+    std::size_t head = std::string::npos;
+    while (text.size() < wanted && wait_for(client)) {
+      char buffer[4096];
+      const ssize_t got = recv(client, buffer, sizeof buffer, 0);
+      if (got <= 0) break;
+      text.append(buffer, static_cast<std::size_t>(got));
+      head = text.find("\r\n\r\n");
+      if (head == std::string::npos || wanted != std::string::npos) continue;
+      const std::size_t length = text.find("Content-Length: ");
+      wanted = head + 4 + (length < head ? std::stoul(text.substr(length + 16)) : 0);
+    }
+    if (head == std::string::npos) return {};
+    return {text.substr(0, text.find(" HTTP/1.1")), text.substr(head + 4)};
+  }
+
+  static void write_all(int client, const std::string& bytes) {
+    for (std::size_t done = 0; done < bytes.size();) {
+      const ssize_t sent = send(client, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
+      if (sent <= 0) return;
+      done += static_cast<std::size_t>(sent);
+    }
+  }
+
+  std::string path_;
+  int listener_ = -1;
+  int stop_[2] = {-1, -1};
+  std::thread thread_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::string> answers_;
+  std::vector<Request> requests_;
+};
+
+}  // namespace flowcon::test
