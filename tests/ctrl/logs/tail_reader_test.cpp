@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <random>
@@ -189,6 +190,23 @@ TEST_CASE("a file that is removed and made anew is read from its beginning, its 
   log.line("two");
   reading.run();
   CHECK(reading.lines == Lines{"old", "one", "two"});
+}
+
+TEST_CASE("a log that is moved away and back while the reader looks is not read twice") {
+  LogFolder log;
+  log.create();
+  log.line("one");
+  Reading reading(log.path());
+  reading.run();
+  log.move(0, 1);
+  std::ofstream(log.path()) << record("another");
+  reading.reader.suspect_rotation();
+  REQUIRE(reading.reader.step(reading.buffer) == LogReader::Step::more);
+  log.move(1, 0);
+  reading.run();
+  log.line("two");
+  reading.run();
+  CHECK(reading.lines == Lines{"one", "two"});
 }
 
 TEST_CASE("without a position the rotated predecessors are read first, the oldest first") {
