@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The daemon's parts and state, private to ctrl/daemon*.cpp. Its methods are spread by question:
 // daemon.cpp the loop, daemon_intake.cpp who is there, daemon_decide.cpp what each gets,
-// daemon_commands.cpp what people ask, daemon_record.cpp what is kept. Includes Asio.
+// daemon_commands.cpp what people ask, daemon_record.cpp what is kept. For .cpp files only: it
+// includes Asio.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

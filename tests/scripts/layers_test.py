@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Each rule of scripts/layers finds its offence, at its line, and leaves its neighbours alone."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
+HEADER = SPDX + "#pragma once\n"
+ASIO_HEADER = SPDX + "// For .cpp files\n// only: it includes Asio.\n#pragma once\n"
+
+
+def offences(files):
+    """What is printed for a tree of these files: path to text."""
+    with tempfile.TemporaryDirectory() as root:
+        for path, text in files.items():
+            full = os.path.join(root, path)
+            os.makedirs(os.path.dirname(full), exist_ok=True)
+            with open(full, "w", encoding="utf-8") as stream:
+                stream.write(text)
+        done = subprocess.run(
+            [sys.executable, os.path.join(TOP, "scripts", "layers"), "--root", root],
+            capture_output=True, text=True, check=False)
+        lines = done.stdout.splitlines()
+        assert done.returncode == (1 if lines else 0), done.stderr
+        return lines
+
+
+class Layers(unittest.TestCase):
+    def finds(self, path, text, place, word, **more):
+        found = offences({path: text, **more})
+        self.assertEqual(len(found), 1, found)
+        self.assertTrue(found[0].startswith(place + ": "), found)
+        self.assertIn(word, found[0])
+
+    def clean(self, path, text, **more):
+        self.assertEqual(offences({path: text, **more}), [])
+
+    def test_arrows_point_down(self):
+        self.finds("cgroups/a.cpp", SPDX + '#include "ctrl/x.h"\n', "cgroups/a.cpp:2", "cgroups")
+        self.finds("base/a.h", HEADER + '\n  #  include "cmd/x/y.h"\n', "base/a.h:4", "base")
+        self.finds("cmd/x/a.cpp", SPDX + '#include "tests/support/catch.h"\n', "cmd/x/a.cpp:2", "tests")
+        self.clean("cmd/x/a.cpp", SPDX + '#include "ctrl/x.h"\n#include "base/y.h"\n')
+        self.clean("tests/a.cpp", SPDX + '#include "cmd/x.h"\n')
+        self.clean("base/a.cpp", SPDX + '// #include "ctrl/x.h"\n/*\n#include "cmd/x.h"\n*/\n')
+
+    def test_pure_rooms_do_not_see_the_world(self):
+        for header in ("fstream", "thread", "unistd.h", "sys/stat.h", "boost/asio/post.hpp", "sqlite3.h"):
+            self.finds("ctrl/policy/a.cpp", SPDX + f"#include <{header}>\n", "ctrl/policy/a.cpp:2", header)
+        self.finds("ctrl/logs/framing.cpp", SPDX + "#include <mutex>\n", "ctrl/logs/framing.cpp:2", "mutex")
+        self.finds("ctrl/growth/a.cpp", SPDX + '#include "ctrl/log.h"\n', "ctrl/growth/a.cpp:2", "ctrl/log.h")
+        self.clean("ctrl/logs/tail.cpp", SPDX + "#include <mutex>\n")
+        self.clean("ctrl/growth/a.cpp",
+                   SPDX + '#include <vector>\n#include "ctrl/model.h"\n#include "base/json.h"\n')
+
+    def test_asio_stays_out_of_headers(self):
+        text = HEADER + "#include <boost/beast/http.hpp>\n"
+        self.finds("ctrl/a.h", text, "ctrl/a.h:3", "header")
+        self.clean("ctrl/a.cpp", SPDX + "#include <boost/asio/post.hpp>\n")
+        self.clean("ctrl/a.h", ASIO_HEADER + "#include <boost/asio/post.hpp>\n")
+        self.finds("ctrl/b.h", HEADER + '#include "ctrl/a.h"\n', "ctrl/b.h:3", "for .cpp files",
+                   **{"ctrl/a.h": ASIO_HEADER})
+        self.finds("ctrl/a.cpp", SPDX + "#include <boost/asio.hpp>\n", "ctrl/a.cpp:2", "everything")
+
+    def test_coroutines_take_values(self):
+        for parameters in ("const std::string& a", "int a,\n  std::string_view b", "std::span<int> s",
+                           "const char* c", "Request&& r", "fs::path p, std::vector<int>& v"):
+            self.finds("ctrl/a.cpp", SPDX + f"Async<Result<int>> A::f({parameters}) {{\n}}\n",
+                       "ctrl/a.cpp:" + ("3" if "\n" in parameters else "2"), "values")
+        self.finds("ctrl/a.cpp", SPDX + "auto f = [](int& a) mutable -> boost::asio::awaitable<void> {};\n",
+                   "ctrl/a.cpp:2", "int& a")
+        self.finds("ctrl/a.h", HEADER + "[[nodiscard]] boost::asio::awaitable<void> f(X& x) const;\n",
+                   "ctrl/a.h:3", "X& x")
+        self.clean("ctrl/a.cpp", SPDX + "Async<Result<std::vector<int>>> f(std::function<void(int&)> g,\n"
+                                        "  std::vector<std::string> v, std::shared_ptr<X> x = {});\n"
+                                        "// Async<void> g(int& a);\n"
+                                        "int& h(std::string_view a);\n"
+                                        "using F = std::function<Async<int>(Request)>;\n")
+
+    def test_files(self):
+        self.finds("base/a.h", SPDX, "base/a.h:1", "#pragma once")
+        self.finds("base/a.cpp", "int a;\n", "base/a.cpp:1", "SPDX")
+        self.finds("scripts/a", "#!/bin/sh\n:\n", "scripts/a:1", "SPDX")
+        self.finds("base/a.cpp", SPDX + "\n" * 600, "base/a.cpp:601", "601 lines")
+        self.clean("base/a.cpp", SPDX + "\n" * 599)
+
+
+if __name__ == "__main__":
+    unittest.main()
