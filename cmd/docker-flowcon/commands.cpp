@@ -6,6 +6,7 @@
 #include "cmd/docker-flowcon/command.h"
 #include "cmd/docker-flowcon/control.h"
 #include "cmd/docker-flowcon/endpoint.h"
+#include "cmd/docker-flowcon/extract.h"
 #include "cmd/docker-flowcon/metadata.h"
 #include "cmd/docker-flowcon/run.h"
 #include "cmd/docker-flowcon/status.h"
@@ -51,6 +52,17 @@ Command make_adopt(Session& session) {
   declare_adopt(*command.app, *options);
   command.check = [options](const auto&) { return check_job_options(options->job); };
   command.run = [&session, options](const auto&) { return run_adopt(session, *options); };
+  return command;
+}
+
+Command make_extract(Session& session) {
+  Command command = make_command(session, "extract", "[OPTIONS] FILE|-",
+                                 "Show the metric that would be found in a log");
+  auto options = std::make_shared<ExtractOptions>();
+  declare_extract(*command.app, *options);
+  command.run = [&session, options](const auto&) {
+    return run_extract(*options, session.terminal.out, session.terminal.err);
+  };
   return command;
 }
 
@@ -118,6 +130,7 @@ Command make_root(Session& session) {
 std::vector<Command> make_commands(Session& session) {
   std::vector<Command> commands;
   commands.push_back(make_adopt(session));
+  commands.push_back(make_extract(session));
   commands.push_back(make_release(session));
   commands.push_back(make_run(session));
   commands.push_back(make_status(session));

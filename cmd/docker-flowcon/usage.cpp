@@ -17,7 +17,10 @@ std::string option_name(const CLI::Option& option) {
   const std::string letter = short_name(option);
   std::string name = letter.empty() ? "      " : "  -" + letter + ", ";
   name += "--" + long_name(option);
-  return takes_value(option) ? name + " " + option.get_type_name() : name;
+  if (!takes_value(option)) return name;
+  // CLI11 appends what its checks say of themselves behind a colon.
+  const std::string type = option.get_type_name();
+  return name + " " + type.substr(0, type.find(':'));
 }
 
 std::vector<Row> option_rows(const CLI::App& app) {

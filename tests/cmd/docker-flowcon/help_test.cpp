@@ -44,7 +44,7 @@ TEST_CASE("-h works and is called deprecated, as docker does") {
 }
 
 TEST_CASE("every way to ask for a command's help prints that command's help") {
-  for (const std::string name : {"adopt", "release", "run", "status", "version"}) {
+  for (const std::string name : {"adopt", "extract", "release", "run", "status", "version"}) {
     const std::vector<Words> ways{{"flowcon", name, "--help"},
                                   {"help", "flowcon", name},
                                   {"--help", "flowcon", name},
@@ -111,6 +111,8 @@ TEST_CASE("a usage error is 125 and says the problem, the usage and where help i
       {"flowcon", "adopt", "a", "--floor", "1.5"},
       {"flowcon", "adopt", "a", "--metric", ""},
       {"flowcon", "release"},
+      {"flowcon", "extract"},
+      {"flowcon", "extract", "--goal", "up", "file"},
       {"flowcon", "run"},
       {"flowcon", "run", "--metric"},
       {"flowcon", "run", "--goal=sideways", "image"},
