@@ -60,7 +60,7 @@ Async<void> Daemon::run() {
     co_await wait();
     const auto guard = co_await pass_.lock();
     const Moment now = moment();
-    co_await take_changes(now);
+    take_changes(now);
     look(now);
     const bool is_deciding = is_run_due_ || now.steady >= next_run_;
     if (is_deciding) decide(now);
@@ -143,7 +143,7 @@ Async<void> Daemon::release_all() {
   std::size_t restored = 0;
   for (auto& [id, job] : jobs_) {
     tails_.stop(id, false);
-    if (!job.is_original_saved) continue;
+    if (!job.is_limited) continue;
     store::Original original{id, job.container.name, job.group, job.original};
     Result<void> done = co_await limits_.restore(std::move(original));
     if (done) {

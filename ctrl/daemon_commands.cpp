@@ -139,6 +139,7 @@ Async<api::Response> Daemon::adopt(std::string name, std::string body) {
   if (there != jobs_.end() && there->second.unsupported.empty()) {
     co_return api::failure(409, "container " + shown + " is under control already");
   }
+  const bool was_listed = there != jobs_.end();
   store::Choice choice;
   choice.id = id;
   choice.settings = body;
@@ -147,8 +148,17 @@ Async<api::Response> Daemon::adopt(std::string name, std::string body) {
   if (!saved) co_return api::failure(507, saved.error().message());
   choices_[id] = choice;
   admit(*seen, *settings, moment());
-  const std::string reason = jobs_.at(id).unsupported;
-  if (!reason.empty()) co_return api::failure(422, "container " + shown + ": " + reason);
+  const auto admitted = jobs_.find(id);
+  if (admitted == jobs_.end()) co_return api::failure(409, "container " + shown + " has ended");
+  if (!admitted->second.unsupported.empty()) {
+    const std::string reason = admitted->second.unsupported;
+    if (!was_listed) jobs_.erase(admitted);
+    choices_.erase(id);
+    auto forget = [this, id] { return store_->forget_choice(id); };
+    Result<void> forgotten = co_await effects_.run(std::move(forget));
+    if (!forgotten) log::warning(forgotten.error().message());
+    co_return api::failure(422, "container " + shown + ": " + reason);
+  }
   is_compare_due_ = true;
   wake();
   api::Response response;
@@ -163,7 +173,7 @@ Async<api::Response> Daemon::release(std::string name) {
     co_return api::failure(404, "container " + printable(name, 80) + " is not under control");
   }
   const std::string shown = jobs_.at(id).container.name;
-  if (jobs_.at(id).is_original_saved) {
+  if (jobs_.at(id).is_limited) {
     const Job& job = jobs_.at(id);
     store::Original original{id, shown, job.group, job.original};
     Result<void> restored = co_await limits_.restore(std::move(original));
@@ -224,6 +234,7 @@ Async<api::Response> Daemon::history(std::string name) {
 std::string Daemon::note_of(const Job& job) const {
   if (!job.unsupported.empty()) return job.unsupported;
   if (!job.problem.empty()) return job.problem;
+  if (!job.log_problem.empty()) return job.log_problem;
   const logs::TailStats tail = tails_.stats(job.id());
   if (!tail.problem.empty()) return tail.problem;
   if (!job.settings.spec_is_usable) return "no metric: a label is wrong; it keeps its fair share";

@@ -40,7 +40,7 @@ void Daemon::look(Moment now) {
     Result<std::uint64_t> memory = cgroups::read_working_set(*fs_, job.group);
     if (!cpu) continue;  // dying: its end is about to be told
     take_reading(job, host_, now, {*cpu, memory ? *memory : 0});
-    if (!job.is_original_saved) continue;
+    if (!job.is_limited) continue;
     // The engine, systemd or a person may have written here since; what is there counts.
     Result<cgroups::CpuSetting> there = cgroups::read_cpu(*fs_, job.group);
     if (!there || *there == job.present) continue;
@@ -116,7 +116,9 @@ Async<void> Daemon::apply() {
   const std::map<std::string, cgroups::CpuSetting> planned = plan();
   for (const auto& [id, setting] : planned) {
     const Job& job = jobs_.at(id);
-    if (setting == job.present) continue;
+    // A new original must reach the store even where nothing has to be written.
+    const bool is_stale = job.is_limited && !job.is_original_saved;
+    if (setting == job.present && !is_stale) continue;
     Target target;
     target.container = {id, job.container.name, job.group, job.original};
     target.is_original_saved = job.is_original_saved;
@@ -130,7 +132,10 @@ Async<void> Daemon::apply() {
     if (found == jobs_.end()) continue;
     Job& job = found->second;
     job.is_original_saved = outcome.is_original_saved;
-    if (outcome.is_written) job.present = planned.at(outcome.id);
+    if (outcome.is_written) {
+      job.present = planned.at(outcome.id);
+      job.is_limited = true;
+    }
     if (outcome.problem != job.problem) {
       job.problem = outcome.problem;
       if (!job.problem.empty()) {

@@ -46,12 +46,12 @@ std::uint64_t weight_of(std::uint64_t shares, bool is_v2) {
 
 }  // namespace
 
-Async<void> Daemon::take_changes(Moment now) {
+void Daemon::take_changes(Moment now) {
   for (Change& change : pool_.take()) {
     const std::string id = change.container.id;
     switch (change.kind) {
       case Change::Kind::finished:
-        if (jobs_.contains(id)) co_await finish(id, change.time > 0 ? change.time : now.wall);
+        if (jobs_.contains(id)) finish(id, change.time > 0 ? change.time : now.wall);
         break;
       case Change::Kind::updated:
         follow_update(change.container);
@@ -94,6 +94,8 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
     if (setting) {
       job.group = *group;
       job.original = job.present = *setting;
+    } else if (is_gone(setting.error())) {
+      return;  // it ended between the engine's answer and this look
     } else {
       job.unsupported = "its CPU limits cannot be read: " + setting.error().message();
     }
@@ -126,25 +128,24 @@ void Daemon::start_tail(Job& job) {
     found->second.extractor->feed(line.text, line.time > 0 ? line.time : moment().wall);
   };
   if (Result<void> started = tails_.start(id, job.container.log_path, {}, sink); !started) {
-    job.problem = started.error().message();
-    log::warning(job.problem);
+    job.log_problem = started.error().message();
+    log::warning(job.log_problem);
   }
 }
 
-Async<void> Daemon::finish(std::string id, double time) {
+void Daemon::finish(const std::string& id, double time) {
   std::erase(active_, id);
   tails_.stop(id, true);
   const auto found = jobs_.find(id);
   record_end(found->second, time);
-  const bool is_saved = found->second.is_original_saved;
+  const bool is_limited = found->second.is_limited;
   log::info("container " + printable(found->second.container.name, 80) + " has finished");
   // The list keeps its id until the listener has compared the sets; the job itself is done with.
   jobs_.erase(found);
   is_compare_due_ = true;
-  if (is_saved) {
-    auto forget = [this, id] { return store_->forget_original(id); };
-    Result<void> forgotten = co_await effects_.run(std::move(forget));
-    if (!forgotten) log::warning(forgotten.error().message());
+  // Nobody waits for this: a row that stays behind speaks of a group that is gone.
+  if (is_limited && !effects_.try_post([this, id] { (void)store_->forget_original(id); })) {
+    log::debug("too many effects wait; an original stays in the store until the next start");
   }
 }
 
@@ -174,7 +175,11 @@ void Daemon::follow_update(const engine::Container& container) {
   Job& job = found->second;
   const engine::Container before = std::exchange(job.container, container);
   if (!job.unsupported.empty()) return;
-  // What a person gives by `docker update` is a new ceiling, not drift.
+  // What a person gives by `docker update` is a new ceiling, not drift. The engine has written all
+  // of its settings again, so what was written here before is gone.
+  Result<cgroups::CpuSetting> there = cgroups::read_cpu(*fs_, job.group);
+  if (!there) return;
+  const cgroups::CpuSetting written = std::exchange(job.present, *there);
   cgroups::CpuSetting original = job.original;
   if (!has_same_quota(before, container)) {
     original.quota_us = quota_of(container, &original.period_us);
@@ -182,9 +187,8 @@ void Daemon::follow_update(const engine::Container& container) {
   if (before.cpu_shares != container.cpu_shares) {
     const bool is_v2 = fs_->is_v2("cpu");
     original.weight = weight_of(container.cpu_shares, is_v2);
-    Result<cgroups::CpuSetting> there = cgroups::read_cpu(*fs_, job.group);
     // On v2 the engine's rule differs by version; what it wrote says it exactly.
-    if (is_v2 && there && there->weight != job.present.weight) original.weight = there->weight;
+    if (is_v2 && there->weight != written.weight) original.weight = there->weight;
   }
   if (original == job.original) return;
   job.original = original;

@@ -48,9 +48,9 @@ class Daemon {
   Async<void> watchdog();
 
   // daemon_intake.cpp
-  Async<void> take_changes(Moment now);
+  void take_changes(Moment now);
   void admit(const engine::Container& container, const Settings& settings, Moment now);
-  Async<void> finish(std::string id, double time);
+  void finish(const std::string& id, double time);
   void compare_sets(Moment now);
   void follow_update(const engine::Container& container);
   void start_tail(Job& job);

@@ -42,11 +42,13 @@ struct Job {
   cgroups::Group group;
   std::string unsupported;  ///< why it cannot be controlled; "" = it can
   std::string problem;      ///< why its limits are not what they should be; "" = they are
+  std::string log_problem;  ///< why its log cannot be followed; "" = it is
   std::optional<metrics::Extractor> extractor;
 
   cgroups::CpuSetting original;
-  cgroups::CpuSetting present;  ///< as last written or read
-  bool is_original_saved = false;
+  cgroups::CpuSetting present;     ///< as last written or read
+  bool is_original_saved = false;  ///< the store holds `original` as it is here
+  bool is_limited = false;         ///< something else than the original was written
 
   List list = List::nl;
   double limit = 1;

@@ -5,13 +5,10 @@
 #include "ctrl/log.h"
 
 namespace flowcon::ctrl {
-namespace {
 
 bool is_gone(const Error& error) {
   return error.code == boost::system::errc::no_such_process || error.code.value() == ESTALE;
 }
-
-}  // namespace
 
 void Limits::tell_systemd(const cgroups::Group& group, const cgroups::CpuSetting& setting) {
   if (group.scope.empty()) return;

@@ -32,6 +32,9 @@ struct Outcome {
   std::string problem;   ///< "" = none
 };
 
+/// True if an error of cgroups means that the container is gone.
+[[nodiscard]] bool is_gone(const Error& error);
+
 class Limits {
  public:
   Limits(cgroups::CgroupFs& fs, Effects& effects, store::Store& store)
