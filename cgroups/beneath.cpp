@@ -84,8 +84,10 @@ Result<void> try_open_beneath(const std::string& directory, const std::string& p
   return {};
 }
 
-bool is_directory_beneath(const std::string& directory, const std::string& path) {
-  return open_beneath(directory, path, O_PATH | O_DIRECTORY).has_value();
+Result<void> find_directory_beneath(const std::string& directory, const std::string& path) {
+  const auto found = open_beneath(directory, path, O_PATH | O_DIRECTORY);
+  if (!found) return found.error();
+  return {};
 }
 
 Result<std::string> read_proc(const std::string& path) {

@@ -22,8 +22,10 @@ namespace flowcon::cgroups {
 /// Opens for writing and closes again: learns whether a write could begin. Errors: as read_beneath.
 [[nodiscard]] Result<void> try_open_beneath(const std::string& directory, const std::string& path);
 
-/// True if `path` below `directory` is a directory ("" is `directory` itself).
-[[nodiscard]] bool is_directory_beneath(const std::string& directory, const std::string& path);
+/// Whether `path` below `directory` is a directory ("" is `directory` itself). Errors: as
+/// read_beneath; ENOENT where there is nothing, ENOTDIR where it is something else.
+[[nodiscard]] Result<void> find_directory_beneath(const std::string& directory,
+                                                  const std::string& path);
 
 /// The whole of a /proc file by its absolute path, at most 1 MiB. Errors: the kernel's errno.
 [[nodiscard]] Result<std::string> read_proc(const std::string& path);

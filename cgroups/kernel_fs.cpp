@@ -16,6 +16,8 @@
 #include <cstdarg>
 #include <cstdlib>
 #include <set>
+#include <sstream>
+#include <vector>
 
 #include "cgroups/beneath.h"
 #include "cgroups/cgroup_fs.h"
@@ -59,11 +61,14 @@ struct Place {
 
 std::string shown(const Place& place) { return place.mount + "/" + join(place.group, place.file); }
 
+bool is_gone(const Place& place) {
+  const auto found = find_directory_beneath(place.mount, place.group);
+  return !found && found.error().code.value() == ENOENT;
+}
+
 /// What a failed access means: a dead container, a controller that is off, or the errno itself.
 Error explain(const Place& place, int number, const std::string& doing) {
-  if (!is_directory_beneath(place.mount, place.group)) {
-    return errno_error(ESTALE, doing + ": the cgroup is gone");
-  }
+  if (is_gone(place)) return errno_error(ESTALE, doing + ": the cgroup is gone");
   if (number != ENOENT) return errno_error(number, doing);
   std::string why = ": the kernel does not offer this file";
   if (place.is_v2) {
@@ -102,9 +107,7 @@ Result<std::string> read_by_library(const Place& place) {
     return explain(place, last != 0 ? last : EIO, "read " + shown(place));
   }
   // A group that dies between open and read ends the file early, and libcgroup calls that its end.
-  if (text.empty() && !is_directory_beneath(place.mount, place.group)) {
-    return explain(place, ENODEV, "read " + shown(place));
-  }
+  if (text.empty() && is_gone(place)) return explain(place, ENODEV, "read " + shown(place));
   if (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
 }
@@ -164,7 +167,7 @@ class KernelCgroups final : public CgroupFs {
 
   bool exists(const std::string& controller, const std::string& group) const override {
     const auto place = locate(controller, group, "cgroup.procs");
-    return place && is_directory_beneath(place->mount, group);
+    return place && find_directory_beneath(place->mount, group).has_value();
   }
 
  private:
@@ -195,6 +198,16 @@ Mounts checked(Mounts mounts) {
   return mounts;
 }
 
+/// The controllers that the unified hierarchy has.
+std::vector<std::string> unified_controllers(const Mounts& mounts) {
+  std::vector<std::string> controllers;
+  if (mounts.unified.empty()) return controllers;
+  const auto text = read_beneath(mounts.unified, "cgroup.controllers");
+  std::istringstream words(text ? *text : std::string());
+  for (std::string word; words >> word;) controllers.push_back(word);
+  return controllers;
+}
+
 }  // namespace
 
 const char* name(Mode mode) { return mode == Mode::v1 ? "v1" : mode == Mode::v2 ? "v2" : "hybrid"; }
@@ -216,9 +229,8 @@ Result<std::unique_ptr<CgroupFs>> open_kernel_cgroups() {
   for (const auto& [controller, point] : mounts.v1) {
     if (libcgroup_mount_point(controller) == point) by_library.insert(controller);
   }
-  for (const char* controller : {"cpu", "memory", "io", "pids"}) {
-    const bool here = mounts.v1.count(controller) == 0 && !mounts.unified.empty();
-    if (here && libcgroup_mount_point(controller) == mounts.unified) by_library.insert(controller);
+  for (const std::string& controller : unified_controllers(mounts)) {
+    if (libcgroup_mount_point(controller) == mounts.unified) by_library.insert(controller);
   }
   return std::unique_ptr<CgroupFs>(
       std::make_unique<KernelCgroups>(std::move(mounts), std::move(by_library)));

@@ -54,14 +54,14 @@ TEST_CASE("a link below the directory is not followed, whatever it leads to") {
   CHECK(read_beneath(folder / "root", "group/link").error().code.value() == ELOOP);
   CHECK(read_beneath(folder / "root", "alias/file").error().code.value() == ELOOP);
   CHECK_FALSE(write_beneath(folder / "root", "group/link", "x").has_value());
-  CHECK_FALSE(is_directory_beneath(folder / "root", "alias"));
+  CHECK_FALSE(find_directory_beneath(folder / "root", "alias").has_value());
 }
 
 TEST_CASE("a path cannot climb out of the directory") {
   const Folder folder;
   CHECK(read_beneath(folder / "root", "../outside").error().code.value() == EXDEV);
   CHECK(read_beneath(folder / "root", folder / "outside").error().code.value() == EXDEV);
-  CHECK_FALSE(is_directory_beneath(folder / "root", ".."));
+  CHECK_FALSE(find_directory_beneath(folder / "root", "..").has_value());
 }
 
 TEST_CASE("a missing file is ENOENT for reading, writing and trying") {
@@ -75,10 +75,10 @@ TEST_CASE("a missing file is ENOENT for reading, writing and trying") {
 
 TEST_CASE("a directory is told from a file and from nothing") {
   const Folder folder;
-  CHECK(is_directory_beneath(folder / "root", ""));
-  CHECK(is_directory_beneath(folder / "root", "group"));
-  CHECK_FALSE(is_directory_beneath(folder / "root", "group/file"));
-  CHECK_FALSE(is_directory_beneath(folder / "root", "none"));
+  CHECK(find_directory_beneath(folder / "root", "").has_value());
+  CHECK(find_directory_beneath(folder / "root", "group").has_value());
+  CHECK(find_directory_beneath(folder / "root", "group/file").error().code.value() == ENOTDIR);
+  CHECK(find_directory_beneath(folder / "root", "none").error().code.value() == ENOENT);
 }
 
 TEST_CASE("at most about 1 MiB of a file is read") {
