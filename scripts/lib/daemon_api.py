@@ -3,7 +3,9 @@
 """What scripts/quickstart asks flowcond (docs/api.md).
 
     daemon_api.py SOCKET ready                     exit 0 once the daemon and its engine answer
-    daemon_api.py SOCKET line SECONDS [NAME...]    one line on how the jobs do
+    daemon_api.py SOCKET line SECONDS PREFIX [NAME...]
+                                                   one line on how the jobs do; containers are
+                                                   called PREFIX and the name
     daemon_api.py SOCKET collect FILE              a run, on stdin as JSON with the container ids,
                                                    completed with the histories, to FILE
 """
@@ -52,10 +54,10 @@ def one_job(name, job):
             f"{job['metric'] or 'no metric yet'} {number(job['value'], '.4g')}{done}")
 
 
-def line(path, seconds, names):
+def line(path, seconds, prefix, names):
     status = get(path, "/v1/status")
     jobs = {job["name"]: job for job in status["containers"]}
-    parts = [one_job(name, jobs.get(name)) for name in names]
+    parts = [one_job(name, jobs.get(prefix + name)) for name in names]
     print(f"  {seconds:>4} s  " + " | ".join(parts), flush=True)
 
 
@@ -74,8 +76,8 @@ def main():
         case [path, "ready"]:
             if not get(path, "/v1/status")["engine"]["reachable"]:
                 raise SystemExit("flowcond does not reach the engine")
-        case [path, "line", seconds, *names]:
-            line(path, seconds, names)
+        case [path, "line", seconds, prefix, *names]:
+            line(path, seconds, prefix, names)
         case [path, "collect", file]:
             collect(path, file)
         case _:

@@ -5,8 +5,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # KEEP is the script's
 
-# shellcheck source-path=SCRIPTDIR source=common.sh
-. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+# shellcheck source-path=SCRIPTDIR source=daemon.sh
+. "$(dirname "${BASH_SOURCE[0]}")/daemon.sh"
 
 # The published fixed schedule, 0 / 40 / 80 s, at half its length.
 JOB_NAMES=(vae cnn gru)
@@ -19,16 +19,15 @@ JOB_SECONDS=(65 40 35)
 JOB_PROBES=(16 6 1)
 JOB_LINES=(1 1 8)
 JOB_EPOCHS=()
-LABEL=flowcon.quickstart
+PREFIX=flowcon-
+LABEL=docker-flowcon.quickstart
 LONGEST_RUN=600
 
 quicken() {
   JOB_STARTS=(0 4 8)
   JOB_SECONDS=(9 6 6)
-  INTERVAL=$(awk -v i="$INTERVAL" 'BEGIN {print i > 2 ? 2 : i}')
+  INTERVAL=$(awk -v i="$INTERVAL" 'BEGIN {print (i > 2 ? 2 : i)}')
 }
-
-container_name() { printf 'flowcon-%s' "$1"; }
 
 # Containers carry the token of the script that started them: those of a script that is gone are
 # removed, those of another that runs are let be.
@@ -92,48 +91,17 @@ print(max(2, round(target / (each * per_epoch))))' "${JOB_SECONDS[n]}" "${JOB_LI
 
 # start_daemon FOLDER MODE
 start_daemon() {
-  local folder=$1 dry_run=true i
+  local dry_run=true
   [ "$2" = free ] || dry_run=false
-  mkdir "$folder" "$folder/state"
-  cat >"$folder/flowcon.conf" <<CONF
-socket = $folder/flowcon.sock
-socket-group = root
-engine = $ENGINE_SOCKET
-state-dir = $folder/state
-alpha = $ALPHA
-beta = $BETA
-interval = $INTERVAL
-observe = 2
-limit-mode = $LIMIT_MODE
-dry-run = $dry_run
-CONF
-  "$FLOWCOND" --config "$folder/flowcon.conf" --check-config >"$folder/flowcond.log" 2>&1 ||
-    daemon_failed "$folder" "flowcond refuses the configuration $folder/flowcon.conf"
-  setsid "$FLOWCOND" --config "$folder/flowcon.conf" >>"$folder/flowcond.log" 2>&1 </dev/null 9>&- &
-  DAEMON=$(process_token $!)
-  printf '%s\n' "$DAEMON" >"$WORK/flowcond.pid"
-  export FLOWCON_SOCKET=$folder/flowcon.sock
-  for ((i = 0; i < 100; i++)); do
-    if [ -S "$FLOWCON_SOCKET" ] && api ready 2>/dev/null; then return 0; fi
-    process_alive "$DAEMON" || break
-    sleep 0.1
-  done
-  daemon_failed "$folder" "flowcond did not start"
-}
-
-stop_daemon() {
-  [ -z "${DAEMON:-}" ] || process_end "$DAEMON" 15 || warn "flowcond did not end"
-  DAEMON=
-  unset FLOWCON_SOCKET
+  daemon_start "$FLOWCOND" "$1" socket-group=root "engine=$ENGINE_SOCKET" "alpha=$ALPHA" \
+    "beta=$BETA" "interval=$INTERVAL" observe=2 "limit-mode=$LIMIT_MODE" "dry-run=$dry_run" ||
+    daemon_failed "$1" "flowcond did not start"
 }
 
 daemon_failed() {
-  tail -n 20 "$1/flowcond.log" >&2
   KEEP=yes
   die "$2; its log is $1/flowcond.log"
 }
-
-api() { python3 "$FLOWCON_TOP/scripts/lib/daemon_api.py" "$FLOWCON_SOCKET" "$@"; }
 
 # The plugin as a user has it: found by docker in a folder of its configuration.
 install_plugin() {
@@ -155,7 +123,7 @@ run_once() {
     for n in "${!JOB_NAMES[@]}"; do
       if [ -z "${ids[n]:-}" ] && [ "$(seconds_since "$started")" -ge "${JOB_STARTS[n]}" ]; then
         mapfile -t arguments < <(train "$n" --epochs "${JOB_EPOCHS[n]}")
-        ids[n]=$(docker flowcon run --name "$(container_name "${JOB_NAMES[n]}")" "${arguments[@]}") ||
+        ids[n]=$(docker flowcon run --name "$PREFIX${JOB_NAMES[n]}" "${arguments[@]}") ||
           die "docker flowcon run of ${JOB_NAMES[n]} failed"
       fi
     done
@@ -166,14 +134,14 @@ run_once() {
     fi
     [ "$(seconds_since "$started")" -lt "$LONGEST_RUN" ] ||
       die "the trainings did not end within $LONGEST_RUN s"
-    api line "$(seconds_since "$started")" "${JOB_NAMES[@]/#/flowcon-}" || :
+    daemon_api line "$(seconds_since "$started")" "$PREFIX" "${JOB_NAMES[@]}" || :
     pause "$(next_look "$started")"
   done
   for n in "${!ids[@]}"; do check_exit "$n" "${ids[n]}"; done
   pause 1
-  describe_run "$round" "$mode" "${ids[@]}" | api collect "$WORK/data/run-$round-$mode.json" ||
+  describe_run "$round" "$mode" "${ids[@]}" | daemon_api collect "$WORK/data/run-$round-$mode.json" ||
     daemon_failed "$folder" "the histories could not be read"
-  stop_daemon
+  daemon_stop || warn "flowcond had to be killed"
   docker rm "${ids[@]}" >/dev/null
   say "  all ended after $(seconds_since "$started") s"
 }
@@ -188,7 +156,11 @@ next_look() {
   printf '%s' "$wait"
 }
 
-watch_daemon() { process_alive "$DAEMON" || daemon_failed "$1" "flowcond ended in the middle of a run"; }
+watch_daemon() {
+  daemon_alive && return 0
+  tail -n 20 "$1/flowcond.log" >&2
+  daemon_failed "$1" "flowcond ended in the middle of a run"
+}
 
 all_ended() {
   ! docker inspect --format '{{.State.Status}}' "$@" | grep -qv exited
