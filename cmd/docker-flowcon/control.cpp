@@ -10,16 +10,6 @@
 namespace flowcon::plugin {
 namespace {
 
-// docker's own rule for names; ids pass it too. What does not pass is never put into a path.
-bool is_container_name(const std::string& name) {
-  const auto is_letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  };
-  return !name.empty() && name.size() <= 255 && is_letter(name[0]) &&
-         std::all_of(name.begin(), name.end(),
-                     [&](char c) { return is_letter(c) || c == '_' || c == '.' || c == '-'; });
-}
-
 Result<boost::json::value> ask(const DaemonClient& daemon, const std::string& container,
                                const std::string& action, const std::string& body) {
   if (!is_container_name(container)) {
@@ -32,6 +22,15 @@ Result<boost::json::value> ask(const DaemonClient& daemon, const std::string& co
 constexpr std::chrono::seconds kTimeout{30};
 
 }  // namespace
+
+bool is_container_name(std::string_view name) {
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  return !name.empty() && name.size() <= 255 && is_letter(name[0]) &&
+         std::all_of(name.begin(), name.end(),
+                     [&](char c) { return is_letter(c) || c == '_' || c == '.' || c == '-'; });
+}
 
 void declare_adopt(CLI::App& app, AdoptOptions& options) {
   app.add_option("CONTAINER", options.container)->required();

@@ -3,12 +3,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cmd/docker-flowcon/command.h"
 #include "cmd/docker-flowcon/job_options.h"
 
 namespace flowcon::plugin {
+
+/// True if `name` can be a container's name or id, by docker's own rule. What cannot never gets
+/// into a request's path or to a shell.
+[[nodiscard]] bool is_container_name(std::string_view name);
 
 struct AdoptOptions {
   std::string container;

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cmd/docker-flowcon/command.h"
+#include "cmd/docker-flowcon/completion.h"
 #include "cmd/docker-flowcon/endings.h"
 #include "cmd/docker-flowcon/globals.h"
 #include "cmd/docker-flowcon/usage.h"
@@ -44,6 +45,11 @@ class Plugin {
   int run() {
     const Words& words = session_.invocation.words;
     if (!words.empty() && words.front() == kHooks) return kDone;  // nothing to hint at
+    if (is_completion_call(words)) return run_completion(session_, root_, commands_);
+    if (session_.invocation.wants_version) {
+      terminal_.out << "docker flowcon version " FLOWCON_VERSION "\n";
+      return kDone;
+    }
     const Scan scan = scan_words(*root_.app, words, root_.style);
     if (!scan.problem.empty()) return usage_error(terminal_, root_, scan.problem, scan.suggestion);
     const Words own(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(scan.taken));

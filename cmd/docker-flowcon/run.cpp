@@ -53,19 +53,14 @@ void warn_without_daemon(const Session& session) {
 
 }  // namespace
 
-ExecPlan plan_run(const Invocation& invocation, const Environment& environment,
-                  const JobOptions& options, const std::vector<std::string>& docker_arguments) {
+ExecPlan plan_docker(const Invocation& invocation, const Environment& environment,
+                     const std::vector<std::string>& words) {
   ExecPlan plan;
   const std::string original = lookup(environment, kOriginalCommand);
   plan.program = original.empty() ? "docker" : original;
   plan.arguments.push_back(plan.program);
   plan.arguments.insert(plan.arguments.end(), invocation.globals.begin(), invocation.globals.end());
-  plan.arguments.emplace_back("run");
-  for (const std::string& label : job_labels(options)) {
-    plan.arguments.emplace_back("--label");
-    plan.arguments.push_back(label);
-  }
-  plan.arguments.insert(plan.arguments.end(), docker_arguments.begin(), docker_arguments.end());
+  plan.arguments.insert(plan.arguments.end(), words.begin(), words.end());
   for (const auto& [name, value] : environment) {
     if (name.compare(0, kPluginVariables.size(), kPluginVariables) == 0) continue;
     plan.environment.push_back(name + "=" + value);
@@ -73,11 +68,29 @@ ExecPlan plan_run(const Invocation& invocation, const Environment& environment,
   return plan;
 }
 
+ExecPlan plan_run(const Invocation& invocation, const Environment& environment,
+                  const JobOptions& options, const std::vector<std::string>& docker_arguments) {
+  std::vector<std::string> words{"run"};
+  for (const std::string& label : job_labels(options)) {
+    words.emplace_back("--label");
+    words.push_back(label);
+  }
+  words.insert(words.end(), docker_arguments.begin(), docker_arguments.end());
+  return plan_docker(invocation, environment, words);
+}
+
 int run_run(const Session& session, const JobOptions& options,
             const std::vector<std::string>& docker_arguments) {
   warn_without_daemon(session);
   return become(plan_run(session.invocation, session.environment, options, docker_arguments),
                 session.terminal);
+}
+
+int complete_docker_run(const Session& session, const std::string& call,
+                        const std::vector<std::string>& words) {
+  std::vector<std::string> all{call, "run"};
+  all.insert(all.end(), words.begin(), words.end());
+  return become(plan_docker(session.invocation, session.environment, all), session.terminal);
 }
 
 }  // namespace flowcon::plugin

@@ -18,6 +18,11 @@ struct ExecPlan {
   std::vector<std::string> environment;
 };
 
+/// docker as it was called, with its global options, then `words`. The environment is without what
+/// docker tells its plugins.
+[[nodiscard]] ExecPlan plan_docker(const Invocation& invocation, const Environment& environment,
+                                   const std::vector<std::string>& words);
+
 /// docker with its global options, `run`, the labels and `docker_arguments`.
 [[nodiscard]] ExecPlan plan_run(const Invocation& invocation, const Environment& environment,
                                 const JobOptions& options,
@@ -26,5 +31,9 @@ struct ExecPlan {
 /// Becomes docker. Returns only where that fails: 127 where docker is not found, else 126.
 [[nodiscard]] int run_run(const Session& session, const JobOptions& options,
                           const std::vector<std::string>& docker_arguments);
+
+/// Becomes docker to complete `words` of `docker run`. `call` is __complete or __completeNoDesc.
+[[nodiscard]] int complete_docker_run(const Session& session, const std::string& call,
+                                      const std::vector<std::string>& words);
 
 }  // namespace flowcon::plugin

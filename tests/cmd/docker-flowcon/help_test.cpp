@@ -147,6 +147,10 @@ TEST_CASE("what a user typed is made safe before it is shown") {
   CHECK(outcome.err.find('\033') == std::string::npos);
 }
 
+TEST_CASE("docker -v flowcon prints the version") {
+  CHECK(run_words({"-v", "flowcon"}).out == "docker flowcon version " FLOWCON_VERSION "\n");
+}
+
 TEST_CASE("the hooks call is answered with nothing") {
   const Outcome outcome = run_words({"flowcon", "docker-cli-plugin-hooks", "{}"});
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the shell offers behind `docker flowcon`: commands, options, their values, containers.
+// Speaks the protocol of docker's own completion (Cobra).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cmd/docker-flowcon/command.h"
+
+namespace flowcon::plugin {
+
+/// What the shell may offer for the last word.
+struct Completion {
+  /// Candidates that begin with what is typed, each with a description behind a tab where it has
+  /// one.
+  std::vector<std::string> candidates;
+  bool offers_files = false;  ///< the shell may add the names of files
+  /// Words of `docker run` that docker knows better; docker is to complete them.
+  std::optional<std::vector<std::string>> of_docker_run;
+};
+
+/// Completes the last of `words`, which follow `docker flowcon`. `containers` is asked for the
+/// names of containers under control where one is wanted.
+[[nodiscard]] Completion complete(const Command& root, const std::vector<Command>& commands,
+                                  const std::vector<std::string>& words,
+                                  const std::function<std::vector<std::string>()>& containers);
+
+/// The answer in Cobra's protocol: one candidate a line, then the directive.
+[[nodiscard]] std::string render_completion(const Completion& completion, bool descriptions);
+
+/// True if `words` is a call for completion.
+[[nodiscard]] bool is_completion_call(const std::vector<std::string>& words);
+
+/// Answers such a call. docker calls with `__complete flowcon WORD...`, docker's script for bash
+/// with `__completeNoDesc WORD...`. Never fails: a shell has no use for an error.
+[[nodiscard]] int run_completion(const Session& session, const Command& root,
+                                 const std::vector<Command>& commands);
+
+}  // namespace flowcon::plugin
