@@ -102,10 +102,6 @@ Points points_of(const std::vector<Sample>& samples, const Window& window) {
 
 Progress robust_progress(const std::vector<Sample>& samples, const Window& window, double from,
                          double to, Goal goal, double scale, bool directed) {
-  // Silence is not convergence: without a new value nothing is known.
-  const Sample& latest = samples[window.last - 1];
-  if (latest.time <= from) return {};
-
   Points points = points_of(samples, window);
   const double origin = points.trend.front().time;
   const double horizon = std::max(points.trend.back().time - origin, kLeastHorizon * (to - from));
@@ -114,6 +110,7 @@ Progress robust_progress(const std::vector<Sample>& samples, const Window& windo
   }
 
   const std::optional<Trend> trend = trend_of(points.trend, points.noise);
+  // Silence is not convergence: without a new value nothing is known.
   if (!trend) return {};
   // A burst must not look steeper than all that was seen, over the horizon.
   const double slope = std::clamp(trend->slope, -points.range, points.range);
