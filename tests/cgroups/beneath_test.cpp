@@ -13,7 +13,7 @@
 
 #include "tests/support/catch.h"
 
-using namespace flowcon::cgroups;
+namespace flowcon::cgroups {
 
 namespace {
 
@@ -86,3 +86,5 @@ TEST_CASE("at most about 1 MiB of a file is read") {
   folder.put("root/big", std::string(3 * 1024 * 1024, 'x'));
   CHECK(read_beneath(folder / "root", "big").value().size() == 1024 * 1024);
 }
+
+}  // namespace flowcon::cgroups

@@ -9,7 +9,8 @@
 #include "tests/support/catch.h"
 #include "tests/support/fake_cgroups.h"
 
-using namespace flowcon::cgroups;
+namespace flowcon::cgroups {
+
 using flowcon::test::FakeCgroups;
 using Writes = std::vector<Write>;
 
@@ -251,3 +252,5 @@ TEST_CASE("a container without a memory group has no working set") {
   CHECK(read_working_set(fs, group).error().code.value() == ENOENT);
   CHECK(read_cpu_usage(fs, group).error().code.value() == ENOENT);
 }
+
+}  // namespace flowcon::cgroups

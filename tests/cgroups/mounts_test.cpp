@@ -5,7 +5,7 @@
 
 #include "tests/support/catch.h"
 
-using namespace flowcon::cgroups;
+namespace flowcon::cgroups {
 
 namespace {
 
@@ -63,3 +63,5 @@ TEST_CASE("what is not mountinfo is skipped") {
   CHECK(mounts.v1.empty());
   CHECK(mounts.unified.empty());
 }
+
+}  // namespace flowcon::cgroups

@@ -6,7 +6,7 @@
 
 #include "tests/support/catch.h"
 
-using namespace flowcon::cgroups;
+namespace flowcon::cgroups {
 
 TEST_CASE("names that engines give their groups are accepted") {
   for (const char* group : {"", "docker", "docker/4f0c1d", "system.slice/docker-4f0c.scope",
@@ -61,3 +61,5 @@ TEST_CASE("a value is one line that libcgroup does not cut") {
   CHECK_FALSE(check_text("").has_value());
   CHECK_FALSE(check_text("1\n2").has_value());
 }
+
+}  // namespace flowcon::cgroups

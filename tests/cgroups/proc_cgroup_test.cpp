@@ -8,7 +8,7 @@
 #include "cgroups/cpu.h"
 #include "tests/support/catch.h"
 
-using namespace flowcon::cgroups;
+namespace flowcon::cgroups {
 
 namespace {
 
@@ -121,3 +121,5 @@ TEST_CASE("a process that does not exist is ESRCH") {
     CHECK(group.error().code.value() == ESRCH);
   }
 }
+
+}  // namespace flowcon::cgroups

@@ -8,7 +8,7 @@
 #include "cgroups/cpu.h"
 #include "tests/support/catch.h"
 
-using namespace flowcon::cgroups;
+namespace flowcon::cgroups {
 
 namespace {
 
@@ -223,3 +223,5 @@ TEST_CASE("what is shared out is within the kernel's range as it is") {
     }
   }
 }
+
+}  // namespace flowcon::cgroups

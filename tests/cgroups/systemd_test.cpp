@@ -18,7 +18,8 @@
 #include "cgroups/cpu.h"
 #include "tests/support/catch.h"
 
-using namespace flowcon::cgroups;
+namespace flowcon::cgroups {
+
 using Properties = std::vector<UnitProperty>;
 
 namespace {
@@ -173,3 +174,5 @@ TEST_CASE("a host without a system bus is told so") {
   REQUIRE_FALSE(told.has_value());
   CHECK(told.error().message().find("no system bus") != std::string::npos);
 }
+
+}  // namespace flowcon::cgroups

@@ -3,6 +3,7 @@
 // flowcon-test-PID below the mount points, and removes them. Exits 77 with a reason where it cannot
 // run.
 #define CATCH_CONFIG_RUNNER
+#include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -26,7 +27,7 @@
 #include "cgroups/mounts.h"
 #include "tests/support/catch.h"
 
-using namespace flowcon::cgroups;
+namespace flowcon::cgroups {
 
 namespace {
 
@@ -90,9 +91,7 @@ class Child {
  public:
   explicit Child(bool computes) : pid_(::fork()) {
     if (pid_ == 0) {
-      volatile unsigned long spin = 0;
-      while (computes) spin = spin + 1;
-      while (true) ::pause();
+      while (true) computes ? ::sched_yield() : ::pause();
     }
   }
   Child(const Child&) = delete;
@@ -345,11 +344,13 @@ TEST_CASE("a system bus that never answers costs 2 s, not 90") {
   CHECK(took < std::chrono::seconds(3));
 }
 
+}  // namespace flowcon::cgroups
+
 int main(int count, char** arguments) {
-  const std::string reason = reason_to_skip();
+  const std::string reason = flowcon::cgroups::reason_to_skip();
   if (!reason.empty()) {
     std::printf("skipped: cgroups on this host: %s\n", reason.c_str());
-    return kSkipped;
+    return flowcon::cgroups::kSkipped;
   }
   return Catch::Session().run(count, arguments);
 }

@@ -17,7 +17,8 @@
 #include "tests/ctrl/logs/log_folder.h"
 #include "tests/support/catch.h"
 
-using namespace flowcon::ctrl::logs;
+namespace flowcon::ctrl::logs {
+
 using flowcon::test::LogFolder;
 using flowcon::test::record;
 using Lines = std::vector<std::string>;
@@ -406,3 +407,5 @@ TEST_CASE("the position does not count the chunk whose lines are being handed on
   CHECK(offsets == std::vector<std::uint64_t>{0, 0});
   CHECK(reader->position().offset == record("one").size() + record("two").size());
 }
+
+}  // namespace flowcon::ctrl::logs

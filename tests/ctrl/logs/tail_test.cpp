@@ -16,11 +16,13 @@
 #include "tests/ctrl/logs/log_folder.h"
 #include "tests/support/catch.h"
 
-using namespace flowcon::ctrl::logs;
+namespace flowcon::ctrl::logs {
+
 using flowcon::test::LogFolder;
 using flowcon::test::record;
 using Lines = std::vector<std::string>;
-using namespace std::chrono_literals;
+using std::chrono_literals::operator""h;
+using std::chrono_literals::operator""ms;
 
 namespace {
 
@@ -527,3 +529,5 @@ TEST_CASE("a line of any length costs a bounded amount of memory") {
     for (const std::size_t length : lengths) CHECK(length <= kMaxLineBytes);
   }
 }
+
+}  // namespace flowcon::ctrl::logs
