@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/support/catch.h"
+#include "tests/support/golden.h"
 
 namespace {
 
@@ -50,7 +51,7 @@ struct Output {
 };
 
 std::string file(const std::string& name) {
-  const std::string path = FLOWCON_SOURCE_DIR "/tests/cmd/flowcon-sim/golden/" + name;
+  const std::string path = FLOWCON_SOURCE_DIR "/tests/golden/flowcon-sim/" + name;
   std::ifstream in(path);
   CAPTURE(path);
   REQUIRE(in);
@@ -68,7 +69,7 @@ TEST_CASE("the recorded states give the recorded decisions") {
   const Algorithm* algorithm = find_algorithm(name.substr(0, name.find('_')));
   REQUIRE(algorithm != nullptr);
   REQUIRE(decide_one(*algorithm, source_of(file(name + ".in.json"), 7), output.sink));
-  CHECK(output.text == file(name + ".out.json"));
+  flowcon::test::check_golden("flowcon-sim/" + name + ".out.json", output.text);
 }
 
 TEST_CASE("a wrong state gives one line that names the field, and no output") {

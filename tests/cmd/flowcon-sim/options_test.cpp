@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/flowcon-sim/options.h"
 
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "tests/support/catch.h"
+#include "tests/support/golden.h"
 
 namespace {
+
+using flowcon::test::check_golden;
 
 flowcon::Result<flowcon::sim::Invocation> parsed(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "flowcon-sim");
@@ -32,21 +33,13 @@ std::string problem(const std::vector<const char*>& arguments) {
   return message.substr(0, message.find('\n'));
 }
 
-std::string file(const std::string& name) {
-  std::ifstream in(FLOWCON_SOURCE_DIR "/tests/cmd/flowcon-sim/golden/" + name);
-  REQUIRE(in);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
 }  // namespace
 
 TEST_CASE("help is as recorded, wherever it is asked for") {
-  CHECK(text({"--help"}) == file("help.txt"));
-  CHECK(text({"-h"}) == file("help.txt"));
-  CHECK(text({"decide", "--help"}) == file("decide_help.txt"));
-  CHECK(text({"decide", "executor", "-h"}) == file("decide_help.txt"));
+  check_golden("flowcon-sim/help.txt", text({"--help"}));
+  check_golden("flowcon-sim/help.txt", text({"-h"}));
+  check_golden("flowcon-sim/decide_help.txt", text({"decide", "--help"}));
+  check_golden("flowcon-sim/decide_help.txt", text({"decide", "executor", "-h"}));
 }
 
 TEST_CASE("help names every algorithm") {
