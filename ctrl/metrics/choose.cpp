@@ -68,6 +68,8 @@ double score_of(const Series& series) {
   const bool by_line = traits.info.phase == Phase::none;
   if (by_line && traits.phase == Phase::eval && traits.info.better != Better::higher) score -= 1.2;
   if (traits.average) score -= 0.7;
+  // A line that counts nothing reports a part of a step, or a result.
+  if (traits.grain == Grain::none) score -= 0.7;
   if (traits.repeated_key) score -= 3;
   if (traits.nameless) score -= 2;
   if (traits.labelled) score -= 3;

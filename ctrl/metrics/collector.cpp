@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::uint64_t kFnvOffset = 14695981039346656037ULL;
 constexpr std::uint64_t kFnvPrime = 1099511628211ULL;
+constexpr double kRecordPenalty = 5;  // as judge_name() takes off a best so far
+constexpr double kSelfEvident = 10;
 constexpr std::size_t kMaxNames = 256;
 constexpr std::size_t kMaxNameBytes = 96;
 
@@ -111,15 +113,14 @@ void Collector::feed_line(std::string_view line, double time) {
   if (is_copy) return;
   record_ = static_cast<std::uint32_t>(text_hash(text) >> 16);
   label_ = {};
-  switch (table_.read(text)) {
-    case TableLine::header:
-      return;
-    case TableLine::row:
-      take_row(text);
-      take_fields(row_, text, time);
-      return;
-    case TableLine::none:
-      break;
+  in_table_ = false;
+  const TableLine kind = table_.read(text);
+  if (kind == TableLine::header) return;
+  if (kind == TableLine::row || (text.size() != line.size() && table_.read_as_row(line))) {
+    in_table_ = true;
+    take_row(text);
+    take_fields(row_, text, time);
+    return;
   }
   const LineFacts& facts = scanner_.scan(text);
   bar_ = facts.bar;
@@ -159,6 +160,15 @@ void Collector::judge_fields(const std::vector<Field>& fields) {
     if (!field.key.empty()) {
       judged.hash = name_hash(field.key);
       judged.info = judge(field.key, judged.hash);
+      if (field.after_best && judged.info.role == Role::metric && !judged.info.is_best) {
+        judged.info.is_best = true;
+        judged.info.weight = std::max(0.5, judged.info.weight - kRecordPenalty);
+      }
+      if (field.named_after && judged.info.role == Role::metric &&
+          judged.info.phase == Phase::none) {
+        // "719.53, 719.53 avg": named by how it was averaged, a value the program need not explain.
+        judged.info.weight = std::max(judged.info.weight, kSelfEvident);
+      }
     }
     judged_.push_back(judged);
   }
@@ -175,7 +185,8 @@ Collector::LineKind Collector::read_counters(const std::vector<Field>& fields) {
     if (field.average || field.unit) continue;
     if (role == Role::metric && !seen_metric) {
       seen_metric = true;
-      if (kind.has_counter || epoch) kind.grain = kind.has_counter ? Grain::fine : Grain::epoch;
+      kind.counter_first = kind.has_counter || epoch;
+      if (kind.counter_first) kind.grain = kind.has_counter ? Grain::fine : Grain::epoch;
     }
     if (field.key.empty()) {
       const bool leads = i == 0 && field.integer && !field.percent;
@@ -264,7 +275,8 @@ void Collector::take_value(const Field& field, const Judged& judged, Grain grain
   identity =
       mix(identity, static_cast<std::uint64_t>(grain) * 64 + static_cast<std::uint64_t>(phase) * 8 +
                         (field.average ? 4 : 0) + static_cast<std::uint64_t>(occurrence));
-  if (field.quoted) identity = mix(identity, 1);
+  if (kind.counter_first) identity = mix(identity, 3);
+  if (field.quoted || in_table_) identity = mix(identity, in_table_ ? 2 : 1);
   if (!label_.empty()) identity = mix(identity, text_hash(label_));
   Series* series = find_or_create(identity, field, judged, grain, occurrence, position);
   if (!series) return;

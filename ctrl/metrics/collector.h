@@ -42,7 +42,8 @@ class Collector {
   /// What the counters of a line say.
   struct LineKind {
     Grain grain = Grain::none;
-    bool has_counter = false;  ///< finer than an epoch
+    bool has_counter = false;    ///< finer than an epoch
+    bool counter_first = false;  ///< "step 5: loss 0.3", not "loss 0.3, step 5"
     bool bar_finished = false;
     bool same_bar = false;  ///< the finished bar of the line before, drawn again
   };
@@ -78,6 +79,7 @@ class Collector {
 
   std::vector<Judged> judged_;
   std::vector<Field> row_;
+  bool in_table_ = false;
   Bar bar_;
   std::string_view label_;
   std::string unescaped_;

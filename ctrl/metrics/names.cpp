@@ -71,6 +71,8 @@ struct Tally {
   Word metric;
 };
 
+bool is_reward(const Word& word) { return word.weight >= 12; }
+
 void count_word(const std::string& word, Tally& tally) {
   const Word known = meaning_of(word);
   switch (known.meaning) {
@@ -78,7 +80,12 @@ void count_word(const std::string& word, Tally& tally) {
     case Meaning::higher:
     case Meaning::either:
       ++tally.metrics;
-      if (known.weight > tally.metric.weight) tally.metric = known;
+      if (is_reward(known) != is_reward(tally.metric) && tally.metrics > 1) {
+        // "rewards/accuracies": an accuracy among the rewards, not a reward.
+        if (is_reward(tally.metric)) tally.metric = known;
+      } else if (known.weight > tally.metric.weight) {
+        tally.metric = known;
+      }
       break;
     case Meaning::decoy:
       tally.decoy = true;

@@ -42,7 +42,7 @@ bool is_one_of(std::string_view word, std::string_view words) {
 bool is_level(std::string_view word) {
   return is_one_of(word,
                    "INFO WARNING WARN ERROR DEBUG CRITICAL NOTICE FATAL TRACE info warning "
-                   "warn error debug I W E D LOG VLOG[1] DLL");
+                   "warn error debug LOG DLL");
 }
 
 bool is_source_place(std::string_view text) {
@@ -176,7 +176,7 @@ std::string_view without_prefix(std::string_view line) {
       if (end == from) end = ctime_prefix(line, from);
       if (end == from) end = level_prefix(line, from);
       if (end == from) end = host_prefix(line, from);
-    } else if ((c == '-' || c == '|') && at > 0 && from + 1 < line.size() &&
+    } else if ((c == '-' || c == '|' || c == ':') && at > 0 && from + 1 < line.size() &&
                is_blank(line[from + 1])) {
       end = from + 1;
     }

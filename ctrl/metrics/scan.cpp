@@ -76,6 +76,7 @@ const LineFacts& LineScanner::scan(std::string_view line) {
   phase_ = Phase::none;
   frames_.clear();
   overdeep_ = 0;
+  after_best_ = false;
   open_quote_ = '\0';
   fence_is_field_ = false;
   arena_.clear();
@@ -96,6 +97,7 @@ const LineFacts& LineScanner::scan(std::string_view line) {
     } else if (c == '@') {
       i = scan_at_sign(i);
     } else {
+      if (c == ',' || c == ';' || c == '|' || c == '\t') after_best_ = false;
       if (c == '{') open_frame(i);
       if (c == '}') close_frame();
       ++i;
@@ -135,6 +137,7 @@ std::size_t LineScanner::scan_word(std::size_t at) {
       return std::max(number->end, end);
     }
   }
+  if (word.size() == 4 && (word == "best" || word == "Best")) after_best_ = true;
   if (word.size() > 12 ||
       std::string_view("tvdelhfTVDELHF").find(word[0]) == std::string_view::npos) {
     return end;
@@ -182,6 +185,17 @@ std::size_t LineScanner::scan_number(std::size_t at) {
       end = skip_any(line_, end + 1, ":-.+Z");
     }
     set_fence(end);
+    std::size_t word = end;
+    while (word < line_.size() && is_letter(line_[word])) ++word;
+    const Meaning meaning = look_up(lower(line_.substr(end, word - end))).meaning;
+    if (word > end && word - end < 12 && (meaning == Meaning::epoch || meaning == Meaning::step)) {
+      Field field;  // "1-50batch"
+      field.key = line_.substr(end, word - end);
+      field.value = number->value;
+      field.integer = true;
+      add(field, word);
+      return word;
+    }
     return end;
   }
   if (digit_after && (next == '.' || next == '/')) {
@@ -293,13 +307,17 @@ void LineScanner::take_number(std::size_t begin, const Number& number, std::stri
     return;
   }
   field.quoted = key.quoted;
+  field.after_best = after_best_;
   if (key.after_number) {
     name_after_counter(field);
   } else if (field.key.empty()) {
     field.key = frame_key(key.text);
   }
   field.bracketed = key.bracketed && field.key.empty();
-  if (field.key.empty() && !field.bracketed && !key.after_number) field.key = key_after(end);
+  if (field.key.empty() && !field.bracketed && !key.after_number) {
+    field.key = key_after(end);
+    field.named_after = !field.key.empty();
+  }
   // The unit may stand apart: "351.17 samples/sec".
   if (!field.unit && unit.empty() && end < line_.size() && line_[end] == ' ') {
     std::size_t word = end + 1;

@@ -22,12 +22,14 @@ struct Field {
   Phase phase = Phase::none;  ///< of the words before the name ("Test: loss 0.3")
   bool integer = false;
   bool percent = false;
-  bool unit = false;       ///< a unit is glued to it: seconds, bytes, a rate
-  bool far_unit = false;   ///< the next word is a unit ("351.17 samples/sec"), or the next name
-  bool average = false;    ///< the "(v)" after a value of the same name
-  bool has_total = false;  ///< a counter "a/b" of whole numbers, or "a of b"
-  bool quoted = false;     ///< a member of a dictionary
-  bool bracketed = false;  ///< nameless in brackets: "[120]", "[1, 2000]"
+  bool unit = false;         ///< a unit is glued to it: seconds, bytes, a rate
+  bool far_unit = false;     ///< the next word is a unit ("351.17 samples/sec"), or the next name
+  bool average = false;      ///< the "(v)" after a value of the same name
+  bool has_total = false;    ///< a counter "a/b" of whole numbers, or "a of b"
+  bool quoted = false;       ///< a member of a dictionary
+  bool named_after = false;  ///< "719.53 avg": the name follows
+  bool after_best = false;   ///< "Best is trial 3 with value: 0.97"
+  bool bracketed = false;    ///< nameless in brackets: "[120]", "[1, 2000]"
 };
 
 /// A progress bar on the line (Keras, tqdm, rich).
@@ -87,6 +89,7 @@ class LineScanner {
   std::string_view line_;
   std::size_t fence_ = 0;        ///< end of the last number, date or string value
   bool fence_is_field_ = false;  ///< the fence is the end of a value
+  bool after_best_ = false;      ///< the word "best" stands before, in the same clause
   char open_quote_ = '\0';       ///< a quote that is never closed on this line
   Phase phase_ = Phase::none;
   std::vector<Frame> frames_;

@@ -236,8 +236,15 @@ std::string_view LineScanner::key_after(std::size_t at) const {
   }
   const bool closed =
       end == line_.size() || std::string_view(",;|)").find(line_[end]) != std::string_view::npos;
-  if (!closed || end == from || !is_letter(line_[from])) return {};
-  return trimmed(line_.substr(from, end - from));
+  if (end == from || !is_letter(line_[from])) return {};
+  const std::string_view words = trimmed(line_.substr(from, end - from));
+  if (closed) return words;
+  // "365.2 perplexity estimate based on a held-out corpus": its first word names it.
+  const std::string_view first = words.substr(0, words.find(' '));
+  return judge_name(first).weight > 5 && end < line_.size() && line_[end] != ':' &&
+                 line_[end] != '='
+             ? first
+             : std::string_view{};
 }
 
 void LineScanner::find_bar() {

@@ -47,8 +47,9 @@ bool is_gap(std::string_view text) {
 
 bool is_clock(std::string_view text) {
   return text.find(':') != std::string_view::npos &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return is_digit(c) || c == ':' || c == '.' || c == '-'; });
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return is_digit(c) || is_blank(c) || c == ':' || c == '.' || c == '-';
+         });
 }
 
 bool is_name(std::string_view cell) {
@@ -81,11 +82,35 @@ std::string column_name(std::string_view cell) {
 TableLine TableReader::read(std::string_view line) {
   if (line.size() > kMaxRowBytes) return TableLine::none;
   const std::string_view body = without_bar(line);
-  if (how_ != Split::none && read_row(body)) return TableLine::row;
-  if (body.size() <= kMaxHeaderBytes && !is_rule(body)) {
-    if (read_header(body)) return TableLine::header;
+  const bool after_header = just_read_header_;
+  just_read_header_ = false;
+  if (how_ != Split::none && read_row(body)) {
+    previous_.clear();
+    return TableLine::row;
   }
-  return TableLine::none;
+  if (body.size() > kMaxHeaderBytes) return TableLine::none;
+  if (is_rule(body)) return TableLine::none;
+  if (after_header && join_header(body)) return TableLine::header;
+  just_read_header_ = read_header(body);
+  return just_read_header_ ? TableLine::header : TableLine::none;
+}
+
+bool TableReader::read_as_row(std::string_view line) {
+  return how_ != Split::none && line.size() <= kMaxRowBytes && read_row(without_bar(line));
+}
+
+/// The lower half of a header in a box, some of its cells empty.
+bool TableReader::join_header(std::string_view line) {
+  if (how_ != Split::pipes || !split(line, how_, parts_) || parts_.size() != columns_.size())
+    return false;
+  const bool has_values = std::any_of(parts_.begin(), parts_.end(), [](std::string_view cell) {
+    return !cell.empty() && !is_name(cell) && cell.front() != '(';
+  });
+  if (has_values) return false;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i].empty()) columns_[i] += ' ' + std::string(parts_[i]);
+  }
+  return true;
 }
 
 bool TableReader::split(std::string_view line, Split how, std::vector<std::string_view>& cells) {
@@ -164,6 +189,10 @@ bool TableReader::read_header(std::string_view line) {
       how = Split::blanks;
     }
     how_ = how;
+    narrow_.clear();
+    if (how == Split::wide_blanks) {
+      for (const std::string& word : words) narrow_.push_back(column_name(word));
+    }
     if (std::all_of(words.begin(), words.end(), is_name)) previous_ = words;
     return true;
   }
@@ -173,9 +202,9 @@ bool TableReader::read_header(std::string_view line) {
   return false;
 }
 
-bool TableReader::take_cell(std::string_view text, std::size_t column) {
+bool TableReader::take_cell(std::string_view text, const std::string& column) {
   Cell cell;
-  cell.column = columns_[column];
+  cell.column = column;
   std::optional<Number> number = number_at(text, 0);
   if (!number) number = non_finite_at(text, 0);
   if (!number) return false;
@@ -187,6 +216,7 @@ bool TableReader::take_cell(std::string_view text, std::size_t column) {
     cell.total = total->value;
     end = total->end;
   } else if (end < text.size()) {
+    if (text[end] == ' ') ++end;
     if (!std::all_of(text.begin() + static_cast<std::ptrdiff_t>(end), text.end(), is_letter) ||
         text.size() - end > 4) {
       return false;
@@ -199,13 +229,19 @@ bool TableReader::take_cell(std::string_view text, std::size_t column) {
 }
 
 bool TableReader::read_row(std::string_view line) {
-  const Split how = how_ == Split::wide_blanks ? Split::blanks : how_;
-  if (!split(line, how, parts_) || parts_.size() != columns_.size()) return false;
+  if (how_ != Split::wide_blanks) return read_row(line, how_);
+  return read_row(line, Split::blanks) || read_row(line, Split::wide_blanks);
+}
+
+bool TableReader::read_row(std::string_view line, Split how) {
+  if (!split(line, how, parts_)) return false;
+  if (parts_.size() != columns_.size() && parts_.size() != narrow_.size()) return false;
+  const std::vector<std::string>& columns = parts_.size() == columns_.size() ? columns_ : narrow_;
   cells_.clear();
   label_ = {};
   std::size_t gaps = 0;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (take_cell(parts_[i], i)) continue;
+    if (take_cell(parts_[i], columns[i])) continue;
     if (is_gap(parts_[i]) || is_clock(parts_[i])) {
       ++gaps;
     } else if (cells_.empty() && label_.empty() && is_name(parts_[i])) {

@@ -26,6 +26,9 @@ class TableReader {
  public:
   /// What `line` is. After `row`, cells() and label() hold its values until the next call.
   TableLine read(std::string_view line);
+  /// True if `line` is a row of the present table; for a line that begins with a time, which may be
+  /// a prefix or the first column.
+  bool read_as_row(std::string_view line);
   [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
   /// The text in front of a row's values, "" where there is none.
   [[nodiscard]] std::string_view label() const { return label_; }
@@ -34,11 +37,15 @@ class TableReader {
   enum class Split { none, blanks, wide_blanks, tabs, commas, pipes };
   bool read_header(std::string_view line);
   bool read_row(std::string_view line);
+  bool read_row(std::string_view line, Split how);
+  bool join_header(std::string_view line);
   static bool split(std::string_view line, Split how, std::vector<std::string_view>& cells);
-  bool take_cell(std::string_view text, std::size_t column);
+  bool take_cell(std::string_view text, const std::string& column);
 
   Split how_ = Split::none;
   std::vector<std::string> columns_;
+  std::vector<std::string> narrow_;  ///< the columns if every blank parts two names
+  bool just_read_header_ = false;
   std::vector<std::string> previous_;  ///< words of the line before: the upper half of a header
   std::vector<std::string_view> parts_;
   std::vector<Cell> cells_;

@@ -31,6 +31,7 @@ constexpr std::array kGroups{
     Group{Meaning::lower, 4, "trl tel"},
     Group{Meaning::either, 8, "objective objf obj_val objval"},
     Group{Meaning::either, 7, "elbo likelihood loglik loglikelihood logprob logp ll llh fval"},
+    Group{Meaning::either, 5, "f fx fun"},
     Group{Meaning::higher, 13,
           "reward rewards rew return returns ret eprewmean epret "
           "averageepret eprewardmean"},
@@ -62,7 +63,7 @@ constexpr std::array kGroups{
         "skipped oom freq frequency interval capacity compute price power watts exploration "
         "entropy_coef cuda device devices node nodes port address ip pcie bus channel channels "
         "thread threads worker workers process processes line lines weights weight percent "
-        "progress completed"},
+        "progress completed chosen rejected margin margins"},
     Group{Meaning::quantity, 0,
           "rate ratio fraction samples sample examples example images image img imgs tokens token "
           "tok sequences sequence sents sent sentences sentence records record words word chars "
@@ -91,7 +92,7 @@ constexpr std::array kGroups{
           "moving ema cumulative dataset and a with "
           "online by last net output recons reconstruction recon metric metrics rollout this to "
           "results result after estimate generalization episodic micro "
-          "macro weighted bbox segm segmentation root negative log entropy cross"},
+          "macro finished weighted bbox segm segmentation root negative log entropy cross"},
     Group{Meaning::part, 0,
           "kl aux auxiliary reg regularization regularisation regularizer penalty adv adversarial "
           "perc perceptual box cls obj rpn mask policy pg vf gen disc dis generator discriminator "
