@@ -76,8 +76,8 @@ FLOWCON_CLEANUP=()
 at_exit() {
   FLOWCON_CLEANUP+=("$(printf '%q ' "$@")")
   trap 'run_cleanup $?' EXIT
-  trap 'exit 130' INT
-  trap 'exit 143' TERM
+  trap 'warn "interrupted; cleaning up"; exit 130' INT
+  trap 'warn "terminated; cleaning up"; exit 143' TERM
   trap 'exit 129' HUP
 }
 
