@@ -204,7 +204,7 @@ Collector::LineKind Collector::read_counters(const std::vector<Field>& fields) {
       }
     } else if (role == Role::total && field.integer) {
       progress_.total(lower(field.key).find("epoch") != std::string::npos, field.value);
-    } else if (field.has_total && role == Role::decoy && counts_data(field.key)) {
+    } else if (field.has_total && role != Role::metric && counts_data(field.key)) {
       kind.has_counter = true;
       progress_.ratio(judged.hash, Role::step, field.value, field.total, line_);
     }

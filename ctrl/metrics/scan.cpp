@@ -60,9 +60,9 @@ std::size_t second_of_ratio(std::string_view line, std::size_t at, bool& spaced)
 }
 
 bool is_generic(std::string_view key) {
-  constexpr std::array<std::string_view, 14> names{
-      "value",   "val",   "v",       "metrics", "data", "logs",   "log",
-      "results", "stats", "scalars", "scalar",  "mean", "metric", "result"};
+  constexpr std::array<std::string_view, 11> names{"value",  "metrics", "data",  "logs",
+                                                   "log",    "results", "stats", "scalars",
+                                                   "scalar", "metric",  "result"};
   return std::find(names.begin(), names.end(), key) != names.end();
 }
 
@@ -199,7 +199,7 @@ std::size_t LineScanner::scan_number(std::size_t at) {
     return end;
   }
   if (digit_after && (next == '.' || next == '/')) {
-    const std::size_t run = skip_any(line_, end, "./");
+    const std::size_t run = skip_any(line_, end, "./:");
     const std::string_view rest = line_.substr(end, run - end);
     const bool is_date = std::count(rest.begin(), rest.end(), '/') > 1 || next == '.';
     if (is_date) {
@@ -425,7 +425,7 @@ void LineScanner::close_frame() {
     std::string_view& key = facts_.fields[i].key;
     std::string_view leaf = key;
     if (leaf.starts_with(frame.prefix)) leaf.remove_prefix(frame.prefix.size());
-    if (leaf == "value" || leaf == "val" || leaf == "v") key = name;
+    if (leaf == "value" || leaf == "v") key = name;
   }
 }
 

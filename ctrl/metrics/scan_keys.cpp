@@ -33,7 +33,12 @@ bool is_key_char(std::string_view line, std::size_t at, bool in_frame) {
   if (is_letter(c) || is_digit(c)) return true;
   if (is_beyond_ascii(c)) return !is_symbol_byte(line, at);
   if (c == ':') {
-    return at > 0 && at + 1 < line.size() && is_letter(line[at - 1]) && is_letter(line[at + 1]);
+    if (at == 0 || at + 1 >= line.size()) return false;
+    // "metrics:mcc", "mAP@0.5:0.95".
+    const std::string_view before = line.substr(at < 5 ? 0 : at - 5, at < 5 ? at : 5);
+    if (is_digit(line[at - 1]))
+      return before.find('@') != std::string_view::npos && line[at + 1] != ' ';
+    return is_letter(line[at - 1]) && is_letter(line[at + 1]);
   }
   if (c == '\'') {
     const bool inside = at > 0 && at + 1 < line.size() && is_letter(line[at + 1]);

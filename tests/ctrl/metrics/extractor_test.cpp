@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/metrics/extractor.h"
+
+#include <cmath>
+#include <string>
+
+#include "tests/support/catch.h"
+
+namespace flowcon::ctrl::metrics {
+namespace {
+
+Extractor extractor_for(const Spec& spec, std::size_t keep) {
+  auto made = Extractor::create(spec, keep);
+  REQUIRE(made.has_value());
+  return std::move(*made);
+}
+
+std::vector<double> values_of(const Report& report) {
+  std::vector<double> values;
+  for (const Sample& sample : report.samples) values.push_back(sample.value);
+  return values;
+}
+
+Spec with_pattern(const std::string& pattern) {
+  Spec spec;
+  spec.pattern = pattern;
+  return spec;
+}
+
+using Values = std::vector<double>;
+
+}  // namespace
+
+TEST_CASE("samples carry the time of their lines") {
+  Extractor extractor = extractor_for({}, 4);
+  for (int i = 0; i < 6; ++i) {
+    extractor.feed("step " + std::to_string(i) + " loss " + std::to_string(5.5 - i), 100.0 + i);
+  }
+  const Report report = extractor.report();
+  CHECK(report.metric == "loss");
+  REQUIRE(report.samples.size() == 4);
+  CHECK(report.samples.front().time == 102);
+  CHECK(report.samples.back().time == 105);
+  CHECK(report.count == 6);
+  REQUIRE(report.head.size() == 6);
+  CHECK(report.head.front().time == 100);
+  CHECK(report.low == Approx(0.5));
+  CHECK(report.high == Approx(5.5));
+}
+
+TEST_CASE("count changes when there is something new") {
+  Extractor extractor = extractor_for({}, 4);
+  CHECK(extractor.count() == 0);
+  extractor.feed("starting", 1);
+  CHECK(extractor.count() == 0);
+  extractor.feed("loss: 0.5", 2);
+  CHECK(extractor.count() == 1);
+  extractor.feed("loss: 0.4", 3);
+  CHECK(extractor.count() == 2);
+}
+
+TEST_CASE("nothing found is said as such") {
+  Extractor extractor = extractor_for({}, 0);
+  extractor.feed("hello", 1);
+  extractor.feed("", 2);
+  const Report report = extractor.report();
+  CHECK(report.metric.empty());
+  CHECK(report.count == 0);
+  CHECK(report.samples.empty());
+  CHECK(report.confidence == 0);
+  CHECK_FALSE(report.counter);
+}
+
+TEST_CASE("a pattern finds every value of a line") {
+  Extractor named = extractor_for(with_pattern(R"(err=(?P<value>\S+))"), 0);
+  named.feed("a err=0.5 b err=nan c err=1e999 d err=x e err=12%", 1);
+  const Values values = values_of(named.report());
+  REQUIRE(values.size() == 4);
+  CHECK(values[0] == 0.5);
+  CHECK(std::isnan(values[1]));
+  CHECK(std::isinf(values[2]));
+  CHECK(values[3] == 12);
+  CHECK(named.report().confidence == 1);
+  Extractor single = extractor_for(with_pattern(R"(^(\d+)$)"), 0);
+  single.feed("17", 1);
+  CHECK(values_of(single.report()) == Values{17});
+}
+
+TEST_CASE("the goal of a pattern is what its words say, or what the user says") {
+  Extractor accuracy = extractor_for(with_pattern("val_acc=(.*)"), 0);
+  accuracy.feed("val_acc=0.5", 1);
+  CHECK(accuracy.report().goal == Goal::max);
+  Spec spec = with_pattern("val_acc=(.*)");
+  spec.goal = Goal::min;
+  Extractor asked = extractor_for(spec, 0);
+  asked.feed("val_acc=0.5", 1);
+  CHECK(asked.report().goal == Goal::min);
+}
+
+TEST_CASE("patterns that cannot work are refused with a reason") {
+  struct Row {
+    std::string pattern;
+    const char* part;
+  };
+  const Row rows[] = {
+      {"loss=(", "not RE2"},
+      {"loss=", "group named"},
+      {"(a)(b)", "group named"},
+      {"(?=a)(b)", "not RE2"},
+      {std::string(5000, 'a'), "4096"},
+      {"(a)(a)(a)(a)(a)(a)(a)(a)(a)(a)(?P<value>b)", "too many groups"},
+  };
+  for (const Row& row : rows) {
+    INFO(row.pattern.substr(0, 50));
+    const auto made = Extractor::create(with_pattern(row.pattern), 0);
+    REQUIRE_FALSE(made.has_value());
+    CHECK(made.error().what.find(row.part) != std::string::npos);
+  }
+}
+
+TEST_CASE("an empty match does not loop") {
+  Extractor extractor = extractor_for(with_pattern("(x*)"), 0);
+  extractor.feed("abc", 1);
+  CHECK(extractor.report().count == 0);
+}
+
+TEST_CASE("the user's goal goes before the name's") {
+  Spec spec;
+  spec.goal = Goal::max;
+  Extractor extractor = extractor_for(spec, 0);
+  for (int i = 0; i < 9; ++i) extractor.feed("loss: " + std::to_string(1.0 + i), i);
+  CHECK(extractor.report().goal == Goal::max);
+}
+
+TEST_CASE("a decoy is found when it is asked for") {
+  Spec spec;
+  spec.metric = "lr";
+  Extractor extractor = extractor_for(spec, 0);
+  for (int i = 0; i < 5; ++i) extractor.feed("loss: 0.5 lr: 0.1", i);
+  CHECK(extractor.report().metric == "lr");
+  CHECK(extractor.report().count == 5);
+}
+
+TEST_CASE("records printed twice count once, a plateau counts in full") {
+  Extractor twice = extractor_for({}, 0);
+  Extractor plateau = extractor_for({}, 0);
+  Values wanted;
+  for (int i = 0; i < 6; ++i) {
+    const std::string line = "INFO - Train Loss: " + std::to_string(2.5 - 0.25 * i);
+    wanted.push_back(2.5 - 0.25 * i);
+    twice.feed(line, i);
+    twice.feed(line, i);
+    plateau.feed(line, i);
+  }
+  for (int i = 0; i < 10; ++i) plateau.feed("INFO - Train Loss: 1.000000", 10 + i);
+  CHECK(values_of(twice.report()) == wanted);
+  CHECK(plateau.report().samples.size() == 16);
+}
+
+TEST_CASE("the choice settles and does not change for a slightly better candidate") {
+  Extractor extractor = extractor_for({}, 32);
+  for (int i = 0; i < 200; ++i)
+    extractor.feed("step " + std::to_string(i) + " train_loss " + std::to_string(3.0 / (i + 1)), i);
+  REQUIRE(extractor.report().metric == "train_loss");
+  for (int i = 200; i < 230; ++i)
+    extractor.feed("step " + std::to_string(i) + " mean_loss " + std::to_string(3.0 / (i + 1)), i);
+  CHECK(extractor.report().metric == "train_loss");
+}
+
+TEST_CASE("a thousand names a line do not crowd the metric out") {
+  Extractor extractor = extractor_for({}, 16);
+  for (int i = 0; i < 300; ++i) {
+    extractor.feed("step " + std::to_string(i) + " loss " + std::to_string(4.0 / (i + 1)), i);
+    std::string noise;
+    for (int k = 0; k < 200; ++k)
+      noise += "key_" + std::string(1, static_cast<char>('a' + k % 26)) +
+               std::to_string(i * 200 + k) + "x=0.5 ";
+    extractor.feed(noise, i);
+  }
+  CHECK(extractor.report().metric == "loss");
+  CHECK(extractor.report().count == 300);
+}
+
+TEST_CASE("nested counters are one progress") {
+  Extractor extractor = extractor_for({}, 0);
+  extractor.feed("Epoch 3/20", 1);
+  extractor.feed("batch 25/100 loss 0.5", 2);
+  const Report report = extractor.report();
+  REQUIRE(report.counter);
+  CHECK(report.counter->done == 2.25);
+  CHECK(report.counter->total == 20);
+}
+
+TEST_CASE("progress is no date, no accuracy and no time") {
+  Extractor extractor = extractor_for({}, 0);
+  for (const char* line : {"05/10/2024 loss 0.5", "Accuracy: 9650/10000 (96%)", "Channel 00/32",
+                           "ETA 00:12:34", "Gen/Dis Loss: 0.5/0.25", "epoch 5/3"}) {
+    extractor.feed(line, 1);
+  }
+  CHECK_FALSE(extractor.report().counter);
+}
+
+TEST_CASE("progress is found in every common shape") {
+  struct Row {
+    const char* line;
+    double done;
+    double total;
+  };
+  const Row rows[] = {
+      {"epoch 3/20", 3, 20},
+      {"step 100/1000 loss 0.5", 100, 1000},
+      {"Train Epoch: 1 [640/60000 (1%)]\tLoss: 0.5", 640, 60000},
+      {"Epoch [3][100/500] loss 0.5", 100, 500},
+      {" 12%|#2        | 120/1000 [00:10<01:13, 11.9it/s]", 120, 1000},
+      {"iter 5 of 10", 5, 10},
+      {"Epoch 3 out of 20", 3, 20},
+      {"{\"epoch\":3,\"epochs\":20,\"loss\":0.5}", 3, 20},
+      {"{\"step\":30,\"max_steps\":200}", 30, 200},
+      {"| epoch 001:   1000 / 3935 loss=10.1", 1000, 3935},
+      {"Processed 640/60000 samples", 640, 60000},
+  };
+  for (const Row& row : rows) {
+    INFO(row.line);
+    Extractor extractor = extractor_for({}, 0);
+    extractor.feed(row.line, 1);
+    const Report report = extractor.report();
+    REQUIRE(report.counter);
+    CHECK(report.counter->done == row.done);
+    CHECK(report.counter->total == row.total);
+  }
+}
+
+}  // namespace flowcon::ctrl::metrics

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/metrics/names.h"
+
+#include "tests/support/catch.h"
+
+namespace flowcon::ctrl::metrics {
+
+TEST_CASE("names of metrics say which way is better") {
+  for (const char* name : {"loss", "train_loss", "val_loss", "AvgCost", "Loss/tok", "lm loss",
+                           "ppl", "CrossEntropyWithSoftmax", "validation_0-rmse", "cross-entropy",
+                           "negative log likelihood", "WER", "train rmse <loss>"}) {
+    INFO(name);
+    CHECK(judge_name(name).role == Role::metric);
+    CHECK(judge_name(name).better == Better::lower);
+  }
+  for (const char* name :
+       {"accuracy", "Acc@1", "top1", "val_acc", "mIoU", "mAP@.5:.95", "ep_rew_mean", "BLEU4",
+        "eval_f1", "episode_return", "heatmap_accuracy", "AverageEpRet", "ndcg@10"}) {
+    INFO(name);
+    CHECK(judge_name(name).role == Role::metric);
+    CHECK(judge_name(name).better == Better::higher);
+  }
+}
+
+TEST_CASE("numbers that move smoothly and mean nothing are decoys") {
+  for (const char* name :
+       {"lr",          "learning rate", "loss_scale",         "grad norm",    "eta",
+        "samples/sec", "Tok/s",         "batch_cost",         "reader_cost",  "time cost",
+        "momentum",    "gpu_mem",       "temperature",        "elapsed_time", "ips",
+        "lossScale",   "ep_len_mean",   "explained_variance", "loss weight",  "tokens/s"}) {
+    INFO(name);
+    CHECK(judge_name(name).role == Role::decoy);
+  }
+}
+
+TEST_CASE("counters and their totals are told apart") {
+  for (const char* name : {"epoch", "Train Epoch", "Ep.", "epoch_num"})
+    CHECK(judge_name(name).role == Role::epoch);
+  for (const char* name :
+       {"step", "global_step", "Iteration", "minibatch", "num_updates", "total_timesteps"}) {
+    INFO(name);
+    CHECK(judge_name(name).role == Role::step);
+  }
+  for (const char* name :
+       {"epochs", "max_epochs", "num_train_epochs", "total_steps", "max_iters"}) {
+    INFO(name);
+    CHECK(judge_name(name).role == Role::total);
+  }
+}
+
+TEST_CASE("the main loss outweighs its parts, the validation's and the best so far") {
+  const double loss = judge_name("loss").weight;
+  for (const char* name :
+       {"loss_rpn_cls", "kl_loss", "val_loss", "best_loss", "aux_output_loss", "value_loss"}) {
+    INFO(name);
+    CHECK(judge_name(name).weight < loss);
+  }
+  CHECK(judge_name("ep_rew_mean").weight > loss);
+  CHECK(judge_name("best val acc").is_best);
+}
+
+TEST_CASE("the words of a name are found in every spelling") {
+  using Words = std::vector<std::string>;
+  CHECK(name_words("AvgCost") == Words{"avg", "cost"});
+  CHECK(name_words("valid_1's binary_logloss") == Words{"valid", "1", "s", "binary", "logloss"});
+  CHECK(name_words("top1 mIoU") == Words{"top1", "miou"});
+  CHECK(name_words("<>--").empty());
+}
+
+TEST_CASE("phases have many words") {
+  CHECK(phase_of_word("training") == Phase::train);
+  CHECK(phase_of_word("dev") == Phase::eval);
+  CHECK(phase_of_word("loss") == Phase::none);
+  CHECK(judge_name("eval_loss").phase == Phase::eval);
+}
+
+}  // namespace flowcon::ctrl::metrics
