@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -183,10 +184,19 @@ Result<void> lock_state(const std::string& folder) {
   return {};  // held until the process ends
 }
 
+// A followed log is an open file; the usual soft limit of 1,024 would end at as many containers.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) log::debug("the limit of open files stays low");
+}
+
 }  // namespace
 
 Result<void> run_daemon(const Config& config) {
   log::set_level(config.log_level);
+  raise_descriptor_limit();
   Result<std::unique_ptr<cgroups::CgroupFs>> fs = cgroups::open_kernel_cgroups();
   if (!fs) return fs.error();
   if (Result<void> locked = lock_state(config.state_dir); !locked) return locked;
