@@ -5,13 +5,15 @@
 #
 #   bench_begin BINDIR TOOL...   checks what is needed, makes the folder WORK, starts the engine
 #   bench_image NAME FILE [LINK...]   an image that holds one static program, and links to it
-#   bench_flowcond [OPTION...]   starts BINDIR/flowcond; FLOWCOND_PID and FLOWCON_SOCKET are set
+#   bench_flowcond [OPTION=VALUE...]   starts BINDIR/flowcond; FLOWCOND_PID and FLOWCON_SOCKET are set
 #   bench_measure FILE [ARG...]  runs a Python program, so that a signal to this script ends it too
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # the results are variables of the caller
 
 # shellcheck source-path=SCRIPTDIR source=../../scripts/lib/engine.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib/engine.sh"
+# shellcheck source-path=SCRIPTDIR source=../../scripts/lib/daemon.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib/daemon.sh"
 
 usage_error() {
   warn "$1; see $0 --help"
@@ -62,24 +64,9 @@ bench_image() {
 }
 
 bench_flowcond() {
-  local i
-  mkdir "$WORK/state"
-  export FLOWCON_SOCKET=$WORK/flowcon.sock
-  # A configuration of its own: the machine's must not count.
-  printf 'socket = %s\nsocket-group = root\nengine = %s\nstate-dir = %s\n' \
-    "$FLOWCON_SOCKET" "$ENGINE_SOCKET" "$WORK/state" >"$WORK/flowcon.conf"
-  setsid "$BINDIR/flowcond" --config "$WORK/flowcon.conf" "$@" >"$WORK/flowcond.log" 2>&1 </dev/null &
-  FLOWCOND_PID=$!
-  at_exit process_end "$(process_token "$FLOWCOND_PID")" 15
-  for ((i = 0; i < 200; i++)); do
-    if [ -S "$FLOWCON_SOCKET" ] &&
-      python3 "$FLOWCON_TOP/scripts/lib/daemon_api.py" "$FLOWCON_SOCKET" ready 2>/dev/null; then
-      return 0
-    fi
-    process_start "$FLOWCOND_PID" >/dev/null || break
-    sleep 0.1
-  done
-  bench_failed "flowcond did not start"
+  daemon_start "$BINDIR/flowcond" "$WORK/flowcond" socket-group=root "engine=$ENGINE_SOCKET" "$@" ||
+    die "flowcond did not start"
+  FLOWCOND_PID=${DAEMON%%:*}
 }
 
 # In the background and waited for: bash answers a signal only between two commands.
@@ -95,6 +82,6 @@ bench_measure() {
 
 bench_failed() {
   warn "the last lines of flowcond:"
-  tail -n 15 "$WORK/flowcond.log" | sed 's/^/    /' >&2
+  tail -n 15 "$WORK/flowcond/flowcond.log" | sed 's/^/    /' >&2
   die "$1"
 }
