@@ -9,7 +9,7 @@ import math
 COLOURS = ("var(--job-1)", "var(--job-2)", "var(--job-3)", "var(--job-4)", "var(--job-5)")
 LISTS = {"NL": "young: still learns", "WL": "watched: slower", "CL": "completing: has converged"}
 TITLES = {"free": "Free competition", "flowcon": "Under FlowCon"}
-WIDTH, LEFT, RIGHT = 560, 44, 8
+WIDTH, LEFT, RIGHT = 560, 44, 20
 MOST_POINTS = 500
 
 STYLE = """
@@ -102,7 +102,7 @@ class Plot:
                               f'fill-opacity="0.75"><title>{esc(title)}</title></polygon>')
 
     def box(self, start, end, low, high, colour, title):
-        self.parts.append(f'<rect x="{self.x(start):.1f}" y="{self.y(high):.1f}" '
+        self.parts.append(f'<rect shape-rendering="crispEdges" x="{self.x(start):.1f}" y="{self.y(high):.1f}" '
                           f'width="{max(self.x(end) - self.x(start), 0):.1f}" '
                           f'height="{self.y(low) - self.y(high):.1f}" fill="{colour}"><title>{esc(title)}</title></rect>')
 
