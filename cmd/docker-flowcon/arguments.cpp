@@ -23,7 +23,7 @@ class Scanner {
       } else if (word.size() > 1 && word[0] == '-') {
         read_letters(word);
       } else if (style_ == WordStyle::mixed) {
-        ++positionals_;
+        scan_.positionals.push_back(word);
       } else {
         break;
       }
@@ -37,7 +37,9 @@ class Scanner {
   void end_options() {
     ends_ = true;
     if (style_ != WordStyle::mixed) return;
-    positionals_ += words_.size() - scan_.taken - 1;
+    scan_.positionals.insert(scan_.positionals.end(),
+                             words_.begin() + static_cast<std::ptrdiff_t>(scan_.taken) + 1,
+                             words_.end());
     scan_.taken = words_.size() - 1;
   }
 
@@ -112,8 +114,9 @@ class Scanner {
       least += option->get_required() ? 1 : 0;
       most = many || most > words_.size() ? words_.size() : most + 1;
     }
-    if (positionals_ >= least && positionals_ <= std::max(most, least)) return;
-    const bool too_few = positionals_ < least;
+    const std::size_t given = scan_.positionals.size();
+    if (given >= least && given <= std::max(most, least)) return;
+    const bool too_few = given < least;
     const std::size_t wanted = too_few ? least : most;
     const std::string limit = least == most ? "" : too_few ? "at least " : "at most ";
     scan_.problem = "'docker flowcon " + app_.get_name() + "' " +
@@ -126,7 +129,6 @@ class Scanner {
   const std::vector<std::string>& words_;
   WordStyle style_;
   Scan scan_;
-  std::size_t positionals_ = 0;
   bool ends_ = false;
   bool stops_before_ = false;
 };

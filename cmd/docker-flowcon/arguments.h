@@ -21,7 +21,8 @@ struct Scan {
   std::size_t taken = 0;    ///< words that belong to the command, with a `--` that ends them
   bool wants_help = false;  ///< --help or -h is among them
   bool used_letter_h = false;
-  std::string problem;     ///< "" = fine
+  std::vector<std::string> positionals;  ///< in WordStyle::mixed
+  std::string problem;                   ///< "" = fine
   std::string suggestion;  ///< the nearest option, where an unknown one looks like a typo
 };
 

@@ -32,7 +32,8 @@ struct Command {
   WordStyle style = WordStyle::mixed;
   /// Checks what single options cannot show; a sentence, or "" where all is well. May be empty.
   std::function<std::string(const std::vector<std::string>& rest)> check;
-  /// Runs with the options that were parsed. `rest` is what followed the command's own words.
+  /// Runs with the options that were parsed. `rest` is what followed the command's own words; in
+  /// WordStyle::mixed it is the positionals as they were typed (CLI11 takes "[a,b]" for a list).
   std::function<int(const std::vector<std::string>& rest)> run;
 };
 

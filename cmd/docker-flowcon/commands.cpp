@@ -71,7 +71,10 @@ Command make_release(Session& session) {
                                  "Restore the original limits of containers, end control");
   auto options = std::make_shared<ReleaseOptions>();
   declare_release(*command.app, *options);
-  command.run = [&session, options](const auto&) { return run_release(session, *options); };
+  command.run = [&session, options](const std::vector<std::string>& containers) {
+    options->containers = containers;
+    return run_release(session, *options);
+  };
   return command;
 }
 
@@ -100,7 +103,10 @@ Command make_status(Session& session) {
                                  "Show the containers under control, their progress and limits");
   auto options = std::make_shared<StatusOptions>();
   declare_status(*command.app, *options);
-  command.run = [&session, options](const auto&) { return run_status(session, *options); };
+  command.run = [&session, options](const std::vector<std::string>& containers) {
+    options->containers = containers;
+    return run_status(session, *options);
+  };
   return command;
 }
 

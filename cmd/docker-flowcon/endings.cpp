@@ -17,7 +17,15 @@ namespace {
 
 constexpr int kSignalBase = 128;
 
-void end_by_signal(int number) { _exit(kSignalBase + number); }
+// Set before the handlers are.
+volatile sig_atomic_t begins_new_line = 0;
+
+// Only what POSIX allows in a handler.
+void end_by_signal(int number) {
+  // The terminal shows "^C" where the cursor is; the shell's prompt belongs below it.
+  if (number == SIGINT && begins_new_line != 0 && write(STDOUT_FILENO, "\n", 1) < 0) _exit(1);
+  _exit(kSignalBase + number);
+}
 
 // "@name" is an abstract socket: a leading NUL, and a length instead of a terminator.
 int connect_to(const std::string& name) {
@@ -52,7 +60,8 @@ void wait_for_end(int file) {
 
 }  // namespace
 
-void end_on_signals() {
+void end_on_signals(bool is_interactive) {
+  begins_new_line = is_interactive ? 1 : 0;
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
     struct sigaction before {};
     if (sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;

@@ -7,9 +7,10 @@
 
 namespace flowcon::plugin {
 
-/// From now on SIGINT, SIGTERM, SIGHUP and SIGPIPE end the process with 128 + their number (docker
-/// would make 255 of a death by signal). One that is ignored stays so, as nohup wants it.
-void end_on_signals();
+/// From now on SIGINT (behind which a new line begins where stdout `is_interactive`), SIGTERM,
+/// SIGHUP and SIGPIPE end the process with 128 + their number (docker would make 255 of a death by
+/// signal). One that is ignored stays so, as nohup wants it.
+void end_on_signals(bool is_interactive);
 
 /// Connects to the socket that docker names in DOCKER_CLI_PLUGIN_SOCKET. When docker closes it (on
 /// its first SIGINT or SIGTERM where stdout is no terminal, or because it died) the process ends

@@ -122,6 +122,7 @@ Result<Report> extract_from(int descriptor, const ExtractOptions& options) {
   std::vector<char> block(kBlockBytes);
   std::optional<LineSplitter> raw;
   std::optional<JsonFileDecoder> json;
+  bool filtered = false;
   while (true) {
     const Result<std::size_t> got = read_block(descriptor, block);
     if (!got) return got.error();
@@ -136,6 +137,10 @@ Result<Report> extract_from(int descriptor, const ExtractOptions& options) {
       }
     }
     if (json) {
+      if (!filtered && !extractor->needed_words().empty()) {
+        json->need_one_of(extractor->needed_words());
+        filtered = true;
+      }
       json->feed(bytes);
     } else {
       raw->feed(bytes, 0, false);

@@ -128,7 +128,8 @@ class Plugin {
       return usage_error(terminal_, command, scan.problem, scan.suggestion);
     }
     const auto border = words.begin() + static_cast<std::ptrdiff_t>(scan.taken);
-    const Words rest(border, words.end());
+    const Words rest =
+        command.style == WordStyle::mixed ? scan.positionals : Words(border, words.end());
     std::string problem = parse_options(command, Words(words.begin(), border));
     if (problem.empty() && command.check) problem = command.check(rest);
     if (!problem.empty()) return usage_error(terminal_, command, problem, "");
@@ -139,7 +140,7 @@ class Plugin {
     }
     if (terminal_.owns_process && command.style == WordStyle::mixed) {
       // Not for `run`: docker, which it becomes, has its own way with signals.
-      end_on_signals();
+      end_on_signals(terminal_.is_interactive);
       end_with_docker(session_.environment);
     }
     return command.run(rest);

@@ -43,16 +43,24 @@ bool can_redraw(const Session& session) {
 }
 
 // One screen, written over the one before: each line is cleared behind its end, and what is left
-// below afterwards, so nothing flickers. A line that wrapped would shift all below it.
+// below afterwards, so nothing flickers. A line wider than the terminal wraps, as in docker stats;
+// one row too many would scroll the heading away, so the last one says that there is more.
 std::string screen(const std::string& text, const Terminal& terminal) {
   std::string out = "\033[H";
-  std::size_t start = 0;
-  for (unsigned row = 1; start < text.size() && row < terminal.height; ++row) {
+  std::size_t rows_left = terminal.height - 1;
+  for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find('\n', start), text.size());
     const std::string_view line = std::string_view(text).substr(start, end - start);
-    const bool is_last_row = row + 1 == terminal.height && end + 1 < text.size();
-    out += is_last_row ? "…" : shortened(line, terminal.width);
+    const std::size_t characters = std::max<std::size_t>(character_count(line), 1);
+    const std::size_t rows = (characters + terminal.width - 1) / terminal.width;
+    const bool is_last = end + 1 >= text.size();
+    if (rows + (is_last ? 0 : 1) > rows_left) {
+      out += "…\033[K\n";
+      break;
+    }
+    out += line;
     out += "\033[K\n";
+    rows_left -= rows;
     start = end + 1;
   }
   return out + "\033[J";

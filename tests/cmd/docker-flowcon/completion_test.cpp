@@ -104,9 +104,9 @@ TEST_CASE("containers are offered as the daemon knows them, and none without a d
 
   const Outcome with = run_words({"__complete", "flowcon", "release", ""}, environment);
 
-CHECK(without.out == ":4\n");
-CHECK((without.err + with.err).empty());
-CHECK(with.out == "vae\n:4\n");
+  CHECK(without.out == ":4\n");
+  CHECK((without.err + with.err).empty());
+  CHECK(with.out == "vae\n:4\n");
 }
 
 TEST_CASE("a call for completion without a word is answered with nothing to offer") {

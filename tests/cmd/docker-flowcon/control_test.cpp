@@ -64,7 +64,7 @@ TEST_CASE_METHOD(ControlFixture, "a container may be called as a command is") {
 }
 
 TEST_CASE_METHOD(ControlFixture, "what cannot be a name never gets into a request") {
-  for (const std::string name : {"..", "a/b", "", "a b", "a\r\nX: y", "-a", "a%2f"}) {
+  for (const std::string name : {"..", "a/b", "[a,b]", "", "a b", "a\r\nX: y", "-a", "a%2f"}) {
     const Outcome outcome = run({"release", "--", name});
 
     CHECK(outcome.status == 1);

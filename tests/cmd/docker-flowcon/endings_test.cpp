@@ -63,7 +63,7 @@ TEST_CASE("a signal ends the process with 128 and its number") {
     if (child == 0) {
       // The test program has handlers of its own for some of them.
       signal(number, SIG_DFL);
-      end_on_signals();
+      end_on_signals(false);
       raise(number);
       _exit(0);
     }
@@ -76,7 +76,7 @@ TEST_CASE("a signal that is ignored stays ignored") {
   const pid_t child = fork();
   if (child == 0) {
     signal(SIGHUP, SIG_IGN);
-    end_on_signals();
+    end_on_signals(false);
     raise(SIGHUP);
     _exit(0);
   }

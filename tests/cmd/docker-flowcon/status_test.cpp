@@ -245,6 +245,22 @@ TEST_CASE_METHOD(StatusFixture, "--watch on a terminal draws over the screen bef
   test::check_golden("plugin/watch_terminal.txt", watch.outcome.out);
 }
 
+TEST_CASE_METHOD(StatusFixture, "--watch never draws more rows than the terminal has") {
+  std::string containers;
+  for (int i = 0; i < 30; ++i) {
+    containers += (i > 0 ? "," : "") + std::string("{\"name\":\"job") + std::to_string(i) + "\"}";
+  }
+  fake.answer("GET /v1/status", 200, "{\"containers\":[" + containers + "]}");
+
+  const WatchRun watch(*this, true, {}, [](int) {});
+
+  // Eight rows: the heading, five jobs, the sign for more, and one for the cursor.
+  const std::size_t second = watch.outcome.out.find("\033[H", 8);
+  CHECK(watch.outcome.out.substr(0, second) ==
+        "\033[2J\033[HNAME      LIST\033[K\njob0      \033[K\njob1      \033[K\njob2      "
+        "\033[K\njob3      \033[K\njob4      \033[K\n…\033[K\n\033[J");
+}
+
 TEST_CASE_METHOD(StatusFixture, "NO_COLOR and a dumb terminal get no escape sequences") {
   const Environment no_color{{"NO_COLOR", "1"}};
   const Environment dumb{{"TERM", "dumb"}};
