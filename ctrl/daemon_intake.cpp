@@ -78,7 +78,7 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
   Job job;
   job.container = container;
   job.settings = settings;
-  job.silent_since = now.wall;
+  job.silent_since = job.admitted = now.wall;
   if (!settings.enabled) {
     job.unsupported = "not under control: flowcon.enable is neither true nor false";
   } else if (container.log_driver != "json-file") {

@@ -48,14 +48,14 @@ store::Look look_of(Job& job) {
     // Another series was chosen: what was recorded is not this one's.
     look.is_other_series = true;
     job.recorded_count = 0;
-    job.recorded_until = 0;
   }
   job.recorded_metric = report.metric;
   const std::size_t fresh =
       std::min(report.count - std::min(report.count, job.recorded_count), report.samples.size());
   std::vector<Sample> samples(report.samples.end() - static_cast<std::ptrdiff_t>(fresh),
                               report.samples.end());
-  std::erase_if(samples, [&](const Sample& s) { return s.time <= job.recorded_until; });
+  // Each daemon reads a log from its beginning, and a log goes on through its container's lives.
+  look.is_reread = !samples.empty() && samples.front().time <= job.admitted;
   look.samples = thinned(std::move(samples));
   job.recorded_count = report.count;
   return look;

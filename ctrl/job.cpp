@@ -6,6 +6,13 @@
 namespace flowcon::ctrl {
 namespace {
 
+// Values before the anchor that are kept for the trend: as many as it asks for.
+constexpr std::size_t kAnchorSamples = 32;
+
+// A job that waits (for a GPU, for data) uses next to no CPU, and the quotient would drown all
+// others. Below this share of the host its use counts as this. Ours, with the robust estimator.
+constexpr double kLeastUse = 0.01;
+
 constexpr double kClosestLooks = 1;  // seconds; ALGORITHMS: below that the old growth is used
 
 // A job may take long between two values (an epoch an hour). It counts as silent when it has said
@@ -19,11 +26,28 @@ double usual_gap(const metrics::Report& report) {
          static_cast<double>(report.samples.size() - 1);
 }
 
-void set_anchor(Job& job, const Moment& now, std::size_t count) {
+// The samples since the anchor and those kept of before it. A fast job prints more in an interval
+// than an extractor keeps, and without E at the anchor there is no progress to see.
+std::vector<Sample> samples_of(const Job& job, const metrics::Report& report) {
+  std::vector<Sample> samples;
+  for (const Sample& sample : job.anchor_samples) {
+    if (report.samples.empty() || sample.time < report.samples.front().time) {
+      samples.push_back(sample);
+    }
+  }
+  samples.insert(samples.end(), report.samples.begin(), report.samples.end());
+  return samples;
+}
+
+void set_anchor(Job& job, const Moment& now, const metrics::Report& report) {
   job.has_anchor = true;
   job.anchor = now;
   job.anchor_reading = job.reading;
-  job.anchor_count = count;
+  job.anchor_count = report.count;
+  const auto kept = std::min(report.samples.size(), kAnchorSamples);
+  job.anchor_samples.assign(report.samples.end() - static_cast<std::ptrdiff_t>(kept),
+                            report.samples.end());
+  job.anchor_metric = report.metric;
   job.silent_since = now.wall;
 }
 
@@ -46,13 +70,15 @@ void measure(Job& job, const Host& host, const Moment& now, const growth::Parame
   job.is_fresh = false;
   if (!job.extractor || !job.has_reading) return;
   const metrics::Report report = job.extractor->report();
-  if (!job.has_anchor) {
-    set_anchor(job, now, report.count);
+  // Another series was chosen meanwhile: its values have nothing to do with the kept ones.
+  const bool is_other_series = !job.anchor_metric.empty() && report.metric != job.anchor_metric;
+  if (!job.has_anchor || is_other_series) {
+    set_anchor(job, now, report);
     return;
   }
   const double elapsed = now.steady - job.anchor.steady;
   if (elapsed < kClosestLooks) {
-    job.is_fresh = job.growth.has_value();
+    job.is_fresh = job.growth.has_value() && job.verdict == growth::Verdict::measured;
     return;
   }
   const bool has_news = report.count != job.anchor_count;
@@ -68,19 +94,22 @@ void measure(Job& job, const Host& host, const Moment& now, const growth::Parame
   const std::optional<double> scale = growth::scale_of(seen, parameters.normalise);
   growth::Progress progress;
   if (scale) {
-    progress = growth::progress_between(report.samples, job.anchor.wall, now.wall, report.goal,
-                                        *scale, parameters);
+    progress = growth::progress_between(samples_of(job, report), job.anchor.wall, now.wall,
+                                        report.goal, *scale, parameters);
   }
   Usage use;
   const auto used = job.reading.cpu_ns - std::min(job.reading.cpu_ns, job.anchor_reading.cpu_ns);
   use.cpu = static_cast<double>(used) / 1e9 / elapsed / host.cores;
+  if (use.cpu > 0 && parameters.estimator == growth::Estimator::robust) {
+    use.cpu = std::max(use.cpu, kLeastUse);
+  }
   use.memory = static_cast<double>(job.reading.memory) / host.memory;
   const growth::Efficiency efficiency = growth::efficiency(progress, use);
   job.verdict = progress.verdict;
   if (efficiency.cpu) job.growth = efficiency.cpu;
   // A job that diverges keeps its place: it has not converged, whatever its growth of 0 suggests.
   job.is_fresh = efficiency.cpu.has_value() && progress.verdict == growth::Verdict::measured;
-  set_anchor(job, now, report.count);
+  set_anchor(job, now, report);
 }
 
 std::optional<double> growth_for_decision(const Job& job) {

@@ -58,7 +58,9 @@ struct Job {
   bool has_anchor = false;
   Moment anchor;
   Reading anchor_reading;
-  std::size_t anchor_count = 0;  ///< values seen by then
+  std::size_t anchor_count = 0;        ///< values seen by then
+  std::vector<Sample> anchor_samples;  ///< the last ones by then: E at the anchor, and its noise
+  std::string anchor_metric;
   double silent_since = 0;       ///< wall time of the anchor or of the first look
   std::optional<double> growth;  ///< on CPU, of the last measurement
   growth::Verdict verdict = growth::Verdict::unmeasured;
@@ -73,7 +75,7 @@ struct Job {
   // Recording.
   std::size_t recorded_count = 0;
   std::string recorded_metric;
-  double recorded_until = 0;  ///< samples up to here were recorded by an earlier daemon
+  double admitted = 0;  ///< wall time; what was printed before may be recorded already
 
   [[nodiscard]] const std::string& id() const { return container.id; }
 };

@@ -7,6 +7,7 @@
 
 #include <cstdio>
 
+#include "base/text.h"
 #include "ctrl/store/statement.h"
 #include "ctrl/store/store.h"
 
@@ -48,16 +49,28 @@ Result<void> execute(sqlite3* db, const std::string& sql, const std::string& doi
   return {};
 }
 
+// What SQLite finds wrong with the file is a row of text, not an error.
+Result<void> check_pages(sqlite3* db, bool* is_damaged) {
+  Statement ask(db, "PRAGMA quick_check(1)");
+  Result<bool> row = ask.step("checking the state");
+  if (!row) return row.error();
+  if (*row && ask.text(0) == "ok") return {};
+  *is_damaged = true;
+  return bad_input("checking the state: " + printable(ask.text(0), 200));
+}
+
 bool is_damage(int code) {
   return (code & 0xff) == SQLITE_NOTADB || (code & 0xff) == SQLITE_CORRUPT;
 }
 
-Result<void> prepare(sqlite3* db) {
+Result<void> prepare(sqlite3* db, bool* is_damaged) {
   // WAL survives kill -9 at any moment. synchronous=NORMAL may lose the last transactions when the
-  // power goes, and with the power the cgroups go too.
+  // power goes, and with the power the cgroups go too. By default the log grows to 4 MB before its
+  // pages go to the database; a nearly full disk may not have them.
   if (auto r = execute(db,
                        "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-                       "PRAGMA cache_size=-1024; PRAGMA busy_timeout=2000;",
+                       "PRAGMA cache_size=-1024; PRAGMA busy_timeout=2000;"
+                       "PRAGMA wal_autocheckpoint=64;",
                        "opening the state");
       !r) {
     return r;
@@ -69,7 +82,7 @@ Result<void> prepare(sqlite3* db) {
     if (!row) return row.error();
     version = ask.integer(0);
   }
-  if (version == kSchemaVersion) return execute(db, "PRAGMA quick_check(1)", "checking the state");
+  if (version == kSchemaVersion) return check_pages(db, is_damaged);
   if (version > kSchemaVersion) {
     return bad_input("the state is of version " + std::to_string(version) + ", newer than this " +
                      "program knows (" + std::to_string(kSchemaVersion) +
@@ -102,9 +115,10 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path, std::string*
       return error;
     }
     auto store = std::unique_ptr<Store>(new Store(db));
-    Result<void> ready = prepare(db);
+    bool is_damaged = false;
+    Result<void> ready = prepare(db, &is_damaged);
     if (ready) return store;
-    if (retried || !is_damage(sqlite3_extended_errcode(db))) {
+    if (retried || (!is_damaged && !is_damage(sqlite3_extended_errcode(db)))) {
       return wrap(ready.error(), "state file " + path);
     }
     store.reset();

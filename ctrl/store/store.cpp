@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "base/json.h"
 #include "ctrl/store/statement.h"
@@ -76,6 +77,14 @@ Result<std::int64_t> put_run(sqlite3* db, const Run& run, double seen) {
   return number;
 }
 
+// Time of the last sample kept of a run; minus infinity where there is none.
+Result<double> last_kept(sqlite3* db, std::int64_t run) {
+  Statement ask(db, "SELECT max(time) FROM samples WHERE run=?");
+  Result<bool> row = ask.bind(run).step(kRecording);
+  if (!row) return row.error();
+  return *row && !ask.is_null(0) ? ask.number(0) : -std::numeric_limits<double>::infinity();
+}
+
 }  // namespace
 
 Result<void> Store::save_originals(const std::vector<Original>& originals) {
@@ -88,12 +97,26 @@ Result<void> Store::save_originals(const std::vector<Original>& originals) {
     put.bind(o.setting.quota_us).bind(static_cast<std::int64_t>(o.setting.period_us));
     if (Result<void> done = put.run(doing); !done) return done;
   }
-  return transaction.commit(doing);
+  Result<void> saved = transaction.commit(doing);
+  if (saved) {
+    for (const Original& o : originals) unforgotten_.erase(o.id);
+  }
+  return saved;
 }
 
 Result<void> Store::forget_original(const std::string& id) {
+  unforgotten_.insert(id);
+  return forget_unforgotten();
+}
+
+Result<void> Store::forget_unforgotten() {
   Statement drop(db_, "DELETE FROM originals WHERE id=?");
-  return drop.bind(id).run("forgetting an original limit");
+  while (!unforgotten_.empty()) {
+    Result<void> dropped = drop.bind(*unforgotten_.begin()).run("forgetting an original limit");
+    if (!dropped) return dropped;
+    unforgotten_.erase(unforgotten_.begin());
+  }
+  return {};
 }
 
 Result<std::vector<Original>> Store::originals() {
@@ -139,6 +162,16 @@ Result<std::vector<Choice>> Store::choices() {
 }
 
 Result<void> Store::record(const std::vector<Look>& looks, const std::vector<Round>& rounds) {
+  Result<void> recorded = record_once(looks, rounds);
+  if (!recorded && recorded.error().code == boost::system::errc::no_space_on_device) {
+    sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+    recorded = record_once(looks, rounds);
+  }
+  if (recorded && !unforgotten_.empty()) return forget_unforgotten();
+  return recorded;
+}
+
+Result<void> Store::record_once(const std::vector<Look>& looks, const std::vector<Round>& rounds) {
   Transaction transaction(db_);
   Statement sample(db_, "INSERT INTO samples VALUES(?,?,?)");
   Statement usage(db_, "INSERT INTO usage VALUES(?,?,?,?)");
@@ -152,7 +185,14 @@ Result<void> Store::record(const std::vector<Look>& looks, const std::vector<Rou
       Statement drop(db_, "DELETE FROM samples WHERE run=?");
       if (auto done = drop.bind(*run).run(kRecording); !done) return done;
     }
+    double kept_until = -std::numeric_limits<double>::infinity();
+    if (look.is_reread) {
+      Result<double> last = last_kept(db_, *run);
+      if (!last) return last.error();
+      kept_until = *last;
+    }
     for (const Sample& s : look.samples) {
+      if (s.time <= kept_until) continue;
       sample.bind(*run).bind(s.time).bind(render_number(s.value));
       if (auto done = sample.run(kRecording); !done) return done;
     }
@@ -173,14 +213,6 @@ Result<void> Store::record(const std::vector<Look>& looks, const std::vector<Rou
     if (auto done = round.run(kRecording); !done) return done;
   }
   return transaction.commit(kRecording);
-}
-
-Result<std::optional<double>> Store::last_sample_time(const std::string& id) {
-  Statement ask(db_, "SELECT max(time) FROM samples JOIN runs ON run=number WHERE id=?");
-  Result<bool> row = ask.bind(id).step("reading the last sample");
-  if (!row) return row.error();
-  if (!*row || ask.is_null(0)) return std::optional<double>();
-  return std::optional<double>(ask.number(0));
 }
 
 Result<History> Store::history(const std::string& wanted) {

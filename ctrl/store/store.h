@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -61,7 +62,8 @@ struct DecisionRow {
 struct Look {
   Run run;
   bool is_other_series = false;  ///< samples kept so far belong to another metric: forget them
-  std::vector<Sample> samples;   ///< new ones
+  bool is_reread = false;        ///< samples up to the last one kept are kept already: skip those
+  std::vector<Sample> samples;   ///< new ones, in order of time
   std::optional<UsageRow> usage;
   std::optional<DecisionRow> decision;
 };
@@ -94,6 +96,7 @@ class Store {
 
   /// Errors (all below): SQLite's, disk full and read-only among them.
   [[nodiscard]] Result<void> save_originals(const std::vector<Original>& originals);
+  /// Where it fails, each later record() or forget_original() tries again.
   [[nodiscard]] Result<void> forget_original(const std::string& id);
   [[nodiscard]] Result<std::vector<Original>> originals();
 
@@ -101,11 +104,9 @@ class Store {
   [[nodiscard]] Result<void> forget_choice(const std::string& id);
   [[nodiscard]] Result<std::vector<Choice>> choices();
 
-  /// One transaction.
+  /// One transaction. Where the disk is full, once more after the log of changes was made smaller.
   [[nodiscard]] Result<void> record(const std::vector<Look>& looks,
                                     const std::vector<Round>& rounds);
-  /// Time of the last sample kept of a container; empty where there is none.
-  [[nodiscard]] Result<std::optional<double>> last_sample_time(const std::string& id);
   /// By full id, else the latest run of that name. Errors: ENOENT nothing is known of it.
   [[nodiscard]] Result<History> history(const std::string& name);
   /// Deletes what is older than `before` (seconds since the epoch), originals excepted.
@@ -113,7 +114,11 @@ class Store {
 
  private:
   explicit Store(sqlite3* db) : db_(db) {}
+  [[nodiscard]] Result<void> record_once(const std::vector<Look>& looks,
+                                         const std::vector<Round>& rounds);
+  [[nodiscard]] Result<void> forget_unforgotten();
   sqlite3* db_;
+  std::set<std::string> unforgotten_;  ///< originals that could not be deleted yet
 };
 
 }  // namespace flowcon::ctrl::store

@@ -135,7 +135,67 @@ TEST_CASE("another chosen metric replaces the samples") {
   second.samples = {{101, 0.5}, {102, 0.4}};
   REQUIRE(store->record({second}, {}).has_value());
   CHECK(store->history("a")->samples.size() == 2);
-  CHECK(**store->last_sample_time("a") == 102);
+}
+
+TEST_CASE("what is read a second time is kept once, and what is new with it") {
+  const Folder folder;
+  const auto store = open(folder);
+  Look first = look("a", 100);
+  first.samples = {{101, 0.7}, {102, 0.6}};
+  REQUIRE(store->record({first}, {}).has_value());
+  Look again = look("a", 100);
+  again.is_reread = true;
+  again.samples = {{101, 0.7}, {102, 0.6}, {103, 0.5}};
+  REQUIRE(store->record({again}, {}).has_value());
+  const std::vector<Sample> samples = store->history("a")->samples;
+  REQUIRE(samples.size() == 3);
+  CHECK(samples[2].value == 0.5);
+}
+
+TEST_CASE("a clock that went back hides no new sample") {
+  const Folder folder;
+  const auto store = open(folder);
+  Look first = look("a", 100);
+  first.samples = {{101, 0.7}};
+  REQUIRE(store->record({first}, {}).has_value());
+  Look second = look("a", 100);
+  second.samples = {{51, 0.6}};
+  REQUIRE(store->record({second}, {}).has_value());
+  CHECK(store->history("a")->samples.size() == 2);
+}
+
+TEST_CASE("a database with damage behind its first page is put aside") {
+  const Folder folder;
+  {
+    const auto store = open(folder);
+    for (int i = 0; i < 50; ++i) {
+      REQUIRE(store->record({look(std::to_string(i), 100 + i)}, {}).has_value());
+    }
+  }
+  {
+    std::fstream file(folder.file(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(4096);
+    file << std::string(60000, 'x');
+  }
+  std::string notice;
+  const auto store = Store::open(folder.file(), &notice);
+  REQUIRE(store.has_value());
+  CHECK(notice.find(folder.file() + ".damaged-1") != std::string::npos);
+  CHECK_FALSE((*store)->history("vae").has_value());
+}
+
+TEST_CASE("an original that could not be forgotten is forgotten with the next record") {
+  const Folder folder;
+  const auto store = open(folder);
+  REQUIRE(store->save_originals({original("a"), original("b")}).has_value());
+  sqlite3* other = nullptr;
+  REQUIRE(sqlite3_open(folder.file().c_str(), &other) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr) == SQLITE_OK);
+  CHECK_FALSE(store->forget_original("a").has_value());
+  sqlite3_close(other);
+  REQUIRE(store->record({look("b", 100)}, {}).has_value());
+  REQUIRE(store->originals()->size() == 1);
+  CHECK(store->originals()->front().id == "b");
 }
 
 TEST_CASE("old records go, originals stay") {
