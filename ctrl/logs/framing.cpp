@@ -80,13 +80,23 @@ void LineSplitter::feed(std::string_view bytes, double time, bool is_stderr) {
       return;
     }
     const auto end = static_cast<std::size_t>(static_cast<const char*>(newline) - bytes.data());
-    std::string_view line = bytes.substr(0, end);
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    if (std::memchr(line.data(), '\r', line.size()))
-      line = line.substr(feed_returns_until_last(line));
-    end_line(line, false);
+    feed_line(bytes.substr(0, end), time, is_stderr);
     bytes.remove_prefix(end + 1);
   }
+}
+
+void LineSplitter::feed_line(std::string_view line, double time, bool is_stderr) {
+  time_ = time;
+  is_stderr_ = is_stderr;
+  if (after_return_) {
+    after_return_ = false;
+    if (line.empty()) return;
+  }
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  if (std::memchr(line.data(), '\r', line.size())) {
+    line = line.substr(feed_returns_until_last(line));
+  }
+  end_line(line, false);
 }
 
 std::size_t LineSplitter::feed_returns_until_last(std::string_view bytes) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace flowcon::ctrl::logs {
 
@@ -43,6 +44,8 @@ class LineSplitter {
  public:
   explicit LineSplitter(LineSink sink);
   void feed(std::string_view bytes, double time, bool is_stderr);
+  /// The same as feed() of `line` and a newline; `line` holds none.
+  void feed_line(std::string_view line, double time, bool is_stderr);
   /// Emits what is left without a line end.
   void finish();
   /// Forgets a half line.
@@ -76,6 +79,10 @@ class JsonFileDecoder {
   explicit JsonFileDecoder(LineSink sink);
   void feed(std::string_view bytes);
   void finish();
+  /// From now on records that hold none of `words` may be left out before they are decoded, where
+  /// they are whole lines. The words must be letters, digits and underscores, which JSON and
+  /// Docker leave as they are. Empty: all records are decoded.
+  void need_one_of(std::vector<std::string> words);
   /// Forgets a half record (the file was truncated or replaced).
   void reset();
   /// Bytes of the half record kept, so that a reader can store a restart offset at a record's
@@ -84,11 +91,18 @@ class JsonFileDecoder {
   [[nodiscard]] FramingStats stats() const;
 
  private:
+  struct Need {
+    std::string word;
+    const char* next = nullptr;  ///< its next occurrence in the bytes being fed, or their end
+  };
   void decode_record(std::string_view record);
+  void start_needs(std::string_view bytes);
+  [[nodiscard]] bool is_needed(const char* begin, const char* end, const char* bytes_end);
   LineSplitter out_;
   LineSplitter err_;
   std::string pending_;
   std::string text_;
+  std::vector<Need> needs_;
   std::size_t skipped_bytes_ = 0;  ///< of a record too long to keep; 0 = none
   std::uint64_t bad_records_ = 0;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Docker's json-file records. A scanner of its own: a general JSON parser would cost more than all
 // the rest of reading a log, and would refuse the records of a log that is not quite UTF-8.
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <utility>
@@ -160,6 +161,27 @@ double parse_time(std::string_view text) {
   return static_cast<double>(whole) + fraction;
 }
 
+enum class WholeLine { no, on_stdout, on_stderr };
+
+/// Looks at the record's tail only: …\n","stream":"stdout","time":"…"}.
+WholeLine whole_line(std::string_view record) {
+  constexpr std::string_view out = "\\n\",\"stream\":\"stdout\",\"time\":\"";
+  constexpr std::string_view err = "\\n\",\"stream\":\"stderr\",\"time\":\"";
+  constexpr std::size_t longest_time = 36;
+  if (!record.ends_with("\"}")) return WholeLine::no;
+  record.remove_suffix(2);
+  std::size_t length = 0;
+  while (length < longest_time && length < record.size() &&
+         record[record.size() - 1 - length] != '"')
+    ++length;
+  record.remove_suffix(length);
+  // An escaped backslash before the n would make it no line end.
+  const bool is_line = record.size() > out.size() && record[record.size() - out.size() - 1] != '\\';
+  if (!is_line) return WholeLine::no;
+  if (record.ends_with(out)) return WholeLine::on_stdout;
+  return record.ends_with(err) ? WholeLine::on_stderr : WholeLine::no;
+}
+
 /// The text of the string member `name` (with its quotes and colon) in `rest`, raw.
 std::string_view raw_member(std::string_view rest, std::string_view name) {
   const std::size_t at = rest.rfind(name);
@@ -169,11 +191,58 @@ std::string_view raw_member(std::string_view rest, std::string_view name) {
   return to == std::string_view::npos ? std::string_view{} : rest.substr(from, to - from);
 }
 
+struct Origin {
+  bool is_stderr = false;
+  std::string_view time;
+};
+
+/// What stands after the text of a record; the usual order of the members goes without a search.
+Origin origin_of(std::string_view rest) {
+  constexpr std::string_view out = ",\"stream\":\"stdout\",\"time\":\"";
+  constexpr std::string_view err = ",\"stream\":\"stderr\",\"time\":\"";
+  const bool is_err = rest.starts_with(err);
+  if (is_err || rest.starts_with(out)) {
+    const std::size_t end = rest.find('"', out.size());
+    return {is_err, rest.substr(out.size(), end == std::string_view::npos ? 0 : end - out.size())};
+  }
+  return {raw_member(rest, "\"stream\":\"") == "stderr", raw_member(rest, "\"time\":\"")};
+}
+
 }  // namespace
 
 JsonFileDecoder::JsonFileDecoder(LineSink sink) : out_(sink), err_(std::move(sink)) {}
 
+void JsonFileDecoder::need_one_of(std::vector<std::string> words) {
+  needs_.clear();
+  for (std::string& word : words) needs_.push_back({std::move(word), nullptr});
+}
+
+void JsonFileDecoder::start_needs(std::string_view bytes) {
+  // Before the first search every word could be anywhere.
+  for (Need& need : needs_) need.next = bytes.data();
+}
+
+/// The bytes are searched once for each word, not once a record.
+bool JsonFileDecoder::is_needed(const char* begin, const char* end, const char* bytes_end) {
+  bool needed = needs_.empty();
+  for (Need& need : needs_) {
+    if (need.next < begin || (need.next == begin && begin != bytes_end)) {
+      const void* found = ::memmem(begin, static_cast<std::size_t>(bytes_end - begin),
+                                   need.word.data(), need.word.size());
+      need.next = found ? static_cast<const char*>(found) : bytes_end;
+    }
+    needed = needed || need.next < end;
+  }
+  if (needed) return true;
+  // Only a record that is one whole line, and continues none, can be left out.
+  const WholeLine whole =
+      whole_line(std::string_view(begin, static_cast<std::size_t>(end - begin)));
+  if (whole == WholeLine::no) return true;
+  return (whole == WholeLine::on_stderr ? err_ : out_).has_pending();
+}
+
 void JsonFileDecoder::feed(std::string_view bytes) {
+  start_needs(bytes);
   while (!bytes.empty()) {
     const void* newline = std::memchr(bytes.data(), '\n', bytes.size());
     const std::size_t end =
@@ -191,7 +260,10 @@ void JsonFileDecoder::feed(std::string_view bytes) {
       ++bad_records_;
       skipped_bytes_ = 0;
     } else if (pending_.empty()) {
-      decode_record(bytes.substr(0, end));
+      if (needs_.empty() ||
+          is_needed(bytes.data(), bytes.data() + end, bytes.data() + bytes.size())) {
+        decode_record(bytes.substr(0, end));
+      }
     } else {
       decode_record(pending_);
       pending_.clear();
@@ -206,14 +278,26 @@ void JsonFileDecoder::decode_record(std::string_view record) {
     ++bad_records_;
     return;
   }
+  // Most lines hold nothing to decode before their final \n.
+  const void* found = std::memchr(record.data(), '\\', record.size());
+  const auto escape = static_cast<std::size_t>(
+      (found ? static_cast<const char*>(found) : record.data() + record.size()) - record.data());
+  const std::string_view plain =
+      record.substr(kLogMember.size(), escape - std::min(escape, kLogMember.size()));
+  if (record.substr(escape, 3) == "\\n\"" &&
+      std::memchr(plain.data(), '"', plain.size()) == nullptr) {
+    const Origin origin = origin_of(record.substr(escape + 3));
+    (origin.is_stderr ? err_ : out_).feed_line(plain, parse_time(origin.time), origin.is_stderr);
+    return;
+  }
   const std::size_t after = decode_string(record, kLogMember.size(), text_);
   if (after == std::string_view::npos) {
     ++bad_records_;
     return;
   }
-  const std::string_view rest = record.substr(after);
-  const bool is_stderr = raw_member(rest, "\"stream\":\"") == "stderr";
-  const double time = parse_time(raw_member(rest, "\"time\":\""));
+  const Origin origin = origin_of(record.substr(after));
+  const bool is_stderr = origin.is_stderr;
+  const double time = parse_time(origin.time);
   (is_stderr ? err_ : out_).feed(text_, time, is_stderr);
 }
 

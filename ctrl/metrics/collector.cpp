@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "ctrl/metrics/prefix.h"
 #include "ctrl/metrics/scan_internal.h"
@@ -22,12 +23,6 @@ constexpr std::size_t kMaxNameBytes = 96;
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   hash = (hash ^ value) * kFnvPrime;
   return hash ^ (hash >> 29);
-}
-
-std::uint64_t text_hash(std::string_view text) {
-  std::uint64_t hash = kFnvOffset;
-  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * kFnvPrime;
-  return hash;
 }
 
 /// The letters of a line: what its fixed text is.
@@ -60,6 +55,18 @@ bool counts_data(std::string_view key) {
 
 }  // namespace
 
+std::uint64_t text_hash(std::string_view text) {
+  std::uint64_t hash = kFnvOffset ^ text.size();
+  while (text.size() >= 8) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, text.data(), 8);
+    hash = mix(hash, eight);
+    text.remove_prefix(8);
+  }
+  for (char c : text) hash = mix(hash, static_cast<unsigned char>(c));
+  return hash;
+}
+
 std::uint64_t name_hash(std::string_view text) {
   std::uint64_t hash = kFnvOffset;
   bool blank = false;
@@ -79,6 +86,7 @@ std::uint64_t name_hash(std::string_view text) {
 Collector::Collector(const std::string& metric, std::size_t keep) : query_(metric), keep_(keep) {}
 
 void Collector::feed(std::string_view line, double time) {
+  if (!words_.empty() && !holds_any(line, words_)) return;
   if (line.find("#01") == std::string_view::npos) {
     feed_line(line, time);
     return;
@@ -106,15 +114,27 @@ void Collector::feed(std::string_view line, double time) {
 
 void Collector::feed_line(std::string_view line, double time) {
   ++line_;
+  if (plans_ && feed_planned(line, time)) return;
   const std::string_view text = without_prefix(line);
+  if (recording_) {
+    text_offset_ = static_cast<std::size_t>(text.data() - line.data());
+    recording_->usable = recording_->usable && find_anchor(shape_, text_offset_, recording_->text);
+  }
+  feed_long(line, text, time);
+  recording_ = nullptr;
+}
+
+void Collector::feed_long(std::string_view line, std::string_view text, double time) {
   if (text.find_first_not_of(" \t") == std::string_view::npos) return;
   const bool is_copy = after_best_;
   after_best_ = announces_best(text);
+  if (recording_ && (is_copy || after_best_)) recording_->usable = false;
   if (is_copy) return;
   record_ = static_cast<std::uint32_t>(text_hash(text) >> 16);
   label_ = {};
   in_table_ = false;
   const TableLine kind = table_.read(text);
+  if (recording_ && (kind != TableLine::none || table_.has_header())) recording_->usable = false;
   if (kind == TableLine::header) return;
   if (kind == TableLine::row || (text.size() != line.size() && table_.read_as_row(line))) {
     in_table_ = true;
@@ -192,21 +212,23 @@ Collector::LineKind Collector::read_counters(const std::vector<Field>& fields) {
       const bool leads = i == 0 && field.integer && !field.percent;
       kind.has_counter =
           kind.has_counter || field.has_total || (field.bracketed && field.integer) || leads;
-      if (field.has_total) progress_.ratio(0, Role::step, field.value, field.total, line_);
+      if (field.has_total) count_ratio(field, 0, Role::step);
       continue;
     }
     if (role == Role::epoch || role == Role::step) {
       (role == Role::epoch ? epoch : kind.has_counter) = true;
       if (field.has_total) {
-        progress_.ratio(judged.hash, role, field.value, field.total, line_);
+        count_ratio(field, judged.hash, role);
       } else {
         progress_.counter(judged.hash, role, field.value, line_);
+        record_step(PlanStep::Kind::counter, field, judged.hash, role);
       }
     } else if (role == Role::total && field.integer) {
       progress_.total(lower(field.key).find("epoch") != std::string::npos, field.value);
+      if (recording_) recording_->usable = false;
     } else if (field.has_total && role != Role::metric && counts_data(field.key)) {
       kind.has_counter = true;
-      progress_.ratio(judged.hash, Role::step, field.value, field.total, line_);
+      count_ratio(field, judged.hash, Role::step);
     }
   }
   if (kind.grain == Grain::none) {
@@ -217,6 +239,7 @@ Collector::LineKind Collector::read_counters(const std::vector<Field>& fields) {
 
 void Collector::read_bar(std::string_view text, LineKind& kind) {
   if (!bar_.present) return;
+  if (recording_) recording_->usable = false;
   kind.grain = Grain::redraw;
   kind.has_counter = true;
   kind.bar_finished = bar_.done >= bar_.total;
@@ -244,6 +267,8 @@ bool Collector::is_candidate(const Field& field, const Judged& judged, bool name
 void Collector::take_fields(const std::vector<Field>& fields, std::string_view text, double time) {
   if (fields.empty()) return;
   judge_fields(fields);
+  line_counters_.clear();
+  const std::uint64_t before = favoured_ ? favoured_->added : 0;
   LineKind kind = read_counters(fields);
   read_bar(text, kind);
   bool nameless_line = true;
@@ -252,6 +277,7 @@ void Collector::take_fields(const std::vector<Field>& fields, std::string_view t
     const bool named = !fields[i].key.empty() && (role == Role::metric || role == Role::unknown);
     if (named && !fields[i].integer) nameless_line = false;
   }
+  if (recording_) recording_->has_counter = kind.has_counter;
   if (nameless_line) skeleton_ = skeleton_hash(text);
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (!is_candidate(fields[i], judged_[i], nameless_line)) continue;
@@ -266,6 +292,7 @@ void Collector::take_fields(const std::vector<Field>& fields, std::string_view t
     if (kind.bar_finished)
       take_value(fields[i], judged_[i], Grain::finished, occurrence, i, kind, time);
   }
+  if (!plans_) note_counters(favoured_ && favoured_->added > before);
 }
 
 void Collector::take_value(const Field& field, const Judged& judged, Grain grain, int occurrence,
@@ -280,6 +307,12 @@ void Collector::take_value(const Field& field, const Judged& judged, Grain grain
   if (!label_.empty()) identity = mix(identity, text_hash(label_));
   Series* series = find_or_create(identity, field, judged, grain, occurrence, position);
   if (!series) return;
+  if (plans_) {
+    if (series != favoured_) return;
+    record_step(PlanStep::Kind::value, field, 0, Role::metric);
+  } else if (series->traits.one_spelling && field.key != series->traits.name) {
+    series->traits.one_spelling = false;
+  }
   if (grain == Grain::finished && kind.same_bar) {
     series->replace_last(field.value);
     return;
@@ -295,6 +328,7 @@ Series* Collector::find_or_create(std::uint64_t identity, const Field& field, co
                                   Grain grain, int occurrence, std::size_t position) {
   const auto known = index_.find(identity);
   if (known != index_.end()) return series_[known->second].get();
+  if (plans_) return nullptr;
   const std::size_t most = keep_ == 0 ? kMaxSeriesUnbounded : kMaxSeries;
   if (series_.size() >= most) evict();
   SeriesTraits traits;
@@ -308,6 +342,7 @@ Series* Collector::find_or_create(std::uint64_t identity, const Field& field, co
   traits.average = field.average;
   traits.repeated_key = occurrence > 0;
   traits.nameless = field.key.empty();
+  traits.in_table = in_table_;
   traits.labelled = !label_.empty() && lower(label_) != "all";
   traits.match = query_.empty() ? 0 : query_.match(field.key, field.phase);
   traits.family =

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ctrl/metrics/match.h"
+#include "ctrl/metrics/plan.h"
 #include "ctrl/metrics/progress.h"
 #include "ctrl/metrics/scan.h"
 #include "ctrl/metrics/series.h"
@@ -36,7 +37,15 @@ class Collector {
   /// Values taken into all series so far.
   [[nodiscard]] std::uint64_t values() const { return values_; }
   /// The present choice: never evicted, keeps all of its `keep` samples.
-  void favour(const Series* series) { favoured_ = series; }
+  void favour(const Series* series);
+  [[nodiscard]] std::uint64_t lines() const { return line_; }
+
+  /// From now on only the favoured series and the progress counter are read, from lines that hold
+  /// one of needed_words(). False, and nothing changed, where the series' lines cannot be told by
+  /// words.
+  bool settle();
+  /// Empty until settled: all lines are needed.
+  [[nodiscard]] const std::vector<std::string>& needed_words() const { return words_; }
 
  private:
   /// What the counters of a line say.
@@ -52,7 +61,21 @@ class Collector {
     NameInfo info;
   };
 
+  /// A counter with a total, and whether it was seen on lines without the favoured series.
+  struct CounterWord {
+    std::uint64_t hash = 0;
+    std::string word;
+    bool alone = false;
+  };
+
   void feed_line(std::string_view line, double time);
+  void feed_long(std::string_view line, std::string_view text, double time);
+  bool feed_planned(std::string_view line, double time);
+  void take_settled(std::string_view text, const Number& number, bool has_counter, double time);
+  void run_plan(std::string_view line, const LinePlan& plan, double time);
+  void record_step(PlanStep::Kind kind, const Field& field, std::uint64_t key, Role role);
+  void count_ratio(const Field& field, std::uint64_t key, Role role);
+  void note_counters(bool with_value);
   void take_row(std::string_view text);
   void take_fields(const std::vector<Field>& fields, std::string_view text, double time);
   void judge_fields(const std::vector<Field>& fields);
@@ -77,6 +100,16 @@ class Collector {
   std::vector<std::uint64_t> identities_;  ///< of series_, same order
   const Series* favoured_ = nullptr;
 
+  std::vector<std::string> words_;
+  std::vector<CounterWord> counter_words_;
+  bool many_counters_ = false;  ///< more than can be told by words
+  std::vector<std::uint64_t> line_counters_;
+  std::unique_ptr<PlanCache> plans_;  ///< only once settled
+  LineShape shape_;
+  LinePlan* recording_ = nullptr;
+  std::size_t index_of_favoured_ = 0;
+  std::size_t text_offset_ = 0;
+
   std::vector<Judged> judged_;
   std::vector<Field> row_;
   bool in_table_ = false;
@@ -93,6 +126,11 @@ class Collector {
   bool last_bar_finished_ = false;
   bool has_partial_bars_ = false;
 };
+
+[[nodiscard]] std::uint64_t text_hash(std::string_view text);
+
+/// True if one of `words` stands somewhere in `text`.
+[[nodiscard]] bool holds_any(std::string_view text, const std::vector<std::string>& words);
 
 /// FNV-1a of the text in lower case with runs of blanks as one.
 [[nodiscard]] std::uint64_t name_hash(std::string_view text);

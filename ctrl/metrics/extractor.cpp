@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::size_t kMaxPatternBytes = 4096;
 constexpr std::size_t kMaxReported = 20;
+constexpr std::uint64_t kLinesToSettle = 50000;
+constexpr std::uint64_t kValuesToSettle = 1000;
 
 /// The group that holds the value: named `value`, else the only one.
 Result<int> value_group(const re2::RE2& pattern) {
@@ -52,6 +54,9 @@ struct Extractor::Impl {
   std::unique_ptr<Series> matched;  ///< values of the pattern
   std::uint64_t lines = 0;
   const Series* chosen = nullptr;
+  const Series* favoured = nullptr;
+  std::uint64_t favoured_since = 0;  ///< line
+  bool settled = false;
   std::uint64_t next_look = 1;  ///< number of values at which the choice is made again
 };
 
@@ -80,7 +85,7 @@ double inertia(std::size_t count) { return count < 8 ? 0 : count < 64 ? 0.5 : 1.
 /// The choice may change while little is known and settles with the values; a whole file is judged
 /// at its end.
 void Extractor::Impl::look_again() {
-  if (pattern || collector.values() < next_look) return;
+  if (pattern || settled || collector.values() < next_look) return;
   next_look = collector.values() + 1 + collector.values() / 8;
   const std::vector<Scored> order = ranked();
   const auto present = std::find_if(order.begin(), order.end(),
@@ -91,7 +96,15 @@ void Extractor::Impl::look_again() {
              order.front().score > present->score + inertia(present->series->count())) {
     chosen = order.front().series;
   }
+  if (chosen != favoured) {
+    favoured = chosen;
+    favoured_since = collector.lines();
+  }
   collector.favour(chosen);
+  const bool stands = collector.lines() >= kLinesToSettle &&
+                      collector.lines() - favoured_since >= kLinesToSettle / 2;
+  if (keep == 0 && chosen && stands && chosen->added >= kValuesToSettle)
+    settled = collector.settle();
 }
 
 Extractor::Extractor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -133,7 +146,8 @@ Report Extractor::report() const {
   Report report;
   std::vector<Scored> order = impl_->ranked();
   const Series* series = impl_->matched ? impl_->matched.get() : impl_->chosen;
-  if (impl_->keep == 0 && !impl_->matched) series = order.empty() ? nullptr : order.front().series;
+  if (impl_->keep == 0 && !impl_->matched && !impl_->settled)
+    series = order.empty() ? nullptr : order.front().series;
   for (const Scored& scored : order) {
     if (report.candidates.size() == kMaxReported) break;
     report.candidates.push_back({scored.series->traits.name, impl_->goal_for(*scored.series),
@@ -151,6 +165,10 @@ Report Extractor::report() const {
   report.low = series->low;
   report.high = series->high;
   return report;
+}
+
+const std::vector<std::string>& Extractor::needed_words() const {
+  return impl_->collector.needed_words();
 }
 
 std::size_t Extractor::count() const {

@@ -63,6 +63,10 @@ class Extractor {
   void feed(std::string_view line, double time);
   /// The present choice. Cheap enough for every tick.
   [[nodiscard]] Report report() const;
+  /// Words one of which a line must hold to matter from now on; empty = every line matters. Only
+  /// whole files (keep == 0) come that far: after 50,000 lines, when the choice has long stood,
+  /// the other candidates are no longer counted.
+  [[nodiscard]] const std::vector<std::string>& needed_words() const;
   /// Number of values of the present choice so far; changes when there is something new.
   [[nodiscard]] std::size_t count() const;
 

@@ -193,6 +193,7 @@ std::size_t LineScanner::scan_number(std::size_t at) {
       field.key = line_.substr(end, word - end);
       field.value = number->value;
       field.integer = true;
+      field.at = at;
       add(field, word);
       return word;
     }
@@ -242,6 +243,8 @@ std::size_t LineScanner::take_ratio(std::size_t begin, const Number& first, std:
   Field field;
   field.phase = phase_;
   field.value = first.value;
+  field.at = begin;
+  field.total_at = second_at;
   field.integer = first.integer;
   field.bracketed = key.bracketed && key.text.empty();
   if (first.integer && second->integer) {
@@ -262,6 +265,7 @@ std::size_t LineScanner::take_ratio(std::size_t begin, const Number& first, std:
   add(field, fence_);
   field.key = second_key;
   field.value = second->value;
+  field.at = second_at;
   field.percent = second->percent;
   add(field, second->end);
   return second->end;
@@ -272,6 +276,7 @@ void LineScanner::take_number(std::size_t begin, const Number& number, std::stri
   const Key key = key_before(begin);
   Field field;
   field.value = number.value;
+  field.at = begin;
   field.integer = number.integer;
   field.percent = number.percent;
   field.phase = phase_;
@@ -289,6 +294,7 @@ void LineScanner::take_number(std::size_t begin, const Number& number, std::stri
       // "Accuracy: 9650/10000 (96%)": the share is the value, the counts are its source.
       if (!last.key.empty() && judge_name(last.key).role == Role::metric) {
         last.value = number.value;
+        last.at = begin;
         last.percent = true;
         last.has_total = false;
         last.integer = false;

@@ -19,6 +19,8 @@ struct Field {
   std::string_view key;  ///< as printed; "" = nameless
   double value = 0;
   double total = 0;           ///< b of "a/b"; only with has_total
+  std::size_t at = 0;         ///< where the number begins
+  std::size_t total_at = 0;   ///< where b begins
   Phase phase = Phase::none;  ///< of the words before the name ("Test: loss 0.3")
   bool integer = false;
   bool percent = false;

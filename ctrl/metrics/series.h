@@ -34,6 +34,8 @@ struct SeriesTraits {
   bool nameless = false;
   bool labelled = false;     ///< a table's row of one class among others
   std::uint64_t family = 0;  ///< the same for the same name, phase and kind at another grain
+  bool in_table = false;     ///< its name stands in a header, not on its lines
+  bool one_spelling = true;  ///< the name was always printed alike, and stands in the text
   int match = 0;  ///< how well it fits the metric the user asked for; 0 = not, 6 = exactly
 };
 

@@ -95,6 +95,11 @@ TableLine TableReader::read(std::string_view line) {
   return just_read_header_ ? TableLine::header : TableLine::none;
 }
 
+void TableReader::pass_over() {
+  just_read_header_ = false;
+  previous_.clear();
+}
+
 bool TableReader::read_as_row(std::string_view line) {
   return how_ != Split::none && line.size() <= kMaxRowBytes && read_row(without_bar(line));
 }

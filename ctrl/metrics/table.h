@@ -29,6 +29,9 @@ class TableReader {
   /// True if `line` is a row of the present table; for a line that begins with a time, which may be
   /// a prefix or the first column.
   bool read_as_row(std::string_view line);
+  [[nodiscard]] bool has_header() const { return how_ != Split::none; }
+  /// A line that is known to be neither header nor row stands here.
+  void pass_over();
   [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
   /// The text in front of a row's values, "" where there is none.
   [[nodiscard]] std::string_view label() const { return label_; }

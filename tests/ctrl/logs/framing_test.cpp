@@ -138,6 +138,34 @@ TEST_CASE("lines that Docker split are put together, each stream for itself") {
   CHECK(lines[1].text == "aaabbb");
 }
 
+TEST_CASE("a return and its newline may come in two records") {
+  const auto lines = decode(record("a\\r") + record("\\n") + record("b\\n"));
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].text == "a");
+  CHECK(lines[1].text == "b");
+}
+
+TEST_CASE("records without a needed word are left out, parts of a line never") {
+  const std::string log = record("noise\\n") + record("loss 1\\n") + record("noise\\n", "stderr") +
+                          record("begin of ") + record("loss 2\\n") + record("lo") +
+                          record("ss 3\\n") + record("noise \\\\n\\n") + record("no line \\\\n") +
+                          record("loss 4\\n", "stderr") + record("end\\n");
+  for (std::size_t block : {std::size_t{1}, std::size_t{50}, log.size()}) {
+    std::vector<std::string> lines;
+    JsonFileDecoder decoder([&](const Line& line) { lines.emplace_back(line.text); });
+    decoder.need_one_of({"loss", "epoch"});
+    for (std::size_t at = 0; at < log.size(); at += block)
+      decoder.feed(std::string_view(log).substr(at, block));
+    decoder.finish();
+    std::vector<std::string> needed;
+    for (const std::string& line : lines) {
+      if (line.find("loss") != std::string::npos) needed.push_back(line);
+    }
+    CHECK(needed == std::vector<std::string>{"loss 1", "begin of loss 2", "loss 3", "loss 4"});
+    if (block == log.size()) CHECK(lines.size() < 9);
+  }
+}
+
 TEST_CASE("escapes of JSON are decoded") {
   const auto lines =
       decode(record("\\u001b[31m\\\"q\\\" \\u003closs\\u003e \\ud83d\\ude00 \\ud83d \\\\ \\t.\\n"));

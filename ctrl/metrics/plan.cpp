@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes must never be equal for lines that the scanner reads differently. Digits glued to letters
+// or in quotes may be part of a name and count literally; the length of a run counts beside the
+// marks of dates, times and ratios.
+#include "ctrl/metrics/plan.h"
+
+#include "ctrl/metrics/scan_internal.h"
+
+namespace flowcon::ctrl::metrics {
+namespace {
+
+constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15ULL;
+
+bool is_date_mark(char c) { return c == ':' || c == '-' || c == '/'; }
+
+}  // namespace
+
+bool read_shape(std::string_view line, LineShape& shape) {
+  std::uint64_t hash = line.size() > 4096 ? 0 : 0x243F6A8885A308D3ULL;
+  if (hash == 0) return false;
+  shape.runs = 0;
+  bool in_word = false;
+  bool in_quote = false;
+  for (std::size_t i = 0; i < line.size();) {
+    const char c = line[i];
+    if (is_digit(c) && !in_word && !in_quote) {
+      const std::size_t start = i;
+      while (i < line.size() && is_digit(line[i])) ++i;
+      if (shape.runs == LineShape::kMaxRuns) return false;
+      shape.starts[shape.runs++] = static_cast<std::uint32_t>(start);
+      const char before = start > 0 ? line[start - 1] : ' ';
+      const char after = i < line.size() ? line[i] : ' ';
+      if (after == ',' && i + 1 < line.size() && is_digit(line[i + 1])) return false;
+      std::uint64_t mark = 1;
+      if (is_date_mark(before) || is_date_mark(after)) mark += i - start;
+      hash = (hash ^ (mark << 8)) * kPrime;
+      hash ^= hash >> 32;
+      continue;
+    }
+    if (c == '@' || c == '#') return false;
+    if (c == '"' || c == '\'') in_quote = !in_quote;
+    if (is_letter(c) || c == '_' || is_beyond_ascii(c)) {
+      in_word = true;
+    } else if (!is_digit(c) && c != '.' && c != '-' && c != '\'') {
+      in_word = false;
+    }
+    hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
+    hash ^= hash >> 32;
+    ++i;
+  }
+  shape.hash = hash;
+  return true;
+}
+
+bool find_anchor(const LineShape& shape, std::size_t at, Anchor& anchor) {
+  for (std::size_t run = 0; run < shape.runs; ++run) {
+    if (shape.starts[run] < at) continue;
+    const std::size_t back = shape.starts[run] - at;
+    if (back > UINT16_MAX) return false;
+    anchor = {static_cast<std::uint16_t>(run), static_cast<std::uint16_t>(back)};
+    return true;
+  }
+  return false;
+}
+
+}  // namespace flowcon::ctrl::metrics
