@@ -3,9 +3,11 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -79,15 +81,18 @@ class DeadlineSocket {
     return 0;
   }
 
+  // All buffers in one call: a request in pieces may meet a daemon that has already answered.
   template <class Buffers>
   std::size_t write_some(const Buffers& buffers, error_code& failed) {
+    std::array<iovec, 16> pieces{};
+    msghdr message{};
+    message.msg_iov = pieces.data();
     for (const boost::asio::const_buffer buffer : range_of(buffers)) {
-      if (buffer.size() == 0) continue;
-      return transfer(POLLOUT, failed, [&] {
-        return send(file_, buffer.data(), buffer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-      });
+      if (buffer.size() == 0 || message.msg_iovlen == pieces.size()) continue;
+      pieces[message.msg_iovlen++] = {const_cast<void*>(buffer.data()), buffer.size()};
     }
-    return 0;
+    return transfer(POLLOUT, failed,
+                    [&] { return sendmsg(file_, &message, MSG_DONTWAIT | MSG_NOSIGNAL); });
   }
 
   template <class Buffers>
@@ -229,7 +234,8 @@ static Result<boost::json::value> exchange(const http::request<http::string_body
   error_code failed = socket.connect(*address);
   if (failed) return bad_input(connect_advice(failed.value(), path));
   http::write(socket, request, failed);
-  if (failed) return exchange_error(failed, path, timeout);
+  // A daemon that refuses a request may say so before it has read all of it.
+  if (failed && failed != system_error(EPIPE)) return exchange_error(failed, path, timeout);
   boost::beast::flat_buffer buffer;
   http::response_parser<http::string_body> parser;
   parser.body_limit(kMaxAnswerBytes);
