@@ -63,7 +63,10 @@ Async<Result<void>> Limits::restore(store::Original original) {
   }
   if (written) tell_systemd(original.group, original.setting);
   auto forget = [this, id = original.id] { return store_.forget_original(id); };
-  co_return co_await effects_.run(std::move(forget));
+  Result<void> forgotten = co_await effects_.run(std::move(forget));
+  // The store tries again; restoring once more what is there already would do no harm.
+  if (!forgotten) log::warning(forgotten.error().message());
+  co_return Result<void>();
 }
 
 Async<Result<std::size_t>> Limits::restore_leftovers() {

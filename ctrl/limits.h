@@ -42,7 +42,8 @@ class Limits {
 
   /// Writes every target, each on its own: one failure does not keep another from being written.
   Async<std::vector<Outcome>> apply(std::vector<Target> targets);
-  /// Puts the original back and forgets it. A group that is gone needs nothing.
+  /// Puts the original back and forgets it. A group that is gone needs nothing. Errors: it could
+  /// not be put back; that the state cannot be written is no error, it is tried again.
   Async<Result<void>> restore(store::Original original);
   /// Undoes what an earlier daemon left behind, so that control begins from what users gave.
   /// Returns how many were restored. Errors: the state cannot be read.

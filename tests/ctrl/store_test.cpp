@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/store/store.h"
 
+#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +25,14 @@ struct Folder {
   std::string file() const { return path + "/flowcon.db"; }
   std::string path;
 };
+
+// By another connection.
+void execute(const Folder& folder, const char* sql) {
+  sqlite3* db = nullptr;
+  REQUIRE(sqlite3_open(folder.file().c_str(), &db) == SQLITE_OK);
+  CHECK(sqlite3_exec(db, sql, nullptr, nullptr, nullptr) == SQLITE_OK);
+  sqlite3_close(db);
+}
 
 std::unique_ptr<Store> open(const Folder& folder) {
   std::string notice;
@@ -188,11 +197,10 @@ TEST_CASE("an original that could not be forgotten is forgotten with the next re
   const Folder folder;
   const auto store = open(folder);
   REQUIRE(store->save_originals({original("a"), original("b")}).has_value());
-  sqlite3* other = nullptr;
-  REQUIRE(sqlite3_open(folder.file().c_str(), &other) == SQLITE_OK);
-  REQUIRE(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr) == SQLITE_OK);
+  execute(folder,
+          "CREATE TRIGGER refuse BEFORE DELETE ON originals BEGIN SELECT RAISE(ABORT, 'no'); END");
   CHECK_FALSE(store->forget_original("a").has_value());
-  sqlite3_close(other);
+  execute(folder, "DROP TRIGGER refuse");
   REQUIRE(store->record({look("b", 100)}, {}).has_value());
   REQUIRE(store->originals()->size() == 1);
   CHECK(store->originals()->front().id == "b");
