@@ -80,6 +80,28 @@ constexpr std::size_t kBarsThatTell = 3;
 constexpr std::size_t kFineFactor = 3;
 constexpr double kHidden = -100;
 
+/// True if bars were seen half done: their values are running means, started anew by each bar.
+bool has_redrawn_bars(const std::vector<std::unique_ptr<Series>>& all) {
+  for (const auto& redraw : all) {
+    if (redraw->traits.grain != Grain::redraw) continue;
+    for (const auto& finished : all) {
+      const bool same = finished->traits.grain == Grain::finished &&
+                        finished->traits.family == redraw->traits.family;
+      if (same && redraw->count() > finished->count()) return true;
+    }
+  }
+  return false;
+}
+
+/// Among redrawn bars the validation's loss is the value that is printed once and means one thing.
+constexpr double kOncePerBar = 1.5;
+
+double bar_correction(const Series& series) {
+  const SeriesTraits& traits = series.traits;
+  const bool is_validation = traits.grain == Grain::finished && traits.phase == Phase::eval;
+  return is_validation && traits.info.better == Better::lower ? kOncePerBar : 0;
+}
+
 /// The same value at another grain decides: bars count when they are finished, once there are some;
 /// a summary of each epoch is the better series unless the fine one has many more values.
 double sibling_correction(const Series& series, const std::vector<std::unique_ptr<Series>>& all,
@@ -111,6 +133,7 @@ Goal goal_of(const Series& series) {
 std::vector<Scored> rank_candidates(const std::vector<std::unique_ptr<Series>>& all,
                                     const NameQuery& query) {
   std::vector<Scored> ranked;
+  const bool redrawn = has_redrawn_bars(all);
   int closest = 0;
   for (const auto& series : all) closest = std::max(closest, series->traits.match);
   for (const auto& series : all) {
@@ -118,6 +141,7 @@ std::vector<Scored> rank_candidates(const std::vector<std::unique_ptr<Series>>& 
     double score = 0;
     if (query.empty()) {
       score = score_of(*series) + sibling_correction(*series, all, false);
+      if (redrawn) score += bar_correction(*series);
     } else {
       if (series->traits.match != closest) continue;
       score = query.preference(*series) + sibling_correction(*series, all, true) +

@@ -15,9 +15,11 @@ namespace {
 
 constexpr std::uint64_t kFnvOffset = 14695981039346656037ULL;
 constexpr std::uint64_t kFnvPrime = 1099511628211ULL;
-constexpr double kRecordPenalty = 5;  // as judge_name() takes off a best so far
+constexpr double kRecordPenalty = 5;      // as judge_name() takes off a best so far
+constexpr std::size_t kUsualFields = 64;  // room for more is given back after the line
+constexpr double kBareName = 5;           // as judge_name() gives "train", "avg"
 constexpr double kSelfEvident = 10;
-constexpr std::size_t kMaxNames = 256;
+constexpr std::size_t kMaxNames = 128;
 constexpr std::size_t kMaxNameBytes = 96;
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
@@ -175,11 +177,15 @@ const NameInfo& Collector::judge(std::string_view key, std::uint64_t hash) {
 
 void Collector::judge_fields(const std::vector<Field>& fields) {
   judged_.clear();
+  if (judged_.capacity() > kUsualFields) judged_.shrink_to_fit();
   for (const Field& field : fields) {
     Judged judged;
     if (!field.key.empty()) {
       judged.hash = name_hash(field.key);
       judged.info = judge(field.key, judged.hash);
+      if (field.has_total && judged.info.role == Role::metric && judged.info.weight <= kBareName) {
+        judged.info.role = Role::step;  // "Training 640/60000": no kind of value is named
+      }
       if (field.after_best && judged.info.role == Role::metric && !judged.info.is_best) {
         judged.info.is_best = true;
         judged.info.weight = std::max(0.5, judged.info.weight - kRecordPenalty);

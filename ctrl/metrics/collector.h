@@ -23,9 +23,9 @@ namespace flowcon::ctrl::metrics {
 /// the others; with keep == 0 at most kMaxSeriesUnbounded series with all their samples.
 class Collector {
  public:
-  static constexpr std::size_t kMaxSeries = 48;
+  static constexpr std::size_t kMaxSeries = 40;
   static constexpr std::size_t kMaxSeriesUnbounded = 1024;
-  static constexpr std::size_t kSmallKeep = 16;
+  static constexpr std::size_t kSmallKeep = 8;
 
   /// With a metric's name only series that match it are collected.
   Collector(const std::string& metric, std::size_t keep);

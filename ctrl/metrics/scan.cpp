@@ -13,6 +13,7 @@ namespace flowcon::ctrl::metrics {
 namespace {
 
 constexpr std::size_t kMaxFields = 256;
+constexpr std::size_t kUsualFields = 64;  // room for more is given back after the line
 constexpr std::size_t kMaxDepth = 12;
 constexpr std::size_t kArenaBytes = 8192;
 
@@ -81,6 +82,7 @@ const LineFacts& LineScanner::scan(std::string_view line) {
   fence_is_field_ = false;
   arena_.clear();
   facts_.fields.clear();
+  if (facts_.fields.capacity() > kUsualFields) facts_.fields.shrink_to_fit();
   facts_.bar = {};
   for (std::size_t i = 0; i < line.size() && facts_.fields.size() < kMaxFields;) {
     const char c = line[i];

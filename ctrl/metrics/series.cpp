@@ -65,7 +65,7 @@ void Series::add(Sample sample, std::uint64_t line, bool integer, std::size_t li
   last_ = sample.value;
   const Kept kept{sample, run_length_ - 1};
   // Copies must not crowd the first values out.
-  if (head_.size() < kHead * 4) head_.push_back(kept);
+  if (head_.size() < kHead * 2) head_.push_back(kept);
   if (limit != 0 && ring_.size() > limit) {
     std::rotate(ring_.begin(), ring_.begin() + static_cast<std::ptrdiff_t>(oldest_), ring_.end());
     ring_.erase(ring_.begin(), ring_.end() - static_cast<std::ptrdiff_t>(limit));
