@@ -3,13 +3,13 @@
 #
 # Control of one host: lists, limits and weights of real containers, and that all of it is undone.
 # usage: control.sh BINDIR
+# shellcheck disable=SC2317 # functions are called by name
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 cores=$(nproc)
 # near SEEN LOW HIGH
-# shellcheck disable=SC2317 # called by name, as the others like it
 near() { awk -v s="$1" -v l="$2" -v h="$3" 'BEGIN {print s; exit !(s >= l && s <= h)}'; }
 
 begin "$@"
@@ -41,7 +41,6 @@ ours=$(weight flat1)
 reverts=$(status .reverts)
 folder=$(cpu_folder flat1)
 printf 777 >"$folder/$(weight_file)"
-# shellcheck disable=SC2317
 weight_is() { is "$(weight "$1")" "$2"; }
 check "a weight that another program wrote is put back within a look" wait_until 5 weight_is flat1 "$ours"
 check "and is counted once" status_has ".reverts == $reverts + 1"
@@ -79,7 +78,6 @@ check "and says which" holds "$(api_status POST /v1/containers/flat1/adopt '{"we
 # --- what users change ------------------------------------------------------------------------------
 
 docker update --cpus 0.6 learn2 >/dev/null
-# shellcheck disable=SC2317
 quota_is() { is "$(quota "$1")" "$2"; }
 eventually "docker update --cpus reaches the kernel" quota_is learn2 "60000 100000"
 eventually "and the weights are back after it" weights_as_computed
