@@ -150,6 +150,11 @@ CpuSetting clamp_to_kernel(CpuSetting setting, bool is_v2) {
   return setting;
 }
 
+bool limits_alike(const CpuSetting& a, const CpuSetting& b) {
+  return a.weight == b.weight && a.quota_us == b.quota_us &&
+         (!a.quota_us || a.period_us == b.period_us);
+}
+
 std::vector<Write> render(const CpuSetting& from, const CpuSetting& wanted, bool is_v2) {
   const CpuSetting to = clamp_to_kernel(wanted, is_v2);
   std::vector<Write> writes;

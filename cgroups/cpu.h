@@ -53,6 +53,10 @@ struct Write {
 /// period 1000..1000000 us.
 [[nodiscard]] CpuSetting clamp_to_kernel(CpuSetting setting, bool is_v2);
 
+/// Whether two settings limit alike: equal, but for the period where neither has a quota. systemd
+/// writes its default of 100000 us there, whatever it was told.
+[[nodiscard]] bool limits_alike(const CpuSetting& a, const CpuSetting& b);
+
 /// The writes that turn `from` into `to` (clamped), in the order that the kernel accepts; nothing
 /// for what is equal already, and no weight where either is 0 (cpu.idle groups have none).
 /// On v1 the kernel checks quota/period against parent and children at each of the two writes, so
@@ -113,10 +117,21 @@ struct UnitProperty {
   bool operator==(const UnitProperty&) const = default;
 };
 
+/// How a quota is told to systemd. On daemon-reload it reads its own file of the unit again, and
+/// there quotas are whole percents of a core, rounded down.
+enum class Rounding {
+  exact,          ///< exactly this quota until the next daemon-reload
+  whole_percent,  ///< up to a whole percent, as runc does: no daemon-reload takes from it. systemd
+                  ///< writes that quota at once, so write_cpu must follow where it is to be exact.
+};
+
 /// What systemd is told for a setting: CPUWeight (v2) or CPUShares (v1), CPUQuotaPerSecUSec (us of
-/// CPU time per second; UINT64_MAX is no quota) and CPUQuotaPeriodUSec. Pure. The quota is rounded
-/// up, so that systemd, which rounds down, arrives at exactly the same quota.
-[[nodiscard]] std::vector<UnitProperty> unit_properties(const CpuSetting& to, bool is_v2);
+/// CPU time per second) and CPUQuotaPeriodUSec. Pure. UINT64_MAX takes a property back, as it is
+/// where nobody has set it: told for the kernel's own default weight, for no quota, and for the
+/// default period where there is no quota. The quota is rounded up, so that systemd, which rounds
+/// down, does not arrive at less.
+[[nodiscard]] std::vector<UnitProperty> unit_properties(const CpuSetting& to, bool is_v2,
+                                                        Rounding rounding = Rounding::exact);
 
 /// A unit name that systemd may be asked about: 255 bytes at most of letters, digits and
 /// ":-_.\\@", ending in ".scope" or ".slice" or ".service". Errors: EINVAL.
@@ -126,6 +141,7 @@ struct UnitProperty {
 /// Opens the system bus for this call and closes it; blocks 2 s at most (effects thread).
 /// Errors: EINVAL a bad unit name; ENOENT no such unit; ETIMEDOUT; else sd-bus's errno (no system
 /// bus, no permission).
-[[nodiscard]] Result<void> tell_systemd(const std::string& scope, const CpuSetting& to, bool is_v2);
+[[nodiscard]] Result<void> tell_systemd(const std::string& scope, const CpuSetting& to, bool is_v2,
+                                        Rounding rounding = Rounding::exact);
 
 }  // namespace flowcon::cgroups

@@ -68,22 +68,31 @@ int append(sd_bus_message* message, const std::string& unit,
 
 }  // namespace
 
-std::vector<UnitProperty> unit_properties(const CpuSetting& to, bool is_v2) {
+std::vector<UnitProperty> unit_properties(const CpuSetting& to, bool is_v2, Rounding rounding) {
   const CpuSetting setting = clamp_to_kernel(to, is_v2);
   std::vector<UnitProperty> properties;
   if (setting.weight != 0) {
-    properties.push_back({is_v2 ? "CPUWeight" : "CPUShares", setting.weight});
+    const std::uint64_t standard = is_v2 ? 100 : 1024;
+    properties.push_back({is_v2 ? "CPUWeight" : "CPUShares",
+                          setting.weight == standard ? kInfinity : setting.weight});
   }
   std::uint64_t per_second = kInfinity;
+  constexpr std::uint64_t kDefaultPeriodUs = 100000;
+  std::uint64_t period = setting.period_us == kDefaultPeriodUs ? kInfinity : setting.period_us;
   if (setting.quota_us) {
     constexpr std::uint64_t kSecondUs = 1000000;
     // Beyond this the product would overflow; no host has that many cores.
     const auto quota = std::min<std::uint64_t>(static_cast<std::uint64_t>(*setting.quota_us),
                                                kInfinity / kSecondUs / 2);
     per_second = (quota * kSecondUs + setting.period_us - 1) / setting.period_us;
+    constexpr std::uint64_t kPercentUs = kSecondUs / 100;
+    if (rounding == Rounding::whole_percent) {
+      per_second = (per_second + kPercentUs - 1) / kPercentUs * kPercentUs;
+    }
+    period = setting.period_us;
   }
   properties.push_back({"CPUQuotaPerSecUSec", per_second});
-  properties.push_back({"CPUQuotaPeriodUSec", setting.period_us});
+  properties.push_back({"CPUQuotaPeriodUSec", period});
   return properties;
 }
 
@@ -101,7 +110,8 @@ Result<void> check_unit(const std::string& unit) {
   return errno_error(EINVAL, "refused \"" + printable(text) + "\", which is no systemd unit name");
 }
 
-Result<void> tell_systemd(const std::string& scope, const CpuSetting& to, bool is_v2) {
+Result<void> tell_systemd(const std::string& scope, const CpuSetting& to, bool is_v2,
+                          Rounding rounding) {
   if (const auto good = check_unit(scope); !good) return good.error();
   const std::string doing = "tell systemd the CPU limit of " + scope;
   const Clock::time_point deadline = Clock::now() + kBusTimeout;
@@ -114,7 +124,7 @@ Result<void> tell_systemd(const std::string& scope, const CpuSetting& to, bool i
   code = sd_bus_message_new_method_call(bus.bus, &call.message, "org.freedesktop.systemd1",
                                         "/org/freedesktop/systemd1",
                                         "org.freedesktop.systemd1.Manager", "SetUnitProperties");
-  if (code >= 0) code = append(call.message, scope, unit_properties(to, is_v2));
+  if (code >= 0) code = append(call.message, scope, unit_properties(to, is_v2, rounding));
   if (code < 0) return errno_error(-code, doing);
   sd_bus_error failure{};  // SD_BUS_ERROR_NULL is C99, which clang refuses in C++
   // A timeout of 0 would mean sd-bus's default of 25 s.

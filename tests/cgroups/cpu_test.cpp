@@ -253,4 +253,12 @@ TEST_CASE("a container without a memory group has no working set") {
   CHECK(read_cpu_usage(fs, group).error().code.value() == ENOENT);
 }
 
+TEST_CASE("a period without a quota limits nothing, so that systemd's own is no drift") {
+  CHECK(limits_alike({44, std::nullopt, 50000}, {44, std::nullopt, 100000}));
+  CHECK_FALSE(limits_alike({44, 20000, 50000}, {44, 20000, 100000}));
+  CHECK_FALSE(limits_alike({44, 20000, 100000}, {44, std::nullopt, 100000}));
+  CHECK_FALSE(limits_alike({44, 20000, 100000}, {44, 20001, 100000}));
+  CHECK_FALSE(limits_alike({44, std::nullopt, 100000}, {45, std::nullopt, 100000}));
+}
+
 }  // namespace flowcon::cgroups

@@ -1,128 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 // What systemd is told, and the call itself against a bus of the test's own that answers as
 // dbus-daemon and systemd do. A real systemd is met in the virtual machine's tests only.
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <systemd/sd-bus.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <limits>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "cgroups/cpu.h"
 #include "tests/support/catch.h"
+#include "tests/support/fake_systemd.h"
 
 namespace flowcon::cgroups {
 
 using Properties = std::vector<UnitProperty>;
+using test::FakeSystemd;
 
 namespace {
 
 constexpr std::uint64_t kInfinity = std::numeric_limits<std::uint64_t>::max();
 constexpr std::nullopt_t kNone = std::nullopt;
 
-/// A message bus with one client and one unit, "docker-4f.scope".
-class FakeSystemd {
- public:
-  FakeSystemd() {
-    std::string pattern = std::filesystem::temp_directory_path() / "flowcon-bus-XXXXXX";
-    folder_ = ::mkdtemp(pattern.data());
-    const std::string path = folder_ + "/bus";
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-    listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    REQUIRE(::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
-    REQUIRE(::listen(listener_, 1) == 0);
-    ::setenv("DBUS_SYSTEM_BUS_ADDRESS", ("unix:path=" + path).c_str(), 1);
-    thread_ = std::thread([this] { serve(); });
-  }
-  FakeSystemd(const FakeSystemd&) = delete;
-  FakeSystemd& operator=(const FakeSystemd&) = delete;
-  ~FakeSystemd() {
-    join();
-    ::unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
-    ::close(listener_);
-    std::filesystem::remove_all(folder_);
-  }
-  /// Waits until the client has gone; what it said may be read afterwards.
-  void join() {
-    if (thread_.joinable()) thread_.join();
-  }
-
-  std::string unit;
-  int runtime = -1;
-  Properties properties;
-
- private:
-  void serve() {
-    const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    sd_bus* bus = nullptr;
-    sd_id128_t id{};
-    id.bytes[0] = 1;
-    sd_bus_new(&bus);
-    sd_bus_set_fd(bus, fd, fd);
-    sd_bus_set_server(bus, 1, id);
-    sd_bus_start(bus);
-    sd_bus_add_filter(bus, nullptr, &FakeSystemd::answer, this);
-    while (true) {
-      const int done = sd_bus_process(bus, nullptr);
-      if (done < 0) break;
-      if (done == 0 && sd_bus_wait(bus, kInfinity) < 0) break;
-    }
-    sd_bus_close_unref(bus);
-  }
-
-  static int answer(sd_bus_message* message, void* self, sd_bus_error*) {
-    auto* systemd = static_cast<FakeSystemd*>(self);
-    if (sd_bus_message_is_method_call(message, "org.freedesktop.DBus", "Hello") > 0) {
-      return sd_bus_reply_method_return(message, "s", ":1.1");
-    }
-    if (sd_bus_message_is_method_call(message, "org.freedesktop.systemd1.Manager",
-                                      "SetUnitProperties") > 0) {
-      return systemd->set_unit_properties(message);
-    }
-    return 0;
-  }
-
-  int set_unit_properties(sd_bus_message* message) {
-    const char* name = nullptr;
-    sd_bus_message_read(message, "sb", &name, &runtime);
-    unit = name;
-    sd_bus_message_enter_container(message, 'a', "(sv)");
-    std::uint64_t value = 0;
-    while (sd_bus_message_read(message, "(sv)", &name, "t", &value) > 0) {
-      properties.push_back({name, value});
-    }
-    if (unit != "docker-4f.scope") {
-      return sd_bus_reply_method_errorf(message, "org.freedesktop.systemd1.NoSuchUnit",
-                                        "Unit %s not loaded.", unit.c_str());
-    }
-    return sd_bus_reply_method_return(message, nullptr);
-  }
-
-  std::string folder_;
-  int listener_ = -1;
-  std::thread thread_;
-};
-
 }  // namespace
 
 TEST_CASE("a setting becomes systemd's properties in the spelling of its cgroup version") {
-  CHECK(unit_properties({40, kNone, 100000}, true) == Properties{{"CPUWeight", 40},
-                                                                 {"CPUQuotaPerSecUSec", kInfinity},
-                                                                 {"CPUQuotaPeriodUSec", 100000}});
+  CHECK(unit_properties({40, kNone, 100000}, true) ==
+        Properties{{"CPUWeight", 40},
+                   {"CPUQuotaPerSecUSec", kInfinity},
+                   {"CPUQuotaPeriodUSec", kInfinity}});
   CHECK(unit_properties({410, 50000, 100000}, false) == Properties{{"CPUShares", 410},
                                                                    {"CPUQuotaPerSecUSec", 500000},
                                                                    {"CPUQuotaPeriodUSec", 100000}});
   CHECK(unit_properties({0, kNone, 100000}, true) ==
-        Properties{{"CPUQuotaPerSecUSec", kInfinity}, {"CPUQuotaPeriodUSec", 100000}});
+        Properties{{"CPUQuotaPerSecUSec", kInfinity}, {"CPUQuotaPeriodUSec", kInfinity}});
+}
+
+TEST_CASE("what nobody has set is taken back in systemd, not set to its default") {
+  const Properties unset{{"CPUWeight", kInfinity},
+                         {"CPUQuotaPerSecUSec", kInfinity},
+                         {"CPUQuotaPeriodUSec", kInfinity}};
+  CHECK(unit_properties({100, kNone, 100000}, true) == unset);
+  CHECK(unit_properties({1024, kNone, 100000}, false)[0] == UnitProperty{"CPUShares", kInfinity});
+  CHECK(unit_properties({1024, kNone, 100000}, true)[0] == UnitProperty{"CPUWeight", 1024});
+  // docker run --cpu-period alone
+  CHECK(unit_properties({100, kNone, 50000}, true)[2] == UnitProperty{"CPUQuotaPeriodUSec", 50000});
+}
+
+TEST_CASE("a quota that is told for good is a whole percent of a core, never less than given") {
+  const auto told = [](std::int64_t quota, std::uint64_t period) {
+    return unit_properties({100, quota, period}, true, Rounding::whole_percent)[1].value;
+  };
+  CHECK(told(33300, 100000) == 340000);  // as runc tells for docker run --cpus 0.333
+  CHECK(told(33000, 100000) == 330000);
+  CHECK(told(33001, 100000) == 340000);
 }
 
 TEST_CASE("systemd, which rounds down, arrives at the quota that was written") {

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// A system bus of the test's own that answers as dbus-daemon and systemd do.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <systemd/sd-bus.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cgroups/cpu.h"
+#include "tests/support/catch.h"
+
+namespace flowcon::test {
+
+/// A message bus with one client and one unit, "docker-4f.scope".
+class FakeSystemd {
+ public:
+  FakeSystemd() {
+    std::string pattern = std::filesystem::temp_directory_path() / "flowcon-bus-XXXXXX";
+    folder_ = ::mkdtemp(pattern.data());
+    const std::string path = folder_ + "/bus";
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+    listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    REQUIRE(::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    REQUIRE(::listen(listener_, 1) == 0);
+    ::setenv("DBUS_SYSTEM_BUS_ADDRESS", ("unix:path=" + path).c_str(), 1);
+    thread_ = std::thread([this] { serve(); });
+  }
+  FakeSystemd(const FakeSystemd&) = delete;
+  FakeSystemd& operator=(const FakeSystemd&) = delete;
+  ~FakeSystemd() {
+    join();
+    ::unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
+    ::close(listener_);
+    std::filesystem::remove_all(folder_);
+  }
+  /// Waits until the client has gone; what it said may be read afterwards.
+  void join() {
+    if (thread_.joinable()) thread_.join();
+  }
+
+  std::string unit;
+  int runtime = -1;
+  std::vector<cgroups::UnitProperty> properties;
+  std::function<void()> on_told;  ///< runs before the answer, on another thread
+
+ private:
+  void serve() {
+    const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    sd_bus* bus = nullptr;
+    sd_id128_t id{};
+    id.bytes[0] = 1;
+    sd_bus_new(&bus);
+    sd_bus_set_fd(bus, fd, fd);
+    sd_bus_set_server(bus, 1, id);
+    sd_bus_start(bus);
+    sd_bus_add_filter(bus, nullptr, &FakeSystemd::answer, this);
+    while (true) {
+      const int done = sd_bus_process(bus, nullptr);
+      if (done < 0) break;
+      if (done == 0 && sd_bus_wait(bus, UINT64_MAX) < 0) break;
+    }
+    sd_bus_close_unref(bus);
+  }
+
+  static int answer(sd_bus_message* message, void* self, sd_bus_error*) {
+    auto* systemd = static_cast<FakeSystemd*>(self);
+    if (sd_bus_message_is_method_call(message, "org.freedesktop.DBus", "Hello") > 0) {
+      return sd_bus_reply_method_return(message, "s", ":1.1");
+    }
+    if (sd_bus_message_is_method_call(message, "org.freedesktop.systemd1.Manager",
+                                      "SetUnitProperties") > 0) {
+      return systemd->set_unit_properties(message);
+    }
+    return 0;
+  }
+
+  int set_unit_properties(sd_bus_message* message) {
+    const char* name = nullptr;
+    sd_bus_message_read(message, "sb", &name, &runtime);
+    unit = name;
+    sd_bus_message_enter_container(message, 'a', "(sv)");
+    std::uint64_t value = 0;
+    while (sd_bus_message_read(message, "(sv)", &name, "t", &value) > 0) {
+      properties.push_back({name, value});
+    }
+    if (unit != "docker-4f.scope") {
+      return sd_bus_reply_method_errorf(message, "org.freedesktop.systemd1.NoSuchUnit",
+                                        "Unit %s not loaded.", unit.c_str());
+    }
+    if (on_told) on_told();
+    return sd_bus_reply_method_return(message, nullptr);
+  }
+
+  std::string folder_;
+  int listener_ = -1;
+  std::thread thread_;
+};
+
+}  // namespace flowcon::test
