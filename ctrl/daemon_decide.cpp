@@ -43,7 +43,7 @@ void Daemon::look(Moment now) {
     if (!job.is_limited) continue;
     // The engine, systemd or a person may have written here since; what is there counts.
     Result<cgroups::CpuSetting> there = cgroups::read_cpu(*fs_, job.group);
-    if (!there || *there == job.present) continue;
+    if (!there || cgroups::limits_alike(*there, job.present)) continue;
     ++reverts_;
     job.present = *there;
     log::info("the limit of " + printable(job.container.name, 80) +

@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/limits.h"
 
+#include <cerrno>
+
 #include "ctrl/effects.h"
 #include "ctrl/log.h"
 
 namespace flowcon::ctrl {
+namespace {
+
+// systemd answers nobody while it reloads, which takes seconds on a busy host.
+constexpr int kPatience = 5;
+
+}  // namespace
+
+Limits::Limits(cgroups::CgroupFs& fs, Effects& effects, store::Store& store)
+    : fs_(fs), effects_(effects), store_(store), patience_(kPatience) {}
 
 bool is_gone(const Error& error) {
   return error.code == boost::system::errc::no_such_process || error.code.value() == ESTALE;
@@ -21,6 +32,25 @@ void Limits::tell_systemd(const cgroups::Group& group, const cgroups::CpuSetting
     }
   });
   if (!is_queued) log::warning("too many effects wait; systemd was not told of a limit");
+}
+
+// What systemd keeps now comes back at some daemon-reload, when nobody looks any more.
+Async<void> Limits::tell_systemd_for_good(std::string scope, cgroups::CpuSetting setting) {
+  auto tell = [scope, setting, is_v2 = fs_.is_v2("cpu"), patience = patience_] {
+    Result<void> told;
+    for (int i = 0; i < patience; ++i) {
+      told = cgroups::tell_systemd(scope, setting, is_v2, cgroups::Rounding::whole_percent);
+      if (told || told.error().code.value() != ETIMEDOUT) break;
+    }
+    return told;
+  };
+  Result<void> told = co_await effects_.run(std::move(tell));
+  const bool is_mute = !told && told.error().code.value() == ETIMEDOUT;
+  // Many containers must not wait long each, or the daemon is killed at its stop.
+  patience_ = is_mute ? 1 : kPatience;
+  if (told) co_return;
+  log::warning("systemd was not told of a restored limit, a daemon-reload may undo it: " +
+               told.error().message());
 }
 
 Async<std::vector<Outcome>> Limits::apply(std::vector<Target> targets) {
@@ -61,7 +91,14 @@ Async<Result<void>> Limits::restore(store::Original original) {
   if (!written && !is_gone(written.error())) {
     co_return wrap(written.error(), "restoring the limits of " + original.name);
   }
-  if (written) tell_systemd(original.group, original.setting);
+  if (written && !original.group.scope.empty()) {
+    co_await tell_systemd_for_good(original.group.scope, original.setting);
+    // systemd has written what it was told, which is rounded.
+    written = cgroups::write_cpu(fs_, original.group, original.setting);
+    if (!written && !is_gone(written.error())) {
+      co_return wrap(written.error(), "restoring the limits of " + original.name);
+    }
+  }
   auto forget = [this, id = original.id] { return store_.forget_original(id); };
   Result<void> forgotten = co_await effects_.run(std::move(forget));
   // The store tries again; restoring once more what is there already would do no harm.

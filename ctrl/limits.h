@@ -37,13 +37,13 @@ struct Outcome {
 
 class Limits {
  public:
-  Limits(cgroups::CgroupFs& fs, Effects& effects, store::Store& store)
-      : fs_(fs), effects_(effects), store_(store) {}
+  Limits(cgroups::CgroupFs& fs, Effects& effects, store::Store& store);
 
   /// Writes every target, each on its own: one failure does not keep another from being written.
   Async<std::vector<Outcome>> apply(std::vector<Target> targets);
-  /// Puts the original back and forgets it. A group that is gone needs nothing. Errors: it could
-  /// not be put back; that the state cannot be written is no error, it is tried again.
+  /// Puts the original back, in systemd too, and forgets it. A group that is gone needs nothing.
+  /// Errors: it could not be put back; that the state cannot be written is no error, it is tried
+  /// again.
   Async<Result<void>> restore(store::Original original);
   /// Undoes what an earlier daemon left behind, so that control begins from what users gave.
   /// Returns how many were restored. Errors: the state cannot be read.
@@ -51,10 +51,12 @@ class Limits {
 
  private:
   void tell_systemd(const cgroups::Group& group, const cgroups::CpuSetting& setting);
+  Async<void> tell_systemd_for_good(std::string scope, cgroups::CpuSetting setting);
 
   cgroups::CgroupFs& fs_;
   Effects& effects_;
   store::Store& store_;
+  int patience_;  ///< how often a restore asks a systemd that does not answer
 };
 
 }  // namespace flowcon::ctrl

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/limits.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "ctrl/effects.h"
+#include "tests/support/catch.h"
+#include "tests/support/fake_cgroups.h"
+#include "tests/support/fake_systemd.h"
+
+namespace flowcon::ctrl {
+namespace {
+
+/// One container in a systemd scope, with a limit that control has written.
+class Scope {
+ public:
+  Scope() : fs_(cgroups::Mode::v2, {{kGroup, test::FakeCgroups::v2_group()}}) {
+    std::string pattern = std::filesystem::temp_directory_path() / "flowcon-limits-XXXXXX";
+    folder_ = ::mkdtemp(pattern.data());
+    std::string notice;
+    auto opened = store::Store::open(folder_ + "/flowcon.db", &notice);
+    REQUIRE(opened.has_value());
+    store_ = std::move(*opened);
+    fs_.set(kGroup, "cpu.weight", "10");
+    fs_.set(kGroup, "cpu.max", "10000 100000");
+  }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+  ~Scope() {
+    store_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  Result<void> restore(const cgroups::CpuSetting& setting) {
+    store::Original original{"4f", "job", {kGroup, kGroup, kGroup, "docker-4f.scope"}, setting};
+    boost::asio::io_context io(1);
+    Effects effects;
+    Limits limits(fs_, effects, *store_);
+    auto done = boost::asio::co_spawn(io, limits.restore(original), boost::asio::use_future);
+    io.run();
+    effects.finish();
+    return done.get();
+  }
+  [[nodiscard]] std::string text(const std::string& file) const { return fs_.text(kGroup, file); }
+  test::FakeCgroups& fs() { return fs_; }
+
+  static constexpr const char* kGroup = "system.slice/docker-4f.scope";
+
+ private:
+  test::FakeCgroups fs_;
+  std::string folder_;
+  std::unique_ptr<store::Store> store_;
+};
+
+}  // namespace
+
+TEST_CASE("a restored quota is exact in the kernel, after systemd has written its rounded one") {
+  Scope scope;
+  test::FakeSystemd systemd;
+  systemd.on_told = [&scope] { scope.fs().set(Scope::kGroup, "cpu.max", "34000 100000"); };
+  const cgroups::CpuSetting original{20, 33300, 100000};
+  REQUIRE(scope.restore(original).has_value());
+  systemd.join();
+  CHECK(systemd.properties ==
+        cgroups::unit_properties(original, true, cgroups::Rounding::whole_percent));
+  CHECK(scope.text("cpu.weight") == "20");
+  CHECK(scope.text("cpu.max") == "33300 100000");
+}
+
+TEST_CASE("a limit is restored in the kernel where systemd cannot be told") {
+  Scope scope;
+  ::setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent/bus", 1);
+  const auto restored = scope.restore({100, std::nullopt, 50000});
+  ::unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
+  REQUIRE(restored.has_value());
+  CHECK(scope.text("cpu.weight") == "100");
+  CHECK(scope.text("cpu.max") == "max 50000");
+}
+
+}  // namespace flowcon::ctrl
