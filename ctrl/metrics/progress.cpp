@@ -56,6 +56,7 @@ void Progress::counter(std::uint64_t key, Role role, double done, std::uint64_t 
   now.falls += done < now.done;
   if (role == Role::epoch && done != now.done) now.fraction = 0;
   now.done = done;
+  if (now.total > 0 && done > now.total) now.total = 0;  // another counter of the same name
   ++now.count;
   now.last_line = line;
 }

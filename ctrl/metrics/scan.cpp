@@ -74,6 +74,7 @@ LineScanner::LineScanner() { arena_.reserve(kArenaBytes); }
 const LineFacts& LineScanner::scan(std::string_view line) {
   line_ = line;
   fence_ = 0;
+  first_ = std::min(line.find_first_not_of(" \t"), line.size());
   phase_ = Phase::none;
   frames_.clear();
   overdeep_ = 0;
@@ -173,15 +174,29 @@ std::size_t LineScanner::scan_at_sign(std::size_t at) const {
 }
 
 std::size_t LineScanner::scan_number(std::size_t at) {
-  const bool nameless_sign =
-      !is_digit(line_[at]) && at + 1 < line_.size() && is_letter(line_[at + 1]);
-  std::optional<Number> number = nameless_sign ? non_finite_at(line_, at) : number_at(line_, at);
+  const bool is_named = !is_digit(line_[at]) && at + 1 < line_.size() && is_letter(line_[at + 1]);
+  const std::optional<Number> number = is_named ? non_finite_at(line_, at) : number_at(line_, at);
   if (!number) return at + 1;
-  std::size_t end = number->end;
-  const char next = end < line_.size() ? line_[end] : '\0';
-  const bool digit_after = end + 1 < line_.size() && is_digit(line_[end + 1]);
-  if (!number->percent && digit_after && (next == ':' || next == '-')) {
-    // A time, a date, a range, an address: never a value.
+  const std::size_t compound = skip_compound(at, *number);
+  if (compound != number->end) return compound;
+  bool spaced = false;
+  const std::size_t second =
+      number->percent ? std::string_view::npos : second_of_ratio(line_, number->end, spaced);
+  if (second != std::string_view::npos) {
+    const std::size_t after = take_ratio(at, *number, second);
+    if (after != 0) return after;
+  }
+  const char next = number->end < line_.size() ? line_[number->end] : '\0';
+  if (is_letter(next) || next == '_' || is_beyond_ascii(next)) return take_with_unit(at, *number);
+  take_number(at, *number, {}, number->end);
+  return number->end;
+}
+
+std::size_t LineScanner::skip_compound(std::size_t at, const Number& number) {
+  std::size_t end = number.end;
+  if (number.percent || end + 1 >= line_.size() || !is_digit(line_[end + 1])) return end;
+  const char next = line_[end];
+  if (next == ':' || next == '-') {
     end = skip_any(line_, end, ":-./,");
     if (end < line_.size() && (line_[end] == 'T' || line_[end] == 'Z')) {
       end = skip_any(line_, end + 1, ":-.+Z");
@@ -189,48 +204,36 @@ std::size_t LineScanner::scan_number(std::size_t at) {
     set_fence(end);
     std::size_t word = end;
     while (word < line_.size() && is_letter(line_[word])) ++word;
-    const Meaning meaning = look_up(lower(line_.substr(end, word - end))).meaning;
-    if (word > end && word - end < 12 && (meaning == Meaning::epoch || meaning == Meaning::step)) {
-      Field field;  // "1-50batch"
-      field.key = line_.substr(end, word - end);
-      field.value = number->value;
-      field.integer = true;
-      field.at = at;
-      add(field, word);
-      return word;
-    }
-    return end;
+    const Meaning meaning =
+        look_up(lower(line_.substr(end, std::min<std::size_t>(word - end, 12)))).meaning;
+    if (meaning != Meaning::epoch && meaning != Meaning::step) return end;
+    Field field;  // "1-50batch"
+    field.key = line_.substr(end, word - end);
+    field.value = number.value;
+    field.integer = true;
+    field.at = at;
+    add(field, word);
+    return word;
   }
-  if (digit_after && (next == '.' || next == '/')) {
-    const std::size_t run = skip_any(line_, end, "./:");
-    const std::string_view rest = line_.substr(end, run - end);
-    const bool is_date = std::count(rest.begin(), rest.end(), '/') > 1 || next == '.';
-    if (is_date) {
-      set_fence(run);
-      return run;
-    }
-  }
-  bool spaced = false;
-  const std::size_t second =
-      number->percent ? std::string_view::npos : second_of_ratio(line_, end, spaced);
-  if (second != std::string_view::npos) {
-    const std::size_t after = take_ratio(at, *number, second);
-    if (after != 0) return after;
-  }
-  if (is_letter(next) || next == '_' || is_beyond_ascii(next)) {
-    std::size_t unit = end;
-    while (unit < line_.size() && (is_word_char(line_[unit]) || line_[unit] == '/')) ++unit;
-    const std::string_view letters = line_.substr(end, unit - end);
-    const bool is_id =
-        letters.size() > 12 || next == '_' ||
-        std::any_of(letters.begin(), letters.end(), [](char c) { return is_digit(c); });
-    if (is_id) {
-      return std::max(unit, end);
-    }
-    take_number(at, *number, letters, unit);
-    return unit;
-  }
-  take_number(at, *number, {}, end);
+  if (next != '.' && next != '/') return end;
+  const std::size_t run = skip_any(line_, end, "./:");
+  const std::string_view rest = line_.substr(end, run - end);
+  const bool is_ratio = next == '/' && std::count(rest.begin(), rest.end(), '/') == 1;
+  if (is_ratio) return end;
+  set_fence(run);
+  return run;
+}
+
+/// "12.5ms", "3.98G"; "2d_unet" and "5f3a" are names.
+std::size_t LineScanner::take_with_unit(std::size_t at, const Number& number) {
+  constexpr std::size_t longest_unit = 12;
+  std::size_t end = number.end;
+  while (end < line_.size() && (is_word_char(line_[end]) || line_[end] == '/')) ++end;
+  const std::string_view letters = line_.substr(number.end, end - number.end);
+  const bool is_id =
+      letters.size() > longest_unit || letters.front() == '_' ||
+      std::any_of(letters.begin(), letters.end(), [](char c) { return is_digit(c); });
+  if (!is_id) take_number(at, number, letters, end);
   return end;
 }
 
@@ -273,6 +276,42 @@ std::size_t LineScanner::take_ratio(std::size_t begin, const Number& first, std:
   return second->end;
 }
 
+/// "0.5 (0.6)": the running mean of the same name; "9650/10000 (96%)": the share is the value, the
+/// counts are its source. True if `field` is to be kept.
+bool LineScanner::take_in_parentheses(Field& field, const Number& number, std::size_t end) {
+  if (facts_.fields.empty()) return false;
+  Field& last = facts_.fields.back();
+  if (number.percent && last.has_total && !last.key.empty() &&
+      judge_name(last.key).role == Role::metric) {
+    last.value = number.value;
+    last.at = field.at;
+    last.percent = true;
+    last.has_total = false;
+    last.integer = false;
+    set_fence(end);
+    return false;
+  }
+  field.average = true;
+  field.key = last.key;
+  field.unit = field.unit || last.unit;
+  if (!last.key.empty() && !last.average && !last.has_total) return true;
+  set_fence(end);
+  return false;
+}
+
+/// The unit may stand apart: "351.17 samples/sec", "100.8 [ms]".
+bool LineScanner::has_far_unit(std::size_t at) const {
+  constexpr std::size_t longest_unit = 14;
+  if (at >= line_.size() || line_[at] != ' ') return false;
+  std::size_t word = at + 1;
+  if (word < line_.size() && line_[word] == '[') ++word;
+  std::size_t stop = word;
+  while (stop < line_.size() && stop - word <= longest_unit &&
+         (is_word_char(line_[stop]) || line_[stop] == '/'))
+    ++stop;
+  return stop - word <= longest_unit && is_unit_word(lower(line_.substr(word, stop - word)));
+}
+
 void LineScanner::take_number(std::size_t begin, const Number& number, std::string_view unit,
                               std::size_t end) {
   const Key key = key_before(begin);
@@ -291,27 +330,7 @@ void LineScanner::take_number(std::size_t begin, const Number& number, std::stri
     }
   }
   if (key.is_average && !facts_.fields.empty()) {
-    Field& last = facts_.fields.back();
-    if (number.percent && last.has_total) {
-      // "Accuracy: 9650/10000 (96%)": the share is the value, the counts are its source.
-      if (!last.key.empty() && judge_name(last.key).role == Role::metric) {
-        last.value = number.value;
-        last.at = begin;
-        last.percent = true;
-        last.has_total = false;
-        last.integer = false;
-      }
-      set_fence(end);
-      return;
-    }
-    field.average = true;
-    field.key = last.key;
-    field.unit = field.unit || last.unit;
-    if (last.key.empty() || last.average || last.has_total) {
-      set_fence(end);
-      return;
-    }
-    add(field, end);
+    if (take_in_parentheses(field, number, end)) add(field, end);
     return;
   }
   field.quoted = key.quoted;
@@ -326,14 +345,7 @@ void LineScanner::take_number(std::size_t begin, const Number& number, std::stri
     field.key = key_after(end);
     field.named_after = !field.key.empty();
   }
-  // The unit may stand apart: "351.17 samples/sec".
-  if (!field.unit && unit.empty() && end < line_.size() && line_[end] == ' ') {
-    std::size_t word = end + 1;
-    if (word < line_.size() && line_[word] == '[') ++word;
-    std::size_t stop = word;
-    while (stop < line_.size() && (is_word_char(line_[stop]) || line_[stop] == '/')) ++stop;
-    field.far_unit = stop - word <= 14 && is_unit_word(lower(line_.substr(word, stop - word)));
-  }
+  field.far_unit = !field.unit && has_far_unit(end);
   add(field, end);
 }
 

@@ -68,6 +68,16 @@ class LineScanner {
     bool after_number = false;  ///< a counter and a separator stand before the number
   };
 
+  /// What stands between the last value and a number, read from its end.
+  struct Gap {
+    std::size_t low = 0;       ///< where it begins
+    std::size_t end = 0;       ///< what is not read yet ends here
+    bool after_field = false;  ///< it begins where a value ended
+    bool separated = false;    ///< a ":", "=" or wall of a box stands before the number
+    bool called = false;       ///< "name (v"
+    bool blank_after_name = false;
+  };
+
   std::size_t scan_word(std::size_t at);
   std::size_t scan_number(std::size_t at);
   std::size_t scan_quoted(std::size_t at);
@@ -76,11 +86,22 @@ class LineScanner {
   void close_frame();
   void take_string(std::string_view content, std::size_t begin, std::size_t end);
   void take_number(std::size_t begin, const Number& number, std::string_view unit, std::size_t end);
+  /// A date, time, range, version or address that begins with the number that ends at `end`:
+  /// returns the position after it, `end` where it is none.
+  std::size_t skip_compound(std::size_t at, const Number& number);
+  std::size_t take_with_unit(std::size_t at, const Number& number);
+  bool take_in_parentheses(Field& field, const Number& number, std::size_t end);
+  [[nodiscard]] bool has_far_unit(std::size_t at) const;
   std::size_t take_ratio(std::size_t begin, const Number& first, std::size_t second_at);
   void name_after_counter(Field& field);
   void set_fence(std::size_t end);
   void add(Field field, std::size_t end);
   [[nodiscard]] Key key_before(std::size_t at) const;
+  void skip_back(Gap& gap) const;
+  void step_out_of_call(Gap& gap, Key& key) const;
+  [[nodiscard]] bool step_over_separator(Gap& gap) const;
+  [[nodiscard]] std::string_view name_with_group(const Gap& gap, std::size_t at) const;
+  [[nodiscard]] std::string_view cleaned_name(std::string_view name, const Gap& gap) const;
   [[nodiscard]] std::string_view key_after(std::size_t at) const;
   [[nodiscard]] std::string_view words_before(std::size_t from, std::size_t at) const;
   [[nodiscard]] std::string_view frame_key(std::string_view key);
@@ -89,6 +110,7 @@ class LineScanner {
   void find_bar();
 
   std::string_view line_;
+  std::size_t first_ = 0;        ///< the first character that is not blank
   std::size_t fence_ = 0;        ///< end of the last number, date or string value
   bool fence_is_field_ = false;  ///< the fence is the end of a value
   bool after_best_ = false;      ///< the word "best" stands before, in the same clause

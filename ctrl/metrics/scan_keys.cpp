@@ -117,94 +117,113 @@ bool is_unit_word(std::string_view word) {
   return std::find(units.begin(), units.end(), word) != units.end();
 }
 
+void LineScanner::skip_back(Gap& gap) const {
+  while (gap.end > gap.low && is_blank(line_[gap.end - 1])) --gap.end;
+}
+
+/// An opening parenthesis before the number: "0.5 (0.6", "tensor(0.5", "loss (0.5".
+void LineScanner::step_out_of_call(Gap& gap, Key& key) const {
+  if (gap.end == gap.low || line_[gap.end - 1] != '(') return;
+  std::size_t before = gap.end - 1;
+  while (before > gap.low && is_blank(line_[before - 1])) --before;
+  if (before == gap.low && gap.after_field) {
+    key.is_average = true;
+    return;
+  }
+  std::size_t word = before;
+  const auto is_name = [](char c) { return is_letter(c) || is_digit(c) || c == '.'; };
+  while (word > gap.low && is_name(line_[word - 1])) --word;
+  gap.called = !is_wrapper(line_.substr(word, before - word));
+  gap.end = gap.called ? before : word;
+  skip_back(gap);
+}
+
+/// Takes ":", "=", "=>" and the wall of a box off the gap. False where what is there separates this
+/// number from every name.
+bool LineScanner::step_over_separator(Gap& gap) const {
+  const char before = gap.end - 1 > gap.low ? line_[gap.end - 2] : '\0';
+  if (line_[gap.end - 1] == '>' && before == '-') return false;
+  if (line_[gap.end - 1] == '>' && before == '=') --gap.end;
+  while (gap.end > gap.low && is_separator(line_[gap.end - 1])) {
+    gap.separated = true;
+    --gap.end;
+  }
+  if (!gap.separated && line_[gap.end - 1] == '|') {
+    const bool in_box = first_ < line_.size() && line_[first_] == '|' && gap.end - 1 > first_;
+    if (!in_box) return false;
+    --gap.end;
+    gap.separated = true;
+  }
+  gap.blank_after_name = gap.end > gap.low && is_blank(line_[gap.end - 1]);
+  skip_back(gap);
+  return true;
+}
+
+/// "elapsed (ms): 5", "(mf)0.47", "Average Precision @[ IoU=0.5 ] = 0.3".
+std::string_view LineScanner::name_with_group(const Gap& gap, std::size_t at) const {
+  const char closing = line_[gap.end - 1];
+  const std::string_view reach = line_.substr(gap.low, gap.end - gap.low);
+  const std::size_t found = reach.rfind(closing == ')' ? '(' : '[');
+  if (found == std::string_view::npos) return {};
+  const std::size_t open = gap.low + found;
+  const std::string_view inside = line_.substr(open + 1, gap.end - open - 2);
+  if (!gap.separated && !gap.blank_after_name && gap.end == at) {
+    return has_letter(inside) ? trimmed(inside) : std::string_view{};
+  }
+  if (!gap.separated && (closing == ']' || gap.called)) return {};
+  std::size_t before = open;
+  while (before > gap.low && is_blank(line_[before - 1])) --before;
+  const std::string_view words = words_before(gap.low, before);
+  if (words.empty()) return inside;
+  const auto begin = static_cast<std::size_t>(words.data() - line_.data());
+  return line_.substr(begin, gap.end - begin);
+}
+
 LineScanner::Key LineScanner::key_before(std::size_t at) const {
-  const std::size_t low = std::max(fence_, at > kMaxGap ? at - kMaxGap : 0);
-  const bool at_fence = low == fence_;
-  std::size_t p = at;
+  Gap gap;
+  gap.low = std::max(fence_, at > kMaxGap ? at - kMaxGap : 0);
+  gap.end = at;
+  gap.after_field = gap.low == fence_ && fence_is_field_;
   Key key;
-  const auto skip_back = [&] {
-    while (p > low && is_blank(line_[p - 1])) --p;
-  };
-  skip_back();
-  bool called = false;
-  if (p > low && line_[p - 1] == '(') {
-    std::size_t before = p - 1;
-    while (before > low && is_blank(line_[before - 1])) --before;
-    if (before == low && at_fence && fence_is_field_) {
-      key.is_average = true;
-      return key;
-    }
-    std::size_t word = before;
-    while (word > low &&
-           (is_letter(line_[word - 1]) || is_digit(line_[word - 1]) || line_[word - 1] == '.'))
-      --word;
-    p = is_wrapper(line_.substr(word, before - word)) ? word : before;
-    called = p == before;
-    skip_back();
-  }
-  while (p > low && line_[p - 1] == '[') {
+  skip_back(gap);
+  step_out_of_call(gap, key);
+  if (key.is_average) return key;
+  while (gap.end > gap.low && line_[gap.end - 1] == '[') {
     key.bracketed = true;
-    --p;
-    skip_back();
+    --gap.end;
+    skip_back(gap);
   }
-  if (p == low) return key;
-  bool separated = false;
-  if (line_[p - 1] == '>' && p - 1 > low && line_[p - 2] == '-') return key;
-  if (line_[p - 1] == '>' && p - 1 > low && line_[p - 2] == '=') --p;
-  while (p > low && is_separator(line_[p - 1])) {
-    separated = true;
-    --p;
-  }
-  if (!separated && line_[p - 1] == '|') {
-    const std::size_t first = line_.find_first_not_of(" \t");
-    if (first == std::string_view::npos || line_[first] != '|' || p - 1 == first) return key;
-    --p;
-    separated = true;
-  }
-  const bool blank_between = p > low && is_blank(line_[p - 1]);
-  skip_back();
-  if (p == low) {
-    key.after_number = separated && at_fence && fence_is_field_;
+  if (gap.end == gap.low || !step_over_separator(gap)) return key;
+  if (gap.end == gap.low) {
+    key.after_number = gap.separated && gap.after_field;
     return key;
   }
-  const char last = line_[p - 1];
+  const char last = line_[gap.end - 1];
   if (last == ',' || last == ';' || last == '|') return key;
-  std::size_t end = p;
-  if (separated && (last == '"' || last == '\'')) {
-    const std::size_t open = line_.substr(0, p - 1).rfind(last);
-    if (open == std::string_view::npos || open < low) return key;
-    key.text = line_.substr(open + 1, p - open - 2);
+  if (gap.separated && (last == '"' || last == '\'')) {
+    const std::string_view reach = line_.substr(gap.low, gap.end - 1 - gap.low);
+    const std::size_t open = reach.rfind(last);
+    if (open == std::string_view::npos) return key;
+    key.text = reach.substr(open + 1);
     key.quoted = true;
     return key;
   }
-  if (last == ')' || last == ']') {
-    const std::size_t open = line_.substr(0, p).rfind(last == ')' ? '(' : '[');
-    if (open == std::string_view::npos || open < low) return key;
-    const std::string_view inside = line_.substr(open + 1, p - open - 2);
-    if (!separated && !blank_between && p == at) {
-      key.text = has_letter(inside) ? trimmed(inside) : std::string_view{};
-      return key;
-    }
-    if (!separated && (last == ']' || called)) return key;
-    std::size_t before = open;
-    while (before > low && is_blank(line_[before - 1])) --before;
-    const std::string_view words = words_before(low, before);
-    key.text = words.empty()
-                   ? inside
-                   : line_.substr(static_cast<std::size_t>(words.data() - line_.data()),
-                                  static_cast<std::size_t>(line_.data() + end - words.data()));
-  } else {
-    key.text = words_before(low, p);
-  }
-  const bool touches_value = at_fence && fence_is_field_ && !key.text.empty() &&
-                             line_.find_first_not_of(" \t[", fence_) ==
-                                 static_cast<std::size_t>(key.text.data() - line_.data());
-  if (touches_value) key.text = without_units(key.text);
-  key.text = trimmed(without_logger(key.text));
-  if (!has_letter(key.text)) key.text = {};
+  const bool grouped = last == ')' || last == ']';
+  key.text = grouped ? name_with_group(gap, at) : words_before(gap.low, gap.end);
+  key.text = cleaned_name(key.text, gap);
   // "TRAIN [0][12/3416]", "Test: [3/98]": the word tells the part, the bracket holds a counter.
   if (key.bracketed && phase_of_word(lower(key.text)) != Phase::none) key.text = {};
   return key;
+}
+
+/// Without the unit of the value before, the logger's name and marks around it.
+std::string_view LineScanner::cleaned_name(std::string_view name, const Gap& gap) const {
+  const bool touches_value = gap.after_field && !name.empty() &&
+                             line_.find_first_not_of(" \t[", fence_) ==
+                                 static_cast<std::size_t>(name.data() - line_.data());
+  if (touches_value) name = without_units(name);
+  name = trimmed(without_logger(name));
+  return has_letter(name) ? name : std::string_view{};
 }
 
 std::string_view LineScanner::words_before(std::size_t low, std::size_t at) const {
