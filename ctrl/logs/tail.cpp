@@ -83,7 +83,7 @@ void drain(LogReader& reader, std::vector<char>& buffer) {
 
 struct TailSet::Impl : std::enable_shared_from_this<TailSet::Impl> {
   Impl(asio::io_context& loop, std::chrono::milliseconds pause)
-      : io(loop), inotify(loop), timer(loop), batch(pause) {}
+      : io(loop), waiting(loop), timer(loop), batch(pause) {}
 
   void open();
   void close();
@@ -111,7 +111,10 @@ struct TailSet::Impl : std::enable_shared_from_this<TailSet::Impl> {
   void give_back(std::vector<char> buffer) { buffer_ = std::move(buffer); }
 
   asio::io_context& io;
-  asio::posix::stream_descriptor inotify;
+  /// Holds `notifier` while its readiness is waited for, and only then: the reactor would wake the
+  /// loop for each event of a descriptor that it knows, also where nobody waits.
+  asio::posix::stream_descriptor waiting;
+  int notifier = -1;
   asio::steady_timer timer;
   std::chrono::milliseconds batch;
   std::optional<Error> failure;  ///< why there is no inotify
@@ -127,19 +130,12 @@ struct TailSet::Impl : std::enable_shared_from_this<TailSet::Impl> {
 };
 
 void TailSet::Impl::open() {
-  const int fd = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-  if (fd < 0) {
+  notifier = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  if (notifier < 0) {
     const int number = errno;
     std::string doing = "start inotify";
     if (number == EMFILE) doing += " (raise the sysctl fs.inotify.max_user_instances)";
     failure = errno_error(number, doing);
-    return;
-  }
-  error_code code;
-  inotify.assign(fd, code);
-  if (code) {
-    ::close(fd);
-    failure = Error{code, "start inotify"};
     return;
   }
   wait();
@@ -156,8 +152,8 @@ void TailSet::Impl::close() {
   ready.clear();
   by_file.clear();
   by_folder.clear();
-  error_code ignored;
-  inotify.close(ignored);
+  if (waiting.is_open()) waiting.release();
+  if (notifier >= 0) ::close(std::exchange(notifier, -1));
   timer.cancel();
 }
 
@@ -205,16 +201,21 @@ void TailSet::Impl::stop(const std::string& id, bool drains) {
 }
 
 void TailSet::Impl::wait() {
-  inotify.async_wait(asio::posix::descriptor_base::wait_read,
-                     [weak = weak_from_this()](const error_code& code) {
+  error_code code;
+  waiting.assign(notifier, code);
+  if (code) return pause();  // the kernel is out of memory or of epoll watches
+  waiting.async_wait(asio::posix::descriptor_base::wait_read,
+                     [weak = weak_from_this()](const error_code& failed) {
                        const auto self = weak.lock();
-                       if (self && !self->is_closed && !code) self->on_readable();
+                       if (!self || self->is_closed || failed) return;
+                       self->waiting.release();
+                       self->on_readable();
                      });
 }
 
 void TailSet::Impl::on_readable() {
   alignas(inotify_event) std::array<char, kChunkBytes> events;
-  const ssize_t got = ::read(inotify.native_handle(), events.data(), events.size());
+  const ssize_t got = ::read(notifier, events.data(), events.size());
   if (got < 0 && errno != EAGAIN && errno != EINTR) suspect_all();
   const std::size_t end = got > 0 ? static_cast<std::size_t>(got) : 0;
   std::size_t at = 0;
@@ -311,7 +312,7 @@ void TailSet::Impl::retry_starved() {
 
 Result<void> TailSet::Impl::watch_folder(const TailPtr& tail) {
   const std::string folder = folder_of(tail->reader.path());
-  const int watch = ::inotify_add_watch(inotify.native_handle(), folder.c_str(), kFolderEvents);
+  const int watch = ::inotify_add_watch(notifier, folder.c_str(), kFolderEvents);
   if (watch < 0) return watch_error(errno, folder);
   tail->folder_watch = watch;
   by_folder[watch].emplace(tail->name, tail);
@@ -322,7 +323,7 @@ Result<void> TailSet::Impl::watch_file(const TailPtr& tail) {
   unwatch_file(*tail);
   // By descriptor: the name may lead to another file already.
   const std::string file = "/proc/self/fd/" + std::to_string(tail->reader.file().fd());
-  const int watch = ::inotify_add_watch(inotify.native_handle(), file.c_str(), kFileEvents);
+  const int watch = ::inotify_add_watch(notifier, file.c_str(), kFileEvents);
   if (watch < 0) return watch_error(errno, tail->reader.path());
   tail->file_watch = watch;
   by_file[watch].push_back(tail);
@@ -334,7 +335,7 @@ void TailSet::Impl::unwatch_file(Tail& tail) {
   if (found == by_file.end()) return;
   std::erase_if(found->second, [&tail](const TailPtr& other) { return other.get() == &tail; });
   if (!found->second.empty()) return;
-  ::inotify_rm_watch(inotify.native_handle(), found->first);
+  ::inotify_rm_watch(notifier, found->first);
   by_file.erase(found);
 }
 
@@ -347,7 +348,7 @@ void TailSet::Impl::unwatch(const TailPtr& tail) {
       std::find_if(first, last, [&tail](const auto& other) { return other.second == tail; });
   if (entry != last) found->second.erase(entry);
   if (!found->second.empty()) return;
-  ::inotify_rm_watch(inotify.native_handle(), found->first);
+  ::inotify_rm_watch(notifier, found->first);
   by_folder.erase(found);
 }
 

@@ -41,7 +41,7 @@ class TailSet {
   /// `batch`: after a wake the set sleeps so long before it looks again, so that many jobs' lines
   /// cost one wake. The first line after a pause is read at once; a line's own time is Docker's.
   explicit TailSet(boost::asio::io_context& io,
-                   std::chrono::milliseconds batch = std::chrono::milliseconds(200));
+                   std::chrono::milliseconds batch = std::chrono::milliseconds(500));
   ~TailSet();
   TailSet(const TailSet&) = delete;
   TailSet& operator=(const TailSet&) = delete;
