@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxPoints = 128;
 constexpr std::size_t kLeastTriples = 3;
+constexpr std::ptrdiff_t kSortedPairs = 32;
 
 // Standard errors below which a slope counts as noise, and above which it is clear.
 constexpr double kCertainty = 2;
@@ -55,24 +56,56 @@ struct Pair {
   double weight;
 };
 
+bool is_flatter(const Pair& a, const Pair& b) { return a.slope < b.slope; }
+
+using PairIterator = std::vector<Pair>::iterator;
+
+double weight_of(PairIterator begin, PairIterator end) {
+  double sum = 0;
+  for (auto pair = begin; pair != end; ++pair) sum += pair->weight;
+  return sum;
+}
+
 // The slope at half of the total weight, interpolated between the pairs' middles: a mirrored series
 // has the mirrored slope, and a rounding of the times moves it by no more than a rounding.
+// Thousands of pairs per job are not sorted for it: halving the range around the place in question
+// until it is short costs time linear in their number.
 double weighted_median(std::vector<Pair>& pairs) {
-  std::sort(pairs.begin(), pairs.end(),
-            [](const Pair& a, const Pair& b) { return a.slope < b.slope; });
-  double total = 0;
-  for (const Pair& pair : pairs) total += pair.weight;
-  double below = 0;  // the weight up to the middle of the pair
-  for (std::size_t i = 0; i + 1 < pairs.size(); ++i) {
-    const double middle = below + pairs[i].weight / 2;
-    const double next = below + pairs[i].weight + pairs[i + 1].weight / 2;
-    below += pairs[i].weight;
-    if (middle >= total / 2) return pairs[i].slope;
-    if (next < total / 2) continue;
-    const double part = (total / 2 - middle) / (next - middle);
-    return pairs[i].slope + part * (pairs[i + 1].slope - pairs[i].slope);
+  const double half = weight_of(pairs.begin(), pairs.end()) / 2;
+  double below = 0;  // the weight before `begin`
+  auto begin = pairs.begin();
+  auto end = pairs.end();
+  while (end - begin > kSortedPairs) {
+    const auto middle = begin + (end - begin) / 2;
+    std::nth_element(begin, middle, end, is_flatter);
+    const double lower = weight_of(begin, middle);
+    if (below + lower >= half) {
+      end = middle;
+    } else {
+      below += lower;
+      begin = middle;
+    }
   }
-  return pairs.back().slope;
+  // The place lies between two pairs' middles, and one of the two may be the neighbour outside.
+  if (begin != pairs.begin()) {
+    const auto neighbour = std::max_element(pairs.begin(), begin, is_flatter);
+    std::iter_swap(--begin, neighbour);
+    below -= begin->weight;
+  }
+  if (end != pairs.end()) {
+    std::iter_swap(end, std::min_element(end, pairs.end(), is_flatter));
+    ++end;
+  }
+  std::sort(begin, end, is_flatter);
+  for (auto pair = begin; pair + 1 != end; ++pair) {
+    const double middle = below + pair->weight / 2;
+    const double next = below + pair->weight + (pair + 1)->weight / 2;
+    below += pair->weight;
+    if (middle >= half) return pair->slope;
+    if (next < half) continue;
+    return pair->slope + (half - middle) / (next - middle) * ((pair + 1)->slope - pair->slope);
+  }
+  return (end - 1)->slope;
 }
 
 // Standard deviation of the noise; empty where there are too few points to tell.
