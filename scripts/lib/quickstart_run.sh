@@ -117,9 +117,10 @@ install_plugin() {
 
 # run_once ROUND MODE: all jobs from start to end, and their histories in data/run-ROUND-MODE.json.
 run_once() {
-  local round=$1 mode=$2 folder=$WORK/run-$1-$2 started n arguments ids=() shown=no
+  local round=$1 mode=$2 folder=$WORK/run-$1-$2 started n arguments ids=() shown=no ticks
   start_daemon "$folder" "$mode"
   started=$SECONDS
+  ticks=$(head -n 1 /proc/stat)
   while :; do
     for n in "${!JOB_NAMES[@]}"; do
       if [ -z "${ids[n]:-}" ] && [ "$(seconds_since "$started")" -ge "${JOB_STARTS[n]}" ]; then
@@ -138,9 +139,10 @@ run_once() {
     daemon_api line "$(seconds_since "$started")" "$PREFIX" "${JOB_NAMES[@]}" || :
     pause "$(next_look "$started")"
   done
+  ticks+=$'\n'$(head -n 1 /proc/stat)
   for n in "${!ids[@]}"; do check_exit "$n" "${ids[n]}"; done
   pause 1
-  describe_run "$round" "$mode" "${ids[@]}" | daemon_api collect "$WORK/data/run-$round-$mode.json" ||
+  describe_run "$round" "$mode" "$ticks" "${ids[@]}" | daemon_api collect "$WORK/data/run-$round-$mode.json" ||
     daemon_failed "$folder" "the histories could not be read"
   daemon_stop || warn "flowcond had to be killed"
   docker rm "${ids[@]}" >/dev/null
@@ -182,9 +184,11 @@ check_exit() {
   die "the training ${JOB_NAMES[$1]} failed with exit code $code; its last lines are above"
 }
 
+# describe_run ROUND MODE TICKS ID...: the run as JSON, without the histories. TICKS are the CPU lines
+# of /proc/stat at its start and end: how busy the whole machine was, the jobs and all else.
 describe_run() {
-  local round=$1 mode=$2 n
-  shift 2
+  local round=$1 mode=$2 ticks=$3 n
+  shift 3
   local ids=("$@")
   for n in "${!ids[@]}"; do
     docker inspect --format "${JOB_NAMES[n]}|${JOB_TITLES[n]}|{{.Id}}|{{.State.StartedAt}}|{{.State.FinishedAt}}|{{.State.ExitCode}}" "${ids[n]}"
@@ -197,7 +201,11 @@ for line in sys.stdin:
     name, title, container, started, finished, code = line.rstrip("\n").split("|")
     jobs.append({"name": name, "title": title, "container": container, "started": seconds(started),
                  "finished": seconds(finished), "exit_code": int(code)})
-print(json.dumps({"round": int(sys.argv[1]), "mode": sys.argv[2], "jobs": jobs}))' "$round" "$mode"
+before, after = ([int(word) for word in line.split()[1:9]] for line in sys.argv[3].splitlines())
+spent = [b - a for a, b in zip(before, after)]
+busy = 1 - (spent[3] + spent[4]) / sum(spent)  # all but idle and waiting for a disk
+print(json.dumps({"round": int(sys.argv[1]), "mode": sys.argv[2], "busy": busy, "jobs": jobs}))' \
+    "$round" "$mode" "$ticks"
 }
 
 # --- what the report says of the machine ----------------------------------------------------------

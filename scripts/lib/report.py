@@ -5,8 +5,9 @@
     report.py DATA REPORT      DATA/setup.json and DATA/run-*.json -> the table on stdout,
                                REPORT/summary.json and REPORT/index.html
 
-A run is {"round", "mode": "free"|"flowcon", "jobs": [{"name", "title", "started", "finished",
-"exit_code", "history"}]}; history is what the daemon's API gives (docs/api.md).
+A run is {"round", "mode": "free"|"flowcon", "busy", "jobs": [{"name", "title", "started", "finished",
+"exit_code", "history"}]}; history is what the daemon's API gives (docs/api.md), busy the share of the
+machine's CPU time that was not idle.
 """
 import glob
 import json
@@ -21,6 +22,10 @@ FOOTNOTE = ("90 % learnt: seconds from a job's start until the least loss it has
             "in the free run of the same job and round. Completion: seconds from a job's start to "
             "its end. Makespan: first start to last end. Change: FlowCon against free, less is "
             "better.")
+
+
+# Above this share the machine was not the jobs' own, and the report says so.
+MOST_OTHERS = 0.1
 
 
 def finite(samples):
@@ -89,6 +94,18 @@ def measure_round(free, flowcon):
     return {"round": free["round"], "jobs": jobs, "makespan": makespan}
 
 
+def others_share(run):
+    """Share of the machine's CPU time that went to other programs than the jobs during the run."""
+    start, end = (f(j[key] for j in run["jobs"]) for f, key in ((min, "started"), (max, "finished")))
+    used = 0.0
+    for job in run["jobs"]:
+        before = job["started"]
+        for t, cpu, *_ in job["history"]["usage"]:
+            used += (cpu or 0.0) * max(t - before, 0.0)
+            before = t
+    return max(0.0, run["busy"] - used / (end - start))
+
+
 def over_rounds(rounds, pick):
     return compared(mean([pick(r)["free"] for r in rounds]), mean([pick(r)["flowcon"] for r in rounds]))
 
@@ -109,9 +126,21 @@ def summarise(setup, runs):
     averages = {key: compared(mean([j[key]["free"] for j in jobs]),
                               mean([j[key]["flowcon"] for j in jobs]))
                 for key in ("completion", "learnt_90")}
-    return {"setup": setup, "jobs": jobs, "mean": averages,
+    others = {mode: mean([others_share(run) for run in runs if run["mode"] == mode])
+              for mode in ("free", "flowcon")}
+    return {"setup": setup, "jobs": jobs, "mean": averages, "others_cpu": others,
+            "warning": busy_warning(others),
             "makespan": over_rounds(rounds, lambda r: r["makespan"]),
             "definitions": FOOTNOTE, "rounds": rounds}
+
+
+def busy_warning(others):
+    """A sentence where other programs were in the way, else an empty one."""
+    if max(others.values()) <= MOST_OTHERS:
+        return ""
+    return (f"Other programs took {100 * others['free']:.0f} % of this machine's CPU time in the free "
+            f"run and {100 * others['flowcon']:.0f} % under FlowCon, so the changes say little. "
+            "Repeat it on a quiet machine.")
 
 
 def seconds(value):
@@ -172,6 +201,9 @@ def main():
     print(text_table(summary))
     print()
     print(wrapped(summary["definitions"], 96))
+    if summary["warning"]:
+        print()
+        print(wrapped("WARNING: " + summary["warning"], 96))
 
 
 if __name__ == "__main__":

@@ -275,13 +275,14 @@ def page(summary, runs):
     rounds = len(summary["rounds"])
     caption = "Seconds" if rounds == 1 else f"Seconds, means of {rounds} rounds"
     count = len(summary["jobs"])
+    warning = f'<p class="bad" role="note">{esc(summary["warning"])}</p>' if summary["warning"] else ""
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>docker flowcon: quickstart report</title><style>{STYLE}</style></head><body><main>
 <h1>{count} trainings share a host, freely and under FlowCon</h1>
 <p class="quiet">{esc(setup.get("date", ""))} · {esc(setup.get("machine", ""))}</p>
 <div class="card" style="margin-top:16px">{table(summary, caption, summary["mean"])}
-<p class="quiet">{esc(summary["definitions"])}</p></div>
+<p class="quiet">{esc(summary["definitions"])}</p>{warning}</div>
 {"".join(sections)}
 <h2>How it was made</h2><div class="card">{definitions(setup.get("facts", []))}</div>
 <p class="quiet">The same containers, data and seeds in both runs, so a job's loss by step is the same;
