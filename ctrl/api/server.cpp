@@ -121,6 +121,11 @@ Async<void> Server::Impl::serve_one(std::shared_ptr<Stream> stream) {
 Result<std::unique_ptr<Server>> Server::listen(asio::io_context& io, const std::string& path,
                                                const std::string& group, std::string* notice) {
   const std::string doing = "listening at " + path;
+  // /run is empty after a boot, and without a service manager nobody else makes the folder.
+  const std::string folder = path.substr(0, path.rfind('/'));
+  if (!folder.empty() && ::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
+    return errno_error(errno, doing + ": making its folder");
+  }
   struct stat status {};
   if (::lstat(path.c_str(), &status) == 0) {
     if (!S_ISSOCK(status.st_mode)) return bad_input(doing + ": a file that is no socket is there");

@@ -31,8 +31,9 @@ using Handler = std::function<Async<Response>(Request)>;
 class Server {
  public:
   /// Listens at `path` with mode 0660 and the group `group` (left alone, with a note in `notice`,
-  /// where there is no such group). A socket that nobody listens at any more is replaced.
-  /// Errors: somebody listens there already; the folder is missing or not writable.
+  /// where there is no such group). A missing folder is made; a socket that nobody listens at any
+  /// more is replaced.
+  /// Errors: somebody listens there already; the folder cannot be made or written.
   [[nodiscard]] static Result<std::unique_ptr<Server>> listen(boost::asio::io_context& io,
                                                               const std::string& path,
                                                               const std::string& group,
