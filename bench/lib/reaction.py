@@ -17,6 +17,7 @@ from engine_http import Engine, Events
 
 LIMIT_SECONDS = 10  # a reaction that takes longer is a failure, not a number
 PAUSE_SECONDS = 0.05
+SETTLE_SECONDS = 2
 WARM_UP = 2  # cycles that are not counted
 WIDTH = 46
 CONTROLLED = {"flowcon.enable": "true"}
@@ -37,19 +38,24 @@ WRITE = "write and read back of the cgroup file"
 class Scene:
     """The containers and what is known of them."""
 
-    def __init__(self, engine, image):
+    def __init__(self, engine, image, beside):
         self.engine = engine
         command = ["/bin/sleep", "1000000"]
         self.steady = engine.create("steady", image, command, CONTROLLED)
         self.comer = engine.create("comer", image, command, {**CONTROLLED, "flowcon.weight": "2"})
         self.other = engine.create("other", image, command)
+        for number in range(beside):
+            engine.start(engine.create(f"beside{number}", image, command, CONTROLLED))
         engine.start(self.steady)
         engine.start(self.other)
+        # flowcond has seen them all before the first measurement.
+        time.sleep(SETTLE_SECONDS)
         self.path = self.weight_file(self.steady)
         self.other_path = self.weight_file(self.other)
         self.watch = Watch(self.path)
         self.alone = self.watch.value()
         self.shared = None
+        self.beside = beside
         self.events = Events(engine, self.comer, ["start", "die"])
 
     def weight_file(self, container):
@@ -122,8 +128,9 @@ def be_first():
 
 def report(scene, taken, begin_load, is_first):
     version = scene.engine.call("GET", "/version")["Version"]
-    print(f"engine {version}, {os.cpu_count()} cores; {os.path.basename(scene.path)} of a quiet job "
-          f"{scene.alone} <-> {scene.shared}; watcher woken first: {is_first}")
+    print(f"engine {version}, {os.cpu_count()} cores; {1 + scene.beside} jobs that stay; "
+          f"{os.path.basename(scene.path)} of one {scene.alone} <-> {scene.shared}; "
+          f"watcher woken first: {is_first}")
     print(f"{begin_load} at the beginning, {load()} at the end\n")
     print(heading("milliseconds", WIDTH))
     for name in (START, START_HEARD, INSPECT, DIE, DIE_HEARD, COMMAND, CALL, WRITE):
@@ -163,10 +170,11 @@ def main():
     parser.add_argument("--engine", required=True, help="the engine's socket")
     parser.add_argument("--image", required=True)
     parser.add_argument("--cycles", type=int, required=True)
+    parser.add_argument("--beside", type=int, required=True, help="more jobs under control")
     options = parser.parse_args()
     docker = shutil.which("docker")
     begin_load = load()
-    scene = Scene(Engine(options.engine), options.image)
+    scene = Scene(Engine(options.engine), options.image, options.beside)
     is_first = be_first()
     taken = {}
     for number in range(WARM_UP + options.cycles):
