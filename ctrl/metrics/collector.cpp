@@ -30,8 +30,10 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
 /// The letters of a line: what its fixed text is.
 std::uint64_t skeleton_hash(std::string_view text) {
   std::uint64_t hash = kFnvOffset;
-  for (char c : text) {
-    if (is_letter(c)) hash = (hash ^ static_cast<unsigned char>(c)) * kFnvPrime;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_exponent = (text[i] == 'e' || text[i] == 'E') && i > 0 && is_digit(text[i - 1]);
+    if (!is_letter(text[i]) || is_exponent) continue;
+    hash = (hash ^ static_cast<unsigned char>(text[i])) * kFnvPrime;
   }
   return hash;
 }

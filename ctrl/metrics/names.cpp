@@ -206,7 +206,18 @@ Phase phase_of_word(std::string_view word) {
                                     : Phase::none;
 }
 
+namespace {
+
+/// SageMaker's algorithms mark the series they report: "train roc_auc <loss>" is no loss.
+constexpr std::string_view kMark = " <loss>";
+
+}  // namespace
+
 NameInfo judge_name(std::string_view name) {
+  if (name.ends_with(kMark)) {
+    const NameInfo unmarked = judge_name(name.substr(0, name.size() - kMark.size()));
+    if (unmarked.role == Role::metric && unmarked.weight > 5) return unmarked;
+  }
   const std::vector<std::string> words = name_words(name);
   Tally tally;
   for (const std::string& word : words) count_word(word, tally);

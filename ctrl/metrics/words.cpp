@@ -69,11 +69,11 @@ constexpr std::array kGroups{
           "tok sequences sequence sents sent sentences sentence records record words word chars "
           "char count counts number n instances labels label features feature "
           "params param parameters parameter frames videos rows files file gpu gpus cpu cpus "
-          "classes class predict prediction id ids index idx data reader learner rounds_left k "
+          "classes predict prediction id ids index idx data reader learner rounds_left k "
           "q beta kernel layers layer hidden heads units queue buffer s it its m g x y z w h b d "
           "i j lo hi p c e f t r v u a o l bad wait status kimg tick days day bins leaves depth "
           "cases items item users user documents support positives negatives pos neg candidates"},
-    Group{Meaning::epoch, 0, "epoch epochs ep round rounds pass passes cycle"},
+    Group{Meaning::epoch, 0, "epoch epochs ep round rounds pass passes"},
     Group{Meaning::step, 0,
           "step steps iter iters iteration iterations batch batches minibatch minibatches update "
           "updates up globalstep nupdates timestep timesteps trial "
@@ -92,9 +92,11 @@ constexpr std::array kGroups{
           "moving ema cumulative dataset and a with "
           "online by last net output recons reconstruction recon metric metrics rollout this to "
           "results result after estimate generalization episodic micro "
-          "macro finished weighted bbox segm segmentation root negative log entropy cross"},
+          "macro finished binary classification multiclass categorical sparse weighted bbox segm "
+          "segmentation root negative log entropy cross"},
     Group{Meaning::part, 0,
-          "kl aux auxiliary reg regularization regularisation regularizer penalty adv adversarial "
+          "kl class cycle idt aux auxiliary reg regularization regularisation regularizer penalty "
+          "adv adversarial "
           "perc perceptual box cls obj rpn mask policy pg vf gen disc dis generator discriminator "
           "nsp mlm commit commitment vq style content tv center centre "
           "fake real qf actor critic surrogate dfl giou ctc att attention distill "
