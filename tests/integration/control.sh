@@ -75,6 +75,21 @@ check "adopt of an unknown container is a 404" holds "$(api_status POST /v1/cont
 check "adopt with a wrong value is a 422" holds "$(api_status POST /v1/containers/flat1/adopt '{"weight":"heavy"}')" '422 {"error"'
 check "and says which" holds "$(api_status POST /v1/containers/flat1/adopt '{"weight":"heavy"}')" 'weight: \"heavy\" is not a number'
 
+# --- callers that make mistakes, and many of them ------------------------------------------------------
+
+check "an address that is not there: a 404 that says where the list is" holds "$(api_status GET /v1/nothing)" '404 {"error":"there is no GET /v1/nothing; docs/api.md lists what there is"}'
+check "a body that is no JSON is a 422" holds "$(api_status POST /v1/containers/flat1/adopt '{"metric":')" '422 {"error"'
+head -c 70000 /dev/zero | tr '\0' ' ' >"$WORK/body"
+check "a body of more than 64 KiB is a 413" holds "$(api_status POST /v1/containers/flat1/adopt "@$WORK/body")" '413 {"error"'
+# ask_often: 300 requests, 40 at a time; each answer is whole.
+ask_often() {
+  local answers
+  answers=$(seq 300 | xargs -P 40 -I {} curl -sS --max-time 20 --unix-socket "$SOCKET" -w '\n' http://flowcon/v1/status |
+    jq -s '[.[] | select(.api == 1 and (.containers | length) == 3)] | length')
+  is "$answers" 300
+}
+check "three hundred requests, forty at a time, are all answered" ask_often
+
 # --- what users change ------------------------------------------------------------------------------
 
 docker update --cpus 0.6 learn2 >/dev/null
@@ -84,6 +99,9 @@ eventually "and the weights are back after it" weights_as_computed
 docker update --cpu-shares 512 learn2 >/dev/null
 ORIGINAL[learn2]=$(natural_weight 512)
 eventually "docker update --cpu-shares is the new original" weights_as_computed
+docker rename learn2 renamed2
+eventually "a container is shown by its new name" status_has '[.containers[].name] | index("renamed2") and (index("learn2") | not)'
+docker rename renamed2 learn2
 docker restart -t 0 learn2 >/dev/null
 eventually "a restarted container is controlled again, from its beginning" container_has learn2 '.state == "controlled" and .list == "NL" and .progress.done < 40'
 eventually "with its new weight in its new group" weights_as_computed
