@@ -125,13 +125,18 @@ check "a second flowcond on the same state does not start" refuses 1 "another fl
 check "nor one on the same socket" refuses 1 "another flowcond answers there (stop it, or give --socket)" --state-dir "$WORK/state-2"
 check "nor one whose socket is a file of somebody" refuses 1 "a file that is no socket is there" --state-dir "$WORK/state-2" --socket "$WORK/file"
 check "which is left as it was" is "$(cat "$WORK/file")" "a file"
-check "nor one whose socket has no folder" refuses 1 "$WORK/no/flowcond.sock" --state-dir "$WORK/state-2" --socket "$WORK/no/flowcond.sock"
+check "nor one whose socket's folder cannot be made" refuses 1 "$WORK/no/run/flowcond.sock: making its folder: No such file" --state-dir "$WORK/state-2" --socket "$WORK/no/run/flowcond.sock"
 check "the first one still answers" api GET /v1/status
 stop_flowcond
 check "the socket goes with it" [ ! -e "$SOCKET" ]
 
 # --- damage ------------------------------------------------------------------------------------------------
 
+SOCKET=$WORK/made/flowcond.sock
+start_flowcond --socket "$SOCKET"
+check "a missing folder of the socket is made" is "$(mode_of "$WORK/made")" 755
+stop_flowcond
+SOCKET=$WORK/flowcond.sock
 printf 'this is no database, and longer than a header of one is, so that nobody takes it for an empty one\n' >"$STATE/flowcon.db"
 start_flowcond
 check "a state that is no database is put aside, and the status says where" status_has ".warnings | any(contains(\"$STATE/flowcon.db.damaged-1\"))"
