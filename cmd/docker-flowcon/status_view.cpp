@@ -87,12 +87,17 @@ json::value progress_of(const json::value& value) {
                       {"Total", number_or_null(member(*progress, "total"))}};
 }
 
+// Nested counters (epoch 3, step 17 of 90) make parts of an epoch; two digits say enough.
+std::string count_text(double count) {
+  return print(count == std::floor(count) ? "%.9g" : "%.2f", count);
+}
+
 std::string progress_text(const json::value& progress) {
   const json::object* object = progress.if_object();
   const auto done = object != nullptr ? real(member(*object, "Done")) : std::nullopt;
   const auto total = object != nullptr ? real(member(*object, "Total")) : std::nullopt;
   if (!done || !total) return std::string(kUnknown);
-  const std::string counter = print("%.9g", *done) + "/" + print("%.9g", *total);
+  const std::string counter = count_text(*done) + "/" + count_text(*total);
   return *total > 0 ? counter + " (" + print("%.0f%%", *done / *total * 100) + ")" : counter;
 }
 

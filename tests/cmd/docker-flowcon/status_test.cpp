@@ -179,6 +179,13 @@ TEST_CASE_METHOD(StatusFixture, "members that are missing or of a wrong kind are
   CHECK(outcome.err.empty());
 }
 
+TEST_CASE_METHOD(StatusFixture, "a part of an epoch is shown with two digits") {
+  fake.answer("GET /v1/status", 200,
+              R"({"containers":[{"progress":{"done":0.142857143,"total":2}}]})");
+
+  CHECK(run({"--format", "{{.ProgressPerc}}"}).out == "0.14/2 (7%)\n");
+}
+
 TEST_CASE_METHOD(StatusFixture, "an answer without containers is an error") {
   fake.answer("GET /v1/status", 200, "{}");
 
