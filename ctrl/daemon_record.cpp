@@ -10,9 +10,7 @@
 namespace flowcon::ctrl {
 namespace {
 
-// A job may print thousands of values a second. With 100 jobs of 10 values a second, 64 would cost
-// a fifth of the daemon's CPU time (bench/overhead) and 80 million rows a day.
-constexpr std::size_t kSamplesPerLook = 16;
+constexpr std::size_t kSamplesPerLook = 64;  // a job may print thousands of values a second
 constexpr std::size_t kWaitingLooks = 4000;  // while the disk is full; older ones are dropped
 constexpr double kForgetEvery = 3600;        // seconds
 
