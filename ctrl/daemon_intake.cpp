@@ -138,15 +138,12 @@ void Daemon::finish(const std::string& id, double time) {
   tails_.stop(id, true);
   const auto found = jobs_.find(id);
   record_end(found->second, time);
-  const bool is_limited = found->second.is_limited;
-  log::info("container " + printable(found->second.container.name, 80) + " has finished");
+  const Job& job = found->second;
+  if (job.is_limited) limits_.undo({id, job.container.name, job.group, job.original});
+  log::info("container " + printable(job.container.name, 80) + " has finished");
   // The list keeps its id until the listener has compared the sets; the job itself is done with.
   jobs_.erase(found);
   is_compare_due_ = true;
-  // Nobody waits for this: a row that stays behind speaks of a group that is gone.
-  if (is_limited && !effects_.try_post([this, id] { (void)store_->forget_original(id); })) {
-    log::debug("too many effects wait; an original stays in the store until the next start");
-  }
 }
 
 void Daemon::compare_sets(Moment now) {

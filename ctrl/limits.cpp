@@ -106,6 +106,26 @@ Async<Result<void>> Limits::restore(store::Original original) {
   co_return Result<void>();
 }
 
+void Limits::undo(const store::Original& original) {
+  Result<void> written;
+  if (fs_.exists("cpu", original.group.cpu)) {
+    written = cgroups::write_cpu(fs_, original.group, original.setting);
+  }
+  if (!written && !is_gone(written.error())) {
+    log::warning("restoring the limits of " + original.name + ": " + written.error().message());
+    return;  // the store keeps it for the next start
+  }
+  // Nobody waits for this: a row that stays behind speaks of a group that is gone.
+  const bool is_queued = effects_.try_post([this, original, is_v2 = fs_.is_v2("cpu")] {
+    // A scope that ends with its container cannot be told, and needs not be.
+    if (!original.group.scope.empty()) {
+      (void)cgroups::tell_systemd(original.group.scope, original.setting, is_v2);
+    }
+    (void)store_.forget_original(original.id);
+  });
+  if (!is_queued) log::debug("too many effects wait; an original stays in the store");
+}
+
 Async<Result<std::size_t>> Limits::restore_leftovers() {
   auto read = [this] { return store_.originals(); };
   Result<std::vector<store::Original>> left = co_await effects_.run(std::move(read));

@@ -45,6 +45,10 @@ class Limits {
   /// Errors: it could not be put back; that the state cannot be written is no error, it is tried
   /// again.
   Async<Result<void>> restore(store::Original original);
+  /// For a container that the engine says has ended, at once: an engine that restarts may forget
+  /// one that lives on, and then our limit must not stay and be taken for its own. Where the group
+  /// is gone nothing is written. The original is forgotten.
+  void undo(const store::Original& original);
   /// Undoes what an earlier daemon left behind, so that control begins from what users gave.
   /// Returns how many were restored. Errors: the state cannot be read.
   Async<Result<std::size_t>> restore_leftovers();

@@ -47,6 +47,16 @@ class Scope {
     effects.finish();
     return done.get();
   }
+  /// Undoes on a group of the given name.
+  void undo(const std::string& group, const cgroups::CpuSetting& setting) {
+    Effects effects;
+    Limits limits(fs_, effects, *store_);
+    store::Original original{"4f", "job", {group, group, group, ""}, setting};
+    REQUIRE(store_->save_originals({original}).has_value());
+    limits.undo(original);
+    effects.finish();
+    CHECK(store_->originals()->empty());
+  }
   [[nodiscard]] std::string text(const std::string& file) const { return fs_.text(kGroup, file); }
   test::FakeCgroups& fs() { return fs_; }
 
@@ -81,6 +91,19 @@ TEST_CASE("a limit is restored in the kernel where systemd cannot be told") {
   REQUIRE(restored.has_value());
   CHECK(scope.text("cpu.weight") == "100");
   CHECK(scope.text("cpu.max") == "max 50000");
+}
+
+TEST_CASE("a container said to have ended that lives on has its own limits again") {
+  Scope scope;
+  scope.undo(Scope::kGroup, {20, 33300, 100000});
+  CHECK(scope.text("cpu.weight") == "20");
+  CHECK(scope.text("cpu.max") == "33300 100000");
+}
+
+TEST_CASE("a container that has ended needs nothing but to be forgotten") {
+  Scope scope;
+  scope.undo("system.slice/docker-5f.scope", {20, 33300, 100000});
+  CHECK(scope.text("cpu.weight") == "10");
 }
 
 }  // namespace flowcon::ctrl

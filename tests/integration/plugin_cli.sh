@@ -222,5 +222,5 @@ for folder in "${folders[@]}"; do
 done
 label=plugin
 check "there is a docker command on PATH" [ "$found" -gt 0 ]
-echo "# $checks checks, $failures failed, $found docker commands"
+echo "$((checks - failures)) passed, $failures failed, 0 skipped"
 [ "$failures" -eq 0 ]
