@@ -33,7 +33,7 @@ using ctrl::metrics::Extractor;
 using ctrl::metrics::Report;
 using ctrl::metrics::Spec;
 
-constexpr std::size_t kBlockBytes = 1 << 20;
+constexpr std::size_t kBlockBytes = 1 << 17;  // stays in the cache between reading and searching
 constexpr std::size_t kValuesInTable = 8;
 
 /// Closes a descriptor that we opened; standard input stays open.

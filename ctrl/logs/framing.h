@@ -96,12 +96,15 @@ class JsonFileDecoder {
     const char* next = nullptr;  ///< its next occurrence in the bytes being fed, or their end
   };
   void decode_record(std::string_view record);
+  [[nodiscard]] double time_of(std::string_view text);
   void start_needs(std::string_view bytes);
   [[nodiscard]] bool is_needed(const char* begin, const char* end, const char* bytes_end);
   LineSplitter out_;
   LineSplitter err_;
   std::string pending_;
   std::string text_;
+  std::string second_text_;  ///< the last time read, to the second
+  double second_ = 0;
   std::vector<Need> needs_;
   std::size_t skipped_bytes_ = 0;  ///< of a record too long to keep; 0 = none
   std::uint64_t bad_records_ = 0;

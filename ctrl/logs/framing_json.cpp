@@ -134,31 +134,42 @@ std::int64_t days_from_civil(int year, int month, int day) {
   return static_cast<std::int64_t>(era) * 146097 + day_of_era - 719468;
 }
 
-/// RFC 3339, as Docker writes it: 2023-07-31T03:19:13.633573123Z. 0 where it is something else.
-double parse_time(std::string_view text) {
+constexpr std::size_t kSecondBytes = 19;  // 2023-07-31T03:19:13
+
+/// Seconds since the epoch at the beginning of an RFC 3339 time, fraction and offset left out; 0
+/// where it is something else.
+double parse_second(std::string_view text) {
   int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
   if (!read_digits(text, 0, 4, year) || !read_digits(text, 5, 2, month) ||
       !read_digits(text, 8, 2, day) || !read_digits(text, 11, 2, hour) ||
       !read_digits(text, 14, 2, minute) || !read_digits(text, 17, 2, second)) {
     return 0;
   }
-  std::int64_t whole =
+  const std::int64_t whole =
       days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
-  std::size_t at = 19;
+  return static_cast<double>(whole);
+}
+
+/// What follows the second: ".633573123Z", ".5+02:00". Units: seconds.
+double parse_rest_of_time(std::string_view text) {
+  std::size_t at = 0;
   double fraction = 0;
   if (at < text.size() && text[at] == '.') {
-    double unit = 0.1;
-    for (++at; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10) {
-      fraction += (text[at] - '0') * unit;
+    double digits = 0;
+    double unit = 1;
+    for (++at; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at) {
+      digits = digits * 10 + (text[at] - '0');
+      unit *= 10;
     }
+    fraction = digits / unit;
   }
   if (at < text.size() && (text[at] == '+' || text[at] == '-')) {
     int hours = 0, minutes = 0;
     if (read_digits(text, at + 1, 2, hours) && read_digits(text, at + 4, 2, minutes)) {
-      whole += (text[at] == '+' ? -1 : 1) * (hours * 3600 + minutes * 60);
+      fraction += (text[at] == '+' ? -1 : 1) * (hours * 3600 + minutes * 60);
     }
   }
-  return static_cast<double>(whole) + fraction;
+  return fraction;
 }
 
 enum class WholeLine { no, on_stdout, on_stderr };
@@ -272,6 +283,17 @@ void JsonFileDecoder::feed(std::string_view bytes) {
   }
 }
 
+/// Docker's time to seconds. Neighbours mostly share their second, which is parsed once.
+double JsonFileDecoder::time_of(std::string_view text) {
+  if (text.size() <= kSecondBytes) return 0;
+  const std::string_view second = text.substr(0, kSecondBytes);
+  if (second != second_text_) {
+    second_text_ = second;
+    second_ = parse_second(second);
+  }
+  return second_ == 0 ? 0 : second_ + parse_rest_of_time(text.substr(kSecondBytes));
+}
+
 void JsonFileDecoder::decode_record(std::string_view record) {
   if (record.empty()) return;
   if (record.substr(0, kLogMember.size()) != kLogMember) {
@@ -287,7 +309,7 @@ void JsonFileDecoder::decode_record(std::string_view record) {
   if (record.substr(escape, 3) == "\\n\"" &&
       std::memchr(plain.data(), '"', plain.size()) == nullptr) {
     const Origin origin = origin_of(record.substr(escape + 3));
-    (origin.is_stderr ? err_ : out_).feed_line(plain, parse_time(origin.time), origin.is_stderr);
+    (origin.is_stderr ? err_ : out_).feed_line(plain, time_of(origin.time), origin.is_stderr);
     return;
   }
   const std::size_t after = decode_string(record, kLogMember.size(), text_);
@@ -297,7 +319,7 @@ void JsonFileDecoder::decode_record(std::string_view record) {
   }
   const Origin origin = origin_of(record.substr(after));
   const bool is_stderr = origin.is_stderr;
-  const double time = parse_time(origin.time);
+  const double time = time_of(origin.time);
   (is_stderr ? err_ : out_).feed(text_, time, is_stderr);
 }
 
