@@ -7,13 +7,11 @@
 #
 #   image_ensure SOCKET       see to it that the engine has the image; its name is in IMAGE
 #   image_pack                only see to it that the packed root is in the cache: IMAGE_TAR
-#
-# FLOWCON_MIRROR names a Debian mirror; without it the machine's own is used.
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # the results are variables of the caller
 
-# shellcheck source-path=SCRIPTDIR source=common.sh
-. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+# shellcheck source-path=SCRIPTDIR source=debian.sh
+. "$(dirname "${BASH_SOURCE[0]}")/debian.sh"
 
 IMAGE_SUITE=bookworm
 IMAGE_PACKAGES=python3-torch,python3-sklearn,python3-numpy
@@ -28,9 +26,6 @@ IMAGE_WITHOUT=(
 # costs three times the CPU time of the work itself (GRU of examples/, 2 threads on 2 busy cores).
 IMAGE_CHANGES=('ENV PYTHONDONTWRITEBYTECODE=1' 'ENV LANG=C.UTF-8' 'ENV OMP_WAIT_POLICY=passive'
   'ENV OPENBLAS_THREAD_TIMEOUT=4')
-
-# hash_of WORD...: a short name for a recipe.
-hash_of() { printf '%s\n' "$@" | sha256sum | cut -c1-12; }
 
 IMAGE_ROOT=("$IMAGE_SUITE" "$IMAGE_PACKAGES" "${IMAGE_WITHOUT[@]}")
 IMAGE=flowcon-train:$(hash_of "${IMAGE_ROOT[@]}" "${IMAGE_CHANGES[@]}")
@@ -55,56 +50,11 @@ image_ensure() {
 }
 
 image_pack() {
-  local started=$SECONDS log=$FLOWCON_CACHE/mmdebstrap.log part=$IMAGE_TAR.$$.part options=() mirror=() path tool
+  local started=$SECONDS options=() path
   [ ! -s "$IMAGE_TAR" ] || return 0
-  for tool in mmdebstrap zstd; do
-    have "$tool" || { warn "$tool is not installed; run scripts/setup run"; return 1; }
-  done
-  mkdir -p "$FLOWCON_CACHE" || return 1
-  path=$(image_mirror)
-  [ -z "$path" ] || mirror=("$path")
-  while read -r path; do options+=(--aptopt="$path"); done < <(image_proxy)
   for path in "${IMAGE_WITHOUT[@]}"; do options+=(--dpkgopt="path-exclude=$path"); done
-  say "image $IMAGE: installing Debian's PyTorch and scikit-learn, about 450 MB to download"
-  at_exit rm -f "$part"
   options+=(--dpkgopt='path-include=/usr/share/doc/*/copyright')
-  # The tar goes down the pipe, the stages past it.
-  if ! {
-    mmdebstrap --variant=minbase --format=tar --include="$IMAGE_PACKAGES" \
-      --aptopt='APT::Install-Recommends "false"' "${options[@]}" "$IMAGE_SUITE" - "${mirror[@]}" \
-      2> >(tee "$log" | image_progress "$started" >&3) | zstd -q -3 -T0 -f -o "$part"
-  } 3>&1; then
-    rm -f "$part"
-    warn "mmdebstrap could not make the image; its last lines (all of $log):"
-    tail -n 15 "$log" | sed 's/^/    /' >&2
-    return 1
-  fi
-  mv "$part" "$IMAGE_TAR"
+  say "image $IMAGE: installing Debian's PyTorch and scikit-learn, about 450 MB to download"
+  debian_root "$IMAGE_TAR" "$IMAGE_SUITE" "$IMAGE_PACKAGES" "${options[@]}" || return 1
   say "image $IMAGE: made in $(seconds_since "$started") s, kept as $IMAGE_TAR ($(du -h "$IMAGE_TAR" | cut -f1))"
 }
-
-# mmdebstrap's own stages, each with the second it began at.
-image_progress() {
-  local line
-  while read -r line; do
-    case $line in
-      'I: running apt-get update'* | 'I: downloading'* | 'I: extracting'* | 'I: installing'* | 'I: creating'*)
-        printf '  %4d s  %s\n' "$(seconds_since "$1")" "${line#I: }"
-        ;;
-    esac
-  done
-}
-
-# A mirror other than Debian's own that this machine's apt takes the suite from; where there is
-# none mmdebstrap takes Debian's own, with the security updates.
-image_mirror() {
-  if [ -n "${FLOWCON_MIRROR:-}" ]; then
-    printf '%s' "$FLOWCON_MIRROR"
-  elif have apt-get; then
-    # shellcheck disable=SC2016 # apt-get's own variable
-    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $IMAGE_SUITE" \
-      'Component: main' 2>/dev/null | grep -E '^https?:' | grep -v '//deb\.debian\.org/' | head -n 1 || :
-  fi
-}
-
-image_proxy() { apt-config dump 2>/dev/null | grep -iE '^Acquire::https?::(Proxy|Verify)' || :; }

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the test hosts are made of, for tests/lab and tests/vm: a Debian root file system, the
+# project's programs built for that release, and an engine's data folder that has the images. All of
+# it is made once and kept in FLOWCON_CACHE under names that are hashes of its recipe; nobody writes
+# in it afterwards.
+#
+#   host_root SUITE      a Debian with systemd, kernel, engine, ssh, CRIU: sets HOST_ROOT
+#   build_root SUITE     a Debian in which the project builds, and with QEMU: sets BUILD_ROOT
+#   host_programs SUITE  flowcond and docker-flowcon for that release: sets HOST_PROGRAMS
+#
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # the results are variables of the caller
+
+# shellcheck source-path=SCRIPTDIR source=../../scripts/lib/debian.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib/debian.sh"
+
+ROOT_WITHOUT=('/usr/share/man/*' '/usr/share/locale/*' '/usr/share/doc/*' '/usr/share/info/*')
+
+# packages_of_host SUITE: separated by commas.
+packages_of_host() {
+  local packages=systemd-sysv,dbus,udev,kmod,initramfs-tools,linux-image-cloud-$(dpkg --print-architecture)
+  packages+=,docker.io,iptables,tini,openssh-server,openssh-client,iproute2,nftables,iputils-ping,ethtool
+  packages+=,procps,util-linux,e2fsprogs,zstd,rsync,ca-certificates,python3,jq,curl,busybox-static
+  packages+=,libsystemd0,libsqlite3-0
+  case $1 in
+    # CRIU is not in Debian 12, or it is one that newer kernels defeat.
+    bookworm) packages+=,libcgroup2,libre2-9,libboost-json1.81.0 ;;
+    trixie) packages+=,docker-cli,criu,libcgroup3,libre2-11,libboost-json1.83.0 ;;
+    *) warn "no test host is known for $1" && return 1 ;;
+  esac
+  printf '%s' "$packages"
+}
+
+# made_root NAME SUITE PACKAGES [OPTION...]: prints the folder.
+made_root() {
+  local name=$1 suite=$2 packages=$3 out
+  shift 3
+  out=$FLOWCON_CACHE/$name-$suite-$(hash_of "$suite" "$packages" "$@" "${ROOT_WITHOUT[@]}")
+  if [ ! -d "$out" ]; then
+    local started=$SECONDS path options=()
+    for path in "${ROOT_WITHOUT[@]}"; do options+=(--dpkgopt="path-exclude=$path"); done
+    options+=(--customize-hook='rm -rf "$1"/var/cache/apt/* "$1"/var/lib/apt/lists/* "$1"/etc/ssh/ssh_host_*')
+    say "making the $name root of Debian $suite" >&2
+    debian_root "$out" "$suite" "$packages" "${options[@]}" "$@" >&2 || return 1
+    say "the $name root of Debian $suite took $(seconds_since "$started") s" >&2
+  fi
+  printf '%s' "$out"
+}
+
+host_root() {
+  local packages
+  packages=$(packages_of_host "$1") || return 1
+  HOST_ROOT=$(made_root host "$1" "$packages")
+}
+
+# One QEMU for both releases: Debian 12's own fails on newer kernels.
+build_root() {
+  local number packages
+  case $1 in bookworm) number=12 ;; trixie) number=13 ;; esac
+  packages=$("$FLOWCON_TOP/scripts/setup" --list "$number" build | paste -sd,) || return 1
+  [ "$1" != trixie ] || packages+=,qemu-system-x86,seabios
+  BUILD_ROOT=$(made_root build "$1" "$packages")
+}
+
+# The programs of build/release where this machine is of that release, else build/SUITE, built in a
+# root of it. The source is seen read-only there, and nothing else of this machine.
+host_programs() {
+  local suite=$1 out=$FLOWCON_TOP/build/$1 started=$SECONDS log
+  if [ "$(. /etc/os-release && printf '%s' "${VERSION_CODENAME:-}")" = "$suite" ]; then
+    HOST_PROGRAMS=$FLOWCON_TOP/build/release/bin
+    [ -x "$HOST_PROGRAMS/flowcond" ] || { warn "build first: cmake --preset release && cmake --build --preset release"; return 1; }
+    return 0
+  fi
+  build_root "$suite" || return 1
+  mkdir -p "$out" "$FLOWCON_CACHE/ccache"
+  log=$out/build.log
+  # shellcheck disable=SC2016 # for the shell in the new namespace
+  if ! unshare --mount --propagation private -- bash -euc '
+    mount -t tmpfs -o mode=755 tmpfs /mnt
+    mkdir /mnt/root /mnt/work /mnt/upper
+    root=/mnt/root
+    mount -t overlay overlay -o "lowerdir=$1,upperdir=/mnt/upper,workdir=/mnt/work" "$root"
+    mkdir -p "$root/src" "$root/out" "$root/ccache"
+    mount --bind "$2" "$root/src" && mount -o remount,bind,ro "$root/src"
+    mount --bind "$3" "$root/out"
+    mount --bind "$4" "$root/ccache"
+    mount -t proc proc "$root/proc"
+    exec env -i PATH=/usr/bin:/bin LC_ALL=C CCACHE_DIR=/ccache chroot "$root" sh -euc "
+      cmake -S /src -B /out -G Ninja -D CMAKE_BUILD_TYPE=RelWithDebInfo -D FLOWCON_TESTS=OFF -D FLOWCON_BENCH=OFF
+      cmake --build /out --target flowcond docker-flowcon"
+  ' build "$BUILD_ROOT" "$FLOWCON_TOP" "$out" "$FLOWCON_CACHE/ccache" >"$log" 2>&1; then
+    grep -E -A 10 'error|Error|FAILED' "$log" | head -n 40 >&2
+    warn "the build for Debian $suite failed; see $log"
+    return 1
+  fi
+  HOST_PROGRAMS=$out/bin
+  [ "$(seconds_since "$started")" -lt 10 ] || say "built for Debian $suite in $(seconds_since "$started") s"
+}
