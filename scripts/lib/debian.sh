@@ -47,12 +47,8 @@ debian_root() {
     return 1
   fi
   # Another run may have been faster; what it made is as good.
-  if [ -d "$part" ]; then
-    mv -T "$part" "$out" 2>/dev/null || rm -rf --one-file-system "$part"
-  else
-    mv "$part" "$out"
-  fi
-  rm -f "$log"
+  mv -T "$part" "$out" 2>/dev/null || [ -d "$out" ] || { warn "cannot rename $part to $out"; return 1; }
+  rm -rf --one-file-system "$part" "$log"
 }
 
 debian_mmdebstrap() {

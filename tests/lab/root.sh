@@ -8,18 +8,25 @@
 #   host_root SUITE      a Debian with systemd, kernel, engine, ssh, CRIU: sets HOST_ROOT
 #   build_root SUITE     a Debian in which the project builds, and with QEMU: sets BUILD_ROOT
 #   host_programs SUITE  flowcond and docker-flowcon for that release: sets HOST_PROGRAMS
+#   host_images          "image" and "overlay2" of an engine's data with the small and the training
+#                        image, for engines to share: sets HOST_IMAGES
 #
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # the results are variables of the caller
 
 # shellcheck source-path=SCRIPTDIR source=../../scripts/lib/debian.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib/debian.sh"
+# shellcheck source-path=SCRIPTDIR source=../../scripts/lib/image.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib/image.sh"
+
+LAB_PROGRAM=$FLOWCON_TOP/tests/lab/lab
 
 ROOT_WITHOUT=('/usr/share/man/*' '/usr/share/locale/*' '/usr/share/doc/*' '/usr/share/info/*')
 
 # packages_of_host SUITE: separated by commas.
 packages_of_host() {
-  local packages=systemd-sysv,dbus,udev,kmod,initramfs-tools,linux-image-cloud-$(dpkg --print-architecture)
+  local packages
+  packages=systemd-sysv,dbus,udev,kmod,initramfs-tools,linux-image-cloud-$(dpkg --print-architecture)
   packages+=,docker.io,iptables,tini,openssh-server,openssh-client,iproute2,nftables,iputils-ping,ethtool
   packages+=,procps,util-linux,e2fsprogs,zstd,rsync,ca-certificates,python3,jq,curl,busybox-static
   packages+=,libsystemd0,libsqlite3-0
@@ -40,6 +47,7 @@ made_root() {
   if [ ! -d "$out" ]; then
     local started=$SECONDS path options=()
     for path in "${ROOT_WITHOUT[@]}"; do options+=(--dpkgopt="path-exclude=$path"); done
+    # shellcheck disable=SC2016 # mmdebstrap's own argument
     options+=(--customize-hook='rm -rf "$1"/var/cache/apt/* "$1"/var/lib/apt/lists/* "$1"/etc/ssh/ssh_host_*')
     say "making the $name root of Debian $suite" >&2
     debian_root "$out" "$suite" "$packages" "${options[@]}" "$@" >&2 || return 1
@@ -67,7 +75,7 @@ build_root() {
 # root of it. The source is seen read-only there, and nothing else of this machine.
 host_programs() {
   local suite=$1 out=$FLOWCON_TOP/build/$1 started=$SECONDS log
-  if [ "$(. /etc/os-release && printf '%s' "${VERSION_CODENAME:-}")" = "$suite" ]; then
+  if [ "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" = "$suite" ]; then
     HOST_PROGRAMS=$FLOWCON_TOP/build/release/bin
     [ -x "$HOST_PROGRAMS/flowcond" ] || { warn "build first: cmake --preset release && cmake --build --preset release"; return 1; }
     return 0
@@ -86,14 +94,44 @@ host_programs() {
     mount --bind "$3" "$root/out"
     mount --bind "$4" "$root/ccache"
     mount -t proc proc "$root/proc"
-    exec env -i PATH=/usr/bin:/bin LC_ALL=C CCACHE_DIR=/ccache chroot "$root" sh -euc "
+    exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C CCACHE_DIR=/ccache chroot "$root" sh -euc "
       cmake -S /src -B /out -G Ninja -D CMAKE_BUILD_TYPE=RelWithDebInfo -D FLOWCON_TESTS=OFF -D FLOWCON_BENCH=OFF
       cmake --build /out --target flowcond docker-flowcon"
   ' build "$BUILD_ROOT" "$FLOWCON_TOP" "$out" "$FLOWCON_CACHE/ccache" >"$log" 2>&1; then
-    grep -E -A 10 'error|Error|FAILED' "$log" | head -n 40 >&2
+    tail -n 25 "$log" >&2
     warn "the build for Debian $suite failed; see $log"
     return 1
   fi
   HOST_PROGRAMS=$out/bin
   [ "$(seconds_since "$started")" -lt 10 ] || say "built for Debian $suite in $(seconds_since "$started") s"
+}
+
+# A lab host imports them once. The folder's name has all that they are made of.
+host_images() {
+  local part started=$SECONDS files=(tests/integration/job tests/integration/lib.sh)
+  HOST_IMAGES=$FLOWCON_CACHE/host-images-$(hash_of "$IMAGE" "$(cd "$FLOWCON_TOP" && sha256sum "${files[@]}")")
+  [ ! -d "$HOST_IMAGES" ] || return 0
+  image_pack || return 1
+  say "making the images of the test hosts"
+  part=$HOST_IMAGES.$$.part
+  at_exit rm -rf "$part"
+  mkdir -p "$part"
+  (
+    FLOWCON_CLEANUP=() # the part is the outer shell's
+    export FLOWCON_LAB=images-$$
+    at_exit "$LAB_PROGRAM" down
+    "$LAB_PROGRAM" up 1 --no-images --cores 2 --disk 6G --owner $$ || exit 1
+    image_ensure "$("$LAB_PROGRAM" socket h1)" || exit 1
+    # shellcheck disable=SC2016 # for the shell in the host
+    "$LAB_PROGRAM" exec h1 -- bash -euc '
+      . /opt/source/tests/integration/lib.sh
+      WORK=/tmp/small
+      image_import >/dev/null
+      kill "$(cat /run/docker.pid)"
+      while [ -e /run/docker.pid ]; do sleep 0.1; done' || exit 1
+    "$LAB_PROGRAM" exec h1 -- tar --xattrs --xattrs-include='*' -C /var/lib/docker -c image overlay2 |
+      tar --xattrs --xattrs-include='*' -C "$part" -x
+  ) || return 1
+  mv -T "$part" "$HOST_IMAGES" 2>/dev/null || [ -d "$HOST_IMAGES" ] || { warn "no $HOST_IMAGES"; return 1; }
+  say "the images of the test hosts took $(seconds_since "$started") s"
 }
