@@ -7,7 +7,8 @@
 # A topic is a script that sources this file and then says
 #
 #   begin "$@"                 needs the folder of the binaries; uses the engine of FLOWCON_TEST_ENGINE
-#                              (tests/integration/run sets it), else starts one of its own
+#                              (a folder; tests/integration/run sets it), the machine's own where that
+#                              says "machine" (tests/vm), else starts one
 #   check SENTENCE COMMAND...      passes if the command does; its output is shown if it fails
 #   eventually SENTENCE COMMAND... the same, tried again until PATIENCE seconds have passed
 #   finish                     removes what is left, prints the counts, exits 1 if a check failed
@@ -119,8 +120,10 @@ begin() {
   mark_processes
   WORK=$(mktemp -d /tmp/flowcon-test.XXXXXX)
   at_exit remove_folder "$WORK"
-  if [ -n "${FLOWCON_TEST_ENGINE:-}" ]; then
-    ENGINE_DIR=$FLOWCON_TEST_ENGINE
+  ENGINE_DIR=${FLOWCON_TEST_ENGINE:-}
+  if [ "$ENGINE_DIR" = machine ]; then
+    ENGINE_SOCKET=/run/docker.sock
+  elif [ -n "$ENGINE_DIR" ]; then
     ENGINE_SOCKET=$ENGINE_DIR/docker.sock
     ENGINE_CGROUP=$(engine_recall "$ENGINE_DIR" cgroup)
   else
@@ -205,6 +208,39 @@ container_groups() {
 topic_mounts() { engine_mounts_below "$WORK" | grep -v "^$WORK/engine/" || :; }
 topic_daemons() { marked_processes | grep flowcond | grep -F "$WORK" || :; }
 
+# --- running topics -------------------------------------------------------------------------------
+
+LINES=()
+
+# run_topic SCRIPT ARGUMENT...: one topic and its line in LINES.
+run_topic() {
+  local topic started=$SECONDS status=0 line log
+  topic=$(basename "$1" .sh)
+  [ -x "$1" ] || die "there is no topic $topic"
+  log=$(mktemp)
+  say "== $topic"
+  "$@" 2>&1 | tee "$log" || status=${PIPESTATUS[0]}
+  line=$(grep -E "^$topic: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped\$" "$log" | tail -n 1) || :
+  if [ -z "$line" ]; then
+    # It ended in the middle: what it had checked counts, and its end is a failure.
+    line="$topic: $(grep -c '^ok ' "$log" || :) passed, $(($(grep -c '^not ok ' "$log" || :) + 1)) failed, 0 skipped"
+    say "not ok - $topic ended with status $status before its end"
+  fi
+  rm -f "$log"
+  LINES+=("$line, $(seconds_since "$started") s")
+}
+
+# sum_up: the lines, and the counts of all of them; fails if a check failed.
+sum_up() {
+  printf '%s\n' "${LINES[@]}"
+  printf '%s\n' "${LINES[@]}" | sed 's/^.*: //' | awk '
+    {passed += $1; failed += $3; skipped += $5}
+    END {
+      printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
+      exit failed > 0
+    }'
+}
+
 # --- containers ---------------------------------------------------------------------------------
 
 # A statically linked busybox and one script are all that a job needs.
@@ -241,10 +277,15 @@ prints() {
   must docker run -d --name "$name" --network none --label flowcon.enable=true "$@" "$IMAGE" sh -c "$script"
 }
 
+# remove_containers: of the machine's engine only those of the test's own image.
 remove_containers() {
-  local ids
-  process_alive "$(engine_recall "$ENGINE_DIR" dockerd)" || return 0
-  ids=$(timeout 20 docker ps -aq) || return 0
+  local ids ours=()
+  if [ "$ENGINE_DIR" = machine ]; then
+    ours=(--filter "ancestor=$IMAGE")
+  else
+    process_alive "$(engine_recall "$ENGINE_DIR" dockerd)" || return 0
+  fi
+  ids=$(timeout 20 docker ps -aq ${ours[@]+"${ours[@]}"}) || return 0
   # shellcheck disable=SC2086 # one word per container
   [ -z "$ids" ] || timeout 60 docker rm -f -v $ids >/dev/null 2>&1 || :
 }

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the tests on the lab share: checks with sentences from the integration tests, a lab that ends
+# with the topic, and short words for what is done on its hosts.
+#
+# A topic is a script that sources this file and then says
+#
+#   begin_lab N [UP-OPTIONS...]   a lab of its own
+#   finish_lab                    ends it, looks whether anything is left, prints the counts
+#
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # some variables are for the topics
+
+# shellcheck source-path=SCRIPTDIR source=../integration/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../integration/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=../../scripts/lib/image.sh
+IMAGE_SMALL=$IMAGE
+. "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib/image.sh"
+IMAGE_TRAIN=$IMAGE
+IMAGE=$IMAGE_SMALL
+
+LAB=$FLOWCON_TOP/tests/lab/lab
+
+begin_lab() {
+  local hosts=$1
+  shift
+  TOPIC=$(basename "$0" .sh)
+  cannot=$(lab_cannot) || nothing_runs "$cannot"
+  export FLOWCON_LAB=test-$$
+  WORK=$(mktemp -d /tmp/flowcon-test.XXXXXX)
+  at_exit rm -rf "$WORK"
+  at_exit "$LAB" down
+  lab_traces >"$WORK/before"
+  must "$LAB" up "$hosts" --owner $$ "$@"
+}
+
+finish_lab() {
+  check "the lab ends" "$LAB" down
+  check "nothing of it is left" nothing_is_left
+  printf '%s: %d passed, %d failed, %d skipped\n' "$TOPIC" "$PASSED" "$FAILED" "$SKIPPED"
+  [ "$FAILED" = 0 ] || exit 1
+  exit 0
+}
+
+# lab_cannot: why this machine cannot have a lab; fails when it cannot.
+lab_cannot() {
+  local tool
+  [ "$(id -u)" = 0 ] || { printf 'needs root'; return 1; }
+  for tool in mmdebstrap nft ethtool jq curl tini unshare nsenter mke2fs ssh; do
+    have "$tool" || { printf '%s is not installed (scripts/setup)' "$tool"; return 1; }
+  done
+  unshare --mount --net --pid --fork true 2>/dev/null || { printf 'this machine makes no namespaces'; return 1; }
+}
+
+on() { local host=$1; shift; "$LAB" exec "$host" -- "$@"; }
+
+# lab_traces: what labs leave or must not leave on this machine: mounts, namespaces, interfaces,
+# control groups, loop devices, processes, files.
+lab_traces() {
+  awk '{print "mount", $5}' /proc/self/mountinfo
+  ip -o link | awk -F': ' '{print "interface", $2}'
+  engine_cgroup_dirs_like /flowcon-lab- | sed 's/^/group /'
+  losetup --noheadings --list --output BACK-FILE | grep labs/ | sed 's/^/loop /' || :
+  lab_processes | sed 's/^/process /'
+  find "$FLOWCON_CACHE/labs" -mindepth 1 -maxdepth 1 2>/dev/null | sed 's/^/folder /' || :
+}
+engine_cgroup_dirs_like() {
+  awk '$3 ~ /^cgroup2?$/ {print $2}' /proc/self/mounts | while read -r point; do
+    find "$point" -maxdepth 1 -name "${1#/}*"
+  done
+}
+lab_processes() {
+  local file
+  for file in /proc/[0-9]*/environ; do
+    if { tr '\0' '\n' <"$file"; } 2>/dev/null | grep -q '^FLOWCON_LAB_HOLDS='; then
+      tr '\0' ' ' <"${file%environ}cmdline" 2>/dev/null | cut -c 1-100
+      printf '\n'
+    fi
+  done
+}
+# A process that was killed is gone a moment later, and so is its loop device.
+nothing_is_left() { wait_until 10 same_traces; }
+same_traces() { lab_traces | diff "$WORK/before" -; }
+
+# --- flowcond on a host ---------------------------------------------------------------------------
+
+# host_flowcond HOST [OPTIONS...]: starts it with quick decisions and waits for its answer.
+host_flowcond() {
+  local host=$1
+  shift
+  # shellcheck disable=SC2016 # for the shell in the host
+  must on "$host" sh -c '
+    mkdir -p /run/flowcon
+    setsid flowcond --engine /run/docker.sock --socket-group root --interval 1 --observe 1 "$@" \
+      >>/var/log/flowcond.log 2>&1 </dev/null &
+    echo $! >/run/flowcond.pid' start "$@"
+  must wait_until 30 host_api "$host" /v1/version
+}
+
+host_api() { on "$1" curl -sS --fail-with-body --max-time 20 --unix-socket /run/flowcon/flowcon.sock "http://flowcon$2"; }
+
+# host_has HOST EXPRESSION: jq's answer about the status is true; else shows it.
+host_has() {
+  local body
+  body=$(host_api "$1" /v1/status) || { printf '%s\n' "$body"; return 1; }
+  printf '%s' "$body" | jq -e "$2" >/dev/null && return 0
+  printf '%s' "$body" | jq -c '(.containers[] | [.name, .state, .list, .limit, .growth, .metric, .value, .values, .note]), .warnings'
+  return 1
+}
+
+# host_weight HOST CONTAINER: what the kernel has.
+host_weight() {
+  # shellcheck disable=SC2016 # for the shell in the host
+  on "$1" bash -c '. /opt/source/tests/integration/lib.sh; ENGINE_SOCKET=/run/docker.sock; weight "$1"' weight "$2"
+}
