@@ -83,7 +83,7 @@ void Daemon::decide(Moment now) {
   all_completing_ = decision.all_completing;
   if (state.containers.empty()) return;
   unrecorded_rounds_.push_back(
-      {now.wall, "executor", render_json(to_json(state)), render_json(to_json(decision))});
+      {now.wall, "executor", "cpu", render_json(to_json(state)), render_json(to_json(decision))});
   for (const policy::Placement& placement : decision.containers) {
     Job& job = jobs_.at(placement.id);
     const double before = job.limit;

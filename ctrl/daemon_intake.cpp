@@ -155,7 +155,7 @@ void Daemon::compare_sets(Moment now) {
   const policy::ListenerDecision decision = policy::decide_listener(state);
   if (!decision.rerun) return;
   unrecorded_rounds_.push_back(
-      {now.wall, "listener", render_json(to_json(state)), render_json(to_json(decision))});
+      {now.wall, "listener", "cpu", render_json(to_json(state)), render_json(to_json(decision))});
   interval_ = decision.interval;
   is_run_due_ = true;
   members_ = active_;

@@ -72,7 +72,7 @@ void Daemon::record(Moment now, bool is_decided) {
     if (!is_looked && !is_decided) continue;
     store::Look look = look_of(job);
     if (is_looked && job.cpu_share) {
-      look.usage = {now.wall, *job.cpu_share, job.reading.memory};
+      look.usage = {now.wall, *job.cpu_share, job.reading.memory, {}, {}};
     }
     if (is_decided) {
       look.decision = {now.wall, job.list, job.limit, growth_for_decision(job)};

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 
 #include "base/text.h"
@@ -14,9 +15,8 @@
 namespace flowcon::ctrl::store {
 namespace {
 
-constexpr int kSchemaVersion = 1;
-
-constexpr const char* kSchema = R"sql(
+// Version 1, the first that was used.
+constexpr const char* kFirst = R"sql(
 CREATE TABLE originals(
   id TEXT PRIMARY KEY, name TEXT NOT NULL,
   cpu TEXT NOT NULL, cpuacct TEXT NOT NULL, memory TEXT NOT NULL, scope TEXT NOT NULL,
@@ -39,8 +39,24 @@ CREATE INDEX decisions_by_run ON decisions(run, time);
 CREATE TABLE rounds(time REAL NOT NULL, algorithm TEXT NOT NULL, state TEXT NOT NULL,
   decision TEXT NOT NULL);
 CREATE INDEX rounds_by_time ON rounds(time);
-PRAGMA user_version = 1;
 )sql";
+
+// What people decide about a container beside adopt and release, the other resources' limits and
+// use.
+constexpr const char* kResources = R"sql(
+ALTER TABLE choices ADD COLUMN control TEXT NOT NULL DEFAULT '';
+ALTER TABLE rounds ADD COLUMN resource TEXT NOT NULL DEFAULT 'cpu';
+ALTER TABLE usage ADD COLUMN io REAL;
+ALTER TABLE usage ADD COLUMN network REAL;
+ALTER TABLE originals ADD COLUMN io TEXT NOT NULL DEFAULT '';
+ALTER TABLE originals ADD COLUMN soft_bytes INTEGER;
+ALTER TABLE originals ADD COLUMN io_weight INTEGER;
+ALTER TABLE originals ADD COLUMN io_caps TEXT NOT NULL DEFAULT '';
+)sql";
+
+// Step n makes version n+1 of version n; an empty file is version 0. Steps are only ever added.
+constexpr std::array<const char*, 2> kSteps = {kFirst, kResources};
+constexpr auto kSchemaVersion = static_cast<std::int64_t>(kSteps.size());
 
 Result<void> execute(sqlite3* db, const std::string& sql, const std::string& doing) {
   if (sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
@@ -82,13 +98,25 @@ Result<void> prepare(sqlite3* db, bool* is_damaged) {
     if (!row) return row.error();
     version = ask.integer(0);
   }
-  if (version == kSchemaVersion) return check_pages(db, is_damaged);
   if (version > kSchemaVersion) {
     return bad_input("the state is of version " + std::to_string(version) + ", newer than this " +
                      "program knows (" + std::to_string(kSchemaVersion) +
                      "): install the newer flowcond again or name another --state-dir");
   }
-  return execute(db, std::string("BEGIN;") + kSchema + "COMMIT;", "making the state's tables");
+  if (version > 0) {
+    if (auto checked = check_pages(db, is_damaged); !checked || version == kSchemaVersion) {
+      return checked;
+    }
+  }
+  // All or nothing: after a crash in the middle the old version is there.
+  std::string steps = "BEGIN IMMEDIATE;";
+  for (auto step = version; step < kSchemaVersion; ++step) {
+    steps += kSteps[static_cast<std::size_t>(step)];
+  }
+  steps += "PRAGMA user_version = " + std::to_string(kSchemaVersion) + ";COMMIT;";
+  Result<void> done = execute(db, steps, "bringing the state's tables up to date");
+  if (!done) (void)sqlite3_exec(db, "ROLLBACK", nullptr, nullptr, nullptr);
+  return done;
 }
 
 // Free name beside `path` for a file that is put aside.

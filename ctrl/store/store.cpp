@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/store/store.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -90,7 +91,9 @@ Result<double> last_kept(sqlite3* db, std::int64_t run) {
 Result<void> Store::save_originals(const std::vector<Original>& originals) {
   const std::string doing = "saving original limits";
   Transaction transaction(db_);
-  Statement put(db_, "INSERT OR REPLACE INTO originals VALUES(?,?,?,?,?,?,?,?,?)");
+  Statement put(db_,
+                "INSERT OR REPLACE INTO originals(id,name,cpu,cpuacct,memory,scope,weight,quota_us,"
+                "period_us) VALUES(?,?,?,?,?,?,?,?,?)");
   for (const Original& o : originals) {
     put.bind(o.id).bind(o.name).bind(o.group.cpu).bind(o.group.cpuacct).bind(o.group.memory);
     put.bind(o.group.scope).bind(static_cast<std::int64_t>(o.setting.weight));
@@ -131,7 +134,10 @@ Result<std::vector<Original>> Store::originals() {
     Original o;
     o.id = all.text(0);
     o.name = all.text(1);
-    o.group = {all.text(2), all.text(3), all.text(4), all.text(5)};
+    o.group.cpu = all.text(2);
+    o.group.cpuacct = all.text(3);
+    o.group.memory = all.text(4);
+    o.group.scope = all.text(5);
     o.setting.weight = static_cast<std::uint64_t>(all.integer(6));
     if (!all.is_null(7)) o.setting.quota_us = all.integer(7);
     o.setting.period_us = static_cast<std::uint64_t>(all.integer(8));
@@ -140,8 +146,10 @@ Result<std::vector<Original>> Store::originals() {
 }
 
 Result<void> Store::save_choice(const Choice& choice) {
-  Statement put(db_, "INSERT OR REPLACE INTO choices VALUES(?,?,?)");
+  Statement put(db_,
+                "INSERT OR REPLACE INTO choices(id,released,settings,control) VALUES(?,?,?,?)");
   put.bind(choice.id).bind(static_cast<std::int64_t>(choice.released)).bind(choice.settings);
+  put.bind(choice.control);
   return put.run("saving a choice");
 }
 
@@ -151,13 +159,13 @@ Result<void> Store::forget_choice(const std::string& id) {
 }
 
 Result<std::vector<Choice>> Store::choices() {
-  Statement all(db_, "SELECT id,released,settings FROM choices");
+  Statement all(db_, "SELECT id,released,settings,control FROM choices");
   std::vector<Choice> found;
   for (;;) {
     Result<bool> row = all.step("reading choices");
     if (!row) return row.error();
     if (!*row) return found;
-    found.push_back({all.text(0), all.integer(1) != 0, all.text(2)});
+    found.push_back({all.text(0), all.integer(1) != 0, all.text(2), all.text(3)});
   }
 }
 
@@ -174,7 +182,7 @@ Result<void> Store::record(const std::vector<Look>& looks, const std::vector<Rou
 Result<void> Store::record_once(const std::vector<Look>& looks, const std::vector<Round>& rounds) {
   Transaction transaction(db_);
   Statement sample(db_, "INSERT INTO samples VALUES(?,?,?)");
-  Statement usage(db_, "INSERT INTO usage VALUES(?,?,?,?)");
+  Statement usage(db_, "INSERT INTO usage(run,time,cpu,memory,io,network) VALUES(?,?,?,?,?,?)");
   Statement decision(db_, "INSERT INTO decisions VALUES(?,?,?,?,?)");
   for (const Look& look : looks) {
     double seen = look.run.finished.value_or(look.run.started);
@@ -199,6 +207,7 @@ Result<void> Store::record_once(const std::vector<Look>& looks, const std::vecto
     if (look.usage) {
       usage.bind(*run).bind(look.usage->time).bind(look.usage->cpu);
       usage.bind(static_cast<std::int64_t>(look.usage->memory));
+      usage.bind(look.usage->io).bind(look.usage->network);
       if (auto done = usage.run(kRecording); !done) return done;
     }
     if (look.decision) {
@@ -207,9 +216,10 @@ Result<void> Store::record_once(const std::vector<Look>& looks, const std::vecto
       if (auto done = decision.run(kRecording); !done) return done;
     }
   }
-  Statement round(db_, "INSERT INTO rounds VALUES(?,?,?,?)");
+  Statement round(db_,
+                  "INSERT INTO rounds(time,algorithm,resource,state,decision) VALUES(?,?,?,?,?)");
   for (const Round& r : rounds) {
-    round.bind(r.time).bind(r.algorithm).bind(r.state).bind(r.decision);
+    round.bind(r.time).bind(r.algorithm).bind(r.resource).bind(r.state).bind(r.decision);
     if (auto done = round.run(kRecording); !done) return done;
   }
   return transaction.commit(kRecording);
@@ -233,11 +243,14 @@ Result<History> Store::history(const std::string& wanted) {
     history.samples.push_back({samples.number(0), value_from(samples.text(1))});
   }
   if (!row) return row.error();
-  Statement usage(db_, "SELECT time,cpu,memory FROM usage WHERE run=? ORDER BY time");
+  Statement usage(db_, "SELECT time,cpu,memory,io,network FROM usage WHERE run=? ORDER BY time");
   usage.bind(number);
   for (row = usage.step(doing); row && *row; row = usage.step(doing)) {
-    history.usage.push_back(
-        {usage.number(0), usage.number(1), static_cast<std::uint64_t>(usage.integer(2))});
+    UsageRow u{
+        usage.number(0), usage.number(1), static_cast<std::uint64_t>(usage.integer(2)), {}, {}};
+    if (!usage.is_null(3)) u.io = usage.number(3);
+    if (!usage.is_null(4)) u.network = usage.number(4);
+    history.usage.push_back(u);
   }
   if (!row) return row.error();
   Statement decisions(db_,
@@ -250,6 +263,24 @@ Result<History> Store::history(const std::string& wanted) {
   }
   if (!row) return row.error();
   return history;
+}
+
+Result<std::vector<Round>> Store::rounds_about(const std::string& id, std::size_t count) {
+  // An id is 64 hexadecimal digits, or what an engine gave: quotes and controls are not in it.
+  Statement all(db_,
+                "SELECT time,algorithm,resource,state,decision FROM rounds "
+                "WHERE instr(state, ?1) > 0 OR instr(decision, ?1) > 0 ORDER BY time DESC, rowid "
+                "DESC LIMIT ?2");
+  all.bind("\"" + id + "\"").bind(static_cast<std::int64_t>(count));
+  std::vector<Round> found;
+  for (;;) {
+    Result<bool> row = all.step("reading decisions");
+    if (!row) return row.error();
+    if (!*row) break;
+    found.push_back({all.number(0), all.text(1), all.text(2), all.text(3), all.text(4)});
+  }
+  std::reverse(found.begin(), found.end());
+  return found;
 }
 
 Result<void> Store::forget_before(double before) {

@@ -32,6 +32,7 @@ struct Choice {
   std::string id;
   bool released = false;
   std::string settings;  ///< JSON of the values given to adopt; "" = none
+  std::string control;   ///< JSON of pause, pin and set (ctrl/control.h); "" = none
 };
 
 /// A container that is or was under control. Units: seconds since the epoch.
@@ -47,8 +48,10 @@ struct Run {
 
 struct UsageRow {
   double time = 0;
-  double cpu = 0;            ///< share of the host
-  std::uint64_t memory = 0;  ///< bytes
+  double cpu = 0;                 ///< share of the host
+  std::uint64_t memory = 0;       ///< bytes
+  std::optional<double> io;       ///< bytes per second
+  std::optional<double> network;  ///< bytes per second
 };
 
 struct DecisionRow {
@@ -72,6 +75,7 @@ struct Look {
 struct Round {
   double time = 0;
   std::string algorithm;
+  std::string resource;  ///< "cpu", "memory" or "io"
   std::string state;
   std::string decision;
 };
@@ -109,6 +113,8 @@ class Store {
                                     const std::vector<Round>& rounds);
   /// By full id, else the latest run of that name. Errors: ENOENT nothing is known of it.
   [[nodiscard]] Result<History> history(const std::string& name);
+  /// The last `count` rounds that concerned a container, oldest first. Errors: SQLite's.
+  [[nodiscard]] Result<std::vector<Round>> rounds_about(const std::string& id, std::size_t count);
   /// Deletes what is older than `before` (seconds since the epoch), originals excepted.
   [[nodiscard]] Result<void> forget_before(double before);
 

@@ -94,7 +94,7 @@ TEST_CASE("a forgotten original is gone") {
 
 TEST_CASE("choices are kept") {
   const Folder folder;
-  REQUIRE(open(folder)->save_choice({"a", true, "{}"}).has_value());
+  REQUIRE(open(folder)->save_choice({"a", true, "{}", "{}"}).has_value());
   const auto choices = *open(folder)->choices();
   REQUIRE(choices.size() == 1);
   CHECK(choices[0].released);
@@ -106,9 +106,9 @@ TEST_CASE("history gives back what was recorded, values that are no numbers incl
   const auto store = open(folder);
   Look first = look("a", 100);
   first.samples = {{101, 0.5}, {102, std::nan("")}, {103, INFINITY}};
-  first.usage = UsageRow{105, 0.25, 4096};
+  first.usage = UsageRow{105, 0.25, 4096, 100.5, {}};
   first.decision = DecisionRow{105, List::cl, 0.25, std::nullopt};
-  REQUIRE(store->record({first}, {{105, "executor", "{}", "{}"}}).has_value());
+  REQUIRE(store->record({first}, {{105, "executor", "cpu", "{}", "{}"}}).has_value());
   for (const char* name : {"a", "vae"}) {
     const auto history = store->history(name);
     REQUIRE(history.has_value());
@@ -240,6 +240,82 @@ TEST_CASE("a state of a newer version is refused and left alone") {
   REQUIRE_FALSE(store.has_value());
   CHECK(store.error().message().find("newer") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(folder.file() + ".damaged-1"));
+}
+
+TEST_CASE("a state of the first version is brought up to date with all that it holds") {
+  const Folder folder;
+  // As version 0.1.0 made it.
+  execute(folder, R"sql(
+CREATE TABLE originals(
+  id TEXT PRIMARY KEY, name TEXT NOT NULL,
+  cpu TEXT NOT NULL, cpuacct TEXT NOT NULL, memory TEXT NOT NULL, scope TEXT NOT NULL,
+  weight INTEGER NOT NULL, quota_us INTEGER, period_us INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE choices(
+  id TEXT PRIMARY KEY, released INTEGER NOT NULL, settings TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE runs(
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, image TEXT NOT NULL,
+  metric TEXT NOT NULL, goal TEXT NOT NULL, started REAL NOT NULL, finished REAL,
+  seen REAL NOT NULL);
+CREATE INDEX runs_by_name ON runs(name, started);
+CREATE TABLE samples(run INTEGER NOT NULL, time REAL NOT NULL, value TEXT NOT NULL);
+CREATE INDEX samples_by_run ON samples(run, time);
+CREATE TABLE usage(run INTEGER NOT NULL, time REAL NOT NULL, cpu REAL NOT NULL,
+  memory INTEGER NOT NULL);
+CREATE INDEX usage_by_run ON usage(run, time);
+CREATE TABLE decisions(run INTEGER NOT NULL, time REAL NOT NULL, list TEXT NOT NULL,
+  share REAL NOT NULL, growth REAL);
+CREATE INDEX decisions_by_run ON decisions(run, time);
+CREATE TABLE rounds(time REAL NOT NULL, algorithm TEXT NOT NULL, state TEXT NOT NULL,
+  decision TEXT NOT NULL);
+CREATE INDEX rounds_by_time ON rounds(time);
+INSERT INTO originals VALUES('a','job-a','docker/a','docker/a','docker/a','',512,150000,100000);
+INSERT INTO choices VALUES('b',1,'');
+INSERT INTO runs VALUES(1,'a','vae','train:1','loss','min',10,NULL,20);
+INSERT INTO samples VALUES(1,11,'0.5');
+INSERT INTO usage VALUES(1,20,0.5,4096);
+INSERT INTO rounds VALUES(20,'executor','{"id":"a"}','{}');
+PRAGMA user_version = 1;
+)sql");
+  const auto store = open(folder);
+  const auto originals = store->originals();
+  REQUIRE((originals.has_value() && originals->size() == 1));
+  CHECK(originals->front().setting == original("a").setting);
+  const auto choices = store->choices();
+  REQUIRE((choices.has_value() && choices->size() == 1));
+  CHECK(choices->front().released);
+  CHECK(choices->front().control.empty());
+  const auto history = store->history("vae");
+  REQUIRE(history.has_value());
+  CHECK(history->samples.size() == 1);
+  REQUIRE(history->usage.size() == 1);
+  CHECK_FALSE(history->usage.front().io.has_value());
+  const auto rounds = store->rounds_about("a", 5);
+  REQUIRE((rounds.has_value() && rounds->size() == 1));
+  CHECK(rounds->front().resource == "cpu");
+}
+
+TEST_CASE("an upgrade that fails leaves the old version as it was") {
+  const Folder folder;
+  // A table that the upgrade would make is there already.
+  execute(folder, "CREATE TABLE originals(id); PRAGMA user_version = 0;");
+  std::string notice;
+  REQUIRE_FALSE(Store::open(folder.file(), &notice).has_value());
+  execute(folder, "CREATE TABLE choices(id)");
+}
+
+TEST_CASE("rounds about a container are the last ones, oldest first") {
+  const Folder folder;
+  const auto store = open(folder);
+  std::vector<Round> rounds;
+  for (int i = 1; i <= 5; ++i) {
+    rounds.push_back(
+        {double(i), "executor", "cpu", i == 3 ? R"({"id":"ab"})" : R"({"id":"a"})", "{}"});
+  }
+  REQUIRE(store->record({}, rounds).has_value());
+  const auto about = store->rounds_about("a", 3);
+  REQUIRE((about.has_value() && about->size() == 3));
+  CHECK(about->front().time == 2);
+  CHECK(about->back().time == 5);
 }
 
 TEST_CASE("the file is readable by its owner alone") {
