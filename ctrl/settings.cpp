@@ -12,12 +12,14 @@ namespace flowcon::ctrl {
 namespace {
 
 // The contract with users; those of migration are read by the part that migrates.
-constexpr std::array<std::string_view, 11> kKnown = {"enable",
+constexpr std::array<std::string_view, 13> kKnown = {"enable",
                                                      "metric",
                                                      "goal",
                                                      "pattern",
                                                      "weight",
                                                      "floor",
+                                                     "ceiling",
+                                                     "only-grow",
                                                      "migrate",
                                                      "checkpoint.path",
                                                      "checkpoint.signal",
@@ -29,8 +31,14 @@ bool is_migration(std::string_view key) {
   return key == "migrate" || key.rfind("checkpoint.", 0) == 0;
 }
 
-Result<double> parse_share(const std::string& text, double low_exclusive, double high,
-                           const char* range) {
+bool decides_metric(std::string_view key) {
+  return key == "metric" || key == "goal" || key == "pattern";
+}
+
+}  // namespace
+
+Result<double> parse_bounded(const std::string& text, double low_exclusive, double high,
+                             const char* range) {
   double number = 0;
   const char* end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, number);
@@ -41,8 +49,7 @@ Result<double> parse_share(const std::string& text, double low_exclusive, double
   return number;
 }
 
-// One value into `settings`. The error says what is wrong with it.
-Result<void> take(Settings& settings, std::string_view key, const std::string& value) {
+Result<void> take_setting(Settings& settings, std::string_view key, const std::string& value) {
   if (value.size() > kLongestValue) return bad_input("the value is longer than 1024 bytes");
   if (key == "enable") {
     if (value != "true" && value != "false") {
@@ -64,13 +71,22 @@ Result<void> take(Settings& settings, std::string_view key, const std::string& v
     }
     settings.spec.pattern = value;
   } else if (key == "weight") {
-    Result<double> weight = parse_share(value, 0, 1000, "above 0, at most 1000");
+    Result<double> weight = parse_bounded(value, 0, 1000, "above 0, at most 1000");
     if (!weight) return weight.error();
     settings.weight = *weight;
   } else if (key == "floor") {
-    Result<double> floor = parse_share(value, 0, 1, "above 0, at most 1");
+    Result<double> floor = parse_bounded(value, 0, 1, "above 0, at most 1");
     if (!floor) return floor.error();
     settings.floor = *floor;
+  } else if (key == "ceiling") {
+    Result<double> ceiling = parse_bounded(value, 0, 1, "above 0, at most 1");
+    if (!ceiling) return ceiling.error();
+    settings.ceiling = *ceiling;
+  } else if (key == "only-grow") {
+    if (value != "true" && value != "false") {
+      return bad_input("\"" + printable(value, 60) + "\" is neither true nor false");
+    }
+    settings.only_grow = value == "true";
   } else if (is_migration(key)) {
     return bad_input("this version does not migrate; the label has no effect");
   } else {
@@ -82,12 +98,6 @@ Result<void> take(Settings& settings, std::string_view key, const std::string& v
   return {};
 }
 
-bool decides_metric(std::string_view key) {
-  return key == "metric" || key == "goal" || key == "pattern";
-}
-
-}  // namespace
-
 Settings parse_labels(const std::map<std::string, std::string>& labels) {
   Settings settings;
   bool any = false;
@@ -97,13 +107,16 @@ Settings parse_labels(const std::map<std::string, std::string>& labels) {
     const std::string key = label.substr(kLabelPrefix.size());
     any = true;
     has_enable = has_enable || key == "enable";
-    if (Result<void> taken = take(settings, key, value); !taken) {
+    if (Result<void> taken = take_setting(settings, key, value); !taken) {
       settings.warnings.push_back("label " + printable(label, 80) + ": " + taken.error().message());
       if (decides_metric(key)) settings.spec_is_usable = false;
       if (key == "enable") settings.is_mistaken = true;
     }
   }
   if (any && !has_enable) settings.enabled = true;
+  if (settings.floor && settings.ceiling && *settings.floor > *settings.ceiling) {
+    settings.warnings.emplace_back("label flowcon.floor is above flowcon.ceiling, which holds");
+  }
   return settings;
 }
 
@@ -118,8 +131,8 @@ Result<Settings> parse_choice(std::string_view text) {
     const std::string shown = printable(std::string_view(key.data(), key.size()), 80);
     if (!value.is_string()) return bad_input(shown + ": the value is not a string");
     if (key == "enable") return bad_input("enable is not a value of adopt");
-    Result<void> taken =
-        take(settings, std::string_view(key.data(), key.size()), std::string(value.get_string()));
+    Result<void> taken = take_setting(settings, std::string_view(key.data(), key.size()),
+                                      std::string(value.get_string()));
     if (!taken) return wrap(taken.error(), shown);
   }
   return settings;

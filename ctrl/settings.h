@@ -18,13 +18,24 @@ struct Settings {
   bool enabled = false;  ///< flowcon.enable=true, or any other flowcon label without enable=false
   bool is_mistaken = false;  ///< flowcon.enable has a value that is neither true nor false
   metrics::Spec spec;
-  bool spec_is_usable = true;   ///< false: a wrong metric label; the job gets no metric at all
-  double weight = 1;            ///< factor on the container's share, > 0
-  std::optional<double> floor;  ///< least share of the host, (0,1]
+  bool spec_is_usable = true;     ///< false: a wrong metric label; the job gets no metric at all
+  double weight = 1;              ///< factor on the container's share, > 0
+  std::optional<double> floor;    ///< least share of the host, (0,1]
+  std::optional<double> ceiling;  ///< greatest share of the host, (0,1]; wins over the floor
+  bool only_grow = false;         ///< its limit is never lowered
   std::vector<std::string> warnings;
 };
 
 inline constexpr std::string_view kLabelPrefix = "flowcon.";
+
+/// One value into `settings`, by the label's name without the prefix. The error says what is wrong
+/// with it; nothing is changed then.
+[[nodiscard]] Result<void> take_setting(Settings& settings, std::string_view key,
+                                        const std::string& value);
+
+/// A number in (low, high]; `range` says so in words for the error.
+[[nodiscard]] Result<double> parse_bounded(const std::string& text, double low_exclusive,
+                                           double high, const char* range);
 
 /// From labels, with the prefix. Labels of others are skipped.
 [[nodiscard]] Settings parse_labels(const std::map<std::string, std::string>& labels);
