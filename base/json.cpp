@@ -255,4 +255,8 @@ std::string render_number(double number) {
   return {text.data(), end.ptr};
 }
 
+boost::json::value number_or_null(const std::optional<double>& number) {
+  return number ? boost::json::value(*number) : boost::json::value(nullptr);
+}
+
 }  // namespace flowcon

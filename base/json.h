@@ -5,6 +5,7 @@
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,9 @@ namespace flowcon {
 /// The fewest digits that read back as the same double: 0.25, 1, 1e-07, -0.0, nan, inf, -inf; an
 /// exponent is used below 1e-4 and from 1e16 on.
 [[nodiscard]] std::string render_number(double number);
+
+/// null where there is no number.
+[[nodiscard]] boost::json::value number_or_null(const std::optional<double>& number);
 
 /// Indented by two spaces, for people.
 [[nodiscard]] std::string render_json_pretty(const boost::json::value& value);

@@ -125,6 +125,9 @@ std::vector<Option> make_options() {
       [](Config& c) -> cgroups::LimitMode& { return c.limit_mode; }));
   all.push_back(choice<bool>("floor-all", "the floor of beta holds for growing jobs too", truth(),
                              [](Config& c) -> bool& { return c.floor_all; }));
+  all.push_back(choice<bool>("only-grow",
+                             "no limit is ever lowered; flowcon.only-grow says it of one job",
+                             truth(), [](Config& c) -> bool& { return c.only_grow; }));
   all.push_back(choice<growth::Estimator>(
       "growth.estimator", "progress from a robust trend, or from two values as published",
       {{"robust", growth::Estimator::robust}, {"paper", growth::Estimator::paper}},
@@ -147,7 +150,12 @@ std::vector<Option> make_options() {
                                     {"info", log::Level::info},
                                     {"debug", log::Level::debug}},
                                    [](Config& c) -> log::Level& { return c.log_level; }));
-  for (Option& option : all) option.standard = option.show(Config());
+  for (Option& option : all) {
+    option.standard = option.show(Config());
+    for (const char* fixed : {"socket", "socket-group", "engine", "state-dir", "dry-run"}) {
+      if (option.name == fixed) option.needs_restart = true;
+    }
+  }
   return all;
 }
 

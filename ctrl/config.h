@@ -29,6 +29,7 @@ struct Config {
   double retention = 30;      ///< days that records are kept
   cgroups::LimitMode limit_mode = cgroups::LimitMode::weight;
   bool floor_all = true;
+  bool only_grow = false;  ///< no limit is ever lowered
   growth::Parameters growth;
   bool dry_run = false;
   log::Level log_level = log::Level::info;
@@ -36,10 +37,11 @@ struct Config {
 
 /// One option. `apply` takes the text that a person wrote.
 struct Option {
-  std::string name;      ///< the word in the file; --name on the command line
-  std::string value;     ///< what it takes, for help: "SECONDS", "weight|quota"
-  std::string help;      ///< meaning, unit and range
-  std::string standard;  ///< the default, as text
+  std::string name;            ///< the word in the file; --name on the command line
+  std::string value;           ///< what it takes, for help: "SECONDS", "weight|quota"
+  std::string help;            ///< meaning, unit and range
+  std::string standard;        ///< the default, as text
+  bool needs_restart = false;  ///< a reload does not change it
   std::function<Result<void>(Config&, const std::string&)> apply;
   std::function<std::string(const Config&)> show;
 };

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -65,7 +66,7 @@ Async<void> Daemon::run() {
     look(now);
     const bool is_deciding = is_run_due_ || now.steady >= next_run_;
     if (is_deciding) decide(now);
-    co_await apply();
+    co_await apply(now);
     record(now, is_deciding);
   }
   co_await release_all();
@@ -77,6 +78,7 @@ Async<void> Daemon::begin() {
   Result<std::vector<store::Choice>> choices = co_await effects_.run(std::move(read));
   if (choices) {
     for (store::Choice& choice : *choices) choices_[choice.id] = std::move(choice);
+    is_all_paused_ = control_of("").is_paused;
   } else {
     warn(choices.error().message());
   }
@@ -99,7 +101,7 @@ Async<void> Daemon::begin() {
 }
 
 Async<void> Daemon::wait() {
-  if (is_stopping_ || is_compare_due_ || pool_.has_changes()) co_return;
+  if (is_stopping_ || is_compare_due_ || is_apply_due_ || pool_.has_changes()) co_return;
   const double due = std::min(next_look_, next_run_);
   timer_.expires_at(
       asio::steady_timer::time_point(std::chrono::duration_cast<asio::steady_timer::duration>(
@@ -118,6 +120,33 @@ void Daemon::stop() {
   if (is_stopping_) return;
   is_stopping_ = true;
   service::tell_stopping();
+  wake();
+}
+
+void Daemon::reload(const Result<Config>& config) {
+  if (!config) {
+    log::error("the configuration is not read again: " + config.error().message());
+    return;
+  }
+  std::string changed, waiting;
+  for (const Option& option : options()) {
+    const std::string text = option.show(*config);
+    if (text == option.show(config_)) continue;
+    std::string& list = option.needs_restart ? waiting : changed;
+    list += (list.empty() ? "" : ", ") + option.name + " = " + text;
+    if (option.needs_restart) continue;
+    // Its own text is what it takes.
+    if (Result<void> applied = option.apply(config_, text); !applied) {
+      log::error(option.name + ": " + applied.error().message());
+    }
+  }
+  log::set_level(config_.log_level);
+  log::info("configuration read again: " + (changed.empty() ? "nothing changed" : changed));
+  if (!waiting.empty()) log::warning("these take effect at the next start: " + waiting);
+  interval_ =
+      std::clamp(interval_, config_.interval, std::max(config_.interval, config_.interval_max));
+  is_run_due_ = true;
+  is_apply_due_ = true;
   wake();
 }
 
@@ -194,7 +223,7 @@ void raise_descriptor_limit() {
 
 }  // namespace
 
-Result<void> run_daemon(const Config& config) {
+Result<void> run_daemon(const Config& config, const ConfigSource& source) {
   log::set_level(config.log_level);
   raise_descriptor_limit();
   Result<std::unique_ptr<cgroups::CgroupFs>> fs = cgroups::open_kernel_cgroups();
@@ -218,8 +247,17 @@ Result<void> run_daemon(const Config& config) {
     if (!code) daemon.stop();
   });
   ::signal(SIGPIPE, SIG_IGN);
-  // Its default would end the daemon with limits in place.
-  ::signal(SIGHUP, SIG_IGN);
+  asio::signal_set reloads(io, SIGHUP);
+  const auto reload_at_each = [&]() -> Async<void> {
+    for (;;) {
+      const auto [code, number] = co_await reloads.async_wait(kAwait);
+      if (code) co_return;
+      service::tell_reloading();
+      daemon.reload(source());
+      service::tell_ready("watching " + config.engine);
+    }
+  };
+  spawn(io, "reload", reload_at_each);
   (*server)->serve([&daemon](api::Request request) { return daemon.answer(std::move(request)); });
   const auto whole_life = [&]() -> Async<void> {
     co_await daemon.run();

@@ -3,17 +3,20 @@
 // in its jobs; every decision comes from ctrl/policy, every effect goes through Limits and Store.
 #pragma once
 
-#include <memory>
-#include <string>
+#include <functional>
 
 #include "base/result.h"
 #include "ctrl/config.h"
 
 namespace flowcon::ctrl {
 
-/// Runs the daemon until SIGTERM or SIGINT; every limit is restored when it returns.
+/// Reads the configuration again, from where it came.
+using ConfigSource = std::function<Result<Config>()>;
+
+/// Runs the daemon until SIGTERM or SIGINT; every limit is restored when it returns. SIGHUP asks
+/// `source` for the configuration again; a wrong one is told and changes nothing.
 /// Errors: what it needs at the start is missing (state, socket, cgroups); nothing was changed
 /// then.
-[[nodiscard]] Result<void> run_daemon(const Config& config);
+[[nodiscard]] Result<void> run_daemon(const Config& config, const ConfigSource& source);
 
 }  // namespace flowcon::ctrl

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // What people ask: the requests of docs/api.md.
-#include <unistd.h>
-
 #include <algorithm>
+#include <charconv>
+#include <ctime>
 
 #include "base/json.h"
 #include "base/text.h"
+#include "ctrl/codec/decision_json.h"
 #include "ctrl/daemon_state.h"
+#include "ctrl/explain.h"
 #include "ctrl/log.h"
 
 namespace flowcon::ctrl {
 namespace {
 
 namespace json = boost::json;
-
-constexpr int kApiVersion = 1;
 
 // "%2F" and the like in a path segment. Errors: cut or not hexadecimal.
 Result<std::string> percent_decoded(std::string_view text) {
@@ -34,81 +34,137 @@ Result<std::string> percent_decoded(std::string_view text) {
   return out;
 }
 
-json::value number_or_null(const std::optional<double>& value) {
-  return value ? json::value(*value) : json::value(nullptr);
+api::Response no_such_call(const api::Request& request) {
+  const std::string path = request.target.substr(0, request.target.find('?'));
+  return api::failure(404, "there is no " + printable(request.method, 10) + " " +
+                               printable(path, 200) + "; docs/api.md lists what there is");
 }
 
-json::array strings(const std::vector<std::string>& texts) {
-  json::array out;
-  for (const std::string& text : texts) out.emplace_back(valid_utf8(text));
-  return out;
-}
-
-std::string who(const std::string& id, const std::string& name) {
-  json::object body;
-  body["id"] = id;
-  body["name"] = valid_utf8(name);
-  return render_json(body);
-}
-
-std::string host_name() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 ? valid_utf8(name) : std::string();
-}
-
-json::object metric_of(const Job& job) {
-  json::object out;
-  out["metric"] = out["goal"] = out["value"] = out["progress"] = nullptr;
-  out["values"] = 0;
-  if (!job.extractor) return out;
-  const metrics::Report report = job.extractor->report();
-  if (report.counter) {
-    json::object progress;
-    progress["done"] = report.counter->done;
-    progress["total"] = report.counter->total;
-    out["progress"] = std::move(progress);
+// "12:04:10", with the day where it is not today's.
+std::string clock_text(double time, double now) {
+  const auto seconds = static_cast<std::time_t>(time);
+  const auto today = static_cast<std::time_t>(now);
+  std::tm then{}, there{};
+  if (::localtime_r(&seconds, &then) == nullptr || ::localtime_r(&today, &there) == nullptr) {
+    return "";
   }
-  if (report.metric.empty()) return out;
-  out["metric"] = valid_utf8(report.metric);
-  out["goal"] = name(report.goal);
-  out["values"] = report.count;
-  if (!report.samples.empty()) out["value"] = report.samples.back().value;
-  return out;
+  const bool is_today = then.tm_yday == there.tm_yday && then.tm_year == there.tm_year;
+  char text[40];
+  return std::strftime(text, sizeof text, is_today ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &then) > 0
+             ? text
+             : "";
+}
+
+std::string sentence_about(const std::string& id, const store::ExplainedRound& explained) {
+  const store::Round& round = explained.round;
+  Result<json::value> state = parse_json(round.state);
+  Result<std::string> sentence = bad_input("the recorded state is damaged");
+  if (state && round.algorithm == "executor") {
+    const std::string since =
+        explained.since ? clock_text(*explained.since, round.time) : std::string();
+    if (auto read = policy::executor_state_from(*state)) {
+      sentence = explain(*read, id, since, explained.granted);
+    }
+  } else if (state && round.algorithm == "listener") {
+    if (auto read = policy::listener_state_from(*state)) sentence = explain(*read, id);
+  }
+  return sentence ? *sentence : sentence.error().message();
+}
+
+// N of "?last=N"; 1 without it. Errors: another number than 1 to 1000, another question.
+Result<std::size_t> last_of(const std::string& target) {
+  const auto at = target.find('?');
+  if (at == std::string::npos) return 1;
+  const std::string query = target.substr(at + 1);
+  std::size_t last = 0;
+  const char* end = query.data() + query.size();
+  if (query.rfind("last=", 0) != 0 ||
+      std::from_chars(query.data() + 5, end, last) != std::from_chars_result{end, std::errc()} ||
+      last < 1 || last > 1000) {
+    return bad_input("explain takes ?last=N, N from 1 to 1000");
+  }
+  return last;
 }
 
 }  // namespace
 
+api::Response who(const std::string& id, const std::string& name) {
+  json::object body;
+  body["id"] = id;
+  body["name"] = valid_utf8(name);
+  api::Response response;
+  response.body = render_json(body);
+  return response;
+}
+
+api::Response not_controlled(const std::string& name) {
+  return api::failure(404, "container " + printable(name, 80) + " is not under control");
+}
+
 Async<api::Response> Daemon::answer(api::Request request) {
   const std::string path = request.target.substr(0, request.target.find('?'));
-  const bool is_get = request.method == "GET";
-  if (path == "/v1/version" && is_get) {
-    json::object body;
-    body["version"] = FLOWCON_VERSION;
-    body["api"] = kApiVersion;
-    api::Response response;
-    response.body = render_json(body);
-    co_return response;
-  }
-  if (path == "/v1/status" && is_get) {
-    api::Response response;
-    response.body = status();
-    co_return response;
-  }
   const std::string prefix = "/v1/containers/";
   const auto slash = path.rfind('/');
   if (path.rfind(prefix, 0) == 0 && slash > prefix.size()) {
     Result<std::string> name =
         percent_decoded(std::string_view(path).substr(prefix.size(), slash - prefix.size()));
     if (!name) co_return api::failure(400, name.error().message());
-    const std::string verb = path.substr(slash + 1);
-    if (verb == "history" && is_get) co_return co_await history(std::move(*name));
-    if (request.method == "POST") {
-      if (verb == "adopt") co_return co_await adopt(std::move(*name), std::move(request.body));
-      if (verb == "release") co_return co_await release(std::move(*name));
-    }
+    std::string verb = request.method + " " + path.substr(slash + 1);
+    co_return co_await answer_about(std::move(*name), std::move(verb), std::move(request));
   }
-  co_return api::failure(404, "there is no " + printable(request.method, 10) + " " +
-                                  printable(path, 200) + "; docs/api.md lists what there is");
+  const std::string call = request.method + " " + path;
+  api::Response response;
+  if (call == "GET /v1/version") {
+    json::object body;
+    body["version"] = FLOWCON_VERSION;
+    body["api"] = kApiVersion;
+    response.body = render_json(body);
+  } else if (call == "GET /v1/status") {
+    response.body = status();
+  } else if (call == "POST /v1/pause" || call == "POST /v1/resume") {
+    response = co_await pause_all(call == "POST /v1/pause");
+  } else {
+    response = no_such_call(request);
+  }
+  co_return response;
+}
+
+Async<api::Response> Daemon::answer_about(std::string name, std::string verb,
+                                          api::Request request) {
+  if (verb == "GET history") co_return co_await history(std::move(name));
+  if (verb == "POST adopt") co_return co_await adopt(std::move(name), std::move(request.body));
+  if (verb == "POST release") co_return co_await release(std::move(name));
+  if (verb == "GET explain") {
+    Result<std::size_t> last = last_of(request.target);
+    if (!last) co_return api::failure(422, last.error().message());
+    co_return co_await explain_last(std::move(name), *last);
+  }
+  ControlChange change;
+  if (verb == "POST pause" || verb == "POST resume") {
+    change = [is_paused = verb == "POST pause"](Control& control) -> Result<void> {
+      control.is_paused = is_paused;
+      return {};
+    };
+  } else if (verb == "POST pin") {
+    change = [body = std::move(request.body), now = moment().wall](Control& c) -> Result<void> {
+      Result<Pin> pin = parse_pin(body, now);
+      if (!pin) return pin.error();
+      c.pin = *pin;
+      return {};
+    };
+  } else if (verb == "POST unpin") {
+    change = [](Control& control) -> Result<void> {
+      control.pin.reset();
+      return {};
+    };
+  } else if (verb == "POST set") {
+    change = [body = std::move(request.body)](Control& control) {
+      return merge_values(control, body);
+    };
+  } else {
+    co_return no_such_call(request);
+  }
+  co_return co_await change_control(std::move(name), std::move(change));
 }
 
 std::string Daemon::find_job(const std::string& name) const {
@@ -161,17 +217,13 @@ Async<api::Response> Daemon::adopt(std::string name, std::string body) {
   }
   is_compare_due_ = true;
   wake();
-  api::Response response;
-  response.body = who(id, seen->name);
-  co_return response;
+  co_return who(id, seen->name);
 }
 
 Async<api::Response> Daemon::release(std::string name) {
   const auto guard = co_await pass_.lock();
   const std::string id = find_job(name);
-  if (id.empty()) {
-    co_return api::failure(404, "container " + printable(name, 80) + " is not under control");
-  }
+  if (id.empty()) co_return not_controlled(name);
   const std::string shown = jobs_.at(id).container.name;
   if (jobs_.at(id).is_limited) {
     const Job& job = jobs_.at(id);
@@ -193,9 +245,7 @@ Async<api::Response> Daemon::release(std::string name) {
   is_compare_due_ = true;
   log::info("container " + printable(shown, 80) + " is released; its original limits are back");
   wake();
-  api::Response response;
-  response.body = who(id, shown);
-  co_return response;
+  co_return who(id, shown);
 }
 
 Async<api::Response> Daemon::history(std::string name) {
@@ -217,7 +267,8 @@ Async<api::Response> Daemon::history(std::string name) {
   json::array samples, usage, decisions;
   for (const Sample& s : found->samples) samples.push_back(json::array{s.time, s.value});
   for (const store::UsageRow& u : found->usage) {
-    usage.push_back(json::array{u.time, u.cpu, u.memory});
+    usage.push_back(
+        json::array{u.time, u.cpu, u.memory, number_or_null(u.io), number_or_null(u.network)});
   }
   for (const store::DecisionRow& d : found->decisions) {
     decisions.push_back(
@@ -231,82 +282,39 @@ Async<api::Response> Daemon::history(std::string name) {
   co_return response;
 }
 
-std::string Daemon::note_of(const Job& job) const {
-  if (!job.unsupported.empty()) return job.unsupported;
-  if (!job.problem.empty()) return job.problem;
-  if (!job.log_problem.empty()) return job.log_problem;
-  const logs::TailStats tail = tails_.stats(job.id());
-  if (!tail.problem.empty()) return tail.problem;
-  if (!job.settings.spec_is_usable) return "no metric: a label is wrong; it keeps its fair share";
-  if (job.extractor && job.extractor->count() == 0) {
-    return tail.framing.lines == 0 ? "it has printed nothing yet; it keeps its fair share"
-                                   : "no metric found in " + std::to_string(tail.framing.lines) +
-                                         " lines yet; it keeps its fair share";
+Async<api::Response> Daemon::explain_last(std::string name, std::size_t count) {
+  if (const std::string id = find_job(name); !id.empty()) name = id;
+  auto read = [this, name, count] { return store_->explained(name, count); };
+  Result<store::Explained> found = co_await effects_.run(std::move(read));
+  if (!found) {
+    const bool is_unknown = found.error().code == boost::system::errc::no_such_file_or_directory;
+    co_return api::failure(is_unknown ? 404 : 500, found.error().what);
   }
-  if (job.verdict == growth::Verdict::diverging) {
-    return "the metric moves away from its goal or is not a number; it keeps its fair share";
+  json::object head;
+  head["id"] = found->run.id;
+  head["name"] = valid_utf8(found->run.name);
+  // State and decision go out as they are kept, byte for byte: they are to be decided again.
+  std::string body = render_json(head);
+  body.pop_back();
+  body += ",\"decisions\":[";
+  const char* separator = "";
+  for (const store::ExplainedRound& explained : found->rounds) {
+    const store::Round& round = explained.round;
+    json::object about;
+    about["time"] = round.time;
+    about["algorithm"] = round.algorithm;
+    about["resource"] = round.resource;
+    about["sentence"] = sentence_about(found->run.id, explained);
+    std::string text = render_json(about);
+    text.pop_back();
+    body +=
+        separator + text + ",\"state\":" + round.state + ",\"decision\":" + round.decision + "}";
+    separator = ",";
   }
-  return "";
-}
-
-std::string Daemon::status() const {
-  json::object body;
-  body["version"] = FLOWCON_VERSION;
-  body["api"] = kApiVersion;
-  body["host"] = host_name();
-  body["cores"] = host_.cores;
-  body["cgroup"] = cgroups::name(fs_->mode());
-  body["limit_mode"] = find_option("limit-mode")->show(config_);
-  body["dry_run"] = config_.dry_run;
-  const EngineStatus& engine = pool_.engine();
-  json::object engine_body;
-  engine_body["reachable"] = engine.is_reachable;
-  engine_body["version"] = engine.version.engine;
-  engine_body["api"] = engine.version.api;
-  engine_body["error"] = valid_utf8(engine.error);
-  body["engine"] = std::move(engine_body);
-  body["alpha"] = config_.alpha;
-  body["beta"] = config_.beta;
-  body["interval"] = interval_;
-  body["initial_interval"] = config_.interval;
-  body["all_completing"] = all_completing_;
-  body["reverts"] = reverts_;
-  std::vector<std::string> warnings = start_warnings_;
-  if (!engine.is_reachable && !engine.error.empty()) warnings.push_back(engine.error);
-  if (!record_problem_.empty()) {
-    warnings.push_back(record_problem_ + " (" + std::to_string(lost_records_) + " records lost)");
-  }
-  body["warnings"] = strings(warnings);
-  json::array containers;
-  // In order of arrival, then those that cannot be controlled.
-  std::vector<std::string> order = active_;
-  for (const auto& [id, job] : jobs_) {
-    if (!job.unsupported.empty()) order.push_back(id);
-  }
-  for (const std::string& id : order) {
-    const Job& job = jobs_.at(id);
-    json::object c;
-    c["id"] = id;
-    c["name"] = valid_utf8(job.container.name);
-    c["image"] = valid_utf8(job.container.image);
-    c["state"] = !job.unsupported.empty() ? "unsupported"
-                 : config_.dry_run        ? "observed"
-                                          : "controlled";
-    c["list"] = name(job.list);
-    c["limit"] = job.limit;
-    c["growth"] = number_or_null(job.growth);
-    c["verdict"] = verdict_of(job);
-    for (auto& member : metric_of(job)) c[member.key()] = member.value();
-    c["cpu"] = number_or_null(job.cpu_share);
-    c["memory"] = job.has_reading ? json::value(job.reading.memory) : json::value(nullptr);
-    c["since"] = job.container.started;
-    c["reason"] = job.reason;
-    c["note"] = valid_utf8(note_of(job));
-    c["warnings"] = strings(job.settings.warnings);
-    containers.push_back(std::move(c));
-  }
-  body["containers"] = std::move(containers);
-  return render_json(body);
+  body += "]}";
+  api::Response response;
+  response.body = std::move(body);
+  co_return response;
 }
 
 }  // namespace flowcon::ctrl

@@ -77,7 +77,9 @@ void Daemon::take_changes(Moment now) {
 void Daemon::admit(const engine::Container& container, const Settings& settings, Moment now) {
   Job job;
   job.container = container;
-  job.settings = settings;
+  job.given = settings;
+  job.control = control_of(container.id);
+  job.settings = with_values(settings, job.control);
   job.silent_since = job.admitted = now.wall;
   if (!settings.enabled) {
     job.unsupported = "not under control: flowcon.enable is neither true nor false";
@@ -109,7 +111,7 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
     }
   }
   const std::string id = container.id;
-  if (job.unsupported.empty()) active_.push_back(id);
+  if (job.unsupported.empty() && !is_paused(job)) active_.push_back(id);
   log::info("container " + printable(container.name, 80) + " (" + id.substr(0, 12) + ") " +
             (job.unsupported.empty() ? "comes under control" : job.unsupported));
   for (const std::string& warning : job.settings.warnings) {

@@ -64,18 +64,17 @@ store::Look look_of(Job& job) {
 }  // namespace
 
 void Daemon::record(Moment now, bool is_decided) {
-  for (const std::string& id : members_) {
-    const auto found = jobs_.find(id);
-    if (found == jobs_.end()) continue;
-    Job& job = found->second;
+  for (auto& [id, job] : jobs_) {
+    if (!job.unsupported.empty()) continue;
+    const bool is_member = std::find(members_.begin(), members_.end(), id) != members_.end();
     const bool is_looked = job.has_reading && job.read_at.steady == now.steady;
-    if (!is_looked && !is_decided) continue;
+    if (!is_looked && !(is_decided && is_member)) continue;
     store::Look look = look_of(job);
     if (is_looked && job.cpu_share) {
       look.usage = {now.wall, *job.cpu_share, job.reading.memory, {}, {}};
     }
-    if (is_decided) {
-      look.decision = {now.wall, job.list, job.limit, growth_for_decision(job)};
+    if (is_decided && is_member) {
+      look.decision = {now.wall, job.list, job.granted, growth_for_decision(job)};
     }
     unrecorded_.push_back(std::move(look));
   }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The daemon's parts and state, private to ctrl/daemon*.cpp. Its methods are spread by question:
 // daemon.cpp the loop, daemon_intake.cpp who is there, daemon_decide.cpp what each gets,
-// daemon_commands.cpp what people ask, daemon_record.cpp what is kept. For .cpp files only: it
+// daemon_commands.cpp what people ask, daemon_control.cpp what they decide, daemon_status.cpp what
+// they are shown, daemon_record.cpp what is kept. For .cpp files only: it
 // includes Asio.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,6 +27,8 @@
 
 namespace flowcon::ctrl {
 
+inline constexpr int kApiVersion = 1;
+
 class Daemon {
  public:
   Daemon(boost::asio::io_context& io, const Config& config, std::unique_ptr<cgroups::CgroupFs> fs,
@@ -35,6 +39,8 @@ class Daemon {
   void stop();
   /// Answers one request of docs/api.md.
   Async<api::Response> answer(api::Request request);
+  /// Takes a new configuration; what cannot change while it runs is told and left as it is.
+  void reload(const Result<Config>& config);
   /// A sentence about the start for `warnings` of the status.
   void warn(const std::string& sentence);
 
@@ -57,10 +63,12 @@ class Daemon {
 
   // daemon_decide.cpp
   void look(Moment now);
+  void follow_clock(Moment now);
   void decide(Moment now);
   [[nodiscard]] policy::ExecutorState executor_state() const;
   [[nodiscard]] std::map<std::string, cgroups::CpuSetting> plan() const;
-  Async<void> apply();
+  void grant_all(Moment now);
+  Async<void> apply(Moment now);
 
   // daemon_record.cpp
   void record(Moment now, bool is_decided);
@@ -69,15 +77,29 @@ class Daemon {
   Async<void> forget_old();
 
   // daemon_commands.cpp
+  Async<api::Response> answer_about(std::string name, std::string verb, api::Request request);
   Async<api::Response> adopt(std::string name, std::string body);
   Async<api::Response> release(std::string name);
   Async<api::Response> history(std::string name);
+  Async<api::Response> explain_last(std::string name, std::size_t count);
   [[nodiscard]] std::string find_job(const std::string& name) const;
+
+  // daemon_control.cpp
+  using ControlChange = std::function<Result<void>(Control&)>;
+  Async<api::Response> change_control(std::string name, ControlChange change);
+  Async<api::Response> pause_all(bool is_paused);
+  Async<Result<void>> save_control(std::string id, Control control);
+  Async<void> save_ended_pin(std::string id, Control control);
+  Async<Result<void>> follow_pause(std::string id);
+  [[nodiscard]] Control control_of(const std::string& id) const;
+  [[nodiscard]] bool is_paused(const Job& job) const;
+
+  // daemon_status.cpp
   [[nodiscard]] std::string status() const;
   [[nodiscard]] std::string note_of(const Job& job) const;
 
   boost::asio::io_context& io_;
-  const Config config_;
+  Config config_;
   Host host_;
   std::unique_ptr<cgroups::CgroupFs> fs_;
   std::unique_ptr<store::Store> store_;
@@ -88,17 +110,21 @@ class Daemon {
   logs::TailSet tails_;
 
   std::map<std::string, Job> jobs_;   ///< by id; supported and unsupported ones
-  std::vector<std::string> active_;   ///< supported and running, in order of arrival
+  std::vector<std::string> active_;   ///< supported, running, not paused; in order of arrival
   std::vector<std::string> members_;  ///< those the listener has placed on a list
   std::map<std::string, store::Choice> choices_;
   double interval_;
   bool all_completing_ = false;
+  bool is_all_paused_ = false;
   bool is_run_due_ = false;      ///< the executor must run in this pass
   bool is_compare_due_ = false;  ///< `active_` changed outside of the event stream
+  bool is_apply_due_ = false;    ///< a person decided something
   bool is_stopping_ = false;
-  double next_run_ = 0;        ///< steady
-  double next_look_ = 0;       ///< steady
-  std::uint64_t reverts_ = 0;  ///< limits found changed by somebody else and written again
+  double next_run_ = 0;                 ///< steady
+  double next_look_ = 0;                ///< steady
+  std::optional<double> clock_offset_;  ///< wall minus steady at the last look
+  std::uint64_t reverts_ = 0;           ///< limits found changed by somebody else
+  std::uint64_t reapplied_ = 0;         ///< those of them that were written again
 
   std::vector<store::Look> unrecorded_;
   std::vector<store::Round> unrecorded_rounds_;
@@ -112,5 +138,11 @@ class Daemon {
   boost::asio::steady_timer timer_;
   boost::asio::steady_timer watchdog_timer_;
 };
+
+/// {"id","name"}: the answer to most commands.
+[[nodiscard]] api::Response who(const std::string& id, const std::string& name);
+
+/// "container X is not under control".
+[[nodiscard]] api::Response not_controlled(const std::string& name);
 
 }  // namespace flowcon::ctrl

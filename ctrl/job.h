@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cgroups/cpu.h"
+#include "ctrl/control.h"
 #include "ctrl/engine/client.h"
 #include "ctrl/growth/growth.h"
 #include "ctrl/metrics/extractor.h"
@@ -38,7 +39,9 @@ struct Host {
 
 struct Job {
   engine::Container container;
-  Settings settings;
+  Settings given;     ///< by its labels or to adopt
+  Settings settings;  ///< those that hold: `given` with the values of `control` in their place
+  Control control;
   cgroups::Group group;
   std::string unsupported;  ///< why it cannot be controlled; "" = it can
   std::string problem;      ///< why its limits are not what they should be; "" = they are
@@ -49,9 +52,11 @@ struct Job {
   cgroups::CpuSetting present;     ///< as last written or read
   bool is_original_saved = false;  ///< the store holds `original` as it is here
   bool is_limited = false;         ///< something else than the original was written
+  bool is_reverted = false;        ///< somebody else changed it since
 
   List list = List::nl;
-  double limit = 1;
+  double limit = 1;    ///< the executor's
+  double granted = 1;  ///< the one that is made real, see grant()
   std::string reason;  ///< of the last decision, for a person
 
   // Measuring: the anchor is the last look at which growth was measured.

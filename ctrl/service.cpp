@@ -3,11 +3,22 @@
 
 #include <systemd/sd-daemon.h>
 
+#include <ctime>
+
 namespace flowcon::ctrl::service {
 
 void tell_ready(const std::string& status) { sd_notify(0, ("READY=1\nSTATUS=" + status).c_str()); }
 void tell_status(const std::string& status) { sd_notify(0, ("STATUS=" + status).c_str()); }
 void tell_stopping() { sd_notify(0, "STOPPING=1\nSTATUS=restoring limits"); }
+
+void tell_reloading() {
+  // systemd asks for the moment, to tell this reload from an older one.
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::int64_t us = std::int64_t{now.tv_sec} * 1000000 + now.tv_nsec / 1000;
+  sd_notify(0, ("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(us)).c_str());
+}
+
 void tell_alive() { sd_notify(0, "WATCHDOG=1"); }
 
 double watchdog_seconds() {

@@ -25,7 +25,12 @@ int main(int argc, char** argv) {
     case Invocation::Action::run:
       break;
   }
-  const auto ended = flowcon::ctrl::run_daemon(invocation->config);
+  const auto read_again = [&]() -> flowcon::Result<flowcon::ctrl::Config> {
+    auto again = flowcon::cmd::parse_command_line(argc, argv);
+    if (!again) return again.error();
+    return again->config;
+  };
+  const auto ended = flowcon::ctrl::run_daemon(invocation->config, read_again);
   if (!ended) {
     std::fprintf(stderr, "flowcond: %s\n", ended.error().message().c_str());
     return 1;

@@ -59,11 +59,15 @@ class Statement {
     if (code == SQLITE_DONE) return false;
     return sqlite_error(db_, doing);
   }
+  /// Ready for the next bindings.
+  void reset() {
+    sqlite3_reset(statement_);
+    at_ = 0;
+  }
   /// Runs a statement without rows and makes it ready for the next bindings.
   [[nodiscard]] Result<void> run(const std::string& doing) {
     Result<bool> row = step(doing);
-    sqlite3_reset(statement_);
-    at_ = 0;
+    reset();
     if (!row) return row.error();
     return {};
   }

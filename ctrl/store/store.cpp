@@ -78,6 +78,18 @@ Result<std::int64_t> put_run(sqlite3* db, const Run& run, double seen) {
   return number;
 }
 
+// By full id, else the latest run of that name.
+Result<Run> find_run(sqlite3* db, const std::string& wanted, std::int64_t* number) {
+  Statement find(db,
+                 "SELECT number,id,name,image,metric,goal,started,finished FROM runs "
+                 "WHERE id=?1 OR name=?1 ORDER BY id=?1 DESC, started DESC LIMIT 1");
+  Result<bool> row = find.bind(wanted).step("reading the history");
+  if (!row) return row.error();
+  if (!*row) return errno_error(ENOENT, "nothing is recorded of that container");
+  *number = find.integer(0);
+  return run_from(find);
+}
+
 // Time of the last sample kept of a run; minus infinity where there is none.
 Result<double> last_kept(sqlite3* db, std::int64_t run) {
   Statement ask(db, "SELECT max(time) FROM samples WHERE run=?");
@@ -227,18 +239,15 @@ Result<void> Store::record_once(const std::vector<Look>& looks, const std::vecto
 
 Result<History> Store::history(const std::string& wanted) {
   const std::string doing = "reading the history";
-  Statement find(db_,
-                 "SELECT number,id,name,image,metric,goal,started,finished FROM runs "
-                 "WHERE id=?1 OR name=?1 ORDER BY id=?1 DESC, started DESC LIMIT 1");
-  Result<bool> row = find.bind(wanted).step(doing);
-  if (!row) return row.error();
-  if (!*row) return errno_error(ENOENT, "nothing is recorded of that container");
   History history;
-  const std::int64_t number = find.integer(0);
-  history.run = run_from(find);
+  std::int64_t number = 0;
+  Result<Run> run = find_run(db_, wanted, &number);
+  if (!run) return run.error();
+  history.run = *run;
 
   Statement samples(db_, "SELECT time,value FROM samples WHERE run=? ORDER BY time,rowid");
   samples.bind(number);
+  Result<bool> row = false;
   for (row = samples.step(doing); row && *row; row = samples.step(doing)) {
     history.samples.push_back({samples.number(0), value_from(samples.text(1))});
   }
@@ -265,22 +274,42 @@ Result<History> Store::history(const std::string& wanted) {
   return history;
 }
 
-Result<std::vector<Round>> Store::rounds_about(const std::string& id, std::size_t count) {
-  // An id is 64 hexadecimal digits, or what an engine gave: quotes and controls are not in it.
+Result<Explained> Store::explained(const std::string& wanted, std::size_t count) {
+  const std::string doing = "reading decisions";
+  std::int64_t number = 0;
+  Result<Run> run = find_run(db_, wanted, &number);
+  if (!run) return run.error();
+  Explained explained;
+  explained.run = *run;
+  // An id is what an engine gave: letters and digits, so it is in the JSON as it is here.
   Statement all(db_,
                 "SELECT time,algorithm,resource,state,decision FROM rounds "
-                "WHERE instr(state, ?1) > 0 OR instr(decision, ?1) > 0 ORDER BY time DESC, rowid "
-                "DESC LIMIT ?2");
-  all.bind("\"" + id + "\"").bind(static_cast<std::int64_t>(count));
-  std::vector<Round> found;
+                "WHERE time>=?3 AND (instr(state,?1)>0 OR instr(decision,?1)>0) "
+                "ORDER BY time DESC, rowid DESC LIMIT ?2");
+  all.bind("\"" + run->id + "\"").bind(static_cast<std::int64_t>(count)).bind(run->started);
+  // Its decision of that round, and the last one before it on another list.
+  Statement at(db_, "SELECT list,share FROM decisions WHERE run=? AND time=?");
+  Statement since(db_,
+                  "SELECT min(time) FROM decisions WHERE run=?1 AND time>coalesce((SELECT max(time) "
+                  "FROM decisions WHERE run=?1 AND time<=?2 AND list<>?3),0)");
   for (;;) {
-    Result<bool> row = all.step("reading decisions");
+    Result<bool> row = all.step(doing);
     if (!row) return row.error();
     if (!*row) break;
-    found.push_back({all.number(0), all.text(1), all.text(2), all.text(3), all.text(4)});
+    ExplainedRound found;
+    found.round = {all.number(0), all.text(1), all.text(2), all.text(3), all.text(4)};
+    row = at.bind(number).bind(found.round.time).step(doing);
+    if (row && *row && found.round.resource == "cpu") {
+      found.granted = at.number(1);
+      Result<bool> when = since.bind(number).bind(found.round.time).bind(at.text(0)).step(doing);
+      if (when && *when && !since.is_null(0)) found.since = since.number(0);
+    }
+    at.reset();
+    since.reset();
+    explained.rounds.push_back(std::move(found));
   }
-  std::reverse(found.begin(), found.end());
-  return found;
+  std::reverse(explained.rounds.begin(), explained.rounds.end());
+  return explained;
 }
 
 Result<void> Store::forget_before(double before) {

@@ -80,6 +80,18 @@ struct Round {
   std::string decision;
 };
 
+/// A round, and what became of one container by it.
+struct ExplainedRound {
+  Round round;
+  std::optional<double> since;    ///< when it came to the list that it was on then
+  std::optional<double> granted;  ///< the share it was given
+};
+
+struct Explained {
+  Run run;
+  std::vector<ExplainedRound> rounds;
+};
+
 struct History {
   Run run;
   std::vector<Sample> samples;
@@ -113,8 +125,9 @@ class Store {
                                     const std::vector<Round>& rounds);
   /// By full id, else the latest run of that name. Errors: ENOENT nothing is known of it.
   [[nodiscard]] Result<History> history(const std::string& name);
-  /// The last `count` rounds that concerned a container, oldest first. Errors: SQLite's.
-  [[nodiscard]] Result<std::vector<Round>> rounds_about(const std::string& id, std::size_t count);
+  /// The last `count` rounds that concerned a container, found as history() finds it, oldest first.
+  /// Errors: ENOENT nothing is known of it.
+  [[nodiscard]] Result<Explained> explained(const std::string& name, std::size_t count);
   /// Deletes what is older than `before` (seconds since the epoch), originals excepted.
   [[nodiscard]] Result<void> forget_before(double before);
 

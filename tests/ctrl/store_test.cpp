@@ -289,9 +289,9 @@ PRAGMA user_version = 1;
   CHECK(history->samples.size() == 1);
   REQUIRE(history->usage.size() == 1);
   CHECK_FALSE(history->usage.front().io.has_value());
-  const auto rounds = store->rounds_about("a", 5);
-  REQUIRE((rounds.has_value() && rounds->size() == 1));
-  CHECK(rounds->front().resource == "cpu");
+  const auto explained = store->explained("a", 5);
+  REQUIRE((explained.has_value() && explained->rounds.size() == 1));
+  CHECK(explained->rounds.front().round.resource == "cpu");
 }
 
 TEST_CASE("an upgrade that fails leaves the old version as it was") {
@@ -303,19 +303,27 @@ TEST_CASE("an upgrade that fails leaves the old version as it was") {
   execute(folder, "CREATE TABLE choices(id)");
 }
 
-TEST_CASE("rounds about a container are the last ones, oldest first") {
+TEST_CASE("what is explained are a container's last rounds, oldest first, with its own part") {
   const Folder folder;
   const auto store = open(folder);
   std::vector<Round> rounds;
+  std::vector<Look> looks;
   for (int i = 1; i <= 5; ++i) {
-    rounds.push_back(
-        {double(i), "executor", "cpu", i == 3 ? R"({"id":"ab"})" : R"({"id":"a"})", "{}"});
+    const double time = i;
+    // Round 3 is about another one, whose id begins alike.
+    rounds.push_back({time, "executor", "cpu", i == 3 ? R"({"id":"ab"})" : R"({"id":"a"})", "{}"});
+    looks.push_back(look("a", 1));
+    looks.back().decision = {time, i < 4 ? List::nl : List::cl, 1.0 / i, {}};
   }
-  REQUIRE(store->record({}, rounds).has_value());
-  const auto about = store->rounds_about("a", 3);
-  REQUIRE((about.has_value() && about->size() == 3));
-  CHECK(about->front().time == 2);
-  CHECK(about->back().time == 5);
+  REQUIRE(store->record(looks, rounds).has_value());
+  const auto explained = store->explained("vae", 3);
+  REQUIRE((explained.has_value() && explained->rounds.size() == 3));
+  CHECK(explained->rounds[0].round.time == 2);
+  CHECK(*explained->rounds[0].since == 1);
+  CHECK(explained->rounds[2].round.time == 5);
+  CHECK(*explained->rounds[2].since == 4);
+  CHECK(*explained->rounds[2].granted == 0.2);
+  CHECK_FALSE(store->explained("nobody", 3).has_value());
 }
 
 TEST_CASE("the file is readable by its owner alone") {
