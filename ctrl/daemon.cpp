@@ -125,7 +125,7 @@ void Daemon::stop() {
 
 void Daemon::reload(const Result<Config>& config) {
   if (!config) {
-    log::error("the configuration is not read again: " + config.error().message());
+    log::warning("the configuration is not read again: " + config.error().message());
     return;
   }
   std::string changed, waiting;
