@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <string_view>
 
-#include "base/text.h"
+#include "cgroups/apply.h"
+#include "cgroups/parse.h"
 
 namespace flowcon::cgroups {
 namespace {
@@ -14,44 +14,6 @@ namespace {
 constexpr std::int64_t kMinQuotaUs = 1000;       // min_cfs_quota_period, kernel/sched/core.c
 constexpr std::uint64_t kMinPeriodUs = 1000;     // the same
 constexpr std::uint64_t kMaxPeriodUs = 1000000;  // max_cfs_quota_period
-
-template <class Number>
-Result<Number> parse_number(std::string_view text, const std::string& file) {
-  Number number{};
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc() || end != text.data() + text.size()) {
-    return errno_error(EBADMSG, file + " holds \"" + printable(text, 60) + "\", not a number");
-  }
-  return number;
-}
-
-template <class Number>
-Result<Number> read_number(const CgroupFs& fs, const std::string& controller,
-                           const std::string& group, const std::string& file) {
-  const auto text = fs.read(controller, group, file);
-  if (!text) return text.error();
-  return parse_number<Number>(*text, file);
-}
-
-/// The number behind `key` in a file of "key number" lines.
-Result<std::uint64_t> read_keyed(const CgroupFs& fs, const std::string& controller,
-                                 const std::string& group, const std::string& file,
-                                 std::string_view key) {
-  const auto text = fs.read(controller, group, file);
-  if (!text) return text.error();
-  std::string_view rest = *text;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (line.size() > key.size() && line.substr(0, key.size()) == key && line[key.size()] == ' ') {
-      return parse_number<std::uint64_t>(line.substr(key.size() + 1), file);
-    }
-  }
-  return errno_error(EBADMSG, file + " has no line \"" + std::string(key) + "\"");
-}
-
-bool is_missing_file(const Error& error) { return error.code.value() == ENOENT; }
 
 Result<CpuSetting> read_v1(const CgroupFs& fs, const std::string& group) {
   CpuSetting setting;
@@ -112,31 +74,10 @@ std::string shown(const CpuSetting& setting) {
          ", period " + std::to_string(setting.period_us) + " us";
 }
 
-std::string shown(const std::vector<Write>& writes, std::size_t count) {
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) {
-    text += (i == 0 ? "" : ", ") + writes[i].file + "=" + writes[i].text;
-  }
-  return text;
-}
-
-/// Puts back `from` after a failure halfway, so that a group is not left without its ceiling.
-/// Returns what to tell about it.
-std::string undo(CgroupFs& fs, const Group& group, const CpuSetting& from, bool is_v2) {
-  const auto now = read_cpu(fs, group);
-  if (!now) return "not undone";
-  for (const Write& write : render(*now, from, is_v2)) {
-    if (!fs.write(write.controller, group.cpu, write.file, write.text)) return "not undone";
-  }
-  return "undone";
-}
-
-Error failed(const Error& error, const std::vector<Write>& writes, std::size_t applied) {
-  Error told = error;
-  if (error.code.value() == EINVAL && writes[applied].file == "cpu.cfs_quota_us") {
-    told.what += " (cgroup v1 allows no quota above the parent group's or below a child's)";
-  }
-  return told;
+std::string hint(const Error& error, const Write& write) {
+  const bool is_about_quota = error.code.value() == EINVAL && write.file == "cpu.cfs_quota_us";
+  return is_about_quota ? " (cgroup v1 allows no quota above the parent group's or below a child's)"
+                        : "";
 }
 
 }  // namespace
@@ -178,24 +119,16 @@ Result<CpuSetting> read_cpu(const CgroupFs& fs, const Group& group) {
 
 Result<void> write_cpu(CgroupFs& fs, const Group& group, const CpuSetting& wanted) {
   const bool is_v2 = fs.is_v2("cpu");
-  const auto from = read_cpu(fs, group);
-  if (!from) return from.error();
-  const std::vector<Write> writes = render(*from, wanted, is_v2);
-  for (std::size_t i = 0; i < writes.size(); ++i) {
-    const auto done = fs.write(writes[i].controller, group.cpu, writes[i].file, writes[i].text);
-    if (done) continue;
-    Error error = failed(done.error(), writes, i);
-    if (i == 0) return wrap(error, "set the CPU limit (nothing applied)");
-    const bool gone = error.code.value() == ESTALE;
-    const std::string after = gone ? "with the group gone" : undo(fs, group, *from, is_v2);
-    return wrap(error, "set the CPU limit (applied " + shown(writes, i) + ", " + after + ")");
-  }
-  if (writes.empty()) return {};
-  const auto now = read_cpu(fs, group);
-  if (!now) return wrap(now.error(), "after writing " + shown(writes, writes.size()));
-  if (render(*now, wanted, is_v2).empty()) return {};
-  return errno_error(EIO, "set the CPU limit: wrote " + shown(clamp_to_kernel(wanted, is_v2)) +
-                              ", the kernel holds " + shown(*now));
+  SettingKind<CpuSetting> kind;
+  kind.name = "the CPU limit";
+  kind.group = group.cpu;
+  kind.read = [&] { return read_cpu(fs, group); };
+  kind.render = [&](const CpuSetting& from, const CpuSetting& to) {
+    return render(from, to, is_v2);
+  };
+  kind.shown = [](const CpuSetting& setting) { return shown(setting); };
+  kind.hint = hint;
+  return write_setting(fs, kind, clamp_to_kernel(wanted, is_v2));
 }
 
 Result<std::uint64_t> read_cpu_usage(const CgroupFs& fs, const Group& group) {
@@ -206,18 +139,6 @@ Result<std::uint64_t> read_cpu_usage(const CgroupFs& fs, const Group& group) {
   const auto microseconds = read_keyed(fs, "cpuacct", group.cpuacct, "cpu.stat", "usage_usec");
   if (!microseconds) return microseconds.error();
   return *microseconds * 1000;
-}
-
-Result<std::uint64_t> read_working_set(const CgroupFs& fs, const Group& group) {
-  if (group.memory.empty()) return errno_error(ENOENT, "no memory group to read the use from");
-  const bool is_v2 = fs.is_v2("memory");
-  const auto used = read_number<std::uint64_t>(fs, "memory", group.memory,
-                                               is_v2 ? "memory.current" : "memory.usage_in_bytes");
-  if (!used) return used.error();
-  const auto inactive = read_keyed(fs, "memory", group.memory, "memory.stat",
-                                   is_v2 ? "inactive_file" : "total_inactive_file");
-  if (!inactive) return inactive.error();
-  return *used - std::min(*used, *inactive);
 }
 
 }  // namespace flowcon::cgroups

@@ -10,26 +10,11 @@
 
 #include "base/result.h"
 #include "cgroups/cgroup_fs.h"
+#include "cgroups/group.h"
+#include "cgroups/systemd.h"
+#include "cgroups/weights.h"
 
 namespace flowcon::cgroups {
-
-/// Where one container lives. Paths without leading slash, below each controller's mount point.
-struct Group {
-  std::string cpu;      ///< on v2 the unified path
-  std::string cpuacct;  ///< equals cpu on v2
-  std::string memory;
-  std::string scope;  ///< systemd unit ("docker-….scope") or "" with the cgroupfs driver
-};
-
-/// The cgroups of a process. Errors: ESRCH the process is gone (an exiting process is shown in the
-/// root group, so one in the root counts as gone); EINVAL a path that leads out of the hierarchy or
-/// has odd bytes.
-[[nodiscard]] Result<Group> find_group(std::int64_t pid, Mode mode);
-
-/// The same from the text of /proc/PID/cgroup. Pure. A controller named in a v1 line ("cpu,cpuacct"
-/// too) is there; any other is in the unified hierarchy unless `mode` is v1. A controller that is
-/// nowhere, or in the root group, has the path "".
-[[nodiscard]] Result<Group> parse_proc_cgroup(const std::string& text, Mode mode);
 
 /// A CPU setting as the kernel holds it.
 /// Units: weight in the unit of its version (v1 cpu.shares 2..262144, default 1024; v2 cpu.weight
@@ -39,13 +24,6 @@ struct CpuSetting {
   std::optional<std::int64_t> quota_us;
   std::uint64_t period_us = 100000;
   bool operator==(const CpuSetting&) const = default;
-};
-
-struct Write {
-  std::string controller;
-  std::string file;
-  std::string text;
-  bool operator==(const Write&) const = default;
 };
 
 /// The nearest setting that the kernel can hold. Weight 0 (a group with cpu.idle) stays 0.
@@ -77,14 +55,6 @@ struct Write {
 /// Units: nanoseconds. Errors: as CgroupFs::read; EBADMSG.
 [[nodiscard]] Result<std::uint64_t> read_cpu_usage(const CgroupFs& fs, const Group& group);
 
-/// Memory that cannot be dropped at once: current minus inactive file pages, never below 0 (v1
-/// memory.usage_in_bytes and total_inactive_file, v2 memory.current and inactive_file).
-/// Units: bytes. Errors: as CgroupFs::read; ENOENT without a memory group; EBADMSG.
-[[nodiscard]] Result<std::uint64_t> read_working_set(const CgroupFs& fs, const Group& group);
-
-/// How a share becomes a CPU setting.
-enum class LimitMode { weight, quota };
-
 /// One controlled container: what it had and what share it shall have.
 struct Share {
   CpuSetting original;  ///< before control; its quota stays a ceiling
@@ -110,13 +80,6 @@ struct Share {
 [[nodiscard]] std::vector<CpuSetting> share_out(const std::vector<Share>& shares, LimitMode mode,
                                                 double cores, bool is_v2);
 
-/// One property of a systemd unit, type "t" (uint64).
-struct UnitProperty {
-  std::string name;
-  std::uint64_t value = 0;
-  bool operator==(const UnitProperty&) const = default;
-};
-
 /// How a quota is told to systemd. On daemon-reload it reads its own file of the unit again, and
 /// there quotas are whole percents of a core, rounded down.
 enum class Rounding {
@@ -133,14 +96,8 @@ enum class Rounding {
 [[nodiscard]] std::vector<UnitProperty> unit_properties(const CpuSetting& to, bool is_v2,
                                                         Rounding rounding = Rounding::exact);
 
-/// A unit name that systemd may be asked about: 255 bytes at most of letters, digits and
-/// ":-_.\\@", ending in ".scope" or ".slice" or ".service". Errors: EINVAL.
-[[nodiscard]] Result<void> check_unit(const std::string& unit);
-
-/// Tells systemd about a scope's setting, so that a daemon-reload keeps it (runtime properties).
-/// Opens the system bus for this call and closes it; blocks 2 s at most (effects thread).
-/// Errors: EINVAL a bad unit name; ENOENT no such unit; ETIMEDOUT; else sd-bus's errno (no system
-/// bus, no permission).
+/// Tells systemd about a scope's CPU setting alone: tell_systemd of its unit_properties.
+/// Blocks 2 s at most (effects thread). Errors: as the other tell_systemd.
 [[nodiscard]] Result<void> tell_systemd(const std::string& scope, const CpuSetting& to, bool is_v2,
                                         Rounding rounding = Rounding::exact);
 

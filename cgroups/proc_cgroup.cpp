@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "cgroups/beneath.h"
-#include "cgroups/cpu.h"
+#include "cgroups/group.h"
 #include "cgroups/names.h"
 
 namespace flowcon::cgroups {
@@ -66,12 +66,15 @@ std::string scope_of(const std::string& path) {
 
 Result<Group> parse_proc_cgroup(const std::string& text, Mode mode) {
   struct Slot {
-    std::string_view controller;
+    std::string_view controller;  // in the spelling of v1
     std::string* path;
     bool found = false;
   };
   Group group;
-  Slot slots[] = {{"cpu", &group.cpu}, {"cpuacct", &group.cpuacct}, {"memory", &group.memory}};
+  Slot slots[] = {{"cpu", &group.cpu},
+                  {"cpuacct", &group.cpuacct},
+                  {"memory", &group.memory},
+                  {"blkio", &group.io}};
   std::string_view unified;
   bool has_unified = false;
 
@@ -116,6 +119,11 @@ Result<Group> parse_proc_cgroup(const std::string& text, Mode mode) {
   }
   group.scope = scope_of(group.cpu);
   return group;
+}
+
+std::string io_controller(const CgroupFs& fs) {
+  // "io" has no v1 mount ever, so it is the v1 name that tells.
+  return fs.is_v2("blkio") ? "io" : "blkio";
 }
 
 Result<Group> find_group(std::int64_t pid, Mode mode) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cgroups/systemd.h"
+
 #include <systemd/sd-bus.h>
 
 #include <algorithm>
@@ -54,6 +56,27 @@ int wait_until_ready(sd_bus* bus, Clock::time_point deadline) {
   }
 }
 
+int append_devices(sd_bus_message* message, const std::vector<DeviceValue>& devices) {
+  int code = sd_bus_message_open_container(message, 'v', "a(st)");
+  if (code >= 0) code = sd_bus_message_open_container(message, 'a', "(st)");
+  for (const DeviceValue& device : devices) {
+    if (code < 0) return code;
+    code = sd_bus_message_append(message, "(st)", device.node.c_str(), device.value);
+  }
+  if (code >= 0) code = sd_bus_message_close_container(message);
+  return code < 0 ? code : sd_bus_message_close_container(message);
+}
+
+int append(sd_bus_message* message, const UnitProperty& property) {
+  if (!property.devices) {
+    return sd_bus_message_append(message, "(sv)", property.name.c_str(), "t", property.value);
+  }
+  int code = sd_bus_message_open_container(message, 'r', "sv");
+  if (code >= 0) code = sd_bus_message_append(message, "s", property.name.c_str());
+  if (code >= 0) code = append_devices(message, *property.devices);
+  return code < 0 ? code : sd_bus_message_close_container(message);
+}
+
 int append(sd_bus_message* message, const std::string& unit,
            const std::vector<UnitProperty>& properties) {
   constexpr int kRuntime = 1;
@@ -61,10 +84,31 @@ int append(sd_bus_message* message, const std::string& unit,
   if (code >= 0) code = sd_bus_message_open_container(message, 'a', "(sv)");
   for (const UnitProperty& property : properties) {
     if (code < 0) break;
-    code = sd_bus_message_append(message, "(sv)", property.name.c_str(), "t", property.value);
+    code = append(message, property);
   }
   return code < 0 ? code : sd_bus_message_close_container(message);
 }
+
+/// A bus that has said hello. Errors: no system bus, ETIMEDOUT.
+Result<void> open(Bus& bus, Clock::time_point deadline) {
+  int code = sd_bus_open_system(&bus.bus);
+  if (code >= 0) code = wait_until_ready(bus.bus, deadline);
+  if (code >= 0) return {};
+  return errno_error(-code, "no system bus");
+}
+
+/// What a failed call means; frees `failure`.
+Error failed(int code, sd_bus_error& failure, const std::string& doing) {
+  // systemd's own names have no errno in sd-bus's table, so the one that matters is named here.
+  if (sd_bus_error_has_name(&failure, "org.freedesktop.systemd1.NoSuchUnit") > 0) code = -ENOENT;
+  const std::string why = failure.message ? printable(failure.message) : std::string();
+  sd_bus_error_free(&failure);
+  return errno_error(-code, why.empty() ? doing : doing + ": " + why);
+}
+
+constexpr const char* kService = "org.freedesktop.systemd1";
+constexpr const char* kObject = "/org/freedesktop/systemd1";
+constexpr const char* kManager = "org.freedesktop.systemd1.Manager";
 
 }  // namespace
 
@@ -110,32 +154,50 @@ Result<void> check_unit(const std::string& unit) {
   return errno_error(EINVAL, "refused \"" + printable(text) + "\", which is no systemd unit name");
 }
 
-Result<void> tell_systemd(const std::string& scope, const CpuSetting& to, bool is_v2,
-                          Rounding rounding) {
-  if (const auto good = check_unit(scope); !good) return good.error();
-  const std::string doing = "tell systemd the CPU limit of " + scope;
+Result<void> tell_systemd(const std::string& unit, const std::vector<UnitProperty>& properties) {
+  if (const auto good = check_unit(unit); !good) return good.error();
+  const std::string doing = "tell systemd the limits of " + unit;
   const Clock::time_point deadline = Clock::now() + kBusTimeout;
   Bus bus;
-  int code = sd_bus_open_system(&bus.bus);
-  if (code >= 0) code = wait_until_ready(bus.bus, deadline);
-  if (code < 0) return errno_error(-code, doing + ": no system bus");
+  if (const auto is_open = open(bus, deadline); !is_open) return wrap(is_open.error(), doing);
 
   Message call;
-  code = sd_bus_message_new_method_call(bus.bus, &call.message, "org.freedesktop.systemd1",
-                                        "/org/freedesktop/systemd1",
-                                        "org.freedesktop.systemd1.Manager", "SetUnitProperties");
-  if (code >= 0) code = append(call.message, scope, unit_properties(to, is_v2, rounding));
+  int code = sd_bus_message_new_method_call(bus.bus, &call.message, kService, kObject, kManager,
+                                            "SetUnitProperties");
+  if (code >= 0) code = append(call.message, unit, properties);
   if (code < 0) return errno_error(-code, doing);
   sd_bus_error failure{};  // SD_BUS_ERROR_NULL is C99, which clang refuses in C++
   // A timeout of 0 would mean sd-bus's default of 25 s.
   const std::uint64_t left = std::max<std::uint64_t>(microseconds_until(deadline), 1);
   code = sd_bus_call(bus.bus, call.message, left, &failure, nullptr);
-  if (code >= 0) return {};
-  // systemd's own names have no errno in sd-bus's table, so the one that matters is named here.
-  if (sd_bus_error_has_name(&failure, "org.freedesktop.systemd1.NoSuchUnit") > 0) code = -ENOENT;
-  const std::string why = failure.message ? printable(failure.message) : std::string();
-  sd_bus_error_free(&failure);
-  return errno_error(-code, why.empty() ? doing : doing + ": " + why);
+  if (code < 0) return failed(code, failure, doing);
+  return {};
+}
+
+Result<void> tell_systemd(const std::string& scope, const CpuSetting& to, bool is_v2,
+                          Rounding rounding) {
+  return tell_systemd(scope, unit_properties(to, is_v2, rounding));
+}
+
+Result<std::string> ask_systemd_version() {
+  const std::string doing = "ask systemd for its version";
+  const Clock::time_point deadline = Clock::now() + kBusTimeout;
+  Bus bus;
+  if (const auto is_open = open(bus, deadline); !is_open) return wrap(is_open.error(), doing);
+  Message call;
+  int code = sd_bus_message_new_method_call(bus.bus, &call.message, kService, kObject,
+                                            "org.freedesktop.DBus.Properties", "Get");
+  if (code >= 0) code = sd_bus_message_append(call.message, "ss", kManager, "Version");
+  if (code < 0) return errno_error(-code, doing);
+  sd_bus_error failure{};
+  Message reply;
+  const std::uint64_t left = std::max<std::uint64_t>(microseconds_until(deadline), 1);
+  code = sd_bus_call(bus.bus, call.message, left, &failure, &reply.message);
+  if (code < 0) return failed(code, failure, doing);
+  const char* version = nullptr;
+  code = sd_bus_message_read(reply.message, "v", "s", &version);
+  if (code < 0 || !version) return errno_error(EBADMSG, doing + ": the answer is no text");
+  return printable(version, 60);
 }
 
 }  // namespace flowcon::cgroups

@@ -228,29 +228,9 @@ TEST_CASE("a cpu.stat without usage_usec is EBADMSG") {
   CHECK(read_cpu_usage(fs, kGroup).error().code.value() == EBADMSG);
 }
 
-TEST_CASE("the working set leaves out inactive file pages") {
-  FakeCgroups v1 = v1_host();
-  v1.set("docker/4f", "memory.usage_in_bytes", "1000000");
-  v1.set("docker/4f", "memory.stat", "inactive_file 5\ntotal_inactive_file 400000");
-  CHECK(read_working_set(v1, kGroup).value() == 600000);
-  FakeCgroups v2 = v2_host();
-  v2.set("docker/4f", "memory.current", "1000000");
-  v2.set("docker/4f", "memory.stat", "anon 1\ninactive_file 300000\nactive_file 7");
-  CHECK(read_working_set(v2, kGroup).value() == 700000);
-}
-
-TEST_CASE("a working set is never negative, since its two numbers are read one after the other") {
-  FakeCgroups fs = v2_host();
-  fs.set("docker/4f", "memory.current", "10");
-  fs.set("docker/4f", "memory.stat", "inactive_file 11");
-  CHECK(read_working_set(fs, kGroup).value() == 0);
-}
-
-TEST_CASE("a container without a memory group has no working set") {
-  FakeCgroups fs = v1_host();
-  const Group group{"docker/4f", "", "", ""};
-  CHECK(read_working_set(fs, group).error().code.value() == ENOENT);
-  CHECK(read_cpu_usage(fs, group).error().code.value() == ENOENT);
+TEST_CASE("a container without a cpuacct group has no CPU use to read") {
+  const FakeCgroups fs = v1_host();
+  CHECK(read_cpu_usage(fs, {"docker/4f", "", "", ""}).error().code.value() == ENOENT);
 }
 
 TEST_CASE("a period without a quota limits nothing, so that systemd's own is no drift") {

@@ -22,13 +22,14 @@ int errno_of(const std::string& text, Mode mode) {
 
 TEST_CASE("a v1 container's groups come from the lines of its controllers") {
   const auto group = parse_proc_cgroup(
-      "9:name=systemd:/docker/4f\n4:memory:/mem/4f\n3:cpuset:/docker/4f\n2:cpuacct:/acct/4f\n"
-      "1:cpu:/docker/4f\n0::/\n",
+      "9:name=systemd:/docker/4f\n5:blkio:/io/4f\n4:memory:/mem/4f\n3:cpuset:/docker/4f\n"
+      "2:cpuacct:/acct/4f\n1:cpu:/docker/4f\n0::/\n",
       Mode::hybrid);
   REQUIRE(group.has_value());
   CHECK(group->cpu == "docker/4f");
   CHECK(group->cpuacct == "acct/4f");
   CHECK(group->memory == "mem/4f");
+  CHECK(group->io == "io/4f");
   CHECK(group->scope.empty());
 }
 
@@ -52,6 +53,7 @@ TEST_CASE("a v2 container has one path for all, and its scope is the last compon
   CHECK(group->cpu == "system.slice/docker-4f0c1d.scope");
   CHECK(group->cpuacct == group->cpu);
   CHECK(group->memory == group->cpu);
+  CHECK(group->io == group->cpu);
   CHECK(group->scope == "docker-4f0c1d.scope");
 }
 
@@ -72,12 +74,14 @@ TEST_CASE("on a hybrid host a controller without a v1 hierarchy is in the unifie
   REQUIRE(group.has_value());
   CHECK(group->cpu == "docker/4f");
   CHECK(group->memory == "unified/4f");
+  CHECK(group->io == "unified/4f");
 }
 
 TEST_CASE("on a v1 host a controller that is nowhere has no path") {
   const auto group = parse_proc_cgroup("1:cpu,cpuacct:/docker/4f\n0::/unified/4f\n", Mode::v1);
   REQUIRE(group.has_value());
   CHECK(group->memory.empty());
+  CHECK(group->io.empty());
 }
 
 TEST_CASE("a path that leads out of the hierarchy is refused") {

@@ -3,12 +3,9 @@
 // flowcon-test-PID below the mount points, and removes them. Exits 77 with a reason where it cannot
 // run.
 #define CATCH_CONFIG_RUNNER
-#include <signal.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,115 +13,27 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <memory>
 #include <sstream>
 #include <string>
-#include <vector>
 
 #include "cgroups/beneath.h"
 #include "cgroups/cpu.h"
-#include "cgroups/mounts.h"
+#include "cgroups/memory.h"
+#include "tests/host/host_group.h"
 #include "tests/support/catch.h"
 
 namespace flowcon::cgroups {
+
+using test::Child;
+using test::HostGroup;
+using test::mount_of;
+using test::put;
+using test::test_group;
 
 namespace {
 
 constexpr std::nullopt_t kNone = std::nullopt;
 constexpr int kSkipped = 77;
-
-std::string mount_of(const std::string& controller) {
-  const auto text = read_proc("/proc/self/mountinfo");
-  if (!text) return "";
-  const Mounts mounts = parse_mountinfo(*text);
-  const auto found = mounts.v1.find(controller);
-  return found == mounts.v1.end() ? mounts.unified : found->second;
-}
-
-std::string test_group() { return "flowcon-test-" + std::to_string(::getpid()); }
-
-void put(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text << std::flush;
-  INFO(path << " <- " << text);
-  REQUIRE(file.good());
-}
-
-/// The group of this test in the cpu and cpuacct hierarchies, with one child "inner"; removed at
-/// the end, however the test ends.
-class HostGroup {
- public:
-  HostGroup() {
-    for (const char* controller : {"cpu", "cpuacct"}) {
-      const std::string path = mount_of(controller) + "/" + test_group();
-      if (::mkdir(path.c_str(), 0755) == 0) made_.push_back(path);
-    }
-    const std::string inner = cpu_path() + "/inner";
-    if (mount_of("cpu") == mount_of("no such controller")) put_v2_controllers();
-    if (::mkdir(inner.c_str(), 0755) == 0) made_.push_back(inner);
-    auto opened = open_kernel_cgroups();
-    REQUIRE(opened.has_value());
-    fs = std::move(*opened);
-  }
-  HostGroup(const HostGroup&) = delete;
-  HostGroup& operator=(const HostGroup&) = delete;
-  ~HostGroup() { remove(); }
-
-  void remove() {
-    for (auto path = made_.rbegin(); path != made_.rend(); ++path) ::rmdir(path->c_str());
-    made_.clear();
-  }
-  [[nodiscard]] static std::string cpu_path() { return mount_of("cpu") + "/" + test_group(); }
-  [[nodiscard]] static Group outer() { return {test_group(), test_group(), "", ""}; }
-  [[nodiscard]] static Group inner() { return {test_group() + "/inner", test_group(), "", ""}; }
-
-  std::unique_ptr<CgroupFs> fs;
-
- private:
-  static void put_v2_controllers() {
-    const std::string controllers = read_beneath(cpu_path(), "cgroup.controllers").value();
-    const bool has_memory = (" " + controllers + " ").find(" memory ") != std::string::npos;
-    put(cpu_path() + "/cgroup.subtree_control", has_memory ? "+cpu +memory" : "+cpu");
-  }
-  std::vector<std::string> made_;
-};
-
-/// A process that waits (or computes) in the group until it is ended.
-class Child {
- public:
-  explicit Child(bool computes) : pid_(::fork()) {
-    if (pid_ == 0) {
-      while (true) computes ? use_fresh_memory() : static_cast<void>(::pause());
-    }
-  }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-  ~Child() { end(); }
-  void end() {
-    if (pid_ <= 0) return;
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-    pid_ = -1;
-  }
-  void move_to(const std::string& group_path) const {
-    put(group_path + "/cgroup.procs", std::to_string(pid_));
-  }
-  [[nodiscard]] pid_t pid() const { return pid_; }
-
- private:
-  /// On v2 what was used before a move stays charged to the group before.
-  static void use_fresh_memory() {
-    constexpr std::size_t kSize = 1 << 20;
-    static void* held = MAP_FAILED;
-    void* fresh = ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (held != MAP_FAILED) ::munmap(held, kSize);
-    held = fresh;
-  }
-
-  pid_t pid_;
-};
 
 /// What reaches file descriptor 1 while it lives.
 class CapturedStdout {
@@ -326,7 +235,7 @@ TEST_CASE("a process is found where it was put, and its use is counted there") {
   std::uint64_t held = found->memory.empty() ? 1 : 0;
   while ((used < 1000000 || held == 0) && std::chrono::steady_clock::now() < deadline) {
     used = read_cpu_usage(*host.fs, *found).value();
-    if (held == 0) held = read_working_set(*host.fs, *found).value();
+    if (held == 0) held = read_memory_use(*host.fs, *found).value().working_set;
   }
   CHECK(used >= 1000000);
   CHECK(held > 0);

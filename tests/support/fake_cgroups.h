@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cgroup file system in memory. The tree is a literal in the test; writes are recorded in order;
 // the n-th write can fail; groups can vanish, now or just before a write. It refuses the names that
-// the real one refuses, holds text as written (v1 cpu.shares is clamped as the kernel does), and
-// knows no other kernel rule: those are tested in tests/host/.
+// the real one refuses and holds text as written, except where the kernel's answer differs from the
+// question in a way that our code has to read back: v1 cpu.shares is clamped, soft memory limits
+// are whole pages and "-1" is a huge number, weights are spelt "default N", and lists of devices
+// keep one line a device. It knows no other kernel rule: those are tested in tests/host/.
 #pragma once
 
 #include <algorithm>
 #include <cerrno>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,9 +37,21 @@ class FakeCgroups final : public cgroups::CgroupFs {
 
   /// The files of a fresh v1 container without limits.
   static Files v1_group() {
-    return {{"cpu.shares", "1024"},          {"cpu.cfs_quota_us", "-1"},
-            {"cpu.cfs_period_us", "100000"}, {"cpuacct.usage", "0"},
-            {"memory.usage_in_bytes", "0"},  {"memory.stat", "cache 0\ntotal_inactive_file 0"}};
+    return {{"cpu.shares", "1024"},
+            {"cpu.cfs_quota_us", "-1"},
+            {"cpu.cfs_period_us", "100000"},
+            {"cpuacct.usage", "0"},
+            {"memory.usage_in_bytes", "0"},
+            {"memory.stat", "cache 0\ntotal_inactive_file 0"},
+            {"memory.limit_in_bytes", "9223372036854771712"},
+            {"memory.soft_limit_in_bytes", "9223372036854771712"},
+            {"blkio.bfq.weight", "100"},
+            {"blkio.throttle.read_bps_device", ""},
+            {"blkio.throttle.write_bps_device", ""},
+            {"blkio.throttle.read_iops_device", ""},
+            {"blkio.throttle.write_iops_device", ""},
+            {"blkio.throttle.io_service_bytes_recursive", "Total 0"},
+            {"blkio.throttle.io_serviced_recursive", "Total 0"}};
   }
   /// The files of a fresh v2 container without limits.
   static Files v2_group() {
@@ -44,7 +59,22 @@ class FakeCgroups final : public cgroups::CgroupFs {
             {"cpu.max", "max 100000"},
             {"cpu.stat", "usage_usec 0\nuser_usec 0"},
             {"memory.current", "0"},
-            {"memory.stat", "anon 0\ninactive_file 0"}};
+            {"memory.stat", "anon 0\ninactive_file 0"},
+            {"memory.max", "max"},
+            {"memory.high", "max"},
+            {"io.weight", "default 100"},
+            {"io.bfq.weight", "default 100"},
+            {"io.max", ""},
+            {"io.stat", ""},
+            {"cpu.pressure",
+             "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"
+             "full avg10=0.00 avg60=0.00 avg300=0.00 total=0"},
+            {"memory.pressure",
+             "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"
+             "full avg10=0.00 avg60=0.00 avg300=0.00 total=0"},
+            {"io.pressure",
+             "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"
+             "full avg10=0.00 avg60=0.00 avg300=0.00 total=0"}};
   }
 
   /// Another program's doing: not recorded.
@@ -91,7 +121,8 @@ class FakeCgroups final : public cgroups::CgroupFs {
     }
     writes_.push_back({group, file, value});
     if (ignores_) return {};
-    tree_[group][file] = file == "cpu.shares" ? clamped_shares(value) : value;
+    std::string& text = tree_[group][file];
+    text = held(file, text, value);
     return {};
   }
 
@@ -100,8 +131,57 @@ class FakeCgroups final : public cgroups::CgroupFs {
   }
 
  private:
-  static std::string clamped_shares(const std::string& value) {
-    return std::to_string(std::clamp(std::stoll(value), 2LL, 262144LL));
+  /// What the kernel shows of `file` after `value` was written to it.
+  static std::string held(const std::string& file, const std::string& before,
+                          const std::string& value) {
+    if (file == "cpu.shares") return std::to_string(std::clamp(std::stoll(value), 2LL, 262144LL));
+    if (file == "memory.soft_limit_in_bytes" && value == "-1") return "9223372036854771712";
+    if (file == "memory.soft_limit_in_bytes" || file == "memory.high") {
+      return value == "max" ? value : std::to_string(std::stoull(value) / 4096 * 4096);
+    }
+    if (file == "io.weight" || file == "io.bfq.weight") {
+      return value.rfind("default ", 0) == 0 ? value : "default " + value;
+    }
+    const bool is_list = file == "io.max" || file.rfind("blkio.throttle.", 0) == 0;
+    return is_list ? with_device(file, before, value) : value;
+  }
+
+  /// The list `before` after "8:0 …" was written: a line of the same device is merged (io.max has
+  /// keys) or replaced (v1 has one number), and left out where it limits nothing any more.
+  static std::string with_device(const std::string& file, const std::string& before,
+                                 const std::string& value) {
+    std::map<std::string, std::map<std::string, std::string>> devices;
+    const auto take = [&devices](const std::string& line) {
+      std::istringstream words(line);
+      std::string device;
+      words >> device;
+      for (std::string word; words >> word;) {
+        const auto equal = word.find('=');
+        const bool has_key = equal != std::string::npos;
+        devices[device][has_key ? word.substr(0, equal) : ""] =
+            word.substr(has_key ? equal + 1 : 0);
+      }
+    };
+    std::istringstream lines(before);
+    for (std::string line; std::getline(lines, line);) take(line);
+    take(value);
+    std::string text;
+    for (auto& [device, keys] : devices) {
+      std::string row;
+      bool limits = false;
+      for (const char* key : {"rbps", "wbps", "riops", "wiops"}) {
+        if (file != "io.max") break;
+        const std::string number = keys.count(key) > 0 ? keys[key] : "max";
+        limits = limits || number != "max";
+        row += std::string(" ") + key + "=" + number;
+      }
+      if (file != "io.max") {
+        limits = keys[""] != "0";
+        row = " " + keys[""];
+      }
+      if (limits) text += (text.empty() ? "" : "\n") + device + row;
+    }
+    return text;
   }
 
   Result<void> check(const std::string& controller, const std::string& group,

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which cgroups a process is in, and what is to be written to one of them. Knows no limit.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "cgroups/cgroup_fs.h"
+
+namespace flowcon::cgroups {
+
+/// Where one container lives. Paths without leading slash, below each controller's mount point.
+struct Group {
+  std::string cpu;      ///< on v2 the unified path
+  std::string cpuacct;  ///< equals cpu on v2
+  std::string memory;
+  std::string scope;    ///< systemd unit ("docker-….scope") or "" with the cgroupfs driver
+  std::string io = {};  ///< of blkio on v1, of io (the unified path) on v2
+};
+
+/// The cgroups of a process. Errors: ESRCH the process is gone (an exiting process is shown in the
+/// root group, so one in the root counts as gone); EINVAL a path that leads out of the hierarchy or
+/// has odd bytes.
+[[nodiscard]] Result<Group> find_group(std::int64_t pid, Mode mode);
+
+/// The same from the text of /proc/PID/cgroup. Pure. A controller named in a v1 line ("cpu,cpuacct"
+/// too) is there; any other is in the unified hierarchy unless `mode` is v1. A controller that is
+/// nowhere, or in the root group, has the path "".
+[[nodiscard]] Result<Group> parse_proc_cgroup(const std::string& text, Mode mode);
+
+/// What block I/O's controller is called: "io" where it is in the unified hierarchy, else "blkio".
+[[nodiscard]] std::string io_controller(const CgroupFs& fs);
+
+/// One value for one file of a group whose path the caller knows.
+struct Write {
+  std::string controller;
+  std::string file;
+  std::string text;
+  bool operator==(const Write&) const = default;
+};
+
+}  // namespace flowcon::cgroups

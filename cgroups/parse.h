@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers out of the texts of control files and /proc. What they hold is checked, never trusted.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/text.h"
+#include "cgroups/cgroup_fs.h"
+
+namespace flowcon::cgroups {
+
+/// The whole of `text` as a number. Errors: EBADMSG, naming `file` and what it holds.
+template <class Number>
+[[nodiscard]] Result<Number> parse_number(std::string_view text, const std::string& file) {
+  Number number{};
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc() || end != text.data() + text.size()) {
+    return errno_error(EBADMSG, file + " holds \"" + printable(text, 60) + "\", not a number");
+  }
+  return number;
+}
+
+/// A file that holds one number. Errors: as CgroupFs::read; EBADMSG.
+template <class Number>
+[[nodiscard]] Result<Number> read_number(const CgroupFs& fs, const std::string& controller,
+                                         const std::string& group, const std::string& file) {
+  const auto text = fs.read(controller, group, file);
+  if (!text) return text.error();
+  return parse_number<Number>(*text, file);
+}
+
+/// The number behind `key` in a file of "key number" lines. Errors: as CgroupFs::read; EBADMSG.
+[[nodiscard]] Result<std::uint64_t> read_keyed(const CgroupFs& fs, const std::string& controller,
+                                               const std::string& group, const std::string& file,
+                                               std::string_view key);
+
+/// The parts of `text` between line ends, empty ones left out. They point into `text`.
+[[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
+
+/// The parts of `text` between blanks and tabs, empty ones left out. They point into `text`.
+[[nodiscard]] std::vector<std::string_view> words_of(std::string_view text);
+
+/// Whether `text` is a block device's MAJOR:MINOR, two numbers of 1 to 10 digits.
+[[nodiscard]] bool is_device_number(std::string_view text);
+
+[[nodiscard]] inline bool is_missing_file(const Error& error) {
+  return error.code.value() == ENOENT;
+}
+
+}  // namespace flowcon::cgroups
