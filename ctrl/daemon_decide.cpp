@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cgroups/memory.h"
-#include "cgroups/memory.h"
 #include "ctrl/codec/decision_json.h"
 #include "ctrl/daemon_state.h"
 #include "ctrl/log.h"
