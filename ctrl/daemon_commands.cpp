@@ -122,7 +122,7 @@ Async<api::Response> Daemon::answer(api::Request request) {
   } else if (call == "GET /v1/status") {
     response.body = status();
   } else if (call == "POST /v1/pause" || call == "POST /v1/resume") {
-    response = co_await pause_all(call == "POST /v1/pause");
+    response = co_await pause_all(call == "POST /v1/pause", request.user);
   } else {
     response = no_such_call(request);
   }
@@ -164,7 +164,7 @@ Async<api::Response> Daemon::answer_about(std::string name, std::string verb,
   } else {
     co_return no_such_call(request);
   }
-  co_return co_await change_control(std::move(name), std::move(change));
+  co_return co_await change_control(std::move(name), std::move(change), request.user);
 }
 
 std::string Daemon::find_job(const std::string& name) const {

@@ -77,7 +77,7 @@ Async<Result<void>> Daemon::follow_pause(std::string id) {
   co_return Result<void>();
 }
 
-Async<api::Response> Daemon::change_control(std::string name, ControlChange change) {
+Async<api::Response> Daemon::change_control(std::string name, ControlChange change, unsigned user) {
   const auto guard = co_await pass_.lock();
   const std::string id = find_job(name);
   if (id.empty() || !jobs_.at(id).unsupported.empty()) co_return not_controlled(name);
@@ -97,12 +97,12 @@ Async<api::Response> Daemon::change_control(std::string name, ControlChange chan
   is_apply_due_ = true;
   wake();
   if (!followed) co_return api::failure(500, followed.error().message());
-  log::info("container " + printable(shown, 80) + ": a person decided " +
+  log::info("container " + printable(shown, 80) + ": user " + std::to_string(user) + " decided " +
             (control == Control() ? std::string("nothing any more") : render_control(control)));
   co_return who(id, shown);
 }
 
-Async<api::Response> Daemon::pause_all(bool is_paused) {
+Async<api::Response> Daemon::pause_all(bool is_paused, unsigned user) {
   const auto guard = co_await pass_.lock();
   Control control;
   control.is_paused = is_paused;
@@ -122,7 +122,8 @@ Async<api::Response> Daemon::pause_all(bool is_paused) {
   is_apply_due_ = true;
   wake();
   if (!problem.empty()) co_return api::failure(500, problem);
-  log::info(is_paused ? "control of all containers is paused" : "control goes on");
+  log::info("user " + std::to_string(user) +
+            (is_paused ? " pauses control of all containers" : " resumes control"));
   api::Response response;
   response.body = is_paused ? R"({"paused":true})" : R"({"paused":false})";
   co_return response;

@@ -86,8 +86,8 @@ class Daemon {
 
   // daemon_control.cpp
   using ControlChange = std::function<Result<void>(Control&)>;
-  Async<api::Response> change_control(std::string name, ControlChange change);
-  Async<api::Response> pause_all(bool is_paused);
+  Async<api::Response> change_control(std::string name, ControlChange change, unsigned user);
+  Async<api::Response> pause_all(bool is_paused, unsigned user);
   Async<Result<void>> save_control(std::string id, Control control);
   Async<void> save_ended_pin(std::string id, Control control);
   Async<Result<void>> follow_pause(std::string id);

@@ -18,6 +18,7 @@
 #include <list>
 
 #include "base/json.h"
+#include "ctrl/api/peer.h"
 #include "ctrl/spawn.h"
 
 namespace flowcon::ctrl::api {
@@ -62,6 +63,7 @@ struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
   asio::io_context& io;
   Local::acceptor acceptor;
   std::string path;
+  gid_t group = 0;  ///< whose members may call
   Handler handler;
   std::list<std::weak_ptr<Stream>> open;
 };
@@ -86,6 +88,7 @@ Async<void> Server::Impl::accept_all() {
 
 Async<void> Server::Impl::serve_one(std::shared_ptr<Stream> stream) {
   auto self = shared_from_this();
+  const Result<uid_t> user = check_peer(stream->socket().native_handle(), group);
   beast::flat_buffer buffer;
   for (;;) {
     stream->expires_after(kIdleTime);
@@ -97,12 +100,15 @@ Async<void> Server::Impl::serve_one(std::shared_ptr<Stream> stream) {
     bool keep_alive = false;
     if (read_code) {
       answer = failure(413, "the request's body is larger than 64 KiB");
+    } else if (!user) {
+      answer = failure(403, user.error().what);
     } else {
       http::request<http::string_body> message = parser.release();
       Request request;
       request.method = std::string(message.method_string());
       request.target = std::string(message.target());
       request.body = std::move(message.body());
+      request.user = *user;
       keep_alive = message.keep_alive();
       answer = co_await handler(std::move(request));
     }
@@ -146,6 +152,8 @@ Result<std::unique_ptr<Server>> Server::listen(asio::io_context& io, const std::
   const struct group* entry = group.empty() ? nullptr : ::getgrnam(group.c_str());
   if (entry == nullptr || ::chown(path.c_str(), static_cast<uid_t>(-1), entry->gr_gid) != 0) {
     if (!group.empty()) *notice = "the group " + group + " cannot be given the socket " + path;
+  } else {
+    impl->group = entry->gr_gid;
   }
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }

@@ -16,6 +16,7 @@ struct Request {
   std::string method;
   std::string target;
   std::string body;
+  unsigned user = 0;  ///< who asks
 };
 
 struct Response {
@@ -39,7 +40,7 @@ class Server {
                                                               const std::string& group,
                                                               std::string* notice);
   ~Server();
-  /// Answers requests until close().
+  /// Answers requests until close(); a caller that may not use the socket gets a 403.
   void serve(Handler handler);
   /// Stops listening, ends open connections, removes the socket.
   void close();

@@ -87,6 +87,22 @@ check "a wrong value is a 422 that says which" holds "$(api_status POST /v1/cont
 check "a value that set does not have is a 422" holds "$(api_status POST /v1/containers/learn1/set '{"metric":"loss"}')" '422 {"error":"set has no value metric'
 must api POST /v1/containers/learn1/set '{"only-grow":"none"}'
 
+# --- who may ----------------------------------------------------------------------------------------
+
+# as_nobody GROUP METHOD PATH: "CODE BODY", asked by a user who is in that group alone.
+as_nobody() {
+  setpriv --reuid=65534 --regid=65534 --groups="$1" curl -sS --max-time 20 --unix-socket "$SOCKET" -X "$2" \
+    -w '\n%{http_code}' "http://flowcon$3" | awk '{all[NR] = $0} END {print all[NR], all[1]}'
+}
+# The socket's mode is what somebody has opened it to; who calls counts all the same.
+chmod 666 "$SOCKET"
+check "a user who is not in the socket's group is refused, even where the mode lets in" holds "$(as_nobody 65534 POST /v1/pause)" '403 {"error":"user 65534 is not in the socket'
+check "a user who is in it is not" holds "$(as_nobody 0 GET /v1/version)" '200 {"version"'
+chmod 660 "$SOCKET"
+check "nothing was paused by that" status_has '.paused | not'
+must api POST /v1/containers/flat1/set '{"weight":"1"}'
+check "the log says who decided" flowcond_said "container flat1: user 0 decided"
+
 # --- explained, and decided again -------------------------------------------------------------------
 
 explained() { api GET "/v1/containers/$1/explain?last=$2"; }
