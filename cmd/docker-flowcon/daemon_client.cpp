@@ -185,9 +185,9 @@ Error exchange_error(const error_code& code, const std::string& path,
   return {code, "talking to " + who};
 }
 
-Result<boost::json::value> read_body(unsigned status, const std::string& text,
-                                     const std::string& path) {
-  Result<boost::json::value> body = parse_json(text);
+Result<boost::json::value> read_body(const Answer& answer, const std::string& path) {
+  const unsigned status = answer.status;
+  Result<boost::json::value> body = parse_json(answer.text);
   const boost::json::object* object = body ? body->if_object() : nullptr;
   if (status >= 400) {
     const boost::json::value* sentence = object != nullptr ? object->if_contains("error") : nullptr;
@@ -222,9 +222,8 @@ SocketState probe_socket(const std::string& path) {
 DaemonClient::DaemonClient(std::string path, std::chrono::milliseconds timeout)
     : path_(std::move(path)), timeout_(timeout) {}
 
-static Result<boost::json::value> exchange(const http::request<http::string_body>& request,
-                                           const std::string& path,
-                                           std::chrono::milliseconds timeout) {
+static Result<Answer> exchange(const http::request<http::string_body>& request,
+                               const std::string& path, std::chrono::milliseconds timeout) {
   const std::optional<sockaddr_un> address = socket_address(path);
   if (!address) {
     return bad_input("\"" + printable(path, 200) +
@@ -241,28 +240,72 @@ static Result<boost::json::value> exchange(const http::request<http::string_body
   parser.body_limit(kMaxAnswerBytes);
   http::read(socket, buffer, parser, failed);
   if (failed) return exchange_error(failed, path, timeout);
-  return read_body(parser.get().result_int(), parser.get().body(), path);
+  return Answer{parser.get().result_int(), std::move(parser.get().body())};
 }
 
-static http::request<http::string_body> make_request(http::verb verb, const std::string& target) {
-  http::request<http::string_body> request(verb, target, 11);
+static http::request<http::string_body> make_request(bool is_post, const std::string& target,
+                                                     const std::string& body) {
+  http::request<http::string_body> request(is_post ? http::verb::post : http::verb::get, target,
+                                           11);
   request.set(http::field::host, "flowcon");
   request.set(http::field::user_agent, "docker-flowcon/" FLOWCON_VERSION);
   request.set(http::field::connection, "close");
+  if (is_post) {
+    request.set(http::field::content_type, "application/json");
+    request.body() = body;
+    request.prepare_payload();
+  }
   return request;
 }
 
 Result<boost::json::value> DaemonClient::get(const std::string& target) const {
-  return exchange(make_request(http::verb::get, target), path_, timeout_);
+  const Result<Answer> answer = exchange(make_request(false, target, ""), path_, timeout_);
+  if (!answer) return answer.error();
+  return read_body(*answer, path_);
 }
 
 Result<boost::json::value> DaemonClient::post(const std::string& target,
                                               const std::string& body) const {
-  http::request<http::string_body> request = make_request(http::verb::post, target);
-  request.set(http::field::content_type, "application/json");
-  request.body() = body;
-  request.prepare_payload();
-  return exchange(request, path_, timeout_);
+  const Result<Answer> answer = exchange(make_request(true, target, body), path_, timeout_);
+  if (!answer) return answer.error();
+  return read_body(*answer, path_);
+}
+
+Result<Answer> DaemonClient::exchange_newer(bool is_post, const std::string& target,
+                                            const std::string& body) const {
+  constexpr unsigned kNotFound = 404;
+  constexpr const char* kYoungest = "/v1/doctor";
+  Result<Answer> answer = exchange(make_request(is_post, target, body), path_, timeout_);
+  if (!answer || answer->status != kNotFound) return answer;
+  // It may be the container that is not there. The sentence is for people, so another call tells.
+  if (target != kYoungest) {
+    const Result<Answer> youngest = exchange(make_request(false, kYoungest, ""), path_, timeout_);
+    if (!youngest || youngest->status != kNotFound) return answer;
+  }
+  return bad_input("flowcond is older than this plugin (" FLOWCON_VERSION
+                   ") and does not know this command. Update the package on its host, then: "
+                   "systemctl restart flowcond");
+}
+
+Result<boost::json::value> DaemonClient::get_newer(const std::string& target) const {
+  const Result<Answer> answer = exchange_newer(false, target, "");
+  if (!answer) return answer.error();
+  return read_body(*answer, path_);
+}
+
+Result<boost::json::value> DaemonClient::post_newer(const std::string& target,
+                                                    const std::string& body) const {
+  const Result<Answer> answer = exchange_newer(true, target, body);
+  if (!answer) return answer.error();
+  return read_body(*answer, path_);
+}
+
+Result<std::string> DaemonClient::get_text_newer(const std::string& target) const {
+  Result<Answer> answer = exchange_newer(false, target, "");
+  if (!answer) return answer.error();
+  const Result<boost::json::value> read = read_body(*answer, path_);
+  if (!read) return read.error();
+  return std::move(answer->text);
 }
 
 }  // namespace flowcon::plugin

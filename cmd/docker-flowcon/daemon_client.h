@@ -20,6 +20,12 @@ enum class SocketState { answers, absent, unknown };
 /// missing or refuses.
 [[nodiscard]] SocketState probe_socket(const std::string& path);
 
+/// An answer as it came.
+struct Answer {
+  unsigned status = 0;  ///< of HTTP
+  std::string text;     ///< the body
+};
+
 class DaemonClient {
  public:
   /// `path` is a unix socket. Each call may take `timeout` in all.
@@ -34,9 +40,22 @@ class DaemonClient {
   [[nodiscard]] Result<boost::json::value> post(const std::string& target,
                                                 const std::string& body) const;
 
+  /// The same for a call that flowcond has only since it takes people's decisions. Errors: also
+  /// that flowcond is older than this plugin, where it answers 404 and has no GET /v1/doctor, which
+  /// came with these calls.
+  [[nodiscard]] Result<boost::json::value> get_newer(const std::string& target) const;
+  [[nodiscard]] Result<boost::json::value> post_newer(const std::string& target,
+                                                      const std::string& body) const;
+
+  /// The body of such a GET byte for byte. Errors: the same, so it is a JSON object.
+  [[nodiscard]] Result<std::string> get_text_newer(const std::string& target) const;
+
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
+  [[nodiscard]] Result<Answer> exchange_newer(bool is_post, const std::string& target,
+                                              const std::string& body) const;
+
   std::string path_;
   std::chrono::milliseconds timeout_;
 };

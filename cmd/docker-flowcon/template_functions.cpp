@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "base/json.h"
+#include "cmd/docker-flowcon/raw_json.h"
 #include "cmd/docker-flowcon/template_nodes.h"
 
 namespace flowcon::plugin {
@@ -317,27 +318,6 @@ const Function* find_function(std::string_view name) {
   return found == kFunctions.end() || name.empty() ? nullptr : found;
 }
 
-// A character at the start of the text that a terminal may obey although JSON allows it.
-struct Unsafe {
-  std::size_t length = 0;  // 0 = it is harmless
-  unsigned point = 0;
-};
-
-Unsafe find_unsafe(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  if (byte(0) == 0x7F) return {1, 0x7F};
-  if (byte(0) == 0xC2 && byte(1) >= 0x80 && byte(1) < 0xA0) return {2, byte(1)};
-  if (byte(0) == 0xD8 && byte(1) == 0x9C) return {2, 0x061C};
-  if (byte(0) != 0xE2 || byte(1) < 0x80 || byte(1) > 0x81) return {};
-  const unsigned point = 0x2000U + (byte(1) - 0x80U) * 0x40U + (byte(2) & 0x3FU);
-  const bool is_direction = point == 0x200E || point == 0x200F ||
-                            (point >= 0x2028 && point <= 0x202E) ||
-                            (point >= 0x2066 && point <= 0x2069);
-  return is_direction ? Unsafe{3, point} : Unsafe{};
-}
-
 }  // namespace
 
 bool is_template_function(std::string_view name) { return find_function(name) != nullptr; }
@@ -383,24 +363,6 @@ bool is_template_true(const json::value& value) {
   return !value.get_object().empty();
 }
 
-std::string json_text(const json::value& value) {
-  // JSON lets DEL, the C1 controls and the marks of text direction stand as they are; terminals
-  // obey some of them. Outside of strings they cannot occur, so the escape is always in place.
-  static constexpr std::string_view kHex = "0123456789abcdef";
-  const std::string plain = render_json(value);
-  std::string out;
-  out.reserve(plain.size());
-  for (std::size_t i = 0; i < plain.size();) {
-    const Unsafe unsafe = find_unsafe(std::string_view(plain).substr(i));
-    if (unsafe.length == 0) {
-      out += plain[i++];
-      continue;
-    }
-    out += "\\u";
-    for (const unsigned shift : {12U, 8U, 4U, 0U}) out += kHex[(unsafe.point >> shift) & 0xFU];
-    i += unsafe.length;
-  }
-  return out;
-}
+std::string json_text(const json::value& value) { return safe_json(render_json(value)); }
 
 }  // namespace flowcon::plugin

@@ -112,6 +112,35 @@ TEST_CASE("a daemon that says nothing costs the timeout and no more") {
   CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(5));
 }
 
+TEST_CASE("a daemon without the newer calls is said to be older, not the container to be missing") {
+  const test::TempFolder folder;
+  test::FakeDaemon fake(folder.path() + "/s");
+  const DaemonClient client(folder.path() + "/s");
+  const std::string older =
+      "flowcond is older than this plugin (" FLOWCON_VERSION
+      ") and does not know this command. Update the package on its host, then: systemctl restart "
+      "flowcond";
+
+  CHECK(client.post_newer("/v1/containers/x/pause", "").error().what == older);
+  CHECK(client.get_text_newer("/v1/containers/x/explain").error().what == older);
+  CHECK(client.get_newer("/v1/doctor").error().what == older);
+  fake.answer("GET /v1/doctor", 200, R"({"abilities":[]})");
+  CHECK(client.post_newer("/v1/containers/x/pause", "").error().what == "nothing canned here");
+  CHECK(client.get_text_newer("/v1/containers/x/explain").error().what == "nothing canned here");
+}
+
+TEST_CASE("a body comes back byte for byte where it is wanted so") {
+  const test::TempFolder folder;
+  test::FakeDaemon fake(folder.path() + "/s");
+  const std::string body = "{ \"a\" : 1.50,\n\"a\":1E2 }\n";
+  fake.answer("GET /v1/x", 200, body);
+
+  const auto answer = DaemonClient(folder.path() + "/s").get_text_newer("/v1/x");
+
+  REQUIRE(answer.has_value());
+  CHECK(*answer == body);
+}
+
 TEST_CASE("what is no answer of flowcond is an error, never a crash") {
   const std::vector<std::string> answers{
       "nonsense\r\n\r\n",

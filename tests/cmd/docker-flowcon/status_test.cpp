@@ -172,7 +172,9 @@ TEST_CASE_METHOD(StatusFixture, "members that are missing or of a wrong kind are
   const std::string unknown =
       R"({"ID":"","Name":"","Image":"","State":"","List":"","Limit":null,"Growth":null,)"
       R"("Verdict":"","Metric":null,"Goal":null,"Value":null,"Values":null,"Progress":null,)"
-      R"("CPU":null,"Memory":null,"Since":null,"Note":"","Warnings":[]})"
+      R"("CPU":null,"Memory":null,"IO":null,"Network":null,"GPU":null,"Resources":null,)"
+      R"("Weight":null,"Floor":null,"Ceiling":null,"OnlyGrow":null,"Pinned":null,"Since":null,)"
+      R"("Reason":"","Note":"","Warnings":[]})"
       "\n";
   CHECK(outcome.status == 0);
   CHECK(outcome.out == unknown + unknown);

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON as text: for what has to stay byte for byte as flowcond sent it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace flowcon::plugin {
+
+/// `text`, which is JSON, with the characters that JSON allows and a terminal may obey (DEL, C1
+/// controls, marks of text direction) as escapes: the same value, safe to show. A carriage return
+/// between the values becomes a blank.
+[[nodiscard]] std::string safe_json(std::string_view text);
+
+/// The bytes of the member `name` of an object; of several the last one, as parse_json() has it.
+/// "" where it is not there or `object` is no object. `object` has to be JSON that parse_json()
+/// takes.
+[[nodiscard]] std::string_view member_text(std::string_view object, std::string_view name);
+
+/// The bytes of the last element of an array, under the same conditions; "" where it has none.
+[[nodiscard]] std::string_view last_element_text(std::string_view array);
+
+}  // namespace flowcon::plugin

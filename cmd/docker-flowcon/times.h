@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Durations and moments as docker's commands take and show them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace flowcon::plugin {
+
+/// A duration as Go writes it: 90s, 30m, 2h, 1h30m, 1.5h, 500ms. Units: seconds. Empty where the
+/// text is none, a unit is missing, or it is negative or above ten years.
+[[nodiscard]] std::optional<double> parse_duration(std::string_view text);
+
+/// A moment as docker's --since takes it: a duration before `now`, seconds since the epoch with or
+/// without a fraction, or an RFC 3339 date (2026-11-21, 2026-11-21T12:00, …:05.5, with Z or
+/// +01:00; without a zone it is local time). Units: seconds since the epoch. Empty where it is none
+/// of these.
+[[nodiscard]] std::optional<double> parse_moment(const std::string& text, double now);
+
+/// "2026-11-21 12:04:10" in local time; "--" for what is no moment before the year 10000.
+[[nodiscard]] std::string moment_text(std::optional<double> moment);
+
+/// The clock's part of it: "12:04:10".
+[[nodiscard]] std::string clock_text(std::optional<double> moment);
+
+/// Seconds since the epoch.
+[[nodiscard]] double present_moment();
+
+}  // namespace flowcon::plugin

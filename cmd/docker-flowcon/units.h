@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers as people read them, in the units that docker's own tables use. Every text is bounded,
+// whatever the number.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace flowcon::plugin {
+
+/// What stands for a number that is not known, as in docker stats.
+inline constexpr std::string_view kUnknown = "--";
+
+/// A number with `digits` significant digits (1 to 17).
+[[nodiscard]] std::string number_text(double number, int digits);
+
+/// A share, 0.25, as "25.0%".
+[[nodiscard]] std::string percent_text(std::optional<double> share);
+
+/// Bytes as "393.3MiB"; what is not finite is unknown.
+[[nodiscard]] std::string memory_text(std::optional<double> bytes);
+
+/// Bytes per second as "183.5kB/s" (decimal, as docker stats counts I/O).
+[[nodiscard]] std::string rate_text(std::optional<double> bytes_per_second);
+
+}  // namespace flowcon::plugin
