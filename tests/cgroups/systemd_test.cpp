@@ -5,9 +5,12 @@
 #include <cstdlib>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cgroups/cpu.h"
+#include "cgroups/io.h"
+#include "cgroups/memory.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_systemd.h"
 
@@ -87,6 +90,33 @@ TEST_CASE("a scope's limit is told as runtime properties") {
   CHECK(systemd.unit == "docker-4f.scope");
   CHECK(systemd.runtime == 1);
   CHECK(systemd.properties == unit_properties({40, 50000, 100000}, true));
+}
+
+TEST_CASE("CPU, memory and I/O of a scope are told in one call") {
+  IoMechanism mechanism;
+  mechanism.weight = WeightFile::io_weight;
+  mechanism.has_caps = true;
+  mechanism.is_v2 = true;
+  Properties all = unit_properties({40, 50000, 100000}, true);
+  for (UnitProperty& property : unit_properties(MemorySetting{8192}, true)) {
+    all.push_back(std::move(property));
+  }
+  const IoSetting io{200, {{"8:0", {1048576, std::nullopt}}}};
+  for (UnitProperty& property : unit_properties(io, mechanism, true)) {
+    all.push_back(std::move(property));
+  }
+  FakeSystemd systemd;
+  const auto told = tell_systemd("docker-4f.scope", all);
+  systemd.join();
+  INFO((told ? std::string() : told.error().message()));
+  REQUIRE(told.has_value());
+  CHECK(systemd.properties == all);
+  CHECK(systemd.properties.size() == 3 + 1 + 1 + 4 + 1);
+}
+
+TEST_CASE("systemd's version is what it says on the bus") {
+  FakeSystemd systemd;
+  CHECK(ask_systemd_version().value() == "252.39-1~deb12u2");
 }
 
 TEST_CASE("a unit that systemd does not know is ENOENT with systemd's words") {

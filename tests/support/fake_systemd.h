@@ -14,9 +14,10 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
-#include "cgroups/cpu.h"
+#include "cgroups/systemd.h"
 #include "tests/support/catch.h"
 
 namespace flowcon::test {
@@ -83,7 +84,38 @@ class FakeSystemd {
                                       "SetUnitProperties") > 0) {
       return systemd->set_unit_properties(message);
     }
+    if (sd_bus_message_is_method_call(message, "org.freedesktop.DBus.Properties", "Get") > 0) {
+      return sd_bus_reply_method_return(message, "v", "s", "252.39-1~deb12u2");
+    }
     return 0;
+  }
+
+  /// One "(sv)" of type "t" or "a(st)". Returns whether there was one.
+  bool read_property(sd_bus_message* message) {
+    if (sd_bus_message_enter_container(message, 'r', "sv") <= 0) return false;
+    const char* name = nullptr;
+    const char* kind = nullptr;
+    char type = 0;
+    sd_bus_message_read(message, "s", &name);
+    sd_bus_message_peek_type(message, &type, &kind);
+    cgroups::UnitProperty property{name};
+    sd_bus_message_enter_container(message, 'v', kind);
+    if (std::strcmp(kind, "t") == 0) {
+      sd_bus_message_read(message, "t", &property.value);
+    } else {
+      property.devices.emplace();
+      sd_bus_message_enter_container(message, 'a', "(st)");
+      const char* node = nullptr;
+      std::uint64_t value = 0;
+      while (sd_bus_message_read(message, "(st)", &node, &value) > 0) {
+        property.devices->push_back({node, value});
+      }
+      sd_bus_message_exit_container(message);
+    }
+    sd_bus_message_exit_container(message);
+    sd_bus_message_exit_container(message);
+    properties.push_back(std::move(property));
+    return true;
   }
 
   int set_unit_properties(sd_bus_message* message) {
@@ -91,9 +123,7 @@ class FakeSystemd {
     sd_bus_message_read(message, "sb", &name, &runtime);
     unit = name;
     sd_bus_message_enter_container(message, 'a', "(sv)");
-    std::uint64_t value = 0;
-    while (sd_bus_message_read(message, "(sv)", &name, "t", &value) > 0) {
-      properties.push_back({name, value});
+    while (read_property(message)) {
     }
     if (unit != "docker-4f.scope") {
       return sd_bus_reply_method_errorf(message, "org.freedesktop.systemd1.NoSuchUnit",

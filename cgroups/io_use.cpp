@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "cgroups/io.h"
+#include "cgroups/parse.h"
+
+namespace flowcon::cgroups {
+namespace {
+
+constexpr std::size_t kMostDevices = 4096;
+
+Error not_io(const std::string& file, std::string_view line) {
+  return errno_error(EBADMSG, file + " holds \"" + printable(line, 60) + "\"");
+}
+
+/// v1: "8:0 Read 4096", and totals that are left out. `reads` and `writes` are members of IoUse.
+Result<void> add_v1(std::string_view text, const std::string& file, std::uint64_t IoUse::*reads,
+                    std::uint64_t IoUse::*writes, IoUses& uses) {
+  for (const std::string_view line : lines_of(text)) {
+    const auto words = words_of(line);
+    if (words.size() == 2 && words[0] == "Total") continue;
+    if (words.size() != 3 || !is_device_number(words[0])) return not_io(file, line);
+    const bool is_read = words[1] == "Read";
+    if (!is_read && words[1] != "Write") continue;
+    const auto number = parse_number<std::uint64_t>(words[2], file);
+    if (!number) return number.error();
+    IoUse& use = uses[std::string(words[0])];
+    use.*(is_read ? reads : writes) = *number;
+    if (uses.size() > kMostDevices) return not_io(file, "more devices than there can be");
+  }
+  return {};
+}
+
+struct Files {
+  const char* bytes;
+  const char* operations;
+};
+
+constexpr std::array<Files, 6> kV1Files = {{
+    {"blkio.throttle.io_service_bytes_recursive", "blkio.throttle.io_serviced_recursive"},
+    {"blkio.throttle.io_service_bytes", "blkio.throttle.io_serviced"},
+    {"blkio.bfq.io_service_bytes_recursive", "blkio.bfq.io_serviced_recursive"},
+    {"blkio.bfq.io_service_bytes", "blkio.bfq.io_serviced"},
+    {"blkio.io_service_bytes_recursive", "blkio.io_serviced_recursive"},
+    {"blkio.io_service_bytes", "blkio.io_serviced"},
+}};
+
+Result<IoUses> read_v1(const CgroupFs& fs, const std::string& group) {
+  for (const Files& files : kV1Files) {
+    const auto bytes = fs.read("blkio", group, files.bytes);
+    if (!bytes && is_missing_file(bytes.error())) continue;
+    if (!bytes) return bytes.error();
+    const auto operations = fs.read("blkio", group, files.operations);
+    if (!operations) return operations.error();
+    IoUses uses;
+    auto done = add_v1(*bytes, files.bytes, &IoUse::read_bytes, &IoUse::written_bytes, uses);
+    if (done) {
+      done = add_v1(*operations, files.operations, &IoUse::read_ops, &IoUse::written_ops, uses);
+    }
+    if (!done) return done.error();
+    return uses;
+  }
+  return errno_error(ENOENT, "this kernel counts no block I/O of groups");
+}
+
+std::uint64_t* field_of(IoUse& use, std::string_view key) {
+  if (key == "rbytes") return &use.read_bytes;
+  if (key == "wbytes") return &use.written_bytes;
+  if (key == "rios") return &use.read_ops;
+  if (key == "wios") return &use.written_ops;
+  return nullptr;  // discards, and what controllers add (cost.usage, use_delay)
+}
+
+}  // namespace
+
+Result<IoUses> parse_io_stat(std::string_view text) {
+  IoUses uses;
+  for (const std::string_view line : lines_of(text)) {
+    // Some kernels put devices without I/O in front of the next one's line, with no line end.
+    IoUse* use = nullptr;
+    std::string device;
+    for (const std::string_view word : words_of(line)) {
+      if (is_device_number(word)) {
+        device = word;
+        use = nullptr;
+        continue;
+      }
+      if (device.empty()) return not_io("io.stat", line);
+      const std::size_t equal = word.find('=');
+      if (equal == std::string_view::npos) continue;
+      IoUse ignored;
+      if (!field_of(ignored, word.substr(0, equal))) continue;
+      const auto number = parse_number<std::uint64_t>(word.substr(equal + 1), "io.stat");
+      if (!number) return number.error();
+      if (!use) use = &uses[device];
+      *field_of(*use, word.substr(0, equal)) = *number;
+      if (uses.size() > kMostDevices) return not_io("io.stat", "more devices than there can be");
+    }
+  }
+  return uses;
+}
+
+Result<IoUses> read_io_use(const CgroupFs& fs, const Group& group) {
+  if (group.io.empty()) return errno_error(ENOENT, "no I/O group to read the use from");
+  const std::string controller = io_controller(fs);
+  if (!fs.is_v2(controller)) return read_v1(fs, group.io);
+  const auto text = fs.read(controller, group.io, "io.stat");
+  if (!text) return text.error();
+  return parse_io_stat(*text);
+}
+
+}  // namespace flowcon::cgroups
