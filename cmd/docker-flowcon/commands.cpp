@@ -10,6 +10,7 @@
 #include "cmd/docker-flowcon/metadata.h"
 #include "cmd/docker-flowcon/run.h"
 #include "cmd/docker-flowcon/status.h"
+#include "cmd/docker-flowcon/steering.h"
 #include "cmd/docker-flowcon/version.h"
 
 namespace flowcon::plugin {
@@ -45,36 +46,76 @@ Command make_command(Session& session, const std::string& name, const std::strin
   return command;
 }
 
+// What a command is made of: see steering.h for such a set of functions.
+template <class Options>
+struct Parts {
+  void (*declare)(CLI::App& app, Options& options);
+  int (*run)(const Session& session, const Options& options);
+  std::string (*check)(const Options& options) = nullptr;
+};
+
+template <class Options>
+void fit_parts(Command& command, Session& session, const Parts<Options>& parts) {
+  auto options = std::make_shared<Options>();
+  parts.declare(*command.app, *options);
+  // CLI11 has read the containers already, but takes "[a,b]" for two of them.
+  const auto take = [options](const std::vector<std::string>& rest) {
+    if constexpr (requires { options->containers = rest; }) options->containers = rest;
+  };
+  if (parts.check != nullptr) {
+    command.check = [options, take, check = parts.check](const std::vector<std::string>& rest) {
+      take(rest);
+      return check(*options);
+    };
+  }
+  command.run = [&session, options, take, run = parts.run](const std::vector<std::string>& rest) {
+    take(rest);
+    return run(session, *options);
+  };
+}
+
 Command make_adopt(Session& session) {
   Command command = make_command(session, "adopt", "[OPTIONS] CONTAINER",
                                  "Put a running container under control");
-  auto options = std::make_shared<AdoptOptions>();
-  declare_adopt(*command.app, *options);
-  command.check = [options](const auto&) { return check_job_options(options->job); };
-  command.run = [&session, options](const auto&) { return run_adopt(session, *options); };
+  fit_parts<AdoptOptions>(command, session, {declare_adopt, run_adopt, check_adopt});
   return command;
 }
 
 Command make_extract(Session& session) {
   Command command = make_command(session, "extract", "[OPTIONS] FILE|-",
                                  "Show the metric that would be found in a log");
-  auto options = std::make_shared<ExtractOptions>();
-  declare_extract(*command.app, *options);
-  command.run = [&session, options](const auto&) {
-    return run_extract(*options, session.terminal.out, session.terminal.err);
-  };
+  fit_parts<ExtractOptions>(command, session,
+                            {declare_extract, [](const Session& s, const ExtractOptions& options) {
+                               return run_extract(options, s.terminal.out, s.terminal.err);
+                             }});
+  return command;
+}
+
+Command make_pause(Session& session) {
+  Command command = make_command(session, "pause", "[OPTIONS] [CONTAINER...]",
+                                 "Pause control: the original limits are back until resume");
+  fit_parts<PauseOptions>(command, session, {declare_pause, run_pause, check_pause});
+  return command;
+}
+
+Command make_pin(Session& session) {
+  Command command = make_command(session, "pin", "[OPTIONS] CONTAINER [CONTAINER...]",
+                                 "Give containers a fixed share of the host");
+  fit_parts<PinOptions>(command, session, {declare_pin, run_pin, check_pin});
   return command;
 }
 
 Command make_release(Session& session) {
   Command command = make_command(session, "release", "CONTAINER [CONTAINER...]",
                                  "Restore the original limits of containers, end control");
-  auto options = std::make_shared<ReleaseOptions>();
-  declare_release(*command.app, *options);
-  command.run = [&session, options](const std::vector<std::string>& containers) {
-    options->containers = containers;
-    return run_release(session, *options);
-  };
+  fit_parts<ReleaseOptions>(command, session, {declare_release, run_release});
+  return command;
+}
+
+Command make_resume(Session& session) {
+  Command command = make_command(session, "resume", "[OPTIONS] [CONTAINER...]",
+                                 "Resume control of paused containers");
+  fit_parts<PauseOptions>(command, session, {declare_resume, run_resume, check_pause});
   return command;
 }
 
@@ -98,24 +139,31 @@ Command make_run(Session& session) {
   return command;
 }
 
+Command make_set(Session& session) {
+  Command command = make_command(session, "set", "[OPTIONS] CONTAINER [CONTAINER...]",
+                                 "Change weight, floor and ceiling of containers under control");
+  fit_parts<SetOptions>(command, session, {declare_set, run_set, check_set});
+  return command;
+}
+
 Command make_status(Session& session) {
   Command command = make_command(session, "status", "[OPTIONS] [CONTAINER...]",
                                  "Show the containers under control, their progress and limits");
-  auto options = std::make_shared<StatusOptions>();
-  declare_status(*command.app, *options);
-  command.run = [&session, options](const std::vector<std::string>& containers) {
-    options->containers = containers;
-    return run_status(session, *options);
-  };
+  fit_parts<StatusOptions>(command, session, {declare_status, run_status});
+  return command;
+}
+
+Command make_unpin(Session& session) {
+  Command command = make_command(session, "unpin", "CONTAINER [CONTAINER...]",
+                                 "Let the limits of pinned containers follow their growth again");
+  fit_parts<UnpinOptions>(command, session, {declare_unpin, run_unpin});
   return command;
 }
 
 Command make_version(Session& session) {
   Command command = make_command(session, "version", "[OPTIONS]",
                                  "Show the versions of docker flowcon and flowcond");
-  auto options = std::make_shared<VersionOptions>();
-  declare_version(*command.app, *options);
-  command.run = [&session, options](const auto&) { return run_version(session, *options); };
+  fit_parts<VersionOptions>(command, session, {declare_version, run_version});
   return command;
 }
 
@@ -135,12 +183,11 @@ Command make_root(Session& session) {
 
 std::vector<Command> make_commands(Session& session) {
   std::vector<Command> commands;
-  commands.push_back(make_adopt(session));
-  commands.push_back(make_extract(session));
-  commands.push_back(make_release(session));
-  commands.push_back(make_run(session));
-  commands.push_back(make_status(session));
-  commands.push_back(make_version(session));
+  for (Command (*make)(Session&) :
+       {make_adopt, make_extract, make_pause, make_pin, make_release, make_resume, make_run,
+        make_set, make_status, make_unpin, make_version}) {
+    commands.push_back(make(session));
+  }
   return commands;
 }
 

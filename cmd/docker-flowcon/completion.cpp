@@ -2,6 +2,7 @@
 #include "cmd/docker-flowcon/completion.h"
 
 #include <algorithm>
+#include <array>
 #include <ostream>
 #include <utility>
 
@@ -23,6 +24,25 @@ constexpr const char* kNoFiles = ":4\n";
 
 // A shell waits for us at each press of a key.
 constexpr std::chrono::milliseconds kPatience{300};
+
+// Values of options, separated by blanks; the first line that fits counts.
+struct Choice {
+  std::string_view option;
+  std::string_view command;  // "" = any
+  std::string_view words;
+};
+
+constexpr std::array<Choice, 7> kChoices{{{"goal", "", "min max"},
+                                          {"format", "extract", "json table"},
+                                          {"format", "", "json table {{"},
+                                          {"input", "", "json-file raw"},
+                                          {"weight", "set", "none"},
+                                          {"floor", "set", "none"},
+                                          {"ceiling", "set", "none"}}};
+
+// Commands whose arguments are containers under control.
+constexpr std::array<std::string_view, 7> kOfContainers{"status", "release", "pause", "resume",
+                                                        "pin",    "unpin",   "set"};
 
 bool begins_with(std::string_view text, std::string_view beginning) {
   return text.substr(0, beginning.size()) == beginning;
@@ -52,11 +72,18 @@ class Completer {
 
   void offer_values(const CLI::Option& option, Completion& completion) const {
     const std::string name = long_name(option);
-    const bool is_extract = command_.app->get_name() == "extract";
-    if (name == "goal") offer_all(completion, {"min", "max"});
-    if (name == "format" && is_extract) offer_all(completion, {"json", "table"});
-    if (name == "format" && !is_extract) offer_all(completion, {"json", "table", "{{"});
-    if (name == "input") offer_all(completion, {"json-file", "raw"});
+    const std::string command = command_.app->get_name();
+    for (const Choice& choice : kChoices) {
+      const bool is_here = choice.command.empty() || choice.command == command;
+      if (choice.option != name || !is_here) continue;
+      std::string_view rest = choice.words;
+      while (!rest.empty()) {
+        const std::string_view word = rest.substr(0, rest.find(' '));
+        offer(completion, std::string(word));
+        rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+      }
+      break;
+    }
     completion.offers_files = name == "socket";
   }
 
@@ -129,7 +156,9 @@ void complete_command(const Command& command, const Words& before, const std::st
   if (is_run && completion.candidates.empty()) completion.of_docker_run = of_docker;
   if (begins_with(typed, "-")) return;
   const std::string name = command.app->get_name();
-  if (name == "status" || name == "release") completer.offer_all(completion, containers());
+  if (std::find(kOfContainers.begin(), kOfContainers.end(), name) != kOfContainers.end()) {
+    completer.offer_all(completion, containers());
+  }
   completion.offers_files = name == "extract";
 }
 

@@ -2,24 +2,15 @@
 #include "cmd/docker-flowcon/job_options.h"
 
 #include <array>
-#include <charconv>
-#include <cmath>
-#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/text.h"
+#include "cmd/docker-flowcon/values.h"
 #include "ctrl/metrics/extractor.h"
 
 namespace flowcon::plugin {
 namespace {
-
-std::optional<double> parse_real(const std::string& text) {
-  double number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, failed] = std::from_chars(text.data(), end, number);
-  if (failed != std::errc() || stop != end || !std::isfinite(number)) return std::nullopt;
-  return number;
-}
 
 // CLI11's checks answer with "" where all is well.
 std::string check_goal(const std::string& text) {
@@ -27,30 +18,28 @@ std::string check_goal(const std::string& text) {
                                         : "has to be min or max, not \"" + printable(text) + "\"";
 }
 
-std::string check_weight(const std::string& text) {
-  const std::optional<double> number = parse_real(text);
-  return number && *number > 0 ? "" : "has to be a number above 0, not \"" + printable(text) + "\"";
-}
-
-std::string check_floor(const std::string& text) {
-  const std::optional<double> number = parse_real(text);
-  return number && *number > 0 && *number <= 1
+// flowcond resolves it under the container's mounts; here only what can be no such path is refused.
+std::string check_log(const std::string& text) {
+  constexpr std::string_view kEvents = "tfevents:";
+  const bool is_events = text.compare(0, kEvents.size(), kEvents) == 0;
+  const std::size_t path = is_events ? kEvents.size() : 0;
+  return path < text.size() && text[path] == '/'
              ? ""
-             : "has to be a share above 0 and at most 1, not \"" + printable(text) + "\"";
+             : "has to be an absolute path in the container, or tfevents:/PATH, not \"" +
+                   printable(text) + "\"";
 }
 
-std::string check_not_empty(const std::string& text) {
-  return text.empty() ? "must not be empty" : "";
-}
+using Said = std::pair<const char*, std::string>;
 
-using Said = std::pair<const char*, const std::string*>;
-
-std::array<Said, 5> all_words(const JobOptions& options) {
-  return {{{"metric", &options.metric},
-           {"goal", &options.goal},
-           {"pattern", &options.pattern},
-           {"weight", &options.weight},
-           {"floor", &options.floor}}};
+std::array<Said, 8> all_words(const JobOptions& options) {
+  return {{{"metric", options.metric},
+           {"goal", options.goal},
+           {"pattern", options.pattern},
+           {"weight", options.weight},
+           {"floor", share_word(options.floor)},
+           {"ceiling", share_word(options.ceiling)},
+           {"only-grow", options.only_grow},
+           {"log", options.log}}};
 }
 
 }  // namespace
@@ -77,22 +66,34 @@ void declare_job_options(CLI::App& app, JobOptions& options) {
   app.add_option("--floor", options.floor,
                  "Share of the host that is always left to the job, above 0 and at most 1")
       ->type_name("share")
-      ->check(check_floor);
+      ->check(check_share);
+  app.add_option("--ceiling", options.ceiling,
+                 "Share of the host that the job never gets more than, above 0 and at most 1")
+      ->type_name("share")
+      ->check(check_share);
+  app.add_flag("--only-grow", options.only_grow, "Never lower the job's limits, only raise them")
+      ->check(check_bool);
+  app.add_option("--log", options.log,
+                 "Log file in the container to read instead of its output, or tfevents:/PATH for "
+                 "TensorBoard's event files")
+      ->type_name("path")
+      ->check(check_log);
 }
 
 std::string check_job_options(const JobOptions& options) {
-  if (options.pattern.empty()) return "";
+  if (options.pattern.empty()) return check_range(options.floor, options.ceiling);
   ctrl::metrics::Spec spec;
   spec.pattern = options.pattern;
   // The daemon makes its extractor in the same way, so what passes here passes there.
   const auto extractor = ctrl::metrics::Extractor::create(spec, 1);
-  return extractor ? "" : wrap(extractor.error(), "--pattern").message();
+  return extractor ? check_range(options.floor, options.ceiling)
+                   : wrap(extractor.error(), "--pattern").message();
 }
 
 std::vector<std::string> job_labels(const JobOptions& options) {
   std::vector<std::string> labels{"flowcon.enable=true"};
   for (const auto& [word, value] : all_words(options)) {
-    if (!value->empty()) labels.push_back(std::string("flowcon.") + word + "=" + *value);
+    if (!value.empty()) labels.push_back(std::string("flowcon.") + word + "=" + value);
   }
   return labels;
 }
@@ -100,7 +101,7 @@ std::vector<std::string> job_labels(const JobOptions& options) {
 boost::json::object job_body(const JobOptions& options) {
   boost::json::object body;
   for (const auto& [word, value] : all_words(options)) {
-    if (!value->empty()) body[word] = *value;
+    if (!value.empty()) body[word] = value;
   }
   return body;
 }

@@ -13,16 +13,20 @@ namespace flowcon::plugin {
 /// "" = not said.
 struct JobOptions {
   std::string metric;
-  std::string goal;     ///< min or max
-  std::string pattern;  ///< RE2 with a group named `value`, or one group
-  std::string weight;   ///< number above 0
-  std::string floor;    ///< share above 0, at most 1
+  std::string goal;       ///< min or max
+  std::string pattern;    ///< RE2 with a group named `value`, or one group
+  std::string weight;     ///< number above 0
+  std::string floor;      ///< share above 0, at most 1: "0.1" or "10%"
+  std::string ceiling;    ///< the same
+  std::string only_grow;  ///< true or false
+  std::string log;        ///< path in the container, "tfevents:" before it for TensorBoard's files
 };
 
-/// Declares --metric, --goal, --pattern, --weight and --floor, checks included.
+/// Declares --metric, --goal, --pattern, --weight, --floor, --ceiling, --only-grow and --log,
+/// checks included.
 void declare_job_options(CLI::App& app, JobOptions& options);
 
-/// Checks what only shows when the words are read together: the pattern's groups.
+/// Checks what a single word does not show: the pattern's groups, a floor above the ceiling.
 /// Returns a sentence that names the option, or "".
 [[nodiscard]] std::string check_job_options(const JobOptions& options);
 

@@ -37,8 +37,8 @@ std::string complete_words(const Words& words) {
 
 TEST_CASE("the last word is completed by what may stand there") {
   const std::vector<std::pair<Words, std::string>> rows{
-      {{""}, "adopt extract release run status version help"},
-      {{"re"}, "release"},
+      {{""}, "adopt extract pause pin release resume run set status unpin version help"},
+      {{"re"}, "release resume"},
       {{"-"}, "--socket --help"},
       {{"--socket", ""}, "+files"},
       {{"--socket", "x", "st"}, "status"},
@@ -56,6 +56,15 @@ TEST_CASE("the last word is completed by what may stand there") {
       {{"status", "--format", "json", ""}, "vae gru"},
       {{"status", "--", "-"}, ""},
       {{"release", "v"}, "vae"},
+      {{"pause", ""}, "vae gru"},
+      {{"pause", "--a"}, "--all"},
+      {{"resume", "v"}, "vae"},
+      {{"pin", ""}, "vae gru"},
+      {{"pin", "--cpu", ""}, ""},
+      {{"unpin", "g"}, "gru"},
+      {{"set", "vae", "--"}, "--ceiling --floor --only-grow --socket --weight --help"},
+      {{"set", "vae", "--ceiling", ""}, "none"},
+      {{"adopt", "--weight", ""}, ""},
       {{"adopt", "--goal", ""}, "min max"},
       {{"adopt", "--metric", ""}, ""},
       {{"adopt", ""}, ""},

@@ -44,7 +44,8 @@ TEST_CASE("-h works and is called deprecated, as docker does") {
 }
 
 TEST_CASE("every way to ask for a command's help prints that command's help") {
-  for (const std::string name : {"adopt", "extract", "release", "run", "status", "version"}) {
+  for (const std::string name : {"adopt", "extract", "pause", "pin", "release", "resume", "run",
+                                 "set", "status", "unpin", "version"}) {
     const std::vector<Words> ways{{"flowcon", name, "--help"},
                                   {"help", "flowcon", name},
                                   {"--help", "flowcon", name},
@@ -110,6 +111,23 @@ TEST_CASE("a usage error is 125 and says the problem, the usage and where help i
       {"flowcon", "adopt", "a", "--weight", "nan"},
       {"flowcon", "adopt", "a", "--floor", "1.5"},
       {"flowcon", "adopt", "a", "--metric", ""},
+      {"flowcon", "adopt", "a", "--ceiling", "101%"},
+      {"flowcon", "adopt", "a", "--floor", "0.5", "--ceiling", "0.25"},
+      {"flowcon", "adopt", "a", "--log", "train.log"},
+      {"flowcon", "pause"},
+      {"flowcon", "pause", "--all", "a"},
+      {"flowcon", "resume"},
+      {"flowcon", "pin", "a"},
+      {"flowcon", "pin", "--cpu", "0.5"},
+      {"flowcon", "pin", "a", "--cpu", "0"},
+      {"flowcon", "pin", "a", "--cpu", "50 %"},
+      {"flowcon", "pin", "a", "--cpu", "0.5", "--for", "90"},
+      {"flowcon", "unpin"},
+      {"flowcon", "set", "a"},
+      {"flowcon", "set", "a", "--only-grow=maybe"},
+      {"flowcon", "set", "a", "--weight", "heavy"},
+      {"flowcon", "set", "a", "--floor", "2"},
+      {"flowcon", "set", "a", "--floor", "60%", "--ceiling", "50%"},
       {"flowcon", "release"},
       {"flowcon", "extract"},
       {"flowcon", "extract", "--goal", "up", "file"},

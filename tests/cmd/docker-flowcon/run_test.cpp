@@ -103,6 +103,11 @@ TEST_CASE("ours end at the first word that is not one of them, docker's are left
       {{"--pattern", "loss=(?P<value>\\S+) '\"$x", "image"},
        "<--label><flowcon.pattern=loss=(?P<value>\\S+) '\"$x><image>"},
       {{"--label", "a=b", "image"}, "<--label><a=b><image>"},
+      {{"--ceiling", "50%", "--only-grow", "image"},
+       "<--label><flowcon.ceiling=0.5><--label><flowcon.only-grow=true><image>"},
+      {{"--only-grow=false", "--log", "/var/log/train.log", "--log-driver", "json-file", "image"},
+       "<--label><flowcon.only-grow=false><--label><flowcon.log=/var/log/train.log>"
+       "<--log-driver><json-file><image>"},
   };
   const FakeDocker docker;
   const Environment environment{{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker.path()},
