@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What this host can really do, found by looking: nothing is written, nothing is switched on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cgroups/cgroup_fs.h"
+
+namespace flowcon::cgroups {
+
+/// One thing that FlowCon can use where it is there.
+struct Ability {
+  std::string name;         ///< "cpu quota"; the same on every host
+  bool is_there = false;    ///< found and usable
+  std::string detail = {};  ///< what was found, or why it is not there
+  std::string advice = {};  ///< what to do to have it; "" where it is there, or nothing can be done
+  bool operator==(const Ability&) const = default;
+};
+
+/// Where to look, for tests.
+struct ProbePlaces {
+  std::string root = "";     ///< in front of /proc, /sys and every mount point
+  bool asks_systemd = true;  ///< whether the system bus may be asked (2 s at most)
+};
+
+/// The abilities in a fixed order: cgroups, cpu, cpu use, cpu quota, memory, memory soft limit, io,
+/// io weight, io caps, pressure, group pressure, systemd, root, host, delegation.
+/// Files of groups are looked at in one group that is not the root (docker's, systemd's, else the
+/// first), since limits exist only there. Blocks 2 s at most where the bus is asked (before the
+/// loop starts, or on the effects thread). Never fails: what cannot be found out is not there, with
+/// the reason. Texts from the kernel are made printable.
+[[nodiscard]] std::vector<Ability> probe_abilities(const CgroupFs& fs,
+                                                   const ProbePlaces& places = {});
+
+}  // namespace flowcon::cgroups
