@@ -37,12 +37,12 @@ check "a container without the label keeps its setting" is "$(setting plain)" "$
 
 # --- what others write ------------------------------------------------------------------------------
 
-ours=$(weight flat1)
+written=$(weight flat1)
 reverts=$(status .reverts)
 folder=$(cpu_folder flat1)
 printf 777 >"$folder/$(weight_file)"
 weight_is() { is "$(weight "$1")" "$2"; }
-check "a weight that another program wrote is put back within a look" wait_until 5 weight_is flat1 "$ours"
+check "a weight that another program wrote is put back within a look" wait_until 5 weight_is flat1 "$written"
 check "and is counted once" status_has ".reverts == $reverts + 1"
 
 # --- all converged, then an arrival -----------------------------------------------------------------

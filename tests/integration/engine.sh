@@ -9,12 +9,7 @@ set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-engine_down() { process_end "$(engine_recall "$ENGINE_DIR" dockerd)" 30; }
 engine_crash() { kill -KILL "$(engine_recall "$ENGINE_DIR" dockerd | cut -d: -f1)"; }
-engine_up() {
-  process_alive "$(engine_recall "$ENGINE_DIR" dockerd)" && return 0
-  engine_start_dockerd "$ENGINE_DIR" "$(engine_recall "$ENGINE_DIR" data)" "$ENGINE_CGROUP"
-}
 
 # From now on the engine starts so that containers outlive it.
 use_live_restore() {

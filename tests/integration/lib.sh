@@ -208,6 +208,14 @@ container_groups() {
 topic_mounts() { engine_mounts_below "$WORK" | grep -v "^$WORK/engine/" || :; }
 topic_daemons() { marked_processes | grep flowcond | grep -F "$WORK" || :; }
 
+# engine_down, engine_up: the topic's engine; whoever uses them says `at_exit engine_up`, because the
+# topics after it need one.
+engine_down() { process_end "$(engine_recall "$ENGINE_DIR" dockerd)" 30; }
+engine_up() {
+  process_alive "$(engine_recall "$ENGINE_DIR" dockerd)" && return 0
+  engine_start_dockerd "$ENGINE_DIR" "$(engine_recall "$ENGINE_DIR" data)" "$ENGINE_CGROUP"
+}
+
 # --- running topics -------------------------------------------------------------------------------
 
 LINES=()

@@ -63,10 +63,10 @@ check "with the originals of their users, as flowcond's end shows" is "$(host_we
 must on h2 docker rm -f vae flat
 must on h1 docker rm -f vae flat
 
-# --- all of the integration tests ---------------------------------------------------------------------
+# --- the integration tests ----------------------------------------------------------------------------
 
 status=0
-on h1 /opt/source/tests/integration/run /opt/flowcon >"$WORK/integration" 2>&1 || status=$?
+on h1 /opt/source/tests/integration/run /opt/flowcon control engine logs state plugin >"$WORK/integration" 2>&1 || status=$?
 grep -A 25 '^not ok' "$WORK/integration" || :
 check "the integration tests pass on a Debian 13 host: $(tail -n 1 "$WORK/integration")" is "$status" 0
 
