@@ -1,6 +1,7 @@
 # Libraries, all from Debian's packages. docs/dependencies.md says why each is there.
 find_package(Threads REQUIRED)
 find_package(Boost 1.81 REQUIRED COMPONENTS json)
+find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(libcgroup REQUIRED IMPORTED_TARGET libcgroup)
 pkg_check_modules(libsystemd REQUIRED IMPORTED_TARGET libsystemd)

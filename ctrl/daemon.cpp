@@ -82,6 +82,13 @@ Async<void> Daemon::begin() {
   } else {
     warn(choices.error().message());
   }
+  auto read_positions = [this] { return store_->positions(); };
+  auto positions = co_await effects_.run(std::move(read_positions));
+  if (positions) {
+    positions_ = std::move(*positions);
+  } else {
+    warn(positions.error().message());
+  }
   if (config_.dry_run) {
     log::info("dry run: limits are planned and shown, none is written");
   } else {
@@ -172,7 +179,7 @@ Async<void> Daemon::release_all() {
   const Moment now = moment();
   std::size_t restored = 0;
   for (auto& [id, job] : jobs_) {
-    tails_.stop(id, false);
+    job.read_until = tails_.stop(id, false);
     if (!job.is_limited) continue;
     store::Original original{id, job.container.name, job.group, job.original};
     Result<void> done = co_await limits_.restore(std::move(original));

@@ -238,7 +238,7 @@ Async<api::Response> Daemon::release(std::string name) {
   Result<void> saved = co_await effects_.run(std::move(save));
   if (!saved) log::warning(saved.error().message() + "; a restart will control it again");
   choices_[id] = choice;
-  tails_.stop(id, false);
+  jobs_.at(id).read_until = tails_.stop(id, false);
   record_end(jobs_.at(id), moment().wall);
   std::erase(active_, id);
   jobs_.erase(id);

@@ -14,14 +14,6 @@ namespace {
 // Samples kept in memory per series: what a robust trend needs of one interval, and bounded.
 constexpr std::size_t kKeptSamples = 512;
 
-// The engine names the file; still, only a container's own json-file log is ever opened.
-bool is_own_log(const engine::Container& container) {
-  const std::string suffix = "/" + container.id + "-json.log";
-  const std::string& path = container.log_path;
-  return path.size() > suffix.size() && path.front() == '/' &&
-         path.compare(path.size() - suffix.size(), suffix.size(), suffix) == 0;
-}
-
 // The user's quota as the engine tells it; empty = none.
 std::optional<std::int64_t> quota_of(const engine::Container& c, std::uint64_t* period_us) {
   *period_us = c.cpu_period_us > 0 ? static_cast<std::uint64_t>(c.cpu_period_us) : 100000;
@@ -83,13 +75,10 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
   job.silent_since = job.admitted = now.wall;
   if (!settings.enabled) {
     job.unsupported = "not under control: flowcon.enable is neither true nor false";
-  } else if (container.log_driver != "json-file") {
-    job.unsupported =
-        "log driver " + printable(container.log_driver, 40) +
-        " is not supported yet: its limits are left alone (use --log-driver json-file)";
-  } else if (!is_own_log(container)) {
-    job.unsupported = "the engine names no log file of its own for it: its limits are left alone";
+  } else if (const Result<LogChoice> log = choose_log(container, settings); !log) {
+    job.unsupported = log.error().message();
   } else {
+    job.log = *log;
     Result<cgroups::Group> group = cgroups::find_group(container.pid, fs_->mode());
     Result<cgroups::CpuSetting> setting =
         group ? cgroups::read_cpu(*fs_, *group) : Result<cgroups::CpuSetting>(group.error());
@@ -123,22 +112,41 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
 
 void Daemon::start_tail(Job& job) {
   const std::string id = job.id();
-  // Looked up by id for each line: the job may be gone when a last line comes.
-  auto sink = [this, id](const logs::Line& line) {
-    const auto found = jobs_.find(id);
-    if (found == jobs_.end() || !found->second.extractor) return;
-    found->second.extractor->feed(line.text, line.time > 0 ? line.time : moment().wall);
-  };
-  if (Result<void> started = tails_.start(id, job.container.log_path, {}, sink); !started) {
-    job.log_problem = started.error().message();
-    log::warning(job.log_problem);
+  const auto stored = positions_.find(id);
+  logs::Position from;
+  if (stored != positions_.end() && stored->second.log == job.log.name) {
+    job.recorded_position = stored->second;
+    if (const auto position = logs::parse_position(stored->second.position)) from = *position;
   }
+  job.read_until = from;
+  job.has_position = !from.is_empty();
+  const Result<logs::Source> source = open_log(job.log, job.container);
+  auto sink = [this, id](const logs::Line& line) { feed(id, line); };
+  const Result<void> started =
+      source ? tails_.start(id, *source, from, sink) : Result<void>(source.error());
+  if (!started) {
+    job.log_problem = started.error().message();
+    log::warning("container " + printable(job.container.name, 80) + ": " + job.log_problem);
+  }
+}
+
+void Daemon::feed(const std::string& id, const logs::Line& line) {
+  // Looked up by id for each line: the job may be gone when a last line comes.
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || !found->second.extractor) return;
+  Job& job = found->second;
+  if (job.is_catching_up && !line.is_known) end_catching_up(job);
+  job.is_catching_up = line.is_known;
+  // A file of the job's own may say any time; no value is from the future.
+  const double now = moment().wall;
+  job.extractor->feed(line.text, line.time > 0 && line.time <= now ? line.time : now);
 }
 
 void Daemon::finish(const std::string& id, double time) {
   std::erase(active_, id);
-  tails_.stop(id, true);
+  const logs::Position read_until = tails_.stop(id, true);
   const auto found = jobs_.find(id);
+  found->second.read_until = read_until;
   record_end(found->second, time);
   const Job& job = found->second;
   if (job.is_limited) limits_.undo({id, job.container.name, job.group, job.original});

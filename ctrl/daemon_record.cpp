@@ -42,6 +42,7 @@ store::Look look_of(Job& job) {
     look.run = run_of(job, "", Goal::min);
     return look;
   }
+  if (job.is_catching_up) end_catching_up(job);
   metrics::Report report = job.extractor->report();
   look.run = run_of(job, report.metric, report.goal);
   if (!job.recorded_metric.empty() && job.recorded_metric != report.metric) {
@@ -55,9 +56,14 @@ store::Look look_of(Job& job) {
   std::vector<Sample> samples(report.samples.end() - static_cast<std::ptrdiff_t>(fresh),
                               report.samples.end());
   // Each daemon reads a log from its beginning, and a log goes on through its container's lives.
-  look.is_reread = !samples.empty() && samples.front().time <= job.admitted;
+  look.is_reread = !job.has_position && !samples.empty() && samples.front().time <= job.admitted;
   look.samples = thinned(std::move(samples));
   job.recorded_count = report.count;
+  store::LogPosition position{job.log.name, logs::render_position(job.read_until)};
+  if (!job.read_until.is_empty() && position != job.recorded_position) {
+    job.recorded_position = position;
+    look.position = std::move(position);
+  }
   return look;
 }
 
@@ -69,6 +75,7 @@ void Daemon::record(Moment now, bool is_decided) {
     const bool is_member = std::find(members_.begin(), members_.end(), id) != members_.end();
     const bool is_looked = job.has_reading && job.read_at.steady == now.steady;
     if (!is_looked && !(is_decided && is_member)) continue;
+    if (!job.log.name.empty()) job.read_until = tails_.position(id);
     store::Look look = look_of(job);
     if (is_looked && job.cpu_share) {
       look.usage = {now.wall, *job.cpu_share, job.reading.memory, {}, {}};
@@ -86,6 +93,8 @@ void Daemon::record_end(Job& job, double time) {
   if (!job.unsupported.empty()) return;
   store::Look look = look_of(job);
   look.run.finished = time;
+  // The container may come back, and its log goes on.
+  positions_[job.id()] = job.recorded_position;
   unrecorded_.push_back(std::move(look));
 }
 

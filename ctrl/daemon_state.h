@@ -60,6 +60,7 @@ class Daemon {
   void compare_sets(Moment now);
   void follow_update(const engine::Container& container);
   void start_tail(Job& job);
+  void feed(const std::string& id, const logs::Line& line);
 
   // daemon_decide.cpp
   void look(Moment now);
@@ -113,6 +114,7 @@ class Daemon {
   std::vector<std::string> active_;   ///< supported, running, not paused; in order of arrival
   std::vector<std::string> members_;  ///< those the listener has placed on a list
   std::map<std::string, store::Choice> choices_;
+  std::map<std::string, store::LogPosition> positions_;  ///< where a log was read to, by id
   double interval_;
   bool all_completing_ = false;
   bool is_all_paused_ = false;

@@ -112,6 +112,14 @@ void measure(Job& job, const Host& host, const Moment& now, const growth::Parame
   set_anchor(job, now, report);
 }
 
+void end_catching_up(Job& job) {
+  job.is_catching_up = false;
+  if (!job.extractor) return;
+  const metrics::Report report = job.extractor->report();
+  job.recorded_count = report.count;
+  job.recorded_metric = report.metric;
+}
+
 std::optional<double> growth_for_decision(const Job& job) {
   return job.is_fresh ? job.growth : std::nullopt;
 }

@@ -15,6 +15,8 @@
 #include "ctrl/metrics/extractor.h"
 #include "ctrl/model.h"
 #include "ctrl/settings.h"
+#include "ctrl/sources.h"
+#include "ctrl/store/store.h"
 
 namespace flowcon::ctrl {
 
@@ -80,7 +82,12 @@ struct Job {
   // Recording.
   std::size_t recorded_count = 0;
   std::string recorded_metric;
-  double admitted = 0;  ///< wall time; what was printed before may be recorded already
+  LogChoice log;                         ///< what is followed
+  logs::Position read_until;             ///< in it; what was handed on is in the extractor
+  store::LogPosition recorded_position;  ///< as the store has it
+  bool has_position = false;             ///< the log is read from where an earlier daemon stopped
+  bool is_catching_up = false;  ///< what is read now is what an earlier daemon has recorded
+  double admitted = 0;          ///< wall time; what was printed before may be recorded already
 
   [[nodiscard]] const std::string& id() const { return container.id; }
 };
@@ -94,6 +101,9 @@ void take_reading(Job& job, const Host& host, const Moment& now, const Reading& 
 /// back to NL: it is never counted as converged.
 void measure(Job& job, const Host& host, const Moment& now, const growth::Parameters& parameters,
              double interval);
+
+/// What the extractor holds by now has been recorded by an earlier daemon.
+void end_catching_up(Job& job);
 
 /// What the executor gets: empty while not measured.
 [[nodiscard]] std::optional<double> growth_for_decision(const Job& job);

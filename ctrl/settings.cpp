@@ -7,12 +7,14 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "ctrl/logs/tail_container.h"
 
 namespace flowcon::ctrl {
 namespace {
 
 // The contract with users; those of migration are read by the part that migrates.
-constexpr std::array<std::string_view, 13> kKnown = {"enable",
+constexpr std::array<std::string_view, 14> kKnown = {"enable",
+                                                     "log",
                                                      "metric",
                                                      "goal",
                                                      "pattern",
@@ -32,7 +34,7 @@ bool is_migration(std::string_view key) {
 }
 
 bool decides_metric(std::string_view key) {
-  return key == "metric" || key == "goal" || key == "pattern";
+  return key == "metric" || key == "goal" || key == "pattern" || key == "log";
 }
 
 }  // namespace
@@ -70,6 +72,13 @@ Result<void> take_setting(Settings& settings, std::string_view key, const std::s
       return made.error();
     }
     settings.spec.pattern = value;
+  } else if (key == "log") {
+    constexpr std::string_view events = "tfevents:";
+    const bool is_events = value.starts_with(events);
+    Result<std::string> path = logs::clean_path(is_events ? value.substr(events.size()) : value);
+    if (!path) return path.error();
+    settings.log = *path;
+    settings.log_is_events = is_events;
   } else if (key == "weight") {
     Result<double> weight = parse_bounded(value, 0, 1000, "above 0, at most 1000");
     if (!weight) return weight.error();

@@ -22,6 +22,8 @@ struct Settings {
   double weight = 1;              ///< factor on the container's share, > 0
   std::optional<double> floor;    ///< least share of the host, (0,1]
   std::optional<double> ceiling;  ///< greatest share of the host, (0,1]; wins over the floor
+  std::string log;                ///< file inside the container to read; "" = what it prints
+  bool log_is_events = false;     ///< `log` is TensorBoard's event files
   bool only_grow = false;         ///< its limit is never lowered
   std::vector<std::string> warnings;
 };

@@ -23,6 +23,12 @@ struct Version {
   std::string api;     ///< the negotiated one: "1.41"
 };
 
+/// A volume or a bind: `source` on the host is `destination` in the container.
+struct Mount {
+  std::string destination;
+  std::string source;
+};
+
 /// A container as the engine describes it.
 /// Units: started in seconds since the epoch; quota and period in microseconds, 0 = not given.
 struct Container {
@@ -35,11 +41,16 @@ struct Container {
   std::map<std::string, std::string> labels;
   std::string log_driver;
   std::string log_path;
+  bool is_log_cache_disabled = false;  ///< of a driver that does not keep its log on the host
+  std::string folder;                  ///< where the engine keeps what belongs to it; "" = not said
+  std::vector<Mount> mounts;           ///< at most kMaxMounts
   std::uint64_t cpu_shares = 0;
   std::int64_t cpu_quota_us = 0;
   std::int64_t cpu_period_us = 0;
   std::int64_t nano_cpus = 0;
 };
+
+inline constexpr std::size_t kMaxMounts = 256;
 
 /// Something that happened to a container. Units: time in nanoseconds since the epoch.
 struct Event {

@@ -50,6 +50,22 @@ bool is_container_id(std::string_view id) {
   return id.size() == 64 && id.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
+// What has no place on both sides (a tmpfs) is left out.
+std::vector<Mount> mounts_of(const json::value& value) {
+  std::vector<Mount> mounts;
+  const json::value* list = find(value, {"Mounts"});
+  if (list == nullptr || !list->is_array()) return mounts;
+  for (const json::value& entry : list->get_array()) {
+    Mount mount{text_at(entry, {"Destination"}), text_at(entry, {"Source"})};
+    const auto is_path = [](const std::string& path) {
+      return path.size() <= 4096 && path.starts_with("/");
+    };
+    if (is_path(mount.destination) && is_path(mount.source)) mounts.push_back(std::move(mount));
+    if (mounts.size() == kMaxMounts) break;
+  }
+  return mounts;
+}
+
 }  // namespace
 
 Result<Container> parse_container(std::string_view body) {
@@ -68,6 +84,12 @@ Result<Container> parse_container(std::string_view body) {
   c.started = parse_utc(text_at(value, {"State", "StartedAt"}));
   c.log_driver = text_at(value, {"HostConfig", "LogConfig", "Type"});
   c.log_path = text_at(value, {"LogPath"});
+  c.is_log_cache_disabled =
+      text_at(value, {"HostConfig", "LogConfig", "Config", "cache-disabled"}) == "true";
+  // The engine names its folder nowhere, but the files in it.
+  const std::string hostname = text_at(value, {"HostnamePath"});
+  if (hostname.ends_with("/hostname")) c.folder = hostname.substr(0, hostname.rfind('/'));
+  c.mounts = mounts_of(value);
   c.cpu_shares = static_cast<std::uint64_t>(
       std::max<std::int64_t>(0, integer_at(value, {"HostConfig", "CpuShares"})));
   c.cpu_quota_us = integer_at(value, {"HostConfig", "CpuQuota"});

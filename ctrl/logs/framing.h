@@ -5,36 +5,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace flowcon::ctrl::logs {
+#include "ctrl/logs/decoder.h"
+#include "ctrl/logs/line.h"
 
-/// Longest line that is kept whole; of a longer one the first half and the last half of this are
-/// kept, since progress bars and tables put their values at either end.
-inline constexpr std::size_t kMaxLineBytes = 64 * 1024;
+namespace flowcon::ctrl::logs {
 
 /// Longest json-file record that is decoded. Docker writes at most 16 KiB of output a record, each
 /// byte of which takes at most six in JSON.
 inline constexpr std::size_t kMaxRecordBytes = 256 * 1024;
-
-/// One line without its end, and when it was printed.
-/// Units: seconds since the Unix epoch; 0 where the source does not say.
-struct Line {
-  std::string_view text;  ///< valid during the call only; may hold invalid UTF-8, no ANSI codes
-  double time = 0;
-  bool is_stderr = false;
-};
-
-using LineSink = std::function<void(const Line&)>;
-
-struct FramingStats {
-  std::uint64_t lines = 0;
-  std::uint64_t cut_lines = 0;    ///< lines longer than kMaxLineBytes
-  std::uint64_t bad_records = 0;  ///< json-file records that are not what Docker writes
-};
 
 /// Splits a job's raw output into lines: at \n, \r\n and at a lone \r (a progress bar drawn over
 /// itself); removes ANSI escape sequences and applies \b. A row of \b that goes back to the line's
@@ -74,21 +56,18 @@ class LineSplitter {
 /// Decodes Docker's json-file format ({"log":"…\n","stream":"stdout","time":"…"} one record a
 /// line), puts together lines that Docker split at 16 KiB, keeps stdout and stderr apart.
 /// feed() takes any cut of the file's bytes; a half record is kept until the rest comes.
-class JsonFileDecoder {
+class JsonFileDecoder : public Decoder {
  public:
   explicit JsonFileDecoder(LineSink sink);
-  void feed(std::string_view bytes);
-  void finish();
+  void feed(std::string_view bytes) override;
+  void finish() override;
   /// From now on records that hold none of `words` may be left out before they are decoded, where
   /// they are whole lines. The words must be letters, digits and underscores, which JSON and
   /// Docker leave as they are. Empty: all records are decoded.
   void need_one_of(std::vector<std::string> words);
-  /// Forgets a half record (the file was truncated or replaced).
-  void reset();
-  /// Bytes of the half record kept, so that a reader can store a restart offset at a record's
-  /// start.
-  [[nodiscard]] std::size_t pending_bytes() const;
-  [[nodiscard]] FramingStats stats() const;
+  void reset() override;
+  [[nodiscard]] std::uint64_t pending_bytes() const override;
+  [[nodiscard]] FramingStats stats() const override;
 
  private:
   struct Need {
@@ -108,6 +87,26 @@ class JsonFileDecoder {
   std::vector<Need> needs_;
   std::size_t skipped_bytes_ = 0;  ///< of a record too long to keep; 0 = none
   std::uint64_t bad_records_ = 0;
+};
+
+/// The lines of a file that the job writes itself. Whatever looks like a record of another format
+/// is text here. Times are those that set_times() says, spread over the bytes.
+class TextDecoder : public Decoder {
+ public:
+  explicit TextDecoder(LineSink sink);
+  void feed(std::string_view bytes) override;
+  void finish() override;
+  void reset() override;
+  /// A half line is a line: who begins another file does not go on with the old one's.
+  void end_of_file() override { finish(); }
+  [[nodiscard]] std::uint64_t pending_bytes() const override { return 0; }
+  [[nodiscard]] FramingStats stats() const override { return lines_.stats(); }
+  void set_times(double first, double last) override;
+
+ private:
+  LineSplitter lines_;
+  double first_time_ = 0;
+  double last_time_ = 0;
 };
 
 /// True if `head` (the first bytes of a file) looks like Docker's json-file format.

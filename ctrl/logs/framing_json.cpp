@@ -339,7 +339,7 @@ void JsonFileDecoder::reset() {
   err_.reset();
 }
 
-std::size_t JsonFileDecoder::pending_bytes() const { return pending_.size() + skipped_bytes_; }
+std::uint64_t JsonFileDecoder::pending_bytes() const { return pending_.size() + skipped_bytes_; }
 
 FramingStats JsonFileDecoder::stats() const {
   FramingStats sum = out_.stats();

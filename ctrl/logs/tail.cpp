@@ -36,19 +36,30 @@ constexpr std::uint64_t kMaxDrainBytes = 16 * 1024 * 1024;
 // without end while it is drained.
 constexpr std::uint64_t kMaxDrainSteps = kMaxDrainBytes / kChunkBytes + 1000;
 
+// What is not there yet and cannot be watched for is looked for so often.
+constexpr std::chrono::milliseconds kLackingCheck{2000};
+
 constexpr std::uint32_t kFileEvents = IN_MODIFY | IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF;
 constexpr std::uint32_t kFolderEvents =
     IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 
 /// One followed log.
 struct Tail {
-  Tail(std::string path, Position from, LineSink sink)
-      : reader(std::move(path), from, std::move(sink)) {}
+  Tail(const Source& source, const Position& from, LineSink sink)
+      : reader(source, from, std::move(sink)), has_view(source.view != nullptr) {}
+  /// What it needs cannot be announced: the folder is not there, or links on the way are a
+  /// container's to change.
+  [[nodiscard]] bool is_lacking() const {
+    return folder_watch < 0 || (has_view && reader.is_waiting());
+  }
   LogReader reader;
-  std::string name;     ///< the file's name in its folder
+  bool has_view;
   int file_watch = -1;  ///< inotify's number, or -1
   int folder_watch = -1;
+  std::string name;  ///< under which the folder's watch knows it; "" = any
+  std::uint64_t rescues = 0;
   bool is_queued = false;
+  bool is_checked = false;  ///< it is looked at because time has passed, not for an event
   bool is_reading = false;  ///< a step of its reader is on the stack
   bool is_stopped = false;
   bool drains_later = false;  ///< stop() with drain came from its own sink
@@ -57,16 +68,9 @@ struct Tail {
 
 using TailPtr = std::shared_ptr<Tail>;
 
-Error watch_error(int number, const std::string& what) {
-  std::string doing = "watch " + what;
-  if (number == ENOSPC) doing += " (raise the sysctl fs.inotify.max_user_watches)";
-  return errno_error(number, doing);
-}
-
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
+Error watch_error(Error error) {
+  if (error.code.value() == ENOSPC) error.what += " (raise the sysctl fs.inotify.max_user_watches)";
+  return error;
 }
 
 void drain(LogReader& reader, std::vector<char>& buffer) {
@@ -82,17 +86,21 @@ void drain(LogReader& reader, std::vector<char>& buffer) {
 }  // namespace
 
 struct TailSet::Impl : std::enable_shared_from_this<TailSet::Impl> {
-  Impl(asio::io_context& loop, std::chrono::milliseconds pause)
-      : io(loop), waiting(loop), timer(loop), batch(pause) {}
+  Impl(asio::io_context& loop, std::chrono::milliseconds pause, std::chrono::milliseconds check)
+      : io(loop), waiting(loop), timer(loop), check_timer(loop), batch(pause), check_every(check) {}
 
   void open();
   void close();
-  Result<void> start(const std::string& id, const std::string& path, Position from, LineSink sink);
-  void stop(const std::string& id, bool drains);
+  Result<void> start(const std::string& id, const Source& source, const Position& from,
+                     LineSink sink);
+  Position stop(const std::string& id, bool drains);
 
   void wait();
   void on_readable();
+  bool take_events();
   void pause();
+  void await_check();
+  void check();
   void on_event(int watch, std::uint32_t mask, const char* name);
   void suspect_all();
 
@@ -103,8 +111,10 @@ struct TailSet::Impl : std::enable_shared_from_this<TailSet::Impl> {
   void retry_starved();
 
   Result<void> watch_folder(const TailPtr& tail);
+  void follow_folder(const TailPtr& tail);
   Result<void> watch_file(const TailPtr& tail);
   void unwatch_file(Tail& tail);
+  void unwatch_folder(const TailPtr& tail);
   void unwatch(const TailPtr& tail);
 
   std::vector<char> take_buffer();
@@ -116,8 +126,11 @@ struct TailSet::Impl : std::enable_shared_from_this<TailSet::Impl> {
   asio::posix::stream_descriptor waiting;
   int notifier = -1;
   asio::steady_timer timer;
+  asio::steady_timer check_timer;
   std::chrono::milliseconds batch;
-  std::optional<Error> failure;  ///< why there is no inotify
+  std::chrono::milliseconds check_every;
+  asio::steady_timer::time_point next_check;  ///< of all logs
+  std::optional<Error> failure;               ///< why there is no inotify
   bool is_closed = false;
   bool is_scheduled = false;
   std::map<std::string, TailPtr> tails;
@@ -139,6 +152,8 @@ void TailSet::Impl::open() {
     return;
   }
   wait();
+  next_check = asio::steady_timer::clock_type::now() + check_every;
+  await_check();
 }
 
 void TailSet::Impl::close() {
@@ -155,16 +170,19 @@ void TailSet::Impl::close() {
   if (waiting.is_open()) waiting.release();
   if (notifier >= 0) ::close(std::exchange(notifier, -1));
   timer.cancel();
+  check_timer.cancel();
 }
 
-Result<void> TailSet::Impl::start(const std::string& id, const std::string& path, Position from,
+Result<void> TailSet::Impl::start(const std::string& id, const Source& source, const Position& from,
                                   LineSink sink) {
   if (failure) return *failure;
   if (tails.count(id) > 0) return errno_error(EEXIST, "follow the log of " + id + " twice");
-  auto tail = std::make_shared<Tail>(path, from, std::move(sink));
-  tail->name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+  auto tail = std::make_shared<Tail>(source, from, std::move(sink));
   // The folder first: a file that is made between the two looks is then announced.
-  if (const auto done = watch_folder(tail); !done) return done.error();
+  const auto watched = watch_folder(tail);
+  if (!watched && (!tail->has_view || watched.error().code.value() == ENOSPC)) {
+    return watched.error();
+  }
   std::vector<char> buffer = take_buffer();
   const auto step = tail->reader.step(buffer);  // opens, hands on nothing
   give_back(std::move(buffer));
@@ -176,12 +194,14 @@ Result<void> TailSet::Impl::start(const std::string& id, const std::string& path
     enqueue(tail, true);
   }
   tails.emplace(id, tail);
+  follow_folder(tail);
+  if (tail->is_lacking()) await_check();
   return {};
 }
 
-void TailSet::Impl::stop(const std::string& id, bool drains) {
+Position TailSet::Impl::stop(const std::string& id, bool drains) {
   const auto found = tails.find(id);
-  if (found == tails.end()) return;
+  if (found == tails.end()) return {};
   const TailPtr tail = found->second;
   tails.erase(found);
   tail->is_stopped = true;
@@ -198,6 +218,7 @@ void TailSet::Impl::stop(const std::string& id, bool drains) {
     give_back(std::move(buffer));
   }
   if (!is_closed) retry_starved();
+  return tail->reader.position();
 }
 
 void TailSet::Impl::wait() {
@@ -214,6 +235,18 @@ void TailSet::Impl::wait() {
 }
 
 void TailSet::Impl::on_readable() {
+  const bool is_empty = take_events();
+  schedule();
+  // Only a queue that has been emptied is left to fill up for a while.
+  if (!is_empty || batch.count() <= 0) {
+    wait();
+  } else {
+    pause();
+  }
+}
+
+/// True if no more events can be waiting.
+bool TailSet::Impl::take_events() {
   alignas(inotify_event) std::array<char, kChunkBytes> events;
   const ssize_t got = ::read(notifier, events.data(), events.size());
   if (got < 0 && errno != EAGAIN && errno != EINTR) suspect_all();
@@ -225,13 +258,7 @@ void TailSet::Impl::on_readable() {
     on_event(event.wd, event.mask, event.len > 0 ? events.data() + at + sizeof event : "");
     at += sizeof event + event.len;
   }
-  schedule();
-  // More may be waiting: only a queue that has been emptied is left to fill up for a while.
-  if (end + sizeof(inotify_event) + NAME_MAX + 1 > events.size() || batch.count() <= 0) {
-    wait();
-  } else {
-    pause();
-  }
+  return end + sizeof(inotify_event) + NAME_MAX + 1 <= events.size();
 }
 
 void TailSet::Impl::pause() {
@@ -240,6 +267,37 @@ void TailSet::Impl::pause() {
     const auto self = weak.lock();
     if (self && !self->is_closed && !code) self->wait();
   });
+}
+
+void TailSet::Impl::await_check() {
+  const auto lacks = [](const auto& entry) { return entry.second->is_lacking(); };
+  auto due = next_check;
+  if (std::any_of(tails.begin(), tails.end(), lacks)) {
+    due = std::min(due, asio::steady_timer::clock_type::now() + kLackingCheck);
+  }
+  check_timer.expires_at(due);
+  check_timer.async_wait([weak = weak_from_this()](const error_code& code) {
+    const auto self = weak.lock();
+    if (self && !self->is_closed && !code) self->check();
+  });
+}
+
+/// Events can be lost: the kernel's queue overflows, a folder is replaced by another of its name, a
+/// network file system changes without this kernel's doing.
+void TailSet::Impl::check() {
+  const auto now = asio::steady_timer::clock_type::now();
+  const bool is_for_all = now >= next_check;
+  if (is_for_all) next_check = now + check_every;
+  take_events();  // what has been announced meanwhile is no rescue
+  for (const auto& [id, tail] : tails) {
+    if (!is_for_all && !tail->is_lacking()) continue;
+    unwatch_folder(tail);
+    static_cast<void>(watch_folder(tail));
+    if (tail->lacks_watch) tail->lacks_watch = !watch_file(tail);
+    if (!tail->is_queued) tail->is_checked = true;
+    enqueue(tail, true);
+  }
+  await_check();
 }
 
 void TailSet::Impl::on_event(int watch, std::uint32_t mask, const char* name) {
@@ -251,10 +309,15 @@ void TailSet::Impl::on_event(int watch, std::uint32_t mask, const char* name) {
   const auto folder = by_folder.find(watch);
   if (folder == by_folder.end()) return;
   const bool is_about_folder = (mask & (IN_DELETE_SELF | IN_MOVE_SELF)) != 0;
-  const auto [first, last] = is_about_folder
-                                 ? std::pair(folder->second.begin(), folder->second.end())
-                                 : folder->second.equal_range(name);
-  for (auto entry = first; entry != last; ++entry) enqueue(entry->second, true);
+  const auto suspect = [this](const auto& range) {
+    for (auto entry = range.first; entry != range.second; ++entry) enqueue(entry->second, true);
+  };
+  if (is_about_folder) {
+    suspect(std::pair(folder->second.begin(), folder->second.end()));
+  } else {
+    suspect(folder->second.equal_range(name));
+    if (*name != '\0') suspect(folder->second.equal_range(""));
+  }
 }
 
 void TailSet::Impl::suspect_all() {
@@ -292,12 +355,18 @@ void TailSet::Impl::take_turn() {
 void TailSet::Impl::read_chunk(const TailPtr& tail) {
   std::vector<char> buffer = take_buffer();
   tail->is_reading = true;
+  const std::uint64_t bytes = tail->reader.stats().bytes;
   const auto step = tail->reader.step(buffer);
+  const bool has_news = tail->reader.stats().bytes > bytes || step == LogReader::Step::opened;
+  if (std::exchange(tail->is_checked, false) && has_news) ++tail->rescues;
   if (tail->drains_later && !is_closed) drain(tail->reader, buffer);
   tail->is_reading = false;
   give_back(std::move(buffer));
   if (tail->is_stopped) return;
-  if (step == LogReader::Step::opened) tail->lacks_watch = !watch_file(tail);
+  if (step == LogReader::Step::opened) {
+    tail->lacks_watch = !watch_file(tail);
+    follow_folder(tail);
+  }
   if (step != LogReader::Step::idle) enqueue(tail, false);
 }
 
@@ -311,12 +380,20 @@ void TailSet::Impl::retry_starved() {
 }
 
 Result<void> TailSet::Impl::watch_folder(const TailPtr& tail) {
-  const std::string folder = folder_of(tail->reader.path());
-  const int watch = ::inotify_add_watch(notifier, folder.c_str(), kFolderEvents);
-  if (watch < 0) return watch_error(errno, folder);
-  tail->folder_watch = watch;
-  by_folder[watch].emplace(tail->name, tail);
+  const Chain& chain = tail->reader.chain();
+  const auto watch = chain.folder().watch(notifier, kFolderEvents);
+  if (!watch) return watch_error(watch.error());
+  tail->folder_watch = *watch;
+  tail->name = chain.watched_name();
+  by_folder[*watch].emplace(tail->name, tail);
   return {};
+}
+
+/// Whether a path leads to a file or to a folder of them shows when it is opened.
+void TailSet::Impl::follow_folder(const TailPtr& tail) {
+  if (tail->folder_watch >= 0 && tail->reader.chain().watched_name() == tail->name) return;
+  unwatch_folder(tail);
+  static_cast<void>(watch_folder(tail));
 }
 
 Result<void> TailSet::Impl::watch_file(const TailPtr& tail) {
@@ -324,7 +401,7 @@ Result<void> TailSet::Impl::watch_file(const TailPtr& tail) {
   // By descriptor: the name may lead to another file already.
   const std::string file = "/proc/self/fd/" + std::to_string(tail->reader.file().fd());
   const int watch = ::inotify_add_watch(notifier, file.c_str(), kFileEvents);
-  if (watch < 0) return watch_error(errno, tail->reader.path());
+  if (watch < 0) return watch_error(errno_error(errno, "watch " + tail->reader.chain().shown()));
   tail->file_watch = watch;
   by_file[watch].push_back(tail);
   return {};
@@ -339,8 +416,7 @@ void TailSet::Impl::unwatch_file(Tail& tail) {
   by_file.erase(found);
 }
 
-void TailSet::Impl::unwatch(const TailPtr& tail) {
-  unwatch_file(*tail);
+void TailSet::Impl::unwatch_folder(const TailPtr& tail) {
   const auto found = by_folder.find(std::exchange(tail->folder_watch, -1));
   if (found == by_folder.end()) return;
   const auto [first, last] = found->second.equal_range(tail->name);
@@ -352,28 +428,34 @@ void TailSet::Impl::unwatch(const TailPtr& tail) {
   by_folder.erase(found);
 }
 
+void TailSet::Impl::unwatch(const TailPtr& tail) {
+  unwatch_file(*tail);
+  unwatch_folder(tail);
+}
+
 // One buffer for all; a drain from within another log's sink gets one of its own.
 std::vector<char> TailSet::Impl::take_buffer() {
   std::vector<char> buffer = std::exchange(buffer_, {});
-  buffer.resize(kChunkBytes);
+  buffer.resize(kChunkBytes + LogReader::kRecentBytes);
   return buffer;
 }
 
-TailSet::TailSet(asio::io_context& io, std::chrono::milliseconds batch)
-    : impl_(std::make_shared<Impl>(io, batch)) {
+TailSet::TailSet(asio::io_context& io, std::chrono::milliseconds batch,
+                 std::chrono::milliseconds check)
+    : impl_(std::make_shared<Impl>(io, batch, check)) {
   impl_->open();
 }
 
 TailSet::~TailSet() { impl_->close(); }
 
-Result<void> TailSet::start(const std::string& id, const std::string& path, Position from,
+Result<void> TailSet::start(const std::string& id, const Source& source, const Position& from,
                             LineSink sink) {
-  return impl_->start(id, path, from, std::move(sink));
+  return impl_->start(id, source, from, std::move(sink));
 }
 
-void TailSet::stop(const std::string& id, bool drain) {
+Position TailSet::stop(const std::string& id, bool drain) {
   const auto self = impl_;  // a sink that is called now may destroy the set
-  self->stop(id, drain);
+  return self->stop(id, drain);
 }
 
 Position TailSet::position(const std::string& id) const {
@@ -385,6 +467,7 @@ TailStats TailSet::stats(const std::string& id) const {
   const auto found = impl_->tails.find(id);
   if (found == impl_->tails.end()) return {};
   TailStats stats = found->second->reader.stats();
+  stats.rescues = found->second->rescues;
   if (found->second->lacks_watch) {
     stats.problem = "no inotify watch left (raise the sysctl fs.inotify.max_user_watches)";
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows containers' json-file logs and hands on their lines. Inotify, never polling a quiet file;
-// at most 64 KiB a turn and job, so that one noisy job cannot starve the rest. Rotation (Docker's
-// max-size and max-file), truncation, deletion and replacement are handled; rotated files that
-// Docker has compressed already are not read.
+// Follows the logs of containers, whatever their format, and hands on their lines. Inotify, never
+// polling a quiet file, but for a slow look now and then, since events can be lost; at most 64 KiB
+// a turn and job, so that one noisy job cannot starve the rest. Rotation (Docker's max-size and
+// max-file, compressed or not), truncation, deletion and replacement are handled.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "ctrl/logs/framing.h"
+#include "ctrl/logs/decoder.h"
+#include "ctrl/logs/position.h"
 
 namespace boost::asio {
 class io_context;
@@ -20,17 +21,21 @@ class io_context;
 
 namespace flowcon::ctrl::logs {
 
-/// Where reading stopped, so that a later daemon goes on there. `offset` is at a record's start.
-struct Position {
-  std::uint64_t inode = 0;  ///< 0: nothing has been read
-  std::uint64_t offset = 0;
-  bool operator==(const Position&) const = default;
+class ContainerView;
+
+/// What to follow. `path` is the youngest file's, absolute: on the host, or with a `view` as that
+/// container sees it. With Format::tfevents it may be a folder.
+struct Source {
+  Format format = Format::json_file;
+  std::string path;
+  std::shared_ptr<const ContainerView> view;
 };
 
 struct TailStats {
   std::uint64_t bytes = 0;
   std::uint64_t rotations = 0;  ///< times that reading went on in a younger file
   std::uint64_t truncations = 0;
+  std::uint64_t rescues = 0;  ///< times that a slow look found what no event had announced
   FramingStats framing;
   std::string problem;  ///< "" = reading; else why not, for a person
 };
@@ -40,26 +45,32 @@ class TailSet {
  public:
   /// `batch`: after a wake the set sleeps so long before it looks again, so that many jobs' lines
   /// cost one wake. The first line after a pause is read at once; a line's own time is Docker's.
+  /// `check`: how often all logs are looked at without an event; one whose file or folder is not
+  /// there yet is looked for every two seconds, or as often where that is less.
   explicit TailSet(boost::asio::io_context& io,
-                   std::chrono::milliseconds batch = std::chrono::milliseconds(500));
+                   std::chrono::milliseconds batch = std::chrono::milliseconds(500),
+                   std::chrono::milliseconds check = std::chrono::seconds(30));
   ~TailSet();
   TailSet(const TailSet&) = delete;
   TailSet& operator=(const TailSet&) = delete;
 
-  /// Starts following `path` for `id`: lines from `from` on reach `sink` on the loop, never within
-  /// this call. Where `from` is empty, or its file is gone, everything there is is read, the oldest
-  /// rotated predecessor (path.1, path.2 …) first; where its file has been rotated, reading goes on
-  /// in it. A file that does not exist yet is waited for; its folder must exist. Links and whatever
-  /// is not a regular file are refused, see TailStats::problem. The sink may call stop() and
-  /// start(). Errors: EEXIST `id` is followed already; ENOENT no such folder; ENOSPC, EMFILE
-  /// inotify's limits (the message says which sysctl).
-  [[nodiscard]] Result<void> start(const std::string& id, const std::string& path, Position from,
-                                   LineSink sink);
+  /// Starts following `source` for `id`: its lines reach `sink` on the loop, never within this
+  /// call. Everything there is is read, the oldest rotated predecessor (path.1, path.2 …) first,
+  /// those of a file of the job's own (text, tfevents) excepted; what stands before `from` comes
+  /// marked with Line::is_known, so that who reads can build up what an earlier daemon knew and
+  /// count nothing twice. A file that does not exist yet is waited for; on the host its folder must
+  /// exist. Links (on the host) and whatever is not a regular file are refused, see
+  /// TailStats::problem. The sink may call stop() and start(). Errors: EEXIST `id` is followed
+  /// already; ENOENT no such folder; ENOSPC, EMFILE inotify's limits (the message says which
+  /// sysctl).
+  [[nodiscard]] Result<void> start(const std::string& id, const Source& source,
+                                   const Position& from, LineSink sink);
   /// Stops following. With `drain` the rest of the log is read first, at most 16 MiB of it, and a
   /// last line without an end is handed on, so that a finished job's last lines count; all within
   /// this call, or, when a sink calls it for its own id, right after that sink's call has returned.
-  /// Without `drain` the sink is not called again. Unknown ids are ignored.
-  void stop(const std::string& id, bool drain);
+  /// Without `drain` the sink is not called again. Gives where a later start() goes on; {} for an
+  /// unknown id.
+  Position stop(const std::string& id, bool drain);
   /// Where a later start() goes on; what start() was given while nothing has been read; {} for an
   /// unknown id. Lines of the chunk that is being handed on do not count as read.
   [[nodiscard]] Position position(const std::string& id) const;

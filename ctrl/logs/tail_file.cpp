@@ -5,22 +5,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
-#include <functional>
 #include <utility>
+
+#include "ctrl/logs/tail_inflate.h"
 
 namespace flowcon::ctrl::logs {
 namespace {
 
-// Docker's max-file has no upper bound of its own; nobody needs more of a training's past.
-constexpr int kMaxPredecessors = 100;
-
 constexpr unsigned kWanted = STATX_TYPE | STATX_INO | STATX_BTIME | STATX_NLINK | STATX_SIZE;
 
-Result<FileId> identify(const struct statx& info, const std::string& path) {
+Result<FileId> identity(const struct statx& info, const std::string& shown) {
   if (!S_ISREG(info.stx_mode)) {
     const int number = S_ISLNK(info.stx_mode) ? ELOOP : EINVAL;
-    return errno_error(number, path + " is not a regular file");
+    return errno_error(number, shown + " is not a regular file");
   }
   FileId id{info.stx_dev_major, info.stx_dev_minor, info.stx_ino, 0};
   if ((info.stx_mask & STATX_BTIME) != 0) {
@@ -29,45 +29,20 @@ Result<FileId> identify(const struct statx& info, const std::string& path) {
   return id;
 }
 
-std::string numbered(const std::string& path, int number) {
-  return number == 0 ? path : path + "." + std::to_string(number);
-}
-
-/// Walks from the youngest file to older ones until `is_stop` says that a file is known; gives the
-/// last one before it. A rotation during the walk shifts files towards the walker, so that it may
-/// see one twice but passes none, except that a name is missing for a moment: one gap is no end.
-Result<Opened> walk(const std::string& path, const std::function<bool(const FileId&)>& is_stop) {
-  auto youngest = open_log_file(path);
-  Opened found;
-  Error error;
-  if (youngest) {
-    found.file = std::move(*youngest);
-  } else {
-    error = youngest.error();
-  }
-  int gaps = found.file.is_open() ? 0 : 1;
-  for (int number = 1; number <= kMaxPredecessors && gaps < 2; ++number) {
-    auto candidate = open_log_file(numbered(path, number));
-    if (!candidate) {
-      ++gaps;
-      continue;
-    }
-    gaps = 0;
-    if (is_stop(candidate->id())) break;
-    found.file = std::move(*candidate);
-  }
-  if (!found.file.is_open()) return error;
-  return found;
-}
-
 }  // namespace
 
+LogFile::LogFile() = default;
+LogFile::LogFile(int fd, FileId id) : fd_(fd), id_(id) {}
+
 LogFile::LogFile(LogFile&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), id_(std::exchange(other.id_, {})) {}
+    : fd_(std::exchange(other.fd_, -1)),
+      id_(std::exchange(other.id_, {})),
+      inflater_(std::move(other.inflater_)) {}
 
 LogFile& LogFile::operator=(LogFile&& other) noexcept {
   std::swap(fd_, other.fd_);
   std::swap(id_, other.id_);
+  std::swap(inflater_, other.inflater_);
   return *this;
 }
 
@@ -76,6 +51,7 @@ LogFile::~LogFile() {
 }
 
 Result<std::size_t> LogFile::read(char* to, std::size_t count, std::uint64_t offset) const {
+  if (inflater_) return inflater_->read(to, count, offset);
   while (true) {
     const ssize_t got = ::pread(fd_, to, count, static_cast<off_t>(offset));
     if (got >= 0) return static_cast<std::size_t>(got);
@@ -89,9 +65,48 @@ Result<std::uint64_t> LogFile::size() const {
   return static_cast<std::uint64_t>(info.st_size);
 }
 
+double LogFile::changed() const {
+  struct stat info {};
+  if (::fstat(fd_, &info) != 0) return 0;
+  return static_cast<double>(info.st_mtim.tv_sec) + static_cast<double>(info.st_mtim.tv_nsec) / 1e9;
+}
+
 bool LogFile::is_deleted() const {
   struct stat info {};
   return ::fstat(fd_, &info) == 0 && info.st_nlink == 0;
+}
+
+std::uint64_t LogFile::next_data(std::uint64_t offset) const {
+  const off_t found = ::lseek(fd_, static_cast<off_t>(offset), SEEK_DATA);
+  if (found >= 0) return static_cast<std::uint64_t>(found);
+  if (errno != ENXIO) return offset;
+  const auto end = size();
+  return end ? *end : offset;
+}
+
+Result<void> LogFile::uncompress() {
+  auto opened = Inflater::open(fd_);
+  if (!opened) return opened.error();
+  inflater_ = std::move(*opened);
+  return {};
+}
+
+Fingerprint LogFile::fingerprint(std::uint64_t from, std::size_t count) const {
+  std::array<char, kFingerprintBytes> bytes;
+  const auto got = read(bytes.data(), std::min(count, bytes.size()), from);
+  return got ? fingerprint_of(std::string_view(bytes.data(), *got)) : Fingerprint{};
+}
+
+Fingerprint LogFile::head() const { return fingerprint(0, kFingerprintBytes); }
+
+Fingerprint LogFile::before(std::uint64_t offset) const {
+  const std::uint64_t count = std::min<std::uint64_t>(offset, kFingerprintBytes);
+  return fingerprint(offset - count, static_cast<std::size_t>(count));
+}
+
+bool LogFile::has_head(const Fingerprint& head) const {
+  if (head.bytes == 0 || head.bytes > kFingerprintBytes) return false;
+  return fingerprint(0, static_cast<std::size_t>(head.bytes)) == head;
 }
 
 Result<LogFile> open_log_file(const std::string& path) {
@@ -101,10 +116,7 @@ Result<LogFile> open_log_file(const std::string& path) {
   int fd = ::open(path.c_str(), kFlags | O_NOATIME);
   if (fd < 0 && errno == EPERM) fd = ::open(path.c_str(), kFlags);
   if (fd < 0) return errno_error(errno, "open " + path);
-  struct statx info {};
-  const bool looked = ::statx(fd, "", AT_EMPTY_PATH, kWanted, &info) == 0;
-  const auto id =
-      looked ? identify(info, path) : Result<FileId>(errno_error(errno, "look at " + path));
+  const auto id = identify(fd, path);
   if (!id) {
     ::close(fd);
     return id.error();
@@ -117,32 +129,15 @@ Result<FileId> look_up(const std::string& path) {
   if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, kWanted, &info) != 0) {
     return errno_error(errno, "look at " + path);
   }
-  return identify(info, path);
+  return identity(info, path);
 }
 
-Result<Opened> open_first(const std::string& path, std::uint64_t inode) {
-  int gaps = 0;
-  for (int number = 0; inode != 0 && number <= kMaxPredecessors && gaps < 2; ++number) {
-    auto candidate = open_log_file(numbered(path, number));
-    if (!candidate) {
-      ++gaps;
-    } else if (candidate->id().inode == inode) {
-      const auto older = look_up(numbered(path, number + 1));
-      return Opened{std::move(*candidate), older ? *older : FileId()};
-    } else {
-      gaps = 0;
-    }
+Result<FileId> identify(int fd, const std::string& shown) {
+  struct statx info {};
+  if (::statx(fd, "", AT_EMPTY_PATH, kWanted, &info) != 0) {
+    return errno_error(errno, "look at " + shown);
   }
-  return walk(path, [](const FileId&) { return false; });
-}
-
-Result<Opened> open_next(const std::string& path, const FileId& current, const FileId& older) {
-  auto youngest = open_log_file(path);
-  if (youngest && youngest->id() == current) return Opened{std::move(*youngest), older};
-  auto opened = walk(
-      path, [&](const FileId& id) { return id == current || (older.inode != 0 && id == older); });
-  if (opened) opened->older = current;
-  return opened;
+  return identity(info, shown);
 }
 
 }  // namespace flowcon::ctrl::logs

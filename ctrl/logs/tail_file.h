@@ -1,70 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of one log, as Docker rotates them: path is the youngest, path.1 older, path.2 older
-// still. Opens regular files only, follows no link, and never writes. Linux only (statx).
+// One file of a log: which one it is, whatever its name, and its bytes. A file that the engine has
+// compressed reads like the one it was made of. Never writes. Linux only (statx).
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
+#include "ctrl/logs/position.h"
 
 namespace flowcon::ctrl::logs {
 
-/// Which file it is. A name changes with every rotation, and a deleted file's inode number is soon
-/// given to the next one, so its birth (ns; 0 where the file system has none) counts as well.
-struct FileId {
-  std::uint64_t device_major = 0;
-  std::uint64_t device_minor = 0;
-  std::uint64_t inode = 0;
-  std::int64_t born_ns = 0;
-  bool operator==(const FileId&) const = default;
-};
+class Inflater;
 
 /// One open log file. Movable; closes itself.
 class LogFile {
  public:
-  LogFile() = default;
-  LogFile(int fd, FileId id) : fd_(fd), id_(id) {}
+  LogFile();
+  LogFile(int fd, FileId id);
   LogFile(LogFile&& other) noexcept;
   LogFile& operator=(LogFile&& other) noexcept;
   ~LogFile();
   [[nodiscard]] bool is_open() const { return fd_ >= 0; }
   [[nodiscard]] int fd() const { return fd_; }
   [[nodiscard]] const FileId& id() const { return id_; }
-  /// Bytes read at `offset`, 0 at the end. Errors: the kernel's errno.
+  /// Bytes read at `offset`, 0 at the end. Errors: the kernel's errno; EIO a damaged compressed
+  /// file.
   [[nodiscard]] Result<std::size_t> read(char* to, std::size_t count, std::uint64_t offset) const;
-  /// Errors: the kernel's errno.
+  /// Of the file itself, compressed or not. Errors: the kernel's errno.
   [[nodiscard]] Result<std::uint64_t> size() const;
+  /// When it was written last. Units: seconds since the epoch; 0 = not known.
+  [[nodiscard]] double changed() const;
   /// True if no name leads to it any more.
   [[nodiscard]] bool is_deleted() const;
+  /// Where the next bytes begin that are in no hole, at `offset` or behind it; `offset` itself
+  /// where that cannot be told.
+  [[nodiscard]] std::uint64_t next_data(std::uint64_t offset) const;
+
+  /// From now on offsets are those of the file that this one, written by gzip, was made of. Reading
+  /// goes forward cheaply, backward from the beginning. Errors: ENOMEM.
+  [[nodiscard]] Result<void> uncompress();
+  [[nodiscard]] bool is_compressed() const { return inflater_ != nullptr; }
+
+  /// Of the first bytes that there are, at most kFingerprintBytes.
+  [[nodiscard]] Fingerprint head() const;
+  /// Of the bytes right before `offset`.
+  [[nodiscard]] Fingerprint before(std::uint64_t offset) const;
+  /// True if the file begins so. False for a fingerprint of nothing.
+  [[nodiscard]] bool has_head(const Fingerprint& head) const;
 
  private:
+  [[nodiscard]] Fingerprint fingerprint(std::uint64_t from, std::size_t count) const;
   int fd_ = -1;
   FileId id_;
+  std::unique_ptr<Inflater> inflater_;
 };
 
-/// Opens `path`. Errors: ENOENT; ELOOP a link; EINVAL not a regular file; else the kernel's errno.
+/// Opens `path` on the host, following no link in its last part. Errors: ENOENT; ELOOP a link;
+/// EINVAL not a regular file; else the kernel's errno.
 [[nodiscard]] Result<LogFile> open_log_file(const std::string& path);
 
 /// What `path` names now. Errors: as open_log_file.
 [[nodiscard]] Result<FileId> look_up(const std::string& path);
 
-/// A file of the log and the next older one at that moment ({} where there is none).
-struct Opened {
-  LogFile file;
-  FileId older;
-};
-
-/// The file with that inode among path, path.1, path.2 …; without one (or inode 0) the oldest.
-/// Errors: as open_log_file for `path`, where none of them can be opened.
-[[nodiscard]] Result<Opened> open_first(const std::string& path, std::uint64_t inode);
-
-/// The file that was begun right after `current`, whose next older one was `older`; rotations
-/// while this looks are coped with. `current` itself where it is still the youngest.
-/// Errors: as open_log_file for `path`.
-[[nodiscard]] Result<Opened> open_next(const std::string& path, const FileId& current,
-                                       const FileId& older);
+/// Which file the descriptor `fd` is of; `shown` is its name for a person. Takes no ownership.
+/// Errors: ELOOP a link, EINVAL not a regular file.
+[[nodiscard]] Result<FileId> identify(int fd, const std::string& shown);
 
 }  // namespace flowcon::ctrl::logs

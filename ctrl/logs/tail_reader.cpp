@@ -1,89 +1,221 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/logs/tail_reader.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
 #include <utility>
 
-namespace flowcon::ctrl::logs {
+#include "ctrl/logs/tail_container.h"
 
-LogReader::LogReader(std::string path, Position from, LineSink sink)
-    : path_(std::move(path)),
-      position_(from),
+namespace flowcon::ctrl::logs {
+namespace {
+
+std::unique_ptr<Chain> chain_of(const Source& source) {
+  const std::size_t slash = source.path.rfind('/');
+  std::string folder = slash == std::string::npos ? "." : source.path.substr(0, slash);
+  if (folder.empty()) folder = "/";
+  const std::string name = source.path.substr(slash + 1);  // npos + 1 is 0
+  const auto open = [&source](const std::string& path) {
+    return source.view ? container_folder(source.view, path) : host_folder(path);
+  };
+  if (source.format == Format::tfevents) return event_chain(open(source.path), open(folder), name);
+  return rotated_chain(open(folder), name, source.format != Format::text);
+}
+
+std::uint64_t size_of(const LogFile& file) {
+  const auto size = file.size();
+  return size ? *size : 0;
+}
+
+bool is_all_zero(std::string_view bytes) {
+  return bytes.front() == '\0' && bytes.back() == '\0' &&
+         bytes.find_first_not_of('\0') == std::string_view::npos;
+}
+
+}  // namespace
+
+LogReader::LogReader(const Source& source, const Position& from, LineSink sink)
+    : format_(source.format),
+      known_(from),
       sink_(std::move(sink)),
-      decoder_([this](const Line& line) {
-        if (!is_muted_) sink_(line);
-      }) {}
+      decoder_(make_decoder(source.format, [this](const Line& line) { hand_on(line); })),
+      chain_(chain_of(source)),
+      youngest_line_(from.time) {}
+
+void LogReader::hand_on(const Line& line) {
+  if (is_muted_) return;
+  Line marked = line;
+  marked.is_known =
+      catch_up_ == CatchUp::by_place || (catch_up_ == CatchUp::by_time && line.time <= known_.time);
+  youngest_line_ = std::max(youngest_line_, line.time);
+  sink_(marked);
+}
 
 LogReader::Step LogReader::step(std::vector<char>& buffer) {
   if (!file_.is_open()) return open();
-  const auto got = file_.read(buffer.data(), buffer.size(), offset_);
+  if (decoder_->is_stuck() && wait_at_damage()) return at_end();
+  return read(buffer);
+}
+
+LogReader::Step LogReader::read(std::vector<char>& buffer) {
+  const std::size_t again = std::min(recent_.size(), buffer.size() / 2);
+  std::size_t wanted = buffer.size() - std::min(kRecentBytes, buffer.size() / 2) + again;
+  // A read ends where an earlier reader stopped, so that each line is on one side of that.
+  if (catch_up_ == CatchUp::by_place && is_known_file_) {
+    wanted = static_cast<std::size_t>(
+        std::min<std::uint64_t>(wanted, again + (known_.offset - offset_)));
+  }
+  const auto got = file_.read(buffer.data(), wanted, offset_ - again);
+  if (!got && file_.is_compressed()) {
+    ++stats_.framing.bad_records;
+    return go_on_in_next();
+  }
   if (!got) return fail(got.error());
-  if (*got == 0) return at_end();
-  offset_ += *got;
-  stats_.bytes += *got;
+  const std::string_view bytes(buffer.data(), *got);
+  const std::string_view before = std::string_view(recent_).substr(recent_.size() - again);
+  if (*got >= again && bytes.substr(0, again) != before) return start_over();
+  if (*got <= again) return at_end();
   stats_.problem.clear();
-  decoder_.feed(std::string_view(buffer.data(), *got));
-  note_position();
+  take(bytes.substr(again));
   // A short read is the end for now; what comes later announces itself, unless a change of file is
   // under way, where only a read of nothing shows that the old one is finished.
-  return *got == buffer.size() || suspects_rotation_ ? Step::more : Step::idle;
+  const bool goes_on = *got == wanted || suspects_rotation_ || decoder_->is_stuck();
+  return goes_on ? Step::more : Step::idle;
+}
+
+void LogReader::take(std::string_view bytes) {
+  const std::uint64_t end = offset_ + bytes.size();
+  if (!file_.is_compressed()) {  // which does not change, and is costly to read backward
+    recent_.append(bytes.substr(bytes.size() - std::min(bytes.size(), kRecentBytes)));
+    if (recent_.size() > kRecentBytes) recent_.erase(0, recent_.size() - kRecentBytes);
+  }
+  stats_.bytes += bytes.size();
+  if (format_ == Format::text && is_all_zero(bytes)) {
+    // Who truncates a file that another writes leaves a hole; it holds no lines.
+    offset_ = std::max(end, file_.next_data(end));
+    if (offset_ > end) recent_.clear();
+  } else {
+    decoder_->set_times(time_at(offset_), time_at(end));
+    decoder_->feed(bytes);
+    offset_ = end;
+  }
+  settled_ = offset_ - decoder_->pending_bytes();
+  has_read_ = true;
+  if (catch_up_ == CatchUp::by_place && is_known_file_ && offset_ >= known_.offset) {
+    catch_up_ = CatchUp::none;
+  }
+  if (decoder_->is_stuck()) {
+    stuck_size_ = size_of(file_);
+    stuck_changed_ = file_.changed();
+  }
+}
+
+/// False, and ready to read the record again, once the file has changed.
+bool LogReader::wait_at_damage() {
+  const std::uint64_t start = offset_ - decoder_->pending_bytes();
+  if (size_of(file_) == stuck_size_ && file_.changed() == stuck_changed_) {
+    stats_.problem = "the record at byte " + std::to_string(start) + " of " + chain_->shown() +
+                     " is damaged; it is read again when the file changes";
+    return true;
+  }
+  decoder_->reset();
+  offset_ = start;
+  recent_.clear();
+  return false;
 }
 
 LogReader::Step LogReader::open() {
-  auto opened = open_first(path_, position_.inode);
+  auto opened = chain_->first(known_);
   if (!opened) return fail(opened.error());
-  file_ = std::move(opened->file);
-  older_ = opened->older;
-  is_starved_ = false;
   stats_.problem.clear();
   suspects_rotation_ = true;
-  resume_at(file_.id().inode == position_.inode ? position_.offset : 0);
-  note_position();
+  if (opened->leads_to_known) {
+    catch_up_ = CatchUp::by_place;
+  } else if (!known_.is_empty() && known_.time > 0 && format_ != Format::text) {
+    catch_up_ = CatchUp::by_time;
+  }
+  begin_file(std::move(opened->file));
   return Step::opened;
 }
 
-// The inode number may have been given to a new file since the position was stored. A json-file
-// record ends with a newline, so an offset that does not follow one is not of this file.
-void LogReader::resume_at(std::uint64_t offset) {
+void LogReader::begin_file(LogFile file) {
+  // Behind the position's file everything is new.
+  if (is_known_file_ && catch_up_ == CatchUp::by_place) catch_up_ = CatchUp::none;
+  file_ = std::move(file);
+  compressed_head_ = file_.is_compressed() ? file_.head() : Fingerprint{};
+  is_known_file_ = !known_.is_empty() && (file_.is_compressed() ? file_.has_head(known_.head)
+                                                                : file_.id() == known_.file);
   offset_ = 0;
-  if (offset == 0) return;
-  char before = 0;
-  const auto got = file_.read(&before, 1, offset - 1);
-  if (got && *got == 1 && before == '\n') {
-    offset_ = offset;
-  } else {
-    ++stats_.truncations;
+  settled_ = 0;
+  recent_.clear();
+  is_starved_ = false;
+  is_replaced_ = false;
+  old_bytes_ = size_of(file_);
+  changed_ = file_.changed();
+  const double born = static_cast<double>(file_.id().born_ns) / 1e9;
+  born_ = born > 0 ? std::min(born, changed_) : changed_;
+  if (catch_up_ == CatchUp::by_place && is_known_file_ && known_.offset == 0) {
+    catch_up_ = CatchUp::none;
   }
 }
 
+/// When the byte at `offset` was written, as far as that can be told: what the file held when it
+/// was opened is spread between its birth, the moment an earlier reader stopped, and its last
+/// change. Units: seconds since the epoch; 0 = just now.
+double LogReader::time_at(std::uint64_t offset) const {
+  if (format_ != Format::text || offset > old_bytes_ || old_bytes_ == 0) return 0;
+  double first = born_;
+  double last = changed_;
+  std::uint64_t from = 0;
+  std::uint64_t to = old_bytes_;
+  if (known_.time > first && known_.time < last && known_.offset < to && is_known_file_) {
+    (offset <= known_.offset ? last : first) = known_.time;
+    (offset <= known_.offset ? to : from) = known_.offset;
+  }
+  if (to <= from) return last;
+  return first +
+         (last - first) * static_cast<double>(offset - from) / static_cast<double>(to - from);
+}
+
+LogReader::Step LogReader::start_over() {
+  ++stats_.truncations;
+  decoder_->reset();
+  recent_.clear();
+  offset_ = 0;
+  settled_ = 0;
+  old_bytes_ = 0;
+  has_read_ = true;
+  catch_up_ = CatchUp::none;
+  return Step::more;
+}
+
 LogReader::Step LogReader::at_end() {
+  if (file_.is_compressed()) return go_on_in_next();
   const auto size = file_.size();
   if (!size) return fail(size.error());
-  if (*size < offset_) {
-    ++stats_.truncations;
-    decoder_.reset();
-    offset_ = 0;
-    note_position();
-    return Step::more;
-  }
+  if (*size < offset_) return start_over();
   if (is_replaced_) return go_on_in_next();
   if (!suspects_rotation_) return Step::idle;
-  const auto now = look_up(path_);
+  const auto now = chain_->youngest();
   if (now && !(*now == file_.id())) {
     // The writer closes the old file before it makes the new one, so the next end is the last.
     is_replaced_ = true;
     return Step::more;
   }
   suspects_rotation_ = false;
-  stats_.problem.clear();
+  // The youngest file has been read: whatever comes now is new.
+  if (now) catch_up_ = CatchUp::none;
+  if (!decoder_->is_stuck()) stats_.problem.clear();
   if (!now && now.error().code.value() != ENOENT) return fail(now.error());
-  if (!now && file_.is_deleted()) stats_.problem = "the log file " + path_ + " has been deleted";
+  if (!now && file_.is_deleted()) {
+    stats_.problem = "the log file " + chain_->shown() + " has been deleted";
+  }
   return Step::idle;
 }
 
 LogReader::Step LogReader::go_on_in_next() {
-  auto opened = open_next(path_, file_.id(), older_);
+  auto opened = chain_->next(file_);
   if (!opened && opened.error().code.value() == ENOENT) {
     suspects_rotation_ = false;
     is_replaced_ = false;
@@ -92,34 +224,42 @@ LogReader::Step LogReader::go_on_in_next() {
   if (!opened) return fail(opened.error());
   is_replaced_ = false;
   is_starved_ = false;
-  if (opened->file.id() == file_.id()) return Step::more;
+  if (opened->id() == file_.id()) return Step::more;
   ++stats_.rotations;
-  file_ = std::move(opened->file);
-  older_ = opened->older;
-  offset_ = 0;
   // A half line may go on in the next file, since Docker rotates between records; a half record may
   // not.
-  if (decoder_.pending_bytes() > 0) decoder_.reset();
-  note_position();
+  decoder_->end_of_file();
+  begin_file(std::move(*opened));
   return Step::opened;
 }
 
 LogReader::Step LogReader::fail(const Error& error) {
   const int number = error.code.value();
   is_starved_ = number == EMFILE || number == ENFILE;
-  stats_.problem = number == ENOENT ? "the log file " + path_ + " does not exist yet"
+  stats_.problem = number == ENOENT ? "the log file " + chain_->shown() + " does not exist yet"
                    : is_starved_    ? error.message() + " (raise LimitNOFILE of flowcond)"
                                     : error.message();
   return Step::idle;
 }
 
-void LogReader::note_position() {
-  position_ = {file_.id().inode, offset_ - decoder_.pending_bytes()};
+Position LogReader::position() const {
+  // What an earlier reader has handed on was handed on, read again yet or not.
+  Position position = known_;
+  if (!has_read_ || catch_up_ == CatchUp::by_place) return position;
+  position.time = youngest_line_;
+  if (catch_up_ == CatchUp::by_time) return position;
+  position.file = file_.id();
+  position.head = file_.is_compressed() ? compressed_head_ : file_.head();
+  position.offset = settled_;
+  position.before = {};
+  if (!file_.is_compressed()) position.before = file_.before(position.offset);
+  return position;
 }
 
 TailStats LogReader::stats() const {
   TailStats stats = stats_;
-  stats.framing = decoder_.stats();
+  stats.framing = decoder_->stats();
+  stats.framing.bad_records += stats_.framing.bad_records;
   return stats;
 }
 

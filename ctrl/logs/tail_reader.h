@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "ctrl/logs/framing.h"
+#include "ctrl/logs/decoder.h"
+#include "ctrl/logs/position.h"
 #include "ctrl/logs/tail.h"
-#include "ctrl/logs/tail_file.h"
+#include "ctrl/logs/tail_chain.h"
 
 namespace flowcon::ctrl::logs {
 
@@ -21,41 +23,72 @@ class LogReader {
     opened,  ///< another file is being read now: watch file(), then call again
   };
 
-  LogReader(std::string path, Position from, LineSink sink);
+  /// As many bytes are read a second time at each read, to see whether they are still the same: a
+  /// file that was truncated and has grown again since is told from one that has only grown.
+  static constexpr std::size_t kRecentBytes = 64;
+
+  LogReader(const Source& source, const Position& from, LineSink sink);
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 
-  /// Reads at most buffer.size() bytes. Not to be called from within the sink.
+  /// Reads at most buffer.size() - kRecentBytes new bytes. Not to be called from within the sink.
   Step step(std::vector<char>& buffer);
   /// The name may lead to another file now: step() looks once this file is read to its end.
   void suspect_rotation() { suspects_rotation_ = true; }
   /// Hands on a last line without an end.
-  void finish() { decoder_.finish(); }
+  void finish() { decoder_->finish(); }
   /// The sink is not called again, not even for the rest of a chunk.
   void mute() { is_muted_ = true; }
 
   [[nodiscard]] const LogFile& file() const { return file_; }
-  [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] Position position() const { return position_; }
+  [[nodiscard]] const Chain& chain() const { return *chain_; }
+  [[nodiscard]] Position position() const;
   [[nodiscard]] TailStats stats() const;
   /// The system had no descriptor left for the file; try again when one may be free.
   [[nodiscard]] bool is_starved() const { return is_starved_; }
+  /// There is no file yet, or none that may be read; nothing but time can show that there is.
+  [[nodiscard]] bool is_waiting() const { return !file_.is_open(); }
 
  private:
+  /// How lines are told that were handed on before, by an earlier reader.
+  enum class CatchUp {
+    none,
+    by_place,  ///< all before the offset in the position's file
+    by_time,   ///< that file is gone: all that are not younger than its last line
+  };
   Step open();
-  void resume_at(std::uint64_t offset);
+  Step read(std::vector<char>& buffer);
   Step at_end();
   Step go_on_in_next();
   Step fail(const Error& error);
-  void note_position();
+  Step start_over();
+  bool wait_at_damage();
+  void begin_file(LogFile file);
+  void take(std::string_view bytes);
+  void hand_on(const Line& line);
+  [[nodiscard]] double time_at(std::uint64_t offset) const;
 
-  std::string path_;
-  Position position_;  ///< what position() says
+  Format format_;
+  Position known_;  ///< where an earlier reader stopped
   LineSink sink_;
-  JsonFileDecoder decoder_;
+  std::unique_ptr<Decoder> decoder_;
+  std::unique_ptr<Chain> chain_;
   LogFile file_;
-  FileId older_;              ///< the next older file when file_ was opened
-  std::uint64_t offset_ = 0;  ///< read up to here, half records included
+  Fingerprint compressed_head_;  ///< of file_, where that is compressed
+  bool is_known_file_ = false;   ///< file_ is the one of known_
+  std::uint64_t offset_ = 0;     ///< read up to here, half records included
+  std::uint64_t settled_ = 0;    ///< the same without half records, and not amid a read
+  std::string recent_;           ///< the bytes before offset_ as they were read
+  CatchUp catch_up_ = CatchUp::none;
+  double youngest_line_ = 0;
+  // What a file without times held when it was opened, was written between these two.
+  std::uint64_t old_bytes_ = 0;
+  double born_ = 0;
+  double changed_ = 0;
+  // The file at the moment at which its damage was found.
+  std::uint64_t stuck_size_ = 0;
+  double stuck_changed_ = 0;
+  bool has_read_ = false;  ///< a line may have been handed on: known_ is not the position any more
   bool suspects_rotation_ = true;
   bool is_replaced_ = false;  ///< the name leads elsewhere; file_ may still grow until its next end
   bool is_muted_ = false;

@@ -54,8 +54,14 @@ ALTER TABLE originals ADD COLUMN io_weight INTEGER;
 ALTER TABLE originals ADD COLUMN io_caps TEXT NOT NULL DEFAULT '';
 )sql";
 
+// How far each log was read, told by the look that recorded what it held up to there.
+constexpr const char* kPositions = R"sql(
+CREATE TABLE positions(
+  id TEXT PRIMARY KEY, log TEXT NOT NULL, position TEXT NOT NULL) WITHOUT ROWID;
+)sql";
+
 // Step n makes version n+1 of version n; an empty file is version 0. Steps are only ever added.
-constexpr std::array<const char*, 2> kSteps = {kFirst, kResources};
+constexpr std::array<const char*, 3> kSteps = {kFirst, kResources, kPositions};
 constexpr auto kSchemaVersion = static_cast<std::int64_t>(kSteps.size());
 
 Result<void> execute(sqlite3* db, const std::string& sql, const std::string& doing) {

@@ -181,6 +181,17 @@ Result<std::vector<Choice>> Store::choices() {
   }
 }
 
+Result<std::map<std::string, LogPosition>> Store::positions() {
+  Statement all(db_, "SELECT id,log,position FROM positions");
+  std::map<std::string, LogPosition> found;
+  for (;;) {
+    Result<bool> row = all.step("reading how far logs were read");
+    if (!row) return row.error();
+    if (!*row) return found;
+    found[all.text(0)] = {all.text(1), all.text(2)};
+  }
+}
+
 Result<void> Store::record(const std::vector<Look>& looks, const std::vector<Round>& rounds) {
   Result<void> recorded = record_once(looks, rounds);
   if (!recorded && recorded.error().code == boost::system::errc::no_space_on_device) {
@@ -221,6 +232,11 @@ Result<void> Store::record_once(const std::vector<Look>& looks, const std::vecto
       usage.bind(static_cast<std::int64_t>(look.usage->memory));
       usage.bind(look.usage->io).bind(look.usage->network);
       if (auto done = usage.run(kRecording); !done) return done;
+    }
+    if (look.position) {
+      Statement put(db_, "INSERT OR REPLACE INTO positions VALUES(?,?,?)");
+      put.bind(look.run.id).bind(look.position->log).bind(look.position->position);
+      if (auto done = put.run(kRecording); !done) return done;
     }
     if (look.decision) {
       decision.bind(*run).bind(look.decision->time).bind(name(look.decision->list));
@@ -289,9 +305,10 @@ Result<Explained> Store::explained(const std::string& wanted, std::size_t count)
   all.bind("\"" + run->id + "\"").bind(static_cast<std::int64_t>(count)).bind(run->started);
   // Its decision of that round, and the last one before it on another list.
   Statement at(db_, "SELECT list,share FROM decisions WHERE run=? AND time=?");
-  Statement since(db_,
-                  "SELECT min(time) FROM decisions WHERE run=?1 AND time>coalesce((SELECT max(time) "
-                  "FROM decisions WHERE run=?1 AND time<=?2 AND list<>?3),0)");
+  Statement since(
+      db_,
+      "SELECT min(time) FROM decisions WHERE run=?1 AND time>coalesce((SELECT max(time) "
+      "FROM decisions WHERE run=?1 AND time<=?2 AND list<>?3),0)");
   for (;;) {
     Result<bool> row = all.step(doing);
     if (!row) return row.error();
@@ -321,6 +338,8 @@ Result<void> Store::forget_before(double before) {
     Statement drop(db_, sql);
     if (auto done = drop.bind(before).run(doing); !done) return done;
   }
+  Statement drop(db_, "DELETE FROM positions WHERE id NOT IN (SELECT id FROM runs)");
+  if (auto done = drop.run(doing); !done) return done;
   return transaction.commit(doing);
 }
 

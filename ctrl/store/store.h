@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -61,6 +62,13 @@ struct DecisionRow {
   std::optional<double> growth;
 };
 
+/// How far a container's log was read, in words of who reads it. `log` says which one it was.
+struct LogPosition {
+  std::string log;
+  std::string position;
+  bool operator==(const LogPosition&) const = default;
+};
+
 /// Everything one look of the daemon has to record about one container.
 struct Look {
   Run run;
@@ -69,6 +77,7 @@ struct Look {
   std::vector<Sample> samples;   ///< new ones, in order of time
   std::optional<UsageRow> usage;
   std::optional<DecisionRow> decision;
+  std::optional<LogPosition> position;  ///< what is recorded comes from before it, all of it
 };
 
 /// One decision of an algorithm as `flowcon-sim decide` takes and gives it.
@@ -123,6 +132,8 @@ class Store {
   /// One transaction. Where the disk is full, once more after the log of changes was made smaller.
   [[nodiscard]] Result<void> record(const std::vector<Look>& looks,
                                     const std::vector<Round>& rounds);
+  /// Of each container by its id, those that have gone included, as long as their runs are kept.
+  [[nodiscard]] Result<std::map<std::string, LogPosition>> positions();
   /// By full id, else the latest run of that name. Errors: ENOENT nothing is known of it.
   [[nodiscard]] Result<History> history(const std::string& name);
   /// The last `count` rounds that concerned a container, found as history() finds it, oldest first.

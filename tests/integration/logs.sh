@@ -72,13 +72,11 @@ eventually "a log without a line: the status says so" container_has quiet '.note
 
 # --- what cannot be read, and wrong labels ---------------------------------------------------------------
 
-prints local1 "while :; do echo loss: 0.5; sleep 1; done" --log-driver local
 prints none1 "while :; do echo loss: 0.5; sleep 1; done" --log-driver none
 job regex1 flat --label flowcon.enable=true --label 'flowcon.pattern=loss: ((' --label flowcon.floor=7
 job typo1 flat --label flowcon.metrik=loss
 job maybe1 flat --label flowcon.enable=maybe
-eventually "the log driver local is not supported and the status says why" container_has local1 '.state == "unsupported" and (.note | contains("log driver local is not supported yet"))'
-eventually "neither is none" container_has none1 '.state == "unsupported" and (.note | contains("log driver none is not supported yet") and contains("--log-driver json-file"))'
+eventually "the log driver none keeps nothing, and the status says so" container_has none1 '.state == "unsupported" and (.note | contains("log driver none keeps nothing that could be read") and contains("--log-driver json-file"))'
 eventually "a regular expression that is none is a warning that shows it" container_has regex1 '.warnings | any(contains("label flowcon.pattern: ") and contains("missing )"))'
 check "and the job gets no metric at all" container_has regex1 '.values == 0 and .note == "no metric: a label is wrong; it keeps its fair share"'
 check "a value out of its range is a warning that says the range" container_has regex1 '.warnings | any(contains("label flowcon.floor: \"7\" is not a number above 0, at most 1"))'
@@ -135,7 +133,7 @@ docker rm -f endless >/dev/null
 for name in strange words quiet regex1; do
   check "$name keeps its fair share" keeps_fair_share "$name"
 done
-for name in local1 none1 maybe1; do
+for name in none1 maybe1; do
   check "$name is left alone" is "$(weight "$name")" "$DEFAULT_WEIGHT"
 done
 must wait_until 120 container_has rotate1 '.progress.done == 400'

@@ -25,10 +25,21 @@ using Lines = std::vector<std::string>;
 
 namespace {
 
+Source json_file(const std::string& path) { return {Format::json_file, path, nullptr}; }
+
+/// Where a reader stands that has read the log up to `offset` in its youngest file.
+Position position_at(const LogFolder& log, std::uint64_t offset) {
+  const auto file = open_log_file(log.path());
+  REQUIRE(file.has_value());
+  return {file->id(), file->head(), offset, file->before(offset), 0};
+}
+
 /// A reader whose lines are kept.
 struct Reading {
-  explicit Reading(const std::string& path, Position from = {})
-      : reader(path, from, [this](const Line& line) { lines.emplace_back(line.text); }) {}
+  explicit Reading(const std::string& path, const Position& from = {})
+      : reader(json_file(path), from, [this](const Line& line) {
+          (line.is_known ? known : lines).emplace_back(line.text);
+        }) {}
   /// Steps until there is nothing to do, as the loop does after a wake about this log.
   void run() {
     reader.suspect_rotation();
@@ -36,6 +47,7 @@ struct Reading {
     }
   }
   Lines lines;
+  Lines known;  ///< those that an earlier reader had
   std::vector<char> buffer = std::vector<char>(256);
   LogReader reader;
 };
@@ -126,7 +138,7 @@ TEST_CASE("every line arrives once while another thread writes and rotates") {
   std::atomic<int> seen{0};
   std::vector<int> numbers;
   std::vector<char> buffer(256);
-  LogReader reader(log.path(), {}, [&](const Line& line) {
+  LogReader reader(json_file(log.path()), {}, [&](const Line& line) {
     numbers.push_back(std::stoi(std::string(line.text)));
     ++seen;
   });
@@ -162,19 +174,6 @@ TEST_CASE("a log that outruns its reader loses what Docker has deleted and nothi
   }
   reading.run();
   CHECK(reading.lines == Lines{"read", "line 3", "line 4", "line 5"});
-}
-
-TEST_CASE("compressed predecessors are no end of the log and are not read") {
-  LogFolder log;
-  log.create();
-  log.line("one");
-  Reading reading(log.path());
-  reading.run();
-  log.rotate(3);
-  std::filesystem::rename(log.path(1), log.path(1) + ".gz");
-  log.line("two");
-  reading.run();
-  CHECK(reading.lines == Lines{"one", "two"});
 }
 
 TEST_CASE("a file that is removed and made anew is read from its beginning, its elder not again") {
@@ -230,7 +229,7 @@ TEST_CASE("a position goes on at its record, also when its file has been rotated
   log.line("zero");
   log.rotate(5);
   log.line("one");
-  const Position position{log.inode(), record("one").size()};
+  const Position position = position_at(log, record("one").size());
   log.line("two");
   log.rotate(5);
   log.line("three");
@@ -238,8 +237,10 @@ TEST_CASE("a position goes on at its record, also when its file has been rotated
   log.line("four");
   Reading reading(log.path(), position);
   reading.run();
+  CHECK(reading.known == Lines{"zero", "one"});
   CHECK(reading.lines == Lines{"two", "three", "four"});
-  CHECK(reading.reader.position() == Position{log.inode(), record("four").size()});
+  CHECK(reading.reader.position().file.inode == log.inode());
+  CHECK(reading.reader.position().offset == record("four").size());
 }
 
 TEST_CASE("a position whose file is gone reads everything there is") {
@@ -248,21 +249,28 @@ TEST_CASE("a position whose file is gone reads everything there is") {
   log.line("one");
   log.rotate(3);
   log.line("two");
-  Reading reading(log.path(), {1, 5});
+  Position position = position_at(log, 5);
+  position.file.inode += 100000;
+  Reading reading(log.path(), position);
   reading.run();
   CHECK(reading.lines == Lines{"one", "two"});
 }
 
-TEST_CASE("an offset that is at no record's start belongs to another file with that inode") {
+TEST_CASE("a position in a file that holds something else by now, or less, is none") {
   LogFolder log;
   log.create();
   log.line("one");
   log.line("two");
-  for (const std::uint64_t offset :
-       {std::uint64_t{5}, std::uint64_t{100000}, std::uint64_t{1} << 63, ~std::uint64_t{0}}) {
-    Reading reading(log.path(), {log.inode(), offset});
+  Position other = position_at(log, record("one").size());
+  ++other.before.hash;
+  Position beyond = position_at(log, record("one").size());
+  beyond.offset = 100000;
+  Position furthest = beyond;
+  furthest.offset = ~std::uint64_t{0};
+  for (const Position& position : {other, beyond, furthest}) {
+    Reading reading(log.path(), position);
     reading.run();
-    INFO(offset);
+    INFO(position.offset);
     CHECK(reading.lines == Lines{"one", "two"});
   }
 }
@@ -275,7 +283,7 @@ TEST_CASE("the position is at the start of a half record") {
   Reading reading(log.path());
   reading.run();
   CHECK(reading.lines == Lines{"one"});
-  CHECK(reading.reader.position() == Position{log.inode(), record("one").size()});
+  CHECK(reading.reader.position().offset == record("one").size());
 }
 
 TEST_CASE("truncation starts over, drops the half record, and is counted") {
@@ -292,7 +300,7 @@ TEST_CASE("truncation starts over, drops the half record, and is counted") {
   CHECK(reading.lines == Lines{"one", "two"});
   CHECK(reading.reader.stats().truncations == 1);
   CHECK(reading.reader.stats().framing.bad_records == 0);
-  CHECK(reading.reader.position() == Position{log.inode(), record("two").size()});
+  CHECK(reading.reader.position().offset == record("two").size());
 }
 
 TEST_CASE("a truncated file that has new lines already is read from its start") {
@@ -328,9 +336,12 @@ TEST_CASE("a deleted log is told, and read again when it comes back") {
 
 TEST_CASE("a missing log keeps the position that was given and says that it is waited for") {
   const LogFolder log;
-  Reading reading(log.path(), {77, 5});
+  Position position;
+  position.file.inode = 77;
+  position.offset = 5;
+  Reading reading(log.path(), position);
   reading.run();
-  CHECK(reading.reader.position() == Position{77, 5});
+  CHECK(reading.reader.position() == position);
   CHECK(reading.reader.stats().problem.find("does not exist yet") != std::string::npos);
 }
 
@@ -382,7 +393,7 @@ TEST_CASE("a muted reader hands on nothing, not even the rest of a chunk") {
   log.line("two");
   Lines lines;
   std::unique_ptr<LogReader> reader;
-  reader = std::make_unique<LogReader>(log.path(), Position{}, [&](const Line& line) {
+  reader = std::make_unique<LogReader>(json_file(log.path()), Position{}, [&](const Line& line) {
     lines.emplace_back(line.text);
     reader->mute();
   });
@@ -399,8 +410,9 @@ TEST_CASE("the position does not count the chunk whose lines are being handed on
   log.line("two");
   std::unique_ptr<LogReader> reader;
   std::vector<std::uint64_t> offsets;
-  reader = std::make_unique<LogReader>(
-      log.path(), Position{}, [&](const Line&) { offsets.push_back(reader->position().offset); });
+  reader = std::make_unique<LogReader>(json_file(log.path()), Position{}, [&](const Line&) {
+    offsets.push_back(reader->position().offset);
+  });
   std::vector<char> buffer(64 * 1024);
   while (reader->step(buffer) != LogReader::Step::idle) {
   }

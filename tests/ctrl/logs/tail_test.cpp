@@ -26,14 +26,18 @@ using std::chrono_literals::operator""ms;
 
 namespace {
 
+Source json_file(const std::string& path) { return {Format::json_file, path, nullptr}; }
+
 /// A loop and a set on it that looks at once after every wake.
 struct Host {
   explicit Host(std::chrono::milliseconds batch = 0ms) : set(io, batch) {}
   LineSink keep(const std::string& id) {
-    return [this, id](const Line& line) { lines[id].emplace_back(line.text); };
+    return [this, id](const Line& line) {
+      if (!line.is_known) lines[id].emplace_back(line.text);
+    };
   }
-  void follow(const std::string& id, const LogFolder& log, Position from = {}) {
-    const auto started = set.start(id, log.path(), from, keep(id));
+  void follow(const std::string& id, const LogFolder& log, const Position& from = {}) {
+    const auto started = set.start(id, json_file(log.path()), from, keep(id));
     INFO((started ? std::string() : started.error().message()));
     REQUIRE(started.has_value());
   }
@@ -281,7 +285,8 @@ TEST_CASE("draining ends after 16 MiB") {
   for (int i = 0; i < 18; ++i) log.append(much);
   Host host;
   std::uint64_t count = 0;
-  REQUIRE(host.set.start("a", log.path(), {}, [&count](const Line&) { ++count; }).has_value());
+  REQUIRE(host.set.start("a", json_file(log.path()), {}, [&count](const Line&) { ++count; })
+              .has_value());
   host.set.stop("a", true);
   CHECK(count == 16 * 1024 * 1024 / chunk.size());
 }
@@ -314,7 +319,7 @@ TEST_CASE("a sink may stop its own log") {
       if (lines.size() == 1) log.line("four");
       if (lines.size() == 1) host.set.stop("a", drains);
     };
-    REQUIRE(host.set.start("a", log.path(), {}, sink).has_value());
+    REQUIRE(host.set.start("a", json_file(log.path()), {}, sink).has_value());
     host.poll();
     CHECK(lines == (drains ? Lines{"one", "two", "three", "four"} : Lines{"one"}));
     CHECK(host.set.position("a") == Position{});
@@ -334,9 +339,9 @@ TEST_CASE("a sink may stop another log, drain it, and start one") {
     host.lines["first"].emplace_back(line.text);
     if (line.text != "one") return;
     host.set.stop("second", true);
-    REQUIRE(host.set.start("third", second.path(), {}, host.keep("third")).has_value());
+    REQUIRE(host.set.start("third", json_file(second.path()), {}, host.keep("third")).has_value());
   };
-  REQUIRE(host.set.start("first", first.path(), {}, sink).has_value());
+  REQUIRE(host.set.start("first", json_file(first.path()), {}, sink).has_value());
   host.follow("second", second);
   host.poll();
   CHECK(host.lines["first"] == Lines{"one", "two"});
@@ -357,7 +362,7 @@ TEST_CASE("a sink may destroy the set, in a turn and in a drain") {
       ++count;
       set.reset();
     };
-    REQUIRE(set->start("a", log.path(), {}, sink).has_value());
+    REQUIRE(set->start("a", json_file(log.path()), {}, sink).has_value());
     if (drains) {
       set->stop("a", true);
     } else {
@@ -395,9 +400,11 @@ TEST_CASE("an id that is followed and a folder that is missing are refused") {
   log.create();
   Host host;
   host.follow("a", log);
-  CHECK(host.set.start("a", log.path(), {}, host.keep("a")).error().code.value() == EEXIST);
-  CHECK(host.set.start("b", log.folder() + "/none/x", {}, host.keep("b")).error().code.value() ==
-        ENOENT);
+  CHECK(host.set.start("a", json_file(log.path()), {}, host.keep("a")).error().code.value() ==
+        EEXIST);
+  CHECK(host.set.start("b", json_file(log.folder() + "/none/x"), {}, host.keep("b"))
+            .error()
+            .code.value() == ENOENT);
   host.set.stop("unknown", true);
   CHECK(host.set.stats("unknown").bytes == 0);
 }
@@ -520,7 +527,7 @@ TEST_CASE("a line of any length costs a bounded amount of memory") {
       last = line.text;
     };
     const long before = peak_memory_kib();
-    REQUIRE(host.set.start("a", log.path(), {}, sink).has_value());
+    REQUIRE(host.set.start("a", json_file(log.path()), {}, sink).has_value());
     host.poll();
     // Buffers of 64 KiB (chunk), 256 KiB (record) and 64 KiB (line), doubled as strings grow; a
     // reader that kept the line would take 64 MiB.

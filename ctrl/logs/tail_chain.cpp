@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/logs/tail_chain.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace flowcon::ctrl::logs {
+namespace {
+
+// Docker's max-file has no upper bound of its own; nobody needs more of a training's past.
+constexpr int kMaxPredecessors = 100;
+
+/// A file told from others after its name, and with compression its inode, have changed.
+struct FileKey {
+  FileId id;
+  Fingerprint head;
+};
+
+FileKey key_of(const LogFile& file) { return {file.id(), file.head()}; }
+
+bool is_same(const LogFile& file, const FileKey& key) {
+  return file.is_compressed() ? file.has_head(key.head) : file.id() == key.id;
+}
+
+class RotatedChain : public Chain {
+ public:
+  RotatedChain(std::unique_ptr<Folder> folder, std::string name, bool begins_with_oldest)
+      : folder_(std::move(folder)), name_(std::move(name)), with_oldest_(begins_with_oldest) {}
+
+  Result<First> first(const Position& known) override;
+  Result<LogFile> next(const LogFile& current) override;
+  Result<FileId> youngest() const override { return folder_->look_up(name_); }
+  const Folder& folder() const override { return *folder_; }
+  std::string watched_name() const override { return name_; }
+  std::string shown() const override { return folder_->path_of(name_); }
+
+ private:
+  Result<LogFile> open(int number) const;
+  Result<LogFile> walk(const std::function<bool(const LogFile&)>& is_stop);
+
+  std::unique_ptr<Folder> folder_;
+  std::string name_;
+  bool with_oldest_;
+  FileKey older_;  ///< the next older file when the present one was opened
+};
+
+Result<LogFile> RotatedChain::open(int number) const {
+  if (number == 0) return folder_->open(name_);
+  const std::string plain = name_ + "." + std::to_string(number);
+  auto file = folder_->open(plain);
+  // While the engine compresses a file, or where it was killed meanwhile, both are there; the
+  // compressed one is then not complete.
+  if (file || file.error().code.value() != ENOENT) return file;
+  auto compressed = folder_->open(plain + ".gz");
+  if (!compressed) return compressed;
+  if (const auto done = compressed->uncompress(); !done) return done.error();
+  return compressed;
+}
+
+/// Walks from the youngest file to older ones until `is_stop` says that a file is known; gives the
+/// last one before it. A rotation during the walk shifts files towards the walker, so that it may
+/// see one twice but passes none, except that a name is missing for a moment: one gap is no end.
+Result<LogFile> RotatedChain::walk(const std::function<bool(const LogFile&)>& is_stop) {
+  auto youngest = open(0);
+  LogFile found;
+  Error error;
+  if (youngest) {
+    found = std::move(*youngest);
+  } else {
+    error = youngest.error();
+  }
+  int gaps = found.is_open() ? 0 : 1;
+  for (int number = 1; number <= kMaxPredecessors && gaps < 2; ++number) {
+    auto candidate = open(number);
+    if (!candidate) {
+      ++gaps;
+      continue;
+    }
+    gaps = 0;
+    if (is_stop(*candidate)) break;
+    found = std::move(*candidate);
+  }
+  if (!found.is_open()) return error;
+  return found;
+}
+
+Result<Chain::First> RotatedChain::first(const Position& known) {
+  First result;
+  older_ = {};
+  if (with_oldest_) {
+    auto oldest = walk([&](const LogFile& file) {
+      result.leads_to_known = result.leads_to_known || is_at(file, known);
+      return false;
+    });
+    if (!oldest) return oldest.error();
+    // The walk shows its caller all files but the youngest.
+    auto youngest = open(0);
+    result.leads_to_known = result.leads_to_known || (youngest && is_at(*youngest, known));
+    result.file = std::move(*oldest);
+    return result;
+  }
+  auto youngest = open(0);
+  int number = 0;
+  for (int n = 0, gaps = 0; !known.is_empty() && n <= kMaxPredecessors && gaps < 2; ++n) {
+    auto candidate = open(n);
+    gaps = candidate ? 0 : gaps + 1;
+    if (!candidate || !is_at(*candidate, known)) continue;
+    result.leads_to_known = true;
+    result.file = std::move(*candidate);
+    number = n;
+    break;
+  }
+  if (!result.leads_to_known) {
+    if (!youngest) return youngest.error();
+    result.file = std::move(*youngest);
+  }
+  if (const auto older = open(number + 1)) older_ = key_of(*older);
+  return result;
+}
+
+Result<LogFile> RotatedChain::next(const LogFile& current) {
+  const FileKey now = key_of(current);
+  auto youngest = open(0);
+  if (youngest && youngest->id() == now.id && !current.is_compressed()) return youngest;
+  auto opened = walk([&](const LogFile& file) {
+    return is_same(file, now) || (older_.id.inode != 0 && is_same(file, older_));
+  });
+  if (opened) older_ = now;
+  return opened;
+}
+
+class EventChain : public Chain {
+ public:
+  EventChain(std::unique_ptr<Folder> inside, std::unique_ptr<Folder> beside, std::string name)
+      : inside_(std::move(inside)), beside_(std::move(beside)), file_name_(std::move(name)) {}
+
+  Result<First> first(const Position& known) override;
+  Result<LogFile> next(const LogFile& current) override;
+  Result<FileId> youngest() const override;
+  const Folder& folder() const override { return is_file_ ? *beside_ : *inside_; }
+  std::string watched_name() const override { return is_file_ ? file_name_ : ""; }
+  std::string shown() const override { return beside_->path_of(file_name_); }
+
+ private:
+  [[nodiscard]] Result<std::vector<std::string>> names() const;
+
+  std::unique_ptr<Folder> inside_;
+  std::unique_ptr<Folder> beside_;
+  std::string file_name_;
+  bool is_file_ = false;
+  std::string name_;  ///< of the present file
+};
+
+/// Those of event files, the oldest first; the name itself where it is a file. Never empty.
+Result<std::vector<std::string>> EventChain::names() const {
+  auto all = inside_->list();
+  if (!all && all.error().code.value() == ENOTDIR) return std::vector<std::string>{file_name_};
+  if (!all) return all.error();
+  std::erase_if(*all,
+                [](const std::string& name) { return name.find("tfevents") == std::string::npos; });
+  if (all->empty()) return errno_error(ENOENT, "find an event file in " + shown());
+  std::sort(all->begin(), all->end());
+  return all;
+}
+
+Result<Chain::First> EventChain::first(const Position& known) {
+  const auto all = names();
+  if (!all) return all.error();
+  is_file_ = all->size() == 1 && all->front() == file_name_ && !inside_->list();
+  First result;
+  for (auto name = all->rbegin(); name != all->rend(); ++name) {
+    auto file = folder().open(*name);
+    if (!file && name == all->rbegin()) return file.error();
+    if (!file) continue;
+    const bool is_known = is_at(*file, known);
+    if (is_known || name == all->rbegin()) {
+      result.file = std::move(*file);
+      name_ = *name;
+    }
+    result.leads_to_known = is_known;
+    if (is_known || known.is_empty()) break;
+  }
+  return result;
+}
+
+Result<LogFile> EventChain::next(const LogFile& /*current*/) {
+  const auto all = names();
+  if (!all) return all.error();
+  const auto later = std::upper_bound(all->begin(), all->end(), name_);
+  const std::string name = is_file_ || later == all->end() ? name_ : *later;
+  auto file = folder().open(name);
+  if (file) name_ = name;
+  return file;
+}
+
+Result<FileId> EventChain::youngest() const {
+  const auto all = names();
+  if (!all) return all.error();
+  // A name before the present one's is no younger file.
+  return folder().look_up(is_file_ ? file_name_ : std::max(all->back(), name_));
+}
+
+}  // namespace
+
+bool is_at(const LogFile& file, const Position& position) {
+  if (position.is_empty()) return false;
+  if (file.is_compressed()) return file.has_head(position.head);
+  if (!(file.id() == position.file)) return false;
+  const auto size = file.size();
+  return size && *size >= position.offset && file.before(position.offset) == position.before;
+}
+
+std::unique_ptr<Chain> rotated_chain(std::unique_ptr<Folder> folder, std::string name,
+                                     bool begins_with_oldest) {
+  return std::make_unique<RotatedChain>(std::move(folder), std::move(name), begins_with_oldest);
+}
+
+std::unique_ptr<Chain> event_chain(std::unique_ptr<Folder> inside, std::unique_ptr<Folder> beside,
+                                   std::string name) {
+  return std::make_unique<EventChain>(std::move(inside), std::move(beside), std::move(name));
+}
+
+}  // namespace flowcon::ctrl::logs
