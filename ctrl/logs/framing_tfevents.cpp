@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <utility>
 
@@ -219,9 +219,16 @@ void TfeventsDecoder::emit(const Event& event, const Scalar& scalar) {
                           c == '.' || c == '-' || c == '_';
     line_ += is_plain ? c : '_';
   }
-  char number[40];
-  std::snprintf(number, sizeof number, ": %.9g", scalar.value);
-  line_ += number;
+  // The shortest text that gives the same float again: most writers keep floats only.
+  std::array<char, 40> number;
+  const auto narrow = static_cast<float>(scalar.value);
+  const auto [end, code] =
+      static_cast<double>(narrow) == scalar.value
+          ? std::to_chars(number.data(), number.data() + number.size(), narrow)
+          : std::to_chars(number.data(), number.data() + number.size(), scalar.value);
+  if (code != std::errc()) return;
+  line_ += ": ";
+  line_.append(number.data(), end);
   ++stats_.lines;
   const bool is_time = std::isfinite(event.time) && event.time > 0;
   sink_(Line{line_, is_time ? event.time : 0, false, false});
