@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cgroups/beneath.h"
+#include "cgroups/gpu.h"
 #include "cgroups/mounts.h"
 #include "cgroups/names.h"
 #include "cgroups/parse.h"
@@ -166,6 +167,28 @@ Ability probe_delegation(const CgroupFs& fs, const ProbePlaces& places) {
     return ability;
   }
   ability.detail = "our own group cannot be read from /proc/self/cgroup";
+  return ability;
+}
+
+Ability probe_gpu(const ProbePlaces& places) {
+  Ability ability{"gpu"};
+  const auto gpus = Gpus::open(places.nvml);
+  const auto reading = gpus ? (*gpus)->read() : Result<GpuReading>(gpus.error());
+  if (!reading) {
+    ability.detail = printable(reading.error().message());
+    const int number = reading.error().code.value();
+    ability.advice = number == ENOENT ? "none needed without an NVIDIA GPU; else install its driver"
+                     : number == ENODEV ? "modprobe nvidia"
+                     : number == EACCES ? "let flowcond open /dev/nvidia*"
+                                        : "";
+    return ability;
+  }
+  ability.is_there = !reading->devices.empty();
+  ability.detail = ability.is_there ? "" : "the driver is there and finds no GPU";
+  for (const GpuDevice& device : reading->devices) {
+    ability.detail += (ability.detail.empty() ? "" : ", ") + device.name;
+  }
+  ability.detail = printable(ability.detail, 400);
   return ability;
 }
 

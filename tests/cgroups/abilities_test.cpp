@@ -102,6 +102,7 @@ Ability ability_of(const FakeRoot& root, const std::string& name) {
   ProbePlaces places;
   places.root = root.path();
   places.asks_systemd = false;
+  places.nvml = FLOWCON_FAKE_NVML;
   const RootCgroups fs(root);
   for (const Ability& ability : probe_abilities(fs, places)) {
     if (ability.name == name) return ability;
@@ -114,6 +115,7 @@ std::vector<std::string> missing(const FakeRoot& root) {
   ProbePlaces places;
   places.root = root.path();
   places.asks_systemd = false;
+  places.nvml = FLOWCON_FAKE_NVML;
   const RootCgroups fs(root);
   std::vector<std::string> names;
   for (const Ability& ability : probe_abilities(fs, places)) {
@@ -254,6 +256,20 @@ TEST_CASE("without any mount everything that needs one is missing, with a reason
                                "systemd"});
 }
 
+TEST_CASE("GPUs are named, and a host without says which way") {
+  const FakeRoot root;
+  put_v2_host(root);
+  CHECK(ability_of(root, "gpu") == Ability{"gpu", true, "Fake GPU 0, Fake GPU 1"});
+  ::setenv("FAKE_NVML", "no driver", 1);
+  const Ability off = ability_of(root, "gpu");
+  ::setenv("FAKE_NVML", "no gpu", 1);
+  const Ability none = ability_of(root, "gpu");
+  ::unsetenv("FAKE_NVML");
+  CHECK_FALSE(off.is_there);
+  CHECK(off.advice == "modprobe nvidia");
+  CHECK(none == Ability{"gpu", false, "the driver is there and finds no GPU"});
+}
+
 TEST_CASE("a host without a single group is not said to lack what cannot be looked at") {
   const FakeRoot root;
   put_v2_host(root);
@@ -270,6 +286,7 @@ TEST_CASE("systemd that answers is there with its version, and one that does not
   const RootCgroups fs(root);
   ProbePlaces places;
   places.root = root.path();
+  places.nvml = FLOWCON_FAKE_NVML;
   const auto systemd_of = [&] {
     const auto all = probe_abilities(fs, places);
     return *std::find_if(all.begin(), all.end(),
