@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -69,6 +72,32 @@ class LogFolder {
     remove(max_files - 1);
     for (int i = max_files - 1; i >= 1; --i) move(i - 1, i);
     create();
+  }
+  /// As the driver local, and json-file with compress=true: older ones are compressed already.
+  void rotate_compressed(int max_files) {
+    close();
+    static_cast<void>(::unlink((path(max_files - 1) + ".gz").c_str()));
+    for (int i = max_files - 1; i > 1; --i) {
+      static_cast<void>(::rename((path(i - 1) + ".gz").c_str(), (path(i) + ".gz").c_str()));
+    }
+    move(0, 1);
+    create();
+  }
+  /// What the engine does behind a rotation; `half`: as it stands in the middle of that.
+  void compress(bool half = false) const {
+    std::ifstream from(path(1), std::ios::binary);
+    if (!from) return;
+    const std::string bytes{std::istreambuf_iterator<char>(from), {}};
+    const std::string to = path(1) + ".gz";
+    gzFile file = ::gzopen(to.c_str(), "wb");
+    REQUIRE(file != nullptr);
+    ::gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
+    ::gzclose(file);
+    if (half) {
+      std::filesystem::resize_file(to, std::filesystem::file_size(to) / 2);
+    } else {
+      remove(1);
+    }
   }
   [[nodiscard]] std::uint64_t inode(int number = 0) const {
     struct stat info {};
