@@ -36,6 +36,22 @@ TEST_CASE("labels become settings") {
   CHECK(*s.floor == 0.1);
 }
 
+TEST_CASE("a log is a file inside the container, or TensorBoard's event files there") {
+  const Settings text = parse_labels({{"flowcon.log", "/out//train.log"}});
+  CHECK(text.log == "/out/train.log");
+  CHECK_FALSE(text.log_is_events);
+  const Settings events = parse_labels({{"flowcon.log", "tfevents:/out/run"}});
+  CHECK(events.log == "/out/run");
+  CHECK(events.log_is_events);
+  for (const char* wrong : {"", "train.log", "/a/../../etc/passwd", "tfevents:", "tfevents:x"}) {
+    const Settings s = parse_labels({{"flowcon.log", wrong}});
+    INFO(wrong);
+    CHECK(s.warnings.size() == 1);
+    CHECK(s.log.empty());
+    CHECK_FALSE(s.spec_is_usable);
+  }
+}
+
 TEST_CASE("a broken pattern is a warning and takes the metric away, not the control") {
   const Settings s = parse_labels({{"flowcon.pattern", "loss=(("}});
   CHECK(s.enabled);

@@ -289,6 +289,8 @@ PRAGMA user_version = 1;
   CHECK(history->samples.size() == 1);
   REQUIRE(history->usage.size() == 1);
   CHECK_FALSE(history->usage.front().io.has_value());
+  const auto positions = store->positions();
+  REQUIRE((positions.has_value() && positions->empty()));
   const auto explained = store->explained("a", 5);
   REQUIRE((explained.has_value() && explained->rounds.size() == 1));
   CHECK(explained->rounds.front().round.resource == "cpu");
@@ -301,6 +303,30 @@ TEST_CASE("an upgrade that fails leaves the old version as it was") {
   std::string notice;
   REQUIRE_FALSE(Store::open(folder.file(), &notice).has_value());
   execute(folder, "CREATE TABLE choices(id)");
+}
+
+TEST_CASE("how far a log was read is kept with what was read, and goes with its run") {
+  const Folder folder;
+  std::vector<Look> looks = {look("a", 1), look("b", 100)};
+  looks[0].position = {"json-file", "file 1"};
+  looks[1].position = {"/out/log", "file 2"};
+  {
+    const auto store = open(folder);
+    REQUIRE(store->record(looks, {}).has_value());
+    looks[0].position = {"json-file", "file 3"};
+    looks[1].position.reset();
+    REQUIRE(store->record(looks, {}).has_value());
+  }
+  const auto store = open(folder);
+  auto positions = store->positions();
+  REQUIRE((positions.has_value() && positions->size() == 2));
+  CHECK(positions->at("a") == LogPosition{"json-file", "file 3"});
+  CHECK(positions->at("b") == LogPosition{"/out/log", "file 2"});
+  REQUIRE(store->forget_before(50).has_value());
+  positions = store->positions();
+  REQUIRE(positions.has_value());
+  CHECK_FALSE(positions->contains("a"));
+  CHECK(positions->contains("b"));
 }
 
 TEST_CASE("what is explained are a container's last rounds, oldest first, with its own part") {

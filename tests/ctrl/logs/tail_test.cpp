@@ -181,6 +181,29 @@ TEST_CASE("a log whose whole folder goes away is told") {
   CHECK(host.lines["a"] == Lines{"one"});
 }
 
+TEST_CASE("a slow look finds what no event announces: a folder replaced by another of its name") {
+  LogFolder log;
+  const std::string folder = log.folder() + "/logs";
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder + "/x") << record("one");
+  boost::asio::io_context io{1};
+  TailSet set(io, 0ms, 5ms);
+  Lines lines;
+  const auto sink = [&lines](const Line& line) { lines.emplace_back(line.text); };
+  REQUIRE(set.start("a", json_file(folder + "/x"), {}, sink).has_value());
+  while (lines.empty()) io.run_one();
+  std::filesystem::rename(folder, folder + ".old");
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder + "/x") << record("two");
+  while (lines.size() < 2) io.run_one();
+  CHECK(lines == Lines{"one", "two"});
+  // The new folder is watched from now on.
+  std::ofstream(folder + "/y") << record("three");
+  std::filesystem::rename(folder + "/y", folder + "/x");
+  while (lines.size() < 3) io.run_one();
+  CHECK(lines.back() == "three");
+}
+
 TEST_CASE("many rotations between two looks are caught up") {
   LogFolder log;
   log.create();
