@@ -5,9 +5,13 @@
 
 #include "cmd/docker-flowcon/command.h"
 #include "cmd/docker-flowcon/control.h"
+#include "cmd/docker-flowcon/doctor.h"
 #include "cmd/docker-flowcon/endpoint.h"
+#include "cmd/docker-flowcon/explain.h"
 #include "cmd/docker-flowcon/extract.h"
+#include "cmd/docker-flowcon/history.h"
 #include "cmd/docker-flowcon/metadata.h"
+#include "cmd/docker-flowcon/plot.h"
 #include "cmd/docker-flowcon/run.h"
 #include "cmd/docker-flowcon/status.h"
 #include "cmd/docker-flowcon/steering.h"
@@ -81,6 +85,20 @@ Command make_adopt(Session& session) {
   return command;
 }
 
+Command make_doctor(Session& session) {
+  Command command = make_command(session, "doctor", "[OPTIONS]",
+                                 "Show what FlowCon can do on this host, and what to do for more");
+  fit_parts<DoctorOptions>(command, session, {declare_doctor, run_doctor});
+  return command;
+}
+
+Command make_explain(Session& session) {
+  Command command = make_command(session, "explain", "[OPTIONS] CONTAINER",
+                                 "Show what was decided about a container, and why");
+  fit_parts<ExplainOptions>(command, session, {declare_explain, run_explain, check_explain});
+  return command;
+}
+
 Command make_extract(Session& session) {
   Command command = make_command(session, "extract", "[OPTIONS] FILE|-",
                                  "Show the metric that would be found in a log");
@@ -88,6 +106,13 @@ Command make_extract(Session& session) {
                             {declare_extract, [](const Session& s, const ExtractOptions& options) {
                                return run_extract(options, s.terminal.out, s.terminal.err);
                              }});
+  return command;
+}
+
+Command make_history(Session& session) {
+  Command command = make_command(session, "history", "[OPTIONS] CONTAINER",
+                                 "Show what was recorded of a container, also after its end");
+  fit_parts<HistoryOptions>(command, session, {declare_history, run_history, check_history});
   return command;
 }
 
@@ -102,6 +127,13 @@ Command make_pin(Session& session) {
   Command command = make_command(session, "pin", "[OPTIONS] CONTAINER [CONTAINER...]",
                                  "Give containers a fixed share of the host");
   fit_parts<PinOptions>(command, session, {declare_pin, run_pin, check_pin});
+  return command;
+}
+
+Command make_plot(Session& session) {
+  Command command = make_command(session, "plot", "[OPTIONS] CONTAINER",
+                                 "Draw what was recorded of a container as a chart");
+  fit_parts<PlotOptions>(command, session, {declare_plot, run_plot});
   return command;
 }
 
@@ -184,8 +216,9 @@ Command make_root(Session& session) {
 std::vector<Command> make_commands(Session& session) {
   std::vector<Command> commands;
   for (Command (*make)(Session&) :
-       {make_adopt, make_extract, make_pause, make_pin, make_release, make_resume, make_run,
-        make_set, make_status, make_unpin, make_version}) {
+       {make_adopt, make_doctor, make_explain, make_extract, make_history, make_pause, make_pin,
+        make_plot, make_release, make_resume, make_run, make_set, make_status, make_unpin,
+        make_version}) {
     commands.push_back(make(session));
   }
   return commands;

@@ -32,17 +32,21 @@ struct Choice {
   std::string_view words;
 };
 
-constexpr std::array<Choice, 7> kChoices{{{"goal", "", "min max"},
-                                          {"format", "extract", "json table"},
-                                          {"format", "", "json table {{"},
-                                          {"input", "", "json-file raw"},
-                                          {"weight", "set", "none"},
-                                          {"floor", "set", "none"},
-                                          {"ceiling", "set", "none"}}};
+constexpr std::array<Choice, 11> kChoices{{{"goal", "", "min max"},
+                                           {"format", "extract", "json table"},
+                                           {"format", "doctor", "json table"},
+                                           {"format", "explain", "json text"},
+                                           {"format", "history", "csv json table"},
+                                           {"what", "", "cpu limit loss memory"},
+                                           {"format", "", "json table {{"},
+                                           {"input", "", "json-file raw"},
+                                           {"weight", "set", "none"},
+                                           {"floor", "set", "none"},
+                                           {"ceiling", "set", "none"}}};
 
 // Commands whose arguments are containers under control.
-constexpr std::array<std::string_view, 7> kOfContainers{"status", "release", "pause", "resume",
-                                                        "pin",    "unpin",   "set"};
+constexpr std::array<std::string_view, 10> kOfContainers{
+    "explain", "history", "pause", "pin", "plot", "release", "resume", "set", "status", "unpin"};
 
 bool begins_with(std::string_view text, std::string_view beginning) {
   return text.substr(0, beginning.size()) == beginning;

@@ -37,7 +37,9 @@ std::string complete_words(const Words& words) {
 
 TEST_CASE("the last word is completed by what may stand there") {
   const std::vector<std::pair<Words, std::string>> rows{
-      {{""}, "adopt extract pause pin release resume run set status unpin version help"},
+      {{""},
+       "adopt doctor explain extract history pause pin plot release resume run set status unpin "
+       "version help"},
       {{"re"}, "release resume"},
       {{"-"}, "--socket --help"},
       {{"--socket", ""}, "+files"},
@@ -56,6 +58,17 @@ TEST_CASE("the last word is completed by what may stand there") {
       {{"status", "--format", "json", ""}, "vae gru"},
       {{"status", "--", "-"}, ""},
       {{"release", "v"}, "vae"},
+      {{"doctor", ""}, ""},
+      {{"doctor", "--format", ""}, "json table"},
+      {{"explain", ""}, "vae gru"},
+      {{"explain", "vae", "--"}, "--format --last --socket --state --help"},
+      {{"explain", "--format", ""}, "json text"},
+      {{"history", "g"}, "gru"},
+      {{"history", "--format", ""}, "csv json table"},
+      {{"history", "--since", ""}, ""},
+      {{"plot", "v"}, "vae"},
+      {{"plot", "--what", ""}, "cpu limit loss memory"},
+      {{"plot", "--what=l"}, "--what=limit --what=loss"},
       {{"pause", ""}, "vae gru"},
       {{"pause", "--a"}, "--all"},
       {{"resume", "v"}, "vae"},

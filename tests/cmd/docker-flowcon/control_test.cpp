@@ -103,9 +103,10 @@ TEST_CASE("version works without a daemon and says how to start one") {
 TEST_CASE("every command without a daemon fails with the way to start one") {
   const test::TempFolder folder;
   const std::vector<std::vector<std::string>> commands{
-      {"status"},     {"status", "--watch"},      {"adopt", "x"},  {"release", "x"},
-      {"pause", "x"}, {"pause", "--all"},         {"resume", "x"}, {"pin", "x", "--cpu", "1"},
-      {"unpin", "x"}, {"set", "x", "--only-grow"}};
+      {"status"},     {"status", "--watch"},       {"adopt", "x"},   {"release", "x"},
+      {"pause", "x"}, {"pause", "--all"},          {"resume", "x"},  {"pin", "x", "--cpu", "1"},
+      {"unpin", "x"}, {"set", "x", "--only-grow"}, {"explain", "x"}, {"history", "x"},
+      {"plot", "x"}};
   for (const std::vector<std::string>& command : commands) {
     std::vector<std::string> words{"flowcon", "--socket", folder.path() + "/s"};
     words.insert(words.end(), command.begin(), command.end());

@@ -44,8 +44,9 @@ TEST_CASE("-h works and is called deprecated, as docker does") {
 }
 
 TEST_CASE("every way to ask for a command's help prints that command's help") {
-  for (const std::string name : {"adopt", "extract", "pause", "pin", "release", "resume", "run",
-                                 "set", "status", "unpin", "version"}) {
+  for (const std::string name :
+       {"adopt", "doctor", "explain", "extract", "history", "pause", "pin", "plot", "release",
+        "resume", "run", "set", "status", "unpin", "version"}) {
     const std::vector<Words> ways{{"flowcon", name, "--help"},
                                   {"help", "flowcon", name},
                                   {"--help", "flowcon", name},
@@ -114,6 +115,23 @@ TEST_CASE("a usage error is 125 and says the problem, the usage and where help i
       {"flowcon", "adopt", "a", "--ceiling", "101%"},
       {"flowcon", "adopt", "a", "--floor", "0.5", "--ceiling", "0.25"},
       {"flowcon", "adopt", "a", "--log", "train.log"},
+      {"flowcon", "doctor", "a"},
+      {"flowcon", "doctor", "--format", "{{.}}"},
+      {"flowcon", "explain"},
+      {"flowcon", "explain", "a", "--last", "0"},
+      {"flowcon", "explain", "a", "--last", "1001"},
+      {"flowcon", "explain", "a", "--last", "-1"},
+      {"flowcon", "explain", "a", "--state", "--last", "2"},
+      {"flowcon", "explain", "a", "--format", "csv"},
+      {"flowcon", "history"},
+      {"flowcon", "history", "a", "b"},
+      {"flowcon", "history", "a", "--format", "xml"},
+      {"flowcon", "history", "a", "--since", "yesterday"},
+      {"flowcon", "history", "a", "--samples", "--usage"},
+      {"flowcon", "plot"},
+      {"flowcon", "plot", "a", "--what", "gpu"},
+      {"flowcon", "plot", "a", "--width", "19"},
+      {"flowcon", "plot", "a", "--height", "1000000"},
       {"flowcon", "pause"},
       {"flowcon", "pause", "--all", "a"},
       {"flowcon", "resume"},

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/doctor.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/json/array.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ostream>
+
+#include "base/text.h"
+#include "cmd/docker-flowcon/endpoint.h"
+#include "cmd/docker-flowcon/json_fields.h"
+#include "cmd/docker-flowcon/table.h"
+#include "cmd/docker-flowcon/template_functions.h"
+
+namespace flowcon::plugin {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kNameBytes = 64;
+constexpr std::size_t kSentenceBytes = 1000;
+constexpr std::size_t kMostAbilities = 1000;
+constexpr const char* kEngine = "engine";
+
+/// All texts are safe for a terminal.
+struct Ability {
+  std::string name;
+  bool is_found = false;
+  std::string detail;
+  std::string advice;
+};
+
+struct Findings {
+  std::vector<Ability> abilities;
+  std::string daemon_version;  ///< "" = unknown
+};
+
+std::string safe_text(const json::value& value, std::size_t bytes = kSentenceBytes) {
+  return printable(text_of(value), bytes);
+}
+
+bool is_found(const Findings& findings, std::string_view name) {
+  return std::any_of(findings.abilities.begin(), findings.abilities.end(),
+                     [&](const Ability& a) { return a.name == name && a.is_found; });
+}
+
+std::string owner_of(const struct stat& state) {
+  const passwd* user = getpwuid(state.st_uid);
+  const group* members = getgrgid(state.st_gid);
+  return printable(user != nullptr ? user->pw_name : std::to_string(state.st_uid)) + ":" +
+         printable(members != nullptr ? members->gr_name : std::to_string(state.st_gid));
+}
+
+Ability look_at_socket(const std::string& path) {
+  Ability ability{"socket", false, "", ""};
+  struct stat state {};
+  if (stat(path.c_str(), &state) != 0) {
+    ability.detail = printable(path) + ": " + std::strerror(errno);
+    return ability;
+  }
+  std::array<char, 8> mode{};
+  std::snprintf(mode.data(), mode.size(), "%04o", state.st_mode & 07777U);
+  ability.detail = printable(path) + ", " + mode.data() + " " + owner_of(state);
+  ability.is_found = S_ISSOCK(state.st_mode) && access(path.c_str(), R_OK | W_OK) == 0;
+  if (!S_ISSOCK(state.st_mode)) {
+    ability.detail += ", which is no socket";
+  } else if (!ability.is_found) {
+    ability.detail += ", which you may not use";
+    ability.advice = "sudo usermod -aG docker $USER, then log in again";
+  }
+  return ability;
+}
+
+// Without flowcond: does anything listen where docker would connect?
+Ability look_at_engine(const Session& session) {
+  Ability ability{kEngine, false, "", ""};
+  const Result<Endpoint> endpoint = find_endpoint(session.invocation, session.environment);
+  if (!endpoint) {
+    ability.detail = endpoint.error().message();
+    return ability;
+  }
+  constexpr std::string_view kUnix = "unix://";
+  std::string path = endpoint->host.empty() ? "/var/run/docker.sock" : endpoint->host;
+  if (path.compare(0, kUnix.size(), kUnix) == 0) path.erase(0, kUnix.size());
+  if (endpoint->is_remote() || path.empty() || path[0] != '/') {
+    ability.detail = printable(endpoint->host) + " is not looked at from here";
+    return ability;
+  }
+  const SocketState state = probe_socket(path);
+  ability.is_found = state == SocketState::answers;
+  ability.detail = "unix://" + printable(path) +
+                   (ability.is_found               ? " answers"
+                    : state == SocketState::absent ? ": nothing listens there"
+                                                   : " cannot be reached by you");
+  if (!ability.is_found) ability.advice = "systemctl start docker";
+  return ability;
+}
+
+Ability engine_by_status(const json::value& status) {
+  const json::value& engine = member(status, "engine");
+  Ability ability{kEngine, is_true(member(engine, "reachable")), "", ""};
+  if (ability.is_found) {
+    ability.detail = "Docker " + safe_text(member(engine, "version"), kNameBytes) + ", API " +
+                     safe_text(member(engine, "api"), kNameBytes);
+  } else {
+    const std::string why = safe_text(member(engine, "error"));
+    ability.detail = why.empty() ? "it does not answer flowcond" : why;
+    ability.advice = "systemctl start docker";
+  }
+  return ability;
+}
+
+Ability compare_versions(const std::string& daemon) {
+  const bool is_same = daemon == FLOWCON_VERSION;
+  return {"versions", is_same, "plugin " FLOWCON_VERSION ", flowcond " + daemon,
+          is_same ? "" : "install the same version of both, then: systemctl restart flowcond"};
+}
+
+void read_abilities(const json::value& answer, Findings& findings) {
+  for (const json::value& entry : list_of(member(answer, "abilities"))) {
+    if (!entry.is_object() || findings.abilities.size() >= kMostAbilities) continue;
+    findings.abilities.push_back(
+        {safe_text(member(entry, "name"), kNameBytes), is_true(member(entry, "found")),
+         safe_text(member(entry, "detail")), safe_text(member(entry, "advice"))});
+  }
+}
+
+void ask_daemon(const DaemonClient& daemon, Findings& findings) {
+  const Result<json::value> version = daemon.get("/v1/version");
+  if (!version) {
+    findings.abilities.push_back({"flowcond", false, version.error().message(), ""});
+    return;
+  }
+  findings.daemon_version = safe_text(member(*version, "version"), kNameBytes);
+  findings.abilities.push_back(
+      {"flowcond", true, "answers at unix://" + printable(daemon.path()), ""});
+  findings.abilities.push_back(compare_versions(findings.daemon_version));
+  const Result<json::value> answer = daemon.get_newer("/v1/doctor");
+  if (answer) {
+    read_abilities(*answer, findings);
+  } else {
+    findings.abilities.push_back({"abilities", false, answer.error().message(), ""});
+  }
+}
+
+Findings examine(const Session& session) {
+  Findings findings;
+  const Result<DaemonClient> daemon = find_daemon(session, "doctor");
+  if (daemon) {
+    findings.abilities.push_back(look_at_socket(daemon->path()));
+    ask_daemon(*daemon, findings);
+  } else {
+    findings.abilities.push_back({"flowcond", false, daemon.error().message(), ""});
+  }
+  const bool told = std::any_of(findings.abilities.begin(), findings.abilities.end(),
+                                [](const Ability& a) { return a.name == kEngine; });
+  if (told) return findings;
+  const Result<json::value> status =
+      daemon && !findings.daemon_version.empty() ? daemon->get("/v1/status") : bad_input("");
+  findings.abilities.push_back(status ? engine_by_status(*status) : look_at_engine(session));
+  return findings;
+}
+
+// Without one of these FlowCon can do nothing for anybody.
+std::vector<std::string> missing_essentials(const Findings& findings) {
+  std::vector<std::string> missing;
+  if (!is_found(findings, "cpu") && !is_found(findings, "cpu quota")) {
+    missing.emplace_back("CPU limits");
+  }
+  if (!is_found(findings, kEngine)) missing.emplace_back("the engine");
+  return missing;
+}
+
+std::string render_table(const Findings& findings, const std::vector<std::string>& missing) {
+  std::string rows = "ABILITY\tFOUND\tDETAIL\n";
+  for (const Ability& ability : findings.abilities) {
+    rows += ability.name + "\t" + (ability.is_found ? "yes" : "no") + "\t" + ability.detail + "\n";
+  }
+  // What to do stands below its row, where it cannot widen the table.
+  const std::string aligned = align_columns(rows);
+  std::string out;
+  std::size_t start = 0;
+  for (std::size_t row = 0; start < aligned.size(); ++row) {
+    const std::size_t end = aligned.find('\n', start) + 1;
+    out += aligned.substr(start, end - start);
+    start = end;
+    if (row == 0 || findings.abilities[row - 1].advice.empty()) continue;
+    out += "  to do: " + findings.abilities[row - 1].advice + "\n";
+  }
+  std::string names;
+  for (const std::string& name : missing) names += (names.empty() ? "" : " and ") + name;
+  return out + "\n" +
+         (missing.empty() ? "Nothing essential is missing.\n"
+                          : "Essential, and not found: " + names + ".\n");
+}
+
+std::string render_findings(const Findings& findings, const std::vector<std::string>& missing) {
+  json::array abilities;
+  for (const Ability& ability : findings.abilities) {
+    abilities.push_back(json::object{{"name", ability.name},
+                                     {"found", ability.is_found},
+                                     {"detail", ability.detail},
+                                     {"advice", ability.advice}});
+  }
+  json::array names;
+  for (const std::string& name : missing) names.push_back(json::value(name));
+  const std::string& daemon = findings.daemon_version;
+  return json_text(json::object{{"plugin", FLOWCON_VERSION},
+                                {"flowcond", daemon.empty() ? json::value() : json::value(daemon)},
+                                {"missing", std::move(names)},
+                                {"abilities", std::move(abilities)}}) +
+         "\n";
+}
+
+}  // namespace
+
+void declare_doctor(CLI::App& app, DoctorOptions& options) {
+  app.add_option("--format", options.format, "Output as table or json (default: table)")
+      ->type_name("string")
+      ->check([](const std::string& text) {
+        return text == "table" || text == "json" ? std::string() : "has to be table or json";
+      });
+}
+
+int run_doctor(const Session& session, const DoctorOptions& options) {
+  const Findings findings = examine(session);
+  const std::vector<std::string> missing = missing_essentials(findings);
+  session.terminal.out << (options.format == "json" ? render_findings(findings, missing)
+                                                    : render_table(findings, missing));
+  return missing.empty() ? kDone : kFailed;
+}
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// `docker flowcon explain`: what was decided about a container, why, and how to decide it again by
+// hand.
+#pragma once
+
+#include <string>
+
+#include "cmd/docker-flowcon/command.h"
+
+namespace flowcon::plugin {
+
+struct ExplainOptions {
+  std::string container;
+  unsigned last = 1;            ///< decisions, 1 to 1000
+  std::string format = "text";  ///< text or json
+  bool state = false;           ///< only the last recorded state
+};
+
+void declare_explain(CLI::App& app, ExplainOptions& options);
+[[nodiscard]] std::string check_explain(const ExplainOptions& options);
+
+/// Prints the decisions, flowcond's own answer byte for byte, or the last recorded state byte for
+/// byte with a line end. On a terminal characters that it may obey are JSON escapes instead.
+/// Returns kFailed where flowcond does not answer or nothing is recorded.
+[[nodiscard]] int run_explain(const Session& session, const ExplainOptions& options);
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/doctor.h"
+
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "base/json.h"
+#include "tests/cmd/docker-flowcon/plugin_fixture.h"
+#include "tests/support/catch.h"
+#include "tests/support/fake_daemon.h"
+
+namespace flowcon::plugin {
+namespace {
+
+const char* const kAbilities =
+    R"({"abilities":[{"name":"cpu","found":true,"detail":"cpu.shares","advice":""},
+   {"name":"cpu quota","found":false,"detail":"no cpu.cfs_quota_us","advice":"use another kernel"},
+   {"name":"io weight","found":false,"detail":"sda has no bfq\u001b[2J scheduler",
+    "advice":"echo bfq > /sys/block/sda/queue/scheduler"}]})";
+
+class DoctorFixture {
+ public:
+  DoctorFixture() {
+    fake.answer("GET /v1/version", 200, R"({"version":")" FLOWCON_VERSION R"(","api":1})");
+    fake.answer("GET /v1/doctor", 200, kAbilities);
+    set_engine(true);
+  }
+
+  void set_engine(bool reachable) {
+    fake.answer("GET /v1/status", 200,
+                reachable ? R"({"engine":{"reachable":true,"version":"20.10.24","api":"1.41"}})"
+                          : R"({"engine":{"reachable":false,"error":"connection refused"}})");
+  }
+
+  Outcome run(std::vector<std::string> words = {}) {
+    words.insert(words.begin(), {"flowcon", "--socket", folder.path() + "/s", "doctor"});
+    return run_words(words);
+  }
+
+  test::TempFolder folder;
+  test::FakeDaemon fake{folder.path() + "/s"};
+};
+
+TEST_CASE_METHOD(DoctorFixture, "doctor lists each ability, why, and below it what to do") {
+  const Outcome outcome = run();
+  const std::string from_flowcond = outcome.out.substr(outcome.out.find("versions"));
+
+  CHECK(outcome.status == 0);
+  CHECK(outcome.err.empty());
+  CHECK(outcome.out.find("ABILITY     FOUND     DETAIL\nsocket      yes       " + folder.path() +
+                         "/s, 0755 ") == 0);
+  CHECK(outcome.out.find("\nflowcond    yes       answers at unix://" + folder.path() + "/s\n") !=
+        std::string::npos);
+  CHECK(from_flowcond == "versions    yes       plugin " FLOWCON_VERSION
+                         ", flowcond " FLOWCON_VERSION
+                         "\n"
+                         "cpu         yes       cpu.shares\n"
+                         "cpu quota   no        no cpu.cfs_quota_us\n"
+                         "  to do: use another kernel\n"
+                         "io weight   no        sda has no bfq\xEF\xBF\xBD[2J scheduler\n"
+                         "  to do: echo bfq > /sys/block/sda/queue/scheduler\n"
+                         "engine      yes       Docker 20.10.24, API 1.41\n"
+                         "\n"
+                         "Nothing essential is missing.\n");
+}
+
+TEST_CASE_METHOD(DoctorFixture, "json has the same and the names of what is missing") {
+  fake.answer("GET /v1/version", 200, R"({"version":"0.0.9","api":1})");
+
+  const Outcome outcome = run({"--format", "json"});
+  const auto read = parse_json(outcome.out);
+
+  CHECK(outcome.status == 0);
+  REQUIRE(read.has_value());
+  CHECK(outcome.out.find("{\"plugin\":\"" FLOWCON_VERSION
+                         "\",\"flowcond\":\"0.0.9\",\"missing\":[],\"abilities\":[{\"name\":"
+                         "\"socket\",\"found\":true,") == 0);
+  CHECK(outcome.out.find(R"({"name":"versions","found":false,"detail":"plugin )" FLOWCON_VERSION
+                         R"(, flowcond 0.0.9","advice":"install the same version of both, then: )"
+                         R"(systemctl restart flowcond"})") != std::string::npos);
+}
+
+TEST_CASE_METHOD(DoctorFixture, "CPU limits and the engine are essential") {
+  struct Row {
+    std::string abilities;
+    bool has_engine;
+    int status;
+    std::string last_line;
+  };
+  const std::string weight = R"({"abilities":[{"name":"cpu","found":true}]})";
+  const std::string quota = R"({"abilities":[{"name":"cpu quota","found":true}]})";
+  const std::vector<Row> rows{
+      {weight, true, 0, "Nothing essential is missing.\n"},
+      {quota, true, 0, "Nothing essential is missing.\n"},
+      {quota, false, 1, "Essential, and not found: the engine.\n"},
+      {R"({"abilities":[{"name":"cpu","found":"yes"},7]})", true, 1,
+       "Essential, and not found: CPU limits.\n"},
+      {"{}", false, 1, "Essential, and not found: CPU limits and the engine.\n"},
+  };
+  for (const Row& row : rows) {
+    fake.answer("GET /v1/doctor", 200, row.abilities);
+    set_engine(row.has_engine);
+
+    const Outcome outcome = run();
+
+    CHECK(outcome.status == row.status);
+    CHECK(outcome.out.substr(outcome.out.rfind('\n', outcome.out.size() - 2) + 1) == row.last_line);
+  }
+}
+
+TEST_CASE_METHOD(DoctorFixture, "flowcond's own word on the engine counts where it has one") {
+  fake.answer("GET /v1/doctor", 200,
+              R"({"abilities":[{"name":"cpu","found":true},{"name":"engine","found":true}]})");
+  set_engine(false);
+
+  CHECK(run().status == 0);
+}
+
+TEST_CASE_METHOD(DoctorFixture, "an older daemon cannot examine its host and is said to be older") {
+  fake.answer("GET /v1/doctor", 404, R"({"error":"there is no GET /v1/doctor"})");
+
+  const Outcome outcome = run();
+
+  CHECK(outcome.status == 1);
+  CHECK(outcome.out.find("abilities   no        flowcond is older than this plugin") !=
+        std::string::npos);
+}
+
+TEST_CASE("without flowcond doctor says what the plugin sees itself") {
+  const test::TempFolder folder;
+  const test::FakeDaemon engine(folder.path() + "/docker.sock");
+  std::ofstream(folder.path() + "/file") << "x";
+  const auto run = [&](const std::string& socket, const std::string& host) {
+    return run_words({"flowcon", "--socket", folder.path() + socket, "doctor"},
+                     {{"DOCKER_HOST", host}});
+  };
+
+  const Outcome with_engine = run("/s", "unix://" + folder.path() + "/docker.sock");
+  const Outcome without = run("/s", "unix://" + folder.path() + "/none.sock");
+  const Outcome file = run("/file", "tcp://10.0.0.1:2375\033");
+
+  CHECK(with_engine.status == 1);
+  CHECK(with_engine.out.find("engine     yes       unix://" + folder.path() +
+                             "/docker.sock answers\n") != std::string::npos);
+  CHECK(with_engine.out.find("Start it with: systemctl start flowcond") != std::string::npos);
+  CHECK(with_engine.out.find("Essential, and not found: CPU limits.\n") != std::string::npos);
+  CHECK(without.out.find("/none.sock: nothing listens there\n  to do: systemctl start docker\n") !=
+        std::string::npos);
+  CHECK(file.out.find("/file, 0644 ") != std::string::npos);
+  CHECK(file.out.find(", which is no socket\n") != std::string::npos);
+  CHECK(file.out.find("is not looked at from here\n") != std::string::npos);
+  CHECK(file.out.find('\033') == std::string::npos);
+}
+
+TEST_CASE("doctor about a docker on another host says where to ask") {
+  const Outcome outcome = run_words({"-H", "ssh://gpu2", "flowcon", "doctor"});
+
+  CHECK(outcome.status == 1);
+  CHECK(outcome.out.find("ssh ssh://gpu2 docker flowcon doctor") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace flowcon::plugin
