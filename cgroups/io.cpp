@@ -13,6 +13,7 @@ namespace flowcon::cgroups {
 namespace {
 
 constexpr std::size_t kMostDevices = 4096;
+constexpr std::size_t kMostBytesAWrite = 99;  // see check_text
 
 /// One number of a cap: its key in io.max and its file on v1.
 struct Field {
@@ -122,14 +123,20 @@ std::set<std::string> devices_of(const IoSetting& a, const IoSetting& b) {
 void render_cap(const std::string& device, const IoCap& from, const IoCap& to, bool is_v2,
                 std::vector<Write>& writes) {
   std::string line = device;
+  const auto flush = [&] {
+    if (is_v2 && line != device) writes.push_back({"io", "io.max", line});
+    line = device;
+  };
   for (const Field& field : kFields) {
     const auto& wanted = to.*field.member;
     if (from.*field.member == wanted) continue;
     const std::string number = wanted ? std::to_string(*wanted) : is_v2 ? "max" : "0";
-    line += std::string(" ") + field.key + "=" + number;
     if (!is_v2) writes.push_back({"blkio", field.v1_file, device + " " + number});
+    const std::string pair = std::string(" ") + field.key + "=" + number;
+    if (line.size() + pair.size() > kMostBytesAWrite) flush();
+    line += pair;
   }
-  if (is_v2 && line != device) writes.push_back({"io", "io.max", line});
+  flush();
 }
 
 std::string shown(const IoSetting& setting) {

@@ -155,6 +155,15 @@ TEST_CASE("rendering writes only what differs, in the spelling of the mechanism"
   }
 }
 
+TEST_CASE("no write is longer than a control file takes, however large its numbers") {
+  constexpr std::uint64_t kHuge = 18446744073709551615ULL;
+  const IoSetting wanted{100, {{"4294967295:4294967295", {kHuge, kHuge, kHuge, kHuge}}}};
+  CHECK(render({100, {}}, wanted, kIoCost).size() == 2);
+  FakeCgroups fs = host_of(Mode::v2);
+  REQUIRE(write_io(fs, kGroup, wanted, kIoCost).has_value());
+  CHECK(read_io(fs, kGroup, kIoCost).value() == wanted);
+}
+
 TEST_CASE("a setting is written, read back, and put back as it was, in every mechanism") {
   for (const IoMechanism& mechanism : {kIoCost, kBfq2, kBfq1, kCfq}) {
     INFO(name(mechanism.weight));
