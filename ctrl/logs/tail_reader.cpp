@@ -66,6 +66,11 @@ LogReader::Step LogReader::read(std::vector<char>& buffer) {
     wanted = static_cast<std::size_t>(
         std::min<std::uint64_t>(wanted, again + (known_.offset - offset_)));
   }
+  // Likewise where the bytes end whose times are told by those of the file.
+  if (format_ == Format::text && offset_ < old_bytes_) {
+    wanted =
+        static_cast<std::size_t>(std::min<std::uint64_t>(wanted, again + (old_bytes_ - offset_)));
+  }
   const auto got = file_.read(buffer.data(), wanted, offset_ - again);
   if (!got && file_.is_compressed()) {
     ++stats_.framing.bad_records;
@@ -96,7 +101,8 @@ void LogReader::take(std::string_view bytes) {
     offset_ = std::max(end, file_.next_data(end));
     if (offset_ > end) recent_.clear();
   } else {
-    decoder_->set_times(time_at(offset_), time_at(end));
+    const bool is_old = end <= old_bytes_;
+    decoder_->set_times(is_old ? time_at(offset_) : 0, is_old ? time_at(end) : 0);
     decoder_->feed(bytes);
     offset_ = end;
   }
@@ -162,9 +168,9 @@ void LogReader::begin_file(LogFile file) {
 
 /// When the byte at `offset` was written, as far as that can be told: what the file held when it
 /// was opened is spread between its birth, the moment an earlier reader stopped, and its last
-/// change. Units: seconds since the epoch; 0 = just now.
+/// change. Units: seconds since the epoch; 0 = not known.
 double LogReader::time_at(std::uint64_t offset) const {
-  if (format_ != Format::text || offset > old_bytes_ || old_bytes_ == 0) return 0;
+  if (format_ != Format::text || old_bytes_ == 0) return 0;
   double first = born_;
   double last = changed_;
   std::uint64_t from = 0;

@@ -50,6 +50,25 @@ TEST_CASE("a container is read from the engine's answer") {
   CHECK(c->cpu_quota_us == -1);
 }
 
+TEST_CASE("volumes, the cache of the log and the engine's folder are read; nonsense is left out") {
+  std::string json = container_json("");
+  json.pop_back();
+  json += R"(,"HostnamePath":"/d/containers/x/hostname","Mounts":[{"Source":"/v","Destination":)"
+          R"("/out"},{"Source":"","Destination":"/tmp"},{"Source":"v","Destination":"/a"},7]})";
+  const auto c = parse_container(json);
+  REQUIRE(c.has_value());
+  CHECK(c->folder == "/d/containers/x");
+  REQUIRE(c->mounts.size() == 1);
+  CHECK(c->mounts[0].source == "/v");
+  CHECK(c->mounts[0].destination == "/out");
+  CHECK_FALSE(c->is_log_cache_disabled);
+  std::string many = container_json("");
+  many.pop_back();
+  many += R"(,"Mounts":[)";
+  for (int i = 0; i < 1000; ++i) many += R"({"Source":"/v","Destination":"/out"},)";
+  CHECK(parse_container(many + "7]}")->mounts.size() == kMaxMounts);
+}
+
 TEST_CASE("an answer without a container id is an error") {
   CHECK_FALSE(parse_container("{}").has_value());
   CHECK_FALSE(parse_container("[]").has_value());
