@@ -19,6 +19,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "cmd/docker-flowcon/extract_explain.h"
 #include "ctrl/logs/framing.h"
 
 namespace flowcon::plugin {
@@ -112,12 +113,15 @@ void declare_extract(CLI::App& command, ExtractOptions& options) {
   command.add_option("--input", options.input, "The log is raw or json-file (default: detected)")
       ->type_name("raw|json-file")
       ->check(CLI::IsMember({"raw", "json-file"}));
+  command.add_flag("--explain", options.explain,
+                   "Say why this series was chosen, and the others were not");
   command.add_option("FILE", options.file, "The log, - for standard input")->required();
 }
 
-Result<Report> extract_from(int descriptor, const ExtractOptions& options) {
+Result<Extraction> extract_from(int descriptor, const ExtractOptions& options) {
   Result<Extractor> extractor = Extractor::create(spec_of(options), 0);
   if (!extractor) return extractor.error();
+  if (options.explain) extractor->remember_refused();
   const auto sink = [&extractor](const Line& line) { extractor->feed(line.text, line.time); };
   std::vector<char> block(kBlockBytes);
   std::optional<LineSplitter> raw;
@@ -149,10 +153,13 @@ Result<Report> extract_from(int descriptor, const ExtractOptions& options) {
   }
   if (json) json->finish();
   if (raw) raw->finish();
-  return extractor->report();
+  Extraction found{extractor->report(), {}};
+  if (options.explain) found.explanation = extractor->explain();
+  return found;
 }
 
-std::string render_extract_json(const Report& report) {
+std::string render_extract_json(const Extraction& extraction, const ExtractOptions& options) {
+  const Report& report = extraction.report;
   boost::json::object out;
   const bool found = report.count > 0;
   out["metric"] =
@@ -176,10 +183,12 @@ std::string render_extract_json(const Report& report) {
                             {"count", candidate.count}});
   }
   out["candidates"] = std::move(candidates);
+  if (options.explain) out["explanation"] = explanation_json(extraction.explanation);
   return render_json(out) + "\n";
 }
 
-std::string render_extract_table(const Report& report) {
+std::string render_extract_table(const Extraction& extraction, const ExtractOptions& options) {
+  const Report& report = extraction.report;
   std::string out;
   const auto row = [&out](std::string_view name, const std::string& value) {
     out.append(name)
@@ -211,6 +220,7 @@ std::string render_extract_table(const Report& report) {
       out += name + ctrl::name(candidate.goal) + "   " + std::to_string(candidate.count) + "\n";
     }
   }
+  if (options.explain) out += "\n" + explanation_text(extraction.explanation, options);
   return out;
 }
 
@@ -226,16 +236,16 @@ int run_extract(const ExtractOptions& options, std::ostream& out, std::ostream& 
         << "\n";
     return 1;
   }
-  const Result<Report> report = extract_from(file.get(), options);
-  if (!report) {
-    err << "extract: " << report.error().message() << "\n";
+  const Result<Extraction> extraction = extract_from(file.get(), options);
+  if (!extraction) {
+    err << "extract: " << extraction.error().message() << "\n";
     return 1;
   }
-  const bool found = report->count > 0;
+  const bool found = extraction->report.count > 0;
   if (options.format == "json") {
-    out << render_extract_json(*report);
+    out << render_extract_json(*extraction, options);
   } else {
-    out << render_extract_table(*report);
+    out << render_extract_table(*extraction, options);
   }
   out.flush();
   if (!found) err << "extract: " << advice(options) << "\n";

@@ -22,6 +22,7 @@ struct ExtractOptions {
   std::string format = "table";  ///< table or json
   std::string input;             ///< raw, json-file or "" = detected
   std::string file;              ///< "-" = standard input
+  bool explain = false;          ///< say why the series was chosen
 };
 
 /// Declares the options and the argument FILE of the command.
@@ -32,15 +33,22 @@ void declare_extract(CLI::App& command, ExtractOptions& options);
 [[nodiscard]] int run_extract(const ExtractOptions& options);
 [[nodiscard]] int run_extract(const ExtractOptions& options, std::ostream& out, std::ostream& err);
 
-/// The report on the log that `descriptor` reads, to its end. Errors: as Extractor::create, or
-/// reading fails.
-[[nodiscard]] Result<ctrl::metrics::Report> extract_from(int descriptor,
-                                                         const ExtractOptions& options);
+/// What was found in a log.
+struct Extraction {
+  ctrl::metrics::Report report;
+  ctrl::metrics::Explanation explanation;  ///< empty unless options.explain
+};
 
-/// {"metric","goal","values","progress","confidence","candidates"} on one line.
-[[nodiscard]] std::string render_extract_json(const ctrl::metrics::Report& report);
+/// Reads the log behind `descriptor` to its end. Errors: as Extractor::create, or reading fails.
+[[nodiscard]] Result<Extraction> extract_from(int descriptor, const ExtractOptions& options);
+
+/// {"metric","goal","values","progress","confidence","candidates"} on one line, and "explanation"
+/// where options.explain.
+[[nodiscard]] std::string render_extract_json(const Extraction& found,
+                                              const ExtractOptions& options);
 
 /// The same for people.
-[[nodiscard]] std::string render_extract_table(const ctrl::metrics::Report& report);
+[[nodiscard]] std::string render_extract_table(const Extraction& found,
+                                               const ExtractOptions& options);
 
 }  // namespace flowcon::plugin

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 namespace flowcon::ctrl::metrics {
 namespace {
@@ -30,50 +31,89 @@ bool is_accumulating(const Series& series) {
   return series.rises >= 5 && series.falls == 0 && series.low >= 0;
 }
 
-double unknown_score(const Series& series) {
-  if (series.finite < 4) return -6;
-  double score = 1 + 4 * std::min(1.0, std::abs(trend_of(series)));
-  if (series.integers == series.finite) score -= 5;
-  if (is_accumulating(series)) score -= 4;
-  return score;
+/// A sum that can tell what it is made of.
+class Tally {
+ public:
+  explicit Tally(std::vector<Reason>* reasons) : reasons_(reasons) {}
+
+  void add(double points, std::string_view why) {
+    sum_ += points;
+    if (reasons_ != nullptr && points != 0) reasons_->push_back({points, std::string(why)});
+  }
+  [[nodiscard]] double sum() const { return sum_; }
+
+ private:
+  double sum_ = 0;
+  std::vector<Reason>* reasons_;
+};
+
+void count_unknown(const Series& series, Tally& tally) {
+  if (series.finite < 4) {
+    tally.add(-6, "its name says nothing, and there are too few values to tell by");
+    return;
+  }
+  tally.add(1 + 4 * std::min(1.0, std::abs(trend_of(series))),
+            "its name says nothing, but it goes somewhere over time");
+  if (series.integers == series.finite) tally.add(-5, "whole numbers only");
+  if (is_accumulating(series)) tally.add(-4, "it only ever rises");
 }
 
-double behaviour(const Series& series) {
-  double score = 0;
-  if (is_constant(series)) score -= series.finite >= 3 ? 7 : 4;
-  if (is_clockwork(series)) score -= 6;
+std::string_view name_reason(const Series& series) {
+  switch (series.traits.info.better) {
+    case Better::lower:
+      return "its name is that of a metric, lower is better";
+    case Better::higher:
+      return "its name is that of a metric, higher is better";
+    case Better::unknown:
+      break;
+  }
+  return "its name may be that of a metric";
+}
+
+void count_behaviour(const Series& series, Tally& tally) {
+  if (is_constant(series)) tally.add(series.finite >= 3 ? -7 : -4, "it never changes");
+  if (is_clockwork(series)) tally.add(-6, "it goes on by the same step, as a counter or a clock");
   const double trend = trend_of(series);
   const bool named = series.traits.info.role == Role::metric && series.traits.info.weight > 5;
   if (named && series.traits.info.better != Better::unknown) {
-    const double wanted = series.traits.info.better == Better::lower ? -1 : 1;
-    score += 0.5 * trend * wanted;
+    const double towards = trend * (series.traits.info.better == Better::lower ? -1 : 1);
+    tally.add(0.5 * towards, towards > 0 ? "over time it goes where its name says better is"
+                                         : "over time it goes away from where better is");
   }
   if (series.integers == series.finite && series.finite > 0) {
     const bool rewards = series.traits.info.weight >= 12;
-    score -= named ? (rewards ? 0.3 : 1.5) : 3;
+    tally.add(named ? (rewards ? -0.3 : -1.5) : -3, "whole numbers only");
   }
-  return score;
 }
 
-double count_score(std::size_t count) {
-  const double many = 1.2 * std::log10(static_cast<double>(count));
-  if (count == 1) return -7;
-  return count == 2 ? many - 4 : many;
+void count_values(std::size_t count, Tally& tally) {
+  if (count == 1) {
+    tally.add(-7, "a single value");
+    return;
+  }
+  tally.add(1.2 * std::log10(static_cast<double>(count)), "the number of its values");
+  if (count == 2) tally.add(-4, "two values only");
 }
 
-double score_of(const Series& series) {
+void count_series(const Series& series, Tally& tally) {
   const SeriesTraits& traits = series.traits;
-  double score = traits.info.role == Role::metric ? traits.info.weight : unknown_score(series);
-  score += behaviour(series) + count_score(series.count());
+  if (traits.info.role == Role::metric) {
+    tally.add(traits.info.weight, name_reason(series));
+  } else {
+    count_unknown(series, tally);
+  }
+  count_behaviour(series, tally);
+  count_values(series.count(), tally);
   const bool by_line = traits.info.phase == Phase::none;
-  if (by_line && traits.phase == Phase::eval && traits.info.better != Better::higher) score -= 1.2;
-  if (traits.average) score -= 0.7;
+  if (by_line && traits.phase == Phase::eval && traits.info.better != Better::higher) {
+    tally.add(-1.2, "measured on other data than it learns from");
+  }
+  if (traits.average) tally.add(-0.7, "a running mean of another value");
   // A line that counts nothing reports a part of a step, or a result.
-  if (traits.grain == Grain::none) score -= 0.7;
-  if (traits.repeated_key) score -= 3;
-  if (traits.nameless) score -= 2;
-  if (traits.labelled) score -= 3;
-  return score;
+  if (traits.grain == Grain::none) tally.add(-0.7, "no epoch and no step on its lines");
+  if (traits.repeated_key) tally.add(-3, "the second value of that name on its line");
+  if (traits.nameless) tally.add(-2, "it has no name");
+  if (traits.labelled) tally.add(-3, "a table's row of one class among others");
 }
 
 constexpr std::size_t kBarsThatTell = 3;
@@ -104,22 +144,42 @@ double bar_correction(const Series& series) {
 
 /// The same value at another grain decides: bars count when they are finished, once there are some;
 /// a summary of each epoch is the better series unless the fine one has many more values.
-double sibling_correction(const Series& series, const std::vector<std::unique_ptr<Series>>& all,
-                          bool asked) {
+void count_siblings(const Series& series, const std::vector<std::unique_ptr<Series>>& all,
+                    bool asked, Tally& tally) {
   for (const auto& other : all) {
     if (other.get() == &series || other->traits.family != series.traits.family) continue;
     const Grain own = series.traits.grain;
     const Grain its = other->traits.grain;
-    if (own == Grain::redraw && its == Grain::finished && other->count() >= kBarsThatTell)
-      return kHidden;
-    if (own == Grain::finished && its == Grain::redraw && series.count() < kBarsThatTell)
-      return kHidden;
+    if (own == Grain::redraw && its == Grain::finished && other->count() >= kBarsThatTell) {
+      return tally.add(kHidden, "progress bars half done; the finished ones count");
+    }
+    if (own == Grain::finished && its == Grain::redraw && series.count() < kBarsThatTell) {
+      return tally.add(kHidden, "too few finished progress bars; those half done count");
+    }
     if (!asked && own == Grain::fine && its == Grain::epoch &&
         series.count() < kFineFactor * other->count() && other->count() >= kBarsThatTell) {
-      return -1;
+      return tally.add(-1, "the same value comes once an epoch as well");
     }
   }
-  return 0;
+}
+
+/// The score of `series`; the higher, the better.
+double score_of(const Series& series, const std::vector<std::unique_ptr<Series>>& all,
+                const NameQuery& query, bool redrawn, std::vector<Reason>* reasons) {
+  Tally tally(reasons);
+  if (query.empty()) {
+    count_series(series, tally);
+    count_siblings(series, all, false, tally);
+    if (redrawn) tally.add(bar_correction(series), "the validation's value of a redrawn bar");
+    return tally.sum();
+  }
+  tally.add(query.preference(series), "it fits what was asked for");
+  count_siblings(series, all, true, tally);
+  tally.add(1.2 * std::log10(static_cast<double>(series.count())), "the number of its values");
+  // As many values by epoch as by batch: the epoch's are the means.
+  if (series.traits.grain == Grain::epoch) tally.add(0.01, "one value an epoch");
+  if (series.added == 1) tally.add(-3, "a single value");
+  return tally.sum();
 }
 
 }  // namespace
@@ -138,18 +198,8 @@ std::vector<Scored> rank_candidates(const std::vector<std::unique_ptr<Series>>& 
   for (const auto& series : all) closest = std::max(closest, series->traits.match);
   for (const auto& series : all) {
     if (series->added == 0) continue;
-    double score = 0;
-    if (query.empty()) {
-      score = score_of(*series) + sibling_correction(*series, all, false);
-      if (redrawn) score += bar_correction(*series);
-    } else {
-      if (series->traits.match != closest) continue;
-      score = query.preference(*series) + sibling_correction(*series, all, true) +
-              1.2 * std::log10(static_cast<double>(series->count()));
-      // As many values by epoch as by batch: the epoch's are the means.
-      if (series->traits.grain == Grain::epoch) score += 0.01;
-      if (series->added == 1) score -= 3;
-    }
+    if (!query.empty() && series->traits.match != closest) continue;
+    const double score = score_of(*series, all, query, redrawn, nullptr);
     if (score <= kHidden / 2) continue;
     // Rounded, so that equal candidates keep the order in which they appeared.
     ranked.push_back({series.get(), std::round(score * 1e6) / 1e6, goal_of(*series)});
@@ -157,6 +207,20 @@ std::vector<Scored> rank_candidates(const std::vector<std::unique_ptr<Series>>& 
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const Scored& a, const Scored& b) { return a.score > b.score; });
   return ranked;
+}
+
+std::vector<Reason> explain_score(const Series& series,
+                                  const std::vector<std::unique_ptr<Series>>& all,
+                                  const NameQuery& query) {
+  std::vector<Reason> reasons;
+  (void)score_of(series, all, query, has_redrawn_bars(all), &reasons);
+  return reasons;
+}
+
+std::string explain_goal(const Series& series) {
+  if (series.traits.info.better != Better::unknown) return "by its name";
+  const double trend = trend_of(series);
+  return trend > 0 ? "because it rose" : trend < 0 ? "because it fell" : "for want of a sign";
 }
 
 double confidence_of(const std::vector<Scored>& ranked) {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "ctrl/metrics/explain.h"
 #include "ctrl/metrics/match.h"
 #include "ctrl/metrics/series.h"
 #include "ctrl/model.h"
@@ -25,6 +27,14 @@ struct Scored {
 /// does.
 [[nodiscard]] std::vector<Scored> rank_candidates(const std::vector<std::unique_ptr<Series>>& all,
                                                   const NameQuery& query);
+
+/// What the score of `series` among `all` is made of, in the order in which it counts.
+[[nodiscard]] std::vector<Reason> explain_score(const Series& series,
+                                                const std::vector<std::unique_ptr<Series>>& all,
+                                                const NameQuery& query);
+
+/// How goal_of() knows, in plain words.
+[[nodiscard]] std::string explain_goal(const Series& series);
 
 /// 0 to 1: how sure the first of `ranked` is the right one.
 [[nodiscard]] double confidence_of(const std::vector<Scored>& ranked);

@@ -288,7 +288,10 @@ void Collector::take_fields(const std::vector<Field>& fields, std::string_view t
   if (recording_) recording_->has_counter = kind.has_counter;
   if (nameless_line) skeleton_ = skeleton_hash(text);
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (!is_candidate(fields[i], judged_[i], nameless_line)) continue;
+    if (!is_candidate(fields[i], judged_[i], nameless_line)) {
+      if (remembers_refused_) refuse(fields[i], judged_[i]);
+      continue;
+    }
     if (fields[i].key.empty() && i == 0 && fields[i].integer && fields.size() > 1) continue;
     int occurrence = 0;
     for (std::size_t j = 0; j < i && !fields[i].key.empty(); ++j) {
@@ -361,6 +364,26 @@ Series* Collector::find_or_create(std::uint64_t identity, const Field& field, co
   identities_.push_back(identity);
   series_.push_back(std::make_unique<Series>(std::move(traits)));
   return series_.back().get();
+}
+
+void Collector::refuse(const Field& field, const Judged& judged) {
+  if (field.key.empty()) return;
+  const auto known = std::find(refused_names_.begin(), refused_names_.end(), judged.hash);
+  if (known != refused_names_.end()) {
+    ++refused_[static_cast<std::size_t>(known - refused_names_.begin())].count;
+    return;
+  }
+  if (refused_.size() >= kMaxRefused) return;
+  const std::string_view name = field.key.substr(0, kMaxNameBytes);
+  std::string why = explain_name(name);
+  if (why.empty() && !query_.empty()) why = "its name is not the one asked for";
+  if (why.empty()) {
+    why = field.unit || field.far_unit ? "it has a unit: a time, a size or a rate"
+          : field.has_total            ? "so many of so many: a counter"
+                                       : "no plain value stands behind its name";
+  }
+  refused_.push_back({std::string(name), std::move(why), 1});
+  refused_names_.push_back(judged.hash);
 }
 
 /// Half of the series go: those with the fewest values, the oldest first. Amortised over the

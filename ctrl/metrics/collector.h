@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ctrl/metrics/explain.h"
 #include "ctrl/metrics/match.h"
 #include "ctrl/metrics/plan.h"
 #include "ctrl/metrics/progress.h"
@@ -26,6 +27,7 @@ class Collector {
   static constexpr std::size_t kMaxSeries = 40;
   static constexpr std::size_t kMaxSeriesUnbounded = 1024;
   static constexpr std::size_t kSmallKeep = 8;
+  static constexpr std::size_t kMaxRefused = 32;
 
   /// With a metric's name only series that match it are collected.
   Collector(const std::string& metric, std::size_t keep);
@@ -39,6 +41,10 @@ class Collector {
   /// The present choice: never evicted, keeps all of its `keep` samples.
   void favour(const Series* series);
   [[nodiscard]] std::uint64_t lines() const { return line_; }
+
+  /// From now on named numbers that are no candidates are remembered, at most kMaxRefused of them.
+  void remember_refused() { remembers_refused_ = true; }
+  [[nodiscard]] const std::vector<Refused>& refused() const { return refused_; }
 
   /// From now on only the favoured series and the progress counter are read, from lines that hold
   /// one of needed_words(). False, and nothing changed, where the series' lines cannot be told by
@@ -84,6 +90,7 @@ class Collector {
   bool is_candidate(const Field& field, const Judged& judged, bool nameless_line) const;
   void take_value(const Field& field, const Judged& judged, Grain grain, int occurrence,
                   std::size_t position, const LineKind& kind, double time);
+  void refuse(const Field& field, const Judged& judged);
   const NameInfo& judge(std::string_view key, std::uint64_t hash);
   Series* find_or_create(std::uint64_t identity, const Field& field, const Judged& judged,
                          Grain grain, int occurrence, std::size_t position);
@@ -109,6 +116,10 @@ class Collector {
   LinePlan* recording_ = nullptr;
   std::size_t index_of_favoured_ = 0;
   std::size_t text_offset_ = 0;
+
+  bool remembers_refused_ = false;
+  std::vector<Refused> refused_;
+  std::vector<std::uint64_t> refused_names_;  ///< of refused_, same order
 
   std::vector<Judged> judged_;
   std::vector<Field> row_;

@@ -167,6 +167,37 @@ Report Extractor::report() const {
   return report;
 }
 
+void Extractor::remember_refused() { impl_->collector.remember_refused(); }
+
+Explanation Extractor::explain() const {
+  Explanation out;
+  const auto& all = impl_->collector.series();
+  const NameQuery& query = impl_->collector.query();
+  std::vector<Scored> order = impl_->ranked();
+  if (order.size() > kMaxReported) order.resize(kMaxReported);
+  // Asked for a name, what it does not fit is no candidate at all.
+  for (std::size_t i = 0; query.empty() && i < all.size(); ++i) {
+    const auto& series = all[i];
+    const bool is_listed = std::any_of(order.begin(), order.end(), [&](const Scored& scored) {
+      return scored.series == series.get();
+    });
+    if (is_listed || series->added == 0 || order.size() >= 2 * kMaxReported) continue;
+    order.push_back({series.get(), 0, Goal::min});
+  }
+  for (const Scored& scored : order) {
+    Explained candidate;
+    candidate.metric = scored.series->traits.name;
+    candidate.goal = impl_->goal_for(*scored.series);
+    candidate.direction = impl_->spec.goal ? "as told" : explain_goal(*scored.series);
+    candidate.count = scored.series->count();
+    candidate.reasons = explain_score(*scored.series, all, query);
+    for (const Reason& reason : candidate.reasons) candidate.score += reason.points;
+    out.candidates.push_back(std::move(candidate));
+  }
+  out.refused = impl_->collector.refused();
+  return out;
+}
+
 const std::vector<std::string>& Extractor::needed_words() const {
   return impl_->collector.needed_words();
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ctrl/metrics/explain.h"
 #include "ctrl/model.h"
 
 namespace flowcon::ctrl::metrics {
@@ -63,6 +64,10 @@ class Extractor {
   void feed(std::string_view line, double time);
   /// The present choice. Cheap enough for every tick.
   [[nodiscard]] Report report() const;
+  /// From now on explain() knows what was refused; costs a little time a line.
+  void remember_refused();
+  /// Why the present choice is the one that it is.
+  [[nodiscard]] Explanation explain() const;
   /// Words one of which a line must hold to matter from now on; empty = every line matters. Only
   /// whole files (keep == 0) come that far: after 50,000 lines, when the choice has long stood,
   /// the other candidates are no longer counted.

@@ -253,4 +253,22 @@ NameInfo judge_name(std::string_view name) {
   return info;
 }
 
+std::string explain_name(std::string_view name) {
+  const Role role = judge_name(name).role;
+  if (role == Role::epoch) return "it counts rounds over the data";
+  if (role == Role::step) return "it counts steps";
+  if (role == Role::total) return "it says how far a counter goes";
+  if (role != Role::decoy) return "";
+  for (const Meaning wanted : {Meaning::decoy, Meaning::quantity, Meaning::best}) {
+    for (const std::string& word : name_words(name)) {
+      if (meaning_of(word).meaning != wanted) continue;
+      return "\"" + word + "\" " +
+             (wanted == Meaning::decoy      ? "is on the list of what is never a metric"
+              : wanted == Meaning::quantity ? "is an amount, not a metric"
+                                            : "tells of a record, not of the present");
+    }
+  }
+  return "its words together are no metric";
+}
+
 }  // namespace flowcon::ctrl::metrics

@@ -37,6 +37,9 @@ struct NameInfo {
 /// Judges a name as printed ("train_loss", "Acc@1", "lm loss", "ep_rew_mean").
 [[nodiscard]] NameInfo judge_name(std::string_view name);
 
+/// Why judge_name() gives no metric, in plain words: the word that decides, or what it counts.
+[[nodiscard]] std::string explain_name(std::string_view name);
+
 /// The words of a name in lower case: "AvgCost" and "avg_cost" are both {avg, cost}; a digit that
 /// belongs to a word stays with it ("top1", "f1").
 [[nodiscard]] std::vector<std::string> name_words(std::string_view name);

@@ -82,6 +82,7 @@ TEST_CASE("the last word is completed by what may stand there") {
       {{"adopt", "--metric", ""}, ""},
       {{"adopt", ""}, ""},
       {{"extract", ""}, "+files"},
+      {{"extract", "--e"}, "--explain"},
       {{"extract", "--input", ""}, "json-file raw"},
       {{"run", "--m"}, "--metric"},
       {{"run", "--goal", "m"}, "min max"},

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tests/support/catch.h"
+#include "tests/support/golden.h"
 
 namespace flowcon::plugin {
 namespace {
@@ -120,6 +121,54 @@ TEST_CASE("extract's table is for people") {
   CHECK(outcome.out.find("METRIC      loss\nGOAL        min\n") == 0);
   CHECK(outcome.out.find("PROGRESS    3 of 3\n") != std::string::npos);
   CHECK(outcome.out.find("\n0.5\nnan\n1e-07\n") != std::string::npos);
+}
+
+TEST_CASE("--explain says why, one line a candidate and a refused name") {
+  const std::string log =
+      "epoch 1 loss: 0.9 val_loss: 1.0 acc: 0.1 lr: 0.1 tokens: 100 foo: 3.5 took: 3 s\n"
+      "epoch 2 loss: 0.5 val_loss: 0.8 acc: 0.4 lr: 0.1 tokens: 200 foo: 3.1 took: 3 s\n"
+      "epoch 3 loss: 0.4 val_loss: 0.7 acc: 0.6 lr: 0.1 tokens: 300 foo: 2.9 took: 4 s\n"
+      "epoch 4 loss: 0.3 val_loss: 0.6 acc: 0.7 lr: 0.1 tokens: 400 foo: 2.0 took: 3 s\n";
+  ExtractOptions options;
+  options.explain = true;
+
+  const Outcome text = extract(options, log);
+  options.format = "json";
+  const Outcome json = extract(options, log);
+
+  CHECK(text.status == 0);
+  test::check_golden("plugin/extract_explain.txt", text.out);
+  test::check_golden("plugin/extract_explain.json", json.out);
+}
+
+TEST_CASE("--explain changes no choice, and hostile names stay text") {
+  ExtractOptions options = as_json();
+  const std::string plain = extract(options, kLog).out;
+  options.explain = true;
+  const std::string explained = extract(options, kLog).out;
+  ExtractOptions hostile;
+  hostile.explain = true;
+  const Outcome outcome =
+      extract(hostile, "a\x9b[2Jloss=1 \xc2\x9blr=2 x\xe2\x80\xaey: 3 MB\n\x1b]0;loss: 4\n");
+
+  CHECK(explained.substr(0, explained.find(",\"explanation\"")) + "}\n" == plain);
+  CHECK(outcome.out.find('\033') == std::string::npos);
+  CHECK(outcome.out.find("\xC2\x9B") == std::string::npos);
+  CHECK(outcome.out.find("\xE2\x80\xAE") == std::string::npos);
+}
+
+TEST_CASE("--explain with a name or a pattern says that these decide") {
+  ExtractOptions named;
+  named.explain = true;
+  named.metric = "lr";
+  ExtractOptions pattern;
+  pattern.explain = true;
+  pattern.pattern = "loss: (\\S+)";
+
+  CHECK(extract(named, kLog).out.find("WHY\nOnly what fits the name \"lr\" counts:\nlr, 3 times") !=
+        std::string::npos);
+  CHECK(extract(pattern, kLog).out.find("WHY\nThe pattern says which values count.") !=
+        std::string::npos);
 }
 
 TEST_CASE("extract names a file that cannot be read") {
