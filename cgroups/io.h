@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -38,6 +39,14 @@ using IoUses = std::map<std::string, IoUse>;
 /// On v1 the kernel charges buffered writes to the root group, so only direct ones are seen.
 /// Errors: as CgroupFs::read; ENOENT also without an I/O group; EBADMSG.
 [[nodiscard]] Result<IoUses> read_io_use(const CgroupFs& fs, const Group& group);
+
+/// Bytes that all whole disks have moved since the host booted, from /proc/diskstats below `root`;
+/// loop, ram and zram devices and partitions are left out. Errors: of opening it; EBADMSG.
+[[nodiscard]] Result<std::uint64_t> read_host_io(const std::string& root = "");
+
+/// The same from the text; `is_disk` tells whole disks from partitions by name. Pure.
+[[nodiscard]] Result<std::uint64_t> parse_diskstats(
+    std::string_view text, const std::function<bool(const std::string& name)>& is_disk);
 
 /// The text of io.stat. Pure. Errors: EBADMSG.
 [[nodiscard]] Result<IoUses> parse_io_stat(std::string_view text);

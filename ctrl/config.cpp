@@ -23,6 +23,11 @@ Result<double> parse_number(const std::string& text, double low, double high) {
   return number;
 }
 
+// True if `word` is one of the words of a list with commas.
+bool has_word(const std::string& list, const std::string& word) {
+  return ("," + list + ",").find("," + word + ",") != std::string::npos;
+}
+
 Option number(std::string name, std::string value, std::string help, double low, double high,
               double Config::*field) {
   Option option;
@@ -88,6 +93,21 @@ Option choice(std::string name, std::string help, std::vector<std::pair<std::str
   return option;
 }
 
+Result<void> apply_resources(Config& config, const std::string& text) {
+  std::string list;
+  for (const Resource resource : {Resource::cpu, Resource::memory, Resource::io}) {
+    if (has_word(text, name(resource)))
+      list += (list.empty() ? "" : ",") + std::string(name(resource));
+  }
+  // Nothing else is in it, and nothing twice.
+  if (list.size() != text.size() || list.empty()) {
+    return bad_input("\"" + printable(text, 60) +
+                     "\" is not a list of cpu, memory and io, such as cpu,io");
+  }
+  config.resources = list;
+  return {};
+}
+
 std::vector<std::pair<std::string, bool>> truth() { return {{"true", true}, {"false", false}}; }
 
 std::vector<Option> make_options() {
@@ -123,6 +143,20 @@ std::vector<Option> make_options() {
       "how a share becomes a CPU limit: weight wastes nothing when a rival idles, quota is a cap",
       {{"weight", cgroups::LimitMode::weight}, {"quota", cgroups::LimitMode::quota}},
       [](Config& c) -> cgroups::LimitMode& { return c.limit_mode; }));
+  Option resources;
+  resources.name = "resources";
+  resources.value = "LIST";
+  resources.help =
+      "what is limited: any of cpu, memory, io, with commas (memory softly, and only while the "
+      "host "
+      "is short of it; io by weight where a disk's scheduler knows weights)";
+  resources.apply = apply_resources;
+  resources.show = [](const Config& config) { return config.resources; };
+  all.push_back(resources);
+  all.push_back(number("io-bandwidth", "BYTES",
+                       "what a disk can do per second; limit-mode quota caps block I/O only where "
+                       "this is above 0",
+                       0, 1e12, &Config::io_bandwidth));
   all.push_back(choice<bool>("floor-all", "the floor of beta holds for growing jobs too", truth(),
                              [](Config& c) -> bool& { return c.floor_all; }));
   all.push_back(choice<bool>("only-grow",
@@ -160,6 +194,8 @@ std::vector<Option> make_options() {
 }
 
 }  // namespace
+
+bool Config::limits(Resource resource) const { return has_word(resources, name(resource)); }
 
 const std::vector<Option>& options() {
   static const std::vector<Option> all = make_options();

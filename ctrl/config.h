@@ -13,6 +13,7 @@
 #include "cgroups/cpu.h"
 #include "ctrl/growth/growth.h"
 #include "ctrl/log.h"
+#include "ctrl/model.h"
 
 namespace flowcon::ctrl {
 
@@ -29,10 +30,14 @@ struct Config {
   double retention = 30;      ///< days that records are kept
   cgroups::LimitMode limit_mode = cgroups::LimitMode::weight;
   bool floor_all = true;
-  bool only_grow = false;  ///< no limit is ever lowered
+  std::string resources = "cpu,memory,io";  ///< what is limited
+  double io_bandwidth = 0;  ///< bytes per second that a disk can do; 0 = not known: no caps
+  bool only_grow = false;   ///< no limit is ever lowered
   growth::Parameters growth;
   bool dry_run = false;
   log::Level log_level = log::Level::info;
+
+  [[nodiscard]] bool limits(Resource resource) const;
 };
 
 /// One option. `apply` takes the text that a person wrote.

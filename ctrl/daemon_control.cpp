@@ -57,7 +57,7 @@ Async<Result<void>> Daemon::follow_pause(std::string id) {
   if (is_active != is_paused(jobs_.at(id))) co_return Result<void>();
   is_compare_due_ = true;
   if (!is_active) {
-    jobs_.at(id).granted = 1;
+    for (Place* place : {&jobs_.at(id).cpu, &jobs_.at(id).memory, &jobs_.at(id).io}) *place = {};
     active_.push_back(id);
     co_return Result<void>();
   }

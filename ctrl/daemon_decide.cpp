@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "cgroups/network.h"
 #include "cgroups/memory.h"
 #include "ctrl/codec/decision_json.h"
 #include "ctrl/daemon_state.h"
@@ -19,15 +20,16 @@ std::string parent_of(const std::string& group) {
   return slash == std::string::npos ? std::string() : group.substr(0, slash);
 }
 
-constexpr double kClockJump = 2;  // seconds; ntp slews less between two looks
+constexpr double kTrafficEvery = 15;  // seconds; nothing that a decision needs comes sooner
+constexpr double kClockJump = 2;      // seconds; ntp slews less between two looks
 
 std::string percent(double share) { return render_number(std::round(share * 1e4) / 100) + " %"; }
 
 // Why a job has its limit, in words.
 std::string reason_for(const Job& job, const policy::ExecutorDecision& decision, double alpha) {
   if (decision.all_completing) return "all are completing: free competition";
-  const std::optional<double> growth = growth_for_decision(job);
-  const std::string list = name(job.list);
+  const std::optional<double> growth = growth_for_decision(job.cpu);
+  const std::string list = name(job.cpu.list);
   if (!growth) return list + ": growth not measured";
   return list + ": growth " + percent(*growth) + "/s is " +
          (*growth < alpha ? "under" : "at least") + " alpha " + percent(alpha);
@@ -39,15 +41,24 @@ void Daemon::look(Moment now) {
   if (!is_run_due_ && now.steady < next_look_ && now.steady < next_run_) return;
   next_look_ = now.steady + config_.observe;
   follow_clock(now);
+  const bool is_deciding = is_run_due_ || now.steady >= next_run_;
+  const bool is_traffic_due = is_deciding || now.steady >= next_traffic_;
+  if (is_traffic_due) {
+    next_traffic_ = now.steady + kTrafficEvery;
+    Result<std::uint64_t> moved = cgroups::read_host_io();
+    host_io_ = moved ? *moved : 0;
+  }
+  if (Result<cgroups::HostMemory> memory = cgroups::read_host_memory()) host_memory_ = *memory;
   for (auto& [id, job] : jobs_) {
     if (!job.unsupported.empty()) continue;
     Result<std::uint64_t> cpu = cgroups::read_cpu_usage(*fs_, job.group);
     Result<cgroups::MemoryUse> memory = cgroups::read_memory_use(*fs_, job.group);
     if (!cpu) continue;  // dying: its end is about to be told
     take_reading(job, host_, now, {*cpu, memory ? memory->working_set : 0});
+    if (is_traffic_due) take_traffic(job, now, read_traffic(job));
     if (!job.is_limited) continue;
     // The engine, systemd or a person may have written here since; what is there counts.
-    Result<cgroups::CpuSetting> there = cgroups::read_cpu(*fs_, job.group);
+    Result<cgroups::Setting> there = read_present(job);
     if (!there || cgroups::limits_alike(*there, job.present)) continue;
     ++reverts_;
     job.present = *there;
@@ -55,6 +66,31 @@ void Daemon::look(Moment now) {
     log::info("the limit of " + printable(job.container.name, 80) +
               " was changed by another program; writing it again");
   }
+}
+
+// Memory and I/O are read again only where something is written there.
+Result<cgroups::Setting> Daemon::read_present(const Job& job) const {
+  if (job.present.memory != job.original.memory ||
+      !cgroups::limits_alike(job.present.io, job.original.io)) {
+    return cgroups::read_setting(*fs_, job.group, limits_.mechanism());
+  }
+  Result<cgroups::CpuSetting> cpu = cgroups::read_cpu(*fs_, job.group);
+  if (!cpu) return cpu.error();
+  cgroups::Setting setting = job.present;
+  setting.cpu = *cpu;
+  return setting;
+}
+
+Traffic Daemon::read_traffic(const Job& job) const {
+  Traffic traffic;
+  traffic.host_io = host_io_;
+  if (Result<cgroups::IoUses> uses = cgroups::read_io_use(*fs_, job.group)) {
+    traffic.io = 0;
+    for (const auto& [device, use] : *uses) *traffic.io += use.read_bytes + use.written_bytes;
+  }
+  const auto network = cgroups::read_network_use(job.container.pid);
+  if (network && *network) traffic.network = (*network)->rx_bytes + (*network)->tx_bytes;
+  return traffic;
 }
 
 // Values carry the wall clock's time, intervals are the steady clock's. Where the two part, by a
@@ -69,7 +105,7 @@ void Daemon::follow_clock(Moment now) {
   for (auto& [id, job] : jobs_) job.has_anchor = false;
 }
 
-policy::ExecutorState Daemon::executor_state() const {
+policy::ExecutorState Daemon::executor_state(Resource resource) const {
   policy::ExecutorState state;
   state.alpha = config_.alpha;
   state.beta = config_.beta;
@@ -80,9 +116,10 @@ policy::ExecutorState Daemon::executor_state() const {
     policy::Member member;
     member.id = id;
     if (const auto found = jobs_.find(id); found != jobs_.end()) {
-      member.list = found->second.list;
-      member.limit = found->second.limit;
-      member.growth = growth_for_decision(found->second);
+      const Place& place = found->second.place(resource);
+      member.list = place.list;
+      member.limit = place.limit;
+      member.growth = growth_for_decision(place);
     }
     state.containers.push_back(std::move(member));
   }
@@ -92,20 +129,36 @@ policy::ExecutorState Daemon::executor_state() const {
 void Daemon::decide(Moment now) {
   is_run_due_ = false;
   for (auto& [id, job] : jobs_) measure(job, host_, now, config_.growth, config_.interval);
-  const policy::ExecutorState state = executor_state();
-  const policy::ExecutorDecision decision = policy::decide_executor(state);
+  // The lists and the interval are those of CPU; memory and I/O have their own growth.
+  const policy::ExecutorDecision decision = decide_for(Resource::cpu, now);
   interval_ = decision.interval;
   next_run_ = now.steady + interval_;
   all_completing_ = decision.all_completing;
-  if (state.containers.empty()) return;
-  unrecorded_rounds_.push_back(
-      {now.wall, "executor", "cpu", render_json(to_json(state)), render_json(to_json(decision))});
-  for (const policy::Placement& placement : decision.containers) {
-    Job& job = jobs_.at(placement.id);
-    job.list = placement.list;
-    job.limit = placement.limit;
-    job.reason = reason_for(job, decision, config_.alpha);
+  for (const std::string& id : members_) {
+    jobs_.at(id).reason = reason_for(jobs_.at(id), decision, config_.alpha);
   }
+  for (const Resource resource : {Resource::memory, Resource::io}) {
+    if (config_.limits(resource)) decide_for(resource, now);
+  }
+}
+
+policy::ExecutorDecision Daemon::decide_for(Resource resource, Moment now) {
+  const policy::ExecutorState state = executor_state(resource);
+  policy::ExecutorDecision decision = policy::decide_executor(state);
+  if (state.containers.empty()) return decision;
+  bool has_news = resource == Resource::cpu;
+  for (const policy::Placement& placement : decision.containers) {
+    Place& place = jobs_.at(placement.id).place(resource);
+    has_news = has_news || place.is_fresh;
+    place.list = placement.list;
+    place.limit = placement.limit;
+  }
+  // Where a resource is used by nobody its rounds say nothing.
+  if (has_news) {
+    unrecorded_rounds_.push_back({now.wall, "executor", name(resource), render_json(to_json(state)),
+                                  render_json(to_json(decision))});
+  }
+  return decision;
 }
 
 void Daemon::grant_all(Moment now) {
@@ -118,25 +171,53 @@ void Daemon::grant_all(Moment now) {
     }
     Settings settings = job.settings;
     settings.only_grow = settings.only_grow || config_.only_grow;
-    const double before = job.granted;
-    job.granted = grant(job.limit, before, settings, job.control.pin);
-    if (job.granted == before) continue;
+    // A pin is a share of the CPU.
+    job.memory.granted = grant(job.memory.limit, job.memory.granted, settings, {});
+    job.io.granted = grant(job.io.limit, job.io.granted, settings, {});
+    const double before = job.cpu.granted;
+    job.cpu.granted = grant(job.cpu.limit, before, settings, job.control.pin);
+    if (job.cpu.granted == before) continue;
     const std::string reason = job.control.pin ? "pinned" : job.reason;
-    log::limit_change({job.container.name, id, before, job.granted, reason, config_.dry_run});
+    log::limit_change({job.container.name, id, before, job.cpu.granted, reason, config_.dry_run});
   }
 }
 
-std::map<std::string, cgroups::CpuSetting> Daemon::plan() const {
-  std::vector<cgroups::Share> shares;
+// A resource that is not to be limited keeps its originals.
+std::map<std::string, cgroups::Setting> Daemon::plan() {
+  std::vector<cgroups::Share> cpu;
+  std::vector<cgroups::MemoryShare> memory;
+  std::vector<cgroups::IoShare> io;
   for (const std::string& id : members_) {
     const Job& job = jobs_.at(id);
-    shares.push_back({job.original, parent_of(job.group.cpu), job.granted, job.settings.weight});
+    const double factor = job.settings.weight;
+    cpu.push_back({job.original.cpu, parent_of(job.group.cpu), job.cpu.granted, factor});
+    memory.push_back({job.original.memory, job.reading.memory, job.memory.granted});
+    io.push_back({job.original.io, parent_of(job.group.io), job.io.granted, factor});
   }
-  const std::vector<cgroups::CpuSetting> settings =
-      cgroups::share_out(shares, config_.limit_mode, host_.cores, fs_->is_v2("cpu"));
-  std::map<std::string, cgroups::CpuSetting> planned;
-  for (std::size_t i = 0; i < members_.size(); ++i) planned[members_[i]] = settings[i];
+  const auto cpu_plan = cgroups::share_out(cpu, config_.limit_mode, host_.cores, fs_->is_v2("cpu"));
+  const auto memory_plan =
+      cgroups::soften(memory, host_memory_, cgroups::MemoryParameters(), is_short_of_memory_);
+  const auto io_plan =
+      cgroups::share_out_io(io, config_.limit_mode, bandwidths(), limits_.mechanism());
+  std::map<std::string, cgroups::Setting> planned;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    cgroups::Setting setting = jobs_.at(members_[i]).original;
+    if (config_.limits(Resource::cpu)) setting.cpu = cpu_plan[i];
+    if (config_.limits(Resource::memory)) setting.memory = memory_plan[i];
+    if (config_.limits(Resource::io)) setting.io = io_plan[i];
+    planned[members_[i]] = std::move(setting);
+  }
   return planned;
+}
+
+// What an admin says that each disk can do; without it there are no caps.
+std::map<std::string, double> Daemon::bandwidths() const {
+  std::map<std::string, double> all;
+  if (config_.limit_mode != cgroups::LimitMode::quota || config_.io_bandwidth <= 0) return all;
+  if (Result<std::vector<cgroups::BlockDevice>> devices = cgroups::read_block_devices(*fs_)) {
+    for (const cgroups::BlockDevice& device : *devices) all[device.number] = config_.io_bandwidth;
+  }
+  return all;
 }
 
 Async<void> Daemon::apply(Moment now) {
@@ -144,7 +225,7 @@ Async<void> Daemon::apply(Moment now) {
   grant_all(now);
   if (config_.dry_run) co_return;
   std::vector<Target> targets;
-  const std::map<std::string, cgroups::CpuSetting> planned = plan();
+  const std::map<std::string, cgroups::Setting> planned = plan();
   for (const auto& [id, setting] : planned) {
     const Job& job = jobs_.at(id);
     // A new original must reach the store even where nothing has to be written.
@@ -153,6 +234,7 @@ Async<void> Daemon::apply(Moment now) {
     Target target;
     target.container = {id, job.container.name, job.group, job.original};
     target.is_original_saved = job.is_original_saved;
+    target.present = job.present;
     target.setting = setting;
     targets.push_back(std::move(target));
   }

@@ -80,8 +80,10 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
   } else {
     job.log = *log;
     Result<cgroups::Group> group = cgroups::find_group(container.pid, fs_->mode());
-    Result<cgroups::CpuSetting> setting =
-        group ? cgroups::read_cpu(*fs_, *group) : Result<cgroups::CpuSetting>(group.error());
+    if (group && !limits_.is_mechanism_known()) limits_.find_mechanism(*group);
+    Result<cgroups::Setting> setting =
+        group ? cgroups::read_setting(*fs_, *group, limits_.mechanism())
+              : Result<cgroups::Setting>(group.error());
     if (setting) {
       job.group = *group;
       job.original = job.present = *setting;
@@ -159,7 +161,7 @@ void Daemon::finish(const std::string& id, double time) {
 void Daemon::compare_sets(Moment now) {
   is_compare_due_ = false;
   policy::ListenerState state;
-  state.executor = executor_state();
+  state.executor = executor_state(Resource::cpu);
   state.initial_interval = config_.interval;
   state.active = active_;
   const policy::ListenerDecision decision = policy::decide_listener(state);
@@ -171,8 +173,8 @@ void Daemon::compare_sets(Moment now) {
   members_ = active_;
   for (const policy::Member& member : decision.containers) {
     Job& job = jobs_.at(member.id);
-    job.list = member.list;
-    job.limit = member.limit.value_or(1);
+    job.cpu.list = member.list;
+    job.cpu.limit = member.limit.value_or(1);
   }
 }
 
@@ -184,19 +186,22 @@ void Daemon::follow_update(const engine::Container& container) {
   if (!job.unsupported.empty()) return;
   // What a person gives by `docker update` is a new ceiling, not drift. The engine has written all
   // of its settings again, so what was written here before is gone.
-  Result<cgroups::CpuSetting> there = cgroups::read_cpu(*fs_, job.group);
+  Result<cgroups::Setting> there = cgroups::read_setting(*fs_, job.group, limits_.mechanism());
   if (!there) return;
-  const cgroups::CpuSetting written = std::exchange(job.present, *there);
-  cgroups::CpuSetting original = job.original;
+  const cgroups::Setting written = std::exchange(job.present, *there);
+  cgroups::Setting original = job.original;
   if (!has_same_quota(before, container)) {
-    original.quota_us = quota_of(container, &original.period_us);
+    original.cpu.quota_us = quota_of(container, &original.cpu.period_us);
   }
   if (before.cpu_shares != container.cpu_shares) {
     const bool is_v2 = fs_->is_v2("cpu");
-    original.weight = weight_of(container.cpu_shares, is_v2);
+    original.cpu.weight = weight_of(container.cpu_shares, is_v2);
     // On v2 the engine's rule differs by version; what it wrote says it exactly.
-    if (is_v2 && there->weight != written.weight) original.weight = there->weight;
+    if (is_v2 && there->cpu.weight != written.cpu.weight) original.cpu.weight = there->cpu.weight;
   }
+  // What is not as it was written here is what the engine wrote.
+  if (there->memory != written.memory) original.memory = there->memory;
+  if (!cgroups::limits_alike(there->io, written.io)) original.io = there->io;
   if (original == job.original) return;
   job.original = original;
   job.is_original_saved = false;

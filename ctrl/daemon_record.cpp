@@ -78,10 +78,10 @@ void Daemon::record(Moment now, bool is_decided) {
     if (!job.log.name.empty()) job.read_until = tails_.position(id);
     store::Look look = look_of(job);
     if (is_looked && job.cpu_share) {
-      look.usage = {now.wall, *job.cpu_share, job.reading.memory, {}, {}};
+      look.usage = {now.wall, *job.cpu_share, job.reading.memory, job.io_rate, job.network_rate};
     }
     if (is_decided && is_member) {
-      look.decision = {now.wall, job.list, job.granted, growth_for_decision(job)};
+      look.decision = {now.wall, job.cpu.list, job.cpu.granted, growth_for_decision(job.cpu)};
     }
     unrecorded_.push_back(std::move(look));
   }

@@ -66,8 +66,12 @@ class Daemon {
   void look(Moment now);
   void follow_clock(Moment now);
   void decide(Moment now);
-  [[nodiscard]] policy::ExecutorState executor_state() const;
-  [[nodiscard]] std::map<std::string, cgroups::CpuSetting> plan() const;
+  policy::ExecutorDecision decide_for(Resource resource, Moment now);
+  [[nodiscard]] policy::ExecutorState executor_state(Resource resource) const;
+  [[nodiscard]] std::map<std::string, cgroups::Setting> plan();
+  [[nodiscard]] std::map<std::string, double> bandwidths() const;
+  [[nodiscard]] Result<cgroups::Setting> read_present(const Job& job) const;
+  [[nodiscard]] Traffic read_traffic(const Job& job) const;
   void grant_all(Moment now);
   Async<void> apply(Moment now);
 
@@ -122,8 +126,12 @@ class Daemon {
   bool is_compare_due_ = false;  ///< `active_` changed outside of the event stream
   bool is_apply_due_ = false;    ///< a person decided something
   bool is_stopping_ = false;
-  double next_run_ = 0;                 ///< steady
-  double next_look_ = 0;                ///< steady
+  double next_run_ = 0;        ///< steady
+  double next_look_ = 0;       ///< steady
+  double next_traffic_ = 0;    ///< steady
+  std::uint64_t host_io_ = 0;  ///< bytes of all disks since the host booted
+  cgroups::HostMemory host_memory_;
+  bool is_short_of_memory_ = false;
   std::optional<double> clock_offset_;  ///< wall minus steady at the last look
   std::uint64_t reverts_ = 0;           ///< limits found changed by somebody else
   std::uint64_t reapplied_ = 0;         ///< those of them that were written again

@@ -22,6 +22,14 @@ std::string host_name() {
   return ::gethostname(name, sizeof name - 1) == 0 ? valid_utf8(name) : std::string();
 }
 
+json::object place_of(const Place& place) {
+  json::object out;
+  out["list"] = name(place.list);
+  out["limit"] = place.granted;
+  out["growth"] = number_or_null(place.growth);
+  return out;
+}
+
 json::value pin_of(const Control& control) {
   if (!control.pin) return nullptr;
   json::object pin;
@@ -95,6 +103,7 @@ std::string Daemon::status() const {
   body["initial_interval"] = config_.interval;
   body["all_completing"] = all_completing_;
   body["paused"] = is_all_paused_;
+  body["short_of_memory"] = is_short_of_memory_;
   body["reverts"] = reverts_;
   body["reapplied"] = reapplied_;
   std::vector<std::string> warnings = start_warnings_;
@@ -119,13 +128,20 @@ std::string Daemon::status() const {
                  : is_paused(job)         ? "paused"
                  : config_.dry_run        ? "observed"
                                           : "controlled";
-    c["list"] = name(job.list);
-    c["limit"] = is_paused(job) ? 1 : job.granted;
-    c["growth"] = number_or_null(job.growth);
+    c["list"] = name(job.cpu.list);
+    c["limit"] = is_paused(job) ? 1 : job.cpu.granted;
+    c["growth"] = number_or_null(job.cpu.growth);
     c["verdict"] = verdict_of(job);
     for (auto& member : metric_of(job)) c[member.key()] = member.value();
     c["cpu"] = number_or_null(job.cpu_share);
     c["memory"] = job.has_reading ? json::value(job.reading.memory) : json::value(nullptr);
+    c["io"] = number_or_null(job.io_rate);
+    c["network"] = number_or_null(job.network_rate);
+    json::object resources;
+    for (const Resource resource : {Resource::cpu, Resource::memory, Resource::io}) {
+      if (config_.limits(resource)) resources[name(resource)] = place_of(job.place(resource));
+    }
+    c["resources"] = std::move(resources);
     c["weight"] = job.settings.weight;
     c["floor"] = number_or_null(job.settings.floor);
     c["ceiling"] = number_or_null(job.settings.ceiling);

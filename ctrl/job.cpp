@@ -43,6 +43,7 @@ void set_anchor(Job& job, const Moment& now, const metrics::Report& report) {
   job.has_anchor = true;
   job.anchor = now;
   job.anchor_reading = job.reading;
+  job.anchor_traffic = job.traffic;
   job.anchor_count = report.count;
   const auto kept = std::min(report.samples.size(), kAnchorSamples);
   job.anchor_samples.assign(report.samples.end() - static_cast<std::ptrdiff_t>(kept),
@@ -65,9 +66,44 @@ void take_reading(Job& job, const Host& host, const Moment& now, const Reading& 
   job.reading = reading;
 }
 
+namespace {
+
+std::optional<double> rate_of(const std::optional<std::uint64_t>& now,
+                              const std::optional<std::uint64_t>& before, double elapsed) {
+  // A counter that went back is another one.
+  if (!now || !before || *now < *before || !(elapsed > 0)) return std::nullopt;
+  return static_cast<double>(*now - *before) / elapsed;
+}
+
+// What was used since the anchor, as shares of the host.
+Usage usage_of(const Job& job, const Host& host, double elapsed) {
+  Usage use;
+  const auto used = job.reading.cpu_ns - std::min(job.reading.cpu_ns, job.anchor_reading.cpu_ns);
+  use.cpu = static_cast<double>(used) / 1e9 / elapsed / host.cores;
+  use.memory = static_cast<double>(job.reading.memory) / host.memory;
+  const auto moved = rate_of(job.traffic.io, job.anchor_traffic.io, elapsed);
+  const auto all = rate_of(job.traffic.host_io, job.anchor_traffic.host_io, elapsed);
+  // What a container reads from memory disks is not in the disks' total.
+  if (moved && all) use.blkio = *moved > 0 ? *moved / std::max(*moved, *all) : 0;
+  return use;
+}
+
+}  // namespace
+
+void take_traffic(Job& job, const Moment& now, const Traffic& traffic) {
+  const double elapsed = now.steady - job.traffic_at.steady;
+  if (job.has_traffic) {
+    job.io_rate = rate_of(traffic.io, job.traffic.io, elapsed);
+    job.network_rate = rate_of(traffic.network, job.traffic.network, elapsed);
+  }
+  job.has_traffic = true;
+  job.traffic_at = now;
+  job.traffic = traffic;
+}
+
 void measure(Job& job, const Host& host, const Moment& now, const growth::Parameters& parameters,
              double interval) {
-  job.is_fresh = false;
+  job.cpu.is_fresh = job.memory.is_fresh = job.io.is_fresh = false;
   if (!job.extractor || !job.has_reading) return;
   const metrics::Report report = job.extractor->report();
   // Another series was chosen meanwhile: its values have nothing to do with the kept ones.
@@ -78,14 +114,16 @@ void measure(Job& job, const Host& host, const Moment& now, const growth::Parame
   }
   const double elapsed = now.steady - job.anchor.steady;
   if (elapsed < kClosestLooks) {
-    job.is_fresh = job.growth.has_value() && job.verdict == growth::Verdict::measured;
+    for (Place* place : {&job.cpu, &job.memory, &job.io}) {
+      place->is_fresh = place->growth.has_value() && job.verdict == growth::Verdict::measured;
+    }
     return;
   }
   const bool has_news = report.count != job.anchor_count;
   if (!has_news && parameters.estimator == growth::Estimator::robust) {
     const double silence = now.wall - job.silent_since;
     if (silence > std::max(kSilentGaps * usual_gap(report), kSilentIntervals * interval)) {
-      job.list = List::nl;
+      job.cpu.list = job.memory.list = job.io.list = List::nl;
       job.verdict = growth::Verdict::unmeasured;
     }
     return;
@@ -97,18 +135,23 @@ void measure(Job& job, const Host& host, const Moment& now, const growth::Parame
     progress = growth::progress_between(samples_of(job, report), job.anchor.wall, now.wall,
                                         report.goal, *scale, parameters);
   }
-  Usage use;
-  const auto used = job.reading.cpu_ns - std::min(job.reading.cpu_ns, job.anchor_reading.cpu_ns);
-  use.cpu = static_cast<double>(used) / 1e9 / elapsed / host.cores;
-  if (use.cpu > 0 && parameters.estimator == growth::Estimator::robust) {
-    use.cpu = std::max(use.cpu, kLeastUse);
+  Usage use = usage_of(job, host, elapsed);
+  for (double* share : {&use.cpu, &use.memory, &use.blkio}) {
+    if (*share > 0 && parameters.estimator == growth::Estimator::robust) {
+      *share = std::max(*share, kLeastUse);
+    }
   }
-  use.memory = static_cast<double>(job.reading.memory) / host.memory;
   const growth::Efficiency efficiency = growth::efficiency(progress, use);
   job.verdict = progress.verdict;
-  if (efficiency.cpu) job.growth = efficiency.cpu;
   // A job that diverges keeps its place: it has not converged, whatever its growth of 0 suggests.
-  job.is_fresh = efficiency.cpu.has_value() && progress.verdict == growth::Verdict::measured;
+  const bool is_measured = progress.verdict == growth::Verdict::measured;
+  const auto put = [is_measured](Place& place, const std::optional<double>& growth) {
+    if (growth) place.growth = growth;
+    place.is_fresh = growth.has_value() && is_measured;
+  };
+  put(job.cpu, efficiency.cpu);
+  put(job.memory, efficiency.memory);
+  put(job.io, efficiency.blkio);
   set_anchor(job, now, report);
 }
 
@@ -120,8 +163,8 @@ void end_catching_up(Job& job) {
   job.recorded_metric = report.metric;
 }
 
-std::optional<double> growth_for_decision(const Job& job) {
-  return job.is_fresh ? job.growth : std::nullopt;
+std::optional<double> growth_for_decision(const Place& place) {
+  return place.is_fresh ? place.growth : std::nullopt;
 }
 
 const char* verdict_of(const Job& job) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cgroups/cpu.h"
+#include "cgroups/setting.h"
 #include "ctrl/control.h"
 #include "ctrl/engine/client.h"
 #include "ctrl/growth/growth.h"
@@ -33,6 +33,23 @@ struct Reading {
   std::uint64_t memory = 0;
 };
 
+/// Counters that are read less often than at each look. Units: bytes since the container began, or
+/// none where they cannot be had; `host_io` bytes of the host's disks since it booted.
+struct Traffic {
+  std::optional<std::uint64_t> io;
+  std::optional<std::uint64_t> network;
+  std::uint64_t host_io = 0;
+};
+
+/// What one resource's executor says of a job.
+struct Place {
+  List list = List::nl;
+  double limit = 1;              ///< the executor's
+  double granted = 1;            ///< the one that is made real, see grant()
+  std::optional<double> growth;  ///< of the last measurement
+  bool is_fresh = false;         ///< growth was measured at the last decision
+};
+
 /// What the host has. Units: cores, bytes.
 struct Host {
   double cores = 1;
@@ -50,34 +67,40 @@ struct Job {
   std::string log_problem;  ///< why its log cannot be followed; "" = it is
   std::optional<metrics::Extractor> extractor;
 
-  cgroups::CpuSetting original;
-  cgroups::CpuSetting present;     ///< as last written or read
+  cgroups::Setting original;
+  cgroups::Setting present;        ///< as last written or read
   bool is_original_saved = false;  ///< the store holds `original` as it is here
   bool is_limited = false;         ///< something else than the original was written
   bool is_reverted = false;        ///< somebody else changed it since
 
-  List list = List::nl;
-  double limit = 1;    ///< the executor's
-  double granted = 1;  ///< the one that is made real, see grant()
+  Place cpu;
+  Place memory;
+  Place io;
   std::string reason;  ///< of the last decision, for a person
 
   // Measuring: the anchor is the last look at which growth was measured.
   bool has_anchor = false;
   Moment anchor;
   Reading anchor_reading;
+  Traffic anchor_traffic;
   std::size_t anchor_count = 0;        ///< values seen by then
   std::vector<Sample> anchor_samples;  ///< the last ones by then: E at the anchor, and its noise
   std::string anchor_metric;
-  double silent_since = 0;       ///< wall time of the anchor or of the first look
-  std::optional<double> growth;  ///< on CPU, of the last measurement
+  double silent_since = 0;  ///< wall time of the anchor or of the first look
   growth::Verdict verdict = growth::Verdict::unmeasured;
-  bool is_fresh = false;  ///< growth was measured at the last decision
 
   // The look before, for usage.
   bool has_reading = false;
   Moment read_at;
   Reading reading;
   std::optional<double> cpu_share;
+
+  // The last traffic, and its rate since the one before. Units: bytes per second.
+  bool has_traffic = false;
+  Moment traffic_at;
+  Traffic traffic;
+  std::optional<double> io_rate;
+  std::optional<double> network_rate;
 
   // Recording.
   std::size_t recorded_count = 0;
@@ -90,10 +113,19 @@ struct Job {
   double admitted = 0;          ///< wall time; what was printed before may be recorded already
 
   [[nodiscard]] const std::string& id() const { return container.id; }
+  [[nodiscard]] Place& place(Resource resource) {
+    return resource == Resource::cpu ? cpu : resource == Resource::memory ? memory : io;
+  }
+  [[nodiscard]] const Place& place(Resource resource) const {
+    return const_cast<Job*>(this)->place(resource);
+  }
 };
 
 /// Takes a reading: the use since the one before becomes cpu_share.
 void take_reading(Job& job, const Host& host, const Moment& now, const Reading& reading);
+
+/// Takes the counters of traffic: what passed since the ones before becomes the rates.
+void take_traffic(Job& job, const Moment& now, const Traffic& traffic);
 
 /// Measures growth at a decision. With the robust estimator a job without a new value since the
 /// last measurement is "not measured" this time; the time goes on counting from that measurement.
@@ -106,7 +138,7 @@ void measure(Job& job, const Host& host, const Moment& now, const growth::Parame
 void end_catching_up(Job& job);
 
 /// What the executor gets: empty while not measured.
-[[nodiscard]] std::optional<double> growth_for_decision(const Job& job);
+[[nodiscard]] std::optional<double> growth_for_decision(const Place& place);
 
 /// "measured", "unmeasured", "diverging" or "no metric".
 [[nodiscard]] const char* verdict_of(const Job& job);

@@ -17,16 +17,25 @@ constexpr int kPatience = 5;
 Limits::Limits(cgroups::CgroupFs& fs, Effects& effects, store::Store& store)
     : fs_(fs), effects_(effects), store_(store), patience_(kPatience) {}
 
+void Limits::find_mechanism(const cgroups::Group& group) {
+  Result<std::vector<cgroups::BlockDevice>> devices = cgroups::read_block_devices(fs_);
+  mechanism_ =
+      cgroups::probe_io(fs_, group, devices ? *devices : std::vector<cgroups::BlockDevice>());
+  is_mechanism_known_ = fs_.exists(cgroups::io_controller(fs_), group.io);
+}
+
 bool is_gone(const Error& error) {
   return error.code == boost::system::errc::no_such_process || error.code.value() == ESTALE;
 }
 
-void Limits::tell_systemd(const cgroups::Group& group, const cgroups::CpuSetting& setting) {
-  if (group.scope.empty()) return;
+void Limits::tell_systemd(const Target& target) {
+  const std::string& scope = target.container.group.scope;
+  if (scope.empty()) return;
+  auto properties = cgroups::unit_properties(target.present, target.setting, fs_, mechanism_,
+                                             cgroups::Rounding::exact);
   // A bus call can take as long as systemd likes, so it goes to the effects thread.
-  const bool is_v2 = fs_.is_v2("cpu");
-  const bool is_queued = effects_.try_post([scope = group.scope, setting, is_v2] {
-    if (Result<void> told = cgroups::tell_systemd(scope, setting, is_v2); !told) {
+  const bool is_queued = effects_.try_post([scope, properties = std::move(properties)] {
+    if (Result<void> told = cgroups::tell_systemd(scope, properties); !told) {
       log::warning("systemd was not told of a limit, a daemon-reload may undo it: " +
                    told.error().message());
     }
@@ -35,11 +44,14 @@ void Limits::tell_systemd(const cgroups::Group& group, const cgroups::CpuSetting
 }
 
 // What systemd keeps now comes back at some daemon-reload, when nobody looks any more.
-Async<void> Limits::tell_systemd_for_good(std::string scope, cgroups::CpuSetting setting) {
-  auto tell = [scope, setting, is_v2 = fs_.is_v2("cpu"), patience = patience_] {
+Async<void> Limits::tell_systemd_for_good(store::Original original, cgroups::Setting present) {
+  auto properties = cgroups::unit_properties(present, original.setting, fs_, mechanism_,
+                                             cgroups::Rounding::whole_percent);
+  auto tell = [scope = original.group.scope, properties = std::move(properties),
+               patience = patience_] {
     Result<void> told;
     for (int i = 0; i < patience; ++i) {
-      told = cgroups::tell_systemd(scope, setting, is_v2, cgroups::Rounding::whole_percent);
+      told = cgroups::tell_systemd(scope, properties);
       if (told || told.error().code.value() != ETIMEDOUT) break;
     }
     return told;
@@ -51,6 +63,19 @@ Async<void> Limits::tell_systemd_for_good(std::string scope, cgroups::CpuSetting
   if (told) co_return;
   log::warning("systemd was not told of a restored limit, a daemon-reload may undo it: " +
                told.error().message());
+}
+
+// CPU and I/O at once; memory on the effects thread, where lowering it may wait for the kernel.
+Async<Result<void>> Limits::write(Target target) {
+  const cgroups::Group& group = target.container.group;
+  Result<void> written =
+      cgroups::write_setting(fs_, group, target.present, target.setting, mechanism_, false);
+  if (target.present.memory == target.setting.memory) co_return written;
+  auto lower = [this, group, to = target.setting.memory] {
+    return cgroups::write_memory(fs_, group, to);
+  };
+  Result<void> lowered = co_await effects_.run(std::move(lower));
+  co_return written ? lowered : written;
 }
 
 Async<std::vector<Outcome>> Limits::apply(std::vector<Target> targets) {
@@ -72,32 +97,37 @@ Async<std::vector<Outcome>> Limits::apply(std::vector<Target> targets) {
     if (!outcome.is_original_saved) {
       outcome.problem =
           "limits are left alone, since the original could not be saved: " + cannot_save;
-    } else if (Result<void> written =
-                   cgroups::write_cpu(fs_, target.container.group, target.setting);
-               !written) {
+    } else if (Result<void> written = co_await write(target); !written) {
       outcome.is_gone = is_gone(written.error());
       if (!outcome.is_gone) outcome.problem = written.error().message();
     } else {
       outcome.is_written = true;
-      tell_systemd(target.container.group, target.setting);
+      tell_systemd(target);
     }
     outcomes.push_back(std::move(outcome));
   }
   co_return outcomes;
 }
 
+// What is there is read first: it may be anybody's, and what is alike is not written.
 Async<Result<void>> Limits::restore(store::Original original) {
-  Result<void> written = cgroups::write_cpu(fs_, original.group, original.setting);
+  Result<cgroups::Setting> present = cgroups::read_setting(fs_, original.group, mechanism_);
+  Result<void> written;
+  // Raising a limit blocks nowhere.
+  const auto write = [&] {
+    written = present ? cgroups::write_setting(fs_, original.group, *present, original.setting,
+                                               mechanism_, true)
+                      : Result<void>(present.error());
+  };
+  write();
+  if (written && !original.group.scope.empty()) {
+    co_await tell_systemd_for_good(original, *present);
+    // systemd has written what it was told, which is rounded.
+    present = cgroups::read_setting(fs_, original.group, mechanism_);
+    write();
+  }
   if (!written && !is_gone(written.error())) {
     co_return wrap(written.error(), "restoring the limits of " + original.name);
-  }
-  if (written && !original.group.scope.empty()) {
-    co_await tell_systemd_for_good(original.group.scope, original.setting);
-    // systemd has written what it was told, which is rounded.
-    written = cgroups::write_cpu(fs_, original.group, original.setting);
-    if (!written && !is_gone(written.error())) {
-      co_return wrap(written.error(), "restoring the limits of " + original.name);
-    }
   }
   auto forget = [this, id = original.id] { return store_.forget_original(id); };
   Result<void> forgotten = co_await effects_.run(std::move(forget));
@@ -108,18 +138,26 @@ Async<Result<void>> Limits::restore(store::Original original) {
 
 void Limits::undo(const store::Original& original) {
   Result<void> written;
+  std::vector<cgroups::UnitProperty> properties;
   if (fs_.exists("cpu", original.group.cpu)) {
-    written = cgroups::write_cpu(fs_, original.group, original.setting);
+    Result<cgroups::Setting> present = cgroups::read_setting(fs_, original.group, mechanism_);
+    written = present ? cgroups::write_setting(fs_, original.group, *present, original.setting,
+                                               mechanism_, true)
+                      : Result<void>(present.error());
+    if (present) {
+      properties = cgroups::unit_properties(*present, original.setting, fs_, mechanism_,
+                                            cgroups::Rounding::exact);
+    }
   }
   if (!written && !is_gone(written.error())) {
     log::warning("restoring the limits of " + original.name + ": " + written.error().message());
     return;  // the store keeps it for the next start
   }
   // Nobody waits for this: a row that stays behind speaks of a group that is gone.
-  const bool is_queued = effects_.try_post([this, original, is_v2 = fs_.is_v2("cpu")] {
+  const bool is_queued = effects_.try_post([this, original, properties] {
     // A scope that ends with its container cannot be told, and needs not be.
-    if (!original.group.scope.empty()) {
-      (void)cgroups::tell_systemd(original.group.scope, original.setting, is_v2);
+    if (!original.group.scope.empty() && !properties.empty()) {
+      (void)cgroups::tell_systemd(original.group.scope, properties);
     }
     (void)store_.forget_original(original.id);
   });
@@ -132,6 +170,7 @@ Async<Result<std::size_t>> Limits::restore_leftovers() {
   if (!left) co_return left.error();
   std::size_t count = 0;
   for (const store::Original& original : *left) {
+    if (!is_mechanism_known_) find_mechanism(original.group);
     Result<void> restored = co_await restore(original);
     if (restored) {
       ++count;

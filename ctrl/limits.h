@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries CPU settings out: saves the original before the first change, writes, reads back, tells
+// Carries settings out: saves the original before the first change, writes, reads back, tells
 // systemd, restores. A container whose original cannot be saved is left as it is.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cgroups/cgroup_fs.h"
-#include "cgroups/cpu.h"
+#include "cgroups/setting.h"
 #include "ctrl/async.h"
 #include "ctrl/store/store.h"
 
@@ -20,7 +20,8 @@ class Effects;
 struct Target {
   store::Original container;  ///< who, where, and what it had
   bool is_original_saved = false;
-  cgroups::CpuSetting setting;
+  cgroups::Setting present;  ///< as known
+  cgroups::Setting setting;
 };
 
 /// What became of a target.
@@ -38,6 +39,10 @@ struct Outcome {
 class Limits {
  public:
   Limits(cgroups::CgroupFs& fs, Effects& effects, store::Store& store);
+  /// Finds how block I/O is limited on this host, by looking at one container's group.
+  void find_mechanism(const cgroups::Group& group);
+  [[nodiscard]] bool is_mechanism_known() const { return is_mechanism_known_; }
+  [[nodiscard]] const cgroups::IoMechanism& mechanism() const { return mechanism_; }
 
   /// Writes every target, each on its own: one failure does not keep another from being written.
   Async<std::vector<Outcome>> apply(std::vector<Target> targets);
@@ -54,12 +59,15 @@ class Limits {
   Async<Result<std::size_t>> restore_leftovers();
 
  private:
-  void tell_systemd(const cgroups::Group& group, const cgroups::CpuSetting& setting);
-  Async<void> tell_systemd_for_good(std::string scope, cgroups::CpuSetting setting);
+  Async<Result<void>> write(Target target);
+  void tell_systemd(const Target& target);
+  Async<void> tell_systemd_for_good(store::Original original, cgroups::Setting present);
 
   cgroups::CgroupFs& fs_;
   Effects& effects_;
   store::Store& store_;
+  cgroups::IoMechanism mechanism_;
+  bool is_mechanism_known_ = false;
   int patience_;  ///< how often a restore asks a systemd that does not answer
 };
 

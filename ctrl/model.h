@@ -30,6 +30,14 @@ struct Usage {
   double netio = 0;
 };
 
+/// What is limited.
+enum class Resource { cpu, memory, io };
+
+/// "cpu", "memory", "io".
+[[nodiscard]] constexpr const char* name(Resource resource) {
+  return resource == Resource::cpu ? "cpu" : resource == Resource::memory ? "memory" : "io";
+}
+
 /// "NL", "WL", "CL".
 [[nodiscard]] constexpr const char* name(List list) {
   return list == List::nl ? "NL" : list == List::wl ? "WL" : "CL";

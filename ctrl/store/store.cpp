@@ -48,6 +48,41 @@ double value_from(const std::string& text) {
   return value;
 }
 
+std::int64_t as_integer(std::uint64_t number) { return static_cast<std::int64_t>(number); }
+std::optional<std::int64_t> as_integer(const std::optional<std::uint64_t>& number) {
+  return number ? std::optional(static_cast<std::int64_t>(*number)) : std::nullopt;
+}
+
+// {"8:0":[read, written, read operations, written operations]}, null = no cap; "" = no caps.
+std::string text_of(const std::map<std::string, cgroups::IoCap>& caps) {
+  if (caps.empty()) return "";
+  boost::json::object all;
+  const auto cap = [](const std::optional<std::uint64_t>& value) {
+    return value ? boost::json::value(*value) : boost::json::value(nullptr);
+  };
+  for (const auto& [device, c] : caps) {
+    all[device] = boost::json::array{cap(c.read_bytes), cap(c.written_bytes), cap(c.read_ops),
+                                     cap(c.written_ops)};
+  }
+  return render_json(all);
+}
+
+std::map<std::string, cgroups::IoCap> caps_from(const std::string& text) {
+  std::map<std::string, cgroups::IoCap> caps;
+  Result<boost::json::value> all = parse_json(text);
+  if (!all || !all->is_object()) return caps;
+  for (const auto& member : all->get_object()) {
+    if (!member.value().is_array() || member.value().get_array().size() != 4) continue;
+    const boost::json::array& values = member.value().get_array();
+    const auto cap = [&values](std::size_t i) {
+      return values[i].is_number() ? std::optional(values[i].to_number<std::uint64_t>())
+                                   : std::nullopt;
+    };
+    caps[std::string(member.key().data(), member.key().size())] = {cap(0), cap(1), cap(2), cap(3)};
+  }
+  return caps;
+}
+
 Run run_from(const Statement& row) {
   Run run;
   run.id = row.text(1);
@@ -104,12 +139,15 @@ Result<void> Store::save_originals(const std::vector<Original>& originals) {
   const std::string doing = "saving original limits";
   Transaction transaction(db_);
   Statement put(db_,
-                "INSERT OR REPLACE INTO originals(id,name,cpu,cpuacct,memory,scope,weight,quota_us,"
-                "period_us) VALUES(?,?,?,?,?,?,?,?,?)");
+                "INSERT OR REPLACE INTO originals(id,name,cpu,cpuacct,memory,scope,io,weight,"
+                "quota_us,period_us,soft_bytes,io_weight,io_caps) "
+                "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
   for (const Original& o : originals) {
     put.bind(o.id).bind(o.name).bind(o.group.cpu).bind(o.group.cpuacct).bind(o.group.memory);
-    put.bind(o.group.scope).bind(static_cast<std::int64_t>(o.setting.weight));
-    put.bind(o.setting.quota_us).bind(static_cast<std::int64_t>(o.setting.period_us));
+    put.bind(o.group.scope).bind(o.group.io).bind(as_integer(o.setting.cpu.weight));
+    put.bind(o.setting.cpu.quota_us).bind(as_integer(o.setting.cpu.period_us));
+    put.bind(as_integer(o.setting.memory.soft_bytes)).bind(as_integer(o.setting.io.weight));
+    put.bind(text_of(o.setting.io.caps));
     if (Result<void> done = put.run(doing); !done) return done;
   }
   Result<void> saved = transaction.commit(doing);
@@ -136,8 +174,8 @@ Result<void> Store::forget_unforgotten() {
 
 Result<std::vector<Original>> Store::originals() {
   Statement all(db_,
-                "SELECT id,name,cpu,cpuacct,memory,scope,weight,quota_us,period_us "
-                "FROM originals");
+                "SELECT id,name,cpu,cpuacct,memory,scope,io,weight,quota_us,period_us,soft_bytes,"
+                "io_weight,io_caps FROM originals");
   std::vector<Original> found;
   for (;;) {
     Result<bool> row = all.step("reading original limits");
@@ -150,9 +188,13 @@ Result<std::vector<Original>> Store::originals() {
     o.group.cpuacct = all.text(3);
     o.group.memory = all.text(4);
     o.group.scope = all.text(5);
-    o.setting.weight = static_cast<std::uint64_t>(all.integer(6));
-    if (!all.is_null(7)) o.setting.quota_us = all.integer(7);
-    o.setting.period_us = static_cast<std::uint64_t>(all.integer(8));
+    o.group.io = all.text(6);
+    o.setting.cpu.weight = static_cast<std::uint64_t>(all.integer(7));
+    if (!all.is_null(8)) o.setting.cpu.quota_us = all.integer(8);
+    o.setting.cpu.period_us = static_cast<std::uint64_t>(all.integer(9));
+    if (!all.is_null(10)) o.setting.memory.soft_bytes = static_cast<std::uint64_t>(all.integer(10));
+    if (!all.is_null(11)) o.setting.io.weight = static_cast<std::uint64_t>(all.integer(11));
+    o.setting.io.caps = caps_from(all.text(12));
     found.push_back(std::move(o));
   }
 }

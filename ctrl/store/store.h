@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cgroups/cpu.h"
+#include "cgroups/setting.h"
 #include "ctrl/model.h"
 
 struct sqlite3;
@@ -25,7 +25,7 @@ struct Original {
   std::string id;
   std::string name;
   cgroups::Group group;
-  cgroups::CpuSetting setting;
+  cgroups::Setting setting;
 };
 
 /// What a person decided about a container by command, kept across restarts of the daemon.

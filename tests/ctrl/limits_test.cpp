@@ -38,7 +38,7 @@ class Scope {
   }
 
   Result<void> restore(const cgroups::CpuSetting& setting) {
-    store::Original original{"4f", "job", {kGroup, kGroup, kGroup, "docker-4f.scope"}, setting};
+    store::Original original{"4f", "job", {kGroup, kGroup, kGroup, "docker-4f.scope"}, {setting}};
     boost::asio::io_context io(1);
     Effects effects;
     Limits limits(fs_, effects, *store_);
@@ -51,7 +51,7 @@ class Scope {
   void undo(const std::string& group, const cgroups::CpuSetting& setting) {
     Effects effects;
     Limits limits(fs_, effects, *store_);
-    store::Original original{"4f", "job", {group, group, group, ""}, setting};
+    store::Original original{"4f", "job", {group, group, group, ""}, {setting}};
     REQUIRE(store_->save_originals({original}).has_value());
     limits.undo(original);
     effects.finish();

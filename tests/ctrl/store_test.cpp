@@ -46,9 +46,12 @@ Original original(const std::string& id) {
   Original o;
   o.id = id;
   o.name = "job-" + id;
-  o.group = {"docker/" + id, "docker/" + id, "docker/" + id, ""};
-  o.setting.weight = 512;
-  o.setting.quota_us = 150000;
+  o.group = {"docker/" + id, "docker/" + id, "docker/" + id, "", "docker/" + id};
+  o.setting.cpu.weight = 512;
+  o.setting.cpu.quota_us = 150000;
+  o.setting.memory.soft_bytes = 1U << 30;
+  o.setting.io.weight = 300;
+  o.setting.io.caps["8:0"] = {1U << 20, std::nullopt, std::nullopt, 100};
   return o;
 }
 
@@ -73,15 +76,16 @@ TEST_CASE("originals survive the store's end exactly") {
   CHECK(back->front().id == "a");
   CHECK(back->front().setting == original("a").setting);
   CHECK(back->front().group.cpu == "docker/a");
+  CHECK(back->front().group.io == "docker/a");
 }
 
 TEST_CASE("an original without a quota comes back without one") {
   const Folder folder;
   Original o = original("a");
-  o.setting.quota_us.reset();
+  o.setting.cpu.quota_us.reset();
   const auto store = open(folder);
   REQUIRE(store->save_originals({o}).has_value());
-  CHECK_FALSE((*store->originals())[0].setting.quota_us.has_value());
+  CHECK_FALSE((*store->originals())[0].setting.cpu.quota_us.has_value());
 }
 
 TEST_CASE("a forgotten original is gone") {
@@ -279,7 +283,8 @@ PRAGMA user_version = 1;
   const auto store = open(folder);
   const auto originals = store->originals();
   REQUIRE((originals.has_value() && originals->size() == 1));
-  CHECK(originals->front().setting == original("a").setting);
+  CHECK(originals->front().setting.cpu == original("a").setting.cpu);
+  CHECK_FALSE(originals->front().setting.memory.soft_bytes.has_value());
   const auto choices = store->choices();
   REQUIRE((choices.has_value() && choices->size() == 1));
   CHECK(choices->front().released);

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cgroups/setting.h"
+
+#include <iterator>
+
+namespace flowcon::cgroups {
+
+bool limits_alike(const Setting& a, const Setting& b) {
+  return limits_alike(a.cpu, b.cpu) && a.memory == b.memory && limits_alike(a.io, b.io);
+}
+
+Result<Setting> read_setting(const CgroupFs& fs, const Group& group, const IoMechanism& mechanism) {
+  Setting setting;
+  Result<CpuSetting> cpu = read_cpu(fs, group);
+  if (!cpu) return cpu.error();
+  setting.cpu = *cpu;
+  if (Result<MemorySetting> memory = read_memory(fs, group)) setting.memory = *memory;
+  if (Result<IoSetting> io = read_io(fs, group, mechanism)) setting.io = std::move(*io);
+  return setting;
+}
+
+Result<void> write_setting(CgroupFs& fs, const Group& group, const Setting& from, const Setting& to,
+                           const IoMechanism& mechanism, bool with_memory) {
+  Result<void> written = write_cpu(fs, group, to.cpu);
+  // A group that is gone has nothing else either.
+  if (!written && written.error().code.value() == ESTALE) return written;
+  if (!limits_alike(from.io, to.io)) {
+    if (auto io = write_io(fs, group, to.io, mechanism); !io && written) written = io;
+  }
+  if (with_memory && from.memory != to.memory) {
+    if (auto memory = write_memory(fs, group, to.memory); !memory && written) written = memory;
+  }
+  return written;
+}
+
+std::vector<UnitProperty> unit_properties(const Setting& from, const Setting& to,
+                                          const CgroupFs& fs, const IoMechanism& mechanism,
+                                          Rounding rounding) {
+  std::vector<UnitProperty> all = unit_properties(to.cpu, fs.is_v2("cpu"), rounding);
+  const auto add = [&all](std::vector<UnitProperty> more) {
+    all.insert(all.end(), std::make_move_iterator(more.begin()),
+               std::make_move_iterator(more.end()));
+  };
+  if (from.memory != to.memory) add(unit_properties(to.memory, fs.is_v2("memory")));
+  if (!limits_alike(from.io, to.io)) {
+    add(unit_properties(to.io, mechanism, !from.io.caps.empty() || !to.io.caps.empty()));
+  }
+  return all;
+}
+
+}  // namespace flowcon::cgroups

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// All limits of one group together: CPU, memory's soft limit, block I/O. What a group does not have
+// (no such controller, no weight on any disk) is none, and is left alone.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "cgroups/cpu.h"
+#include "cgroups/io.h"
+#include "cgroups/memory.h"
+
+namespace flowcon::cgroups {
+
+struct Setting {
+  CpuSetting cpu = {};
+  MemorySetting memory = {};
+  IoSetting io = {};
+  bool operator==(const Setting&) const = default;
+};
+
+/// Equal in what they limit, see limits_alike() of each.
+[[nodiscard]] bool limits_alike(const Setting& a, const Setting& b);
+
+/// Errors: of read_cpu. Memory and I/O that cannot be read are none.
+[[nodiscard]] Result<Setting> read_setting(const CgroupFs& fs, const Group& group,
+                                           const IoMechanism& mechanism);
+
+/// Writes CPU and I/O, each on its own; memory only where `with_memory`, since on v2 lowering it
+/// can block. What `from` (present, as known) has alike is not touched, but CPU is always compared
+/// with the kernel. Errors: of the first that failed; the others are written all the same.
+[[nodiscard]] Result<void> write_setting(CgroupFs& fs, const Group& group, const Setting& from,
+                                         const Setting& to, const IoMechanism& mechanism,
+                                         bool with_memory);
+
+/// What systemd is told of it in one call. Caps only where either of the two has some.
+[[nodiscard]] std::vector<UnitProperty> unit_properties(const Setting& from, const Setting& to,
+                                                        const CgroupFs& fs,
+                                                        const IoMechanism& mechanism,
+                                                        Rounding rounding);
+
+}  // namespace flowcon::cgroups
