@@ -274,13 +274,13 @@ Result<boost::json::value> DaemonClient::post(const std::string& target,
 Result<Answer> DaemonClient::exchange_newer(bool is_post, const std::string& target,
                                             const std::string& body) const {
   constexpr unsigned kNotFound = 404;
-  constexpr const char* kYoungest = "/v1/doctor";
   Result<Answer> answer = exchange(make_request(is_post, target, body), path_, timeout_);
   if (!answer || answer->status != kNotFound) return answer;
-  // It may be the container that is not there. The sentence is for people, so another call tells.
-  if (target != kYoungest) {
-    const Result<Answer> youngest = exchange(make_request(false, kYoungest, ""), path_, timeout_);
-    if (!youngest || youngest->status != kNotFound) return answer;
+  // It may be the container that is not there. The sentence is for people, so the status tells:
+  // it says whether control is paused since that can be said.
+  if (target.rfind("/v1/containers/", 0) == 0) {
+    const Result<boost::json::value> status = get("/v1/status");
+    if (!status || status->get_object().contains("paused")) return answer;
   }
   return bad_input("flowcond is older than this plugin (" FLOWCON_VERSION
                    ") and does not know this command. Update the package on its host, then: "

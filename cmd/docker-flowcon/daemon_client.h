@@ -41,8 +41,8 @@ class DaemonClient {
                                                 const std::string& body) const;
 
   /// The same for a call that flowcond has only since it takes people's decisions. Errors: also
-  /// that flowcond is older than this plugin, where it answers 404 and has no GET /v1/doctor, which
-  /// came with these calls.
+  /// that flowcond is older than this plugin, where it answers 404 and either no container can be
+  /// meant or its status does not know of pauses.
   [[nodiscard]] Result<boost::json::value> get_newer(const std::string& target) const;
   [[nodiscard]] Result<boost::json::value> post_newer(const std::string& target,
                                                       const std::string& body) const;

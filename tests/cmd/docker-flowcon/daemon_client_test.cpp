@@ -121,10 +121,12 @@ TEST_CASE("a daemon without the newer calls is said to be older, not the contain
       ") and does not know this command. Update the package on its host, then: systemctl restart "
       "flowcond";
 
+  CHECK(client.post_newer("/v1/containers/x/pause", "").error().what == "nothing canned here");
+  fake.answer("GET /v1/status", 200, R"({"containers":[]})");
   CHECK(client.post_newer("/v1/containers/x/pause", "").error().what == older);
   CHECK(client.get_text_newer("/v1/containers/x/explain").error().what == older);
   CHECK(client.get_newer("/v1/doctor").error().what == older);
-  fake.answer("GET /v1/doctor", 200, R"({"abilities":[]})");
+  fake.answer("GET /v1/status", 200, R"({"paused":false,"containers":[]})");
   CHECK(client.post_newer("/v1/containers/x/pause", "").error().what == "nothing canned here");
   CHECK(client.get_text_newer("/v1/containers/x/explain").error().what == "nothing canned here");
 }

@@ -116,8 +116,9 @@ TEST_CASE_METHOD(ExplainFixture, "nothing recorded, an unknown container, an old
   fake.answer(kLast, 200, answer_of(""));
   const Outcome nothing = run({"vae"});
   const Outcome no_state = run({"vae", "--state"});
+  fake.answer("GET /v1/status", 200, R"({"containers":[]})");
   const Outcome older = run({"gone"});
-  fake.answer("GET /v1/doctor", 200, "{}");
+  fake.answer("GET /v1/status", 200, R"({"paused":false,"containers":[]})");
   fake.answer("GET /v1/containers/gone/explain?last=1", 404,
               R"({"error":"nothing is recorded of gone"})");
   const Outcome gone = run({"gone"});

@@ -97,7 +97,7 @@ TEST_CASE_METHOD(SteeringFixture, "set sends what was said and nothing else") {
 }
 
 TEST_CASE_METHOD(SteeringFixture, "each command goes on after a container that is not there") {
-  fake.answer("GET /v1/doctor", 200, R"({"abilities":[]})");
+  fake.answer("GET /v1/status", 200, R"({"paused":false,"containers":[]})");
   const std::vector<Words> commands{
       {"pause"}, {"resume"}, {"pin", "--cpu", "0.5"}, {"unpin"}, {"set", "--weight", "2"}};
   for (const Words& command : commands) {
@@ -118,6 +118,7 @@ TEST_CASE_METHOD(SteeringFixture, "each command goes on after a container that i
 }
 
 TEST_CASE_METHOD(SteeringFixture, "an older daemon is said to be older") {
+  fake.answer("GET /v1/status", 200, R"({"containers":[]})");
   for (const Words& words : std::vector<Words>{{"pause", "x"},
                                                {"pause", "--all"},
                                                {"resume", "x"},
