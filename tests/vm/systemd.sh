@@ -17,7 +17,9 @@ is_original() { is "$(settings)" "$originals"; }
 settings() { local name; for name in flat1 learn1 capped; do printf '%s: %s\n' "$name" "$(setting "$name")"; done; }
 
 journal_line() { journalctl -q -b -u "$UNIT" -o cat --no-pager | grep -F -- "$1"; }
-complaints() { service_complaints | grep -vE 'Watchdog timeout|Main process exited|Failed with result|Killing process' || :; }
+# Nor of a systemd that reloads for so long that it does not answer in time: a limit that it has undone
+# for that is put back.
+complaints() { service_complaints | grep -vE 'Watchdog timeout|Main process exited|Failed with result|Killing process|not told of a limit.*timed out' || :; }
 
 begin_service "$@"
 
@@ -43,12 +45,13 @@ check "the quotas are the users' own" is "$(quota flat1), $(quota learn1), $(quo
 
 written=$(settings)
 limits_hold() { is "$(settings)" "$written"; }
-check "through ten daemon-reloads the weights hold" reloads 10 limits_hold
+survives 10 flat1 cpu.weight "through ten daemon-reloads a weight holds"
+check "and so does everything else" limits_hold
 reverts=$(status .reverts)
 systemctl set-property --runtime "$(scope flat1)" CPUWeight=77
 eventually "a weight that systemctl set-property has given is put back" limits_hold
 check "and is counted as a revert" status_has ".reverts == $reverts + 1"
-check "through the reload after it, too" reloads 1 limits_hold
+survives 1 flat1 cpu.weight "and holds through the next daemon-reload"
 
 check "the journal has the limit with its fields" journal_says flat1 \
   '.FLOWCON_OLD == "1" and (.FLOWCON_NEW | tonumber) < 1 and (.FLOWCON_REASON | test("^CL: growth .* is under alpha")) and .PRIORITY == "6" and .SYSLOG_IDENTIFIER == "flowcond" and .MESSAGE_ID == "0d2a0ac1bb7b4d6b8e6d94b6a4e0a7f2" and (.MESSAGE | startswith("limit of flat1: 1 -> "))'
@@ -56,7 +59,8 @@ check "the journal has the limit with its fields" journal_says flat1 \
 stop_service
 check "systemctl stop restores every setting exactly" is "$(settings)" "$originals"
 check "the service has ended well" service_is Result success
-check "a daemon-reload afterwards changes nothing" reloads 2 is_original
+survives 2 flat1 cpu.weight "a daemon-reload afterwards changes nothing"
+check "nor of the other containers" is_original
 check "and no original is left to restore" is "$(saved_originals)" ""
 
 # --- quotas -----------------------------------------------------------------------------------------
@@ -69,12 +73,13 @@ eventually "in quota mode a job that has converged gets a cap" quota_is flat1 "$
 check "a cap above the user's own changes nothing" is "$(quota capped)" "20000 100000"
 check "a job that learns keeps its own" is "$(quota learn1)" "100000 100000"
 reverts=$(status .reverts)
-check "through ten daemon-reloads the caps hold, or are back within a look" reloads 10 quota_is flat1 "$cap 100000"
-# systemd reads its file of the scope again, where quotas are whole percents.
-check "and each time that systemd had changed one is counted" status_has ".reverts > $reverts and .reverts <= $reverts + 10"
+survives 10 flat1 cpu.max "through ten daemon-reloads a cap is back within a look"
+# systemd reads its own file of the scope again, where quotas are rounded.
+check "each change is counted as a revert" status_has ".reverts >= $reverts + $RELOADS_FELT and .reverts <= $reverts + 20"
 stop_service
 check "systemctl stop takes the caps away" is_original
-check "and a daemon-reload brings none back" reloads 2 is_original
+survives 2 flat1 cpu.max "and a daemon-reload brings none back"
+check "nor of the other containers" is_original
 
 # --- a killed daemon --------------------------------------------------------------------------------
 
@@ -97,6 +102,6 @@ eventually "by the weights of the formula" weights_as_computed
 stop_service
 check "after all that systemctl stop restores every setting exactly" is_original
 check "and no original is left to restore" is "$(saved_originals)" ""
-check "the journal has no complaint but of the ends that were forced" is "$(complaints)" ""
+check "the journal has no complaint but of the ends that were forced here" is "$(complaints)" ""
 
 finish
