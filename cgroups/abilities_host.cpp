@@ -175,7 +175,7 @@ Ability probe_gpu(const ProbePlaces& places) {
   const auto gpus = Gpus::open(places.nvml);
   const auto reading = gpus ? (*gpus)->read() : Result<GpuReading>(gpus.error());
   if (!reading) {
-    ability.detail = printable(reading.error().message());
+    ability.detail = printable(reading.error().what);
     const int number = reading.error().code.value();
     ability.advice = number == ENOENT ? "none needed without an NVIDIA GPU; else install its driver"
                      : number == ENODEV ? "modprobe nvidia"

@@ -65,6 +65,11 @@ class HostGroup {
   [[nodiscard]] static std::string path_of(const std::string& controller) {
     return mount_of(controller) + "/" + test_group();
   }
+  /// Where a process can be put: v2 lets none into a group that hands its controllers on.
+  [[nodiscard]] static std::string process_path_of(const std::string& controller) {
+    const bool is_v2 = mount_of(controller) == mount_of("no such controller");
+    return path_of(controller) + (is_v2 ? "/inner" : "");
+  }
   [[nodiscard]] static std::string cpu_path() { return path_of("cpu"); }
   [[nodiscard]] static cgroups::Group outer() {
     return {test_group(), test_group(), test_group(), "", test_group()};

@@ -129,7 +129,7 @@ TEST_CASE("a cap bites, its bytes are counted, and it is taken off again") {
   REQUIRE(done.has_value());
   CHECK(read_io(*host.fs, host.outer(), mechanism).value() == wanted);
 
-  const std::string path = host.path_of(mechanism.is_v2 ? "io" : "blkio");
+  const std::string path = host.process_path_of(mechanism.is_v2 ? "io" : "blkio");
   const double capped = loop.read_in(path, 3 * kMiB);
   // 3 MiB at 2 MiB/s; the kernel lets the first slice (0.1 s and a little) pass at once.
   CHECK(capped > 1.0);

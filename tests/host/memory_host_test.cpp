@@ -48,7 +48,7 @@ TEST_CASE("a soft limit below the use ends nobody and can be lifted") {
   HostGroup host;
   if (!has_memory(host, "the soft limit below the use")) return;
   Child child(true);
-  child.move_to(host.path_of("memory"));
+  child.move_to(host.process_path_of("memory"));
   REQUIRE(write_memory(*host.fs, host.outer(), {kMiB}).has_value());
   CHECK(::kill(child.pid(), 0) == 0);
   CHECK(write_memory(*host.fs, host.outer(), {}).has_value());
@@ -72,7 +72,7 @@ TEST_CASE("memory that a process holds is its working set") {
     if (::write(ready[1], &byte, 1) != 1) ::_exit(1);
     while (true) ::pause();
   }
-  test::put(host.path_of("memory") + "/cgroup.procs", std::to_string(pid));
+  test::put(host.process_path_of("memory") + "/cgroup.procs", std::to_string(pid));
   char byte = 'x';
   CHECK(::write(go[1], &byte, 1) == 1);
   CHECK(::read(ready[0], &byte, 1) == 1);
