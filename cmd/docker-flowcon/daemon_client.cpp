@@ -276,6 +276,9 @@ Result<Answer> DaemonClient::exchange_newer(bool is_post, const std::string& tar
   constexpr unsigned kNotFound = 404;
   Result<Answer> answer = exchange(make_request(is_post, target, body), path_, timeout_);
   if (!answer || answer->status != kNotFound) return answer;
+  // Another program may listen there, which read_body() tells.
+  const Result<boost::json::value> said = parse_json(answer->text);
+  if (!said || !said->is_object() || !said->get_object().contains("error")) return answer;
   // It may be the container that is not there. The sentence is for people, so the status tells:
   // it says whether control is paused since that can be said.
   if (target.rfind("/v1/containers/", 0) == 0) {

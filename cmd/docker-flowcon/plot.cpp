@@ -26,8 +26,13 @@ constexpr unsigned kUsualHeight = 24;
 constexpr std::size_t kNameBytes = 64;
 constexpr double kDay = 86400;
 
-std::string plain_label(double value) { return number_text(value, 4); }
-std::string share_label(double value) { return percent_text(value); }
+// Losses of some thousands stay readable, and are told apart.
+std::string plain_label(double value) {
+  const double size = std::fabs(value);
+  return number_text(value, size >= 1e3 && size < 1e6 ? 6 : 4);
+}
+// More digits than in a table: an idle job's chart has labels that differ, too.
+std::string share_label(double value) { return number_text(value * 100, 3) + "%"; }
 std::string bytes_label(double value) { return memory_text(value); }
 std::string clock_label(double time) { return clock_text(time); }
 std::string moment_label(double time) { return moment_text(time); }

@@ -131,6 +131,17 @@ TEST_CASE("a daemon without the newer calls is said to be older, not the contain
   CHECK(client.get_text_newer("/v1/containers/x/explain").error().what == "nothing canned here");
 }
 
+TEST_CASE("a program that is not flowcond is not an older flowcond") {
+  const test::TempFolder folder;
+  test::FakeDaemon fake(folder.path() + "/s");
+  fake.answer("GET /v1/doctor", 404, R"({"message":"page not found"})");
+
+  const auto answer = DaemonClient(folder.path() + "/s").get_newer("/v1/doctor");
+
+  REQUIRE_FALSE(answer.has_value());
+  CHECK(answer.error().what.find("is another program listening there?") != std::string::npos);
+}
+
 TEST_CASE("a body comes back byte for byte where it is wanted so") {
   const test::TempFolder folder;
   test::FakeDaemon fake(folder.path() + "/s");
