@@ -25,6 +25,7 @@ docker info --format 'driver {{.CgroupDriver}} {{.CgroupVersion}}'
 echo 'said on the other stream' >&2
 cat "$VM_FILES/a file"
 /flowcon/bin/flowcond --version
+docker run --rm --network none "$(docker images -q flowcon-train)" python3 -c 'print("answer", 6 * 7)'
 mkdir "$VM_OUT/folder" && echo brought >"$VM_OUT/folder/result"
 exit 7
 SCRIPT
@@ -48,7 +49,7 @@ check "an option without its value" fails_with 2 '--memory needs a value' "$vm" 
 # --- what a script is given, and what is brought back -----------------------------------------------
 
 status=0
-"$vm" run "$script" "${quick[@]}" --files "$WORK/files" --out "$WORK/out" -- 'one two' "it's" \
+"$vm" run "$script" "${quick[@]}" --images --files "$WORK/files" --out "$WORK/out" -- 'one two' "it's" \
   >"$WORK/said" 2>"$WORK/told" || status=$?
 sed 's/^/  | /' "$WORK/told"
 said=$(cat "$WORK/said")
@@ -59,6 +60,7 @@ check "the engine uses systemd's control groups of v2" holds "$said" 'driver sys
 check "both streams come back" holds "$said" 'said on the other stream'
 check "it was given the folder" holds "$said" carried
 check "and the programs" holds "$said" "$(sed -n 's/^project(.* VERSION \([0-9.]*\).*/\1/p' "$FLOWCON_TOP/CMakeLists.txt")"
+check "and the training image" holds "$said" 'answer 42'
 check "its files are brought back" is "$(cat "$WORK/out/folder/result")" brought
 check "with the console" grep -q 'the script has ended with status 7' "$WORK/out/console.txt"
 check "and where it failed with the journal" grep -q 'Started flowcon-vm.service' "$WORK/out/journal.txt"

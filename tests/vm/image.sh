@@ -5,6 +5,7 @@
 # into a snapshot of it.
 #
 #   vm_image SUITE    sets VM_IMAGE to a folder with root.img and kernel
+#   vm_images         sets VM_IMAGES to a disk with the images that test hosts share
 #
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # the results are variables of the caller
@@ -46,6 +47,8 @@ vm_image() {
     for unit in "$@"; do ln -sf /dev/null "$units/$unit"; done
     ln -sf /lib/systemd/system/multi-user.target "$units/default.target"
     ln -s ../flowcon-vm.service "$units/multi-user.target.wants/flowcon-vm.service"
+    mkdir "$units/docker.service.wants"
+    ln -s ../flowcon-images.service "$units/docker.service.wants/flowcon-images.service"
     # What systemd would bring up to date at a first boot is so.
     touch root/etc/.updated root/var/.updated
     cp root/vmlinuz ../kernel
@@ -56,6 +59,19 @@ vm_image() {
   rm -rf --one-file-system "$FLOWCON_CACHE/vm-$suite-"????????????
   mv -T "$part" "$out" 2>/dev/null || rm -rf --one-file-system "$part"
   say "the VM image of Debian $suite took $(seconds_since "$started") s" >&2
+}
+
+vm_images() {
+  local part started=$SECONDS
+  host_images >&2 || return 1
+  VM_IMAGES=$FLOWCON_CACHE/vm-${HOST_IMAGES##*/}.img
+  [ ! -e "$VM_IMAGES" ] || return 0
+  part=$VM_IMAGES.$$.part
+  at_exit rm -f "$part"
+  truncate -s "$(($(du -sm "$HOST_IMAGES" | cut -f1) * 5 / 4 + 100))M" "$part"
+  mke2fs -q -t ext4 -O ^has_journal -m 0 -d "$HOST_IMAGES" "$part" || return 1
+  mv "$part" "$VM_IMAGES"
+  say "the disk of the images took $(seconds_since "$started") s" >&2
 }
 
 # What is in guest/, with names and modes, and this file.
