@@ -11,6 +11,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-Wno-maybe-uninitialized -Wno-restrict)
 endif()
 
+if(FLOWCON_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 if(FLOWCON_SANITIZE)
   add_compile_options(-fsanitize=${FLOWCON_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <string_view>
 #include <utility>
 
@@ -26,6 +27,11 @@ std::unique_ptr<Chain> chain_of(const Source& source) {
 std::uint64_t size_of(const LogFile& file) {
   const auto size = file.size();
   return size ? *size : 0;
+}
+
+/// Units: seconds since the epoch.
+double now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 bool is_all_zero(std::string_view bytes) {
@@ -101,8 +107,9 @@ void LogReader::take(std::string_view bytes) {
     offset_ = std::max(end, file_.next_data(end));
     if (offset_ > end) recent_.clear();
   } else {
+    // A position's time must be one of its lines', so what has just come is of now here already.
     const bool is_old = end <= old_bytes_;
-    decoder_->set_times(is_old ? time_at(offset_) : 0, is_old ? time_at(end) : 0);
+    decoder_->set_times(is_old ? time_at(offset_) : now(), is_old ? time_at(end) : now());
     decoder_->feed(bytes);
     offset_ = end;
   }
@@ -175,7 +182,9 @@ double LogReader::time_at(std::uint64_t offset) const {
   double last = changed_;
   std::uint64_t from = 0;
   std::uint64_t to = old_bytes_;
-  if (known_.time > first && known_.time < last && known_.offset < to && is_known_file_) {
+  // The kernel's time of change is of its last tick, so it may be a little before that moment.
+  if (is_known_file_) last = std::max(last, known_.time);
+  if (known_.time > first && known_.offset < to && is_known_file_) {
     (offset <= known_.offset ? last : first) = known_.time;
     (offset <= known_.offset ? to : from) = known_.offset;
   }
@@ -203,18 +212,18 @@ LogReader::Step LogReader::at_end() {
   if (*size < offset_) return start_over();
   if (is_replaced_) return go_on_in_next();
   if (!suspects_rotation_) return Step::idle;
-  const auto now = chain_->youngest();
-  if (now && !(*now == file_.id())) {
+  const auto youngest = chain_->youngest();
+  if (youngest && !(*youngest == file_.id())) {
     // The writer closes the old file before it makes the new one, so the next end is the last.
     is_replaced_ = true;
     return Step::more;
   }
   suspects_rotation_ = false;
   // The youngest file has been read: whatever comes now is new.
-  if (now) catch_up_ = CatchUp::none;
+  if (youngest) catch_up_ = CatchUp::none;
   if (!decoder_->is_stuck()) stats_.problem.clear();
-  if (!now && now.error().code.value() != ENOENT) return fail(now.error());
-  if (!now && file_.is_deleted()) {
+  if (!youngest && youngest.error().code.value() != ENOENT) return fail(youngest.error());
+  if (!youngest && file_.is_deleted()) {
     stats_.problem = "the log file " + chain_->shown() + " has been deleted";
   }
   return Step::idle;
