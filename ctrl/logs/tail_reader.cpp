@@ -109,7 +109,8 @@ void LogReader::take(std::string_view bytes) {
   } else {
     // A position's time must be one of its lines', so what has just come is of now here already.
     const bool is_old = end <= old_bytes_;
-    decoder_->set_times(is_old ? time_at(offset_) : now(), is_old ? time_at(end) : now());
+    const double read_at = now();
+    decoder_->set_times(is_old ? time_at(offset_) : read_at, is_old ? time_at(end) : read_at);
     decoder_->feed(bytes);
     offset_ = end;
   }
