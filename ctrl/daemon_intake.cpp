@@ -115,17 +115,22 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
 void Daemon::start_tail(Job& job) {
   const std::string id = job.id();
   const auto stored = positions_.find(id);
-  logs::Position from;
+  std::string from;
   if (stored != positions_.end() && stored->second.log == job.log.name) {
     job.recorded_position = stored->second;
-    if (const auto position = logs::parse_position(stored->second.position)) from = *position;
+    from = stored->second.position;
   }
   job.read_until = from;
-  job.has_position = !from.is_empty();
-  const Result<logs::Source> source = open_log(job.log, job.container);
+  job.has_position = !from.empty();
   auto sink = [this, id](const logs::Line& line) { feed(id, line); };
-  const Result<void> started =
-      source ? tails_.start(id, *source, from, sink) : Result<void>(source.error());
+  Result<void> started;
+  if (job.log.is_journal) {
+    started = tails_.start_journal(id, from, sink);
+  } else if (const auto source = open_log(job.log, job.container); source) {
+    started = tails_.start(id, *source, from, sink);
+  } else {
+    started = source.error();
+  }
   if (!started) {
     job.log_problem = started.error().message();
     log::warning("container " + printable(job.container.name, 80) + ": " + job.log_problem);
@@ -146,7 +151,7 @@ void Daemon::feed(const std::string& id, const logs::Line& line) {
 
 void Daemon::finish(const std::string& id, double time) {
   std::erase(active_, id);
-  const logs::Position read_until = tails_.stop(id, true);
+  const std::string read_until = tails_.stop(id, true);
   const auto found = jobs_.find(id);
   found->second.read_until = read_until;
   record_end(found->second, time);

@@ -59,8 +59,8 @@ store::Look look_of(Job& job) {
   look.is_reread = !job.has_position && !samples.empty() && samples.front().time <= job.admitted;
   look.samples = thinned(std::move(samples));
   job.recorded_count = report.count;
-  store::LogPosition position{job.log.name, logs::render_position(job.read_until)};
-  if (!job.read_until.is_empty() && position != job.recorded_position) {
+  store::LogPosition position{job.log.name, job.read_until};
+  if (!job.read_until.empty() && position != job.recorded_position) {
     job.recorded_position = position;
     look.position = std::move(position);
   }

@@ -19,7 +19,7 @@
 #include "ctrl/effects.h"
 #include "ctrl/job.h"
 #include "ctrl/limits.h"
-#include "ctrl/logs/tail.h"
+#include "ctrl/logs/log_set.h"
 #include "ctrl/mutex.h"
 #include "ctrl/policy/executor.h"
 #include "ctrl/pool.h"
@@ -112,7 +112,7 @@ class Daemon {
   Limits limits_;
   engine::Client client_;
   Pool pool_;
-  logs::TailSet tails_;
+  logs::LogSet tails_;
 
   std::map<std::string, Job> jobs_;   ///< by id; supported and unsupported ones
   std::vector<std::string> active_;   ///< supported, running, not paused; in order of arrival

@@ -106,7 +106,7 @@ struct Job {
   std::size_t recorded_count = 0;
   std::string recorded_metric;
   LogChoice log;                         ///< what is followed
-  logs::Position read_until;             ///< in it; what was handed on is in the extractor
+  std::string read_until;                ///< in it; what was handed on is in the extractor
   store::LogPosition recorded_position;  ///< as the store has it
   bool has_position = false;             ///< the log is read from where an earlier daemon stopped
   bool is_catching_up = false;  ///< what is read now is what an earlier daemon has recorded

@@ -39,11 +39,13 @@ Result<LogChoice> choose_log(const engine::Container& container, const Settings&
     if (ends_with(choice.path, "/" + container.id + "-json.log")) return choice;
     return bad_input("the engine names no log file of its own for it: " + std::string(kLeftAlone));
   }
-  if (driver == "none" || driver == "journald" || container.is_log_cache_disabled) {
-    const std::string why = container.is_log_cache_disabled
-                                ? " keeps no cache on this host (cache-disabled)"
-                            : driver == "none" ? " keeps nothing that could be read"
-                                               : " is not supported yet";
+  if (driver == "journald") {
+    choice.is_journal = true;
+    return choice;
+  }
+  if (driver == "none" || container.is_log_cache_disabled) {
+    const std::string why = driver == "none" ? " keeps nothing that could be read"
+                                             : " keeps no cache on this host (cache-disabled)";
     return bad_input("log driver " + shown + why + ": " + std::string(kLeftAlone) +
                      " (use --log-driver json-file or local, or the label flowcon.log)");
   }

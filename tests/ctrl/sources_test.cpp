@@ -46,6 +46,12 @@ TEST_CASE("each log driver has its file in the container's own folder") {
   }
 }
 
+TEST_CASE("the driver journald is read in the journal") {
+  const auto choice = choose_log(container("journald"), {});
+  REQUIRE(choice.has_value());
+  CHECK(choice->is_journal);
+}
+
 TEST_CASE("a driver that keeps nothing on this host is refused with what to do") {
   CHECK(refusal(container("none")).find("keeps nothing that could be read") != std::string::npos);
   CHECK(refusal(container("none")).find("flowcon.log") != std::string::npos);
