@@ -153,6 +153,11 @@ std::vector<Option> make_options() {
   resources.apply = apply_resources;
   resources.show = [](const Config& config) { return config.resources; };
   all.push_back(resources);
+  all.push_back(
+      number("memory-low", "SHARE",
+             "the host is short of memory while less than this share of it is available, or "
+             "while processes wait for memory a tenth of the time",
+             0, 1, &Config::memory_low));
   all.push_back(number("io-bandwidth", "BYTES",
                        "what a disk can do per second; limit-mode quota caps block I/O only where "
                        "this is above 0",

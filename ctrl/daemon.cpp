@@ -89,6 +89,13 @@ Async<void> Daemon::begin() {
   } else {
     warn(positions.error().message());
   }
+  auto load = [] { return cgroups::Gpus::open(); };
+  Result<std::unique_ptr<cgroups::Gpus>> gpus = co_await effects_.run(std::move(load));
+  if (gpus) {
+    gpus_ = std::move(*gpus);
+  } else {
+    gpu_reason_ = gpus.error().message();
+  }
   if (config_.dry_run) {
     log::info("dry run: limits are planned and shown, none is written");
   } else {

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "cgroups/abilities.h"
 #include "ctrl/codec/decision_json.h"
 #include "ctrl/daemon_state.h"
 #include "ctrl/explain.h"
@@ -121,6 +122,8 @@ Async<api::Response> Daemon::answer(api::Request request) {
     response.body = render_json(body);
   } else if (call == "GET /v1/status") {
     response.body = status();
+  } else if (call == "GET /v1/doctor") {
+    response = co_await doctor();
   } else if (call == "POST /v1/pause" || call == "POST /v1/resume") {
     response = co_await pause_all(call == "POST /v1/pause", request.user);
   } else {
@@ -277,6 +280,32 @@ Async<api::Response> Daemon::history(std::string name) {
   body["samples"] = std::move(samples);
   body["usage"] = std::move(usage);
   body["decisions"] = std::move(decisions);
+  api::Response response;
+  response.body = render_json(body);
+  co_return response;
+}
+
+Async<api::Response> Daemon::doctor() {
+  auto probe = [this] { return cgroups::probe_abilities(*fs_); };
+  std::vector<cgroups::Ability> abilities = co_await effects_.run(std::move(probe));
+  abilities.push_back({"gpu", gpus_ != nullptr, gpus_ ? "NVML answers" : gpu_reason_,
+                       gpus_ ? "" : "nothing to do on a host without an NVIDIA GPU"});
+  const EngineStatus& engine = pool_.engine();
+  abilities.push_back(
+      {"engine", engine.is_reachable,
+       engine.is_reachable ? engine.version.engine + " at " + config_.engine : engine.error,
+       engine.is_reachable ? "" : "start Docker: systemctl start docker"});
+  json::array all;
+  for (const cgroups::Ability& ability : abilities) {
+    json::object one;
+    one["name"] = ability.name;
+    one["found"] = ability.is_there;
+    one["detail"] = valid_utf8(ability.detail);
+    one["advice"] = valid_utf8(ability.advice);
+    all.push_back(std::move(one));
+  }
+  json::object body;
+  body["abilities"] = std::move(all);
   api::Response response;
   response.body = render_json(body);
   co_return response;

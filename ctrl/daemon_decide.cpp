@@ -5,8 +5,8 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "cgroups/network.h"
 #include "cgroups/memory.h"
+#include "cgroups/network.h"
 #include "ctrl/codec/decision_json.h"
 #include "ctrl/daemon_state.h"
 #include "ctrl/log.h"
@@ -47,6 +47,7 @@ void Daemon::look(Moment now) {
     next_traffic_ = now.steady + kTrafficEvery;
     Result<std::uint64_t> moved = cgroups::read_host_io();
     host_io_ = moved ? *moved : 0;
+    if (gpus_ && !is_reading_gpus_) spawn(io_, "gpus", read_gpus());
   }
   if (Result<cgroups::HostMemory> memory = cgroups::read_host_memory()) host_memory_ = *memory;
   for (auto& [id, job] : jobs_) {
@@ -84,13 +85,33 @@ Result<cgroups::Setting> Daemon::read_present(const Job& job) const {
 Traffic Daemon::read_traffic(const Job& job) const {
   Traffic traffic;
   traffic.host_io = host_io_;
-  if (Result<cgroups::IoUses> uses = cgroups::read_io_use(*fs_, job.group)) {
+  const Result<cgroups::IoUses> uses = cgroups::read_io_use(*fs_, job.group);
+  // On v1 a newer kernel counts nothing before some group has a throttle rule; no number is not 0.
+  if (uses && (!uses->empty() || fs_->is_v2("io"))) {
     traffic.io = 0;
     for (const auto& [device, use] : *uses) *traffic.io += use.read_bytes + use.written_bytes;
   }
   const auto network = cgroups::read_network_use(job.container.pid);
   if (network && *network) traffic.network = (*network)->rx_bytes + (*network)->tx_bytes;
   return traffic;
+}
+
+Async<void> Daemon::read_gpus() {
+  is_reading_gpus_ = true;
+  auto read = [this] { return gpus_->read(); };
+  const Result<cgroups::GpuReading> reading = co_await effects_.run(std::move(read));
+  is_reading_gpus_ = false;
+  if (!reading) co_return;
+  std::map<std::string, cgroups::Group> groups;
+  for (const auto& [id, job] : jobs_) {
+    if (job.unsupported.empty()) groups[id] = job.group;
+  }
+  const auto group_of = [this](std::int64_t pid) { return cgroups::find_group(pid, fs_->mode()); };
+  auto uses = cgroups::gpu_use_of(*reading, groups, group_of);
+  for (auto& [id, job] : jobs_) {
+    const auto use = uses.find(id);
+    job.gpu = use == uses.end() ? std::nullopt : std::optional(use->second);
+  }
 }
 
 // Values carry the wall clock's time, intervals are the steady clock's. Where the two part, by a
@@ -195,8 +216,10 @@ std::map<std::string, cgroups::Setting> Daemon::plan() {
     io.push_back({job.original.io, parent_of(job.group.io), job.io.granted, factor});
   }
   const auto cpu_plan = cgroups::share_out(cpu, config_.limit_mode, host_.cores, fs_->is_v2("cpu"));
-  const auto memory_plan =
-      cgroups::soften(memory, host_memory_, cgroups::MemoryParameters(), is_short_of_memory_);
+  cgroups::MemoryParameters thresholds;
+  thresholds.low_available = config_.memory_low;
+  thresholds.release_available = std::min(1.0, config_.memory_low * 1.5);
+  const auto memory_plan = cgroups::soften(memory, host_memory_, thresholds, is_short_of_memory_);
   const auto io_plan =
       cgroups::share_out_io(io, config_.limit_mode, bandwidths(), limits_.mechanism());
   std::map<std::string, cgroups::Setting> planned;

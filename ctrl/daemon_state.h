@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "cgroups/gpu.h"
 #include "ctrl/api/server.h"
 #include "ctrl/config.h"
 #include "ctrl/effects.h"
@@ -71,6 +72,7 @@ class Daemon {
   [[nodiscard]] std::map<std::string, cgroups::Setting> plan();
   [[nodiscard]] std::map<std::string, double> bandwidths() const;
   [[nodiscard]] Result<cgroups::Setting> read_present(const Job& job) const;
+  Async<void> read_gpus();
   [[nodiscard]] Traffic read_traffic(const Job& job) const;
   void grant_all(Moment now);
   Async<void> apply(Moment now);
@@ -86,6 +88,7 @@ class Daemon {
   Async<api::Response> adopt(std::string name, std::string body);
   Async<api::Response> release(std::string name);
   Async<api::Response> history(std::string name);
+  Async<api::Response> doctor();
   Async<api::Response> explain_last(std::string name, std::size_t count);
   [[nodiscard]] std::string find_job(const std::string& name) const;
 
@@ -132,6 +135,9 @@ class Daemon {
   std::uint64_t host_io_ = 0;  ///< bytes of all disks since the host booted
   cgroups::HostMemory host_memory_;
   bool is_short_of_memory_ = false;
+  std::unique_ptr<cgroups::Gpus> gpus_;  ///< used on the effects thread; null without a GPU
+  std::string gpu_reason_;               ///< why there is none
+  bool is_reading_gpus_ = false;
   std::optional<double> clock_offset_;  ///< wall minus steady at the last look
   std::uint64_t reverts_ = 0;           ///< limits found changed by somebody else
   std::uint64_t reapplied_ = 0;         ///< those of them that were written again

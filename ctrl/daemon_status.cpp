@@ -22,6 +22,14 @@ std::string host_name() {
   return ::gethostname(name, sizeof name - 1) == 0 ? valid_utf8(name) : std::string();
 }
 
+json::value gpu_of(const Job& job) {
+  if (!job.gpu) return nullptr;
+  json::object out;
+  out["use"] = number_or_null(job.gpu->use);
+  out["memory"] = job.gpu->memory_bytes;
+  return out;
+}
+
 json::object place_of(const Place& place) {
   json::object out;
   out["list"] = name(place.list);
@@ -137,6 +145,7 @@ std::string Daemon::status() const {
     c["memory"] = job.has_reading ? json::value(job.reading.memory) : json::value(nullptr);
     c["io"] = number_or_null(job.io_rate);
     c["network"] = number_or_null(job.network_rate);
+    c["gpu"] = gpu_of(job);
     json::object resources;
     for (const Resource resource : {Resource::cpu, Resource::memory, Resource::io}) {
       if (config_.limits(resource)) resources[name(resource)] = place_of(job.place(resource));

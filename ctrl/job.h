@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cgroups/gpu.h"
 #include "cgroups/setting.h"
 #include "ctrl/control.h"
 #include "ctrl/engine/client.h"
@@ -101,6 +102,7 @@ struct Job {
   Traffic traffic;
   std::optional<double> io_rate;
   std::optional<double> network_rate;
+  std::optional<cgroups::GpuUse> gpu;
 
   // Recording.
   std::size_t recorded_count = 0;
