@@ -44,7 +44,6 @@ go_down() {
 lose_power() { printf b >/proc/sysrq-trigger; }
 
 begin_service "$@"
-ORIGINAL[same1]=$(natural_weight 2048)
 mkdir -p "$KEPT"
 
 if [ "$VM_BOOT" = 1 ]; then
@@ -57,6 +56,7 @@ else
   . "$KEPT/counts"
 fi
 originals=$(cat "$KEPT/originals")
+ORIGINAL[same1]=${originals%% *}
 
 case $VM_BOOT in
   1)
