@@ -91,11 +91,7 @@ Async<void> Daemon::begin() {
   }
   auto load = [] { return cgroups::Gpus::open(); };
   Result<std::unique_ptr<cgroups::Gpus>> gpus = co_await effects_.run(std::move(load));
-  if (gpus) {
-    gpus_ = std::move(*gpus);
-  } else {
-    gpu_reason_ = gpus.error().message();
-  }
+  if (gpus) gpus_ = std::move(*gpus);
   if (config_.dry_run) {
     log::info("dry run: limits are planned and shown, none is written");
   } else {

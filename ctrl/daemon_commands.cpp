@@ -288,8 +288,6 @@ Async<api::Response> Daemon::history(std::string name) {
 Async<api::Response> Daemon::doctor() {
   auto probe = [this] { return cgroups::probe_abilities(*fs_); };
   std::vector<cgroups::Ability> abilities = co_await effects_.run(std::move(probe));
-  abilities.push_back({"gpu", gpus_ != nullptr, gpus_ ? "NVML answers" : gpu_reason_,
-                       gpus_ ? "" : "nothing to do on a host without an NVIDIA GPU"});
   const EngineStatus& engine = pool_.engine();
   abilities.push_back(
       {"engine", engine.is_reachable,

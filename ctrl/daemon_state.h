@@ -136,7 +136,6 @@ class Daemon {
   cgroups::HostMemory host_memory_;
   bool is_short_of_memory_ = false;
   std::unique_ptr<cgroups::Gpus> gpus_;  ///< used on the effects thread; null without a GPU
-  std::string gpu_reason_;               ///< why there is none
   bool is_reading_gpus_ = false;
   std::optional<double> clock_offset_;  ///< wall minus steady at the last look
   std::uint64_t reverts_ = 0;           ///< limits found changed by somebody else

@@ -70,9 +70,6 @@ json::object metric_of(const Job& job) {
 
 std::string Daemon::note_of(const Job& job) const {
   if (!job.unsupported.empty()) return job.unsupported;
-  if (is_paused(job)) {
-    return is_all_paused_ ? "control of all containers is paused" : "control is paused";
-  }
   if (!job.problem.empty()) return job.problem;
   if (!job.log_problem.empty()) return job.log_problem;
   const logs::TailStats tail = tails_.stats(job.id());

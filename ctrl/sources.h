@@ -14,9 +14,10 @@ namespace flowcon::ctrl {
 
 /// A container's log. Positions of one name are positions in one log.
 struct LogChoice {
-  std::string name;  ///< "json-file", "local", "cache of syslog", "journald", "/out/log", "tfevents:/out"
+  std::string
+      name;  ///< "json-file", "local", "cache of syslog", "journald", "/out/log", "tfevents:/out"
   logs::Format format = logs::Format::json_file;
-  std::string path;        ///< on the host, or inside the container
+  std::string path;         ///< on the host, or inside the container
   bool is_journal = false;  ///< systemd's journal: no path
   bool is_inside = false;   ///< `path` is one that the container sees
 };
