@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ctrl/logs/decoder.h"
-#include "ctrl/logs/line.h"
+#include "ctrl/logs/framing_decoder.h"
+#include "ctrl/logs/framing_line.h"
 
 namespace flowcon::ctrl::logs {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The decoder of each format.
-#include "ctrl/logs/decoder.h"
 #include "ctrl/logs/framing.h"
+#include "ctrl/logs/framing_decoder.h"
 #include "ctrl/logs/framing_local.h"
 #include "ctrl/logs/framing_tfevents.h"
 

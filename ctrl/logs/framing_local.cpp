@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ctrl/logs/protobuf.h"
+#include "ctrl/logs/framing_protobuf.h"
 
 namespace flowcon::ctrl::logs {
 namespace {

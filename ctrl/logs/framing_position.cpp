@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ctrl/logs/framing_position.h"
+
 #include <array>
 #include <bit>
 #include <charconv>
-
-#include "ctrl/logs/position.h"
 
 namespace flowcon::ctrl::logs {
 namespace {

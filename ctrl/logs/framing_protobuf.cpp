@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
+#include "ctrl/logs/framing_protobuf.h"
 
-#include "ctrl/logs/protobuf.h"
+#include <cstring>
 
 namespace flowcon::ctrl::logs {
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "ctrl/logs/protobuf.h"
+#include "ctrl/logs/framing_protobuf.h"
 
 namespace flowcon::ctrl::logs {
 namespace {

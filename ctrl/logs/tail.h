@@ -12,8 +12,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "ctrl/logs/decoder.h"
-#include "ctrl/logs/position.h"
+#include "ctrl/logs/framing_decoder.h"
+#include "ctrl/logs/framing_position.h"
 
 namespace boost::asio {
 class io_context;

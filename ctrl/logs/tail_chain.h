@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "ctrl/logs/position.h"
+#include "ctrl/logs/framing_position.h"
 #include "ctrl/logs/tail_file.h"
 #include "ctrl/logs/tail_folder.h"
 

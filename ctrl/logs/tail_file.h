@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "ctrl/logs/position.h"
+#include "ctrl/logs/framing_position.h"
 
 namespace flowcon::ctrl::logs {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "ctrl/logs/decoder.h"
-#include "ctrl/logs/position.h"
+#include "ctrl/logs/framing_decoder.h"
+#include "ctrl/logs/framing_position.h"
 #include "ctrl/logs/tail.h"
 #include "ctrl/logs/tail_chain.h"
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "ctrl/logs/decoder.h"
+#include "ctrl/logs/framing_decoder.h"
 
 namespace flowcon::fuzz {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "ctrl/logs/line.h"
+#include "ctrl/logs/framing_line.h"
 
 namespace flowcon::ctrl::logs {
 
