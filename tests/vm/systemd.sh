@@ -75,7 +75,8 @@ check "a job that learns keeps its own" is "$(quota learn1)" "100000 100000"
 reverts=$(status .reverts)
 survives 10 flat1 cpu.max "through ten daemon-reloads a cap is back within a look"
 # systemd reads its own file of the scope again, where quotas are rounded.
-check "each change is counted as a revert" status_has ".reverts >= $reverts + $RELOADS_FELT and .reverts <= $reverts + 20"
+check "so that systemd had changed it" [ "$RELOADS_FELT" -gt 0 ]
+check "and each change is counted as a revert" status_has ".reverts >= $reverts + $RELOADS_FELT and .reverts <= $reverts + 20"
 stop_service
 check "systemctl stop takes the caps away" is_original
 survives 2 flat1 cpu.max "and a daemon-reload brings none back"
