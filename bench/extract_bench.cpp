@@ -105,10 +105,10 @@ bool extract_once(const std::string& path, std::size_t& values) {
   options.input = "json-file";
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return false;
-  const auto report = flowcon::plugin::extract_from(descriptor, options);
+  const auto found = flowcon::plugin::extract_from(descriptor, options);
   ::close(descriptor);
-  if (!report) return false;
-  values = report->samples.size();
+  if (!found) return false;
+  values = found->report.samples.size();
   return values > 0;
 }
 

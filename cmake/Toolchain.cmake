@@ -7,8 +7,10 @@ endif()
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion
                     -Wno-sign-conversion -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # gcc 12 sees maybe-uninitialized and dangling values inside Boost and libstdc++ that are not there.
+  # gcc 12 sees maybe-uninitialized and dangling values inside Boost and libstdc++ that are not there,
+  # and a mismatch where it inlines only one of a coroutine frame's new and delete.
   add_compile_options(-Wno-maybe-uninitialized -Wno-restrict)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wno-mismatched-new-delete>")
 endif()
 
 if(FLOWCON_FUZZ)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What people ask: the requests of docs/api.md.
 #include <algorithm>
-#include <charconv>
 #include <ctime>
 
 #include "base/json.h"
@@ -16,24 +15,6 @@ namespace flowcon::ctrl {
 namespace {
 
 namespace json = boost::json;
-
-// "%2F" and the like in a path segment. Errors: cut or not hexadecimal.
-Result<std::string> percent_decoded(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out += text[i];
-      continue;
-    }
-    const std::string hex(text.substr(i + 1, 2));
-    if (hex.size() != 2 || hex.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) {
-      return bad_input("the address has a % without two hexadecimal digits");
-    }
-    out += static_cast<char>(std::stoi(hex, nullptr, 16));
-    i += 2;
-  }
-  return out;
-}
 
 api::Response no_such_call(const api::Request& request) {
   const std::string path = request.target.substr(0, request.target.find('?'));
@@ -72,21 +53,6 @@ std::string sentence_about(const std::string& id, const store::ExplainedRound& e
   return sentence ? *sentence : sentence.error().message();
 }
 
-// N of "?last=N"; 1 without it. Errors: another number than 1 to 1000, another question.
-Result<std::size_t> last_of(const std::string& target) {
-  const auto at = target.find('?');
-  if (at == std::string::npos) return 1;
-  const std::string query = target.substr(at + 1);
-  std::size_t last = 0;
-  const char* end = query.data() + query.size();
-  if (query.rfind("last=", 0) != 0 ||
-      std::from_chars(query.data() + 5, end, last) != std::from_chars_result{end, std::errc()} ||
-      last < 1 || last > 1000) {
-    return bad_input("explain takes ?last=N, N from 1 to 1000");
-  }
-  return last;
-}
-
 }  // namespace
 
 api::Response who(const std::string& id, const std::string& name) {
@@ -103,45 +69,38 @@ api::Response not_controlled(const std::string& name) {
 }
 
 Async<api::Response> Daemon::answer(api::Request request) {
-  const std::string path = request.target.substr(0, request.target.find('?'));
-  const std::string prefix = "/v1/containers/";
-  const auto slash = path.rfind('/');
-  if (path.rfind(prefix, 0) == 0 && slash > prefix.size()) {
-    Result<std::string> name =
-        percent_decoded(std::string_view(path).substr(prefix.size(), slash - prefix.size()));
-    if (!name) co_return api::failure(400, name.error().message());
-    std::string verb = request.method + " " + path.substr(slash + 1);
-    co_return co_await answer_about(std::move(*name), std::move(verb), std::move(request));
+  Result<api::Call> call = api::parse_call(request.method, request.target);
+  if (!call) {
+    const bool is_elsewhere = call.error().code == boost::system::errc::no_such_file_or_directory;
+    co_return api::failure(is_elsewhere ? 404 : 422, call.error().what);
   }
-  const std::string call = request.method + " " + path;
+  if (call->container) co_return co_await answer_about(std::move(*call), std::move(request));
+  const std::string& verb = call->verb;
   api::Response response;
-  if (call == "GET /v1/version") {
+  if (verb == "GET version") {
     json::object body;
     body["version"] = FLOWCON_VERSION;
     body["api"] = kApiVersion;
     response.body = render_json(body);
-  } else if (call == "GET /v1/status") {
+  } else if (verb == "GET status") {
     response.body = status();
-  } else if (call == "GET /v1/doctor") {
+  } else if (verb == "GET doctor") {
     response = co_await doctor();
-  } else if (call == "POST /v1/pause" || call == "POST /v1/resume") {
-    response = co_await pause_all(call == "POST /v1/pause", request.user);
+  } else if (verb == "POST pause" || verb == "POST resume") {
+    response = co_await pause_all(verb == "POST pause", request.user);
   } else {
     response = no_such_call(request);
   }
   co_return response;
 }
 
-Async<api::Response> Daemon::answer_about(std::string name, std::string verb,
-                                          api::Request request) {
+Async<api::Response> Daemon::answer_about(api::Call call, api::Request request) {
+  const std::string& verb = call.verb;
+  std::string name = *call.container;
   if (verb == "GET history") co_return co_await history(std::move(name));
   if (verb == "POST adopt") co_return co_await adopt(std::move(name), std::move(request.body));
   if (verb == "POST release") co_return co_await release(std::move(name));
-  if (verb == "GET explain") {
-    Result<std::size_t> last = last_of(request.target);
-    if (!last) co_return api::failure(422, last.error().message());
-    co_return co_await explain_last(std::move(name), *last);
-  }
+  if (verb == "GET explain") co_return co_await explain_last(std::move(name), call.last);
   ControlChange change;
   if (verb == "POST pause" || verb == "POST resume") {
     change = [is_paused = verb == "POST pause"](Control& control) -> Result<void> {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cgroups/gpu.h"
+#include "ctrl/api/call.h"
 #include "ctrl/api/server.h"
 #include "ctrl/config.h"
 #include "ctrl/effects.h"
@@ -84,7 +85,7 @@ class Daemon {
   Async<void> forget_old();
 
   // daemon_commands.cpp
-  Async<api::Response> answer_about(std::string name, std::string verb, api::Request request);
+  Async<api::Response> answer_about(api::Call call, api::Request request);
   Async<api::Response> adopt(std::string name, std::string body);
   Async<api::Response> release(std::string name);
   Async<api::Response> history(std::string name);

@@ -7,7 +7,6 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "ctrl/logs/tail_container.h"
 
 namespace flowcon::ctrl {
 namespace {
@@ -28,6 +27,7 @@ constexpr std::array<std::string_view, 14> kKnown = {"enable",
                                                      "checkpoint.command",
                                                      "checkpoint.timeout"};
 constexpr std::size_t kLongestValue = 1024;
+constexpr std::size_t kLongestPath = 1000;
 
 bool is_migration(std::string_view key) {
   return key == "migrate" || key.rfind("checkpoint.", 0) == 0;
@@ -49,6 +49,27 @@ Result<double> parse_bounded(const std::string& text, double low_exclusive, doub
     return bad_input("\"" + printable(text, 60) + "\" is not a number " + range);
   }
   return number;
+}
+
+Result<std::string> clean_path(const std::string& path) {
+  if (path.empty() || path.front() != '/') {
+    return bad_input("the path does not begin with a slash: it is one inside the container");
+  }
+  if (path.size() > kLongestPath) return bad_input("the path is longer than 1000 bytes");
+  std::string clean;
+  for (std::size_t at = 0; at < path.size();) {
+    const std::size_t end = std::min(path.find('/', at), path.size());
+    const std::string part = path.substr(at, end - at);
+    at = end + 1;
+    if (part == "..") return bad_input("the path has a part that is \"..\"");
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' '; };
+    if (std::any_of(part.begin(), part.end(), is_control)) {
+      return bad_input("the path has bytes that are no text");
+    }
+    if (!part.empty() && part != ".") clean += "/" + part;
+  }
+  if (clean.empty()) return bad_input("the path names no file");
+  return clean;
 }
 
 Result<void> take_setting(Settings& settings, std::string_view key, const std::string& value) {
@@ -75,7 +96,7 @@ Result<void> take_setting(Settings& settings, std::string_view key, const std::s
   } else if (key == "log") {
     constexpr std::string_view events = "tfevents:";
     const bool is_events = value.starts_with(events);
-    Result<std::string> path = logs::clean_path(is_events ? value.substr(events.size()) : value);
+    Result<std::string> path = clean_path(is_events ? value.substr(events.size()) : value);
     if (!path) return path.error();
     settings.log = *path;
     settings.log_is_events = is_events;

@@ -39,6 +39,10 @@ inline constexpr std::string_view kLabelPrefix = "flowcon.";
 [[nodiscard]] Result<double> parse_bounded(const std::string& text, double low_exclusive,
                                            double high, const char* range);
 
+/// A file's path inside a container, absolute, without empty parts, "." and a slash at the end.
+/// Errors: not absolute, longer than 1,000 bytes, a part is "..", a byte is below a blank.
+[[nodiscard]] Result<std::string> clean_path(const std::string& path);
+
 /// From labels, with the prefix. Labels of others are skipped.
 [[nodiscard]] Settings parse_labels(const std::map<std::string, std::string>& labels);
 

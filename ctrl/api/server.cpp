@@ -18,6 +18,7 @@
 #include <list>
 
 #include "base/json.h"
+#include "ctrl/api/call.h"
 #include "ctrl/api/peer.h"
 #include "ctrl/spawn.h"
 
@@ -33,7 +34,6 @@ using Stream = beast::basic_stream<Local, asio::any_io_executor>;
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 constexpr auto kIdleTime = 60s;
-constexpr std::uint64_t kMaxBody = 64U << 10;
 constexpr std::size_t kMaxConnections = 128;
 
 // True if a process answers at `path`.

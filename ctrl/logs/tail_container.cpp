@@ -19,8 +19,6 @@
 namespace flowcon::ctrl::logs {
 namespace {
 
-constexpr std::size_t kMaxPath = 1000;
-
 // Interfaces to the kernel: reading them may wait, or change something.
 constexpr std::array<std::uint64_t, 12> kNotForLogs = {
     PROC_SUPER_MAGIC, SYSFS_MAGIC,        CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
@@ -163,27 +161,6 @@ Result<int> ContainerView::open_folder(const std::string& path, bool only_path) 
 std::unique_ptr<Folder> container_folder(std::shared_ptr<const ContainerView> view,
                                          std::string path) {
   return std::make_unique<ContainerFolder>(std::move(view), std::move(path));
-}
-
-Result<std::string> clean_path(const std::string& path) {
-  if (path.empty() || path.front() != '/') {
-    return bad_input("the path does not begin with a slash: it is one inside the container");
-  }
-  if (path.size() > kMaxPath) return bad_input("the path is longer than 1000 bytes");
-  std::string clean;
-  for (std::size_t at = 0; at < path.size();) {
-    const std::size_t end = std::min(path.find('/', at), path.size());
-    const std::string part = path.substr(at, end - at);
-    at = end + 1;
-    if (part == "..") return bad_input("the path has a part that is \"..\"");
-    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' '; };
-    if (std::any_of(part.begin(), part.end(), is_control)) {
-      return bad_input("the path has bytes that are no text");
-    }
-    if (!part.empty() && part != ".") clean += "/" + part;
-  }
-  if (clean.empty()) return bad_input("the path names no file");
-  return clean;
 }
 
 }  // namespace flowcon::ctrl::logs

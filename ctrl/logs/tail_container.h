@@ -57,8 +57,4 @@ class ContainerView {
 [[nodiscard]] std::unique_ptr<Folder> container_folder(std::shared_ptr<const ContainerView> view,
                                                        std::string path);
 
-/// Pure. An absolute path without empty parts, "." and a slash at the end. Errors: not absolute,
-/// longer than 1,000 bytes, a part is "..", a byte is below a blank.
-[[nodiscard]] Result<std::string> clean_path(const std::string& path);
-
 }  // namespace flowcon::ctrl::logs

@@ -90,3 +90,14 @@ TEST_CASE("what adopt is given is strict") {
     CHECK_FALSE(parse_choice(bad).has_value());
   }
 }
+
+TEST_CASE("a path inside a container is absolute and has no way up") {
+  CHECK(*clean_path("/out//train.log") == "/out/train.log");
+  CHECK(*clean_path("/./a/./b/") == "/a/b");
+  CHECK(*clean_path("/a..b/...") == "/a..b/...");
+  for (const char* wrong : {"", "out/log", "/", "//.", "/a/../b", "/..", "/a\nb", "relative"}) {
+    INFO(wrong);
+    CHECK_FALSE(clean_path(wrong).has_value());
+  }
+  CHECK_FALSE(clean_path("/" + std::string(1000, 'a')).has_value());
+}

@@ -1,54 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests to the daemon's socket: a real server on a socket pair's worth of bytes. What is not
-// HTTP ends the connection, what is gets one answer each.
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
-
-#include <boost/asio/io_context.hpp>
+// Requests to the daemon's socket: the bytes through the server's parser with its limits, then the
+// address and the body as the daemon reads them.
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
-#include "ctrl/api/server.h"
-#include "ctrl/async.h"
+#include "ctrl/api/call.h"
+#include "ctrl/control.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
-namespace {
-
-using namespace flowcon::ctrl;
-
-Async<api::Response> answer(api::Request request) {
-  if (request.body.size() > 64U << 10) std::abort();
-  co_return api::failure(404, request.method + " " + request.target);
-}
-
-}  // namespace
-
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const std::string path = "/tmp/flowcon-fuzz-" + std::to_string(::getpid()) + ".sock";
-  boost::asio::io_context io(1);
-  std::string notice;
-  auto server = api::Server::listen(io, path, "", &notice);
-  if (!server) std::abort();
-  (*server)->serve(answer);
-  io.poll();
-  const int client = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
-  if (::connect(client, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    std::abort();
+  using namespace flowcon::ctrl;
+  namespace http = boost::beast::http;
+  http::request_parser<http::string_body> parser;
+  parser.body_limit(api::kMaxBody);
+  parser.eager(true);
+  boost::system::error_code code;
+  std::size_t at = 0;
+  while (at < size && !parser.is_done()) {
+    const std::size_t used = parser.put(boost::asio::buffer(data + at, size - at), code);
+    if (code || used == 0) return 0;
+    at += used;
   }
-  // The socket's buffer holds what a fuzzer makes; more would wait for a reader.
-  const ssize_t sent = ::send(client, data, std::min<std::size_t>(size, 100'000), MSG_DONTWAIT);
-  (void)sent;
-  ::shutdown(client, SHUT_WR);
-  for (int i = 0; i < 50 && io.poll() > 0; ++i) io.restart();
-  ::close(client);
-  (*server)->close();
-  io.restart();
-  io.poll();
+  if (!parser.is_done()) return 0;
+  const auto request = parser.release();
+  if (request.body().size() > api::kMaxBody) std::abort();
+  const auto call =
+      api::parse_call(std::string(request.method_string()), std::string(request.target()));
+  if (!call) return 0;
+  if (call->last < 1 || call->last > 1000) std::abort();
+  Control control;
+  (void)parse_choice(request.body());
+  (void)parse_pin(request.body(), 1000);
+  (void)merge_values(control, request.body());
   return 0;
 }

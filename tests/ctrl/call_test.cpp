@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/api/call.h"
+
+#include "tests/support/catch.h"
+
+using namespace flowcon;
+using namespace flowcon::ctrl::api;
+
+TEST_CASE("a call about all is its method and its last word") {
+  const Result<Call> call = parse_call("GET", "/v1/status");
+  REQUIRE(call);
+  CHECK(call->verb == "GET status");
+  CHECK_FALSE(call->container);
+}
+
+TEST_CASE("a container's name is decoded, and is the caller's to look up") {
+  CHECK(parse_call("POST", "/v1/containers/vae/pause")->container == "vae");
+  CHECK(parse_call("POST", "/v1/containers/vae/pause")->verb == "POST pause");
+  CHECK(parse_call("GET", "/v1/containers/%2e%2E%2fx/history")->container == "../x");
+  CHECK(parse_call("GET", "/v1/containers/a/b/history")->container == "a/b");
+  CHECK(parse_call("GET", "/v1/containers/%00/history")->container == std::string(1, '\0'));
+}
+
+TEST_CASE("half a byte in an address is a mistake") {
+  for (const std::string wrong : {"%", "%2", "%2g", "%0x", "%-1", "%+1", "a% 1"}) {
+    CAPTURE(wrong);
+    CHECK_FALSE(parse_call("GET", "/v1/containers/" + wrong + "/history"));
+  }
+}
+
+TEST_CASE("how many are wanted") {
+  CHECK(parse_call("GET", "/v1/containers/a/explain")->last == 1);
+  CHECK(parse_call("GET", "/v1/containers/a/explain?last=1000")->last == 1000);
+  for (const std::string wrong : {"", "last=", "last=0", "last=1001", "last=-1", "last=1x", "n=1",
+                                  "last=99999999999999999999", "last=1&last=2"}) {
+    CAPTURE(wrong);
+    CHECK_FALSE(parse_call("GET", "/v1/containers/a/explain?" + wrong));
+  }
+}
+
+TEST_CASE("any other address says so with the code for it") {
+  for (const std::string wrong : {"", "/", "v1/status", "/v2/status", "/v1/a/b", "/v1",
+                                  "/v1/containers/a", "/v1/containers//history", "*"}) {
+    CAPTURE(wrong);
+    const Result<Call> call = parse_call("GET", wrong);
+    REQUIRE_FALSE(call);
+    CHECK(call.error().code == boost::system::errc::no_such_file_or_directory);
+  }
+}
