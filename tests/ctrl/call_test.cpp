@@ -8,7 +8,7 @@ using namespace flowcon::ctrl::api;
 
 TEST_CASE("a call about all is its method and its last word") {
   const Result<Call> call = parse_call("GET", "/v1/status");
-  REQUIRE(call);
+  REQUIRE(call.has_value());
   CHECK(call->verb == "GET status");
   CHECK_FALSE(call->container);
 }
@@ -24,7 +24,7 @@ TEST_CASE("a container's name is decoded, and is the caller's to look up") {
 TEST_CASE("half a byte in an address is a mistake") {
   for (const std::string wrong : {"%", "%2", "%2g", "%0x", "%-1", "%+1", "a% 1"}) {
     CAPTURE(wrong);
-    CHECK_FALSE(parse_call("GET", "/v1/containers/" + wrong + "/history"));
+    CHECK_FALSE(parse_call("GET", "/v1/containers/" + wrong + "/history").has_value());
   }
 }
 
@@ -34,7 +34,7 @@ TEST_CASE("how many are wanted") {
   for (const std::string wrong : {"", "last=", "last=0", "last=1001", "last=-1", "last=1x", "n=1",
                                   "last=99999999999999999999", "last=1&last=2"}) {
     CAPTURE(wrong);
-    CHECK_FALSE(parse_call("GET", "/v1/containers/a/explain?" + wrong));
+    CHECK_FALSE(parse_call("GET", "/v1/containers/a/explain?" + wrong).has_value());
   }
 }
 
@@ -43,7 +43,7 @@ TEST_CASE("any other address says so with the code for it") {
                                   "/v1/containers/a", "/v1/containers//history", "*"}) {
     CAPTURE(wrong);
     const Result<Call> call = parse_call("GET", wrong);
-    REQUIRE_FALSE(call);
+    REQUIRE_FALSE(call.has_value());
     CHECK(call.error().code == boost::system::errc::no_such_file_or_directory);
   }
 }
