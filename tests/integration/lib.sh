@@ -448,7 +448,7 @@ status_has() {
   body=$(api GET /v1/status) || return 1
   printf '%s' "$body" | jq -e "$1" >/dev/null && return 0
   printf '%s' "$body" | jq -c '[.interval, .all_completing, .engine.error, .warnings], (.containers[] |
-    [.name, .state, .list, .limit, .growth, .verdict, .metric, .value, .values, .cpu, .note, .warnings])'
+    [.name, .state, .list, .limit, .growth, .verdict, .metric, .value, .values, .cpu, .note, .warnings])' | head -n 40
   return 1
 }
 
@@ -493,9 +493,13 @@ DEFAULT_WEIGHT=
 # together the weight they had. Compares with the limits of one and the same status.
 weights_as_computed() {
   local before after name limit lines=
+  local -A file=()
+  # The engine is asked first: the limits of many would change while it answers.
+  before=$(controlled_limits) || return 1
+  while read -r name _; do file[$name]=$(cpu_folder "$name")/$(weight_file); done <<<"$before"
   before=$(controlled_limits) || return 1
   while read -r name limit; do
-    lines+="$name ${ORIGINAL[$name]:-$DEFAULT_WEIGHT} ${FACTOR[$name]:-1} $limit $(weight "$name")"$'\n'
+    lines+="$name ${ORIGINAL[$name]:-$DEFAULT_WEIGHT} ${FACTOR[$name]:-1} $limit $(cat "${file[$name]}")"$'\n'
   done <<<"$before"
   after=$(controlled_limits)
   [ "$before" = "$after" ] || { printf 'limits change:\n%s\n%s\n' "$before" "$after"; return 1; }
