@@ -493,13 +493,13 @@ DEFAULT_WEIGHT=
 # together the weight they had. Compares with the limits of one and the same status.
 weights_as_computed() {
   local before after name limit lines=
-  local -A file=()
+  local -A path=()
   # The engine is asked first: the limits of many would change while it answers.
   before=$(controlled_limits) || return 1
-  while read -r name _; do file[$name]=$(cpu_folder "$name")/$(weight_file); done <<<"$before"
+  while read -r name _; do path[$name]=$(cpu_folder "$name")/$(weight_file); done <<<"$before"
   before=$(controlled_limits) || return 1
   while read -r name limit; do
-    lines+="$name ${ORIGINAL[$name]:-$DEFAULT_WEIGHT} ${FACTOR[$name]:-1} $limit $(cat "${file[$name]}")"$'\n'
+    lines+="$name ${ORIGINAL[$name]:-$DEFAULT_WEIGHT} ${FACTOR[$name]:-1} $limit $(cat "${path[$name]}")"$'\n'
   done <<<"$before"
   after=$(controlled_limits)
   [ "$before" = "$after" ] || { printf 'limits change:\n%s\n%s\n' "$before" "$after"; return 1; }
