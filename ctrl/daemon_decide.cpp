@@ -268,9 +268,9 @@ Async<void> Daemon::apply(Moment now) {
     if (found == jobs_.end()) continue;
     Job& job = found->second;
     job.is_original_saved = outcome.is_original_saved;
+    job.is_limited = job.is_limited || outcome.is_original_saved;
     if (outcome.is_written) {
       job.present = planned.at(outcome.id);
-      job.is_limited = true;
       if (std::exchange(job.is_reverted, false)) ++reapplied_;
     }
     if (outcome.problem != job.problem) {

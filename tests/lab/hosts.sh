@@ -70,8 +70,8 @@ must "$LAB" partition h3
 check "a host without its cable reaches nobody" not reaches h3 h4
 check "ps says so" holds "$("$LAB" ps | grep '^h3')" unplugged
 must "$LAB" heal
-check "heal mends both" reaches h1 h2
-check "and the cable" reaches h3 h4
+check "heal mends both" wait_until 10 reaches h1 h2
+check "and the cable" wait_until 10 reaches h3 h4
 
 # round_trip A B: milliseconds, the least of five.
 round_trip() { on "$1" ping -c 5 -i 0.2 -W 2 "$2" | sed -nE 's|^rtt [^=]*= ([0-9.]+)/.*|\1|p'; }
