@@ -71,9 +71,8 @@ struct Job {
   cgroups::Setting original;
   cgroups::Setting present;        ///< as last written or read
   bool is_original_saved = false;  ///< the store holds `original` as it is here
-  bool is_limited =
-      false;  ///< it has an original to restore and to forget, in the kernel or the store
-  bool is_reverted = false;  ///< somebody else changed it since
+  bool is_limited = false;         ///< it has an original to restore, and to forget
+  bool is_reverted = false;        ///< somebody else changed it since
 
   Place cpu;
   Place memory;
