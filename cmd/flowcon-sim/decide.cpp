@@ -4,30 +4,28 @@
 #include <boost/json/object.hpp>
 
 #include "base/json.h"
+#include "cluster/codec/decision_json.h"
+#include "cluster/policy/categorise.h"
+#include "cluster/policy/rebalance.h"
+#include "cluster/policy/speculate.h"
 #include "ctrl/codec/decision_json.h"
 #include "ctrl/policy/executor.h"
 
 namespace flowcon::sim {
 namespace {
 
-namespace policy = ctrl::policy;
+namespace host = ctrl::policy;
+namespace cluster = flowcon::cluster::policy;
 
 constexpr std::size_t kReadBytes = 256 * 1024;
 
-Result<std::string> executor(std::string_view text) {
+template <auto Read, auto Decide>
+Result<std::string> decided(std::string_view text) {
   const auto json = parse_json(text);
   if (!json) return json.error();
-  const auto state = policy::executor_state_from(*json);
+  const auto state = Read(*json);
   if (!state) return state.error();
-  return render_json(to_json(policy::decide_executor(*state)));
-}
-
-Result<std::string> listener(std::string_view text) {
-  const auto json = parse_json(text);
-  if (!json) return json.error();
-  const auto state = policy::listener_state_from(*json);
-  if (!state) return state.error();
-  return render_json(to_json(policy::decide_listener(*state)));
+  return render_json(to_json(Decide(*state)));
 }
 
 void append_answer(std::string& out, const Algorithm& algorithm, std::string_view line) {
@@ -41,8 +39,16 @@ void append_answer(std::string& out, const Algorithm& algorithm, std::string_vie
 
 const std::vector<Algorithm>& algorithms() {
   static const std::vector<Algorithm> kAlgorithms{
-      {"executor", "lists, limits and the next interval (FlowCon, Algorithm 1)", executor},
-      {"listener", "containers that came and went (FlowCon, Algorithm 2)", listener},
+      {"executor", "lists, limits and the next interval (FlowCon, Algorithm 1)",
+       decided<host::executor_state_from, host::decide_executor>},
+      {"listener", "containers that came and went (FlowCon, Algorithm 2)",
+       decided<host::listener_state_from, host::decide_listener>},
+      {"categorise", "categories of a host's containers, who asks to move (SpeCon, Algorithm 3)",
+       decided<cluster::categorise_state_from, cluster::decide_categorise>},
+      {"speculate", "the host for a container that asks to move (SpeCon, Algorithm 4)",
+       decided<cluster::speculate_state_from, cluster::decide_speculate>},
+      {"rebalance", "moves that even out the hosts (SpeCon, Algorithm 5)",
+       decided<cluster::rebalance_state_from, cluster::decide_rebalance>},
   };
   return kAlgorithms;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `flowcon-sim decide`: bytes in, bytes out around the product's own decisions. The decisions and
-// their JSON are in ctrl/policy and ctrl/codec.
+// their JSON are in ctrl/policy, ctrl/codec, cluster/policy and cluster/codec.
 #pragma once
 
 #include <cstddef>

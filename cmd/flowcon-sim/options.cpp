@@ -35,6 +35,46 @@ Error usage_error(const std::string& problem, bool is_decide) {
                    "Run 'flowcon-sim --help' for more information");
 }
 
+constexpr std::string_view kStates = R"(
+Options:
+      --lines   One state a line, one decision a line; a bad line gives {"error":"..."} there
+  -h, --help    Print this help
+
+State of executor (alpha in units of growth, intervals in seconds, limits as share of the host):
+  {"alpha":0.03,"beta":2,"interval":20,
+   "containers":[{"id":"a","list":"WL","limit":0.5,"growth":0.01},
+                 {"id":"b","list":"NL","limit":1,"growth":null}]}
+  list: NL, WL or CL; growth null: not measured; limit null: never had one.
+  Optional: "interval_max" (the back-off's bound), "floor_all" (the floor 1/(beta*n) for all lists).
+State of listener: the same and "initial_interval" and "active":["a","b"], the ids running now.
+
+State of categorise, for the containers of one host (alpha and growth in units of value):
+  {"alpha":0.01,
+   "containers":[{"id":"a","category":"WC","value":0.25,"previous_value":0.254,
+                  "previous_growth":0.006,"migrated":false}]}
+  category: PC, WC or CC; null for a value or growth: not measured; migrated: keeps its category.
+
+State of speculate, for one request (pc, wc, cc: containers of each category; usage: share in use):
+  {"weights":{"pc":2,"wc":1.5,"cc":1},"container":"a","source":"h1",
+   "workers":[{"id":"h1","pc":2,"wc":1,"cc":1,"usage":0.9},
+              {"id":"h2","pc":1,"wc":0,"cc":1,"usage":0.4}]}
+  Weights: pc above wc above cc above 0. The source is one of the workers; its counts include the
+  container.
+
+State of rebalance (times in seconds, all on one clock):
+  {"now":1000,
+   "workers":[{"id":"h1","containers":[{"id":"a","converged_at":900,"migrated_at":null,
+                                        "rebalanced":false},
+                                       {"id":"b","converged_at":null,"migrated_at":950,
+                                        "rebalanced":false}]},
+              {"id":"h2","containers":[]}]}
+  A time that is null: never. A container without a time, or rebalanced, stays.
+  Optional: "guard" (a source holds at least two more than the target), "rounding" ("floor", or
+  "ceil": of containers per worker), "fill" (a target takes while it has room, not one alone).
+
+Exit status: 0 done, 1 the state is wrong (the message names the field), 125 wrong usage.
+)";
+
 std::string decide_help() {
   std::string text =
       "\nUsage:  flowcon-sim decide ALGORITHM [--lines] < STATE > DECISION\n\n"
@@ -48,22 +88,7 @@ std::string decide_help() {
     name.resize(12, ' ');
     text += "  " + name + std::string(algorithm.summary) + "\n";
   }
-  return text +
-         R"(
-Options:
-      --lines   One state a line, one decision a line; a bad line gives {"error":"..."} there
-  -h, --help    Print this help
-
-State of executor (alpha in units of growth, intervals in seconds, limits as share of the host):
-  {"alpha":0.03,"beta":2,"interval":20,
-   "containers":[{"id":"a","list":"WL","limit":0.5,"growth":0.01},
-                 {"id":"b","list":"NL","limit":1,"growth":null}]}
-  list: NL, WL or CL; growth null: not measured; limit null: never had one.
-  Optional: "interval_max" (the back-off's bound), "floor_all" (the floor 1/(beta*n) for all lists).
-State of listener: the same and "initial_interval" and "active":["a","b"], the ids running now.
-
-Exit status: 0 done, 1 the state is wrong (the message names the field), 125 wrong usage.
-)";
+  return text.append(kStates);
 }
 
 constexpr std::string_view kHelp = R"(

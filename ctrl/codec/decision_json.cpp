@@ -3,134 +3,19 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <cmath>
 #include <string>
-#include <string_view>
-#include <unordered_set>
 #include <utility>
 
-#include "base/json.h"
-#include "base/text.h"
+#include "ctrl/codec/field_reader.h"
 
 namespace flowcon::ctrl::policy {
 namespace {
 
 namespace json = boost::json;
+using codec::FieldReader;
+using codec::indexed;
 
-// Reads fields of one object and keeps the first complaint, so that a reader is a list of fields
-// and one look at the end.
-class Reader {
- public:
-  Reader(const json::value& value, std::string path) : path_(std::move(path)) {
-    object_ = value.if_object();
-    if (!object_) complain("", "must be an object, not " + shown(value));
-  }
-
-  // Null where the field is missing; whether that is an error is the caller's to say.
-  const json::value* find(std::string_view name) const {
-    return object_ ? object_->if_contains(name) : nullptr;
-  }
-
-  double number(std::string_view name) {
-    const json::value* value = required(name);
-    if (!value) return 0;
-    if (!value->is_number()) {
-      complain(name, "must be a number, not " + shown(*value));
-      return 0;
-    }
-    return value->to_number<double>();
-  }
-
-  std::optional<double> number_or_null(std::string_view name) {
-    const json::value* value = required(name);
-    if (!value || value->is_null()) return std::nullopt;
-    if (!value->is_number()) {
-      complain(name, "must be a number or null, not " + shown(*value));
-      return std::nullopt;
-    }
-    return value->to_number<double>();
-  }
-
-  std::optional<double> optional_number(std::string_view name) {
-    const json::value* value = find(name);
-    if (!value || value->is_null()) return std::nullopt;
-    return number(name);
-  }
-
-  bool optional_bool(std::string_view name) {
-    const json::value* value = find(name);
-    if (!value || value->is_null()) return false;
-    if (!value->is_bool()) complain(name, "must be true or false, not " + shown(*value));
-    return value->is_bool() && value->get_bool();
-  }
-
-  std::string text(std::string_view name) {
-    const json::value* value = required(name);
-    if (!value) return {};
-    return text_of(*value, name);
-  }
-
-  std::string text_of(const json::value& value, std::string_view name) {
-    if (const json::string* text = value.if_string()) return std::string(*text);
-    complain(name, "must be a string, not " + shown(value));
-    return {};
-  }
-
-  const json::array& array(std::string_view name) {
-    static const json::array kEmpty;
-    const json::value* value = required(name);
-    if (!value) return kEmpty;
-    if (const json::array* array = value->if_array()) return *array;
-    complain(name, "must be an array, not " + shown(*value));
-    return kEmpty;
-  }
-
-  void require(bool holds, std::string_view name, const char* rule) {
-    if (holds || !complaint_.empty()) return;
-    complain(name, std::string(rule) + ", not " + shown(*find(name)));
-  }
-
-  void complain(std::string_view name, const std::string& what) {
-    if (!complaint_.empty()) return;
-    complaint_ = path_;
-    if (!path_.empty() && !name.empty()) complaint_ += '.';
-    complaint_ += name;
-    if (complaint_.empty()) complaint_ = "the state";
-    complaint_ += ": " + what;
-  }
-
-  void take_complaint(const Reader& inner) {
-    if (complaint_.empty()) complaint_ = inner.complaint_;
-  }
-
-  [[nodiscard]] bool failed() const { return !complaint_.empty(); }
-  [[nodiscard]] Error error() const { return bad_input(complaint_); }
-
- private:
-  const json::value* required(std::string_view name) {
-    const json::value* value = find(name);
-    if (!value) complain(name, "is missing");
-    return value;
-  }
-
-  // What stands there, short enough for one line.
-  static std::string shown(const json::value& value) {
-    if (value.is_object()) return "an object";
-    if (value.is_array()) return "an array";
-    if (const json::string* text = value.if_string()) return '"' + printable(*text, 40) + '"';
-    return printable(render_json(value), 40);
-  }
-
-  const json::object* object_ = nullptr;
-  std::string path_;
-  std::string complaint_;
-};
-
-std::string indexed(const char* name, std::size_t index) {
-  return std::string(name) + '[' + std::to_string(index) + ']';
-}
-
-Member read_member(Reader& reader) {
+Member read_member(FieldReader& reader) {
   Member member;
   member.id = reader.text("id");
   const std::string list = reader.text("list");
@@ -146,7 +31,7 @@ Member read_member(Reader& reader) {
   return member;
 }
 
-ExecutorState read_executor(Reader& reader) {
+ExecutorState read_executor(FieldReader& reader) {
   ExecutorState state;
   state.alpha = reader.number("alpha");
   state.beta = reader.number("beta");
@@ -160,18 +45,11 @@ ExecutorState read_executor(Reader& reader) {
   const json::array& containers = reader.array("containers");
   state.containers.reserve(containers.size());
   for (std::size_t i = 0; i < containers.size() && !reader.failed(); ++i) {
-    Reader inner(containers[i], indexed("containers", i));
+    FieldReader inner(containers[i], indexed("containers", i));
     state.containers.push_back(read_member(inner));
     reader.take_complaint(inner);
   }
-  std::unordered_set<std::string_view> ids;
-  for (std::size_t i = 0; i < state.containers.size(); ++i) {
-    const std::string& id = state.containers[i].id;
-    if (!ids.insert(id).second) {
-      reader.complain(indexed("containers", i) + ".id",
-                      "is there twice: \"" + printable(id, 40) + '"');
-    }
-  }
+  reader.require_unique_ids("containers", state.containers);
   return state;
 }
 
@@ -217,14 +95,14 @@ json::object state_object(const ExecutorState& state) {
 }  // namespace
 
 Result<ExecutorState> executor_state_from(const json::value& json) {
-  Reader reader(json, "");
+  FieldReader reader(json, "");
   ExecutorState state = read_executor(reader);
   if (reader.failed()) return reader.error();
   return state;
 }
 
 Result<ListenerState> listener_state_from(const json::value& json) {
-  Reader reader(json, "");
+  FieldReader reader(json, "");
   ListenerState state;
   state.executor = read_executor(reader);
   state.initial_interval = reader.number("initial_interval");

@@ -2,14 +2,55 @@
 // JSON from outside: states for decide, what people decide (API and store), values of adopt.
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
+#include "cluster/codec/decision_json.h"
 #include "ctrl/codec/decision_json.h"
 #include "ctrl/control.h"
 #include "ctrl/explain.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace {
+
+namespace cluster = flowcon::cluster::policy;
+
+template <class Decision>
+std::string written(const Decision& decision) {
+  return flowcon::render_json(to_json(decision));
+}
+
+// States of the cluster: decided on, and what is written for the record decides the same.
+void decide_for_cluster(const boost::json::value& json) {
+  if (const auto state = cluster::categorise_state_from(json)) {
+    const cluster::CategoriseDecision decision = cluster::decide_categorise(*state);
+    if (decision.containers.size() != state->containers.size()) std::abort();
+    const auto again = cluster::categorise_state_from(to_json(*state));
+    if (!again || written(decide_categorise(*again)) != written(decision)) std::abort();
+  }
+  if (const auto state = cluster::speculate_state_from(json)) {
+    const cluster::SpeculateDecision decision = cluster::decide_speculate(*state);
+    if (decision.candidates.empty()) std::abort();
+    const std::vector<cluster::Answer> answers = cluster::decide_requests(
+        state->weights, state->workers, {{state->container, state->source}});
+    if (answers.at(0).target != decision.target) std::abort();
+    const auto again = cluster::speculate_state_from(to_json(*state));
+    if (!again || written(decide_speculate(*again)) != written(decision)) std::abort();
+  }
+  if (const auto state = cluster::rebalance_state_from(json)) {
+    const cluster::RebalanceDecision decision = cluster::decide_rebalance(*state);
+    for (const cluster::Move& move : decision.moves) {
+      if (move.from == move.to) std::abort();
+    }
+    const auto again = cluster::rebalance_state_from(to_json(*state));
+    if (!again || written(decide_rebalance(*again)) != written(decision)) std::abort();
+  }
+}
+
+}  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace flowcon;
@@ -39,6 +80,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
       std::abort();
     }
   }
+  decide_for_cluster(*json);
   if (const auto state = policy::listener_state_from(*json)) (void)policy::decide_listener(*state);
   return 0;
 }

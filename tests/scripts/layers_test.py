@@ -45,6 +45,8 @@ class Layers(unittest.TestCase):
         self.finds("base/a.h", HEADER + '\n  #  include "cmd/x/y.h"\n', "base/a.h:4", "base")
         self.finds("cmd/x/a.cpp", SPDX + '#include "tests/support/catch.h"\n', "cmd/x/a.cpp:2", "tests")
         self.clean("cmd/x/a.cpp", SPDX + '#include "ctrl/x.h"\n#include "base/y.h"\n')
+        self.finds("ctrl/a.cpp", SPDX + '#include "cluster/policy/x.h"\n', "ctrl/a.cpp:2", "ctrl")
+        self.clean("cluster/peers/a.cpp", SPDX + '#include "ctrl/x.h"\n#include "cluster/policy/y.h"\n')
         self.clean("tests/a.cpp", SPDX + '#include "cmd/x.h"\n')
         self.clean("base/a.cpp", SPDX + '// #include "ctrl/x.h"\n/*\n#include "cmd/x.h"\n*/\n')
 
@@ -53,6 +55,10 @@ class Layers(unittest.TestCase):
             self.finds("ctrl/policy/a.cpp", SPDX + f"#include <{header}>\n", "ctrl/policy/a.cpp:2", header)
         self.finds("ctrl/logs/framing.cpp", SPDX + "#include <mutex>\n", "ctrl/logs/framing.cpp:2", "mutex")
         self.finds("ctrl/growth/a.cpp", SPDX + '#include "ctrl/log.h"\n', "ctrl/growth/a.cpp:2", "ctrl/log.h")
+        for room in ("cluster/policy", "cluster/codec"):
+            self.finds(f"{room}/a.cpp", SPDX + "#include <ctime>\n", f"{room}/a.cpp:2", "ctime")
+            self.finds(f"{room}/a.h", HEADER + '#include "cluster/peers/x.h"\n', f"{room}/a.h:3", "peers")
+            self.clean(f"{room}/a.cpp", SPDX + '#include "ctrl/codec/x.h"\n#include "cluster/policy/y.h"\n')
         self.clean("ctrl/logs/tail.cpp", SPDX + "#include <mutex>\n")
         self.clean("ctrl/growth/a.cpp",
                    SPDX + '#include <vector>\n#include "ctrl/model.h"\n#include "base/json.h"\n')

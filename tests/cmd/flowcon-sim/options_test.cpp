@@ -11,6 +11,8 @@ namespace {
 
 using flowcon::test::check_golden;
 
+const std::string kKnown = "executor, listener, categorise, speculate, rebalance";
+
 flowcon::Result<flowcon::sim::Invocation> parsed(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "flowcon-sim");
   return flowcon::sim::parse_command_line(static_cast<int>(arguments.size()), arguments.data());
@@ -71,10 +73,12 @@ TEST_CASE("wrong usage says what is wrong and what was meant") {
   CHECK(problem({}) == "a command is missing");
   CHECK(problem({"decdie"}) == "unknown command decdie; did you mean decide?");
   CHECK(problem({"simulate"}) == "unknown command simulate.");
-  CHECK(problem({"decide"}) == "which algorithm? Known: executor, listener");
+  CHECK(problem({"decide"}) == "which algorithm? Known: " + kKnown);
   CHECK(problem({"decide", "exector"}) ==
-        "unknown algorithm exector; did you mean executor? Known: executor, listener");
-  CHECK(problem({"decide", "magic"}) == "unknown algorithm magic. Known: executor, listener");
+        "unknown algorithm exector; did you mean executor? Known: " + kKnown);
+  CHECK(problem({"decide", "categorize"}) ==
+        "unknown algorithm categorize; did you mean categorise? Known: " + kKnown);
+  CHECK(problem({"decide", "magic"}) == "unknown algorithm magic. Known: " + kKnown);
   CHECK(problem({"decide", "executor", "--line"}) ==
         "unknown option --line; did you mean --lines?");
   CHECK(problem({"--verion"}) == "unknown option --verion; did you mean --version?");

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/codec/decision_json.h"
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "ctrl/codec/field_reader.h"
+
+namespace flowcon::cluster::policy {
+namespace {
+
+namespace json = boost::json;
+using ctrl::codec::FieldReader;
+using ctrl::codec::indexed;
+
+// Reads each element of the array `name` with read(FieldReader&), up to the first complaint.
+template <class Read>
+auto read_all(FieldReader& reader, std::string_view name, Read read) {
+  const json::array& array = reader.array(name);
+  const std::string place = reader.place(name);
+  std::vector<decltype(read(reader))> items;
+  items.reserve(array.size());
+  for (std::size_t i = 0; i < array.size() && !reader.failed(); ++i) {
+    FieldReader inner(array[i], indexed(place, i));
+    items.push_back(read(inner));
+    reader.take_complaint(inner);
+  }
+  return items;
+}
+
+ObservedContainer read_observed(FieldReader& reader) {
+  ObservedContainer container;
+  container.id = reader.text("id");
+  const std::string category = reader.text("category");
+  if (category == name(Category::wc)) {
+    container.category = Category::wc;
+  } else if (category == name(Category::cc)) {
+    container.category = Category::cc;
+  } else {
+    reader.require(category == name(Category::pc), "category", "must be PC, WC or CC");
+  }
+  container.value = reader.number_or_null("value");
+  container.previous_value = reader.number_or_null("previous_value");
+  container.previous_growth = reader.number_or_null("previous_growth");
+  container.migrated = reader.boolean("migrated");
+  return container;
+}
+
+Weights read_weights(FieldReader& reader) {
+  FieldReader inner(reader.member("weights"), reader.place("weights"));
+  Weights weights;
+  weights.pc = inner.number("pc");
+  weights.wc = inner.number("wc");
+  weights.cc = inner.number("cc");
+  inner.require(weights.cc > 0, "cc", "must be above 0");
+  inner.require(weights.wc > weights.cc, "wc", "must be above that of cc");
+  inner.require(weights.pc > weights.wc, "pc", "must be above that of wc");
+  reader.take_complaint(inner);
+  return weights;
+}
+
+Worker read_worker(FieldReader& reader) {
+  Worker worker;
+  worker.id = reader.text("id");
+  worker.counts.pc = reader.count("pc");
+  worker.counts.wc = reader.count("wc");
+  worker.counts.cc = reader.count("cc");
+  worker.usage = reader.number("usage");
+  return worker;
+}
+
+SettledContainer read_settled(FieldReader& reader) {
+  SettledContainer container;
+  container.id = reader.text("id");
+  container.converged_at = reader.number_or_null("converged_at");
+  container.migrated_at = reader.number_or_null("migrated_at");
+  container.rebalanced = reader.boolean("rebalanced");
+  return container;
+}
+
+WorkerLoad read_load(FieldReader& reader) {
+  WorkerLoad worker;
+  worker.id = reader.text("id");
+  worker.containers = read_all(reader, "containers", read_settled);
+  return worker;
+}
+
+// A container runs on one worker only, so its id is unique among all of them.
+void require_unique_containers(FieldReader& reader, const std::vector<WorkerLoad>& workers) {
+  std::unordered_set<std::string_view> ids;
+  for (std::size_t i = 0; i < workers.size() && !reader.failed(); ++i) {
+    for (std::size_t k = 0; k < workers[i].containers.size(); ++k) {
+      const std::string& id = workers[i].containers[k].id;
+      if (ids.insert(id).second) continue;
+      reader.complain_of_repeated(indexed("workers", i) + '.' + indexed("containers", k) + ".id",
+                                  id);
+    }
+  }
+}
+
+Rounding read_rounding(FieldReader& reader) {
+  const json::value* value = reader.find("rounding");
+  if (!value || value->is_null()) return Rounding::floor;
+  const std::string rounding = reader.text("rounding");
+  if (rounding == name(Rounding::ceil)) return Rounding::ceil;
+  reader.require(rounding == name(Rounding::floor), "rounding", "must be floor or ceil");
+  return Rounding::floor;
+}
+
+json::value finite_or_null(const std::optional<double>& number) {
+  if (!number || !std::isfinite(*number)) return nullptr;
+  return *number;
+}
+
+json::array texts(const std::vector<std::string>& from) {
+  json::array array;
+  array.reserve(from.size());
+  for (const std::string& text : from) array.emplace_back(text);
+  return array;
+}
+
+// An array of what render(item) makes of each.
+template <class Items, class Render>
+json::array rendered(const Items& items, Render render) {
+  json::array array;
+  array.reserve(items.size());
+  for (const auto& item : items) array.emplace_back(render(item));
+  return array;
+}
+
+json::object observed(const ObservedContainer& container) {
+  return {{"id", container.id},
+          {"category", name(container.category)},
+          {"value", finite_or_null(container.value)},
+          {"previous_value", finite_or_null(container.previous_value)},
+          {"previous_growth", finite_or_null(container.previous_growth)},
+          {"migrated", container.migrated}};
+}
+
+json::object settled(const SettledContainer& container) {
+  return {{"id", container.id},
+          {"converged_at", finite_or_null(container.converged_at)},
+          {"migrated_at", finite_or_null(container.migrated_at)},
+          {"rebalanced", container.rebalanced}};
+}
+
+}  // namespace
+
+Result<CategoriseState> categorise_state_from(const json::value& json) {
+  FieldReader reader(json, "");
+  CategoriseState state;
+  state.alpha = reader.number("alpha");
+  state.containers = read_all(reader, "containers", read_observed);
+  reader.require_unique_ids("containers", state.containers);
+  if (reader.failed()) return reader.error();
+  return state;
+}
+
+Result<SpeculateState> speculate_state_from(const json::value& json) {
+  FieldReader reader(json, "");
+  SpeculateState state;
+  state.weights = read_weights(reader);
+  state.container = reader.text("container");
+  state.source = reader.text("source");
+  state.workers = read_all(reader, "workers", read_worker);
+  reader.require_unique_ids("workers", state.workers);
+  const bool is_known =
+      std::any_of(state.workers.begin(), state.workers.end(),
+                  [&state](const Worker& worker) { return worker.id == state.source; });
+  reader.require(is_known, "source", "must be the id of a worker");
+  if (reader.failed()) return reader.error();
+  return state;
+}
+
+Result<RebalanceState> rebalance_state_from(const json::value& json) {
+  FieldReader reader(json, "");
+  RebalanceState state;
+  state.now = reader.number("now");
+  state.guard = reader.optional_bool("guard");
+  state.rounding = read_rounding(reader);
+  state.fill = reader.optional_bool("fill");
+  state.workers = read_all(reader, "workers", read_load);
+  reader.require_unique_ids("workers", state.workers);
+  require_unique_containers(reader, state.workers);
+  if (state.workers.empty()) reader.complain("workers", "must hold at least one");
+  if (reader.failed()) return reader.error();
+  return state;
+}
+
+json::value to_json(const CategoriseState& state) {
+  return json::object{{"alpha", state.alpha}, {"containers", rendered(state.containers, observed)}};
+}
+
+json::value to_json(const SpeculateState& state) {
+  const auto worker = [](const Worker& from) {
+    return json::object{{"id", from.id},
+                        {"pc", from.counts.pc},
+                        {"wc", from.counts.wc},
+                        {"cc", from.counts.cc},
+                        {"usage", from.usage}};
+  };
+  const Weights& weights = state.weights;
+  return json::object{{"weights", {{"pc", weights.pc}, {"wc", weights.wc}, {"cc", weights.cc}}},
+                      {"container", state.container},
+                      {"source", state.source},
+                      {"workers", rendered(state.workers, worker)}};
+}
+
+json::value to_json(const RebalanceState& state) {
+  json::object object{{"now", state.now}};
+  if (state.guard) object["guard"] = true;
+  if (state.rounding != Rounding::floor) object["rounding"] = name(state.rounding);
+  if (state.fill) object["fill"] = true;
+  object["workers"] = rendered(state.workers, [](const WorkerLoad& worker) {
+    return json::object{{"id", worker.id}, {"containers", rendered(worker.containers, settled)}};
+  });
+  return object;
+}
+
+json::value to_json(const CategoriseDecision& decision) {
+  const auto container = [](const CategorisedContainer& from) {
+    return json::object{{"id", from.id},
+                        {"category", name(from.category)},
+                        {"growth", number_or_null(from.growth)}};
+  };
+  return json::object{{"containers", rendered(decision.containers, container)},
+                      {"requests", texts(decision.requests)}};
+}
+
+json::value to_json(const SpeculateDecision& decision) {
+  json::object scores;
+  scores.reserve(decision.scores.size());
+  for (const WorkerScore& score : decision.scores) scores.emplace(score.id, score.score);
+  return json::object{{"scores", std::move(scores)},
+                      {"candidates", texts(decision.candidates)},
+                      {"target", decision.target},
+                      {"move", decision.move}};
+}
+
+json::value to_json(const RebalanceDecision& decision) {
+  const auto move = [](const Move& from) {
+    return json::object{{"container", from.container}, {"from", from.from}, {"to", from.to}};
+  };
+  return json::object{{"balance_factor", decision.balance_factor},
+                      {"branch", name(decision.branch)},
+                      {"moves", rendered(decision.moves, move)}};
+}
+
+}  // namespace flowcon::cluster::policy
