@@ -88,9 +88,11 @@ done
 BURST=$((KNOCKS * 3 / 2))
 reverts=$(status .reverts)
 seq "$BURST" | xargs -P 6 -I {} docker run -d --name burst{} --network none --label flowcon.enable=true \
-  "$IMAGE" sh -c 'while :; do echo "loss: 0.5"; sleep 0.2; done' >/dev/null
+  "$IMAGE" sh -c 'while :; do echo "loss: 0.5"; sleep 1; done' >/dev/null
 check "$BURST containers started in a burst" is "$(docker ps -q --filter name=burst | wc -l)" "$BURST"
 eventually "and all are controlled" status_has "[.containers[] | select(.state == \"controlled\")] | length == $((BURST + JOBS))"
+mapfile -t burst < <(seq -f 'burst%.0f' "$BURST")
+know "${burst[@]}" "${!GIVEN[@]}"
 eventually "with the weights of the formula" weights_as_computed
 docker ps -q --filter name=burst | xargs -P 6 -n 5 docker rm -f >/dev/null
 eventually "killed in a burst, none is left in the status" all_controlled

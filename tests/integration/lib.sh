@@ -313,15 +313,32 @@ cpu_version() {
 
 # cpu_folder NAME: where the kernel keeps the CPU settings of a container.
 cpu_folder() {
-  local pid point group
-  pid=$(container_pid "$1")
-  [ "${pid:-0}" -gt 0 ] 2>/dev/null || { printf '%s does not run\n' "$1"; return 1; }
+  local pid
+  if [ -n "${FOLDER[$1]:-}" ]; then
+    printf '%s' "${FOLDER[$1]}"
+  else
+    pid=$(container_pid "$1")
+    [ "${pid:-0}" -gt 0 ] 2>/dev/null || { printf '%s does not run\n' "$1"; return 1; }
+    cpu_folder_of "$pid"
+  fi
+}
+
+# know NAME...: the engine is asked once for these, until they are started anew.
+declare -A FOLDER=()
+know() {
+  local name pid
+  while read -r name pid; do FOLDER[${name#/}]=$(cpu_folder_of "$pid"); done < <(
+    docker inspect -f '{{.Name}} {{.State.Pid}}' "$@")
+}
+
+cpu_folder_of() {
+  local point group
   if [ "$(cpu_version)" = v1 ]; then
     point=$(awk '$3 == "cgroup" && $4 ~ /(^|,)cpu(,|$)/ {print $2; exit}' /proc/self/mounts)
-    group=$(awk -F: '$2 ~ /(^|,)cpu(,|$)/ {print $3}' "/proc/$pid/cgroup")
+    group=$(awk -F: '$2 ~ /(^|,)cpu(,|$)/ {print $3}' "/proc/$1/cgroup")
   else
     point=$(awk '$3 == "cgroup2" {print $2; exit}' /proc/self/mounts)
-    group=$(sed -n 's/^0:://p' "/proc/$pid/cgroup")
+    group=$(sed -n 's/^0:://p' "/proc/$1/cgroup")
   fi
   printf '%s%s' "$point" "$group"
 }
@@ -492,14 +509,15 @@ DEFAULT_WEIGHT=
 # weights_as_computed: each controlled container has w = o f l * sum(o) / sum(o f l), and they keep
 # together the weight they had. Compares with the limits of one and the same status.
 weights_as_computed() {
-  local before after name limit lines=
+  local before after name limit now lines=
   local -A path=()
   # The engine is asked first: the limits of many would change while it answers.
   before=$(controlled_limits) || return 1
   while read -r name _; do path[$name]=$(cpu_folder "$name")/$(weight_file); done <<<"$before"
   before=$(controlled_limits) || return 1
   while read -r name limit; do
-    lines+="$name ${ORIGINAL[$name]:-$DEFAULT_WEIGHT} ${FACTOR[$name]:-1} $limit $(cat "${path[$name]}")"$'\n'
+    read -r now <"${path[$name]}" || return 1
+    lines+="$name ${ORIGINAL[$name]:-$DEFAULT_WEIGHT} ${FACTOR[$name]:-1} $limit $now"$'\n'
   done <<<"$before"
   after=$(controlled_limits)
   [ "$before" = "$after" ] || { printf 'limits change:\n%s\n%s\n' "$before" "$after"; return 1; }

@@ -46,11 +46,6 @@ service_answers() { api GET /v1/version; }
 service_complaints() { journalctl -q -b -u "$UNIT" -p warning -o cat --no-pager; }
 
 # Each program takes a tenth of a second and more to start here, so what does not change is asked once.
-declare -A FOLDER=()
-# know NAME...: the control groups of containers, until they are started anew.
-know() { local name; for name in "$@"; do FOLDER[$name]=$(cpu_folder_asked "$name"); done; }
-eval "cpu_folder_asked() $(declare -f cpu_folder | tail -n +2)"
-cpu_folder() { if [ -n "${FOLDER[$1]:-}" ]; then printf '%s' "${FOLDER[$1]}"; else cpu_folder_asked "$1"; fi; }
 CPU_VERSION=$(cpu_version)
 cpu_version() { printf '%s' "$CPU_VERSION"; }
 
