@@ -58,9 +58,8 @@ Result<Call> parse_call(const std::string& method, const std::string& target) {
     if (!name) return name.error();
     call.container = *name;
   } else if (path.rfind(version, 0) != 0 || slash + 1 != version.size()) {
-    return Error{make_error_code(boost::system::errc::no_such_file_or_directory),
-                 "there is nothing at " + printable(path, 200) +
-                     "; docs/api.md lists what there is"};
+    return errno_error(ENOENT, "there is nothing at " + printable(path, 200) +
+                                   "; docs/api.md lists what there is");
   }
   call.verb = method + " " + path.substr(slash + 1);
   return call;
