@@ -21,21 +21,6 @@ namespace json = boost::json;
 using ctrl::codec::FieldReader;
 using ctrl::codec::indexed;
 
-// Reads each element of the array `name` with read(FieldReader&), up to the first complaint.
-template <class Read>
-auto read_all(FieldReader& reader, std::string_view name, Read read) {
-  const json::array& array = reader.array(name);
-  const std::string place = reader.place(name);
-  std::vector<decltype(read(reader))> items;
-  items.reserve(array.size());
-  for (std::size_t i = 0; i < array.size() && !reader.failed(); ++i) {
-    FieldReader inner(array[i], indexed(place, i));
-    items.push_back(read(inner));
-    reader.take_complaint(inner);
-  }
-  return items;
-}
-
 ObservedContainer read_observed(FieldReader& reader) {
   ObservedContainer container;
   container.id = reader.text("id");
@@ -89,7 +74,7 @@ SettledContainer read_settled(FieldReader& reader) {
 WorkerLoad read_load(FieldReader& reader) {
   WorkerLoad worker;
   worker.id = reader.text("id");
-  worker.containers = read_all(reader, "containers", read_settled);
+  worker.containers = reader.each("containers", read_settled);
   return worker;
 }
 
@@ -158,7 +143,7 @@ Result<CategoriseState> categorise_state_from(const json::value& json) {
   FieldReader reader(json, "");
   CategoriseState state;
   state.alpha = reader.number("alpha");
-  state.containers = read_all(reader, "containers", read_observed);
+  state.containers = reader.each("containers", read_observed);
   reader.require_unique_ids("containers", state.containers);
   if (reader.failed()) return reader.error();
   return state;
@@ -170,7 +155,7 @@ Result<SpeculateState> speculate_state_from(const json::value& json) {
   state.weights = read_weights(reader);
   state.container = reader.text("container");
   state.source = reader.text("source");
-  state.workers = read_all(reader, "workers", read_worker);
+  state.workers = reader.each("workers", read_worker);
   reader.require_unique_ids("workers", state.workers);
   const bool is_known =
       std::any_of(state.workers.begin(), state.workers.end(),
@@ -187,7 +172,7 @@ Result<RebalanceState> rebalance_state_from(const json::value& json) {
   state.guard = reader.optional_bool("guard");
   state.rounding = read_rounding(reader);
   state.fill = reader.optional_bool("fill");
-  state.workers = read_all(reader, "workers", read_load);
+  state.workers = reader.each("workers", read_load);
   reader.require_unique_ids("workers", state.workers);
   require_unique_containers(reader, state.workers);
   if (state.workers.empty()) reader.complain("workers", "must hold at least one");

@@ -42,13 +42,7 @@ ExecutorState read_executor(FieldReader& reader) {
   reader.require(!state.interval_max || *state.interval_max > 0, "interval_max", "must be above 0");
   state.floor_all = reader.optional_bool("floor_all");
 
-  const json::array& containers = reader.array("containers");
-  state.containers.reserve(containers.size());
-  for (std::size_t i = 0; i < containers.size() && !reader.failed(); ++i) {
-    FieldReader inner(containers[i], indexed("containers", i));
-    state.containers.push_back(read_member(inner));
-    reader.take_complaint(inner);
-  }
+  state.containers = reader.each("containers", read_member);
   reader.require_unique_ids("containers", state.containers);
   return state;
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <vector>
 
 #include "base/result.h"
 
@@ -51,6 +52,10 @@ class FieldReader {
 
   const boost::json::array& array(std::string_view name);
 
+  /// What read(FieldReader&) makes of each element of the array `name`, up to the first complaint.
+  template <class Read>
+  auto each(std::string_view name, Read read);
+
   /// Complains that the field `name`, which is there, `rule` ("must be …").
   void require(bool holds, std::string_view name, const char* rule);
 
@@ -72,6 +77,20 @@ class FieldReader {
   std::string path_;
   std::string complaint_;
 };
+
+template <class Read>
+auto FieldReader::each(std::string_view name, Read read) {
+  const boost::json::array& elements = array(name);
+  const std::string at = place(name);
+  std::vector<decltype(read(*this))> items;
+  items.reserve(elements.size());
+  for (std::size_t i = 0; i < elements.size() && !failed(); ++i) {
+    FieldReader inner(elements[i], indexed(at, i));
+    items.push_back(read(inner));
+    take_complaint(inner);
+  }
+  return items;
+}
 
 template <class Items>
 void FieldReader::require_unique_ids(std::string_view name, const Items& items) {

@@ -89,7 +89,7 @@ LogReader::Step LogReader::read(std::vector<char>& buffer) {
   if (*got <= again) return at_end();
   stats_.problem.clear();
   take(bytes.substr(again));
-  // A short read is the end for now; what comes later announces itself, unless a change of file is
+  // A short read is the end so far; what comes later announces itself, unless a change of file is
   // under way, where only a read of nothing shows that the old one is finished.
   const bool goes_on = *got == wanted || suspects_rotation_ || decoder_->is_stuck();
   return goes_on ? Step::more : Step::idle;
