@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
@@ -35,6 +36,8 @@ constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 constexpr auto kIdleTime = 60s;
 constexpr std::size_t kMaxConnections = 128;
+constexpr auto kDrainTime = 2s;
+constexpr std::size_t kMostDrained = 16U << 20;
 
 // True if a process answers at `path`.
 bool is_answered(const std::string& path) {
@@ -43,6 +46,20 @@ bool is_answered(const std::string& path) {
   boost::system::error_code code;
   probe.connect(Local::endpoint(path), code);
   return !code;
+}
+
+// Reads what a caller goes on sending, or it would fail at that and not see the answer.
+Async<void> drain(std::shared_ptr<Stream> stream) {
+  stream->expires_after(kDrainTime);
+  beast::error_code is_gone;
+  stream->socket().shutdown(Local::socket::shutdown_send, is_gone);
+  std::array<char, 16384> ignored;
+  const asio::mutable_buffer buffer = asio::buffer(ignored);
+  for (std::size_t drained = 0; drained < kMostDrained;) {
+    auto [code, count] = co_await stream->async_read_some(buffer, kAwait);
+    if (code) co_return;
+    drained += count;
+  }
 }
 
 }  // namespace
@@ -120,6 +137,7 @@ Async<void> Server::Impl::serve_one(std::shared_ptr<Stream> stream) {
     response.prepare_payload();
     stream->expires_after(kIdleTime);
     auto [write_code, written] = co_await http::async_write(*stream, response, kAwait);
+    if (!write_code && read_code) co_await drain(stream);
     if (write_code || !keep_alive) co_return;
   }
 }
