@@ -34,7 +34,7 @@ Result<std::size_t> last_of(std::string_view query) {
   if (query.rfind("last=", 0) != 0 ||
       std::from_chars(query.data() + 5, end, last) != std::from_chars_result{end, std::errc()} ||
       last < 1 || last > 1000) {
-    return bad_input("what follows the ? of the address has to be last=N, N from 1 to 1000");
+    return bad_input("explain takes ?last=N, N from 1 to 1000");
   }
   return last;
 }
@@ -44,11 +44,6 @@ Result<std::size_t> last_of(std::string_view query) {
 Result<Call> parse_call(const std::string& method, const std::string& target) {
   Call call;
   const std::size_t question = target.find('?');
-  if (question != std::string::npos) {
-    Result<std::size_t> last = last_of(std::string_view(target).substr(question + 1));
-    if (!last) return last.error();
-    call.last = *last;
-  }
   const std::string path = target.substr(0, question);
   const std::size_t slash = path.rfind('/');
   const std::string_view version = "/v1/", containers = "/v1/containers/";
@@ -61,7 +56,13 @@ Result<Call> parse_call(const std::string& method, const std::string& target) {
     return errno_error(ENOENT, "there is nothing at " + printable(path, 200) +
                                    "; docs/api.md lists what there is");
   }
-  call.verb = method + " " + path.substr(slash + 1);
+  const std::string word = path.substr(slash + 1);
+  if (word == "explain" && question != std::string::npos) {
+    Result<std::size_t> last = last_of(std::string_view(target).substr(question + 1));
+    if (!last) return last.error();
+    call.last = *last;
+  }
+  call.verb = method + " " + word;
   return call;
 }
 

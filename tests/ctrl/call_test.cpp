@@ -38,6 +38,12 @@ TEST_CASE("how many are wanted") {
   }
 }
 
+TEST_CASE("a question that a call does not have is not looked at") {
+  const Result<Call> call = parse_call("GET", "/v1/status?pretty");
+  REQUIRE(call.has_value());
+  CHECK(call->verb == "GET status");
+}
+
 TEST_CASE("any other address says so with the code for it") {
   for (const std::string wrong : {"", "/", "v1/status", "/v2/status", "/v1/a/b", "/v1",
                                   "/v1/containers/a", "/v1/containers//history", "*"}) {

@@ -6,11 +6,14 @@
 
 #include "base/json.h"
 #include "tests/support/catch.h"
+#include "tests/support/json_text.h"
 
 namespace {
 
 using flowcon::parse_json;
 using flowcon::render_json;
+using flowcon::test::changed;
+using flowcon::test::parsed;
 namespace policy = flowcon::cluster::policy;
 
 constexpr const char* kCategorise =
@@ -28,19 +31,6 @@ constexpr const char* kRebalance =
     R"({"id":"h1","containers":[{"id":"a","converged_at":90,"migrated_at":null,"rebalanced":false},)"
     R"({"id":"b","converged_at":null,"migrated_at":95.5,"rebalanced":true}]},)"
     R"({"id":"h2","containers":[{"id":"c","converged_at":80,"migrated_at":85,"rebalanced":false}]}]})";
-
-boost::json::value parsed(std::string_view text) {
-  auto value = parse_json(text);
-  REQUIRE(value);
-  return *value;
-}
-
-// The text with `from` replaced by `to`.
-std::string changed(std::string text, std::string_view from, std::string_view to) {
-  const std::size_t at = text.find(from);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, from.size(), to);
-}
 
 template <class State>
 std::string complaint_of(const flowcon::Result<State>& state) {

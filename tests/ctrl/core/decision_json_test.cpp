@@ -5,12 +5,15 @@
 
 #include "base/json.h"
 #include "tests/support/catch.h"
+#include "tests/support/json_text.h"
 
 namespace {
 
 using flowcon::parse_json;
 using flowcon::render_json;
 using flowcon::ctrl::List;
+using flowcon::test::changed;
+using flowcon::test::parsed;
 namespace policy = flowcon::ctrl::policy;
 
 constexpr const char* kExecutor =
@@ -22,19 +25,6 @@ constexpr const char* kExecutor =
 constexpr const char* kListener = R"({"alpha":0.03,"beta":2,"interval":20,"containers":[)"
                                   R"({"id":"a","list":"NL","limit":null,"growth":0.1}],)"
                                   R"("initial_interval":10,"active":["a","b","a"]})";
-
-boost::json::value parsed(std::string_view text) {
-  auto value = parse_json(text);
-  REQUIRE(value);
-  return *value;
-}
-
-// The text with `from` replaced by `to`.
-std::string changed(std::string text, std::string_view from, std::string_view to) {
-  const std::size_t at = text.find(from);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, from.size(), to);
-}
 
 std::string executor_complaint(std::string_view text) {
   const auto state = policy::executor_state_from(parsed(text));
