@@ -3,11 +3,16 @@
 
 #include <sys/un.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include "base/json.h"
+#include "base/ssh_address.h"
 #include "base/text.h"
+#include "ctrl/api/scrape.h"
+#include "ctrl/events.h"
+#include "ctrl/hook_gate.h"
 
 namespace flowcon::ctrl {
 namespace {
@@ -44,6 +49,18 @@ Option number(std::string name, std::string value, std::string help, double low,
   return option;
 }
 
+Option whole_number(std::string name, std::string value, std::string help, double low, double high,
+                    double Config::*field) {
+  Option option = number(std::move(name), std::move(value), std::move(help), low, high, field);
+  option.apply = [apply = option.apply, field](Config& config,
+                                               const std::string& text) -> Result<void> {
+    if (Result<void> applied = apply(config, text); !applied) return applied;
+    if (config.*field == std::floor(config.*field)) return {};
+    return bad_input("\"" + printable(text, 60) + "\" is not a whole number");
+  };
+  return option;
+}
+
 Option path(std::string name, std::string help, std::size_t longest, std::string Config::*field) {
   Option option;
   option.name = std::move(name);
@@ -62,6 +79,87 @@ Option path(std::string name, std::string help, std::size_t longest, std::string
     return {};
   };
   option.show = [=](const Config& config) { return config.*field; };
+  return option;
+}
+
+Option group(std::string name, std::string help, std::string Config::*field) {
+  Option option;
+  option.name = std::move(name);
+  option.value = "GROUP";
+  option.help = std::move(help);
+  option.apply = [=](Config& config, const std::string& text) -> Result<void> {
+    config.*field = text;
+    return {};
+  };
+  option.show = [=](const Config& config) { return config.*field; };
+  return option;
+}
+
+// Hosts with commas, blanks or line ends between them; one that is there already is not added.
+Result<void> add_peers(Config& config, const std::string& text) {
+  constexpr std::size_t kMostPeers = 1000;
+  constexpr const char* kBetween = ", \t\n";
+  for (std::size_t at = text.find_first_not_of(kBetween); at != std::string::npos;) {
+    const std::size_t end = std::min(text.find_first_of(kBetween, at), text.size());
+    const std::string word = text.substr(at, end - at);
+    if (Result<SshAddress> address = parse_ssh_address(word); !address) return address.error();
+    const auto& known = config.peers;
+    if (std::find(known.begin(), known.end(), word) == known.end()) config.peers.push_back(word);
+    if (config.peers.size() > kMostPeers) return bad_input("there are more than 1000 peers");
+    at = text.find_first_not_of(kBetween, end);
+  }
+  return {};
+}
+
+std::string show_peers(const Config& config) {
+  std::string out;
+  for (const std::string& peer : config.peers) out += (out.empty() ? "" : ",") + peer;
+  return out;
+}
+
+// Words with commas or blanks between them; each time adds to what was said before.
+Option words(std::string name, std::string value, std::string help,
+             std::vector<std::string> Config::*field) {
+  Option option;
+  option.name = std::move(name);
+  option.value = std::move(value);
+  option.help = std::move(help);
+  option.is_list = true;
+  option.clear = [=](Config& config) { (config.*field).clear(); };
+  option.apply = [=](Config& config, const std::string& text) -> Result<void> {
+    constexpr std::size_t kMostWords = 1000;
+    constexpr const char* kBetween = ", \t\n";
+    for (std::size_t at = text.find_first_not_of(kBetween); at != std::string::npos;) {
+      const std::size_t end = std::min(text.find_first_of(kBetween, at), text.size());
+      if ((config.*field).size() >= kMostWords) return bad_input("there are more than 1000 words");
+      (config.*field).push_back(text.substr(at, end - at));
+      at = text.find_first_not_of(kBetween, end);
+    }
+    return {};
+  };
+  option.show = [=](const Config& config) {
+    std::string out;
+    for (const std::string& word : config.*field) out += (out.empty() ? "" : ",") + word;
+    return out;
+  };
+  return option;
+}
+
+// Folders and devices are paths.
+Option paths(std::string name, std::string value, std::string help,
+             std::vector<std::string> Config::*field) {
+  Option option = words(std::move(name), std::move(value), std::move(help), field);
+  option.apply = [=, add = option.apply](Config& config, const std::string& text) -> Result<void> {
+    if (Result<void> added = add(config, text); !added) return added;
+    for (const std::string& word : config.*field) {
+      const bool is_plain =
+          word.starts_with('/') && word.find("/../") == std::string::npos && !word.ends_with("/..");
+      if (!is_plain && word != "gpu") {
+        return bad_input("\"" + printable(word, 60) + "\" is not an absolute path");
+      }
+    }
+    return {};
+  };
   return option;
 }
 
@@ -93,6 +191,135 @@ Option choice(std::string name, std::string help, std::vector<std::pair<std::str
   return option;
 }
 
+void add_cluster_options(std::vector<Option>& all) {
+  constexpr std::size_t kSocketPath = sizeof(sockaddr_un::sun_path) - 1;
+  Option socket = path("peer-socket",
+                       "where the daemon listens to other hosts, which ssh bridges; by default "
+                       "peer.sock beside its socket",
+                       kSocketPath, &Config::peer_socket);
+  socket.show = [](const Config& config) { return config.peer_socket_path(); };
+  all.push_back(socket);
+  all.push_back(group("peer-group", "group that may use the peer socket", &Config::peer_group));
+  all.push_back(number("peer-heartbeat", "SECONDS",
+                       "peers are told of this host at least this often; one that is not heard "
+                       "three times as long is unknown",
+                       0.2, 20, &Config::peer_heartbeat));
+  Option peer;
+  peer.name = "peer";
+  peer.value = "HOST";
+  peer.help = "another host with flowcond, [user@]host[:port]; may be repeated";
+  peer.apply = add_peers;
+  peer.show = show_peers;
+  peer.is_list = true;
+  peer.clear = [](Config& config) { config.peers.clear(); };
+  all.push_back(peer);
+  all.push_back(number("categorise-interval", "SECONDS",
+                       "time between two looks at which containers have converged", 1, 3600,
+                       &Config::categorise_interval));
+  all.push_back(number("categorise-alpha", "GROWTH",
+                       "a container progresses while its value changes by more than this share of "
+                       "its first one in that time",
+                       0, 1e6, &Config::categorise_alpha));
+  all.push_back(choice<bool>(
+      "peers-from",
+      "static: peers are those of the option peer and of docker flowcon peer add; swarm: members "
+      "of "
+      "the Docker Swarm too, whose leader then coordinates (their keys still take a peer add)",
+      {{"static", false}, {"swarm", true}}, [](Config& c) -> bool& { return c.peers_from_swarm; }));
+  const auto on_off = [] {
+    return std::vector<std::pair<std::string, bool>>{{"on", true}, {"off", false}};
+  };
+  all.push_back(choice<ClusterPolicyChoice>(
+      "cluster-policy",
+      "what moves between hosts: specon as published, what has converged; or balance: by the work "
+      "that is left, from the host that is busy longest; the same on all hosts",
+      {{"specon", ClusterPolicyChoice::specon}, {"balance", ClusterPolicyChoice::balance}},
+      [](Config& c) -> ClusterPolicyChoice& { return c.cluster_policy; }));
+  all.push_back(whole_number("max-moves", "N", "balance moves one container at most so often", 0,
+                             100, &Config::max_moves));
+  all.push_back(choice<bool>(
+      "speculate",
+      "a converged container whose label flowcon.migrate allows it moves, once, to the host that "
+      "has least to do",
+      on_off(), [](Config& c) -> bool& { return c.speculate; }));
+  all.push_back(choice<bool>(
+      "rebalance",
+      "when all containers of all hosts have converged or were moved, the load is evened out; off: "
+      "not by balance either",
+      on_off(), [](Config& c) -> bool& { return c.rebalance; }));
+  all.push_back(choice<bool>("rebalance-idle",
+                             "... and also whenever a host is idle while another has two or more",
+                             on_off(), [](Config& c) -> bool& { return c.rebalance_idle; }));
+}
+
+// One word or line that `check` has nothing against; "" where it may be none.
+Option checked(std::string name, std::string value, std::string help, std::string Config::*field,
+               Result<void> (*check)(const std::string&)) {
+  Option option;
+  option.name = std::move(name);
+  option.value = std::move(value);
+  option.help = std::move(help);
+  option.is_line = true;
+  option.apply = [=](Config& config, const std::string& text) -> Result<void> {
+    if (Result<void> good = text.empty() ? Result<void>() : check(text); !good) return good;
+    config.*field = text;
+    return {};
+  };
+  option.show = [=](const Config& config) { return config.*field; };
+  return option;
+}
+
+Result<void> check_hook(const std::string& text) {
+  const auto words = parse_hook(text);
+  return words ? Result<void>() : Result<void>(words.error());
+}
+
+Result<void> check_listen(const std::string& text) {
+  const auto address = api::parse_loopback(text);
+  return address ? Result<void>() : Result<void>(address.error());
+}
+
+Result<void> apply_hook_events(Config& config, const std::string& text) {
+  std::string list;
+  for (const std::string_view event : kEventNames) {
+    if (has_word(text, std::string(event))) {
+      list += (list.empty() ? "" : ",") + std::string(event);
+    }
+  }
+  // Nothing else is in it, and nothing twice.
+  if (list.size() != text.size() || list.empty()) {
+    return bad_input("\"" + printable(text, 60) +
+                     "\" is not a list of converged, diverging, nan, migrated, revert and failure");
+  }
+  config.hook_events = list;
+  return {};
+}
+
+void add_watching_options(std::vector<Option>& all) {
+  all.push_back(checked("metrics-listen", "ADDRESS:PORT",
+                        "metrics for Prometheus over TCP, on an address of this host alone; they "
+                        "are at /metrics of the socket in any case",
+                        &Config::metrics_listen, check_listen));
+  all.push_back(checked("hook", "PROGRAM",
+                        "program, by its absolute path and with its words, that events are told "
+                        "to, as JSON on its standard input; there is no shell",
+                        &Config::hook, check_hook));
+  all.push_back(checked("webhook", "URL", "address that the same JSON is posted to, by curl",
+                        &Config::webhook, check_webhook));
+  Option events;
+  events.name = "hook-events";
+  events.value = "LIST";
+  events.help =
+      "of what hook and webhook are told: any of converged, diverging, nan, migrated, revert, "
+      "failure, with commas";
+  events.apply = apply_hook_events;
+  events.show = [](const Config& config) { return config.hook_events; };
+  all.push_back(events);
+  all.push_back(number("hook-interval", "SECONDS",
+                       "they are told the same of the same container once in this time", 0, 86400,
+                       &Config::hook_interval));
+}
+
 Result<void> apply_resources(Config& config, const std::string& text) {
   std::string list;
   for (const Resource resource : {Resource::cpu, Resource::memory, Resource::io}) {
@@ -110,22 +337,54 @@ Result<void> apply_resources(Config& config, const std::string& text) {
 
 std::vector<std::pair<std::string, bool>> truth() { return {{"true", true}, {"false", false}}; }
 
+void add_accept_options(std::vector<Option>& all) {
+  all.push_back(choice<bool>("accept-privileged",
+                             "containers from peers may be privileged, or without the engine's own "
+                             "fences",
+                             truth(), [](Config& c) -> bool& { return c.accept_privileged; }));
+  all.push_back(choice<bool>("accept-host-namespaces",
+                             "containers from peers may share namespaces of this host", truth(),
+                             [](Config& c) -> bool& { return c.accept_host_namespaces; }));
+  all.push_back(words("accept-capabilities", "LIST",
+                      "capabilities beyond the engine's own that containers from peers may have; "
+                      "ALL for any",
+                      &Config::accept_capabilities));
+  all.push_back(paths("accept-mounts", "FOLDERS",
+                      "folders of this host that containers from peers may mount, with all below "
+                      "them",
+                      &Config::accept_mounts));
+  all.push_back(paths("accept-devices", "LIST",
+                      "devices of this host that containers from peers may have; gpu for --gpus",
+                      &Config::accept_devices));
+  all.push_back(words("accept-runtimes", "LIST",
+                      "runtimes beyond runc that containers from peers may use",
+                      &Config::accept_runtimes));
+  Option hold;
+  hold.name = "move-hold";
+  hold.value = "SIDE.STEP:SECONDS";
+  hold.help = "a move waits so long at a step of one side";
+  hold.is_hidden = true;
+  hold.apply = [](Config& config, const std::string& text) -> Result<void> {
+    config.move_hold = text;
+    return {};
+  };
+  hold.show = [](const Config& config) { return config.move_hold; };
+  all.push_back(hold);
+}
+
 std::vector<Option> make_options() {
   constexpr std::size_t kSocketPath = sizeof(sockaddr_un::sun_path) - 1;
   std::vector<Option> all;
   all.push_back(path("socket", "where the daemon listens", kSocketPath, &Config::socket));
-  Option group;
-  group.name = "socket-group";
-  group.value = "GROUP";
-  group.help = "group that may use the socket";
-  group.apply = [](Config& config, const std::string& text) -> Result<void> {
-    config.socket_group = text;
-    return {};
-  };
-  group.show = [](const Config& config) { return config.socket_group; };
-  all.push_back(group);
+  all.push_back(group("socket-group", "group that may use the socket", &Config::socket_group));
   all.push_back(path("engine", "socket of the Docker Engine", kSocketPath, &Config::engine));
   all.push_back(path("state-dir", "folder of the state file", 3000, &Config::state_dir));
+  all.push_back(choice<PolicyChoice>(
+      "policy",
+      "who divides the CPU: milestone, the job first that is nearest to a usable model or to its "
+      "end; or flowcon as published, by growth",
+      {{"flowcon", PolicyChoice::flowcon}, {"milestone", PolicyChoice::milestone}},
+      [](Config& c) -> PolicyChoice& { return c.policy; }));
   all.push_back(number("alpha", "EFFICIENCY",
                        "a job grows while its growth efficiency is at least this: share of its "
                        "first loss per second per whole host",
@@ -183,6 +442,9 @@ std::vector<Option> make_options() {
       number("retention", "DAYS", "how long records are kept", 0.01, 36500, &Config::retention));
   all.push_back(choice<bool>("dry-run", "plan and show limits, write none", truth(),
                              [](Config& c) -> bool& { return c.dry_run; }));
+  add_watching_options(all);
+  add_cluster_options(all);
+  add_accept_options(all);
   all.push_back(choice<log::Level>("log-level", "the least important messages that are logged",
                                    {{"error", log::Level::error},
                                     {"warning", log::Level::warning},
@@ -191,7 +453,8 @@ std::vector<Option> make_options() {
                                    [](Config& c) -> log::Level& { return c.log_level; }));
   for (Option& option : all) {
     option.standard = option.show(Config());
-    for (const char* fixed : {"socket", "socket-group", "engine", "state-dir", "dry-run"}) {
+    for (const char* fixed : {"socket", "socket-group", "engine", "state-dir", "dry-run",
+                              "peer-socket", "peer-group", "peer-heartbeat", "metrics-listen"}) {
       if (option.name == fixed) option.needs_restart = true;
     }
   }
@@ -201,6 +464,10 @@ std::vector<Option> make_options() {
 }  // namespace
 
 bool Config::limits(Resource resource) const { return has_word(resources, name(resource)); }
+
+std::string Config::peer_socket_path() const {
+  return peer_socket.empty() ? socket.substr(0, socket.rfind('/')) + "/peer.sock" : peer_socket;
+}
 
 const std::vector<Option>& options() {
   static const std::vector<Option> all = make_options();

@@ -17,11 +17,18 @@
 
 namespace flowcon::ctrl {
 
+/// Who divides the CPU.
+enum class PolicyChoice { flowcon, milestone };
+
+/// Who says which container moves to another host.
+enum class ClusterPolicyChoice { specon, balance };
+
 struct Config {
   std::string socket = "/run/flowcon/flowcon.sock";
   std::string socket_group = "docker";
   std::string engine = "/var/run/docker.sock";
   std::string state_dir = "/var/lib/flowcon";
+  PolicyChoice policy = PolicyChoice::milestone;
   double alpha = 0.03;        ///< growth efficiency, share of the first loss per second per host
   double beta = 2;            ///< the floor is 1/(beta*n)
   double interval = 20;       ///< seconds between two runs of the executor, before back-off
@@ -36,9 +43,36 @@ struct Config {
   bool only_grow = false;   ///< no limit is ever lowered
   growth::Parameters growth;
   bool dry_run = false;
+  std::string metrics_listen;  ///< address of the loopback interface and port; "" = no TCP
+  std::string hook;            ///< program and words, parted by blanks; "" = none
+  std::string webhook;         ///< "" = none
+  std::string hook_events = "converged,diverging,nan,migrated,revert,failure";
+  double hook_interval = 60;  ///< seconds between two calls for the same
+  std::string peer_socket;    ///< "" = beside `socket`, see peer_socket_path()
+  std::string peer_group = "flowcon-peer";
+  double peer_heartbeat = 5;        ///< seconds
+  std::vector<std::string> peers;   ///< [user@]host[:port], checked
+  double categorise_interval = 30;  ///< seconds
+  double categorise_alpha = 0.01;   ///< growth in one interval, share of the first value
+  // What peers may bring here; [accept] in the file.
+  bool accept_privileged = false;
+  bool accept_host_namespaces = false;
+  std::vector<std::string> accept_capabilities;  ///< "SYS_PTRACE"; "ALL"
+  std::vector<std::string> accept_mounts;        ///< folders of this host, with all below them
+  std::vector<std::string> accept_devices;       ///< paths; "gpu" for --gpus
+  std::vector<std::string> accept_runtimes;      ///< beyond runc
+  std::string move_hold;          ///< for tests: SIDE.STEP:SECONDS, where a move waits
+  bool peers_from_swarm = false;  ///< members of the Docker Swarm are peers, its leader coordinates
+  ClusterPolicyChoice cluster_policy = ClusterPolicyChoice::specon;
+  double max_moves = 2;        ///< of one container, under balance; a whole number
+  bool speculate = true;       ///< converged containers go where they hurt least
+  bool rebalance = true;       ///< the load is evened out when all have converged
+  bool rebalance_idle = true;  ///< … and whenever a host idles beside one with two
   log::Level log_level = log::Level::info;
 
   [[nodiscard]] bool limits(Resource resource) const;
+  /// peer.sock in the folder of `socket` unless another one is said.
+  [[nodiscard]] std::string peer_socket_path() const;
 };
 
 /// One option. `apply` takes the text that a person wrote.
@@ -48,8 +82,13 @@ struct Option {
   std::string help;            ///< meaning, unit and range
   std::string standard;        ///< the default, as text
   bool needs_restart = false;  ///< a reload does not change it
+  bool is_list = false;        ///< may be said again: each time adds to what was said before
+  bool is_hidden = false;      ///< not in the help: for tests
+  bool is_line = false;        ///< in a file its value is the line as it is, quotes and all
   std::function<Result<void>(Config&, const std::string&)> apply;
   std::function<std::string(const Config&)> show;
+  /// For a list that a reload changes: forgets what was said, so that `apply` begins anew.
+  std::function<void(Config&)> clear;
 };
 
 /// All options, in the order of the help text.

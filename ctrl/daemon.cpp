@@ -14,6 +14,7 @@
 #include <chrono>
 #include <csignal>
 
+#include "ctrl/api/scrape.h"
 #include "ctrl/daemon_state.h"
 #include "ctrl/log.h"
 #include "ctrl/service.h"
@@ -52,6 +53,7 @@ Daemon::Daemon(asio::io_context& io, const Config& config, std::unique_ptr<cgrou
       pool_(io, client_, [this] { wake(); }),
       tails_(io),
       interval_(config.interval),
+      hooks_(io, config_, host_name()),
       pass_(io),
       timer_(io),
       watchdog_timer_(io) {}
@@ -67,7 +69,10 @@ Async<void> Daemon::run() {
     const bool is_deciding = is_run_due_ || now.steady >= next_run_;
     if (is_deciding) decide(now);
     co_await apply(now);
+    co_await restore_unclaimed(now);
     record(now, is_deciding);
+    tell_changes();
+    if (companion_) companion_->look(now.steady);
   }
   co_await release_all();
 }
@@ -89,24 +94,30 @@ Async<void> Daemon::begin() {
   } else {
     warn(positions.error().message());
   }
+  co_await begin_planner();
   auto load = [] { return cgroups::Gpus::open(); };
   Result<std::unique_ptr<cgroups::Gpus>> gpus = co_await effects_.run(std::move(load));
   if (gpus) gpus_ = std::move(*gpus);
+  co_await take_over(moment());
   if (config_.dry_run) {
     log::info("dry run: limits are planned and shown, none is written");
   } else {
-    Result<std::size_t> restored = co_await limits_.restore_leftovers();
+    std::set<std::string> stay;
+    for (const auto& [id, original] : kept_) stay.insert(id);
+    Result<std::size_t> restored = co_await limits_.restore_leftovers(std::move(stay));
     if (!restored) {
       warn(restored.error().message());
     } else if (*restored > 0) {
-      log::info("restored the limits of " + std::to_string(*restored) +
-                " containers that an earlier run left behind");
+      log::event(log::Event::limits_left, "restored the limits of " + std::to_string(*restored) +
+                                              " containers that an earlier run left behind");
     }
   }
   const Moment now = moment();
+  started_ = now.wall;
   next_look_ = now.steady + config_.observe;
   next_run_ = now.steady + interval_;
   pool_.start();
+  if (companion_) co_await companion_->begin();
   service::tell_ready("watching " + config_.engine);
 }
 
@@ -135,7 +146,8 @@ void Daemon::stop() {
 
 void Daemon::reload(const Result<Config>& config) {
   if (!config) {
-    log::warning("the configuration is not read again: " + config.error().message());
+    log::event(log::Event::config_refused,
+               "the configuration is not read again: " + config.error().message());
     return;
   }
   std::string changed, waiting;
@@ -145,13 +157,15 @@ void Daemon::reload(const Result<Config>& config) {
     std::string& list = option.needs_restart ? waiting : changed;
     list += (list.empty() ? "" : ", ") + option.name + " = " + text;
     if (option.needs_restart) continue;
+    if (option.clear) option.clear(config_);
     // Its own text is what it takes.
     if (Result<void> applied = option.apply(config_, text); !applied) {
       log::error(option.name + ": " + applied.error().message());
     }
   }
   log::set_level(config_.log_level);
-  log::info("configuration read again: " + (changed.empty() ? "nothing changed" : changed));
+  log::event(log::Event::config_read,
+             "configuration read again: " + (changed.empty() ? "nothing changed" : changed));
   if (!waiting.empty()) log::warning("these take effect at the next start: " + waiting);
   interval_ =
       std::clamp(interval_, config_.interval, std::max(config_.interval, config_.interval_max));
@@ -176,14 +190,18 @@ Async<void> Daemon::watchdog() {
 }
 
 Async<void> Daemon::release_all() {
+  if (companion_) companion_->end();
   const auto guard = co_await pass_.lock();
   pool_.stop();
+  hooks_.end();
   watchdog_timer_.cancel();
   const Moment now = moment();
   std::size_t restored = 0;
+  const std::set<std::string> left = leave_limits();
+  co_await restore_unclaimed(now);
   for (auto& [id, job] : jobs_) {
     job.read_until = tails_.stop(id, false);
-    if (!job.is_limited) continue;
+    if (!job.is_limited || left.contains(id)) continue;
     store::Original original{id, job.container.name, job.group, job.original};
     Result<void> done = co_await limits_.restore(std::move(original));
     if (done) {
@@ -198,14 +216,19 @@ Async<void> Daemon::release_all() {
     co_await timer_.async_wait(kAwait);
   }
   effects_.finish();
-  log::info("stopped; limits of " + std::to_string(restored) + " containers restored");
+  log::event(log::Event::stopped,
+             "stopped; limits of " + std::to_string(restored) + " containers restored" +
+                 (left.empty() ? ""
+                               : ", those of " + std::to_string(left.size()) +
+                                     " are left to the flowcond that follows"));
 }
 
 namespace {
 
 // One daemon a state folder: two would restore each other's limits.
 Result<void> lock_state(const std::string& folder) {
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+  // Passed through by sshd on its way to the keys of peers; what is in it is not for others.
+  if (::mkdir(folder.c_str(), 0711) != 0 && errno != EEXIST) {
     return errno_error(errno, "making the state folder " + folder + " (another one: --state-dir)");
   }
   const std::string path = folder + "/lock";
@@ -233,7 +256,8 @@ void raise_descriptor_limit() {
 
 }  // namespace
 
-Result<void> run_daemon(const Config& config, const ConfigSource& source) {
+Result<void> run_daemon(const Config& config, const ConfigSource& source,
+                        const MakeCompanion& companion) {
   log::set_level(config.log_level);
   raise_descriptor_limit();
   Result<std::unique_ptr<cgroups::CgroupFs>> fs = cgroups::open_kernel_cgroups();
@@ -251,6 +275,25 @@ Result<void> run_daemon(const Config& config, const ConfigSource& source) {
   Daemon daemon(io, config, std::move(*fs), std::move(*store));
   for (const std::string& notice : {store_notice, socket_notice}) {
     if (!notice.empty()) daemon.warn(notice);
+  }
+  auto accompanied = companion(daemon);
+  if (!accompanied) return accompanied.error();
+  daemon.accompany(std::move(*accompanied));
+  std::unique_ptr<api::Scrape> scrape;
+  if (!config.metrics_listen.empty()) {
+    auto listening =
+        api::Scrape::listen(io, config.metrics_listen, [&daemon] { return daemon.metrics(); });
+    // Jobs are controlled all the same.
+    if (listening) {
+      scrape = std::move(*listening);
+    } else {
+      daemon.warn(listening.error().message());
+    }
+  }
+  for (const std::string& path : service::drop_other_sockets()) {
+    daemon.warn("systemd listens at " + path +
+                " for flowcond, which no option names: change flowcond.socket (systemctl edit) or "
+                "the options socket and peer-socket");
   }
   asio::signal_set signals(io, SIGTERM, SIGINT);
   signals.async_wait([&daemon](const boost::system::error_code& code, int) {
@@ -272,6 +315,7 @@ Result<void> run_daemon(const Config& config, const ConfigSource& source) {
   const auto whole_life = [&]() -> Async<void> {
     co_await daemon.run();
     (*server)->close();
+    if (scrape) scrape->close();
     io.stop();
   };
   spawn(io, "daemon", whole_life);

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/result.h"
+#include "ctrl/companion.h"
 #include "ctrl/config.h"
 
 namespace flowcon::ctrl {
@@ -14,9 +15,11 @@ namespace flowcon::ctrl {
 using ConfigSource = std::function<Result<Config>()>;
 
 /// Runs the daemon until SIGTERM or SIGINT; every limit is restored when it returns. SIGHUP asks
-/// `source` for the configuration again; a wrong one is told and changes nothing.
+/// `source` for the configuration again; a wrong one is told and changes nothing. `companion` runs
+/// beside it.
 /// Errors: what it needs at the start is missing (state, socket, cgroups); nothing was changed
 /// then.
-[[nodiscard]] Result<void> run_daemon(const Config& config, const ConfigSource& source);
+[[nodiscard]] Result<void> run_daemon(const Config& config, const ConfigSource& source,
+                                      const MakeCompanion& companion);
 
 }  // namespace flowcon::ctrl

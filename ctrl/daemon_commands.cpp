@@ -2,11 +2,14 @@
 // What people ask: the requests of docs/api.md.
 #include <algorithm>
 #include <ctime>
+#include <limits>
 
 #include "base/json.h"
 #include "base/text.h"
 #include "cgroups/abilities.h"
+#include "ctrl/api/scrape.h"
 #include "ctrl/codec/decision_json.h"
+#include "ctrl/codec/milestone_json.h"
 #include "ctrl/daemon_state.h"
 #include "ctrl/explain.h"
 #include "ctrl/log.h"
@@ -47,6 +50,10 @@ std::string sentence_about(const std::string& id, const store::ExplainedRound& e
     if (auto read = policy::executor_state_from(*state)) {
       sentence = explain(*read, id, since, explained.granted);
     }
+  } else if (state && round.algorithm == "milestone") {
+    if (auto read = policy::milestone_state_from(*state)) {
+      sentence = explain(*read, id, explained.granted);
+    }
   } else if (state && round.algorithm == "listener") {
     if (auto read = policy::listener_state_from(*state)) sentence = explain(*read, id);
   }
@@ -69,11 +76,21 @@ api::Response not_controlled(const std::string& name) {
 }
 
 Async<api::Response> Daemon::answer(api::Request request) {
+  if (request.method == "GET" && request.target == "/metrics") {
+    api::Response text;
+    text.body = metrics();
+    text.type = api::kMetricsType;
+    co_return text;
+  }
   Result<api::Call> call = api::parse_call(request.method, request.target);
   if (!call) {
     const bool is_elsewhere = call.error().code == boost::system::errc::no_such_file_or_directory;
     co_return api::failure(is_elsewhere ? 404 : 422, call.error().what);
   }
+  if (companion_ && companion_->answers(*call)) {
+    co_return co_await companion_->answer(std::move(*call), std::move(request));
+  }
+  if (call->peer) co_return no_such_call(request);
   if (call->container) co_return co_await answer_about(std::move(*call), std::move(request));
   const std::string& verb = call->verb;
   api::Response response;
@@ -83,7 +100,11 @@ Async<api::Response> Daemon::answer(api::Request request) {
     body["api"] = kApiVersion;
     response.body = render_json(body);
   } else if (verb == "GET status") {
-    response.body = status();
+    response.body = status(call->recent);
+  } else if (verb == "GET runs") {
+    response = co_await runs(call->since);
+  } else if (verb == "GET changes") {
+    response = co_await changes(call->since, call->after);
   } else if (verb == "GET doctor") {
     response = co_await doctor();
   } else if (verb == "POST pause" || verb == "POST resume") {
@@ -97,7 +118,8 @@ Async<api::Response> Daemon::answer(api::Request request) {
 Async<api::Response> Daemon::answer_about(api::Call call, api::Request request) {
   const std::string& verb = call.verb;
   std::string name = *call.container;
-  if (verb == "GET history") co_return co_await history(std::move(name));
+  if (verb == "GET past-log") co_return co_await past_log(std::move(name), call.from);
+  if (verb == "GET history") co_return co_await history(std::move(name), call.since);
   if (verb == "POST adopt") co_return co_await adopt(std::move(name), std::move(request.body));
   if (verb == "POST release") co_return co_await release(std::move(name));
   if (verb == "GET explain") co_return co_await explain_last(std::move(name), call.last);
@@ -205,14 +227,17 @@ Async<api::Response> Daemon::release(std::string name) {
   std::erase(active_, id);
   jobs_.erase(id);
   is_compare_due_ = true;
-  log::info("container " + printable(shown, 80) + " is released; its original limits are back");
+  log::event(log::Event::decided,
+             "container " + printable(shown, 80) + " is released; its original limits are back",
+             id);
   wake();
   co_return who(id, shown);
 }
 
-Async<api::Response> Daemon::history(std::string name) {
+Async<api::Response> Daemon::history(std::string name, std::optional<double> since) {
   if (const std::string id = find_job(name); !id.empty()) name = id;
-  auto read = [this, name] { return store_->history(name); };
+  const double from = since.value_or(-std::numeric_limits<double>::infinity());
+  auto read = [this, name, from] { return store_->history(name, from); };
   Result<store::History> found = co_await effects_.run(std::move(read));
   if (!found) {
     const bool is_unknown = found.error().code == boost::system::errc::no_such_file_or_directory;
@@ -239,6 +264,12 @@ Async<api::Response> Daemon::history(std::string name) {
   body["samples"] = std::move(samples);
   body["usage"] = std::move(usage);
   body["decisions"] = std::move(decisions);
+  json::array stays;
+  for (const store::Stay& s : found->stays) {
+    stays.push_back(
+        json::object{{"host", valid_utf8(s.host)}, {"began", s.began}, {"ended", s.ended}});
+  }
+  body["stays"] = std::move(stays);
   api::Response response;
   response.body = render_json(body);
   co_return response;
@@ -248,10 +279,17 @@ Async<api::Response> Daemon::doctor() {
   auto probe = [this] { return cgroups::probe_abilities(*fs_); };
   std::vector<cgroups::Ability> abilities = co_await effects_.run(std::move(probe));
   const EngineStatus& engine = pool_.engine();
-  abilities.push_back(
-      {"engine", engine.is_reachable,
-       engine.is_reachable ? engine.version.engine + " at " + config_.engine : engine.error,
-       engine.is_reachable ? "" : "start Docker: systemctl start docker"});
+  cgroups::Ability found{"engine", engine.is_reachable, "", ""};
+  if (engine.is_reachable) {
+    found.detail = engine.version.engine + " at " + config_.engine;
+  } else if (engine.error.empty()) {
+    found.detail = "flowcond has just begun and has not heard of it yet";
+    found.advice = "look again in a moment";
+  } else {
+    found.detail = engine.error;
+    found.advice = "start Docker: systemctl start docker";
+  }
+  abilities.push_back(std::move(found));
   json::array all;
   for (const cgroups::Ability& ability : abilities) {
     json::object one;
@@ -290,7 +328,9 @@ Async<api::Response> Daemon::explain_last(std::string name, std::size_t count) {
     about["time"] = round.time;
     about["algorithm"] = round.algorithm;
     about["resource"] = round.resource;
-    about["sentence"] = sentence_about(found->run.id, explained);
+    std::string sentence = companion_ ? companion_->explain(round, found->run.id) : "";
+    if (sentence.empty()) sentence = sentence_about(found->run.id, explained);
+    about["sentence"] = sentence;
     std::string text = render_json(about);
     text.pop_back();
     body +=

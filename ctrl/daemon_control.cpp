@@ -97,8 +97,10 @@ Async<api::Response> Daemon::change_control(std::string name, ControlChange chan
   is_apply_due_ = true;
   wake();
   if (!followed) co_return api::failure(500, followed.error().message());
-  log::info("container " + printable(shown, 80) + ": user " + std::to_string(user) + " decided " +
-            (control == Control() ? std::string("nothing any more") : render_control(control)));
+  log::event(log::Event::decided,
+             "container " + printable(shown, 80) + ": user " + std::to_string(user) + " decided " +
+                 (control == Control() ? std::string("nothing any more") : render_control(control)),
+             id);
   co_return who(id, shown);
 }
 
@@ -122,8 +124,9 @@ Async<api::Response> Daemon::pause_all(bool is_paused, unsigned user) {
   is_apply_due_ = true;
   wake();
   if (!problem.empty()) co_return api::failure(500, problem);
-  log::info("user " + std::to_string(user) +
-            (is_paused ? " pauses control of all containers" : " resumes control"));
+  log::event(log::Event::decided,
+             "user " + std::to_string(user) +
+                 (is_paused ? " pauses control of all containers" : " resumes control"));
   api::Response response;
   response.body = is_paused ? R"({"paused":true})" : R"({"paused":false})";
   co_return response;

@@ -64,9 +64,13 @@ void Daemon::look(Moment now) {
     ++reverts_;
     job.present = *there;
     job.is_reverted = true;
-    log::info("the limit of " + printable(job.container.name, 80) +
-              " was changed by another program; writing it again");
+    tell_about(job, EventKind::revert, "its limit was changed by another program");
+    log::event(log::Event::limit_reverted,
+               "the limit of " + printable(job.container.name, 80) +
+                   " was changed by another program; writing it again",
+               id);
   }
+  follow_tracks(now);
 }
 
 // Memory and I/O are read again only where something is written there.
@@ -121,8 +125,8 @@ void Daemon::follow_clock(Moment now) {
   const double jump = offset - clock_offset_.value_or(offset);
   clock_offset_ = offset;
   if (std::fabs(jump) < kClockJump) return;
-  log::warning("the clock jumped by " + render_number(std::round(jump)) +
-               " s, or the machine slept: growth is measured anew");
+  log::event(log::Event::clock_jumped, "the clock jumped by " + render_number(std::round(jump)) +
+                                           " s, or the machine slept: growth is measured anew");
   for (auto& [id, job] : jobs_) job.has_anchor = false;
 }
 
@@ -149,6 +153,23 @@ policy::ExecutorState Daemon::executor_state(Resource resource) const {
 
 void Daemon::decide(Moment now) {
   is_run_due_ = false;
+  ++decisions_;
+  if (config_.policy == PolicyChoice::milestone) {
+    if (now.steady >= next_growth_) {
+      for (auto& [id, job] : jobs_) {
+        measure(job, host_, now, config_.growth, config_.interval);
+      }
+      next_growth_ = now.steady + config_.interval;
+      for (const Resource resource : {Resource::memory, Resource::io}) {
+        if (config_.limits(resource)) decide_for(resource, now);
+      }
+    }
+    decide_milestones(now);
+    all_completing_ = false;
+    interval_ = config_.interval;
+    next_run_ = now.steady + config_.observe;
+    return;
+  }
   for (auto& [id, job] : jobs_) measure(job, host_, now, config_.growth, config_.interval);
   // The lists and the interval are those of CPU; memory and I/O have their own growth.
   const policy::ExecutorDecision decision = decide_for(Resource::cpu, now);
@@ -198,6 +219,7 @@ void Daemon::grant_all(Moment now) {
     const double before = job.cpu.granted;
     job.cpu.granted = grant(job.cpu.limit, before, settings, job.control.pin);
     if (job.cpu.granted == before) continue;
+    ++limit_changes_;
     const std::string reason = job.control.pin ? "pinned" : job.reason;
     log::limit_change({job.container.name, id, before, job.cpu.granted, reason, config_.dry_run});
   }
@@ -245,6 +267,7 @@ std::map<std::string, double> Daemon::bandwidths() const {
 
 Async<void> Daemon::apply(Moment now) {
   is_apply_due_ = false;
+  if (awaits_handed(now)) co_return;
   grant_all(now);
   if (config_.dry_run) co_return;
   std::vector<Target> targets;
@@ -276,7 +299,9 @@ Async<void> Daemon::apply(Moment now) {
     if (outcome.problem != job.problem) {
       job.problem = outcome.problem;
       if (!job.problem.empty()) {
-        log::error("container " + printable(job.container.name, 80) + ": " + job.problem);
+        log::event(log::Event::limit_refused,
+                   "container " + printable(job.container.name, 80) + ": " + job.problem,
+                   outcome.id);
       }
     }
   }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is there: containers come under control and leave it (Algorithm 2).
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "base/json.h"
@@ -7,6 +9,7 @@
 #include "ctrl/codec/decision_json.h"
 #include "ctrl/daemon_state.h"
 #include "ctrl/log.h"
+#include "ctrl/spawn.h"
 
 namespace flowcon::ctrl {
 namespace {
@@ -43,7 +46,9 @@ void Daemon::take_changes(Moment now) {
     const std::string id = change.container.id;
     switch (change.kind) {
       case Change::Kind::finished:
-        if (jobs_.contains(id)) finish(id, change.time > 0 ? change.time : now.wall);
+        if (jobs_.contains(id)) {
+          finish(id, change.time > 0 ? change.time : now.wall, change.exit_status);
+        }
         break;
       case Change::Kind::updated:
         follow_update(change.container);
@@ -102,9 +107,12 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
     }
   }
   const std::string id = container.id;
+  claim(job);
   if (job.unsupported.empty() && !is_paused(job)) active_.push_back(id);
-  log::info("container " + printable(container.name, 80) + " (" + id.substr(0, 12) + ") " +
-            (job.unsupported.empty() ? "comes under control" : job.unsupported));
+  log::event(log::Event::container_found,
+             "container " + printable(container.name, 80) + " (" + id.substr(0, 12) + ") " +
+                 (job.unsupported.empty() ? "comes under control" : job.unsupported),
+             id);
   for (const std::string& warning : job.settings.warnings) {
     log::warning("container " + printable(container.name, 80) + ": " + warning);
   }
@@ -113,6 +121,17 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
 }
 
 void Daemon::start_tail(Job& job) {
+  const std::string path = past_log_path(job.id());
+  // What it printed on earlier hosts, where its log could not be given to the engine here.
+  if (!job.log.is_inside && ::access(path.c_str(), R_OK) == 0) {
+    job.is_reading_past = true;
+    spawn(io_, "past log", read_past(job.id(), path));
+  } else {
+    follow_log(job);
+  }
+}
+
+void Daemon::follow_log(Job& job) {
   const std::string id = job.id();
   const auto stored = positions_.find(id);
   std::string from;
@@ -133,7 +152,8 @@ void Daemon::start_tail(Job& job) {
   }
   if (!started) {
     job.log_problem = started.error().message();
-    log::warning("container " + printable(job.container.name, 80) + ": " + job.log_problem);
+    log::event(log::Event::container_unread,
+               "container " + printable(job.container.name, 80) + ": " + job.log_problem, id);
   }
 }
 
@@ -149,15 +169,17 @@ void Daemon::feed(const std::string& id, const logs::Line& line) {
   job.extractor->feed(line.text, line.time > 0 && line.time <= now ? line.time : now);
 }
 
-void Daemon::finish(const std::string& id, double time) {
+void Daemon::finish(const std::string& id, double time, const std::optional<int>& status) {
   std::erase(active_, id);
   const std::string read_until = tails_.stop(id, true);
   const auto found = jobs_.find(id);
   found->second.read_until = read_until;
   record_end(found->second, time);
   const Job& job = found->second;
+  remember_end(job, time, status);
   if (job.is_limited) limits_.undo({id, job.container.name, job.group, job.original});
-  log::info("container " + printable(job.container.name, 80) + " has finished");
+  log::event(log::Event::container_ended,
+             "container " + printable(job.container.name, 80) + " has finished", id);
   // The list keeps its id until the listener has compared the sets; the job itself is done with.
   jobs_.erase(found);
   is_compare_due_ = true;
@@ -165,6 +187,7 @@ void Daemon::finish(const std::string& id, double time) {
 
 void Daemon::compare_sets(Moment now) {
   is_compare_due_ = false;
+  join_claimed(now);
   policy::ListenerState state;
   state.executor = executor_state(Resource::cpu);
   state.initial_interval = config_.interval;

@@ -32,6 +32,7 @@ store::Run run_of(const Job& job, const std::string& metric, Goal goal) {
   run.metric = metric;
   run.goal = goal;
   run.started = job.container.started;
+  run.training = training_of(job.container);
   return run;
 }
 
@@ -45,6 +46,9 @@ store::Look look_of(Job& job) {
   if (job.is_catching_up) end_catching_up(job);
   metrics::Report report = job.extractor->report();
   look.run = run_of(job, report.metric, report.goal);
+  look.run.has_counter = report.counter && report.counter->total > 0;
+  // What is not read to its end yet will all be known.
+  if (job.is_reading_past) return look;
   if (!job.recorded_metric.empty() && job.recorded_metric != report.metric) {
     // Another series was chosen: what was recorded is not this one's.
     look.is_other_series = true;
@@ -111,7 +115,8 @@ Async<void> Daemon::flush() {
       continue;
     }
     if (record_problem_.empty()) {
-      log::error(written.error().message() + " (records wait in memory; control goes on)");
+      log::event(log::Event::records_wait,
+                 written.error().message() + " (records wait in memory; control goes on)");
     }
     record_problem_ = written.error().message();
     unrecorded_.insert(unrecorded_.begin(), std::make_move_iterator(looks->begin()),
@@ -135,6 +140,7 @@ Async<void> Daemon::forget_old() {
   auto forget = [this, before] { return store_->forget_before(before); };
   Result<void> forgotten = co_await effects_.run(std::move(forget));
   if (!forgotten) log::warning(forgotten.error().message());
+  spawn(io_, "past logs", forget_past());
 }
 
 }  // namespace flowcon::ctrl

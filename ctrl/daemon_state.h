@@ -1,37 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 // The daemon's parts and state, private to ctrl/daemon*.cpp. Its methods are spread by question:
-// daemon.cpp the loop, daemon_intake.cpp who is there, daemon_decide.cpp what each gets,
-// daemon_commands.cpp what people ask, daemon_control.cpp what they decide, daemon_status.cpp what
-// they are shown, daemon_record.cpp what is kept. For .cpp files only: it
-// includes Asio.
+// daemon.cpp the loop, daemon_intake.cpp who is there, daemon_decide.cpp and daemon_milestone.cpp
+// what each gets, daemon_commands.cpp what people ask, daemon_control.cpp what they decide,
+// daemon_status.cpp what they are shown, daemon_metrics.cpp what monitoring is, daemon_events.cpp
+// what hooks are told, daemon_record.cpp what is kept, daemon_life.cpp what comes and goes with a
+// move, daemon_handover.cpp what stays while one takes the place of another.
+// For .cpp files only: it includes Asio.
 #pragma once
 
+#include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/json/fwd.hpp>
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "cgroups/gpu.h"
 #include "ctrl/api/call.h"
 #include "ctrl/api/server.h"
+#include "ctrl/companion.h"
 #include "ctrl/config.h"
 #include "ctrl/effects.h"
+#include "ctrl/events.h"
+#include "ctrl/handover.h"
+#include "ctrl/hooks.h"
 #include "ctrl/job.h"
 #include "ctrl/limits.h"
 #include "ctrl/logs/log_set.h"
 #include "ctrl/mutex.h"
 #include "ctrl/policy/executor.h"
+#include "ctrl/policy/planner.h"
 #include "ctrl/pool.h"
 #include "ctrl/store/store.h"
 
 namespace flowcon::ctrl {
 
+class Exposition;
+
 inline constexpr int kApiVersion = 1;
 
-class Daemon {
+class Daemon : public LocalHost {
  public:
   Daemon(boost::asio::io_context& io, const Config& config, std::unique_ptr<cgroups::CgroupFs> fs,
          std::unique_ptr<store::Store> store);
@@ -41,10 +53,28 @@ class Daemon {
   void stop();
   /// Answers one request of docs/api.md.
   Async<api::Response> answer(api::Request request);
+  /// What Prometheus reads, docs/metrics.md.
+  [[nodiscard]] std::string metrics() const;
   /// Takes a new configuration; what cannot change while it runs is told and left as it is.
   void reload(const Result<Config>& config);
-  /// A sentence about the start for `warnings` of the status.
-  void warn(const std::string& sentence);
+  /// What runs beside it; before run().
+  void accompany(std::unique_ptr<Companion> companion) { companion_ = std::move(companion); }
+
+  // For the companion.
+  boost::asio::io_context& io() override { return io_; }
+  Effects& effects() override { return effects_; }
+  store::Store& store() override { return *store_; }
+  [[nodiscard]] const Config& config() const override { return config_; }
+  [[nodiscard]] HostView view() const override;
+  [[nodiscard]] std::optional<double> value_of(const std::string& id) const override;
+  [[nodiscard]] std::optional<JobForecast> forecast(const std::string& id) const override;
+  [[nodiscard]] std::optional<Settings> settings_of(const std::string& id) const override;
+  [[nodiscard]] std::string name_of(const std::string& id) const override;
+  void warn(const std::string& sentence) override;
+  void tell(Event event) override;
+  Async<Result<std::string>> export_life(std::string id) override;
+  Async<Result<void>> import_life(std::string id, std::string life, std::string log_path) override;
+  Async<Result<void>> forget_life(std::string id) override;
 
  private:
   // daemon.cpp
@@ -58,10 +88,11 @@ class Daemon {
   // daemon_intake.cpp
   void take_changes(Moment now);
   void admit(const engine::Container& container, const Settings& settings, Moment now);
-  void finish(const std::string& id, double time);
+  void finish(const std::string& id, double time, const std::optional<int>& status);
   void compare_sets(Moment now);
   void follow_update(const engine::Container& container);
   void start_tail(Job& job);
+  void follow_log(Job& job);
   void feed(const std::string& id, const logs::Line& line);
 
   // daemon_decide.cpp
@@ -78,20 +109,47 @@ class Daemon {
   void grant_all(Moment now);
   Async<void> apply(Moment now);
 
+  // daemon_milestone.cpp
+  Async<void> begin_planner();
+  void follow_tracks(Moment now);
+  [[nodiscard]] policy::PlannedJob planned(const Job& job) const;
+  void decide_milestones(Moment now);
+  void remember_end(const Job& job, double time, const std::optional<int>& status);
+
   // daemon_record.cpp
   void record(Moment now, bool is_decided);
   void record_end(Job& job, double time);
   Async<void> flush();
   Async<void> forget_old();
 
+  // daemon_life.cpp
+  Async<void> await_recorded(std::string id);
+  Async<void> read_past(std::string id, std::string path);
+  Async<void> forget_past();
+  Async<api::Response> past_log(std::string name, std::uint64_t from);
+  [[nodiscard]] std::string past_log_path(const std::string& id) const;
+
+  // daemon_handover.cpp
+  [[nodiscard]] std::set<std::string> leave_limits() const;
+  Async<void> take_over(Moment now);
+  void claim(Job& job);
+  void join_claimed(Moment now);
+  [[nodiscard]] bool awaits_handed(Moment now) const;
+  Async<void> restore_unclaimed(Moment now);
+
   // daemon_commands.cpp
   Async<api::Response> answer_about(api::Call call, api::Request request);
   Async<api::Response> adopt(std::string name, std::string body);
   Async<api::Response> release(std::string name);
-  Async<api::Response> history(std::string name);
+  Async<api::Response> history(std::string name, std::optional<double> since);
   Async<api::Response> doctor();
   Async<api::Response> explain_last(std::string name, std::size_t count);
   [[nodiscard]] std::string find_job(const std::string& name) const;
+
+  // daemon_records.cpp
+  Async<api::Response> runs(std::optional<double> since);
+  Async<api::Response> changes(std::optional<double> since, std::int64_t after);
+  void show_changes(const store::Round& round, boost::json::array& all) const;
 
   // daemon_control.cpp
   using ControlChange = std::function<Result<void>(Control&)>;
@@ -103,8 +161,19 @@ class Daemon {
   [[nodiscard]] Control control_of(const std::string& id) const;
   [[nodiscard]] bool is_paused(const Job& job) const;
 
+  // daemon_metrics.cpp
+  void add_host_metrics(Exposition& out) const;
+  void add_job_metrics(Exposition& out, const Job& job) const;
+
+  // daemon_events.cpp
+  void tell_changes();
+  void tell_about(const Job& job, EventKind kind, const std::string& sentence);
+  void tell_failure(std::string& told, const std::string& problem);
+
   // daemon_status.cpp
-  [[nodiscard]] std::string status() const;
+  [[nodiscard]] std::string status(std::size_t recent) const;
+  [[nodiscard]] std::vector<std::string> warnings() const;
+  [[nodiscard]] const char* state_of(const Job& job) const;
   [[nodiscard]] std::string note_of(const Job& job) const;
 
   boost::asio::io_context& io_;
@@ -122,6 +191,9 @@ class Daemon {
   std::vector<std::string> active_;   ///< supported, running, not paused; in order of arrival
   std::vector<std::string> members_;  ///< those the listener has placed on a list
   std::map<std::string, store::Choice> choices_;
+  Handover handed_;                              ///< what is left of an earlier flowcond's jobs
+  std::map<std::string, store::Original> kept_;  ///< limits it has left that no job has claimed
+  double kept_until_ = 0;                        ///< steady; 0 = nothing was handed over
   std::map<std::string, store::LogPosition> positions_;  ///< where a log was read to, by id
   double interval_;
   bool all_completing_ = false;
@@ -130,10 +202,14 @@ class Daemon {
   bool is_compare_due_ = false;  ///< `active_` changed outside of the event stream
   bool is_apply_due_ = false;    ///< a person decided something
   bool is_stopping_ = false;
-  double next_run_ = 0;        ///< steady
-  double next_look_ = 0;       ///< steady
-  double next_traffic_ = 0;    ///< steady
-  std::uint64_t host_io_ = 0;  ///< bytes of all disks since the host booted
+  double next_run_ = 0;      ///< steady
+  double next_look_ = 0;     ///< steady
+  double next_growth_ = 0;   ///< steady; when growth is measured where the policy is milestone
+  double next_telling_ = 0;  ///< steady
+  std::optional<policy::Planner> planner_;  ///< from begin() on
+  std::vector<std::size_t> last_ranks_;     ///< as last recorded
+  double next_traffic_ = 0;                 ///< steady
+  std::uint64_t host_io_ = 0;               ///< bytes of all disks since the host booted
   cgroups::HostMemory host_memory_;
   bool is_short_of_memory_ = false;
   std::unique_ptr<cgroups::Gpus> gpus_;  ///< used on the effects thread; null without a GPU
@@ -141,6 +217,12 @@ class Daemon {
   std::optional<double> clock_offset_;  ///< wall minus steady at the last look
   std::uint64_t reverts_ = 0;           ///< limits found changed by somebody else
   std::uint64_t reapplied_ = 0;         ///< those of them that were written again
+  std::uint64_t decisions_ = 0;
+  std::uint64_t limit_changes_ = 0;
+  double started_ = 0;  ///< wall
+  Hooks hooks_;
+  std::array<std::uint64_t, kEventNames.size()> events_{};  ///< by kind
+  std::string told_record_problem_, told_engine_problem_;
 
   std::vector<store::Look> unrecorded_;
   std::vector<store::Round> unrecorded_rounds_;
@@ -149,11 +231,15 @@ class Daemon {
   bool is_flushing_ = false;
   double next_forget_ = 0;
 
+  std::unique_ptr<Companion> companion_;
   std::vector<std::string> start_warnings_;
   Mutex pass_;  ///< one pass of the loop or one command at a time
   boost::asio::steady_timer timer_;
   boost::asio::steady_timer watchdog_timer_;
 };
+
+/// Of this machine, valid UTF-8.
+[[nodiscard]] std::string host_name();
 
 /// {"id","name"}: the answer to most commands.
 [[nodiscard]] api::Response who(const std::string& id, const std::string& name);

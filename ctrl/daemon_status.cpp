@@ -2,6 +2,9 @@
 // What people are shown: the status of docs/api.md.
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/json.h"
 #include "base/text.h"
 #include "ctrl/daemon_state.h"
@@ -15,11 +18,6 @@ json::array strings(const std::vector<std::string>& texts) {
   json::array out;
   for (const std::string& text : texts) out.emplace_back(valid_utf8(text));
   return out;
-}
-
-std::string host_name() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 ? valid_utf8(name) : std::string();
 }
 
 json::value gpu_of(const Job& job) {
@@ -46,10 +44,21 @@ json::value pin_of(const Control& control) {
   return pin;
 }
 
-json::object metric_of(const Job& job) {
+// `count` of the values that are kept, evenly, the last one always.
+json::array recent_of(const std::vector<Sample>& samples, std::size_t count) {
+  json::array values;
+  const std::size_t shown = std::min(count, samples.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    values.emplace_back(samples[(i + 1) * samples.size() / shown - 1].value);
+  }
+  return values;
+}
+
+json::object metric_of(const Job& job, std::size_t recent) {
   json::object out;
   out["metric"] = out["goal"] = out["value"] = out["progress"] = nullptr;
   out["values"] = 0;
+  if (recent > 0) out["recent"] = json::array();
   if (!job.extractor) return out;
   const metrics::Report report = job.extractor->report();
   if (report.counter) {
@@ -63,10 +72,33 @@ json::object metric_of(const Job& job) {
   out["goal"] = name(report.goal);
   out["values"] = report.count;
   if (!report.samples.empty()) out["value"] = report.samples.back().value;
+  if (recent > 0) out["recent"] = recent_of(report.samples, recent);
   return out;
 }
 
 }  // namespace
+
+std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? valid_utf8(name) : std::string();
+}
+
+const char* Daemon::state_of(const Job& job) const {
+  return !job.unsupported.empty() ? "unsupported"
+         : is_paused(job)         ? "paused"
+         : config_.dry_run        ? "observed"
+                                  : "controlled";
+}
+
+std::vector<std::string> Daemon::warnings() const {
+  std::vector<std::string> warnings = start_warnings_;
+  const EngineStatus& engine = pool_.engine();
+  if (!engine.is_reachable && !engine.error.empty()) warnings.push_back(engine.error);
+  if (!record_problem_.empty()) {
+    warnings.push_back(record_problem_ + " (" + std::to_string(lost_records_) + " records lost)");
+  }
+  return warnings;
+}
 
 std::string Daemon::note_of(const Job& job) const {
   if (!job.unsupported.empty()) return job.unsupported;
@@ -86,7 +118,42 @@ std::string Daemon::note_of(const Job& job) const {
   return "";
 }
 
-std::string Daemon::status() const {
+HostView Daemon::view() const {
+  HostView view;
+  view.name = host_name();
+  view.cores = host_.cores;
+  view.memory = host_.memory;
+  for (const auto& [id, job] : jobs_) {
+    if (!job.unsupported.empty()) continue;
+    view.jobs.push_back(id);
+    view.usage += job.cpu_share.value_or(0);
+  }
+  view.usage = std::clamp(view.usage, 0.0, 1.0);
+  return view;
+}
+
+std::optional<double> Daemon::value_of(const std::string& id) const {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || !found->second.extractor) return std::nullopt;
+  const metrics::Report report = found->second.extractor->report();
+  if (report.samples.empty()) return std::nullopt;
+  const growth::Scale seen{report.head, report.low, report.high};
+  const std::optional<double> scale = growth::scale_of(seen, config_.growth.normalise);
+  const double value = scale ? report.samples.back().value / *scale : NAN;
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+std::optional<Settings> Daemon::settings_of(const std::string& id) const {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? std::nullopt : std::optional(found->second.settings);
+}
+
+std::string Daemon::name_of(const std::string& id) const {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? "" : found->second.container.name;
+}
+
+std::string Daemon::status(std::size_t recent) const {
   json::object body;
   body["version"] = FLOWCON_VERSION;
   body["api"] = kApiVersion;
@@ -102,21 +169,23 @@ std::string Daemon::status() const {
   engine_body["api"] = engine.version.api;
   engine_body["error"] = valid_utf8(engine.error);
   body["engine"] = std::move(engine_body);
+  body["policy"] = find_option("policy")->show(config_);
   body["alpha"] = config_.alpha;
   body["beta"] = config_.beta;
   body["interval"] = interval_;
   body["initial_interval"] = config_.interval;
+  body["interval_max"] = config_.interval_max;
+  body["observe"] = config_.observe;
+  body["floor_all"] = config_.floor_all;
+  body["growth"] = {{"estimator", find_option("growth.estimator")->show(config_)},
+                    {"normalise", find_option("growth.normalise")->show(config_)},
+                    {"directed", config_.growth.directed}};
   body["all_completing"] = all_completing_;
   body["paused"] = is_all_paused_;
   body["short_of_memory"] = is_short_of_memory_;
   body["reverts"] = reverts_;
   body["reapplied"] = reapplied_;
-  std::vector<std::string> warnings = start_warnings_;
-  if (!engine.is_reachable && !engine.error.empty()) warnings.push_back(engine.error);
-  if (!record_problem_.empty()) {
-    warnings.push_back(record_problem_ + " (" + std::to_string(lost_records_) + " records lost)");
-  }
-  body["warnings"] = strings(warnings);
+  body["warnings"] = strings(warnings());
   json::array containers;
   // In order of arrival, then those that are paused or cannot be controlled.
   std::vector<std::string> order = active_;
@@ -129,15 +198,12 @@ std::string Daemon::status() const {
     c["id"] = id;
     c["name"] = valid_utf8(job.container.name);
     c["image"] = valid_utf8(job.container.image);
-    c["state"] = !job.unsupported.empty() ? "unsupported"
-                 : is_paused(job)         ? "paused"
-                 : config_.dry_run        ? "observed"
-                                          : "controlled";
+    c["state"] = state_of(job);
     c["list"] = name(job.cpu.list);
     c["limit"] = is_paused(job) ? 1 : job.cpu.granted;
     c["growth"] = number_or_null(job.cpu.growth);
     c["verdict"] = verdict_of(job);
-    for (auto& member : metric_of(job)) c[member.key()] = member.value();
+    for (auto& member : metric_of(job, recent)) c[member.key()] = member.value();
     c["cpu"] = number_or_null(job.cpu_share);
     c["memory"] = job.has_reading ? json::value(job.reading.memory) : json::value(nullptr);
     c["io"] = number_or_null(job.io_rate);

@@ -73,6 +73,32 @@ Result<std::string> explain(const policy::ExecutorState& state, const std::strin
   return text;
 }
 
+Result<std::string> explain(const policy::MilestoneState& state, const std::string& id,
+                            const std::optional<double>& granted) {
+  const auto member = std::find_if(state.members.begin(), state.members.end(),
+                                   [&](const policy::MilestoneMember& m) { return m.id == id; });
+  if (member == state.members.end()) return bad_input("the container is not in this decision");
+  const policy::MilestoneDecision decision = policy::decide_milestone(state);
+  const auto at = static_cast<std::size_t>(member - state.members.begin());
+  const policy::Ranked& ranked = decision.members[at];
+  std::string text = "rank " + std::to_string(ranked.rank + 1) + " of " +
+                     std::to_string(state.members.size()) + ": " + rounded(member->left) +
+                     " CPU s to its end" + (member->is_blind ? ", which is a guess" : "");
+  if (member->left90 && member->open90 > 0) {
+    text += ", 90 % of its gain still to come by " + percent(member->open90) + ", " +
+            rounded(*member->left90) + " CPU s per chance";
+  }
+  if (member->due) {
+    text += *member->due < 0 ? "; late by " + rounded(-*member->due) + " s"
+                             : "; due in " + rounded(*member->due) + " s";
+  }
+  text += "; share " + rounded(ranked.share);
+  if (granted && *granted != ranked.share) {
+    text += "; granted " + rounded(*granted) + ", by its floor, ceiling or pin";
+  }
+  return text;
+}
+
 Result<std::string> explain(const policy::ListenerState& state, const std::string& id) {
   const policy::ListenerDecision decision = policy::decide_listener(state);
   const auto is_in = [&](const std::vector<std::string>& ids) {

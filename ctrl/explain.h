@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "ctrl/policy/executor.h"
+#include "ctrl/policy/milestone.h"
 
 namespace flowcon::ctrl {
 
@@ -22,5 +23,10 @@ namespace flowcon::ctrl {
 /// "arrived: joins NL with limit 1, and the executor runs at once". Errors: it is not in the state.
 [[nodiscard]] Result<std::string> explain(const policy::ListenerState& state,
                                           const std::string& id);
+
+/// "rank 1 of 3: 420 CPU s to its end …; due in 310 s; share 0.86". Errors: it is not in the state.
+[[nodiscard]] Result<std::string> explain(const policy::MilestoneState& state,
+                                          const std::string& id,
+                                          const std::optional<double>& granted);
 
 }  // namespace flowcon::ctrl

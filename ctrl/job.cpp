@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace flowcon::ctrl {
 namespace {
 
@@ -12,6 +14,8 @@ constexpr std::size_t kAnchorSamples = 32;
 // A job that waits (for a GPU, for data) uses next to no CPU, and the quotient would drown all
 // others. Below this share of the host its use counts as this. Ours, with the robust estimator.
 constexpr double kLeastUse = 0.01;
+
+constexpr std::size_t kLongestTraining = 4096;  // bytes
 
 constexpr double kClosestLooks = 1;  // seconds; ALGORITHMS: below that the old growth is used
 
@@ -153,6 +157,10 @@ void measure(Job& job, const Host& host, const Moment& now, const growth::Parame
   put(job.memory, efficiency.memory);
   put(job.io, efficiency.blkio);
   set_anchor(job, now, report);
+}
+
+std::string training_of(const engine::Container& container) {
+  return valid_utf8((container.image + " " + container.command).substr(0, kLongestTraining));
 }
 
 void end_catching_up(Job& job) {

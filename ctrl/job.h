@@ -13,6 +13,7 @@
 #include "ctrl/control.h"
 #include "ctrl/engine/client.h"
 #include "ctrl/growth/growth.h"
+#include "ctrl/growth/track.h"
 #include "ctrl/metrics/extractor.h"
 #include "ctrl/model.h"
 #include "ctrl/settings.h"
@@ -104,6 +105,22 @@ struct Job {
   std::optional<double> network_rate;
   std::optional<cgroups::GpuUse> gpu;
 
+  // What others have been told of.
+  struct Told {
+    bool has_converged = false;
+    bool is_diverging = false;
+    std::string problem;
+  };
+  Told told;
+
+  // For the milestone policy.
+  growth::Track track;
+  bool has_track = false;
+  std::size_t track_count = 0;  ///< values that it has been given
+  std::string track_metric;
+  Goal goal = Goal::min;
+  double guaranteed = 0;  ///< cores, by the last decision; 0 = not known
+
   // Recording.
   std::size_t recorded_count = 0;
   std::string recorded_metric;
@@ -111,6 +128,7 @@ struct Job {
   std::string read_until;                ///< in it; what was handed on is in the extractor
   store::LogPosition recorded_position;  ///< as the store has it
   bool has_position = false;             ///< the log is read from where an earlier daemon stopped
+  bool is_reading_past = false;          ///< what was printed on earlier hosts is being read
   bool is_catching_up = false;  ///< what is read now is what an earlier daemon has recorded
   double admitted = 0;          ///< wall time; what was printed before may be recorded already
 
@@ -135,6 +153,9 @@ void take_traffic(Job& job, const Moment& now, const Traffic& traffic);
 /// back to NL: it is never counted as converged.
 void measure(Job& job, const Host& host, const Moment& now, const growth::Parameters& parameters,
              double interval);
+
+/// Image and command, cut to 4 KiB: equal means "the same training again".
+[[nodiscard]] std::string training_of(const engine::Container& container);
 
 /// What the extractor holds by now has been recorded by an earlier daemon.
 void end_catching_up(Job& job);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,9 +55,9 @@ class Limits {
   /// one that lives on, and then our limit must not stay and be taken for its own. Where the group
   /// is gone nothing is written. The original is forgotten.
   void undo(const store::Original& original);
-  /// Undoes what an earlier daemon left behind, so that control begins from what users gave.
-  /// Returns how many were restored. Errors: the state cannot be read.
-  Async<Result<std::size_t>> restore_leftovers();
+  /// Undoes what an earlier daemon left behind, so that control begins from what users gave, except
+  /// of the containers in `but`. Returns how many were restored. Errors: the state cannot be read.
+  Async<Result<std::size_t>> restore_leftovers(std::set<std::string> but);
 
  private:
   Async<Result<void>> write(Target target);

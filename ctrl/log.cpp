@@ -4,6 +4,8 @@
 #define SD_JOURNAL_SUPPRESS_LOCATION
 #include <systemd/sd-journal.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 
@@ -16,6 +18,44 @@ namespace {
 // One id per kind of event, so that journalctl can select and explain it.
 constexpr const char* kPlainMessage = "MESSAGE_ID=6f5cf5c1f0714d4cb3ad2ffb10c8c0a1";
 constexpr const char* kLimitMessage = "MESSAGE_ID=0d2a0ac1bb7b4d6b8e6d94b6a4e0a7f2";
+
+struct Kind {
+  Event event;
+  Level level;
+  const char* word;
+  const char* id;
+};
+constexpr std::array<Kind, 18> kKinds{{
+    {Event::container_found, Level::info, "container-found",
+     "MESSAGE_ID=3e871169fa6a4d56a66ca1f221407e9e"},
+    {Event::container_unread, Level::warning, "container-unread",
+     "MESSAGE_ID=01a334ab2c4946b0b6e13bf852454fa9"},
+    {Event::container_ended, Level::info, "container-ended",
+     "MESSAGE_ID=65476dcb50a7469f8547d138ed88e5c1"},
+    {Event::limit_refused, Level::error, "limit-refused",
+     "MESSAGE_ID=c8a6cdbb7ad0446b81a54f91604a8cb1"},
+    {Event::limit_reverted, Level::info, "limit-reverted",
+     "MESSAGE_ID=94751007afc349acb865845cc23ed129"},
+    {Event::limits_left, Level::info, "limits-left", "MESSAGE_ID=75257e9ebdef4c76a24ac1cf002ff74e"},
+    {Event::stopped, Level::info, "stopped", "MESSAGE_ID=831e1eee9d044d44ae4be8051aa6d303"},
+    {Event::decided, Level::info, "decided", "MESSAGE_ID=4f57e561d0004c56a444cce92d48c889"},
+    {Event::engine_found, Level::info, "engine-found",
+     "MESSAGE_ID=e7cc6caab87f4bf5b779653edbd2b4af"},
+    {Event::engine_lost, Level::warning, "engine-lost",
+     "MESSAGE_ID=e38c531a10214336bfd33b253126cea4"},
+    {Event::config_read, Level::info, "config-read", "MESSAGE_ID=c6bff3fdb19a41dcaff4fce9f605e361"},
+    {Event::config_refused, Level::warning, "config-refused",
+     "MESSAGE_ID=c00f35b2fd0a48698c39db71e274cc32"},
+    {Event::records_wait, Level::error, "records-wait",
+     "MESSAGE_ID=573457f84dab46e990fe2501370d7b5b"},
+    {Event::clock_jumped, Level::warning, "clock-jumped",
+     "MESSAGE_ID=03d71ba9681d4cadab961c3ea4b9b51a"},
+    {Event::peer_found, Level::info, "peer-found", "MESSAGE_ID=f879ac89973c41feba9d761bc3dbdc89"},
+    {Event::peer_lost, Level::warning, "peer-lost", "MESSAGE_ID=b1946525efa34de98568b1d91877efa8"},
+    {Event::move_step, Level::info, "move-step", "MESSAGE_ID=dab6ddbe93ab4fcc8b282db43b9fbfe2"},
+    {Event::move_trouble, Level::warning, "move-trouble",
+     "MESSAGE_ID=f8262e459f6245678df8df747464ddd8"},
+}};
 
 Level threshold = Level::info;
 
@@ -71,6 +111,18 @@ void error(std::string_view message) { say(Level::error, message); }
 void warning(std::string_view message) { say(Level::warning, message); }
 void info(std::string_view message) { say(Level::info, message); }
 void debug(std::string_view message) { say(Level::debug, message); }
+
+void event(Event kind, std::string_view message, std::string_view container) {
+  const auto* found = std::find_if(kKinds.begin(), kKinds.end(),
+                                   [kind](const Kind& one) { return one.event == kind; });
+  if (found == kKinds.end()) return say(Level::error, message);
+  if (found->level > threshold || !to_journal()) return say(found->level, message);
+  const std::string text = printable(message, 2000);
+  const std::string id = printable(container, 100);
+  sd_journal_send("MESSAGE=%s", text.c_str(), "PRIORITY=%i", static_cast<int>(found->level),
+                  found->id, "FLOWCON_ACTION=%s", found->word,
+                  id.empty() ? nullptr : "FLOWCON_CONTAINER=%s", id.c_str(), nullptr);
+}
 
 void limit_change(const LimitChange& change) {
   if (Level::info > threshold) return;

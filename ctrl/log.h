@@ -21,6 +21,32 @@ void warning(std::string_view message);
 void info(std::string_view message);
 void debug(std::string_view message);
 
+/// Kinds of events that the journal can select and explain (`journalctl -x`): each has a MESSAGE_ID
+/// of its own and an entry in packaging/flowcon.catalog.
+enum class Event {
+  container_found,   ///< it comes under control, or why it does not
+  container_unread,  ///< its log cannot be read
+  container_ended,
+  limit_refused,   ///< the kernel did not take one
+  limit_reverted,  ///< another program has changed one
+  limits_left,     ///< of an earlier run; they are restored
+  stopped,         ///< all limits are restored
+  decided,         ///< by a person
+  engine_found,
+  engine_lost,
+  config_read,
+  config_refused,
+  records_wait,  ///< the state folder takes none
+  clock_jumped,
+  peer_found,
+  peer_lost,
+  move_step,
+  move_trouble
+};
+/// One event at the level of its kind. FLOWCON_ACTION is the kind's word ("engine-lost"),
+/// FLOWCON_CONTAINER the container's id where it is about one.
+void event(Event kind, std::string_view message, std::string_view container = {});
+
 /// One applied (or, in a dry run, planned) limit.
 struct LimitChange {
   std::string container;  ///< name

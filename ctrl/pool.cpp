@@ -61,7 +61,7 @@ struct Pool::Impl : std::enable_shared_from_this<Pool::Impl> {
     changes.push_back(std::move(change));
     wake();
   }
-  void finish(const std::string& id, double time);
+  void finish(const std::string& id, double time, std::optional<int> exit_status = {});
 
   asio::io_context& io;
   engine::Client& client;
@@ -85,7 +85,8 @@ Async<void> Pool::Impl::watch() {
     Error ended;
     if (version) {
       if (!status.is_reachable) {
-        log::info("engine " + version->engine + " at " + client.socket() + ", API " + version->api);
+        log::event(log::Event::engine_found, "engine " + version->engine + " at " +
+                                                 client.socket() + ", API " + version->api);
       }
       status = {true, *version, ""};
       delay = kFirstPause;
@@ -102,7 +103,9 @@ Async<void> Pool::Impl::watch() {
       ended = version.error();
     }
     if (stopped) co_return;
-    if (status.is_reachable || failures.count()) log::warning(ended.message());
+    if (status.is_reachable || failures.count()) {
+      log::event(log::Event::engine_lost, ended.message());
+    }
     status.is_reachable = false;
     status.error = ended.message();
     pause.expires_after(delay);
@@ -125,7 +128,7 @@ Async<void> Pool::Impl::consume() {
     if (task.kind == Task::Kind::compare) {
       co_await compare();
     } else if (task.event.action == "die") {
-      finish(task.event.id, time);
+      finish(task.event.id, time, task.event.exit_status);
     } else if (task.event.action == "start") {
       co_await look(task.event.id, time, Change::Kind::started);
     } else if (known.contains(task.event.id)) {
@@ -134,12 +137,13 @@ Async<void> Pool::Impl::consume() {
   }
 }
 
-void Pool::Impl::finish(const std::string& id, double time) {
+void Pool::Impl::finish(const std::string& id, double time, std::optional<int> exit_status) {
   if (known.erase(id) == 0) return;
   Change change;
   change.kind = Change::Kind::finished;
   change.container.id = id;
   change.time = time;
+  change.exit_status = exit_status;
   emit(std::move(change));
 }
 

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,9 @@ namespace flowcon::ctrl {
 struct Change {
   enum class Kind { started, finished, updated };
   Kind kind = Kind::started;
-  engine::Container container;  ///< finished: only the id is set
-  double time = 0;              ///< seconds since the epoch; 0 = noticed later, time not known
+  engine::Container container;     ///< finished: only the id is set
+  double time = 0;                 ///< seconds since the epoch; 0 = noticed later, time not known
+  std::optional<int> exit_status;  ///< finished, and the engine said so
 };
 
 struct EngineStatus {

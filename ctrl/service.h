@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace flowcon::ctrl::service {
 
@@ -15,5 +16,12 @@ void tell_reloading();
 void tell_alive();
 /// How often tell_alive() must come, in seconds; 0 = no watchdog.
 [[nodiscard]] double watchdog_seconds();
+
+/// The listening unix socket with this path that systemd has passed on (flowcond.socket); -1 where
+/// there is none. It belongs to the caller, who gets it once.
+[[nodiscard]] int take_socket(const std::string& path);
+/// Closes the sockets that nobody has taken and returns their paths: callers there would wait for
+/// nobody.
+[[nodiscard]] std::vector<std::string> drop_other_sockets();
 
 }  // namespace flowcon::ctrl::service

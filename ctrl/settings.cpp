@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <csignal>
+#include <cstring>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -11,8 +13,8 @@
 namespace flowcon::ctrl {
 namespace {
 
-// The contract with users; those of migration are read by the part that migrates.
-constexpr std::array<std::string_view, 14> kKnown = {"enable",
+// The contract with users.
+constexpr std::array<std::string_view, 15> kKnown = {"enable",
                                                      "log",
                                                      "metric",
                                                      "goal",
@@ -22,6 +24,7 @@ constexpr std::array<std::string_view, 14> kKnown = {"enable",
                                                      "ceiling",
                                                      "only-grow",
                                                      "migrate",
+                                                     "mounts",
                                                      "checkpoint.path",
                                                      "checkpoint.signal",
                                                      "checkpoint.command",
@@ -29,15 +32,80 @@ constexpr std::array<std::string_view, 14> kKnown = {"enable",
 constexpr std::size_t kLongestValue = 1024;
 constexpr std::size_t kLongestPath = 1000;
 
-bool is_migration(std::string_view key) {
-  return key == "migrate" || key.rfind("checkpoint.", 0) == 0;
-}
+constexpr double kLongestSave = 86400;  // seconds
 
 bool decides_metric(std::string_view key) {
   return key == "metric" || key == "goal" || key == "pattern" || key == "log";
 }
 
+// What Docker's own CMD takes: a list of words, or a line for the shell in the container.
+Result<std::vector<std::string>> parse_words(const std::string& text) {
+  if (text.empty()) return bad_input("the command is empty");
+  if (text.front() != '[') return std::vector<std::string>{"/bin/sh", "-c", text};
+  Result<boost::json::value> parsed = parse_json(text);
+  if (!parsed || !parsed->is_array() || parsed->get_array().empty()) {
+    return bad_input("the command begins with [ and is no JSON list of words");
+  }
+  std::vector<std::string> words;
+  for (const boost::json::value& word : parsed->get_array()) {
+    if (!word.is_string()) return bad_input("the command has a word that is no text");
+    words.emplace_back(word.get_string());
+  }
+  if (words.front().empty()) return bad_input("the command's first word is empty");
+  return words;
+}
+
+Result<void> take_checkpoint(Checkpoint& checkpoint, std::string_view key,
+                             const std::string& value) {
+  if (key == "checkpoint.path") {
+    Result<std::string> path = clean_path(value);
+    if (!path) return path.error();
+    checkpoint.path = *path;
+  } else if (key == "checkpoint.signal") {
+    Result<int> signal = parse_signal(value);
+    if (!signal) return signal.error();
+    checkpoint.signal = *signal;
+  } else if (key == "checkpoint.command") {
+    Result<std::vector<std::string>> words = parse_words(value);
+    if (!words) return words.error();
+    checkpoint.command = std::move(*words);
+  } else {
+    const bool has_unit = value.ends_with('s');
+    Result<double> seconds = parse_bounded(value.substr(0, value.size() - (has_unit ? 1 : 0)), 0,
+                                           kLongestSave, "of seconds above 0, at most 86400");
+    if (!seconds) return seconds.error();
+    checkpoint.timeout = *seconds;
+  }
+  return {};
+}
+
 }  // namespace
+
+Result<int> parse_signal(std::string_view text) {
+  std::string_view word = text;
+  if (word.starts_with("SIG")) word.remove_prefix(3);
+  int number = 0;
+  const char* end = word.data() + word.size();
+  if (std::from_chars(word.data(), end, number) != std::from_chars_result{end, std::errc()}) {
+    number = 0;
+    for (int one = 1; one < SIGRTMIN && number == 0; ++one) {
+      const char* name = ::sigabbrev_np(one);
+      if (name != nullptr && word == name) number = one;
+    }
+  }
+  if (number < 1 || number > SIGRTMAX) {
+    return bad_input("\"" + printable(text, 60) + "\" is no signal, such as USR1");
+  }
+  if (number == SIGKILL || number == SIGSTOP) {
+    return bad_input("no process hears the signal " + signal_name(number));
+  }
+  return number;
+}
+
+std::string signal_name(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name != nullptr ? "SIG" + std::string(name) : "signal " + std::to_string(signal);
+}
 
 Result<double> parse_bounded(const std::string& text, double low_exclusive, double high,
                              const char* range) {
@@ -117,8 +185,15 @@ Result<void> take_setting(Settings& settings, std::string_view key, const std::s
       return bad_input("\"" + printable(value, 60) + "\" is neither true nor false");
     }
     settings.only_grow = value == "true";
-  } else if (is_migration(key)) {
-    return bad_input("this version does not migrate; the label has no effect");
+  } else if (key == "migrate") {
+    if (value != "no" && value != "app" && value != "criu") {
+      return bad_input("\"" + printable(value, 60) + "\" is none of no, app and criu");
+    }
+    settings.migrate = value == "no" ? Migrate::no : value == "app" ? Migrate::app : Migrate::criu;
+  } else if (key == "mounts") {
+    if (value != "shared") return bad_input("\"" + printable(value, 60) + "\" is not shared");
+  } else if (std::find(kKnown.begin(), kKnown.end(), key) != kKnown.end()) {
+    return take_checkpoint(settings.checkpoint, key, value);
   } else {
     const std::string_view near = nearest_word(key, kKnown);
     return bad_input(

@@ -14,6 +14,17 @@
 
 namespace flowcon::ctrl {
 
+/// How a job saves itself before it is moved, and what of that has to travel.
+struct Checkpoint {
+  std::string path;                  ///< file or folder inside the container; "" = in its volumes
+  int signal = 0;                    ///< that makes it save and end; 0 = none was said
+  std::vector<std::string> command;  ///< run in the container, saves; empty = none was said
+  double timeout = 60;               ///< seconds that saving may take
+};
+
+/// May the job be moved to another host, and how is its state saved?
+enum class Migrate { unsaid, no, app, criu };
+
 struct Settings {
   bool enabled = false;  ///< flowcon.enable=true, or any other flowcon label without enable=false
   bool is_mistaken = false;  ///< flowcon.enable has a value that is neither true nor false
@@ -25,6 +36,8 @@ struct Settings {
   std::string log;                ///< file inside the container to read; "" = what it prints
   bool log_is_events = false;     ///< `log` is TensorBoard's event files
   bool only_grow = false;         ///< its limit is never lowered
+  Migrate migrate = Migrate::unsaid;
+  Checkpoint checkpoint;
   std::vector<std::string> warnings;
 };
 
@@ -42,6 +55,13 @@ inline constexpr std::string_view kLabelPrefix = "flowcon.";
 /// A file's path inside a container, absolute, without empty parts, "." and a slash at the end.
 /// Errors: not absolute, longer than 1,000 bytes, a part is "..", a byte is below a blank.
 [[nodiscard]] Result<std::string> clean_path(const std::string& path);
+
+/// "SIGUSR1", "USR1" or "10" as a number. Errors: there is no such signal; KILL or STOP, which no
+/// process hears.
+[[nodiscard]] Result<int> parse_signal(std::string_view text);
+
+/// "SIGUSR1".
+[[nodiscard]] std::string signal_name(int signal);
 
 /// From labels, with the prefix. Labels of others are skipped.
 [[nodiscard]] Settings parse_labels(const std::map<std::string, std::string>& labels);

@@ -7,14 +7,12 @@ to write at the end.
 """
 import argparse
 import os
-import pathlib
 
+import checkpoint  # first, as it says
+import licences
 import torch
 from torch import nn
 from torch.nn import functional as F
-
-TEXTS = ("GPL-1", "GPL-2", "GPL-3", "LGPL-2", "LGPL-2.1", "LGPL-3", "GFDL-1.2", "GFDL-1.3",
-         "Apache-2.0", "Artistic", "MPL-1.1", "MPL-2.0")
 
 
 class CharGRU(nn.Module):
@@ -42,19 +40,18 @@ def sample(model, alphabet, length):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--text", default="/usr/share/common-licenses", help="a file or a folder")
-    parser.add_argument("--epochs", type=int, default=15)
+    parser.add_argument("--text", default=licences.FOLDER, help="a file or a folder")
+    parser.add_argument("--epochs", type=int, default=int(os.environ.get("EPOCHS", "15")))
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--length", type=int, default=50, help="characters a sequence")
     parser.add_argument("--hidden", type=int, default=256)
     parser.add_argument("--lr", type=float, default=0.002)
+    parser.add_argument("--checkpoint", metavar="FILE", help="saved on a signal, and gone on from where it is there")
     args = parser.parse_args()
 
     torch.manual_seed(3)
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count())))
-    path = pathlib.Path(args.text)
-    files = [path / name for name in TEXTS if (path / name).exists()] if path.is_dir() else [path]
-    text = "\n\n".join(f.read_text(encoding="utf-8", errors="replace") for f in files)
+    text = "\n\n".join(licences.read(args.text))
     alphabet = "".join(sorted(set(text)))
     codes = {c: i for i, c in enumerate(alphabet)}
     data = torch.tensor([codes[c] for c in text])
@@ -67,10 +64,14 @@ def main():
     batches = rows // args.batch
     print(f"{len(text)} characters, {len(alphabet)} different, {batches} steps an epoch", flush=True)
 
-    for epoch in range(1, args.epochs + 1):
-        total, count = 0.0, 0
-        order = torch.randperm(rows)[:batches * args.batch].split(args.batch)
-        for step, batch in enumerate(order, 1):
+    state = checkpoint.Checkpoint(args.checkpoint, model=model, optimizer=optimizer)
+    where = state.resume()
+    for epoch in range(where.get("epoch", 1), args.epochs + 1):
+        total, count = where.pop("total", 0.0), where.pop("count", 0)
+        done, order = where.pop("step", 0), where.pop("order", None)
+        if order is None:
+            order = torch.randperm(rows)[:batches * args.batch].split(args.batch)
+        for step, batch in enumerate(order[done:], done + 1):
             optimizer.zero_grad()
             logits, _ = model(x[batch])
             loss = F.cross_entropy(logits.flatten(0, 1), y[batch].flatten())
@@ -82,6 +83,7 @@ def main():
                 print(f"epoch {epoch}/{args.epochs} step {step}/{len(order)} loss={total / count:.4f}",
                       flush=True)
                 total, count = 0.0, 0
+            state.passed(epoch=epoch, step=step, order=order, total=total, count=count)
     print("sample:", sample(model, alphabet, 200), flush=True)
 
 

@@ -7,6 +7,7 @@ Prints, as Keras would, the training loss and the accuracy on held-out digits af
 import argparse
 import os
 
+import checkpoint  # first, as it says
 import torch
 from sklearn.datasets import load_digits
 from torch import nn
@@ -23,10 +24,11 @@ def make_model(width):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--epochs", type=int, default=160)
+    parser.add_argument("--epochs", type=int, default=int(os.environ.get("EPOCHS", "160")))
     parser.add_argument("--batch", type=int, default=256)
     parser.add_argument("--width", type=int, default=64)
     parser.add_argument("--lr", type=float, default=1e-4)
+    parser.add_argument("--checkpoint", metavar="FILE", help="saved on a signal, and gone on from where it is there")
     args = parser.parse_args()
 
     torch.manual_seed(2)
@@ -41,7 +43,9 @@ def main():
     optimizer = torch.optim.Adam(model.parameters(), lr=args.lr)
     print(f"{len(x)} digits to learn from, {held_out} held out", flush=True)
 
-    for epoch in range(1, args.epochs + 1):
+    state = checkpoint.Checkpoint(args.checkpoint, model=model, optimizer=optimizer)
+    done = state.resume().get("epoch", 0)
+    for epoch in range(done + 1, args.epochs + 1):
         model.train()
         total = 0.0
         order = torch.randperm(len(x))
@@ -56,6 +60,7 @@ def main():
             accuracy = (model(x_test).argmax(1) == y_test).float().mean().item()
         print(f"Epoch {epoch}/{args.epochs} - loss: {total / len(x):.4f} - val_accuracy: {accuracy:.4f}",
               flush=True)
+        state.passed(epoch=epoch)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ Prints the mean loss of each epoch (reconstruction plus divergence, in nats per 
 import argparse
 import os
 
+import checkpoint  # first, as it says
 import torch
 from sklearn.datasets import load_digits
 from torch import nn
@@ -41,11 +42,12 @@ def loss_of(x, output, mean, log_variance):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--epochs", type=int, default=550)
+    parser.add_argument("--epochs", type=int, default=int(os.environ.get("EPOCHS", "550")))
     parser.add_argument("--batch", type=int, default=300)
     parser.add_argument("--hidden", type=int, default=1024)
     parser.add_argument("--latent", type=int, default=16)
     parser.add_argument("--lr", type=float, default=5e-6)
+    parser.add_argument("--checkpoint", metavar="FILE", help="saved on a signal, and gone on from where it is there")
     args = parser.parse_args()
 
     torch.manual_seed(1)
@@ -55,7 +57,9 @@ def main():
     optimizer = torch.optim.Adam(model.parameters(), lr=args.lr)
     print(f"{len(data)} digits, {sum(p.numel() for p in model.parameters())} parameters", flush=True)
 
-    for epoch in range(1, args.epochs + 1):
+    state = checkpoint.Checkpoint(args.checkpoint, model=model, optimizer=optimizer)
+    done = state.resume().get("epoch", 0)
+    for epoch in range(done + 1, args.epochs + 1):
         total = 0.0
         for x in data[torch.randperm(len(data))].split(args.batch):
             optimizer.zero_grad()
@@ -64,6 +68,7 @@ def main():
             optimizer.step()
             total += loss.item() * len(x)
         print(f"Epoch {epoch}/{args.epochs} loss: {total / len(data):.4f}", flush=True)
+        state.passed(epoch=epoch)
 
 
 if __name__ == "__main__":

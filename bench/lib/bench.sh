@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What bench/reaction and bench/overhead share: a private engine, a flowcond of their own beside it,
+# What the benches on one host share: a private engine, a flowcond of their own beside it,
 # and a program that measures. All of it ends with the script, however that ends.
 #
-#   bench_begin BINDIR TOOL...   checks what is needed, makes the folder WORK, starts the engine
+#   bench_begin BINDIR TOOL...   checks what is needed, makes the folder WORK, starts the engine; its images are
+#                                those of ENGINE_DATA where that is set, else it has none
 #   bench_image NAME FILE [LINK...]   an image that holds one static program, and links to it
 #   bench_flowcond [OPTION=VALUE...]   starts BINDIR/flowcond; FLOWCOND_PID and FLOWCON_SOCKET are set
 #   bench_measure FILE [ARG...]  runs a Python program, so that a signal to this script ends it too
@@ -39,7 +40,7 @@ bench_begin() {
     die "there is no $BINDIR/flowcond; build it: cmake --preset release && cmake --build --preset release"
   WORK=$(mktemp -d /tmp/flowcon-bench.XXXXXX)
   at_exit bench_remove_work
-  engine_start "$WORK/engine" || die "the private engine did not start"
+  engine_start "$WORK/engine" "${ENGINE_DATA:-}" || die "the private engine did not start"
   export DOCKER_HOST=unix://$ENGINE_SOCKET DOCKER_CONTEXT=''
   export PYTHONPATH=$FLOWCON_TOP/bench/lib:$FLOWCON_TOP/scripts/lib PYTHONDONTWRITEBYTECODE=1
 }
@@ -77,7 +78,7 @@ bench_measure() {
   measuring=$!
   at_exit process_end "$(process_token "$measuring")" 5
   wait "$measuring" || status=$?
-  [ "$status" = 0 ] || bench_failed "the measurement failed (status $status)"
+  if [ "$status" != 0 ]; then bench_failed "the measurement failed (status $status)"; fi
 }
 
 bench_failed() {

@@ -5,6 +5,8 @@ import urllib.parse
 
 from daemon_api import UnixConnection
 
+PATIENCE = 60  # seconds; an engine on a busy host can take more than ten to start a container
+
 
 class Engine:
     def __init__(self, path):
@@ -12,7 +14,7 @@ class Engine:
 
     def send(self, method, resource, body=None):
         """Sends a request and does not wait: finish() takes the answer."""
-        connection = UnixConnection(self.path)
+        connection = UnixConnection(self.path, PATIENCE)
         data = None if body is None else json.dumps(body)
         connection.request(method, resource, data, {"Content-Type": "application/json"})
         return connection

@@ -78,15 +78,49 @@ WorkerLoad read_load(FieldReader& reader) {
   return worker;
 }
 
-// A container runs on one worker only, so its id is unique among all of them.
-void require_unique_containers(FieldReader& reader, const std::vector<WorkerLoad>& workers) {
+std::uint32_t read_moves(FieldReader& reader, const char* name) {
+  constexpr std::int64_t kMost = 1'000'000;
+  const std::int64_t moves = reader.count(name);
+  reader.require(moves <= kMost, name, "must be at most 1000000");
+  return static_cast<std::uint32_t>(std::min(moves, kMost));
+}
+
+double read_positive(FieldReader& reader, const char* name) {
+  const double number = reader.number(name);
+  reader.require(number > 0, name, "must be above 0");
+  return number;
+}
+
+SteeredJob read_steered(FieldReader& reader) {
+  SteeredJob job;
+  job.id = reader.text("id");
+  job.left = read_positive(reader, "left");
+  job.width = read_positive(reader, "width");
+  job.moves = read_moves(reader, "moves");
+  job.may_move = reader.boolean("may_move");
+  return job;
+}
+
+SteeredHost read_steered_host(FieldReader& reader) {
+  SteeredHost host;
+  host.id = reader.text("id");
+  host.cores = read_positive(reader, "cores");
+  host.jobs = reader.each("containers", read_steered);
+  return host;
+}
+
+// A container runs on one host only, so its id is unique among those of all of them, which
+// `containers` gives of each.
+template <class Hosts, class Containers>
+void require_unique_containers(FieldReader& reader, std::string_view name, const Hosts& hosts,
+                               Containers containers) {
   std::unordered_set<std::string_view> ids;
-  for (std::size_t i = 0; i < workers.size() && !reader.failed(); ++i) {
-    for (std::size_t k = 0; k < workers[i].containers.size(); ++k) {
-      const std::string& id = workers[i].containers[k].id;
-      if (ids.insert(id).second) continue;
-      reader.complain_of_repeated(indexed("workers", i) + '.' + indexed("containers", k) + ".id",
-                                  id);
+  for (std::size_t i = 0; i < hosts.size() && !reader.failed(); ++i) {
+    const auto& all = containers(hosts[i]);
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      if (ids.insert(all[k].id).second) continue;
+      reader.complain_of_repeated(indexed(name, i) + '.' + indexed("containers", k) + ".id",
+                                  all[k].id);
     }
   }
 }
@@ -130,6 +164,10 @@ json::object observed(const ObservedContainer& container) {
           {"migrated", container.migrated}};
 }
 
+json::object moved(const Move& move) {
+  return {{"container", move.container}, {"from", move.from}, {"to", move.to}};
+}
+
 json::object settled(const SettledContainer& container) {
   return {{"id", container.id},
           {"converged_at", finite_or_null(container.converged_at)},
@@ -153,6 +191,7 @@ Result<SpeculateState> speculate_state_from(const json::value& json) {
   FieldReader reader(json, "");
   SpeculateState state;
   state.weights = read_weights(reader);
+  state.draining = reader.optional_bool("draining");
   state.container = reader.text("container");
   state.source = reader.text("source");
   state.workers = reader.each("workers", read_worker);
@@ -174,8 +213,27 @@ Result<RebalanceState> rebalance_state_from(const json::value& json) {
   state.fill = reader.optional_bool("fill");
   state.workers = reader.each("workers", read_load);
   reader.require_unique_ids("workers", state.workers);
-  require_unique_containers(reader, state.workers);
+  require_unique_containers(
+      reader, "workers", state.workers,
+      [](const WorkerLoad& load) -> const auto& { return load.containers; });
   if (state.workers.empty()) reader.complain("workers", "must hold at least one");
+  if (reader.failed()) return reader.error();
+  return state;
+}
+
+Result<SteerState> steer_state_from(const json::value& json) {
+  FieldReader reader(json, "");
+  SteerState state;
+  state.move_seconds = reader.number("move_seconds");
+  reader.require(state.move_seconds >= 0, "move_seconds", "must be at least 0");
+  state.max_moves = read_moves(reader, "max_moves");
+  state.gain = reader.number("gain");
+  reader.require(state.gain >= 0, "gain", "must be at least 0");
+  state.hosts = reader.each("hosts", read_steered_host);
+  reader.require_unique_ids("hosts", state.hosts);
+  require_unique_containers(
+      reader, "hosts", state.hosts,
+      [](const SteeredHost& host) -> const auto& { return host.jobs; });
   if (reader.failed()) return reader.error();
   return state;
 }
@@ -193,10 +251,12 @@ json::value to_json(const SpeculateState& state) {
                         {"usage", from.usage}};
   };
   const Weights& weights = state.weights;
-  return json::object{{"weights", {{"pc", weights.pc}, {"wc", weights.wc}, {"cc", weights.cc}}},
-                      {"container", state.container},
-                      {"source", state.source},
-                      {"workers", rendered(state.workers, worker)}};
+  json::object object{{"weights", {{"pc", weights.pc}, {"wc", weights.wc}, {"cc", weights.cc}}}};
+  if (state.draining) object["draining"] = true;
+  object["container"] = state.container;
+  object["source"] = state.source;
+  object["workers"] = rendered(state.workers, worker);
+  return object;
 }
 
 json::value to_json(const RebalanceState& state) {
@@ -208,6 +268,24 @@ json::value to_json(const RebalanceState& state) {
     return json::object{{"id", worker.id}, {"containers", rendered(worker.containers, settled)}};
   });
   return object;
+}
+
+json::value to_json(const SteerState& state) {
+  const auto job = [](const SteeredJob& from) {
+    return json::object{{"id", from.id},
+                        {"left", from.left},
+                        {"width", from.width},
+                        {"moves", from.moves},
+                        {"may_move", from.may_move}};
+  };
+  const auto host = [&](const SteeredHost& from) {
+    return json::object{
+        {"id", from.id}, {"cores", from.cores}, {"containers", rendered(from.jobs, job)}};
+  };
+  return json::object{{"move_seconds", state.move_seconds},
+                      {"max_moves", state.max_moves},
+                      {"gain", state.gain},
+                      {"hosts", rendered(state.hosts, host)}};
 }
 
 json::value to_json(const CategoriseDecision& decision) {
@@ -231,12 +309,13 @@ json::value to_json(const SpeculateDecision& decision) {
 }
 
 json::value to_json(const RebalanceDecision& decision) {
-  const auto move = [](const Move& from) {
-    return json::object{{"container", from.container}, {"from", from.from}, {"to", from.to}};
-  };
   return json::object{{"balance_factor", decision.balance_factor},
                       {"branch", name(decision.branch)},
-                      {"moves", rendered(decision.moves, move)}};
+                      {"moves", rendered(decision.moves, moved)}};
+}
+
+json::value to_json(const SteerDecision& decision) {
+  return json::object{{"moves", rendered(decision.moves, moved)}};
 }
 
 }  // namespace flowcon::cluster::policy

@@ -86,8 +86,9 @@ SpeculateDecision decide_speculate(const SpeculateState& state) {
   decision.scores.reserve(state.workers.size());
   for (const Worker& worker : state.workers) {
     decision.scores.push_back({worker.id, score_of(worker.counts, state.weights)});
-    least = std::min(least, decision.scores.back().score);
     is_source_known = is_source_known || worker.id == state.source;
+    if (state.draining && worker.id == state.source) continue;
+    least = std::min(least, decision.scores.back().score);
   }
 
   bool is_source_candidate = false;
@@ -95,6 +96,7 @@ SpeculateDecision decide_speculate(const SpeculateState& state) {
   for (std::size_t i = 0; i < state.workers.size(); ++i) {
     const Worker& worker = state.workers[i];
     if (decision.scores[i].score != least) continue;
+    if (state.draining && worker.id == state.source) continue;
     decision.candidates.push_back(worker.id);
     is_source_candidate = is_source_candidate || worker.id == state.source;
     if (!best || usage_of(worker) < usage_of(*best)) best = &worker;

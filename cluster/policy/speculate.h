@@ -39,6 +39,8 @@ struct SpeculateState {
   std::string container;
   std::string source;
   std::vector<Worker> workers;
+  /// Ours: the source gives away all that it has, so that it is no candidate itself.
+  bool draining = false;
 };
 
 struct WorkerScore {
@@ -56,7 +58,7 @@ struct SpeculateDecision {
 
 /// Algorithm 4 for one request: the source if it is among the workers with the least score,
 /// otherwise the one of them with the least usage, first listed on a tie. A source that is not
-/// among the workers keeps its container. O(hosts).
+/// among the workers keeps its container, and one that drains where there is no other. O(hosts).
 /// Source: SpeCon, Algorithm 4.
 [[nodiscard]] SpeculateDecision decide_speculate(const SpeculateState& state);
 

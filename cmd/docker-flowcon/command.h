@@ -30,6 +30,9 @@ struct Command {
   std::string synopsis;           ///< what follows it: "[OPTIONS] [CONTAINER...]"
   std::unique_ptr<CLI::App> app;  ///< name, one-line description, options, further text (footer)
   WordStyle style = WordStyle::mixed;
+  bool is_hidden = false;  ///< for programs: it works, and no list shows it
+  /// Commands under it, in alphabetical order; one that has any has no work of its own.
+  std::vector<Command> below;
   /// Checks what single options cannot show; a sentence, or "" where all is well. May be empty.
   std::function<std::string(const std::vector<std::string>& rest)> check;
   /// Runs with the options that were parsed. `rest` is what followed the command's own words; in

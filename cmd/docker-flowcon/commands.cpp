@@ -3,18 +3,27 @@
 #include <ostream>
 #include <utility>
 
+#include "cmd/docker-flowcon/cluster.h"
 #include "cmd/docker-flowcon/command.h"
 #include "cmd/docker-flowcon/control.h"
+#include "cmd/docker-flowcon/dial_stdio.h"
 #include "cmd/docker-flowcon/doctor.h"
 #include "cmd/docker-flowcon/endpoint.h"
 #include "cmd/docker-flowcon/explain.h"
 #include "cmd/docker-flowcon/extract.h"
 #include "cmd/docker-flowcon/history.h"
+#include "cmd/docker-flowcon/logs.h"
 #include "cmd/docker-flowcon/metadata.h"
+#include "cmd/docker-flowcon/migrate.h"
+#include "cmd/docker-flowcon/peer.h"
+#include "cmd/docker-flowcon/peer_add.h"
 #include "cmd/docker-flowcon/plot.h"
+#include "cmd/docker-flowcon/report.h"
 #include "cmd/docker-flowcon/run.h"
 #include "cmd/docker-flowcon/status.h"
 #include "cmd/docker-flowcon/steering.h"
+#include "cmd/docker-flowcon/top.h"
+#include "cmd/docker-flowcon/tune.h"
 #include "cmd/docker-flowcon/version.h"
 
 namespace flowcon::plugin {
@@ -34,16 +43,22 @@ void declare_socket(CLI::App& app, Session& session) {
       ->default_str(kDefaultSocket);
 }
 
-// --socket is said once in the help of `docker flowcon` and understood everywhere.
-Command make_command(Session& session, const std::string& name, const std::string& synopsis,
-                     const std::string& description) {
+Command bare_command(const std::string& name, const std::string& synopsis,
+                     const std::string& description, const std::string& above = "") {
   Command command;
-  command.path = std::string(kRoot) + " " + name;
+  command.path = std::string(kRoot) + " " + above + name;
   command.synopsis = synopsis;
   command.app = std::make_unique<CLI::App>(description, name);
   command.app->set_help_flag();
   // The last of several wins, as with docker's own options.
   command.app->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  return command;
+}
+
+// --socket is said once in the help of `docker flowcon` and understood everywhere.
+Command make_command(Session& session, const std::string& name, const std::string& synopsis,
+                     const std::string& description, const std::string& above = "") {
+  Command command = bare_command(name, synopsis, description, above);
   command.app->option_defaults()->group("");
   declare_socket(*command.app, session);
   command.app->option_defaults()->group("Options");
@@ -85,6 +100,22 @@ Command make_adopt(Session& session) {
   return command;
 }
 
+Command make_cluster(Session& session) {
+  Command command = make_command(session, "cluster", "[OPTIONS]",
+                                 "Show all hosts, their containers, and what is on the move");
+  fit_parts<ClusterOptions>(command, session, {declare_cluster, run_cluster});
+  return command;
+}
+
+// Its socket is another one.
+Command make_dial_stdio(Session& session) {
+  Command command = bare_command("dial-stdio", "[OPTIONS]",
+                                 "Connect stdin and stdout to flowcond's socket for peers");
+  command.is_hidden = true;
+  fit_parts<DialOptions>(command, session, {declare_dial_stdio, run_dial_stdio, check_dial_stdio});
+  return command;
+}
+
 Command make_doctor(Session& session) {
   Command command = make_command(session, "doctor", "[OPTIONS]",
                                  "Show what FlowCon can do on this host, and what to do for more");
@@ -116,11 +147,61 @@ Command make_history(Session& session) {
   return command;
 }
 
+Command make_logs(Session& session) {
+  Command command = make_command(session, "logs", "[OPTIONS] CONTAINER",
+                                 "Show what a container printed on all hosts it has been on");
+  fit_parts<LogsOptions>(command, session, {declare_logs, run_logs, check_logs});
+  return command;
+}
+
+Command make_migrate(Session& session) {
+  Command command = make_command(session, "migrate", "[OPTIONS] CONTAINER [HOST]",
+                                 "Move a container to another host");
+  fit_parts<MigrateOptions>(command, session, {declare_migrate, run_migrate, check_migrate});
+  return command;
+}
+
 Command make_pause(Session& session) {
   Command command = make_command(session, "pause", "[OPTIONS] [CONTAINER...]",
                                  "Pause control: the original limits are back until resume");
   fit_parts<PauseOptions>(command, session, {declare_pause, run_pause, check_pause});
   return command;
+}
+
+// One of the commands under `peer`.
+template <class Options>
+void add_peer_command(Command& group, Session& session, const std::string& name,
+                      const std::string& synopsis, const std::string& description,
+                      const Parts<Options>& parts) {
+  Command command = make_command(session, name, synopsis, description, "peer ");
+  fit_parts<Options>(command, session, parts);
+  group.below.push_back(std::move(command));
+}
+
+Command make_peer(Session& session) {
+  Command group = bare_command("peer", "COMMAND", "Manage the other hosts that share the work");
+  group.style = WordStyle::until_word;
+  add_peer_command<PeerAcceptOptions>(group, session, "accept", "",
+                                      "Do this host's part of a peer add that came over ssh",
+                                      {declare_peer_accept, run_peer_accept});
+  group.below.back().is_hidden = true;
+  add_peer_command<PeerAddOptions>(
+      group, session, "add", "[OPTIONS] [USER@]HOST",
+      "Make this host and another one peers; USER is an admin there (needs root)",
+      {declare_peer_add, run_peer_add, check_peer_add});
+  add_peer_command<PeerDrainOptions>(group, session, "drain", "HOST",
+                                     "Have a host take nothing more and give its containers away",
+                                     {declare_peer_drain, run_peer_drain, check_peer_drain});
+  add_peer_command<PeerLsOptions>(group, session, "ls", "[OPTIONS]",
+                                  "List the peers, their scores, and what is wrong with them",
+                                  {declare_peer_ls, run_peer_ls});
+  add_peer_command<PeerRmOptions>(group, session, "rm", "HOST",
+                                  "Take a peer and its key away (needs root)",
+                                  {declare_peer_rm, run_peer_rm, check_peer_rm});
+  add_peer_command<PeerDrainOptions>(group, session, "undrain", "HOST",
+                                     "Let a drained host take containers again",
+                                     {declare_peer_drain, run_peer_undrain, check_peer_drain});
+  return group;
 }
 
 Command make_pin(Session& session) {
@@ -137,10 +218,24 @@ Command make_plot(Session& session) {
   return command;
 }
 
+Command make_rebalance(Session& session) {
+  Command command = make_command(session, "rebalance", "[OPTIONS]",
+                                 "Even out the load of all hosts now by moving what has converged");
+  fit_parts<RebalanceOptions>(command, session, {declare_rebalance, run_rebalance});
+  return command;
+}
+
 Command make_release(Session& session) {
   Command command = make_command(session, "release", "CONTAINER [CONTAINER...]",
                                  "Restore the original limits of containers, end control");
   fit_parts<ReleaseOptions>(command, session, {declare_release, run_release});
+  return command;
+}
+
+Command make_report(Session& session) {
+  Command command = make_command(session, "report", "[OPTIONS] [CONTAINER...]",
+                                 "Write what was recorded and decided as one HTML page");
+  fit_parts<ReportOptions>(command, session, {declare_report, run_report});
   return command;
 }
 
@@ -185,6 +280,20 @@ Command make_status(Session& session) {
   return command;
 }
 
+Command make_top(Session& session) {
+  Command command = make_command(session, "top", "[OPTIONS]",
+                                 "Show the containers under control live, on the whole terminal");
+  fit_parts<TopOptions>(command, session, {declare_top, run_top});
+  return command;
+}
+
+Command make_tune(Session& session) {
+  Command command = make_command(session, "tune", "[OPTIONS]",
+                                 "Replay recorded runs with other settings, suggest the best one");
+  fit_parts<TuneOptions>(command, session, {declare_tune, run_tune, check_tune});
+  return command;
+}
+
 Command make_unpin(Session& session) {
   Command command = make_command(session, "unpin", "CONTAINER [CONTAINER...]",
                                  "Let the limits of pinned containers follow their growth again");
@@ -216,9 +325,10 @@ Command make_root(Session& session) {
 std::vector<Command> make_commands(Session& session) {
   std::vector<Command> commands;
   for (Command (*make)(Session&) :
-       {make_adopt, make_doctor, make_explain, make_extract, make_history, make_pause, make_pin,
-        make_plot, make_release, make_resume, make_run, make_set, make_status, make_unpin,
-        make_version}) {
+       {make_adopt,   make_cluster,   make_dial_stdio, make_doctor, make_explain, make_extract,
+        make_history, make_logs,      make_migrate,    make_pause,  make_peer,    make_pin,
+        make_plot,    make_rebalance, make_release,    make_report, make_resume,  make_run,
+        make_set,     make_status,    make_top,        make_tune,   make_unpin,   make_version}) {
     commands.push_back(make(session));
   }
   return commands;

@@ -6,9 +6,7 @@
 #include <ostream>
 #include <utility>
 
-#include "cmd/docker-flowcon/control.h"
 #include "cmd/docker-flowcon/run.h"
-#include "cmd/docker-flowcon/status_view.h"
 
 namespace flowcon::plugin {
 namespace {
@@ -22,9 +20,6 @@ constexpr std::string_view kCallWithoutDescriptions = "__completeNoDesc";
 constexpr const char* kDefault = ":0\n";
 constexpr const char* kNoFiles = ":4\n";
 
-// A shell waits for us at each press of a key.
-constexpr std::chrono::milliseconds kPatience{300};
-
 // Values of options, separated by blanks; the first line that fits counts.
 struct Choice {
   std::string_view option;
@@ -32,21 +27,64 @@ struct Choice {
   std::string_view words;
 };
 
-constexpr std::array<Choice, 11> kChoices{{{"goal", "", "min max"},
+constexpr std::string_view kSorts = "arrival cpu growth host io limit list memory name";
+
+constexpr std::array<Choice, 14> kChoices{{{"goal", "", "min max"},
+                                           {"method", "", "app criu"},
                                            {"format", "extract", "json table"},
                                            {"format", "doctor", "json table"},
                                            {"format", "explain", "json text"},
                                            {"format", "history", "csv json table"},
                                            {"what", "", "cpu limit loss memory"},
+                                           {"sort", "top", kSorts},
                                            {"format", "", "json table {{"},
+                                           {"objective", "", "mean t90 makespan"},
                                            {"input", "", "json-file raw"},
                                            {"weight", "set", "none"},
                                            {"floor", "set", "none"},
                                            {"ceiling", "set", "none"}}};
 
-// Commands whose arguments are containers under control.
-constexpr std::array<std::string_view, 10> kOfContainers{
-    "explain", "history", "pause", "pin", "plot", "release", "resume", "set", "status", "unpin"};
+using Ask = CompletionNames::Ask CompletionNames::*;
+
+// What the arguments of a command are. A command that is not here takes none that are known.
+struct Arguments {
+  std::string_view command;
+  std::array<Ask, 2> kinds;  // of the first argument and of the second
+  bool is_many = false;      // the first kind may be repeated
+};
+
+constexpr std::array<Arguments, 17> kArguments{
+    {{"adopt", {&CompletionNames::others, nullptr}},
+     {"drain", {&CompletionNames::hosts, nullptr}},
+     {"explain", {&CompletionNames::containers, nullptr}},
+     {"history", {&CompletionNames::containers, nullptr}},
+     {"logs", {&CompletionNames::containers, nullptr}},
+     {"migrate", {&CompletionNames::containers, &CompletionNames::peers}},
+     {"pause", {&CompletionNames::containers, nullptr}, true},
+     {"pin", {&CompletionNames::containers, nullptr}, true},
+     {"plot", {&CompletionNames::containers, nullptr}},
+     {"release", {&CompletionNames::containers, nullptr}, true},
+     {"report", {&CompletionNames::containers, nullptr}, true},
+     {"resume", {&CompletionNames::containers, nullptr}, true},
+     {"rm", {&CompletionNames::members, nullptr}},
+     {"set", {&CompletionNames::containers, nullptr}, true},
+     {"status", {&CompletionNames::containers, nullptr}, true},
+     {"undrain", {&CompletionNames::hosts, nullptr}},
+     {"unpin", {&CompletionNames::containers, nullptr}, true}}};
+
+// Who knows the names for the argument behind `before` others of a command; null: nobody.
+Ask kind_of_argument(std::string_view command, std::size_t before) {
+  for (const Arguments& arguments : kArguments) {
+    if (arguments.command != command) continue;
+    if (arguments.is_many) return arguments.kinds[0];
+    return before < arguments.kinds.size() ? arguments.kinds[before] : nullptr;
+  }
+  return nullptr;
+}
+
+Words ask(const CompletionNames& names, Ask kind) {
+  return kind != nullptr && names.*kind ? (names.*kind)() : Words();
+}
 
 bool begins_with(std::string_view text, std::string_view beginning) {
   return text.substr(0, beginning.size()) == beginning;
@@ -63,8 +101,9 @@ class Completer {
   const CLI::Option* option_of_value() {
     const std::size_t equals = typed_.find('=');
     if (begins_with(typed_, "--") && equals != std::string::npos) {
-      prefix_ = typed_.substr(0, equals + 1);
-      return command_.app->get_option_no_throw(typed_.substr(0, equals));
+      const CLI::Option* option = command_.app->get_option_no_throw(typed_.substr(0, equals));
+      typed_.erase(0, equals + 1);
+      return option;
     }
     if (before_.empty() || before_.back().size() < 2 || before_.back()[0] != '-') return nullptr;
     // A value that looks like an option ("--metric --goal") is followed by a value of neither.
@@ -74,8 +113,10 @@ class Completer {
     return option != nullptr && takes_value(*option) ? option : nullptr;
   }
 
-  void offer_values(const CLI::Option& option, Completion& completion) const {
+  void offer_values(const CLI::Option& option, const CompletionNames& names,
+                    Completion& completion) const {
     const std::string name = long_name(option);
+    if (name == "metric") offer_all(completion, ask(names, &CompletionNames::metrics));
     const std::string command = command_.app->get_name();
     for (const Choice& choice : kChoices) {
       const bool is_here = choice.command.empty() || choice.command == command;
@@ -88,7 +129,8 @@ class Completer {
       }
       break;
     }
-    completion.offers_files = name == "socket";
+    completion.offers_files = name == "socket" || name == "output" || name == "from" ||
+                              name == "save" || name == "config-dir";
   }
 
   void offer_options(Completion& completion) const {
@@ -108,8 +150,8 @@ class Completer {
   }
 
   void offer(Completion& completion, const std::string& word, const std::string& text = "") const {
-    if (!begins_with(prefix_ + word, typed_)) return;
-    completion.candidates.push_back(prefix_ + word + (text.empty() ? "" : "\t" + text));
+    if (!begins_with(word, typed_)) return;
+    completion.candidates.push_back(word + (text.empty() ? "" : "\t" + text));
   }
 
   void offer_all(Completion& completion, const Words& words) const {
@@ -120,14 +162,13 @@ class Completer {
   const Command& command_;
   Words before_;
   std::string typed_;
-  std::string prefix_;
 };
 
 void complete_root(const Command& root, const std::vector<Command>& commands, const Words& before,
                    const std::string& typed, Completion& completion) {
   Completer completer(root, before, typed);
   if (const CLI::Option* option = completer.option_of_value()) {
-    completer.offer_values(*option, completion);
+    completer.offer_values(*option, {}, completion);
     return;
   }
   if (begins_with(typed, "-")) {
@@ -135,13 +176,14 @@ void complete_root(const Command& root, const std::vector<Command>& commands, co
     return;
   }
   for (const Command& command : commands) {
+    if (command.is_hidden) continue;
     completer.offer(completion, command.app->get_name(), command.app->get_description());
   }
   completer.offer(completion, "help", "Help about any command");
 }
 
 void complete_command(const Command& command, const Words& before, const std::string& typed,
-                      const std::function<Words()>& containers, Completion& completion) {
+                      const CompletionNames& names, Completion& completion) {
   Completer completer(command, before, typed);
   const Scan scan = scan_words(*command.app, before, command.style);
   const bool is_run = command.style == WordStyle::until_unknown;
@@ -152,7 +194,7 @@ void complete_command(const Command& command, const Words& before, const std::st
     return;
   }
   if (const CLI::Option* option = completer.option_of_value()) {
-    completer.offer_values(*option, completion);
+    completer.offer_values(*option, names, completion);
     return;
   }
   const bool options_ended = std::find(before.begin(), before.end(), "--") != before.end();
@@ -160,32 +202,14 @@ void complete_command(const Command& command, const Words& before, const std::st
   if (is_run && completion.candidates.empty()) completion.of_docker_run = of_docker;
   if (begins_with(typed, "-")) return;
   const std::string name = command.app->get_name();
-  if (std::find(kOfContainers.begin(), kOfContainers.end(), name) != kOfContainers.end()) {
-    completer.offer_all(completion, containers());
-  }
+  completer.offer_all(completion, ask(names, kind_of_argument(name, scan.positionals.size())));
   completion.offers_files = name == "extract";
-}
-
-Words container_names(const Session& session) {
-  const Result<DaemonClient> daemon = find_daemon(session, "status");
-  if (!daemon) return {};
-  const auto answer = DaemonClient(daemon->path(), kPatience).get("/v1/status");
-  if (!answer) return {};
-  const Result<StatusView> view = read_status(*answer, true);
-  if (!view) return {};
-  Words names;
-  for (const ContainerView& container : view->containers) {
-    // bash expands what completion offers, "$(...)" too.
-    const std::string name(container.shown.at("Name").get_string());
-    if (is_container_name(name)) names.push_back(name);
-  }
-  return names;
 }
 
 }  // namespace
 
 Completion complete(const Command& root, const std::vector<Command>& commands, const Words& words,
-                    const std::function<Words()>& containers) {
+                    const CompletionNames& names) {
   Completion completion;
   if (words.empty()) return completion;
   const Words before(words.begin(), words.end() - 1);
@@ -201,10 +225,29 @@ Completion complete(const Command& root, const std::vector<Command>& commands, c
   }
   const auto command = std::find_if(commands.begin(), commands.end(),
                                     [&](const Command& c) { return c.app->get_name() == *next; });
+  if (command != commands.end() && !command->below.empty()) {
+    const auto rest = words.begin() + (next - before.begin()) + 1;
+    return complete(*command, command->below, Words(rest, words.end()), names);
+  }
   if (command != commands.end()) {
-    complete_command(*command, Words(next + 1, before.end()), words.back(), containers, completion);
+    complete_command(*command, Words(next + 1, before.end()), words.back(), names, completion);
   }
   return completion;
+}
+
+Words join_at_equals(const Words& words) {
+  Words joined;
+  bool is_value = false;  // the next word belongs to the option before it
+  for (const std::string& word : words) {
+    const bool is_equals = word == "=" && !joined.empty() && begins_with(joined.back(), "--");
+    if (is_equals || is_value) {
+      joined.back() += word;
+    } else {
+      joined.push_back(word);
+    }
+    is_value = is_equals;
+  }
+  return joined;
 }
 
 std::string render_completion(const Completion& completion, bool descriptions) {
@@ -225,8 +268,8 @@ int run_completion(const Session& session, const Command& root,
   Words words(session.invocation.words.begin() + 1, session.invocation.words.end());
   // A word that is still being typed is never the plugin's name.
   if (words.size() > 1 && words.front() == "flowcon") words.erase(words.begin());
-  const Completion completion =
-      complete(root, commands, words, [&session] { return container_names(session); });
+  if (call == kCallWithoutDescriptions) words = join_at_equals(words);
+  const Completion completion = complete(root, commands, words, ask_names(session));
   if (completion.of_docker_run) {
     return complete_docker_run(session, call, *completion.of_docker_run);
   }

@@ -3,12 +3,12 @@
 // Speaks the protocol of docker's own completion (Cobra).
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cmd/docker-flowcon/command.h"
+#include "cmd/docker-flowcon/completion_names.h"
 
 namespace flowcon::plugin {
 
@@ -22,11 +22,14 @@ struct Completion {
   std::optional<std::vector<std::string>> of_docker_run;
 };
 
-/// Completes the last of `words`, which follow `docker flowcon`. `containers` is asked for the
-/// names of containers under control where one is wanted.
+/// Completes the last of `words`, which follow `docker flowcon`. `names` is asked where a name of
+/// its kind may stand. Of "--goal=m" only the value is completed, as all shells expect.
 [[nodiscard]] Completion complete(const Command& root, const std::vector<Command>& commands,
                                   const std::vector<std::string>& words,
-                                  const std::function<std::vector<std::string>()>& containers);
+                                  const CompletionNames& names);
+
+/// The words of docker's script for bash, which takes "--goal=m" apart: "--goal", "=", "m".
+[[nodiscard]] std::vector<std::string> join_at_equals(const std::vector<std::string>& words);
 
 /// The answer in Cobra's protocol: one candidate a line, then the directive.
 [[nodiscard]] std::string render_completion(const Completion& completion, bool descriptions);

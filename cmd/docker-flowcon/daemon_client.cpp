@@ -279,8 +279,9 @@ Result<Answer> DaemonClient::exchange_newer(bool is_post, const std::string& tar
   // Another program may listen there, which read_body() tells.
   const Result<boost::json::value> said = parse_json(answer->text);
   if (!said || !said->is_object() || !said->get_object().contains("error")) return answer;
-  // It may be the container that is not there. The sentence is for people, so the status tells:
-  // it says whether control is paused since that can be said.
+  // It may be the container or the peer that is not there. The sentence is for people, so the
+  // status tells: it says whether control is paused since that can be said.
+  if (target.rfind("/v1/peers/", 0) == 0 && get("/v1/peers")) return answer;
   if (target.rfind("/v1/containers/", 0) == 0) {
     const Result<boost::json::value> status = get("/v1/status");
     if (!status || status->get_object().contains("paused")) return answer;

@@ -4,8 +4,11 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -20,8 +23,37 @@ constexpr int kSignalBase = 128;
 // Set before the handlers are.
 volatile sig_atomic_t begins_new_line = 0;
 
+constexpr long kPatienceSeconds = 2;
+
+// What pass_endings_to() was told. A handler may only touch atomics without locks.
+static_assert(std::atomic<long>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
+std::atomic<int> endings_file{-1};
+std::atomic<long> first_ending{0};  // on the monotonic clock, in seconds; 0 = none came
+termios modes{};
+std::atomic<bool> has_modes{false};
+
+// False where the process is to end now. Only what POSIX allows in a handler.
+bool pass_ending(int number) {
+  const int file = endings_file.load();
+  if (file < 0) return false;
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  long none = 0;
+  const bool is_first = first_ending.compare_exchange_strong(none, now.tv_sec + 1);
+  const char byte = static_cast<char>(number);
+  const bool is_written = write(file, &byte, 1) == 1;
+  if (is_written && (is_first || now.tv_sec + 1 - none <= kPatienceSeconds)) return true;
+  if (has_modes) tcsetattr(STDIN_FILENO, TCSANOW, &modes);
+  return false;
+}
+
 // Only what POSIX allows in a handler.
 void end_by_signal(int number) {
+  const int before = errno;
+  if (pass_ending(number)) {
+    errno = before;
+    return;
+  }
   // The terminal shows "^C" where the cursor is; the shell's prompt belongs below it.
   if (number == SIGINT && begins_new_line != 0 && write(STDOUT_FILENO, "\n", 1) < 0) _exit(1);
   _exit(kSignalBase + number);
@@ -54,6 +86,7 @@ void wait_for_end(int file) {
   while (true) {
     const ssize_t got = read(file, &byte, 1);
     if (got > 0 || (got < 0 && errno == EINTR)) continue;
+    if (pass_ending(SIGINT)) return;
     _exit(kSignalBase + SIGINT);
   }
 }
@@ -74,6 +107,14 @@ void end_on_signals(bool is_interactive) {
 void end_with_docker(const Environment& environment) {
   const int file = connect_to(lookup(environment, "DOCKER_CLI_PLUGIN_SOCKET"));
   if (file >= 0) std::thread(wait_for_end, file).detach();
+}
+
+void pass_endings_to(int file) {
+  if (file >= 0) {
+    first_ending = 0;
+    has_modes = tcgetattr(STDIN_FILENO, &modes) == 0;
+  }
+  endings_file = file;
 }
 
 }  // namespace flowcon::plugin

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/docker-flowcon/explain.h"
 
+#include <algorithm>
 #include <array>
 #include <ostream>
 
@@ -18,11 +19,14 @@ namespace {
 constexpr unsigned kMostDecisions = 1000;
 constexpr std::size_t kSentenceBytes = 1000;
 constexpr std::size_t kWordBytes = 32;
+constexpr std::array<std::string_view, 6> kOthers{"balance",   "categorise", "listener",
+                                                  "milestone", "rebalance",  "speculate"};
 
 // The name of an algorithm becomes part of a command to type, so it is one that flowcon-sim has.
 std::string algorithm_of(const boost::json::value& decision) {
   const std::string name = text_of(member(decision, "algorithm"));
-  return name == "listener" ? name : "executor";
+  const auto* known = std::find(kOthers.begin(), kOthers.end(), name);
+  return known != kOthers.end() ? name : "executor";
 }
 
 int say_nothing_recorded(const Session& session, const ExplainOptions& options) {
@@ -34,8 +38,10 @@ int say_nothing_recorded(const Session& session, const ExplainOptions& options) 
 std::string explain_text(const boost::json::array& decisions, const std::string& container) {
   std::string rows;
   for (const boost::json::value& decision : decisions) {
+    // What is about hosts is about no resource of one.
+    const std::string resource = text_of(member(decision, "resource"));
     rows += moment_text(real_of(member(decision, "time"))) + "\t" +
-            printable(text_of(member(decision, "resource")), kWordBytes) + "\t" +
+            printable(resource.empty() ? "host" : resource, kWordBytes) + "\t" +
             printable(text_of(member(decision, "sentence")), kSentenceBytes) + "\n";
   }
   const std::string which = decisions.size() == 1 ? "Decide it" : "Decide the last one";
@@ -53,7 +59,7 @@ int print_state(const Session& session, const ExplainOptions& options, std::stri
                        << "\n";
   session.terminal.out.flush();
   if (algorithm_of(decision) != "executor") {
-    session.terminal.err << "decided by the " << algorithm_of(decision) << ": flowcon-sim decide "
+    session.terminal.err << "decided by " << algorithm_of(decision) << ": flowcon-sim decide "
                          << algorithm_of(decision) << "\n";
   }
   return kDone;

@@ -162,11 +162,7 @@ void declare_history(CLI::App& app, HistoryOptions& options) {
                  "Show what was recorded since a timestamp (e.g. \"2013-01-02T13:23:37Z\") or "
                  "relative (e.g. \"42m\" for 42 minutes)")
       ->type_name("string")
-      ->check([](const std::string& text) {
-        return parse_moment(text, 0)
-                   ? std::string()
-                   : "has to be a timestamp or a duration, not \"" + printable(text) + "\"";
-      });
+      ->check(check_moment);
   app.add_flag("--usage", options.usage, "Show what was used of CPU, memory, block I/O, network");
 }
 
@@ -197,6 +193,13 @@ int run_history(const Session& session, const HistoryOptions& options) {
   if (options.format == "json") {
     session.terminal.out << render_history_json(std::move(*history), options, since);
     return kDone;
+  }
+  // Where it was is talk: what is recorded goes through all of it.
+  for (const json::value& stay : list_of(member(*history, "stays"))) {
+    if (!stay.is_object()) continue;
+    session.terminal.err << "On " << printable(text_of(member(stay.get_object(), "host")), 80)
+                         << " until " << moment_text(real_of(member(stay.get_object(), "ended")))
+                         << "\n";
   }
   const Kind& kind = wanted_kind(options);
   const json::array rows = rows_since(member(*history, kind.name), since);

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 #include <ostream>
 #include <utility>
 
@@ -66,39 +67,64 @@ class Plugin {
     if (session_.invocation.wants_help || scan.wants_help || is_help) {
       return help(is_help ? Words(rest.begin() + 1, rest.end()) : rest);
     }
-    const Command* command = find(rest.front());
-    if (command == nullptr) return unknown_command(rest.front());
+    const Command* command = find(commands_, rest.front());
+    if (command == nullptr) return unknown_command(root_, commands_, rest.front());
     return run_command(*command, Words(rest.begin() + 1, rest.end()));
   }
 
  private:
-  const Command* find(const std::string& name) const {
-    const auto found = std::find_if(commands_.begin(), commands_.end(),
+  static const Command* find(const std::vector<Command>& commands, const std::string& name) {
+    const auto found = std::find_if(commands.begin(), commands.end(),
                                     [&](const Command& c) { return c.app->get_name() == name; });
-    return found == commands_.end() ? nullptr : &*found;
+    return found == commands.end() ? nullptr : &*found;
   }
 
-  int unknown_command(const std::string& name) const {
+  int unknown_command(const Command& above, const std::vector<Command>& commands,
+                      const std::string& name) const {
     Words names{"help"};
-    for (const Command& command : commands_) names.push_back(command.app->get_name());
+    for (const Command& command : commands) {
+      if (!command.is_hidden) names.push_back(command.app->get_name());
+    }
     const std::string_view near = nearest_word(name, names);
-    return usage_error(terminal_, root_, "unknown command: " + root_.path + " " + printable(name),
-                       near.empty() ? "" : root_.path + " " + std::string(near));
+    return usage_error(terminal_, above, "unknown command: " + above.path + " " + printable(name),
+                       near.empty() ? "" : above.path + " " + std::string(near));
   }
 
   int help(const Words& topic) const {
     // Options behind the topic ("docker help flowcon status -q") change nothing about it.
-    const auto name = std::find_if(topic.begin(), topic.end(), [](const std::string& word) {
-      return word.empty() || word[0] != '-';
-    });
-    if (name == topic.end() || *name == "help") {
-      terminal_.out << render_help(root_, commands_, terminal_.width);
+    Words names;
+    std::copy_if(topic.begin(), topic.end(), std::back_inserter(names),
+                 [](const std::string& word) { return word.empty() || word[0] != '-'; });
+    const Command* command = &root_;
+    const std::vector<Command>* below = &commands_;
+    for (const std::string& name : names) {
+      if (name == "help" || (below->empty() && command != &root_)) break;
+      const Command* next = find(*below, name);
+      if (next == nullptr) return unknown_command(*command, *below, name);
+      command = next;
+      below = &next->below;
+    }
+    terminal_.out << render_help(*command, *below, terminal_.width);
+    return kDone;
+  }
+
+  // A command that only has others under it.
+  int run_group(const Command& group, const Words& rest, bool wants_help) const {
+    if (rest.empty() || wants_help || rest.front() == "help") {
+      if (rest.size() > 1) {
+        const Command* topic = find(group.below, rest[1]);
+        if (topic == nullptr) return unknown_command(group, group.below, rest[1]);
+        terminal_.out << render_help(*topic, {}, terminal_.width);
+        return kDone;
+      }
+      const bool is_asked = wants_help || !rest.empty();
+      (is_asked ? terminal_.out : terminal_.err)
+          << render_help(group, group.below, terminal_.width);
       return kDone;
     }
-    const Command* command = find(*name);
-    if (command == nullptr) return unknown_command(*name);
-    terminal_.out << render_help(*command, {}, terminal_.width);
-    return kDone;
+    const Command* command = find(group.below, rest.front());
+    if (command == nullptr) return unknown_command(group, group.below, rest.front());
+    return run_command(*command, Words(rest.begin() + 1, rest.end()));
   }
 
   void warn_letter_h(const Scan& scan) const {
@@ -120,7 +146,7 @@ class Plugin {
   int run_command(const Command& command, const Words& words) const {
     const Scan scan = scan_words(*command.app, words, command.style);
     warn_letter_h(scan);
-    if (scan.wants_help) {
+    if (scan.wants_help && command.below.empty()) {
       terminal_.out << render_help(command, {}, terminal_.width);
       return kDone;
     }
@@ -130,9 +156,10 @@ class Plugin {
     const auto border = words.begin() + static_cast<std::ptrdiff_t>(scan.taken);
     const Words rest =
         command.style == WordStyle::mixed ? scan.positionals : Words(border, words.end());
-    std::string problem = parse_options(command, Words(words.begin(), border));
+    std::string problem = parse_options(command, without_help(Words(words.begin(), border)));
     if (problem.empty() && command.check) problem = command.check(rest);
     if (!problem.empty()) return usage_error(terminal_, command, problem, "");
+    if (!command.below.empty()) return run_group(command, rest, scan.wants_help);
     if (!scan.suggestion.empty()) {
       // docker has the last word on it, so that an option it gets one day is not in the way.
       terminal_.err << printable(rest.front()) << " is not an option of " << command.path

@@ -27,18 +27,6 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return list;
 }
 
-int become(ExecPlan plan, Terminal& terminal) {
-  terminal.out.flush();
-  terminal.err.flush();
-  const std::vector<char*> arguments = pointers(plan.arguments);
-  const std::vector<char*> environment = pointers(plan.environment);
-  execvpe(plan.program.c_str(), arguments.data(), environment.data());
-  const int number = errno;
-  terminal.err << "cannot start " << printable(plan.program) << ": " << std::strerror(number)
-               << "\n";
-  return number == ENOENT ? kNotFound : kNotExecutable;
-}
-
 // The container runs with or without the daemon; it comes under control when flowcond starts, since
 // the labels stay.
 void warn_without_daemon(const Session& session) {
@@ -52,6 +40,18 @@ void warn_without_daemon(const Session& session) {
 }
 
 }  // namespace
+
+int become(ExecPlan plan, Terminal& terminal) {
+  terminal.out.flush();
+  terminal.err.flush();
+  const std::vector<char*> arguments = pointers(plan.arguments);
+  const std::vector<char*> environment = pointers(plan.environment);
+  execvpe(plan.program.c_str(), arguments.data(), environment.data());
+  const int number = errno;
+  terminal.err << "cannot start " << printable(plan.program) << ": " << std::strerror(number)
+               << "\n";
+  return number == ENOENT ? kNotFound : kNotExecutable;
+}
 
 ExecPlan plan_docker(const Invocation& invocation, const Environment& environment,
                      const std::vector<std::string>& words) {

@@ -23,6 +23,9 @@ struct ExecPlan {
 [[nodiscard]] ExecPlan plan_docker(const Invocation& invocation, const Environment& environment,
                                    const std::vector<std::string>& words);
 
+/// Returns only where it fails: 127 where the program is not found, else 126.
+[[nodiscard]] int become(ExecPlan plan, Terminal& terminal);
+
 /// docker with its global options, `run`, the labels and `docker_arguments`.
 [[nodiscard]] ExecPlan plan_run(const Invocation& invocation, const Environment& environment,
                                 const JobOptions& options,

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <utility>
 
+#include "base/text.h"
 #include "cmd/docker-flowcon/units.h"
 
 namespace flowcon::plugin {
@@ -105,6 +106,12 @@ std::optional<double> parse_moment(const std::string& text, double now) {
   const std::optional<double> seconds = take_number(rest);
   if (seconds && rest.empty() && *seconds < kYear10000) return seconds;
   return text.empty() ? std::nullopt : parse_date(text);
+}
+
+std::string check_moment(const std::string& text) {
+  return parse_moment(text, 0)
+             ? std::string()
+             : "has to be a timestamp or a duration, not \"" + printable(text) + "\"";
 }
 
 std::string moment_text(std::optional<double> moment) {

@@ -17,6 +17,8 @@ namespace flowcon::plugin {
 /// +01:00; without a zone it is local time). Units: seconds since the epoch. Empty where it is none
 /// of these.
 [[nodiscard]] std::optional<double> parse_moment(const std::string& text, double now);
+/// Why a text is no such moment, for an option; "" where it is one.
+[[nodiscard]] std::string check_moment(const std::string& text);
 
 /// "2026-11-21 12:04:10" in local time; "--" for what is no moment before the year 10000.
 [[nodiscard]] std::string moment_text(std::optional<double> moment);

@@ -92,6 +92,7 @@ std::string render_help(const Command& command, const std::vector<Command>& belo
   if (!below.empty()) {
     std::vector<Row> rows;
     for (const Command& sub : below) {
+      if (sub.is_hidden) continue;
       std::string name = sub.app->get_name();
       // docker pads the names of commands to eleven.
       if (name.size() < 9) name.resize(9, ' ');

@@ -8,8 +8,11 @@
 #include "cluster/policy/categorise.h"
 #include "cluster/policy/rebalance.h"
 #include "cluster/policy/speculate.h"
+#include "cluster/policy/steer.h"
 #include "ctrl/codec/decision_json.h"
+#include "ctrl/codec/milestone_json.h"
 #include "ctrl/policy/executor.h"
+#include "ctrl/policy/milestone.h"
 
 namespace flowcon::sim {
 namespace {
@@ -43,12 +46,16 @@ const std::vector<Algorithm>& algorithms() {
        decided<host::executor_state_from, host::decide_executor>},
       {"listener", "containers that came and went (FlowCon, Algorithm 2)",
        decided<host::listener_state_from, host::decide_listener>},
+      {"milestone", "ranks and shares of a host's containers (ours)",
+       decided<host::milestone_state_from, host::decide_milestone>},
       {"categorise", "categories of a host's containers, who asks to move (SpeCon, Algorithm 3)",
        decided<cluster::categorise_state_from, cluster::decide_categorise>},
       {"speculate", "the host for a container that asks to move (SpeCon, Algorithm 4)",
        decided<cluster::speculate_state_from, cluster::decide_speculate>},
       {"rebalance", "moves that even out the hosts (SpeCon, Algorithm 5)",
        decided<cluster::rebalance_state_from, cluster::decide_rebalance>},
+      {"balance", "moves by the work that is left on each host (ours)",
+       decided<cluster::steer_state_from, cluster::decide_steer>},
   };
   return kAlgorithms;
 }

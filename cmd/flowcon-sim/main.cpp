@@ -5,9 +5,12 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <string_view>
+#include <vector>
 
 #include "cmd/flowcon-sim/decide.h"
 #include "cmd/flowcon-sim/options.h"
+#include "cmd/flowcon-sim/simulate.h"
 
 namespace {
 
@@ -38,9 +41,29 @@ int failed(const flowcon::Error& error, int status) {
   return status;
 }
 
+int simulate(int argc, char** argv) {
+  flowcon::sim::World world;
+  world.read = flowcon::sim::read_packed;
+  world.write = flowcon::sim::write_file;
+  const bool has_watcher = ::isatty(STDERR_FILENO) == 1;
+  if (has_watcher) {
+    world.progress = [](const std::string& what) {
+      std::fprintf(stderr, "\r\033[K%s", what.c_str());
+    };
+  }
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const flowcon::sim::Answer answer = flowcon::sim::simulate(arguments, world);
+  if (has_watcher) std::fprintf(stderr, "\r\033[K");
+  if (!answer.problem.empty()) std::fprintf(stderr, "flowcon-sim: %s\n", answer.problem.c_str());
+  const Result<void> written = write_output(answer.out);
+  return written ? answer.status : failed(written.error(), 1);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  if (command == "run" || command == "bound" || command == "jobs") return simulate(argc, argv);
   const auto invocation = flowcon::sim::parse_command_line(argc, argv);
   if (!invocation) return failed(invocation.error(), 125);
   Result<void> done;

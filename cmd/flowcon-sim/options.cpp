@@ -48,6 +48,14 @@ State of executor (alpha in units of growth, intervals in seconds, limits as sha
   Optional: "interval_max" (the back-off's bound), "floor_all" (the floor 1/(beta*n) for all lists).
 State of listener: the same and "initial_interval" and "active":["a","b"], the ids running now.
 
+State of milestone (left, left90: CPU seconds to the end and to 90 % of the gain; due in seconds from
+now; width in cores; before: the rank that it had):
+  {"cores":8,
+   "containers":[{"id":"a","left":900,"left90":120,"open90":1,"due":400},
+                 {"id":"b","left":300,"left90":0,"open90":0,"width":2,"before":0}]}
+  Optional: "worth", "step", "floor", "critical", "inertia"; "blind" (nothing tells its end);
+  "span" (1 s: what lateness is measured by, the time that it would take had all shared alike).
+
 State of categorise, for the containers of one host (alpha and growth in units of value):
   {"alpha":0.01,
    "containers":[{"id":"a","category":"WC","value":0.25,"previous_value":0.254,
@@ -71,6 +79,16 @@ State of rebalance (times in seconds, all on one clock):
   A time that is null: never. A container without a time, or rebalanced, stays.
   Optional: "guard" (a source holds at least two more than the target), "rounding" ("floor", or
   "ceil": of containers per worker), "fill" (a target takes while it has room, not one alone).
+
+State of balance (left: CPU seconds to the end; width, cores: in cores; move_seconds: how long a
+container stands still that is moved):
+  {"move_seconds":5,"max_moves":2,"gain":3,
+   "hosts":[{"id":"h1","cores":2,
+             "containers":[{"id":"a","left":900,"width":2,"moves":0,"may_move":true},
+                           {"id":"b","left":300,"width":1,"moves":2,"may_move":true}]},
+            {"id":"h2","cores":2,"containers":[]}]}
+  moves: how often it was moved, max_moves: how often it may be; gain: what a move has to win, in
+  times its cost. A container that may not move counts and stays.
 
 Exit status: 0 done, 1 the state is wrong (the message names the field), 125 wrong usage.
 )";
@@ -98,6 +116,9 @@ The decisions of docker-flowcon without containers.
 
 Commands:
   decide          Make one decision by hand, from JSON to JSON
+  run             Simulate a schedule of jobs under policies
+  bound           What no policy can beat on a schedule
+  jobs            The jobs of a schedule as a table
 
 Options:
   -h, --help      Print this help
@@ -151,7 +172,9 @@ Result<Invocation> parse_command_line(int argc, const char* const* argv) {
       return usage_error("unknown option " + printable(word, 60) + hint(word, known), is_decide);
     }
     if (is_decide) return usage_error("one algorithm only, not also " + printable(word, 60), true);
-    return usage_error("unknown command " + printable(word, 60) + hint(word, {"decide"}), false);
+    return usage_error(
+        "unknown command " + printable(word, 60) + hint(word, {"decide", "run", "bound", "jobs"}),
+        false);
   }
   if (!is_decide) return usage_error("a command is missing", false);
   if (algorithm->count() == 0) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// flowcond: arguments, exit codes. 0 done, 1 failed, 2 wrong usage or configuration.
+// flowcond: arguments, the daemon and what knows other hosts, exit codes. 0 done, 1 failed, 2 wrong
+// usage or configuration.
 #include <cstdio>
 
+#include "cluster/cluster.h"
 #include "cmd/flowcond/options.h"
 #include "ctrl/daemon.h"
 
@@ -30,7 +32,8 @@ int main(int argc, char** argv) {
     if (!again) return again.error();
     return again->config;
   };
-  const auto ended = flowcon::ctrl::run_daemon(invocation->config, read_again);
+  const auto ended =
+      flowcon::ctrl::run_daemon(invocation->config, read_again, flowcon::cluster::make_cluster);
   if (!ended) {
     std::fprintf(stderr, "flowcond: %s\n", ended.error().message().c_str());
     return 1;

@@ -15,16 +15,31 @@ namespace {
 
 constexpr std::size_t kLongestLine = 4096;
 
+// CLI11 takes what is behind a ; off, and brackets and quotes around a value.
+std::string behind_equals(const std::string& line) {
+  const std::size_t begin = line.find_first_not_of(" \t", line.find('=') + 1);
+  if (begin == std::string::npos) return "";
+  const std::size_t last = line.find_last_not_of(" \t\r");
+  return last < begin ? "" : line.substr(begin, last + 1 - begin);
+}
+
 // One line of a file. CLI11 knows the syntax (comments, quotes); a line at a time, so that a
 // mistake has a line number.
-Result<void> take_line(std::string line, const std::string& place, ctrl::Config& config,
-                       std::map<std::string, std::string>& said_at,
+Result<void> take_line(std::string line, const std::string& place, std::string& section,
+                       ctrl::Config& config, std::map<std::string, std::string>& said_at,
                        std::map<std::string, std::string>& said_here) {
   const auto first = line.find_first_not_of(" \t\r");
   if (first == std::string::npos || line[first] == '#' || line[first] == ';') return {};
   if (line.size() > kLongestLine) return bad_input(place + ": the line is longer than 4096 bytes");
   if (line[first] == '[') {
-    return bad_input(place + ": sections are not used; write \"option = value\" lines");
+    const std::string word = line.substr(first, line.find_last_not_of(" \t\r") + 1 - first);
+    if (word != "[accept]") {
+      return bad_input(place +
+                       ": the one section there is, is [accept]; write the other options "
+                       "above it");
+    }
+    section = "accept-";
+    return {};
   }
   // CLI11 takes a comment behind a value for a part of it.
   for (std::size_t at = line.find('#', first); at != std::string::npos;
@@ -43,15 +58,18 @@ Result<void> take_line(std::string line, const std::string& place, ctrl::Config&
   } catch (const CLI::Error& e) {
     return bad_input(place + ": " + printable(e.what()));
   }
-  for (const CLI::ConfigItem& item : items) {
+  for (CLI::ConfigItem& item : items) {
+    if (!item.name.starts_with(section)) item.name.insert(0, section);
     const ctrl::Option* option = ctrl::find_option(item.name);
     if (option == nullptr) return bad_input(place + ": " + ctrl::unknown_option(item.name));
-    if (const auto before = said_here.find(item.name); before != said_here.end()) {
+    const auto before = said_here.find(item.name);
+    if (before != said_here.end() && !option->is_list) {
       return bad_input(place + ": " + item.name + " is set already at " + before->second +
                        "; remove one of the two");
     }
     std::string value;
     for (const std::string& part : item.inputs) value += (value.empty() ? "" : " ") + part;
+    if (option->is_line) value = behind_equals(line);
     if (Result<void> applied = option->apply(config, value); !applied) {
       return bad_input(place + ": " + item.name + ": " + applied.error().message());
     }
@@ -65,10 +83,11 @@ Result<void> read_one_file(const std::string& path, ctrl::Config& config,
   std::ifstream file(path);
   if (!file) return errno_error(errno, "reading the configuration " + path);
   std::map<std::string, std::string> said_here;
-  std::string line;
+  std::string line, section;
   for (int number = 1; std::getline(file, line); ++number) {
     const std::string place = path + ":" + std::to_string(number);
-    if (auto taken = take_line(line, place, config, said_at, said_here); !taken) return taken;
+    if (auto taken = take_line(line, place, section, config, said_at, said_here); !taken)
+      return taken;
   }
   if (file.bad()) return errno_error(errno, "reading the configuration " + path);
   return {};
@@ -143,6 +162,8 @@ Result<Invocation> parse_command_line(int argc, const char* const* argv) {
                                     option.help + " (default " + option.standard + ")");
     declared->option_text(option.value);
     if (is_switch) declared->expected(0, 1);
+    if (option.is_hidden) declared->group("");
+    if (option.is_list) declared->multi_option_policy(CLI::MultiOptionPolicy::Join);
   }
   Invocation invocation;
   try {
@@ -191,6 +212,7 @@ Result<Invocation> parse_command_line(int argc, const char* const* argv) {
 std::string render_config(const Invocation& invocation) {
   std::string out;
   for (const ctrl::Option& option : ctrl::options()) {
+    if (option.is_hidden) continue;
     const auto at = invocation.said_at.find(option.name);
     std::string line = option.name + " = " + option.show(invocation.config);
     line.resize(std::max<std::size_t>(line.size() + 1, 44), ' ');

@@ -17,10 +17,13 @@
 #include <boost/json/serialize.hpp>
 #include <chrono>
 #include <list>
+#include <map>
 
+#include "base/caller.h"
 #include "base/json.h"
 #include "ctrl/api/call.h"
 #include "ctrl/api/peer.h"
+#include "ctrl/service.h"
 #include "ctrl/spawn.h"
 
 namespace flowcon::ctrl::api {
@@ -35,7 +38,14 @@ using Stream = beast::basic_stream<Local, asio::any_io_executor>;
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 constexpr auto kIdleTime = 60s;
+// Who sends a body may have to look for it: a layer among many that are not sent.
+constexpr auto kPieceTime = 300s;
 constexpr std::size_t kMaxConnections = 128;
+// Where callers are told apart there may be more, as none can take them all.
+constexpr std::size_t kMaxPeerConnections = 512;
+constexpr std::size_t kMaxOfCaller = 16;
+constexpr auto kAnnouncementTime = 5s;
+constexpr std::size_t kPiece = 64U << 10;
 constexpr auto kDrainTime = 2s;
 constexpr std::size_t kMostDrained = 16U << 20;
 
@@ -46,6 +56,24 @@ bool is_answered(const std::string& path) {
   boost::system::error_code code;
   probe.connect(Local::endpoint(path), code);
   return !code;
+}
+
+// Takes the announcement off the beginning of a connection. Errors: it ended, or took too long.
+Async<Result<std::string>> read_caller(std::shared_ptr<Stream> stream, beast::flat_buffer* buffer) {
+  stream->expires_after(kAnnouncementTime);
+  for (;;) {
+    const asio::const_buffer bytes = buffer->data();
+    const std::string_view text(static_cast<const char*>(bytes.data()), bytes.size());
+    Announced announced = read_announcement(text);
+    if (announced.kind != Announced::Kind::half) {
+      buffer->consume(announced.bytes);
+      co_return std::move(announced.name);
+    }
+    auto [code, count] =
+        co_await stream->async_read_some(buffer->prepare(kLongestAnnouncement), kAwait);
+    if (code) co_return Error{code, "reading who calls"};
+    buffer->commit(count);
+  }
 }
 
 // Reads what a caller goes on sending, or it would fail at that and not see the answer.
@@ -62,12 +90,72 @@ Async<void> drain(std::shared_ptr<Stream> stream) {
   }
 }
 
+// A caller and what it has sent so far. Shared with the pieces of a body that a handler may keep.
+struct Connection {
+  std::shared_ptr<Stream> stream;
+  beast::flat_buffer buffer;
+};
+
+using Head = http::request_parser<http::empty_body>;
+
+struct Body {
+  Body(std::shared_ptr<Connection> from, Head&& head)
+      : connection(std::move(from)), parser(std::move(head)) {
+    // As much is read at a time as it has room for, and 512 bytes if it has none.
+    connection->buffer.reserve(kPiece);
+  }
+
+  std::shared_ptr<Connection> connection;
+  http::request_parser<http::buffer_body> parser;
+  bool is_closed = false;  ///< it has been answered, or failed
+};
+
+Async<Result<std::string>> next_piece(std::shared_ptr<Body> body) {
+  if (body->is_closed) co_return bad_input("reading the request's body: it has been answered");
+  std::string piece;
+  while (piece.empty() && !body->parser.is_done()) {
+    piece.resize(kPiece);
+    auto& into = body->parser.get().body();
+    into.data = piece.data();
+    into.size = piece.size();
+    Connection& connection = *body->connection;
+    connection.stream->expires_after(kPieceTime);
+    auto [code, count] =
+        co_await http::async_read_some(*connection.stream, connection.buffer, body->parser, kAwait);
+    if (code && code != http::error::need_buffer) {
+      body->is_closed = true;
+      if (code == beast::error::timeout) co_return errno_error(ETIMEDOUT, "nothing more came");
+      co_return Error{code, "reading the request's body"};
+    }
+    piece.resize(piece.size() - into.size);
+  }
+  co_return piece;
+}
+
+struct Answer {
+  Response response;
+  bool is_read = false;  ///< the request, to its end
+  bool is_gone = false;  ///< the caller
+};
+
+// What a request asks for, before its body.
+Request request_of(const http::request_header<>& head, uid_t user) {
+  Request request;
+  request.method = std::string(head.method_string());
+  request.target = std::string(head.target());
+  request.user = user;
+  return request;
+}
+
 }  // namespace
 
 Response failure(unsigned status, const std::string& sentence) {
   boost::json::object body;
   body["error"] = sentence;
-  return {status, render_json(body)};
+  Response response;
+  response.status = status;
+  response.body = render_json(body);
+  return response;
 }
 
 struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
@@ -76,13 +164,41 @@ struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
 
   Async<void> accept_all();
   Async<void> serve_one(std::shared_ptr<Stream> stream);
+  Async<Answer> answer_one(std::shared_ptr<Connection> connection, std::shared_ptr<Head> head,
+                           Request request);
+
+  class Seat;
 
   asio::io_context& io;
   Local::acceptor acceptor;
   std::string path;
-  gid_t group = 0;  ///< whose members may call
+  bool is_passed = false;  ///< systemd's: it outlives us
+  gid_t group = 0;         ///< whose members may call
   Handler handler;
+  std::function<bool(const Request&)> wants_body = [](const Request&) { return false; };
+  BodyHandler body_handler;
+  bool has_callers = false;
+  std::map<std::string, std::size_t> callers;  ///< their connections
   std::list<std::weak_ptr<Stream>> open;
+};
+
+// One connection of a caller's, as long as this lives.
+class Server::Impl::Seat {
+ public:
+  Seat(std::shared_ptr<Impl> server, std::string caller)
+      : server_(std::move(server)), at_(server_->callers.emplace(std::move(caller), 0).first) {
+    ++at_->second;
+  }
+  Seat(const Seat&) = delete;
+  Seat& operator=(const Seat&) = delete;
+  ~Seat() {
+    if (--at_->second == 0) server_->callers.erase(at_);
+  }
+  [[nodiscard]] bool is_one_too_many() const { return at_->second > kMaxOfCaller; }
+
+ private:
+  std::shared_ptr<Impl> server_;
+  std::map<std::string, std::size_t>::iterator at_;
 };
 
 Async<void> Server::Impl::accept_all() {
@@ -91,7 +207,7 @@ Async<void> Server::Impl::accept_all() {
     auto [code, socket] = co_await acceptor.async_accept(kAwait);
     if (code == asio::error::operation_aborted || !acceptor.is_open()) co_return;
     open.remove_if([](const std::weak_ptr<Stream>& s) { return s.expired(); });
-    if (code || open.size() >= kMaxConnections) {
+    if (code || open.size() >= (has_callers ? kMaxPeerConnections : kMaxConnections)) {
       // Out of descriptors or too many callers: breathe instead of spinning.
       asio::steady_timer pause(io, 50ms);
       co_await pause.async_wait(kAwait);
@@ -103,41 +219,88 @@ Async<void> Server::Impl::accept_all() {
   }
 }
 
+Async<Answer> Server::Impl::answer_one(std::shared_ptr<Connection> connection,
+                                       std::shared_ptr<Head> head, Request request) {
+  Answer answer;
+  if (wants_body(request)) {
+    auto body = std::make_shared<Body>(connection, std::move(*head));
+    Pull pull = [body] { return next_piece(body); };
+    answer.response = co_await body_handler(std::move(request), std::move(pull));
+    answer.is_read = body->parser.is_done();
+    body->is_closed = true;
+    // Who keeps the body keeps no connection open.
+    body->connection.reset();
+    co_return answer;
+  }
+  boost::system::error_code failed;
+  http::request_parser<http::string_body> parser(std::move(*head));
+  parser.body_limit(kMaxBody);
+  // The limit is looked at with the headers, which have been read without one.
+  if (parser.content_length().value_or(0) > kMaxBody) {
+    failed = http::error::body_limit;
+  } else if (!parser.is_done()) {
+    auto [code, count] =
+        co_await http::async_read(*connection->stream, connection->buffer, parser, kAwait);
+    failed = code;
+  }
+  answer.is_read = !failed;
+  if (failed == http::error::body_limit) {
+    answer.response = failure(413, "the request's body is larger than 64 KiB");
+  } else if (failed) {
+    answer.is_gone = true;
+  } else {
+    request.body = std::move(parser.get().body());
+    answer.response = co_await handler(std::move(request));
+  }
+  co_return answer;
+}
+
 Async<void> Server::Impl::serve_one(std::shared_ptr<Stream> stream) {
   auto self = shared_from_this();
   const Result<uid_t> user = check_peer(stream->socket().native_handle(), group);
-  beast::flat_buffer buffer;
+  auto connection = std::make_shared<Connection>();
+  connection->stream = stream;
+  std::string from;
+  std::unique_ptr<Seat> seat;
+  if (has_callers) {
+    Result<std::string> caller = co_await read_caller(stream, &connection->buffer);
+    if (!caller) co_return;
+    from = std::move(*caller);
+    seat = std::make_unique<Seat>(self, from);
+  }
+  const bool is_crowded = seat != nullptr && seat->is_one_too_many();
   for (;;) {
     stream->expires_after(kIdleTime);
-    http::request_parser<http::string_body> parser;
-    parser.body_limit(kMaxBody);
-    auto [read_code, read] = co_await http::async_read(*stream, buffer, parser, kAwait);
-    if (read_code && read_code != http::error::body_limit) co_return;
-    Response answer;
-    bool keep_alive = false;
-    if (read_code) {
-      answer = failure(413, "the request's body is larger than 64 KiB");
+    auto head = std::make_shared<Head>();
+    head->body_limit(boost::none);
+    auto [read_code, read] =
+        co_await http::async_read_header(*stream, connection->buffer, *head, kAwait);
+    if (read_code) co_return;
+    const bool may_go_on = head->get().keep_alive() && user && !is_crowded;
+    Answer answer;
+    if (is_crowded) {
+      answer.response = failure(503, "this caller has too many connections open");
+      answer.is_read = head->is_done();
     } else if (!user) {
-      answer = failure(403, user.error().what);
+      answer.response = failure(403, user.error().what);
+      answer.is_read = head->is_done();
     } else {
-      http::request<http::string_body> message = parser.release();
-      Request request;
-      request.method = std::string(message.method_string());
-      request.target = std::string(message.target());
-      request.body = std::move(message.body());
-      request.user = *user;
-      keep_alive = message.keep_alive();
-      answer = co_await handler(std::move(request));
+      Request request = request_of(head->get(), *user);
+      request.from = from;
+      answer = co_await answer_one(connection, head, std::move(request));
     }
-    http::response<http::string_body> response(static_cast<http::status>(answer.status), 11);
-    response.set(http::field::content_type, "application/json");
+    if (answer.is_gone) co_return;
+    const bool keep_alive = may_go_on && answer.is_read;
+    http::response<http::string_body> response(static_cast<http::status>(answer.response.status),
+                                               11);
+    response.set(http::field::content_type, answer.response.type);
     response.set(http::field::server, "flowcond/" FLOWCON_VERSION);
     response.keep_alive(keep_alive);
-    response.body() = std::move(answer.body) + "\n";
+    response.body() = std::move(answer.response.body) + "\n";
     response.prepare_payload();
     stream->expires_after(kIdleTime);
     auto [write_code, written] = co_await http::async_write(*stream, response, kAwait);
-    if (!write_code && read_code) co_await drain(stream);
+    if (!write_code && !answer.is_read) co_await drain(stream);
     if (write_code || !keep_alive) co_return;
   }
 }
@@ -145,6 +308,9 @@ Async<void> Server::Impl::serve_one(std::shared_ptr<Stream> stream) {
 Result<std::unique_ptr<Server>> Server::listen(asio::io_context& io, const std::string& path,
                                                const std::string& group, std::string* notice) {
   const std::string doing = "listening at " + path;
+  if (const int passed = service::take_socket(path); passed >= 0) {
+    return take_over(io, path, passed, group, notice);
+  }
   // /run is empty after a boot, and without a service manager nobody else makes the folder.
   const std::string folder = path.substr(0, path.rfind('/'));
   if (!folder.empty() && ::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
@@ -167,13 +333,26 @@ Result<std::unique_ptr<Server>> Server::listen(asio::io_context& io, const std::
   ::umask(mask);
   if (!code) impl->acceptor.listen(asio::socket_base::max_listen_connections, code);
   if (code) return Error{code, doing};
-  const struct group* entry = group.empty() ? nullptr : ::getgrnam(group.c_str());
-  if (entry == nullptr || ::chown(path.c_str(), static_cast<uid_t>(-1), entry->gr_gid) != 0) {
-    if (!group.empty()) *notice = "the group " + group + " cannot be given the socket " + path;
-  } else {
-    impl->group = entry->gr_gid;
+  std::unique_ptr<Server> server(new Server(std::move(impl)));
+  if (!group.empty() && !server->give_to(group)) {
+    *notice = "the group " + group + " cannot be given the socket " + path;
   }
-  return std::unique_ptr<Server>(new Server(std::move(impl)));
+  return server;
+}
+
+Result<std::unique_ptr<Server>> Server::take_over(asio::io_context& io, const std::string& path,
+                                                  int socket, const std::string& group,
+                                                  std::string* notice) {
+  auto impl = std::make_shared<Impl>(io, path);
+  boost::system::error_code code;
+  impl->acceptor.assign(Local(), socket, code);
+  if (code) return Error{code, "listening at " + path + ", which systemd has passed on"};
+  impl->is_passed = true;
+  std::unique_ptr<Server> server(new Server(std::move(impl)));
+  if (!group.empty() && !server->give_to(group)) {
+    *notice = "the group " + group + " cannot be given the socket " + path;
+  }
+  return server;
 }
 
 Server::Server(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -184,14 +363,39 @@ void Server::serve(Handler handler) {
   spawn(impl_->io, "api", impl_->accept_all());
 }
 
+void Server::expect_callers() { impl_->has_callers = true; }
+
+void Server::serve_bodies(std::function<bool(const Request&)> wants, BodyHandler handler) {
+  impl_->wants_body = std::move(wants);
+  impl_->body_handler = std::move(handler);
+}
+
+Result<void> Server::give_to(const std::string& group) {
+  if (impl_->group != 0) return {};
+  const struct group* entry = ::getgrnam(group.c_str());
+  if (entry == nullptr) return bad_input("there is no group " + group);
+  struct stat status {};
+  const bool is_theirs = ::lstat(impl_->path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode) &&
+                         status.st_gid == entry->gr_gid;
+  if (!is_theirs && ::chown(impl_->path.c_str(), static_cast<uid_t>(-1), entry->gr_gid) != 0) {
+    return errno_error(errno, "giving " + impl_->path + " to the group " + group);
+  }
+  impl_->group = entry->gr_gid;
+  return {};
+}
+
+void Server::drop_connections() {
+  for (const auto& weak : impl_->open) {
+    if (auto stream = weak.lock()) stream->close();
+  }
+}
+
 void Server::close() {
   if (!impl_->acceptor.is_open()) return;
   boost::system::error_code ignored;
   impl_->acceptor.close(ignored);
-  ::unlink(impl_->path.c_str());
-  for (const auto& weak : impl_->open) {
-    if (auto stream = weak.lock()) stream->close();
-  }
+  if (!impl_->is_passed) ::unlink(impl_->path.c_str());
+  drop_connections();
 }
 
 }  // namespace flowcon::ctrl::api

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Docker Engine's HTTP API over its unix socket: what the daemon needs of it and nothing else.
-// Endpoints used: GET /_ping, /containers/json, /containers/ID/json, /events.
+// The Docker Engine's HTTP API over its unix socket. What the daemon needs of it all the time has a
+// function here (GET /_ping, /containers/json, /containers/ID/json, /events); for all else there
+// are one call, one download and one upload.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "ctrl/async.h"
+#include "ctrl/pull.h"
 
 namespace flowcon::ctrl::engine {
 
@@ -35,6 +38,7 @@ struct Container {
   std::string id;
   std::string name;
   std::string image;
+  std::string command;  ///< what it runs, its arguments with blanks between; at most 4,096 bytes
   std::int64_t pid = 0;
   bool running = false;
   double started = 0;
@@ -57,6 +61,7 @@ struct Event {
   std::string action;
   std::string id;
   std::int64_t time_ns = 0;
+  std::optional<int> exit_status;  ///< of a container that died
 };
 
 /// Pure: the engine's JSON to the types above. Errors name the member that is missing.
@@ -64,6 +69,19 @@ struct Event {
 [[nodiscard]] Result<Event> parse_event(std::string_view json);
 /// The version to use with an engine that says "1.43". Errors: none in common.
 [[nodiscard]] Result<std::string> negotiate(std::string_view engine_api);
+
+/// What the engine answers: JSON, mostly.
+struct Reply {
+  unsigned status = 0;
+  std::string body;
+};
+
+/// The engine's own sentence of a refusal, after what we were doing; its status where it says none.
+/// The code is ENOENT for a 404.
+[[nodiscard]] Error engine_error(const Reply& reply, const std::string& doing);
+
+/// For a segment of a path or a value of a query: all but letters, digits and "-_." becomes %XX.
+[[nodiscard]] std::string percent_encoded(std::string_view text);
 
 /// One connection a request; the engine may come and go between them.
 class Client {
@@ -84,16 +102,28 @@ class Client {
   Async<Error> events(std::int64_t since_ns, std::function<void()> connected,
                       std::function<void(Event)> sink);
 
+  /// One request and its whole answer, whatever its status. `path` begins with "/" and has no
+  /// version; `body` is JSON, or nothing. The answer must be whole within `seconds`.
+  /// Errors: no engine, no right to its socket, ETIMEDOUT, an answer of more than 64 MiB.
+  Async<Result<Reply>> call(std::string method, std::string path, std::string body, double seconds);
+
+  /// GET, and the answer as it comes, in pieces of at most 64 KiB; dropping it ends the connection.
+  /// That it ended does not say that it was whole: an engine that fails on the way ends an archive
+  /// early or with an error in JSON, and only who reads the archive can tell.
+  /// Errors: as call(), with ETIMEDOUT if nothing comes for `idle_seconds`; any status but 200, as
+  /// engine_error().
+  Async<Result<Pull>> download(std::string path, double idle_seconds);
+
+  /// Sends `body` in pieces, as it is pulled, and returns the answer, whatever its status. An
+  /// engine may answer before it has all, with an error: then no more is pulled. Errors: as call(),
+  /// with ETIMEDOUT if the engine takes nothing or, in the end, says nothing for `idle_seconds`;
+  /// those of `body`, after which the engine sees a request that is cut, not one that ends.
+  Async<Result<Reply>> upload(std::string method, std::string path, std::string content_type,
+                              Pull body, double idle_seconds);
+
   [[nodiscard]] const std::string& socket() const { return socket_; }
 
  private:
-  struct Reply {
-    unsigned status = 0;
-    std::string body;
-    std::string api_version;
-    std::string server;
-  };
-  Async<Result<Reply>> get(std::string target);
   [[nodiscard]] std::string versioned(const std::string& path) const;
 
   boost::asio::io_context& io_;

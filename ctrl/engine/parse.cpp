@@ -66,6 +66,19 @@ std::vector<Mount> mounts_of(const json::value& value) {
   return mounts;
 }
 
+std::string command_of(const json::value& value) {
+  constexpr std::size_t kLongest = 4096;
+  std::string command = text_at(value, {"Path"});
+  const json::value* arguments = find(value, {"Args"});
+  if (arguments != nullptr && arguments->is_array()) {
+    for (const json::value& argument : arguments->get_array()) {
+      if (!argument.is_string() || command.size() >= kLongest) break;
+      command += " " + std::string(argument.get_string());
+    }
+  }
+  return command.substr(0, kLongest);
+}
+
 }  // namespace
 
 Result<Container> parse_container(std::string_view body) {
@@ -78,6 +91,7 @@ Result<Container> parse_container(std::string_view body) {
   c.name = text_at(value, {"Name"});
   if (!c.name.empty() && c.name.front() == '/') c.name.erase(0, 1);
   c.image = text_at(value, {"Config", "Image"});
+  c.command = command_of(value);
   const json::value* running = find(value, {"State", "Running"});
   c.running = running != nullptr && running->is_bool() && running->get_bool();
   c.pid = integer_at(value, {"State", "Pid"});
@@ -111,6 +125,11 @@ Result<Event> parse_event(std::string_view body) {
   event.action = text_at(*parsed, {"Action"});
   event.id = text_at(*parsed, {"Actor", "ID"});
   event.time_ns = integer_at(*parsed, {"timeNano"});
+  const std::string status = text_at(*parsed, {"Actor", "Attributes", "exitCode"});
+  int number = 0;
+  const char* end = status.data() + status.size();
+  const auto read = std::from_chars(status.data(), end, number);
+  if (!status.empty() && read.ec == std::errc() && read.ptr == end) event.exit_status = number;
   if (!is_container_id(event.id)) return bad_input("an event of the engine has no container id");
   return event;
 }

@@ -45,6 +45,10 @@ struct Position {
   [[nodiscard]] bool is_empty() const { return file.inode == 0; }
 };
 
+/// A file that was copied to another host and has another identity there: it is told by the bytes
+/// that it begins with and those before the offset.
+inline constexpr FileId kMovedFile{~0ULL, ~0ULL, 1, 0};
+
 /// One line of text for the store, and back. "" is the empty position. Errors: it is no such text.
 [[nodiscard]] std::string render_position(const Position& position);
 [[nodiscard]] Result<Position> parse_position(std::string_view text);

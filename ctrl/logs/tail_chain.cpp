@@ -208,7 +208,9 @@ Result<FileId> EventChain::youngest() const {
 bool is_at(const LogFile& file, const Position& position) {
   if (position.is_empty()) return false;
   if (file.is_compressed()) return file.has_head(position.head);
-  if (!(file.id() == position.file)) return false;
+  const bool is_it =
+      position.file == kMovedFile ? file.has_head(position.head) : file.id() == position.file;
+  if (!is_it) return false;
   const auto size = file.size();
   return size && *size >= position.offset && file.before(position.offset) == position.before;
 }

@@ -158,8 +158,9 @@ void LogReader::begin_file(LogFile file) {
   if (is_known_file_ && catch_up_ == CatchUp::by_place) catch_up_ = CatchUp::none;
   file_ = std::move(file);
   compressed_head_ = file_.is_compressed() ? file_.head() : Fingerprint{};
-  is_known_file_ = !known_.is_empty() && (file_.is_compressed() ? file_.has_head(known_.head)
-                                                                : file_.id() == known_.file);
+  is_known_file_ = !known_.is_empty() && (file_.is_compressed()       ? file_.has_head(known_.head)
+                                          : known_.file == kMovedFile ? is_at(file_, known_)
+                                                                      : file_.id() == known_.file);
   offset_ = 0;
   settled_ = 0;
   recent_.clear();

@@ -60,8 +60,59 @@ CREATE TABLE positions(
   id TEXT PRIMARY KEY, log TEXT NOT NULL, position TEXT NOT NULL) WITHOUT ROWID;
 )sql";
 
+// Other hosts, and who this one is to them.
+constexpr const char* kPeers = R"sql(
+CREATE TABLE peers(
+  name TEXT PRIMARY KEY, user TEXT NOT NULL, host TEXT NOT NULL, port INTEGER NOT NULL)
+  WITHOUT ROWID;
+CREATE TABLE identity(
+  one INTEGER PRIMARY KEY CHECK(one = 1), id TEXT NOT NULL, incarnation INTEGER NOT NULL,
+  draining INTEGER NOT NULL);
+)sql";
+
+// The journal of moves between hosts.
+constexpr const char* kMigrations = R"sql(
+CREATE TABLE migrations(
+  id TEXT PRIMARY KEY, entry TEXT NOT NULL, plan TEXT NOT NULL, started REAL NOT NULL, ended REAL)
+  WITHOUT ROWID;
+)sql";
+
+// What the policy over several hosts remembers of each container. Times are those of this host.
+constexpr const char* kMarks = R"sql(
+CREATE TABLE marks(
+  id TEXT PRIMARY KEY, category TEXT NOT NULL, value REAL, growth REAL, seen REAL NOT NULL,
+  converged REAL, migrated REAL, rebalanced INTEGER NOT NULL) WITHOUT ROWID;
+)sql";
+
+// Where a container was before it came to this host.
+constexpr const char* kStays = R"sql(
+CREATE TABLE stays(run INTEGER NOT NULL, host TEXT NOT NULL, began REAL NOT NULL,
+  ended REAL NOT NULL);
+CREATE INDEX stays_by_run ON stays(run);
+)sql";
+
+// What runs that ended were like.
+constexpr const char* kTrainings = R"sql(
+CREATE TABLE trainings(training TEXT NOT NULL, ended REAL NOT NULL, total REAL NOT NULL,
+  share90 REAL);
+CREATE INDEX trainings_by_name ON trainings(training, ended);
+)sql";
+
+// Which training a run was, and whether it printed how far it was.
+constexpr const char* kRunKinds = R"sql(
+ALTER TABLE runs ADD COLUMN training TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN counter INTEGER NOT NULL DEFAULT 0;
+)sql";
+
+// How often a policy moved a container.
+constexpr const char* kMoves = R"sql(
+ALTER TABLE marks ADD COLUMN moves INTEGER NOT NULL DEFAULT 0;
+)sql";
+
 // Step n makes version n+1 of version n; an empty file is version 0. Steps are only ever added.
-constexpr std::array<const char*, 3> kSteps = {kFirst, kResources, kPositions};
+constexpr std::array<const char*, 10> kSteps = {kFirst,      kResources, kPositions, kPeers,
+                                                kMigrations, kMarks,     kStays,     kTrainings,
+                                                kRunKinds,   kMoves};
 constexpr auto kSchemaVersion = static_cast<std::int64_t>(kSteps.size());
 
 Result<void> execute(sqlite3* db, const std::string& sql, const std::string& doing) {

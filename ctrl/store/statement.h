@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One prepared SQLite statement: bind in order, step, read columns. Private to the store.
+// One prepared SQLite statement: bind in order, step, read columns; one transaction. Private to the
+// store.
 #pragma once
 
 #include <sqlite3.h>
@@ -92,6 +93,30 @@ class Statement {
   sqlite3* db_;
   sqlite3_stmt* statement_ = nullptr;
   int at_ = 0;
+};
+
+/// Rolls back unless commit() was reached.
+class Transaction {
+ public:
+  explicit Transaction(sqlite3* db) : db_(db) {
+    open_ = sqlite3_exec(db, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr) == SQLITE_OK;
+  }
+  ~Transaction() {
+    if (open_) sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
+  }
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  [[nodiscard]] Result<void> commit(const std::string& doing) {
+    if (!open_ || sqlite3_exec(db_, "COMMIT", nullptr, nullptr, nullptr) != SQLITE_OK) {
+      return sqlite_error(db_, doing);
+    }
+    open_ = false;
+    return {};
+  }
+
+ private:
+  sqlite3* db_;
+  bool open_ = false;
 };
 
 }  // namespace flowcon::ctrl::store

@@ -12,30 +12,6 @@
 namespace flowcon::ctrl::store {
 namespace {
 
-// Rolls back unless commit() was reached.
-class Transaction {
- public:
-  explicit Transaction(sqlite3* db) : db_(db) {
-    open_ = sqlite3_exec(db, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr) == SQLITE_OK;
-  }
-  ~Transaction() {
-    if (open_) sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
-  }
-  Transaction(const Transaction&) = delete;
-  Transaction& operator=(const Transaction&) = delete;
-  [[nodiscard]] Result<void> commit(const std::string& doing) {
-    if (!open_ || sqlite3_exec(db_, "COMMIT", nullptr, nullptr, nullptr) != SQLITE_OK) {
-      return sqlite_error(db_, doing);
-    }
-    open_ = false;
-    return {};
-  }
-
- private:
-  sqlite3* db_;
-  bool open_ = false;
-};
-
 List list_from(const std::string& text) {
   return text == "CL" ? List::cl : text == "WL" ? List::wl : List::nl;
 }
@@ -92,6 +68,8 @@ Run run_from(const Statement& row) {
   run.goal = row.text(5) == "max" ? Goal::max : Goal::min;
   run.started = row.number(6);
   if (!row.is_null(7)) run.finished = row.number(7);
+  run.training = row.text(8);
+  run.has_counter = row.integer(9) != 0;
   return run;
 }
 
@@ -99,12 +77,17 @@ constexpr const char* kRecording = "recording a look";
 
 Result<std::int64_t> put_run(sqlite3* db, const Run& run, double seen) {
   Statement put(db,
-                "INSERT INTO runs(id,name,image,metric,goal,started,finished,seen) "
-                "VALUES(?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET name=excluded.name,"
-                "metric=excluded.metric,goal=excluded.goal,started=excluded.started,"
+                "INSERT INTO runs(id,name,image,metric,goal,started,finished,seen,training,"
+                "counter) VALUES(?,?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET "
+                "name=excluded.name,metric=excluded.metric,goal=excluded.goal,"
+                "training=excluded.training,counter=max(runs.counter,excluded.counter),"
+                // One that came from another host began there.
+                "started=CASE WHEN EXISTS(SELECT 1 FROM stays WHERE run=runs.number) "
+                "THEN min(runs.started,excluded.started) ELSE excluded.started END,"
                 "finished=excluded.finished,seen=excluded.seen RETURNING number");
   put.bind(run.id).bind(run.name).bind(run.image).bind(run.metric).bind(name(run.goal));
-  put.bind(run.started).bind(run.finished).bind(seen);
+  put.bind(run.started).bind(run.finished).bind(seen).bind(run.training);
+  put.bind(std::int64_t{run.has_counter ? 1 : 0});
   Result<bool> row = put.step(kRecording);
   if (!row) return row.error();
   const std::int64_t number = put.integer(0);
@@ -116,8 +99,8 @@ Result<std::int64_t> put_run(sqlite3* db, const Run& run, double seen) {
 // By full id, else the latest run of that name.
 Result<Run> find_run(sqlite3* db, const std::string& wanted, std::int64_t* number) {
   Statement find(db,
-                 "SELECT number,id,name,image,metric,goal,started,finished FROM runs "
-                 "WHERE id=?1 OR name=?1 ORDER BY id=?1 DESC, started DESC LIMIT 1");
+                 "SELECT number,id,name,image,metric,goal,started,finished,training,counter "
+                 "FROM runs WHERE id=?1 OR name=?1 ORDER BY id=?1 DESC, started DESC LIMIT 1");
   Result<bool> row = find.bind(wanted).step("reading the history");
   if (!row) return row.error();
   if (!*row) return errno_error(ENOENT, "nothing is recorded of that container");
@@ -295,7 +278,42 @@ Result<void> Store::record_once(const std::vector<Look>& looks, const std::vecto
   return transaction.commit(kRecording);
 }
 
-Result<History> Store::history(const std::string& wanted) {
+Result<std::vector<Run>> Store::runs(double since) {
+  Statement all(
+      db_,
+      "SELECT number,id,name,image,metric,goal,started,finished,training,counter FROM runs "
+      "WHERE seen>=? "
+      "ORDER BY started,number");
+  all.bind(since);
+  std::vector<Run> found;
+  for (;;) {
+    Result<bool> row = all.step("reading what ran");
+    if (!row) return row.error();
+    if (!*row) return found;
+    found.push_back(run_from(all));
+  }
+}
+
+Result<RoundPage> Store::rounds(double since, std::int64_t after, std::size_t most_bytes) {
+  Statement all(db_,
+                "SELECT rowid,time,algorithm,resource,state,decision FROM rounds "
+                "WHERE time>=?1 AND (time>?1 OR rowid>?2) ORDER BY time,rowid");
+  all.bind(since).bind(after);
+  RoundPage page;
+  page.after = after;
+  for (std::size_t bytes = 0;;) {
+    Result<bool> row = all.step("reading decisions");
+    if (!row) return row.error();
+    if (!*row) return page;
+    page.has_more = bytes >= most_bytes;
+    if (page.has_more) return page;
+    page.after = all.integer(0);
+    page.rounds.push_back({all.number(1), all.text(2), all.text(3), all.text(4), all.text(5)});
+    bytes += page.rounds.back().state.size() + page.rounds.back().decision.size();
+  }
+}
+
+Result<History> Store::history(const std::string& wanted, double since) {
   const std::string doing = "reading the history";
   History history;
   std::int64_t number = 0;
@@ -303,15 +321,19 @@ Result<History> Store::history(const std::string& wanted) {
   if (!run) return run.error();
   history.run = *run;
 
-  Statement samples(db_, "SELECT time,value FROM samples WHERE run=? ORDER BY time,rowid");
-  samples.bind(number);
+  Statement samples(db_,
+                    "SELECT time,value FROM samples WHERE run=? AND time>=? "
+                    "ORDER BY time,rowid");
+  samples.bind(number).bind(since);
   Result<bool> row = false;
   for (row = samples.step(doing); row && *row; row = samples.step(doing)) {
     history.samples.push_back({samples.number(0), value_from(samples.text(1))});
   }
   if (!row) return row.error();
-  Statement usage(db_, "SELECT time,cpu,memory,io,network FROM usage WHERE run=? ORDER BY time");
-  usage.bind(number);
+  Statement usage(db_,
+                  "SELECT time,cpu,memory,io,network FROM usage WHERE run=? AND time>=? "
+                  "ORDER BY time");
+  usage.bind(number).bind(since);
   for (row = usage.step(doing); row && *row; row = usage.step(doing)) {
     UsageRow u{
         usage.number(0), usage.number(1), static_cast<std::uint64_t>(usage.integer(2)), {}, {}};
@@ -321,12 +343,20 @@ Result<History> Store::history(const std::string& wanted) {
   }
   if (!row) return row.error();
   Statement decisions(db_,
-                      "SELECT time,list,share,growth FROM decisions WHERE run=? ORDER BY time");
-  decisions.bind(number);
+                      "SELECT time,list,share,growth FROM decisions WHERE run=?1 AND time>="
+                      "coalesce((SELECT max(time) FROM decisions WHERE run=?1 AND time<=?2),?2) "
+                      "ORDER BY time");
+  decisions.bind(number).bind(since);
   for (row = decisions.step(doing); row && *row; row = decisions.step(doing)) {
     DecisionRow d{decisions.number(0), list_from(decisions.text(1)), decisions.number(2), {}};
     if (!decisions.is_null(3)) d.growth = decisions.number(3);
     history.decisions.push_back(d);
+  }
+  if (!row) return row.error();
+  Statement stays(db_, "SELECT host,began,ended FROM stays WHERE run=? ORDER BY began,rowid");
+  stays.bind(number);
+  for (row = stays.step(doing); row && *row; row = stays.step(doing)) {
+    history.stays.push_back({stays.text(0), stays.number(1), stays.number(2)});
   }
   if (!row) return row.error();
   return history;
@@ -376,12 +406,15 @@ Result<void> Store::forget_before(double before) {
   Transaction transaction(db_);
   for (const char* sql : {"DELETE FROM samples WHERE time<?", "DELETE FROM usage WHERE time<?",
                           "DELETE FROM decisions WHERE time<?", "DELETE FROM rounds WHERE time<?",
-                          "DELETE FROM runs WHERE seen<?"}) {
+                          "DELETE FROM trainings WHERE ended<?", "DELETE FROM runs WHERE seen<?"}) {
     Statement drop(db_, sql);
     if (auto done = drop.bind(before).run(doing); !done) return done;
   }
-  Statement drop(db_, "DELETE FROM positions WHERE id NOT IN (SELECT id FROM runs)");
-  if (auto done = drop.run(doing); !done) return done;
+  for (const char* sql : {"DELETE FROM positions WHERE id NOT IN (SELECT id FROM runs)",
+                          "DELETE FROM stays WHERE run NOT IN (SELECT number FROM runs)"}) {
+    Statement drop(db_, sql);
+    if (auto done = drop.run(doing); !done) return done;
+  }
   return transaction.commit(doing);
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -45,6 +46,8 @@ struct Run {
   Goal goal = Goal::min;
   double started = 0;
   std::optional<double> finished;
+  std::string training;      ///< image and command; "" = not known
+  bool has_counter = false;  ///< it printed how far it was
 };
 
 struct UsageRow {
@@ -60,6 +63,54 @@ struct DecisionRow {
   List list = List::nl;
   double limit = 1;
   std::optional<double> growth;
+};
+
+/// Another host that was added by command. `user` "" = the usual one.
+struct Peer {
+  std::string name;
+  std::string user;
+  std::string host;
+  std::int64_t port = 22;
+};
+
+/// Who this host is to others.
+struct Identity {
+  std::string id;
+  std::int64_t incarnation = 0;  ///< starts of the daemon on this state so far, this one included
+  bool is_draining = false;
+};
+
+/// One side of a container's move between hosts, in words of who drives it.
+struct Migration {
+  std::string id;
+  std::string entry;  ///< of the journal, JSON
+  std::string plan;   ///< what it is about, JSON; "" once it is closed
+  double started = 0;
+  std::optional<double> ended;
+};
+
+/// What the policy over several hosts remembers of a container of this one.
+/// Units: seconds since the epoch, on the clock of this host; value and growth as the policy has
+/// them.
+struct Mark {
+  std::string id;
+  std::string category;
+  std::optional<double> value;
+  std::optional<double> growth;
+  double seen = 0;
+  std::optional<double> converged;
+  std::optional<double> migrated;
+  bool rebalanced = false;
+  std::int64_t moves = 0;  ///< how often a policy moved it
+};
+
+/// What a run was like that ended well. Units: ended in seconds since the epoch, total in CPU
+/// seconds; share90 is the share of them after which 90 % of the improvement was there.
+struct Training {
+  std::string key;  ///< image and command
+  double ended = 0;
+  double total = 0;
+  std::optional<double> share90;
 };
 
 /// How far a container's log was read, in words of who reads it. `log` says which one it was.
@@ -84,7 +135,7 @@ struct Look {
 struct Round {
   double time = 0;
   std::string algorithm;
-  std::string resource;  ///< "cpu", "memory" or "io"
+  std::string resource;  ///< "cpu", "memory" or "io"; "" = it is about hosts
   std::string state;
   std::string decision;
 };
@@ -101,11 +152,26 @@ struct Explained {
   std::vector<ExplainedRound> rounds;
 };
 
+/// Rounds in order of time; `after` is the number of the last one, for those behind it.
+struct RoundPage {
+  std::vector<Round> rounds;
+  std::int64_t after = 0;
+  bool has_more = false;
+};
+
+/// On which other host a container was before. Units: seconds since the epoch.
+struct Stay {
+  std::string host;
+  double began = 0;
+  double ended = 0;
+};
+
 struct History {
   Run run;
   std::vector<Sample> samples;
   std::vector<UsageRow> usage;
   std::vector<DecisionRow> decisions;
+  std::vector<Stay> stays;  ///< in order
 };
 
 class Store {
@@ -129,13 +195,49 @@ class Store {
   [[nodiscard]] Result<void> forget_choice(const std::string& id);
   [[nodiscard]] Result<std::vector<Choice>> choices();
 
+  [[nodiscard]] Result<void> save_peer(const Peer& peer);
+  [[nodiscard]] Result<void> forget_peer(const std::string& name);
+  /// In order of name.
+  [[nodiscard]] Result<std::vector<Peer>> peers();
+  /// Begins one more incarnation. `fresh_id` is the host's id where it had none.
+  [[nodiscard]] Result<Identity> begin_incarnation(const std::string& fresh_id);
+  [[nodiscard]] Result<void> save_draining(bool is_draining);
+  /// One transaction: these are as they stand here, those of `gone` are no more.
+  [[nodiscard]] Result<void> save_marks(const std::vector<Mark>& marks,
+                                        const std::vector<std::string>& gone);
+  [[nodiscard]] Result<std::vector<Mark>> marks();
+
+  /// Keeps the last five of each training.
+  [[nodiscard]] Result<void> save_training(const Training& training);
+  /// In the order in which they ended.
+  [[nodiscard]] Result<std::vector<Training>> trainings();
+
+  /// On the disk, whatever happens to the power, when it returns. Its id is new or not.
+  [[nodiscard]] Result<void> save_migration(const Migration& migration);
+  /// Those that have not ended, then the `most` that ended last; each group newest first.
+  [[nodiscard]] Result<std::vector<Migration>> migrations(std::size_t most);
+  /// Errors: ENOENT there is none with that id.
+  [[nodiscard]] Result<Migration> migration(const std::string& id);
+
   /// One transaction. Where the disk is full, once more after the log of changes was made smaller.
   [[nodiscard]] Result<void> record(const std::vector<Look>& looks,
                                     const std::vector<Round>& rounds);
   /// Of each container by its id, those that have gone included, as long as their runs are kept.
   [[nodiscard]] Result<std::map<std::string, LogPosition>> positions();
-  /// By full id, else the latest run of that name. Errors: ENOENT nothing is known of it.
-  [[nodiscard]] Result<History> history(const std::string& name);
+  /// Containers of which something was recorded since then, in order of their start.
+  [[nodiscard]] Result<std::vector<Run>> runs(double since);
+  /// By full id, else the latest run of that name. What is older than `since` is left out, but for
+  /// the decision that still held then. Errors: ENOENT nothing is known of it.
+  [[nodiscard]] Result<History> history(const std::string& name,
+                                        double since = -std::numeric_limits<double>::infinity());
+  /// Rounds since then, of those at that very moment only the ones behind number `after`: as many
+  /// as have `most_bytes` together, at least one.
+  [[nodiscard]] Result<RoundPage> rounds(double since, std::int64_t after, std::size_t most_bytes);
+  /// Puts what another host recorded in the place of all that is known of `history.run.id`.
+  [[nodiscard]] Result<void> import_history(const History& history,
+                                            const std::optional<LogPosition>& position);
+  /// All that is recorded of a container by its full id, and how far its log was read.
+  [[nodiscard]] Result<void> forget_history(const std::string& id);
   /// The last `count` rounds that concerned a container, found as history() finds it, oldest first.
   /// Errors: ENOENT nothing is known of it.
   [[nodiscard]] Result<Explained> explained(const std::string& name, std::size_t count);

@@ -16,8 +16,8 @@ import sys
 
 
 class UnixConnection(http.client.HTTPConnection):
-    def __init__(self, path):
-        super().__init__("flowcon", timeout=10)
+    def __init__(self, path, patience=10):
+        super().__init__("flowcon", timeout=patience)
         self.path = path
 
     def connect(self):

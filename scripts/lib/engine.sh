@@ -7,6 +7,8 @@
 #
 #   engine_start DIR [DATA]   start one; its socket is DIR/docker.sock, its images live in DATA
 #                             (default DIR/data), its logs are DIR/*.log
+#   engine_data [no]          sets ENGINE_DATA, a DATA that has its images the next time too; with
+#                             "no", or while another script has that one, a folder that goes at the end
 #   engine_stop DIR           end its containers, itself, its mounts and cgroups; DATA stays
 #   engine_remove DIR         the same, then delete DIR
 #   engine_find DIR [DATA]    the machine's engine where one answers, else a private one
@@ -34,6 +36,18 @@ engine_recall() { sed -n "s/^$2=//p" "$1/engine.state" 2>/dev/null | tail -n 1; 
 engine_log_tail() {
   warn "the last lines of $1:"
   tail -n 15 "$1" 2>/dev/null | sed 's/^/    /' >&2
+}
+
+# The lock is held on descriptor 9 until the script ends.
+engine_data() {
+  mkdir -p "$FLOWCON_CACHE" || return 1
+  exec 9>"$FLOWCON_CACHE/engine.lock"
+  if [ "${1:-yes}" = yes ] && flock -n 9; then
+    ENGINE_DATA=$FLOWCON_CACHE/engine
+  else
+    ENGINE_DATA=$FLOWCON_CACHE/engine-$(process_token $$)
+    at_exit rm -rf "$ENGINE_DATA"
+  fi
 }
 
 # --- starting -----------------------------------------------------------------------------------

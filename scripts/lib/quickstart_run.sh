@@ -94,8 +94,8 @@ print(max(2, round(target / (each * per_epoch))))' "${JOB_SECONDS[n]}" "${JOB_LI
 start_daemon() {
   local dry_run=true
   [ "$2" = free ] || dry_run=false
-  daemon_start "$FLOWCOND" "$1" socket-group=root "engine=$ENGINE_SOCKET" "alpha=$ALPHA" \
-    "beta=$BETA" "interval=$INTERVAL" observe=2 "limit-mode=$LIMIT_MODE" "dry-run=$dry_run" ||
+  daemon_start "$FLOWCOND" "$1" socket-group=root "engine=$ENGINE_SOCKET" "policy=$POLICY" \
+    "alpha=$ALPHA" "beta=$BETA" "interval=$INTERVAL" observe=2 "limit-mode=$LIMIT_MODE" "dry-run=$dry_run" ||
     daemon_failed "$1" "flowcond did not start"
 }
 
@@ -226,7 +226,7 @@ with open(words[0], "w", encoding="utf-8") as file:
     Version "$("$FLOWCOND" --version)" \
     Engine "$(engine_version), $([ "$ENGINE_PRIVATE" = yes ] && echo private || echo "the machine's own")" \
     Schedule "$schedule" \
-    Parameters "alpha $ALPHA, beta $BETA, interval $INTERVAL s, limit mode $LIMIT_MODE" \
+    Parameters "policy $POLICY, alpha $ALPHA, beta $BETA, interval $INTERVAL s, limit mode $LIMIT_MODE" \
     Rounds "$ROUNDS" \
     Image "$IMAGE"
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/settings.h"
 
+#include <csignal>
+
 #include "tests/support/catch.h"
 
 using namespace flowcon::ctrl;
@@ -75,10 +77,49 @@ TEST_CASE("an unknown label is a warning that says what was meant") {
   CHECK(s.warnings[0].find("did you mean flowcon.metric") != std::string::npos);
 }
 
-TEST_CASE("labels of migration are said to have no effect") {
-  const Settings s = parse_labels({{"flowcon.checkpoint.path", "/ckpt"}});
-  REQUIRE(s.warnings.size() == 1);
-  CHECK(s.warnings[0].find("no effect") != std::string::npos);
+TEST_CASE("labels say how a job is saved before it is moved") {
+  const Settings s = parse_labels({{"flowcon.migrate", "app"},
+                                   {"flowcon.mounts", "shared"},
+                                   {"flowcon.checkpoint.path", "/ckpt/"},
+                                   {"flowcon.checkpoint.signal", "USR1"},
+                                   {"flowcon.checkpoint.command", R"(["python3","save.py"])"},
+                                   {"flowcon.checkpoint.timeout", "90s"}});
+  CHECK(s.warnings.empty());
+  CHECK(s.migrate == Migrate::app);
+  CHECK(s.checkpoint.path == "/ckpt");
+  CHECK(s.checkpoint.signal == SIGUSR1);
+  CHECK(s.checkpoint.command == std::vector<std::string>{"python3", "save.py"});
+  CHECK(s.checkpoint.timeout == 90);
+  const Settings line = parse_labels({{"flowcon.checkpoint.command", "sync; save"}});
+  CHECK(line.checkpoint.command == std::vector<std::string>{"/bin/sh", "-c", "sync; save"});
+}
+
+TEST_CASE("a label of moving that cannot be used is a warning and counts for nothing") {
+  for (const auto& [label, value] :
+       std::map<std::string, std::string>{{"flowcon.migrate", "yes"},
+                                          {"flowcon.mounts", "mine"},
+                                          {"flowcon.checkpoint.path", "../x"},
+                                          {"flowcon.checkpoint.command", "[1]"},
+                                          {"flowcon.checkpoint.timeout", "soon"}}) {
+    CAPTURE(label);
+    const Settings s = parse_labels({{label, value}});
+    CHECK(s.warnings.size() == 1);
+    CHECK(s.migrate == Migrate::unsaid);
+    CHECK((s.checkpoint.path.empty() && s.checkpoint.command.empty()));
+    CHECK(s.checkpoint.timeout == 60);
+  }
+}
+
+TEST_CASE("signals are known by name and by number") {
+  CHECK(*parse_signal("SIGUSR1") == SIGUSR1);
+  CHECK(*parse_signal("TERM") == SIGTERM);
+  CHECK(*parse_signal("10") == 10);
+  CHECK(signal_name(SIGUSR1) == "SIGUSR1");
+  for (const char* bad :
+       {"", "SIG", "usr1", "KILL", "SIGSTOP", "9", "0", "-1", "65", "1e1", "USR3"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(parse_signal(bad).has_value());
+  }
 }
 
 TEST_CASE("what adopt is given is strict") {

@@ -130,6 +130,81 @@ TEST_CASE("history gives back what was recorded, values that are no numbers incl
   CHECK(store->history("b").error().code.value() == ENOENT);
 }
 
+TEST_CASE("since a moment: what is newer, and the decision that still held then") {
+  const Folder folder;
+  const auto store = open(folder);
+  std::vector<Look> looks;
+  for (const double time : {100.0, 200.0, 300.0}) {
+    Look one = look("a", 50);
+    one.samples = {{time, time}};
+    one.usage = UsageRow{time, 0.25, 4096, {}, {}};
+    one.decision = DecisionRow{time, List::nl, time / 1000, std::nullopt};
+    looks.push_back(one);
+  }
+  Look gone = look("b", 10);
+  gone.run.finished = 20;
+  looks.push_back(gone);
+  REQUIRE(store->record(looks, {}).has_value());
+
+  const auto history = store->history("a", 250);
+  REQUIRE(history.has_value());
+  CHECK(history->samples.size() == 1);
+  CHECK(history->usage.size() == 1);
+  REQUIRE(history->decisions.size() == 2);
+  CHECK(history->decisions[0].time == 200);
+  const auto late = store->runs(250);
+  REQUIRE(late.has_value());
+  REQUIRE(late->size() == 1);
+  CHECK(late->front().id == "a");
+  const auto all = store->runs(0);
+  REQUIRE(all.has_value());
+  REQUIRE(all->size() == 2);
+  CHECK(all->front().id == "b");
+  CHECK(all->front().finished == 20);
+}
+
+TEST_CASE("rounds come in pages, each once, those of one moment too") {
+  const Folder folder;
+  const auto store = open(folder);
+  std::vector<Round> rounds;
+  for (int i = 0; i < 7; ++i) {
+    rounds.push_back(
+        {i < 5 ? 100.0 : 200.0, "executor", "cpu", "\"" + std::to_string(i) + "\"", "{}"});
+  }
+  rounds.push_back({50, "executor", "cpu", "early", "{}"});
+  REQUIRE(store->record({}, rounds).has_value());
+  std::string seen;
+  double since = 60;
+  std::int64_t after = 0;
+  for (int pages = 0; pages < 20; ++pages) {
+    const auto page = store->rounds(since, after, 10);
+    REQUIRE(page.has_value());
+    CHECK(page->rounds.size() <= 2);
+    for (const Round& round : page->rounds) seen += round.state;
+    if (!page->has_more) break;
+    since = page->rounds.back().time;
+    after = page->after;
+  }
+  CHECK(seen == "\"0\"\"1\"\"2\"\"3\"\"4\"\"5\"\"6\"");
+}
+
+TEST_CASE("which training a run was is kept, and that it had a counter once") {
+  const Folder folder;
+  const auto store = open(folder);
+  Look first = look("a", 10);
+  first.run.training = "t:1 python vae.py";
+  first.run.has_counter = true;
+  Look last = first;
+  last.run.has_counter = false;
+  REQUIRE(store->record({first}, {}).has_value());
+  REQUIRE(store->record({last}, {}).has_value());
+  const auto runs = store->runs(0);
+  REQUIRE((runs.has_value() && runs->size() == 1));
+  CHECK(runs->front().training == "t:1 python vae.py");
+  CHECK(runs->front().has_counter);
+  CHECK(store->history("a")->run.has_counter);
+}
+
 TEST_CASE("a name means its latest run") {
   const Folder folder;
   const auto store = open(folder);
@@ -231,13 +306,51 @@ TEST_CASE("a damaged file is moved aside and control goes on with a new one") {
   CHECK((*store)->originals()->empty());
 }
 
+TEST_CASE("what is known of converged containers is kept, changed and forgotten") {
+  Folder folder;
+  Mark full{"a", "CC", 0.25, 0.001, 1000.5, 900.25, 950, true, 2};
+  Mark bare{"b", "PC", {}, {}, 1000.5, {}, {}, false, 0};
+  {
+    auto store = open(folder);
+    REQUIRE(store->save_marks({full, bare}, {}).has_value());
+    full.rebalanced = false;
+    REQUIRE(store->save_marks({full}, {"b", "nobody"}).has_value());
+  }
+  const auto kept = open(folder)->marks();
+  REQUIRE(kept.has_value());
+  REQUIRE(kept->size() == 1);
+  const Mark& mark = kept->front();
+  CHECK(mark.id == "a");
+  CHECK(mark.category == "CC");
+  CHECK(mark.value == 0.25);
+  CHECK(mark.growth == 0.001);
+  CHECK(mark.seen == 1000.5);
+  CHECK(mark.converged == 900.25);
+  CHECK(mark.migrated == 950);
+  CHECK_FALSE(mark.rebalanced);
+  CHECK(mark.moves == 2);
+}
+
+TEST_CASE("marks of before their moves were counted are those of containers never moved") {
+  const Folder folder;
+  open(folder).reset();
+  execute(folder,
+          "ALTER TABLE marks DROP COLUMN moves;"
+          "INSERT INTO marks VALUES('a','CC',0.25,NULL,1000,NULL,NULL,1);"
+          "PRAGMA user_version = 9;");
+  const auto kept = open(folder)->marks();
+  REQUIRE((kept.has_value() && kept->size() == 1));
+  CHECK(kept->front().rebalanced);
+  CHECK(kept->front().moves == 0);
+}
+
 TEST_CASE("a state of a newer version is refused and left alone") {
   const Folder folder;
   open(folder).reset();
   {
     std::fstream file(folder.file(), std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(60);  // user_version in the file's header, big endian
-    file.write("\0\0\0\x09", 4);
+    file.write("\0\0\0\x7f", 4);
   }
   std::string notice;
   const auto store = Store::open(folder.file(), &notice);
@@ -299,6 +412,75 @@ PRAGMA user_version = 1;
   const auto explained = store->explained("a", 5);
   REQUIRE((explained.has_value() && explained->rounds.size() == 1));
   CHECK(explained->rounds.front().round.resource == "cpu");
+}
+
+TEST_CASE("a state from before there were peers is brought up to date with all that it holds") {
+  const Folder folder;
+  {
+    const auto store = open(folder);
+    REQUIRE(store->save_choice({"b", true, "", ""}).has_value());
+  }
+  execute(folder,
+          "DROP TABLE peers; DROP TABLE identity; DROP TABLE migrations; DROP TABLE marks; "
+          "DROP TABLE stays; DROP TABLE trainings; ALTER TABLE runs DROP COLUMN training; "
+          "ALTER TABLE runs DROP COLUMN counter; PRAGMA user_version = 3;");
+  const auto store = open(folder);
+  const auto choices = store->choices();
+  REQUIRE((choices.has_value() && choices->size() == 1));
+  const auto peers = store->peers();
+  CHECK((peers.has_value() && peers->empty()));
+  CHECK(store->begin_incarnation("a").has_value());
+}
+
+TEST_CASE("moves are kept, those under way before those that ended last") {
+  const Folder folder;
+  {
+    const auto store = open(folder);
+    REQUIRE(store->save_migration({"a", "1", "plan", 10, {}}).has_value());
+    REQUIRE(store->save_migration({"b", "1", "plan", 11, 20.0}).has_value());
+    REQUIRE(store->save_migration({"c", "1", "plan", 12, 30.0}).has_value());
+    REQUIRE(store->save_migration({"a", "2", "plan", 10, {}}).has_value());
+  }
+  const auto store = open(folder);
+  const auto all = store->migrations(1);
+  REQUIRE((all.has_value() && all->size() == 2));
+  CHECK((all->front().id == "a" && all->front().entry == "2" && !all->front().ended));
+  CHECK((all->back().id == "c" && all->back().ended == 30));
+  CHECK(store->migration("b").has_value());
+  CHECK_FALSE(store->migration("d").has_value());
+}
+
+TEST_CASE("peers are kept under their names until they are forgotten") {
+  const Folder folder;
+  {
+    const auto store = open(folder);
+    REQUIRE(store->save_peer({"h3", "", "h3", 22}).has_value());
+    REQUIRE(store->save_peer({"h2:2222", "ada", "h2", 22}).has_value());
+    REQUIRE(store->save_peer({"h2:2222", "", "h2", 2222}).has_value());
+  }
+  const auto store = open(folder);
+  auto peers = store->peers();
+  REQUIRE((peers.has_value() && peers->size() == 2));
+  CHECK(peers->front().name == "h2:2222");
+  CHECK(peers->front().user.empty());
+  CHECK(peers->front().port == 2222);
+  REQUIRE(store->forget_peer("h2:2222").has_value());
+  peers = store->peers();
+  REQUIRE((peers.has_value() && peers->size() == 1));
+  CHECK(peers->front().host == "h3");
+}
+
+TEST_CASE("a host keeps its id for good, and each start is a new incarnation") {
+  const Folder folder;
+  for (std::int64_t start = 1; start <= 3; ++start) {
+    const auto store = open(folder);
+    const auto identity = store->begin_incarnation("id-" + std::to_string(start));
+    REQUIRE(identity.has_value());
+    CHECK(identity->id == "id-1");
+    CHECK(identity->incarnation == start);
+    CHECK(identity->is_draining == (start == 3));
+    if (start == 2) REQUIRE(store->save_draining(true).has_value());
+  }
 }
 
 TEST_CASE("an upgrade that fails leaves the old version as it was") {
@@ -363,4 +545,49 @@ TEST_CASE("the file is readable by its owner alone") {
   struct stat status {};
   REQUIRE(::stat(folder.file().c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0600);
+}
+
+TEST_CASE("what another host recorded takes the place of all that was known, and goes on here") {
+  const Folder folder;
+  auto store = open(folder);
+  Look mine = look("a", 100);
+  mine.samples = {{101, 9}};
+  REQUIRE(store->record({mine}, {}).has_value());
+  History there;
+  there.run = {"a", "vae", "", "loss", Goal::min, 50, {}, "", false};
+  there.samples = {{60, 0.5}, {70, std::nan("")}};
+  there.usage = {{60, 0.25, 77, {}, 2.0}};
+  there.decisions = {{60, List::wl, 0.5, 0.125}};
+  there.stays = {{"h1", 50, 80}, {"h2", 80, 90}};
+  REQUIRE(store->import_history(there, LogPosition{"json-file", "file 1"}).has_value());
+  REQUIRE(store->import_history(there, LogPosition{"json-file", "file 1"}).has_value());
+  CHECK(store->positions()->at("a").position == "file 1");
+
+  Look now = look("a", 120);
+  now.samples = {{121, 0.25}};
+  REQUIRE(store->record({now}, {}).has_value());
+  const auto all = store->history("a");
+  REQUIRE(all.has_value());
+  CHECK(all->run.started == 50);
+  REQUIRE(all->samples.size() == 3);
+  CHECK(all->samples[0].value == 0.5);
+  CHECK(std::isnan(all->samples[1].value));
+  CHECK(all->samples[2].value == 0.25);
+  CHECK(all->usage.size() == 1);
+  REQUIRE(all->decisions.size() == 1);
+  CHECK(all->decisions[0].growth == 0.125);
+  REQUIRE(all->stays.size() == 2);
+  CHECK(all->stays[1].host == "h2");
+
+  REQUIRE(store->forget_history("a").has_value());
+  CHECK_FALSE(store->history("a").has_value());
+  CHECK(store->positions()->empty());
+}
+
+TEST_CASE("of a container that never moved the start is its last one") {
+  const Folder folder;
+  auto store = open(folder);
+  REQUIRE(store->record({look("a", 100)}, {}).has_value());
+  REQUIRE(store->record({look("a", 200)}, {}).has_value());
+  CHECK(store->history("a")->run.started == 200);
 }

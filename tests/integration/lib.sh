@@ -227,7 +227,8 @@ run_topic() {
   [ -x "$1" ] || die "there is no topic $topic"
   log=$(mktemp)
   say "== $topic"
-  "$@" 2>&1 | tee "$log" || status=${PIPESTATUS[0]}
+  # Where this one is killed, the topic cleans up and ends.
+  setpriv --pdeathsig TERM "$@" 2>&1 | tee "$log" || status=${PIPESTATUS[0]}
   line=$(grep -E "^$topic: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped\$" "$log" | tail -n 1) || :
   if [ -z "$line" ]; then
     # It ended in the middle: what it had checked counts, and its end is a failure.
@@ -388,7 +389,7 @@ natural_weight() {
 
 # --- flowcond -----------------------------------------------------------------------------------
 
-# start_flowcond [OPTIONS...]: quick looks and decisions, unless the options say otherwise.
+# start_flowcond [OPTIONS...]: FlowCon with quick looks and decisions, unless the options say otherwise.
 start_flowcond() {
   launch_flowcond "$@"
   must wait_until 30 api_answers
@@ -403,6 +404,7 @@ engine = $ENGINE_SOCKET
 state-dir = $STATE
 socket = $SOCKET
 socket-group = root
+policy = flowcon
 interval = 1
 observe = 1
 CONF
@@ -490,6 +492,27 @@ await_decisions() {
   local wanted
   wanted=$(($(decisions "$1") + $2))
   must wait_until "$PATIENCE" has_decisions "$1" "$wanted"
+}
+
+explained() { api GET "/v1/containers/$1/explain?last=$2"; }
+
+# replays NAME LAST LEAST: at least so many of the last recorded states, each decided again, give the
+# recorded decision, byte for byte; the texts are cut from the answer, not rendered again.
+replays() {
+  explained "$1" "$2" >"$WORK/explained"
+  python3 - "$WORK/explained" "$BIN/flowcon-sim" "$3" <<'PY'
+import json, re, subprocess, sys
+text = open(sys.argv[1]).read()
+count = 0
+for algorithm, state, decision in re.findall(
+        r'"algorithm":"(\w+)".*?"state":(\{.*?\]\}),"decision":(\{.*?\]\})\}', text):
+    again = subprocess.run([sys.argv[2], "decide", algorithm], input=state, capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    assert again.stdout.rstrip("\n") == decision, (state, again.stdout, decision)
+    count += 1
+assert count == len(json.loads(text)["decisions"]) and count >= int(sys.argv[3]), count
+print(count)
+PY
 }
 
 # saved_originals: the names of the containers whose original limits the state keeps.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The plugin under every docker command on PATH. Needs neither an engine nor flowcond: all that is
+# The plugin under every docker command on PATH, and what shells complete. Needs neither an engine nor flowcond: all that is
 # asked of them is that they are absent. Usage: plugin_cli.sh FOLDER-OF-BINARIES
 set -u
 
@@ -222,5 +222,17 @@ for folder in "${folders[@]}"; do
 done
 label=plugin
 check "there is a docker command on PATH" [ "$found" -gt 0 ]
-echo "$((checks - failures)) passed, $failures failed, 0 skipped"
+# What shells make of it.
+skipped=0
+python3 "$(dirname "${BASH_SOURCE[0]}")/completion.py" "$(dirname "$binary")" >"$work/shells"
+cat "$work/shells"
+counts=$(tail -n 1 "$work/shells")
+if [[ $counts =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]]; then
+  checks=$((checks + BASH_REMATCH[1] + BASH_REMATCH[2]))
+  failures=$((failures + BASH_REMATCH[2]))
+  skipped=${BASH_REMATCH[3]}
+else
+  check "the shells' part ends with its counts" false
+fi
+echo "$((checks - failures)) passed, $failures failed, $skipped skipped"
 [ "$failures" -eq 0 ]

@@ -115,7 +115,7 @@ printf 'a file\n' >"$WORK/file"
 check "a state folder that is a file" refuses 1 "$WORK/file" --state-dir "$WORK/file"
 rmdir "$STATE"
 start_flowcond
-check "a missing state folder is made, for root alone" is "$(mode_of "$STATE")" 700
+check "a missing state folder is made; others may pass through it (to keys of ssh), not read it" is "$(mode_of "$STATE")" 711
 check "and so is the state" is "$(mode_of "$STATE/flowcon.db")" 600
 check "the socket is for its group" is "$(mode_of "$SOCKET")" 660
 
@@ -164,7 +164,7 @@ check "a word that is none of those known" config "$file:3: limit-mode: \"wieght
 check "an option that is set twice: both lines" config "$file:2: interval is set already at $file:1" 'interval = 10' 'interval = 20'
 check "a contradiction: both values and where they are set" config "interval-max = 20 ($file:2) is shorter than interval = 30 ($file:1)" 'interval = 30' 'interval-max = 20'
 check "a line that sets nothing" config "$file:1: \"interval\" is not of the form option = value" 'interval'
-check "a section" config "$file:1: sections are not used" '[flowcon]'
+check "a section" config "$file:1: the one section there is, is [accept]" '[flowcon]'
 printf 'alpha = 0.05\n' >"$file"
 mkdir "$file.d"
 printf 'beta = many\n' >"$file.d/50-local.conf"

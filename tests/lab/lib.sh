@@ -84,14 +84,16 @@ same_traces() { lab_traces | diff "$WORK/before" -; }
 
 # --- flowcond on a host ---------------------------------------------------------------------------
 
-# host_flowcond HOST [OPTIONS...]: starts it with quick decisions and waits for its answer.
+# host_flowcond HOST [OPTIONS...]: starts it as FlowCon with quick decisions and waits for its answer; with SKEW set
+# and /root/skew.so there, its clock is that many seconds ahead.
 host_flowcond() {
   local host=$1
   shift
   # shellcheck disable=SC2016 # for the shell in the host
-  must on "$host" sh -c '
+  must on "$host" env SKEW="${SKEW:-}" sh -c '
     mkdir -p /run/flowcon
-    setsid flowcond --engine /run/docker.sock --socket-group root --interval 1 --observe 1 "$@" \
+    [ -z "$SKEW" ] || export LD_PRELOAD=/root/skew.so SKEW_SECONDS="$SKEW"
+    FLOWCON_POLICY=flowcon FLOWCON_INTERVAL=1 FLOWCON_OBSERVE=1 setsid flowcond --engine /run/docker.sock --socket-group root "$@" \
       >>/var/log/flowcond.log 2>&1 </dev/null &
     echo $! >/run/flowcond.pid' start "$@"
   must wait_until 30 host_api "$host" /v1/version

@@ -6,7 +6,7 @@
 # in it afterwards.
 #
 #   host_root SUITE      a Debian with systemd, kernel, engine, ssh, CRIU: sets HOST_ROOT
-#   build_root SUITE     a Debian in which the project builds, and with QEMU: sets BUILD_ROOT
+#   build_root SUITE     a Debian in which the project and its package build, and with QEMU: sets BUILD_ROOT
 #   host_programs SUITE  flowcond and docker-flowcon for that release: sets HOST_PROGRAMS
 #   host_images          "image" and "overlay2" of an engine's data with the small and the training
 #                        image, for engines to share: sets HOST_IMAGES
@@ -62,17 +62,41 @@ host_root() {
   HOST_ROOT=$(made_root host "$1" "$packages")
 }
 
+release_number() { case $1 in bookworm) printf 12 ;; trixie) printf 13 ;; *) return 1 ;; esac }
+
 # One QEMU for both releases: Debian 12's own fails on newer kernels.
 build_root() {
   local number packages
-  case $1 in bookworm) number=12 ;; trixie) number=13 ;; esac
-  packages=$("$FLOWCON_TOP/scripts/setup" --list "$number" build | paste -sd,) || return 1
+  number=$(release_number "$1") || return 1
+  packages=$("$FLOWCON_TOP/scripts/setup" --list "$number" build package | paste -sd,) || return 1
   [ "$1" != trixie ] || packages+=,qemu-system-x86,seabios
   BUILD_ROOT=$(made_root build "$1" "$packages")
 }
 
+# in_root ROOT SCRIPT [FOLDER PLACE ro|rw]...: runs the script (sh -eu) with a root of its own, an overlay on ROOT that
+# is gone afterwards. Of this machine it sees the folders named, each at /PLACE, and nothing else.
+in_root() {
+  # shellcheck disable=SC2016 # for the shell in the new namespace
+  unshare --mount --propagation private -- bash -euc '
+    mount -t tmpfs -o mode=755 tmpfs /mnt
+    mkdir /mnt/root /mnt/work /mnt/upper
+    root=/mnt/root script=$2
+    mount -t overlay overlay -o "lowerdir=$1,upperdir=/mnt/upper,workdir=/mnt/work" "$root"
+    shift 2
+    while [ $# -gt 0 ]; do
+      mkdir -p "$root/$2"
+      mount --bind "$1" "$root/$2"
+      [ "$3" = rw ] || mount -o remount,bind,ro "$root/$2"
+      shift 3
+    done
+    mount -t proc proc "$root/proc"
+    exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 CCACHE_DIR=/ccache CCACHE_NOHASHDIR=1 chroot "$root" sh -euc "$script"
+  ' in_root "$@"
+}
+
 # The programs of build/release where this machine is of that release, else build/SUITE, built in a
-# root of it. The source is seen read-only there, and nothing else of this machine.
+# root of it. The source is seen read-only there, and nothing else of this machine. Path and flags are those
+# of debian/rules, so that ccache has what scripts/package compiles afterwards.
 host_programs() {
   local suite=$1 out=$FLOWCON_TOP/build/$1 started=$SECONDS log
   if [ "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" = "$suite" ]; then
@@ -83,21 +107,16 @@ host_programs() {
   build_root "$suite" || return 1
   mkdir -p "$out" "$FLOWCON_CACHE/ccache"
   log=$out/build.log
-  # shellcheck disable=SC2016 # for the shell in the new namespace
-  if ! unshare --mount --propagation private -- bash -euc '
-    mount -t tmpfs -o mode=755 tmpfs /mnt
-    mkdir /mnt/root /mnt/work /mnt/upper
-    root=/mnt/root
-    mount -t overlay overlay -o "lowerdir=$1,upperdir=/mnt/upper,workdir=/mnt/work" "$root"
-    mkdir -p "$root/src" "$root/out" "$root/ccache"
-    mount --bind "$2" "$root/src" && mount -o remount,bind,ro "$root/src"
-    mount --bind "$3" "$root/out"
-    mount --bind "$4" "$root/ccache"
-    mount -t proc proc "$root/proc"
-    exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C CCACHE_DIR=/ccache chroot "$root" sh -euc "
-      cmake -S /src -B /out -G Ninja -D CMAKE_BUILD_TYPE=RelWithDebInfo -D FLOWCON_TESTS=OFF -D FLOWCON_BENCH=OFF
-      cmake --build /out --target flowcond docker-flowcon"
-  ' build "$BUILD_ROOT" "$FLOWCON_TOP" "$out" "$FLOWCON_CACHE/ccache" >"$log" 2>&1; then
+  if ! in_root "$BUILD_ROOT" "
+      cd /build/source
+      export DEB_BUILD_MAINT_OPTIONS=hardening=+all
+      CXXFLAGS=\"\$(dpkg-buildflags --get CXXFLAGS) \$(dpkg-buildflags --get CPPFLAGS)\"
+      LDFLAGS=\$(dpkg-buildflags --get LDFLAGS)
+      export CXXFLAGS LDFLAGS
+      cmake -S . -B /out -G Ninja -D CMAKE_BUILD_TYPE=RelWithDebInfo \
+        -D CMAKE_CXX_FLAGS_RELWITHDEBINFO='-g1 -DNDEBUG' -D FLOWCON_TESTS=OFF -D FLOWCON_BENCH=OFF
+      cmake --build /out --target flowcond docker-flowcon" \
+    "$FLOWCON_TOP" build/source ro "$out" out rw "$FLOWCON_CACHE/ccache" ccache rw >"$log" 2>&1; then
     tail -n 25 "$log" >&2
     warn "the build for Debian $suite failed; see $log"
     return 1

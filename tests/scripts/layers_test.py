@@ -60,6 +60,9 @@ class Layers(unittest.TestCase):
             self.finds(f"{room}/a.h", HEADER + '#include "cluster/peers/x.h"\n', f"{room}/a.h:3", "peers")
             self.clean(f"{room}/a.cpp", SPDX + '#include "ctrl/codec/x.h"\n#include "cluster/policy/y.h"\n')
         self.clean("ctrl/logs/tail.cpp", SPDX + "#include <mutex>\n")
+        self.finds("cluster/migration/a.cpp", SPDX + "#include <ctime>\n",
+                   "cluster/migration/a.cpp:2", "ctime")
+        self.clean("cluster/migration/mover_a.cpp", SPDX + '#include "ctrl/pull.h"\n')
         self.clean("ctrl/growth/a.cpp",
                    SPDX + '#include <vector>\n#include "ctrl/model.h"\n#include "base/json.h"\n')
 
@@ -81,6 +84,8 @@ class Layers(unittest.TestCase):
                    "ctrl/a.cpp:2", "int& a")
         self.finds("ctrl/a.h", HEADER + "[[nodiscard]] boost::asio::awaitable<void> f(X& x) const;\n",
                    "ctrl/a.h:3", "X& x")
+        self.clean("ctrl/a.h", HEADER + "Async<void> f(boost::asio::io_context& io, engine::Client& c);\n")
+        self.finds("ctrl/a.h", HEADER + "Async<void> f(std::vector<Client>& c);\n", "ctrl/a.h:3", "values")
         self.clean("ctrl/a.cpp", SPDX + "Async<Result<std::vector<int>>> f(std::function<void(int&)> g,\n"
                                         "  std::vector<std::string> v, std::shared_ptr<X> x = {});\n"
                                         "// Async<void> g(int& a);\n"

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -83,6 +84,13 @@ class FakeDaemon {
     answers_[line] = bytes;
   }
 
+  /// As answer(), once the headers have come: before the body, and whatever is in it.
+  void answer_early(const std::string& line, int status, const std::string& body) {
+    answer(line, status, body);
+    const std::lock_guard lock(mutex_);
+    early_.insert(line);
+  }
+
   [[nodiscard]] std::vector<Request> requests() const {
     const std::lock_guard lock(mutex_);
     return requests_;
@@ -131,11 +139,34 @@ class FakeDaemon {
       text.append(buffer, static_cast<std::size_t>(got));
       head = text.find("\r\n\r\n");
       if (head == std::string::npos || wanted != std::string::npos) continue;
+      if (is_early(text.substr(0, text.find(" HTTP/1.1")))) break;
+      if (text.find("Transfer-Encoding: chunked") < head) {
+        read_chunks(client, &text, head + 4);
+        break;
+      }
       const std::size_t length = text.find("Content-Length: ");
       wanted = head + 4 + (length < head ? std::stoul(text.substr(length + 16)) : 0);
     }
     if (head == std::string::npos) return {};
     return {text.substr(0, text.find(" HTTP/1.1")), text.substr(head + 4)};
+  }
+
+  [[nodiscard]] bool is_early(const std::string& line) const {
+    const std::lock_guard lock(mutex_);
+    return early_.count(line) != 0;
+  }
+
+  // Up to the empty chunk, or as far as they came; the chunks' own lengths stay in the text.
+  void read_chunks(int client, std::string* text, std::size_t body) const {
+    const std::string last = "0\r\n\r\n";
+    char buffer[4096];
+    while (
+        (text->size() < body + last.size() || text->substr(text->size() - last.size()) != last) &&
+        wait_for(client)) {
+      const ssize_t got = recv(client, buffer, sizeof buffer, 0);
+      if (got <= 0) return;
+      text->append(buffer, static_cast<std::size_t>(got));
+    }
   }
 
   static void write_all(int client, const std::string& bytes) {
@@ -152,6 +183,7 @@ class FakeDaemon {
   std::thread thread_;
   mutable std::mutex mutex_;
   std::map<std::string, std::string> answers_;
+  std::set<std::string> early_;
   std::vector<Request> requests_;
 };
 

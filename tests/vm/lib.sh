@@ -31,10 +31,10 @@ remove_service() {
   rm -rf "/etc/systemd/system/$UNIT" /etc/flowcon
 }
 
-# Quick looks and decisions; a line may say otherwise.
+# FlowCon with quick looks and decisions; a line may say otherwise.
 configure() {
   mkdir -p /etc/flowcon
-  printf '%s\n' 'socket-group = root' 'interval = 1' 'observe = 1' "$@" >/etc/flowcon/flowcon.conf
+  printf '%s\n' 'socket-group = root' 'policy = flowcon' 'interval = 1' 'observe = 1' "$@" >/etc/flowcon/flowcon.conf
 }
 
 start_service() { must systemctl start "$UNIT"; }

@@ -49,6 +49,10 @@ std::string rebalance_complaint(std::string_view text) {
   return complaint_of(policy::rebalance_state_from(parsed(text)));
 }
 
+std::string steer_complaint(std::string_view text) {
+  return complaint_of(policy::steer_state_from(parsed(text)));
+}
+
 struct Row {
   const char* from;
   const char* to;
@@ -239,7 +243,47 @@ TEST_CASE("what is wrong with a rebalance state is named with its place") {
   CHECK(rebalance_complaint(changed(kRebalance, row.from, row.to)) == row.complaint);
 }
 
+const std::string kSteer =
+    R"({"move_seconds":5.5,"max_moves":2,"gain":3,"hosts":[{"id":"h1","cores":8,"containers":[)"
+    R"({"id":"a","left":900.5,"width":2,"moves":1,"may_move":true},)"
+    R"({"id":"b","left":3,"width":8,"moves":0,"may_move":false}]},)"
+    R"({"id":"h2","cores":4,"containers":[]}]})";
+
+TEST_CASE("a steer state is read and written as it is") {
+  const auto state = policy::steer_state_from(*parse_json(kSteer));
+  REQUIRE(state.has_value());
+  CHECK(render_json(to_json(*state)) == kSteer);
+  CHECK(state->hosts[0].jobs[0].left == 900.5);
+  CHECK(state->hosts[0].jobs[0].moves == 1);
+  CHECK_FALSE(state->hosts[0].jobs[1].may_move);
+}
+
+TEST_CASE("what is wrong with a steer state is named with its place") {
+  const auto row = GENERATE(values<Row>({
+      {R"("move_seconds":5.5,)", "", "move_seconds: is missing"},
+      {R"("move_seconds":5.5)", R"("move_seconds":-1)", "move_seconds: must be at least 0, not -1"},
+      {R"("max_moves":2)", R"("max_moves":1.5)",
+       "max_moves: must be a whole number from 0 to 2^53, not 1.5"},
+      {R"("max_moves":2)", R"("max_moves":1000001)",
+       "max_moves: must be at most 1000000, not 1000001"},
+      {R"("gain":3)", R"("gain":-3)", "gain: must be at least 0, not -3"},
+      {R"("hosts":[)", R"("x":[)", "hosts: is missing"},
+      {R"("id":"h2")", R"("id":"h1")", R"(hosts[1].id: is there twice: "h1")"},
+      {R"("id":"b")", R"("id":"a")", R"(hosts[0].containers[1].id: is there twice: "a")"},
+      {R"("cores":4)", R"("cores":0)", "hosts[1].cores: must be above 0, not 0"},
+      {R"("left":3)", R"("left":-3)", "hosts[0].containers[1].left: must be above 0, not -3"},
+      {R"("width":2)", R"("width":null)",
+       "hosts[0].containers[0].width: must be a number, not null"},
+      {R"("moves":1)", R"("moves":-1)",
+       "hosts[0].containers[0].moves: must be a whole number from 0 to 2^53, not -1"},
+      {R"(,"may_move":false)", "", "hosts[0].containers[1].may_move: is missing"},
+  }));
+  CAPTURE(row.to);
+  CHECK(steer_complaint(changed(kSteer, row.from, row.to)) == row.complaint);
+}
+
 TEST_CASE("a cluster's state that is no object is an error") {
+  CHECK(steer_complaint("7") == "the state: must be an object, not 7");
   CHECK(categorise_complaint("[1]") == "the state: must be an object, not an array");
   CHECK(speculate_complaint("null") == "the state: must be an object, not null");
   CHECK(rebalance_complaint("7") == "the state: must be an object, not 7");
@@ -269,4 +313,8 @@ TEST_CASE("the cluster's decisions have exactly the documented fields, in order"
   rebalance.moves = {{"c", "h1", "h2"}};
   CHECK(render_json(to_json(rebalance)) == R"({"balance_factor":4,"branch":"idle","moves":[)"
                                            R"({"container":"c","from":"h1","to":"h2"}]})");
+  policy::SteerDecision steer;
+  CHECK(render_json(to_json(steer)) == R"({"moves":[]})");
+  steer.moves = rebalance.moves;
+  CHECK(render_json(to_json(steer)) == R"({"moves":[{"container":"c","from":"h1","to":"h2"}]})");
 }

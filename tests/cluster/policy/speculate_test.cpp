@@ -27,7 +27,7 @@ using Ids = std::vector<std::string>;
 
 // Weights 2, 1.5, 1.
 SpeculateState state_of(std::string source, std::vector<Worker> workers) {
-  return {{}, "job", std::move(source), std::move(workers)};
+  return {{}, "job", std::move(source), std::move(workers), false};
 }
 
 std::vector<Worker> random_workers(std::mt19937& random) {
@@ -50,6 +50,21 @@ TEST_CASE("a host's score is what its containers weigh") {
   CHECK(score_of({0, 1, 0}, {}) == 1.5);
   CHECK(score_of({0, 0, 1}, {}) == 1);
   CHECK(score_of({3, 2, 1}, {0.3, 0.2, 0.1}) == 3 * 0.3 + 2 * 0.2 + 1 * 0.1);
+}
+
+TEST_CASE("a host that drains is no candidate, however little it has to do") {
+  SpeculateState state =
+      state_of("h1", {{"h1", {0, 0, 1}, 0}, {"h2", {3, 0, 0}, 0.5}, {"h3", {2, 0, 0}, 0.9}});
+  CHECK_FALSE(decide_speculate(state).move);
+  state.draining = true;
+  const auto decision = decide_speculate(state);
+  CHECK(decision.move);
+  CHECK(decision.target == "h3");
+  CHECK(decision.scores.size() == 3);
+  CHECK(decision.candidates == Ids{"h3"});
+  state.workers.resize(1);
+  CHECK_FALSE(decide_speculate(state).move);
+  CHECK(decide_speculate(state).target == "h1");
 }
 
 TEST_CASE("weights must fall from PC to CC and stay above 0") {
@@ -161,7 +176,8 @@ TEST_CASE("any round: all requests at once are the same as one after the other")
     REQUIRE(answers.size() == requests.size());
     std::vector<Worker> now = workers;
     for (std::size_t k = 0; k < requests.size(); ++k) {
-      const auto one = decide_speculate({weights, requests[k].container, requests[k].source, now});
+      const auto one =
+          decide_speculate({weights, requests[k].container, requests[k].source, now, false});
       CHECK(answers[k].container == requests[k].container);
       CHECK(answers[k].target == one.target);
       CHECK(answers[k].move == one.move);

@@ -20,9 +20,14 @@ std::string complete_words(const Words& words) {
   const Invocation invocation;
   const Environment environment;
   Session session{invocation, environment, terminal};
-  const Completion completion = complete(make_root(session), make_commands(session), words, [] {
-    return Words{"vae", "gru"};
-  });
+  CompletionNames names;
+  names.containers = [] { return Words{"vae", "gru"}; };
+  names.others = [] { return Words{"web"}; };
+  names.metrics = [] { return Words{"loss", "val_acc"}; };
+  names.peers = [] { return Words{"gpu2", "gpu3:2222"}; };
+  names.members = [] { return Words{"gpu3:2222"}; };
+  names.hosts = [] { return Words{"gpu1", "gpu2", "gpu3:2222"}; };
+  const Completion completion = complete(make_root(session), make_commands(session), words, names);
   std::string text;
   for (const std::string& candidate : completion.candidates) {
     text += (text.empty() ? "" : " ") + candidate.substr(0, candidate.find('\t'));
@@ -38,10 +43,18 @@ std::string complete_words(const Words& words) {
 TEST_CASE("the last word is completed by what may stand there") {
   const std::vector<std::pair<Words, std::string>> rows{
       {{""},
-       "adopt doctor explain extract history pause pin plot release resume run set status unpin "
+       "adopt cluster doctor explain extract history logs migrate pause peer pin plot rebalance "
+       "release report "
+       "resume run set status "
+       "top tune unpin "
        "version help"},
-      {{"re"}, "release resume"},
+      {{"re"}, "rebalance release report resume"},
       {{"-"}, "--socket --help"},
+      {{"top", "--sort", "m"}, "memory"},
+      {{"report", "--output", ""}, "+files"},
+      {{"report", "--o"}, "--output"},
+      {{"tune", "--from", ""}, "+files"},
+      {{"tune", "--objective", ""}, "mean t90 makespan"},
       {{"--socket", ""}, "+files"},
       {{"--socket", "x", "st"}, "status"},
       {{"help", "v"}, "version"},
@@ -54,7 +67,7 @@ TEST_CASE("the last word is completed by what may stand there") {
       {{"status", "--q"}, "--quiet"},
       {{"status", "--format", ""}, "json table {{"},
       {{"status", "--format", "j"}, "json"},
-      {{"status", "--format=t"}, "--format=table"},
+      {{"status", "--format=t"}, "table"},
       {{"status", "--format", "json", ""}, "vae gru"},
       {{"status", "--", "-"}, ""},
       {{"release", "v"}, "vae"},
@@ -68,7 +81,21 @@ TEST_CASE("the last word is completed by what may stand there") {
       {{"history", "--since", ""}, ""},
       {{"plot", "v"}, "vae"},
       {{"plot", "--what", ""}, "cpu limit loss memory"},
-      {{"plot", "--what=l"}, "--what=limit --what=loss"},
+      {{"plot", "--what=l"}, "limit loss"},
+      {{"plot", "--what="}, "cpu limit loss memory"},
+      {{"plot", "vae", ""}, ""},
+      {{"migrate", ""}, "vae gru"},
+      {{"migrate", "vae", ""}, "gpu2 gpu3:2222"},
+      {{"migrate", "--method", "app", "vae", "gpu3"}, "gpu3:2222"},
+      {{"migrate", "vae", "gpu2", ""}, ""},
+      {{"migrate", "--method", ""}, "app criu"},
+      {{"peer", ""}, "add drain ls rm undrain help"},
+      {{"peer", "drain", ""}, "gpu1 gpu2 gpu3:2222"},
+      {{"peer", "drain", "gpu2", ""}, ""},
+      {{"peer", "rm", ""}, "gpu3:2222"},
+      {{"peer", "undrain", "gpu1"}, "gpu1"},
+      {{"peer", "add", ""}, ""},
+      {{"peer", "ls", "--q"}, "--quiet"},
       {{"pause", ""}, "vae gru"},
       {{"pause", "--a"}, "--all"},
       {{"resume", "v"}, "vae"},
@@ -79,13 +106,16 @@ TEST_CASE("the last word is completed by what may stand there") {
       {{"set", "vae", "--ceiling", ""}, "none"},
       {{"adopt", "--weight", ""}, ""},
       {{"adopt", "--goal", ""}, "min max"},
-      {{"adopt", "--metric", ""}, ""},
-      {{"adopt", ""}, ""},
+      {{"adopt", "--metric", ""}, "loss val_acc"},
+      {{"adopt", "--metric=v"}, "val_acc"},
+      {{"adopt", ""}, "web"},
+      {{"adopt", "web", ""}, ""},
       {{"extract", ""}, "+files"},
       {{"extract", "--e"}, "--explain"},
       {{"extract", "--input", ""}, "json-file raw"},
       {{"run", "--m"}, "--metric"},
       {{"run", "--goal", "m"}, "min max"},
+      {{"run", "--metric", "l"}, "loss"},
       {{"run", "--rest"}, "docker run <--rest>"},
       {{"run", ""}, "docker run <>"},
       {{"run", "--metric", "loss", ""}, "docker run <>"},
@@ -130,6 +160,47 @@ TEST_CASE("containers are offered as the daemon knows them, and none without a d
   CHECK(without.out == ":4\n");
   CHECK((without.err + with.err).empty());
   CHECK(with.out == "vae\n:4\n");
+}
+
+TEST_CASE("docker's script for bash takes an option and its value apart") {
+  const Environment environment{{"FLOWCON_SOCKET", "/nowhere"}};
+
+  CHECK(join_at_equals({"adopt", "--goal", "=", "m"}) == Words{"adopt", "--goal=m"});
+  CHECK(join_at_equals({"adopt", "--goal", "="}) == Words{"adopt", "--goal="});
+  CHECK(join_at_equals({"=", "a", "=", "b"}) == Words{"=", "a", "=", "b"});
+  CHECK(run_words({"__completeNoDesc", "adopt", "--goal", "=", "ma"}, environment).out ==
+        "max\n:4\n");
+}
+
+TEST_CASE("hosts are offered by what may be done with them") {
+  const test::TempFolder folder;
+  const Environment environment{{"FLOWCON_SOCKET", folder.path() + "/s"}};
+  test::FakeDaemon fake(folder.path() + "/s");
+  fake.answer("GET /v1/peers", 200,
+              R"json({"here":{"name":"gpu1"},"peers":[{"name":"gpu2","source":"command"},
+                      {"name":"gpu3:22","source":"config"},{"name":"$(reboot)"}]})json");
+  const auto offered = [&](const Words& words) {
+    Words all{"__complete", "flowcon"};
+    all.insert(all.end(), words.begin(), words.end());
+    return run_words(all, environment).out;
+  };
+
+  CHECK(offered({"peer", "drain", ""}) == "gpu1\ngpu2\ngpu3:22\n:4\n");
+  CHECK(offered({"peer", "rm", ""}) == "gpu2\n:4\n");
+  CHECK(offered({"migrate", "vae", ""}) == "gpu2\ngpu3:22\n:4\n");
+}
+
+TEST_CASE("a metric whose name means something to a shell is not offered") {
+  const test::TempFolder folder;
+  const Environment environment{{"FLOWCON_SOCKET", folder.path() + "/s"}};
+  test::FakeDaemon fake(folder.path() + "/s");
+  fake.answer("GET /v1/status", 200,
+              R"json({"containers":[{"name":"a","metric":"val_loss"},{"name":"b","metric":"`x`"},
+                      {"name":"c","metric":"--rm"},{"name":"d","metric":"val_loss"},
+                      {"name":"e","metric":null}]})json");
+
+  CHECK(run_words({"__complete", "flowcon", "adopt", "--metric", ""}, environment).out ==
+        "val_loss\n:4\n");
 }
 
 TEST_CASE("a call for completion without a word is answered with nothing to offer") {

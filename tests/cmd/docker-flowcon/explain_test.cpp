@@ -103,7 +103,7 @@ TEST_CASE_METHOD(ExplainFixture, "a state that the listener decided on is said t
   const Outcome outcome = run({"vae", "--state"});
 
   CHECK(outcome.out == "{}\n");
-  CHECK(outcome.err == "decided by the listener: flowcon-sim decide listener\n");
+  CHECK(outcome.err == "decided by listener: flowcon-sim decide listener\n");
 }
 
 TEST_CASE_METHOD(ExplainFixture, "an algorithm that nobody knows never becomes a command to type") {

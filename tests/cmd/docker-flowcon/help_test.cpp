@@ -45,8 +45,9 @@ TEST_CASE("-h works and is called deprecated, as docker does") {
 
 TEST_CASE("every way to ask for a command's help prints that command's help") {
   for (const std::string name :
-       {"adopt", "doctor", "explain", "extract", "history", "pause", "pin", "plot", "release",
-        "resume", "run", "set", "status", "unpin", "version"}) {
+       {"adopt", "cluster", "doctor", "explain",   "extract", "history", "logs",   "migrate",
+        "pause", "pin",     "plot",   "rebalance", "release", "report",  "resume", "run",
+        "set",   "status",  "top",    "tune",      "unpin",   "version"}) {
     const std::vector<Words> ways{{"flowcon", name, "--help"},
                                   {"help", "flowcon", name},
                                   {"--help", "flowcon", name},
@@ -124,6 +125,11 @@ TEST_CASE("a usage error is 125 and says the problem, the usage and where help i
       {"flowcon", "explain", "a", "--state", "--last", "2"},
       {"flowcon", "explain", "a", "--format", "csv"},
       {"flowcon", "history"},
+      {"flowcon", "migrate"},
+      {"flowcon", "migrate", "a", "h2", "b"},
+      {"flowcon", "migrate", "a", "--method", "tar"},
+      {"flowcon", "migrate", "a", "--cancel", "--take-back"},
+      {"flowcon", "migrate", "a", "h2", "--cancel"},
       {"flowcon", "history", "a", "b"},
       {"flowcon", "history", "a", "--format", "xml"},
       {"flowcon", "history", "a", "--since", "yesterday"},
@@ -141,12 +147,17 @@ TEST_CASE("a usage error is 125 and says the problem, the usage and where help i
       {"flowcon", "pin", "a", "--cpu", "50 %"},
       {"flowcon", "pin", "a", "--cpu", "0.5", "--for", "90"},
       {"flowcon", "unpin"},
+      {"flowcon", "top", "vae"},
+      {"flowcon", "top", "--interval", "0.1"},
+      {"flowcon", "top", "--sort", "size"},
       {"flowcon", "set", "a"},
       {"flowcon", "set", "a", "--only-grow=maybe"},
       {"flowcon", "set", "a", "--weight", "heavy"},
       {"flowcon", "set", "a", "--floor", "2"},
       {"flowcon", "set", "a", "--floor", "60%", "--ceiling", "50%"},
       {"flowcon", "release"},
+      {"flowcon", "report", "--since", "yesterday"},
+      {"flowcon", "report", "--output"},
       {"flowcon", "extract"},
       {"flowcon", "extract", "--goal", "up", "file"},
       {"flowcon", "run"},

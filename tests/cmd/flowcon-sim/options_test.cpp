@@ -11,7 +11,8 @@ namespace {
 
 using flowcon::test::check_golden;
 
-const std::string kKnown = "executor, listener, categorise, speculate, rebalance";
+const std::string kKnown =
+    "executor, listener, milestone, categorise, speculate, rebalance, balance";
 
 flowcon::Result<flowcon::sim::Invocation> parsed(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "flowcon-sim");

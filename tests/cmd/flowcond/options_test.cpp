@@ -72,6 +72,44 @@ TEST_CASE("drop-ins are read after the file, in order of name") {
   CHECK(config.beta == 5);
 }
 
+TEST_CASE("peers may be said again and again, in every place, and add up") {
+  const Files files;
+  const std::string path = files.write("f.conf", "peer = h2\npeer = ada@h3:2222\npeer = h2\n");
+  files.write("f.conf.d/10.conf", "peer = h4\n");
+  const auto got = parse({"--config", path.c_str(), "--peer", "h5", "--peer", "h6,h7"});
+  REQUIRE(got.has_value());
+  CHECK(got->config.peers == std::vector<std::string>{"h2", "ada@h3:2222", "h4", "h5", "h6", "h7"});
+  CHECK(problem_of("peer = -oProxyCommand=x\n").find(":1: peer: \"-oProxyCommand") !=
+        std::string::npos);
+  CHECK(parse({"--peer", "a;b"}).has_value() == false);
+}
+
+TEST_CASE("the peer socket stands beside the socket unless it is said") {
+  CHECK(parse({})->config.peer_socket_path() == "/run/flowcon/peer.sock");
+  CHECK(parse({"--socket", "/tmp/x/f.sock"})->config.peer_socket_path() == "/tmp/x/peer.sock");
+  CHECK(parse({"--peer-socket", "/tmp/p"})->config.peer_socket_path() == "/tmp/p");
+}
+
+TEST_CASE("the section [accept] says what peers may bring") {
+  std::map<std::string, std::string> said_at;
+  ctrl::Config config;
+  const Files folder;
+  const std::string file =
+      folder.write("f.conf",
+                   "alpha = 0.1\n[accept]\nprivileged = true\nmounts = /srv, /data\n"
+                   "devices = /dev/fuse gpu\ncapabilities = SYS_PTRACE\n");
+  REQUIRE(read_config_file(file, config, said_at).has_value());
+  CHECK(config.accept_privileged);
+  CHECK_FALSE(config.accept_host_namespaces);
+  CHECK(config.accept_mounts == std::vector<std::string>{"/srv", "/data"});
+  CHECK(config.accept_devices == std::vector<std::string>{"/dev/fuse", "gpu"});
+  CHECK(config.accept_capabilities == std::vector<std::string>{"SYS_PTRACE"});
+  CHECK(problem_of("[accept]\nmounts = srv\n").find("not an absolute path") != std::string::npos);
+  CHECK(problem_of("[accept]\nmounts = /srv/../etc\n").find("not an absolute path") !=
+        std::string::npos);
+  CHECK(problem_of("[accept]\nall = true\n").find("there is no option") != std::string::npos);
+}
+
 TEST_CASE("a mistake in a file has its line and what to do") {
   CHECK(problem_of("alpha = 0.1\nintervall = 5\n") ==
         "/f.conf:2: there is no option intervall; did you mean interval?");
@@ -80,12 +118,46 @@ TEST_CASE("a mistake in a file has its line and what to do") {
   CHECK(problem_of("limit-mode = shares\n") ==
         "/f.conf:1: limit-mode: \"shares\" is none of weight|quota");
   CHECK(problem_of("alpha\n") == "/f.conf:1: \"alpha\" is not of the form option = value");
-  CHECK(problem_of("[growth]\n").find("sections are not used") != std::string::npos);
+  CHECK(problem_of("[growth]\n").find("the one section") != std::string::npos);
   CHECK(problem_of("alpha = 1\nalpha = 2\n").find("is set already at") != std::string::npos);
   CHECK(problem_of("socket = relative/path\n").find("not an absolute path") != std::string::npos);
   CHECK(problem_of("socket = /" + std::string(200, 'x') + "\n").find("longer than 107 bytes") !=
         std::string::npos);
   CHECK(problem_of(std::string(5000, 'x') + "\n").find("longer than 4096") != std::string::npos);
+}
+
+TEST_CASE("hooks and the port of the metrics are checked where they are set") {
+  const Files files;
+  ctrl::Config config;
+  std::map<std::string, std::string> said_at;
+  const std::string file =
+      files.write("f.conf",
+                  "hook = /usr/bin/tell  --topic a;b\nwebhook = https://chat.example/x?key=1&y=2\n"
+                  "hook-events = nan,failure\nhook-interval = 0\nmetrics-listen = [::1]:9469\n");
+  REQUIRE(read_config_file(file, config, said_at).has_value());
+  CHECK(config.hook == "/usr/bin/tell  --topic a;b");
+  CHECK(config.webhook == "https://chat.example/x?key=1&y=2");
+  CHECK(config.hook_events == "nan,failure");
+  CHECK(config.metrics_listen == "[::1]:9469");
+  CHECK(problem_of("hook = tell me\n").find("absolute path") != std::string::npos);
+  CHECK(problem_of("webhook = file:///etc/passwd\n").find("http://") != std::string::npos);
+  CHECK(problem_of("hook-events = nan,nan\n").find("is not a list") != std::string::npos);
+  CHECK(problem_of("hook-events = all\n").find("is not a list") != std::string::npos);
+  CHECK(problem_of("metrics-listen = 0.0.0.0:9469\n").find("this host alone") != std::string::npos);
+}
+
+TEST_CASE("who says what moves between hosts, and how often") {
+  const Files files;
+  ctrl::Config config;
+  std::map<std::string, std::string> said_at;
+  CHECK(config.cluster_policy == ctrl::ClusterPolicyChoice::specon);
+  const std::string file = files.write("f.conf", "cluster-policy = balance\nmax-moves = 0\n");
+  REQUIRE(read_config_file(file, config, said_at).has_value());
+  CHECK(config.cluster_policy == ctrl::ClusterPolicyChoice::balance);
+  CHECK(config.max_moves == 0);
+  CHECK(problem_of("cluster-policy = fair\n").find("none of specon|balance") != std::string::npos);
+  CHECK(problem_of("max-moves = 1.5\n").find("not a whole number") != std::string::npos);
+  CHECK(problem_of("max-moves = 101\n").find("from 0 to 100") != std::string::npos);
 }
 
 TEST_CASE("a file that is not there is an error with its name") {

@@ -27,7 +27,8 @@ TEST_CASE("numbers that move smoothly and mean nothing are decoys") {
        {"lr",          "learning rate", "loss_scale",         "grad norm",    "eta",
         "samples/sec", "Tok/s",         "batch_cost",         "reader_cost",  "time cost",
         "momentum",    "gpu_mem",       "temperature",        "elapsed_time", "ips",
-        "lossScale",   "ep_len_mean",   "explained_variance", "loss weight",  "tokens/s"}) {
+        "lossScale",   "ep_len_mean",   "explained_variance", "loss weight",  "tokens/s",
+        "Errno"}) {
     INFO(name);
     CHECK(judge_name(name).role == Role::decoy);
   }

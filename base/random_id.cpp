@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/random_id.h"
+
+#include <sys/random.h>
+
+namespace flowcon {
+
+std::string random_id() {
+  unsigned char bytes[16];
+  for (std::size_t got = 0; got < sizeof bytes;) {
+    const ssize_t more = ::getrandom(bytes + got, sizeof bytes - got, 0);
+    if (more > 0) got += static_cast<std::size_t>(more);
+  }
+  std::string id;
+  for (const unsigned char byte : bytes) {
+    id += "0123456789abcdef"[byte >> 4];
+    id += "0123456789abcdef"[byte & 15];
+  }
+  return id;
+}
+
+}  // namespace flowcon

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// What people (docs/api.md) and peers (docs/peers.md) ask the balancer.
+#include <algorithm>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cluster/balancer.h"
+#include "cluster/codec/decision_json.h"
+#include "ctrl/codec/field_reader.h"
+
+namespace flowcon::cluster {
+
+using ctrl::Async;
+using ctrl::api::failure;
+using ctrl::api::Request;
+using ctrl::api::Response;
+
+namespace {
+
+namespace json = boost::json;
+using ctrl::codec::FieldReader;
+
+constexpr std::size_t kMovesShown = 50;
+constexpr double kForwardTime = 60;  // seconds; the coordinator asks all others in turn
+
+json::object host_shown(const std::string& name, const std::string& id, const char* state) {
+  json::object out;
+  out["name"] = valid_utf8(name);
+  out["id"] = id;
+  out["state"] = state;
+  for (const char* member : {"pc", "wc", "cc", "score", "usage", "cores", "containers"}) {
+    out[member] = nullptr;
+  }
+  out["draining"] = nullptr;
+  out["error"] = "";
+  return out;
+}
+
+void show_load(json::object& out, const policy::Counts& counts, double usage, double cores,
+               std::int64_t containers, bool is_draining) {
+  out["pc"] = counts.pc;
+  out["wc"] = counts.wc;
+  out["cc"] = counts.cc;
+  out["score"] = policy::score_of(counts, {});
+  out["usage"] = usage;
+  out["cores"] = cores;
+  out["containers"] = containers;
+  out["draining"] = is_draining;
+}
+
+}  // namespace
+
+bool Balancer::answers(const ctrl::api::Call& call) const {
+  if (call.container || call.peer) return false;
+  return call.verb == "GET cluster" || call.verb == "POST rebalance";
+}
+
+Async<Response> Balancer::answer(ctrl::api::Call call, Request request) {
+  if (network_.own_id().empty()) {
+    co_return failure(503, "peers are off: the state file could not be written at the start");
+  }
+  if (call.verb == "GET cluster") co_return co_await show_cluster();
+  co_return co_await rebalance_for_person(std::move(request.body));
+}
+
+bool Balancer::answers_peer(const Request& request) const {
+  return request.target == "/v1/peer/jobs" || request.target == "/v1/peer/move" ||
+         request.target == "/v1/peer/rebalance";
+}
+
+Async<Response> Balancer::answer_peer(Request request, std::string id) {
+  const std::string verb = request.method + " " + request.target;
+  if (verb == "GET /v1/peer/jobs") co_return Response{200, balance::render_report(own_report())};
+  if (verb == "POST /v1/peer/move") {
+    co_return co_await take_order(std::move(request.body), std::move(id));
+  }
+  if (verb == "POST /v1/peer/rebalance") co_return co_await rebalance_here(std::move(request.body));
+  co_return failure(404, "there is no " + printable(verb, 200) + " for peers");
+}
+
+// --- the cluster as people see it
+
+json::array Balancer::hosts_shown() const {
+  json::array hosts;
+  const ctrl::HostView view = host_.view();
+  json::object here = host_shown(network_.own_name(), network_.own_id(), "here");
+  const policy::Counts own = counts();
+  show_load(here, own, view.usage, view.cores, own.pc + own.wc + own.cc, network_.is_draining());
+  hosts.push_back(std::move(here));
+  for (const Neighbour& neighbour : network_.neighbours()) {
+    json::object one =
+        host_shown(neighbour.name, neighbour.id, neighbour.is_reachable ? "reachable" : "unknown");
+    if (neighbour.state) {
+      const peers::State& state = *neighbour.state;
+      show_load(one, state.counts, state.usage, state.cores, state.containers, state.draining);
+    }
+    one["error"] = valid_utf8(neighbour.error);
+    hosts.push_back(std::move(one));
+  }
+  return hosts;
+}
+
+Async<Response> Balancer::show_cluster() {
+  const GatheringPtr gathering = co_await gather();
+  json::array hosts = hosts_shown();
+  std::map<std::string, json::value> names;
+  for (const json::value& host : hosts) {
+    names[std::string(host.at("id").as_string())] = host.at("name");
+  }
+  json::array containers;
+  for (const balance::HostReport& report : gathering->reports) {
+    for (const balance::JobReport& job : report.containers) {
+      json::object one;
+      one["host"] = names.count(report.id) > 0 ? names[report.id] : json::value(report.name);
+      one["host_id"] = report.id;
+      one["id"] = job.id;
+      one["name"] = valid_utf8(job.name);
+      one["category"] = policy::name(job.category);
+      one["value"] = number_or_null(job.value);
+      one["converged_age"] = number_or_null(job.converged_age);
+      one["migrated"] = job.migrated_age.has_value();
+      one["rebalanced"] = job.rebalanced;
+      one["movable"] = job.movable;
+      one["left"] = number_or_null(job.left);
+      one["moves"] = job.moves;
+      containers.push_back(std::move(one));
+    }
+  }
+  json::object body;
+  body["here"] = hosts.front();
+  body["coordinator"] = valid_utf8(coordinator().name);
+  body["coordinator_id"] = coordinator().id;
+  body["hosts"] = std::move(hosts);
+  body["containers"] = std::move(containers);
+  body["moves"] = moves_.list(kMovesShown);
+  Response response;
+  response.body = render_json(body);
+  co_return response;
+}
+
+// --- evening out because somebody asks for it
+
+Async<Response> Balancer::rebalance_for_person(std::string body) {
+  const balance::Member who = coordinator();
+  if (who.id == network_.own_id() || who.id.empty()) {
+    co_return co_await rebalance_here(std::move(body));
+  }
+  std::string id = who.id, method = "POST", target = "/v1/peer/rebalance";
+  const Result<Answer> answer = co_await network_.ask(
+      std::move(id), std::move(method), std::move(target), std::move(body), kForwardTime);
+  if (!answer) {
+    co_return failure(502, printable(who.name, 80) +
+                               " coordinates and cannot be asked: " + answer.error().message());
+  }
+  // Another machine's words go on only as JSON that we wrote.
+  const Result<json::value> said = parse_json(answer->body);
+  if (!said || !said->is_object()) {
+    co_return failure(502, printable(who.name, 80) + " coordinates and answers nonsense");
+  }
+  co_return Response{answer->status, render_json(*said)};
+}
+
+Async<Response> Balancer::rebalance_here(std::string body) {
+  bool is_dry = false;
+  if (!body.empty()) {
+    const Result<json::value> parsed = parse_json(body);
+    if (!parsed) co_return failure(422, parsed.error().message());
+    FieldReader reader(*parsed, "");
+    is_dry = reader.optional_bool("dry_run");
+    if (reader.failed()) co_return failure(422, reader.error().message());
+  }
+  const Rebalancing done = co_await rebalance(true, is_dry);
+  if (!done.error.empty()) co_return failure(409, done.error);
+  std::map<std::string, std::string> containers;
+  for (const balance::HostReport& report : done.gathering->reports) {
+    for (const balance::JobReport& job : report.containers) containers[job.id] = job.name;
+  }
+  json::array moves;
+  for (const Outcome& outcome : done.outcomes) {
+    moves.push_back(json::object{{"container", outcome.container},
+                                 {"name", valid_utf8(containers[outcome.container])},
+                                 {"from", outcome.from},
+                                 {"from_name", valid_utf8(done.gathering->names[outcome.from])},
+                                 {"to", outcome.to},
+                                 {"to_name", valid_utf8(done.gathering->names[outcome.to])},
+                                 {"state", outcome.state},
+                                 {"error", valid_utf8(outcome.error)}});
+  }
+  json::object out;
+  out["coordinator"] = valid_utf8(network_.own_name());
+  out["dry_run"] = is_dry;
+  out["policy"] = done.plan.cause == Cause::balance ? "balance" : "specon";
+  out["due"] = done.plan.is_due;
+  for (const char* member : {"balance_factor", "branch"}) {
+    const json::value* said = done.plan.decision.as_object().if_contains(member);
+    out[member] = said != nullptr ? *said : json::value();
+  }
+  out["moves"] = std::move(moves);
+  Response response;
+  response.body = render_json(out);
+  co_return response;
+}
+
+// Decided again here, so that what is recorded is right whoever sent it.
+void Balancer::record_order(Cause cause, const json::value& said) {
+  if (cause == Cause::balance) {
+    const Result<policy::SteerState> state = policy::steer_state_from(said);
+    if (!state) return;
+    record(name(cause), policy::to_json(*state), policy::to_json(policy::decide_steer(*state)));
+    return;
+  }
+  const Result<policy::RebalanceState> state = policy::rebalance_state_from(said);
+  if (!state) return;
+  record(name(cause), policy::to_json(*state), policy::to_json(policy::decide_rebalance(*state)));
+}
+
+// What a coordinator decided about a container of this host. Whether it may is looked at here once
+// more: the coordinator's picture may be old, or it is none.
+Async<Response> Balancer::take_order(std::string body, std::string id) {
+  const Result<json::value> parsed = parse_json(body);
+  if (!parsed) co_return failure(422, parsed.error().message());
+  FieldReader reader(*parsed, "");
+  const std::string container = reader.text("container");
+  const std::string target = reader.text("target");
+  const std::string why_moved = reader.text("cause");
+  const Cause cause = why_moved == name(Cause::balance) ? Cause::balance : Cause::rebalance;
+  reader.require(why_moved == name(cause), "cause", "must be rebalance or balance");
+  if (reader.failed()) co_return failure(422, reader.error().message());
+  if (!host_.config().rebalance) co_return failure(409, "this host has the option rebalance off");
+  if (!follows(id)) {
+    co_return failure(409, "for this host " + printable(coordinator().name, 80) + " coordinates");
+  }
+  if ((cause == Cause::balance) != is_balancing()) {
+    co_return failure(409, std::string("cluster-policy is ") +
+                               (is_balancing() ? "balance" : "specon") +
+                               " on this host and another on the one that coordinates: set the " +
+                               "same on all hosts");
+  }
+  const std::vector<std::string> jobs = host_.view().jobs;
+  if (std::find(jobs.begin(), jobs.end(), container) == jobs.end()) {
+    co_return failure(404, "there is no such container under control any more");
+  }
+  const std::vector<Neighbour> all = network_.neighbours();
+  const bool is_there = std::any_of(all.begin(), all.end(), [&](const Neighbour& neighbour) {
+    return neighbour.id == target && neighbour.is_reachable && neighbour.state &&
+           !neighbour.state->draining;
+  });
+  if (!is_there) co_return failure(409, "this host does not reach the target, or that one drains");
+  if (const char* why = obstacle(container, cause); why != nullptr) co_return failure(409, why);
+  if (const json::value* said = reader.find("state")) record_order(cause, *said);
+  std::string moved = container, there = target;
+  const Result<std::string> begun = co_await send_away(std::move(moved), std::move(there), cause);
+  if (!begun) co_return failure(409, begun.error().message());
+  Response response;
+  response.body = render_json(json::object{{"id", *begun}});
+  co_return response;
+}
+
+}  // namespace flowcon::cluster

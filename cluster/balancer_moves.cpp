@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// What leaves this host: requests by Algorithm 4, everything where it drains. One move after the
+// other, each decided on what the one before left.
+#include <algorithm>
+
+#include "base/text.h"
+#include "cluster/balancer.h"
+#include "cluster/codec/decision_json.h"
+#include "ctrl/codec/field_reader.h"
+
+namespace flowcon::cluster {
+
+using ctrl::Async;
+
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kMovesLookedAt = 256;
+
+std::string text_of(const json::object& object, const char* name) {
+  const json::value* value = object.if_contains(name);
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
+}
+
+bool is_true(const json::object& object, const char* name) {
+  const json::value* value = object.if_contains(name);
+  return value != nullptr && value->is_bool() && value->get_bool();
+}
+
+}  // namespace
+
+// What was begun here and has ended since: done, or undone, which is a failure.
+void Balancer::follow_moves() {
+  if (begun_.empty()) return;
+  const json::array list = moves_.list(kMovesLookedAt);
+  for (auto begun = begun_.begin(); begun != begun_.end();) {
+    const json::object* found = nullptr;
+    for (const json::value& value : list) {
+      if (value.is_object() && text_of(value.get_object(), "id") == begun->first) {
+        found = &value.get_object();
+        break;
+      }
+    }
+    if (found != nullptr && !is_true(*found, "ended")) {
+      ++begun;
+      continue;
+    }
+    const Begun move = begun->second;
+    begun = begun_.erase(begun);
+    if (found != nullptr && text_of(*found, "step") == "undone") {
+      take_failure(move, text_of(*found, "error"));
+    }
+  }
+}
+
+// One move from here at a time; those that an earlier flowcond began count too, those that people
+// began do not.
+bool Balancer::is_busy() const {
+  if (is_beginning_ || !begun_.empty()) return true;
+  const json::array list = moves_.list(kMovesLookedAt);
+  return std::any_of(list.begin(), list.end(), [](const json::value& value) {
+    return value.is_object() && !is_true(value.get_object(), "ended") &&
+           text_of(value.get_object(), "side") == "source" &&
+           text_of(value.get_object(), "cause") != name(Cause::person);
+  });
+}
+
+// This host, and those that are there, take something and did not refuse this container before.
+std::vector<policy::Worker> Balancer::workers(const std::string& container, bool is_leaving) const {
+  std::vector<policy::Worker> all;
+  all.push_back({network_.own_id(), counts(), host_.view().usage});
+  for (const Neighbour& neighbour : network_.neighbours()) {
+    if (!neighbour.is_reachable || !neighbour.state || neighbour.state->draining) continue;
+    // One that drains has no host to spare: it asks again where it was refused.
+    if (!is_leaving && attempts_.is_refused(container, neighbour.id)) continue;
+    all.push_back({neighbour.id, neighbour.state->counts, neighbour.state->usage});
+  }
+  return all;
+}
+
+// The first that still wants to move and may be tried now; those that want to no more are dropped.
+std::optional<std::string> Balancer::next_request() {
+  const std::vector<std::string> jobs = host_.view().jobs;
+  const auto is_over = [&](const std::string& id) {
+    const balance::Mark* mark = marks_.find(id);
+    const bool is_there = std::find(jobs.begin(), jobs.end(), id) != jobs.end();
+    return !is_there || mark == nullptr || mark->category != policy::Category::cc ||
+           mark->migrated || !moves_.is_movable(id) || attempts_.is_exhausted(id);
+  };
+  requests_.erase(std::remove_if(requests_.begin(), requests_.end(), is_over), requests_.end());
+  const double now = clock_().steady;
+  for (const std::string& id : requests_) {
+    if (attempts_.may_try(id, now) && !moves_.is_moving(id)) return id;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Balancer::next_to_leave() const {
+  const double now = clock_().steady;
+  for (const std::string& id : host_.view().jobs) {
+    if (moves_.is_movable(id) && !moves_.is_moving(id) && attempts_.may_try(id, now)) return id;
+  }
+  return std::nullopt;
+}
+
+// False where there is nothing to decide now.
+Async<bool> Balancer::speculate_one() {
+  if (!host_.config().speculate || is_balancing() || network_.is_draining()) requests_.clear();
+  if (requests_.empty() || is_busy()) co_return false;
+  const std::optional<std::string> container = next_request();
+  if (!container) co_return false;
+  std::erase(requests_, *container);
+  policy::SpeculateState state;
+  state.container = *container;
+  state.source = network_.own_id();
+  state.workers = workers(*container, false);
+  // Alone it would be marked as moved for good, and be still here when others come.
+  if (state.workers.size() < 2) co_return true;
+  const policy::SpeculateDecision decision = policy::decide_speculate(state);
+  record("speculate", policy::to_json(state), policy::to_json(decision));
+  if (!decision.move) {
+    ctrl::log::info("container " + shown(*container) +
+                    " has converged and stays: no host has less to do");
+    marks_.mark_migrated(*container, clock_().steady);
+    save({*container}, {});
+    co_return true;
+  }
+  std::string id = *container, target = decision.target;
+  (void)co_await send_away(std::move(id), std::move(target), Cause::speculate);
+  co_return true;
+}
+
+Async<bool> Balancer::drain_one() {
+  if (!network_.is_draining() || is_busy()) co_return false;
+  const std::optional<std::string> container = next_to_leave();
+  if (!container) co_return false;
+  policy::SpeculateState state;
+  state.draining = true;
+  state.container = *container;
+  state.source = network_.own_id();
+  state.workers = workers(*container, true);
+  const policy::SpeculateDecision decision = policy::decide_speculate(state);
+  if (!decision.move) co_return false;  // nobody is there: looked at again soon
+  record("speculate", policy::to_json(state), policy::to_json(decision));
+  std::string id = *container, target = decision.target;
+  (void)co_await send_away(std::move(id), std::move(target), Cause::drain);
+  co_return true;
+}
+
+Async<Result<std::string>> Balancer::send_away(std::string container, std::string target,
+                                               Cause cause) {
+  ctrl::log::info("container " + shown(container) + " goes to " + host_name(target) + " (" +
+                  name(cause) + ")");
+  MoveOrder order;
+  order.container = container;
+  order.target = target;
+  order.cause = cause;
+  is_beginning_ = true;
+  Result<std::string> begun = co_await moves_.begin(std::move(order));
+  is_beginning_ = false;
+  const Begun move{container, target, cause};
+  if (begun) {
+    begun_[*begun] = move;
+  } else {
+    take_failure(move, begun.error().message());
+  }
+  network_.tell();
+  co_return begun;
+}
+
+void Balancer::take_failure(const Begun& move, const std::string& why) {
+  const std::string& id = move.container;
+  attempts_.fail(id, move.target, clock_().steady, 2 * host_.config().categorise_interval);
+  const bool is_last = attempts_.is_exhausted(id);
+  ctrl::log::warning("container " + shown(id) + " was not moved to " + host_name(move.target) +
+                     ": " + printable(why, 300) +
+                     (is_last ? " (tried three times, and no more)" : " (tried again later)"));
+  const bool is_waiting = std::find(requests_.begin(), requests_.end(), id) != requests_.end();
+  if (move.cause == Cause::speculate && !is_last && !is_waiting) requests_.push_back(id);
+}
+
+}  // namespace flowcon::cluster

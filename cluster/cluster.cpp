@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/cluster.h"
+
+#include "base/text.h"
+#include "cluster/balancer.h"
+#include "cluster/lives.h"
+#include "cluster/migration/mover.h"
+#include "cluster/peers/peers.h"
+#include "ctrl/exposition.h"
+#include "ctrl/log.h"
+
+namespace flowcon::cluster {
+namespace {
+
+using ctrl::Async;
+using ctrl::api::failure;
+using ctrl::api::Request;
+using ctrl::api::Response;
+
+class Cluster : public ctrl::Companion {
+ public:
+  Cluster(ctrl::LocalHost& host, std::unique_ptr<ctrl::api::Server> server)
+      : peers_(host, std::move(server)),
+        mover_(migration::make_mover(host, peers_, lives_)),
+        balancer_(host, peers_, *mover_) {
+    lives_.join(balancer_, &host);
+    if (peers_.server() != nullptr) {
+      peers_.server()->serve_bodies(
+          [this](const Request& request) { return mover_->has_long_body(request); },
+          [this](Request head, ctrl::Pull body) {
+            return answer_long(std::move(head), std::move(body));
+          });
+    }
+    peers_.join({[this] { return balancer_.counts(); },
+                 [this](Request request, std::string id) {
+                   return answer_peer(std::move(request), std::move(id));
+                 },
+                 [this] { balancer_.look(); }});
+  }
+
+  Async<void> begin() override {
+    co_await peers_.begin();
+    if (!peers_.has_identity()) co_return;
+    co_await balancer_.begin();
+    co_await mover_->start();
+  }
+
+  void look(double now) override {
+    balancer_.look();
+    peers_.look(now);
+  }
+
+  [[nodiscard]] bool answers(const ctrl::api::Call& call) const override {
+    return peers_.answers(call) || balancer_.answers(call) || mover_->answers(call);
+  }
+
+  Async<Response> answer(ctrl::api::Call call, Request request) override {
+    if (mover_->answers(call)) return mover_->answer(std::move(call), std::move(request));
+    if (balancer_.answers(call)) return balancer_.answer(std::move(call), std::move(request));
+    return peers_.answer(std::move(call), std::move(request));
+  }
+
+  [[nodiscard]] std::string explain(const ctrl::store::Round& round,
+                                    const std::string& id) const override {
+    return balancer_.explain(round, id);
+  }
+
+  [[nodiscard]] bool is_moving(const std::string& id) const override {
+    return mover_->is_moving(id);
+  }
+
+  void add_metrics(ctrl::Exposition& out) const override {
+    out.add("flowcon_draining", peers_.is_draining() ? 1 : 0);
+    for (const Neighbour& peer : peers_.neighbours()) {
+      out.add("flowcon_peer_up", {{"peer", peer.name}}, peer.is_reachable ? 1 : 0);
+      if (!peer.state) continue;
+      out.add("flowcon_peer_containers", {{"peer", peer.name}},
+              static_cast<double>(peer.state->containers));
+      out.add("flowcon_peer_usage_ratio", {{"peer", peer.name}}, peer.state->usage);
+    }
+  }
+
+  void end() override {
+    balancer_.end();
+    mover_->end();
+    peers_.end();
+  }
+
+ private:
+  // What peers ask of the rest; `id` is the peer's, known from its key.
+  Async<Response> answer_peer(Request request, std::string id) {
+    if (balancer_.answers_peer(request)) {
+      co_return co_await balancer_.answer_peer(std::move(request), std::move(id));
+    }
+    if (request.target.starts_with("/v1/peer/moves")) {
+      co_return co_await mover_->answer_peer(std::move(request), std::move(id));
+    }
+    const std::string verb = request.method + " " + request.target;
+    co_return failure(404, "there is no " + printable(verb, 200) +
+                               " for peers; docs/peers.md lists what there is");
+  }
+
+  // Plans and parts of moves; only the peer whose key it is sends one.
+  Async<Response> answer_long(Request head, ctrl::Pull body) {
+    Result<std::string> speaker = speaker_id(peers_, peers_.known_name(head.from));
+    if (!speaker) co_return failure(403, speaker.error().message());
+    co_return co_await mover_->answer_long(std::move(head), std::move(body), std::move(*speaker));
+  }
+
+  peers::Peers peers_;
+  JobLives lives_;
+  std::unique_ptr<migration::Mover> mover_;
+  Balancer balancer_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ctrl::Companion>> make_cluster(ctrl::LocalHost& host) {
+  std::string notice;
+  const ctrl::Config& config = host.config();
+  auto server =
+      ctrl::api::Server::listen(host.io(), config.peer_socket_path(), config.peer_group, &notice);
+  if (!server) {
+    host.warn("no peer can reach this host: " + server.error().message() +
+              " (another one: --peer-socket)");
+    return std::unique_ptr<ctrl::Companion>(new Cluster(host, nullptr));
+  }
+  // Most hosts have no peers: that the group is not there yet is told when the first one is added.
+  if (!notice.empty()) ctrl::log::debug(notice);
+  return std::unique_ptr<ctrl::Companion>(new Cluster(host, std::move(*server)));
+}
+
+}  // namespace flowcon::cluster

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a host accepts from its peers. Pure. The body comes from another machine: what is not known
+// here is refused, so that a member that some engine will understand one day opens no door.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+#include <vector>
+
+namespace flowcon::cluster::migration {
+
+/// [accept] of flowcon.conf. As it stands here nothing special is accepted.
+struct AcceptPolicy {
+  bool privileged = false;       ///< --privileged, and whatever takes away the engine's own fences
+  bool host_namespaces = false;  ///< network, PID, IPC, UTS, user or cgroup of the host
+  std::vector<std::string> capabilities;  ///< beyond the engine's default: "SYS_PTRACE"; "ALL"
+  std::vector<std::string> mounts;        ///< folders of this host; all below them too
+  std::vector<std::string> devices;       ///< paths, "/dev/fuse"; "gpu" for --gpus
+  std::vector<std::string> runtimes;      ///< beyond runc: "nvidia"
+  std::vector<std::string> log_drivers{"json-file", "local", "journald", "none"};
+};
+
+/// What the engine gets must be `body` rendered again, never the peer's own text: engines read
+/// members without regard to case and may take the first of two that we take the last of. Paths are
+/// judged as they are written: whoever mounts or copies opens them without following links out.
+///
+/// Every reason why `body`, of a POST /containers/create, is not accepted, in words for people;
+/// empty: it is. Linear in its size; at most kMaxRefusals reasons.
+[[nodiscard]] std::vector<std::string> refusals(const boost::json::object& body,
+                                                const AcceptPolicy& policy);
+
+inline constexpr std::size_t kMaxRefusals = 64;
+
+}  // namespace flowcon::cluster::migration

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what one engine says of a container to what another is asked to create: the same container,
+// or reasons why it cannot be the same. Pure. Every member of the engine's answer is known here and
+// carried over, or means something on its host alone and is refused or left out with a note; what
+// is not known is left out with a note too.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace flowcon::cluster::migration {
+
+/// The greatest answer of an engine on one container that is read, in bytes.
+inline constexpr std::size_t kMaxInspectBytes = 4U << 20;
+
+/// Limits as the user gave them, where flowcond's own were written over them in the engine's
+/// configuration. What is empty is taken from the engine's answer.
+/// Units: microseconds, billionths of a core, bytes; 0 = none given.
+struct OriginalLimits {
+  std::optional<std::int64_t> cpu_shares;
+  std::optional<std::int64_t> cpu_quota_us;
+  std::optional<std::int64_t> cpu_period_us;
+  std::optional<std::int64_t> nano_cpus;
+  std::optional<std::int64_t> memory_reservation_bytes;
+  std::optional<std::int64_t> blkio_weight;
+};
+
+/// A volume of the local driver, which travels.
+struct TravellingVolume {
+  std::string name;
+  std::string destination;
+};
+
+/// A folder or file of the host. Shared: the same on both hosts, by the user's word.
+struct HostMount {
+  std::string source;
+  std::string destination;
+  bool is_shared = false;
+};
+
+/// A container as it is to be created elsewhere.
+struct Description {
+  std::string id;  ///< at its own engine
+  std::string name;
+  std::string image;       ///< "sha256:…"
+  std::string image_name;  ///< as the user wrote it; for people
+  /// The body of POST /containers/create, which does not name the container. Without a restart
+  /// policy: the copy gets that when the move is through.
+  boost::json::object body;
+  boost::json::object restart_policy;  ///< as the engine writes it: Name, MaximumRetryCount
+  std::vector<TravellingVolume> volumes;
+  std::vector<HostMount> host_mounts;
+  std::vector<std::string> obstacles;  ///< why it cannot be moved; empty: it can
+  std::vector<std::string> notes;      ///< what will be another there
+};
+
+struct DescribeOptions {
+  OriginalLimits original;
+  /// Host mounts that are not shared may be copied.
+  bool may_copy_host_mounts = false;
+};
+
+/// `inspect` is the engine's answer to GET /containers/ID/json, of 20.10 to 28. The copy's
+/// environment gets FLOWCON_RESUME=1. Linear in its size.
+/// Errors: larger than kMaxInspectBytes, not JSON, or without a valid id, name or image; the
+/// sentence names it. That something cannot be moved is no error but an obstacle.
+[[nodiscard]] Result<Description> describe(std::string_view inspect,
+                                           const DescribeOptions& options);
+
+/// Why CRIU cannot move a container that would be created with `body`; empty: nothing is known to
+/// be in its way.
+[[nodiscard]] std::vector<std::string> criu_obstacles(const boost::json::object& body);
+
+}  // namespace flowcon::cluster::migration

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/migration/journal.h"
+
+#include <array>
+#include <utility>
+
+namespace flowcon::cluster::migration {
+namespace {
+
+constexpr std::array<const char*, 10> kSteps{"reserve", "save",   "transfer", "ready", "start",
+                                             "confirm", "remove", "done",     "undo",  "undone"};
+
+// The rules for one entry and one set of facts.
+class Rules {
+ public:
+  Rules(const Entry& entry, const Facts& facts) : entry_(entry), facts_(facts) {}
+
+  [[nodiscard]] Effect source() const;
+  [[nodiscard]] Effect target() const;
+
+ private:
+  // Stays at its step.
+  [[nodiscard]] Effect stay(Act act, std::string reason) const {
+    return {act, entry_.step, entry_.has_saved, false, std::move(reason)};
+  }
+
+  [[nodiscard]] bool peer_is(Step step) const {
+    return facts_.word == Word::step && facts_.peer == step;
+  }
+  [[nodiscard]] bool peer_undoes() const { return peer_is(Step::undo) || peer_is(Step::undone); }
+  // Only ever true of a target after its source has handed over.
+  [[nodiscard]] bool peer_may_run() const { return peer_is(Step::start) || peer_is(Step::confirm); }
+
+  // Moves on to `step`: its first act is what its own rule says, so that a crash between the two
+  // changes nothing.
+  [[nodiscard]] Effect go(Step step, std::string reason = {}) const {
+    Entry next = entry_;
+    next.step = step;
+    next.has_saved = entry_.has_saved || step == Step::save;
+    Effect effect = next_effect(next, facts_);
+    // One entry a write: where the next rule would move on at once, it does so when it is asked.
+    if (effect.step != step) effect = {Act::wait, step, next.has_saved, false, {}};
+    effect.has_saved = next.has_saved;
+    if (!reason.empty()) effect.reason = std::move(reason);
+    return effect;
+  }
+  [[nodiscard]] Effect undo(std::string reason) const {
+    Effect effect = go(Step::undo, std::move(reason));
+    // A full disk must not keep the job down. recover() undoes all of these steps as well.
+    effect.may_run_unwritten =
+        entry_.side == Side::source && entry_.step <= Step::transfer && effect.act == Act::start;
+    return effect;
+  }
+
+  // Why the source must turn back before the hand-over; empty where it need not.
+  [[nodiscard]] std::string source_obstacle() const;
+  // Why the target must turn back before it starts anything.
+  [[nodiscard]] std::string target_obstacle() const;
+
+  [[nodiscard]] Effect source_save() const;
+  [[nodiscard]] Effect source_transfer() const;
+  [[nodiscard]] Effect source_start() const;
+  [[nodiscard]] Effect source_undo() const;
+  [[nodiscard]] Effect target_reserve() const;
+  [[nodiscard]] Effect target_start() const;
+  [[nodiscard]] Effect target_confirm() const;
+  [[nodiscard]] Effect remove_and(Step closed) const;
+
+  const Entry& entry_;
+  const Facts& facts_;
+};
+
+std::string Rules::source_obstacle() const {
+  if (peer_undoes()) return "the target turned it down";
+  return facts_.give_up;
+}
+
+Effect Rules::source_save() const {
+  if (const std::string why = source_obstacle(); !why.empty()) return undo(why);
+  switch (facts_.copy) {
+    case Copy::unknown:
+      return stay(Act::wait, "the engine does not answer");
+    case Copy::running:
+      if (facts_.restarts) return stay(Act::disarm, "the engine must not start it meanwhile");
+      return stay(Act::save, "");
+    case Copy::stopped:
+    case Copy::finished:
+    case Copy::failed:
+      if (facts_.restarts) return stay(Act::disarm, "the engine must not start it meanwhile");
+      if (facts_.is_saved) return go(Step::transfer);
+      return undo("it stopped before it had saved");
+    case Copy::absent:
+    case Copy::created:
+      break;
+  }
+  return undo("it is gone");
+}
+
+Effect Rules::source_transfer() const {
+  // Only after a loss of the journal's last entry: what the target does is what counts.
+  if (peer_may_run() && facts_.copy != Copy::running) return go(Step::start);
+  if (const std::string why = source_obstacle(); !why.empty()) return undo(why);
+  if (facts_.copy == Copy::unknown) return stay(Act::wait, "the engine does not answer");
+  if (facts_.copy == Copy::running) return undo("it was started again meanwhile");
+  if (facts_.copy == Copy::absent) return undo("it was removed meanwhile");
+  if (facts_.restarts) return undo("it was given a restart policy meanwhile");
+  if (peer_is(Step::ready)) return go(Step::start);
+  return stay(Act::send, "");
+}
+
+Effect Rules::source_start() const {
+  if (peer_is(Step::undone)) return go(Step::undo, "the target gave it back");
+  if (facts_.is_taken_back) return go(Step::undo, "a person took it back");
+  if (peer_is(Step::confirm) || peer_is(Step::done)) return go(Step::remove);
+  if (facts_.copy == Copy::running) {
+    return stay(Act::stop, "it was handed over to the target, which may run it");
+  }
+  if (facts_.word == Word::knows_nothing) {
+    return stay(Act::report, "the target has no record of it: look there, then take it back");
+  }
+  return stay(Act::report, facts_.word == Word::none ? "what the target does is unknown" : "");
+}
+
+Effect Rules::source_undo() const {
+  if (facts_.copy == Copy::unknown) return stay(Act::wait, "the engine does not answer");
+  if (entry_.has_saved && facts_.copy != Copy::absent) {
+    if (facts_.copy != Copy::running) {
+      // Only after a loss of the journal's last entries: it hears `undo` and removes its copy.
+      if (peer_may_run()) return stay(Act::report, "the target may still run it");
+      return stay(Act::start, "it goes on here");
+    }
+    if (!facts_.has_own_policy) return stay(Act::arm, "");
+  }
+  if (!facts_.is_quiet) return stay(Act::wait, "it may still be stopping");
+  return {Act::close, Step::undone, entry_.has_saved, false, entry_.reason};
+}
+
+Effect Rules::source() const {
+  switch (entry_.step) {
+    case Step::reserve:
+      if (const std::string why = source_obstacle(); !why.empty()) return undo(why);
+      if (facts_.copy == Copy::unknown) return stay(Act::wait, "the engine does not answer");
+      if (facts_.copy != Copy::running) return undo("it does not run");
+      if (peer_is(Step::transfer)) return go(Step::save);
+      return stay(Act::report, "");
+    case Step::save:
+      return source_save();
+    case Step::transfer:
+      return source_transfer();
+    case Step::start:
+      return source_start();
+    case Step::remove:
+      return remove_and(Step::done);
+    case Step::undo:
+      return source_undo();
+    default:
+      return stay(Act::wait, "");
+  }
+}
+
+// The last act of either side: its copy is taken away, and then there is nothing left to do.
+Effect Rules::remove_and(Step closed) const {
+  if (facts_.copy == Copy::unknown) return stay(Act::wait, "the engine does not answer");
+  if (facts_.copy != Copy::absent) return stay(Act::remove, entry_.reason);
+  // What is under way could make something after it was found gone.
+  if (!facts_.is_quiet) return stay(Act::wait, "the engine may still be at work");
+  return {Act::close, closed, entry_.has_saved, false, entry_.reason};
+}
+
+std::string Rules::target_obstacle() const {
+  if (peer_undoes()) return "the source keeps it";
+  if (facts_.word == Word::knows_nothing) return "the source has no record of it";
+  if (peer_is(Step::remove) || peer_is(Step::done)) return "the source ended it without this host";
+  return facts_.give_up;
+}
+
+Effect Rules::target_reserve() const {
+  switch (facts_.copy) {
+    case Copy::unknown:
+      return stay(Act::wait, "the engine does not answer");
+    case Copy::absent:
+      if (entry_.step == Step::reserve) return stay(Act::prepare, "");
+      return undo("the copy was removed");
+    case Copy::created:
+      break;
+    default:
+      return undo("the copy was started before its time");
+  }
+  if (entry_.step == Step::reserve) return go(Step::transfer);
+  if (entry_.step == Step::transfer && facts_.is_received) return go(Step::ready);
+  if (entry_.step == Step::ready && peer_is(Step::start)) return go(Step::start);
+  return stay(Act::report, "");
+}
+
+Effect Rules::target_start() const {
+  if (peer_undoes()) return undo("the source took it back");
+  switch (facts_.copy) {
+    case Copy::unknown:
+      return stay(Act::wait, "the engine does not answer");
+    case Copy::running:
+    case Copy::finished:
+      return go(Step::confirm);
+    case Copy::created:
+    case Copy::stopped:
+      if (!facts_.give_up.empty()) return undo(facts_.give_up);
+      return stay(Act::start, "");
+    case Copy::absent:
+      return undo("the copy was removed");
+    case Copy::failed:
+      break;
+  }
+  return undo("it ended with an error as soon as it was started");
+}
+
+Effect Rules::target_confirm() const {
+  if (peer_undoes()) return undo("the source took it back");
+  if (facts_.copy == Copy::unknown) return stay(Act::wait, "the engine does not answer");
+  const bool is_source_through =
+      peer_is(Step::remove) || peer_is(Step::done) || facts_.word == Word::knows_nothing;
+  // Before it is started once more, lest a job that ends at once be started here for ever.
+  if (is_source_through && facts_.copy != Copy::absent && !facts_.has_own_policy) {
+    return stay(Act::arm, "");
+  }
+  if (facts_.copy == Copy::stopped || facts_.copy == Copy::created) return stay(Act::start, "");
+  if (!is_source_through) return stay(Act::report, "");
+  // A start that is still under way would start a job again that has ended since.
+  if (!facts_.is_quiet) return stay(Act::wait, "the engine may still be at work");
+  return {Act::close, Step::done, false, false, {}};
+}
+
+Effect Rules::target() const {
+  switch (entry_.step) {
+    case Step::reserve:
+    case Step::transfer:
+    case Step::ready:
+      if (const std::string why = target_obstacle(); !why.empty()) return undo(why);
+      return target_reserve();
+    case Step::start:
+      return target_start();
+    case Step::confirm:
+      return target_confirm();
+    case Step::undo:
+      return remove_and(Step::undone);
+    default:
+      return stay(Act::wait, "");
+  }
+}
+
+bool is_of(Side side, Step step) {
+  switch (step) {
+    case Step::save:
+    case Step::remove:
+      return side == Side::source;
+    case Step::ready:
+    case Step::confirm:
+      return side == Side::target;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+const char* name(Side side) { return side == Side::source ? "source" : "target"; }
+
+const char* name(Method method) { return method == Method::app ? "app" : "criu"; }
+
+const char* name(Step step) { return kSteps.at(static_cast<std::size_t>(step)); }
+
+const char* name(Act act) {
+  constexpr std::array<const char*, 11> kActs{"wait", "report", "prepare", "disarm",
+                                              "save", "send",   "start",   "stop",
+                                              "arm",  "remove", "close"};
+  return kActs.at(static_cast<std::size_t>(act));
+}
+
+std::optional<Step> parse_step(Side side, const std::string& word) {
+  for (std::size_t i = 0; i < kSteps.size(); ++i) {
+    if (word == kSteps[i] && is_of(side, static_cast<Step>(i))) return static_cast<Step>(i);
+  }
+  return {};
+}
+
+bool is_closed(const Entry& entry) {
+  return entry.step == Step::done || entry.step == Step::undone;
+}
+
+Effect next_effect(const Entry& entry, const Facts& facts) {
+  const Rules rules(entry, facts);
+  return entry.side == Side::source ? rules.source() : rules.target();
+}
+
+Effect recover(const Entry& entry, const Facts& facts) {
+  if (entry.step > Step::transfer) return next_effect(entry, facts);
+  Facts lost = facts;
+  lost.is_saved = false;
+  lost.is_received = false;
+  if (lost.give_up.empty()) lost.give_up = "flowcond was restarted meanwhile";
+  return next_effect(entry, lost);
+}
+
+Entry written(Entry entry, const Effect& effect) {
+  if (effect.step != entry.step) entry.attempt = 0;
+  if (effect.step == Step::undo && entry.step != Step::undo) entry.reason = effect.reason;
+  entry.step = effect.step;
+  entry.has_saved = effect.has_saved;
+  return entry;
+}
+
+}  // namespace flowcon::cluster::migration

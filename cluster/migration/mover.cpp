@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/migration/mover.h"
+
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cluster/migration/entry_json.h"
+#include "cluster/migration/json_parts.h"
+#include "cluster/migration/mover_state.h"
+#include "ctrl/pause.h"
+#include "ctrl/spawn.h"
+
+namespace flowcon::cluster::migration {
+namespace {
+
+namespace json = boost::json;
+using ctrl::Async;
+
+constexpr double kOrphanTime = 30;    // seconds in which an engine ends what a lost process asked
+constexpr double kFirstRest = 0.2;    // seconds
+constexpr double kLongestRest = 3;    // seconds; news wake it
+constexpr double kProof = 1;          // seconds that a copy has to run to be believed
+constexpr double kReserveTime = 600;  // seconds without a word until a reservation ends
+constexpr double kAskTime = 60;       // the same on the source, while the job still runs
+constexpr double kSendTime = 15;      // and while it is stopped
+constexpr std::size_t kKept = 200;    // ended moves that are shown
+
+// Of these the sentence says it already.
+bool is_own_word(const Error& error) { return error.code == boost::system::errc::timed_out; }
+
+}  // namespace
+
+double steady_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double wall_now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::unique_ptr<Mover> make_mover(ctrl::LocalHost& host, Network& network, Lives& lives) {
+  return std::make_unique<Movers>(host, network, lives);
+}
+
+Movers::Movers(ctrl::LocalHost& host, Network& network, Lives& lives)
+    : host_(host),
+      network_(network),
+      lives_(lives),
+      client_(host.io(), host.config().engine),
+      engine_(client_) {}
+
+// -------------------------------------------------------------------------------- the journal
+
+ctrl::store::Migration Movers::row_of(const Move& move) const {
+  ctrl::store::Migration row;
+  row.id = move.entry.id;
+  row.entry = render(move.entry);
+  json::object plan = is_closed(move.entry) ? json::object{} : to_json(move.plan);
+  plan["shown"] = describe_move(move, network_.own_name());
+  row.plan = render_json(plan);
+  row.started = move.started;
+  if (is_closed(move.entry)) row.ended = wall_now();
+  return row;
+}
+
+Async<Result<void>> Movers::save(MovePtr move) {
+  auto write = [this, row = row_of(*move)] { return host_.store().save_migration(row); };
+  co_return co_await host_.effects().run(std::move(write));
+}
+
+Async<void> Movers::start() {
+  if (const Result<ctrl::engine::Version> version = co_await client_.ping(); !version) {
+    ctrl::log::warning("moves wait for the engine: " + version.error().message());
+  }
+  auto read = [this] { return host_.store().migrations(kKept); };
+  Result<std::vector<ctrl::store::Migration>> rows = co_await host_.effects().run(std::move(read));
+  if (!rows) {
+    host_.warn(rows.error().message() + ": no container is moved");
+    co_return;
+  }
+  is_started_ = true;
+  for (const ctrl::store::Migration& row : *rows) {
+    const Result<json::value> plan_json = parse_json(row.plan);
+    const json::object shown = plan_json ? object_of(*plan_json, "shown") : json::object();
+    if (row.ended) {
+      json::object past = shown;
+      past["ended_wall"] = *row.ended;
+      past_.push_back(std::move(past));
+      continue;
+    }
+    Result<Entry> entry = parse_entry(row.entry);
+    Result<Plan> plan = parse_plan(row.plan);
+    if (!entry || !plan) {
+      host_.warn("a move in the journal cannot be read and is left alone: " +
+                 (entry ? plan : Result<Plan>(entry.error())).error().message());
+      continue;
+    }
+    auto move = std::make_shared<Move>(host_.io(), std::move(*entry), std::move(*plan));
+    move->is_fresh = true;
+    move->started = row.started;
+    move->began = steady_now();
+    const bool may_be_saving = move->is_source() && move->entry.step == Step::save;
+    move->quiet_from =
+        steady_now() + kOrphanTime + (may_be_saving ? move->plan.checkpoint.timeout : 0);
+    const json::value shown_value(shown);
+    move->account.peer_name =
+        text_of(shown_value, move->is_source() ? "target_name" : "source_name");
+    ctrl::log::info("move " + move->entry.id.substr(0, 8) + " of container " +
+                    printable(move->entry.name, 80) + " goes on at step " + name(move->entry.step));
+    launch(std::move(move));
+  }
+}
+
+void Movers::end() {
+  is_ended_ = true;
+  for (const auto& [id, move] : moves_) move->timer.cancel();
+}
+
+void Movers::launch(MovePtr move) {
+  moves_[move->entry.id] = move;
+  ctrl::spawn(host_.io(), "move " + move->entry.id.substr(0, 8), drive(move));
+}
+
+// False where it could not be written and must not be done.
+Async<bool> Movers::write_down(MovePtr move, Effect effect) {
+  const bool is_new = effect.step != move->entry.step || effect.has_saved != move->entry.has_saved;
+  if (!is_new && !move->is_unwritten) co_return true;
+  const Entry before = move->entry;
+  move->entry = written(move->entry, effect);
+  const Result<void> saved = co_await save(move);
+  if (saved) {
+    move->is_unwritten = false;
+  } else if (effect.may_run_unwritten || move->is_unwritten) {
+    complain(*move, saved.error());
+    move->is_unwritten = true;
+  } else {
+    move->entry = before;
+    complain(*move, saved.error());
+    if (move->give_up.empty()) move->give_up = saved.error().what;
+    co_return false;
+  }
+  if (is_new) {
+    move->is_fresh = false;
+    move->account.steps[name(move->entry.step)] = steady_now() - move->began;
+    ctrl::log::event(
+        ctrl::log::Event::move_step,
+        "move " + move->entry.id.substr(0, 8) + " of container " + printable(move->entry.name, 80) +
+            ": " + name(move->entry.side) + " " + name(move->entry.step) +
+            (move->entry.reason.empty() ? "" : ": " + printable(move->entry.reason, 300)),
+        move->entry.container);
+  }
+  co_return true;
+}
+
+// -------------------------------------------------------------------------------- what is next
+
+Async<void> Movers::drive(MovePtr move) {
+  while (!is_closed(move->entry) && !is_ended_) {
+    const Facts facts = co_await gather(move);
+    if (is_ended_) co_return;
+    Effect effect = move->is_fresh ? recover(move->entry, facts) : next_effect(move->entry, facts);
+    const Step before = move->entry.step;
+    if (!co_await write_down(move, effect)) {
+      co_await rest(move);
+      continue;
+    }
+    co_await hold(move);
+    if (is_ended_) co_return;
+    const bool is_done = co_await carry_out(move, std::move(effect));
+    if (is_done || move->entry.step != before) {
+      move->rest = 0;
+    } else {
+      co_await rest(move);
+    }
+  }
+  if (!is_ended_) close(move);
+}
+
+Async<void> Movers::rest(MovePtr move) {
+  if (!move->is_woken) {
+    move->rest = std::clamp(move->rest * 2, kFirstRest, kLongestRest);
+    move->timer.expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+        std::chrono::duration<double>(move->rest)));
+    (void)co_await move->timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+  }
+  if (move->is_woken) move->rest = 0;
+  move->is_woken = false;
+}
+
+void Movers::wake(Move& move) {
+  move.is_woken = true;
+  move.timer.cancel();
+}
+
+// For tests: waits at a step that is written and not yet acted on.
+Async<void> Movers::hold(MovePtr move) {
+  const std::string& wanted = host_.config().move_hold;
+  if (wanted.empty() || move->held == move->entry.step) co_return;
+  move->held = move->entry.step;
+  const std::string here = std::string(name(move->entry.side)) + "." + name(move->entry.step) + ":";
+  if (!wanted.starts_with(here)) co_return;
+  co_await ctrl::pause(std::atof(wanted.c_str() + here.size()));
+}
+
+// The source tells: the job was its own.
+void Movers::tell_end(const Move& move) {
+  if (!move.is_source()) return;
+  const bool is_there = move.entry.step == Step::done;
+  ctrl::Event event;
+  event.kind = is_there ? ctrl::EventKind::migrated : ctrl::EventKind::failure;
+  event.container = move.entry.name;
+  event.id = move.entry.container;
+  event.sentence = is_there ? "it runs on " + move.account.peer_name
+                            : "its move to " + move.account.peer_name + " was undone: " +
+                                  (move.entry.reason.empty() ? move.trouble : move.entry.reason);
+  host_.tell(std::move(event));
+}
+
+void Movers::close(const MovePtr& move) {
+  tell_end(*move);
+  json::object past = describe_move(*move, network_.own_name());
+  past["ended_wall"] = wall_now();
+  past_.insert(past_.begin(), std::move(past));
+  if (past_.size() > kKept) past_.resize(kKept);
+  moves_.erase(move->entry.id);
+  network_.tell();
+}
+
+void Movers::complain(Move& move, const Error& error) {
+  move.trouble = is_own_word(error) ? error.what : error.message();
+  if (!move.troubles.count()) return;
+  ctrl::log::event(ctrl::log::Event::move_trouble,
+                   "move " + move.entry.id.substr(0, 8) + " of container " +
+                       printable(move.entry.name, 80) + ": " + printable(move.trouble, 400),
+                   move.entry.container);
+}
+
+// What the other side says of itself, at any time.
+void Movers::hear(Move& move, const std::string& text) {
+  const Result<Entry> theirs = parse_entry(text);
+  if (!theirs || !is_other_side(move.entry, *theirs)) return;
+  move.heard = steady_now();
+  const bool is_news = move.word != Word::step || move.peer != theirs->step;
+  move.word = Word::step;
+  move.peer = theirs->step;
+  if (theirs->step == Step::undo && move.trouble.empty()) move.trouble = theirs->reason;
+  if (is_news) wake(move);
+}
+
+// Source: how long the copy runs already, whoever asked whom; each side by its own clock.
+void Movers::hear_running(Move& move, const json::value& said) {
+  const json::value& running = member(said, "running_for");
+  if (!running.is_number() || !move.stopped_at || move.account.stopped_seconds) return;
+  move.account.stopped_seconds =
+      steady_now() - *move.stopped_at - std::max(0.0, running.to_number<double>());
+}
+
+// -------------------------------------------------------------------------------- facts
+
+Async<Result<Seen>> Movers::look(MovePtr move) {
+  Seen none;
+  none.copy = Copy::absent;
+  if (!move->entry.container.empty()) {
+    std::string id = move->entry.container;
+    Result<Seen> seen = co_await engine_.look(std::move(id));
+    const bool is_gone =
+        !seen && seen.error().code == boost::system::errc::no_such_file_or_directory;
+    if (!is_gone || move->is_source()) co_return is_gone ? Result<Seen>(none) : seen;
+  }
+  if (move->is_source()) co_return none;
+  std::string made_for = move->entry.id;
+  co_return co_await engine_.look_made(std::move(made_for));
+}
+
+Async<Facts> Movers::gather(MovePtr move) {
+  Facts facts;
+  Result<Seen> seen = co_await look(move);
+  const bool proves =
+      seen && !move->is_source() && move->entry.step == Step::start && seen->copy == Copy::running;
+  if (proves) {
+    if (!move->running_since) move->running_since = steady_now();
+    const double left = *move->running_since + kProof - steady_now();
+    if (left > 0) {
+      co_await ctrl::pause(left);
+      seen = co_await look(move);
+    }
+  }
+  if (!seen) {
+    complain(*move, seen.error());
+  } else {
+    facts.copy = seen->copy;
+    facts.restarts = restarts(seen->restart_policy);
+    facts.has_own_policy = is_same_policy(seen->restart_policy, move->plan.restart_policy);
+    // Until it has its policy back, an engine that dies ends the copy and does not start it again.
+    const bool has_ended = seen->copy == Copy::finished || seen->copy == Copy::failed;
+    if (move->entry.step == Step::confirm && has_ended &&
+        restarts_after(move->plan.restart_policy, seen->exit_code)) {
+      facts.copy = Copy::stopped;
+    }
+    const bool is_clearing =
+        move->entry.step == Step::remove || (!move->is_source() && move->entry.step == Step::undo);
+    // Gone with all that belonged to it, or there is still something to remove.
+    if (is_clearing && facts.copy == Copy::absent && !move->is_cleared) facts.copy = Copy::created;
+    if (facts.copy == Copy::running && !move->running_since) move->running_since = steady_now();
+    if (facts.copy == Copy::failed) {
+      move->trouble = "it ended with status " + std::to_string(seen->exit_code) + " at once" +
+                      (seen->error.empty() ? "" : ": " + printable(seen->error, 200));
+    }
+  }
+  const double now = steady_now();
+  facts.is_quiet = now >= move->quiet_from && move->taking.empty();
+  facts.is_saved = move->is_saved;
+  facts.is_received = move->is_received && move->taking.empty();
+  facts.word = move->word;
+  facts.peer = move->peer;
+  facts.is_taken_back = move->is_taken_back;
+  const bool is_reserved = !move->is_source() && move->entry.step <= Step::ready;
+  if (is_reserved && now - std::max(move->heard, move->began) > kReserveTime &&
+      move->taking.empty() && move->give_up.empty()) {
+    move->give_up = "nothing was heard of the source for a long time";
+  }
+  const bool is_asking = move->is_source() && move->entry.step == Step::reserve;
+  const bool is_sending = move->is_source() && move->entry.step == Step::transfer;
+  const double silence = now - std::max(move->heard, move->began);
+  if ((is_asking && silence > kAskTime) || (is_sending && silence > kSendTime)) {
+    if (move->give_up.empty()) move->give_up = "nothing is heard of the target: " + move->trouble;
+  }
+  facts.give_up = move->give_up;
+  co_return facts;
+}
+
+// -------------------------------------------------------------------------------- who asks
+
+bool Movers::is_movable(const std::string& id) const {
+  const std::optional<ctrl::Settings> settings = host_.settings_of(id);
+  return settings &&
+         (settings->migrate == ctrl::Migrate::app || settings->migrate == ctrl::Migrate::criu);
+}
+
+bool Movers::is_moving(const std::string& id) const {
+  return std::any_of(moves_.begin(), moves_.end(),
+                     [&](const auto& one) { return one.second->entry.container == id; });
+}
+
+MovePtr Movers::find_by_container(const std::string& name) const {
+  for (const auto& [id, move] : moves_) {
+    const bool is_id =
+        name.size() >= 8 && (move->entry.container.starts_with(name) || id.starts_with(name));
+    if (move->entry.name == name || is_id) return move;
+  }
+  return nullptr;
+}
+
+std::int64_t Movers::reserved() const {
+  return std::count_if(moves_.begin(), moves_.end(), [](const auto& one) {
+    return !one.second->is_source() && one.second->entry.step <= Step::start;
+  });
+}
+
+std::string Movers::peer_name(const std::string& id) const {
+  for (const Neighbour& one : network_.neighbours()) {
+    if (one.id == id) return one.name;
+  }
+  return id.substr(0, 12);
+}
+
+json::array Movers::list(std::size_t most) const {
+  json::array all;
+  for (const auto& [id, move] : moves_) {
+    if (all.size() < most) all.push_back(describe_move(*move, network_.own_name()));
+  }
+  for (json::object past : past_) {
+    if (all.size() >= most) break;
+    const json::value ended = past["ended_wall"];
+    past.erase("ended_wall");
+    past["ended_age"] = ended.is_number() ? wall_now() - ended.to_number<double>() : 0;
+    all.push_back(std::move(past));
+  }
+  return all;
+}
+
+json::object describe_move(const Move& move, const std::string& here_name) {
+  const double now = steady_now();
+  const std::uint64_t bytes = move.account.bytes + (move.passing ? move.passing->bytes() : 0);
+  const double sending =
+      move.account.sending_seconds + (move.sending_since ? now - *move.sending_since : 0);
+  json::object out;
+  out["id"] = move.entry.id;
+  out["container"] = move.entry.container;
+  out["name"] = move.entry.name;
+  out["side"] = name(move.entry.side);
+  out["source"] = move.entry.source;
+  out["target"] = move.entry.target;
+  out["source_name"] = move.is_source() ? here_name : move.account.peer_name;
+  out["target_name"] = move.is_source() ? move.account.peer_name : here_name;
+  out["method"] = name(move.entry.method);
+  out["cause"] = cluster::name(move.plan.cause);
+  out["step"] = name(move.entry.step);
+  out["error"] = move.entry.reason.empty() ? printable(move.trouble, 500) : move.entry.reason;
+  out["bytes"] = bytes;
+  out["bytes_total"] = move.plan.bytes > 0 ? json::value(move.plan.bytes) : json::value(nullptr);
+  out["rate"] = sending > 0 ? static_cast<double>(bytes) / sending : 0;
+  out["seconds"] = now - move.began;
+  json::object steps;
+  for (const auto& [step, at] : move.account.steps) steps[step] = at;
+  out["steps"] = std::move(steps);
+  out["stopped_seconds"] = number_or_null(move.account.stopped_seconds);
+  out["ended"] = is_closed(move.entry);
+  return out;
+}
+
+}  // namespace flowcon::cluster::migration

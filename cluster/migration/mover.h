@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves containers: gathers the facts of each move, asks the journal's rules what is next, writes
+// that down and does it. The only part that stops, starts, makes or removes a container.
+#pragma once
+
+#include <memory>
+
+#include "cluster/moves.h"
+#include "cluster/network.h"
+#include "ctrl/api/call.h"
+#include "ctrl/api/server.h"
+#include "ctrl/companion.h"
+#include "ctrl/pull.h"
+
+namespace flowcon::cluster::migration {
+
+/// As ctrl::Companion is to the daemon: all on the loop.
+class Mover : public Moves {
+ public:
+  /// Once, when the network has its id: goes on with the moves that the journal holds.
+  virtual ctrl::Async<void> start() = 0;
+  /// Once, when the daemon stops. What is under way goes on at its next start.
+  virtual void end() = 0;
+
+  /// Calls of people: docs/api.md.
+  [[nodiscard]] virtual bool answers(const ctrl::api::Call& call) const = 0;
+  virtual ctrl::Async<ctrl::api::Response> answer(ctrl::api::Call call,
+                                                  ctrl::api::Request request) = 0;
+  /// What peers ask below /v1/peer/moves: docs/peers.md. `speaker` is the id of the host that
+  /// speaks; empty: none of the peers.
+  virtual ctrl::Async<ctrl::api::Response> answer_peer(ctrl::api::Request request,
+                                                       std::string speaker) = 0;
+  /// Is it one of those whose body may be long: a plan, a part?
+  [[nodiscard]] virtual bool has_long_body(const ctrl::api::Request& request) const = 0;
+  virtual ctrl::Async<ctrl::api::Response> answer_long(ctrl::api::Request head, ctrl::Pull body,
+                                                       std::string speaker) = 0;
+};
+
+[[nodiscard]] std::unique_ptr<Mover> make_mover(ctrl::LocalHost& host, Network& network,
+                                                Lives& lives);
+
+}  // namespace flowcon::cluster::migration

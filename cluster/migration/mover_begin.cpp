@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which move can be made: what the container is, what the target says of it.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "base/json.h"
+#include "base/random_id.h"
+#include "base/text.h"
+#include "cluster/migration/entry_json.h"
+#include "cluster/migration/json_parts.h"
+#include "cluster/migration/mover_state.h"
+#include "cluster/policy/speculate.h"
+
+namespace flowcon::cluster::migration {
+namespace {
+
+namespace json = boost::json;
+namespace files = std::filesystem;
+using ctrl::Async;
+
+constexpr double kAnswerTime = 20;              // seconds for one answer of a peer
+constexpr std::size_t kMostMeasured = 500'000;  // files that are looked at for an estimate
+
+// Bytes of the files below `folders`, as far as they were looked at.
+std::uint64_t measure(const std::vector<std::string>& folders) {
+  std::uint64_t bytes = 0;
+  std::size_t seen = 0;
+  for (const std::string& folder : folders) {
+    std::error_code code;
+    const auto options = files::directory_options::skip_permission_denied;
+    for (auto at = files::recursive_directory_iterator(folder, options, code);
+         !code && at != files::recursive_directory_iterator(); at.increment(code)) {
+      struct stat status {};
+      if (++seen > kMostMeasured) return bytes;
+      if (::lstat(at->path().c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
+        bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
+      }
+    }
+  }
+  return bytes;
+}
+
+// A line "NAME:\tVALUE" of /proc/PID/status.
+std::string status_of(std::int64_t pid, const std::string& wanted) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(wanted + ":")) continue;
+    const std::size_t at = line.find_first_not_of(" \t", wanted.size() + 1);
+    return at == std::string::npos ? "" : line.substr(at);
+  }
+  return "";
+}
+
+bool has_signal(const std::string& mask, int signal) {
+  return ((std::strtoull(mask.c_str(), nullptr, 16) >> (signal - 1)) & 1U) != 0;
+}
+
+bool is_shell(const std::string& name) {
+  constexpr std::array<const char*, 5> kShells{"sh", "bash", "dash", "ash", "zsh"};
+  return std::find(kShells.begin(), kShells.end(), name) != kShells.end();
+}
+
+bool lies_in_mount(const json::value& body, const std::string& path) {
+  for (const json::value& mount : list_of(member(body, "HostConfig"), "Mounts")) {
+    const std::string type = text_of(mount, "Type");
+    if (type != "tmpfs" && is_within(path, text_of(mount, "Target"))) return true;
+  }
+  return false;
+}
+
+bool has_log(const json::value& body) {
+  return text_of(member(member(body, "HostConfig"), "LogConfig"), "Type") != "none";
+}
+
+}  // namespace
+
+std::string why_deaf(std::int64_t pid, int signal) {
+  const std::string process = status_of(pid, "Name");
+  if (process.empty()) return "";
+  const std::string shown = "its first process (" + printable(process, 40) + ")";
+  // The kernel drops what the first process of a container has no handler for.
+  const std::string ids = status_of(pid, "NSpid");
+  const bool is_first = ids.ends_with("\t1");
+  const bool hears =
+      has_signal(status_of(pid, "SigCgt"), signal) || has_signal(status_of(pid, "SigBlk"), signal);
+  if (is_first && !hears) {
+    return shown + " does not handle " + ctrl::signal_name(signal) +
+           ", and no other process gets it: start the job by exec, or with docker run --init";
+  }
+  if (is_shell(process)) {
+    return shown + " is a shell, which hands no signal on: start the job by exec, or with " +
+           "docker run --init";
+  }
+  return "";
+}
+
+AcceptPolicy Movers::policy() const {
+  const ctrl::Config& config = host_.config();
+  AcceptPolicy policy;
+  policy.privileged = config.accept_privileged;
+  policy.host_namespaces = config.accept_host_namespaces;
+  policy.capabilities = config.accept_capabilities;
+  policy.mounts = config.accept_mounts;
+  policy.devices = config.accept_devices;
+  policy.runtimes = config.accept_runtimes;
+  return policy;
+}
+
+Result<Neighbour> Movers::neighbour(const std::string& name) const {
+  for (const Neighbour& one : network_.neighbours()) {
+    if (one.name != name && one.id != name && !(one.state && one.state->name == name)) continue;
+    if (one.is_reachable && !one.id.empty()) return one;
+    return bad_input(one.name + " is not reachable" +
+                     (one.error.empty() ? "" : ": " + printable(one.error, 300)));
+  }
+  return bad_input("there is no peer " + printable(name, 80) +
+                   "; docker flowcon peer ls shows those there are");
+}
+
+// By Algorithm 4, as if this host were not there.
+Result<Neighbour> Movers::best_neighbour() const {
+  policy::SpeculateState state;
+  const std::vector<Neighbour> all = network_.neighbours();
+  for (const Neighbour& one : all) {
+    if (!one.is_reachable || !one.state || one.state->draining || one.id.empty()) continue;
+    state.workers.push_back({one.id, one.state->counts, one.state->usage});
+  }
+  if (state.workers.empty()) return bad_input("no peer is reachable that takes containers");
+  const policy::SpeculateDecision decision = policy::decide_speculate(state);
+  return *std::find_if(all.begin(), all.end(),
+                       [&](const Neighbour& one) { return one.id == decision.target; });
+}
+
+Async<Result<Movers::Proposal>> Movers::propose(MoveOrder order) {
+  std::string wanted = order.container;
+  Result<Seen> seen = co_await engine_.look(std::move(wanted));
+  if (!seen) co_return seen.error();
+  Result<Description> described = describe(seen->inspect, {});
+  if (!described) co_return described.error();
+  Proposal made;
+  made.container = seen->id;
+  made.name = seen->name;
+  Plan& plan = made.plan;
+  std::vector<std::string>& against = made.obstacles;
+  against = described->obstacles;
+  const std::optional<ctrl::Settings> known = host_.settings_of(seen->id);
+  const ctrl::Settings settings = known ? *known : ctrl::parse_labels(seen->labels);
+  if (settings.migrate == ctrl::Migrate::no)
+    against.emplace_back("its label flowcon.migrate says no");
+  made.method =
+      order.method.value_or(settings.migrate == ctrl::Migrate::criu ? Method::criu : Method::app);
+  if (seen->copy != Copy::running) {
+    against.emplace_back("it does not run");
+  } else if (seen->is_paused) {
+    against.emplace_back("it is paused: docker unpause");
+  }
+  if (is_moving(seen->id)) against.emplace_back("it is on the move already");
+  Description copy = *described;
+  Result<Volumes> volumes = co_await engine_.look_at_volumes(std::move(copy));
+  if (!volumes) co_return volumes.error();
+  against.insert(against.end(), volumes->obstacles.begin(), volumes->obstacles.end());
+  plan.volumes = std::move(volumes->planned);
+  std::string image = described->image;
+  Result<ImageInfo> info = co_await image_info(client_, std::move(image));
+  if (info) {
+    plan.image = std::move(*info);
+  } else {
+    against.push_back("its image: " + info.error().message());
+  }
+  std::size_t number = 0;
+  for (const TravellingVolume& volume : described->volumes) {
+    plan.parts.push_back(
+        {"volume-" + std::to_string(number++), PartKind::volume, volume.destination});
+  }
+  plan.body = std::move(described->body);
+  plan.restart_policy = std::move(described->restart_policy);
+  plan.image_name = described->image_name;
+  plan.cause = order.cause;
+  plan.checkpoint = settings.checkpoint;
+  if (made.method == Method::criu) {
+    const std::vector<std::string> more = criu_obstacles(plan.body);
+    against.insert(against.end(), more.begin(), more.end());
+    plan.parts.push_back({"layer", PartKind::layer, ""});
+    Result<std::string> why = co_await engine_.why_no_criu();
+    if (!why) co_return why.error();
+    if (!why->empty()) against.push_back("CRIU: " + *why);
+  } else if (!plan.checkpoint.path.empty() && !lies_in_mount(plan.body, plan.checkpoint.path)) {
+    plan.parts.push_back({"path", PartKind::path, plan.checkpoint.path});
+  } else if (plan.parts.empty() && plan.checkpoint.path.empty()) {
+    against.emplace_back(
+        "nothing of what it has learnt would travel: it has no volume, and no label "
+        "flowcon.checkpoint.path says what it saves");
+  }
+  if (made.method == Method::app && plan.checkpoint.command.empty() &&
+      seen->copy == Copy::running) {
+    const int signal = plan.checkpoint.signal > 0 ? plan.checkpoint.signal : SIGTERM;
+    if (std::string deaf = why_deaf(seen->pid, signal); !deaf.empty()) {
+      against.push_back(std::move(deaf));
+    }
+  }
+  // CRIU's copy goes on in the line that it was in.
+  const std::string line = made.method == Method::criu ? "open" : "";
+  if (has_log(plan.body)) plan.parts.push_back({"log", PartKind::log, line});
+  std::string id = seen->id, state = host_.config().state_dir;
+  Result<CopyPlace> place = co_await find_place(client_, std::move(id), std::move(state));
+  if (!place) co_return place.error();
+  std::vector<std::string> folders;
+  for (const VolumePlace& volume : place->volumes) folders.push_back(volume.folder);
+  if (!place->upper.empty()) folders.push_back(place->upper);
+  if (made.method == Method::criu && place->upper.empty()) {
+    against.emplace_back("CRIU: its engine does not store it by overlay2");
+  }
+  auto look = [folders]() -> Async<std::uint64_t> { co_return measure(folders); };
+  auto measured =
+      boost::asio::co_spawn(disk_.get_executor(), std::move(look), boost::asio::use_awaitable);
+  plan.bytes = co_await std::move(measured);
+  co_return made;
+}
+
+// What the target has against it.
+Async<Result<std::vector<std::string>>> Movers::ask_target(Proposal proposal, std::string target) {
+  json::object body;
+  body["name"] = proposal.name;
+  body["plan"] = to_json(proposal.plan);
+  std::string method = "POST", path = "/v1/peer/moves/check", text = render_json(body);
+  const std::string shown = peer_name(target);
+  Result<Answer> answer = co_await network_.ask(std::move(target), std::move(method),
+                                                std::move(path), std::move(text), kAnswerTime);
+  if (!answer) co_return answer.error();
+  const Result<json::value> said = parse_json(answer->body);
+  if (!said) co_return bad_input(shown + " answers with no JSON");
+  std::vector<std::string> reasons;
+  if (answer->status != 200) {
+    reasons.push_back(shown + ": " + printable(text_of(*said, "error"), 400));
+    co_return reasons;
+  }
+  for (const json::value& reason : list_of(*said, "reasons")) {
+    if (reason.is_string())
+      reasons.push_back(shown + ": " + printable(std::string(reason.get_string()), 400));
+  }
+  co_return reasons;
+}
+
+// Why this host would not take the copy.
+Async<Result<std::vector<std::string>>> Movers::judge(std::string name, Plan plan) {
+  std::vector<std::string> reasons = refusals(plan.body, policy());
+  if (network_.is_draining()) reasons.emplace_back("this host is being drained");
+  if (!is_started_) reasons.emplace_back("its journal of moves cannot be read");
+  if (find_by_container(name)) reasons.emplace_back("another move of that name is not finished");
+  Result<std::vector<std::string>> conflicts =
+      co_await engine_.conflicts(std::move(name), std::move(plan));
+  if (!conflicts) co_return conflicts.error();
+  reasons.insert(reasons.end(), conflicts->begin(), conflicts->end());
+  co_return reasons;
+}
+
+Async<Result<std::vector<std::string>>> Movers::obstacles(MoveOrder order) {
+  const Result<Neighbour> target = neighbour(order.target);
+  if (!target) co_return target.error();
+  Result<Proposal> proposal = co_await propose(std::move(order));
+  if (!proposal) co_return proposal.error();
+  std::vector<std::string> reasons = proposal->obstacles;
+  if (proposal->plan.image.id.empty()) co_return reasons;
+  std::string id = target->id;
+  Result<std::vector<std::string>> theirs =
+      co_await ask_target(std::move(*proposal), std::move(id));
+  if (!theirs) co_return theirs.error();
+  reasons.insert(reasons.end(), theirs->begin(), theirs->end());
+  co_return reasons;
+}
+
+Async<Result<std::string>> Movers::begin(MoveOrder order) {
+  if (!is_started_) co_return bad_input("the journal of moves cannot be read");
+  const Result<Neighbour> target = neighbour(order.target);
+  if (!target) co_return target.error();
+  Result<Proposal> proposal = co_await propose(std::move(order));
+  if (!proposal) co_return proposal.error();
+  if (!proposal->obstacles.empty()) {
+    std::string all;
+    for (const std::string& one : proposal->obstacles) all += (all.empty() ? "" : "; ") + one;
+    co_return errno_error(EPERM, all);
+  }
+  Entry entry;
+  entry.id = random_id();
+  entry.container = proposal->container;
+  entry.name = proposal->name;
+  entry.source = network_.own_id();
+  entry.target = target->id;
+  entry.method = proposal->method;
+  auto move = std::make_shared<Move>(host_.io(), std::move(entry), std::move(proposal->plan));
+  if (move->entry.method == Method::criu) {
+    move->plan.parts.push_back({"checkpoint", PartKind::checkpoint, move->checkpoint_name()});
+  }
+  move->started = wall_now();
+  move->began = move->heard = steady_now();
+  move->account.peer_name = target->name;
+  move->account.steps[name(Step::reserve)] = 0;
+  // Nobody else may begin one while the journal is written.
+  if (is_moving(move->entry.container)) co_return errno_error(EPERM, "it is on the move already");
+  moves_[move->entry.id] = move;
+  const Result<void> saved = co_await save(move);
+  if (!saved) {
+    moves_.erase(move->entry.id);
+    co_return saved.error();
+  }
+  ctrl::log::info("move " + move->entry.id.substr(0, 8) + " of container " +
+                  printable(move->entry.name, 80) + " to " + target->name + " begins (" +
+                  cluster::name(move->plan.cause) + ", " + name(move->entry.method) + ")");
+  launch(move);
+  co_return move->entry.id;
+}
+
+}  // namespace flowcon::cluster::migration

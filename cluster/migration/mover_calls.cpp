@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+// What peers ask of the mover (docs/peers.md) and what people ask (docs/api.md).
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cluster/migration/entry_json.h"
+#include "cluster/migration/json_parts.h"
+#include "cluster/migration/mover_state.h"
+#include "ctrl/codec/field_reader.h"
+
+namespace flowcon::cluster::migration {
+namespace {
+
+namespace json = boost::json;
+using ctrl::Async;
+using ctrl::Pull;
+using ctrl::api::failure;
+using ctrl::api::Request;
+using ctrl::api::Response;
+
+constexpr const char* kMoves = "/v1/peer/moves";
+constexpr std::size_t kMostIncoming = 8;           // reservations at once
+constexpr std::uint64_t kSlack = 4ULL << 30;       // bytes beyond twice what was said
+constexpr std::uint64_t kMaxImage = 256ULL << 30;  // bytes
+
+Response answer_with(const json::object& body, unsigned status = 200) {
+  Response response;
+  response.status = status;
+  response.body = render_json(body);
+  return response;
+}
+
+Response refuse(const std::vector<std::string>& reasons) {
+  json::object body;
+  std::string all;
+  json::array list;
+  for (const std::string& one : reasons) {
+    all += (all.empty() ? "" : "; ") + one;
+    list.emplace_back(one);
+  }
+  body["error"] = all;
+  body["reasons"] = std::move(list);
+  return answer_with(body, 409);
+}
+
+// "/v1/peer/moves/ID/PART" → ID, PART.
+std::pair<std::string, std::string> split(const std::string& target) {
+  const std::string rest = target.substr(std::min(target.size(), std::string(kMoves).size() + 1));
+  const std::size_t slash = rest.find('/');
+  if (slash == std::string::npos) return {rest, ""};
+  return {rest.substr(0, slash), rest.substr(slash + 1)};
+}
+
+Async<Result<std::string>> read_all(Pull body, std::size_t most) {
+  std::string text;
+  for (;;) {
+    Result<std::string> piece = co_await body();
+    if (!piece) co_return piece.error();
+    if (piece->empty()) co_return text;
+    text += *piece;
+    if (text.size() > most) co_return errno_error(EFBIG, "it is too long");
+  }
+}
+
+// Waits until what was written below `folder` is on its disk.
+Result<void> sync_disk(const std::string& folder) {
+  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return errno_error(errno, "opening " + folder);
+  const int code = ::syncfs(file);
+  const int why = errno;
+  ::close(file);
+  return code == 0 ? Result<void>() : errno_error(why, "writing to the disk of " + folder);
+}
+
+Response no_such_move() { return failure(404, "nothing is known here of that move"); }
+
+}  // namespace
+
+// -------------------------------------------------------------------------------- peers
+
+bool Movers::has_long_body(const Request& request) const {
+  if (request.method == "POST") {
+    return request.target == kMoves || request.target == std::string(kMoves) + "/check";
+  }
+  return request.method == "PUT" && request.target.starts_with(std::string(kMoves) + "/");
+}
+
+Async<Response> Movers::answer_peer(Request request, std::string speaker) {
+  const auto [id, part] = split(request.target);
+  if (request.method != "POST" || id.empty() || !part.empty()) {
+    co_return failure(404, "there is no such verb for moves; docs/peers.md lists what there is");
+  }
+  std::string wanted = id;
+  co_return co_await take_report(std::move(wanted), std::move(request.body), std::move(speaker));
+}
+
+Async<Response> Movers::answer_long(Request head, Pull body, std::string speaker) {
+  if (!is_started_) co_return failure(503, "the journal of moves cannot be read");
+  if (head.method == "PUT") {
+    const auto [id, part] = split(head.target);
+    const auto found = moves_.find(id);
+    if (found == moves_.end()) co_return no_such_move();
+    const MovePtr move = found->second;
+    if (move->is_source() || speaker.empty() || speaker != move->entry.source) {
+      co_return failure(403, "it is not yours to send");
+    }
+    std::string name = part;
+    co_return co_await take_body(move, std::move(name), std::move(body));
+  }
+  Result<std::string> text = co_await read_all(std::move(body), kMaxPlanBytes);
+  if (!text) co_return failure(413, text.error().message());
+  if (head.target == kMoves) {
+    co_return co_await reserve(std::move(*text), std::move(speaker));
+  }
+  co_return co_await check(std::move(*text));
+}
+
+Response Movers::answer_of(const Move& move) const {
+  json::object body;
+  body["entry"] = *parse_json(render(move.entry));
+  if (!move.is_source()) {
+    body["needs_image"] = move.needs_image;
+    body["layers_there"] = static_cast<std::int64_t>(move.layers_there);
+    if (move.running_since) body["running_for"] = steady_now() - *move.running_since;
+  }
+  return answer_with(body);
+}
+
+Async<Response> Movers::check(std::string body) {
+  const Result<json::value> said = parse_json(body);
+  if (!said) co_return failure(422, said.error().message());
+  Result<Plan> plan = parse_plan(render_json(member(*said, "plan")));
+  std::string name = text_of(*said, "name");
+  if (!plan) co_return failure(422, plan.error().message());
+  if (!is_object_name(name)) co_return failure(422, "the name is none");
+  Result<std::vector<std::string>> reasons = co_await judge(std::move(name), std::move(*plan));
+  if (!reasons) co_return failure(502, reasons.error().message());
+  json::array list;
+  for (const std::string& one : *reasons) list.emplace_back(one);
+  co_return answer_with({{"reasons", std::move(list)}});
+}
+
+Async<Response> Movers::reserve(std::string body, std::string speaker) {
+  const Result<json::value> said = parse_json(body);
+  if (!said) co_return failure(422, said.error().message());
+  Result<Entry> theirs = parse_entry(render_json(member(*said, "entry")));
+  if (!theirs) co_return failure(422, theirs.error().message());
+  const std::string id = theirs->id;
+  const bool is_for_us = theirs->side == Side::source && theirs->target == network_.own_id();
+  if (!is_for_us || speaker.empty() || theirs->source != speaker) {
+    co_return failure(403, "the move is not one from the host that asks to this one");
+  }
+  if (const auto found = moves_.find(id); found != moves_.end()) {
+    hear(*found->second, render(*theirs));
+    co_return answer_of(*found->second);
+  }
+  // Ended already, or asked for twice while the first one is looked at.
+  auto read = [this, id] { return host_.store().migration(id); };
+  const Result<ctrl::store::Migration> before = co_await host_.effects().run(std::move(read));
+  if (before) co_return refuse({"that move has ended here"});
+  if (theirs->step != Step::reserve) co_return no_such_move();
+  if (reserving_.contains(id)) co_return failure(503, "it is being looked at");
+  Result<Plan> plan = parse_plan(render_json(member(*said, "plan")));
+  if (!plan) co_return failure(422, plan.error().message());
+  if (static_cast<std::size_t>(reserved()) + reserving_.size() >= kMostIncoming) {
+    co_return refuse({"too many containers are on their way here"});
+  }
+  reserving_.insert(id);
+  plan->has_brought_image = false;
+  std::string name = theirs->name, image = plan->image.id;
+  Plan copy = *plan;
+  Result<std::vector<std::string>> reasons = co_await judge(std::move(name), std::move(copy));
+  Result<ImageInfo> there = co_await image_info(client_, std::move(image));
+  Result<std::size_t> layers = std::size_t{0};
+  if (!there && reasons && reasons->empty()) {
+    ImageInfo wanted = plan->image;
+    layers = co_await layers_there(client_, std::move(wanted));
+  }
+  reserving_.erase(id);
+  if (!reasons) co_return failure(502, reasons.error().message());
+  if (!reasons->empty()) co_return refuse(*reasons);
+  if (!layers) co_return refuse({layers.error().message()});
+  if (find_by_container(theirs->name)) co_return refuse({"another move of that name has begun"});
+  Entry entry = *theirs;
+  entry.side = Side::target;
+  entry.container.clear();
+  entry.reason.clear();
+  entry.attempt = 0;
+  auto move = std::make_shared<Move>(host_.io(), std::move(entry), std::move(*plan));
+  move->needs_image = !there;
+  move->plan.has_brought_image = !there;
+  move->layers_there = *layers;
+  move->started = wall_now();
+  move->began = steady_now();
+  move->account.peer_name = peer_name(speaker);
+  move->account.steps[migration::name(Step::reserve)] = 0;
+  hear(*move, render(*theirs));
+  moves_[id] = move;
+  const Result<void> saved = co_await save(move);
+  if (!saved) {
+    moves_.erase(id);
+    co_return refuse({saved.error().message()});
+  }
+  ctrl::log::info("move " + id.substr(0, 8) + " of container " + printable(move->entry.name, 80) +
+                  " from " + move->account.peer_name + " begins");
+  launch(move);
+  network_.tell();
+  co_return answer_of(*move);
+}
+
+Async<Response> Movers::take_report(std::string id, std::string body, std::string speaker) {
+  const Result<json::value> said = parse_json(body);
+  if (!said) co_return failure(422, said.error().message());
+  const auto found = moves_.find(id);
+  if (found != moves_.end()) {
+    const MovePtr move = found->second;
+    if (speaker.empty() || speaker != move->other()) co_return failure(403, "it is not your move");
+    hear(*move, render_json(member(*said, "entry")));
+    hear_running(*move, *said);
+    co_return answer_of(*move);
+  }
+  auto read = [this, id] { return host_.store().migration(id); };
+  const Result<ctrl::store::Migration> row = co_await host_.effects().run(std::move(read));
+  if (!row) co_return no_such_move();
+  const Result<Entry> entry = parse_entry(row->entry);
+  const bool is_theirs = entry && (entry->source == speaker || entry->target == speaker);
+  if (!is_theirs) co_return failure(403, "it is not your move");
+  co_return answer_with({{"entry", *parse_json(row->entry)}});
+}
+
+Async<Response> Movers::take_body(MovePtr move, std::string name, Pull body) {
+  Metered metered;
+  const unsigned mine = ++move->tries;
+  move->taking[name] = mine;
+  move->passing = metered;
+  move->sending_since = steady_now();
+  const auto is_current = [move, name, mine] {
+    const auto found = move->taking.find(name);
+    return found != move->taking.end() && found->second == mine;
+  };
+  Pull watched = [is_current,
+                  counted = metered.wrap(std::move(body))]() -> Async<Result<std::string>> {
+    Result<std::string> piece = co_await counted();
+    if (!is_current()) piece = bad_input("it is taken no more");
+    co_return piece;
+  };
+  std::string wanted = name;
+  Result<void> taken = co_await take_one(move, std::move(wanted), std::move(watched));
+  if (taken && !metered.is_whole()) taken = bad_input("it did not come whole");
+  move->account.bytes += metered.bytes();
+  if (!is_current()) co_return failure(409, "it is taken no more");
+  if (move->sending_since) move->account.sending_seconds += steady_now() - *move->sending_since;
+  move->passing.reset();
+  move->sending_since.reset();
+  if (taken) {
+    move->received.insert(name);
+    if (name == "image") move->needs_image = false;
+    if (name != "image") taken = co_await believe_received(move);
+  }
+  if (is_current()) move->taking.erase(name);
+  move->heard = steady_now();
+  wake(*move);
+  if (!taken) {
+    complain(*move, taken.error());
+    const bool is_full = taken.error().code == boost::system::errc::no_space_on_device;
+    co_return failure(is_full ? 507 : 422, taken.error().message());
+  }
+  co_return answer_with({{"bytes", metered.bytes()}, {"sha256", metered.sha256()}});
+}
+
+Async<Result<void>> Movers::take_one(MovePtr move, std::string name, Pull body) {
+  const Step step = move->entry.step;
+  if (name == "image") {
+    if (step != Step::reserve || !move->needs_image) co_return bad_input("no image is awaited");
+    ImageInfo image = move->plan.image;
+    co_return co_await take_image(client_, std::move(image), move->layers_there, std::move(body),
+                                  kMaxImage);
+  }
+  if (step != Step::transfer || move->entry.container.empty()) {
+    co_return bad_input("no data is awaited at step " + std::string(migration::name(step)));
+  }
+  std::string id = move->entry.container;
+  if (name == "life") {
+    Result<std::string> life = co_await read_all(std::move(body), kMaxLifeBytes);
+    if (!life) co_return life.error();
+    co_return co_await lives_.import_life(std::move(id), std::move(*life), move->plan.cause);
+  }
+  for (const Part& part : move->plan.parts) {
+    if (part.name != name) continue;
+    std::string state = host_.config().state_dir;
+    Result<CopyPlace> place = co_await find_place(client_, std::move(id), std::move(state));
+    if (!place) co_return place.error();
+    Part wanted = part;
+    PartLimits limits;
+    limits.bytes = 2 * move->plan.bytes + kSlack;
+    co_return co_await take_part(client_, std::move(*place), std::move(wanted), std::move(body),
+                                 limits);
+  }
+  co_return bad_input("no such part is awaited");
+}
+
+// When all is there, and on the disk, it counts as received.
+Async<Result<void>> Movers::believe_received(MovePtr move) {
+  const bool has_all =
+      move->received.contains("life") &&
+      std::all_of(move->plan.parts.begin(), move->plan.parts.end(),
+                  [&](const Part& one) { return move->received.contains(one.name); });
+  if (!has_all) co_return Result<void>();
+  std::string id = move->entry.container, state = host_.config().state_dir;
+  Result<CopyPlace> place = co_await find_place(client_, std::move(id), std::move(state));
+  if (!place) co_return place.error();
+  auto sync = [folder = place->folder]() -> Async<Result<void>> { co_return sync_disk(folder); };
+  auto synced =
+      boost::asio::co_spawn(disk_.get_executor(), std::move(sync), boost::asio::use_awaitable);
+  const Result<void> done = co_await std::move(synced);
+  if (done) move->is_received = true;
+  co_return done;
+}
+
+// -------------------------------------------------------------------------------- people
+
+bool Movers::answers(const ctrl::api::Call& call) const {
+  if (call.peer) return false;
+  if (!call.container) return call.verb == "GET moves";
+  return call.verb == "POST migrate" || call.verb == "POST cancel-move" ||
+         call.verb == "POST take-back";
+}
+
+Async<Response> Movers::answer(ctrl::api::Call call, Request request) {
+  if (call.verb == "GET moves") co_return answer_with({{"moves", list(1000)}});
+  std::string name = *call.container;
+  if (call.verb == "POST migrate") {
+    co_return co_await migrate(std::move(name), std::move(request.body));
+  }
+  co_return co_await steer(std::move(name), call.verb == "POST take-back");
+}
+
+// {"host":"h2","method":"criu","dry_run":true}, each may be missing.
+Async<Response> Movers::migrate(std::string name, std::string body) {
+  MoveOrder order;
+  order.container = std::move(name);
+  bool is_dry = false;
+  if (!body.empty()) {
+    const Result<json::value> said = parse_json(body);
+    if (!said) co_return failure(422, said.error().message());
+    ctrl::codec::FieldReader reader(*said, "");
+    if (reader.find("host") != nullptr) order.target = reader.text("host");
+    if (reader.find("method") != nullptr) {
+      const std::string method = reader.text("method");
+      if (method != "app" && method != "criu") {
+        co_return failure(422, "the method is neither app nor criu");
+      }
+      order.method = method == "app" ? Method::app : Method::criu;
+    }
+    is_dry = reader.optional_bool("dry_run");
+    if (reader.failed()) co_return failure(422, reader.error().message());
+  }
+  const Result<Neighbour> target =
+      order.target.empty() ? best_neighbour() : neighbour(order.target);
+  if (!target) co_return failure(404, target.error().message());
+  order.target = target->id;
+  const auto status_of = [](const Error& error) -> unsigned {
+    if (error.code == boost::system::errc::no_such_file_or_directory) return 404;
+    return error.code == boost::system::errc::operation_not_permitted ? 409 : 502;
+  };
+  json::object out;
+  out["host"] = target->name;
+  if (is_dry) {
+    Result<std::vector<std::string>> against = co_await obstacles(std::move(order));
+    if (!against) co_return failure(status_of(against.error()), against.error().what);
+    json::array list;
+    for (const std::string& one : *against) list.emplace_back(one);
+    out["obstacles"] = std::move(list);
+    co_return answer_with(out);
+  }
+  Result<std::string> id = co_await begin(std::move(order));
+  if (!id) co_return failure(status_of(id.error()), id.error().what);
+  out["id"] = *id;
+  const auto move = moves_.find(*id);
+  out["name"] = move != moves_.end() ? move->second->entry.name : "";
+  co_return answer_with(out, 202);
+}
+
+Async<Response> Movers::steer(std::string name, bool takes_back) {
+  const MovePtr move = find_by_container(name);
+  if (!move || !move->is_source()) {
+    co_return failure(404,
+                      "no move of container " + printable(name, 80) + " from here is under way");
+  }
+  if (takes_back) {
+    if (move->entry.step != Step::start) {
+      co_return failure(409,
+                        "it was not handed over; docker flowcon migrate --cancel ends the move");
+    }
+    move->is_taken_back = true;
+  } else {
+    if (move->entry.step > Step::transfer) {
+      co_return failure(409, "it was handed over already and cannot be cancelled");
+    }
+    move->give_up = "a person cancelled it";
+  }
+  wake(*move);
+  co_return answer_with({{"id", move->entry.id}, {"name", move->entry.name}});
+}
+
+}  // namespace flowcon::cluster::migration

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the engine of one host says of a move's container, and what it is told to do with it. Each
+// is one request or a few; all may be repeated.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/migration/description.h"
+#include "cluster/migration/journal.h"
+#include "cluster/migration/mover_plan.h"
+#include "ctrl/async.h"
+#include "ctrl/engine/client.h"
+#include "ctrl/settings.h"
+
+namespace flowcon::cluster::migration {
+
+/// A container, as far as a move has to know.
+struct Seen {
+  Copy copy = Copy::unknown;
+  std::string id;
+  std::string name;
+  std::int64_t pid = 0;
+  std::int64_t exit_code = 0;
+  bool is_paused = false;
+  bool was_killed_for_memory = false;
+  std::string error;  ///< the engine's, of the last start
+  boost::json::object restart_policy;
+  std::map<std::string, std::string> labels;
+  std::string inspect;  ///< the whole answer
+};
+
+/// Restarts an engine by itself what has this policy?
+[[nodiscard]] bool restarts(const boost::json::object& policy);
+/// And after an end with this status?
+[[nodiscard]] bool restarts_after(const boost::json::object& policy, std::int64_t exit_code);
+/// Say both the same? Nothing is "no".
+[[nodiscard]] bool is_same_policy(const boost::json::object& a, const boost::json::object& b);
+
+/// Pure: the engine's answer to GET /containers/ID/json. Errors: none that is one.
+[[nodiscard]] Result<Seen> parse_seen(std::string text);
+
+struct Volumes {
+  std::vector<PlannedVolume> planned;
+  std::vector<std::string> obstacles;
+};
+
+class EngineSide {
+ public:
+  explicit EngineSide(ctrl::engine::Client& client) : client_(client) {}
+
+  /// By name or id. Errors: ENOENT there is none; the engine does not answer.
+  ctrl::Async<Result<Seen>> look(std::string name);
+  /// The container that was made for the move `id`; its copy is `absent` where there is none.
+  ctrl::Async<Result<Seen>> look_made(std::string id);
+  /// Names of the volumes that were made for the move `id`.
+  ctrl::Async<Result<std::vector<std::string>>> volumes_made(std::string id);
+
+  /// What describe() does not see of volumes: options, other containers that use them.
+  ctrl::Async<Result<Volumes>> look_at_volumes(Description description);
+
+  /// Why the plan cannot be made real here: name, volumes, network, ports, room. Errors: the engine
+  /// does not answer.
+  ctrl::Async<Result<std::vector<std::string>>> conflicts(std::string name, Plan plan);
+
+  /// Why this host's engine cannot use CRIU, in words; empty: it can, as far as can be seen.
+  /// Errors: it does not answer.
+  ctrl::Async<Result<std::string>> why_no_criu();
+
+  /// Makes the volumes and the container; its id.
+  ctrl::Async<Result<std::string>> make(std::string name, Plan plan, std::string id);
+  ctrl::Async<Result<void>> set_policy(std::string container, boost::json::object policy);
+  /// `checkpoint` "" = from its beginning.
+  ctrl::Async<Result<void>> start(std::string container, std::string checkpoint);
+  ctrl::Async<Result<void>> stop(std::string container);
+  ctrl::Async<Result<void>> kill(std::string container, int signal);
+  /// Runs `words` in the container; its exit status.
+  ctrl::Async<Result<std::int64_t>> execute(std::string container, std::vector<std::string> words,
+                                            double seconds);
+  ctrl::Async<Result<void>> make_checkpoint(std::string container, std::string checkpoint,
+                                            double seconds);
+  ctrl::Async<Result<void>> remove_checkpoint(std::string container, std::string checkpoint);
+  /// The container, running or not; none is fine.
+  ctrl::Async<Result<void>> remove(std::string container);
+  /// A volume that nobody uses any more; one that is used stays.
+  ctrl::Async<Result<void>> remove_volume(std::string name);
+
+ private:
+  ctrl::Async<Result<void>> expect(std::string method, std::string path, std::string body,
+                                   double seconds, std::string doing);
+  ctrl::Async<Result<boost::json::value>> get(std::string path, std::string doing);
+  ctrl::engine::Client& client_;
+};
+
+}  // namespace flowcon::cluster::migration

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state and parts of the mover, private to cluster/migration/mover*.cpp. Its methods are spread
+// by question: mover.cpp what is next and the journal, mover_acts.cpp doing it, mover_begin.cpp
+// which move can be made, mover_calls.cpp what peers and people ask. For .cpp files only: it
+// includes Asio.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cluster/migration/accept.h"
+#include "cluster/migration/metered.h"
+#include "cluster/migration/mover.h"
+#include "cluster/migration/mover_engine.h"
+#include "cluster/migration/mover_plan.h"
+#include "ctrl/effects.h"
+#include "ctrl/log.h"
+#include "ctrl/store/store.h"
+
+namespace flowcon::cluster::migration {
+
+/// What of a move is shown to people and kept after its end. Units: bytes as sent; seconds.
+struct Account {
+  std::string peer_name;  ///< as the other host is called here
+  std::uint64_t bytes = 0;
+  double sending_seconds = 0;
+  std::optional<double> stopped_seconds;  ///< from the request to save until the copy ran
+  std::map<std::string, double> steps;    ///< seconds since the beginning, by step
+};
+
+/// One move, one side of it, as long as it is not closed.
+struct Move {
+  Move(boost::asio::io_context& io, Entry the_entry, Plan the_plan)
+      : entry(std::move(the_entry)), plan(std::move(the_plan)), timer(io) {}
+
+  Entry entry;
+  Plan plan;
+  Account account;
+  double started = 0;         ///< wall
+  double began = 0;           ///< steady
+  bool is_fresh = false;      ///< found in the journal; nothing was decided about it since
+  bool is_unwritten = false;  ///< the entry could not be written and counts all the same
+
+  // What is known of the other side.
+  Word word = Word::none;
+  Step peer = Step::reserve;
+  double heard = 0;  ///< steady; when it last said something
+
+  // Facts that the process alone knows.
+  bool is_saved = false;
+  bool is_received = false;
+  bool is_cleared = false;  ///< all that was to be removed is
+  std::string give_up;
+  bool is_taken_back = false;
+  double quiet_from = 0;  ///< steady; until then a request of a lost process may act
+  /// Parts that are being taken, each with the number of its try: a connection that is dead and was
+  /// not closed must not stand in the way of the next.
+  std::map<std::string, unsigned> taking;
+  unsigned tries = 0;
+  std::set<std::string> received;       ///< names of parts
+  std::set<std::string> sent;           ///< names of parts
+  bool needs_image = false;             ///< source: the target asks for it
+  std::size_t layers_there = 0;         ///< how many of its layers need not travel
+  std::optional<double> running_since;  ///< steady; when the copy was first seen to run
+  std::optional<double> stopped_at;     ///< steady; when the source asked the job to save
+  std::optional<Metered> passing;       ///< the part that is on its way
+  std::optional<double> sending_since;  ///< steady
+
+  std::string trouble;  ///< what went wrong last, for people
+  ctrl::log::Repeated troubles;
+  double rest = 0;  ///< seconds until the next try
+  bool is_woken = false;
+  Step held = Step::undone;  ///< the last step that was held up for tests
+  boost::asio::steady_timer timer;
+
+  [[nodiscard]] bool is_source() const { return entry.side == Side::source; }
+  [[nodiscard]] const std::string& other() const {
+    return is_source() ? entry.target : entry.source;
+  }
+  /// CRIU's name for what it saves.
+  [[nodiscard]] std::string checkpoint_name() const { return "flowcon-" + entry.id.substr(0, 12); }
+};
+
+using MovePtr = std::shared_ptr<Move>;
+
+class Movers : public Mover {
+ public:
+  Movers(ctrl::LocalHost& host, Network& network, Lives& lives);
+
+  ctrl::Async<Result<std::string>> begin(MoveOrder order) override;
+  ctrl::Async<Result<std::vector<std::string>>> obstacles(MoveOrder order) override;
+  [[nodiscard]] bool is_movable(const std::string& id) const override;
+  [[nodiscard]] bool is_moving(const std::string& id) const override;
+  [[nodiscard]] std::int64_t reserved() const override;
+  [[nodiscard]] boost::json::array list(std::size_t most) const override;
+  ctrl::Async<void> start() override;
+  void end() override;
+  [[nodiscard]] bool answers(const ctrl::api::Call& call) const override;
+  ctrl::Async<ctrl::api::Response> answer(ctrl::api::Call call,
+                                          ctrl::api::Request request) override;
+  ctrl::Async<ctrl::api::Response> answer_peer(ctrl::api::Request request,
+                                               std::string speaker) override;
+  [[nodiscard]] bool has_long_body(const ctrl::api::Request& request) const override;
+  ctrl::Async<ctrl::api::Response> answer_long(ctrl::api::Request head, ctrl::Pull body,
+                                               std::string speaker) override;
+
+ private:
+  // mover.cpp
+  void launch(MovePtr move);
+  ctrl::Async<void> drive(MovePtr move);
+  ctrl::Async<Facts> gather(MovePtr move);
+  ctrl::Async<Result<Seen>> look(MovePtr move);
+  ctrl::Async<bool> write_down(MovePtr move, Effect effect);
+  ctrl::Async<Result<void>> save(MovePtr move);
+  ctrl::Async<void> hold(MovePtr move);
+  ctrl::Async<void> rest(MovePtr move);
+  void tell_end(const Move& move);
+  void close(const MovePtr& move);
+  void hear(Move& move, const std::string& text);
+  void hear_running(Move& move, const boost::json::value& said);
+  void wake(Move& move);
+  void complain(Move& move, const Error& error);
+  [[nodiscard]] ctrl::store::Migration row_of(const Move& move) const;
+  [[nodiscard]] std::string peer_name(const std::string& id) const;
+  [[nodiscard]] MovePtr find_by_container(const std::string& name) const;
+
+  // mover_acts.cpp: true where something may have changed.
+  ctrl::Async<bool> carry_out(MovePtr move, Effect effect);
+  ctrl::Async<bool> report(MovePtr move);
+  ctrl::Async<bool> prepare(MovePtr move);
+  ctrl::Async<bool> save_job(MovePtr move);
+  ctrl::Async<Result<void>> save_by_application(MovePtr move);
+  ctrl::Async<Result<void>> save_by_signal(MovePtr move, int signal);
+  ctrl::Async<bool> send(MovePtr move);
+  ctrl::Async<Result<void>> send_one(MovePtr move, std::string name, ctrl::Pull body, double idle);
+  ctrl::Async<Result<void>> send_image_of(MovePtr move);
+  ctrl::Async<Result<ctrl::Pull>> open_part(MovePtr move, std::string name);
+  ctrl::Async<bool> start_copy(MovePtr move);
+  ctrl::Async<bool> remove_copy(MovePtr move);
+  ctrl::Async<bool> took(MovePtr move, Result<void> result);
+
+  // mover_begin.cpp
+  struct Proposal {
+    std::string container;  ///< full id
+    std::string name;
+    Method method = Method::app;
+    Plan plan;
+    std::vector<std::string> obstacles;
+  };
+  ctrl::Async<Result<Proposal>> propose(MoveOrder order);
+  ctrl::Async<Result<std::vector<std::string>>> ask_target(Proposal proposal, std::string target);
+  ctrl::Async<Result<std::vector<std::string>>> judge(std::string name, Plan plan);
+  [[nodiscard]] Result<Neighbour> neighbour(const std::string& name) const;
+  [[nodiscard]] Result<Neighbour> best_neighbour() const;
+  [[nodiscard]] AcceptPolicy policy() const;
+
+  // mover_calls.cpp
+  ctrl::Async<ctrl::api::Response> migrate(std::string name, std::string body);
+  ctrl::Async<ctrl::api::Response> steer(std::string name, bool takes_back);
+  ctrl::Async<ctrl::api::Response> reserve(std::string body, std::string speaker);
+  ctrl::Async<ctrl::api::Response> check(std::string body);
+  ctrl::Async<ctrl::api::Response> take_report(std::string id, std::string body,
+                                               std::string speaker);
+  ctrl::Async<ctrl::api::Response> take_body(MovePtr move, std::string name, ctrl::Pull body);
+  ctrl::Async<Result<void>> take_one(MovePtr move, std::string name, ctrl::Pull body);
+  ctrl::Async<Result<void>> believe_received(MovePtr move);
+  [[nodiscard]] ctrl::api::Response answer_of(const Move& move) const;
+
+  ctrl::LocalHost& host_;
+  Network& network_;
+  Lives& lives_;
+  ctrl::engine::Client client_;
+  EngineSide engine_;
+  boost::asio::thread_pool disk_{1};       ///< waits for the disk
+  std::map<std::string, MovePtr> moves_;   ///< open ones, by id
+  std::set<std::string> reserving_;        ///< ids that are being looked at
+  std::vector<boost::json::object> past_;  ///< newest first
+  bool is_started_ = false;
+  bool is_ended_ = false;
+};
+
+/// Why the process `pid` of a container would not hear `signal`, in words; empty: it may.
+[[nodiscard]] std::string why_deaf(std::int64_t pid, int signal);
+
+/// Seconds on the steady clock.
+[[nodiscard]] double steady_now();
+/// Seconds since the epoch.
+[[nodiscard]] double wall_now();
+/// How a move is shown: docs/api.md.
+[[nodiscard]] boost::json::object describe_move(const Move& move, const std::string& here_name);
+
+}  // namespace flowcon::cluster::migration

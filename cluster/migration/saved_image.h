@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images as engines describe, save and load them. Pure: what an engine or a peer says, held to what
+// it may be.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace flowcon::cluster::migration {
+
+/// The most layers of an image that travels: engines take 127.
+inline constexpr std::size_t kMaxLayers = 256;
+
+/// An image by what it is made of: its id is the sum of its configuration, which names the layers.
+struct ImageInfo {
+  std::string id;                   ///< "sha256:" and 64 hexadecimal digits
+  std::vector<std::string> layers;  ///< diff ids, the lowest first, each as the id
+};
+
+/// "sha256:" and 64 hexadecimal digits, lower case?
+[[nodiscard]] bool is_digest(std::string_view text);
+
+/// Errors: an id or a layer that is no digest, no layers, more than kMaxLayers.
+[[nodiscard]] Result<void> check_image(const ImageInfo& image);
+
+/// The engine's answer to GET /images/ID/json. Errors: not JSON; those of check_image().
+[[nodiscard]] Result<ImageInfo> parse_image(std::string_view json);
+
+/// Has the image a name or a digest of a registry? Of the same answer.
+[[nodiscard]] bool has_name(std::string_view json);
+
+/// With how many layers both begin alike.
+[[nodiscard]] std::size_t common_layers(const std::vector<std::string>& one,
+                                        const std::vector<std::string>& other);
+
+/// Of the answer to GET /info: are images kept in containerd's store? Their ids are other sums.
+[[nodiscard]] bool keeps_images_in_containerd(std::string_view json);
+
+/// Of the answer to POST /images/load, which is 200 whatever came of it: the engine's error, as the
+/// engine says it; empty: none.
+[[nodiscard]] std::string load_error(std::string_view answer);
+
+/// The configuration that belongs to `image`. Errors: its sum is another; it names other layers.
+[[nodiscard]] Result<void> check_config(std::string_view config, const ImageInfo& image);
+
+/// The greatest configuration and the greatest manifest of an image, in bytes.
+inline constexpr std::uint64_t kMaxConfigBytes = 8U << 20;
+
+}  // namespace flowcon::cluster::migration

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// SHA-256 of bytes that come in pieces, by libcrypto in a context of its own, which reads no
+// configuration file.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace flowcon::cluster::migration {
+
+class Sha256 {
+ public:
+  Sha256();
+  ~Sha256();
+  Sha256(Sha256&&) noexcept;
+  Sha256& operator=(Sha256&&) noexcept;
+
+  void feed(std::string_view bytes);
+  /// 64 hexadecimal digits, lower case. Ends it: nothing may be fed afterwards.
+  [[nodiscard]] std::string finish();
+
+ private:
+  struct Digest;
+  std::unique_ptr<Digest> digest_;
+};
+
+/// 64 hexadecimal digits, lower case?
+[[nodiscard]] bool is_sha256(std::string_view text);
+
+}  // namespace flowcon::cluster::migration

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The moves of containers, as those who decide about them see them. cluster/migration is behind it.
+#pragma once
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/migration/journal.h"
+#include "ctrl/async.h"
+
+namespace flowcon::cluster {
+
+/// Who wants a container elsewhere.
+enum class Cause { person, speculate, rebalance, balance, drain };
+
+[[nodiscard]] const char* name(Cause cause);
+
+/// A container of this host is to go to another.
+struct MoveOrder {
+  std::string container;                    ///< name or id, of this host
+  std::string target;                       ///< id of a host
+  std::optional<migration::Method> method;  ///< empty: as its label flowcon.migrate says
+  Cause cause = Cause::person;
+};
+
+/// What is known of a job beside its container: history, marks, what people decided. Times in it
+/// are ages, so that no clock is compared. cluster/cluster.cpp puts it together.
+class Lives {
+ public:
+  virtual ~Lives() = default;
+  /// JSON, at most kMaxLifeBytes. `id` is of a container of this host.
+  virtual ctrl::Async<Result<std::string>> export_life(std::string id) = 0;
+  /// Before the copy `id` is started for the first time. What makes no sense is left out: a job
+  /// without a past is better than none. Errors: the store's.
+  virtual ctrl::Async<Result<void>> import_life(std::string id, std::string text, Cause cause) = 0;
+  /// The copy `id` will not be started.
+  virtual ctrl::Async<Result<void>> forget_life(std::string id) = 0;
+};
+
+inline constexpr std::size_t kMaxLifeBytes = 16U << 20;
+
+/// What the policy remembers of a container, and what goes with it to another host.
+class Memory {
+ public:
+  virtual ~Memory() = default;
+  /// The marks of a container of this host (full id), times as ages in seconds. Empty: there are
+  /// none.
+  [[nodiscard]] virtual boost::json::object export_marks(const std::string& id) const = 0;
+  /// Takes what came with a copy (its full id here), from another machine, as it is after a move
+  /// for `cause`. Errors: a member is missing or out of its range; nothing has changed.
+  virtual Result<void> import_marks(const std::string& id, const boost::json::object& marks,
+                                    Cause cause) = 0;
+  /// The copy will not be started.
+  virtual void forget_marks(const std::string& id) = 0;
+};
+
+class Moves {
+ public:
+  virtual ~Moves() = default;
+  /// Begins a move; returns its id once the journal has it. The rest is done beside. Errors: no
+  /// such container, it cannot be moved (all reasons), it is on the move, no such host.
+  virtual ctrl::Async<Result<std::string>> begin(MoveOrder order) = 0;
+  /// Every reason why the container would not be moved, those of the target too, in words; empty:
+  /// none is known. Changes nothing. Errors: no such container or host, no answer.
+  virtual ctrl::Async<Result<std::vector<std::string>>> obstacles(MoveOrder order) = 0;
+  /// May the policy move it: does its label say how?
+  [[nodiscard]] virtual bool is_movable(const std::string& id) const = 0;
+  /// Is this container of this host (full id) on the move, from here or to here?
+  [[nodiscard]] virtual bool is_moving(const std::string& id) const = 0;
+  /// Copies that are reserved here and do not run yet: they count as containers of this host.
+  [[nodiscard]] virtual std::int64_t reserved() const = 0;
+  /// Those under way, then those that have ended, newest first, at most `most`: docs/api.md.
+  [[nodiscard]] virtual boost::json::array list(std::size_t most) const = 0;
+};
+
+}  // namespace flowcon::cluster

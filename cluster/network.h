@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hosts that this one knows, as the rest of the cluster sees them. cluster/peers is behind it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/peers/message.h"
+#include "ctrl/async.h"
+
+namespace flowcon::cluster {
+
+/// A peer that is one: not this host itself, not a host that is listed twice.
+struct Neighbour {
+  std::string id;    ///< of its last connection: 32 hexadecimal digits; empty before the first
+  std::string name;  ///< as people name it here: the name of the link
+  bool is_reachable = false;  ///< its connection stands, and it answered within three heartbeats
+  std::optional<peers::State> state;  ///< the newest it told, however old
+  std::string error;                  ///< why it is not reachable, in words
+};
+
+struct Answer {
+  unsigned status = 0;
+  std::string body;
+};
+
+class Network {
+ public:
+  virtual ~Network() = default;
+  /// This host's id; empty where it has none yet.
+  [[nodiscard]] virtual const std::string& own_id() const = 0;
+  [[nodiscard]] virtual std::string own_name() const = 0;
+  /// Where another system decides who leads: the ids of the hosts that may, of which one does,
+  /// those that are not known left out. Empty: the lowest name does.
+  [[nodiscard]] virtual std::optional<std::vector<std::string>> leaders() const {
+    return std::nullopt;
+  }
+  /// Does this host give away what it has?
+  [[nodiscard]] virtual bool is_draining() const = 0;
+  /// In the order of their list.
+  [[nodiscard]] virtual std::vector<Neighbour> neighbours() const = 0;
+  /// One request to a peer's peer socket, on the connection that is open; the answer has to come
+  /// within `seconds`. Errors: no such peer, no connection, no answer; the sentence names the peer.
+  virtual ctrl::Async<Result<Answer>> ask(std::string id, std::string method, std::string target,
+                                          std::string body, double seconds) = 0;
+  /// The words of an ssh that bridges to the peer's socket, for a connection of one's own (much
+  /// data). Errors: no such peer.
+  [[nodiscard]] virtual Result<std::vector<std::string>> dial(const std::string& id) const = 0;
+  /// This host's state has changed; the peers are told at once.
+  virtual void tell() = 0;
+};
+
+/// The host that a request on the peer socket comes from: only its own key leads to `from`
+/// (ctrl::api::Request::from), so what it says of itself can be held against this id. Errors: in
+/// words for an answer of status 403: it did not say who it is, it is no peer, or its id is not
+/// known yet.
+[[nodiscard]] Result<std::string> speaker_id(const Network& network, const std::string& from);
+
+}  // namespace flowcon::cluster

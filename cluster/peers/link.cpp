@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/peers/link.h"
+
+#include <chrono>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cluster/peers/ssh.h"
+
+namespace flowcon::cluster::peers {
+
+namespace json = boost::json;
+
+Instant present() {
+  const auto seconds = [](auto time) {
+    return std::chrono::duration<double>(time.time_since_epoch()).count();
+  };
+  return {seconds(std::chrono::steady_clock::now()), seconds(std::chrono::system_clock::now())};
+}
+
+void Link::look(const Instant& now, double patience) {
+  const bool is_now = is_reachable(now, patience);
+  if (is_now == was_reachable) return;
+  was_reachable = is_now;
+  // It is not noticed at once that somebody fell silent.
+  const double silent = heard ? now.steady - heard->steady - patience : 0;
+  since = is_now || silent < 0 ? now.wall : now.wall - silent;
+}
+
+void Link::take_answer(const State& answer, const Instant& now, double heartbeat) {
+  heard = now;
+  const bool is_overtaken = state && pushed && now.steady - pushed->steady < heartbeat &&
+                            state->incarnation == answer.incarnation &&
+                            state->sequence > answer.sequence;
+  if (is_overtaken) return;
+  state = answer;
+  pushed.reset();
+}
+
+json::object Link::describe(const Instant& now, double patience) const {
+  json::object out;
+  const bool is_now = is_reachable(now, patience);
+  out["name"] = name;
+  out["user"] = address.user.empty() ? kPeerUser : address.user;
+  out["host"] = address.host;
+  out["port"] = address.port;
+  out["source"] = is_from_config ? "config" : is_from_swarm ? "swarm" : "command";
+  out["state"] = !unused.empty() ? "unused" : is_now ? "reachable" : "unknown";
+  out["since"] = since;
+  out["heard"] = number_or_null(heard ? std::optional(now.steady - heard->steady) : std::nullopt);
+  out["version"] = hello ? json::value(hello->version) : json::value(nullptr);
+  out["id"] = hello ? json::value(hello->id) : json::value(nullptr);
+  out["hostname"] = hello ? json::value(hello->host) : json::value(nullptr);
+  // The last that was known; `state` says whether it still holds.
+  json::object scores;
+  for (const char* member : {"pc", "wc", "cc"}) scores[member] = nullptr;
+  for (const char* member : {"usage", "cores", "memory", "containers", "draining"}) {
+    out[member] = nullptr;
+  }
+  if (state) {
+    scores["pc"] = state->counts.pc;
+    scores["wc"] = state->counts.wc;
+    scores["cc"] = state->counts.cc;
+    out["usage"] = state->usage;
+    out["cores"] = state->cores;
+    out["memory"] = state->memory;
+    out["containers"] = state->containers;
+    out["draining"] = state->draining;
+  }
+  out["scores"] = std::move(scores);
+  std::string said = unused.empty() ? error : unused;
+  if (said.empty() && !is_now) {
+    said =
+        heard ? name + " fell silent: is it switched on and in the network?" : "not connected yet";
+  }
+  out["error"] = valid_utf8(said);
+  return out;
+}
+
+}  // namespace flowcon::cluster::peers

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of one peer. For .cpp files only: it includes Asio.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/json/object.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/ssh_address.h"
+#include "cluster/peers/backoff.h"
+#include "cluster/peers/channel.h"
+#include "cluster/peers/message.h"
+#include "ctrl/log.h"
+#include "ctrl/mutex.h"
+
+namespace flowcon::cluster::peers {
+
+/// One moment on both clocks of this host, in seconds. No other host's clock is ever looked at.
+struct Instant {
+  double steady = 0;
+  double wall = 0;
+};
+
+[[nodiscard]] Instant present();
+
+struct Link {
+  Link(boost::asio::io_context& io, SshAddress where, bool is_configured)
+      : address(std::move(where)),
+        name(host_and_port(address)),
+        is_from_config(is_configured),
+        since(present().wall),
+        timer(io),
+        asking(io) {}
+
+  SshAddress address;
+  std::string name;  ///< host, with its port where that is not 22
+  bool is_from_config;
+  bool is_from_swarm = false;
+
+  std::optional<Hello> hello;     ///< of the last connection
+  std::optional<State> state;     ///< the newest
+  std::string error;              ///< why there is no connection; "" = there is one
+  std::string unused;             ///< why it is none of the peers; "" = it is one
+  std::optional<Instant> heard;   ///< when it last answered
+  std::optional<Instant> pushed;  ///< when `state` came, where it was pushed by the peer
+  double since;                   ///< wall: reachable or not since then
+  bool was_reachable = false;
+
+  boost::asio::steady_timer timer;  ///< what its coroutine waits for
+  ctrl::Mutex asking;               ///< one request at a time
+  std::shared_ptr<Channel> channel;
+  std::optional<State> told;  ///< what it was told last
+  Backoff backoff;
+  ctrl::log::Repeated failures;
+  bool is_due = false;     ///< it is to be told something now
+  bool is_wanted = false;  ///< it is to be looked at again now, used or not
+  bool is_ended = false;   ///< removed, or the daemon stops
+
+  /// It answered within `patience` seconds, and its connection has not ended since.
+  [[nodiscard]] bool is_reachable(const Instant& now, double patience) const {
+    return unused.empty() && error.empty() && heard && now.steady - heard->steady <= patience;
+  }
+  /// Keeps `since` true; to be called before it is read and after each answer.
+  void look(const Instant& now, double patience);
+  /// Takes what the peer answered on our connection. A newer state that it pushed meanwhile stays,
+  /// but no longer than `heartbeat` seconds: whoever else has a key must not speak for it for long.
+  void take_answer(const State& answer, const Instant& now, double heartbeat);
+
+  /// An entry of GET /v1/peers.
+  [[nodiscard]] boost::json::object describe(const Instant& now, double patience) const;
+};
+
+}  // namespace flowcon::cluster::peers

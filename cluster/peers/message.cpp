@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/peers/message.h"
+
+#include <algorithm>
+#include <boost/json/object.hpp>
+#include <cmath>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "ctrl/codec/field_reader.h"
+
+namespace flowcon::cluster::peers {
+namespace {
+
+namespace json = boost::json;
+using ctrl::codec::FieldReader;
+
+constexpr std::size_t kLongestName = 255;
+constexpr std::size_t kLongestVersion = 64;
+constexpr std::int64_t kMostContainers = 1'000'000;
+constexpr double kMostCores = 1'000'000;
+constexpr double kUsageNews = 0.05;
+
+Result<json::value> parse_message(std::string_view text) {
+  if (text.size() > kMaxMessage) return bad_input("the message is longer than 64 KiB");
+  return parse_json(text);
+}
+
+std::int64_t count_up_to(FieldReader& reader, std::string_view name, std::int64_t most) {
+  const std::int64_t count = reader.count(name);
+  if (!reader.failed()) reader.require(count <= most, name, "is too large");
+  return count;
+}
+
+// A text that is shown to people and to nobody else.
+std::string words(FieldReader& reader, std::string_view name, std::size_t most) {
+  const std::string text = reader.text(name);
+  if (reader.failed()) return "";
+  reader.require(!text.empty() && text.size() <= most, name, "is empty or too long");
+  return printable(text, most);
+}
+
+std::string host_id(FieldReader& reader, std::string_view name) {
+  std::string id = reader.text(name);
+  if (!reader.failed()) reader.require(is_host_id(id), name, "must be 32 hexadecimal digits");
+  return id;
+}
+
+std::int64_t from_one(FieldReader& reader, std::string_view name) {
+  const std::int64_t number = reader.count(name);
+  if (!reader.failed()) reader.require(number >= 1, name, "must be at least 1");
+  return number;
+}
+
+}  // namespace
+
+bool is_host_id(std::string_view text) {
+  return text.size() == 32 && std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
+Result<Hello> parse_hello(std::string_view text) {
+  const Result<json::value> parsed = parse_message(text);
+  if (!parsed) return parsed.error();
+  FieldReader reader(*parsed, "");
+  Hello hello;
+  const json::value protocol = reader.member("protocol");
+  FieldReader range(protocol, "protocol");
+  hello.protocol.min = from_one(range, "min");
+  hello.protocol.max = from_one(range, "max");
+  if (!range.failed()) {
+    range.require(hello.protocol.min <= hello.protocol.max, "max", "must be at least min");
+  }
+  reader.take_complaint(range);
+  hello.version = words(reader, "version", kLongestVersion);
+  hello.host = words(reader, "host", kLongestName);
+  hello.id = host_id(reader, "id");
+  hello.incarnation = from_one(reader, "incarnation");
+  if (reader.failed()) return reader.error();
+  return hello;
+}
+
+Result<State> parse_state(std::string_view text) {
+  const Result<json::value> parsed = parse_message(text);
+  if (!parsed) return parsed.error();
+  FieldReader reader(*parsed, "");
+  State state;
+  state.protocol = from_one(reader, "protocol");
+  if (!reader.failed()) {
+    // Only then do the other members mean what they do here.
+    const auto common = choose_protocol({}, {state.protocol, state.protocol});
+    if (!common) return common.error();
+  }
+  state.id = host_id(reader, "id");
+  state.name = words(reader, "name", kLongestName);
+  state.incarnation = from_one(reader, "incarnation");
+  state.sequence = from_one(reader, "sequence");
+  state.counts.pc = count_up_to(reader, "pc", kMostContainers);
+  state.counts.wc = count_up_to(reader, "wc", kMostContainers);
+  state.counts.cc = count_up_to(reader, "cc", kMostContainers);
+  state.usage = reader.number("usage");
+  state.cores = reader.number("cores");
+  state.memory = reader.count("memory");
+  state.containers = count_up_to(reader, "containers", kMostContainers);
+  state.draining = reader.optional_bool("draining");
+  if (!reader.failed()) {
+    // Written so that what is no number fails too.
+    reader.require(state.usage >= 0 && state.usage <= 1, "usage", "must be from 0 to 1");
+    reader.require(state.cores > 0 && state.cores <= kMostCores, "cores",
+                   "must be above 0 and at most 1000000");
+  }
+  if (reader.failed()) return reader.error();
+  return state;
+}
+
+Result<bool> parse_drain(std::string_view text) {
+  const Result<json::value> parsed = parse_message(text);
+  if (!parsed) return parsed.error();
+  FieldReader reader(*parsed, "");
+  const bool is_draining = reader.boolean("draining");
+  if (reader.failed()) return reader.error();
+  return is_draining;
+}
+
+std::string render(const Hello& hello) {
+  json::object out;
+  out["protocol"] = json::object{{"min", hello.protocol.min}, {"max", hello.protocol.max}};
+  out["version"] = hello.version;
+  out["host"] = hello.host;
+  out["id"] = hello.id;
+  out["incarnation"] = hello.incarnation;
+  return render_json(out);
+}
+
+std::string render(const State& state) {
+  json::object out;
+  out["protocol"] = state.protocol;
+  out["id"] = state.id;
+  out["name"] = state.name;
+  out["incarnation"] = state.incarnation;
+  out["sequence"] = state.sequence;
+  out["pc"] = state.counts.pc;
+  out["wc"] = state.counts.wc;
+  out["cc"] = state.counts.cc;
+  out["usage"] = state.usage;
+  out["cores"] = state.cores;
+  out["memory"] = state.memory;
+  out["containers"] = state.containers;
+  out["draining"] = state.draining;
+  return render_json(out);
+}
+
+std::string render_drain(bool is_draining) {
+  return is_draining ? R"({"draining":true})" : R"({"draining":false})";
+}
+
+Result<std::int64_t> choose_protocol(const Protocol& ours, const Protocol& theirs) {
+  const std::int64_t best = std::min(ours.max, theirs.max);
+  if (best >= ours.min && best >= theirs.min) return best;
+  const auto range = [](const Protocol& p) {
+    return std::to_string(p.min) + (p.min == p.max ? "" : " to " + std::to_string(p.max));
+  };
+  const bool is_theirs_newer = theirs.min > ours.max;
+  return bad_input("the peer speaks version " + range(theirs) +
+                   " of the peer protocol, this host " + range(ours) + ": update docker-flowcon " +
+                   (is_theirs_newer ? "here" : "on the peer"));
+}
+
+bool is_news(const State& before, const State& now) {
+  return before.counts.pc != now.counts.pc || before.counts.wc != now.counts.wc ||
+         before.counts.cc != now.counts.cc || before.containers != now.containers ||
+         before.draining != now.draining || before.cores != now.cores ||
+         before.memory != now.memory || before.name != now.name ||
+         std::abs(before.usage - now.usage) >= kUsageNews;
+}
+
+}  // namespace flowcon::cluster::peers

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/peers/peers.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <cerrno>
+
+#include "base/json.h"
+#include "base/random_id.h"
+#include "base/text.h"
+#include "cluster/peers/ssh.h"
+#include "ctrl/spawn.h"
+
+namespace flowcon::cluster::peers {
+namespace {
+
+namespace asio = boost::asio;
+using ctrl::Async;
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+
+constexpr double kLeastGap = 0.2;    // seconds between two messages to one peer
+constexpr double kConnectTime = 20;  // ssh's own limit for the connection is 10 s
+constexpr double kSwarmInterval = 30;
+constexpr double kUnusedAgain = 60;  // until a peer that is of no use is looked at again
+
+// False in a service without network, which is what the package's is until a peer is added.
+bool may_connect() {
+  const int file = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (file < 0) return errno != EAFNOSUPPORT;
+  ::close(file);
+  return true;
+}
+
+asio::steady_timer::duration duration_of(double seconds) {
+  return std::chrono::duration_cast<asio::steady_timer::duration>(
+      std::chrono::duration<double>(std::max(seconds, 0.0)));
+}
+
+// A refusal's own sentence, else its status.
+Error refusal(const Reply& reply) {
+  if (Result<boost::json::value> body = parse_json(reply.body); body && body->is_object()) {
+    const auto* sentence = body->get_object().if_contains("error");
+    if (sentence != nullptr && sentence->is_string()) {
+      return bad_input("it refuses: " + printable(std::string(sentence->get_string()), 300));
+    }
+  }
+  return bad_input("it answers with status " + std::to_string(reply.status));
+}
+
+}  // namespace
+
+Peers::Peers(ctrl::LocalHost& host, std::unique_ptr<ctrl::api::Server> server)
+    : host_(host),
+      server_(std::move(server)),
+      heartbeat_(host.config().peer_heartbeat),
+      ssh_folder_(host.config().state_dir + "/ssh"),
+      chance_(std::random_device()()),
+      engine_(host.io(), host.config().engine) {}
+
+Async<void> Peers::begin() {
+  const std::string fresh_id = random_id();
+  auto begin_one = [this, fresh_id] { return host_.store().begin_incarnation(fresh_id); };
+  Result<ctrl::store::Identity> identity = co_await host_.effects().run(std::move(begin_one));
+  if (!identity) {
+    // A sequence that could repeat is worse than none.
+    host_.warn(identity.error().message() + ": other hosts are not told of this one");
+    if (server_) server_->close();
+    co_return;
+  }
+  identity_ = *identity;
+  has_identity_ = true;
+  told_ = own_state();
+  if (server_) {
+    server_->expect_callers();
+    server_->serve([this](ctrl::api::Request request) { return answer_peer(std::move(request)); });
+  }
+  follow_config();
+  auto read = [this] { return host_.store().peers(); };
+  Result<std::vector<ctrl::store::Peer>> saved = co_await host_.effects().run(std::move(read));
+  if (!saved) {
+    host_.warn(saved.error().message());
+    co_return;
+  }
+  for (const ctrl::store::Peer& peer : *saved) {
+    SshAddress address{peer.user, peer.host, static_cast<unsigned>(peer.port)};
+    // The file is ours, and yet what goes to ssh is checked each time.
+    Result<SshAddress> checked = parse_ssh_address(render_ssh_address(address));
+    if (checked && !find(host_and_port(*checked))) add(std::move(*checked), false);
+  }
+  if (links_.empty()) co_return;
+  if (!may_connect()) {
+    host_.warn(
+        "other hosts cannot be reached: the service has no network. Link "
+        "/usr/share/docker-flowcon/peers.conf into /etc/systemd/system/flowcond.service.d, as it "
+        "says itself");
+  }
+  if (!server_) co_return;
+  if (const Result<void> given = server_->give_to(host_.config().peer_group); !given) {
+    host_.warn(given.error().message() + ": no peer can reach this host");
+  }
+}
+
+void Peers::end() {
+  is_ended_ = true;
+  if (server_) server_->close();
+  for (const LinkPtr& link : links_) {
+    link->is_ended = true;
+    link->timer.cancel();
+    link->channel.reset();
+  }
+}
+
+void Peers::look(double now) {
+  if (has_identity_ && !is_ended_) {
+    follow_config();
+    if (now >= next_swarm_ && !is_asking_swarm_) {
+      next_swarm_ = now + kSwarmInterval;
+      is_asking_swarm_ = true;
+      ctrl::spawn(host_.io(), "swarm", ask_swarm());
+    }
+  }
+  tell();
+}
+
+// The configuration may be read again at any time.
+void Peers::follow_config() {
+  if (configured_ == host_.config().peers) return;
+  configured_ = host_.config().peers;
+  std::vector<SshAddress> wanted;
+  for (const std::string& text : configured_) {
+    if (Result<SshAddress> address = parse_ssh_address(text)) wanted.push_back(*address);
+  }
+  const std::vector<LinkPtr> before = links_;
+  for (const LinkPtr& link : before) {
+    const bool is_wanted = std::find(wanted.begin(), wanted.end(), link->address) != wanted.end();
+    if (link->is_from_config && !is_wanted) drop(link);
+  }
+  for (SshAddress& address : wanted) {
+    if (!find(host_and_port(address))) add(std::move(address), true);
+  }
+  if (server_ && !links_.empty()) (void)server_->give_to(host_.config().peer_group);
+}
+
+void Peers::tell() {
+  if (has_identity_ && !is_ended_) tell_all();
+}
+
+void Peers::tell_all() {
+  State state = own_state();
+  if (!is_news(told_, state)) return;
+  told_ = std::move(state);
+  for (const LinkPtr& link : links_) {
+    link->is_due = true;
+    link->timer.cancel();
+  }
+}
+
+State Peers::own_state() const {
+  const ctrl::HostView view = host_.view();
+  State state;
+  state.id = identity_.id;
+  state.name = own_name();
+  state.incarnation = identity_.incarnation;
+  state.sequence = sequence_;
+  if (rest_.counts) state.counts = rest_.counts();
+  state.usage = view.usage;
+  state.cores = view.cores;
+  state.memory = static_cast<std::int64_t>(view.memory);
+  state.containers = state.counts.pc + state.counts.wc + state.counts.cc;
+  state.draining = identity_.is_draining;
+  return state;
+}
+
+State Peers::next_state() {
+  ++sequence_;
+  return own_state();
+}
+
+std::string Peers::own_name() const {
+  const std::string name = host_.view().name;
+  return name.empty() ? "unnamed" : name;
+}
+
+Peers::LinkPtr Peers::find(const std::string& name) const {
+  for (const LinkPtr& link : links_) {
+    if (link->name == name) return link;
+  }
+  return nullptr;
+}
+
+Peers::LinkPtr Peers::find_id(const std::string& id) const {
+  for (const LinkPtr& link : links_) {
+    if (link->unused.empty() && link->hello && link->hello->id == id) return link;
+  }
+  return nullptr;
+}
+
+Peers::LinkPtr Peers::add(SshAddress address, bool is_from_config) {
+  auto link = std::make_shared<Link>(host_.io(), std::move(address), is_from_config);
+  links_.push_back(link);
+  ctrl::spawn(host_.io(), "peer " + link->name, keep(link));
+  return link;
+}
+
+void Peers::drop(LinkPtr link) {
+  link->is_ended = true;
+  link->timer.cancel();
+  link->channel.reset();
+  std::erase(links_, link);
+  // Its key may be gone from sshd by now, but not the connection that it was used for.
+  if (server_) server_->drop_connections();
+  for (const LinkPtr& other : links_) {
+    if (other->unused.empty()) continue;
+    other->is_wanted = true;  // it may have been unused because of this one
+    other->timer.cancel();
+  }
+  ctrl::log::info("peer " + link->name + " is removed");
+}
+
+// A peer's life: connect, talk, and after a failure wait longer each time.
+Async<void> Peers::keep(LinkPtr link) {
+  while (!link->is_ended) {
+    co_await talk(link);
+    if (link->is_ended) co_return;
+    link->look(present(), patience());
+    const double chance = std::uniform_real_distribution<double>()(chance_);
+    const double wait = link->unused.empty() ? link->backoff.next(chance) : kUnusedAgain;
+    if (link->failures.count()) {
+      ctrl::log::event(
+          ctrl::log::Event::peer_lost,
+          "peer " + link->name + ": " + (link->unused.empty() ? link->error : link->unused));
+    }
+    // News wake it, and are no reason to try sooner.
+    const double until = present().steady + wait;
+    while (!link->is_ended && !link->is_wanted && present().steady < until) {
+      link->timer.expires_after(duration_of(until - present().steady));
+      (void)co_await link->timer.async_wait(kAwait);
+    }
+    link->is_wanted = false;
+  }
+}
+
+Async<void> Peers::talk(LinkPtr link) {
+  const std::vector<std::string> words = ssh_command(link->address, ssh_folder_, patience());
+  Result<std::shared_ptr<Channel>> opened = Channel::open(host_.io(), words);
+  if (!opened) {
+    link->error = opened.error().message() + " (apt install openssh-client)";
+    co_return;
+  }
+  const std::shared_ptr<Channel> channel = *opened;
+  link->channel = channel;
+  const Result<void> ended = co_await converse(link);
+  const std::string said = co_await channel->close();
+  if (link->channel == channel) link->channel.reset();
+  if (link->is_ended || ended) co_return;
+  const Error& why = ended.error();
+  const bool is_silent = why.code == boost::system::errc::timed_out;
+  if (is_silent && said.empty()) {
+    link->error = link->name + " does not answer: is it switched on and in the network?";
+  } else if (is_silent || why.code == asio::error::eof) {
+    link->error = explain_ssh(said, link->name);
+  } else {
+    link->error = why.message();
+  }
+}
+
+// Returns when the connection is of no more use.
+Async<Result<void>> Peers::converse(LinkPtr link) {
+  Result<void> greeted = co_await greet(link);
+  if (!greeted) co_return greeted;
+  while (!link->is_ended) {
+    link->is_due = false;
+    const double asked = present().steady;
+    Result<void> exchanged = co_await exchange(link);
+    if (!exchanged) co_return exchanged;
+    for (;;) {
+      const double due = asked + (link->is_due ? kLeastGap : heartbeat_);
+      const double left = due - present().steady;
+      if (link->is_ended || left <= 0) break;
+      link->timer.expires_after(duration_of(left));
+      (void)co_await link->timer.async_wait(kAwait);
+    }
+  }
+  co_return Result<void>();
+}
+
+Async<Result<Reply>> Peers::ask_link(LinkPtr link, std::string method, std::string target,
+                                     std::string body, double seconds) {
+  const auto guard = co_await link->asking.lock();
+  const std::shared_ptr<Channel> channel = link->channel;
+  if (!channel) co_return errno_error(ENOTCONN, "there is no connection");
+  Result<Reply> reply =
+      co_await channel->ask(std::move(method), std::move(target), std::move(body), seconds);
+  co_return reply;
+}
+
+Async<Result<void>> Peers::greet(LinkPtr link) {
+  std::string method = "GET", target = "/v1/peer/hello", body;
+  Result<Reply> reply =
+      co_await ask_link(link, std::move(method), std::move(target), std::move(body), kConnectTime);
+  if (!reply) co_return reply.error();
+  if (reply->status != 200) co_return refusal(*reply);
+  Result<Hello> hello = parse_hello(reply->body);
+  if (!hello) co_return wrap(hello.error(), "what answers there is no flowcond of a known version");
+  const Result<std::int64_t> protocol = choose_protocol({}, hello->protocol);
+  if (!protocol) co_return protocol.error();
+  link->hello = *hello;
+  link->unused = why_unused(*link);
+  if (!link->unused.empty()) co_return bad_input(link->unused);
+  ledger_.settle(hello->id, hello->incarnation);
+  co_return Result<void>();
+}
+
+std::string Peers::why_unused(const Link& link) const {
+  if (link.hello->id == identity_.id) {
+    return "this is the host itself (or /var/lib/flowcon was copied from one to the other)";
+  }
+  for (const LinkPtr& other : links_) {
+    const bool is_same = other.get() != &link && other->unused.empty() && other->hello &&
+                         other->hello->id == link.hello->id;
+    if (is_same) return "this is the same host as " + other->name;
+  }
+  return "";
+}
+
+Async<Result<void>> Peers::exchange(LinkPtr link) {
+  std::string method = "POST", target = "/v1/peer/state", body = render(next_state());
+  Result<Reply> reply =
+      co_await ask_link(link, std::move(method), std::move(target), std::move(body), patience());
+  if (!reply) co_return reply.error();
+  if (reply->status != 200) co_return refusal(*reply);
+  const Result<State> state = parse_state(reply->body);
+  if (!state) co_return wrap(state.error(), "its state makes no sense");
+  if (!link->hello || state->id != link->hello->id) {
+    co_return bad_input("another host answers than a moment ago");
+  }
+  const Instant now = present();
+  link->take_answer(*state, now, heartbeat_);
+  if (!link->error.empty() || link->failures.total() > 0) {
+    ctrl::log::event(ctrl::log::Event::peer_found, "peer " + link->name + " is reachable");
+  }
+  link->error.clear();
+  link->look(now, patience());
+  link->backoff.reset();
+  link->failures.reset();
+  if (rest_.hear) rest_.hear();
+  co_return Result<void>();
+}
+
+}  // namespace flowcon::cluster::peers

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of flowcond that knows other hosts (docs/peers.md): keeps a connection to each, tells
+// them of this host, remembers what they tell. Decides nothing about containers, and takes a silent
+// peer for unknown, never for dead.
+//
+// Its methods are spread by question: peers.cpp who is there and the connections to them,
+// peers_swarm.cpp who a Docker Swarm says is there, peers_network.cpp what the rest of the cluster
+// sees, peers_answers.cpp what peers and people ask.
+// For .cpp files only: it includes Asio.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "cluster/network.h"
+#include "cluster/peers/ledger.h"
+#include "cluster/peers/link.h"
+#include "cluster/peers/message.h"
+#include "cluster/peers/swarm.h"
+#include "ctrl/api/server.h"
+#include "ctrl/companion.h"
+#include "ctrl/effects.h"
+#include "ctrl/engine/client.h"
+#include "ctrl/log.h"
+#include "ctrl/store/store.h"
+
+namespace flowcon::cluster::peers {
+
+/// What else there is of the cluster on this host. All are called on the loop.
+struct Rest {
+  /// How many of this host's containers are in each category, those included that are on their way
+  /// to it: what peers are told.
+  std::function<policy::Counts()> counts;
+  /// Answers what peers ask beyond the verbs of this room; `id` is the peer's that asks.
+  std::function<ctrl::Async<ctrl::api::Response>(ctrl::api::Request, std::string id)> answer;
+  /// What a peer tells has changed, or whether it is there.
+  std::function<void()> hear;
+};
+
+class Peers : public ctrl::Companion, public Network {
+ public:
+  /// `server` may be null: then no peer can reach this host.
+  Peers(ctrl::LocalHost& host, std::unique_ptr<ctrl::api::Server> server);
+  /// Before begin().
+  void join(Rest rest) { rest_ = std::move(rest); }
+  [[nodiscard]] ctrl::api::Server* server() { return server_.get(); }
+  [[nodiscard]] bool has_identity() const { return has_identity_; }
+  /// This host as it would tell its peers now.
+  [[nodiscard]] State own_state() const;
+  /// The name of the peer that `from` means, which may be listed under two; "" = none.
+  [[nodiscard]] std::string known_name(const std::string& from) const;
+
+  ctrl::Async<void> begin() override;
+  void look(double now) override;
+  [[nodiscard]] bool answers(const ctrl::api::Call& call) const override;
+  ctrl::Async<ctrl::api::Response> answer(ctrl::api::Call call,
+                                          ctrl::api::Request request) override;
+  void end() override;
+
+  [[nodiscard]] const std::string& own_id() const override { return identity_.id; }
+  [[nodiscard]] std::string own_name() const override;
+  [[nodiscard]] std::optional<std::vector<std::string>> leaders() const override;
+  [[nodiscard]] bool is_draining() const override { return identity_.is_draining; }
+  [[nodiscard]] std::vector<Neighbour> neighbours() const override;
+  ctrl::Async<Result<Answer>> ask(std::string id, std::string method, std::string target,
+                                  std::string body, double seconds) override;
+  [[nodiscard]] Result<std::vector<std::string>> dial(const std::string& id) const override;
+  void tell() override;
+
+ private:
+  using LinkPtr = std::shared_ptr<Link>;
+
+  // peers.cpp
+  LinkPtr add(SshAddress address, bool is_from_config);
+  void drop(LinkPtr link);
+  void follow_config();
+  ctrl::Async<void> keep(LinkPtr link);
+  ctrl::Async<void> talk(LinkPtr link);
+  ctrl::Async<Result<void>> converse(LinkPtr link);
+  ctrl::Async<Result<void>> greet(LinkPtr link);
+  ctrl::Async<Result<void>> exchange(LinkPtr link);
+  ctrl::Async<Result<Reply>> ask_link(LinkPtr link, std::string method, std::string target,
+                                      std::string body, double seconds);
+  [[nodiscard]] std::string why_unused(const Link& link) const;
+  [[nodiscard]] State next_state();
+  void tell_all();
+  [[nodiscard]] double patience() const { return 3 * heartbeat_; }
+  [[nodiscard]] LinkPtr find(const std::string& name) const;
+  [[nodiscard]] LinkPtr find_id(const std::string& id) const;
+
+  [[nodiscard]] LinkPtr speaker_of(const std::string& from) const;
+
+  // peers_swarm.cpp
+  ctrl::Async<void> ask_swarm();
+  ctrl::Async<Result<void>> read_swarm();
+  ctrl::Async<std::vector<SwarmMember>> called_as_here(std::vector<SwarmMember> members);
+  void follow_swarm(std::vector<SwarmMember> members);
+
+  // peers_answers.cpp
+  ctrl::Async<ctrl::api::Response> answer_peer(ctrl::api::Request request);
+  [[nodiscard]] Result<LinkPtr> known_speaker(const std::string& from) const;
+  [[nodiscard]] ctrl::api::Response take_state(const std::string& body, const LinkPtr& speaker);
+  ctrl::Async<ctrl::api::Response> list();
+  ctrl::Async<ctrl::api::Response> add_by_command(std::string body);
+  ctrl::Async<ctrl::api::Response> remove(std::string name);
+  ctrl::Async<ctrl::api::Response> drain(std::string name, bool is_draining);
+  ctrl::Async<Result<void>> drain_here(bool is_draining);
+
+  ctrl::LocalHost& host_;
+  Rest rest_;
+  std::unique_ptr<ctrl::api::Server> server_;  ///< null where its socket could not be had
+  double heartbeat_;
+  std::string ssh_folder_;
+  ctrl::store::Identity identity_;
+  bool has_identity_ = false;  ///< without one no peer is told anything
+  std::int64_t sequence_ = 0;
+  State told_;  ///< what all were told last
+  Ledger ledger_;
+  std::vector<std::string> configured_;  ///< peers of the configuration, as they were last read
+  std::vector<LinkPtr> links_;           ///< in order of arrival, those of the configuration first
+  std::minstd_rand chance_;
+  ctrl::engine::Client engine_;     ///< asked about a swarm, where peers come from one
+  std::vector<SwarmMember> swarm_;  ///< those who may lead
+  bool is_asking_swarm_ = false;
+  double next_swarm_ = 0;  ///< steady
+  ctrl::log::Repeated swarm_failures_;
+  bool is_ended_ = false;
+};
+
+}  // namespace flowcon::cluster::peers

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// What peers ask (the verbs of docs/peers.md, and nothing else) and what people ask (docs/api.md).
+#include <algorithm>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cluster/peers/peers.h"
+#include "cluster/peers/ssh.h"
+#include "cluster/policy/speculate.h"
+#include "ctrl/codec/field_reader.h"
+
+namespace flowcon::cluster::peers {
+namespace {
+
+namespace json = boost::json;
+using ctrl::Async;
+using ctrl::api::failure;
+using ctrl::api::Response;
+
+constexpr std::size_t kMostPeers = 1000;
+
+Response done(const std::string& name) {
+  Response response;
+  response.body = render_json(json::object{{"name", valid_utf8(name)}});
+  return response;
+}
+
+Response no_such_peer(const std::string& name) {
+  return failure(404, "there is no peer " + printable(name, 80) +
+                          "; docker flowcon peer ls shows those there are");
+}
+
+// {"host":"h2","user":"","port":22}; user and port may be missing.
+Result<SshAddress> read_address(const std::string& body) {
+  const Result<json::value> parsed = parse_json(body);
+  if (!parsed) return parsed.error();
+  ctrl::codec::FieldReader reader(*parsed, "");
+  SshAddress address;
+  address.host = reader.text("host");
+  if (reader.find("user") != nullptr) address.user = reader.text("user");
+  const std::int64_t port = reader.find("port") != nullptr ? reader.count("port") : 22;
+  if (reader.failed()) return reader.error();
+  if (port < 1 || port > 65535) return bad_input("port must be from 1 to 65535");
+  address.port = static_cast<unsigned>(port);
+  Result<SshAddress> checked = parse_ssh_address(render_ssh_address(address));
+  if (!checked) return checked.error();
+  if (!(*checked == address)) return bad_input("host or user has characters that it may not have");
+  return checked;
+}
+
+}  // namespace
+
+// --- peers
+// -----------------------------------------------------------------------------------------
+
+Async<Response> Peers::answer_peer(ctrl::api::Request request) {
+  const Result<LinkPtr> known = known_speaker(request.from);
+  if (!known) co_return failure(403, known.error().message());
+  const LinkPtr speaker = *known;
+  const std::string verb = request.method + " " + request.target;
+  if (verb == "GET /v1/peer/hello") {
+    const std::string name = host_.view().name;
+    const Hello hello{
+        {}, FLOWCON_VERSION, name.empty() ? "unnamed" : name, identity_.id, identity_.incarnation};
+    co_return Response{200, render(hello)};
+  }
+  if (verb == "POST /v1/peer/state") co_return take_state(request.body, speaker);
+  if (verb == "POST /v1/peer/drain") {
+    const Result<bool> is_draining = parse_drain(request.body);
+    if (!is_draining) co_return failure(422, is_draining.error().message());
+    ctrl::log::info("peer " + speaker->name + " asks this host to drain" +
+                    (*is_draining ? "" : " no more"));
+    const Result<void> drained = co_await drain_here(*is_draining);
+    if (!drained) co_return failure(507, drained.error().message());
+    co_return done(host_.view().name);
+  }
+  if (rest_.answer) {
+    if (!speaker->hello || !speaker->unused.empty()) {
+      co_return failure(403, speaker->name + " has not been reached from here yet");
+    }
+    std::string id = speaker->hello->id;
+    request.from = speaker->name;
+    co_return co_await rest_.answer(std::move(request), std::move(id));
+  }
+  co_return failure(
+      404, "there is no " + printable(verb, 200) + " for peers; docs/peers.md lists what there is");
+}
+
+// Only a key that was let in as a peer's says whose it is.
+Result<Peers::LinkPtr> Peers::known_speaker(const std::string& from) const {
+  if (from.empty()) {
+    return bad_input(
+        "it is not known whose key this is: run docker flowcon peer add once more, which writes it "
+        "beside the key");
+  }
+  LinkPtr speaker = speaker_of(from);
+  if (speaker) return speaker;
+  return bad_input("this host has no peer " + printable(from, 80) +
+                   ": run docker flowcon peer add there");
+}
+
+Response Peers::take_state(const std::string& body, const LinkPtr& speaker) {
+  Result<State> state = parse_state(body);
+  if (!state) return failure(422, state.error().message());
+  if (state->id == identity_.id) {
+    return failure(409, "that is the id of this host itself: was /var/lib/flowcon copied?");
+  }
+  // A key speaks for its own host alone.
+  const bool is_known = speaker->hello && speaker->unused.empty();
+  const LinkPtr link = is_known ? speaker : nullptr;
+  if (is_known ? state->id != speaker->hello->id : find_id(state->id) != nullptr) {
+    return failure(403, "this key is that of " + speaker->name + ", and the state of another host");
+  }
+  switch (ledger_.take(state->id, state->incarnation, state->sequence, link != nullptr)) {
+    case Ledger::Verdict::stale:
+      return failure(409, "this state is older than one that came before");
+    case Ledger::Verdict::full:
+      return failure(503, "too many hosts that are no peers of this one");
+    case Ledger::Verdict::fresh:
+      break;
+  }
+  // What a stranger tells is answered and forgotten: whom to believe is decided by our own list.
+  if (link) {
+    link->state = std::move(*state);
+    link->pushed = present();
+    if (rest_.hear) rest_.hear();
+  }
+  return {200, render(next_state())};
+}
+
+// --- people
+// ----------------------------------------------------------------------------------------
+
+bool Peers::answers(const ctrl::api::Call& call) const {
+  const auto is = [&](const char* verb) { return call.verb == verb; };
+  if (call.container) return false;
+  if (!call.peer) return is("GET peers") || is("POST peers");
+  return is("POST remove") || is("POST drain") || is("POST undrain");
+}
+
+Async<Response> Peers::answer(ctrl::api::Call call, ctrl::api::Request request) {
+  if (!has_identity_) {
+    co_return failure(503, "peers are off: the state file could not be written at the start");
+  }
+  if (call.verb == "GET peers") co_return co_await list();
+  if (call.verb == "POST peers") co_return co_await add_by_command(std::move(request.body));
+  if (call.verb == "POST remove") co_return co_await remove(std::move(*call.peer));
+  const bool is_draining = call.verb == "POST drain";
+  co_return co_await drain(std::move(*call.peer), is_draining);
+}
+
+Async<Response> Peers::list() {
+  const Instant now = present();
+  json::array all;
+  for (const LinkPtr& link : links_) {
+    link->look(now, patience());
+    json::object one = link->describe(now, patience());
+    one["score"] =
+        link->state ? json::value(policy::score_of(link->state->counts, {})) : json::value(nullptr);
+    all.push_back(std::move(one));
+  }
+  const State own = own_state();
+  json::object here;
+  here["name"] = own.name;
+  here["id"] = own.id;
+  here["scores"] =
+      json::object{{"pc", own.counts.pc}, {"wc", own.counts.wc}, {"cc", own.counts.cc}};
+  here["score"] = policy::score_of(own.counts, {});
+  here["usage"] = own.usage;
+  here["containers"] = own.containers;
+  here["draining"] = own.draining;
+  here["ssh"] = ssh_folder_;
+  here["socket"] = host_.config().peer_socket_path();
+  here["group"] = host_.config().peer_group;
+  json::object body;
+  body["heartbeat"] = heartbeat_;
+  body["here"] = std::move(here);
+  body["peers"] = std::move(all);
+  Response response;
+  response.body = render_json(body);
+  co_return response;
+}
+
+Async<Response> Peers::add_by_command(std::string body) {
+  Result<SshAddress> address = read_address(body);
+  if (!address) co_return failure(422, address.error().message());
+  // The group may have been made together with the peer's user, a moment ago.
+  if (server_) {
+    const Result<void> given = server_->give_to(host_.config().peer_group);
+    if (!given) ctrl::log::warning(given.error().message() + ": no peer can reach this host");
+  }
+  const std::string name = host_and_port(*address);
+  if (const LinkPtr known = find(name)) {
+    // What a swarm names is kept from now on as if it was added.
+    const bool is_new = known->is_from_swarm && known->address == *address;
+    if (!is_new && (known->is_from_config || known->address == *address)) co_return done(name);
+    if (!is_new) {
+      co_return failure(409, name + " is a peer already, as user " + known->address.user +
+                                 "; docker flowcon peer rm takes it away");
+    }
+  }
+  if (links_.size() >= kMostPeers) co_return failure(409, "there are 1000 peers already");
+  const ctrl::store::Peer peer{name, address->user, address->host,
+                               static_cast<std::int64_t>(address->port)};
+  auto save = [this, peer] { return host_.store().save_peer(peer); };
+  const Result<void> saved = co_await host_.effects().run(std::move(save));
+  if (!saved) co_return failure(507, saved.error().message());
+  const LinkPtr there = find(name);
+  if (there) there->is_from_swarm = false;
+  if (!there && !is_ended_) add(std::move(*address), false);
+  ctrl::log::info("peer " + name + " is added");
+  co_return done(name);
+}
+
+Async<Response> Peers::remove(std::string name) {
+  const LinkPtr link = find(name);
+  if (!link) co_return no_such_peer(name);
+  if (link->is_from_config) {
+    co_return failure(409, name +
+                               " is a peer by the configuration: remove its line there, then: "
+                               "systemctl reload flowcond");
+  }
+  if (link->is_from_swarm) {
+    co_return failure(409, name + " is a peer as a member of the swarm (option peers-from)");
+  }
+  auto forget = [this, name] { return host_.store().forget_peer(name); };
+  const Result<void> forgotten = co_await host_.effects().run(std::move(forget));
+  if (!forgotten) co_return failure(507, forgotten.error().message());
+  drop(link);
+  co_return done(name);
+}
+
+Async<Response> Peers::drain(std::string name, bool is_draining) {
+  const LinkPtr link = find(name);
+  if (!link) {
+    if (name != host_.view().name) co_return no_such_peer(name);
+    const Result<void> drained = co_await drain_here(is_draining);
+    if (!drained) co_return failure(507, drained.error().message());
+    co_return done(name);
+  }
+  if (!link->is_reachable(present(), patience())) {
+    const std::string why = link->unused.empty() ? link->error : link->unused;
+    co_return failure(502, name + " cannot be told: " + (why.empty() ? "not connected yet" : why));
+  }
+  std::string method = "POST", target = "/v1/peer/drain", body = render_drain(is_draining);
+  const Result<Reply> reply =
+      co_await ask_link(link, std::move(method), std::move(target), std::move(body), patience());
+  if (!reply) co_return failure(502, name + " cannot be told: " + reply.error().message());
+  if (reply->status != 200) {
+    co_return failure(502, name + " refuses: status " + std::to_string(reply->status));
+  }
+  link->is_due = true;  // its state is another one now
+  link->timer.cancel();
+  co_return done(name);
+}
+
+Async<Result<void>> Peers::drain_here(bool is_draining) {
+  auto save = [this, is_draining] { return host_.store().save_draining(is_draining); };
+  Result<void> saved = co_await host_.effects().run(std::move(save));
+  if (!saved) co_return saved;
+  identity_.is_draining = is_draining;
+  tell_all();
+  co_return Result<void>();
+}
+
+}  // namespace flowcon::cluster::peers

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/peers/swarm.h"
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <optional>
+
+#include "base/json.h"
+#include "base/text.h"
+
+namespace flowcon::cluster::peers {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kMostMembers = 1000;
+
+const json::value& member(const json::value& value, const char* name) {
+  static const json::value kNull;
+  const json::object* object = value.if_object();
+  const json::value* found = object != nullptr ? object->if_contains(name) : nullptr;
+  return found != nullptr ? *found : kNull;
+}
+
+std::string text(const json::value& value) {
+  return value.is_string() ? std::string(value.get_string()) : "";
+}
+
+bool is_true(const json::value& value) { return value.is_bool() && value.get_bool(); }
+
+// "10.0.0.2", or "10.0.0.2:2377" of a manager; ssh's port is another one.
+std::optional<SshAddress> address_of(std::string said) {
+  const std::size_t colons = static_cast<std::size_t>(std::count(said.begin(), said.end(), ':'));
+  if (colons > 1 && said.front() != '[') said = "[" + said + "]";
+  Result<SshAddress> address = parse_ssh_address(said);
+  if (!address || !address->user.empty() || address->host == "0.0.0.0" || address->host == "::") {
+    return std::nullopt;
+  }
+  address->port = 22;
+  return *address;
+}
+
+}  // namespace
+
+Result<SwarmPart> parse_swarm_part(std::string_view info) {
+  const Result<json::value> read = parse_json(info);
+  if (!read) return read.error();
+  const json::value& swarm = member(*read, "Swarm");
+  if (!swarm.is_object()) return bad_input("the engine says nothing of a swarm");
+  SwarmPart part;
+  const std::string state = text(member(swarm, "LocalNodeState"));
+  part.is_in_none = state == "inactive";
+  if (state != "active") return part;
+  part.node = text(member(swarm, "NodeID"));
+  part.is_manager = is_true(member(swarm, "ControlAvailable"));
+  const json::array* managers = member(swarm, "RemoteManagers").if_array();
+  if (managers == nullptr) return part;
+  for (const json::value& manager : *managers) {
+    if (text(member(manager, "NodeID")) == part.node) continue;
+    const auto address = address_of(text(member(manager, "Addr")));
+    if (address && part.managers.size() < kMostMembers) part.managers.push_back(*address);
+  }
+  return part;
+}
+
+Result<std::vector<SwarmMember>> parse_swarm_nodes(std::string_view nodes, std::string_view node) {
+  const Result<json::value> read = parse_json(nodes);
+  if (!read) return read.error();
+  const json::array* list = read->if_array();
+  if (list == nullptr) return bad_input("the engine's list of nodes is none");
+  std::vector<SwarmMember> members;
+  for (const json::value& one : *list) {
+    SwarmMember found;
+    found.is_here = !node.empty() && text(member(one, "ID")) == node;
+    const json::value& status = member(one, "Status");
+    const json::value& manager = member(one, "ManagerStatus");
+    found.is_leader = is_true(member(manager, "Leader"));
+    found.name = printable(text(member(member(one, "Description"), "Hostname")), 253);
+    // A manager may not know its own address as others see it.
+    auto address = address_of(text(member(status, "Addr")));
+    if (!address) address = address_of(text(member(manager, "Addr")));
+    const bool is_up = text(member(status, "State")) == "ready";
+    if (!found.is_here && (!address || !is_up)) continue;
+    if (address) found.address = *address;
+    if (members.size() < kMostMembers) members.push_back(std::move(found));
+  }
+  return members;
+}
+
+}  // namespace flowcon::cluster::peers

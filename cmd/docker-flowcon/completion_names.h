@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names that completion offers, from those who know them: flowcond and docker. A shell waits for
+// each, so nobody is waited for long, and who does not answer has no names.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cmd/docker-flowcon/command.h"
+
+namespace flowcon::plugin {
+
+/// Asked only where such a name may stand. Each may be empty.
+struct CompletionNames {
+  using Ask = std::function<std::vector<std::string>()>;
+  Ask containers;  ///< under control
+  Ask others;      ///< running, and not under control
+  Ask metrics;     ///< that flowcond found in logs
+  Ask peers;       ///< other hosts
+  Ask members;     ///< of them those that were made peers by command, which `peer rm` takes
+  Ask hosts;       ///< this one and the others
+};
+
+/// Those that ask flowcond and docker. `session` has to outlive them.
+[[nodiscard]] CompletionNames ask_names(const Session& session);
+
+/// True for a metric's name that means nothing to a shell: bash expands what completion offers, and
+/// the name comes out of a log.
+[[nodiscard]] bool is_plain_metric(std::string_view name);
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "base/text.h"
+
+namespace flowcon::plugin {
+
+Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
+  const std::string shown = printable(path, 400);
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return errno_error(errno, "reading " + shown);
+  std::string text;
+  std::array<char, 65536> block{};
+  int failed = 0;
+  while (failed == 0 && text.size() <= most_bytes) {
+    const ssize_t got = read(file, block.data(), block.size());
+    if (got == 0) break;
+    if (got < 0 && errno != EINTR) failed = errno;
+    if (got > 0) text.append(block.data(), static_cast<std::size_t>(got));
+  }
+  close(file);
+  if (failed != 0) return errno_error(failed, "reading " + shown);
+  if (text.size() > most_bytes) {
+    return bad_input(shown + " is longer than " + std::to_string(most_bytes >> 20U) + " MiB");
+  }
+  return text;
+}
+
+Result<void> write_file(const std::string& path, const std::string& text,
+                        std::optional<mode_t> mode) {
+  const std::string doing = "writing " + printable(path, 400);
+  struct stat status {};
+  const bool is_special = stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+  const std::string beside = is_special ? path : path + ".new-" + std::to_string(getpid());
+  const int flags = O_WRONLY | O_CLOEXEC | (is_special ? 0 : O_CREAT | O_EXCL);
+  const int file = open(beside.c_str(), flags, 0666);
+  if (file < 0) return errno_error(errno, doing);
+  int failed = 0;
+  for (std::size_t done = 0; done < text.size() && failed == 0;) {
+    const ssize_t wrote = write(file, text.data() + done, text.size() - done);
+    if (wrote < 0 && errno != EINTR) failed = errno;
+    if (wrote > 0) done += static_cast<std::size_t>(wrote);
+  }
+  if (!is_special && failed == 0 && mode && fchmod(file, *mode) != 0) failed = errno;
+  if (!is_special && failed == 0 && fsync(file) != 0) failed = errno;
+  if (close(file) != 0 && failed == 0) failed = errno;
+  if (is_special) return failed == 0 ? Result<void>() : errno_error(failed, doing);
+  if (failed == 0 && rename(beside.c_str(), path.c_str()) != 0) failed = errno;
+  if (failed == 0) return {};
+  unlink(beside.c_str());
+  return errno_error(failed, doing);
+}
+
+}  // namespace flowcon::plugin

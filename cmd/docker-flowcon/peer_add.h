@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// `docker flowcon peer add` and `peer rm`, which change what ssh lets in, and `peer accept`, which
+// `add` runs on the other host. Each step is said; what is done already is left as it is.
+#pragma once
+
+#include <string>
+
+#include "cmd/docker-flowcon/command.h"
+
+namespace flowcon::plugin {
+
+struct PeerAddOptions {
+  std::string host;         ///< [user@]host, the user is an admin there
+  std::string port;         ///< of its sshd, "" = 22
+  std::string fingerprint;  ///< SHA256:…, "" = ask
+  std::string as;           ///< how the other host reaches this one, "" = by its name
+  bool create_user = false;
+};
+
+struct PeerRmOptions {
+  std::string host;
+};
+
+struct PeerAcceptOptions {};
+
+void declare_peer_add(CLI::App& app, PeerAddOptions& options);
+[[nodiscard]] std::string check_peer_add(const PeerAddOptions& options);
+[[nodiscard]] int run_peer_add(const Session& session, const PeerAddOptions& options);
+
+void declare_peer_rm(CLI::App& app, PeerRmOptions& options);
+[[nodiscard]] std::string check_peer_rm(const PeerRmOptions& options);
+[[nodiscard]] int run_peer_rm(const Session& session, const PeerRmOptions& options);
+
+void declare_peer_accept(CLI::App& app, PeerAcceptOptions& options);
+/// Reads an offer on stdin, does this side's part, prints this side's offer.
+[[nodiscard]] int run_peer_accept(const Session& session, const PeerAcceptOptions& options);
+
+}  // namespace flowcon::plugin

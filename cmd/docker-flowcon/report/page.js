@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws the charts of a report from the data in the page. Text goes into the page as text only.
+"use strict";
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const SVG = "http://www.w3.org/2000/svg";
+const WIDTH = 1000, LEFT = 96, RIGHT = 14;
+const LISTS = {
+  NL: ["nl", "young: still learns"], WL: ["wl", "watched: slower"], CL: ["cl", "completing: has converged"],
+  PC: ["nl", "progressing"], WC: ["wl", "watched"], CC: ["cl", "converged"],
+};
+
+// --- words
+
+const isNumber = (v) => typeof v === "number" && Number.isFinite(v);
+const two = (n) => String(n).padStart(2, "0");
+
+// Times are the host's own, as in the tables.
+function moment(t) {
+  const d = new Date((t + data.utc_offset) * 1000);
+  return isNaN(d) ? "--" : d.toISOString().slice(0, 19).replace("T", " ");
+}
+function clock(t, span) {
+  const d = new Date((t + data.utc_offset) * 1000);
+  if (isNaN(d)) return "--";
+  const day = two(d.getUTCMonth() + 1) + "-" + two(d.getUTCDate());
+  const time = two(d.getUTCHours()) + ":" + two(d.getUTCMinutes());
+  if (span > 3 * 86400) return day;
+  if (span > 86400) return day + " " + time;
+  return span > 1200 ? time : time + ":" + two(d.getUTCSeconds());
+}
+function plain(v) {
+  if (!isNumber(v)) return "--";
+  return String(Number(v.toPrecision(4)));
+}
+const percent = (v) => (isNumber(v) ? (v * 100).toFixed(1) + " %" : "--");
+function scaled(v, step, units) {
+  if (!isNumber(v)) return "--";
+  let i = 0;
+  while (Math.abs(v) >= step && i + 1 < units.length) { v /= step; ++i; }
+  return plain(v) + " " + units[i];
+}
+const bytes = (v) => scaled(v, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]);
+const rate = (v) => scaled(v, 1000, ["B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"]);
+
+// --- elements
+
+function element(parent, name, attributes, text) {
+  const made = parent.namespaceURI === SVG || name === "svg" ? document.createElementNS(SVG, name)
+                                                            : document.createElement(name);
+  for (const key in attributes || {}) made.setAttribute(key, attributes[key]);
+  if (text !== undefined) made.textContent = text;
+  parent.appendChild(made);
+  return made;
+}
+
+// The last row of `rows` (time first) that is not later than t.
+function rowAt(rows, t) {
+  let low = 0, high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rows[middle][0] <= t) low = middle + 1; else high = middle;
+  }
+  return low > 0 ? rows[low - 1] : null;
+}
+
+// The first row that is not earlier: a look is about the time before it.
+function lookAt(rows, t) {
+  let low = 0, high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rows[middle][0] < t) low = middle + 1; else high = middle;
+  }
+  return low < rows.length ? rows[low] : null;
+}
+
+// --- one chart
+
+class Chart {
+  constructor(parent, begin, end, height, title, label) {
+    this.begin = begin;
+    this.end = end > begin ? end : begin + 1;
+    this.height = height;
+    element(parent, "h4", {}, title);
+    this.svg = element(parent, "svg", {
+      class: "chart", viewBox: `0 0 ${WIDTH} ${height + 20}`, role: "img", "aria-label": label,
+    });
+    this.low = 0;
+    this.high = 1;
+  }
+  x(t) {
+    const part = (t - this.begin) / (this.end - this.begin);
+    return LEFT + (WIDTH - LEFT - RIGHT) * Math.min(Math.max(part, 0), 1);
+  }
+  y(v) {
+    const width = this.high / 2 - this.low / 2;
+    const part = width > 0 ? (v / 2 - this.low / 2) / width : 0.5;
+    return 4 + (this.height - 8) * (1 - Math.min(Math.max(part, 0), 1));
+  }
+  range(values, fixed) {
+    const known = values.filter(isNumber);
+    this.low = fixed ? fixed[0] : known.reduce((a, b) => Math.min(a, b), Infinity);
+    this.high = fixed ? Math.max(fixed[1], known.reduce((a, b) => Math.max(a, b), -Infinity))
+                      : known.reduce((a, b) => Math.max(a, b), -Infinity);
+    if (!(this.low <= this.high)) { this.low = 0; this.high = 1; }
+    return this;
+  }
+  axes(label) {
+    const values = this.high > this.low ? [this.low, this.low / 2 + this.high / 2, this.high] : [this.low];
+    for (const v of values) {
+      const y = this.y(v);
+      element(this.svg, "line", { class: "axis", x1: LEFT, x2: WIDTH - RIGHT, y1: y, y2: y });
+      element(this.svg, "text", { x: LEFT - 6, y: y + 4, "text-anchor": "end" }, label(v));
+    }
+    const span = this.end - this.begin;
+    for (let i = 0; i <= 5; ++i) {
+      const t = this.begin + (span * i) / 5;
+      element(this.svg, "text", {
+        x: this.x(t), y: this.height + 15, "text-anchor": i === 0 ? "start" : i === 5 ? "end" : "middle",
+      }, clock(t, span));
+    }
+    return this;
+  }
+  bands(all, until, top, height) {
+    // A band goes on where only the limit changes.
+    const places = all.filter((place, i) => i === 0 || place[1] !== all[i - 1][1]);
+    places.forEach((place, i) => {
+      const look = LISTS[place[1]];
+      if (!look) return;
+      const from = this.x(place[0]);
+      const to = this.x(i + 1 < places.length ? places[i + 1][0] : until);
+      if (!(to > from)) return;
+      const band = element(this.svg, "rect", { class: look[0], x: from, y: top, width: to - from, height });
+      element(band, "title", {}, `${place[1]}, ${look[1]}, from ${moment(place[0])}`);
+      if (to - from > 22) element(this.svg, "text", { class: "band", x: from + 4, y: top + 11 }, place[1]);
+    });
+    return this;
+  }
+  line(rows, pick, style, steps, until) {
+    let path = "", before = null, open = false, count = 0, last = null;
+    for (const row of rows) {
+      const v = pick(row);
+      if (!isNumber(v)) { open = false; continue; }
+      const x = this.x(row[0]).toFixed(1), y = this.y(v).toFixed(1);
+      if (!open) path += `M${x} ${y}`;
+      else path += steps ? `H${x}V${y}` : `L${x} ${y}`;
+      open = true;
+      last = [x, y];
+      ++count;
+    }
+    if (steps && open && until !== undefined) path += `H${this.x(until).toFixed(1)}`;
+    if (count === 1 && !(steps && until !== undefined)) {
+      element(this.svg, "circle", { class: "dot", cx: last[0], cy: last[1], r: 2.5 });
+    }
+    if (count > 0) element(this.svg, "path", { class: style, d: path, "data-points": count });
+    return this;
+  }
+  level(v, words) {
+    if (!isNumber(v) || v < this.low || v > this.high) return this;
+    const y = this.y(v);
+    element(this.svg, "line", { class: "level", x1: LEFT, x2: WIDTH - RIGHT, y1: y, y2: y });
+    element(this.svg, "text", { x: WIDTH - RIGHT, y: y - 3, "text-anchor": "end" }, words);
+    return this;
+  }
+  moves(moves) {
+    for (const move of moves) {
+      if (move.time < this.begin || move.time > this.end) continue;
+      const x = this.x(move.time);
+      const line = element(this.svg, "line", { class: "move", x1: x, x2: x, y1: 0, y2: this.height });
+      element(line, "title", {}, move.words);
+    }
+    return this;
+  }
+  marks(marks, y) {
+    for (const mark of marks) {
+      const isList = mark[2].split(" ")[0] !== mark[3].split(" ")[0];
+      const dot = element(this.svg, "circle", {
+        class: isList ? "change" : "mark", cx: this.x(mark[0]), cy: y, r: isList ? 4 : 2.5,
+      });
+      element(dot, "title", {}, markWords(mark));
+    }
+    return this;
+  }
+  cursor(t) {
+    if (!this.pointer) {
+      this.pointer = element(this.svg, "line", { class: "cursor", y1: 0, y2: this.height });
+    }
+    const x = this.x(t);
+    this.pointer.setAttribute("x1", x);
+    this.pointer.setAttribute("x2", x);
+  }
+}
+
+function markWords(mark) {
+  const what = mark[2] || mark[3] ? `: ${mark[2]} → ${mark[3]}` : "";
+  return `${moment(mark[0])} ${mark[1] || "host"}${what}. ${mark[4]}`;
+}
+
+// --- one container
+
+function movesOf(run) {
+  const moves = run.stays.map((stay) => ({
+    time: stay[2], words: `until ${moment(stay[2])} on ${stay[0]}`,
+  }));
+  for (const move of data.moves) {
+    if (move.name !== run.name) continue;
+    const time = isNumber(move.ended) ? move.ended : move.began;
+    if (time < run.started - 5 || time > endOf(run) + 5) continue;
+    moves.push({ time, words: `${moment(time)} ${move.from} → ${move.to}, ${move.cause}, ${move.step}` });
+  }
+  return moves;
+}
+
+function beginOf(run) {
+  const first = [run.samples, run.usage, run.cpu].filter((rows) => rows.length > 0).map((rows) => rows[0][0]);
+  return Math.max(run.started, Math.min(data.since, ...first.filter((t) => t >= run.started)));
+}
+const endOf = (run) => (isNumber(run.finished) ? run.finished : data.made);
+
+function words(run, t) {
+  const place = rowAt(run.cpu, t), sample = rowAt(run.samples, t), look = lookAt(run.usage, t);
+  const growth = rowAt(run.growth, t), category = rowAt(run.categories, t), mark = rowAt(run.marks, t);
+  const parts = [moment(t)];
+  if (place) parts.push(`${place[1]}, limit ${percent(place[2])}`);
+  if (category) parts.push(`category ${category[1]}`);
+  if (sample) parts.push(`${run.metric || "metric"} ${plain(sample[1])}`);
+  if (growth) parts.push(`growth ${isNumber(growth[1]) ? plain(growth[1]) : "not measured"}`);
+  if (look) parts.push(`CPU ${percent(look[1])}, memory ${bytes(look[2])}, I/O ${rate(look[3])}`);
+  const stay = run.stays.find((s) => t >= s[1] && t < s[2]);
+  if (stay) parts.push(`on ${stay[0]}`);
+  return parts.join("; ") + (mark ? `. Last decision that changed something: ${markWords(mark)}` : "");
+}
+
+function drawCharts(box, run) {
+  const begin = beginOf(run), end = endOf(run);
+  const charts = [];
+  const add = (height, title, label) => {
+    const chart = new Chart(box, begin, end, height, title, `${run.name}: ${label}`);
+    charts.push(chart);
+    return chart;
+  };
+  const moves = movesOf(run);
+  const metric = run.metric || "metric";
+  const last = run.samples.length > 0 ? run.samples[run.samples.length - 1][1] : null;
+  add(170, `${metric}, lists behind it`,
+      `${metric} over time, ${run.samples.length} points, last value ${plain(last)}`)
+    .range(run.samples.map((s) => s[1])).bands(run.cpu, end, 0, 170).axes(plain)
+    .line(run.samples, (s) => s[1], "first", false).moves(moves);
+  if (run.categories.length > 0) {
+    add(18, "Category among hosts", "category among hosts over time").bands(run.categories, end, 0, 18);
+  }
+  const growths = run.growth.map((g) => g[1]);
+  if (growths.some(isNumber)) {
+    const most = growths.filter(isNumber).reduce((a, b) => Math.max(a, b), 0);
+    add(90, "Growth efficiency on CPU", "growth efficiency over time").range(growths, [0, most || 1])
+      .axes(plain).line(run.growth, (g) => g[1], "first", true, end)
+      .level(data.alpha, `alpha ${plain(data.alpha)}`).moves(moves);
+  }
+  add(120, "CPU: use (line) and limit (dashed), share of the host; marks are decisions",
+      `CPU use and limit over time, ${run.marks.length} decisions that changed something`)
+    .range([...run.usage.map((u) => u[1]), ...run.cpu.map((p) => p[2])], [0, 1]).axes(percent)
+    .line(run.usage, (u) => u[1], "first", false).line(run.cpu, (p) => p[2], "second", true, end)
+    .moves(moves).marks(run.marks, 8);
+  const memory = run.usage.map((u) => u[2]);
+  if (memory.some(isNumber)) {
+    const most = memory.filter(isNumber).reduce((a, b) => Math.max(a, b), 0);
+    add(80, "Memory", "memory over time").range(memory, [0, most || 1]).axes(bytes)
+      .line(run.usage, (u) => u[2], "first", false).moves(moves);
+  }
+  const io = run.usage.map((u) => u[3]);
+  if (io.some((v) => isNumber(v) && v > 0)) {
+    const most = io.filter(isNumber).reduce((a, b) => Math.max(a, b), 0);
+    add(80, "Block I/O", "block I/O over time").range(io, [0, most || 1]).axes(rate)
+      .line(run.usage, (u) => u[3], "first", false).moves(moves);
+  }
+  if (run.memory.length > 0 || run.io.length > 0) {
+    add(80, "Limits of memory (dashed) and block I/O (dotted), share of the host",
+        "limits of memory and block I/O over time")
+      .range([], [0, 1]).axes(percent).line(run.memory, (p) => p[2], "second", true, end)
+      .line(run.io, (p) => p[2], "third", true, end).moves(moves);
+  }
+  return charts;
+}
+
+// Pointer and keys move one cursor through all charts of a container.
+function listen(box, run, charts, readout) {
+  const begin = beginOf(run), end = endOf(run);
+  let now = end;
+  const show = (t) => {
+    now = Math.min(Math.max(t, begin), end);
+    for (const chart of charts) chart.cursor(now);
+    const said = words(run, now);
+    readout.textContent = said;
+    box.setAttribute("aria-valuenow", Math.round(now - begin));
+    box.setAttribute("aria-valuetext", said);
+  };
+  box.addEventListener("pointermove", (event) => {
+    const svg = event.target.closest("svg");
+    if (!svg) return;
+    const place = svg.getBoundingClientRect();
+    const x = ((event.clientX - place.left) / place.width) * WIDTH;
+    show(begin + ((x - LEFT) / (WIDTH - LEFT - RIGHT)) * (end - begin));
+  });
+  const step = (end - begin) / 100;
+  box.addEventListener("keydown", (event) => {
+    const later = run.marks.find((m) => m[0] > now), earlier = run.marks.filter((m) => m[0] < now).pop();
+    switch (event.key) {
+      case "ArrowRight": case "ArrowUp": show(now + step); break;
+      case "ArrowLeft": case "ArrowDown": show(now - step); break;
+      case "Home": show(begin); break;
+      case "End": show(end); break;
+      case "PageDown": show(later ? later[0] : end); break;
+      case "PageUp": show(earlier ? earlier[0] : begin); break;
+      default: return;
+    }
+    event.preventDefault();
+  });
+}
+
+function table(parent, caption, heads, rows) {
+  const made = element(element(parent, "div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption }),
+                       "table");
+  element(made, "caption", {}, caption);
+  const head = element(element(made, "thead"), "tr");
+  heads.forEach((words, i) => element(head, "th", { scope: "col", class: i === 0 ? "text" : "" }, words));
+  const body = element(made, "tbody");
+  for (const row of rows) {
+    const line = element(body, "tr");
+    row.forEach((words, i) => element(line, "td", { class: i === 0 || words.length > 24 ? "text" : "" }, words));
+  }
+}
+
+const MOST_ROWS = 200;
+
+function evenly(rows) {
+  const step = Math.max(1, Math.ceil(rows.length / MOST_ROWS));
+  return rows.filter((_, i) => i % step === 0 || i + 1 === rows.length);
+}
+
+function addTables(parent, run) {
+  const part = element(parent, "details", { class: "screen-only" });
+  element(part, "summary", {}, "The same as tables");
+  part.addEventListener("toggle", () => {
+    if (!part.open || part.children.length > 1) return;
+    const looks = evenly(run.usage).map((u) => {
+      const place = rowAt(run.cpu, u[0]), sample = rowAt(run.samples, u[0]), growth = rowAt(run.growth, u[0]);
+      return [moment(u[0]), sample ? plain(sample[1]) : "--", growth ? plain(growth[1]) : "--",
+              place ? place[1] : "--", place ? percent(place[2]) : "--", percent(u[1]), bytes(u[2]), rate(u[3])];
+    });
+    table(part, `${run.name}: what was measured, ${looks.length} of ${run.usage.length} looks`,
+          ["Time", run.metric || "Metric", "Growth", "List", "Limit", "CPU", "Memory", "Block I/O"], looks);
+    const marks = evenly(run.marks).map((m) => [moment(m[0]), m[1] || "host", m[2], m[3], m[4]]);
+    table(part, `${run.name}: decisions that changed something, ${marks.length} of ${run.marks.length + run.marks_left_out}`,
+          ["Time", "About", "From", "To", "Reason"], marks);
+  });
+}
+
+function addRun(parent, run, isOpen) {
+  const card = element(parent, "details", { class: "card run", id: "run-" + run.id.slice(0, 12) });
+  const head = element(card, "summary");
+  element(head, "h3", {}, run.name || run.id.slice(0, 12));
+  element(head, "span", { class: "quiet" },
+          `  ${run.image}, ${moment(run.started)} to ${isNumber(run.finished) ? moment(run.finished) : "now"}`);
+  const draw = () => {
+    if (card.children.length > 1) return;
+    const box = element(card, "div", {
+      class: "charts", tabindex: 0, role: "slider", "aria-label": `${run.name}: a moment in its charts`,
+      "aria-valuemin": 0, "aria-valuemax": Math.max(Math.round(endOf(run) - beginOf(run)), 1),
+      "aria-valuenow": 0, "aria-valuetext": "arrow keys move through time, Page Up and Down through decisions",
+    });
+    const charts = drawCharts(box, run);
+    const readout = element(card, "p", { class: "readout" },
+                            "Point at the charts, or focus them and use the arrow keys; Page Up and Down go " +
+                            "from decision to decision.");
+    listen(box, run, charts, readout);
+    addTables(card, run);
+  };
+  card.addEventListener("toggle", () => { if (card.open) draw(); });
+  if (isOpen) { card.open = true; draw(); }
+  return { card, draw };
+}
+
+// --- all of them
+
+function addTimeline(parent) {
+  const runs = data.runs;
+  const begin = Math.min(...runs.map(beginOf)), end = Math.max(...runs.map(endOf));
+  const row = 20;
+  const chart = new Chart(parent, begin, end, row * runs.length, "Which list each container was on",
+                          `lists of ${runs.length} containers over time; the table above has their ends`);
+  runs.forEach((run, i) => {
+    const name = element(chart.svg, "text", { x: LEFT - 6, y: i * row + 14, "text-anchor": "end" },
+                         run.name.length > 14 ? run.name.slice(0, 13) + "…" : run.name);
+    element(name, "title", {}, run.name);
+    const from = chart.x(beginOf(run)), to = chart.x(endOf(run));
+    element(chart.svg, "rect", { class: "axis", x: from, y: i * row + 2, width: Math.max(to - from, 1), height: row - 5 });
+    chart.bands(run.cpu, endOf(run), i * row + 2, row - 5);
+    for (const move of movesOf(run)) {
+      const x = chart.x(move.time);
+      const line = element(chart.svg, "line", { class: "move", x1: x, x2: x, y1: i * row, y2: i * row + row });
+      element(line, "title", {}, move.words);
+    }
+  });
+  chart.height = row * runs.length;
+  const span = end - begin;
+  for (let i = 0; i <= 5; ++i) {
+    const t = begin + (span * i) / 5;
+    element(chart.svg, "text", {
+      x: chart.x(t), y: chart.height + 15, "text-anchor": i === 0 ? "start" : i === 5 ? "end" : "middle",
+    }, clock(t, span));
+  }
+}
+
+const OPEN_AT_FIRST = 8;
+const root = document.getElementById("charts");
+if (root && data.runs.length > 0) {
+  addTimeline(element(root, "div", { class: "card" }));
+  const parts = data.runs.map((run, i) => addRun(root, run, i < OPEN_AT_FIRST));
+  addEventListener("beforeprint", () => { for (const { card, draw } of parts) { card.open = true; draw(); } });
+}

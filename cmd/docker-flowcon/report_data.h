@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `docker flowcon report` shows, read from flowcond's answers and thinned to what a page can
+// hold. Pure. Every text is made safe; escaping for HTML is the page's business.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace flowcon::plugin {
+
+/// Times are seconds since the epoch on the clock of the host, shares are of the host, 0 to 1.
+
+struct ReportPoint {
+  double time = 0;
+  double value = 0;  ///< may be not finite
+};
+
+/// What one look measured.
+struct ReportUse {
+  double time = 0;
+  std::optional<double> cpu;
+  std::optional<double> memory;   ///< bytes
+  std::optional<double> io;       ///< bytes per second
+  std::optional<double> network;  ///< bytes per second
+};
+
+/// From this time on; `list` is a category for categories.
+struct ReportPlace {
+  double time = 0;
+  std::string list;
+  std::optional<double> limit;
+};
+
+/// A decision that changed something.
+struct ReportMark {
+  double time = 0;
+  std::string resource;  ///< cpu, memory, io; "" = it is about hosts
+  std::string from;
+  std::string to;
+  std::string reason;  ///< a sentence
+};
+
+struct ReportStay {
+  std::string host;
+  double began = 0;
+  double ended = 0;
+};
+
+struct ReportRun {
+  std::string id;
+  std::string name;
+  std::string image;
+  std::string metric;
+  bool is_max = false;  ///< its goal: greater values are better
+  double started = 0;
+  std::optional<double> finished;
+  std::vector<ReportPoint> samples;
+  std::vector<ReportUse> usage;
+  std::vector<ReportPoint> growth;
+  std::vector<ReportPlace> cpu;
+  std::vector<ReportPlace> memory;
+  std::vector<ReportPlace> io;
+  std::vector<ReportPlace> categories;
+  std::vector<ReportMark> marks;
+  std::size_t marks_left_out = 0;
+  std::vector<ReportStay> stays;
+};
+
+struct ReportMove {
+  std::string name;
+  std::string from;
+  std::string to;
+  std::string method;
+  std::string cause;
+  std::string step;
+  std::string error;
+  double began = 0;
+  std::optional<double> ended;
+  std::optional<double> stopped_seconds;
+};
+
+struct ReportData {
+  std::string host;
+  std::string version;
+  std::string limit_mode;
+  std::optional<double> alpha;
+  std::optional<double> beta;
+  std::optional<double> cores;
+  double since = 0;
+  double made = 0;
+  std::vector<ReportRun> runs;
+  std::vector<ReportMove> moves;
+  std::vector<std::string> notes;  ///< what is missing, in sentences
+};
+
+/// Begins a report from GET /v1/status.
+[[nodiscard]] ReportData begin_report(const boost::json::value& status, double since, double made);
+
+/// Reads GET /v1/containers/NAME/history of one of GET /v1/runs, whole.
+[[nodiscard]] ReportRun read_run(const boost::json::value& run, const boost::json::value& history);
+
+/// Adds a page of GET /v1/changes to the runs that it is about.
+void add_changes(ReportData& data, const boost::json::value& changes);
+
+/// Adds GET /v1/moves.
+void add_moves(ReportData& data, const boost::json::value& moves);
+
+/// Cuts every run to about `most_points` points a series; extremes, changes of a list and the ends
+/// stay.
+void thin_report(ReportData& data, std::size_t most_points);
+
+}  // namespace flowcon::plugin

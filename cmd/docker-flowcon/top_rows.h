@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `docker flowcon top` shows, read from flowcond's answers: a row per container. Pure. Every
+// text is safe for a terminal.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace flowcon::plugin {
+
+/// One container. Shares are of the host, 0 to 1; memory in bytes, io in bytes per second. What is
+/// not known is empty.
+struct TopRow {
+  std::string id;  ///< as it came
+  std::string name;
+  std::string image;
+  std::string host;
+  std::string state;  ///< as docs/api.md has it; "elsewhere" = on another host
+  std::string list;   ///< NL, WL, CL; of one elsewhere its category, PC, WC, CC
+  std::string metric;
+  std::string goal;
+  std::string verdict;
+  std::string reason;
+  std::string note;
+  std::vector<std::string> warnings;
+  std::optional<double> limit;
+  std::optional<double> memory_limit;
+  std::optional<double> io_limit;
+  std::optional<double> growth;
+  std::optional<double> value;
+  std::optional<double> cpu;
+  std::optional<double> memory;
+  std::optional<double> io;
+  std::optional<double> progress;  ///< 0 to 1
+  std::optional<double> weight;
+  std::optional<double> floor;
+  std::optional<double> ceiling;
+  std::optional<double> pinned;
+  std::optional<double> pinned_until;  ///< seconds since the epoch
+  std::vector<double> trend;           ///< the metric's values, oldest first
+};
+
+/// The host that answers.
+struct TopHost {
+  std::string name;
+  std::string version;
+  std::string limit_mode;
+  std::optional<double> alpha;
+  std::optional<double> interval;  ///< seconds
+  bool is_all_completing = false;
+  bool is_paused = false;
+  bool is_dry_run = false;
+  std::vector<std::string> warnings;
+};
+
+struct TopView {
+  TopHost host;
+  std::vector<TopRow> rows;
+};
+
+/// Reads GET /v1/status. Errors: no list of containers.
+[[nodiscard]] Result<TopView> read_top(const boost::json::value& status);
+
+/// The containers on other hosts, from GET /v1/cluster.
+[[nodiscard]] std::vector<TopRow> read_elsewhere(const boost::json::value& cluster);
+
+/// What was decided about a container, from its `explain`: a line each, newest first.
+[[nodiscard]] std::vector<std::string> read_decisions(const boost::json::value& explained);
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/changes.h"
+
+#include <map>
+
+namespace flowcon::ctrl {
+namespace {
+
+namespace json = boost::json;
+
+const json::value& member(const json::value& value, std::string_view name) {
+  static const json::value nothing;
+  const json::object* object = value.if_object();
+  const json::value* found = object != nullptr ? object->if_contains(name) : nullptr;
+  return found != nullptr ? *found : nothing;
+}
+
+const json::array& list(const json::value& value) {
+  static const json::array none;
+  return value.is_array() ? value.get_array() : none;
+}
+
+std::string text(const json::value& value) {
+  return value.is_string() ? std::string(value.get_string()) : "";
+}
+
+std::optional<double> number(const json::value& value) {
+  return value.is_number() ? std::optional(value.to_number<double>()) : std::nullopt;
+}
+
+std::vector<PlaceChange> places(const json::value& state, const json::value& decision,
+                                std::string_view word) {
+  std::map<std::string, const json::value*> before;
+  for (const json::value& one : list(member(state, "containers"))) {
+    before[text(member(one, "id"))] = &one;
+  }
+  std::vector<PlaceChange> changes;
+  for (const json::value& one : list(member(decision, "containers"))) {
+    const auto found = before.find(text(member(one, "id")));
+    if (found == before.end() || found->first.empty()) continue;
+    const json::value& was = *found->second;
+    PlaceChange change;
+    change.id = found->first;
+    change.from = text(member(was, word));
+    change.to = text(member(one, word));
+    change.from_limit = number(member(was, "limit"));
+    change.limit = number(member(one, "limit"));
+    const std::optional<double> growth = number(member(one, "growth"));
+    change.growth = growth ? growth : number(member(was, "growth"));
+    if (change.from == change.to && change.from_limit == change.limit) continue;
+    changes.push_back(std::move(change));
+  }
+  return changes;
+}
+
+PlaceChange move_of(const json::value& container) {
+  PlaceChange change;
+  change.id = text(container);
+  return change;
+}
+
+}  // namespace
+
+std::vector<PlaceChange> changes_of(std::string_view algorithm, const json::value& state,
+                                    const json::value& decision) {
+  if (algorithm == "executor") return places(state, decision, "list");
+  if (algorithm == "categorise") return places(state, decision, "category");
+  std::vector<PlaceChange> moves;
+  if (algorithm == "speculate") {
+    const json::value& is_move = member(decision, "move");
+    if (is_move.is_bool() && is_move.get_bool()) {
+      moves.push_back(move_of(member(state, "container")));
+    }
+  } else if (algorithm == "rebalance" || algorithm == "balance") {
+    for (const json::value& move : list(member(decision, "moves"))) {
+      moves.push_back(move_of(member(move, "container")));
+    }
+  }
+  return moves;
+}
+
+}  // namespace flowcon::ctrl

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a recorded decision changed, container by container. Pure.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace flowcon::ctrl {
+
+/// One container that is on another list, in another category or at another limit after a decision.
+/// Units: limits are shares of the host, growth as the algorithm has it.
+struct PlaceChange {
+  std::string id;
+  std::string from;  ///< NL, WL, CL or PC, WC, CC; "" = the decision is about its place, not this
+  std::string to;
+  std::optional<double> from_limit;  ///< empty = it had none
+  std::optional<double> limit;
+  std::optional<double> growth;
+};
+
+/// The changes of one round, as the store keeps it: the executor's lists and limits, the
+/// categories, and the moves that speculate, rebalance and balance decided. Nothing for the
+/// listener, behind which the executor runs, and for what is damaged.
+[[nodiscard]] std::vector<PlaceChange> changes_of(std::string_view algorithm,
+                                                  const boost::json::value& state,
+                                                  const boost::json::value& decision);
+
+}  // namespace flowcon::ctrl

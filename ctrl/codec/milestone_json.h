@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The milestone policy's input and output as JSON: what `flowcon-sim decide milestone` reads and
+// prints, and what the daemon stores. Text and types only, no decision.
+#pragma once
+
+#include <boost/json/value.hpp>
+
+#include "base/result.h"
+#include "ctrl/policy/milestone.h"
+
+namespace flowcon::ctrl::policy {
+
+/// Reads {"cores","worth","step","floor","critical","inertia","containers":[{"id","left","left90",
+/// "open90","blind","width","due","before"}]}; all but cores, containers, id and left may be absent
+/// or null. Other fields are ignored.
+/// Errors: a missing or ill-typed field, one out of its range, an id that is there twice; the
+/// sentence names the field.
+[[nodiscard]] Result<MilestoneState> milestone_state_from(const boost::json::value& json);
+
+/// What milestone_state_from() reads back as the same state.
+[[nodiscard]] boost::json::value to_json(const MilestoneState& state);
+
+/// {"containers":[{"id","rank","share","key"}]}
+[[nodiscard]] boost::json::value to_json(const MilestoneDecision& decision);
+
+}  // namespace flowcon::ctrl::policy

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// What runs beside the daemon of one host and needs it: the part that knows other hosts. ctrl knows
+// these interfaces and nothing behind them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "ctrl/api/call.h"
+#include "ctrl/api/server.h"
+#include "ctrl/async.h"
+#include "ctrl/config.h"
+#include "ctrl/events.h"
+#include "ctrl/settings.h"
+
+namespace flowcon::ctrl {
+
+class Effects;
+class Exposition;
+namespace store {
+class Store;
+struct Round;
+}  // namespace store
+
+/// Label of a container that another host sent.
+inline constexpr const char* kMovedLabel = "org.flowcon.move";
+
+/// This host as others are told of it. Units: usage is the share (0..1) of its CPU that the
+/// containers under control use, memory is in bytes.
+struct HostView {
+  std::string name;
+  double cores = 1;
+  double memory = 1;
+  double usage = 0;
+  std::vector<std::string> jobs;  ///< ids of the containers under control, paused ones too
+};
+
+/// What is expected of a job. Units: CPU seconds, cores.
+struct JobForecast {
+  double left = 0;              ///< work to its end, above 0
+  std::optional<double> width;  ///< that it can use; empty: not known
+};
+
+/// What the daemon gives.
+class LocalHost {
+ public:
+  virtual ~LocalHost() = default;
+  [[nodiscard]] virtual boost::asio::io_context& io() = 0;
+  /// The one thread that `store()` may be used on.
+  [[nodiscard]] virtual Effects& effects() = 0;
+  [[nodiscard]] virtual store::Store& store() = 0;
+  [[nodiscard]] virtual const Config& config() const = 0;
+  [[nodiscard]] virtual HostView view() const = 0;
+  /// The last value of a job's evaluation function, in the unit that growth is measured in
+  /// (growth.normalise). Empty where there is none, or it is not finite.
+  [[nodiscard]] virtual std::optional<double> value_of(const std::string& id) const = 0;
+  /// Whatever policy divides the CPU. Empty where nothing is known of the job.
+  [[nodiscard]] virtual std::optional<JobForecast> forecast(const std::string& id) const = 0;
+  /// Of a container under control, what its labels or who adopted it said; empty for others.
+  [[nodiscard]] virtual std::optional<Settings> settings_of(const std::string& id) const = 0;
+  /// Its name; "" where there is no such job.
+  [[nodiscard]] virtual std::string name_of(const std::string& id) const = 0;
+  /// A sentence for `warnings` of the status.
+  virtual void warn(const std::string& sentence) = 0;
+  /// Something that hooks may want to be told of.
+  virtual void tell(Event) {}
+
+  /// Everything that is known of a container that has been stopped, for import_life() of another
+  /// host: JSON of at most 15 MiB. Waits, half a minute at most, until what it printed last is
+  /// recorded. That nothing is known is no error. Errors: the store's.
+  virtual Async<Result<std::string>> export_life(std::string id) = 0;
+  /// Takes it over for a container that was created here and has not been started; `log_path` is
+  /// the file that its log has been put in, "" for none. May be repeated. Errors: it is not what
+  /// export_life() gives; the store's, a full disk among them.
+  virtual Async<Result<void>> import_life(std::string id, std::string life,
+                                          std::string log_path) = 0;
+  /// Forgets what was imported. Errors: the store's.
+  virtual Async<Result<void>> forget_life(std::string id) = 0;
+};
+
+/// What the daemon calls, all on the loop.
+class Companion {
+ public:
+  virtual ~Companion() = default;
+  /// Once, before the first pass.
+  virtual Async<void> begin() = 0;
+  /// After each pass: something may have changed. `now` is on the steady clock, in seconds.
+  virtual void look(double now) = 0;
+  /// Is a call of the API one that answer() knows?
+  [[nodiscard]] virtual bool answers(const api::Call& call) const = 0;
+  virtual Async<api::Response> answer(api::Call call, api::Request request) = 0;
+  /// What a recorded round of its own algorithms says of a container, in a sentence for people; ""
+  /// where it is none of them.
+  [[nodiscard]] virtual std::string explain(const store::Round&, const std::string&) const {
+    return "";
+  }
+  /// Is a container of this host on the move? That it ends then is not its own doing.
+  [[nodiscard]] virtual bool is_moving(const std::string&) const { return false; }
+  /// What it adds to /metrics.
+  virtual void add_metrics(Exposition&) const {}
+  /// Once, when the daemon stops; store() may be used no more after it.
+  virtual void end() = 0;
+};
+
+/// Errors: what it needs at the start is missing.
+using MakeCompanion = std::function<Result<std::unique_ptr<Companion>>(LocalHost&)>;
+
+}  // namespace flowcon::ctrl

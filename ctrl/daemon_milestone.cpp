@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each gets where the policy is milestone: tracks of the jobs, the planner's state, and its
+// decision made a limit. Memory and block I/O stay with FlowCon's executor.
+#include <algorithm>
+#include <cmath>
+
+#include "base/json.h"
+#include "ctrl/codec/milestone_json.h"
+#include "ctrl/companion.h"
+#include "ctrl/daemon_state.h"
+#include "ctrl/log.h"
+
+namespace flowcon::ctrl {
+namespace {
+
+// Where our jobs use less of the host together, something else may be what one of them waits for.
+constexpr double kBusy = 0.9;
+
+// The engine does not always say when.
+double begun(const Job& job) {
+  return job.container.started > 0 ? job.container.started : job.admitted;
+}
+
+std::string whole(double number) { return render_number(std::round(number)); }
+
+std::string reason_for(const policy::Ranked& ranked, const policy::MilestoneMember& member,
+                       std::size_t jobs, const growth::Forecast& forecast) {
+  std::string text = "milestone: " + std::to_string(ranked.rank + 1) + " of " +
+                     std::to_string(jobs) + ", " + whole(member.left) + " CPU s to its end by ";
+  text += name(forecast.basis);
+  if (member.left90 && member.open90 > 0) {
+    text += ", 90 % of its gain open by " + whole(member.open90 * 100) + " %";
+  }
+  return text;
+}
+
+std::vector<std::size_t> ranks_of(const policy::MilestoneDecision& decision) {
+  std::vector<std::size_t> ranks;
+  for (const policy::Ranked& ranked : decision.members) ranks.push_back(ranked.rank);
+  return ranks;
+}
+
+}  // namespace
+
+// Whatever the policy: it may become milestone.
+Async<void> Daemon::begin_planner() {
+  planner_.emplace(host_.cores, policy::PlannerParameters());
+  auto read = [this] { return store_->trainings(); };
+  const auto trainings = co_await effects_.run(std::move(read));
+  if (!trainings) {
+    warn(trainings.error().message());
+    co_return;
+  }
+  for (const store::Training& training : *trainings) {
+    planner_->remember(training.key, {training.total, training.share90});
+  }
+}
+
+// At each look, whatever the policy: a policy that is chosen later finds what it needs.
+void Daemon::follow_tracks(Moment now) {
+  double used = 0;
+  for (const std::string& id : members_) used += jobs_.at(id).cpu_share.value_or(0);
+  for (auto& [id, job] : jobs_) {
+    if (!job.unsupported.empty() || !job.has_reading || job.is_reading_past) continue;
+    const double seconds = static_cast<double>(job.reading.cpu_ns) / 1e9;
+    // What it printed before the first look it printed since it began.
+    if (!job.has_track) {
+      job.track.look({std::min(begun(job), now.wall), 0, 0, {}}, {});
+      job.has_track = true;
+    }
+    growth::TrackLook look{now.wall, seconds, 0, {}};
+    if (used >= kBusy) look.guaranteed = job.guaranteed;
+    std::vector<Sample> fresh;
+    if (job.extractor) {
+      const metrics::Report report = job.extractor->report();
+      if (report.metric != job.track_metric) {
+        job.track.forget_values();
+        job.track_count = 0;
+        job.track_metric = report.metric;
+      }
+      const std::size_t count =
+          std::min(report.count - std::min(report.count, job.track_count), report.samples.size());
+      fresh.assign(report.samples.end() - static_cast<std::ptrdiff_t>(count), report.samples.end());
+      job.track_count = report.count;
+      job.goal = report.goal;
+      if (report.counter && report.counter->total > 0) {
+        look.done = report.counter->done / report.counter->total;
+      }
+    }
+    job.track.look(look, fresh);
+  }
+}
+
+policy::PlannedJob Daemon::planned(const Job& job) const {
+  return {job.id(), training_of(job.container), begun(job), job.goal, &job.track};
+}
+
+std::optional<JobForecast> Daemon::forecast(const std::string& id) const {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || !found->second.has_track || !planner_) return std::nullopt;
+  const Job& job = found->second;
+  const double left = planner_->forecast(planned(job)).left;
+  return std::isfinite(left) ? std::optional(JobForecast{left, job.track.width()}) : std::nullopt;
+}
+
+void Daemon::decide_milestones(Moment now) {
+  std::vector<policy::PlannedJob> jobs;
+  for (const std::string& id : members_) jobs.push_back(planned(jobs_.at(id)));
+  const policy::MilestoneState state = planner_->plan(now.wall, jobs);
+  const policy::MilestoneDecision decision = policy::decide_milestone(state);
+  planner_->take(decision);
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    Job& job = jobs_.at(members_[i]);
+    const policy::Ranked& ranked = decision.members[i];
+    // What has made most of its way is completing, as far as people and other hosts are told.
+    job.cpu.list = state.members[i].open90 < 0.5 ? List::cl : List::nl;
+    job.cpu.limit = ranked.share;
+    job.guaranteed =
+        config_.limits(Resource::cpu) && !config_.dry_run ? ranked.share * host_.cores : 0;
+    job.reason = reason_for(ranked, state.members[i], members_.size(), planner_->forecast(jobs[i]));
+  }
+  // An order that stays is told once an interval.
+  if (ranks_of(decision) == last_ranks_ && now.steady < next_telling_) return;
+  last_ranks_ = ranks_of(decision);
+  next_telling_ = now.steady + config_.interval;
+  if (state.members.empty()) return;
+  unrecorded_rounds_.push_back(
+      {now.wall, "milestone", "cpu", render_json(to_json(state)), render_json(to_json(decision))});
+}
+
+// Whatever the policy: what is remembered serves when it is milestone.
+void Daemon::remember_end(const Job& job, double time, const std::optional<int>& status) {
+  if (!job.has_track) return;
+  // Of one that runs on several hosts each sees a part, which says nothing of the whole.
+  const bool is_part = job.container.labels.contains(kMovedLabel) ||
+                       (companion_ != nullptr && companion_->is_moving(job.id()));
+  const bool is_complete = status == 0 && !is_part;
+  if (planner_) planner_->end(planned(job), time, is_complete);
+  if (!is_complete) return;
+  const std::optional<growth::Remembered> run = growth::remembered_run(job.track, job.goal);
+  if (!run) return;
+  const store::Training training{training_of(job.container), time, run->total, run->share90};
+  const bool is_queued = effects_.try_post([this, training] {
+    if (Result<void> saved = store_->save_training(training); !saved) {
+      log::warning(saved.error().message());
+    }
+  });
+  if (!is_queued) log::debug("too many effects wait; a training is not remembered");
+}
+
+}  // namespace flowcon::ctrl

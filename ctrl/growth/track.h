@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job's life as estimates need it: its evaluation function and its progress counter against the
+// CPU time it used, not against the clock, so that what it was given does not matter. Pure;
+// bounded, however long the job runs.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "ctrl/model.h"
+
+namespace flowcon::ctrl::growth {
+
+/// Units: work in CPU seconds since the job began; value in the metric's unit, or the share (0..1)
+/// that the counter says is done.
+struct WorkPoint {
+  double work = 0;
+  double value = 0;
+};
+
+/// What a daemon sees of a job at one look.
+/// Units: time in seconds on any one clock; used in CPU seconds since the job began; guaranteed in
+/// cores: what it would have got had everybody wanted all; done a share, 0..1.
+struct TrackLook {
+  double time = 0;
+  double used = 0;
+  double guaranteed = 0;
+  std::optional<double> done;  ///< by the progress counter, as last printed
+};
+
+class Track {
+ public:
+  /// Values and counts that are kept; beyond, every second one goes.
+  static constexpr std::size_t kMaxPoints = 96;
+
+  /// `fresh`: the values printed since the look before, in order of time. Each is put at the CPU
+  /// time of its moment, by a straight line between the two looks. Values that are not finite are
+  /// left out. CPU time that went back is another container: all is forgotten.
+  void look(const TrackLook& now, const std::vector<Sample>& fresh);
+
+  /// Forgets the values: another metric was chosen.
+  void forget_values() {
+    values_.clear();
+    ++version_;
+  }
+
+  [[nodiscard]] const std::vector<WorkPoint>& values() const { return values_; }
+  /// Since the job last began at its beginning again; work as in values().
+  [[nodiscard]] const std::vector<WorkPoint>& counts() const { return counts_; }
+  /// Grows with every value and every count.
+  [[nodiscard]] std::size_t version() const { return version_; }
+  /// CPU seconds used by the last look.
+  [[nodiscard]] double used() const { return used_; }
+  /// The counter starts over and over: it counts within an epoch, not to the end.
+  [[nodiscard]] bool is_cyclic() const { return cycles_ >= 2; }
+  /// Cores that it can use, where it was seen to leave some of what it was guaranteed.
+  [[nodiscard]] std::optional<double> width() const;
+  /// Most cores that it was seen to use.
+  [[nodiscard]] double widest() const { return widest_; }
+
+ private:
+  void count(double done, double work);
+
+  std::vector<WorkPoint> values_;
+  std::vector<WorkPoint> counts_;
+  bool has_look_ = false;
+  std::size_t version_ = 0;
+  double time_ = 0;
+  double used_ = 0;
+  double widest_ = 0;
+  bool is_narrow_ = false;
+  int cycles_ = 0;
+};
+
+}  // namespace flowcon::ctrl::growth

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/handover.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <cerrno>
+#include <ctime>
+#include <fstream>
+#include <utility>
+
+#include "base/json.h"
+#include "ctrl/codec/field_reader.h"
+#include "ctrl/log.h"
+
+namespace flowcon::ctrl {
+namespace {
+
+namespace json = boost::json;
+using codec::FieldReader;
+
+constexpr std::time_t kFresh = 60;  // seconds
+constexpr std::size_t kLongest = 16U << 20;
+
+std::string request_file(const std::string& folder) { return folder + "/hand-over"; }
+std::string handover_file(const std::string& folder) { return folder + "/handed-over.json"; }
+
+// True if the file is there and was written a moment ago; it is gone afterwards.
+bool take_fresh(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const std::time_t age = std::time(nullptr) - status.st_mtime;
+  return ::unlink(path.c_str()) == 0 && age >= 0 && age <= kFresh;
+}
+
+json::object render_place(const Place& place) {
+  return {{"list", name(place.list)},
+          {"limit", place.limit},
+          {"granted", place.granted},
+          {"growth", number_or_null(place.growth)}};
+}
+
+Place read_place(FieldReader& job, std::string_view resource) {
+  FieldReader fields(job.member(resource), job.place(resource));
+  Place place;
+  const std::string list = fields.text("list");
+  for (const List one : {List::nl, List::wl, List::cl}) {
+    if (list == name(one)) place.list = one;
+  }
+  fields.require(list == name(place.list), "list", "must be NL, WL or CL");
+  place.limit = fields.number("limit");
+  place.granted = fields.number("granted");
+  fields.require(place.limit > 0 && place.limit <= 1, "limit", "must be above 0 and at most 1");
+  fields.require(place.granted > 0 && place.granted <= 1, "granted",
+                 "must be above 0 and at most 1");
+  place.growth = fields.number_or_null("growth");
+  job.take_complaint(fields);
+  return place;
+}
+
+}  // namespace
+
+std::string render_handover(const Handover& handover) {
+  json::array jobs;
+  for (const auto& [id, job] : handover.jobs) {
+    jobs.push_back(json::object{{"id", id},
+                                {"cpu", render_place(job.cpu)},
+                                {"memory", render_place(job.memory)},
+                                {"io", render_place(job.io)},
+                                {"reason", job.reason}});
+  }
+  return render_json(json::object{{"interval", handover.interval}, {"jobs", std::move(jobs)}});
+}
+
+Result<Handover> parse_handover(std::string_view text) {
+  const Result<json::value> value = parse_json(text);
+  if (!value) return value.error();
+  FieldReader reader(*value, "");
+  Handover handover;
+  handover.interval = reader.number("interval");
+  reader.require(handover.interval >= 1 && handover.interval <= 86400, "interval",
+                 "must be from 1 to 86400");
+  const auto read_one = [](FieldReader& job) {
+    std::pair<std::string, HandedJob> one;
+    one.first = job.text("id");
+    one.second.cpu = read_place(job, "cpu");
+    one.second.memory = read_place(job, "memory");
+    one.second.io = read_place(job, "io");
+    one.second.reason = job.text("reason");
+    return one;
+  };
+  for (auto& one : reader.each("jobs", read_one)) handover.jobs.insert(std::move(one));
+  if (reader.failed()) return reader.error();
+  return handover;
+}
+
+bool take_handover_request(const std::string& state_dir) {
+  return take_fresh(request_file(state_dir));
+}
+
+Result<void> write_handover(const std::string& state_dir, const Handover& handover) {
+  const std::string path = handover_file(state_dir);
+  ::unlink(path.c_str());
+  std::ofstream file(path, std::ios::binary);
+  file << render_handover(handover);
+  file.close();
+  if (!file) return errno_error(errno, "writing " + path);
+  return {};
+}
+
+Handover take_handover(const std::string& state_dir) {
+  const std::string path = handover_file(state_dir);
+  std::ifstream file(path, std::ios::binary);
+  if (!file || !take_fresh(path)) return {};
+  std::string text(kLongest, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  Result<Handover> left = parse_handover(text);
+  if (left) return std::move(*left);
+  log::warning("what an earlier flowcond left makes no sense: " + left.error().message());
+  return {};
+}
+
+}  // namespace flowcon::ctrl

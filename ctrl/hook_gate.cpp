@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/hook_gate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/json.h"
+#include "base/text.h"
+
+namespace flowcon::ctrl {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kMostRemembered = 4096;
+
+json::value text_or_null(const std::string& text) {
+  return text.empty() ? json::value(nullptr) : json::value(valid_utf8(text));
+}
+
+}  // namespace
+
+bool HookGate::admit(const Event& event, double interval, double now) {
+  tokens_ = std::min(kBurst, tokens_ + std::max(0.0, now - filled_at_) * kPerSecond);
+  filled_at_ = now;
+  const std::string key = std::string(name(event.kind)) + " " +
+                          (event.id.empty() ? event.sentence.substr(0, 100) : event.id);
+  const auto before = last_.find(key);
+  const bool is_soon = before != last_.end() && now - before->second < interval;
+  if (is_soon || tokens_ < 1) {
+    ++held_back_;
+    return false;
+  }
+  tokens_ -= 1;
+  last_[key] = now;
+  if (last_.size() > kMostRemembered) {
+    std::erase_if(last_, [&](const auto& entry) { return now - entry.second >= interval; });
+    // All of them are recent: what is forgotten may be told once more, memory stays bounded.
+    if (last_.size() > kMostRemembered) last_.clear();
+  }
+  return true;
+}
+
+std::string render_event(const Event& event, std::string_view host, std::uint64_t held_back) {
+  json::object out;
+  out["event"] = name(event.kind);
+  out["time"] = event.time;
+  out["host"] = valid_utf8(host);
+  out["container"] = text_or_null(event.container);
+  out["id"] = text_or_null(event.id);
+  out["metric"] = text_or_null(event.metric);
+  out["value"] = event.value ? json::value(*event.value) : json::value(nullptr);
+  out["sentence"] = valid_utf8(printable(event.sentence, 2000));
+  out["held_back"] = held_back;
+  return render_json(out) + "\n";
+}
+
+Result<std::vector<std::string>> parse_hook(const std::string& text) {
+  constexpr std::size_t kLongest = 4000;
+  if (text.size() > kLongest) return bad_input("the command is longer than 4000 bytes");
+  std::vector<std::string> words;
+  for (std::size_t at = text.find_first_not_of(" \t"); at != std::string::npos;) {
+    const std::size_t end = std::min(text.find_first_of(" \t", at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = text.find_first_not_of(" \t", end);
+  }
+  if (!words.empty() && words.front().front() != '/') {
+    return bad_input("\"" + printable(words.front(), 60) +
+                     "\" is not the absolute path of a program (there is no shell)");
+  }
+  return words;
+}
+
+Result<void> check_webhook(const std::string& url) {
+  constexpr std::size_t kLongest = 2000;
+  const std::string_view rest = url.starts_with("https://")  ? std::string_view(url).substr(8)
+                                : url.starts_with("http://") ? std::string_view(url).substr(7)
+                                                             : std::string_view();
+  if (rest.empty() || rest.front() == '/' || url.size() > kLongest) {
+    return bad_input("\"" + printable(url, 60) +
+                     "\" is not http:// or https:// with a host, of at most 2000 bytes");
+  }
+  const bool is_plain = std::all_of(url.begin(), url.end(), [](unsigned char c) {
+    return c > ' ' && c < 0x7F && c != '"' && c != '\\' && c != '<' && c != '>';
+  });
+  if (!is_plain) return bad_input("the address has bytes that no address has");
+  return {};
+}
+
+std::vector<std::string> webhook_words(const std::string& url) {
+  // --disable: nobody's .curlrc. --globoff: brackets of an IPv6 address are no pattern.
+  return {"curl",         "--disable", "--silent",
+          "--show-error", "--fail",    "--globoff",
+          "--max-time",   "10",        "--proto",
+          "=http,https",  "--header",  "Content-Type: application/json",
+          "--output",     "/dev/null", "--data-binary",
+          "@-",           "--url",     url};
+}
+
+}  // namespace flowcon::ctrl

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/hooks.h"
+
+#include <utility>
+
+#include "base/text.h"
+#include "ctrl/program.h"
+#include "ctrl/spawn.h"
+
+namespace flowcon::ctrl {
+namespace {
+
+constexpr std::size_t kMostWaiting = 100;
+constexpr double kLongestCall = 30;  // seconds
+
+bool has_word(const std::string& list, std::string_view word) {
+  return ("," + list + ",").find("," + std::string(word) + ",") != std::string::npos;
+}
+
+}  // namespace
+
+Hooks::Hooks(boost::asio::io_context& io, const Config& config, std::string host)
+    : io_(io), config_(config), host_(std::move(host)) {}
+
+void Hooks::tell(const Event& event, double now) {
+  std::vector<std::vector<std::string>> programs;
+  if (auto words = parse_hook(config_.hook); words && !words->empty()) programs.push_back(*words);
+  if (!config_.webhook.empty()) programs.push_back(webhook_words(config_.webhook));
+  if (programs.empty() || !has_word(config_.hook_events, name(event.kind))) return;
+  if (!gate_.admit(event, config_.hook_interval, now)) {
+    ++counts_.held_back;
+    return;
+  }
+  if (waiting_.size() + programs.size() > kMostWaiting) {
+    ++counts_.held_back;
+    gate_.hold_back();
+    return;
+  }
+  const std::string input = render_event(event, host_, gate_.take_held_back());
+  for (std::vector<std::string>& words : programs) waiting_.push_back({std::move(words), input});
+  if (!is_working_) spawn(io_, "hooks", work());
+  is_working_ = true;
+}
+
+void Hooks::end() { waiting_.clear(); }
+
+Async<void> Hooks::work() {
+  while (!waiting_.empty()) {
+    Call call = std::move(waiting_.front());
+    waiting_.pop_front();
+    const std::string program = call.words.front();
+    const Result<int> status =
+        co_await run_program(&io_, std::move(call.words), std::move(call.input), kLongestCall);
+    ++counts_.calls;
+    if (status && *status == 0) continue;
+    ++counts_.failures;
+    if (!failures_.count()) continue;
+    log::warning("the hook " + printable(program, 200) + " failed, for the " +
+                 std::to_string(failures_.total()) + ". time: " +
+                 (status ? "its status is " + std::to_string(*status) : status.error().message()));
+  }
+  is_working_ = false;
+}
+
+}  // namespace flowcon::ctrl

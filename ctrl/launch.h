@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts other programs: no shell, no inherited file, no inherited signal mask.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace flowcon::ctrl {
+
+/// Starts `words` in a process group of its own, so that ^C at a daemon in a terminal is not its
+/// business; the first word is looked for on the PATH. `files` become its stdin, stdout and stderr,
+/// -1 is /dev/null. `environment` is all of its environment; none = this process's.
+/// Errors: it cannot be started.
+[[nodiscard]] Result<pid_t> launch(const std::vector<std::string>& words,
+                                   const std::array<int, 3>& files,
+                                   std::vector<std::string> environment = {});
+
+}  // namespace flowcon::ctrl

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What other hosts recorded of a container that has come here.
+#include <algorithm>
+
+#include "base/json.h"
+#include "ctrl/store/statement.h"
+#include "ctrl/store/store.h"
+
+namespace flowcon::ctrl::store {
+namespace {
+
+constexpr const char* kDoing = "taking over what another host recorded";
+
+Result<void> forget_run(sqlite3* db, const std::string& id) {
+  for (const char* sql : {"DELETE FROM samples WHERE run IN (SELECT number FROM runs WHERE id=?)",
+                          "DELETE FROM usage WHERE run IN (SELECT number FROM runs WHERE id=?)",
+                          "DELETE FROM decisions WHERE run IN (SELECT number FROM runs WHERE id=?)",
+                          "DELETE FROM stays WHERE run IN (SELECT number FROM runs WHERE id=?)",
+                          "DELETE FROM positions WHERE id=?", "DELETE FROM runs WHERE id=?"}) {
+    Statement drop(db, sql);
+    if (auto done = drop.bind(id).run(kDoing); !done) return done;
+  }
+  return {};
+}
+
+// Its last sign: old records are forgotten by it.
+double seen(const History& history) {
+  double last = history.run.started;
+  if (!history.samples.empty()) last = std::max(last, history.samples.back().time);
+  if (!history.usage.empty()) last = std::max(last, history.usage.back().time);
+  if (!history.stays.empty()) last = std::max(last, history.stays.back().ended);
+  return last;
+}
+
+Result<std::int64_t> make_run(sqlite3* db, const History& history) {
+  Statement put(db,
+                "INSERT INTO runs(id,name,image,metric,goal,started,finished,seen) "
+                "VALUES(?,?,?,?,?,?,NULL,?)");
+  const Run& run = history.run;
+  put.bind(run.id).bind(run.name).bind(run.image).bind(run.metric).bind(name(run.goal));
+  put.bind(run.started).bind(seen(history));
+  if (auto done = put.run(kDoing); !done) return done.error();
+  return sqlite3_last_insert_rowid(db);
+}
+
+}  // namespace
+
+Result<void> Store::forget_history(const std::string& id) {
+  Transaction transaction(db_);
+  if (auto done = forget_run(db_, id); !done) return done;
+  return transaction.commit(kDoing);
+}
+
+Result<void> Store::import_history(const History& history,
+                                   const std::optional<LogPosition>& position) {
+  Transaction transaction(db_);
+  if (auto done = forget_run(db_, history.run.id); !done) return done;
+  Result<std::int64_t> run = make_run(db_, history);
+  if (!run) return run.error();
+  Statement sample(db_, "INSERT INTO samples VALUES(?,?,?)");
+  for (const Sample& s : history.samples) {
+    sample.bind(*run).bind(s.time).bind(render_number(s.value));
+    if (auto done = sample.run(kDoing); !done) return done;
+  }
+  Statement usage(db_, "INSERT INTO usage(run,time,cpu,memory,io,network) VALUES(?,?,?,?,?,?)");
+  for (const UsageRow& u : history.usage) {
+    usage.bind(*run).bind(u.time).bind(u.cpu).bind(static_cast<std::int64_t>(u.memory));
+    usage.bind(u.io).bind(u.network);
+    if (auto done = usage.run(kDoing); !done) return done;
+  }
+  Statement decision(db_, "INSERT INTO decisions VALUES(?,?,?,?,?)");
+  for (const DecisionRow& d : history.decisions) {
+    decision.bind(*run).bind(d.time).bind(name(d.list)).bind(d.limit).bind(d.growth);
+    if (auto done = decision.run(kDoing); !done) return done;
+  }
+  Statement stay(db_, "INSERT INTO stays(run,host,began,ended) VALUES(?,?,?,?)");
+  for (const Stay& s : history.stays) {
+    stay.bind(*run).bind(s.host).bind(s.began).bind(s.ended);
+    if (auto done = stay.run(kDoing); !done) return done;
+  }
+  if (position) {
+    Statement put(db_, "INSERT OR REPLACE INTO positions VALUES(?,?,?)");
+    put.bind(history.run.id).bind(position->log).bind(position->position);
+    if (auto done = put.run(kDoing); !done) return done;
+  }
+  return transaction.commit(kDoing);
+}
+
+}  // namespace flowcon::ctrl::store

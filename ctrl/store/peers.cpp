@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is kept of other hosts, and of this one for them.
+#include "ctrl/store/statement.h"
+#include "ctrl/store/store.h"
+
+namespace flowcon::ctrl::store {
+
+Result<void> Store::save_peer(const Peer& peer) {
+  Statement put(db_, "INSERT OR REPLACE INTO peers(name,user,host,port) VALUES(?,?,?,?)");
+  put.bind(peer.name).bind(peer.user).bind(peer.host).bind(peer.port);
+  return put.run("saving a peer");
+}
+
+Result<void> Store::forget_peer(const std::string& name) {
+  Statement drop(db_, "DELETE FROM peers WHERE name=?");
+  return drop.bind(name).run("forgetting a peer");
+}
+
+Result<std::vector<Peer>> Store::peers() {
+  Statement all(db_, "SELECT name,user,host,port FROM peers ORDER BY name");
+  std::vector<Peer> found;
+  for (;;) {
+    Result<bool> row = all.step("reading peers");
+    if (!row) return row.error();
+    if (!*row) return found;
+    found.push_back({all.text(0), all.text(1), all.text(2), all.integer(3)});
+  }
+}
+
+Result<Identity> Store::begin_incarnation(const std::string& fresh_id) {
+  constexpr const char* kDoing = "beginning an incarnation";
+  Statement count(db_,
+                  "INSERT INTO identity VALUES(1,?,1,0) "
+                  "ON CONFLICT(one) DO UPDATE SET incarnation=incarnation+1 "
+                  "RETURNING id,incarnation,draining");
+  Result<bool> row = count.bind(fresh_id).step(kDoing);
+  if (!row) return row.error();
+  Identity identity{count.text(0), count.integer(1), count.integer(2) != 0};
+  // It is written when the statement has ended.
+  if (row = count.step(kDoing); !row) return row.error();
+  return identity;
+}
+
+Result<void> Store::save_draining(bool is_draining) {
+  Statement put(db_, "UPDATE identity SET draining=?");
+  return put.bind(static_cast<std::int64_t>(is_draining)).run("saving whether this host drains");
+}
+
+Result<void> Store::save_marks(const std::vector<Mark>& marks,
+                               const std::vector<std::string>& gone) {
+  const std::string doing = "saving what is known of converged containers";
+  Transaction transaction(db_);
+  Statement put(db_,
+                "INSERT OR REPLACE INTO marks(id,category,value,growth,seen,converged,migrated,"
+                "rebalanced,moves) VALUES(?,?,?,?,?,?,?,?,?)");
+  for (const Mark& mark : marks) {
+    put.bind(mark.id).bind(mark.category).bind(mark.value).bind(mark.growth).bind(mark.seen);
+    put.bind(mark.converged).bind(mark.migrated);
+    put.bind(static_cast<std::int64_t>(mark.rebalanced)).bind(mark.moves);
+    if (auto done = put.run(doing); !done) return done;
+  }
+  Statement drop(db_, "DELETE FROM marks WHERE id=?");
+  for (const std::string& id : gone) {
+    if (auto done = drop.bind(id).run(doing); !done) return done;
+  }
+  return transaction.commit(doing);
+}
+
+Result<std::vector<Mark>> Store::marks() {
+  Statement all(
+      db_, "SELECT id,category,value,growth,seen,converged,migrated,rebalanced,moves FROM marks");
+  const auto number = [&all](int column) {
+    return all.is_null(column) ? std::nullopt : std::optional(all.number(column));
+  };
+  std::vector<Mark> found;
+  for (;;) {
+    Result<bool> row = all.step("reading what is known of converged containers");
+    if (!row) return row.error();
+    if (!*row) return found;
+    found.push_back({all.text(0), all.text(1), number(2), number(3), all.number(4), number(5),
+                     number(6), all.integer(7) != 0, all.integer(8)});
+  }
+}
+
+}  // namespace flowcon::ctrl::store

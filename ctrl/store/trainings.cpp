@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What runs that ended were like, for the next one of the same training.
+#include "ctrl/store/statement.h"
+#include "ctrl/store/store.h"
+
+namespace flowcon::ctrl::store {
+
+Result<void> Store::save_training(const Training& training) {
+  constexpr const char* kDoing = "remembering a training";
+  Transaction transaction(db_);
+  Statement put(db_, "INSERT INTO trainings(training,ended,total,share90) VALUES(?,?,?,?)");
+  put.bind(training.key).bind(training.ended).bind(training.total).bind(training.share90);
+  if (auto done = put.run(kDoing); !done) return done;
+  Statement drop(db_,
+                 "DELETE FROM trainings WHERE training=?1 AND rowid NOT IN (SELECT rowid FROM "
+                 "trainings WHERE training=?1 ORDER BY ended DESC, rowid DESC LIMIT 5)");
+  if (auto done = drop.bind(training.key).run(kDoing); !done) return done;
+  return transaction.commit(kDoing);
+}
+
+Result<std::vector<Training>> Store::trainings() {
+  Statement all(db_, "SELECT training,ended,total,share90 FROM trainings ORDER BY ended,rowid");
+  std::vector<Training> found;
+  for (;;) {
+    Result<bool> row = all.step("reading earlier trainings");
+    if (!row) return row.error();
+    if (!*row) return found;
+    Training training{all.text(0), all.number(1), all.number(2), std::nullopt};
+    if (!all.is_null(3)) training.share90 = all.number(3);
+    found.push_back(std::move(training));
+  }
+}
+
+}  // namespace flowcon::ctrl::store

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that a policy sees: what a daemon would know of a job at this moment, and nothing of what it
+// truly is or will be. Filled by the engine from printed lines and CPU counters.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ctrl/growth/track.h"
+#include "ctrl/model.h"
+
+namespace flowcon::sim {
+
+/// Units: seconds of simulated time, CPU seconds, bytes.
+struct Known {
+  std::size_t number = 0;  ///< a container's id: unique, says nothing
+  std::string_view model;  ///< image and command
+  double arrived = 0;      ///< when it was started
+  double used = 0;         ///< CPU time since then, as of the last look
+  double memory = 0;       ///< in use
+  double looked_at = 0;
+  std::uint32_t moves = 0;  ///< to other hosts, so far
+  std::optional<double> rebalanced_at;
+
+  // What the metrics of the daemon keep of a log, ctrl/metrics/extractor.h.
+  ctrl::Goal goal = ctrl::Goal::min;
+  std::vector<ctrl::Sample> samples;  ///< the last ones
+  std::vector<ctrl::Sample> head;     ///< the first ones
+  std::size_t count = 0;              ///< in all
+  double low = 0;
+  double high = 0;
+  std::optional<double> done;  ///< by its progress counter, 0..1
+
+  ctrl::growth::Track track;
+};
+
+/// One host at a decision. Jobs in the order in which they came to it.
+struct HostView {
+  std::size_t number = 0;
+  double now = 0;
+  double cores = 1;
+  double memory = 0;
+  bool has_changed = false;  ///< a job came or went since the decision before
+  std::vector<const Known*> jobs;
+};
+
+/// All hosts at a decision about moves.
+struct ClusterView {
+  double now = 0;
+  double move_seconds = 0;  ///< how long a job stands still while it moves, as measured so far
+  std::vector<HostView> hosts;
+};
+
+}  // namespace flowcon::sim

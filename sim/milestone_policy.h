@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The milestone policy on a simulated host: the same forecasts and the same ranking as in the
+// daemon.
+#pragma once
+
+#include <memory>
+
+#include "sim/policy.h"
+
+namespace flowcon::sim {
+
+class MilestoneHost : public HostPolicy {
+ public:
+  virtual ~MilestoneHost() = default;
+  /// The work that is expected of a job here. Units: CPU seconds.
+  [[nodiscard]] virtual double left(const Known& job, double cores) const = 0;
+};
+
+/// It knows the schedule's earlier runs, and nothing else of it.
+[[nodiscard]] std::unique_ptr<MilestoneHost> make_milestone(const Schedule& schedule,
+                                                            const PolicyParameters& parameters);
+
+}  // namespace flowcon::sim

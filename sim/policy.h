@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interface between the engine and what decides. A policy is handed a HostView or ClusterView,
+// so it cannot see the future; an oracle is made with the schedule in hand and says so.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "ctrl/policy/planner.h"
+#include "sim/job.h"
+#include "sim/known.h"
+
+namespace flowcon::sim {
+
+/// What one job gets: its weight among the others, and its cap as a share of the host (1 = none).
+struct Grant {
+  double weight = 1;
+  double quota = 1;
+};
+
+inline constexpr double kNever = std::numeric_limits<double>::infinity();
+
+struct HostDecision {
+  std::vector<Grant> grants;  ///< in the order of the view's jobs
+  double next = kNever;       ///< seconds until the host wants to decide again, if nothing happens
+};
+
+/// Divides one host. One object a host; it lives as long as the run.
+class HostPolicy {
+ public:
+  virtual ~HostPolicy() = default;
+  /// Called when a job came or went, and when the time it asked for is over.
+  virtual HostDecision decide(const HostView& view) = 0;
+  /// A job ended by itself; `is_complete`: with exit status 0.
+  virtual void end(const Known& job, double now, bool is_complete) {
+    (void)job, (void)now, (void)is_complete;
+  }
+};
+
+struct MoveOrder {
+  std::size_t job = 0;  ///< Known::number
+  std::size_t to = 0;   ///< HostView::number
+};
+
+struct ClusterDecision {
+  std::vector<MoveOrder> moves;
+  double next = kNever;  ///< seconds
+};
+
+/// Moves jobs between hosts.
+class ClusterPolicy {
+ public:
+  virtual ~ClusterPolicy() = default;
+  /// Called when the time it asked for is over, and, where wants_changes(), after each arrival,
+  /// departure and landing.
+  virtual ClusterDecision decide(const ClusterView& view) = 0;
+  [[nodiscard]] virtual bool wants_changes() const { return false; }
+};
+
+/// What a policy is made of for one run.
+struct PolicySet {
+  std::vector<std::unique_ptr<HostPolicy>> hosts;  ///< one a host
+  std::unique_ptr<ClusterPolicy> cluster;          ///< null: nothing moves
+};
+
+/// What a person can choose of the policies. Units: as the options of flowcond.
+struct PolicyParameters {
+  double alpha = 0.03;
+  double beta = 2;
+  double interval = 20;
+  double interval_max = 320;
+  double observe = 5;  ///< the milestone policy decides at every look
+  double categorise_interval = 30;
+  double categorise_alpha = 0.01;
+  std::uint32_t max_moves = 2;  ///< of one job, for the balancing policy
+  bool has_memory = true;       ///< runs that ended are remembered
+  ctrl::policy::PlannerParameters planner;
+};
+
+/// A policy by name.
+struct PolicyKind {
+  std::string_view name;
+  std::string_view summary;
+  bool is_oracle = false;  ///< it is handed the schedule
+  PolicySet (*make)(const Schedule& schedule, const PolicyParameters& parameters);
+};
+
+[[nodiscard]] const std::vector<PolicyKind>& policies();
+
+/// Errors: no such policy; the sentence names all.
+[[nodiscard]] Result<const PolicyKind*> find_policy(std::string_view name);
+
+}  // namespace flowcon::sim

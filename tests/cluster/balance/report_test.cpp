@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// What hosts tell the coordinator, and what it asks Algorithm 5.
+#include "cluster/balance/report.h"
+
+#include "base/json.h"
+#include "cluster/balance/attempts.h"
+#include "cluster/balance/explain.h"
+#include "cluster/codec/decision_json.h"
+#include "tests/support/catch.h"
+
+namespace flowcon::cluster::balance {
+namespace {
+
+using policy::Category;
+
+JobReport job(const std::string& id, Category category, std::optional<double> converged = {},
+              bool movable = true) {
+  JobReport out;
+  out.id = id;
+  out.name = "n" + id;
+  out.category = category;
+  out.converged_age = converged;
+  out.movable = movable;
+  return out;
+}
+
+HostReport host(const std::string& name, std::vector<JobReport> containers) {
+  return {"id" + name, name, false, 0, std::move(containers), {}, {}};
+}
+
+bool nobody(const std::string&) { return false; }
+
+TEST_CASE("a report is read back as it was") {
+  HostReport sent = host("h1", {job("a", Category::cc, 12.5), job("b", Category::pc, {}, false)});
+  sent.draining = true;
+  sent.moves = 2;
+  sent.containers[0].value = 0.5;
+  sent.containers[0].migrated_age = 1;
+  sent.containers[0].rebalanced = true;
+  sent.containers[0].left = 300.5;
+  sent.containers[0].width = 1.5;
+  sent.containers[0].moves = 2;
+  sent.cores = 4;
+  sent.move_seconds = 7.5;
+  const Result<HostReport> read = parse_report(render_report(sent));
+  REQUIRE(read.has_value());
+  CHECK(render_report(*read) == render_report(sent));
+  CHECK(read->containers[0].left == 300.5);
+  CHECK(read->containers[0].width == 1.5);
+  CHECK(read->containers[0].moves == 2);
+  CHECK_FALSE(read->containers[1].left);
+  CHECK(read->cores == 4);
+  CHECK(read->move_seconds == 7.5);
+}
+
+TEST_CASE("a report of an older flowcond lacks what steer needs, and more is no harm") {
+  const Result<HostReport> read = parse_report(
+      R"({"id":"idh2","name":"h2","draining":false,"moves":0,"later":7,"containers":[{"id":"a",)"
+      R"("name":"na","category":"PC","value":null,"converged_age":null,"migrated_age":null,)"
+      R"("rebalanced":false,"movable":true,"later":[]}]})");
+  REQUIRE(read.has_value());
+  CHECK_FALSE(read->cores);
+  CHECK_FALSE(read->move_seconds);
+  CHECK_FALSE(read->containers[0].left);
+  CHECK_FALSE(read->containers[0].width);
+  CHECK(read->containers[0].moves == 0);
+  HostReport here = host("h1", {});
+  here.cores = 1;
+  const auto question = steer_question({here, *read}, 2, nobody);
+  REQUIRE_FALSE(question.has_value());
+  CHECK(question.error().message() ==
+        "h2 does not say how many cores it has: cluster-policy = balance needs a newer flowcond "
+        "there");
+}
+
+TEST_CASE("a report that makes no sense is refused, with the member's name") {
+  const std::string good = render_report(host("h1", {job("a", Category::cc, 12.5)}));
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    text.replace(text.find(from), from.size(), to);
+    const Result<HostReport> read = parse_report(text);
+    return read ? std::string("good") : read.error().message();
+  };
+  CHECK(with("\"a\"", "\"a\\\"b\"").find("containers[0].id") != std::string::npos);
+  CHECK(with("\"a\"", "\"../x\"").find("containers[0].id") != std::string::npos);
+  CHECK(with("12.5", "-1").find("converged_age") != std::string::npos);
+  CHECK(with("\"CC\"", "7").find("category") != std::string::npos);
+  CHECK(with("\"moves\":0", "\"moves\":-1").find("moves") != std::string::npos);
+  CHECK(with("\"containers\":[", "\"containers\":7,\"x\":[").find("containers") !=
+        std::string::npos);
+  CHECK(with("\"left\":null", "\"left\":0").find("containers[0].left") != std::string::npos);
+  CHECK(with("\"left\":null", "\"left\":1e13").find("containers[0].left") != std::string::npos);
+  CHECK(with("\"width\":null", "\"width\":-1").find("containers[0].width") != std::string::npos);
+  CHECK(with("\"moves\":0}", "\"moves\":1e9}").find("containers[0].moves") != std::string::npos);
+  CHECK(with("\"moves\":0}", "\"moves\":0.5}").find("containers[0].moves") != std::string::npos);
+  CHECK(with("\"cores\":null", "\"cores\":0").find("cores") != std::string::npos);
+  CHECK(with("\"cores\":null", "\"cores\":\"4\"").find("cores") != std::string::npos);
+  CHECK(with("\"move_seconds\":null", "\"move_seconds\":-1").find("move_seconds") !=
+        std::string::npos);
+  CHECK(parse_report("{").has_value() == false);
+  CHECK(parse_report(render_report(host("h1", {job("a", Category::cc), job("a", Category::cc)})))
+            .has_value() == false);
+}
+
+TEST_CASE("the lowest name coordinates, and of two the lowest id") {
+  CHECK(coordinator_of({{"h2", "a"}, {"h1", "z"}, {"h3", "b"}}).id == "z");
+  CHECK(coordinator_of({{"h1", "z"}, {"h1", "a"}}).id == "a");
+}
+
+TEST_CASE("rebalancing is due when all have converged or were moved") {
+  JobReport moved = job("b", Category::pc);
+  moved.migrated_age = 3;
+  CHECK(rebalance_question({host("h1", {job("a", Category::cc, 1), moved}), host("h2", {})}, false,
+                           nobody)
+            ->is_due);
+  CHECK_FALSE(rebalance_question(
+                  {host("h1", {job("a", Category::cc, 1), job("b", Category::wc)}), host("h2", {})},
+                  false, nobody)
+                  ->is_due);
+  CHECK(rebalance_question(
+            {host("h1", {job("a", Category::cc, 1), job("b", Category::wc)}), host("h2", {})}, true,
+            nobody)
+            ->is_due);
+}
+
+TEST_CASE("ages become times on one clock, whatever the clocks of the hosts say") {
+  const auto question = rebalance_question(
+      {host("h2", {}), host("h1", {job("a", Category::cc, 100), job("b", Category::cc, 40),
+                                   job("c", Category::cc, 70), job("d", Category::cc, 90)})},
+      false, nobody);
+  REQUIRE(question.has_value());
+  CHECK(question->state.workers.front().id == "idh1");
+  const policy::RebalanceDecision decision = policy::decide_rebalance(question->state);
+  REQUIRE(decision.moves.size() == 1);
+  CHECK(decision.moves.front().container == "b");
+  CHECK(decision.moves.front().to == "idh2");
+  const auto again = policy::rebalance_state_from(policy::to_json(question->state));
+  CHECK(again.has_value());
+}
+
+TEST_CASE("what may not be moved counts and is no candidate; a draining host is no worker") {
+  HostReport draining = host("h3", {job("x", Category::cc, 1)});
+  draining.draining = true;
+  const auto question =
+      rebalance_question({host("h1", {job("a", Category::cc, 1, false), job("b", Category::cc, 5),
+                                      job("c", Category::cc, 3)}),
+                          host("h2", {}), draining},
+                         false, [](const std::string& id) { return id == "c"; });
+  REQUIRE(question.has_value());
+  CHECK(question->state.workers.size() == 2);
+  const policy::RebalanceDecision decision = policy::decide_rebalance(question->state);
+  REQUIRE(decision.moves.size() == 1);
+  CHECK(decision.moves.front().container == "b");
+}
+
+TEST_CASE("a container that two hosts claim to have stops all deciding") {
+  CHECK_FALSE(rebalance_question({host("h1", {job("a", Category::cc, 1)}),
+                                  host("h2", {job("a", Category::cc, 1)})},
+                                 false, nobody)
+                  .has_value());
+}
+
+// A host with one core and jobs "NAME0", "NAME1" … with so much left.
+HostReport busy(const std::string& name, const std::vector<double>& lefts) {
+  HostReport report = host(name, {});
+  report.cores = 1;
+  for (const double left : lefts) {
+    JobReport one = job(name + std::to_string(report.containers.size()), Category::pc);
+    one.left = left;
+    report.containers.push_back(one);
+  }
+  return report;
+}
+
+TEST_CASE("steer is asked with hosts in order of name and what hosts measured") {
+  HostReport h1 = busy("h1", {10});
+  HostReport h2 = busy("h2", {300, 40});
+  HostReport h3 = busy("h3", {});
+  h1.move_seconds = 9;
+  h2.move_seconds = 4;
+  h3.move_seconds = 6;
+  h2.containers[0].width = 0.5;
+  h2.containers[0].moves = 1;
+  const auto question = steer_question({h3, h2, h1}, 2, nobody);
+  REQUIRE(question.has_value());
+  CHECK(render_json(policy::to_json(*question)) ==
+        R"({"move_seconds":6,"max_moves":2,"gain":3,"hosts":[)"
+        R"({"id":"idh1","cores":1,"containers":[)"
+        R"({"id":"h10","left":10,"width":1,"moves":0,"may_move":true}]},)"
+        R"({"id":"idh2","cores":1,"containers":[)"
+        R"({"id":"h20","left":300,"width":0.5,"moves":1,"may_move":true},)"
+        R"({"id":"h21","left":40,"width":1,"moves":0,"may_move":true}]},)"
+        R"({"id":"idh3","cores":1,"containers":[]}]})");
+  h1.move_seconds.reset();
+  h2.move_seconds.reset();
+  h3.move_seconds.reset();
+  CHECK(steer_question({h1, h2, h3}, 2, nobody)->move_seconds == 5);
+}
+
+TEST_CASE("what may not be moved, or of which nothing is known, counts and stays") {
+  HostReport h1 = busy("h1", {100, 50, 60, 70});
+  h1.containers[0].movable = false;
+  h1.containers[1].left.reset();
+  HostReport draining = busy("h2", {1000});
+  draining.draining = true;
+  const auto question =
+      steer_question({h1, draining}, 2, [](const std::string& id) { return id == "h12"; });
+  REQUIRE(question.has_value());
+  REQUIRE(question->hosts.size() == 1);
+  std::string movable;
+  for (const policy::SteeredJob& one : question->hosts[0].jobs) movable += one.may_move ? "+" : "-";
+  CHECK(movable == "---+");
+  CHECK(question->hosts[0].jobs[1].left == 100);  // the median of 60, 70, 100 and 1000
+}
+
+TEST_CASE("steer is not asked of a container on two hosts, nor of a host with too many") {
+  CHECK_FALSE(steer_question({busy("h1", {1}), busy("h1", {1})}, 2, nobody).has_value());
+  const auto question =
+      steer_question({busy("h1", std::vector<double>(1001, 5)), busy("h2", {})}, 2, nobody);
+  REQUIRE_FALSE(question.has_value());
+  CHECK(question.error().message().find("h1 has more than 1000 containers") == 0);
+}
+
+TEST_CASE("a container is tried three times, later each time, and not twice at one host") {
+  Attempts attempts;
+  CHECK(attempts.may_try("a", 0));
+  attempts.fail("a", "h2", 0, 60);
+  CHECK(attempts.is_refused("a", "h2"));
+  CHECK_FALSE(attempts.is_refused("a", "h3"));
+  CHECK_FALSE(attempts.may_try("a", 59));
+  CHECK(attempts.may_try("a", 60));
+  attempts.fail("a", "h3", 60, 60);
+  CHECK_FALSE(attempts.may_try("a", 179));
+  CHECK(attempts.may_try("a", 180));
+  attempts.fail("a", "h4", 180, 60);
+  CHECK(attempts.is_exhausted("a"));
+  CHECK_FALSE(attempts.may_try("a", 1e9));
+  attempts.forget("a");
+  CHECK(attempts.may_try("a", 180));
+}
+
+TEST_CASE("each round is told in a sentence") {
+  const auto host_name = [](const std::string& id) { return "host-" + id; };
+  const std::string categorise =
+      R"({"alpha":0.01,"containers":[{"id":"a","category":"PC","value":0.5,"previous_value":0.504,)"
+      R"("previous_growth":0.2,"migrated":false}]})";
+  CHECK(explain("categorise", categorise, "a", host_name) ==
+        "watching, was progressing: its value changed by 0.004, alpha is 0.01, before by 0.2");
+  const std::string speculate =
+      R"({"weights":{"pc":2,"wc":1.5,"cc":1},"container":"a","source":"1","workers":[)"
+      R"({"id":"1","pc":2,"wc":0,"cc":1,"usage":0.9},{"id":"2","pc":1,"wc":0,"cc":0,"usage":0.1}]})";
+  CHECK(explain("speculate", speculate, "a", host_name) ==
+        "goes to host-2, whose score of 2 is the least (here: 5)");
+  CHECK(explain("speculate", speculate, "b", host_name) == "another container looked for a host");
+  const std::string rebalance =
+      R"({"now":0,"guard":true,"workers":[{"id":"1","containers":[)"
+      R"({"id":"a","converged_at":-1,"migrated_at":null,"rebalanced":false},)"
+      R"({"id":"b","converged_at":-9,"migrated_at":null,"rebalanced":false}]},)"
+      R"({"id":"2","containers":[]}]})";
+  CHECK(explain("rebalance", rebalance, "a", host_name) ==
+        "goes to host-2, which is idle; 1 a host is even");
+  CHECK(explain("rebalance", rebalance, "b", host_name) ==
+        "stays: 1 others are moved; 1 a host is even");
+  const std::string balance =
+      R"({"move_seconds":4,"max_moves":2,"gain":3,"hosts":[{"id":"1","cores":1,"containers":[)"
+      R"({"id":"a","left":300,"width":1,"moves":0,"may_move":true},)"
+      R"({"id":"b","left":200,"width":1,"moves":2,"may_move":true},)"
+      R"({"id":"c","left":100,"width":1,"moves":0,"may_move":false},)"
+      R"({"id":"d","left":100,"width":1,"moves":0,"may_move":true}]},)"
+      R"({"id":"2","cores":1,"containers":[{"id":"e","left":20,"width":1,"moves":0,)"
+      R"("may_move":true}]}]})";
+  CHECK(explain("balance", balance, "a", host_name) ==
+        "goes to host-2, which has 20 CPU s of work left: here it is 700, 300 of it its own; a "
+        "move costs 4 s");
+  CHECK(explain("balance", balance, "b", host_name) == "stays: it was moved 2 times");
+  CHECK(explain("balance", balance, "c", host_name) ==
+        "stays: it may not be moved now, or the work left of it is not known");
+  CHECK(explain("balance", balance, "e", host_name).find("stays: ") == 0);
+  CHECK(explain("balance", balance, "f", host_name) == "the container is not in this decision");
+  CHECK(explain("balance", "{}", "a", host_name) == "the recorded state is damaged");
+  CHECK(explain("executor", "{}", "a", host_name).empty());
+  CHECK(explain("rebalance", "{}", "a", host_name) == "the recorded state is damaged");
+}
+
+}  // namespace
+}  // namespace flowcon::cluster::balance

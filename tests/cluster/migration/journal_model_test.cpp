@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/cluster/migration/explorer.h"
+#include "tests/support/catch.h"
+
+namespace flowcon::cluster::migration::model {
+namespace {
+
+std::string told(const Report& report) {
+  std::string text = std::to_string(report.states) + " states, " +
+                     std::to_string(report.transitions) + " transitions, " +
+                     std::to_string(report.calm_states) + " ways to calm, the longest " +
+                     std::to_string(report.longest_calm) + " rounds\n" + report.finding.what;
+  for (const std::string& line : report.finding.path) text += "\n  " + line;
+  return text;
+}
+
+// What the checker says of rules that are wrong in one place.
+std::string found(const Rule& next, const Rule& recovered = recover) {
+  return Explorer(next, recovered).run().finding.what;
+}
+
+// next_effect() but for one change, which gets the right answer to change.
+template <class Change>
+Rule but(Change change) {
+  return [change](const Entry& entry, const Facts& facts) {
+    return change(entry, facts, next_effect(entry, facts));
+  };
+}
+
+Effect to(Step step, const Entry& entry, Act act = Act::wait) {
+  return {act, step, entry.has_saved, false, {}};
+}
+
+bool says(const Facts& facts, Step step) { return facts.word == Word::step && facts.peer == step; }
+
+bool is_at(const Entry& entry, Side side, Step step) {
+  return entry.side == side && entry.step == step;
+}
+
+TEST_CASE("whatever any number of faults does, one copy runs, and in calm nothing is left behind") {
+  const Report report = Explorer(next_effect, recover).run();
+  INFO(told(report));
+  CHECK(report.finding.what.empty());
+  // All there are. Another figure means that the rules or the model have changed.
+  CHECK(report.states == 14536);
+}
+
+TEST_CASE("a move that nothing hinders ends on the target") {
+  const World end = Explorer(next_effect, recover).end_without_fault();
+  CHECK(end.source.at() == Step::done);
+  CHECK(end.source.copy == Copy::absent);
+  CHECK(end.target.at() == Step::done);
+  CHECK(end.target.is_running());
+}
+
+TEST_CASE("without a fault a move needs no way back but giving up") {
+  const Report report = Explorer(next_effect, recover, 0).run();
+  INFO(told(report));
+  CHECK(report.finding.what.empty());
+  CHECK(report.states == 254);
+}
+
+TEST_CASE("the checker finds a source that starts again when time is out after the hand-over") {
+  CHECK(found(but([](const Entry& entry, const Facts& facts, const Effect& right) {
+          const bool is_waiting = is_at(entry, Side::source, Step::start);
+          return is_waiting && !facts.give_up.empty() ? to(Step::undo, entry) : right;
+        })) == "the target runs what was not handed over");
+}
+
+TEST_CASE("the checker finds a target that starts before it is told") {
+  CHECK(found(but([](const Entry& entry, const Facts&, const Effect& right) {
+          const bool is_ready = is_at(entry, Side::target, Step::ready);
+          return is_ready && right.step == Step::ready ? to(Step::start, entry) : right;
+        })) == "the target runs what was not handed over");
+}
+
+TEST_CASE("the checker finds a source that takes 'is giving it back' for 'gave it back'") {
+  CHECK(found(but([](const Entry& entry, const Facts& facts, const Effect& right) {
+          const bool is_waiting = is_at(entry, Side::source, Step::start);
+          return is_waiting && says(facts, Step::undo) ? to(Step::undo, entry) : right;
+        })) == "the target runs what was not handed over");
+}
+
+TEST_CASE("the checker finds a source that removes its container before the confirmation") {
+  CHECK(found(but([](const Entry& entry, const Facts& facts, const Effect& right) {
+          const bool is_waiting = is_at(entry, Side::source, Step::start);
+          return is_waiting && says(facts, Step::start) ? to(Step::remove, entry) : right;
+        })) == "the source's copy went too early");
+}
+
+TEST_CASE("the checker finds a source that hands over with its restart policy in force") {
+  CHECK(found(but([](const Entry& entry, const Facts& facts, const Effect& right) {
+          if (entry.side != Side::source || entry.step > Step::transfer) return right;
+          Facts blind = facts;
+          blind.restarts = false;
+          return next_effect(entry, blind);
+        })) == "two copies run");
+}
+
+TEST_CASE("the checker finds a source that hands over before the data are there") {
+  CHECK(found(but([](const Entry& entry, const Facts& facts, const Effect& right) {
+          const bool sends = is_at(entry, Side::source, Step::transfer) && right.act == Act::send;
+          return sends && says(facts, Step::transfer) ? to(Step::start, entry) : right;
+        })) == "the source's journal is open");
+}
+
+TEST_CASE("the checker finds a side that calls itself through while its engine is at work") {
+  const Rule hasty = but([](const Entry& entry, const Facts& facts, const Effect&) {
+    Facts quiet = facts;
+    quiet.is_quiet = true;
+    return next_effect(entry, quiet);
+  });
+  const Rule recovered = [hasty](const Entry& entry, const Facts& facts) {
+    return entry.step > Step::transfer ? hasty(entry, facts) : recover(entry, facts);
+  };
+  CHECK(found(hasty, recovered) != "");
+}
+
+TEST_CASE("the checker finds a target that gives back what has run and been confirmed") {
+  CHECK(found(but([](const Entry& entry, const Facts& facts, const Effect& right) {
+          const bool has_run = is_at(entry, Side::target, Step::confirm);
+          return has_run && !facts.give_up.empty() ? to(Step::undo, entry) : right;
+        })) != "");
+}
+
+TEST_CASE("the checker finds a source that forgets its hand-over in a crash") {
+  const Rule forgetful = [](const Entry& entry, const Facts& facts) {
+    if (is_at(entry, Side::source, Step::start)) return to(Step::undo, entry);
+    return recover(entry, facts);
+  };
+  CHECK(found(next_effect, forgetful) == "the target runs what was not handed over");
+}
+
+TEST_CASE("the checker finds a source whose undo forgets the restart policy") {
+  CHECK(found(but([](const Entry& entry, const Facts& facts, const Effect& right) {
+          if (!is_at(entry, Side::source, Step::undo) || right.act != Act::arm) return right;
+          Facts content = facts;
+          content.has_own_policy = true;
+          return next_effect(entry, content);
+        })) == "undone, and the source does not run it as before");
+}
+
+TEST_CASE("the checker finds a target that leaves its reservation behind") {
+  CHECK(found(but([](const Entry& entry, const Facts&, const Effect& right) {
+          const bool undoes = is_at(entry, Side::target, Step::undo);
+          return undoes && right.act == Act::remove ? to(Step::undone, entry) : right;
+        })) == "the target kept a copy");
+}
+
+TEST_CASE("the checker finds a target that does not ask about its reservation") {
+  CHECK(found(but([](const Entry& entry, const Facts& facts, const Effect& right) {
+          if (entry.side != Side::target || entry.step > Step::ready) return right;
+          const bool is_undone = says(facts, Step::undo) || says(facts, Step::undone);
+          return is_undone ? to(entry.step, entry) : right;
+        })) == "the target's journal is open");
+}
+
+}  // namespace
+}  // namespace flowcon::cluster::migration::model

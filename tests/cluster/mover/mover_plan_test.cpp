@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/migration/mover_plan.h"
+
+#include <functional>
+
+#include "base/json.h"
+#include "cluster/migration/json_parts.h"
+#include "tests/support/catch.h"
+
+using namespace flowcon;
+using namespace flowcon::cluster;
+using namespace flowcon::cluster::migration;
+namespace json = boost::json;
+
+namespace {
+
+const std::string kDigest = "sha256:" + std::string(64, 'a');
+
+Plan a_plan() {
+  Plan plan;
+  const auto body = parse_json(R"({"Image":")" + kDigest + R"(","Labels":{"a":"b"},"HostConfig":{
+      "PortBindings":{"80/tcp":[{"HostPort":"8080"}],"53/udp":[{"HostPort":""}]},
+      "Mounts":[{"Type":"volume","Source":"data","Target":"/data"},
+                {"Type":"bind","Source":"/srv","Target":"/srv"}]}})");
+  plan.body = body->as_object();
+  plan.restart_policy = {{"Name", "on-failure"}, {"MaximumRetryCount", 3}};
+  plan.image = {kDigest, {kDigest}};
+  plan.image_name = "trainings:1";
+  plan.volumes = {{"data", {{"owner", "ada"}}}};
+  plan.parts = {{"volume-0", PartKind::volume, "/data"},
+                {"path", PartKind::path, "/out/ckpt"},
+                {"log", PartKind::log, ""}};
+  plan.bytes = 1234567;
+  plan.cause = Cause::rebalance;
+  plan.checkpoint.signal = 10;
+  plan.checkpoint.command = {"save", "--now"};
+  plan.checkpoint.timeout = 12.5;
+  return plan;
+}
+
+// The plan with one of its members changed.
+Result<Plan> changed(const std::function<void(json::object&)>& change) {
+  json::object plan = to_json(a_plan());
+  change(plan);
+  return parse_plan(render_json(plan));
+}
+
+}  // namespace
+
+TEST_CASE("a plan is read back as it was written") {
+  const Result<Plan> read = parse_plan(render_json(to_json(a_plan())));
+  REQUIRE(read.has_value());
+  CHECK(render_json(to_json(*read)) == render_json(to_json(a_plan())));
+  CHECK(read->cause == Cause::rebalance);
+  CHECK(read->parts.size() == 3);
+  CHECK(read->checkpoint.timeout == 12.5);
+}
+
+TEST_CASE("a plan from a peer is held to what it may be") {
+  using Change = std::function<void(json::object&)>;
+  const auto part = [](json::object& plan, const char* member, const char* text) {
+    plan["parts"].as_array()[0].as_object()[member] = text;
+  };
+  const std::vector<std::pair<std::string, Change>> wrong{
+      {"image", [](json::object& p) { p["image"].as_object()["id"] = "latest"; }},
+      {"image of the body", [](json::object& p) { p["body"].as_object()["Image"] = "latest"; }},
+      {"layers", [](json::object& p) { p["image"].as_object()["layers"] = json::array{"../x"}; }},
+      {"policy",
+       [](json::object& p) {
+         p["restart_policy"] = {{"Name", "forever"}};
+       }},
+      {"volume's name",
+       [](json::object& p) { p["volumes"].as_array()[0].as_object()["name"] = "/etc"; }},
+      {"volume that is the target's own", [](json::object& p) { p["volumes"] = json::array(); }},
+      {"volume twice",
+       [](json::object& p) { p["volumes"].as_array().push_back(p["volumes"].as_array()[0]); }},
+      {"part's kind", [&](json::object& p) { part(p, "kind", "disk"); }},
+      {"part's name", [&](json::object& p) { part(p, "name", "../../x"); }},
+      {"part that leaves the container",
+       [&](json::object& p) { part(p, "where", "/data/../../etc"); }},
+      {"part that is no volume", [&](json::object& p) { part(p, "where", "/etc"); }},
+      {"part twice",
+       [](json::object& p) { p["parts"].as_array().push_back(p["parts"].as_array()[2]); }},
+  };
+  for (const auto& [what, change] : wrong) {
+    CAPTURE(what);
+    CHECK_FALSE(changed(change).has_value());
+  }
+  CHECK_FALSE(parse_plan("").has_value());
+  CHECK_FALSE(parse_plan("[]").has_value());
+  CHECK_FALSE(parse_plan(std::string(kMaxPlanBytes + 1, ' ')).has_value());
+}
+
+TEST_CASE("the copy is labelled with its move and keeps its labels") {
+  const Result<json::value> body = parse_json(create_body(a_plan(), "7"));
+  REQUIRE(body.has_value());
+  const json::value& labels = member(*body, "Labels");
+  CHECK(text_of(labels, "a") == "b");
+  CHECK(text_of(labels, kMoveLabel) == "7");
+}
+
+TEST_CASE("ports that the user chose are the ones that must be free") {
+  const auto ports = fixed_ports(a_plan());
+  REQUIRE(ports.size() == 1);
+  CHECK(ports.front() == std::pair<int, std::string>(8080, "tcp"));
+}

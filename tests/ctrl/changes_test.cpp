@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/changes.h"
+
+#include "base/json.h"
+#include "tests/support/catch.h"
+
+using namespace flowcon;
+using namespace flowcon::ctrl;
+
+namespace {
+
+std::vector<PlaceChange> changes(std::string_view algorithm, const std::string& state,
+                                 const std::string& decision) {
+  const Result<boost::json::value> before = parse_json(state);
+  const Result<boost::json::value> after = parse_json(decision);
+  REQUIRE(before.has_value());
+  REQUIRE(after.has_value());
+  return changes_of(algorithm, *before, *after);
+}
+
+}  // namespace
+
+TEST_CASE("a round changes those whose list or limit is another one") {
+  const auto found = changes("executor",
+                             R"({"containers":[{"id":"a","list":"NL","limit":null,"growth":0.5},
+      {"id":"b","list":"NL","limit":1,"growth":0.01},{"id":"c","list":"CL","limit":0.25,"growth":null}]})",
+                             R"({"containers":[{"id":"a","list":"NL","limit":1},
+      {"id":"b","list":"WL","limit":1},{"id":"c","list":"CL","limit":0.25},{"id":"d","list":"NL","limit":1}]})");
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].id == "a");
+  CHECK_FALSE(found[0].from_limit);
+  CHECK(found[0].limit == 1);
+  CHECK(found[0].growth == 0.5);
+  CHECK(found[1].from == "NL");
+  CHECK(found[1].to == "WL");
+}
+
+TEST_CASE("categories change, and moves are about a place") {
+  const auto categories = changes("categorise", R"({"containers":[{"id":"a","category":"PC"}]})",
+                                  R"({"containers":[{"id":"a","category":"WC","growth":0.2}]})");
+  REQUIRE(categories.size() == 1);
+  CHECK(categories[0].to == "WC");
+  CHECK(categories[0].growth == 0.2);
+  CHECK(changes("speculate", R"({"container":"a"})", R"({"move":false})").empty());
+  CHECK(changes("speculate", R"({"container":"a"})", R"({"move":true})").at(0).id == "a");
+  CHECK(changes("balance", "{}", R"({"moves":[{"container":"b","from":"x","to":"y"}]})").at(0).id ==
+        "b");
+  CHECK(
+      changes("rebalance", "{}", R"({"moves":[{"container":"b","from":"x","to":"y"}]})").at(0).id ==
+      "b");
+}
+
+TEST_CASE("a damaged round changes nothing") {
+  for (const std::string wrong :
+       {"7", "[]", "null", R"({"containers":7})", R"({"containers":[7,{}]})"}) {
+    CHECK(changes("executor", wrong, wrong).empty());
+    CHECK(changes("rebalance", wrong, R"({"moves":7})").empty());
+  }
+  CHECK(changes("listener", R"({"containers":[{"id":"a","list":"NL"}]})",
+                R"({"containers":[{"id":"a","list":"CL"}]})")
+            .empty());
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/policy/fair.h"
+
+#include "ctrl/policy/planner.h"
+#include "tests/support/catch.h"
+
+using namespace flowcon::ctrl;
+using policy::FairWorld;
+
+TEST_CASE("the fair world ends jobs as equal sharing does") {
+  // 8 cores, 40 and 80 CPU seconds: 4 cores each, the first ends at 10 s; the other has 40 left and
+  // 8 cores: 15 s.
+  FairWorld world(8);
+  world.add("a", 0);
+  world.add("b", 0);
+  world.expect("a", 40, 8);
+  world.expect("b", 80, 8);
+  const auto& ends = world.ends();
+  CHECK(ends.at("a") == Approx(10));
+  CHECK(ends.at("b") == Approx(15));
+}
+
+TEST_CASE("what a narrow job leaves goes to the others") {
+  FairWorld world(8);
+  world.add("narrow", 0);
+  world.add("wide", 0);
+  world.expect("narrow", 20, 2);
+  world.expect("wide", 60, 8);
+  CHECK(world.ends().at("wide") == Approx(10));
+}
+
+TEST_CASE("a job that was favoured and ended goes on taking its share there") {
+  // In this world a ended at 5 s with all 40 CPU seconds. There both have 20 by then; from there
+  // 4 cores each: b ends where it would have ended, at 15 s.
+  FairWorld world(8);
+  world.add("a", 0);
+  world.add("b", 0);
+  world.expect("a", 40, 8);
+  world.expect("b", 80, 8);
+  world.advance(5);
+  world.end("a", 40);
+  CHECK(world.used("b") == Approx(20));
+  CHECK(world.ends().at("b") == Approx(15));
+  world.advance(12);
+  CHECK(world.ends().at("b") == Approx(15));
+}
+
+TEST_CASE("a job that was thought to be through and is not goes on") {
+  FairWorld world(1);
+  world.add("a", 0);
+  world.expect("a", 5, 1);
+  world.advance(20);
+  CHECK(world.ends().at("a") == Approx(5));
+  world.expect("a", 15, 1);
+  CHECK(world.ends().at("a") == Approx(30));
+}
+
+TEST_CASE("a planner keeps the order of arrival out of it: equal jobs, other order, equal shares") {
+  const auto share_of_first = [](bool is_turned) {
+    growth::Track one;
+    growth::Track other;
+    for (growth::Track* track : {&one, &other}) {
+      track->look({0, 0, 0, {}}, {});
+      track->look({10, 40, 0, track == &one ? 0.5 : 0.1}, {{10, 1.0}});
+    }
+    policy::Planner planner(8, {});
+    std::vector<policy::PlannedJob> jobs{{"one", "x", 0, Goal::min, &one},
+                                         {"other", "y", 0, Goal::min, &other}};
+    if (is_turned) std::swap(jobs[0], jobs[1]);
+    const auto decision = policy::decide_milestone(planner.plan(10, jobs));
+    return decision.members[is_turned ? 1 : 0].share;
+  };
+  CHECK(share_of_first(false) > 0.5);
+  CHECK(share_of_first(false) == share_of_first(true));
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/growth/forecast.h"
+
+#include <cmath>
+
+#include "tests/support/catch.h"
+
+using namespace flowcon::ctrl;
+using namespace flowcon::ctrl::growth;
+
+namespace {
+
+// A job whose counter says `done` after `work` CPU seconds, one look for each.
+Track counted(const std::vector<std::pair<double, double>>& work_and_done) {
+  Track track;
+  track.look({0, 0, 0, {}}, {});
+  for (const auto& [work, done] : work_and_done) track.look({work, work, 0, done}, {{work, 1.0}});
+  return track;
+}
+
+double left_of(const Track& track) { return forecast_of(track, Goal::min, {}, 1).left; }
+
+}  // namespace
+
+TEST_CASE("a counter tells the work that is left, whatever came before the first step") {
+  // 50 CPU seconds of imports, then 10 for each of 20 epochs; at epoch 5 there are 15 to come.
+  std::vector<std::pair<double, double>> seen;
+  for (int i = 1; i <= 5; ++i) seen.emplace_back(50 + 10.0 * i, i / 20.0);
+  CHECK(left_of(counted(seen)) == Approx(150));
+}
+
+TEST_CASE("evaluations between epochs are part of the pace") {
+  // 10 CPU seconds an epoch and 50 more after each sixth: 28 epochs to come cost 18.3 each, give or
+  // take one evaluation.
+  std::vector<std::pair<double, double>> seen;
+  double work = 0;
+  for (int i = 1; i <= 12; ++i) {
+    work += i % 6 == 1 && i > 1 ? 60 : 10;
+    seen.emplace_back(work, i / 40.0);
+  }
+  CHECK(left_of(counted(seen)) == Approx(28 * 110.0 / 6).margin(100));
+}
+
+TEST_CASE("a counter that falls was begun again: what it said before is forgotten") {
+  const Track track = counted({{100, 0.2}, {200, 0.4}, {300, 0.6}, {310, 0.1}, {320, 0.2}});
+  CHECK(track.counts().size() == 2);
+  CHECK(left_of(track) == Approx(80));
+  CHECK_FALSE(track.is_cyclic());
+}
+
+TEST_CASE("a counter that runs from begin to end again and again is none of the whole job") {
+  std::vector<std::pair<double, double>> seen;
+  for (int i = 0; i < 30; ++i) seen.emplace_back(10.0 * (i + 1), (i % 10) / 10.0 + 0.05);
+  const Track track = counted(seen);
+  CHECK(track.is_cyclic());
+  CHECK(forecast_of(track, Goal::min, {}, 1).basis == Basis::age);
+}
+
+TEST_CASE("without a counter earlier runs tell, and without those the age") {
+  Track track;
+  track.look({0, 0, 0, {}}, {});
+  track.look({10, 30, 0, {}}, {});
+  const Forecast age = forecast_of(track, Goal::min, {}, 1);
+  CHECK(age.basis == Basis::age);
+  CHECK(age.left == 30);
+  const Forecast memory = forecast_of(track, Goal::min, Remembered{100, 0.4}, 1);
+  CHECK(memory.basis == Basis::memory);
+  CHECK(memory.left == 70);
+}
+
+TEST_CASE("90 % are found in a curve of either shape") {
+  // exp(-w/100) up to 1000: at w = 100 ln 10 = 230. The first value stands at 10.
+  for (const bool is_rising : {false, true}) {
+    Track track;
+    track.look({0, 0, 0, {}}, {});
+    for (int i = 1; i <= 60; ++i) {
+      const double w = 10.0 * i;
+      const double fall = std::exp(-w / 100);
+      track.look({w, w, 0, w / 1000}, {{w, is_rising ? 1 - fall : fall}});
+    }
+    const Goal goal = is_rising ? Goal::max : Goal::min;
+    const Forecast after = forecast_of(track, goal, {}, 1);
+    CHECK(after.basis == Basis::counter);
+    CHECK(after.open90 < 0.2);
+    // With the goal the other way round nothing has been reached.
+    CHECK(forecast_of(track, is_rising ? Goal::min : Goal::max, {}, 1).open90 == 1);
+  }
+}
+
+TEST_CASE("a chance is never above 1, however its parts round") {
+  for (int scale = 1; scale <= 40; ++scale) {
+    Track track;
+    track.look({0, 0, 0, {}}, {});
+    for (int i = 1; i <= 12; ++i) {
+      const double w = i * (1 + scale / 7.0);
+      track.look({w, w, 0, w / 4000}, {{w, 1 / (i + scale / 3.0)}});
+      CHECK(forecast_of(track, Goal::min, {}, 1).open90 <= 1);
+    }
+  }
+}
+
+TEST_CASE("early values leave 90 % open") {
+  Track track;
+  track.look({0, 0, 0, {}}, {});
+  for (int i = 1; i <= 10; ++i) {
+    const double w = 10.0 * i;
+    track.look({w, w, 0, w / 1000}, {{w, std::exp(-w / 100)}});
+  }
+  const Forecast forecast = forecast_of(track, Goal::min, {}, 1);
+  CHECK(forecast.open90 > 0.9);
+  CHECK(*forecast.left90 > 80);
+  CHECK(*forecast.left90 < 400);
+}
+
+TEST_CASE("asking for the work that is left changes no later forecast") {
+  Track track;
+  track.look({0, 0, 0, {}}, {});
+  for (int i = 1; i <= 10; ++i) {
+    const double w = 10.0 * i;
+    track.look({w, w, 0, w / 1000}, {{w, std::exp(-w / 100)}});
+  }
+  const Remembered early{1000, 0.15};
+  const Remembered late{1000, 0.9};
+  Chances asked;
+  Chances plain;
+  CHECK(left_of(track, early, 1, &asked).left == 900);
+  CHECK(forecast_of(track, Goal::min, early, 1, &plain).left == 900);
+  // Nothing was printed since: what was known then of earlier runs holds.
+  track.look({105, 105, 0, 0.1}, {});
+  const Forecast one = forecast_of(track, Goal::min, late, 1, &asked);
+  const Forecast other = forecast_of(track, Goal::min, late, 1, &plain);
+  CHECK(one.left == other.left);
+  CHECK(one.left90 == other.left90);
+  CHECK(one.open90 == other.open90);
+  CHECK(*forecast_of(track, Goal::min, late, 1).left90 > 2 * *one.left90);
+}
+
+TEST_CASE("a run is remembered by its work and the share to 90 %") {
+  Track track;
+  track.look({0, 0, 0, {}}, {});
+  for (int i = 1; i <= 90; ++i) {
+    const double w = 10.0 * i;
+    track.look({w, w, 0, {}}, {{w, std::exp(-w / 100)}});
+  }
+  const auto run = remembered_run(track, Goal::min);
+  REQUIRE(run);
+  CHECK(run->total == 900);
+  // From the first value, at 10: 230 and those 10.
+  CHECK(*run->share90 == Approx(240.0 / 900).epsilon(0.06));
+}
+
+TEST_CASE("memory keeps the last five runs and the medians of them") {
+  RunMemory memory;
+  CHECK_FALSE(memory.recall("a"));
+  for (const double total : {1000.0, 1.0, 2.0, 3.0, 4.0, 5.0}) memory.remember("a", {total, {}});
+  CHECK(memory.recall("a")->total == 3);
+  for (std::size_t i = 0; i < RunMemory::kMaxTrainings; ++i) {
+    memory.remember("run " + std::to_string(i), {1, {}});
+  }
+  CHECK_FALSE(memory.recall("a"));
+}
+
+TEST_CASE("a track is bounded and takes what is not finite") {
+  Track track;
+  track.look({0, 0, 0, {}}, {});
+  for (int i = 1; i <= 10000; ++i) {
+    track.look({1.0 * i, 1.0 * i, 0, i / 10000.0}, {{1.0 * i, i % 3 == 0 ? NAN : 1.0 / i}});
+  }
+  CHECK(track.values().size() <= Track::kMaxPoints);
+  CHECK(track.counts().size() <= Track::kMaxPoints);
+  CHECK(track.values().back().work >= 9998);
+  track.look({20000, 5, 0, {}}, {});
+  CHECK(track.values().empty());
+}
+
+TEST_CASE("a job that leaves what it could have is narrow") {
+  Track track;
+  track.look({0, 0, 0, {}}, {});
+  track.look({10, 20, 6, {}}, {});
+  CHECK(track.width() == Approx(2));
+  track.look({20, 80, 6, {}}, {});
+  CHECK_FALSE(track.width());
+}

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The milestone policy with real containers: who goes first, by what is known of its end, and that
+# all of it is undone.
+# usage: milestone.sh BINDIR
+# shellcheck disable=SC2016,SC2317 # scripts of containers; functions are called by name
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+begin "$@"
+
+# works NAME STEPS WORDS [DOCKER-RUN-OPTIONS...]: a job that uses all cores; after each step it prints WORDS,
+# where $i is the step's number and $n how many there are.
+works() {
+  local name=$1 steps=$2 words=$3
+  shift 3
+  prints "$name" "n=$steps; i=0
+    for core in $(seq -s ' ' "$(nproc)"); do while :; do :; done & done
+    while [ \$i -lt \$n ]; do
+      i=\$((i + 1)); k=0
+      while [ \$k -lt 20000 ]; do k=\$((k + 1)); done
+      echo \"$words\"
+    done" "$@"
+}
+COUNTED='epoch $i/$n loss: $((1000000 / i))'
+UNCOUNTED='loss: $((1000000 / i))'
+
+has_ended() { is "$(engine_get "/containers/$1/json" | jq -r .State.Status)" exited; }
+
+# --- the same daemon, another policy ------------------------------------------------------------------
+
+works long 20000 "$COUNTED"
+long=$(setting long)
+start_flowcond
+eventually "a job comes under control" container_has long '.state == "controlled" and .values > 3'
+sed -i 's/^policy = .*/policy = milestone/' "$WORK/flowcond.conf"
+kill -HUP "${DAEMON%%:*}"
+eventually "the policy is another one without a restart" flowcond_said "policy = milestone"
+check "alone a job has the host" container_has long '.limit == 1'
+
+# --- by the progress counter ----------------------------------------------------------------------------
+
+works short 500 "$COUNTED" --cpu-shares 2048
+ORIGINAL[short]=$(natural_weight 2048)
+eventually "the job that is nearer to its end goes first" container_has short '.limit > 0.8'
+check "the other one keeps a share" container_has long '.limit > 0.01 and .limit < 0.2'
+eventually "the kernel has the weights of the formula, and their sum is kept" weights_as_computed
+check "the log says why" flowcond_said "CPU s to its end by counter"
+check "a sentence too" holds "$(explained short 1 | jq -r '.decisions[0].sentence')" "rank 1 of 2"
+check "limits never add up to more than the host" status_has '[.containers[].limit] | add < 1.0001'
+eventually "it ends" has_ended short
+eventually "and the other one has the host" container_has long '.limit == 1'
+
+# --- by earlier runs, by age -----------------------------------------------------------------------------
+
+works first 300 "$UNCOUNTED"
+eventually "a training without a counter ends" has_ended first
+works again 300 "$UNCOUNTED"
+eventually "of the same training again it is known how long it takes" flowcond_said "CPU s to its end by memory"
+eventually "so that it goes first" container_has again '.limit > 0.8'
+kill_flowcond
+start_flowcond --policy milestone
+eventually "which is remembered when flowcond was killed" flowcond_said "CPU s to its end by memory"
+works mute 20000 'nothing'
+eventually "of one that says nothing it is guessed" flowcond_said "CPU s to its end by age"
+eventually "and it is under control too" container_has mute '.state == "controlled" and .limit > 0'
+
+# --- what people say counts -----------------------------------------------------------------------------
+
+works floored 20000 "$COUNTED" --label flowcon.floor=0.3
+eventually "a floor holds" container_has floored '.limit >= 0.3'
+must api POST /v1/containers/long/pin '{"cpu":"0.5"}'
+eventually "and a pin" container_has long '.limit == 0.5'
+if [ -x "$BIN/flowcon-sim" ]; then
+  check "recorded decisions, decided again, give the same bytes" replays long 40 3
+else
+  skip "recorded decisions, decided again, give the same bytes" "there is no flowcon-sim beside flowcond"
+fi
+
+# --- the end --------------------------------------------------------------------------------------------
+
+stop_flowcond
+check "when flowcond ends the originals are back" is "$(setting long)" "$long"
+check "its log has no error" flowcond_is_calm
+
+finish

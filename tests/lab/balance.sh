@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# cluster-policy = balance on real hosts: jobs leave the host that has most to do, with their log and where they
+# were, each at most max-moves times; hosts that differ in their policy.
+# usage: balance.sh
+# shellcheck disable=SC2016,SC2317 # shells inside of hosts; functions are called by name
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=moves.sh
+. "$(dirname "${BASH_SOURCE[0]}")/moves.sh"
+
+begin_lab 3 --cores 0.5
+POLICY=$'peer-heartbeat = 1\ncategorise-interval = 2\ncluster-policy = balance\nmax-moves = 1'
+make_peers h1 h2 h3
+
+# worker HOST NAME [OPTION...]: the job of tests/lab/worker there; OPTION is docker run's.
+worker() {
+  local host=$1 name=$2
+  shift 2
+  must on "$host" docker run -d --name "$name" --network none -e STEPS=3000 "$@" "$IMAGE_SMALL" \
+    busybox sh -c "$(cat "$FLOWCON_TOP/tests/lab/worker")"
+}
+movable() {
+  worker "$1" "$2" -v "$2:/ckpt" --label flowcon.migrate=app --label flowcon.checkpoint.path=/ckpt/step \
+    --label flowcon.checkpoint.signal=SIGUSR1 --label flowcon.checkpoint.timeout=5
+}
+soon() { local sentence=$1; shift; PATIENCE=180 eventually "$sentence" "$@"; }
+host_of() { cluster h1 ".containers[] | select(.name == \"$1\") | .host"; }
+is_known() { cluster_has h1 "[.containers[] | select(.left != null and .left > 50)] | length == $1"; }
+each_has_one() { cluster_has h1 '[.containers[].host] | sort == ["h1", "h2", "h3"]'; }
+none_moves() { cluster_has h1 '[.moves[] | select(.ended | not)] | length == 0'; }
+nothing_planned() { holds "$(on h1 docker flowcon rebalance --dry-run --format '{{.Name}}' 2>&1)" "nothing is to be moved"; }
+reload() { must on "$1" sh -c 'sed -i "$2" "$1" && kill -HUP "$(cat /run/flowcond.pid)"' reload "$CONF" "$2"; }
+
+# --- one host has all the work ------------------------------------------------------------------------
+
+for name in job-a job-b job-c; do movable h2 "$name"; done
+soon "each host has one of three jobs that one of them was given" each_has_one
+check "two of them were moved once, and one never" cluster_has h1 '[.containers[].moves] | sort == [0, 1, 1]'
+moved=$(cluster h1 '.containers[] | select(.host == "h1") | .name')
+stayed=$(cluster h1 '.containers[] | select(.host == "h2") | .name')
+check "the idle host got one of them" is "$(grep -cx 'job-[abc]' <<<"$moved")" 1
+check "its cause is told" holds "$(moves h1 ".moves[] | select(.name == \"$moved\") | .cause")" balance
+resumed() { [ "$(on h1 docker logs "$moved" 2>&1 | sed -n 's/^resumed //p' | tail -n 1)" -gt 0 ]; }
+soon "it goes on where it was" resumed
+check "its log goes on: its first line is that of its first host" \
+  is "$(on h1 docker flowcon logs "$moved" 2>/dev/null | head -n 1)" "step 1/3000 loss: 999999"
+explained() { holds "$(on h2 docker flowcon explain "$stayed" --last 200 2>&1)" "others are moved"; }
+soon "what stayed knows why" explained
+decided_again() {
+  local round
+  round=$(host_api h2 "/v1/containers/$stayed/explain?last=1000" | jq -c '[.decisions[] | select(.algorithm == "balance")][-1]')
+  is "$(jq -c .state <<<"$round" | "$SIM" decide balance | jq -c .)" "$(jq -c .decision <<<"$round")"
+}
+SIM=$FLOWCON_TOP/build/release/bin/flowcon-sim
+if [ -x "$SIM" ]; then
+  check "its state gives the same decision by hand" decided_again
+else
+  skip "its state gives the same decision by hand" "flowcon-sim is not built"
+fi
+
+# --- at most max-moves ----------------------------------------------------------------------------------
+
+for name in fixed1 fixed2; do worker h1 "$name" --label flowcon.enable=true --tmpfs /ckpt; done
+soon "the work that is left is known of all five" is_known 5
+check "what was moved as often as it may be stays" nothing_planned
+check "  where it was" is "$(host_of "$moved")" h1
+for host in h1 h2 h3; do reload "$host" 's/max-moves = 1/max-moves = 2/'; done
+moved_on() { cluster_has h1 ".containers[] | select(.name == \"$moved\") | .host != \"h1\" and .moves == 2"; }
+soon "allowed once more, it leaves the host that has most to do" moved_on
+
+soon "all moves end" none_moves
+
+finish_lab

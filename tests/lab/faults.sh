@@ -1,0 +1,367 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The fault matrix of moves: at each step of either side's journal something breaks, and afterwards
+# exactly one copy of the job runs, its checkpoint is not lost, nothing is left over, and the cluster's
+# own view is true. Real engines, real ssh, real power losses; flowcond waits at the step in question
+# (its hidden option --move-hold), so that a fault strikes there and not beside it.
+#
+# Without a word one fault a step, each fault at least once; FLOWCON_TEST_FAULTS=full: all of them.
+# FLOWCON_TEST_FAULTS="source.save/cut-5s target.start/*" picks some. FLOWCON_TEST_PAIRS pairs of
+# hosts (3) work side by side. The table goes to build/test/faults.md.
+# usage: faults.sh
+# shellcheck disable=SC2016,SC2317 # shells inside of hosts; functions are called by name
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=moves.sh
+. "$(dirname "${BASH_SOURCE[0]}")/moves.sh"
+
+STEPS=(source.reserve target.reserve source.save source.transfer target.transfer target.ready
+  source.start target.start target.confirm source.remove target.done)
+FAULTS=(kill-source-flowcond kill-target-flowcond kill-source-dockerd kill-target-dockerd cut-5s
+  cut-until-after target-disk-full target-refuses ssh-killed source-rebooted)
+PAIRS=${FLOWCON_TEST_PAIRS:-3}
+HOLD=4     # seconds that flowcond waits at the step
+SETTLE=60  # seconds within which all has to be well again
+CUT=20     # seconds that a cut lasts "until after recovery"
+
+# --- which cells ----------------------------------------------------------------------------------
+
+# One cell a line. Cells of one step follow each other: they have their flowcond's option in common.
+cells() {
+  local i=0 step fault pattern
+  for step in "${STEPS[@]}"; do
+    case ${FLOWCON_TEST_FAULTS:-} in
+      full) for fault in "${FAULTS[@]}"; do printf '%s %s\n' "$step" "$fault"; done ;;
+      '') printf '%s %s\n' "$step" "${FAULTS[i % ${#FAULTS[@]}]}" ;;
+      *)
+        for fault in "${FAULTS[@]}"; do
+          for pattern in $FLOWCON_TEST_FAULTS; do
+            # shellcheck disable=SC2053 # a pattern
+            if [[ $step/$fault == $pattern ]]; then printf '%s %s\n' "$step" "$fault"; fi
+          done
+        done
+        ;;
+    esac
+    i=$((i + 1))
+  done
+}
+
+# --- one pair of hosts ----------------------------------------------------------------------------
+
+# Each worker has a pair, S and T, and takes the next cell as long as there are any. What a cell says
+# and what fails in it goes to its own file.
+
+# The lab's partitions are one file.
+cable() { flock "$WORK/cable" "$LAB" "$@"; }
+
+engine_answers() { on "$1" docker version --format '{{.Server.Version}}'; }
+engine_starts() {
+  on "$1" start-docker || return 1
+  wait_until 40 engine_answers "$1"
+}
+engine_kill() {
+  on "$1" sh -c 'p=$(cat /run/docker.pid) && kill -9 "$p" && while kill -0 "$p" || pgrep -x containerd; do sleep 0.05; done' >/dev/null 2>&1 || :
+}
+ssh_kill() { on "$1" sh -c 'for p in $(pgrep -x "ssh|sshd-session"); do kill -9 "$p"; done' 2>/dev/null || :; }
+drain() { on "$1" docker flowcon peer "$2" "$1"; }
+drained_is() { cluster_has "$S" "any(.hosts[]; .name == \"$T\" and .draining == $1)"; }
+peer_socket() { on "$T" chmod "$1" /run/flowcon/peer.sock; }
+
+# inject FAULT STEP NAME: strikes. What the fault leaves broken is repaired by mend.
+inject() {
+  case $1 in
+    kill-source-flowcond) flowcond_kill "$S" ;;
+    kill-target-flowcond) flowcond_kill "$T" ;;
+    kill-source-dockerd) engine_kill "$S" ;;
+    kill-target-dockerd) engine_kill "$T" ;;
+    cut-5s | cut-until-after) cable partition "$S" --from "$T" ;;
+    target-disk-full) "$LAB" fill "$T" ;;
+    target-refuses) refuse "$2" "$3" ;;
+    ssh-killed) ssh_kill "$S" && ssh_kill "$T" ;;
+    source-rebooted) "$LAB" kill "$S" ;;
+  esac
+}
+
+# How a target says no depends on what it has promised: it is drained, the name is taken, the copy it
+# made is gone, or, where its copy runs already, it answers nobody for a while.
+refuse() {
+  case $1 in
+    source.reserve) drain "$T" drain && wait_until 10 drained_is true ;;
+    target.reserve) on "$T" docker create --name "$2" "$IMAGE_SMALL" true >"$WORK/$T.taken" ;;
+    source.save | source.transfer | target.transfer | target.ready | source.start | target.start)
+      on "$T" docker rm "$2" || peer_socket 000
+      ;;
+    *) peer_socket 000 ;;
+  esac
+}
+
+mend() {
+  case $1 in
+    kill-source-flowcond) flowcond_up "$S" ;;
+    kill-target-flowcond) flowcond_up "$T" ;;
+    kill-source-dockerd) engine_starts "$S" ;;
+    kill-target-dockerd) engine_starts "$T" ;;
+    cut-5s) pause 5 && cable heal "$S" ;;
+    cut-until-after) pause "$CUT" && at_most_one_runs "$3" && cable heal "$S" ;;
+    target-disk-full) pause 8 && "$LAB" heal "$T" ;;
+    target-refuses)
+      case $2 in
+        source.reserve) wait_until 10 has_ended_on "$S" "$3"; drain "$T" undrain && wait_until 10 drained_is false ;;
+        target.reserve) wait_until 20 has_ended_on "$S" "$3"; on "$T" docker rm "$(cat "$WORK/$T.taken")" ;;
+        *) pause 8 && peer_socket 660 ;;
+      esac
+      ;;
+    source-rebooted) "$LAB" boot "$S" && flowcond_up "$S" ;;
+  esac
+}
+
+# --- what has to be true --------------------------------------------------------------------------
+
+has_ended_on() { moves_have "$1" "[.moves[] | select(.name == \"$2\")] | length == 0 or all(.[]; .ended)"; }
+copies() { local host; for host in "$S" "$T"; do [ -z "$(running "$host" "$1")" ] || printf '%s\n' "$host"; done; }
+at_most_one_runs() { [ "$(copies "$1" | wc -l)" -le 1 ] || { printf 'two copies run\n'; return 1; }; }
+exactly_one_runs() {
+  local seen
+  seen=$(copies "$1" | paste -sd' ')
+  [[ $seen =~ ^h[0-9]+$ ]] || { printf 'running copies on: %s\n' "${seen:-no host}"; return 1; }
+}
+all_is_over() { has_ended_on "$S" "$1" && has_ended_on "$T" "$1" && exactly_one_runs "$1"; }
+both_reach() { reaches "$S" "$T" && reaches "$T" "$S"; }
+
+# traces HOST: all that a move could leave there. The state folder's database and keys stay.
+traces() {
+  on "$1" sh -c '
+    docker ps -a --no-trunc --format "container {{.Names}} {{.ID}}"
+    docker volume ls --format "volume {{.Name}}"
+    docker images -a --no-trunc --format "image {{.Repository}} {{.ID}}"
+    find /var/lib/flowcon -mindepth 1 ! -name "flowcon.db*" ! -path "*/ssh*" ! -path "*/peer*"
+    find /var/lib/docker/containers /var/lib/docker/volumes -mindepth 1 -maxdepth 1 ! -name "*.db"
+    find /var/lib/docker/overlay2 -mindepth 1 -maxdepth 1 | wc -l | sed "s/^/layers /"
+    find /tmp /run/flowcon -mindepth 1 | sort' | sort
+}
+nothing_new() { diff "$WORK/$1.traces" <(traces "$1"); }
+
+# the_log_is_true HOST NAME FLOOR LINES: it went on from what was saved before the fault, or later.
+# Of the first LINES of its log nothing is asked.
+resumed_right() {
+  local resumed
+  resumed=$(on "$1" docker logs "$2" 2>&1 | tail -n "+$(($4 + 1))" | sed -n 's/^resumed //p' | sort -n | head -n 1)
+  [ -z "$resumed" ] || [ "$resumed" -ge "$3" ] || { printf 'resumed at %s, saved was %s\n' "$resumed" "$3"; return 1; }
+}
+
+# The journal's last word and where the copy is have to agree, on both sides.
+view_is_true() {
+  local ran=$1 name=$2 wanted=undone
+  [ "$ran" != "$T" ] || wanted="done"
+  # A target that was never asked knows of no move.
+  cluster_has "$S" "[.moves[] | select(.name == \"$name\")][0] | .step == \"$wanted\"" &&
+    cluster_has "$T" "[.moves[] | select(.name == \"$name\")][0] | . == null or .step == \"$wanted\"" &&
+    cluster_has "$S" "all(.hosts[]; .state != \"unknown\")" &&
+    cluster_has "$S" "[.containers[] | select(.name == \"$name\")] | length == 1" &&
+    cluster_has "$T" "[.containers[] | select(.name == \"$name\")] | length == 1"
+}
+
+# --- a cell -----------------------------------------------------------------------------------------
+
+SIDE=''
+# hold STEP: both have their flowcond started so that it waits at STEP.
+hold() {
+  [ "$SIDE" != "$1" ] || return 0
+  local host=$S
+  SIDE=$1
+  case $1 in target.*) host=$T ;; esac
+  flowcond_stop "$S"
+  flowcond_stop "$T"
+  if [ "$host" = "$S" ]; then flowcond_up "$S" --move-hold "$1:$HOLD" && flowcond_up "$T"; else flowcond_up "$T" --move-hold "$1:$HOLD" && flowcond_up "$S"; fi
+}
+at_step() {
+  local host=$S
+  case $1 in target.*) host=$T ;; esac
+  moves_have "$host" "any(.moves[]; .name == \"$2\" and .side == \"${1%.*}\" and .step == \"${1#*.}\")"
+}
+has_saved() { on "$1" docker logs "$2" 2>&1 | grep -q '^saved'; }
+comes_up() { has_saved "$@" && is_listed "$@"; }
+is_listed() { cluster_has "$1" "any(.containers[]; .name == \"$2\")"; }
+
+fails() { printf 'FAIL %s: %s\n' "$1" "$(printf '%s' "$2" | tail -n 6 | cut -c 1-500 | paste -sd';')"; }
+# holds_true WORDS COMMAND...
+holds_true() {
+  local words=$1 seen
+  shift
+  seen=$("$@" 2>&1) || fails "$words" "$seen"
+}
+
+# cell STEP FAULT NAME: prints "FAIL …" for what is wrong and "ran HOST SECONDS" at its end.
+cell() {
+  local step=$1 fault=$2 name=$3 floor lines began ran seen image
+  hold "$step"
+  seen=$(wait_until 60 both_reach) || { fails "the peers do not reach each other" "$seen"; return; }
+  for host in "$S" "$T"; do traces "$host" >"$WORK/$host.traces"; done
+  # An image that the target does not have: one layer more.
+  image=$(on "$S" sh -c 'docker create --name "seed-$1" "$2" true >/dev/null && docker cp -q /etc/hostname "seed-$1:/$1" &&
+    docker commit "seed-$1" "flowcon-fault:$1" && docker rm "seed-$1" >/dev/null' seed "$name" "$IMAGE_SMALL")
+  COUNTER_IMAGE=flowcon-fault:$name counter "$S" "$name" --restart always -v "$name:/ckpt"
+  seen=$(wait_until 20 comes_up "$S" "$name") || { fails "the job does not come up" "$seen"; return; }
+  seen=$(move "$S" "$name" "$T" --detach 2>&1) || { fails "the move does not begin" "$seen"; return; }
+  seen=$(wait_until 20 at_step "$step" "$name") || { fails "step $step is not reached" "$seen"; return; }
+  floor=$(on "$S" docker logs "$name" 2>/dev/null | sed -n 's/^saved //p' | tail -n 1) || floor=
+  lines=$(on "$S" docker logs "$name" 2>/dev/null | wc -l) || lines=0
+  # After the source's copy is gone the target's says from where it went on.
+  [ -n "$floor" ] || floor=$(on "$T" docker logs "$name" 2>/dev/null | sed -n 's/^resumed //p' | tail -n 1) || floor=
+  seen=$(inject "$fault" "$step" "$name" 2>&1) || fails "the fault does not strike" "$seen"
+  seen=$(mend "$fault" "$step" "$name" 2>&1) || fails "the fault is not mended" "$seen"
+  began=$SECONDS
+  seen=$(wait_until "$SETTLE" all_is_over "$name") || fails "it is not over" "$seen"
+  holds_true "exactly one copy" exactly_one_runs "$name"
+  ran=$(copies "$name" | head -n 1)
+  if [ -n "$ran" ]; then
+    seen=$(wait_until 15 goes_on "$ran" "$name") || fails "it does not go on" "$seen"
+    [ "$ran" = "$S" ] || lines=0
+    holds_true "the checkpoint" resumed_right "$ran" "$name" "${floor:-0}" "$lines"
+    seen=$(wait_until 30 view_is_true "$ran" "$name") || fails "the cluster's view is not true" "$seen"
+  fi
+  printf 'ran %s %s\n' "${ran:-nowhere}" "$(seconds_since "$began")"
+  # What the user made goes by the user's word; nothing else may be there.
+  for host in "$S" "$T"; do
+    on "$host" sh -c '[ "$(docker inspect -f "{{.State.Running}}" "$1" 2>/dev/null)" != true ] || docker rm -f "$1" >/dev/null' rm "$name" || :
+  done
+  [ -z "$ran" ] || on "$ran" sh -c 'docker volume rm "$1" >/dev/null; docker rmi -f "$2" >/dev/null' rm "$name" "$image" 2>/dev/null || :
+  on "$S" docker rmi -f "$image" >/dev/null 2>&1 || :
+  for host in "$S" "$T"; do
+    seen=$(wait_until 20 nothing_new "$host") || fails "left on $host" "$seen"
+  done
+}
+
+# Whatever a cell left: the next one starts from hosts that are well.
+clean_up() {
+  local host
+  for host in "$S" "$T"; do
+    cable heal "$host" >/dev/null 2>&1 || :
+    "$LAB" boot "$host" >/dev/null 2>&1 || :
+    engine_answers "$host" >/dev/null 2>&1 || engine_starts "$host" >/dev/null 2>&1 || :
+    flowcond_kill "$host"
+    on "$host" sh -c 'chmod 660 /run/flowcon/peer.sock; docker rm -f $(docker ps -aq); docker volume rm $(docker volume ls -q)
+      docker rmi -f $(docker images -q flowcon-fault)' >/dev/null 2>&1 || :
+    SIDE=''
+  done
+  for host in "$S" "$T"; do flowcond_up "$host"; done
+  drain "$T" undrain >/dev/null 2>&1 || :
+}
+
+worker() {
+  local n=0 line step fault
+  S=h$((2 * $1 - 1)) T=h$((2 * $1))
+  while line=$(flock "$WORK/cells" sh -c 'head -n 1 "$1" && sed -i 1d "$1"' next "$WORK/cells") && [ -n "$line" ]; do
+    read -r step fault <<<"$line"
+    n=$((n + 1))
+    (cell "$step" "$fault" "job$n") >"$WORK/cell.$1" 2>&1 || printf 'FAIL the cell ended before its end\n' >>"$WORK/cell.$1"
+    grep -q '^ran' "$WORK/cell.$1" || printf 'FAIL it ended in the middle: %s\n' "$(tail -n 2 "$WORK/cell.$1" | paste -sd';')" >>"$WORK/cell.$1"
+    if grep -q '^FAIL' "$WORK/cell.$1"; then
+      keep_logs "$step-$fault"
+      clean_up
+    fi
+    # SIDE changes in the cell's own shell.
+    SIDE=$(grep -q '^FAIL' "$WORK/cell.$1" && printf '' || printf '%s' "$step")
+    case $fault in *flowcond | source-rebooted) SIDE='' ;; esac
+    { printf 'cell %s %s %s\n' "$step" "$fault" "$T"; cat "$WORK/cell.$1"; printf 'end\n'; } >"$WORK/done.$1.$n"
+    mv "$WORK/done.$1.$n" "$WORK/results/$1.$n"
+  done
+}
+
+# What flowcond and the engines said, where a cell failed.
+keep_logs() {
+  local host folder=$FLOWCON_TOP/build/test/faults/$1
+  mkdir -p "$folder"
+  for host in "$S" "$T"; do
+    on "$host" sh -c 'tail -n 150 /var/log/flowcond.log; echo; tail -n 40 /var/log/dockerd.log; docker ps -a; docker volume ls' >"$folder/$host.log" 2>&1 || :
+    { host_api "$host" /v1/cluster; host_api "$host" /v1/moves; } >"$folder/$host.json" 2>/dev/null || :
+  done
+}
+
+# --- the whole --------------------------------------------------------------------------------------
+
+# report FILE: one cell as a check.
+report() {
+  local step fault target ran='nowhere' seconds='' line failed=''
+  while read -r line; do
+    case $line in
+      cell\ *) read -r _ step fault target <<<"$line" ;;
+      ran\ *) read -r _ ran seconds <<<"$line" ;;
+      FAIL\ *) failed+="${line#FAIL }"$'\n' ;;
+    esac
+  done <"$1"
+  case $ran in "$target") ran=target ;; h*) ran=source ;; esac
+  result "$([ -z "$failed" ] && echo 0 || echo 1)" "$step, $fault: one copy, on the $ran, ${seconds:-?} s after it was mended" "$failed"
+  printf '%s %s %s %s %s\n' "$step" "$fault" "$([ -z "$failed" ] && echo ok || echo FAIL)" "$ran" "${seconds:--}" >>"$WORK/table"
+}
+
+# The table: for each cell where the job ran afterwards, and in how many of the tries all was well.
+write_table() {
+  local out=$FLOWCON_TOP/build/test/faults.md
+  mkdir -p "${out%/*}"
+  python3 - "$WORK/table" "${STEPS[*]}" "${FAULTS[*]}" >"$out" <<'PYTHON'
+import sys
+steps, faults = sys.argv[2].split(), sys.argv[3].split()
+cells = {}
+with open(sys.argv[1], encoding="utf-8") as file:
+    for step, fault, verdict, ran, seconds in map(str.split, file):
+        cells.setdefault((step, fault), []).append((verdict == "ok", ran, seconds))
+faults = [f for f in faults if any((s, f) in cells for s in steps)]
+print("| at step | " + " | ".join(f.replace("-", " ") for f in faults) + " |")
+print("| --- |" + " --- |" * len(faults))
+good = total = 0
+for step in steps:
+    row = []
+    for fault in faults:
+        tries = cells.get((step, fault), [])
+        good, total = good + sum(ok for ok, _, _ in tries), total + len(tries)
+        where = "/".join(sorted({ran for _, ran, _ in tries}))
+        slowest = max((int(s) for _, _, s in tries if s.isdigit()), default=None)
+        row.append("" if not tries else f"{sum(ok for ok, _, _ in tries)}/{len(tries)} {where}" +
+                   (f", {slowest} s" if slowest is not None else ""))
+    if any(row):
+        print(f"| {step} | " + " | ".join(row) + " |")
+print(f"\n{good} of {total} cells: exactly one running copy, no lost checkpoint, nothing left over, a true view.")
+PYTHON
+  say "the table is in ${out#"$FLOWCON_TOP"/}"
+}
+
+# Each worker leads a process group, so that what it has started ends with it.
+WORKERS=()
+end_workers() { for pid in "${WORKERS[@]}"; do kill -- "-$pid" 2>/dev/null || :; done; }
+
+main() {
+  local pair file pids=() left
+  begin_lab $((2 * PAIRS)) --cores 1 --disk 1G
+  cells >"$WORK/cells"
+  left=$(wc -l <"$WORK/cells")
+  [ "$left" -gt 0 ] || die "FLOWCON_TEST_FAULTS names no cell"
+  : >"$WORK/table"
+  mkdir "$WORK/results"
+  for ((pair = 1; pair <= PAIRS; pair++)); do (trap - EXIT INT TERM HUP && make_peers "h$((2 * pair - 1))" "h$((2 * pair))") & pids+=($!); done
+  for pair in "${pids[@]}"; do wait "$pair" || die "the hosts do not become peers"; done
+  at_exit end_workers
+  set -m
+  for ((pair = 1; pair <= PAIRS; pair++)); do
+    (trap - EXIT INT TERM HUP && worker "$pair") & # what is to be undone is the outer shell's
+    WORKERS+=($!)
+  done
+  set +m
+  while [ "$left" -gt 0 ]; do
+    for file in "$WORK"/results/*; do
+      [ -e "$file" ] || continue
+      report "$file"
+      rm "$file"
+      left=$((left - 1))
+    done
+    kill -0 "${WORKERS[@]}" 2>/dev/null || [ -n "$(ls "$WORK/results")" ] || break
+    pause 1
+  done
+  check "all cells were tried" is "$left" 0
+  write_table
+  finish_lab
+}
+
+main

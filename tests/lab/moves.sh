@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the tests of moves share: hosts that are peers, jobs that can move, and questions about where
+# a job is. Sourced after lib.sh.
+#
+#   make_peers HOST...             flowcond on each, all of them peers of each other; nothing moves by itself
+#                                  unless POLICY says so
+#   flowcond_up HOST [OPTION...]   starts it as the tests of moves have it; flowcond_kill HOST
+#   flowcond_reads HOST TEXT       adds TEXT to its configuration file, for its next start
+#   counter HOST NAME [OPTION...]  the job of tests/lab/counter there; OPTION is docker run's
+#   move HOST NAME [WORD...]       docker flowcon migrate
+#   cluster HOST EXPRESSION        jq's answer about GET /v1/cluster of that host
+# shellcheck shell=bash
+# shellcheck disable=SC2016 # for the shells in the hosts
+
+CONF=/etc/flowcon/flowcon.conf
+# The project's folder is the same on all lab hosts; jobs may mount it.
+# shellcheck disable=SC2034 # for those that source this
+ACCEPT_SOURCE='accept-mounts = /opt/source'
+
+flowcond_up() {
+  local host=$1
+  shift
+  host_flowcond "$host" --config "$CONF" "$@"
+}
+flowcond_kill() {
+  on "$1" sh -c 'p=$(cat /run/flowcond.pid) && kill -9 "$p" && while kill -0 "$p"; do sleep 0.05; done' 2>/dev/null || :
+}
+flowcond_stop() {
+  on "$1" sh -c 'p=$(cat /run/flowcond.pid) && kill "$p" && while kill -0 "$p"; do sleep 0.05; done' 2>/dev/null || :
+}
+flowcond_reads() { must on "$1" sh -c 'mkdir -p /etc/flowcon && printf "%s\n" "$2" >>"$1"' add "$CONF" "$2"; }
+
+POLICY=$'peer-heartbeat = 1\ncategorise-interval = 2\nspeculate = off\nrebalance = off\nrebalance-idle = off'
+
+fingerprint() { on "$1" ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub | cut -d' ' -f2; }
+reaches() { on "$1" docker flowcon peer ls --format json | jq -se --arg n "$2" 'any(.[]; .Name == $n and .State == "reachable")' >/dev/null; }
+reach_each_other() {
+  local a b
+  for a in "$@"; do
+    for b in "$@"; do [ "$a" = "$b" ] || reaches "$a" "$b" || { printf '%s does not reach %s\n' "$a" "$b"; return 1; }; done
+  done
+}
+make_peers() {
+  local a b
+  for a in "$@"; do
+    flowcond_reads "$a" "$POLICY"
+    flowcond_up "$a"
+  done
+  for a in "$@"; do
+    for b in "$@"; do
+      [[ ! $a < $b ]] || must on "$a" docker flowcon peer add "$b" --create-user --fingerprint "$(fingerprint "$b")"
+    done
+  done
+  must wait_until 60 reach_each_other "$@"
+}
+
+counter() {
+  local host=$1 name=$2
+  shift 2
+  must on "$host" docker run -d --name "$name" --network none --label flowcon.migrate=app \
+    --label flowcon.checkpoint.path=/ckpt/step --label flowcon.checkpoint.signal=SIGUSR1 \
+    --label flowcon.checkpoint.timeout=5 "$@" "${COUNTER_IMAGE:-$IMAGE_SMALL}" busybox sh -c "$(cat "$FLOWCON_TOP/tests/lab/counter")"
+}
+
+move() { local host=$1; shift; on "$host" docker flowcon migrate "$@"; }
+
+cluster() { host_api "$1" /v1/cluster | jq -r "$2"; }
+cluster_has() {
+  local body
+  body=$(host_api "$1" /v1/cluster) || { printf '%s\n' "$body"; return 1; }
+  printf '%s' "$body" | jq -e "$2" >/dev/null && return 0
+  printf '%s' "$body" | jq -c '[.hosts[] | [.name, .state, .error]], (.moves[] | [.name, .side, .step, .error, .ended])' | head -n 12
+  return 1
+}
+
+# moves HOST EXPRESSION, moves_have HOST EXPRESSION: about GET /v1/moves.
+moves() { host_api "$1" /v1/moves | jq -r "$2"; }
+moves_have() {
+  local body
+  body=$(host_api "$1" /v1/moves) || { printf '%s\n' "$body"; return 1; }
+  printf '%s' "$body" | jq -e "$2" >/dev/null && return 0
+  printf '%s' "$body" | jq -c '.moves[] | [.name, .side, .step, .error, .ended]' | head -n 6
+  return 1
+}
+
+running() { on "$1" docker ps --no-trunc --filter "name=^/$2\$" --format '{{.ID}}'; }
+# steps HOST NAME: the last step of the counter that the container's own log has.
+steps() { on "$1" docker logs --tail 20 "$2" 2>&1 | sed -n 's/^step \([0-9]*\) .*/\1/p' | tail -n 1; }
+goes_on() {
+  local before after
+  before=$(steps "$1" "$2")
+  pause 0.7
+  after=$(steps "$1" "$2")
+  [ "${after:-0}" -gt "${before:-0}" ] || { printf '%s on %s: step %s, then %s\n' "$2" "$1" "$before" "$after"; return 1; }
+}

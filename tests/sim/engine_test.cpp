@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/engine.h"
+
+#include <stdexcept>
+
+#include "sim/schedule.h"
+#include "tests/sim/schedules.h"
+#include "tests/support/catch.h"
+
+using namespace flowcon::sim;
+
+namespace {
+
+RunResult run_with(const Schedule& schedule, std::string_view name,
+                   const EngineParameters& parameters = {}) {
+  PolicySet set = policy(name).make(schedule, {});
+  return run(schedule, set, parameters);
+}
+
+// Weights and quotas that never change.
+class Fixed : public HostPolicy {
+ public:
+  explicit Fixed(std::vector<Grant> grants) : grants_(std::move(grants)) {}
+  HostDecision decide(const HostView& view) override {
+    HostDecision decision;
+    for (const Known* job : view.jobs) decision.grants.push_back(grants_.at(job->number));
+    return decision;
+  }
+
+ private:
+  std::vector<Grant> grants_;
+};
+
+RunResult run_fixed(const Schedule& schedule, std::vector<Grant> grants) {
+  PolicySet set;
+  set.hosts.push_back(std::make_unique<Fixed>(std::move(grants)));
+  return run(schedule, set, {});
+}
+
+}  // namespace
+
+TEST_CASE("three jobs that compete freely end when the arithmetic says") {
+  // 0-5 s: a alone on 8 cores, 40 of its 80 CPU seconds. From 5 s on three share: c can use 2 cores
+  // and ends after 8/2 = 4 s; a and b have 3 cores each and 40-12 = 28 left. Then 4 cores each, 7
+  // s.
+  const Schedule schedule = on_one_host(8, {job(0, 80, 8), job(5, 40, 8), job(5, 8, 2)});
+  const RunResult result = run_with(schedule, "free");
+  CHECK(result.jobs[0].finished == Approx(16).epsilon(1e-12));
+  CHECK(result.jobs[1].finished == Approx(16).epsilon(1e-12));
+  CHECK(result.jobs[2].finished == Approx(9).epsilon(1e-12));
+}
+
+TEST_CASE("weights divide what is there and quotas cap it") {
+  // Weights 3 and 1: 6 and 2 cores. The first has 48, ends at 8 s; the second has 16 of 64 then,
+  // and its quota of a quarter keeps it at 2 cores for the other 48: 24 s more.
+  const Schedule schedule = on_one_host(8, {job(0, 48, 8), job(0, 64, 8)});
+  const RunResult result = run_fixed(schedule, {{3, 1}, {1, 0.25}});
+  CHECK(result.jobs[0].finished == Approx(8).epsilon(1e-12));
+  CHECK(result.jobs[1].finished == Approx(32).epsilon(1e-12));
+}
+
+TEST_CASE("time to 90 % is read between decisions") {
+  // exp(-6x) has 0.1 of its way from x = 0.1, the first line, to the end left at x = 0.1 + 0.377
+  // (0.1 of 1 - exp(-5.4) and those exp(-5.4)); alone, 80 CPU seconds take 10 s.
+  const Schedule schedule = on_one_host(8, {job(0, 80, 8)});
+  const RunResult result = run_with(schedule, "free");
+  const double x90 = schedule.jobs[0].curve->x90(0.1);
+  CHECK(x90 > 0.47);
+  CHECK(x90 < 0.48);
+  CHECK(result.jobs[0].reached90.value() == Approx(10 * x90).epsilon(1e-9));
+}
+
+TEST_CASE("every CPU second that a job needs is worked, and none is worked twice") {
+  ScheduleOptions options;
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    options.seed = seed;
+    for (const char* name : {"random15", "specon-4x30"}) {
+      const Schedule schedule = find_schedule(name)->make(options);
+      double work = 0;
+      double cores = 0;
+      for (const JobSpec& spec : schedule.jobs) work += spec.work;
+      for (const HostSpec& host : schedule.hosts) cores += host.cores;
+      for (const PolicyKind& kind : policies()) {
+        const RunResult result = run_with(schedule, kind.name);
+        INFO(name << " " << kind.name << " seed " << seed);
+        CHECK(result.worked == Approx(work).epsilon(1e-9));
+        double last = 0;
+        for (const Outcome& outcome : result.jobs) last = std::max(last, outcome.finished);
+        CHECK(last * cores >= work * (1 - 1e-9));
+      }
+    }
+  }
+}
+
+TEST_CASE("sharing costs what the contention says") {
+  // Two alike, 0.1 for one more sharer: 1/1.1 of the speed while both run, to the end.
+  const Schedule schedule = on_one_host(8, {job(0, 40, 8), job(0, 40, 8)});
+  EngineParameters parameters;
+  parameters.contention = 0.1;
+  const RunResult result = run_with(schedule, "free", parameters);
+  CHECK(result.jobs[0].finished == Approx(11).epsilon(1e-12));
+  CHECK(result.jobs[1].finished == Approx(11).epsilon(1e-12));
+}
+
+TEST_CASE("jobs that do not fit into memory slow each other down") {
+  Schedule schedule = on_one_host(8, {job(0, 40, 8), job(0, 40, 8)});
+  for (JobSpec& spec : schedule.jobs) spec.memory = 64e9;
+  const RunResult result = run_with(schedule, "free");
+  CHECK(result.jobs[1].finished == Approx(20).epsilon(1e-12));
+}
+
+TEST_CASE("a job that crashes or is killed leaves its share to the others") {
+  // Two alike on 8 cores. One crashes at half of its 40 CPU seconds, at 5 s; the other has 60 left
+  // of 80 then and takes 7.5 s more.
+  Schedule schedule = on_one_host(8, {job(0, 40, 8), job(0, 80, 8)});
+  schedule.jobs[0].crash_at = 0.5;
+  RunResult result = run_with(schedule, "free");
+  CHECK(result.jobs[0].end == Outcome::End::crashed);
+  CHECK(result.jobs[0].finished == Approx(5).epsilon(1e-12));
+  CHECK(result.jobs[1].finished == Approx(12.5).epsilon(1e-12));
+
+  schedule.jobs[0].crash_at.reset();
+  schedule.jobs[0].kill_after = 2;
+  result = run_with(schedule, "free");
+  CHECK(result.jobs[0].end == Outcome::End::killed);
+  CHECK(result.jobs[0].finished == 2);
+  CHECK(result.jobs[1].finished == Approx(11).epsilon(1e-12));
+}
+
+TEST_CASE("equal seeds give equal runs, other seeds others") {
+  ScheduleOptions options;
+  options.start = Start::random;
+  const auto ends = [&](std::string_view name, std::uint64_t seed) {
+    options.seed = seed;
+    const Schedule schedule = find_schedule("specon-4x20")->make(options);
+    std::vector<double> all;
+    for (const Outcome& outcome : run_with(schedule, name).jobs) all.push_back(outcome.finished);
+    return all;
+  };
+  for (const PolicyKind& kind : policies()) {
+    INFO(kind.name);
+    CHECK(ends(kind.name, 7) == ends(kind.name, 7));
+    CHECK(ends(kind.name, 7) != ends(kind.name, 8));
+  }
+}
