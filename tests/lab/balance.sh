@@ -12,7 +12,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/moves.sh"
 
 begin_lab 3 --cores 0.5
-POLICY=$'peer-heartbeat = 1\ncategorise-interval = 2\ncluster-policy = balance\nmax-moves = 1'
+POLICY=$'peer-heartbeat = 1\ncategorise-interval = 2\ncluster-policy = balance\nmax-moves = 1\nspeculate = off\nrebalance = off'
 make_peers h1 h2 h3
 
 # worker HOST NAME [OPTION...]: the job of tests/lab/worker there; OPTION is docker run's.
@@ -34,9 +34,22 @@ none_moves() { cluster_has h1 '[.moves[] | select(.ended | not)] | length == 0';
 nothing_planned() { holds "$(on h1 docker flowcon rebalance --dry-run --format '{{.Name}}' 2>&1)" "nothing is to be moved"; }
 reload() { must on "$1" sh -c 'sed -i "$2" "$1" && kill -HUP "$(cat /run/flowcond.pid)"' reload "$CONF" "$2"; }
 
+# --- hosts that differ in their policy ------------------------------------------------------------------
+
+# Nothing moves by itself yet: all three are known before the first decision.
+reload h2 's/rebalance = off/rebalance = on/; s/policy = balance/policy = specon/'
+for name in job-a job-b job-c; do movable h2 "$name"; done
+soon "the work that is left is known of all three" is_known 3
+refused() { holds "$(on h1 docker flowcon rebalance 2>&1)" "cluster-policy is specon on this host and another on the one that coordinates"; }
+soon "a host with the other policy refuses, and why is told" refused
+check "  and nothing was moved" cluster_has h1 '.moves == []'
+reload h2 's/policy = specon/policy = balance/'
+
 # --- one host has all the work ------------------------------------------------------------------------
 
-for name in job-a job-b job-c; do movable h2 "$name"; done
+begun() { holds "$(on h1 docker flowcon rebalance --format '{{.State}}' 2>&1)" begun; }
+soon "of the same policy, it lets the first one go" begun
+for host in h1 h3; do reload "$host" 's/rebalance = off/rebalance = on/'; done
 soon "each host has one of three jobs that one of them was given" each_has_one
 check "two of them were moved once, and one never" cluster_has h1 '[.containers[].moves] | sort == [0, 1, 1]'
 moved=$(cluster h1 '.containers[] | select(.host == "h1") | .name')

@@ -48,7 +48,8 @@ is_active() { is "$(systemctl is-active "$1" || :)" "$2"; }
 socket_is() { is "$(stat -c '%a %U:%G' "$1")" "$2"; }
 exposure() { systemd-analyze security --no-pager flowcond.service | sed -n 's/.*exposure level for flowcond.service: \([0-9.]*\).*/\1/p'; }
 at_most() { awk -v a="$1" -v b="$2" 'BEGIN {exit !(a != "" && a <= b)}' || { printf '%s is more than %s\n' "$1" "$2"; return 1; }; }
-limits_hold() { container_has flat1 '.list == "CL" and .limit < 1' && weights_as_computed; }
+# Both that do not learn are where they stay: what is another limit later is a mistake.
+limits_hold() { status_has '[.containers[] | select(.list == "CL" and .limit < 1)] | length == 2' && weights_as_computed; }
 quick() { mkdir -p /etc/flowcon/flowcon.conf.d && printf '%s\n' 'policy = flowcon' 'interval = 1' 'observe = 1' >/etc/flowcon/flowcon.conf.d/quick.conf; }
 # Not through a pipe, which the finder would break.
 has_messages() { local all; all=$(journalctl -q -b -x -u flowcond --no-pager) && case $all in *"$1"*) ;; *) return 1 ;; esac; }
