@@ -16,7 +16,7 @@ namespace {
 constexpr double kClaimTime = 30;
 // Seconds in which nothing is written before all of them are there: shares of a part of them would
 // be others for a moment.
-constexpr double kSettleTime = 3;
+constexpr double kSettleTime = 10;
 
 }  // namespace
 

@@ -40,7 +40,8 @@ std::vector<WorkPoint> smoothed(const std::vector<WorkPoint>& values, std::size_
   return smooth;
 }
 
-// CPU seconds for one whole, by the last counts; empty where they do not tell.
+// CPU seconds for one whole, by the last counts; empty where they do not tell, as lines that a job
+// brings along from another host do not: all of them stand where it began here.
 std::optional<double> pace_of(const std::vector<WorkPoint>& counts, double startup) {
   const std::size_t first = counts.size() > kLastCounts ? counts.size() - kLastCounts : 0;
   std::vector<double> slopes;
@@ -54,9 +55,10 @@ std::optional<double> pace_of(const std::vector<WorkPoint>& counts, double start
     // One count: the work so far made it, but for what was done before the first step.
     if (counts.empty() || !(counts.back().value > 0)) return std::nullopt;
     const double work = counts.back().work;
-    return (work - std::min(kMostStartup * work, startup)) / counts.back().value;
+    slopes.push_back((work - std::min(kMostStartup * work, startup)) / counts.back().value);
   }
-  return median(slopes);
+  const double pace = median(slopes);
+  return pace > 0 ? std::optional(pace) : std::nullopt;
 }
 
 std::optional<double> left_by_counter(const Track& track, double least, Chances& kept) {

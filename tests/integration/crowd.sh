@@ -24,11 +24,9 @@ at_exit end_crowd
 must wait_until 10 test -S "$WORK/crowd.sock"
 
 answers_in_time() { curl -sS -o "$WORK/answer" --max-time 3 --unix-socket "$SOCKET" http://flowcon/v1/status; }
-PATIENCE=${FLOWCON_TEST_PATIENCE:-120}
 start_flowcond --engine "$WORK/crowd.sock"
 # Those whose process is nowhere to be found have ended, as far as the daemon can see.
 eventually "of $CROWD containers that are wrong thousands are listed" status_has ".containers | length > $((CROWD / 2))"
-PATIENCE=45
 eventually "those are under control, and nothing else" status_has '[.containers[] | select(.state == "controlled") | .name] | sort == ["flat1", "learn1"]'
 check "each other one says why it is not" status_has '[.containers[] | select(.state != "controlled" and (.note // "") == "" and (.warnings | length) == 0)] | length == 0'
 must answers_in_time

@@ -20,7 +20,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib/engine.sh"
 
 IMAGE=flowcon-test:1
-PATIENCE=${FLOWCON_TEST_PATIENCE:-45}
+PATIENCE=${FLOWCON_TEST_PATIENCE:-120}
 PASSED=0
 FAILED=0
 SKIPPED=0
@@ -389,10 +389,12 @@ natural_weight() {
 
 # --- flowcond -----------------------------------------------------------------------------------
 
-# start_flowcond [OPTIONS...]: FlowCon with quick looks and decisions, unless the options say otherwise.
+# start_flowcond [OPTIONS...]: FlowCon with quick looks and decisions, unless the options say otherwise. What an
+# earlier one left is restored, or taken over, when it returns.
 start_flowcond() {
   launch_flowcond "$@"
   must wait_until 30 api_answers
+  must wait_until 30 status_has '.engine.reachable or .engine.error != ""'
 }
 
 # launch_flowcond [OPTIONS...]: does not wait for it.

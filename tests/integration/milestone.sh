@@ -50,18 +50,19 @@ eventually "the kernel has the weights of the formula, and their sum is kept" we
 check "the log says why" flowcond_said "CPU s to its end by counter"
 check "a sentence too" holds "$(explained short 1 | jq -r '.decisions[0].sentence')" "rank 1 of 2"
 check "limits never add up to more than the host" status_has '[.containers[].limit] | add < 1.0001'
-eventually "it ends" has_ended short
+PATIENCE=300 eventually "it ends" has_ended short
 eventually "and the other one has the host" container_has long '.limit == 1'
 
 # --- by earlier runs, by age -----------------------------------------------------------------------------
 
 works first 300 "$UNCOUNTED"
-eventually "a training without a counter ends" has_ended first
+PATIENCE=300 eventually "a training without a counter ends" has_ended first
 works again 300 "$UNCOUNTED"
 eventually "of the same training again it is known how long it takes" flowcond_said "CPU s to its end by memory"
 eventually "so that it goes first" container_has again '.limit > 0.8'
 kill_flowcond
 start_flowcond --policy milestone
+works after 300 "$UNCOUNTED"
 eventually "which is remembered when flowcond was killed" flowcond_said "CPU s to its end by memory"
 works mute 20000 'nothing'
 eventually "of one that says nothing it is guessed" flowcond_said "CPU s to its end by age"

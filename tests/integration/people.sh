@@ -56,8 +56,8 @@ start_flowcond
 eventually "a pin survives kill -9" container_has learn1 '.limit == 0.4 and .pinned.limit == 0.4'
 must api POST /v1/containers/learn1/unpin
 eventually "unpin gives it back to its growth" container_has learn1 '.limit == 1 and .pinned == null'
-must api POST /v1/containers/learn1/pin '{"cpu":"0.3","for":"2"}'
-eventually "a pin for two seconds begins" container_has learn1 '.limit == 0.3'
+must api POST /v1/containers/learn1/pin '{"cpu":"0.3","for":"10"}'
+eventually "a pin for ten seconds begins" container_has learn1 '.limit == 0.3'
 eventually "and ends by itself" container_has learn1 '.limit == 1 and .pinned == null'
 for body in '' '{"cpu":"0"}' '{"cpu":"2"}' '{"cpu":"0.5","for":"-3"}' '{"memory":"1"}' '[1]' '{"cpu":'; do
   check "a wrong pin is a 422: $body" holds "$(api_status POST /v1/containers/learn1/pin "$body")" '422 {"error"'

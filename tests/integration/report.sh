@@ -120,6 +120,8 @@ check "on two pages or more" at_least "$(grep -a -c '/Type /Page$' "$WORK/page.p
 check "a picture of it is taken" browse "$page" "--screenshot=$WORK/page.png"
 check "one that is no empty page" at_least "$(stat -c %s "$WORK/page.png")" 30000
 check "by name only those are in it" is "$(flowcon report -o - flat1 | grep -c '<th scope="row" class="text">flat1</th>')" "$(flowcon report -o - | grep -c '<th scope="row" class="text">flat1</th>')"
+must docker rm -f learn1
+eventually "a container that is gone leaves the status" status_has '[.containers[].name] | index("learn1") | not'
 check "since then only those of that time" holds "$(flowcon report --since 0s -o -)" "No container was under control in this time."
 check "a file that cannot be written is told" fails_with 1 "No such file or directory" flowcon report -o "$WORK/no/page.html"
 stop_flowcond

@@ -129,7 +129,7 @@ keys Enter
 keys p
 eventually "p pauses control of the selected one" container_has flat1 '.state == "paused"'
 eventually "and the row says so" shows 'flat1 +paused'
-check "with what was done below" shows 'flat1 is paused: its original limits are back'
+eventually "with what was done below" shows 'flat1 is paused: its original limits are back'
 keys p
 eventually "p once more resumes it" container_has flat1 '.state == "controlled"'
 keys P
@@ -192,7 +192,7 @@ stop_flowcond
 say_to_shell 'clear'
 top
 eventually "without flowcond it does not start, and says why" shows 'Cannot connect to flowcond'
-check "on the shell's own screen" shows 'status=1'
+eventually "on the shell's own screen" shows 'status=1'
 start_flowcond
 eventually "the jobs are there again" status_has '[.containers[] | select(.values > 0)] | length == 3'
 
@@ -227,7 +227,7 @@ keys q
 terminal 80 24 TERM=dumb
 top
 eventually "a terminal that cannot be drawn on is told what to use" shows 'TERM=dumb. cannot be drawn on; use: docker flowcon status --watch'
-check "with status 1" shows 'status=1'
+eventually "with status 1" shows 'status=1'
 say_to_shell 'clear'
 say_to_shell "'$BIN/docker-flowcon' flowcon top </dev/null; echo \"status=\$?\""
 eventually "stdin that is no terminal, too" shows 'top needs a terminal'

@@ -87,12 +87,12 @@ for host in h1 h2 h3; do soon "a plan can be asked for on $host" nothing_planned
 
 # --- draining, and the same host twice ----------------------------------------------------------------
 
-must peer h1 drain h3
+must wait_until 20 peer h1 drain h3
 soon "all see that a host drains" cluster_is h2 '.Hosts[] | select(.Name == "h3") | .Draining'
 stop h3
 start h3
-soon "which it remembers" cluster_is h1 '.Hosts[] | select(.Name == "h3") | .Draining'
-must peer h3 undrain h3
+soon "which it remembers" cluster_is h3 '.Hosts[] | select(.Name == "h3") | .Draining'
+must wait_until 20 peer h3 undrain h3
 soon "until it is told otherwise" cluster_is h1 '.Hosts[] | select(.Name == "h3") | .Draining | not'
 other_name=$(on h1 getent hosts h2 | cut -d' ' -f1)
 check "the same host under another name is not used" fails_with 1 "same host as h2" peer h1 add "$other_name" --fingerprint "$(fingerprint h2)"
@@ -140,7 +140,7 @@ stop h1
 start h1
 told() { holds "$(peer h1 ls)" "$1"; }
 soon "a line that does not is refused, and what to do is said" told "peer add once more"
-must peer h1 add h2 --fingerprint "$(fingerprint h2)"
+must wait_until 60 peer h1 add h2 --fingerprint "$(fingerprint h2)"
 soon "which is all there is to it" cluster_is h1 '.Hosts[] | select(.Name == "h2") | .State == "reachable"'
 must on h2 sed -i 's/dial-stdio --from h1/dial-stdio --from h3/' /var/lib/flowcon/peer/.ssh/authorized_keys
 stop h1

@@ -23,7 +23,7 @@ FAULTS=(kill-source-flowcond kill-target-flowcond kill-source-dockerd kill-targe
   cut-until-after target-disk-full target-refuses ssh-killed source-rebooted)
 PAIRS=${FLOWCON_TEST_PAIRS:-3}
 HOLD=4     # seconds that flowcond waits at the step
-SETTLE=60  # seconds within which all has to be well again
+SETTLE=90  # seconds within which all has to be well again
 CUT=20     # seconds that a cut lasts "until after recovery"
 
 # --- which cells ----------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ cell() {
   COUNTER_IMAGE=flowcon-fault:$name counter "$S" "$name" --restart always -v "$name:/ckpt"
   seen=$(wait_until 20 comes_up "$S" "$name") || { fails "the job does not come up" "$seen"; return; }
   seen=$(move "$S" "$name" "$T" --detach 2>&1) || { fails "the move does not begin" "$seen"; return; }
-  seen=$(wait_until 20 at_step "$step" "$name") || { fails "step $step is not reached" "$seen"; return; }
+  seen=$(wait_until 60 at_step "$step" "$name") || { fails "step $step is not reached" "$seen"; return; }
   floor=$(on "$S" docker logs "$name" 2>/dev/null | sed -n 's/^saved //p' | tail -n 1) || floor=
   lines=$(on "$S" docker logs "$name" 2>/dev/null | wc -l) || lines=0
   # After the source's copy is gone the target's says from where it went on.

@@ -25,7 +25,7 @@ flat() {
     sh -c 'while :; do echo "loss: 0.5"; sleep 0.2; done'
 }
 for host in h1 h2; do
-  host_flowcond "$host"
+  host_flowcond "$host" --alpha 0.001
   train "$host" vae
   flat "$host" flat
 done
@@ -56,7 +56,7 @@ must "$LAB" kill h2
 must "$LAB" boot h2
 both_run() { is "$(on h2 docker ps --format '{{.Names}}' | sort | paste -sd' ')" "flat vae"; }
 eventually "after a power loss the host's containers are back" both_run
-host_flowcond h2
+host_flowcond h2 --alpha 0.001
 eventually "and controlled again" learns h2
 must on h2 sh -c 'kill $(cat /run/flowcond.pid); while kill -0 $(cat /run/flowcond.pid) 2>/dev/null; do sleep 0.1; done'
 check "with the originals of their users, as flowcond's end shows" is "$(host_weight h2 vae) $(host_weight h2 flat)" "1024 1024"

@@ -144,7 +144,7 @@ disown "$owner"
 must wait_until 5 test -s "$WORK/owner"
 must "$LAB" up 2 --owner "$owner"
 kill -KILL "$owner"
-check "a lab ends when the process it is for was killed" nothing_is_left
+check "a lab ends when the process it is for was killed" wait_until 60 nothing_is_left
 
 # Killed in the middle of coming up, at moments that the machine chooses.
 for moment in 0.1 0.4 0.7 1.0 1.4; do

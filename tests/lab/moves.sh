@@ -60,7 +60,7 @@ counter() {
   shift 2
   must on "$host" docker run -d --name "$name" --network none --label flowcon.migrate=app \
     --label flowcon.checkpoint.path=/ckpt/step --label flowcon.checkpoint.signal=SIGUSR1 \
-    --label flowcon.checkpoint.timeout=5 "$@" "${COUNTER_IMAGE:-$IMAGE_SMALL}" busybox sh -c "$(cat "$FLOWCON_TOP/tests/lab/counter")"
+    --label flowcon.checkpoint.timeout=10 "$@" "${COUNTER_IMAGE:-$IMAGE_SMALL}" busybox sh -c "$(cat "$FLOWCON_TOP/tests/lab/counter")"
 }
 
 move() { local host=$1; shift; on "$host" docker flowcon migrate "$@"; }

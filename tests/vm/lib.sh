@@ -77,7 +77,7 @@ reloads() {
     done
     RELOADS_FELT=$((RELOADS_FELT + felt))
     # What one look and one write take on an emulated processor beside a busy machine.
-    wait_until 3 has "$2" "$3" || { printf 'after reload %d\n' "$i"; return 1; }
+    wait_until 10 has "$2" "$3" || { printf 'after reload %d\n' "$i"; return 1; }
   done >"$WORK/reloads" 2>&1
 }
 has() { is "$(<"$1")" "$2"; }

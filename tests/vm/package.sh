@@ -147,6 +147,7 @@ install_deb "$deb"
 check "the newer version is installed" is "$(version_of)" "ii  $new"
 eventually "the same containers are under control" controlled '["capped","flat1","learn1"]'
 eventually "and are decided about again" decided_again
+must await_decisions flat1 2
 rm "$WORK/calling"
 wait "$caller" "$watcher"
 check "no limit was another one for a moment" is "$(cat "$WORK/changes")" ""

@@ -41,6 +41,15 @@ TEST_CASE("evaluations between epochs are part of the pace") {
   CHECK(left_of(counted(seen)) == Approx(28 * 110.0 / 6).margin(100));
 }
 
+TEST_CASE("lines that came along from another host tell no pace") {
+  Track track;
+  track.look({100, 0, 0, {}}, {});
+  track.look({101, 2, 0, 0.4}, {{90, 1.0}});  // from before it began here
+  CHECK(forecast_of(track, Goal::min, {}, 1).basis == Basis::age);
+  track.look({103, 6, 0, 0.5}, {{103, 1.0}});
+  CHECK(left_of(track) == Approx(30));
+}
+
 TEST_CASE("a counter that falls was begun again: what it said before is forgotten") {
   const Track track = counted({{100, 0.2}, {200, 0.4}, {300, 0.6}, {310, 0.1}, {320, 0.2}});
   CHECK(track.counts().size() == 2);
