@@ -110,7 +110,7 @@ class Specon : public ClusterPolicy {
       activities.push_back(activity);
       state.workers.push_back(std::move(load));
     }
-    if (!policy::is_rebalance_due(activities, false)) return;
+    if (!policy::is_rebalance_due(activities, parameters_.rebalance_idle)) return;
     for (const policy::Move& move : policy::decide_rebalance(state).moves) {
       marks_[number_of(move.container)].rebalanced = true;
       decision.moves.push_back({number_of(move.container), number_of(move.to)});

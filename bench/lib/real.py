@@ -16,6 +16,7 @@ import datetime
 import json
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -163,6 +164,10 @@ def predict(made, done, sim):
             words = real_table.simulator_words(made, policy)
             if words is None:
                 continue
+            run = done.get(real_plan.run_id(result["schedule"], result["repetition"], policy), {})
+            stops = [move["stopped_seconds"] for move in run.get("moves", []) if move.get("stopped_seconds")]
+            if stops:
+                words += ["--move-seconds", f"{statistics.median(stops):g}"]
             remembers = real_plan.policies_of(made["kind"])[policy["name"]][3]
             jobs, curves = real_table.simulator_input(result["jobs"], alone, made["cores"], remembers)
             predicted[result["schedule"], result["repetition"], policy["id"]] = ask(sim, jobs, curves, words)

@@ -240,4 +240,6 @@ def simulator_words(plan, policy):
              "--interval", f"{max(1.0, policy.get('interval', 20) * scale):g}", "--observe", f"{max(1.0, 5 * scale):g}",
              "--hosts", str(plan.get("hosts", 1)), "--cores", f"{plan['cores']:g}",
              "--contention", f"{plan.get('contention', 0):g}"]
+    if plan["kind"] == "cluster":
+        words += ["--categorise-interval", f"{max(1.0, 30 * scale):g}", "--rebalance-idle"]
     return words + (["--alpha", f"{policy['alpha']:g}"] if "alpha" in policy else [])

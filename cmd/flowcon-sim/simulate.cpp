@@ -55,9 +55,9 @@ struct Said {
   std::vector<std::string> curves;
   std::string hosts, cores, start, contention, move_seconds;
   std::string worker_cores, arrival_scale, work_scale, jobs;
-  std::string alpha, beta, interval, max_moves;
+  std::string alpha, beta, interval, max_moves, categorise_interval;
   std::string history, worth, lateness, step, inertia, observe;
-  bool no_memory = false;
+  bool no_memory = false, rebalance_idle = false;
   bool help = false;
 };
 
@@ -116,6 +116,9 @@ std::string help_text(Command command) {
         "speed (0)\n"
         "      --move-seconds S      What a move between hosts costs a job (5)\n"
         "      --max-moves N         Moves of one job under balance (2)\n"
+        "      --categorise-interval S\n"
+        "                            As the option of flowcond: SpeCon decides so often (30)\n"
+        "      --rebalance-idle      SpeCon evens out whenever a host idles, too, as flowcond does\n"
         "      --interval S          As the options of flowcond (20)\n"
         "      --observe S           As the option of flowcond: milestone decides so often (5)\n"
         "      --alpha X             (0.03)\n"
@@ -236,6 +239,9 @@ Result<Plan> plan_of(const Said& said, Command command) {
   reader.number("--interval", said.interval, 1, 86400, policy.interval);
   policy.interval_max = std::max(policy.interval_max, policy.interval);
   reader.number("--max-moves", said.max_moves, 0, 1000, policy.max_moves);
+  reader.number("--categorise-interval", said.categorise_interval, 1, 86400,
+                policy.categorise_interval);
+  policy.rebalance_idle = said.rebalance_idle;
   policy.has_memory = !said.no_memory;
   reader.number("--worth", said.worth, 0, 1000, policy.planner.worth);
   reader.number("--lateness", said.lateness, 0, 1e6, policy.planner.lateness);
@@ -328,6 +334,8 @@ void declare(CLI::App& app, Said& said, Command command) {
   app.add_option("--contention", said.contention);
   app.add_option("--move-seconds", said.move_seconds);
   app.add_option("--max-moves", said.max_moves);
+  app.add_option("--categorise-interval", said.categorise_interval);
+  app.add_flag("--rebalance-idle", said.rebalance_idle);
   app.add_option("--interval", said.interval);
   app.add_option("--alpha", said.alpha);
   app.add_option("--beta", said.beta);

@@ -296,6 +296,9 @@ class Table(unittest.TestCase):
         words = table.simulator_words(self.plan, {"name": "flowcon", "alpha": 0.03, "interval": 40})
         self.assertEqual(words[words.index("--interval") + 1], "4")
         self.assertEqual(words[words.index("--policy") + 1], "free,flowcon")
+        words = table.simulator_words({**self.plan, "kind": "cluster"}, {"name": "specon"})
+        self.assertEqual(words[words.index("--categorise-interval") + 1], "3")
+        self.assertIn("--rebalance-idle", words)
         self.assertIsNone(table.simulator_words({**self.plan, "kind": "cluster"}, {"name": "specon-milestone"}))
 
     def test_contention_is_cpu_time_over_that_alone(self):

@@ -143,3 +143,22 @@ TEST_CASE("equal seeds give equal runs, other seeds others") {
     CHECK(ends(kind.name, 7) != ends(kind.name, 8));
   }
 }
+
+TEST_CASE("SpeCon evens out whenever a host idles where it is told to, and more often where it decides so") {
+  ScheduleOptions options;
+  options.start = Start::random;
+  const Schedule schedule = find_schedule("specon-4x20")->make(options);
+  const auto moves = [&](const PolicyParameters& parameters) {
+    PolicySet set = policy("specon").make(schedule, parameters);
+    std::uint32_t sum = 0;
+    for (const Outcome& outcome : run(schedule, set, {}).jobs) sum += outcome.moves;
+    return sum;
+  };
+  PolicyParameters parameters;
+  const std::uint32_t published = moves(parameters);
+  parameters.rebalance_idle = true;
+  const std::uint32_t idle = moves(parameters);
+  CHECK(idle > published);
+  parameters.categorise_interval = 10;
+  CHECK(moves(parameters) > idle);
+}
