@@ -171,8 +171,9 @@ class Doorkeeper {
       const auto one = std::find_if(known.begin(), known.end(),
                                     [&](const Member& each) { return each.name == name; });
       if (one == known.end()) {
-        if (!is_nothing(found))
-          refuse("nothing is known about " + quoted(where + std::string(name)));
+        // Even if it is empty: the engine reads "maskedpaths" as MaskedPaths, and takes none for
+        // it.
+        refuse("nothing is known about " + quoted(where + std::string(name)));
       } else if (!found.is_null() && !is_kind(found, one->kind)) {
         refuse(where + std::string(name) + " is not what it should be");
       }
@@ -292,7 +293,11 @@ class Doorkeeper {
   }
 
   void devices() {
+    constexpr std::array kDevice{Member{"PathOnHost", Kind::text},
+                                 Member{"PathInContainer", Kind::text},
+                                 Member{"CgroupPermissions", Kind::text}};
     for (const json::value& device : list_of(host_, "Devices")) {
+      known_members(device, kDevice, "HostConfig.Devices.");
       const std::string path = text_of(device, "PathOnHost");
       if (!is_plain_path(path) || !holds(policy_.devices, path)) {
         refuse("the device " + quoted(path) + " is not accepted");
@@ -309,6 +314,8 @@ class Doorkeeper {
     if (!is_runc && !holds(policy_.runtimes, runtime)) {
       refuse("the runtime " + quoted(runtime) + " is not accepted");
     }
+    constexpr std::array kLogConfig{Member{"Type", Kind::text}, Member{"Config", Kind::object}};
+    known_members(member(host_, "LogConfig"), kLogConfig, "HostConfig.LogConfig.");
     const std::string driver = text_of(member(host_, "LogConfig"), "Type");
     if (!driver.empty() && !holds(policy_.log_drivers, driver)) {
       refuse("the log driver " + quoted(driver) + " is not accepted");

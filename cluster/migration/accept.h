@@ -22,7 +22,7 @@ struct AcceptPolicy {
 
 /// What the engine gets must be `body` rendered again, never the peer's own text: engines read
 /// members without regard to case and may take the first of two that we take the last of. Paths are
-/// judged as they are written: whoever mounts or copies opens them without following links out.
+/// judged as they are written: where links lead is asked by linked_out (mover_state.h).
 ///
 /// Every reason why `body`, of a POST /containers/create, is not accepted, in words for people;
 /// empty: it is. Linear in its size; at most kMaxRefusals reasons.

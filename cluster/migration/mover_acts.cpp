@@ -297,7 +297,10 @@ Async<bool> Movers::save_job(MovePtr move) {
   if (saved) {
     move->is_saved = true;
   } else {
-    if (is_timeout(saved.error())) move->quiet_from = steady_now() + kOrphanTime;
+    // One that saves by itself may take longer than this, and says so.
+    if (is_timeout(saved.error())) {
+      move->quiet_from = std::max(move->quiet_from, steady_now() + kOrphanTime);
+    }
     move->give_up = saved.error().what;
     complain(*move, saved.error());
   }
@@ -360,6 +363,14 @@ Async<bool> Movers::start_copy(MovePtr move) {
   const std::string container = move->entry.container;
   Result<Seen> seen = co_await engine_.look(container);
   if (!seen) co_return co_await took(move, seen.error());
+  // Links that were made since it was judged.
+  if (!move->is_source() && move->entry.step == Step::start) {
+    if (const auto links = linked_out(move->plan.body, policy()); !links.empty()) {
+      move->give_up = links.front();
+      complain(*move, bad_input(links.front()));
+      co_return true;
+    }
+  }
   const bool is_criu = move->entry.method == Method::criu;
   const bool has_checkpoint = is_criu && (move->is_source() || seen->copy == Copy::created);
   const std::string checkpoint = has_checkpoint ? move->checkpoint_name() : "";

@@ -75,6 +75,16 @@ bool lies_in_mount(const json::value& body, const std::string& path) {
   return false;
 }
 
+bool lies_in_tmpfs(const json::value& body, const std::string& path) {
+  const json::value& host = member(body, "HostConfig");
+  for (const json::value& mount : list_of(host, "Mounts")) {
+    if (text_of(mount, "Type") == "tmpfs" && is_within(path, text_of(mount, "Target"))) return true;
+  }
+  const json::object& folders = object_of(host, "Tmpfs");
+  return std::any_of(folders.begin(), folders.end(),
+                     [&](const auto& one) { return is_within(path, std::string(one.key())); });
+}
+
 bool has_log(const json::value& body) {
   return text_of(member(member(body, "HostConfig"), "LogConfig"), "Type") != "none";
 }
@@ -94,11 +104,37 @@ std::string why_deaf(std::int64_t pid, int signal) {
     return shown + " does not handle " + ctrl::signal_name(signal) +
            ", and no other process gets it: start the job by exec, or with docker run --init";
   }
-  if (is_shell(process)) {
+  if (is_shell(process) && !hears) {
     return shown + " is a shell, which hands no signal on: start the job by exec, or with " +
            "docker run --init";
   }
   return "";
+}
+
+std::vector<std::string> linked_out(const json::object& body, const AcceptPolicy& policy) {
+  std::vector<std::string> reasons;
+  const auto resolved = [](const std::string& path) {
+    std::error_code failure;
+    const auto real = files::canonical(path, failure);
+    return failure ? std::string() : real.string();
+  };
+  const json::value whole(body);
+  for (const json::value& mount : list_of(member(whole, "HostConfig"), "Mounts")) {
+    if (text_of(mount, "Type") != "bind" || reasons.size() >= kMaxRefusals) continue;
+    const std::string source = text_of(mount, "Source");
+    const std::string real = resolved(source);
+    const bool is_inside =
+        real.empty() ||
+        std::any_of(policy.mounts.begin(), policy.mounts.end(), [&](const std::string& prefix) {
+          const std::string folder = resolved(prefix);
+          return !folder.empty() && is_within(real, folder);
+        });
+    if (!is_inside) {
+      reasons.push_back("'" + printable(source, 200) + "' leads to '" + printable(real, 200) +
+                        "' there, which is not accepted");
+    }
+  }
+  return reasons;
 }
 
 AcceptPolicy Movers::policy() const {
@@ -191,6 +227,10 @@ Async<Result<Movers::Proposal>> Movers::propose(MoveOrder order) {
     Result<std::string> why = co_await engine_.why_no_criu();
     if (!why) co_return why.error();
     if (!why->empty()) against.push_back("CRIU: " + *why);
+  } else if (lies_in_tmpfs(plan.body, plan.checkpoint.path)) {
+    against.emplace_back(
+        "its flowcon.checkpoint.path is in a tmpfs, which is gone when the job ends: save to a "
+        "volume");
   } else if (!plan.checkpoint.path.empty() && !lies_in_mount(plan.body, plan.checkpoint.path)) {
     plan.parts.push_back({"path", PartKind::path, plan.checkpoint.path});
   } else if (plan.parts.empty() && plan.checkpoint.path.empty()) {
@@ -251,6 +291,8 @@ Async<Result<std::vector<std::string>>> Movers::ask_target(Proposal proposal, st
 // Why this host would not take the copy.
 Async<Result<std::vector<std::string>>> Movers::judge(std::string name, Plan plan) {
   std::vector<std::string> reasons = refusals(plan.body, policy());
+  const std::vector<std::string> links = linked_out(plan.body, policy());
+  reasons.insert(reasons.end(), links.begin(), links.end());
   if (network_.is_draining()) reasons.emplace_back("this host is being drained");
   if (!is_started_) reasons.emplace_back("its journal of moves cannot be read");
   if (find_by_container(name)) reasons.emplace_back("another move of that name is not finished");

@@ -340,9 +340,15 @@ Async<Result<std::string>> EngineSide::make(std::string name, Plan plan, std::st
         json::object{{"Name", volume.name}, {"Driver", "local"}, {"Labels", std::move(labels)}});
     std::string method = "POST", path = "/volumes/create";
     std::string doing = "making the volume '" + printable(volume.name, 80) + "'";
-    Result<void> created = co_await expect(std::move(method), std::move(path), std::move(body),
-                                           kQuick, std::move(doing));
-    if (!created) co_return created.error();
+    Result<Reply> reply =
+        co_await client_.call(std::move(method), std::move(path), std::move(body), kQuick);
+    if (!reply) co_return wrap(reply.error(), doing);
+    if (reply->status != 201) co_return engine_error(*reply, doing);
+    // The engine hands out one that was there, too: what is in that is somebody else's.
+    const Result<json::value> created = parse_json(reply->body);
+    if (!created || text_of(member(*created, "Labels"), kMoveLabel) != id) {
+      co_return bad_input("there is a volume '" + printable(volume.name, 80) + "' there by now");
+    }
   }
   std::string method = "POST", path = "/containers/create?name=" + percent_encoded(name);
   std::string body = create_body(plan, id);

@@ -189,6 +189,12 @@ class Movers : public Mover {
 /// Why the process `pid` of a container would not hear `signal`, in words; empty: it may.
 [[nodiscard]] std::string why_deaf(std::int64_t pid, int signal);
 
+/// Folders of this host that `body` mounts and that links lead out of all of `policy.mounts`, in
+/// words for people: the engine follows links, and a job that writes to such a folder can make
+/// them. Asks the file system; what is not there is no link.
+[[nodiscard]] std::vector<std::string> linked_out(const boost::json::object& body,
+                                                  const AcceptPolicy& policy);
+
 /// Seconds on the steady clock.
 [[nodiscard]] double steady_now();
 /// Seconds since the epoch.

@@ -144,7 +144,7 @@ Thing move_of(const json::value& move) {
   for (const auto& [name, field] : {std::pair("Bytes", "bytes"),
                                     {"BytesTotal", "bytes_total"},
                                     {"Rate", "rate"},
-                                    {"StartedAge", "started_age"},
+                                    {"Seconds", "seconds"},
                                     {"StoppedSeconds", "stopped_seconds"}}) {
     out[name] = number_or_null(member(move, field));
   }

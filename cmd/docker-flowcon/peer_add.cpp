@@ -241,11 +241,31 @@ Result<void> accept_offer(const Session& session) {
   return {};
 }
 
+// A peer that the configuration or a swarm names is not taken away here: its keys stay, too.
+Result<void> removable(const DaemonClient& daemon, const std::string& name) {
+  const Result<json::value> answer = daemon.get_newer("/v1/peers");
+  if (!answer) return answer.error();
+  for (const json::value& peer : list_of(member(*answer, "peers"))) {
+    if (text_of(member(peer, "name")) != name) continue;
+    const std::string source = text_of(member(peer, "source"));
+    if (source == "config") {
+      return bad_input(name +
+                       " is a peer by the configuration: remove its line there, then: systemctl "
+                       "reload flowcond");
+    }
+    if (source == "swarm") {
+      return bad_input(name + " is a peer as a member of the swarm (option peers-from)");
+    }
+  }
+  return {};
+}
+
 Result<void> remove_peer(const Session& session, const std::string& name) {
   const Result<SshAddress> peer = parse_ssh_address(name);
   if (!peer) return peer.error();
   const Result<DaemonClient> daemon = find_daemon(session, "peer rm");
   if (!daemon) return daemon.error();
+  if (auto may = removable(*daemon, host_and_port(*peer)); !may) return may;
   Result<Side> side = Side::open(*daemon, say_to(session.terminal, "here"));
   if (!side) return side.error();
   // The key first: flowcond then ends what it was used for.

@@ -125,6 +125,15 @@ TEST_CASE("members of the wrong type, another case or that are new are refused")
   CHECK(refused(R"({"hostconfig": {"Privileged": true}})") ==
         Words{"nothing is known about 'hostconfig'"});
   CHECK(refused(R"({"HostConfig": 7})") == Words{"HostConfig is not what it should be"});
+  CHECK(refused_host(R"("maskedpaths": [], "readonlypaths": [])") ==
+        Words{"nothing is known about 'HostConfig.maskedpaths'",
+              "nothing is known about 'HostConfig.readonlypaths'"});
+  CHECK(refused_host(R"("LogConfig": {"Type": "json-file", "type": "syslog"})") ==
+        Words{"nothing is known about 'HostConfig.LogConfig.type'"});
+  AcceptPolicy fuse;
+  fuse.devices = {"/dev/fuse"};
+  CHECK(refused_host(R"("Devices": [{"PathOnHost": "/dev/fuse", "pathonhost": "/dev/sda"}])",
+                     fuse) == Words{"nothing is known about 'HostConfig.Devices.pathonhost'"});
   CHECK(refused_host(R"("Warp": 9)") == Words{"nothing is known about 'HostConfig.Warp'"});
   CHECK(refused_host(R"("CgroupParent": "/../x")").size() == 1);
 }

@@ -25,7 +25,7 @@ constexpr const char* kCluster =
     R"("value":null,"converged_age":null,"migrated":false,"rebalanced":false,"movable":false}],)"
     R"("moves":[{"id":"m1","container":"c0","name":"old","side":"source","source":"aa",)"
     R"("target":"bb","source_name":"gpu1","target_name":"gpu2","method":"app","cause":"speculate",)"
-    R"("step":"transfer","error":"","bytes":1048576,"bytes_total":null,"rate":10,"started_age":3,)"
+    R"("step":"transfer","error":"","bytes":1048576,"bytes_total":null,"rate":10,"seconds":3,)"
     R"("stopped_seconds":null,"ended":false}]})";
 
 class ClusterFixture {

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is looked at before a move begins: links of a host's folders, and who hears a signal.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "base/json.h"
+#include "cluster/migration/mover_state.h"
+#include "tests/support/catch.h"
+
+namespace flowcon::cluster::migration {
+namespace {
+
+namespace files = std::filesystem;
+
+struct Folder {
+  Folder() {
+    std::string name = (files::temp_directory_path() / "flowcon-begin-XXXXXX").string();
+    path = files::canonical(::mkdtemp(name.data()));
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { files::remove_all(path); }
+  files::path path;
+};
+
+boost::json::object mounting(const files::path& source) {
+  return parse_json(R"({"HostConfig": {"Mounts": [{"Type": "bind", "Target": "/a", "Source": ")" +
+                    source.string() + "\"}]}}")
+      ->as_object();
+}
+
+}  // namespace
+
+TEST_CASE("a folder that links lead out of what is accepted is not mounted") {
+  const Folder folder;
+  files::create_directories(folder.path / "sets" / "a");
+  files::create_directories(folder.path / "secret");
+  files::create_symlink(folder.path / "secret", folder.path / "sets" / "out");
+  files::create_symlink(folder.path / "sets" / "a", folder.path / "sets" / "in");
+  files::create_symlink(folder.path / "sets", folder.path / "link");
+  AcceptPolicy policy;
+  policy.mounts = {(folder.path / "sets").string()};
+  CHECK(linked_out(mounting(folder.path / "sets" / "a"), policy).empty());
+  CHECK(linked_out(mounting(folder.path / "sets" / "in"), policy).empty());
+  CHECK(linked_out(mounting(folder.path / "sets" / "missing"), policy).empty());
+  CHECK(linked_out(mounting(folder.path / "sets" / "out"), policy).size() == 1);
+  CHECK(linked_out(mounting(folder.path / "sets" / "out" / "."), policy).size() == 1);
+  // The folder that an administrator names may be a link itself.
+  policy.mounts = {(folder.path / "link").string()};
+  CHECK(linked_out(mounting(folder.path / "link" / "a"), policy).empty());
+  CHECK(linked_out(mounting(folder.path / "link" / "out"), policy).size() == 1);
+}
+
+TEST_CASE("a shell hands no signal on, unless it has a trap for it") {
+  const auto deaf = [](const char* script) {
+    int ready[2];
+    REQUIRE(::pipe(ready) == 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::dup2(ready[1], 1);
+      ::execl("/bin/sh", "sh", "-c", script, nullptr);
+      ::_exit(127);
+    }
+    char byte = 0;
+    REQUIRE(::read(ready[0], &byte, 1) == 1);
+    const std::string why = why_deaf(child, SIGUSR1);
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    ::close(ready[0]);
+    ::close(ready[1]);
+    return why;
+  };
+  CHECK(deaf("echo ready; while :; do :; done").find("hands no signal on") != std::string::npos);
+  CHECK(deaf("trap 'exit 0' USR1; echo ready; while :; do :; done").empty());
+}
+
+}  // namespace flowcon::cluster::migration
