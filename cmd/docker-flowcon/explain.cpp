@@ -31,7 +31,7 @@ std::string algorithm_of(const boost::json::value& decision) {
 
 int say_nothing_recorded(const Session& session, const ExplainOptions& options) {
   session.terminal.err << "no decision about " << printable(options.container)
-                       << " is recorded yet; the first comes with the next interval\n";
+                       << " is recorded yet; the first comes within seconds\n";
   return kFailed;
 }
 
@@ -58,10 +58,8 @@ int print_state(const Session& session, const ExplainOptions& options, std::stri
   session.terminal.out << (session.terminal.is_interactive ? safe_json(state) : std::string(state))
                        << "\n";
   session.terminal.out.flush();
-  if (algorithm_of(decision) != "executor") {
-    session.terminal.err << "decided by " << algorithm_of(decision) << ": flowcon-sim decide "
-                         << algorithm_of(decision) << "\n";
-  }
+  session.terminal.err << "decided by " << algorithm_of(decision) << ": flowcon-sim decide "
+                       << algorithm_of(decision) << "\n";
   return kDone;
 }
 
@@ -81,7 +79,8 @@ void declare_explain(CLI::App& app, ExplainOptions& options) {
       ->check(CLI::Range(1U, kMostDecisions))
       ->capture_default_str();
   app.add_flag("--state", options.state,
-               "Only the last recorded state, for: flowcon-sim decide executor");
+               "Only the last recorded state, for flowcon-sim decide ALGORITHM; explain without "
+               "--state prints the whole command");
 }
 
 std::string check_explain(const ExplainOptions& options) {

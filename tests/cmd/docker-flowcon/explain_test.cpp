@@ -92,18 +92,21 @@ TEST_CASE_METHOD(ExplainFixture,
   const auto decided = sim::find_algorithm("executor")->decide(outcome.out);
 
   CHECK(outcome.status == 0);
-  CHECK(outcome.err.empty());
+  CHECK(outcome.err == "decided by executor: flowcon-sim decide executor\n");
   CHECK(outcome.out == kState + "\n");
   CHECK(decided.has_value());
 }
 
-TEST_CASE_METHOD(ExplainFixture, "a state that the listener decided on is said to be its own") {
-  fake.answer(kLast, 200, answer_of(decision("1", "listener", "x", "{}")));
+TEST_CASE_METHOD(ExplainFixture, "a state is said to be of the algorithm that decided on it") {
+  for (const std::string name : {"listener", "milestone"}) {
+    fake.answer(kLast, 200, answer_of(decision("1", name, "x", "{}")));
 
-  const Outcome outcome = run({"vae", "--state"});
+    const Outcome outcome = run({"vae", "--state"});
 
-  CHECK(outcome.out == "{}\n");
-  CHECK(outcome.err == "decided by listener: flowcon-sim decide listener\n");
+    CHECK(outcome.out == "{}\n");
+    CHECK(outcome.err == "decided by " + name + ": flowcon-sim decide " + name + "\n");
+    CHECK(run({"vae"}).out.ends_with(" --state | flowcon-sim decide " + name + "\n"));
+  }
 }
 
 TEST_CASE_METHOD(ExplainFixture, "an algorithm that nobody knows never becomes a command to type") {
@@ -124,8 +127,7 @@ TEST_CASE_METHOD(ExplainFixture, "nothing recorded, an unknown container, an old
   const Outcome gone = run({"gone"});
 
   CHECK(nothing.status == 1);
-  CHECK(nothing.err ==
-        "no decision about vae is recorded yet; the first comes with the next interval\n");
+  CHECK(nothing.err == "no decision about vae is recorded yet; the first comes within seconds\n");
   CHECK(no_state.status == 1);
   CHECK(no_state.out.empty());
   CHECK(older.err.find("flowcond is older than this plugin") == 0);
