@@ -175,6 +175,7 @@ class Daemon : public LocalHost {
   [[nodiscard]] std::vector<std::string> warnings() const;
   [[nodiscard]] const char* state_of(const Job& job) const;
   [[nodiscard]] std::string note_of(const Job& job) const;
+  [[nodiscard]] std::string lot_of(const Job& job) const;
 
   boost::asio::io_context& io_;
   Config config_;

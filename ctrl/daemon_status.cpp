@@ -106,16 +106,34 @@ std::string Daemon::note_of(const Job& job) const {
   if (!job.log_problem.empty()) return job.log_problem;
   const logs::TailStats tail = tails_.stats(job.id());
   if (!tail.problem.empty()) return tail.problem;
-  if (!job.settings.spec_is_usable) return "no metric: a label is wrong; it keeps its fair share";
+  if (!job.settings.spec_is_usable) return "no metric: a label is wrong; " + lot_of(job);
   if (job.extractor && job.extractor->count() == 0) {
-    return tail.framing.lines == 0 ? "it has printed nothing yet; it keeps its fair share"
-                                   : "no metric found in " + std::to_string(tail.framing.lines) +
-                                         " lines yet; it keeps its fair share";
+    return (tail.framing.lines == 0
+                ? "it has printed nothing yet; "
+                : "no metric found in " + std::to_string(tail.framing.lines) + " lines yet; ") +
+           lot_of(job);
   }
   if (job.verdict == growth::Verdict::diverging) {
-    return "the metric moves away from its goal or is not a number; it keeps its fair share";
+    return "the metric moves away from its goal or is not a number; " + lot_of(job);
   }
   return "";
+}
+
+// What becomes of a job whose metric says nothing.
+std::string Daemon::lot_of(const Job& job) const {
+  const bool is_ranked = config_.policy == PolicyChoice::milestone &&
+                         config_.limits(Resource::cpu) && planner_ && !is_paused(job);
+  if (!is_ranked) return "it keeps its fair share";
+  switch (planner_->forecast(planned(job)).basis) {
+    case growth::Basis::counter:
+      return "its progress counter says when it goes";
+    case growth::Basis::memory:
+      return "earlier runs say when it goes";
+    case growth::Basis::age:
+      break;
+  }
+  return job.settings.floor ? "its end is guessed"
+                            : "its end is guessed; a flowcon.floor keeps it a share";
 }
 
 HostView Daemon::view() const {
