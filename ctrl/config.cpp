@@ -387,16 +387,24 @@ std::vector<Option> make_options() {
       [](Config& c) -> PolicyChoice& { return c.policy; }));
   all.push_back(number("alpha", "EFFICIENCY",
                        "a job grows while its growth efficiency is at least this: share of its "
-                       "first loss per second per whole host",
+                       "first loss per second per whole host; under policy milestone for memory "
+                       "and block I/O alone",
                        0, 1e6, &Config::alpha));
-  all.push_back(number("beta", "N", "no limit of a completing job falls below 1/(N x jobs)", 1, 1e6,
-                       &Config::beta));
-  all.push_back(number("interval", "SECONDS", "time between two decisions, before back-off", 1,
-                       86400, &Config::interval));
-  all.push_back(number("interval-max", "SECONDS", "the back-off stops at this interval", 1, 86400,
+  all.push_back(number("beta", "N",
+                       "no limit of a completing job falls below 1/(N x jobs); under policy "
+                       "milestone for memory and block I/O alone",
+                       1, 1e6, &Config::beta));
+  all.push_back(number("interval", "SECONDS",
+                       "time between two decisions by growth, before back-off: about everything "
+                       "under policy flowcon, about memory and block I/O under milestone",
+                       1, 86400, &Config::interval));
+  all.push_back(number("interval-max", "SECONDS",
+                       "the back-off of policy flowcon stops at this interval", 1, 86400,
                        &Config::interval_max));
-  all.push_back(number("observe", "SECONDS", "time between two looks at usage and values", 1, 3600,
-                       &Config::observe));
+  all.push_back(number("observe", "SECONDS",
+                       "time between two looks at usage and values, and under policy milestone "
+                       "between two decisions about the CPU",
+                       1, 3600, &Config::observe));
   all.push_back(choice<cgroups::LimitMode>(
       "limit-mode",
       "how a share becomes a CPU limit: weight wastes nothing when a rival idles, quota is a cap",
@@ -421,8 +429,10 @@ std::vector<Option> make_options() {
                        "what a disk can do per second; limit-mode quota caps block I/O only where "
                        "this is above 0",
                        0, 1e12, &Config::io_bandwidth));
-  all.push_back(choice<bool>("floor-all", "the floor of beta holds for growing jobs too", truth(),
-                             [](Config& c) -> bool& { return c.floor_all; }));
+  all.push_back(choice<bool>("floor-all",
+                             "the floor of beta holds for growing jobs too; under policy milestone "
+                             "for memory and block I/O alone",
+                             truth(), [](Config& c) -> bool& { return c.floor_all; }));
   all.push_back(choice<bool>("only-grow",
                              "no limit is ever lowered; flowcon.only-grow says it of one job",
                              truth(), [](Config& c) -> bool& { return c.only_grow; }));

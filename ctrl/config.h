@@ -31,7 +31,7 @@ struct Config {
   PolicyChoice policy = PolicyChoice::milestone;
   double alpha = 0.03;        ///< growth efficiency, share of the first loss per second per host
   double beta = 2;            ///< the floor is 1/(beta*n)
-  double interval = 20;       ///< seconds between two runs of the executor, before back-off
+  double interval = 20;       ///< seconds between two decisions by growth, before back-off
   double interval_max = 320;  ///< seconds; the back-off stops here
   double observe = 5;         ///< seconds between two looks at usage
   double retention = 30;      ///< days that records are kept
