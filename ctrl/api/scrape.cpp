@@ -127,7 +127,7 @@ Result<std::unique_ptr<Scrape>> Scrape::listen(asio::io_context& io, const std::
   if (code == boost::system::errc::address_family_not_supported) {
     return Error{code, "listening at " + where +
                            " for metrics: the service may not use the network "
-                           "(docs/metrics.md says how it may)"};
+                           "(man flowcon.conf, metrics-listen, says how it may)"};
   }
   if (code) return Error{code, "listening at " + where + " for metrics"};
   spawn(io, "metrics", impl->accept_all());
