@@ -227,6 +227,27 @@ class Pages(unittest.TestCase):
                     replayed += 1
         self.assertGreaterEqual(replayed, 6)
 
+    def test_tables_that_are_shown_have_the_headings_that_are_printed(self):
+        # What is printed is kept in tests/golden, which test_plugin compares.
+        shown = [(name, line) for name in pages() for display in man.displays(page(name))
+                 for line in display]
+        with open(os.path.join(TOP, "README.md"), encoding="utf-8") as stream:
+            shown += [("README.md", line.strip()) for line in stream]
+        looked_at = set()
+        for (name, before), (_, line) in zip(shown, shown[1:]):
+            asked = re.search(r"^(?:\$ )?docker flowcon ([a-z]+)$", before)
+            if not asked or not re.match(r"[A-Z]+ .*  [A-Z]", line):
+                continue
+            golden = os.path.join(TOP, "tests/golden/plugin", asked.group(1) + ".txt")
+            if not os.path.exists(golden):
+                continue
+            with open(golden, encoding="utf-8") as stream:
+                printed = re.split(r" {2,}", stream.readline().strip())
+            self.assertEqual(re.split(r" {2,}", line.strip()), printed, f"{name}: {before}")
+            looked_at.add((name, asked.group(1)))
+        for there in ("README.md", "docker-flowcon-status.1"):
+            self.assertIn((there, "status"), looked_at)
+
     def test_a_configuration_that_is_shown_is_good(self):
         shown = man.displays("\n".join(man.sections(page("flowcon.conf.5"))["EXAMPLES"]))
         self.assertEqual(len(shown), 1)
