@@ -16,6 +16,7 @@ constexpr std::size_t kKeptHead = 8;
 constexpr double kLeastWeight = 1e-9;
 constexpr double kLeastCap = 1e-6;  // cores
 constexpr double kDone = 1e-12;     // share of the work that rounding may leave over
+constexpr double kBusy = 0.9;       // as ctrl/daemon_milestone.cpp
 
 // A job that is on some host, or on its way to one.
 struct Live {
@@ -80,6 +81,7 @@ class Engine {
   void look(Host& host, double now);
   void settle(std::size_t number, double now);
   void set_rates(Host& host, std::vector<Grant> grants);
+  static void guarantee_caps(Host& host, const std::vector<Grant>& grants);
   void predict(std::size_t number);
   void balance(double now);
   HostView view_of(std::size_t number, double now) const;
@@ -249,6 +251,23 @@ HostView Engine::view_of(std::size_t number, double now) const {
   return view;
 }
 
+// Where there are caps, what one may not have falls to the others. flowcond takes nothing for
+// guaranteed while caps leave some of the host idle.
+void Engine::guarantee_caps(Host& host, const std::vector<Grant>& grants) {
+  std::vector<Demand> wishes;
+  double used = 0;
+  for (std::size_t i = 0; i < grants.size(); ++i) {
+    wishes.push_back({std::max(kLeastWeight, grants[i].weight),
+                      std::max(kLeastCap, std::min(1.0, grants[i].quota) * host.spec.cores)});
+    used += host.jobs[i]->rate;
+  }
+  const std::vector<double> guaranteed = water_fill(wishes, host.spec.cores);
+  const bool is_busy = used >= kBusy * host.spec.cores;
+  for (std::size_t i = 0; i < grants.size(); ++i) {
+    host.jobs[i]->guaranteed = is_busy ? guaranteed[i] : 0;
+  }
+}
+
 // A job that the policy does not speak of gets what any other would.
 void Engine::set_rates(Host& host, std::vector<Grant> grants) {
   grants.resize(host.jobs.size());
@@ -266,9 +285,10 @@ void Engine::set_rates(Host& host, std::vector<Grant> grants) {
   const std::vector<double> rates = water_fill(demands, host.spec.cores);
   for (std::size_t i = 0; i < rates.size(); ++i) {
     host.jobs[i]->rate = rates[i];
-    host.jobs[i]->guaranteed = std::min(host.spec.cores * demands[i].weight / weights,
-                                        std::max(kLeastCap, grants[i].quota * host.spec.cores));
+    host.jobs[i]->guaranteed = host.spec.cores * demands[i].weight / weights;
   }
+  const auto has_cap = [](const Grant& grant) { return grant.quota < 1; };
+  if (std::any_of(grants.begin(), grants.end(), has_cap)) guarantee_caps(host, grants);
   const double sharers = effective_sharers(rates);
   host.efficiency = 1 / (1 + parameters_.contention * std::max(0.0, sharers - 1));
   // What does not fit is paged: everybody waits in proportion.

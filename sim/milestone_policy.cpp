@@ -38,7 +38,8 @@ std::optional<ctrl::growth::Remembered> run_of(const JobSpec& job) {
 
 class Host : public MilestoneHost {
  public:
-  Host(const Schedule& schedule, const PolicyParameters& parameters) : parameters_(parameters) {
+  Host(const Schedule& schedule, const PolicyParameters& parameters, bool is_quota)
+      : parameters_(parameters), is_quota_(is_quota) {
     if (!parameters.has_memory) return;
     for (const JobSpec& job : schedule.earlier) {
       if (const auto run = run_of(job)) earlier_.emplace_back(job.model, *run);
@@ -56,7 +57,7 @@ class Host : public MilestoneHost {
     for (std::size_t i = 0; i < ranked.members.size(); ++i) {
       const policy::Ranked& job = ranked.members[i];
       const ctrl::growth::Track& track = view.jobs[i]->track;
-      decision.grants.push_back({job.share, 1});
+      decision.grants.push_back(is_quota_ ? Grant{1, job.share} : Grant{job.share, 1});
       const double given = std::min(track.width().value_or(view.cores), job.share * view.cores);
       nearest = std::min(nearest, job.key / std::max(track.widest(), given));
     }
@@ -86,6 +87,7 @@ class Host : public MilestoneHost {
   }
 
   PolicyParameters parameters_;
+  bool is_quota_;
   std::vector<std::pair<std::string, ctrl::growth::Remembered>> earlier_;
   std::optional<policy::Planner> planner_;
 };
@@ -93,8 +95,8 @@ class Host : public MilestoneHost {
 }  // namespace
 
 std::unique_ptr<MilestoneHost> make_milestone(const Schedule& schedule,
-                                              const PolicyParameters& parameters) {
-  return std::make_unique<Host>(schedule, parameters);
+                                              const PolicyParameters& parameters, bool is_quota) {
+  return std::make_unique<Host>(schedule, parameters, is_quota);
 }
 
 }  // namespace flowcon::sim

@@ -16,8 +16,10 @@ class MilestoneHost : public HostPolicy {
   [[nodiscard]] virtual double left(const Known& job, double cores) const = 0;
 };
 
-/// It knows the schedule's earlier runs, and nothing else of it.
+/// It knows the schedule's earlier runs, and nothing else of it. `is_quota`: shares are caps, as
+/// with limit-mode quota; else they are weights.
 [[nodiscard]] std::unique_ptr<MilestoneHost> make_milestone(const Schedule& schedule,
-                                                            const PolicyParameters& parameters);
+                                                            const PolicyParameters& parameters,
+                                                            bool is_quota = false);
 
 }  // namespace flowcon::sim

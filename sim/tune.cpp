@@ -129,7 +129,7 @@ Times Search::simulate(const Schedule& schedule, const std::optional<TuneSetting
     parameters.interval_max = std::max(setting->interval_max, parameters.interval);
     parameters.observe = std::max(base_.observe, shortest_);
     if (setting->is_milestone) {
-      set.hosts.push_back(make_milestone(schedule, parameters));
+      set.hosts.push_back(make_milestone(schedule, parameters, setting->is_quota));
     } else {
       set.hosts.push_back(
           make_flowcon(parameters, {base_.growth, base_.floor_all, setting->is_quota}));
@@ -165,10 +165,14 @@ void Search::consider(const TuneSetting& setting) {
 }
 
 void Search::search_grid() {
-  TuneSetting other = base_.present;
-  other.is_milestone = !other.is_milestone;
-  consider(other);
   TuneSetting setting = base_.present;
+  for (const bool is_milestone : {false, true}) {
+    for (const bool is_quota : {false, true}) {
+      setting.is_milestone = is_milestone;
+      setting.is_quota = is_quota;
+      consider(setting);
+    }
+  }
   setting.is_milestone = false;
   for (const bool is_quota : {false, true}) {
     for (const double alpha : {0.001, 0.003, 0.01, 0.03, 0.1, 0.3}) {
@@ -258,9 +262,9 @@ Tuning Search::compare(const std::vector<TuneSetting>& chosen) {
 }
 
 Tuning Search::run() {
-  // The present setting on each draw, 61 of the grid, 9 a step; the finalists, present and none.
+  // The present setting on each draw, 63 of the grid, 9 a step; the finalists, present and none.
   const auto searched = static_cast<double>(kSearchDraws);
-  whole_ = searched * (1 + 61 + 9 * kSteps) + static_cast<double>(draws_ * (2 + kMostOthers));
+  whole_ = searched * (1 + 63 + 9 * kSteps) + static_cast<double>(draws_ * (2 + kMostOthers));
   for (std::uint64_t draw = 0; draw < kSearchDraws; ++draw) {
     schedules_.push_back(replay_schedule(runs_, cores_, draw));
     present_.push_back(simulate(schedules_.back(), base_.present));

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/engine.h"
 
+#include <optional>
 #include <stdexcept>
 
+#include "sim/milestone_policy.h"
 #include "sim/schedule.h"
 #include "tests/sim/schedules.h"
 #include "tests/support/catch.h"
@@ -31,6 +33,28 @@ class Fixed : public HostPolicy {
   std::vector<Grant> grants_;
 };
 
+// What flowcond would take for the width of the first job, when another has come at 10 s.
+class Watching : public Fixed {
+ public:
+  Watching(std::vector<Grant> grants, std::optional<double>& width)
+      : Fixed(std::move(grants)), width_(width) {}
+  HostDecision decide(const HostView& view) override {
+    if (view.now == 10) width_ = view.jobs[0]->track.width();
+    return Fixed::decide(view);
+  }
+
+ private:
+  std::optional<double>& width_;
+};
+
+std::optional<double> width_seen(const Schedule& schedule, std::vector<Grant> grants) {
+  std::optional<double> width;
+  PolicySet set;
+  set.hosts.push_back(std::make_unique<Watching>(std::move(grants), width));
+  (void)run(schedule, set, {});
+  return width;
+}
+
 RunResult run_fixed(const Schedule& schedule, std::vector<Grant> grants) {
   PolicySet set;
   set.hosts.push_back(std::make_unique<Fixed>(std::move(grants)));
@@ -57,6 +81,33 @@ TEST_CASE("weights divide what is there and quotas cap it") {
   const RunResult result = run_fixed(schedule, {{3, 1}, {1, 0.25}});
   CHECK(result.jobs[0].finished == Approx(8).epsilon(1e-12));
   CHECK(result.jobs[1].finished == Approx(32).epsilon(1e-12));
+}
+
+TEST_CASE("a job is found to be narrow where caps leave it more than it uses, on a busy host") {
+  // A third of the host each, and two that use what the first leaves.
+  const Schedule busy =
+      on_one_host(8, {job(0, 40, 2), job(0, 400, 8), job(0, 400, 8), job(10, 8, 8)});
+  CHECK(width_seen(busy, {{1, 0.5}, {1, 0.5}, {1, 0.5}, {1, 0.5}}) == 2);
+  // Here nobody uses it, and it may wait for a disk as well.
+  const Schedule idle = on_one_host(8, {job(0, 40, 2), job(0, 16, 8), job(10, 8, 8)});
+  CHECK_FALSE(width_seen(idle, {{1, 0.5}, {1, 0.1}, {1, 0.1}}));
+}
+
+TEST_CASE("milestone's shares are weights or caps, as the limit-mode says") {
+  const Schedule schedule = on_one_host(8, {job(0, 80, 8), job(0, 80, 8)});
+  Known first;
+  Known second;
+  second.number = 1;
+  const HostView view{0, 0, 8, 1e9, true, {&first, &second}};
+  const auto weights = make_milestone(schedule, {})->decide(view).grants;
+  const auto caps = make_milestone(schedule, {}, true)->decide(view).grants;
+  REQUIRE((weights.size() == 2 && caps.size() == 2));
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(weights[i].quota == 1);
+    CHECK(caps[i].weight == 1);
+    CHECK(caps[i].quota == weights[i].weight);
+  }
+  CHECK(caps[0].quota + caps[1].quota == Approx(1));
 }
 
 TEST_CASE("time to 90 % is read between decisions") {

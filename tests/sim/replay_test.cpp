@@ -39,6 +39,19 @@ ReplayRun learner(double started, double seconds, double rate) {
   return run;
 }
 
+// Pairs: one that learns to its end on two cores, and a wide one that soon has learnt all. The wide
+// one is capped at the floor, and what the narrow one cannot use is used by nobody.
+std::vector<ReplayRun> pairs() {
+  std::vector<ReplayRun> runs;
+  for (int i = 0; i < 6; ++i) {
+    runs.push_back(learner(200.0 * i, 150, 1));
+    runs.back().cores = 2;
+    runs.back().work = 300;
+    runs.push_back(learner(200.0 * i + 1, 60, 60));
+  }
+  return runs;
+}
+
 }  // namespace
 
 TEST_CASE("a recorded run's work, cores and curve are what its looks add up to") {
@@ -134,15 +147,7 @@ TEST_CASE("runs that never met are as well off under any setting") {
 }
 
 TEST_CASE("caps that leave cores idle are found to be a bad setting") {
-  // Pairs: one that learns to its end on two cores, and a wide one that soon has learnt all. The
-  // wide one is capped at the floor, and what the narrow one cannot use is used by nobody.
-  std::vector<ReplayRun> runs;
-  for (int i = 0; i < 6; ++i) {
-    runs.push_back(learner(200.0 * i, 150, 1));
-    runs.back().cores = 2;
-    runs.back().work = 300;
-    runs.push_back(learner(200.0 * i + 1, 60, 60));
-  }
+  const std::vector<ReplayRun> runs = pairs();
   TuneBase base;
   base.present.is_quota = true;
   base.present.alpha = 0.003;
@@ -159,7 +164,28 @@ TEST_CASE("caps that leave cores idle are found to be a bad setting") {
   REQUIRE(told.size() > 10);
   CHECK(std::is_sorted(told.begin(), told.end()));
   CHECK(told.back() <= 1);
+  // Shares that are caps waste as much under the other policy.
+  CHECK_FALSE(best.setting->is_quota);
   const Tuning again = tune(runs, 8, base, Objective::mean);
   CHECK(again.others[*again.best].mean.percent == best.mean.percent);
   CHECK(again.others[*again.best].mean.error == best.mean.error);
+}
+
+TEST_CASE("milestone with quotas is simulated with caps, and weights are found to be better") {
+  const std::vector<ReplayRun> runs = pairs();
+  TuneBase base;
+  base.present.is_milestone = true;
+  const Tuning weights = tune(runs, 8, base, Objective::mean);
+  base.present.is_quota = true;
+  const Tuning caps = tune(runs, 8, base, Objective::mean);
+  CHECK(caps.mean > 1.05 * weights.mean);
+  REQUIRE(caps.best);
+  const TuneRow& best = caps.others[*caps.best];
+  CHECK_FALSE(best.setting->is_quota);
+  CHECK(best.mean.percent < -5);
+  // The other policy is compared in any case, the other mode where it does well.
+  const auto is_weights = [](const TuneRow& row) {
+    return row.setting->is_milestone && !row.setting->is_quota;
+  };
+  CHECK(std::any_of(caps.others.begin(), caps.others.end(), is_weights));
 }
