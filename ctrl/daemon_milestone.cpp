@@ -131,10 +131,7 @@ void Daemon::decide_milestones(Moment now) {
 // Whatever the policy: what is remembered serves when it is milestone.
 void Daemon::remember_end(const Job& job, double time, const std::optional<int>& status) {
   if (!job.has_track) return;
-  // Of one that runs on several hosts each sees a part, which says nothing of the whole.
-  const bool is_part = job.container.labels.contains(kMovedLabel) ||
-                       (companion_ != nullptr && companion_->is_moving(job.id()));
-  const bool is_complete = status == 0 && !is_part;
+  const bool is_complete = status == 0 && !is_part(job);
   if (planner_) planner_->end(planned(job), time, is_complete);
   if (!is_complete) return;
   const std::optional<growth::Remembered> run = growth::remembered_run(job.track, job.goal);

@@ -3,6 +3,7 @@
 // written, bounded always.
 #include <algorithm>
 
+#include "ctrl/companion.h"
 #include "ctrl/daemon_state.h"
 #include "ctrl/log.h"
 #include "ctrl/spawn.h"
@@ -93,10 +94,17 @@ void Daemon::record(Moment now, bool is_decided) {
   if (!is_flushing_) spawn(io_, "record", flush());
 }
 
+// Of one that runs on several hosts each sees a part, which says nothing of the whole.
+bool Daemon::is_part(const Job& job) const {
+  return job.container.labels.contains(kMovedLabel) ||
+         (companion_ != nullptr && companion_->is_moving(job.id()));
+}
+
 void Daemon::record_end(Job& job, double time) {
   if (!job.unsupported.empty()) return;
   store::Look look = look_of(job);
   look.run.finished = time;
+  look.run.has_moved = is_part(job);
   // The container may come back, and its log goes on.
   positions_[job.id()] = job.recorded_position;
   unrecorded_.push_back(std::move(look));

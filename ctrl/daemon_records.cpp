@@ -63,6 +63,7 @@ Async<api::Response> Daemon::runs(std::optional<double> since) {
     one["finished"] = number_or_null(run.finished);
     one["training"] = run.training;
     one["counter"] = run.has_counter;
+    one["moved"] = run.has_moved;
     all.push_back(std::move(one));
   }
   json::object body;

@@ -118,6 +118,7 @@ class Daemon : public LocalHost {
 
   // daemon_record.cpp
   void record(Moment now, bool is_decided);
+  [[nodiscard]] bool is_part(const Job& job) const;
   void record_end(Job& job, double time);
   Async<void> flush();
   Async<void> forget_old();

@@ -100,7 +100,7 @@ const char* reason(sim::Unfit unfit) {
     case sim::Unfit::is_running:
       return "not ended";
     case sim::Unfit::has_moved:
-      return "came from another host";
+      return "was on other hosts, too";
     case sim::Unfit::has_few_values:
       return "fewer than 8 values";
     case sim::Unfit::has_gaps:
@@ -217,7 +217,7 @@ void add_tune_run(TuneHistory& history, const json::value& run, const json::valu
   sim::RecordedRun record;
   record.started = real_of(member(recorded, "started")).value_or(0);
   record.finished = real_of(member(recorded, "finished"));
-  record.has_moved = !list_of(member(recorded, "stays")).empty();
+  record.has_moved = !list_of(member(recorded, "stays")).empty() || is_true(member(run, "moved"));
   if (text_of(member(recorded, "goal")) == "max") record.goal = ctrl::Goal::max;
   record.samples = rows_of(member(recorded, "samples"));
   for (const ctrl::Sample& row : rows_of(member(recorded, "usage"))) {

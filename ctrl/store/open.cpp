@@ -109,10 +109,15 @@ constexpr const char* kMoves = R"sql(
 ALTER TABLE marks ADD COLUMN moves INTEGER NOT NULL DEFAULT 0;
 )sql";
 
+// Whether a run that ended here was but a part of it.
+constexpr const char* kMoved = R"sql(
+ALTER TABLE runs ADD COLUMN moved INTEGER NOT NULL DEFAULT 0;
+)sql";
+
 // Step n makes version n+1 of version n; an empty file is version 0. Steps are only ever added.
-constexpr std::array<const char*, 10> kSteps = {kFirst,      kResources, kPositions, kPeers,
+constexpr std::array<const char*, 11> kSteps = {kFirst,      kResources, kPositions, kPeers,
                                                 kMigrations, kMarks,     kStays,     kTrainings,
-                                                kRunKinds,   kMoves};
+                                                kRunKinds,   kMoves,     kMoved};
 constexpr auto kSchemaVersion = static_cast<std::int64_t>(kSteps.size());
 
 Result<void> execute(sqlite3* db, const std::string& sql, const std::string& doing) {

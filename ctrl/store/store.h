@@ -48,6 +48,7 @@ struct Run {
   std::optional<double> finished;
   std::string training;      ///< image and command; "" = not known
   bool has_counter = false;  ///< it printed how far it was
+  bool has_moved = false;    ///< when it ended here: it was on another host, too, or went there
 };
 
 struct UsageRow {

@@ -188,23 +188,6 @@ TEST_CASE("rounds come in pages, each once, those of one moment too") {
   CHECK(seen == "\"0\"\"1\"\"2\"\"3\"\"4\"\"5\"\"6\"");
 }
 
-TEST_CASE("which training a run was is kept, and that it had a counter once") {
-  const Folder folder;
-  const auto store = open(folder);
-  Look first = look("a", 10);
-  first.run.training = "t:1 python vae.py";
-  first.run.has_counter = true;
-  Look last = first;
-  last.run.has_counter = false;
-  REQUIRE(store->record({first}, {}).has_value());
-  REQUIRE(store->record({last}, {}).has_value());
-  const auto runs = store->runs(0);
-  REQUIRE((runs.has_value() && runs->size() == 1));
-  CHECK(runs->front().training == "t:1 python vae.py");
-  CHECK(runs->front().has_counter);
-  CHECK(store->history("a")->run.has_counter);
-}
-
 TEST_CASE("a name means its latest run") {
   const Folder folder;
   const auto store = open(folder);
@@ -336,6 +319,7 @@ TEST_CASE("marks of before their moves were counted are those of containers neve
   open(folder).reset();
   execute(folder,
           "ALTER TABLE marks DROP COLUMN moves;"
+          "ALTER TABLE runs DROP COLUMN moved;"
           "INSERT INTO marks VALUES('a','CC',0.25,NULL,1000,NULL,NULL,1);"
           "PRAGMA user_version = 9;");
   const auto kept = open(folder)->marks();
@@ -423,7 +407,8 @@ TEST_CASE("a state from before there were peers is brought up to date with all t
   execute(folder,
           "DROP TABLE peers; DROP TABLE identity; DROP TABLE migrations; DROP TABLE marks; "
           "DROP TABLE stays; DROP TABLE trainings; ALTER TABLE runs DROP COLUMN training; "
-          "ALTER TABLE runs DROP COLUMN counter; PRAGMA user_version = 3;");
+          "ALTER TABLE runs DROP COLUMN counter; ALTER TABLE runs DROP COLUMN moved; "
+          "PRAGMA user_version = 3;");
   const auto store = open(folder);
   const auto choices = store->choices();
   REQUIRE((choices.has_value() && choices->size() == 1));

@@ -70,6 +70,7 @@ class TuneFixture {
                       {"image", "t:1"},
                       {"training", i == 1 ? "t:1 python a.py --token=secret" : ""},
                       {"counter", i == 1},
+                      {"moved", histories[i].contains("moved")},
                       {"finished", histories[i].at("finished")}});
       fake.answer("GET /v1/containers/" + id + "/history", 200, render_json(histories[i]));
     }
@@ -93,7 +94,10 @@ TEST_CASE_METHOD(TuneFixture, "what is saved has the present setting and the run
   silent["samples"] = json::array();
   json::object moved = recorded(kBegin, 20, 0.5);
   moved["stays"] = json::array{json::object{{"host", "gpu2"}}};
-  serve({recorded(kBegin + 100, 30, 0.25), recorded(kBegin, 20, 0.5), running, silent, moved});
+  json::object left = recorded(kBegin, 20, 0.5);
+  left["moved"] = true;
+  serve(
+      {recorded(kBegin + 100, 30, 0.25), recorded(kBegin, 20, 0.5), running, silent, moved, left});
   const std::string path = folder.path() + "/week.json";
 
   const Outcome outcome = run({"--save", path});
@@ -101,8 +105,8 @@ TEST_CASE_METHOD(TuneFixture, "what is saved has the present setting and the run
   CHECK(outcome.status == 0);
   CHECK(outcome.out == path + "\n");
   CHECK(outcome.err ==
-        "2 runs on gpu1 since 2026-09-21 14:13:20; left out: 1 came from another host, 1 fewer "
-        "than 8 values, 1 not ended\n");
+        "2 runs on gpu1 since 2026-09-21 14:13:20; left out: 1 fewer than 8 values, 1 "
+        "not ended, 2 was on other hosts, too\n");
   const Result<TuneHistory> history = parse_tune_history(content(path), path);
   REQUIRE(history.has_value());
   CHECK(history->cores == 4);

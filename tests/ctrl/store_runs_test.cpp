@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is kept of a run beside its records.
+#include <sqlite3.h>
+
+#include "ctrl/store/store.h"
+#include "tests/support/catch.h"
+#include "tests/support/fake_daemon.h"
+
+using namespace flowcon;
+using namespace flowcon::ctrl::store;
+
+namespace {
+
+std::string file_in(const test::TempFolder& folder) { return folder.path() + "/flowcon.db"; }
+
+std::unique_ptr<Store> open(const test::TempFolder& folder) {
+  std::string notice;
+  auto store = Store::open(file_in(folder), &notice);
+  REQUIRE(store.has_value());
+  REQUIRE(notice.empty());
+  return std::move(*store);
+}
+
+Look look(const std::string& id, double time) {
+  Look l;
+  l.run.id = id;
+  l.run.name = "vae";
+  l.run.started = time;
+  return l;
+}
+
+}  // namespace
+
+TEST_CASE("which training a run was is kept, and that it had a counter once") {
+  const test::TempFolder folder;
+  const auto store = open(folder);
+  Look first = look("a", 10);
+  first.run.training = "t:1 python vae.py";
+  first.run.has_counter = true;
+  Look last = first;
+  last.run.has_counter = false;
+  REQUIRE(store->record({first}, {}).has_value());
+  REQUIRE(store->record({last}, {}).has_value());
+  const auto runs = store->runs(0);
+  REQUIRE((runs.has_value() && runs->size() == 1));
+  CHECK(runs->front().training == "t:1 python vae.py");
+  CHECK(runs->front().has_counter);
+  CHECK(store->history("a")->run.has_counter);
+}
+
+TEST_CASE("a run that left for another host is marked until it runs here again") {
+  const test::TempFolder folder;
+  const auto store = open(folder);
+  Look left = look("a", 10);
+  left.run.finished = 50;
+  left.run.has_moved = true;
+  REQUIRE(store->record({left, look("b", 10)}, {}).has_value());
+  auto runs = store->runs(0);
+  REQUIRE((runs.has_value() && runs->size() == 2));
+  CHECK(runs->front().has_moved);
+  CHECK_FALSE(runs->back().has_moved);
+  CHECK(store->history("a")->run.has_moved);
+  // The move failed, and its host goes on with it.
+  REQUIRE(store->record({look("a", 60)}, {}).has_value());
+  CHECK_FALSE(store->history("a")->run.has_moved);
+}
+
+TEST_CASE("runs of before moves were marked are those of containers that stayed") {
+  const test::TempFolder folder;
+  REQUIRE(open(folder)->record({look("a", 10)}, {}).has_value());
+  sqlite3* db = nullptr;
+  REQUIRE(sqlite3_open(file_in(folder).c_str(), &db) == SQLITE_OK);
+  const char* before = "ALTER TABLE runs DROP COLUMN moved; PRAGMA user_version = 10;";
+  CHECK(sqlite3_exec(db, before, nullptr, nullptr, nullptr) == SQLITE_OK);
+  sqlite3_close(db);
+  const auto runs = open(folder)->runs(0);
+  REQUIRE((runs.has_value() && runs->size() == 1));
+  CHECK(runs->front().id == "a");
+  CHECK_FALSE(runs->front().has_moved);
+}
