@@ -164,7 +164,8 @@ ReportData begin_report(const json::value& status, double since, double made) {
   data.cores = number(status, "cores");
   data.since = since;
   data.made = made;
-  if (is_true(member(status, "dry_run"))) {
+  data.is_dry_run = is_true(member(status, "dry_run"));
+  if (data.is_dry_run) {
     data.notes.emplace_back("flowcond runs with --dry-run: limits were planned, not written.");
   }
   return data;
@@ -198,6 +199,7 @@ ReportRun read_run(const json::value& about, const json::value& history) {
     const std::optional<double> ended = number(stay, "ended");
     if (began && ended) run.stays.push_back({shown(stay, "host"), *began, *ended});
   }
+  run.has_moved = is_true(member(about, "moved"));
   return run;
 }
 

@@ -68,6 +68,7 @@ struct ReportRun {
   std::vector<ReportMark> marks;
   std::size_t marks_left_out = 0;
   std::vector<ReportStay> stays;
+  bool has_moved = false;  ///< it ended here to go to another host, or came from one
 };
 
 struct ReportMove {
@@ -90,6 +91,7 @@ struct ReportData {
   std::optional<double> alpha;
   std::optional<double> beta;
   std::optional<double> cores;
+  bool is_dry_run = false;  ///< limits were planned, not written
   double since = 0;
   double made = 0;
   std::vector<ReportRun> runs;

@@ -271,9 +271,7 @@ std::string worth_section(const ReportData& data, const std::vector<JobWorth>& w
   }
   std::string out = "<h2>What it was worth</h2>\n";
   if (rows.empty()) {
-    return out +
-           "<p>Nothing can be said: no container that began in this time has learnt "
-           "something or ended.</p>\n<p class=\"quiet\">" +
+    return out + "<p>" + html_escaped(worth_gap(data)) + "</p>\n<p class=\"quiet\">" +
            html_escaped(worth_method()) + "</p>\n";
   }
   if (learnt.jobs + whole.jobs > 2) {

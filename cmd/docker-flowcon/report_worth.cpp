@@ -10,10 +10,12 @@ namespace {
 
 constexpr std::size_t kCells = 4000;  // of time, all alike
 constexpr double kLongestGap = 120;   // seconds between two looks; longer ones say nothing
+constexpr double kShortLook = 0.5;    // a shorter one does not tell what a job can use
 constexpr double kLearnt = 0.9;       // of the way from the first to the best value
 constexpr double kLeastRate = 1e-6;   // of the host; below it a time would mean nothing
 constexpr double kLeastUse = 0.01;    // of the host, on average; CPU time holds no other job up
 constexpr double kUnlimited = 0.999;  // a limit above it limits nothing
+constexpr double kBinding = 0.9;      // of its limit; a job that uses less has other reasons
 
 struct Grid {
   double begin = 0;
@@ -29,11 +31,12 @@ struct Grid {
   }
 };
 
-// What a job used in each cell (empty: not known), and whether it was limited there.
+// What a job used in each cell (empty: not known), and whether its limit may have held it there.
 struct Track {
   std::vector<std::optional<double>> use;
   std::vector<char> is_limited;
   std::vector<double> free;
+  double most_held = 0;  // used in a look while it was limited
   double peak = 1;
 };
 
@@ -62,17 +65,20 @@ double limit_at(const ReportRun& run, double time) {
   return limit;
 }
 
-// 95th percentile of what it used without a limit; 1 where it always had one.
+// 95th percentile of what it used where no limit held it; at least the most that it used where one
+// may have, which can only be less than what it wanted.
 double peak_of(const Track& track) {
   std::vector<double> uses;
   for (std::size_t i = 0; i < track.use.size(); ++i) {
     if (track.use[i] && track.is_limited[i] == 0) uses.push_back(*track.use[i]);
   }
-  if (uses.empty()) return 1;
+  if (uses.empty()) return track.most_held;
   const auto at = uses.begin() + static_cast<std::ptrdiff_t>((uses.size() - 1) * 95 / 100);
   std::nth_element(uses.begin(), at, uses.end());
-  return *at;
+  return std::max(track.most_held, *at);
 }
+
+bool is_held(double use, double limit) { return limit < kUnlimited && use >= kBinding * limit; }
 
 Track track_of(const ReportRun& run, const Grid& grid) {
   Track track;
@@ -84,9 +90,12 @@ Track track_of(const ReportRun& run, const Grid& grid) {
     // A row is about the time since the one before it.
     if (look.cpu && std::isfinite(*look.cpu) && look.time - before <= kLongestGap) {
       const std::size_t last = grid.cell(look.time);
+      const bool is_long = look.time - before >= kShortLook;
       for (std::size_t i = grid.cell(before); i <= last && i < grid.cells; ++i) {
         track.use[i] = std::max(*look.cpu, 0.0);
-        track.is_limited[i] = limit_at(run, grid.time(i)) < kUnlimited ? 1 : 0;
+        track.is_limited[i] = is_held(*track.use[i], limit_at(run, grid.time(i))) ? 1 : 0;
+        if (is_long && track.is_limited[i] != 0)
+          track.most_held = std::max(track.most_held, *track.use[i]);
       }
     }
     before = look.time;
@@ -165,14 +174,22 @@ std::optional<WorthTime> worth_until(const ReportRun& run, const Track& track, c
 const char* worth_method() {
   return "An estimate, not a measurement: nobody ran the same jobs without FlowCon. For "
          "each moment the CPU time that all containers under control used together is "
-         "given out again in equal parts. A container whose limit was below 100 % then "
-         "would have taken what it used while it had none (95th percentile); the others "
-         "what they did use, and what one leaves goes to the rest. A job is taken to "
-         "progress with the CPU time it gets; of one that used less than 1 % of the host "
-         "nothing is said. What the record does not reach is extended at the job's mean "
+         "given out again in equal parts. A container that used 90 % of its limit or more "
+         "was held by it, and would have taken what it used while none held it (95th "
+         "percentile), or the most that it ever used; the others what they did use, and "
+         "what one leaves goes to the rest. A job is taken to progress with the CPU time "
+         "it gets; of one that used less than 1 % of the host, or was on other hosts, "
+         "too, nothing is said. What the record does not reach is extended at the job's mean "
          "rate. 90 % learnt: from the start until the best value so far has made 90 % of "
          "the way from the first value to the best one. Other programs, weights, memory "
          "and I/O are left out, so small differences mean nothing.";
+}
+
+std::string worth_gap(const ReportData& data) {
+  if (data.is_dry_run) {
+    return "Nothing can be said: flowcond runs with --dry-run, its limits held nobody.";
+  }
+  return "Nothing can be said: no container that began in this time has learnt something or ended.";
 }
 
 std::vector<double> equal_parts(double capacity, const std::vector<double>& demands) {
@@ -200,9 +217,10 @@ std::vector<JobWorth> estimate_worth(const ReportData& data) {
     const ReportRun& run = data.runs[i];
     JobWorth worth;
     worth.id = run.id;
-    // What began before the report's time has no whole record, what came from elsewhere neither.
-    const bool is_whole = run.started >= data.since && run.stays.empty() && !run.usage.empty();
-    if (is_whole && grid.cells > 0) {
+    // What began before the report's time has no whole record, what was elsewhere, too, neither.
+    const bool is_whole =
+        run.started >= data.since && run.stays.empty() && !run.has_moved && !run.usage.empty();
+    if (is_whole && grid.cells > 0 && !data.is_dry_run) {
       if (const auto end = learnt_time(run)) {
         worth.learnt = worth_until(run, tracks[i], grid, *end);
       }

@@ -29,12 +29,15 @@ struct JobWorth {
 /// How it is estimated, in sentences for people.
 [[nodiscard]] const char* worth_method();
 
+/// Why nothing is estimated of any job, in a sentence.
+[[nodiscard]] std::string worth_gap(const ReportData& data);
+
 /// Of each run that began in the time of the report, in their order. Nothing where nothing can be
-/// said.
+/// said: of runs that were on other hosts, too, and in a dry run, whose limits were never written.
 /// Source: ours. What all containers used together at a moment is given out in equal parts; a
-/// container whose limit was below 1 then takes as much as it used without one (95th percentile;
-/// all there is where it always had one), the others as much as they used. A job is taken to
-/// progress with the CPU time it gets.
+/// container that used about its limit then takes as much as it used where none held it (95th
+/// percentile), at least the most it used at all under one, the others as much as they used. A job
+/// is taken to progress with the CPU time it gets.
 [[nodiscard]] std::vector<JobWorth> estimate_worth(const ReportData& data);
 
 /// Shares of `capacity` for these demands, in equal parts: nobody gets more than it asks for, and

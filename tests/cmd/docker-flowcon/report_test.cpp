@@ -44,6 +44,14 @@ ReportRun steady_job(const std::string& id, double begin, double end, double cpu
   return run;
 }
 
+// From then on it used so much, under this limit.
+void set_from(ReportRun& run, double time, double cpu, double limit) {
+  for (ReportUse& look : run.usage) {
+    if (look.time > time) look.cpu = cpu;
+  }
+  run.cpu.push_back({time, "NL", limit});
+}
+
 TEST_CASE("parts are equal, and what one leaves goes to the others") {
   CHECK(equal_parts(1, {1, 1}) == std::vector<double>{0.5, 0.5});
   CHECK(equal_parts(1, {0.1, 1, 1}) == std::vector<double>{0.1, 0.45, 0.45});
@@ -54,20 +62,82 @@ TEST_CASE("parts are equal, and what one leaves goes to the others") {
 TEST_CASE("a job that got three quarters instead of a half would have taken half as long again") {
   ReportData data;
   data.made = 1000;
-  data.runs = {steady_job("a", 100, 200, 0.75, 1), steady_job("b", 100, 400, 0.25, 0.25)};
+  data.runs = {steady_job("a", 100, 200, 0.75, 1), steady_job("b", 100, 300, 0.25, 0.25)};
+  set_from(data.runs[1], 200, 0.5, 1);
 
   const std::vector<JobWorth> worths = estimate_worth(data);
 
-  // 0.75 * 100 CPU seconds at 0.5: 150 s; b is limited and had no time without a limit. A cell is
-  // 300 s / 4000, and the sums are off by one cell at each end at most.
+  // 0.75 * 100 CPU seconds at 0.5: 150 s; b can use 0.5, as it did when nothing held it. A cell is
+  // 200 s / 4000, and the sums are off by one cell at each end at most.
   REQUIRE(worths[0].whole);
   CHECK(worths[0].whole->took == 100);
   CHECK(worths[0].whole->free == Approx(150).margin(0.5));
-  // While a ran, b would have had 0.5; then it is alone: all that it used is given to it. So 75 CPU
-  // seconds are done at 200 + (75 - 50) / 0.25 = 300.
+  // While a ran, b would have had 0.5; then it has what it used. So 75 CPU seconds are done at
+  // 200 + (75 - 50) / 0.5 = 250.
   REQUIRE(worths[1].whole);
-  CHECK(worths[1].whole->took == 300);
-  CHECK(worths[1].whole->free == Approx(200).margin(0.5));
+  CHECK(worths[1].whole->took == 200);
+  CHECK(worths[1].whole->free == Approx(150).margin(0.5));
+}
+
+TEST_CASE("a job that cannot use its share is not taken to want the whole host") {
+  // One core of eight under milestone: first for a while, then last. What it leaves the other has.
+  ReportData data;
+  data.made = 1000;
+  data.runs = {steady_job("narrow", 100, 300, 0.125, 0.89),
+               steady_job("wide", 100, 300, 0.875, 0.11)};
+  set_from(data.runs[0], 200, 0.125, 0.11);
+  set_from(data.runs[1], 200, 0.875, 0.89);
+
+  for (const JobWorth& worth : estimate_worth(data)) {
+    REQUIRE(worth.whole);
+    CHECK(worth.whole->saved() == Approx(0).margin(0.2));
+    REQUIRE(worth.learnt);
+    CHECK(worth.learnt->saved() == Approx(0).margin(0.2));
+  }
+}
+
+TEST_CASE("a job that always had a limit wants the most that it ever used") {
+  ReportData data;
+  data.made = 1000;
+  data.runs = {steady_job("first", 100, 200, 0.89, 0.89), steady_job("last", 100, 300, 0.11, 0.11)};
+  set_from(data.runs[1], 200, 0.89, 0.89);
+
+  const std::vector<JobWorth> worths = estimate_worth(data);
+
+  // Both would have had a half: 89 CPU seconds of the first take 178 s. The last has 50 of its 100
+  // after 100 s, and then what it had.
+  REQUIRE(worths[0].whole);
+  CHECK(worths[0].whole->is_extrapolated);
+  CHECK(worths[0].whole->free == Approx(178).margin(1));
+  REQUIRE(worths[1].whole);
+  CHECK(worths[1].whole->free == Approx(100 + 50 / 0.89).margin(1));
+}
+
+TEST_CASE("what a job used before it began to work says nothing of what it wants") {
+  ReportData data;
+  data.made = 1000;
+  data.runs = {steady_job("a", 100, 200, 0.75, 1), steady_job("b", 100, 300, 0.25, 0.25)};
+  // It reads its data, under no limit worth the name, then it is held, then has the host.
+  for (std::size_t i = 0; i < 20; ++i) data.runs[1].usage[i].cpu = 0.02;
+  set_from(data.runs[1], 200, 0.5, 0.5);
+
+  const std::vector<JobWorth> worths = estimate_worth(data);
+
+  // 15 CPU seconds in the first 20 s, as it was, 40 in the other 80 s, and 20 at the mean rate.
+  REQUIRE(worths[0].whole);
+  CHECK(worths[0].whole->free == Approx(100 + 20 / 0.55).margin(0.5));
+}
+
+TEST_CASE("of a dry run nothing is estimated, and that is said") {
+  ReportData data = begin_report(parsed(R"({"host":"gpu1","dry_run":true})"), 0, 1000);
+  data.runs = {steady_job("a", 100, 200, 0.5, 0.9), steady_job("b", 100, 200, 0.5, 0.1)};
+
+  const std::vector<JobWorth> worths = estimate_worth(data);
+
+  REQUIRE(worths.size() == 2);
+  for (const JobWorth& worth : worths) CHECK_FALSE((worth.whole || worth.learnt));
+  const std::string page = render_page(data, worths, "0123456789abcdef");
+  CHECK(page.find("Nothing can be said: flowcond runs with --dry-run") != std::string::npos);
 }
 
 TEST_CASE("jobs that were never limited gain and lose nothing") {
@@ -84,12 +154,15 @@ TEST_CASE("jobs that were never limited gain and lose nothing") {
   }
 }
 
-TEST_CASE("of what began before the report or came from elsewhere nothing is estimated") {
+TEST_CASE("nothing is estimated of what began before the report, came from elsewhere or left") {
   ReportData data;
   data.since = 150;
   data.made = 1000;
   data.runs = {steady_job("a", 100, 200, 0.7, 1), steady_job("b", 160, 200, 0.2, 1), ReportRun()};
   data.runs[1].stays.push_back({"gpu2", 100, 160});
+  data.runs.push_back(read_run(parsed(R"({"id":"4c01","moved":true})"), json::value()));
+  data.runs.push_back(steady_job("c", 160, 200, 0.2, 1));
+  data.runs.back().has_moved = data.runs[3].has_moved;
 
   for (const JobWorth& worth : estimate_worth(data)) {
     CHECK_FALSE(worth.whole);
