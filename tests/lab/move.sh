@@ -63,6 +63,7 @@ must wait_until 60 has_losses h1 waits 1
 check "an image that the target has not goes along" moves_to h1 waits h2
 check "what travelled is far less than the image" test "$(last_move h1 waits .bytes)" -lt 60000000
 check "the image on the target is the same" is "$(on h2 docker inspect -f '{{.Image}}' waits)" "$(on h1 docker image inspect -f '{{.Id}}' trainings:1)"
+check "what was recorded on the source is known to be a part" is "$(host_api h1 /v1/runs | jq '[.runs[] | select(.name == "waits" and .finished != null)] | last | .moved')" true
 check "and further" moves_to h2 waits h3
 remove h3 waits
 train() {
