@@ -21,7 +21,7 @@ std::string rounded(double number) {
   const double near = std::round(number / unit) * unit;
   // Through text once more: 3 units of 0.01 are 0.030000000000000002.
   char text[32];
-  std::snprintf(text, sizeof text, "%.3g", near);
+  std::snprintf(text, sizeof text, std::fabs(near) < 1000 ? "%.3g" : "%.15g", near);
   return text;
 }
 

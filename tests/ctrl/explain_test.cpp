@@ -50,6 +50,27 @@ TEST_CASE("free competition is told with the next interval") {
         "next look in 40 s; limit kept at 1");
 }
 
+TEST_CASE("a rank is told with what it comes from") {
+  policy::MilestoneState s;
+  s.members.resize(2);
+  s.members[0].id = "vae";
+  s.members[0].left = 420;
+  s.members[0].open90 = 0;
+  s.members[0].due = 310;
+  s.members[1].id = "gru";
+  s.members[1].left = 1000;
+  s.members[1].open90 = 0;
+  s.members[1].is_blind = true;
+  CHECK(*explain(s, "vae", 0.5) ==
+        "rank 1 of 2: 420 CPU s to its end; due in 310 s; share 0.881; granted 0.5, by its floor, "
+        "ceiling or pin");
+  CHECK(*explain(s, "gru", {}) ==
+        "rank 2 of 2: 1000 CPU s to its end, which is a guess; share 0.119");
+  s.members[1].left = 1234567;
+  CHECK(explain(s, "gru", {})->find(": 1230000 CPU s to") != std::string::npos);
+  CHECK_FALSE(explain(s, "nobody", {}).has_value());
+}
+
 TEST_CASE("who came, who went, and what it means for the others") {
   policy::ListenerState s;
   s.executor = state();
