@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/changes.h"
 
+#include <cmath>
 #include <map>
 
 namespace flowcon::ctrl {
@@ -28,12 +29,17 @@ std::optional<double> number(const json::value& value) {
   return value.is_number() ? std::optional(value.to_number<double>()) : std::nullopt;
 }
 
+std::map<std::string, const json::value*> containers_of(const json::value& state) {
+  std::map<std::string, const json::value*> all;
+  for (const json::value& one : list(member(state, "containers"))) {
+    all[text(member(one, "id"))] = &one;
+  }
+  return all;
+}
+
 std::vector<PlaceChange> places(const json::value& state, const json::value& decision,
                                 std::string_view word) {
-  std::map<std::string, const json::value*> before;
-  for (const json::value& one : list(member(state, "containers"))) {
-    before[text(member(one, "id"))] = &one;
-  }
+  const std::map<std::string, const json::value*> before = containers_of(state);
   std::vector<PlaceChange> changes;
   for (const json::value& one : list(member(decision, "containers"))) {
     const auto found = before.find(text(member(one, "id")));
@@ -53,6 +59,32 @@ std::vector<PlaceChange> places(const json::value& state, const json::value& dec
   return changes;
 }
 
+// "rank 1" is the first.
+std::string rank_text(const std::optional<double>& rank) {
+  constexpr double kMost = 1e9;
+  if (!rank || !(*rank >= 0 && *rank < kMost)) return "";
+  return "rank " + std::to_string(static_cast<long>(*rank) + 1);
+}
+
+std::vector<PlaceChange> ranks(const json::value& state, const json::value& decision) {
+  const std::map<std::string, const json::value*> before = containers_of(state);
+  std::vector<PlaceChange> changes;
+  for (const json::value& one : list(member(decision, "containers"))) {
+    const auto found = before.find(text(member(one, "id")));
+    if (found == before.end() || found->first.empty()) continue;
+    PlaceChange change;
+    change.id = found->first;
+    change.from = rank_text(number(member(*found->second, "before")));
+    change.to = rank_text(number(member(one, "rank")));
+    change.from_limit = number(member(*found->second, "share"));
+    change.limit = number(member(one, "share"));
+    const bool is_moved = change.from_limit && change.limit &&
+                          std::fabs(*change.limit - *change.from_limit) >= kLeastShareChange;
+    if (change.from != change.to || is_moved) changes.push_back(std::move(change));
+  }
+  return changes;
+}
+
 PlaceChange move_of(const json::value& container) {
   PlaceChange change;
   change.id = text(container);
@@ -65,6 +97,7 @@ std::vector<PlaceChange> changes_of(std::string_view algorithm, const json::valu
                                     const json::value& decision) {
   if (algorithm == "executor") return places(state, decision, "list");
   if (algorithm == "categorise") return places(state, decision, "category");
+  if (algorithm == "milestone") return ranks(state, decision);
   std::vector<PlaceChange> moves;
   if (algorithm == "speculate") {
     const json::value& is_move = member(decision, "move");

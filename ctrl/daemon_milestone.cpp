@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "ctrl/changes.h"
 #include "ctrl/codec/milestone_json.h"
 #include "ctrl/companion.h"
 #include "ctrl/daemon_state.h"
@@ -34,10 +35,15 @@ std::string reason_for(const policy::Ranked& ranked, const policy::MilestoneMemb
   return text;
 }
 
-std::vector<std::size_t> ranks_of(const policy::MilestoneDecision& decision) {
-  std::vector<std::size_t> ranks;
-  for (const policy::Ranked& ranked : decision.members) ranks.push_back(ranked.rank);
-  return ranks;
+// Whether changes_of() finds something in it.
+bool changes_any(const policy::MilestoneState& state, const policy::MilestoneDecision& decision) {
+  for (std::size_t i = 0; i < state.members.size(); ++i) {
+    const policy::MilestoneMember& member = state.members[i];
+    const policy::Ranked& ranked = decision.members[i];
+    if (member.before != ranked.rank) return true;
+    if (member.share && std::fabs(ranked.share - *member.share) >= kLeastShareChange) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -120,8 +126,9 @@ void Daemon::decide_milestones(Moment now) {
     job.reason = reason_for(ranked, state.members[i], members_.size(), planner_->forecast(jobs[i]));
   }
   // An order that stays is told once an interval.
-  if (ranks_of(decision) == last_ranks_ && now.steady < next_telling_) return;
-  last_ranks_ = ranks_of(decision);
+  const bool is_same = state.members.size() == last_ranked_ && !changes_any(state, decision);
+  if (is_same && now.steady < next_telling_) return;
+  last_ranked_ = state.members.size();
   next_telling_ = now.steady + config_.interval;
   if (state.members.empty()) return;
   unrecorded_rounds_.push_back(

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "ctrl/changes.h"
 #include "ctrl/codec/decision_json.h"
+#include "ctrl/codec/milestone_json.h"
 #include "ctrl/daemon_state.h"
 #include "ctrl/explain.h"
 
@@ -24,9 +25,16 @@ void Daemon::show_changes(const store::Round& round, json::array& all) const {
   const Result<json::value> state = parse_json(round.state);
   const Result<json::value> decision = parse_json(round.decision);
   if (!state || !decision) return;
+  const std::vector<PlaceChange> changes = changes_of(round.algorithm, *state, *decision);
+  if (changes.empty()) return;
   Result<policy::ExecutorState> executor = bad_input("another algorithm's");
   if (round.algorithm == "executor") executor = policy::executor_state_from(*state);
-  for (const PlaceChange& change : changes_of(round.algorithm, *state, *decision)) {
+  Result<policy::MilestoneState> milestone = bad_input("another algorithm's");
+  if (round.algorithm == "milestone") milestone = policy::milestone_state_from(*state);
+  // Once for all of them: it takes the square of their number.
+  policy::MilestoneDecision ranked;
+  if (milestone) ranked = policy::decide_milestone(*milestone);
+  for (const PlaceChange& change : changes) {
     json::object one;
     one["time"] = round.time;
     one["algorithm"] = round.algorithm;
@@ -40,6 +48,8 @@ void Daemon::show_changes(const store::Round& round, json::array& all) const {
     std::string sentence = companion_ ? companion_->explain(round, change.id) : "";
     if (sentence.empty() && executor) {
       if (auto said = explain(*executor, change.id, "", {})) sentence = *said;
+    } else if (sentence.empty() && milestone) {
+      if (auto said = explain(*milestone, ranked, change.id, {})) sentence = *said;
     }
     one["sentence"] = valid_utf8(sentence);
     all.push_back(std::move(one));

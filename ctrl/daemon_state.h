@@ -209,7 +209,7 @@ class Daemon : public LocalHost {
   double next_growth_ = 0;   ///< steady; when growth is measured where the policy is milestone
   double next_telling_ = 0;  ///< steady
   std::optional<policy::Planner> planner_;  ///< from begin() on
-  std::vector<std::size_t> last_ranks_;     ///< as last recorded
+  std::size_t last_ranked_ = 0;             ///< how many, as last recorded
   double next_traffic_ = 0;                 ///< steady
   std::uint64_t host_io_ = 0;               ///< bytes of all disks since the host booted
   cgroups::HostMemory host_memory_;

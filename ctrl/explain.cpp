@@ -75,10 +75,15 @@ Result<std::string> explain(const policy::ExecutorState& state, const std::strin
 
 Result<std::string> explain(const policy::MilestoneState& state, const std::string& id,
                             const std::optional<double>& granted) {
+  return explain(state, policy::decide_milestone(state), id, granted);
+}
+
+Result<std::string> explain(const policy::MilestoneState& state,
+                            const policy::MilestoneDecision& decision, const std::string& id,
+                            const std::optional<double>& granted) {
   const auto member = std::find_if(state.members.begin(), state.members.end(),
                                    [&](const policy::MilestoneMember& m) { return m.id == id; });
   if (member == state.members.end()) return bad_input("the container is not in this decision");
-  const policy::MilestoneDecision decision = policy::decide_milestone(state);
   const auto at = static_cast<std::size_t>(member - state.members.begin());
   const policy::Ranked& ranked = decision.members[at];
   std::string text = "rank " + std::to_string(ranked.rank + 1) + " of " +

@@ -29,4 +29,10 @@ namespace flowcon::ctrl {
                                           const std::string& id,
                                           const std::optional<double>& granted);
 
+/// The same, for many of one round: `decision` is what decide_milestone() makes of the state.
+[[nodiscard]] Result<std::string> explain(const policy::MilestoneState& state,
+                                          const policy::MilestoneDecision& decision,
+                                          const std::string& id,
+                                          const std::optional<double>& granted);
+
 }  // namespace flowcon::ctrl

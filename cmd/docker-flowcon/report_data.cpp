@@ -46,8 +46,10 @@ std::vector<const json::value*> timed_rows(const json::value& list) {
   return rows;
 }
 
-std::string limit_text(const std::optional<double>& limit) {
-  return limit ? percent_text(limit) : "no limit";
+// "rank 2 12.0%"; of what was not known nothing is said.
+std::string with_limit(const std::string& place, const std::optional<double>& limit) {
+  if (!limit) return place;
+  return place + (place.empty() ? "" : " ") + percent_text(limit);
 }
 
 void add_place(std::vector<ReportPlace>& places, ReportPlace place) {
@@ -78,8 +80,8 @@ void add_change(ReportRun& run, const json::value& change) {
     add_place(places, {time, to, limit});
   }
   if (limit != from_limit) {
-    mark.from += (mark.from.empty() ? "" : " ") + limit_text(from_limit);
-    mark.to += (mark.to.empty() ? "" : " ") + limit_text(limit);
+    mark.from = with_limit(from, from_limit);
+    mark.to = with_limit(to, limit);
   }
   run.marks.push_back(std::move(mark));
 }

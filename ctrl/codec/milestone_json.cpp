@@ -42,6 +42,7 @@ MilestoneMember read_member(FieldReader& reader) {
   if (reader.optional_number("before")) {
     member.before = static_cast<std::size_t>(reader.count("before"));
   }
+  member.share = reader.optional_number("share");
   return member;
 }
 
@@ -83,6 +84,7 @@ json::value to_json(const MilestoneState& state) {
     c["due"] = number_or_null(member.due);
     c["span"] = member.span;
     c["before"] = member.before ? json::value(*member.before) : json::value(nullptr);
+    c["share"] = number_or_null(member.share);
     containers.push_back(std::move(c));
   }
   object["containers"] = std::move(containers);

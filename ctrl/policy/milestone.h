@@ -25,6 +25,7 @@ struct MilestoneMember {
   std::optional<double> due;
   double span = 1;  ///< seconds that it would take in all then, above 0: lateness counts in spans
   std::optional<std::size_t> before;  ///< its rank after the last decision
+  std::optional<double> share;        ///< its share then; told, nothing is decided by it
 };
 
 struct MilestoneState {

@@ -57,6 +57,7 @@ MilestoneState Planner::plan(double now, const std::vector<PlannedJob>& jobs) {
     member.is_blind = expected.basis == growth::Basis::age;
     member.width = job.track->width();
     member.before = kept[i]->rank;
+    member.share = kept[i]->share;
     // Of a job whose end is not known it is only known that it has not ended there either.
     double total = job.track->used() + expected.left;
     if (expected.basis == growth::Basis::age) {
@@ -79,7 +80,9 @@ MilestoneState Planner::plan(double now, const std::vector<PlannedJob>& jobs) {
 void Planner::take(const MilestoneDecision& decision) {
   for (const Ranked& ranked : decision.members) {
     const auto found = kept_.find(ranked.id);
-    if (found != kept_.end()) found->second.rank = ranked.rank;
+    if (found == kept_.end()) continue;
+    found->second.rank = ranked.rank;
+    found->second.share = ranked.share;
   }
 }
 

@@ -45,7 +45,7 @@ class Planner {
 
   /// Jobs that are not in `jobs` any more have left; see end().
   [[nodiscard]] MilestoneState plan(double now, const std::vector<PlannedJob>& jobs);
-  /// The ranks of a decision, for the next one.
+  /// The ranks and shares of a decision, for the next one.
   void take(const MilestoneDecision& decision);
   /// Before the plan() without it: it ended by itself. `is_complete`: with exit status 0.
   void end(const PlannedJob& job, double now, bool is_complete);
@@ -60,6 +60,7 @@ class Planner {
  private:
   struct Kept {
     std::optional<std::size_t> rank;
+    std::optional<double> share;
     growth::Chances chances;
     std::size_t turn = 0;  // the last plan that it was in
   };

@@ -50,7 +50,7 @@ TEST_CASE("free competition is told with the next interval") {
         "next look in 40 s; limit kept at 1");
 }
 
-TEST_CASE("a rank is told with what it comes from") {
+TEST_CASE("a rank is told with what it comes from, one of a round as all of it") {
   policy::MilestoneState s;
   s.members.resize(2);
   s.members[0].id = "vae";
@@ -68,6 +68,7 @@ TEST_CASE("a rank is told with what it comes from") {
         "rank 2 of 2: 1000 CPU s to its end, which is a guess; share 0.119");
   s.members[1].left = 1234567;
   CHECK(explain(s, "gru", {})->find(": 1230000 CPU s to") != std::string::npos);
+  CHECK(*explain(s, policy::decide_milestone(s), "gru", {}) == *explain(s, "gru", {}));
   CHECK_FALSE(explain(s, "nobody", {}).has_value());
 }
 

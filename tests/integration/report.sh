@@ -112,6 +112,7 @@ lines=$(dom "$page.dom" points | sed -n 's/.*learn1:\([0-9]*\):.*/\1/p')
 check "in five lines at least" at_least "$lines" 5
 check "lists are bands, decisions are marks" grep -qE 'learn1:[1-9][0-9]*:cl\+nl' <<<"$(dom "$page.dom" marks)"
 check "marks have their reasons" grep -qE '<title>[^<]*NL[^<]*→ (WL|CL)[^<]*under alpha 3 %' "$page.dom"
+check "of a limit that was not known nothing is said" not grep -q 'no limit' "$page.dom"
 check "what it was worth is told, with how it was estimated" is "$(dom "$page.dom" words 'What it was worth' 'An estimate, not a measurement')" "all there"
 check "the charts can be reached by keys, and have names" grep -qE 'class="charts" tabindex="0" role="slider" aria-label="learn1' "$page.dom"
 check "there is a table for each" is "$(dom "$page.dom" words 'The same as tables')" "all there"
@@ -126,6 +127,33 @@ check "since then only those of that time" holds "$(flowcon report --since 0s -o
 check "a file that cannot be written is told" fails_with 1 "No such file or directory" flowcon report -o "$WORK/no/page.html"
 stop_flowcond
 check "flowcond had no fault of its own" flowcond_is_calm
+
+# --- the policy milestone ---------------------------------------------------------------------------------
+
+start_flowcond --policy milestone
+since=$(date +%s)
+job rank1 learn --label flowcon.enable=true
+eventually "alone a job has the host" container_has rank1 '.limit == 1 and .values > 3'
+job rank2 learn --label flowcon.enable=true
+eventually "another one comes" status_has '[.containers[] | select(.reason | contains(" of 2, "))] | length == 2'
+# changes FILTER: what jq says of the decisions about the CPU that changed something.
+changes() { api GET "/v1/changes?since=$since" | jq -r "[.changes[] | select(.algorithm == \"milestone\")] | $1"; }
+changes_are_two() { at_least "$(changes '[.[].container] | unique | length')" 2; }
+eventually "both are told as changes" changes_are_two
+check "with rank and share" is "$(changes '.[0] | [.from, .to, .from_limit, .limit, .resource] | tostring')" '["","rank 1",null,1,"cpu"]'
+check "and reasons" is "$(changes 'all(.sentence | test("^rank [12] of [12]: .* CPU s to its end"))')" true
+check "looks that change nothing are none" at_least 12 "$(changes length)"
+page=$WORK/milestone.html
+check "report writes a page of it" is "$(flowcon report --since "$since" -o "$page")" "$page"
+check "it opens in a browser" browse "$page" --dump-dom
+check "without a word on the console" is_silent "$page"
+check "each has its marks" grep -qE 'rank1:[1-9][0-9]*:.* rank2:[1-9]' <<<"$(dom "$page.dom" marks)"
+check "with reasons about the CPU" grep -qE '<title>[^<]* cpu: rank [12] [0-9.]+%\. rank [12] of [12]: [^<]* CPU s to its end' "$page.dom"
+check "what the neighbour changed, too" grep -qE '<title>[^<]* cpu: rank 1 100\.0% → rank [12] [0-9.]+%\. ' "$page.dom"
+check "of a limit that was not known nothing is said" not grep -q 'no limit' "$page.dom"
+must docker rm -f rank1 rank2
+stop_flowcond
+check "it had none by this policy" flowcond_is_calm
 check "without flowcond it says so" fails_with 1 "Cannot connect to flowcond" flowcon report -o "$page"
 check "and leaves the older page" grep -q '</html>' "$page"
 

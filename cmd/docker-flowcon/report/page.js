@@ -192,7 +192,7 @@ class Chart {
 }
 
 function markWords(mark) {
-  const what = mark[2] || mark[3] ? `: ${mark[2]} → ${mark[3]}` : "";
+  const what = mark[2] && mark[3] ? `: ${mark[2]} → ${mark[3]}` : mark[3] ? `: ${mark[3]}` : "";
   return `${moment(mark[0])} ${mark[1] || "host"}${what}. ${mark[4]}`;
 }
 

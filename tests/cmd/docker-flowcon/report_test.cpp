@@ -189,6 +189,10 @@ TEST_CASE("changes become places and marks of the runs that they are about") {
      "from_limit":1,"limit":0.5,"growth":0.01,"sentence":"m"},
     {"time":160,"algorithm":"categorise","resource":"","container":"4c01","from":"PC","to":"WC",
      "sentence":"c"},
+    {"time":165,"algorithm":"milestone","resource":"cpu","container":"4c01","from":"",
+     "to":"rank 2","from_limit":null,"limit":0.119,"growth":null,"sentence":"r"},
+    {"time":168,"algorithm":"milestone","resource":"cpu","container":"4c01","from":"rank 2",
+     "to":"rank 1","from_limit":0.119,"limit":0.881,"growth":null,"sentence":"r"},
     {"time":170,"container":"other"},{"time":"nan","container":"4c01"},7]})"));
   const ReportRun& run = data.runs[0];
 
@@ -199,10 +203,14 @@ TEST_CASE("changes become places and marks of the runs that they are about") {
   CHECK(run.memory[1].limit == 0.5);
   CHECK(run.categories.size() == 2);
   CHECK(run.stays.size() == 1);
-  REQUIRE(run.marks.size() == 3);
+  REQUIRE(run.marks.size() == 5);
   CHECK(run.marks[0].from == "NL 100.0%");
   CHECK(run.marks[0].to == "CL 25.0%");
   CHECK(run.marks[2].from == "PC");
+  CHECK(run.marks[3].from.empty());
+  CHECK(run.marks[3].to == "rank 2 11.9%");
+  CHECK(run.marks[4].from == "rank 2 11.9%");
+  CHECK(run.marks[4].to == "rank 1 88.1%");
 }
 
 TEST_CASE("thinning keeps the ends, the extremes and each change of a list") {
