@@ -106,6 +106,7 @@ void Daemon::add_host_metrics(Exposition& out) const {
   out.add("flowcon_engine_up", pool_.engine().is_reachable ? 1 : 0);
   out.add("flowcon_dry_run", config_.dry_run ? 1 : 0);
   out.add("flowcon_paused", is_all_paused_ ? 1 : 0);
+  out.add("flowcon_policy", {{"policy", find_option("policy")->show(config_)}}, 1);
   out.add("flowcon_all_completing", all_completing_ ? 1 : 0);
   out.add("flowcon_memory_short", is_short_of_memory_ ? 1 : 0);
   out.add("flowcon_alpha", config_.alpha);

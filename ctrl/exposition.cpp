@@ -41,6 +41,7 @@ const std::vector<Family>& families() {
       {"flowcon_engine_up", "gauge", "1 while the Docker Engine answers."},
       {"flowcon_dry_run", "gauge", "1 where limits are planned and not written."},
       {"flowcon_paused", "gauge", "1 while control of all containers is paused."},
+      {"flowcon_policy", "gauge", "The policy that divides the CPU, always 1."},
       {"flowcon_all_completing", "gauge", "1 while all containers are completing."},
       {"flowcon_memory_short", "gauge", "1 while the host is short of memory."},
       {"flowcon_alpha", "gauge", "Growth efficiency below which a job is slow."},

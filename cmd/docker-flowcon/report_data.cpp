@@ -161,8 +161,11 @@ ReportData begin_report(const json::value& status, double since, double made) {
   data.host = shown(status, "host");
   data.version = shown(status, "version");
   data.limit_mode = shown(status, "limit_mode");
-  data.alpha = number(status, "alpha");
-  data.beta = number(status, "beta");
+  data.policy = shown(status, "policy");
+  if (data.policy != kMilestone) {
+    data.alpha = number(status, "alpha");
+    data.beta = number(status, "beta");
+  }
   data.cores = number(status, "cores");
   data.since = since;
   data.made = made;

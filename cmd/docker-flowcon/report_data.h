@@ -88,8 +88,9 @@ struct ReportData {
   std::string host;
   std::string version;
   std::string limit_mode;
-  std::optional<double> alpha;
-  std::optional<double> beta;
+  std::string policy;           ///< who divides the CPU now
+  std::optional<double> alpha;  ///< empty where that policy knows none
+  std::optional<double> beta;   ///< the same
   std::optional<double> cores;
   bool is_dry_run = false;  ///< limits were planned, not written
   double since = 0;

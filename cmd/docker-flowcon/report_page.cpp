@@ -8,6 +8,7 @@
 
 #include "base/html.h"
 #include "base/json.h"
+#include "cmd/docker-flowcon/json_fields.h"
 #include "cmd/docker-flowcon/times.h"
 #include "cmd/docker-flowcon/units.h"
 
@@ -91,6 +92,7 @@ json::object data_json(const ReportData& data) {
   return {{"since", data.since},
           {"made", data.made},
           {"utc_offset", utc_offset(data.made)},
+          {"policy", data.policy},
           {"alpha", number(data.alpha)},
           {"runs", std::move(runs)},
           {"moves", std::move(moves)}};
@@ -291,30 +293,42 @@ std::string worth_section(const ReportData& data, const std::vector<JobWorth>& w
   return out + "<p class=\"quiet\">" + html_escaped(worth_method()) + "</p>\n";
 }
 
-constexpr const char* kLegend =
-    "<ul class=\"legend\">"
-    "<li><svg viewBox=\"0 0 22 12\" aria-hidden=\"true\"><rect class=\"nl\" width=\"22\" "
-    "height=\"12\"/></svg>NL, young: still learns (PC)</li>"
-    "<li><svg viewBox=\"0 0 22 12\" aria-hidden=\"true\"><rect class=\"wl\" width=\"22\" "
-    "height=\"12\"/></svg>WL, watched: slower (WC)</li>"
-    "<li><svg viewBox=\"0 0 22 12\" aria-hidden=\"true\"><rect class=\"cl\" width=\"22\" "
-    "height=\"12\"/></svg>CL, completing: has converged (CC)</li>"
-    "<li><svg viewBox=\"0 0 22 12\" aria-hidden=\"true\"><path class=\"first\" "
-    "d=\"M0 6H22\"/></svg>measured</li>"
-    "<li><svg viewBox=\"0 0 22 12\" aria-hidden=\"true\"><path class=\"second\" "
-    "d=\"M0 6H22\"/></svg>limit</li>"
-    "<li><svg viewBox=\"0 0 22 12\" aria-hidden=\"true\"><circle class=\"change\" cx=\"11\" "
-    "cy=\"6\" r=\"4\"/></svg>to another list</li>"
-    "<li><svg viewBox=\"0 0 22 12\" aria-hidden=\"true\"><circle class=\"mark\" cx=\"11\" "
-    "cy=\"6\" r=\"2.5\"/></svg>to another limit</li>"
-    "<li><svg viewBox=\"0 0 22 12\" aria-hidden=\"true\"><path class=\"move\" "
-    "d=\"M11 0V12\"/></svg>moved to another host</li></ul>\n";
+std::string legend_entry(const std::string& mark, const char* words) {
+  return "<li><svg viewBox=\"0 0 22 12\" aria-hidden=\"true\">" + mark + "</svg>" + words + "</li>";
+}
+
+std::string legend_band(const char* list, const char* words) {
+  return legend_entry("<rect class=\"" + std::string(list) + "\" width=\"22\" height=\"12\"/>",
+                      words);
+}
+
+std::string legend(const ReportData& data) {
+  const bool is_milestone = data.policy == kMilestone;
+  std::string out = "<ul class=\"legend\">";
+  if (is_milestone) {
+    out += legend_band("nl", "NL: its usable model is still ahead (PC: still learns)") +
+           legend_band("wl", "WL: only by the policy flowcon (WC: slower)") +
+           legend_band("cl", "CL: its usable model is likely there (CC: has converged)");
+  } else {
+    out += legend_band("nl", "NL, young: still learns (PC)") +
+           legend_band("wl", "WL, watched: slower (WC)") +
+           legend_band("cl", "CL, completing: has converged (CC)");
+  }
+  return out + legend_entry("<path class=\"first\" d=\"M0 6H22\"/>", "measured") +
+         legend_entry("<path class=\"second\" d=\"M0 6H22\"/>", "limit") +
+         legend_entry("<circle class=\"change\" cx=\"11\" cy=\"6\" r=\"4\"/>",
+                      is_milestone ? "came, or to another list" : "to another list") +
+         legend_entry("<circle class=\"mark\" cx=\"11\" cy=\"6\" r=\"2.5\"/>",
+                      is_milestone ? "to another rank or limit" : "to another limit") +
+         legend_entry("<path class=\"move\" d=\"M11 0V12\"/>", "moved to another host") + "</ul>\n";
+}
 
 std::string facts(const ReportData& data) {
   std::string text = "Made " + moment_text(data.made) + " of what was recorded since " +
                      moment_text(data.since) + ", host's time";
   if (data.cores) text += "; " + number_text(*data.cores, 4) + " cores";
   if (!data.limit_mode.empty()) text += "; limits by " + data.limit_mode;
+  if (!data.policy.empty()) text += "; policy " + data.policy;
   if (data.alpha) text += "; alpha " + number_text(*data.alpha, 4);
   if (data.beta) text += "; beta " + number_text(*data.beta, 4);
   return text + "; flowcond " + data.version + ".";
@@ -330,7 +344,7 @@ std::string body(const ReportData& data, const std::vector<JobWorth>& worths) {
     return out + "<p>No container was under control in this time.</p>\n" + moves_table(data);
   }
   return out + containers_table(data) + worth_section(data, worths) + moves_table(data) +
-         "<h2>Over time</h2>\n" + kLegend +
+         "<h2>Over time</h2>\n" + legend(data) +
          "<noscript><p class=\"bad\">The charts need JavaScript; the tables above do "
          "not.</p></noscript>\n<div id=\"charts\"></div>\n";
 }

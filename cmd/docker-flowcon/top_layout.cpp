@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cmd/docker-flowcon/cells.h"
+#include "cmd/docker-flowcon/json_fields.h"
 #include "cmd/docker-flowcon/times.h"
 #include "cmd/docker-flowcon/top_columns.h"
 #include "cmd/docker-flowcon/units.h"
@@ -34,8 +35,11 @@ constexpr std::array<std::pair<const char*, const char*>, 15> kKeys{
      {"^L", "draw the screen anew"},
      {"", ""}}};
 
-constexpr std::array<const char*, 7> kWords{
-    "LIST: NL young, still learns; WL watched, slower; CL completing, converged.",
+constexpr const char* kLists =
+    "LIST: NL young, still learns; WL watched, slower; CL completing, converged.";
+constexpr const char* kMilestoneLists =
+    "LIST: NL its usable model is still ahead; CL it is likely there.";
+constexpr std::array<const char*, 6> kWords{
     "On other hosts PC, WC, CC: progressing, watched, converged. left: not under",
     "control, NOTE says why. pin: pinned by a person.",
     "LIMIT: share of the host it may use where others want it, too. GROWTH:",
@@ -103,6 +107,7 @@ class Layout {
       return line;
     }
     std::string words = "  " + clock_text(state_.now) + "  " + host.limit_mode;
+    if (!host.policy.empty()) words += "  policy " + host.policy;
     if (host.alpha) words += "  alpha " + number_text(*host.alpha * 100, 3) + " %";
     if (host.interval) words += "  interval " + number_text(*host.interval, 4) + " s";
     line.push_back({words, TopStyle::quiet});
@@ -262,6 +267,8 @@ class Layout {
     for (const auto& [key, words] : kKeys) {
       lines.push_back({{fitted(key, 13), TopStyle::strong}, {words, TopStyle::plain}});
     }
+    const bool is_milestone = state_.view.host.policy == kMilestone;
+    lines.push_back({{is_milestone ? kMilestoneLists : kLists, TopStyle::quiet}});
     for (const char* words : kWords) lines.push_back({{words, TopStyle::quiet}});
     return lines;
   }

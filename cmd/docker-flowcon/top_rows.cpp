@@ -88,8 +88,11 @@ Result<TopView> read_top(const json::value& status) {
   view.host.name = shown(status, "host");
   view.host.version = shown(status, "version");
   view.host.limit_mode = shown(status, "limit_mode");
-  view.host.alpha = number(status, "alpha");
-  view.host.interval = number(status, "interval");
+  view.host.policy = shown(status, "policy");
+  if (view.host.policy != kMilestone) {
+    view.host.alpha = number(status, "alpha");
+    view.host.interval = number(status, "interval");
+  }
   view.host.is_all_completing = is_true(member(status, "all_completing"));
   view.host.is_paused = is_true(member(status, "paused"));
   view.host.is_dry_run = is_true(member(status, "dry_run"));

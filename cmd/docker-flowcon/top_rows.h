@@ -49,8 +49,9 @@ struct TopHost {
   std::string name;
   std::string version;
   std::string limit_mode;
-  std::optional<double> alpha;
-  std::optional<double> interval;  ///< seconds
+  std::string policy;              ///< who divides the CPU
+  std::optional<double> alpha;     ///< empty where the policy knows none
+  std::optional<double> interval;  ///< seconds; the same
   bool is_all_completing = false;
   bool is_paused = false;
   bool is_dry_run = false;

@@ -44,6 +44,7 @@ check "the metric's name is a label" metrics_have 'flowcon_container_info\{conta
 eventually "a value that is no number is one of Prometheus' words" metrics_have 'flowcon_container_value\{container="nan1"\} NaN'
 eventually "it is a diverging container" metrics_have 'flowcon_container_diverging\{container="nan1"\} 1'
 eventually "events are counted without a hook" metrics_have 'flowcon_events_total\{event="nan"\} 1'
+check "the policy is a label" metrics_have 'flowcon_policy\{policy="flowcon"\} 1'
 check "three are controlled" metrics_have 'flowcon_containers\{state="controlled"\} 3'
 check "the type is the format's" holds "$(curl -sS -D - -o /dev/null --unix-socket "$SOCKET" http://flowcon/metrics)" \
   "text/plain; version=0.0.4; charset=utf-8"

@@ -112,6 +112,7 @@ lines=$(dom "$page.dom" points | sed -n 's/.*learn1:\([0-9]*\):.*/\1/p')
 check "in five lines at least" at_least "$lines" 5
 check "lists are bands, decisions are marks" grep -qE 'learn1:[1-9][0-9]*:cl\+nl' <<<"$(dom "$page.dom" marks)"
 check "marks have their reasons" grep -qE '<title>[^<]*NL[^<]*→ (WL|CL)[^<]*under alpha 3 %' "$page.dom"
+check "the policy is named, with its numbers" is "$(dom "$page.dom" words 'policy flowcon; alpha 0.03' 'CL, completing: has converged')" "all there"
 check "of a limit that was not known nothing is said" not grep -q 'no limit' "$page.dom"
 check "what it was worth is told, with how it was estimated" is "$(dom "$page.dom" words 'What it was worth' 'An estimate, not a measurement')" "all there"
 check "the charts can be reached by keys, and have names" grep -qE 'class="charts" tabindex="0" role="slider" aria-label="learn1' "$page.dom"
@@ -151,6 +152,8 @@ check "each has its marks" grep -qE 'rank1:[1-9][0-9]*:.* rank2:[1-9]' <<<"$(dom
 check "with reasons about the CPU" grep -qE '<title>[^<]* cpu: rank [12] [0-9.]+%\. rank [12] of [12]: [^<]* CPU s to its end' "$page.dom"
 check "what the neighbour changed, too" grep -qE '<title>[^<]* cpu: rank 1 100\.0% → rank [12] [0-9.]+%\. ' "$page.dom"
 check "of a limit that was not known nothing is said" not grep -q 'no limit' "$page.dom"
+check "the policy is named, and what lists mean by it" is "$(dom "$page.dom" words 'policy milestone' 'CL: its usable model is likely there')" "all there"
+check "not the numbers of another one" not grep -qE 'alpha [0-9]' "$page.dom"
 must docker rm -f rank1 rank2
 stop_flowcond
 check "it had none by this policy" flowcond_is_calm
@@ -178,7 +181,7 @@ MOVES = [{"id": EVIL, "name": "job1 " + EVIL, "source_name": EVIL, "target_name"
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         path = self.path.split("?")[0]
-        answers = {"/v1/status": {"host": EVIL, "version": EVIL, "limit_mode": EVIL, "alpha": 0.03, "paused": False, "containers": []},
+        answers = {"/v1/status": {"host": EVIL, "version": EVIL, "limit_mode": EVIL, "policy": EVIL, "alpha": 0.03, "paused": False, "containers": []},
                    "/v1/runs": {"runs": [run(1), run(2), dict(run(3), id="../" + EVIL)]},
                    "/v1/changes": {"changes": CHANGES, "next": None}, "/v1/moves": {"moves": MOVES}}
         body = answers.get(path) or history(int(path.split("/")[3], 16))

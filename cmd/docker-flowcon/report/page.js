@@ -5,8 +5,10 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 1000, LEFT = 96, RIGHT = 14;
+const MILESTONE = data.policy === "milestone";
 const LISTS = {
-  NL: ["nl", "young: still learns"], WL: ["wl", "watched: slower"], CL: ["cl", "completing: has converged"],
+  NL: ["nl", MILESTONE ? "its usable model is still ahead" : "young: still learns"], WL: ["wl", "watched: slower"],
+  CL: ["cl", MILESTONE ? "its usable model is likely there" : "completing: has converged"],
   PC: ["nl", "progressing"], WC: ["wl", "watched"], CC: ["cl", "converged"],
 };
 

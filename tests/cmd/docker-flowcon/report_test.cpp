@@ -247,7 +247,7 @@ constexpr const char* kEvil = "</script><img src=x onerror=alert(1)>\"'&@DATA@\u
 
 TEST_CASE("every text of the data is text of the page and nothing else") {
   ReportData data;
-  data.host = data.version = data.limit_mode = kEvil;
+  data.host = data.version = data.limit_mode = data.policy = kEvil;
   data.made = 500;
   data.notes = {kEvil};
   ReportRun run = steady_job(kEvil, 100, 200, 0.75, 1);
@@ -269,6 +269,27 @@ TEST_CASE("every text of the data is text of the page and nothing else") {
   const json::value back = parsed(page.substr(begin, page.find("</script>", begin) - begin));
   CHECK(back.at("runs").at(0).at("name") == json::value(kEvil));
   CHECK(back.at("moves").at(0).at("cause") == json::value(kEvil));
+}
+
+TEST_CASE("the page names the policy, and says what lists mean by it") {
+  const auto page_of = [](const std::string& policy) {
+    ReportData data = begin_report(
+        parsed(R"({"host":"gpu1","alpha":0.03,"beta":2,"policy":")" + policy + "\"}"), 0, 500);
+    data.runs = {steady_job("a", 100, 200, 0.75, 1)};
+    return render_page(data, {}, "0123456789abcdef");
+  };
+  const auto has = [](const std::string& page, const char* words) {
+    return page.find(words) != std::string::npos;
+  };
+  const std::string flowcon = page_of("flowcon");
+  CHECK(has(flowcon, "; policy flowcon; alpha 0.03; beta 2; "));
+  CHECK(has(flowcon, "CL, completing: has converged (CC)"));
+  CHECK(has(flowcon, R"("alpha":0.03)"));
+  const std::string milestone = page_of("milestone");
+  CHECK(has(milestone, "; policy milestone; flowcond"));
+  CHECK(has(milestone, "CL: its usable model is likely there (CC: has converged)"));
+  CHECK(has(milestone, "to another rank or limit"));
+  CHECK(has(milestone, R"("policy":"milestone","alpha":null)"));
 }
 
 TEST_CASE("the page loads nothing and allows only its own script") {

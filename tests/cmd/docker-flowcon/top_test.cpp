@@ -18,7 +18,7 @@ namespace {
 constexpr double kNow = 1790000650;
 
 const char* const kStatus = R"({"version":"0.1.0","host":"gpu1","cores":2,"limit_mode":"weight",
- "dry_run":false,"engine":{"reachable":true},"alpha":0.03,"beta":2,"interval":40,
+ "dry_run":false,"engine":{"reachable":true},"policy":"flowcon","alpha":0.03,"beta":2,"interval":40,
  "all_completing":false,"paused":false,"warnings":[],"containers":[
  {"id":"4c01","name":"vae","image":"trainings:1","state":"controlled","list":"CL","limit":0.25,
   "growth":0.0012,"verdict":"measured","metric":"loss","goal":"min","value":0.0431,
@@ -90,6 +90,21 @@ TEST_CASE_METHOD(TopFixture, "the screen at 80x24, wide, and in ASCII") {
   test::check_golden("plugin/top_80x24.txt", screen(80, 24));
   test::check_golden("plugin/top_140x12.txt", screen(140, 12));
   test::check_golden("plugin/top_ascii.txt", screen(80, 24, false));
+}
+
+TEST_CASE_METHOD(TopFixture, "where the policy is milestone, FlowCon's numbers are not shown") {
+  std::string status = kStatus;
+  status.replace(status.find("\"flowcon\""), 9, "\"milestone\"");
+  take_view(state, view_of(status), kNow);
+  CHECK(lines(80, 24)[0] == "gpu1  14:24:10  weight  policy milestone");
+  state.mode = TopMode::help;
+  const std::string help = screen(80, 40);
+  CHECK(help.find("LIST: NL its usable model is still ahead") != std::string::npos);
+  CHECK(help.find("WL watched") == std::string::npos);
+  // Whatever a host says of its policy is drawable.
+  status.replace(status.find("milestone"), 9, "\\u001b[31m\\u202e");
+  take_view(state, view_of(status), kNow);
+  for (const std::string& line : lines(80, 24)) CHECK(line.find('\x1b') == std::string::npos);
 }
 
 TEST_CASE_METHOD(TopFixture, "with other hosts there is a column for them") {
