@@ -95,6 +95,7 @@ check "it uses the other screen, without a cursor" is "$(tm display-message -p '
 check "with a heading" shows 'NAME +LIST +LIMIT +CPU % +MEM +GROWTH +METRIC +TREND'
 check "the metric of a job and its trend" shows 'learn1 .*loss [0-9.e+]+ ↓ +[▁▂▃▄▅▆▇█]+'
 check "the list and the limit of the one that has converged" shows 'flat1 +CL +[0-9.]+%'
+check "the policy on top" shows '  weight  policy flowcon  alpha 3 %  interval '
 check "the host's share on top" shows '^CPU \[#* *\] +[0-9.]+%  3 containers: '
 check "and the keys below" shows '^q end  \? help  / filter'
 check "nothing is wider or higher than 80x24" fits 80 24
@@ -264,6 +265,23 @@ print(len(re.findall(rb"\x1b\[2?J", drawn)) <= 1, out.count(b"\x1b[2J") <= 3, le
 PY
 check "twenty looks clear nothing and send little" is \
   "$(python3 "$WORK/flicker.py" "$BIN/docker-flowcon" "$SOCKET")" "True True True True True 0"
+
+# --- another policy -----------------------------------------------------------------------------------
+
+stop_flowcond
+start_flowcond --policy milestone
+eventually "by another policy the jobs have ranks" status_has '[.containers[] | select(.reason | startswith("milestone: "))] | length == 3'
+terminal 80 24
+begin_top
+check "the heading names the policy" shows '^[^ ]+  [0-9:]+  weight  policy milestone'
+check "and not the numbers of another one" hides 'alpha|interval'
+eventually "the rows have limits" shows 'learn1 +[NC]L +[0-9.]+%'
+check "the one below says why" shows '^(learn1|flat1|evil1): milestone: [1-3] of 3, '
+keys '?'
+eventually "? says what the lists mean by it" shows 'NL its usable model is still ahead'
+keys q
+eventually "and goes back" shows '^q end'
+keys q
 
 end_tmux
 stop_flowcond
