@@ -359,6 +359,11 @@ void add_accept_options(std::vector<Option>& all) {
   all.push_back(words("accept-runtimes", "LIST",
                       "runtimes beyond runc that containers from peers may use",
                       &Config::accept_runtimes));
+  all.push_back(choice<bool>(
+      "accept-criu",
+      "processes that CRIU froze may come from peers; they are restored with "
+      "whatever rights they bring, so that peers are trusted like root",
+      {{"on", true}, {"off", false}}, [](Config& c) -> bool& { return c.accept_criu; }));
   Option hold;
   hold.name = "move-hold";
   hold.value = "SIDE.STEP:SECONDS";

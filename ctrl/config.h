@@ -61,7 +61,8 @@ struct Config {
   std::vector<std::string> accept_mounts;        ///< folders of this host, with all below them
   std::vector<std::string> accept_devices;       ///< paths; "gpu" for --gpus
   std::vector<std::string> accept_runtimes;      ///< beyond runc
-  std::string move_hold;          ///< for tests: SIDE.STEP:SECONDS, where a move waits
+  bool accept_criu = false;  ///< processes that CRIU froze there; who may bring them is as root
+  std::string move_hold;     ///< for tests: SIDE.STEP:SECONDS, where a move waits
   bool peers_from_swarm = false;  ///< members of the Docker Swarm are peers, its leader coordinates
   ClusterPolicyChoice cluster_policy = ClusterPolicyChoice::specon;
   double max_moves = 2;        ///< of one container, under balance; a whole number

@@ -17,6 +17,7 @@ struct AcceptPolicy {
   std::vector<std::string> mounts;        ///< folders of this host; all below them too
   std::vector<std::string> devices;       ///< paths, "/dev/fuse"; "gpu" for --gpus
   std::vector<std::string> runtimes;      ///< beyond runc: "nvidia"
+  bool criu = false;                      ///< processes that CRIU froze
   std::vector<std::string> log_drivers{"json-file", "local", "journald", "none"};
 };
 

@@ -146,6 +146,7 @@ AcceptPolicy Movers::policy() const {
   policy.mounts = config.accept_mounts;
   policy.devices = config.accept_devices;
   policy.runtimes = config.accept_runtimes;
+  policy.criu = config.accept_criu;
   return policy;
 }
 
@@ -290,7 +291,7 @@ Async<Result<std::vector<std::string>>> Movers::ask_target(Proposal proposal, st
 
 // Why this host would not take the copy.
 Async<Result<std::vector<std::string>>> Movers::judge(std::string name, Plan plan) {
-  std::vector<std::string> reasons = refusals(plan.body, policy());
+  std::vector<std::string> reasons = refusals(plan, policy());
   const std::vector<std::string> links = linked_out(plan.body, policy());
   reasons.insert(reasons.end(), links.begin(), links.end());
   if (network_.is_draining()) reasons.emplace_back("this host is being drained");

@@ -169,6 +169,9 @@ Async<Response> Movers::reserve(std::string body, std::string speaker) {
   if (reserving_.contains(id)) co_return failure(503, "it is being looked at");
   Result<Plan> plan = parse_plan(render_json(member(*said, "plan")));
   if (!plan) co_return failure(422, plan.error().message());
+  if (theirs->method == Method::criu && !needs_criu(*plan)) {
+    co_return failure(422, "a move by CRIU brings what CRIU saved");
+  }
   if (static_cast<std::size_t>(reserved()) + reserving_.size() >= kMostIncoming) {
     co_return refuse({"too many containers are on their way here"});
   }

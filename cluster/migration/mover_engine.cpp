@@ -300,8 +300,7 @@ Async<Result<std::vector<std::string>>> EngineSide::conflicts(std::string name, 
       !why.empty()) {
     reasons.push_back(why);
   }
-  const auto needs_criu = [](const Part& part) { return part.kind == PartKind::layer; };
-  if (std::any_of(plan.parts.begin(), plan.parts.end(), needs_criu)) {
+  if (needs_criu(plan)) {
     Result<std::string> why = co_await why_no_criu();
     if (!why) co_return why.error();
     if (!why->empty()) reasons.push_back(*why);

@@ -203,6 +203,22 @@ json::object to_json(const Plan& plan) {
                                       {"timeout", plan.checkpoint.timeout}}}};
 }
 
+bool needs_criu(const Plan& plan) {
+  return std::any_of(plan.parts.begin(), plan.parts.end(), [](const Part& part) {
+    return part.kind == PartKind::layer || part.kind == PartKind::checkpoint;
+  });
+}
+
+std::vector<std::string> refusals(const Plan& plan, const AcceptPolicy& policy) {
+  std::vector<std::string> reasons = refusals(plan.body, policy);
+  if (needs_criu(plan) && !policy.criu) {
+    reasons.emplace_back(
+        "processes that CRIU froze are not accepted: they would have whatever rights they bring "
+        "(accept-criu = on in flowcon.conf trusts peers like root)");
+  }
+  return reasons;
+}
+
 std::string create_body(const Plan& plan, const std::string& id) {
   json::object body = plan.body;
   json::object labels = object_of(body, "Labels");

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cluster/migration/accept.h"
 #include "cluster/migration/image.h"
 #include "cluster/migration/parts.h"
 #include "cluster/moves.h"
@@ -57,6 +58,12 @@ struct Plan {
 
 /// The body of POST /containers/create for the copy of the move `id`.
 [[nodiscard]] std::string create_body(const Plan& plan, const std::string& id);
+
+/// Does it bring processes that CRIU froze? Before the move begins the layer alone says so.
+[[nodiscard]] bool needs_criu(const Plan& plan);
+
+/// Every reason why the plan is not accepted: refusals() of its body, and what CRIU would restore.
+[[nodiscard]] std::vector<std::string> refusals(const Plan& plan, const AcceptPolicy& policy);
 
 /// The ports of the host that the copy would listen at: {port, "tcp"}.
 [[nodiscard]] std::vector<std::pair<int, std::string>> fixed_ports(const Plan& plan);

@@ -217,6 +217,15 @@ for case in 'privileged|--privileged' 'capabilit|--cap-add SYS_PTRACE' 'mount|-v
   check "  the job goes on" stays special
   remove h1 special
 done
+must on h2 sed -i 's/^accept-criu = on/accept-criu = off/' "$CONF"
+restart h2
+counter h1 special -v special:/ckpt --label flowcon.migrate=criu
+must up h1 special
+check "nor what CRIU froze" refused "accept-criu" h1 special h2
+check "  --dry-run says so too" refused "accept-criu" h1 special h2 --dry-run
+check "  the job goes on" stays special
+remove h1 special
+must on h2 sed -i 's/^accept-criu = off/accept-criu = on/' "$CONF"
 flowcond_reads h2 'accept-capabilities = SYS_PTRACE'
 restart h2
 counter h1 special -v special:/ckpt --cap-add SYS_PTRACE

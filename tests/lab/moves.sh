@@ -31,7 +31,7 @@ flowcond_stop() {
 }
 flowcond_reads() { must on "$1" sh -c 'mkdir -p /etc/flowcon && printf "%s\n" "$2" >>"$1"' add "$CONF" "$2"; }
 
-POLICY=$'peer-heartbeat = 1\ncategorise-interval = 2\nspeculate = off\nrebalance = off\nrebalance-idle = off'
+POLICY=$'peer-heartbeat = 1\ncategorise-interval = 2\nspeculate = off\nrebalance = off\nrebalance-idle = off\naccept-criu = on'
 
 fingerprint() { on "$1" ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub | cut -d' ' -f2; }
 reaches() { on "$1" docker flowcon peer ls --format json | jq -se --arg n "$2" 'any(.[]; .Name == $n and .State == "reachable")' >/dev/null; }

@@ -56,6 +56,28 @@ TEST_CASE("a plan is read back as it was written") {
   CHECK(read->checkpoint.timeout == 12.5);
 }
 
+TEST_CASE("what CRIU froze comes only where the host says so") {
+  Plan plan = a_plan();
+  AcceptPolicy policy;
+  policy.mounts = {"/srv"};
+  CHECK_FALSE(needs_criu(plan));
+  CHECK(refusals(plan, policy).empty());
+  for (const PartKind kind : {PartKind::layer, PartKind::checkpoint}) {
+    plan = a_plan();
+    plan.parts.push_back({name(kind), kind, ""});
+    CHECK(needs_criu(plan));
+    policy.criu = false;
+    const std::vector<std::string> reasons = refusals(plan, policy);
+    REQUIRE(reasons.size() == 1);
+    CHECK(reasons.front().find("accept-criu = on") != std::string::npos);
+    policy.criu = true;
+    CHECK(refusals(plan, policy).empty());
+  }
+  // And nothing else comes with it.
+  plan.body["HostConfig"].as_object()["Privileged"] = true;
+  CHECK(refusals(plan, policy).size() == 1);
+}
+
 TEST_CASE("a plan from a peer is held to what it may be") {
   using Change = std::function<void(json::object&)>;
   const auto part = [](json::object& plan, const char* member, const char* text) {

@@ -104,6 +104,8 @@ TEST_CASE("the section [accept] says what peers may bring") {
   CHECK(config.accept_mounts == std::vector<std::string>{"/srv", "/data"});
   CHECK(config.accept_devices == std::vector<std::string>{"/dev/fuse", "gpu"});
   CHECK(config.accept_capabilities == std::vector<std::string>{"SYS_PTRACE"});
+  CHECK_FALSE(config.accept_criu);
+  CHECK(parse({"--accept-criu", "on"})->config.accept_criu);
   CHECK(problem_of("[accept]\nmounts = srv\n").find("not an absolute path") != std::string::npos);
   CHECK(problem_of("[accept]\nmounts = /srv/../etc\n").find("not an absolute path") !=
         std::string::npos);
