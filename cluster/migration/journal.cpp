@@ -299,6 +299,18 @@ Effect recover(const Entry& entry, const Facts& facts) {
   return next_effect(entry, lost);
 }
 
+std::string why_not_taken_back(const Entry& entry, Word word, bool is_heard) {
+  const bool was_handed_over =
+      entry.step == Step::start || (entry.step == Step::undo && word == Word::step);
+  if (entry.step < Step::start) {
+    return "it was not handed over; docker flowcon migrate --cancel ends the move";
+  }
+  if (!was_handed_over) return "the move is about to end by itself";
+  if (!is_heard || word == Word::knows_nothing) return "";
+  return "the other host is reachable, and the move goes on there by itself; once that host is "
+         "gone for good, so that no copy runs there, the container can be taken back";
+}
+
 Entry written(Entry entry, const Effect& effect) {
   if (effect.step != entry.step) entry.attempt = 0;
   if (effect.step == Step::undo && entry.step != Step::undo) entry.reason = effect.reason;

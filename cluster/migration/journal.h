@@ -128,6 +128,12 @@ struct Facts {
   bool is_taken_back = false;
 };
 
+/// Why a person may not take the container back now, in words; empty: they may. From then on
+/// Facts::is_taken_back holds, and what the target has said before no longer does (Word::none).
+/// `word`: what it said last; `is_heard`: it is reachable, so that the move goes on by itself
+/// unless it has no record of it.
+[[nodiscard]] std::string why_not_taken_back(const Entry& entry, Word word, bool is_heard);
+
 /// What to do. All are safe to repeat; whether one is still to be done shows in the facts.
 enum class Act {
   wait,     ///< nothing; ask again when a fact changes

@@ -398,11 +398,14 @@ Async<Response> Movers::steer(std::string name, bool takes_back) {
                       "no move of container " + printable(name, 80) + " from here is under way");
   }
   if (takes_back) {
-    if (move->entry.step != Step::start) {
-      co_return failure(409,
-                        "it was not handed over; docker flowcon migrate --cancel ends the move");
-    }
+    const std::vector<Neighbour> all = network_.neighbours();
+    const bool is_heard = std::any_of(all.begin(), all.end(), [&](const Neighbour& one) {
+      return one.is_reachable && one.id == move->entry.target;
+    });
+    const std::string why = why_not_taken_back(move->entry, move->word, is_heard);
+    if (!why.empty()) co_return failure(409, why);
     move->is_taken_back = true;
+    move->word = Word::none;  // or it would count for ever as a copy that may run
   } else {
     if (move->entry.step > Step::transfer) {
       co_return failure(409, "it was handed over already and cannot be cancelled");

@@ -66,6 +66,13 @@ struct Report {
   Finding finding;
 };
 
+/// Nothing, or that the source does not run the job as before.
+inline std::string bad_end_alone(const Host& source) {
+  if (!source.is_known() || source.at() != Step::undone) return "the source's journal is open";
+  const bool lives = (source.is_running() && source.restarts) || source.copy == Copy::finished;
+  return lives ? "" : "the source does not run it as before";
+}
+
 inline constexpr unsigned kAnyFaults = ~0U;
 
 class Explorer {
@@ -100,6 +107,26 @@ class Explorer {
     report_.states = states_.size();
     report_.calm_states = calm_.size();
     return report_;
+  }
+
+  /// After run(): wherever the source had handed over, or hears on its way back that the target may
+  /// run the copy, the target is lost for good and a person takes the container back. How the
+  /// source then ends badly; `heard` is what it goes on believing of what the target said.
+  Finding lose_target(Heard heard = {}) {
+    for (std::size_t at = 0; at < states_.size(); ++at) {
+      World world = unpack(states_[at].word);
+      Host& source = world.source;
+      if (source.at() != Step::start && source.at() != Step::undo) continue;
+      for (std::size_t round = 0; round < kMaxRounds && source.at() != Step::undone; ++round) {
+        settle_engine(source);
+        if (source.undoes_unwritten) source.step = static_cast<unsigned>(Step::undo);
+        source.undoes_unwritten = false;
+        turn(world, Side::source, answers_.ask(Side::source, source, heard, false, true));
+      }
+      const std::string end = bad_end_alone(source);
+      if (!end.empty()) return {end, path_to(at)};
+    }
+    return {};
   }
 
  private:
@@ -314,7 +341,11 @@ class Explorer {
       host.step = static_cast<unsigned>(Step::undo);
       host.undoes_unwritten = false;
     }
-    const Answers::Answer answer = answers_.ask(side, host, heard, false);
+    turn(world, side, answers_.ask(side, host, heard, false));
+  }
+
+  static void turn(World& world, Side side, const Answers::Answer& answer) {
+    Host& host = world.host(side);
     if (answer.step != host.at()) {
       write(host, answer);
       return;

@@ -45,6 +45,16 @@ TEST_CASE("whatever any number of faults does, one copy runs, and in calm nothin
   CHECK(report.states == 14536);
 }
 
+TEST_CASE("a person takes the container back wherever the target is lost for good") {
+  Explorer explorer(next_effect, recover);
+  (void)explorer.run();
+  const Finding finding = explorer.lose_target();
+  INFO(told({0, 0, 0, 0, finding}));
+  CHECK(finding.what.empty());
+  // What it said before it was lost would keep the source waiting.
+  CHECK(explorer.lose_target({Word::step, Step::start}).what == "the source's journal is open");
+}
+
 TEST_CASE("a move that nothing hinders ends on the target") {
   const World end = Explorer(next_effect, recover).end_without_fault();
   CHECK(end.source.at() == Step::done);

@@ -195,6 +195,43 @@ TEST_CASE("a target without a record after the hand-over is a matter for a perso
   CHECK_FALSE(effect.may_run_unwritten);
 }
 
+TEST_CASE("a container is taken back from a target that died while it started its copy") {
+  Facts facts = facts_of(Copy::stopped, Step::start);
+  Entry entry = entry_at(Side::source, Step::start);
+  CHECK(why_not_taken_back(entry, facts.word, false).empty());
+  facts.word = Word::none;
+  facts.is_taken_back = true;
+  Effect effect = next_effect(entry, facts);
+  CHECK(effect.act == Act::start);
+  CHECK(effect.step == Step::undo);
+  // It came back, told that it starts its copy, and died again.
+  entry = written(entry, effect);
+  facts.word = Word::step;
+  effect = next_effect(entry, facts);
+  CHECK(effect.act == Act::report);
+  CHECK(effect.reason == "the target may still run it");
+  CHECK_FALSE(why_not_taken_back(entry, facts.word, true).empty());
+  CHECK(why_not_taken_back(entry, facts.word, false).empty());
+  facts.word = Word::none;
+  CHECK(next_effect(entry, facts).act == Act::start);
+}
+
+TEST_CASE("a container is not taken back from a target that is there") {
+  const Entry handed_over = entry_at(Side::source, Step::start);
+  CHECK(why_not_taken_back(handed_over, Word::step, true).find("is reachable") !=
+        std::string::npos);
+  CHECK_FALSE(why_not_taken_back(handed_over, Word::none, true).empty());
+  // Its journal is gone: it goes on with nothing.
+  CHECK(why_not_taken_back(handed_over, Word::knows_nothing, true).empty());
+  for (const Step step : {Step::reserve, Step::save, Step::transfer}) {
+    CHECK(why_not_taken_back(entry_at(Side::source, step), Word::step, false).find("--cancel") !=
+          std::string::npos);
+  }
+  for (const Step step : {Step::remove, Step::done, Step::undone}) {
+    CHECK_FALSE(why_not_taken_back(entry_at(Side::source, step), Word::step, false).empty());
+  }
+}
+
 TEST_CASE("a target whose source took the container back removes its copy") {
   for (const Step step : {Step::start, Step::confirm}) {
     const Effect effect =

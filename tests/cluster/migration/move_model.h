@@ -195,7 +195,8 @@ class Answers {
     Step step = Step::reserve;
   };
 
-  const Answer& ask(Side side, const Host& host, Heard heard, bool gives_up) {
+  const Answer& ask(Side side, const Host& host, Heard heard, bool gives_up,
+                    bool is_taken_back = false) {
     const bool is_quiet = host.current == Request::none && host.orphans == 0;
     const Copy copy = host.is_engine_down ? Copy::unknown : host.copy;
     Packer key;
@@ -212,6 +213,7 @@ class Answers {
             4);
     key.put(gives_up, 1);
     key.put(host.is_fresh, 1);
+    key.put(is_taken_back, 1);
     Answer& answer = known_.at(key.word());
     if (answer.is_known) return answer;
 
@@ -229,6 +231,7 @@ class Answers {
     facts.word = heard.word;
     facts.peer = heard.step;
     if (gives_up) facts.give_up = "time ran out";
+    facts.is_taken_back = is_taken_back;
     const Effect effect = (host.is_fresh ? recovered_ : next_)(entry, facts);
     answer = {true, effect.has_saved, effect.may_run_unwritten, effect.act, effect.step};
     return answer;
