@@ -40,10 +40,14 @@ struct Link {
   bool is_from_config;
   bool is_from_swarm = false;
 
+  std::string known_id;           ///< of the host that it was first; "" = never reached
   std::optional<Hello> hello;     ///< of the last connection
   std::optional<State> state;     ///< the newest
   std::string error;              ///< why there is no connection; "" = there is one
   std::string unused;             ///< why it is none of the peers; "" = it is one
+  std::string same_as;            ///< unused: name of the peer whose host key it has too
+  bool is_refused = false;        ///< it says that it is another host than it can be
+  bool may_be_another = false;    ///< a person said that it may have another id from now on
   std::optional<Instant> heard;   ///< when it last answered
   std::optional<Instant> pushed;  ///< when `state` came, where it was pushed by the peer
   double since;                   ///< wall: reachable or not since then

@@ -8,6 +8,8 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
+#include <fstream>
+#include <iterator>
 
 #include "base/json.h"
 #include "base/random_id.h"
@@ -38,6 +40,12 @@ bool may_connect() {
 asio::steady_timer::duration duration_of(double seconds) {
   return std::chrono::duration_cast<asio::steady_timer::duration>(
       std::chrono::duration<double>(std::max(seconds, 0.0)));
+}
+
+// Empty where there is none.
+std::string read_text(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // A refusal's own sentence, else its status.
@@ -74,6 +82,14 @@ Async<void> Peers::begin() {
   identity_ = *identity;
   has_identity_ = true;
   told_ = own_state();
+  auto read_ids = [this] { return host_.store().peer_ids(); };
+  Result<std::map<std::string, std::string>> ids =
+      co_await host_.effects().run(std::move(read_ids));
+  if (ids) {
+    ids_ = std::move(*ids);
+  } else {
+    host_.warn(ids.error().message());
+  }
   if (server_) {
     server_->expect_callers();
     server_->serve([this](ctrl::api::Request request) { return answer_peer(std::move(request)); });
@@ -137,7 +153,9 @@ void Peers::follow_config() {
   const std::vector<LinkPtr> before = links_;
   for (const LinkPtr& link : before) {
     const bool is_wanted = std::find(wanted.begin(), wanted.end(), link->address) != wanted.end();
-    if (link->is_from_config && !is_wanted) drop(link);
+    if (!link->is_from_config || is_wanted) continue;
+    ctrl::spawn(host_.io(), "peer " + link->name, forget_id(link->name));
+    drop(link);
   }
   for (SshAddress& address : wanted) {
     if (!find(host_and_port(address))) add(std::move(address), true);
@@ -201,6 +219,7 @@ Peers::LinkPtr Peers::find_id(const std::string& id) const {
 
 Peers::LinkPtr Peers::add(SshAddress address, bool is_from_config) {
   auto link = std::make_shared<Link>(host_.io(), std::move(address), is_from_config);
+  if (const auto id = ids_.find(link->name); id != ids_.end()) link->known_id = id->second;
   links_.push_back(link);
   ctrl::spawn(host_.io(), "peer " + link->name, keep(link));
   return link;
@@ -214,7 +233,8 @@ void Peers::drop(LinkPtr link) {
   // Its key may be gone from sshd by now, but not the connection that it was used for.
   if (server_) server_->drop_connections();
   for (const LinkPtr& other : links_) {
-    if (other->unused.empty()) continue;
+    if (other->same_as == link->name) other->same_as.clear();
+    if (other->unused.empty() && !other->is_refused) continue;
     other->is_wanted = true;  // it may have been unused because of this one
     other->timer.cancel();
   }
@@ -308,23 +328,67 @@ Async<Result<void>> Peers::greet(LinkPtr link) {
   if (!hello) co_return wrap(hello.error(), "what answers there is no flowcond of a known version");
   const Result<std::int64_t> protocol = choose_protocol({}, hello->protocol);
   if (!protocol) co_return protocol.error();
+  std::string id = hello->id;
+  const IdVerdict verdict = co_await judge(link, std::move(id));
+  link->is_refused = verdict.kind == IdVerdict::Kind::refused;
+  if (link->is_refused) {
+    if (!link->unused.empty()) link->hello.reset();  // it was another's
+    link->unused.clear();
+    link->same_as.clear();
+    co_return bad_input(verdict.why);
+  }
   link->hello = *hello;
-  link->unused = why_unused(*link);
+  link->unused = verdict.why;
+  link->same_as = verdict.same_as;
   if (!link->unused.empty()) co_return bad_input(link->unused);
+  link->known_id = hello->id;
+  link->may_be_another = false;
   ledger_.settle(hello->id, hello->incarnation);
+  co_await keep_id(link);
   co_return Result<void>();
 }
 
-std::string Peers::why_unused(const Link& link) const {
-  if (link.hello->id == identity_.id) {
-    return "this is the host itself (or /var/lib/flowcon was copied from one to the other)";
+// Nothing is waited for once the verdict is made: two that greet at once do not both get an id.
+Async<IdVerdict> Peers::judge(LinkPtr link, std::string id) {
+  const auto other_with_id = [this, link, id] {
+    return std::find_if(links_.begin(), links_.end(), [&](const LinkPtr& other) {
+      return other != link && other->known_id == id;
+    });
+  };
+  std::string known_hosts;
+  if (other_with_id() != links_.end()) {
+    auto read = [file = known_hosts_file(ssh_folder_)] { return read_text(file); };
+    known_hosts = co_await host_.effects().run(std::move(read));
   }
-  for (const LinkPtr& other : links_) {
-    const bool is_same = other.get() != &link && other->unused.empty() && other->hello &&
-                         other->hello->id == link.hello->id;
-    if (is_same) return "this is the same host as " + other->name;
+  const auto other = other_with_id();
+  std::optional<PeerId> holder;
+  if (other != links_.end()) holder = PeerId{(*other)->address, (*other)->known_id};
+  const PeerId peer{link->address, link->may_be_another ? "" : link->known_id};
+  co_return judge_id(peer, id, identity_.id, holder, known_hosts);
+}
+
+// Where it cannot be written it holds until the end of this process.
+Async<void> Peers::keep_id(LinkPtr link) {
+  const auto kept = ids_.find(link->name);
+  const bool is_kept = kept != ids_.end() && kept->second == link->known_id;
+  if (is_kept || link->is_ended) co_return;
+  const std::string name = link->name, id = link->known_id;
+  auto save = [this, name, id] { return host_.store().save_peer_id(name, id); };
+  const Result<void> saved = co_await host_.effects().run(std::move(save));
+  if (!saved) {
+    ctrl::log::warning(saved.error().message());
+    co_return;
   }
-  return "";
+  if (link->is_ended) co_return;  // and forgotten behind it
+  std::erase_if(ids_, [&](const auto& one) { return one.second == id; });
+  ids_[name] = id;
+}
+
+Async<void> Peers::forget_id(std::string name) {
+  ids_.erase(name);
+  auto forget = [this, name] { return host_.store().forget_peer_id(name); };
+  const Result<void> forgotten = co_await host_.effects().run(std::move(forget));
+  if (!forgotten) ctrl::log::warning(forgotten.error().message());
 }
 
 Async<Result<void>> Peers::exchange(LinkPtr link) {

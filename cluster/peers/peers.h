@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "cluster/network.h"
+#include "cluster/peers/identity.h"
 #include "cluster/peers/ledger.h"
 #include "cluster/peers/link.h"
 #include "cluster/peers/message.h"
@@ -85,7 +86,9 @@ class Peers : public ctrl::Companion, public Network {
   ctrl::Async<Result<void>> exchange(LinkPtr link);
   ctrl::Async<Result<Reply>> ask_link(LinkPtr link, std::string method, std::string target,
                                       std::string body, double seconds);
-  [[nodiscard]] std::string why_unused(const Link& link) const;
+  ctrl::Async<IdVerdict> judge(LinkPtr link, std::string id);
+  ctrl::Async<void> keep_id(LinkPtr link);
+  ctrl::Async<void> forget_id(std::string name);
   [[nodiscard]] State next_state();
   void tell_all();
   [[nodiscard]] double patience() const { return 3 * heartbeat_; }
@@ -120,8 +123,9 @@ class Peers : public ctrl::Companion, public Network {
   std::int64_t sequence_ = 0;
   State told_;  ///< what all were told last
   Ledger ledger_;
-  std::vector<std::string> configured_;  ///< peers of the configuration, as they were last read
-  std::vector<LinkPtr> links_;           ///< in order of arrival, those of the configuration first
+  std::vector<std::string> configured_;     ///< peers of the configuration, as they were last read
+  std::map<std::string, std::string> ids_;  ///< by name of the peer, as they are kept
+  std::vector<LinkPtr> links_;  ///< in order of arrival, those of the configuration first
   std::minstd_rand chance_;
   ctrl::engine::Client engine_;     ///< asked about a swarm, where peers come from one
   std::vector<SwarmMember> swarm_;  ///< those who may lead

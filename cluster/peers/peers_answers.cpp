@@ -108,7 +108,8 @@ Response Peers::take_state(const std::string& body, const LinkPtr& speaker) {
   // A key speaks for its own host alone.
   const bool is_known = speaker->hello && speaker->unused.empty();
   const LinkPtr link = is_known ? speaker : nullptr;
-  if (is_known ? state->id != speaker->hello->id : find_id(state->id) != nullptr) {
+  const std::string expected = is_known ? speaker->hello->id : speaker->known_id;
+  if (expected.empty() ? find_id(state->id) != nullptr : state->id != expected) {
     return failure(403, "this key is that of " + speaker->name + ", and the state of another host");
   }
   switch (ledger_.take(state->id, state->incarnation, state->sequence, link != nullptr)) {
@@ -191,9 +192,16 @@ Async<Response> Peers::add_by_command(std::string body) {
   }
   const std::string name = host_and_port(*address);
   if (const LinkPtr known = find(name)) {
+    // Who adds it once more has its host key, and says that this is the host that is meant.
+    const bool is_it = known->is_from_config || known->address == *address;
+    if (is_it && !known->is_reachable(present(), patience())) {
+      known->may_be_another = true;
+      known->is_wanted = true;
+      known->timer.cancel();
+    }
     // What a swarm names is kept from now on as if it was added.
     const bool is_new = known->is_from_swarm && known->address == *address;
-    if (!is_new && (known->is_from_config || known->address == *address)) co_return done(name);
+    if (!is_new && is_it) co_return done(name);
     if (!is_new) {
       co_return failure(409, name + " is a peer already, as user " + known->address.user +
                                  "; docker flowcon peer rm takes it away");
@@ -227,6 +235,8 @@ Async<Response> Peers::remove(std::string name) {
   const Result<void> forgotten = co_await host_.effects().run(std::move(forget));
   if (!forgotten) co_return failure(507, forgotten.error().message());
   drop(link);
+  std::string gone = name;
+  co_await forget_id(std::move(gone));
   co_return done(name);
 }
 

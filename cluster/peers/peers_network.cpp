@@ -50,9 +50,9 @@ Result<std::vector<std::string>> Peers::dial(const std::string& id) const {
 
 Peers::LinkPtr Peers::speaker_of(const std::string& from) const {
   LinkPtr link = find(from);
-  if (!link || link->unused.empty() || !link->hello) return link;
-  // Its key may have come under the other of two names.
-  const LinkPtr other = find_id(link->hello->id);
+  if (!link || link->same_as.empty()) return link;
+  // Its key may have come under the other of two names. That it says so would not be enough.
+  const LinkPtr other = find(link->same_as);
   return other ? other : link;
 }
 

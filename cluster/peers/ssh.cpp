@@ -78,6 +78,10 @@ std::string_view last_line(std::string_view text) {
 std::string key_file(const std::string& folder) { return folder + "/id_ed25519"; }
 std::string known_hosts_file(const std::string& folder) { return folder + "/known_hosts"; }
 
+std::string known_hosts_name(const SshAddress& host) {
+  return host.port == 22 ? host.host : "[" + host.host + "]:" + std::to_string(host.port);
+}
+
 std::vector<std::string> ssh_command(const SshAddress& peer, const std::string& folder,
                                      double patience) {
   const int alive = static_cast<int>(std::max(1.0, std::floor(patience / 3)));

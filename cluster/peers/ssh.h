@@ -21,6 +21,9 @@ inline constexpr const char* kRemoteCommand =
 [[nodiscard]] std::string key_file(const std::string& folder);
 [[nodiscard]] std::string known_hosts_file(const std::string& folder);
 
+/// As ssh looks a host up in known_hosts: "h2", "[h2]:2222".
+[[nodiscard]] std::string known_hosts_name(const SshAddress& host);
+
 /// Arguments of the ssh that bridges to a peer. It asks nothing, takes no host key that is not in
 /// our own known_hosts, forwards nothing, and ends itself `patience` seconds after the peer fell
 /// silent (from 3 on).

@@ -6,9 +6,12 @@
 
 #include "base/caller.h"
 #include "base/text.h"
+#include "cluster/peers/ssh.h"
 
 namespace flowcon::plugin {
 namespace {
+
+using cluster::peers::known_hosts_name;
 
 constexpr std::size_t kLongestKey = 8192;
 constexpr std::array<std::string_view, 5> kTypes{
@@ -42,11 +45,6 @@ std::string_view take_word(std::string_view& text) {
   const std::string_view word = text.substr(0, end);
   text.remove_prefix(end);
   return word;
-}
-
-// As ssh looks a host up.
-std::string pattern_of(const SshAddress& host) {
-  return host.port == 22 ? host.host : "[" + host.host + "]:" + std::to_string(host.port);
 }
 
 bool ends_with(std::string_view text, std::string_view end) {
@@ -109,7 +107,7 @@ std::string with_authorized(const std::string& text, const SshAddress& peer,
 std::vector<std::string> known_keys(const std::string& text, const SshAddress& host) {
   std::vector<std::string> keys;
   for (std::string_view line : lines_of(text)) {
-    if (take_word(line) != pattern_of(host)) continue;
+    if (take_word(line) != known_hosts_name(host)) continue;
     if (Result<std::string> key = parse_public_key(line)) keys.push_back(*key);
   }
   return keys;
@@ -120,9 +118,9 @@ std::string with_known(const std::string& text, const SshAddress& host,
   std::string out;
   for (const std::string_view line : lines_of(text)) {
     std::string_view rest = line;
-    if (take_word(rest) != pattern_of(host)) out += std::string(line) + "\n";
+    if (take_word(rest) != known_hosts_name(host)) out += std::string(line) + "\n";
   }
-  for (const std::string& key : keys) out += pattern_of(host) + " " + key + "\n";
+  for (const std::string& key : keys) out += known_hosts_name(host) + " " + key + "\n";
   return out;
 }
 

@@ -114,10 +114,15 @@ constexpr const char* kMoved = R"sql(
 ALTER TABLE runs ADD COLUMN moved INTEGER NOT NULL DEFAULT 0;
 )sql";
 
+// Which id each other host had when it was first reached.
+constexpr const char* kPeerIds = R"sql(
+CREATE TABLE peer_ids(name TEXT PRIMARY KEY, id TEXT NOT NULL UNIQUE) WITHOUT ROWID;
+)sql";
+
 // Step n makes version n+1 of version n; an empty file is version 0. Steps are only ever added.
-constexpr std::array<const char*, 11> kSteps = {kFirst,      kResources, kPositions, kPeers,
+constexpr std::array<const char*, 12> kSteps = {kFirst,      kResources, kPositions, kPeers,
                                                 kMigrations, kMarks,     kStays,     kTrainings,
-                                                kRunKinds,   kMoves,     kMoved};
+                                                kRunKinds,   kMoves,     kMoved,   kPeerIds};
 constexpr auto kSchemaVersion = static_cast<std::int64_t>(kSteps.size());
 
 Result<void> execute(sqlite3* db, const std::string& sql, const std::string& doing) {

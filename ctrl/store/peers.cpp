@@ -27,6 +27,28 @@ Result<std::vector<Peer>> Store::peers() {
   }
 }
 
+Result<void> Store::save_peer_id(const std::string& name, const std::string& id) {
+  Statement put(db_, "INSERT OR REPLACE INTO peer_ids(name,id) VALUES(?,?)");
+  put.bind(name).bind(id);
+  return put.run("saving which host a peer is");
+}
+
+Result<void> Store::forget_peer_id(const std::string& name) {
+  Statement drop(db_, "DELETE FROM peer_ids WHERE name=?");
+  return drop.bind(name).run("forgetting which host a peer is");
+}
+
+Result<std::map<std::string, std::string>> Store::peer_ids() {
+  Statement all(db_, "SELECT name,id FROM peer_ids");
+  std::map<std::string, std::string> found;
+  for (;;) {
+    Result<bool> row = all.step("reading which host each peer is");
+    if (!row) return row.error();
+    if (!*row) return found;
+    found[all.text(0)] = all.text(1);
+  }
+}
+
 Result<Identity> Store::begin_incarnation(const std::string& fresh_id) {
   constexpr const char* kDoing = "beginning an incarnation";
   Statement count(db_,

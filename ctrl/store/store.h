@@ -200,6 +200,11 @@ class Store {
   [[nodiscard]] Result<void> forget_peer(const std::string& name);
   /// In order of name.
   [[nodiscard]] Result<std::vector<Peer>> peers();
+  /// The id that the peer of that name, added or not, has from now on; no other has it.
+  [[nodiscard]] Result<void> save_peer_id(const std::string& name, const std::string& id);
+  [[nodiscard]] Result<void> forget_peer_id(const std::string& name);
+  /// By name.
+  [[nodiscard]] Result<std::map<std::string, std::string>> peer_ids();
   /// Begins one more incarnation. `fresh_id` is the host's id where it had none.
   [[nodiscard]] Result<Identity> begin_incarnation(const std::string& fresh_id);
   [[nodiscard]] Result<void> save_draining(bool is_draining);

@@ -318,8 +318,8 @@ TEST_CASE("marks of before their moves were counted are those of containers neve
   const Folder folder;
   open(folder).reset();
   execute(folder,
-          "ALTER TABLE marks DROP COLUMN moves;"
-          "ALTER TABLE runs DROP COLUMN moved;"
+          "DROP TABLE peer_ids; ALTER TABLE marks DROP COLUMN moves; "
+          "ALTER TABLE runs DROP COLUMN moved; "
           "INSERT INTO marks VALUES('a','CC',0.25,NULL,1000,NULL,NULL,1);"
           "PRAGMA user_version = 9;");
   const auto kept = open(folder)->marks();
@@ -405,7 +405,8 @@ TEST_CASE("a state from before there were peers is brought up to date with all t
     REQUIRE(store->save_choice({"b", true, "", ""}).has_value());
   }
   execute(folder,
-          "DROP TABLE peers; DROP TABLE identity; DROP TABLE migrations; DROP TABLE marks; "
+          "DROP TABLE peers; DROP TABLE peer_ids; DROP TABLE identity; DROP TABLE migrations; DROP "
+          "TABLE marks; "
           "DROP TABLE stays; DROP TABLE trainings; ALTER TABLE runs DROP COLUMN training; "
           "ALTER TABLE runs DROP COLUMN counter; ALTER TABLE runs DROP COLUMN moved; "
           "PRAGMA user_version = 3;");
@@ -433,39 +434,6 @@ TEST_CASE("moves are kept, those under way before those that ended last") {
   CHECK((all->back().id == "c" && all->back().ended == 30));
   CHECK(store->migration("b").has_value());
   CHECK_FALSE(store->migration("d").has_value());
-}
-
-TEST_CASE("peers are kept under their names until they are forgotten") {
-  const Folder folder;
-  {
-    const auto store = open(folder);
-    REQUIRE(store->save_peer({"h3", "", "h3", 22}).has_value());
-    REQUIRE(store->save_peer({"h2:2222", "ada", "h2", 22}).has_value());
-    REQUIRE(store->save_peer({"h2:2222", "", "h2", 2222}).has_value());
-  }
-  const auto store = open(folder);
-  auto peers = store->peers();
-  REQUIRE((peers.has_value() && peers->size() == 2));
-  CHECK(peers->front().name == "h2:2222");
-  CHECK(peers->front().user.empty());
-  CHECK(peers->front().port == 2222);
-  REQUIRE(store->forget_peer("h2:2222").has_value());
-  peers = store->peers();
-  REQUIRE((peers.has_value() && peers->size() == 1));
-  CHECK(peers->front().host == "h3");
-}
-
-TEST_CASE("a host keeps its id for good, and each start is a new incarnation") {
-  const Folder folder;
-  for (std::int64_t start = 1; start <= 3; ++start) {
-    const auto store = open(folder);
-    const auto identity = store->begin_incarnation("id-" + std::to_string(start));
-    REQUIRE(identity.has_value());
-    CHECK(identity->id == "id-1");
-    CHECK(identity->incarnation == start);
-    CHECK(identity->is_draining == (start == 3));
-    if (start == 2) REQUIRE(store->save_draining(true).has_value());
-  }
 }
 
 TEST_CASE("an upgrade that fails leaves the old version as it was") {

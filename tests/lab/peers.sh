@@ -103,6 +103,25 @@ check "add does not believe it either" fails_with 1 "has changed" peer h1 add h3
 must new_host_key 'cp /root/old ssh_host_ed25519_key; cp /root/old.pub ssh_host_ed25519_key.pub'
 soon "with the right key it is reached again" reaches_peer h1 h3
 
+# --- another id ---------------------------------------------------------------------------------------
+
+kill_flowcond h3
+must on h3 sh -c 'cd /var/lib/flowcon; mkdir /root/state; mv flowcon.db* /root/state/'
+start h3
+soon "a host whose state is gone knows its peers no more" says h1 h3 "has no peer h1"
+must peer h1 add h3
+soon "added once more it is reached, by its new id" reaches_peer h1 h3
+kill_flowcond h3
+must on h3 sh -c 'cd /var/lib/flowcon; rm flowcon.db*; mv /root/state/* .'
+start h3
+soon "a host that says another id than before is refused, in words" says h1 h3 "another id than before"
+check "and unknown" is_unknown h1 h3
+soon "for who has known it by that id it is what it was" reaches_peer h2 h3
+must peer h1 rm h3
+must peer h1 add h3 --fingerprint "$(fingerprint h3)"
+soon "removed and added it is reached again" reaches_peer h1 h3
+soon "from the other side too" reaches_peer h3 h1
+
 # --- a stolen key -----------------------------------------------------------------------------------
 
 must on h3 cp /var/lib/flowcon/ssh/id_ed25519 /root/stolen
