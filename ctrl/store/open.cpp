@@ -122,7 +122,7 @@ CREATE TABLE peer_ids(name TEXT PRIMARY KEY, id TEXT NOT NULL UNIQUE) WITHOUT RO
 // Step n makes version n+1 of version n; an empty file is version 0. Steps are only ever added.
 constexpr std::array<const char*, 12> kSteps = {kFirst,      kResources, kPositions, kPeers,
                                                 kMigrations, kMarks,     kStays,     kTrainings,
-                                                kRunKinds,   kMoves,     kMoved,   kPeerIds};
+                                                kRunKinds,   kMoves,     kMoved,     kPeerIds};
 constexpr auto kSchemaVersion = static_cast<std::int64_t>(kSteps.size());
 
 Result<void> execute(sqlite3* db, const std::string& sql, const std::string& doing) {

@@ -70,7 +70,8 @@ TEST_CASE("runs of before moves were marked are those of containers that stayed"
   REQUIRE(open(folder)->record({look("a", 10)}, {}).has_value());
   sqlite3* db = nullptr;
   REQUIRE(sqlite3_open(file_in(folder).c_str(), &db) == SQLITE_OK);
-  const char* before = "ALTER TABLE runs DROP COLUMN moved; PRAGMA user_version = 10;";
+  const char* before =
+      "ALTER TABLE runs DROP COLUMN moved; DROP TABLE peer_ids; PRAGMA user_version = 10;";
   CHECK(sqlite3_exec(db, before, nullptr, nullptr, nullptr) == SQLITE_OK);
   sqlite3_close(db);
   const auto runs = open(folder)->runs(0);
