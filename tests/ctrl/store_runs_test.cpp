@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is kept of a run beside its records.
-#include <sqlite3.h>
-
-#include "ctrl/store/store.h"
-#include "tests/support/catch.h"
-#include "tests/support/fake_daemon.h"
+#include "tests/ctrl/store_folder.h"
 
 using namespace flowcon;
 using namespace flowcon::ctrl::store;
 
 namespace {
-
-std::string file_in(const test::TempFolder& folder) { return folder.path() + "/flowcon.db"; }
-
-std::unique_ptr<Store> open(const test::TempFolder& folder) {
-  std::string notice;
-  auto store = Store::open(file_in(folder), &notice);
-  REQUIRE(store.has_value());
-  REQUIRE(notice.empty());
-  return std::move(*store);
-}
 
 Look look(const std::string& id, double time) {
   Look l;
@@ -32,7 +18,7 @@ Look look(const std::string& id, double time) {
 }  // namespace
 
 TEST_CASE("which training a run was is kept, and that it had a counter once") {
-  const test::TempFolder folder;
+  const Folder folder;
   const auto store = open(folder);
   Look first = look("a", 10);
   first.run.training = "t:1 python vae.py";
@@ -49,7 +35,7 @@ TEST_CASE("which training a run was is kept, and that it had a counter once") {
 }
 
 TEST_CASE("a run that left for another host is marked until it runs here again") {
-  const test::TempFolder folder;
+  const Folder folder;
   const auto store = open(folder);
   Look left = look("a", 10);
   left.run.finished = 50;
@@ -66,14 +52,10 @@ TEST_CASE("a run that left for another host is marked until it runs here again")
 }
 
 TEST_CASE("runs of before moves were marked are those of containers that stayed") {
-  const test::TempFolder folder;
+  const Folder folder;
   REQUIRE(open(folder)->record({look("a", 10)}, {}).has_value());
-  sqlite3* db = nullptr;
-  REQUIRE(sqlite3_open(file_in(folder).c_str(), &db) == SQLITE_OK);
-  const char* before =
-      "ALTER TABLE runs DROP COLUMN moved; DROP TABLE peer_ids; PRAGMA user_version = 10;";
-  CHECK(sqlite3_exec(db, before, nullptr, nullptr, nullptr) == SQLITE_OK);
-  sqlite3_close(db);
+  execute(folder,
+          "ALTER TABLE runs DROP COLUMN moved; DROP TABLE peer_ids; PRAGMA user_version = 10;");
   const auto runs = open(folder)->runs(0);
   REQUIRE((runs.has_value() && runs->size() == 1));
   CHECK(runs->front().id == "a");

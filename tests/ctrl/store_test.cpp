@@ -1,46 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/store/store.h"
 
-#include <sqlite3.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 
-#include "tests/support/catch.h"
+#include "tests/ctrl/store_folder.h"
 
 using namespace flowcon::ctrl;
 using namespace flowcon::ctrl::store;
 
 namespace {
-
-struct Folder {
-  Folder() {
-    char name[] = "/tmp/flowcon-store-XXXXXX";
-    path = ::mkdtemp(name);
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::string file() const { return path + "/flowcon.db"; }
-  std::string path;
-};
-
-// By another connection.
-void execute(const Folder& folder, const char* sql) {
-  sqlite3* db = nullptr;
-  REQUIRE(sqlite3_open(folder.file().c_str(), &db) == SQLITE_OK);
-  CHECK(sqlite3_exec(db, sql, nullptr, nullptr, nullptr) == SQLITE_OK);
-  sqlite3_close(db);
-}
-
-std::unique_ptr<Store> open(const Folder& folder) {
-  std::string notice;
-  auto store = Store::open(folder.file(), &notice);
-  REQUIRE(store.has_value());
-  REQUIRE(notice.empty());
-  return std::move(*store);
-}
 
 Original original(const std::string& id) {
   Original o;
