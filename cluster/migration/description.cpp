@@ -139,11 +139,10 @@ std::string quoted(std::string_view text) { return "'" + printable(text) + "'"; 
 // Builds one description.
 class Describer {
  public:
-  Describer(const json::value& inspect, const DescribeOptions& options)
+  explicit Describer(const json::value& inspect)
       : inspect_(inspect),
         config_(member(inspect, "Config")),
-        host_(member(inspect, "HostConfig")),
-        options_(options) {}
+        host_(member(inspect, "HostConfig")) {}
 
   Result<Description> make() {
     if (auto done = identify(); !done) return done.error();
@@ -155,7 +154,6 @@ class Describer {
       if (!given.empty()) made_.body["Hostname"] = given;
     }
     made_.body["Image"] = made_.image;
-    limits();
     namespaces();
     ports();
     mounts();
@@ -227,23 +225,6 @@ class Describer {
     }
     all.emplace_back("FLOWCON_RESUME=1");
     made_.body["Env"] = std::move(all);
-  }
-
-  void limits() {
-    const OriginalLimits& original = options_.original;
-    const std::pair<const char*, std::optional<std::int64_t>> all[] = {
-        {"CpuShares", original.cpu_shares},
-        {"CpuQuota", original.cpu_quota_us},
-        {"CpuPeriod", original.cpu_period_us},
-        {"NanoCpus", original.nano_cpus},
-        {"MemoryReservation", original.memory_reservation_bytes},
-        {"BlkioWeight", original.blkio_weight},
-    };
-    for (const auto& [name, value] : all) {
-      if (!value) continue;
-      host_body_.erase(name);
-      if (*value != 0) host_body_[name] = *value;
-    }
   }
 
   void namespaces() {
@@ -319,7 +300,7 @@ class Describer {
     if (!is_plain_path(source)) {
       return refuse("it mounts " + quoted(source) + ", which is no plain path");
     }
-    if (!is_shared_ && !options_.may_copy_host_mounts) {
+    if (!is_shared_) {
       return refuse(
           "it mounts " + quoted(source) +
           " of this host: label flowcon.mounts=shared says that the other host has it too");
@@ -333,7 +314,6 @@ class Describer {
       made["BindOptions"] = json::object{{"Propagation", propagation}};
     }
     all.push_back(std::move(made));
-    made_.host_mounts.push_back({source, destination, is_shared_});
   }
 
   // Lists that are there and empty are those of systempaths=unconfined; the engine's own lists are
@@ -382,7 +362,6 @@ class Describer {
   const json::value& inspect_;
   const json::value& config_;
   const json::value& host_;
-  const DescribeOptions& options_;
   bool is_shared_ = false;
   json::object host_body_;
   Description made_;
@@ -394,13 +373,13 @@ bool is_gpu_device(std::string_view path) {
 
 }  // namespace
 
-Result<Description> describe(std::string_view inspect, const DescribeOptions& options) {
+Result<Description> describe(std::string_view inspect) {
   if (inspect.size() > kMaxInspectBytes) {
     return bad_input("the engine's answer on a container is too large");
   }
   Result<json::value> parsed = parse_json(inspect);
   if (!parsed) return wrap(parsed.error(), "the engine's answer on a container");
-  return Describer(*parsed, options).make();
+  return Describer(*parsed).make();
 }
 
 std::vector<std::string> criu_obstacles(const json::object& body) {

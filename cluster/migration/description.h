@@ -7,7 +7,6 @@
 
 #include <boost/json/object.hpp>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,29 +18,10 @@ namespace flowcon::cluster::migration {
 /// The greatest answer of an engine on one container that is read, in bytes.
 inline constexpr std::size_t kMaxInspectBytes = 4U << 20;
 
-/// Limits as the user gave them, where flowcond's own were written over them in the engine's
-/// configuration. What is empty is taken from the engine's answer.
-/// Units: microseconds, billionths of a core, bytes; 0 = none given.
-struct OriginalLimits {
-  std::optional<std::int64_t> cpu_shares;
-  std::optional<std::int64_t> cpu_quota_us;
-  std::optional<std::int64_t> cpu_period_us;
-  std::optional<std::int64_t> nano_cpus;
-  std::optional<std::int64_t> memory_reservation_bytes;
-  std::optional<std::int64_t> blkio_weight;
-};
-
 /// A volume of the local driver, which travels.
 struct TravellingVolume {
   std::string name;
   std::string destination;
-};
-
-/// A folder or file of the host. Shared: the same on both hosts, by the user's word.
-struct HostMount {
-  std::string source;
-  std::string destination;
-  bool is_shared = false;
 };
 
 /// A container as it is to be created elsewhere.
@@ -55,23 +35,16 @@ struct Description {
   boost::json::object body;
   boost::json::object restart_policy;  ///< as the engine writes it: Name, MaximumRetryCount
   std::vector<TravellingVolume> volumes;
-  std::vector<HostMount> host_mounts;
   std::vector<std::string> obstacles;  ///< why it cannot be moved; empty: it can
   std::vector<std::string> notes;      ///< what will be another there
 };
 
-struct DescribeOptions {
-  OriginalLimits original;
-  /// Host mounts that are not shared may be copied.
-  bool may_copy_host_mounts = false;
-};
-
 /// `inspect` is the engine's answer to GET /containers/ID/json, of 20.10 to 28. The copy's
-/// environment gets FLOWCON_RESUME=1. Linear in its size.
+/// environment gets FLOWCON_RESUME=1. Limits are the user's: flowcond writes its own beside the
+/// engine. Linear in its size.
 /// Errors: larger than kMaxInspectBytes, not JSON, or without a valid id, name or image; the
 /// sentence names it. That something cannot be moved is no error but an obstacle.
-[[nodiscard]] Result<Description> describe(std::string_view inspect,
-                                           const DescribeOptions& options);
+[[nodiscard]] Result<Description> describe(std::string_view inspect);
 
 /// Why CRIU cannot move a container that would be created with `body`; empty: nothing is known to
 /// be in its way.

@@ -179,7 +179,7 @@ Async<Result<Movers::Proposal>> Movers::propose(MoveOrder order) {
   std::string wanted = order.container;
   Result<Seen> seen = co_await engine_.look(std::move(wanted));
   if (!seen) co_return seen.error();
-  Result<Description> described = describe(seen->inspect, {});
+  Result<Description> described = describe(seen->inspect);
   if (!described) co_return described.error();
   Proposal made;
   made.container = seen->id;

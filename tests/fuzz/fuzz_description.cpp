@@ -17,6 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace flowcon;
   using namespace flowcon::cluster::migration;
+  namespace json = boost::json;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto json = parse_json(text); json && json->is_object()) {
     const auto reasons = refusals(json->get_object(), {});
@@ -31,14 +32,16 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto again = parse_entry(render(*entry));
     if (!again || render(*again) != render(*entry)) std::abort();
   }
-  const auto made = describe(text, {});
+  const auto made = describe(text);
   if (!made) return 0;
   if (!is_object_name(made->name)) std::abort();
   for (const TravellingVolume& volume : made->volumes) {
     if (!is_object_name(volume.name) || !is_plain_path(volume.destination)) std::abort();
   }
-  for (const HostMount& mount : made->host_mounts) {
-    if (!mount.is_shared || !is_plain_path(mount.source)) std::abort();
+  const json::value body(made->body);
+  for (const auto& mount : list_of(member(body, "HostConfig"), "Mounts")) {
+    const bool is_bind = text_of(mount, "Type") == "bind";
+    if (is_bind && !is_plain_path(text_of(mount, "Source"))) std::abort();
   }
   (void)criu_obstacles(made->body);
   // What is sent is what arrives.

@@ -59,9 +59,6 @@ TEST_CASE("a container of Engine 20.10 is described as it was created") {
   REQUIRE(made.volumes.size() == 2);
   CHECK(made.volumes[1].name == "ckpt");
   CHECK(made.volumes[1].destination == "/ckpt");
-  REQUIRE(made.host_mounts.size() == 1);
-  CHECK(made.host_mounts[0].source == "/srv/data");
-  CHECK(made.host_mounts[0].is_shared);
 }
 
 TEST_CASE("a plain container's description says nothing that the engine would not say itself") {
@@ -86,19 +83,14 @@ TEST_CASE("a container of Engine 28 in a network of its own keeps its aliases, n
   CHECK(made.body.at("HostConfig").at("Mounts").as_array().size() == 4);
 }
 
-TEST_CASE("the limits that the user gave stand in the place of flowcond's") {
+TEST_CASE("the limits that the user gave go along") {
   Inspected inspected("20.10");
   inspected.host()["CpuShares"] = 77;
   inspected.host()["CpuQuota"] = 5000;
-  DescribeOptions options;
-  options.original.cpu_shares = 0;
-  options.original.cpu_quota_us = 150000;
-  options.original.nano_cpus = 2000000000;
-  const Description made = description_of(inspected, options);
+  const Description made = description_of(inspected);
   const json::object& host = made.body.at("HostConfig").as_object();
-  CHECK_FALSE(host.contains("CpuShares"));
-  CHECK(host.at("CpuQuota") == 150000);
-  CHECK(host.at("NanoCpus") == 2000000000);
+  CHECK(host.at("CpuShares") == 77);
+  CHECK(host.at("CpuQuota") == 5000);
   CHECK(host.at("Memory") == 536870912);
 }
 
@@ -136,18 +128,12 @@ TEST_CASE("what hangs on another container or on this host is an obstacle, in wo
         }) == "it is in more than one network");
 }
 
-TEST_CASE("a host's folder needs the user's word or a policy that allows a copy") {
+TEST_CASE("a host's folder needs the user's word") {
   Inspected inspected("20.10");
   inspected.config()["Labels"].as_object().erase("flowcon.mounts");
   CHECK(description_of(inspected).obstacles ==
         Words{"it mounts '/srv/data' of this host: label flowcon.mounts=shared says that the other "
               "host has it too"});
-  DescribeOptions options;
-  options.may_copy_host_mounts = true;
-  const Description made = description_of(inspected, options);
-  CHECK(made.obstacles == Words{});
-  REQUIRE(made.host_mounts.size() == 1);
-  CHECK_FALSE(made.host_mounts[0].is_shared);
 }
 
 TEST_CASE("mounts with names and paths that are none are obstacles") {
@@ -188,7 +174,7 @@ TEST_CASE("members that nobody knows are left out and said") {
 
 TEST_CASE("answers that are none of an engine's are errors that say why") {
   const auto error = [](const auto& text) {
-    const auto made = describe(text, {});
+    const auto made = describe(text);
     return made ? std::string("none") : made.error().message();
   };
   CHECK(error("").starts_with("the engine's answer on a container: "));

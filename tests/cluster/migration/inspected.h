@@ -28,17 +28,14 @@ class Inspected {
   boost::json::object& host() { return at("HostConfig"); }
   boost::json::object& config() { return at("Config"); }
 
-  [[nodiscard]] Result<Description> described(const DescribeOptions& options = {}) const {
-    return describe(render_json(value), options);
-  }
+  [[nodiscard]] Result<Description> described() const { return describe(render_json(value)); }
 
   boost::json::value value;
 };
 
 /// The Description of what can be described.
-[[nodiscard]] inline Description description_of(const Inspected& inspected,
-                                                const DescribeOptions& options = {}) {
-  const auto made = inspected.described(options);
+[[nodiscard]] inline Description description_of(const Inspected& inspected) {
+  const auto made = inspected.described();
   return made ? *made : Description{};
 }
 

@@ -2,9 +2,8 @@
 // `cluster` and `rebalance` against a daemon that knows canned answers.
 #include "cmd/docker-flowcon/cluster.h"
 
-#include "tests/cmd/docker-flowcon/plugin_fixture.h"
+#include "tests/cmd/docker-flowcon/daemon_fixture.h"
 #include "tests/support/catch.h"
-#include "tests/support/fake_daemon.h"
 #include "tests/support/golden.h"
 
 namespace flowcon::plugin {
@@ -28,18 +27,7 @@ constexpr const char* kCluster =
     R"("step":"transfer","error":"","bytes":1048576,"bytes_total":null,"rate":10,"seconds":3,)"
     R"("stopped_seconds":null,"ended":false}]})";
 
-class ClusterFixture {
- public:
-  Outcome run(std::vector<std::string> words) {
-    words.insert(words.begin(), "flowcon");
-    return run_words(words, {{"FLOWCON_SOCKET", folder.path() + "/s"}});
-  }
-
-  test::TempFolder folder;
-  test::FakeDaemon fake{folder.path() + "/s"};
-};
-
-TEST_CASE_METHOD(ClusterFixture, "cluster shows hosts, containers and moves") {
+TEST_CASE_METHOD(DaemonFixture, "cluster shows hosts, containers and moves") {
   fake.answer("GET /v1/cluster", 200, kCluster);
 
   test::check_golden("plugin/cluster.txt", run({"cluster"}).out);
@@ -49,13 +37,12 @@ TEST_CASE_METHOD(ClusterFixture, "cluster shows hosts, containers and moves") {
         "gpu1 5\ngpu2 2\ngpu3 <no value>\n");
 }
 
-TEST_CASE_METHOD(ClusterFixture, "a cluster without containers is its hosts") {
+TEST_CASE_METHOD(DaemonFixture, "a cluster without containers is its hosts") {
   fake.answer("GET /v1/cluster", 200, R"({"hosts":[{"name":"gpu1","state":"here"}]})");
   CHECK(run({"cluster"}).out.find("CONTAINER ") == std::string::npos);
 }
 
-TEST_CASE_METHOD(ClusterFixture,
-                 "rebalance shows what is moved; one that is refused is a failure") {
+TEST_CASE_METHOD(DaemonFixture, "rebalance shows what is moved; one that is refused is a failure") {
   fake.answer("POST /v1/rebalance", 200,
               R"({"moves":[{"container":"c0","name":"vae","from":"aa","from_name":"gpu1",)"
               R"("to":"bb","to_name":"gpu2","state":"begun","error":""},)"
@@ -70,7 +57,7 @@ TEST_CASE_METHOD(ClusterFixture,
   CHECK(fake.requests().back().body == R"({"dry_run":true})");
 }
 
-TEST_CASE_METHOD(ClusterFixture, "where nothing is to be moved it says so") {
+TEST_CASE_METHOD(DaemonFixture, "where nothing is to be moved it says so") {
   fake.answer("POST /v1/rebalance", 200, R"({"moves":[]})");
   const Outcome done = run({"rebalance", "--dry-run"});
   CHECK(done.status == 0);

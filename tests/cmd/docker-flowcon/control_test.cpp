@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // adopt, release and version against a daemon that knows canned answers.
-#include "tests/cmd/docker-flowcon/plugin_fixture.h"
+#include "tests/cmd/docker-flowcon/daemon_fixture.h"
 #include "tests/support/catch.h"
-#include "tests/support/fake_daemon.h"
 
 namespace flowcon::plugin {
 namespace {
 
-class ControlFixture {
- public:
-  Outcome run(std::vector<std::string> words) {
-    words.insert(words.begin(), "flowcon");
-    return run_words(words, {{"FLOWCON_SOCKET", folder.path() + "/s"}});
-  }
-
-  test::TempFolder folder;
-  test::FakeDaemon fake{folder.path() + "/s"};
-};
-
-TEST_CASE_METHOD(ControlFixture, "adopt sends what was said and prints the container") {
+TEST_CASE_METHOD(DaemonFixture, "adopt sends what was said and prints the container") {
   fake.answer("POST /v1/containers/vae/adopt", 200, R"({"id":"x","name":"vae"})");
 
   const Outcome plain = run({"adopt", "vae"});
@@ -35,7 +23,7 @@ TEST_CASE_METHOD(ControlFixture, "adopt sends what was said and prints the conta
       R"json({"metric":"loss","goal":"min","pattern":"loss=(\\S+)","weight":"2","floor":"0.1"})json");
 }
 
-TEST_CASE_METHOD(ControlFixture, "adopt fails with the daemon's sentence") {
+TEST_CASE_METHOD(DaemonFixture, "adopt fails with the daemon's sentence") {
   fake.answer("POST /v1/containers/vae/adopt", 409, R"({"error":"vae does not run"})");
 
   const Outcome outcome = run({"adopt", "vae"});
@@ -45,7 +33,7 @@ TEST_CASE_METHOD(ControlFixture, "adopt fails with the daemon's sentence") {
   CHECK(outcome.err == "vae does not run\n");
 }
 
-TEST_CASE_METHOD(ControlFixture, "release goes on after a container it cannot release") {
+TEST_CASE_METHOD(DaemonFixture, "release goes on after a container it cannot release") {
   fake.answer("POST /v1/containers/a/release", 200, R"({"id":"x","name":"a"})");
   fake.answer("POST /v1/containers/b/release", 404, R"({"error":"b is not under control"})");
   fake.answer("POST /v1/containers/c/release", 200, R"({"id":"x","name":"c"})");
@@ -57,13 +45,13 @@ TEST_CASE_METHOD(ControlFixture, "release goes on after a container it cannot re
   CHECK(outcome.err == "b is not under control\n");
 }
 
-TEST_CASE_METHOD(ControlFixture, "a container may be called as a command is") {
+TEST_CASE_METHOD(DaemonFixture, "a container may be called as a command is") {
   fake.answer("POST /v1/containers/status/release", 200, R"({"id":"x","name":"status"})");
 
   CHECK(run({"release", "status"}).out == "status\n");
 }
 
-TEST_CASE_METHOD(ControlFixture, "what cannot be a name never gets into a request") {
+TEST_CASE_METHOD(DaemonFixture, "what cannot be a name never gets into a request") {
   for (const std::string name : {"..", "a/b", "[a,b]", "", "a b", "a\r\nX: y", "-a", "a%2f"}) {
     const Outcome outcome = run({"release", "--", name});
 
@@ -73,7 +61,7 @@ TEST_CASE_METHOD(ControlFixture, "what cannot be a name never gets into a reques
   CHECK(fake.requests().empty());
 }
 
-TEST_CASE_METHOD(ControlFixture, "version shows both sides") {
+TEST_CASE_METHOD(DaemonFixture, "version shows both sides") {
   fake.answer("GET /v1/version", 200, R"({"version":"0.2.0","api":1})");
 
   CHECK(run({"version"}).out == "Client: docker-flowcon\n Version:      " FLOWCON_VERSION

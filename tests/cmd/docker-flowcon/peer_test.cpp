@@ -4,9 +4,8 @@
 
 #include "base/json.h"
 #include "cmd/docker-flowcon/peer_side.h"
-#include "tests/cmd/docker-flowcon/plugin_fixture.h"
+#include "tests/cmd/docker-flowcon/daemon_fixture.h"
 #include "tests/support/catch.h"
-#include "tests/support/fake_daemon.h"
 #include "tests/support/golden.h"
 
 namespace flowcon::plugin {
@@ -22,16 +21,13 @@ constexpr const char* kPeers =
     R"("version":null,"scores":{"pc":null},"usage":null,"draining":null,)"
     R"("error":"h3:2222 does not answer\u001b[2J"},7]})";
 
-class PeerFixture {
+class PeerFixture : public DaemonFixture {
  public:
   PeerFixture() { ::setenv("TZ", "UTC", 1); }
   Outcome run(std::vector<std::string> words) {
-    words.insert(words.begin(), {"flowcon", "peer"});
-    return run_words(words, {{"FLOWCON_SOCKET", folder.path() + "/s"}});
+    words.insert(words.begin(), "peer");
+    return DaemonFixture::run(std::move(words));
   }
-
-  test::TempFolder folder;
-  test::FakeDaemon fake{folder.path() + "/s"};
 };
 
 TEST_CASE_METHOD(PeerFixture, "peer ls shows who is reachable, since when, and what is wrong") {

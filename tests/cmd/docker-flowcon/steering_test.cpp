@@ -2,28 +2,19 @@
 // pause, resume, pin, unpin and set against a daemon that knows canned answers.
 #include "cmd/docker-flowcon/steering.h"
 
-#include "tests/cmd/docker-flowcon/plugin_fixture.h"
+#include "tests/cmd/docker-flowcon/daemon_fixture.h"
 #include "tests/support/catch.h"
-#include "tests/support/fake_daemon.h"
 
 namespace flowcon::plugin {
 namespace {
 
 using Words = std::vector<std::string>;
 
-class SteeringFixture {
+class SteeringFixture : public DaemonFixture {
  public:
-  Outcome run(Words words) {
-    words.insert(words.begin(), "flowcon");
-    return run_words(words, {{"FLOWCON_SOCKET", folder.path() + "/s"}});
-  }
-
   void accept(const std::string& target) {
     fake.answer("POST " + target, 200, R"({"id":"x","name":"vae"})");
   }
-
-  test::TempFolder folder;
-  test::FakeDaemon fake{folder.path() + "/s"};
 };
 
 TEST_CASE_METHOD(SteeringFixture,
