@@ -100,7 +100,7 @@ def next_step(options):
     total = len(real_plan.steps_of(made, done))
     left = real_plan.duration(real_plan.seconds_left(steps, real_plan.pace_of(done)))
     print(f"\n== {total - len(steps) + 1} of {total}: {step['id']}; about {left} left", file=sys.stderr, flush=True)
-    remembers = real_plan.policies_of(made["kind"])[step["policy"]["name"]][3]
+    remembers = real_plan.policies_of(made["kind"])[step["policy"]["name"]].remembers
     memory = "kept" if step["kind"] == "alone" else "copy" if remembers else "fresh"
     print("\t".join([step["id"], memory, *real_plan.daemon_options(made, step["policy"])]))
 
@@ -168,7 +168,7 @@ def predict(made, done, sim):
             stops = [move["stopped_seconds"] for move in run.get("moves", []) if move.get("stopped_seconds")]
             if stops:
                 words += ["--move-seconds", f"{statistics.median(stops):g}"]
-            remembers = real_plan.policies_of(made["kind"])[policy["name"]][3]
+            remembers = real_plan.policies_of(made["kind"])[policy["name"]].remembers
             jobs, curves = real_table.simulator_input(result["jobs"], alone, made["cores"], remembers)
             predicted[result["schedule"], result["repetition"], policy["id"]] = ask(sim, jobs, curves, words)
     return predicted

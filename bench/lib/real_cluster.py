@@ -119,7 +119,7 @@ def describe(step, watch, seen, begin):
     for planned in step["jobs"]:
         job = next(one for one in seen["jobs"] if one["name"] == planned["name"])
         engine, container = watch.jobs[planned["name"]]["last"]
-        losses = losses_of(log_of(Engine(engine), container), begin + planned["arrival"])
+        losses = losses_of(log_of(Engine(engine), container), begin + planned["arrival"], planned["epochs"])
         if not losses:
             raise SystemExit(f"{planned['name']} printed no loss")
         at_90 = first_at_90(losses)

@@ -13,7 +13,7 @@ import urllib.parse
 import machine
 import processes
 from real_logs import first_at_90, losses_of, seconds, speed_of
-from real_plan import TRAININGS
+from real_plan import command_of
 
 LABEL = "docker-flowcon.bench"
 LOOK = 0.1
@@ -23,8 +23,7 @@ SPARE = 120
 
 
 def create(engine, step, job, image, examples):
-    script, arguments, _ = TRAININGS[job["model"]]
-    body = {"Image": image, "Cmd": ["python3", f"/examples/{script}", *arguments],
+    body = {"Image": image, "Cmd": command_of(job["model"], step["policy"]),
             "Env": [f"EPOCHS={job['epochs']}"],
             "Labels": {LABEL: step["id"], "flowcon.enable": "true"},
             "HostConfig": {"NetworkMode": "none", "Binds": [f"{examples}:/examples:ro"]}}
@@ -141,7 +140,7 @@ class Step:
         job = running.job
         state = self.engine.inspect(running.container)["State"]
         started, finished = (seconds(state[key]) - wall for key in ("StartedAt", "FinishedAt"))
-        losses = losses_of(log_of(self.engine, running.container), wall + job["arrival"])
+        losses = losses_of(log_of(self.engine, running.container), wall + job["arrival"], job["epochs"])
         if not losses:
             raise SystemExit(f"{job['name']} printed no loss")
         at_90 = first_at_90(losses)

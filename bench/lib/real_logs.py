@@ -24,15 +24,13 @@ def progress_of(line):
     return (done - 1 + int(step[1]) / int(step[2]) if step else float(done)), total
 
 
-def losses_of(log, begin):
-    """[[seconds since `begin`, epochs done, loss], ...] of a log with the engine's times before its lines."""
-    found = []
-    for line in log.splitlines():
-        time, _, words = line.partition(" ")
-        loss, progress = LOSS.search(words), progress_of(words)
-        if loss and progress:
-            found.append([round(seconds(time) - begin, 3), round(progress[0], 4), float(loss[1])])
-    return found
+def losses_of(log, begin, epochs):
+    """[[seconds since `begin`, epochs done, loss], ...] of a log with the engine's times before its lines. Lines
+    that do not say how far the training is are taken to share its `epochs` evenly."""
+    lines = [(time, float(loss[1]), progress_of(words)) for time, _, words in (line.partition(" ") for line in log.splitlines())
+             for loss in [LOSS.search(words)] if loss]
+    return [[round(seconds(time) - begin, 3), round(progress[0] if progress else epochs * at / len(lines), 4), loss]
+            for at, (time, loss, progress) in enumerate(lines, 1)]
 
 
 def first_at_90(losses):

@@ -11,9 +11,19 @@ says where it belongs.
 import csv
 import math
 import random
+import typing
 
 EPOCHS_LEAST = 2
 START_SECONDS = 12  # around each run: engine, daemon, waiting for quiet
+
+# A training behind it prints "epoch 3" where it printed "epoch 3/20".
+UNCOUNTED = """import re, runpy, sys
+write = sys.stdout.write
+sys.stdout.write = lambda text: write(re.sub(r"(\\d+)/\\d+", r"\\1", text))
+del sys.argv[0]
+sys.path.insert(0, "/examples")
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
 
 # What stands for each model of the schedules: script, arguments, and epochs that tell its speed. TensorFlow is
 # not among Debian's packages; where it was published, the same training in another size stands for it.
@@ -37,20 +47,31 @@ MOVES = ["speculate=on", "rebalance=on", "rebalance-idle=on"]
 # Between hosts alone: no limit on CPU, so that every job of a host is alike, as SpeCon has it.
 NO_CPU = ["resources=memory"]
 
-# name -> (options of flowcond, name in the simulator, has alpha and interval, remembers earlier runs)
+
+class Policy(typing.NamedTuple):
+    """`options` of flowcond, `simulated`: its name in the simulator, `has_grid`: alpha and interval, `remembers`
+    that each training has run alone, `counts`: the trainings print how far they are."""
+    options: list
+    simulated: str | None
+    has_grid: bool = False
+    remembers: bool = False
+    counts: bool = True
+
+
 HOST_POLICIES = {
-    "free": (WATCHES, "free", False, False),
-    "flowcon": (PUBLISHED, "flowcon", True, False),
-    "flowcon-weight": (FLOWCON, "flowcon-weight", True, False),
-    "milestone": (MILESTONE, "milestone", False, False),
-    "milestone-remembers": (MILESTONE, "milestone", False, True),
+    "free": Policy(WATCHES, "free"),
+    "flowcon": Policy(PUBLISHED, "flowcon", has_grid=True),
+    "flowcon-weight": Policy(FLOWCON, "flowcon-weight", has_grid=True),
+    "milestone": Policy(MILESTONE, "milestone"),
+    "milestone-remembers": Policy(MILESTONE, "milestone", remembers=True),
+    "milestone-uncounted": Policy(MILESTONE, "milestone", counts=False),
 }
 CLUSTER_POLICIES = {
-    "free": (NO_CPU + STAYS, "free", False, False),
-    "specon": (NO_CPU + MOVES, "specon", False, False),
-    "milestone": (MILESTONE + STAYS, "milestone", False, False),
-    "specon-milestone": (MILESTONE + MOVES, None, False, False),
-    "balance": (MILESTONE + MOVES + ["cluster-policy=balance"], "balance", False, False),
+    "free": Policy(NO_CPU + STAYS, "free"),
+    "specon": Policy(NO_CPU + MOVES, "specon"),
+    "milestone": Policy(MILESTONE + STAYS, "milestone"),
+    "specon-milestone": Policy(MILESTONE + MOVES, None),
+    "balance": Policy(MILESTONE + MOVES + ["cluster-policy=balance"], "balance"),
 }
 
 
@@ -65,12 +86,19 @@ def grid(kind, names, alphas, intervals):
         known = policies_of(kind)
         if name not in known:
             raise ValueError(f"there is no policy {name}; known: {', '.join(known)}")
-        if not known[name][2]:
+        if not known[name].has_grid:
             made.append({"id": name, "name": name})
             continue
         made += [{"id": f"{name}-a{alpha:g}-i{interval:g}", "name": name, "alpha": alpha, "interval": interval}
                  for alpha in alphas for interval in intervals]
     return made
+
+
+def command_of(model, policy):
+    """What a training's container runs."""
+    script, arguments, _ = TRAININGS[model]
+    before = [] if HOST_POLICIES[policy["name"]].counts else ["-c", UNCOUNTED]
+    return ["python3", *before, f"/examples/{script}", *arguments]
 
 
 def scaled(seconds, scale):
@@ -80,8 +108,7 @@ def scaled(seconds, scale):
 
 def daemon_options(plan, policy):
     """flowcond's options, "name=value", for a policy of grid()."""
-    options, _, _, _ = policies_of(plan["kind"])[policy["name"]]
-    made = [*options, f"observe={scaled(5, plan['scale']):g}"]
+    made = [*policies_of(plan["kind"])[policy["name"]].options, f"observe={scaled(5, plan['scale']):g}"]
     made.append(f"interval={scaled(policy.get('interval', 20), plan['scale']):g}")
     if "alpha" in policy:
         made.append(f"alpha={policy['alpha']:g}")

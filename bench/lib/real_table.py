@@ -232,9 +232,10 @@ def simulator_input(jobs, alone, host_cores, remembers):
 
 def simulator_words(plan, policy):
     """Options of `flowcon-sim run` for a policy; None where the simulator has none that is it."""
-    _, name, _, _ = policies_of(plan["kind"])[policy["name"]]
-    if name is None:
+    known = policies_of(plan["kind"])[policy["name"]]
+    if known.simulated is None:
         return None
+    name = known.simulated
     scale = plan["scale"]
     words = ["--policy", name if name == "free" else f"free,{name}", "--format", "json",
              "--interval", f"{max(1.0, policy.get('interval', 20) * scale):g}", "--observe", f"{max(1.0, 5 * scale):g}",
@@ -242,4 +243,6 @@ def simulator_words(plan, policy):
              "--contention", f"{plan.get('contention', 0):g}"]
     if plan["kind"] == "cluster":
         words += ["--categorise-interval", f"{max(1.0, 30 * scale):g}", "--rebalance-idle"]
+    if not known.counts:
+        words += ["--counters", "none"]
     return words + (["--alpha", f"{policy['alpha']:g}"] if "alpha" in policy else [])

@@ -74,6 +74,17 @@ class Plan(unittest.TestCase):
         self.assertRaises(ValueError, plan.grid, "host", ["specon"], [1], [1])
         self.assertRaises(ValueError, plan.grid, "cluster", ["flowcon"], [1], [1])
 
+    def test_a_training_behind_the_filter_prints_no_total(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "training.py")
+            with open(script, "w", encoding="utf-8") as file:
+                file.write("import sys\nif __name__ == '__main__':\n    print(f'epoch 3/20 step 4/5 loss={sys.argv[1]}', flush=True)\n")
+            command = plan.command_of("gru", {"name": "milestone-uncounted"})
+            self.assertEqual(command[-1], "/examples/char_gru.py")
+            done = subprocess.run([sys.executable, *command[1:-1], script, "0.5"], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout, "epoch 3 step 4 loss=0.5\n")
+        self.assertEqual(plan.command_of("vae-tensorflow", OURS), ["python3", "/examples/vae_digits.py", "--hidden", "512"])
+
     def test_policies_of_a_repetition_have_the_same_jobs_and_their_order_alternates(self):
         made = a_plan()
         steps = plan.runs(made, calibrated(made))
@@ -181,8 +192,13 @@ class Logs(unittest.TestCase):
                "2026-01-01T00:00:06Z [5/60] loss=0.3844\n"
                "2026-01-01T00:00:07Z sample: loss of 3/4\n")
         begin = logs.seconds("2026-01-01T00:00:00Z")
-        self.assertEqual(logs.losses_of(log, begin), [[2.0, 1.0, 42.1875], [3.0, 2.0, 2.2801], [4.0, 2.25, 4.06],
-                                                      [5.0, 4.0, 2.2236], [6.0, 5.0, 0.3844]])
+        self.assertEqual(logs.losses_of(log, begin, 60), [[2.0, 1.0, 42.1875], [3.0, 2.0, 2.2801], [4.0, 2.25, 4.06],
+                                                          [5.0, 4.0, 2.2236], [6.0, 5.0, 0.3844]])
+
+    def test_lines_without_a_count_share_the_epochs(self):
+        log = "2026-01-01T00:00:02Z Epoch 1 loss: 4\n2026-01-01T00:00:03Z Epoch 2 loss: 2\n"
+        begin = logs.seconds("2026-01-01T00:00:00Z")
+        self.assertEqual(logs.losses_of(log, begin, 8), [[2.0, 4.0, 4.0], [3.0, 8.0, 2.0]])
 
     def test_90_percent_of_the_way_from_the_first_to_the_least(self):
         self.assertEqual(logs.first_at_90([[1, 1, 10.0], [2, 2, 1.1], [3, 3, 0.9], [4, 4, 0.0], [5, 5, 3.0]])[0], 3)
@@ -296,6 +312,8 @@ class Table(unittest.TestCase):
         words = table.simulator_words(self.plan, {"name": "flowcon", "alpha": 0.03, "interval": 40})
         self.assertEqual(words[words.index("--interval") + 1], "4")
         self.assertEqual(words[words.index("--policy") + 1], "free,flowcon")
+        words = table.simulator_words(self.plan, {"name": "milestone-uncounted"})
+        self.assertEqual(words[-2:], ["--counters", "none"])
         words = table.simulator_words({**self.plan, "kind": "cluster"}, {"name": "specon"})
         self.assertEqual(words[words.index("--categorise-interval") + 1], "3")
         self.assertIn("--rebalance-idle", words)
