@@ -64,9 +64,6 @@ class Moves {
   /// Begins a move; returns its id once the journal has it. The rest is done beside. Errors: no
   /// such container, it cannot be moved (all reasons), it is on the move, no such host.
   virtual ctrl::Async<Result<std::string>> begin(MoveOrder order) = 0;
-  /// Every reason why the container would not be moved, those of the target too, in words; empty:
-  /// none is known. Changes nothing. Errors: no such container or host, no answer.
-  virtual ctrl::Async<Result<std::vector<std::string>>> obstacles(MoveOrder order) = 0;
   /// May the policy move it: does its label say how?
   [[nodiscard]] virtual bool is_movable(const std::string& id) const = 0;
   /// Is this container of this host (full id) on the move, from here or to here?

@@ -187,6 +187,7 @@ Async<Result<Movers::Proposal>> Movers::propose(MoveOrder order) {
   Plan& plan = made.plan;
   std::vector<std::string>& against = made.obstacles;
   against = described->obstacles;
+  made.notes = described->notes;
   const std::optional<ctrl::Settings> known = host_.settings_of(seen->id);
   const ctrl::Settings settings = known ? *known : ctrl::parse_labels(seen->labels);
   if (settings.migrate == ctrl::Migrate::no)
@@ -304,19 +305,17 @@ Async<Result<std::vector<std::string>>> Movers::judge(std::string name, Plan pla
   co_return reasons;
 }
 
-Async<Result<std::vector<std::string>>> Movers::obstacles(MoveOrder order) {
+Async<Result<Movers::Proposal>> Movers::rehearse(MoveOrder order) {
   const Result<Neighbour> target = neighbour(order.target);
   if (!target) co_return target.error();
   Result<Proposal> proposal = co_await propose(std::move(order));
-  if (!proposal) co_return proposal.error();
-  std::vector<std::string> reasons = proposal->obstacles;
-  if (proposal->plan.image.id.empty()) co_return reasons;
+  if (!proposal || proposal->plan.image.id.empty()) co_return proposal;
+  Proposal asked = *proposal;
   std::string id = target->id;
-  Result<std::vector<std::string>> theirs =
-      co_await ask_target(std::move(*proposal), std::move(id));
+  Result<std::vector<std::string>> theirs = co_await ask_target(std::move(asked), std::move(id));
   if (!theirs) co_return theirs.error();
-  reasons.insert(reasons.end(), theirs->begin(), theirs->end());
-  co_return reasons;
+  proposal->obstacles.insert(proposal->obstacles.end(), theirs->begin(), theirs->end());
+  co_return proposal;
 }
 
 Async<Result<std::string>> Movers::begin(MoveOrder order) {
@@ -356,6 +355,9 @@ Async<Result<std::string>> Movers::begin(MoveOrder order) {
   ctrl::log::info("move " + move->entry.id.substr(0, 8) + " of container " +
                   printable(move->entry.name, 80) + " to " + target->name + " begins (" +
                   cluster::name(move->plan.cause) + ", " + name(move->entry.method) + ")");
+  for (const std::string& note : proposal->notes) {
+    ctrl::log::info("move " + move->entry.id.substr(0, 8) + ": " + note);
+  }
   launch(move);
   co_return move->entry.id;
 }

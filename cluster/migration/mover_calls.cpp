@@ -376,11 +376,10 @@ Async<Response> Movers::migrate(std::string name, std::string body) {
   json::object out;
   out["host"] = target->name;
   if (is_dry) {
-    Result<std::vector<std::string>> against = co_await obstacles(std::move(order));
-    if (!against) co_return failure(status_of(against.error()), against.error().what);
-    json::array list;
-    for (const std::string& one : *against) list.emplace_back(one);
-    out["obstacles"] = std::move(list);
+    Result<Proposal> proposal = co_await rehearse(std::move(order));
+    if (!proposal) co_return failure(status_of(proposal.error()), proposal.error().what);
+    out["obstacles"] = json::array(proposal->obstacles.begin(), proposal->obstacles.end());
+    out["notes"] = json::array(proposal->notes.begin(), proposal->notes.end());
     co_return answer_with(out);
   }
   Result<std::string> id = co_await begin(std::move(order));

@@ -95,7 +95,6 @@ class Movers : public Mover {
   Movers(ctrl::LocalHost& host, Network& network, Lives& lives);
 
   ctrl::Async<Result<std::string>> begin(MoveOrder order) override;
-  ctrl::Async<Result<std::vector<std::string>>> obstacles(MoveOrder order) override;
   [[nodiscard]] bool is_movable(const std::string& id) const override;
   [[nodiscard]] bool is_moving(const std::string& id) const override;
   [[nodiscard]] std::int64_t reserved() const override;
@@ -153,8 +152,12 @@ class Movers : public Mover {
     Method method = Method::app;
     Plan plan;
     std::vector<std::string> obstacles;
+    std::vector<std::string> notes;  ///< what will be another there
   };
+  /// What is against it here.
   ctrl::Async<Result<Proposal>> propose(MoveOrder order);
+  /// Here and on the target. Changes nothing.
+  ctrl::Async<Result<Proposal>> rehearse(MoveOrder order);
   ctrl::Async<Result<std::vector<std::string>>> ask_target(Proposal proposal, std::string target);
   ctrl::Async<Result<std::vector<std::string>>> judge(std::string name, Plan plan);
   [[nodiscard]] Result<Neighbour> neighbour(const std::string& name) const;

@@ -121,11 +121,13 @@ int follow(const Session& session, const DaemonClient& daemon, const std::string
   }
 }
 
-int tell_obstacles(const Session& session, const json::value& answer) {
+int tell_rehearsal(const Session& session, const json::value& answer) {
   const std::string host = printable(text_of(member(answer, "host")), 255);
   const json::array& obstacles = list_of(member(answer, "obstacles"));
-  for (const json::value& one : obstacles) {
-    session.terminal.err << printable(text_of(one), 500) << "\n";
+  for (const json::array* list : {&obstacles, &list_of(member(answer, "notes"))}) {
+    for (const json::value& one : *list) {
+      session.terminal.err << printable(text_of(one), 500) << "\n";
+    }
   }
   if (!obstacles.empty()) return kFailed;
   session.terminal.out << host << "\n";
@@ -196,7 +198,7 @@ int run_migrate(const Session& session, const MigrateOptions& options) {
   if (!target) return report(session.terminal, target.error());
   const auto answer = daemon.post_newer(*target, body_of(options));
   if (!answer) return report(session.terminal, answer.error());
-  if (options.dry_run) return tell_obstacles(session, *answer);
+  if (options.dry_run) return tell_rehearsal(session, *answer);
   const std::string host = text_of(member(*answer, "host"));
   if (options.detach) {
     session.terminal.out << printable(text_of(member(*answer, "name")), 255) << "\n";

@@ -144,9 +144,6 @@ class FakeMoves : public Moves {
     moves_.push_back({id, order.container, name(order.cause), "transfer", false, {}});
     co_return id;
   }
-  ctrl::Async<Result<std::vector<std::string>>> obstacles(MoveOrder) override {
-    co_return std::vector<std::string>();
-  }
   [[nodiscard]] bool is_movable(const std::string& id) const override {
     return fixed_.count(id) == 0;
   }

@@ -202,6 +202,9 @@ check "a name that is taken there" refused "is called" h1 job h2
 check "  --dry-run says so too" refused "is called" h1 job h2 --dry-run
 check "  the job goes on" stays job
 must on h2 docker rm job
+must on h1 docker create -i --name asks "$IMAGE_SMALL" true
+check "  and it says what the copy would not have" refused "left out: StdinOnce" h1 asks h2 --dry-run
+must on h1 docker rm asks
 check "a host that nobody knows" refused "there is no peer h9" h1 job h9
 check "an option is no host" not move h1 job -- -oProxyCommand=id
 check "a container that is none" refused "no container is called" h1 nobody h2
