@@ -2,6 +2,7 @@
 #include "cluster/policy/steer.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -9,6 +10,7 @@ namespace flowcon::cluster::policy {
 namespace {
 
 constexpr double kLeast = 1e-9;
+constexpr std::size_t kSources = 16;  // hosts that are asked for a move before there is none
 
 // A host's jobs, shortest first, and what comes of serving them so.
 class Queue {
@@ -71,9 +73,26 @@ class Steering {
 
   // The next move, done; false where none is worth it.
   bool step(SteerDecision& decision) {
-    const auto last = [](const Queue::Ends& a, const Queue::Ends& b) { return a.last < b.last; };
-    const auto busiest = std::max_element(ends_.begin(), ends_.end(), last);
-    const auto from = static_cast<std::size_t>(busiest - ends_.begin());
+    std::vector<std::size_t> order(ends_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
+      return ends_[a].last > ends_[b].last;
+    });
+    order.resize(std::min(order.size(), kSources));
+    return std::any_of(order.begin(), order.end(),
+                       [&](std::size_t from) { return step_from(from, decision); });
+  }
+
+ private:
+  struct Choice {
+    SteeredJob job;
+    std::size_t to = 0;
+    Queue::Ends source;
+    Queue::Ends target;
+    double gain = 0;
+  };
+
+  bool step_from(std::size_t from, SteerDecision& decision) {
     std::optional<Choice> best;
     for (const SteeredJob& job : queues_[from].jobs()) {
       if (!job.may_move || job.moves >= state_.max_moves || moved_.contains(job.id)) continue;
@@ -92,15 +111,6 @@ class Steering {
     ends_[best->to] = best->target;
     return true;
   }
-
- private:
-  struct Choice {
-    SteeredJob job;
-    std::size_t to = 0;
-    Queue::Ends source;
-    Queue::Ends target;
-    double gain = 0;
-  };
 
   void consider(const SteeredJob& job, std::size_t from, std::size_t to, const Queue::Ends& left,
                 std::optional<Choice>& best) const {

@@ -44,8 +44,9 @@ struct SteerDecision {
 /// A host is taken to serve its jobs shortest first. Moves are found one by one, at most one for
 /// each host: from the host that is busy longest (the work on it over its cores, or its longest job
 /// alone), to any other, the one that makes the sum of all ends and that of the two hosts' ends
-/// least, as long as neither is busy longer than the first one was and the gain is there.
-/// O(hosts^2 + hosts * containers) in all but odd cases; the same state gives the same moves.
+/// least, as long as neither is busy longer than the first one was and the gain is there. Where the
+/// busiest has none, the next one is asked, sixteen at most: one job without end is no reason that
+/// all others wait. O(containers of a host * containers) a move; the same state, the same moves.
 [[nodiscard]] SteerDecision decide_steer(const SteerState& state);
 
 }  // namespace flowcon::cluster::policy

@@ -38,6 +38,18 @@ TEST_CASE("one job alone stays where it is") {
   CHECK(decide_steer(two_hosts({job("a", 8000)}, {})).moves.empty());
 }
 
+TEST_CASE("a job without end on one host is no reason that the others wait") {
+  SteerState state = two_hosts({job("server", 1e6)}, {});
+  state.hosts[1].jobs = {job("a", 800), job("b", 800), job("c", 800), job("d", 800)};
+  state.hosts.push_back({"h3", 8, {}});
+  const auto decision = decide_steer(state);
+  REQUIRE_FALSE(decision.moves.empty());
+  for (const Move& move : decision.moves) {
+    CHECK(move.from == "h2");
+    CHECK(move.to == "h3");
+  }
+}
+
 TEST_CASE("what a move would win has to be more than it costs") {
   // Two of 1 s each: the second would end at 1 + 5 instead of 2.
   CHECK(decide_steer(two_hosts({job("a", 8), job("b", 8)}, {})).moves.empty());
