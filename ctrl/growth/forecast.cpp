@@ -42,7 +42,8 @@ std::vector<WorkPoint> smoothed(const std::vector<WorkPoint>& values, std::size_
 
 // CPU seconds for one whole, by the last counts; empty where they do not tell, as lines that a job
 // brings along from another host do not: all of them stand where it began here.
-std::optional<double> pace_of(const std::vector<WorkPoint>& counts, double startup) {
+std::optional<double> pace_of(const Track& track, double startup) {
+  const std::vector<WorkPoint>& counts = track.counts();
   const std::size_t first = counts.size() > kLastCounts ? counts.size() - kLastCounts : 0;
   std::vector<double> slopes;
   for (std::size_t i = first; i < counts.size(); ++i) {
@@ -52,9 +53,9 @@ std::optional<double> pace_of(const std::vector<WorkPoint>& counts, double start
     }
   }
   if (slopes.empty()) {
-    // One count: the work so far made it, but for what was done before the first step.
+    // One count: the work since its beginning made it, but for what was done before the first step.
     if (counts.empty() || !(counts.back().value > 0)) return std::nullopt;
-    const double work = counts.back().work;
+    const double work = counts.back().work - track.begun();
     slopes.push_back((work - std::min(kMostStartup * work, startup)) / counts.back().value);
   }
   const double pace = median(slopes);
@@ -66,7 +67,7 @@ std::optional<double> left_by_counter(const Track& track, double least, Chances&
   if (track.is_cyclic() || counts.empty()) return std::nullopt;
   if (kept.pace_version != track.version()) {
     kept.pace_version = track.version();
-    kept.pace = pace_of(counts, kStartup * least);
+    kept.pace = pace_of(track, kStartup * least);
   }
   const std::optional<double> pace = kept.pace;
   if (!pace) return std::nullopt;

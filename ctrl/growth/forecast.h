@@ -70,6 +70,9 @@ struct Forecast {
   double open90 = 1;  ///< the chance that 90 % are still to come, 0..1
 };
 
+/// Times the least work: a job that used less is not known by its age.
+inline constexpr double kKnownByAge = 10;
+
 /// The work that is left, alone. Units: CPU seconds.
 struct WorkLeft {
   Basis basis = Basis::age;

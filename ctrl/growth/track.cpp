@@ -16,6 +16,8 @@ constexpr double kUsesAll = 0.85;
 // otherwise belongs to a job that was begun again.
 constexpr double kCycleEnd = 0.85;
 constexpr double kCycleBegin = 0.15;
+constexpr double kSameTop = 0.02;  // it falls from the same share again: a cycle, whatever it is
+constexpr int kCycles = 2;
 
 // The last one stays; of the others every second.
 void thin(std::vector<WorkPoint>& points) {
@@ -44,7 +46,7 @@ void Track::look(const TrackLook& now, const std::vector<Sample>& fresh) {
     return used_ + gained * std::clamp((time - time_) / elapsed, 0.0, 1.0);
   };
   for (const Sample& sample : fresh) {
-    if (std::isfinite(sample.value)) values_.push_back({work_at(sample.time), sample.value});
+    if (std::fabs(sample.value) <= kMostValue) values_.push_back({work_at(sample.time), sample.value});
     thin(values_);
     ++version_;
   }
@@ -73,6 +75,9 @@ void Track::count(double done, double work) {
     if (done == last) return;
     if (done < last) {
       if (last > kCycleEnd && done < kCycleBegin) ++cycles_;
+      if (top_ && std::fabs(last - *top_) <= kSameTop) cycles_ = std::max(cycles_, kCycles);
+      top_ = last;
+      begun_ = counts_.back().work;
       counts_.clear();
     }
   }

@@ -33,11 +33,16 @@ class Track {
  public:
   /// Values and counts that are kept; beyond, every second one goes.
   static constexpr std::size_t kMaxPoints = 96;
+  /// The squares of greater values would be no numbers.
+  static constexpr double kMostValue = 1e150;
 
   /// `fresh`: the values printed since the look before, in order of time. Each is put at the CPU
-  /// time of its moment, by a straight line between the two looks. Values that are not finite are
-  /// left out. CPU time that went back is another container: all is forgotten.
+  /// time of its moment, by a straight line between the two looks. Values that are not finite, or
+  /// beyond kMostValue, are left out. CPU time that went back is another container: all is forgotten.
   void look(const TrackLook& now, const std::vector<Sample>& fresh);
+
+  /// The clock of `time` was set, or it went on while the machine slept: it is `seconds` ahead.
+  void follow_clock(double seconds) { time_ += seconds; }
 
   /// Forgets the values: another metric was chosen.
   void forget_values() {
@@ -48,11 +53,14 @@ class Track {
   [[nodiscard]] const std::vector<WorkPoint>& values() const { return values_; }
   /// Since the job last began at its beginning again; work as in values().
   [[nodiscard]] const std::vector<WorkPoint>& counts() const { return counts_; }
+  /// Work at which the counter last began again; 0 where it never did.
+  [[nodiscard]] double begun() const { return begun_; }
   /// Grows with every value and every count.
   [[nodiscard]] std::size_t version() const { return version_; }
   /// CPU seconds used by the last look.
   [[nodiscard]] double used() const { return used_; }
-  /// The counter starts over and over: it counts within an epoch, not to the end.
+  /// The counter starts over and over, from its end or from the same share twice: it counts within
+  /// an epoch, not to the end.
   [[nodiscard]] bool is_cyclic() const { return cycles_ >= 2; }
   /// Cores that it can use, where it was seen to leave some of what it was guaranteed.
   [[nodiscard]] std::optional<double> width() const;
@@ -71,6 +79,8 @@ class Track {
   double widest_ = 0;
   bool is_narrow_ = false;
   int cycles_ = 0;
+  double begun_ = 0;
+  std::optional<double> top_;  // of the counter, before it last fell
 };
 
 }  // namespace flowcon::ctrl::growth

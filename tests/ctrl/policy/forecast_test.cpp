@@ -65,6 +65,56 @@ TEST_CASE("a counter that runs from begin to end again and again is none of the 
   CHECK(forecast_of(track, Goal::min, {}, 1).basis == Basis::age);
 }
 
+TEST_CASE("a counter that falls from the same share twice is none of the whole job") {
+  // "step 20/100 ... 100/100" never falls below a fifth, "epoch 30/100 ... 90/100" not from the end.
+  for (const auto& [first, step] : {std::pair{0.2, 0.2}, std::pair{0.3, 0.3}}) {
+    std::vector<std::pair<double, double>> seen;
+    double work = 0;
+    for (int epoch = 0; epoch < 3; ++epoch) {
+      for (double done = first; done < 1.01; done += step) {
+        seen.emplace_back(work += 10, std::min(done, 1.0));
+      }
+    }
+    CHECK(counted(seen).is_cyclic());
+  }
+}
+
+TEST_CASE("a job that was begun again is not slower for what it did before") {
+  // 10,000 CPU seconds for nothing, then 100 for the first fifth.
+  const Track track = counted({{9000, 0.5}, {10000, 0.6}, {10000, 0.0}, {10100, 0.2}});
+  CHECK(left_of(track) == Approx(400));
+  const Track one = counted({{9000, 0.5}, {10000, 0.6}, {10100, 0.2}});
+  CHECK(left_of(one) == Approx(400).margin(100));
+}
+
+TEST_CASE("values whose squares are no numbers are left out") {
+  Track track;
+  track.look({0, 0, 0, {}}, {});
+  const std::vector<double> values{0.91e308, -0.9e308, 1e200, 5, 4, 3, 2, 1};
+  double time = 0;
+  for (const double value : values) {
+    ++time;
+    track.look({time, time, 0, time / 100}, {{time, value}});
+  }
+  CHECK(track.values().size() == 5);
+  const Forecast forecast = forecast_of(track, Goal::min, {}, 1);
+  CHECK(std::isfinite(forecast.left90.value_or(0)));
+  CHECK(std::isfinite(forecast.open90));
+}
+
+TEST_CASE("a clock that was set changes no rate") {
+  for (const double jump : {-3600.0, 8 * 3600.0}) {
+    Track track;
+    track.look({1000, 0, 0, {}}, {});
+    track.look({1010, 20, 0, {}}, {});
+    track.follow_clock(jump);
+    track.look({1020 + jump, 40, 0, {}}, {{1015 + jump, 1.0}});
+    CHECK(track.widest() == Approx(2));
+    REQUIRE(track.values().size() == 1);
+    CHECK(track.values()[0].work == Approx(30));
+  }
+}
+
 TEST_CASE("without a counter earlier runs tell, and without those the age") {
   Track track;
   track.look({0, 0, 0, {}}, {});
