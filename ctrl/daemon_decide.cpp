@@ -127,7 +127,10 @@ void Daemon::follow_clock(Moment now) {
   if (std::fabs(jump) < kClockJump) return;
   log::event(log::Event::clock_jumped, "the clock jumped by " + render_number(std::round(jump)) +
                                            " s, or the machine slept: growth is measured anew");
-  for (auto& [id, job] : jobs_) job.has_anchor = false;
+  for (auto& [id, job] : jobs_) {
+    job.has_anchor = false;
+    job.track.follow_clock(jump);
+  }
 }
 
 policy::ExecutorState Daemon::executor_state(Resource resource) const {
@@ -223,6 +226,7 @@ void Daemon::grant_all(Moment now) {
     const std::string reason = job.control.pin ? "pinned" : job.reason;
     log::limit_change({job.container.name, id, before, job.cpu.granted, reason, config_.dry_run});
   }
+  note_guarantees();
 }
 
 // A resource that is not to be limited keeps its originals.

@@ -78,6 +78,7 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
   job.control = control_of(container.id);
   job.settings = with_values(settings, job.control);
   job.silent_since = job.admitted = now.wall;
+  job.arrived = now.steady - std::max(0.0, now.wall - job.begun());
   if (!settings.enabled) {
     job.unsupported = "not under control: flowcon.enable is neither true nor false";
   } else if (const Result<LogChoice> log = choose_log(container, settings); !log) {

@@ -17,11 +17,6 @@ namespace {
 // Where our jobs use less of the host together, something else may be what one of them waits for.
 constexpr double kBusy = 0.9;
 
-// The engine does not always say when.
-double begun(const Job& job) {
-  return job.container.started > 0 ? job.container.started : job.admitted;
-}
-
 std::string whole(double number) { return render_number(std::round(number)); }
 
 std::string reason_for(const policy::Ranked& ranked, const policy::MilestoneMember& member,
@@ -71,7 +66,7 @@ void Daemon::follow_tracks(Moment now) {
     const double seconds = static_cast<double>(job.reading.cpu_ns) / 1e9;
     // What it printed before the first look it printed since it began.
     if (!job.has_track) {
-      job.track.look({std::min(begun(job), now.wall), 0, 0, {}}, {});
+      job.track.look({std::min(job.begun(), now.wall), 0, 0, {}}, {});
       job.has_track = true;
     }
     growth::TrackLook look{now.wall, seconds, 0, {}};
@@ -98,21 +93,24 @@ void Daemon::follow_tracks(Moment now) {
 }
 
 policy::PlannedJob Daemon::planned(const Job& job) const {
-  return {job.id(), training_of(job.container), begun(job), job.goal, &job.track};
+  return {job.id(), training_of(job.container), job.arrived, job.goal, &job.track};
 }
 
 std::optional<JobForecast> Daemon::forecast(const std::string& id) const {
   const auto found = jobs_.find(id);
   if (found == jobs_.end() || !found->second.has_track || !planner_) return std::nullopt;
   const Job& job = found->second;
-  const double left = planner_->forecast(planned(job)).left;
-  return std::isfinite(left) ? std::optional(JobForecast{left, job.track.width()}) : std::nullopt;
+  const growth::Forecast expected = planner_->forecast(planned(job));
+  const double known = growth::kKnownByAge * policy::PlannerParameters().least * host_.cores;
+  const bool is_young = expected.basis == growth::Basis::age && job.track.used() < known;
+  if (is_young || !std::isfinite(expected.left)) return std::nullopt;
+  return JobForecast{expected.left, job.track.width()};
 }
 
 void Daemon::decide_milestones(Moment now) {
   std::vector<policy::PlannedJob> jobs;
   for (const std::string& id : members_) jobs.push_back(planned(jobs_.at(id)));
-  const policy::MilestoneState state = planner_->plan(now.wall, jobs);
+  const policy::MilestoneState state = planner_->plan(now.steady, jobs);
   const policy::MilestoneDecision decision = policy::decide_milestone(state);
   planner_->take(decision);
   for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -121,8 +119,6 @@ void Daemon::decide_milestones(Moment now) {
     // What has made most of its way is completing, as far as people and other hosts are told.
     job.cpu.list = state.members[i].open90 < 0.5 ? List::cl : List::nl;
     job.cpu.limit = ranked.share;
-    job.guaranteed =
-        config_.limits(Resource::cpu) && !config_.dry_run ? ranked.share * host_.cores : 0;
     job.reason = reason_for(ranked, state.members[i], members_.size(), planner_->forecast(jobs[i]));
   }
   // An order that stays is told once an interval.
@@ -135,11 +131,30 @@ void Daemon::decide_milestones(Moment now) {
       {now.wall, "milestone", "cpu", render_json(to_json(state)), render_json(to_json(decision))});
 }
 
-// Whatever the policy: what is remembered serves when it is milestone.
+// What each gets when all want the whole host. FlowCon's shares are not of all that there is.
+void Daemon::note_guarantees() {
+  const bool is_held = config_.policy == PolicyChoice::milestone &&
+                       config_.limits(Resource::cpu) && !config_.dry_run;
+  const bool is_weighed = config_.limit_mode == cgroups::LimitMode::weight;
+  const auto claim = [&](const Job& job) {
+    const auto weight = static_cast<double>(job.original.cpu.weight);
+    return job.cpu.granted * (is_weighed ? job.settings.weight * weight : 1);
+  };
+  double all = 0;
+  for (const std::string& id : members_) all += claim(jobs_.at(id));
+  if (!is_weighed) all = std::max(1.0, all);  // caps that leave some of the host to nobody
+  for (const std::string& id : members_) {
+    Job& job = jobs_.at(id);
+    job.guaranteed = is_held && all > 0 ? claim(job) / all * host_.cores : 0;
+  }
+}
+
+// Whatever the policy: what is remembered serves when it is milestone. Of a container that was
+// started again this life may be the lesser part of the training.
 void Daemon::remember_end(const Job& job, double time, const std::optional<int>& status) {
   if (!job.has_track) return;
-  const bool is_complete = status == 0 && !is_part(job);
-  if (planner_) planner_->end(planned(job), time, is_complete);
+  const bool is_complete = status == 0 && !is_part(job) && !job.container.has_ended_before;
+  if (planner_) planner_->end(planned(job), moment().steady, is_complete);
   if (!is_complete) return;
   const std::optional<growth::Remembered> run = growth::remembered_run(job.track, job.goal);
   if (!run) return;

@@ -114,6 +114,7 @@ class Daemon : public LocalHost {
   void follow_tracks(Moment now);
   [[nodiscard]] policy::PlannedJob planned(const Job& job) const;
   void decide_milestones(Moment now);
+  void note_guarantees();
   void remember_end(const Job& job, double time, const std::optional<int>& status);
 
   // daemon_record.cpp

@@ -120,6 +120,7 @@ struct Job {
   std::string track_metric;
   Goal goal = Goal::min;
   double guaranteed = 0;  ///< cores, by the last decision; 0 = not known
+  double arrived = 0;     ///< when it began, on the steady clock
 
   // Recording.
   std::size_t recorded_count = 0;
@@ -133,6 +134,10 @@ struct Job {
   double admitted = 0;          ///< wall time; what was printed before may be recorded already
 
   [[nodiscard]] const std::string& id() const { return container.id; }
+  /// Wall time. The engine does not always say when.
+  [[nodiscard]] double begun() const {
+    return container.started > 0 ? container.started : admitted;
+  }
   [[nodiscard]] Place& place(Resource resource) {
     return resource == Resource::cpu ? cpu : resource == Resource::memory ? memory : io;
   }

@@ -42,6 +42,7 @@ struct Container {
   std::int64_t pid = 0;
   bool running = false;
   double started = 0;
+  bool has_ended_before = false;  ///< it was started again
   std::map<std::string, std::string> labels;
   std::string log_driver;
   std::string log_path;

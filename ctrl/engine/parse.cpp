@@ -96,6 +96,8 @@ Result<Container> parse_container(std::string_view body) {
   c.running = running != nullptr && running->is_bool() && running->get_bool();
   c.pid = integer_at(value, {"State", "Pid"});
   c.started = parse_utc(text_at(value, {"State", "StartedAt"}));
+  // "0001-01-01T00:00:00Z" of one that never ended.
+  c.has_ended_before = parse_utc(text_at(value, {"State", "FinishedAt"})) > 0;
   c.log_driver = text_at(value, {"HostConfig", "LogConfig", "Type"});
   c.log_path = text_at(value, {"LogPath"});
   c.is_log_cache_disabled =

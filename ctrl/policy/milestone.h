@@ -34,7 +34,7 @@ struct MilestoneState {
   double step = 8;        ///< each rank weighs so many times the next one
   double floor = 0.02;    ///< share of the host that all have in equal parts
   double critical = 0.9;  ///< see decide_milestone()
-  double inertia = 0.15;  ///< a key must be so much better to change an order
+  double inertia = 0.15;  ///< from last to first a key must be so much better; over less, its part
   std::vector<MilestoneMember> members;
 };
 

@@ -48,6 +48,19 @@ TEST_CASE("a container is read from the engine's answer") {
   CHECK(c->cpu_shares == 512);
   CHECK(c->nano_cpus == 1500000000);
   CHECK(c->cpu_quota_us == -1);
+  CHECK_FALSE(c->has_ended_before);
+}
+
+TEST_CASE("a container that was started again is known") {
+  const auto seen = [](const std::string& finished) {
+    std::string json = container_json("");
+    const std::string at = R"("Pid":4711,)";
+    json.insert(json.find(at), R"("FinishedAt":")" + finished + R"(",)");
+    return parse_container(json)->has_ended_before;
+  };
+  CHECK(seen("2026-11-21T02:10:00.5Z"));
+  CHECK_FALSE(seen("0001-01-01T00:00:00Z"));
+  CHECK_FALSE(seen("yesterday"));
 }
 
 TEST_CASE("volumes, the cache of the log and the engine's folder are read; nonsense is left out") {

@@ -12,11 +12,12 @@ set -euo pipefail
 begin "$@"
 
 # works NAME STEPS WORDS [DOCKER-RUN-OPTIONS...]: a job that uses all cores; after each step it prints WORDS,
-# where $i is the step's number and $n how many there are.
+# where $i is the step's number and $n how many there are. What BEFORE says it does before.
 works() {
   local name=$1 steps=$2 words=$3
   shift 3
-  prints "$name" "n=$steps; i=0
+  prints "$name" "${BEFORE-}
+    n=$steps; i=0
     for core in $(seq -s ' ' "$(nproc)"); do while :; do :; done & done
     while [ \$i -lt \$n ]; do
       i=\$((i + 1)); k=0
@@ -27,6 +28,7 @@ works() {
 COUNTED='epoch $i/$n loss: $((1000000 / i))'
 UNCOUNTED='loss: $((1000000 / i))'
 
+has_ended_well() { is "$(engine_get "/containers/$1/json" | jq -r '.State | "\(.Status) \(.ExitCode)"')" 'exited 0'; }
 has_ended() { is "$(engine_get "/containers/$1/json" | jq -r .State.Status)" exited; }
 
 # --- the same daemon, another policy ------------------------------------------------------------------
@@ -64,6 +66,19 @@ kill_flowcond
 start_flowcond --policy milestone
 works after 300 "$UNCOUNTED"
 eventually "which is remembered when flowcond was killed" flowcond_said "CPU s to its end by memory"
+has_failed() { is "$(engine_get "/containers/$1/json" | jq -r .State.ExitCode)" 1; }
+# breaks_off NAME: a training that fails at first, and then goes on.
+breaks_off() {
+  BEFORE='if mkdir /began 2>/dev/null; then exit 1; fi' works "$1" 300 "$UNCOUNTED"
+  eventually "$1 breaks off" has_failed "$1"
+  must docker start "$1"
+}
+breaks_off part
+PATIENCE=300 eventually "  and ends well when it is started again" has_ended_well part
+breaks_off rest
+told_by() { grep -q "limit of $1: .* to its end by $2" "$LOG"; }
+eventually "what it took then is not taken for the whole" told_by rest age
+check "  at no time" not told_by rest memory
 works mute 20000 'nothing'
 eventually "of one that says nothing it is guessed" flowcond_said "CPU s to its end by age"
 eventually "and it is under control too" container_has mute '.state == "controlled" and .limit > 0'
