@@ -30,6 +30,7 @@ struct Live {
   double work90 = 0;      // CPU seconds of work
   std::uint32_t printed = 0;
   std::vector<ctrl::Sample> fresh;  // printed since the last look
+  bool has_range = false;           // a finite value was printed
   std::size_t host = 0;
   std::size_t landing = 0;  // host that it is on its way to
 };
@@ -148,8 +149,9 @@ void Engine::look(Host& host, double now) {
     for (const ctrl::Sample& sample : job->fresh) {
       if (known.head.size() < kKeptHead) known.head.push_back(sample);
       if (std::isfinite(sample.value)) {
-        known.low = known.count == 0 ? sample.value : std::min(known.low, sample.value);
-        known.high = known.count == 0 ? sample.value : std::max(known.high, sample.value);
+        known.low = job->has_range ? std::min(known.low, sample.value) : sample.value;
+        known.high = job->has_range ? std::max(known.high, sample.value) : sample.value;
+        job->has_range = true;
       }
       ++known.count;
     }

@@ -30,9 +30,9 @@ struct Known {
   std::vector<ctrl::Sample> samples;  ///< the last ones
   std::vector<ctrl::Sample> head;     ///< the first ones
   std::size_t count = 0;              ///< in all
-  double low = 0;
-  double high = 0;
-  std::optional<double> done;  ///< by its progress counter, 0..1
+  double low = 0;                     ///< of the finite ones
+  double high = 0;                    ///< the same
+  std::optional<double> done;         ///< by its progress counter, 0..1
 
   ctrl::growth::Track track;
 };

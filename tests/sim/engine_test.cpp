@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/engine.h"
 
+#include <functional>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 
@@ -45,6 +47,19 @@ class Watching : public Fixed {
 
  private:
   std::optional<double>& width_;
+};
+
+// All alike, decided every second, and what is seen then is handed on.
+class Probe : public HostPolicy {
+ public:
+  explicit Probe(std::function<void(const HostView& view)> look) : look_(std::move(look)) {}
+  HostDecision decide(const HostView& view) override {
+    look_(view);
+    return {std::vector<Grant>(view.jobs.size()), 1};
+  }
+
+ private:
+  std::function<void(const HostView& view)> look_;
 };
 
 std::optional<double> width_seen(const Schedule& schedule, std::vector<Grant> grants) {
@@ -108,6 +123,26 @@ TEST_CASE("milestone's shares are weights or caps, as the limit-mode says") {
     CHECK(caps[i].quota == weights[i].weight);
   }
   CHECK(caps[0].quota + caps[1].quota == Approx(1));
+}
+
+TEST_CASE("the range of the values is that of the finite ones, whatever comes first") {
+  Schedule schedule = on_one_host(8, {job(0, 80, 8)});
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  schedule.jobs[0].curve = std::make_shared<const Curve>(
+      Curve::table({{0.1, none}, {0.2, 5}, {1, 3}}, flowcon::ctrl::Goal::min));
+  double low = 0;
+  double high = 0;
+  PolicySet set;
+  set.hosts.push_back(std::make_unique<Probe>([&](const HostView& view) {
+    if (view.now < 8) return;
+    low = view.jobs[0]->low;
+    high = view.jobs[0]->high;
+  }));
+  (void)run(schedule, set, {});
+  // Of 5 at a fifth of the way to 3 at its end.
+  CHECK(low >= 3);
+  CHECK(low < 4);
+  CHECK(high == 5);
 }
 
 TEST_CASE("time to 90 % is read between decisions") {
