@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <queue>
 
 #include "sim/random.h"
@@ -17,6 +18,11 @@ constexpr double kLeastWeight = 1e-9;
 constexpr double kLeastCap = 1e-6;  // cores
 constexpr double kDone = 1e-12;     // share of the work that rounding may leave over
 constexpr double kBusy = 0.9;       // as ctrl/daemon_milestone.cpp
+
+// Seconds that an end may be off by rounding: late in time the clock itself takes longer steps.
+double tolerance_at(double now) {
+  return std::max(1e-7, 4 * std::numeric_limits<double>::epsilon() * now);
+}
 
 // A job that is on some host, or on its way to one.
 struct Live {
@@ -376,7 +382,7 @@ RunResult Engine::run() {
             // The one that was to end has ended, whatever rounding says.
             for (Live* job : host.jobs) {
               const double left = job->spec->end_work() - job->done;
-              if (left <= job->rate * host.efficiency * 1e-7) {
+              if (left <= job->rate * host.efficiency * tolerance_at(now)) {
                 const double before = job->done;
                 job->done = job->spec->end_work();
                 print_lines(*job, now, before);

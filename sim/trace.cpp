@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "sim/csv.h"
 #include "sim/random.h"
@@ -15,6 +16,7 @@ namespace flowcon::sim {
 namespace {
 
 constexpr double kLongest = 1e10;  // seconds, three centuries
+constexpr double kLongestTrace = 1e9;  // seconds from the first arrival to the last, 30 years
 constexpr double kMostWorkers = 1e6;
 constexpr std::size_t kLeastPoints = 5;
 constexpr double kSecondsPerLine = 30;
@@ -186,12 +188,23 @@ Result<Schedule> parse_trace(std::string_view text, const std::string& what,
   host.cores = options.cores.value_or(host.cores);
   schedule.hosts.assign(options.hosts.value_or(1), host);
   schedule.start = options.start.value_or(Start::least);
+  double first = std::numeric_limits<double>::infinity();
+  double last = 0;
   for (;;) {
     const Result<bool> more = reader.next();
     if (!more) return more.error();
     if (!*more) break;
     Result<JobSpec> job = job_of(reader, columns, trace, schedule, options.curves);
     if (!job) return job.error();
+    if (job->arrival >= 0) {
+      first = std::min(first, job->arrival);
+      last = std::max(last, job->arrival);
+      if (last - first > kLongestTrace) {
+        return bad_input(reader.place() + ": jobs arrive " + render_number(last - first) +
+                         " s apart; at most " + render_number(kLongestTrace) +
+                         " s (30 years) are simulated");
+      }
+    }
     (job->arrival < 0 ? schedule.earlier : schedule.jobs).push_back(std::move(*job));
   }
   if (schedule.jobs.empty()) return bad_input(what + " has no jobs");

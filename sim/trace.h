@@ -26,8 +26,8 @@ struct TraceOptions {
 /// workers; a job's cores are at most those of one host. Status "failed" crashes at its end,
 /// "killed" is killed. A job with an arrival below 0 ran before and is remembered at most. `what`
 /// is the file's name.
-/// Errors: no such column; a field that is no number in range; no such curve; no job; the sentence
-/// has the line.
+/// Errors: no such column; a field that is no number in range; no such curve; no job; jobs that
+/// arrive more than 30 years apart; the sentence has the line.
 [[nodiscard]] Result<Schedule> parse_trace(std::string_view text, const std::string& what,
                                            const TraceOptions& trace,
                                            const ScheduleOptions& options);

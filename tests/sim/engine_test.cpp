@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/engine.h"
 
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -175,6 +176,18 @@ TEST_CASE("every CPU second that a job needs is worked, and none is worked twice
         CHECK(last * cores >= work * (1 - 1e-9));
       }
     }
+  }
+}
+
+TEST_CASE("a job ends late in time, too, where the clock takes longer steps than its rounding") {
+  const Schedule schedule = on_one_host(8, {job(0, 8, 8), job(1e10, 8.000004, 8)});
+  for (const char* name : {"free", "flowcon", "milestone"}) {
+    INFO(name);
+    const RunResult result = run_with(schedule, name);
+    // A step of the clock is 2^-19 s there.
+    CHECK(std::abs(result.jobs[1].finished - 1e10 - 1.0000005) < 4e-6);
+    CHECK(result.jobs[1].end == Outcome::End::complete);
+    CHECK(result.worked == Approx(16.000004).epsilon(1e-12));
   }
 }
 

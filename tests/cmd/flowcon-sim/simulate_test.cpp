@@ -154,6 +154,14 @@ TEST_CASE("a hostile table gets a sentence with its line") {
   CHECK(with_table("submit_s,duration_s\n0,nan\n").problem.find("line 2") != std::string::npos);
   CHECK(with_table("submit_s,duration_s\n0,-1\n").problem.find("line 2") != std::string::npos);
   CHECK(with_table("submit_s,duration_s\n0,1e300\n").status == 1);
+  const std::string late = with_table("submit_s,duration_s\n5,1\n1.1e9,1\n").problem;
+  CHECK(late.find("line 3") != std::string::npos);
+  CHECK(late.find("30 years") != std::string::npos);
+  // Times may count from wherever they like.
+  CHECK(with_table("submit_s,duration_s\n1.7e9,1\n1.7001e9,1\n").status == 0);
+  CHECK(ask({"run", "jobs.csv", "--policy", "free", "--arrival-scale", "1e5"},
+            {{"jobs.csv", "submit_s,duration_s\n0,1\n1e5,1\n"}})
+            .problem.find("line 3") != std::string::npos);
   CHECK(with_table("submit_s,duration_s\n0,\"1\n").problem.find("quote") != std::string::npos);
   CHECK(with_table("submit_s,duration_s\n0,1,2,3\n").problem.find("fields") != std::string::npos);
   CHECK(with_table("submit_s,duration_s,curve\n0,1,x\n").problem.find("no curve x") !=
