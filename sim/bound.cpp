@@ -2,6 +2,7 @@
 #include "sim/bound.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <queue>
 #include <vector>
@@ -15,6 +16,12 @@ struct Piece {
   double width = 1;  // cores that it can use on one host
 };
 
+// What is no number counts as nothing: a bound may be too low.
+Piece piece_of(double arrival, double work, double width) {
+  const auto number = [](double value) { return std::isfinite(value) ? std::max(0.0, value) : 0; };
+  return {number(arrival), number(work), std::max(1e-9, number(width))};
+}
+
 // Ends, in order, on one machine of `cores`, shortest remaining work first.
 std::vector<double> pooled_ends(const std::vector<Piece>& pieces, double cores) {
   std::vector<double> ends;
@@ -22,8 +29,9 @@ std::vector<double> pooled_ends(const std::vector<Piece>& pieces, double cores) 
   double now = 0;
   std::size_t next = 0;
   while (next < pieces.size() || !left.empty()) {
-    if (left.empty()) now = std::max(now, pieces[next].arrival);
-    while (next < pieces.size() && pieces[next].arrival <= now) left.push(pieces[next++].work);
+    // One is there then, even where `now` has become no number.
+    if (left.empty()) now = std::max(pieces[next].arrival, now);
+    while (next < pieces.size() && !(pieces[next].arrival > now)) left.push(pieces[next++].work);
     const double shortest = left.top();
     left.pop();
     const double end = now + shortest / cores;
@@ -68,8 +76,8 @@ Bounds bounds_of(const Schedule& schedule) {
   for (const JobSpec& job : schedule.jobs) {
     if (job.kill_after || job.crash_at) continue;
     const double width = std::min(job.parallelism, widest);
-    whole.push_back({job.arrival, job.work, width});
-    to90.push_back({job.arrival, job.work90(), width});
+    whole.push_back(piece_of(job.arrival, job.work, width));
+    to90.push_back(piece_of(job.arrival, job.work90(), width));
   }
   Bounds bounds;
   bounds.jobs = whole.size();

@@ -81,7 +81,7 @@ double Curve::x90(double from) const {
   const double sign = goal_ == ctrl::Goal::min ? -1 : 1;
   double gain = 0;
   for (const CurvePoint& p : points) gain = std::max(gain, sign * (p.value - begin));
-  if (!(gain > 0)) return 1;
+  if (!(gain > 0) || !std::isfinite(gain)) return 1;
   CurvePoint before{from, begin};
   for (const CurvePoint& p : points) {
     const double made = sign * (p.value - begin);

@@ -35,7 +35,7 @@ class Curve {
   [[nodiscard]] double value(double x) const;
   [[nodiscard]] ctrl::Goal goal() const { return goal_; }
   /// The first x at which 90 % of the way from the value at `from` to the best one after it has
-  /// been made; 1 where nothing improves.
+  /// been made; 1 where nothing improves, or by more than a number holds.
   [[nodiscard]] double x90(double from) const;
   /// Largest minus smallest finite value.
   [[nodiscard]] double range() const { return range_; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <map>
 
@@ -18,6 +19,7 @@ namespace {
 constexpr double kLongest = 1e10;  // seconds, three centuries
 constexpr double kLongestTrace = 1e9;  // seconds from the first arrival to the last, 30 years
 constexpr double kMostWorkers = 1e6;
+constexpr double kMostValue = 1e150;  // its square is a number, too
 constexpr std::size_t kLeastPoints = 5;
 constexpr double kSecondsPerLine = 30;
 constexpr double kMostLines = 1e6;
@@ -123,11 +125,23 @@ Result<JobSpec> job_of(const CsvReader& reader, const TraceColumns& columns,
 }
 
 // The value of a cell: what a program prints for none is none.
-double value_of(std::string_view text) {
+Result<double> value_of(const CsvReader& reader, std::size_t column) {
+  const std::string_view text = reader.field(column);
   double value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_whole = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
-  return is_whole ? value : std::numeric_limits<double>::quiet_NaN();
+  const bool is_whole = parsed.ptr == text.data() + text.size();
+  if (!is_whole || parsed.ec == std::errc::invalid_argument) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  // Too large, or next to nothing: which of the two is not told.
+  if (parsed.ec != std::errc()) value = std::strtod(std::string(text).c_str(), nullptr);
+  const bool has_digits = text.find_first_of("0123456789") != std::string_view::npos;
+  if (has_digits && std::fabs(value) > kMostValue) {
+    return bad_input(reader.place() + ": " + printable(reader.header()[column], 40) + ": \"" +
+                     printable(text, 40) + "\" is not a number from " +
+                     render_number(-kMostValue) + " to " + render_number(kMostValue));
+  }
+  return value;
 }
 
 bool is_loss(std::string_view metric) {
@@ -247,9 +261,11 @@ Result<std::vector<NamedCurve>> parse_curves(std::string_view text, const std::s
     if (!*more) break;
     const Result<double> x = reader.number(*step, 0, 1e15);
     if (!x) return x.error();
+    const Result<double> y = value_of(reader, *value);
+    if (!y) return y.error();
     RawCurve& raw = curves[std::string(reader.field(id))];
     raw.model = reader.field(model);
-    raw.metrics[std::string(reader.field(metric))].push_back({*x, value_of(reader.field(value))});
+    raw.metrics[std::string(reader.field(metric))].push_back({*x, *y});
   }
   std::vector<NamedCurve> named;
   for (const auto& [name, raw] : curves) {

@@ -35,7 +35,8 @@ struct TraceOptions {
 /// Curves of a file: curve_id, step_or_epoch, metric, value and, where it has, model. One a
 /// curve_id: of its metrics the one with the most finite values, a loss before others. Curves with
 /// fewer than five finite values are left out.
-/// Errors: a column is missing; a step is no number; nothing is left.
+/// Errors: a column is missing; a step is no number; a value is beyond 1e150, above or below 0;
+/// nothing is left.
 [[nodiscard]] Result<std::vector<NamedCurve>> parse_curves(std::string_view text,
                                                            const std::string& what);
 

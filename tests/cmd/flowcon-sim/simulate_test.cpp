@@ -177,6 +177,28 @@ TEST_CASE("a hostile table gets a sentence with its line") {
   CHECK(with_table(std::string(1000, ',') + "\n").problem.find("columns") != std::string::npos);
 }
 
+TEST_CASE("values of curves whose squares are no numbers are refused with their line") {
+  const auto with_values = [](const std::string& first, const std::string& then) {
+    std::string curves = "curve_id,step,metric,value\n";
+    for (int step = 0; step < 10; ++step) {
+      curves += "a," + std::to_string(step) + ",loss," + (step < 5 ? first : then) + "\n";
+    }
+    return ask({"run", "fixed3", "--curves", "curves.csv", "--policy", "free"},
+               {{"curves.csv", curves}});
+  };
+  const std::string problem = with_values("1.7e308", "-1.7e308").problem;
+  CHECK(problem.find("curves.csv line 2: value: \"1.7e308\"") != std::string::npos);
+  CHECK(with_values("2", "-1.1e150").problem.find("line 7") != std::string::npos);
+  CHECK(with_values("2", "1e400").problem.find("line 7") != std::string::npos);
+  CHECK(with_values("1e150", "-1e150").status == 0);
+  CHECK(with_values("2", "1e-400").status == 0);
+  // A training may print them; here the other five make the curve.
+  for (const char* none : {"nan", "inf", "-inf", "", "x"}) {
+    INFO(none);
+    CHECK(with_values("2", none).status == 0);
+  }
+}
+
 TEST_CASE("bounds are below what any policy gets") {
   const Answer answer = ask({"bound", "fixed3", "--format", "json"});
   REQUIRE(answer.status == 0);
