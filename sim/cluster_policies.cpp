@@ -138,7 +138,7 @@ class Balance : public ClusterPolicy {
       policy::SteeredHost steered{id_of(host.number), host.cores, {}};
       for (const Known* job : host.jobs) {
         coming_.erase(job->number);
-        const double left = hosts_[host.number]->left(*job, host.cores);
+        const double left = hosts_[host.number]->left(*job);
         steered.jobs.push_back(
             {id_of(job->number), left, job->track.width().value_or(host.cores), job->moves, true});
       }

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "ctrl/policy/planner.h"
-#include "sim/random.h"
 
 namespace flowcon::sim {
 namespace {
@@ -22,36 +21,21 @@ policy::PlannedJob planned(const Known& job, bool has_memory) {
   return {std::to_string(job.number), std::move(training), job.arrived, job.goal, &job.track};
 }
 
-// A run as the daemon's looks would have followed it, alone on its host.
-std::optional<ctrl::growth::Remembered> run_of(const JobSpec& job) {
-  ctrl::growth::Track track;
-  track.look({0, 0, 0, {}}, {});
-  for (std::uint32_t k = 1; k <= job.lines; ++k) {
-    const double at = static_cast<double>(k) / job.lines;
-    const double used = job.used_at(at);
-    double value = job.curve->value(at);
-    if (job.noise > 0) value += job.noise * job.curve->range() * normal_of(job.noise_seed, k);
-    track.look({used, used, 0, at}, {{used, value}});
-  }
-  return ctrl::growth::remembered_run(track, job.curve->goal());
-}
-
 class Host : public MilestoneHost {
  public:
-  Host(const Schedule& schedule, const PolicyParameters& parameters, bool is_quota)
-      : parameters_(parameters), is_quota_(is_quota) {
+  Host(double cores, const std::vector<EarlierRun>& memory, const PolicyParameters& parameters,
+       bool is_quota)
+      : parameters_(parameters), is_quota_(is_quota), planner_(cores, parameters.planner) {
     if (!parameters.has_memory) return;
-    for (const JobSpec& job : schedule.earlier) {
-      if (const auto run = run_of(job)) earlier_.emplace_back(job.model, *run);
-    }
+    for (const EarlierRun& earlier : memory) planner_.remember(earlier.model, earlier.run);
   }
 
   HostDecision decide(const HostView& view) override {
     std::vector<policy::PlannedJob> jobs;
     for (const Known* job : view.jobs) jobs.push_back(planned(*job, parameters_.has_memory));
-    policy::Planner& planner = planner_of(view.cores);
-    const policy::MilestoneDecision ranked = policy::decide_milestone(planner.plan(view.now, jobs));
-    planner.take(ranked);
+    const policy::MilestoneDecision ranked =
+        policy::decide_milestone(planner_.plan(view.now, jobs));
+    planner_.take(ranked);
     HostDecision decision;
     double nearest = kNever;
     for (std::size_t i = 0; i < ranked.members.size(); ++i) {
@@ -69,34 +53,24 @@ class Host : public MilestoneHost {
   }
 
   void end(const Known& job, double now, bool is_complete) override {
-    if (planner_) planner_->end(planned(job, parameters_.has_memory), now, is_complete);
+    planner_.end(planned(job, parameters_.has_memory), now, is_complete);
   }
 
-  [[nodiscard]] double left(const Known& job, double cores) const override {
-    if (planner_) return planner_->left(planned(job, parameters_.has_memory));
-    return ctrl::growth::left_of(job.track, std::nullopt, 0.5 * cores).left;
+  [[nodiscard]] double left(const Known& job) const override {
+    return planner_.left(planned(job, parameters_.has_memory));
   }
 
  private:
-  policy::Planner& planner_of(double cores) {
-    if (!planner_) {
-      planner_.emplace(cores, parameters_.planner);
-      for (const auto& [model, run] : earlier_) planner_->remember(model, run);
-    }
-    return *planner_;
-  }
-
   PolicyParameters parameters_;
   bool is_quota_;
-  std::vector<std::pair<std::string, ctrl::growth::Remembered>> earlier_;
-  std::optional<policy::Planner> planner_;
+  policy::Planner planner_;
 };
 
 }  // namespace
 
-std::unique_ptr<MilestoneHost> make_milestone(const Schedule& schedule,
+std::unique_ptr<MilestoneHost> make_milestone(double cores, const std::vector<EarlierRun>& memory,
                                               const PolicyParameters& parameters, bool is_quota) {
-  return std::make_unique<Host>(schedule, parameters, is_quota);
+  return std::make_unique<Host>(cores, memory, parameters, is_quota);
 }
 
 }  // namespace flowcon::sim

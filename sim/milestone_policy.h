@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "sim/policy.h"
 
@@ -13,12 +14,13 @@ class MilestoneHost : public HostPolicy {
  public:
   virtual ~MilestoneHost() = default;
   /// The work that is expected of a job here. Units: CPU seconds.
-  [[nodiscard]] virtual double left(const Known& job, double cores) const = 0;
+  [[nodiscard]] virtual double left(const Known& job) const = 0;
 };
 
-/// It knows the schedule's earlier runs, and nothing else of it. `is_quota`: shares are caps, as
-/// with limit-mode quota; else they are weights.
-[[nodiscard]] std::unique_ptr<MilestoneHost> make_milestone(const Schedule& schedule,
+/// On a host of `cores`. `is_quota`: shares are caps, as with limit-mode quota; else they are
+/// weights.
+[[nodiscard]] std::unique_ptr<MilestoneHost> make_milestone(double cores,
+                                                            const std::vector<EarlierRun>& memory,
                                                             const PolicyParameters& parameters,
                                                             bool is_quota = false);
 

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface between the engine and what decides. A policy is handed a HostView or ClusterView,
-// so it cannot see the future; an oracle is made with the schedule in hand and says so.
+// The interface between the engine and what decides. A policy is made of a Beginning and handed a
+// HostView or ClusterView, so it cannot see the future; only an oracle is made of the schedule.
 #pragma once
 
 #include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/result.h"
 #include "ctrl/policy/planner.h"
+#include "sim/beginning.h"
 #include "sim/job.h"
 #include "sim/known.h"
 
@@ -82,12 +84,25 @@ struct PolicyParameters {
   ctrl::policy::PlannerParameters planner;
 };
 
+/// A policy for one run, of what daemons know when it begins.
+using MakePolicy = PolicySet (*)(const Beginning& beginning, const PolicyParameters& parameters);
+/// An oracle for one run, of what is to come. The schedule must outlive it.
+using MakeOracle = PolicySet (*)(const Schedule& schedule);
+
 /// A policy by name.
 struct PolicyKind {
+  PolicyKind(std::string_view its_name, std::string_view its_summary, MakePolicy its_maker)
+      : name(its_name), summary(its_summary), maker(its_maker) {}
+  PolicyKind(std::string_view its_name, std::string_view its_summary, MakeOracle its_maker)
+      : name(its_name), summary(its_summary), is_oracle(true), maker(its_maker) {}
+
   std::string_view name;
   std::string_view summary;
   bool is_oracle = false;  ///< it is handed the schedule
-  PolicySet (*make)(const Schedule& schedule, const PolicyParameters& parameters);
+  std::variant<MakePolicy, MakeOracle> maker;
+
+  /// For one run of the schedule, which must outlive it.
+  [[nodiscard]] PolicySet make(const Schedule& schedule, const PolicyParameters& parameters) const;
 };
 
 [[nodiscard]] const std::vector<PolicyKind>& policies();

@@ -129,7 +129,7 @@ Times Search::simulate(const Schedule& schedule, const std::optional<TuneSetting
     parameters.interval_max = std::max(setting->interval_max, parameters.interval);
     parameters.observe = std::max(base_.observe, shortest_);
     if (setting->is_milestone) {
-      set.hosts.push_back(make_milestone(schedule, parameters, setting->is_quota));
+      set.hosts.push_back(make_milestone(cores_, {}, parameters, setting->is_quota));
     } else {
       set.hosts.push_back(
           make_flowcon(parameters, {base_.growth, base_.floor_all, setting->is_quota}));

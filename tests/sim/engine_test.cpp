@@ -110,13 +110,12 @@ TEST_CASE("a job is found to be narrow where caps leave it more than it uses, on
 }
 
 TEST_CASE("milestone's shares are weights or caps, as the limit-mode says") {
-  const Schedule schedule = on_one_host(8, {job(0, 80, 8), job(0, 80, 8)});
   Known first;
   Known second;
   second.number = 1;
   const HostView view{0, 0, 8, 1e9, true, {&first, &second}};
-  const auto weights = make_milestone(schedule, {})->decide(view).grants;
-  const auto caps = make_milestone(schedule, {}, true)->decide(view).grants;
+  const auto weights = make_milestone(8, {}, {})->decide(view).grants;
+  const auto caps = make_milestone(8, {}, {}, true)->decide(view).grants;
   REQUIRE((weights.size() == 2 && caps.size() == 2));
   for (std::size_t i = 0; i < 2; ++i) {
     CHECK(weights[i].quota == 1);

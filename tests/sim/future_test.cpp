@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two worlds that are alike until a moment and differ after it: what is decided before that moment
 // is alike, or the policy has seen the future.
+#include <set>
 #include <stdexcept>
+#include <type_traits>
 
+#include "sim/beginning.h"
 #include "sim/engine.h"
 #include "sim/schedule.h"
 #include "tests/sim/schedules.h"
@@ -13,6 +16,14 @@ using namespace flowcon::sim;
 namespace {
 
 constexpr double kFork = 100;  // seconds
+
+// What a policy is made of has no room for the jobs that are to come; only an oracle's maker takes
+// them.
+static_assert(std::is_invocable_v<MakePolicy, const Beginning&, const PolicyParameters&>);
+static_assert(!std::is_invocable_v<MakePolicy, const Schedule&, const PolicyParameters&>);
+static_assert(!std::is_constructible_v<Beginning, const Schedule&>);
+static_assert(!std::is_convertible_v<const Schedule&, Beginning>);
+static_assert(std::is_invocable_v<MakeOracle, const Schedule&>);
 
 struct Record {
   double time = 0;
@@ -107,6 +118,34 @@ std::vector<Record> decided_before_fork(const PolicyKind& kind, bool is_long) {
 }
 
 }  // namespace
+
+TEST_CASE("a policy is made of hosts and earlier runs, and only an oracle of the jobs") {
+  std::set<std::string_view> oracles;
+  for (const PolicyKind& kind : policies()) {
+    CHECK(std::holds_alternative<MakeOracle>(kind.maker) == kind.is_oracle);
+    if (kind.is_oracle) oracles.insert(kind.name);
+  }
+  CHECK(oracles == std::set<std::string_view>{"srpt", "milestone-oracle"});
+  // What they are made of in two worlds whose jobs differ.
+  const auto made_of = [](bool is_long) {
+    Schedule schedule = world(is_long);
+    schedule.earlier = {job(0, 700, 8), job(0, 900, 8)};
+    return beginning_of(schedule);
+  };
+  const Beginning one = made_of(false);
+  const Beginning other = made_of(true);
+  REQUIRE(one.hosts.size() == 1);
+  REQUIRE(other.hosts.size() == 1);
+  CHECK(one.hosts[0].cores == other.hosts[0].cores);
+  REQUIRE(one.memory.size() == 2);
+  REQUIRE(other.memory.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(one.memory[i].model == "model");
+    CHECK(one.memory[i].run.total == Approx(i == 0 ? 700 : 900));
+    CHECK(one.memory[i].run.total == other.memory[i].run.total);
+    CHECK(one.memory[i].run.share90 == other.memory[i].run.share90);
+  }
+}
 
 TEST_CASE("no policy decides by what is still to come") {
   for (const PolicyKind& kind : policies()) {
