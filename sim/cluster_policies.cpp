@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "cluster/policy/categorise.h"
 #include "cluster/policy/rebalance.h"
@@ -121,6 +122,14 @@ class Specon : public ClusterPolicy {
   std::map<std::size_t, Mark> marks_;
 };
 
+// The upper one of an even number, as cluster/balance has it; empty where there are none.
+std::optional<double> median(std::vector<double> numbers) {
+  if (numbers.empty()) return std::nullopt;
+  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+  std::nth_element(numbers.begin(), middle, numbers.end());
+  return *middle;
+}
+
 class Balance : public ClusterPolicy {
  public:
   Balance(std::vector<const MilestoneHost*> hosts, const PolicyParameters& parameters)
@@ -134,19 +143,12 @@ class Balance : public ClusterPolicy {
     policy::SteerState state;
     state.move_seconds = view.move_seconds;
     state.max_moves = parameters_.max_moves;
-    for (const HostView& host : view.hosts) {
-      policy::SteeredHost steered{id_of(host.number), host.cores, {}};
-      for (const Known* job : host.jobs) {
-        coming_.erase(job->number);
-        const double left = hosts_[host.number]->left(*job);
-        steered.jobs.push_back(
-            {id_of(job->number), left, job->track.width().value_or(host.cores), job->moves, true});
-      }
-      state.hosts.push_back(std::move(steered));
-    }
+    take_hosts(view, state);
     // What is on its way counts where it goes.
     std::erase_if(coming_, [&](const auto& job) {
-      return job.second.until < view.now || job.second.to >= state.hosts.size();
+      const bool is_moving =
+          std::find(view.moving.begin(), view.moving.end(), job.first) != view.moving.end();
+      return !is_moving || job.second.to >= state.hosts.size();
     });
     for (const auto& [number, job] : coming_) state.hosts[job.to].jobs.push_back(job.job);
     for (const policy::Move& move : policy::decide_steer(state).moves) {
@@ -155,7 +157,7 @@ class Balance : public ClusterPolicy {
       decision.moves.push_back({number, to});
       for (const policy::SteeredJob& job : state.hosts[number_of(move.from)].jobs) {
         if (job.id != move.container) continue;
-        coming_[number] = {job, to, view.now + 2 * view.move_seconds + 1};
+        coming_[number] = {job, to};
         coming_[number].job.may_move = false;
       }
     }
@@ -166,8 +168,29 @@ class Balance : public ClusterPolicy {
   struct Coming {
     policy::SteeredJob job;
     std::size_t to = 0;
-    double until = 0;  // by then it has come, or ended
   };
+
+  // As cluster/balance does: what nobody knows the work of counts as the median of all, and stays.
+  void take_hosts(const ClusterView& view, policy::SteerState& state) const {
+    std::vector<double> works;
+    for (const HostView& host : view.hosts) {
+      policy::SteeredHost steered{id_of(host.number), host.cores, {}};
+      for (const Known* job : host.jobs) {
+        const std::optional<double> left = hosts_[host.number]->left(*job);
+        if (left) works.push_back(*left);
+        steered.jobs.push_back({id_of(job->number), left.value_or(0),
+                                job->track.width().value_or(host.cores), job->moves,
+                                left.has_value()});
+      }
+      state.hosts.push_back(std::move(steered));
+    }
+    const double usual = median(std::move(works)).value_or(policy::SteeredJob().left);
+    for (policy::SteeredHost& host : state.hosts) {
+      for (policy::SteeredJob& job : host.jobs) {
+        if (!job.may_move) job.left = usual;
+      }
+    }
+  }
 
   std::vector<const MilestoneHost*> hosts_;
   PolicyParameters parameters_;

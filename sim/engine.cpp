@@ -18,6 +18,7 @@ constexpr double kLeastWeight = 1e-9;
 constexpr double kLeastCap = 1e-6;  // cores
 constexpr double kDone = 1e-12;     // share of the work that rounding may leave over
 constexpr double kBusy = 0.9;       // as ctrl/daemon_milestone.cpp
+constexpr double kMoveSeconds = 5;  // as cluster/balance/report.cpp, where none was measured
 
 // Seconds that an end may be off by rounding: late in time the clock itself takes longer steps.
 double tolerance_at(double now) {
@@ -30,7 +31,7 @@ struct Live {
   std::size_t number = 0;
   Known known;
   double done = 0;        // CPU seconds of work
-  double used = 0;        // CPU seconds used; more than `done` where sharing costs
+  double used = 0;        // CPU seconds used since it came to its host
   double rate = 0;        // cores
   double guaranteed = 0;  // cores
   double work90 = 0;      // CPU seconds of work
@@ -84,6 +85,7 @@ class Engine {
   void arrive(std::size_t number, double now);
   std::size_t place(const JobSpec& spec);
   void join(Live& job, std::size_t host, double now);
+  void land(Live& job, double now);
   void leave(Live& job);
   void look(Host& host, double now);
   void settle(std::size_t number, double now);
@@ -105,6 +107,8 @@ class Engine {
   std::size_t next_host_ = 0;
   std::size_t unended_ = 0;
   double next_cluster_ = kNever;
+  std::vector<std::size_t> moving_;  // numbers of jobs that are on their way
+  double move_seconds_ = kMoveSeconds;
   RunResult result_;
 };
 
@@ -213,6 +217,21 @@ void Engine::join(Live& job, std::size_t number, double now) {
   host.jobs.push_back(&job);
   host.has_changed = true;
   touched_.push_back(number);
+}
+
+// As ctrl/daemon_milestone.cpp follows the container that goes on: its CPU time counts from 0, and
+// its log came along, so that the values printed before all stand where it begins.
+void Engine::land(Live& job, double now) {
+  join(job, job.landing, now);
+  std::erase(moving_, job.number);
+  move_seconds_ = parameters_.move_seconds;
+  job.used = 0;
+  Known& known = job.known;
+  known.used = 0;
+  known.arrived = now;
+  known.track = ctrl::growth::Track();
+  known.track.look({now, 0, 0, {}}, {});
+  known.track.look({now, 0, 0, known.done}, known.samples);
 }
 
 std::size_t Engine::place(const JobSpec& spec) {
@@ -336,7 +355,7 @@ void Engine::settle(std::size_t number, double now) {
 }
 
 void Engine::balance(double now) {
-  ClusterView view{now, parameters_.move_seconds, {}};
+  ClusterView view{now, move_seconds_, {}, moving_};
   for (std::size_t i = 0; i < hosts_.size(); ++i) {
     advance(hosts_[i], now);
     look(hosts_[i], now);
@@ -353,6 +372,7 @@ void Engine::balance(double now) {
     leave(*job);
     ++job->known.moves;
     job->landing = order.to;
+    moving_.push_back(order.job);
     events_.push({now + parameters_.move_seconds, Event::Kind::landing, order.job, 0});
   }
   next_cluster_ = now + std::max(1e-3, decision.next);
@@ -396,8 +416,7 @@ RunResult Engine::run() {
         }
         case Event::Kind::landing:
           if (live_[event.index]) {
-            Live& job = *live_[event.index];
-            join(job, job.landing, now);
+            land(*live_[event.index], now);
             has_change = true;
           }
           break;
@@ -408,6 +427,7 @@ RunResult Engine::run() {
             finish(job, now, Outcome::End::killed);
             touched_.push_back(job.host);
             leave(job);
+            std::erase(moving_, event.index);
             live_[event.index].reset();
             has_change = true;
           }

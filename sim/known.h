@@ -14,11 +14,12 @@
 
 namespace flowcon::sim {
 
-/// Units: seconds of simulated time, CPU seconds, bytes.
+/// Of a job that was moved its new host knows what it has printed, and nothing of what it has used:
+/// its CPU time counts from 0 there. Units: seconds of simulated time, CPU seconds, bytes.
 struct Known {
   std::size_t number = 0;  ///< a container's id: unique, says nothing
   std::string_view model;  ///< image and command
-  double arrived = 0;      ///< when it was started
+  double arrived = 0;      ///< when it was started on this host
   double used = 0;         ///< CPU time since then, as of the last look
   double memory = 0;       ///< in use
   double looked_at = 0;
@@ -52,6 +53,7 @@ struct ClusterView {
   double now = 0;
   double move_seconds = 0;  ///< how long a job stands still while it moves, as measured so far
   std::vector<HostView> hosts;
+  std::vector<std::size_t> moving;  ///< Known::number of those that are on their way
 };
 
 }  // namespace flowcon::sim

@@ -8,6 +8,7 @@
 namespace flowcon::sim {
 namespace {
 
+namespace growth = ctrl::growth;
 namespace policy = ctrl::policy;
 
 // Looks are further apart where no milestone is near: this share of the time to the nearest one, as
@@ -16,16 +17,22 @@ constexpr double kOfNearest = 1.0 / 60;
 constexpr double kFarthest = 60;  // seconds
 
 policy::PlannedJob planned(const Known& job, bool has_memory) {
+  std::string id = std::to_string(job.number);
   // Without memory every run is a training of its own.
-  std::string training = has_memory ? std::string(job.model) : "run " + std::to_string(job.number);
-  return {std::to_string(job.number), std::move(training), job.arrived, job.goal, &job.track};
+  std::string training = has_memory ? std::string(job.model) : "run " + id;
+  // What goes on elsewhere is another container.
+  if (job.moves > 0) id += "." + std::to_string(job.moves);
+  return {std::move(id), std::move(training), job.arrived, job.goal, &job.track};
 }
 
 class Host : public MilestoneHost {
  public:
   Host(double cores, const std::vector<EarlierRun>& memory, const PolicyParameters& parameters,
        bool is_quota)
-      : parameters_(parameters), is_quota_(is_quota), planner_(cores, parameters.planner) {
+      : parameters_(parameters),
+        is_quota_(is_quota),
+        young_(growth::kKnownByAge * parameters.planner.least * cores),
+        planner_(cores, parameters.planner) {
     if (!parameters.has_memory) return;
     for (const EarlierRun& earlier : memory) planner_.remember(earlier.model, earlier.run);
   }
@@ -40,7 +47,7 @@ class Host : public MilestoneHost {
     double nearest = kNever;
     for (std::size_t i = 0; i < ranked.members.size(); ++i) {
       const policy::Ranked& job = ranked.members[i];
-      const ctrl::growth::Track& track = view.jobs[i]->track;
+      const growth::Track& track = view.jobs[i]->track;
       decision.grants.push_back(is_quota_ ? Grant{1, job.share} : Grant{job.share, 1});
       const double given = std::min(track.width().value_or(view.cores), job.share * view.cores);
       nearest = std::min(nearest, job.key / std::max(track.widest(), given));
@@ -53,16 +60,22 @@ class Host : public MilestoneHost {
   }
 
   void end(const Known& job, double now, bool is_complete) override {
-    planner_.end(planned(job, parameters_.has_memory), now, is_complete);
+    // Of one that was moved no host saw the whole.
+    const bool is_whole = is_complete && job.moves == 0;
+    planner_.end(planned(job, parameters_.has_memory), now, is_whole);
   }
 
-  [[nodiscard]] double left(const Known& job) const override {
-    return planner_.left(planned(job, parameters_.has_memory));
+  [[nodiscard]] std::optional<double> left(const Known& job) const override {
+    const policy::PlannedJob one = planned(job, parameters_.has_memory);
+    const bool is_young = job.track.used() < young_;
+    if (is_young && planner_.forecast(one).basis == growth::Basis::age) return std::nullopt;
+    return planner_.left(one);
   }
 
  private:
   PolicyParameters parameters_;
   bool is_quota_;
+  double young_;  // CPU seconds
   policy::Planner planner_;
 };
 

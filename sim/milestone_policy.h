@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sim/policy.h"
@@ -13,8 +14,8 @@ namespace flowcon::sim {
 class MilestoneHost : public HostPolicy {
  public:
   virtual ~MilestoneHost() = default;
-  /// The work that is expected of a job here. Units: CPU seconds.
-  [[nodiscard]] virtual double left(const Known& job) const = 0;
+  /// The work that is expected of a job here. Empty: not known. Units: CPU seconds.
+  [[nodiscard]] virtual std::optional<double> left(const Known& job) const = 0;
 };
 
 /// On a host of `cores`. `is_quota`: shares are caps, as with limit-mode quota; else they are

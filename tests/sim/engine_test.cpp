@@ -2,7 +2,6 @@
 #include "sim/engine.h"
 
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -48,19 +47,6 @@ class Watching : public Fixed {
 
  private:
   std::optional<double>& width_;
-};
-
-// All alike, decided every second, and what is seen then is handed on.
-class Probe : public HostPolicy {
- public:
-  explicit Probe(std::function<void(const HostView& view)> look) : look_(std::move(look)) {}
-  HostDecision decide(const HostView& view) override {
-    look_(view);
-    return {std::vector<Grant>(view.jobs.size()), 1};
-  }
-
- private:
-  std::function<void(const HostView& view)> look_;
 };
 
 std::optional<double> width_seen(const Schedule& schedule, std::vector<Grant> grants) {

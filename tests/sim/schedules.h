@@ -2,9 +2,12 @@
 // Small schedules for the simulator's tests.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sim/job.h"
 #include "sim/policy.h"
@@ -35,5 +38,18 @@ inline const PolicyKind& policy(std::string_view name) {
   }
   throw std::invalid_argument(std::string(name));
 }
+
+// All alike, decided every second, and what is seen then is handed on.
+class Probe : public HostPolicy {
+ public:
+  explicit Probe(std::function<void(const HostView& view)> look) : look_(std::move(look)) {}
+  HostDecision decide(const HostView& view) override {
+    look_(view);
+    return {std::vector<Grant>(view.jobs.size()), 1};
+  }
+
+ private:
+  std::function<void(const HostView& view)> look_;
+};
 
 }  // namespace flowcon::sim
