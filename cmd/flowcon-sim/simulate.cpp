@@ -107,10 +107,16 @@ std::string help_text(Command command) {
     text +=
         "      --counters WHICH      Which jobs print how far they are: all, none or a share "
         "(all)\n"
-        "      --noise SHARE         Noise of the values, share of their range\n"
+        "      --noise SHARE         Noise of the values, share of their range\n";
+  }
+  if (command != Command::jobs) {
+    text +=
         "      --lines N             Log lines with a value, over a whole run\n"
         "      --crashes SHARE       Jobs that crash at some point (0)\n"
-        "      --curves FILE         Real curves instead of formulas; may be repeated\n"
+        "      --curves FILE         Real curves instead of formulas; may be repeated\n";
+  }
+  if (command == Command::run) {
+    text +=
         "      --history N           Runs of each model before a published schedule begins (3)\n"
         "      --contention X        Each further job that shares a host costs this share of its "
         "speed (0)\n"
@@ -324,14 +330,14 @@ void declare(CLI::App& app, Said& said, Command command) {
   if (command == Command::jobs) return;
   app.add_option("--format", said.format);
   app.add_option("--seeds", said.seeds);
+  app.add_option("--lines", said.lines);
+  app.add_option("--crashes", said.crashes);
+  app.add_option("--curves", said.curves)->expected(1)->take_all();
   if (command == Command::bound) return;
   app.add_option("--policy", said.policy);
   app.add_option("--report", said.report);
   app.add_option("--counters", said.counters);
   app.add_option("--noise", said.noise);
-  app.add_option("--lines", said.lines);
-  app.add_option("--crashes", said.crashes);
-  app.add_option("--curves", said.curves)->expected(1)->take_all();
   app.add_option("--contention", said.contention);
   app.add_option("--move-seconds", said.move_seconds);
   app.add_option("--max-moves", said.max_moves);

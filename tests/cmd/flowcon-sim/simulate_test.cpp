@@ -146,6 +146,13 @@ TEST_CASE("a job of a table has the curve, the lines and the host that its row s
         t90("0,100,8,a,early,10,0,0,1\n0,100,8,b,late,10,0,0,1\n"));
 }
 
+TEST_CASE("a table's cores are those that a job can use, whatever a worker stands for") {
+  const std::string table = "submit_s,duration_s,workers,cores\n0,10,2,3\n0,10,2,\n";
+  const Answer jobs = ask({"jobs", "jobs.csv", "--worker-cores", "2"}, {{"jobs.csv", table}});
+  CHECK(jobs.out.find(",10,3,") != std::string::npos);
+  CHECK(jobs.out.find(",10,4,") != std::string::npos);
+}
+
 TEST_CASE("a hostile table gets a sentence with its line") {
   CHECK(with_table("").problem.find("empty") != std::string::npos);
   CHECK(with_table("a,b\n1,2\n").problem.find("no column") != std::string::npos);
@@ -206,4 +213,29 @@ TEST_CASE("bounds are below what any policy gets") {
   REQUIRE(json);
   // 2400, 960 and 480 CPU seconds on 8 cores from 0 s on, without a gap.
   CHECK(json->at("makespan_seconds").to_number<double>() == Approx(480));
+}
+
+TEST_CASE("a bound is of the jobs that the options say, as a run's") {
+  std::string curves = "curve_id,step,metric,value\n";
+  for (int step = 0; step <= 10; ++step) {
+    curves += "late," + std::to_string(step) + ",loss," + (step == 10 ? "0" : "1") + "\n";
+  }
+  const auto bound = [&](const std::vector<std::string>& options, const char* what) {
+    std::vector<std::string> arguments{"bound", "random10", "--format", "json"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Answer answer = ask(arguments, {{"curves.csv", curves}});
+    INFO(answer.problem);
+    REQUIRE(answer.status == 0);
+    return flowcon::parse_json(answer.out)->at(what).to_number<double>();
+  };
+  const double mean = bound({}, "mean_completion_seconds");
+  const double t90 = bound({}, "mean_t90_seconds");
+  CHECK(t90 < 0.8 * mean);
+  // A curve that falls in its last tenth alone.
+  const std::vector<std::string> late{"--curves", "curves.csv"};
+  CHECK(bound(late, "mean_t90_seconds") > 0.9 * mean);
+  CHECK(bound(late, "mean_completion_seconds") == mean);
+  // The way to 90 % begins at the first value: with five lines, at a fifth of the run.
+  CHECK(bound({"--lines", "5"}, "mean_t90_seconds") > t90);
+  CHECK(bound({"--crashes", "1"}, "jobs") == 0);
 }
