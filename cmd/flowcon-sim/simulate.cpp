@@ -134,7 +134,9 @@ std::string help_text(Command command) {
         "(0.85)\n"
         "      --lateness SHARE      ... how much longer than free a job may take (0.1)\n"
         "      --step N              ... each rank weighs so many times the next one (8)\n"
-        "      --inertia SHARE       ... a key must be so much better to change an order (0.15)\n"
+        "      --inertia SHARE       ... in an order that stands the last key counts for so much "
+        "more,\n"
+        "                            those before it in proportion to their rank (0.15)\n"
         "      --no-memory           Earlier runs of the same model are not remembered\n";
   }
   text +=
