@@ -22,8 +22,7 @@ PolicySet make_free_set(const Beginning& beginning, const PolicyParameters&) {
 }
 
 PolicySet make_flowcon_set(const Beginning& beginning, const PolicyParameters& parameters) {
-  return on_each(beginning.hosts,
-                 [&](const HostSpec&) { return make_paper_flowcon(parameters); });
+  return on_each(beginning.hosts, [&](const HostSpec&) { return make_paper_flowcon(parameters); });
 }
 
 PolicySet make_weight_set(const Beginning& beginning, const PolicyParameters& parameters) {

@@ -16,7 +16,7 @@
 namespace flowcon::sim {
 namespace {
 
-constexpr double kLongest = 1e10;  // seconds, three centuries
+constexpr double kLongest = 1e10;      // seconds, three centuries
 constexpr double kLongestTrace = 1e9;  // seconds from the first arrival to the last, 30 years
 constexpr double kMostWorkers = 1e6;
 constexpr double kMostValue = 1e150;  // its square is a number, too
@@ -138,8 +138,8 @@ Result<double> value_of(const CsvReader& reader, std::size_t column) {
   const bool has_digits = text.find_first_of("0123456789") != std::string_view::npos;
   if (has_digits && std::fabs(value) > kMostValue) {
     return bad_input(reader.place() + ": " + printable(reader.header()[column], 40) + ": \"" +
-                     printable(text, 40) + "\" is not a number from " +
-                     render_number(-kMostValue) + " to " + render_number(kMostValue));
+                     printable(text, 40) + "\" is not a number from " + render_number(-kMostValue) +
+                     " to " + render_number(kMostValue));
   }
   return value;
 }

@@ -11,8 +11,7 @@ using namespace flowcon::sim;
 
 TEST_CASE("90 % of a way that no number holds are at its end") {
   const double most = std::numeric_limits<double>::max();
-  const Curve curve =
-      Curve::table({{0, most}, {0.5, -most}, {1, -most}}, flowcon::ctrl::Goal::min);
+  const Curve curve = Curve::table({{0, most}, {0.5, -most}, {1, -most}}, flowcon::ctrl::Goal::min);
   CHECK(curve.x90(0) == 1);
 }
 

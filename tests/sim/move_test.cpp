@@ -65,8 +65,8 @@ std::vector<MoveOrder> balanced(const std::map<std::size_t, double>& left) {
 }  // namespace
 
 TEST_CASE("of a moved job its new host knows the log, and nothing of the CPU time before") {
-  // 8 cores alone: a line each 10 s. It goes at 35 s, with three of them, and is there at 55 s, when
-  // the other one has ended; the fourth comes 5 s later, and it ends 65 s after it came.
+  // 8 cores alone: a line each 10 s. It goes at 35 s, with three of them, and is there at 55 s,
+  // when the other one has ended; the fourth comes 5 s later, and it ends 65 s after it came.
   Schedule schedule = on_one_host(8, {job(0, 800, 8), job(0, 400, 8)});
   schedule.hosts.push_back(schedule.hosts.front());
   schedule.jobs[0].has_counter = true;
