@@ -154,7 +154,9 @@ void Daemon::note_guarantees() {
 void Daemon::remember_end(const Job& job, double time, const std::optional<int>& status) {
   if (!job.has_track) return;
   const bool is_complete = status == 0 && !is_part(job) && !job.container.has_ended_before;
-  if (planner_) planner_->end(planned(job), moment().steady, is_complete);
+  // One that goes on elsewhere has not ended.
+  const bool has_left = companion_ != nullptr && companion_->is_moving(job.id());
+  if (planner_ && !has_left) planner_->end(planned(job), moment().steady, is_complete);
   if (!is_complete) return;
   const std::optional<growth::Remembered> run = growth::remembered_run(job.track, job.goal);
   if (!run) return;
