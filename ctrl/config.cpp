@@ -425,6 +425,10 @@ std::vector<Option> make_options() {
   resources.apply = apply_resources;
   resources.show = [](const Config& config) { return config.resources; };
   all.push_back(resources);
+  all.push_back(number("cores", "N",
+                       "what containers can use together, where a quota above them leaves less "
+                       "than the host has; 0: all of it",
+                       0, 100000, &Config::cores));
   all.push_back(
       number("memory-low", "SHARE",
              "the host is short of memory while less than this share of it is available, or "
@@ -468,7 +472,7 @@ std::vector<Option> make_options() {
                                    [](Config& c) -> log::Level& { return c.log_level; }));
   for (Option& option : all) {
     option.standard = option.show(Config());
-    for (const char* fixed : {"socket", "socket-group", "engine", "state-dir", "dry-run",
+    for (const char* fixed : {"socket", "socket-group", "engine", "state-dir", "dry-run", "cores",
                               "peer-socket", "peer-group", "peer-heartbeat", "metrics-listen"}) {
       if (option.name == fixed) option.needs_restart = true;
     }

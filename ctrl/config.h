@@ -38,6 +38,7 @@ struct Config {
   cgroups::LimitMode limit_mode = cgroups::LimitMode::weight;
   bool floor_all = true;
   std::string resources = "cpu,memory,io";  ///< what is limited
+  double cores = 0;         ///< that containers can use together; 0 = all of the host's
   double io_bandwidth = 0;  ///< bytes per second that a disk can do; 0 = not known: no caps
   double memory_low = 0.1;  ///< the host is short of memory while less than this share is available
   bool only_grow = false;   ///< no limit is ever lowered

@@ -26,9 +26,10 @@ namespace {
 namespace asio = boost::asio;
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
-Host host_of_this_machine() {
+Host host_of_this_machine(const Config& config) {
   Host host;
   host.cores = static_cast<double>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  if (config.cores > 0) host.cores = config.cores;
   host.memory =
       static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
   return host;
@@ -45,7 +46,7 @@ Daemon::Daemon(asio::io_context& io, const Config& config, std::unique_ptr<cgrou
                std::unique_ptr<store::Store> store)
     : io_(io),
       config_(config),
-      host_(host_of_this_machine()),
+      host_(host_of_this_machine(config)),
       fs_(std::move(fs)),
       store_(std::move(store)),
       limits_(*fs_, effects_, *store_),

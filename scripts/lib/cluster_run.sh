@@ -19,6 +19,7 @@ hosts_sockets() {
 
 cluster_begin() {
   begin_lab "$HOSTS" --cores "$1"
+  POLICY="cores = $1"$'\n'$POLICY
   # shellcheck disable=SC2046 # several hosts
   make_peers $(hosts)
 }

@@ -16,8 +16,8 @@ TEST_CASE("90 % of a way that no number holds are at its end") {
 }
 
 TEST_CASE("a bound ends, whatever the numbers of its jobs are") {
-  for (const double odd : {std::numeric_limits<double>::quiet_NaN(),
-                           std::numeric_limits<double>::infinity(), -8.0}) {
+  for (const double odd :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), -8.0}) {
     INFO(odd);
     const Bounds bounds = bounds_of(on_one_host(8, {job(0, odd, 8), job(1, 80, 8)}));
     CHECK(bounds.jobs == 2);
