@@ -133,8 +133,8 @@ void Daemon::decide_milestones(Moment now) {
 
 // What each gets when all want the whole host. FlowCon's shares are not of all that there is.
 void Daemon::note_guarantees() {
-  const bool is_held = config_.policy == PolicyChoice::milestone &&
-                       config_.limits(Resource::cpu) && !config_.dry_run;
+  const bool is_held = config_.policy == PolicyChoice::milestone && config_.limits(Resource::cpu) &&
+                       !config_.dry_run;
   const bool is_weighed = config_.limit_mode == cgroups::LimitMode::weight;
   const auto claim = [&](const Job& job) {
     const auto weight = static_cast<double>(job.original.cpu.weight);

@@ -46,7 +46,8 @@ void Track::look(const TrackLook& now, const std::vector<Sample>& fresh) {
     return used_ + gained * std::clamp((time - time_) / elapsed, 0.0, 1.0);
   };
   for (const Sample& sample : fresh) {
-    if (std::fabs(sample.value) <= kMostValue) values_.push_back({work_at(sample.time), sample.value});
+    if (std::fabs(sample.value) <= kMostValue)
+      values_.push_back({work_at(sample.time), sample.value});
     thin(values_);
     ++version_;
   }

@@ -38,7 +38,8 @@ class Track {
 
   /// `fresh`: the values printed since the look before, in order of time. Each is put at the CPU
   /// time of its moment, by a straight line between the two looks. Values that are not finite, or
-  /// beyond kMostValue, are left out. CPU time that went back is another container: all is forgotten.
+  /// beyond kMostValue, are left out. CPU time that went back is another container: all is
+  /// forgotten.
   void look(const TrackLook& now, const std::vector<Sample>& fresh);
 
   /// The clock of `time` was set, or it went on while the machine slept: it is `seconds` ahead.

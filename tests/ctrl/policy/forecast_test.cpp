@@ -66,7 +66,8 @@ TEST_CASE("a counter that runs from begin to end again and again is none of the 
 }
 
 TEST_CASE("a counter that falls from the same share twice is none of the whole job") {
-  // "step 20/100 ... 100/100" never falls below a fifth, "epoch 30/100 ... 90/100" not from the end.
+  // "step 20/100 ... 100/100" never falls below a fifth, "epoch 30/100 ... 90/100" not from the
+  // end.
   for (const auto& [first, step] : {std::pair{0.2, 0.2}, std::pair{0.3, 0.3}}) {
     std::vector<std::pair<double, double>> seen;
     double work = 0;
