@@ -199,7 +199,7 @@ engine_shims() {
     pid=${file#/proc/}
     pid=${pid%/cmdline}
     # An argument that ends in a newline cannot be ours, so lines do for arguments.
-    if { tr '\0' '\n' <"$file"; } 2>/dev/null | grep -qxF -- "$1/exec/containerd/containerd.sock" &&
+    if grep -szqxF -- "$1/exec/containerd/containerd.sock" "$file" &&
       grep -qE '^(containerd|dockerd)' "/proc/$pid/comm" 2>/dev/null; then
       process_start "$pid" >/dev/null && printf '%s\n' "$pid"
     fi

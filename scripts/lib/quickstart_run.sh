@@ -166,7 +166,7 @@ watch_daemon() {
 }
 
 all_ended() {
-  ! docker inspect --format '{{.State.Status}}' "$@" | grep -qv exited
+  ! docker inspect --format '{{.State.Status}}' "$@" | grep -v exited >/dev/null
 }
 
 show_status() {

@@ -173,7 +173,7 @@ marked_processes() {
     pid=${file#/proc/}
     pid=${pid%/environ}
     case $own in *" $pid "*) continue ;; esac
-    if { tr '\0' '\n' <"$file"; } 2>/dev/null | grep -qxF "FLOWCON_TEST_RUN=$FLOWCON_TEST_RUN" &&
+    if grep -szqxF "FLOWCON_TEST_RUN=$FLOWCON_TEST_RUN" "$file" &&
       process_start "$pid" >/dev/null; then
       case $(cat "/proc/$pid/comm" 2>/dev/null) in
         bash | run | tr | grep | cat | sed | '') ;; # what runs this

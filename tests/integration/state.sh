@@ -177,7 +177,7 @@ check "with a pointer to the help" fails_with 2 "Run 'flowcond --help' for more 
 check "an argument that is no option" fails_with 2 "unexpected argument start" "$BIN/flowcond" start
 check "a wrong value in the environment" fails_with 2 "environment FLOWCON_BETA: \"x\" is not a number" env FLOWCON_BETA=x "$BIN/flowcond" --config "$file" --check-config
 check "a good configuration is said to be good" fails_with 0 "the configuration is good" "$BIN/flowcond" --config "$file" --check-config
-from_line() { "$BIN/flowcond" --config "$file" --beta 3 --print-config | grep -qE "^$1 +# $2\$"; }
+from_line() { "$BIN/flowcond" --config "$file" --beta 3 --print-config | grep -E "^$1 +# $2\$"; }
 check "--print-config says where a value is from: a file" from_line 'alpha = 0.05' "$file:1"
 check "or the command line" from_line 'beta = 3' 'command line'
 check "or nowhere" from_line 'interval = 20' default

@@ -181,7 +181,7 @@ at_step() {
   case $1 in target.*) host=$T ;; esac
   moves_have "$host" "any(.moves[]; .name == \"$2\" and .side == \"${1%.*}\" and .step == \"${1#*.}\")"
 }
-has_saved() { on "$1" docker logs "$2" 2>&1 | grep -q '^saved'; }
+has_saved() { on "$1" docker logs "$2" 2>&1 | grep '^saved' >/dev/null; }
 comes_up() { has_saved "$@" && is_listed "$@"; }
 is_listed() { cluster_has "$1" "any(.containers[]; .name == \"$2\")"; }
 

@@ -72,7 +72,7 @@ engine_cgroup_dirs_like() {
 lab_processes() {
   local file
   for file in /proc/[0-9]*/environ; do
-    if { tr '\0' '\n' <"$file"; } 2>/dev/null | grep -q '^FLOWCON_LAB_HOLDS='; then
+    if grep -szq '^FLOWCON_LAB_HOLDS=' "$file"; then
       tr '\0' ' ' <"${file%environ}cmdline" 2>/dev/null | cut -c 1-100
       printf '\n'
     fi

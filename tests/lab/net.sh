@@ -154,7 +154,7 @@ net_state() {
   lab_net ip -json link show "v$1" | jq -e '.[0].flags | index("UP")' >/dev/null || words+=(unplugged)
   ! grep -qE "(^| )$1( |\$)" "$LAB/partitions" ||
     words+=("parted from $(sed -nE "s/^$1 (.*)/\1/p; s/^(.*) $1\$/\1/p" "$LAB/partitions" | sort -u | paste -sd' ')")
-  ! lab_net tc qdisc show dev "v$1" | grep -q tbf || words+=("limited")
+  ! lab_net tc qdisc show dev "v$1" | grep tbf >/dev/null || words+=("limited")
   [ ! -e "$LAB/$1/relay" ] || words+=("delayed")
   if [ ${#words[@]} = 0 ]; then printf ok; else (IFS=,; printf '%s' "${words[*]}"); fi
 }

@@ -72,7 +72,7 @@ leftovers() {
   ls -A "$FLOWCON_CACHE/vm-mount" && grep -F vm-mount /proc/self/mountinfo
   ls -d /var/tmp/vl.* "$FLOWCON_CACHE"/vm-*.part 2>/dev/null || :
 }
-qemu_runs() { marked_processes | grep -q 'qemu-system'; }
+qemu_runs() { holds "$(marked_processes)" qemu-system; }
 # ended_by SIGNAL STATUS: a VM that is starting.
 ended_by() {
   local pid status=0
