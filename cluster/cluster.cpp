@@ -68,6 +68,9 @@ class Cluster : public ctrl::Companion {
   [[nodiscard]] bool is_moving(const std::string& id) const override {
     return mover_->is_moving(id);
   }
+  [[nodiscard]] bool is_saving(const std::string& id) const override {
+    return mover_->is_saving(id);
+  }
 
   void add_metrics(ctrl::Exposition& out) const override {
     out.add("flowcon_draining", peers_.is_draining() ? 1 : 0);

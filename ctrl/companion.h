@@ -66,6 +66,8 @@ class LocalHost {
   [[nodiscard]] virtual std::string name_of(const std::string& id) const = 0;
   /// A sentence for `warnings` of the status.
   virtual void warn(const std::string& sentence) = 0;
+  /// Writes the limits again, soon: what Companion::is_saving() says has changed.
+  virtual void apply_limits() {}
   /// Something that hooks may want to be told of.
   virtual void tell(Event) {}
 
@@ -100,6 +102,8 @@ class Companion {
   }
   /// Is a container of this host on the move? That it ends then is not its own doing.
   [[nodiscard]] virtual bool is_moving(const std::string&) const { return false; }
+  /// Was it asked to save itself, so as to go on elsewhere? It is not held back until it has ended.
+  [[nodiscard]] virtual bool is_saving(const std::string&) const { return false; }
   /// What it adds to /metrics.
   virtual void add_metrics(Exposition&) const {}
   /// Once, when the daemon stops; store() may be used no more after it.

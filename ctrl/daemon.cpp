@@ -138,6 +138,11 @@ Moment Daemon::moment() const {
 
 void Daemon::wake() { timer_.cancel(); }
 
+void Daemon::apply_limits() {
+  is_apply_due_ = true;
+  wake();
+}
+
 void Daemon::stop() {
   if (is_stopping_) return;
   is_stopping_ = true;
@@ -171,8 +176,7 @@ void Daemon::reload(const Result<Config>& config) {
   interval_ =
       std::clamp(interval_, config_.interval, std::max(config_.interval, config_.interval_max));
   is_run_due_ = true;
-  is_apply_due_ = true;
-  wake();
+  apply_limits();
 }
 
 void Daemon::warn(const std::string& sentence) {

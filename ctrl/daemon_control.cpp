@@ -94,8 +94,7 @@ Async<api::Response> Daemon::change_control(std::string name, ControlChange chan
   job.settings = with_values(job.given, control);
   const std::string shown = job.container.name;
   Result<void> followed = co_await follow_pause(id);
-  is_apply_due_ = true;
-  wake();
+  apply_limits();
   if (!followed) co_return api::failure(500, followed.error().message());
   log::event(log::Event::decided,
              "container " + printable(shown, 80) + ": user " + std::to_string(user) + " decided " +
@@ -121,8 +120,7 @@ Async<api::Response> Daemon::pause_all(bool is_paused, unsigned user) {
     Result<void> followed = co_await follow_pause(id);
     if (!followed) problem = followed.error().message();
   }
-  is_apply_due_ = true;
-  wake();
+  apply_limits();
   if (!problem.empty()) co_return api::failure(500, problem);
   log::event(log::Event::decided,
              "user " + std::to_string(user) +

@@ -220,10 +220,15 @@ void Daemon::grant_all(Moment now) {
     job.memory.granted = grant(job.memory.limit, job.memory.granted, settings, {});
     job.io.granted = grant(job.io.limit, job.io.granted, settings, {});
     const double before = job.cpu.granted;
-    job.cpu.granted = grant(job.cpu.limit, before, settings, job.control.pin);
+    // The sooner it has saved itself, the less it stands still.
+    const bool is_saving = companion_ != nullptr && companion_->is_saving(id);
+    const double decided = is_saving ? 1 : job.cpu.limit;
+    job.cpu.granted = grant(decided, before, settings, job.control.pin);
     if (job.cpu.granted == before) continue;
     ++limit_changes_;
-    const std::string reason = job.control.pin ? "pinned" : job.reason;
+    const std::string reason = job.control.pin ? "pinned"
+                               : is_saving     ? "it saves itself, to move"
+                                               : job.reason;
     log::limit_change({job.container.name, id, before, job.cpu.granted, reason, config_.dry_run});
   }
   note_guarantees();

@@ -71,6 +71,7 @@ class Daemon : public LocalHost {
   [[nodiscard]] std::optional<Settings> settings_of(const std::string& id) const override;
   [[nodiscard]] std::string name_of(const std::string& id) const override;
   void warn(const std::string& sentence) override;
+  void apply_limits() override;
   void tell(Event event) override;
   Async<Result<std::string>> export_life(std::string id) override;
   Async<Result<void>> import_life(std::string id, std::string life, std::string log_path) override;

@@ -68,7 +68,7 @@ Result<std::string> explain(const policy::ExecutorState& state, const std::strin
   }
   text += ": " + reason(state, *member, decision) + "; " + change(member->limit, place.limit);
   if (granted && *granted != place.limit) {
-    text += "; granted " + rounded(*granted) + ", by its floor, ceiling or pin";
+    text += "; granted " + rounded(*granted) + ", by its floor, ceiling, pin or a move";
   }
   return text;
 }
@@ -99,7 +99,7 @@ Result<std::string> explain(const policy::MilestoneState& state,
   }
   text += "; share " + rounded(ranked.share);
   if (granted && *granted != ranked.share) {
-    text += "; granted " + rounded(*granted) + ", by its floor, ceiling or pin";
+    text += "; granted " + rounded(*granted) + ", by its floor, ceiling, pin or a move";
   }
   return text;
 }

@@ -347,6 +347,14 @@ bool Movers::is_moving(const std::string& id) const {
                      [&](const auto& one) { return one.second->entry.container == id; });
 }
 
+bool Movers::is_saving(const std::string& id) const {
+  return std::any_of(moves_.begin(), moves_.end(), [&](const auto& one) {
+    const Move& move = *one.second;
+    return move.is_source() && move.entry.container == id && move.entry.step == Step::save &&
+           move.stopped_at;
+  });
+}
+
 MovePtr Movers::find_by_container(const std::string& name) const {
   for (const auto& [id, move] : moves_) {
     const bool is_id =

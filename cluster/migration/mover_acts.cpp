@@ -287,6 +287,7 @@ Async<bool> Movers::prepare(MovePtr move) {
 
 Async<bool> Movers::save_job(MovePtr move) {
   if (!move->stopped_at) move->stopped_at = steady_now();
+  host_.apply_limits();
   Result<void> saved;
   if (move->entry.method == Method::app) {
     saved = co_await save_by_application(move);

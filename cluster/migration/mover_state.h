@@ -97,6 +97,7 @@ class Movers : public Mover {
   ctrl::Async<Result<std::string>> begin(MoveOrder order) override;
   [[nodiscard]] bool is_movable(const std::string& id) const override;
   [[nodiscard]] bool is_moving(const std::string& id) const override;
+  [[nodiscard]] bool is_saving(const std::string& id) const override;
   [[nodiscard]] std::int64_t reserved() const override;
   [[nodiscard]] boost::json::array list(std::size_t most) const override;
   ctrl::Async<void> start() override;

@@ -153,6 +153,7 @@ class FakeMoves : public Moves {
     }
     return false;
   }
+  [[nodiscard]] bool is_saving(const std::string&) const override { return false; }
   [[nodiscard]] std::int64_t reserved() const override { return reserved_; }
   [[nodiscard]] boost::json::array list(std::size_t) const override {
     boost::json::array all;

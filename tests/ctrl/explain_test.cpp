@@ -29,7 +29,7 @@ TEST_CASE("a job that stays on its list is told since when") {
 
 TEST_CASE("what floor, ceiling or pin made of the limit is told") {
   const std::string told = *explain(state(), "vae", "", 0.3);
-  CHECK(told.find("; granted 0.3, by its floor, ceiling or pin") != std::string::npos);
+  CHECK(told.find("; granted 0.3, by its floor, ceiling, pin or a move") != std::string::npos);
 }
 
 TEST_CASE("a growth that is not measured is told as that") {
@@ -63,7 +63,7 @@ TEST_CASE("a rank is told with what it comes from, one of a round as all of it")
   s.members[1].is_blind = true;
   CHECK(*explain(s, "vae", 0.5) ==
         "rank 1 of 2: 420 CPU s to its end; due in 310 s; share 0.881; granted 0.5, by its floor, "
-        "ceiling or pin");
+        "ceiling, pin or a move");
   CHECK(*explain(s, "gru", {}) ==
         "rank 2 of 2: 1000 CPU s to its end, which is a guess; share 0.119");
   s.members[1].left = 1234567;

@@ -84,16 +84,16 @@ same_traces() { lab_traces | diff "$WORK/before" -; }
 
 # --- flowcond on a host ---------------------------------------------------------------------------
 
-# host_flowcond HOST [OPTIONS...]: starts it as FlowCon with quick decisions and waits for its answer; with SKEW set
-# and /root/skew.so there, its clock is that many seconds ahead.
+# host_flowcond HOST [OPTIONS...]: starts it as FlowCon, or by HOST_POLICY, with quick decisions and waits for its
+# answer; with SKEW set and /root/skew.so there, its clock is that many seconds ahead.
 host_flowcond() {
   local host=$1
   shift
   # shellcheck disable=SC2016 # for the shell in the host
-  must on "$host" env SKEW="${SKEW:-}" sh -c '
+  must on "$host" env SKEW="${SKEW:-}" FLOWCON_POLICY="${HOST_POLICY:-flowcon}" sh -c '
     mkdir -p /run/flowcon
     [ -z "$SKEW" ] || export LD_PRELOAD=/root/skew.so SKEW_SECONDS="$SKEW"
-    FLOWCON_POLICY=flowcon FLOWCON_INTERVAL=1 FLOWCON_OBSERVE=1 setsid flowcond --engine /run/docker.sock --socket-group root "$@" \
+    FLOWCON_INTERVAL=1 FLOWCON_OBSERVE=1 setsid flowcond --engine /run/docker.sock --socket-group root "$@" \
       >>/var/log/flowcond.log 2>&1 </dev/null &
     echo $! >/run/flowcond.pid' start "$@"
   must wait_until 30 host_api "$host" /v1/version

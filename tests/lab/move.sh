@@ -241,12 +241,20 @@ must on h1 docker run -d --name deaf -v deaf:/ckpt --label flowcon.migrate=app -
 must up h1 deaf
 check "a shell that keeps the signal for itself is told" refused "exec" h1 deaf h2
 remove h1 deaf
-counter h1 slow -v slow:/ckpt --label flowcon.checkpoint.signal=SIGHUP --label flowcon.checkpoint.timeout=2
-remove h1 slow
+flowcond_stop h1
+HOST_POLICY=milestone flowcond_up h1
+must wait_until 30 reach_each_other h1 h2
 must on h1 docker run -d --name slow -v slow:/ckpt --label flowcon.migrate=app --label flowcon.checkpoint.signal=SIGUSR1 \
   --label flowcon.checkpoint.timeout=2 "$IMAGE_SMALL" busybox sh -c 'trap : USR1; i=0; while :; do i=$((i + 1)); echo "step $i loss: 1"; sleep 0.2; done'
 must up h1 slow
+counter h1 beside -v beside:/ckpt
+must up h1 beside
+must wait_until 20 host_has h1 '.containers | length == 2 and all(.limit < 1)'
 check "a job that does not save in time" refused "2 s after SIGUSR1" h1 slow h2
+limited() { on h1 sh -c 'grep -E "^flowcond: limit of slow: $1" /var/log/flowcond.log' limited "$1"; }
+check "  while it saves it is not held back by others" limited '0\.[0-9]+ -> 1 \(it saves itself, to move\)'
+eventually "  and then it is again" limited '1 -> 0\.[0-9]+ \(milestone'
+remove h1 beside
 check "  goes on where it is" wait_until 30 stays slow
 check "  nothing of it is left there" wait_until 20 is_gone h2 slow
 remove h1 slow
