@@ -95,6 +95,7 @@ Async<void> Daemon::begin() {
   } else {
     warn(positions.error().message());
   }
+  co_await read_pasts();
   co_await begin_planner();
   auto load = [] { return cgroups::Gpus::open(); };
   Result<std::unique_ptr<cgroups::Gpus>> gpus = co_await effects_.run(std::move(load));

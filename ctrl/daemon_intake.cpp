@@ -126,7 +126,7 @@ void Daemon::start_tail(Job& job) {
   // What it printed on earlier hosts, where its log could not be given to the engine here.
   if (!job.log.is_inside && ::access(path.c_str(), R_OK) == 0) {
     job.is_reading_past = true;
-    spawn(io_, "past log", read_past(job.id(), path));
+    spawn(io_, "past log", read_past_log(job.id(), path));
   } else {
     follow_log(job);
   }
@@ -176,8 +176,8 @@ void Daemon::finish(const std::string& id, double time, const std::optional<int>
   const auto found = jobs_.find(id);
   found->second.read_until = read_until;
   record_end(found->second, time);
-  const Job& job = found->second;
-  remember_end(job, time, status);
+  Job& job = found->second;
+  remember_end(job, moment(), time, status);
   if (job.is_limited) limits_.undo({id, job.container.name, job.group, job.original});
   log::event(log::Event::container_ended,
              "container " + printable(job.container.name, 80) + " has finished", id);

@@ -82,6 +82,45 @@ std::string Daemon::past_log_path(const std::string& id) const {
   return config_.state_dir + "/lives/" + id + ".log";
 }
 
+Async<void> Daemon::read_pasts() {
+  auto read = [this] { return store_->pasts(); };
+  const auto pasts = co_await effects_.run(std::move(read));
+  if (!pasts) {
+    warn(pasts.error().message());
+    co_return;
+  }
+  for (const auto& [id, text] : *pasts) {
+    const Result<json::value> value = parse_json(text);
+    Result<Past> past = value ? past_from(*value) : Result<Past>(value.error());
+    if (past) pasts_[id] = std::move(*past);
+  }
+}
+
+// For the host that it goes to, or for this one, where the move is undone.
+void Daemon::keep_past(const Job& job) {
+  std::erase_if(pasts_, [this](const auto& past) {
+    return !jobs_.contains(past.first) && !companion_->is_moving(past.first);
+  });
+  const std::string id = job.id();
+  const Past past{job.track.record(), job.track_metric, job.saw_all};
+  pasts_[id] = past;
+  const bool is_queued = effects_.try_post([this, id, past] {
+    if (Result<void> saved = store_->save_past(id, render_json(to_json(past))); !saved) {
+      log::warning(saved.error().message());
+    }
+  });
+  if (!is_queued) log::debug("too many effects wait; what a job has used is in memory alone");
+}
+
+// It ended by itself: what is started again begins anew.
+void Daemon::drop_past(const std::string& id) {
+  pasts_.erase(id);
+  const bool is_queued = effects_.try_post([this, id] {
+    if (Result<void> gone = store_->forget_past(id); !gone) log::warning(gone.error().message());
+  });
+  if (!is_queued) log::debug("too many effects wait; what a job had used stays in the state");
+}
+
 // The engine's event that it has ended comes a moment later than the end.
 Async<void> Daemon::await_recorded(std::string id) {
   for (int i = 0; i < kRecordedTries; ++i) {
@@ -97,6 +136,7 @@ Async<Result<std::string>> Daemon::export_life(std::string id) {
   co_await await_recorded(id);
   Life life;
   life.is_whole = !jobs_.contains(id) && unrecorded_.empty() && !is_flushing_;
+  if (const auto past = pasts_.find(id); past != pasts_.end()) life.past = past->second;
   const std::string host = view().name;
   const double now = moment().wall;
   auto tell = [this, id, life, host, now]() mutable -> Result<std::string> {
@@ -134,6 +174,8 @@ Async<Result<void>> Daemon::import_life(std::string id, std::string life, std::s
     Result<Life> read = parse_life(life, now);
     if (!read) return read;
     read->history.run.id = read->choice.id = id;
+    // Of a log that holds more than was recorded nothing tells where the rest begins.
+    if (!read->is_whole) read->past.reset();
     const bool is_own = log_path.ends_with("-json.log");
     if (!read->position && is_own && read->is_whole) {
       Result<std::string> position = end_position(log_path, now);
@@ -141,13 +183,15 @@ Async<Result<void>> Daemon::import_life(std::string id, std::string life, std::s
       if (!position->empty()) read->position = store::LogPosition{"json-file", *position};
     }
     if (!read->has_history) return read;
-    const Result<void> put = store_->import_history(read->history, read->position);
+    Result<void> put = store_->import_history(read->history, read->position);
+    if (put && read->past) put = store_->save_past(id, render_json(to_json(*read->past)));
     if (!put) return put.error();
     return read;
   };
   Result<Life> taken = co_await effects_.run(std::move(take));
   if (!taken) co_return taken.error();
   if (taken->position) positions_[id] = *taken->position;
+  if (taken->past) pasts_[id] = *taken->past;
   const store::Choice choice = taken->choice;
   if (choice.settings.empty() && choice.control.empty() && !choice.released) {
     co_return Result<void>();
@@ -160,6 +204,7 @@ Async<Result<void>> Daemon::import_life(std::string id, std::string life, std::s
 
 Async<Result<void>> Daemon::forget_life(std::string id) {
   positions_.erase(id);
+  pasts_.erase(id);
   choices_.erase(id);
   auto forget = [this, id]() -> Result<void> {
     if (auto done = store_->forget_choice(id); !done) return done;
@@ -169,7 +214,7 @@ Async<Result<void>> Daemon::forget_life(std::string id) {
 }
 
 // In turns, so that nothing waits for a long log.
-Async<void> Daemon::read_past(std::string id, std::string path) {
+Async<void> Daemon::read_past_log(std::string id, std::string path) {
   auto sink = [this, id](const logs::Line& line) {
     logs::Line known = line;
     known.is_known = true;
@@ -196,7 +241,7 @@ Async<void> Daemon::read_past(std::string id, std::string path) {
 }
 
 // Those of containers that the engine does not know any more.
-Async<void> Daemon::forget_past() {
+Async<void> Daemon::forget_past_logs() {
   for (const std::string& id : kept_logs(config_.state_dir + "/lives")) {
     Result<engine::Container> seen = co_await client_.inspect(id);
     if (seen || seen.error().code != boost::system::errc::no_such_file_or_directory) continue;

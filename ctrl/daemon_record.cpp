@@ -148,7 +148,7 @@ Async<void> Daemon::forget_old() {
   auto forget = [this, before] { return store_->forget_before(before); };
   Result<void> forgotten = co_await effects_.run(std::move(forget));
   if (!forgotten) log::warning(forgotten.error().message());
-  spawn(io_, "past logs", forget_past());
+  spawn(io_, "past logs", forget_past_logs());
 }
 
 }  // namespace flowcon::ctrl

@@ -22,6 +22,7 @@
 #include "cgroups/gpu.h"
 #include "ctrl/api/call.h"
 #include "ctrl/api/server.h"
+#include "ctrl/codec/past_json.h"
 #include "ctrl/companion.h"
 #include "ctrl/config.h"
 #include "ctrl/effects.h"
@@ -113,10 +114,12 @@ class Daemon : public LocalHost {
   // daemon_milestone.cpp
   Async<void> begin_planner();
   void follow_tracks(Moment now);
+  void begin_track(Job& job, Moment now);
+  void follow_track(Job& job, Moment now, bool is_busy);
   [[nodiscard]] policy::PlannedJob planned(const Job& job) const;
   void decide_milestones(Moment now);
   void note_guarantees();
-  void remember_end(const Job& job, double time, const std::optional<int>& status);
+  void remember_end(Job& job, Moment now, double time, const std::optional<int>& status);
 
   // daemon_record.cpp
   void record(Moment now, bool is_decided);
@@ -126,9 +129,12 @@ class Daemon : public LocalHost {
   Async<void> forget_old();
 
   // daemon_life.cpp
+  Async<void> read_pasts();
+  void keep_past(const Job& job);
+  void drop_past(const std::string& id);
   Async<void> await_recorded(std::string id);
-  Async<void> read_past(std::string id, std::string path);
-  Async<void> forget_past();
+  Async<void> read_past_log(std::string id, std::string path);
+  Async<void> forget_past_logs();
   Async<api::Response> past_log(std::string name, std::uint64_t from);
   [[nodiscard]] std::string past_log_path(const std::string& id) const;
 
@@ -199,6 +205,7 @@ class Daemon : public LocalHost {
   std::map<std::string, store::Original> kept_;  ///< limits it has left that no job has claimed
   double kept_until_ = 0;                        ///< steady; 0 = nothing was handed over
   std::map<std::string, store::LogPosition> positions_;  ///< where a log was read to, by id
+  std::map<std::string, Past> pasts_;  ///< of jobs that were moved, or are on their way, by id
   double interval_;
   bool all_completing_ = false;
   bool is_all_paused_ = false;

@@ -167,7 +167,7 @@ void end_catching_up(Job& job) {
   job.is_catching_up = false;
   if (!job.extractor) return;
   const metrics::Report report = job.extractor->report();
-  job.recorded_count = report.count;
+  job.recorded_count = job.known_count = report.count;
   job.recorded_metric = report.metric;
 }
 

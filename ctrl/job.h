@@ -116,6 +116,8 @@ struct Job {
   // For the milestone policy.
   growth::Track track;
   bool has_track = false;
+  double used_before = 0;       ///< CPU seconds on earlier hosts
+  bool saw_all = false;         ///< the track reaches back to the job's beginning
   std::size_t track_count = 0;  ///< values that it has been given
   std::string track_metric;
   Goal goal = Goal::min;
@@ -124,6 +126,7 @@ struct Job {
 
   // Recording.
   std::size_t recorded_count = 0;
+  std::size_t known_count = 0;  ///< those of them that an earlier daemon has recorded
   std::string recorded_metric;
   LogChoice log;                         ///< what is followed
   std::string read_until;                ///< in it; what was handed on is in the extractor

@@ -66,6 +66,7 @@ json::object object_of(const Life& life, double now, std::size_t step) {
   }
   choice["control"] = control ? render_control(*control) : "";
   out["choice"] = std::move(choice);
+  if (life.past) out["past"] = to_json(*life.past);
   if (life.position) {
     Result<logs::Position> at = logs::parse_position(life.position->position);
     if (at && !at->is_empty()) {
@@ -268,6 +269,11 @@ Result<Life> parse_life(std::string_view text, double now) {
   auto chosen = read_choice(choice->get_object(), now);
   if (!chosen) return wrap(chosen.error(), "the job's life");
   life.choice = std::move(*chosen);
+  if (const json::value* past = from.if_contains("past")) {
+    Result<Past> read = past_from(*past);
+    if (!read) return wrap(read.error(), "the job's life");
+    life.past = std::move(*read);
+  }
   if (from.contains("position")) {
     store::LogPosition position{reader.text("log"), ""};
     Result<logs::Position> at = logs::parse_position(reader.text("position"));

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "ctrl/codec/past_json.h"
 #include "ctrl/store/store.h"
 
 namespace flowcon::ctrl {
@@ -22,6 +23,7 @@ struct Life {
   store::Choice choice;      ///< as people decided; its id is the one here
   /// Of a log that is a file of the job's own.
   std::optional<store::LogPosition> position;
+  std::optional<Past> past;
   /// All that stands in the log was recorded.
   bool is_whole = false;
 };

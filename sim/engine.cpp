@@ -31,7 +31,7 @@ struct Live {
   std::size_t number = 0;
   Known known;
   double done = 0;        // CPU seconds of work
-  double used = 0;        // CPU seconds used since it came to its host
+  double used = 0;        // CPU seconds
   double rate = 0;        // cores
   double guaranteed = 0;  // cores
   double work90 = 0;      // CPU seconds of work
@@ -219,19 +219,13 @@ void Engine::join(Live& job, std::size_t number, double now) {
   touched_.push_back(number);
 }
 
-// As ctrl/daemon_milestone.cpp follows the container that goes on: its CPU time counts from 0, and
-// its log came along, so that the values printed before all stand where it begins.
+// As ctrl/daemon_milestone.cpp follows the container that goes on: its track came along.
 void Engine::land(Live& job, double now) {
   join(job, job.landing, now);
   std::erase(moving_, job.number);
   move_seconds_ = parameters_.move_seconds;
-  job.used = 0;
-  Known& known = job.known;
-  known.used = 0;
-  known.arrived = now;
-  known.track = ctrl::growth::Track();
-  known.track.look({now, 0, 0, {}}, {});
-  known.track.look({now, 0, 0, known.done}, known.samples);
+  job.known.arrived = now;
+  job.known.track = ctrl::growth::Track(job.known.track.record(), now);
 }
 
 std::size_t Engine::place(const JobSpec& spec) {

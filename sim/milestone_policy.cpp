@@ -60,9 +60,7 @@ class Host : public MilestoneHost {
   }
 
   void end(const Known& job, double now, bool is_complete) override {
-    // Of one that was moved no host saw the whole.
-    const bool is_whole = is_complete && job.moves == 0;
-    planner_.end(planned(job, parameters_.has_memory), now, is_whole);
+    planner_.end(planned(job, parameters_.has_memory), now, is_complete);
   }
 
   [[nodiscard]] std::optional<double> left(const Known& job) const override {

@@ -17,7 +17,6 @@ constexpr double kUsesAll = 0.85;
 constexpr double kCycleEnd = 0.85;
 constexpr double kCycleBegin = 0.15;
 constexpr double kSameTop = 0.02;  // it falls from the same share again: a cycle, whatever it is
-constexpr int kCycles = 2;
 
 // The last one stays; of the others every second.
 void thin(std::vector<WorkPoint>& points) {
@@ -32,7 +31,7 @@ void thin(std::vector<WorkPoint>& points) {
 }  // namespace
 
 void Track::look(const TrackLook& now, const std::vector<Sample>& fresh) {
-  if (!has_look_ || now.used < used_) {
+  if (!has_look_ || now.used < record_.used) {
     const std::size_t version = version_ + 1;
     *this = Track();
     version_ = version;
@@ -40,55 +39,73 @@ void Track::look(const TrackLook& now, const std::vector<Sample>& fresh) {
     time_ = now.time;
   }
   const double elapsed = now.time - time_;
-  const double gained = now.used - used_;
+  const double before = record_.used;
+  const double gained = now.used - before;
   const auto work_at = [&](double time) {
     if (!(elapsed > 0)) return now.used;
-    return used_ + gained * std::clamp((time - time_) / elapsed, 0.0, 1.0);
+    return before + gained * std::clamp((time - time_) / elapsed, 0.0, 1.0);
   };
   for (const Sample& sample : fresh) {
     if (std::fabs(sample.value) <= kMostValue)
-      values_.push_back({work_at(sample.time), sample.value});
-    thin(values_);
+      record_.values.push_back({work_at(sample.time), sample.value});
+    thin(record_.values);
     ++version_;
   }
   // The counter stands on the lines of the values, or near them.
   if (now.done) count(*now.done, fresh.empty() ? now.used : work_at(fresh.back().time));
   if (elapsed >= kShortestLook) {
     const double rate = gained / elapsed;
-    widest_ = std::max(widest_, rate);
+    record_.widest = std::max(record_.widest, rate);
     // What is used up to the guarantee says nothing; more than was thought possible does.
     if (now.guaranteed > 0 && gained > 0) {
       if (rate < kUsesAll * now.guaranteed) {
-        is_narrow_ = true;
-      } else if (rate >= widest_) {
-        is_narrow_ = false;
+        record_.is_narrow = true;
+      } else if (rate >= record_.widest) {
+        record_.is_narrow = false;
       }
     }
   }
   if (elapsed > 0) time_ = now.time;
-  used_ = now.used;
+  record_.used = now.used;
 }
 
 void Track::count(double done, double work) {
   if (!(done >= 0 && done <= 1)) return;
-  if (!counts_.empty()) {
-    const double last = counts_.back().value;
+  std::vector<WorkPoint>& counts = record_.counts;
+  if (!counts.empty()) {
+    const double last = counts.back().value;
     if (done == last) return;
     if (done < last) {
-      if (last > kCycleEnd && done < kCycleBegin) ++cycles_;
-      if (top_ && std::fabs(last - *top_) <= kSameTop) cycles_ = std::max(cycles_, kCycles);
-      top_ = last;
-      begun_ = counts_.back().work;
-      counts_.clear();
+      if (last > kCycleEnd && done < kCycleBegin) ++record_.cycles;
+      if (record_.top && std::fabs(last - *record_.top) <= kSameTop) {
+        record_.cycles = std::max(record_.cycles, kCyclic);
+      }
+      record_.top = last;
+      go_back(done, work);
     }
   }
-  counts_.push_back({work, done});
+  counts.push_back({work, done});
   ++version_;
-  thin(counts_);
+  thin(counts);
+}
+
+// To come to `done` takes what it took before: the rest of the work up to now was for nothing, and
+// all before `done` counts from that much later.
+void Track::go_back(double done, double work) {
+  std::vector<WorkPoint>& counts = record_.counts;
+  const auto after = std::find_if(counts.begin(), counts.end(),
+                                  [done](const WorkPoint& point) { return point.value >= done; });
+  const WorkPoint before = after == counts.begin() ? WorkPoint{record_.begun, 0} : *(after - 1);
+  const double rise = after->value - before.value;
+  const double part = rise > 0 ? (done - before.value) / rise : 0;
+  const double lost = work - (before.work + part * (after->work - before.work));
+  counts.erase(after, counts.end());
+  for (WorkPoint& point : counts) point.work += lost;
+  record_.begun += lost;
 }
 
 std::optional<double> Track::width() const {
-  return is_narrow_ && widest_ > 0 ? std::optional(widest_) : std::nullopt;
+  return record_.is_narrow && record_.widest > 0 ? std::optional(record_.widest) : std::nullopt;
 }
 
 }  // namespace flowcon::ctrl::growth

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "ctrl/model.h"
@@ -29,12 +30,30 @@ struct TrackLook {
   std::optional<double> done;  ///< by the progress counter, as last printed
 };
 
+/// What is known of a job's life at one moment, so that another daemon can go on with it. Members
+/// as in Track; `top`: of the counter, before it last fell.
+struct TrackRecord {
+  double used = 0;
+  double widest = 0;
+  bool is_narrow = false;
+  int cycles = 0;
+  double begun = 0;
+  std::optional<double> top;
+  std::vector<WorkPoint> values;
+  std::vector<WorkPoint> counts;
+};
+
 class Track {
  public:
   /// Values and counts that are kept; beyond, every second one goes.
   static constexpr std::size_t kMaxPoints = 96;
   /// The squares of greater values would be no numbers.
   static constexpr double kMostValue = 1e150;
+
+  Track() = default;
+  /// A life that goes on at `time`: what is used from then on comes on top of what the record has.
+  Track(TrackRecord record, double time)
+      : has_look_(true), time_(time), record_(std::move(record)) {}
 
   /// `fresh`: the values printed since the look before, in order of time. Each is put at the CPU
   /// time of its moment, by a straight line between the two looks. Values that are not finite, or
@@ -47,41 +66,39 @@ class Track {
 
   /// Forgets the values: another metric was chosen.
   void forget_values() {
-    values_.clear();
+    record_.values.clear();
     ++version_;
   }
 
-  [[nodiscard]] const std::vector<WorkPoint>& values() const { return values_; }
-  /// Since the job last began at its beginning again; work as in values().
-  [[nodiscard]] const std::vector<WorkPoint>& counts() const { return counts_; }
-  /// Work at which the counter last began again; 0 where it never did.
-  [[nodiscard]] double begun() const { return begun_; }
+  [[nodiscard]] const TrackRecord& record() const { return record_; }
+  [[nodiscard]] const std::vector<WorkPoint>& values() const { return record_.values; }
+  /// On the way that the job is now on: of a job that went back to an earlier place what came after
+  /// that place is left out, and what it took.
+  [[nodiscard]] const std::vector<WorkPoint>& counts() const { return record_.counts; }
+  /// Work at which that way began; 0 where the counter never fell.
+  [[nodiscard]] double begun() const { return record_.begun; }
   /// Grows with every value and every count.
   [[nodiscard]] std::size_t version() const { return version_; }
   /// CPU seconds used by the last look.
-  [[nodiscard]] double used() const { return used_; }
+  [[nodiscard]] double used() const { return record_.used; }
   /// The counter starts over and over, from its end or from the same share twice: it counts within
   /// an epoch, not to the end.
-  [[nodiscard]] bool is_cyclic() const { return cycles_ >= 2; }
+  [[nodiscard]] bool is_cyclic() const { return record_.cycles >= kCyclic; }
   /// Cores that it can use, where it was seen to leave some of what it was guaranteed.
   [[nodiscard]] std::optional<double> width() const;
   /// Most cores that it was seen to use.
-  [[nodiscard]] double widest() const { return widest_; }
+  [[nodiscard]] double widest() const { return record_.widest; }
 
  private:
-  void count(double done, double work);
+  static constexpr int kCyclic = 2;
 
-  std::vector<WorkPoint> values_;
-  std::vector<WorkPoint> counts_;
+  void count(double done, double work);
+  void go_back(double done, double work);
+
   bool has_look_ = false;
   std::size_t version_ = 0;
   double time_ = 0;
-  double used_ = 0;
-  double widest_ = 0;
-  bool is_narrow_ = false;
-  int cycles_ = 0;
-  double begun_ = 0;
-  std::optional<double> top_;  // of the counter, before it last fell
+  TrackRecord record_;
 };
 
 }  // namespace flowcon::ctrl::growth

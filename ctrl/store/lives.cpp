@@ -16,7 +16,8 @@ Result<void> forget_run(sqlite3* db, const std::string& id) {
                           "DELETE FROM usage WHERE run IN (SELECT number FROM runs WHERE id=?)",
                           "DELETE FROM decisions WHERE run IN (SELECT number FROM runs WHERE id=?)",
                           "DELETE FROM stays WHERE run IN (SELECT number FROM runs WHERE id=?)",
-                          "DELETE FROM positions WHERE id=?", "DELETE FROM runs WHERE id=?"}) {
+                          "DELETE FROM positions WHERE id=?", "DELETE FROM pasts WHERE id=?",
+                          "DELETE FROM runs WHERE id=?"}) {
     Statement drop(db, sql);
     if (auto done = drop.bind(id).run(kDoing); !done) return done;
   }
@@ -84,6 +85,27 @@ Result<void> Store::import_history(const History& history,
     if (auto done = put.run(kDoing); !done) return done;
   }
   return transaction.commit(kDoing);
+}
+
+Result<void> Store::save_past(const std::string& id, const std::string& past) {
+  Statement put(db_, "INSERT OR REPLACE INTO pasts VALUES(?,?)");
+  return put.bind(id).bind(past).run(kDoing);
+}
+
+Result<void> Store::forget_past(const std::string& id) {
+  Statement drop(db_, "DELETE FROM pasts WHERE id=?");
+  return drop.bind(id).run(kDoing);
+}
+
+Result<std::map<std::string, std::string>> Store::pasts() {
+  Statement all(db_, "SELECT id,past FROM pasts");
+  std::map<std::string, std::string> found;
+  for (;;) {
+    Result<bool> row = all.step("reading what jobs did before they were moved");
+    if (!row) return row.error();
+    if (!*row) return found;
+    found[all.text(0)] = all.text(1);
+  }
 }
 
 }  // namespace flowcon::ctrl::store

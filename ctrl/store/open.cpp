@@ -119,10 +119,15 @@ constexpr const char* kPeerIds = R"sql(
 CREATE TABLE peer_ids(name TEXT PRIMARY KEY, id TEXT NOT NULL UNIQUE) WITHOUT ROWID;
 )sql";
 
+// What was known of a job's work when it left a host, as JSON.
+constexpr const char* kPasts = R"sql(
+CREATE TABLE pasts(id TEXT PRIMARY KEY, past TEXT NOT NULL) WITHOUT ROWID;
+)sql";
+
 // Step n makes version n+1 of version n; an empty file is version 0. Steps are only ever added.
-constexpr std::array<const char*, 12> kSteps = {kFirst,      kResources, kPositions, kPeers,
-                                                kMigrations, kMarks,     kStays,     kTrainings,
-                                                kRunKinds,   kMoves,     kMoved,     kPeerIds};
+constexpr std::array<const char*, 13> kSteps = {
+    kFirst,     kResources, kPositions, kPeers, kMigrations, kMarks, kStays,
+    kTrainings, kRunKinds,  kMoves,     kMoved, kPeerIds,    kPasts};
 constexpr auto kSchemaVersion = static_cast<std::int64_t>(kSteps.size());
 
 Result<void> execute(sqlite3* db, const std::string& sql, const std::string& doing) {

@@ -413,6 +413,7 @@ Result<void> Store::forget_before(double before) {
     if (auto done = drop.bind(before).run(doing); !done) return done;
   }
   for (const char* sql : {"DELETE FROM positions WHERE id NOT IN (SELECT id FROM runs)",
+                          "DELETE FROM pasts WHERE id NOT IN (SELECT id FROM runs)",
                           "DELETE FROM stays WHERE run NOT IN (SELECT number FROM runs)"}) {
     Statement drop(db_, sql);
     if (auto done = drop.run(doing); !done) return done;

@@ -242,6 +242,10 @@ class Store {
   /// Puts what another host recorded in the place of all that is known of `history.run.id`.
   [[nodiscard]] Result<void> import_history(const History& history,
                                             const std::optional<LogPosition>& position);
+  /// What a container's job had done when it left a host, as JSON; kept as long as its run.
+  [[nodiscard]] Result<void> save_past(const std::string& id, const std::string& past);
+  [[nodiscard]] Result<void> forget_past(const std::string& id);
+  [[nodiscard]] Result<std::map<std::string, std::string>> pasts();
   /// All that is recorded of a container by its full id, and how far its log was read.
   [[nodiscard]] Result<void> forget_history(const std::string& id);
   /// The last `count` rounds that concerned a container, found as history() finds it, oldest first.

@@ -17,6 +17,8 @@ using namespace flowcon::ctrl;
 
 namespace {
 
+namespace json = boost::json;
+
 constexpr double kHere = 1'790'000'000;
 constexpr double kThere = 1'600'000'000;  // another clock, far off
 
@@ -32,6 +34,8 @@ Life sample() {
   life.choice.settings = R"({"metric":"loss"})";
   life.choice.control =
       R"({"paused":true,"pin":{"limit":0.5,"until":1790000600},"values":{"weight":"2"}})";
+  life.past = Past{
+      {100, 2, true, 1, 10, 0.75, {{20, 3}, {20, -1e100}}, {{20, 0.25}, {90, 0.5}}}, "loss", true};
   return life;
 }
 
@@ -80,6 +84,63 @@ TEST_CASE("a life is the same on another clock, as many seconds ago") {
   CHECK(life->choice.control ==
         R"({"paused":true,"pin":{"limit":0.5,"until":1600000600},"values":{"weight":"2"}})");
   CHECK_FALSE(life->position.has_value());
+  REQUIRE(life->past.has_value());
+  CHECK(life->past->metric == "loss");
+  CHECK(life->past->is_whole);
+  const growth::TrackRecord& track = life->past->track;
+  CHECK(track.used == 100);
+  CHECK(track.widest == 2);
+  CHECK(track.is_narrow);
+  CHECK(track.cycles == 1);
+  CHECK(track.begun == 10);
+  CHECK(track.top == 0.75);
+  REQUIRE(track.values.size() == 2);
+  CHECK((track.values[1].work == 20 && track.values[1].value == -1e100));
+  REQUIRE(track.counts.size() == 2);
+  CHECK((track.counts[1].work == 90 && track.counts[1].value == 0.5));
+}
+
+TEST_CASE("what a job has done elsewhere is refused where no job can have done it, or left out") {
+  auto parsed = parse_json(render_life(sample(), kHere));
+  REQUIRE(parsed.has_value());
+  const json::object past = parsed->get_object()["past"].get_object();
+  const auto is_taken = [&](const char* member, const char* value) {
+    json::object other = past;
+    other[member] = *parse_json(value);
+    parsed->get_object()["past"] = std::move(other);
+    return parse_life(render_json(*parsed), kThere).has_value();
+  };
+  CHECK(is_taken("used", "90"));
+  CHECK(is_taken("top", "null"));
+  CHECK(is_taken("values", "[]"));
+  const std::pair<const char*, const char*> wrong[] = {
+      {"used", "-1"},
+      {"used", "1e300"},
+      {"used", "80"},
+      {"widest", "-1"},
+      {"cycles", "1e300"},
+      {"cycles", "-1"},
+      {"begun", "101"},
+      {"top", "2"},
+      {"metric", "7"},
+      {"narrow", "1"},
+      {"whole", "null"},
+      {"values", "{}"},
+      {"values", "[1]"},
+      {"values", R"([{"work":1,"value":1e200}])"},
+      {"values", R"([{"work":2,"value":1},{"work":1,"value":1}])"},
+      {"counts", R"([{"work":1,"value":1.5}])"},
+      {"counts", R"([{"work":1,"value":0.5},{"work":2,"value":0.25}])"},
+      {"counts", R"([{"work":101,"value":0.5}])"},
+  };
+  for (const auto& [member, value] : wrong) {
+    INFO(member << " = " << value);
+    CHECK_FALSE(is_taken(member, value));
+  }
+  parsed->get_object().erase("past");
+  const auto without = parse_life(render_json(*parsed), kThere);
+  REQUIRE(without.has_value());
+  CHECK_FALSE(without->past.has_value());
 }
 
 TEST_CASE("where nothing is known a life is empty, and what is from the future is of now") {

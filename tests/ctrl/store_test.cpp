@@ -289,7 +289,7 @@ TEST_CASE("marks of before their moves were counted are those of containers neve
   const Folder folder;
   open(folder).reset();
   execute(folder,
-          "DROP TABLE peer_ids; ALTER TABLE marks DROP COLUMN moves; "
+          "DROP TABLE pasts; DROP TABLE peer_ids; ALTER TABLE marks DROP COLUMN moves; "
           "ALTER TABLE runs DROP COLUMN moved; "
           "INSERT INTO marks VALUES('a','CC',0.25,NULL,1000,NULL,NULL,1);"
           "PRAGMA user_version = 9;");
@@ -376,7 +376,8 @@ TEST_CASE("a state from before there were peers is brought up to date with all t
     REQUIRE(store->save_choice({"b", true, "", ""}).has_value());
   }
   execute(folder,
-          "DROP TABLE peers; DROP TABLE peer_ids; DROP TABLE identity; DROP TABLE migrations; DROP "
+          "DROP TABLE pasts; DROP TABLE peers; DROP TABLE peer_ids; DROP TABLE identity; DROP "
+          "TABLE migrations; DROP "
           "TABLE marks; "
           "DROP TABLE stays; DROP TABLE trainings; ALTER TABLE runs DROP COLUMN training; "
           "ALTER TABLE runs DROP COLUMN counter; ALTER TABLE runs DROP COLUMN moved; "
@@ -414,6 +415,31 @@ TEST_CASE("an upgrade that fails leaves the old version as it was") {
   std::string notice;
   REQUIRE_FALSE(Store::open(folder.file(), &notice).has_value());
   execute(folder, "CREATE TABLE choices(id)");
+}
+
+TEST_CASE("what a job did elsewhere is kept with its run, and goes with it") {
+  const Folder folder;
+  {
+    const auto store = open(folder);
+    History history;
+    history.run = {"a", "vae", "train:1", "loss", flowcon::ctrl::Goal::min, 10, {}, "", false};
+    REQUIRE(store->import_history(history, {}).has_value());
+    REQUIRE(store->save_past("a", "{\"used\":1}").has_value());
+    REQUIRE(store->save_past("a", "{\"used\":2}").has_value());
+    REQUIRE(store->save_past("of none", "{}").has_value());
+    REQUIRE(store->save_past("b", "{}").has_value());
+    REQUIRE(store->forget_past("b").has_value());
+  }
+  const auto store = open(folder);
+  auto pasts = store->pasts();
+  REQUIRE((pasts.has_value() && pasts->size() == 2));
+  CHECK(pasts->at("a") == "{\"used\":2}");
+  REQUIRE(store->forget_before(5).has_value());
+  pasts = store->pasts();
+  CHECK((pasts.has_value() && pasts->size() == 1));
+  REQUIRE(store->forget_history("a").has_value());
+  pasts = store->pasts();
+  CHECK((pasts.has_value() && pasts->empty()));
 }
 
 TEST_CASE("how far a log was read is kept with what was read, and goes with its run") {

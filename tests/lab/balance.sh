@@ -12,6 +12,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/moves.sh"
 
 begin_lab 3 --cores 0.5
+HOST_POLICY=milestone
 POLICY=$'peer-heartbeat = 2\ncategorise-interval = 2\ncluster-policy = balance\nmax-moves = 1\nspeculate = off\nrebalance = off'
 make_peers h1 h2 h3
 
@@ -64,6 +65,11 @@ check "the idle host got one of them" is "$(grep -cx 'job-[abc]' <<<"$moved")" 1
 check "its cause is told" holds "$(moves h1 ".moves[] | select(.name == \"$moved\") | .cause")" balance
 resumed() { [ "$(on h1 docker logs "$moved" 2>&1 | sed -n 's/^resumed //p' | tail -n 1)" -gt 0 ]; }
 soon "it goes on where it was" resumed
+is_never_new() {
+  host_api h1 "/v1/containers/$moved/explain?last=1000" | jq -e '[.decisions[] | select(.algorithm == "milestone")
+    | .state.containers[]] | length > 0 and all(.blind | not)'
+}
+check "its new host knows from the first decision on how long it takes" is_never_new
 check "its log goes on: its first line is that of its first host" \
   is "$(on h1 docker flowcon logs "$moved" 2>/dev/null | head -n 1)" "step 1/3000 loss: 999999"
 explained() { holds "$(on h2 docker flowcon explain "$stayed" --last 200 2>&1)" "others are moved"; }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/codec/past_json.h"
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "ctrl/codec/field_reader.h"
+
+namespace flowcon::ctrl {
+namespace {
+
+namespace json = boost::json;
+using codec::FieldReader;
+using growth::Track;
+using growth::WorkPoint;
+
+constexpr double kMostWork = 1e15;  // CPU seconds; keeps sums finite
+constexpr double kMostCores = 1e6;
+constexpr std::size_t kMostName = 4096;
+
+json::array array_of(const std::vector<WorkPoint>& points) {
+  json::array array;
+  for (const WorkPoint& point : points) {
+    array.push_back(json::object{{"work", point.work}, {"value", point.value}});
+  }
+  return array;
+}
+
+double within(FieldReader& reader, const char* name, double low, double high) {
+  const double number = reader.number(name);
+  reader.require(number >= low && number <= high, name, "is out of its range");
+  return number;
+}
+
+// In order of work, none of it beyond what was used.
+std::vector<WorkPoint> points_of(FieldReader& reader, const char* name, double used, double low,
+                                 double high) {
+  std::vector<WorkPoint> points = reader.each(name, [&](FieldReader& point) {
+    return WorkPoint{within(point, "work", 0, used), within(point, "value", low, high)};
+  });
+  reader.require(points.size() <= Track::kMaxPoints, name, "has too many points");
+  const auto is_earlier = [](const WorkPoint& a, const WorkPoint& b) { return a.work < b.work; };
+  reader.require(std::is_sorted(points.begin(), points.end(), is_earlier), name,
+                 "must be in order of work");
+  return points;
+}
+
+}  // namespace
+
+json::value to_json(const Past& past) {
+  const growth::TrackRecord& track = past.track;
+  return json::object{{"metric", valid_utf8(past.metric)},
+                      {"whole", past.is_whole},
+                      {"used", track.used},
+                      {"widest", track.widest},
+                      {"narrow", track.is_narrow},
+                      {"cycles", track.cycles},
+                      {"begun", track.begun},
+                      {"top", number_or_null(track.top)},
+                      {"values", array_of(track.values)},
+                      {"counts", array_of(track.counts)}};
+}
+
+Result<Past> past_from(const json::value& value) {
+  FieldReader reader(value, "past");
+  Past past;
+  past.metric = reader.text("metric");
+  reader.require(past.metric.size() <= kMostName, "metric", "is too long");
+  past.is_whole = reader.boolean("whole");
+  growth::TrackRecord& track = past.track;
+  track.used = within(reader, "used", 0, kMostWork);
+  track.widest = within(reader, "widest", 0, kMostCores);
+  track.is_narrow = reader.boolean("narrow");
+  track.cycles = static_cast<int>(within(reader, "cycles", 0, 1e6));
+  track.begun = within(reader, "begun", 0, track.used);
+  if (!reader.member("top").is_null()) track.top = within(reader, "top", 0, 1);
+  track.values = points_of(reader, "values", track.used, -Track::kMostValue, Track::kMostValue);
+  track.counts = points_of(reader, "counts", track.used, 0, 1);
+  const auto is_less = [](const WorkPoint& a, const WorkPoint& b) { return a.value < b.value; };
+  reader.require(std::is_sorted(track.counts.begin(), track.counts.end(), is_less), "counts",
+                 "must be in order of value");
+  if (reader.failed()) return reader.error();
+  return past;
+}
+
+}  // namespace flowcon::ctrl

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one daemon knows of a job's work as JSON, for the daemon that goes on with it: of another
+// host, or the next one here. Text and types only.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <string>
+
+#include "base/result.h"
+#include "ctrl/growth/track.h"
+
+namespace flowcon::ctrl {
+
+/// `metric` is the one whose values are in the track; `is_whole`: it reaches back to the job's
+/// beginning.
+struct Past {
+  growth::TrackRecord track;
+  std::string metric;
+  bool is_whole = false;
+};
+
+/// {"metric","whole","used","widest","narrow","cycles","begun","top","values":[{"work","value"}],
+/// "counts":[{"work","value"}]}
+[[nodiscard]] boost::json::value to_json(const Past& past);
+
+/// Reads what to_json() gives, whoever sends it. Errors: a missing or ill-typed field, numbers that
+/// no job can have; the sentence names the field.
+[[nodiscard]] Result<Past> past_from(const boost::json::value& json);
+
+}  // namespace flowcon::ctrl
