@@ -106,6 +106,7 @@ balance::HostReport Balancer::own_report() const {
       // A counter may say what it likes.
       job.left = std::min(forecast->left, balance::kMostWork);
       job.width = forecast->width;
+      job.beginning = !forecast->is_under_way;
     }
     report.containers.push_back(std::move(job));
   }

@@ -43,6 +43,7 @@ struct HostView {
 struct JobForecast {
   double left = 0;              ///< work to its end, above 0
   std::optional<double> width;  ///< that it can use; empty: not known
+  bool is_under_way = true;     ///< it has done something since it began here
 };
 
 /// What the daemon gives.

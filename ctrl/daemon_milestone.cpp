@@ -135,7 +135,7 @@ std::optional<JobForecast> Daemon::forecast(const std::string& id) const {
   const double known = growth::kKnownByAge * policy::PlannerParameters().least * host_.cores;
   const bool is_young = expected.basis == growth::Basis::age && job.track.used() < known;
   if (is_young || !std::isfinite(expected.left)) return std::nullopt;
-  return JobForecast{expected.left, job.track.width()};
+  return JobForecast{expected.left, job.track.width(), job.track.is_under_way(known)};
 }
 
 void Daemon::decide_milestones(Moment now) {

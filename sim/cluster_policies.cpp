@@ -11,6 +11,7 @@
 #include "cluster/policy/rebalance.h"
 #include "cluster/policy/speculate.h"
 #include "cluster/policy/steer.h"
+#include "ctrl/growth/forecast.h"
 #include "ctrl/growth/growth.h"
 
 namespace flowcon::sim {
@@ -170,25 +171,27 @@ class Balance : public ClusterPolicy {
     std::size_t to = 0;
   };
 
-  // As cluster/balance does: what nobody knows the work of counts as the median of all, and stays.
+  // As cluster/balance does: what nobody knows the work of counts as the median of all, and stays;
+  // so does what is not under way yet.
   void take_hosts(const ClusterView& view, policy::SteerState& state) const {
+    const double young = ctrl::growth::kKnownByAge * parameters_.planner.least;
     std::vector<double> works;
+    for (const HostView& host : view.hosts) {
+      for (const Known* job : host.jobs) {
+        if (const auto left = hosts_[host.number]->left(*job)) works.push_back(*left);
+      }
+    }
+    const double usual = median(std::move(works)).value_or(policy::SteeredJob().left);
     for (const HostView& host : view.hosts) {
       policy::SteeredHost steered{id_of(host.number), host.cores, {}};
       for (const Known* job : host.jobs) {
         const std::optional<double> left = hosts_[host.number]->left(*job);
-        if (left) works.push_back(*left);
-        steered.jobs.push_back({id_of(job->number), left.value_or(0),
+        const bool is_under_way = job->track.is_under_way(young * host.cores);
+        steered.jobs.push_back({id_of(job->number), left.value_or(usual),
                                 job->track.width().value_or(host.cores), job->moves,
-                                left.has_value()});
+                                left && is_under_way});
       }
       state.hosts.push_back(std::move(steered));
-    }
-    const double usual = median(std::move(works)).value_or(policy::SteeredJob().left);
-    for (policy::SteeredHost& host : state.hosts) {
-      for (policy::SteeredJob& job : host.jobs) {
-        if (!job.may_move) job.left = usual;
-      }
     }
   }
 

@@ -72,6 +72,7 @@ JobReport read_job(FieldReader& reader) {
   const std::int64_t moves = reader.optional_count("moves");
   reader.require(moves <= kMostMoves, "moves", "must be at most 1000000");
   job.moves = static_cast<std::uint32_t>(std::min<std::int64_t>(moves, kMostMoves));
+  job.beginning = reader.optional_bool("beginning");
   return job;
 }
 
@@ -105,7 +106,8 @@ std::string render_report(const HostReport& report) {
                                       {"movable", job.movable},
                                       {"left", number_or_null(job.left)},
                                       {"width", number_or_null(job.width)},
-                                      {"moves", job.moves}});
+                                      {"moves", job.moves},
+                                      {"beginning", job.beginning}});
   }
   return render_json(json::object{{"id", report.id},
                                   {"name", valid_utf8(report.name)},
@@ -216,7 +218,7 @@ Result<policy::SteerState> steer_question(
     policy::SteeredHost host{report.id, *report.cores, {}};
     for (const JobReport& job : report.containers) {
       if (!ids.insert(job.id).second) return on_two_hosts(job.id);
-      const bool is_candidate = job.movable && job.left && !is_barred(job.id);
+      const bool is_candidate = job.movable && job.left && !job.beginning && !is_barred(job.id);
       host.jobs.push_back({job.id, job.left.value_or(usual), job.width.value_or(*report.cores),
                            job.moves, is_candidate});
     }

@@ -34,6 +34,7 @@ struct JobReport {
   std::optional<double> left;   ///< expected work to its end
   std::optional<double> width;  ///< that it can use; empty: not known
   std::uint32_t moves = 0;      ///< how often a policy moved it
+  bool beginning = false;       ///< it has done nothing yet since it began on its host
 };
 
 struct HostReport {
@@ -49,7 +50,8 @@ struct HostReport {
 };
 
 /// {"id","name","draining","moves","cores","move_seconds","containers":[{"id","name","category",
-/// "value","converged_age","migrated_age","rebalanced","movable","left","width","moves"}]}
+/// "value","converged_age","migrated_age","rebalanced","movable","left","width","moves",
+/// "beginning"}]}
 [[nodiscard]] std::string render_report(const HostReport& report);
 /// Unknown members are ignored. Errors: not JSON, a member that is missing or out of its range, an
 /// id that is there twice or no engine's, more than 10,000 containers; the sentence names it.

@@ -45,6 +45,7 @@ void Track::look(const TrackLook& now, const std::vector<Sample>& fresh) {
     if (!(elapsed > 0)) return now.used;
     return before + gained * std::clamp((time - time_) / elapsed, 0.0, 1.0);
   };
+  has_printed_ = has_printed_ || !fresh.empty();
   for (const Sample& sample : fresh) {
     if (std::fabs(sample.value) <= kMostValue)
       record_.values.push_back({work_at(sample.time), sample.value});
@@ -85,6 +86,7 @@ void Track::count(double done, double work) {
     }
   }
   counts.push_back({work, done});
+  has_printed_ = true;
   ++version_;
   thin(counts);
 }

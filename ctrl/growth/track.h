@@ -53,7 +53,7 @@ class Track {
   Track() = default;
   /// A life that goes on at `time`: what is used from then on comes on top of what the record has.
   Track(TrackRecord record, double time)
-      : has_look_(true), time_(time), record_(std::move(record)) {}
+      : has_look_(true), time_(time), used_before_(record.used), record_(std::move(record)) {}
 
   /// `fresh`: the values printed since the look before, in order of time. Each is put at the CPU
   /// time of its moment, by a straight line between the two looks. Values that are not finite, or
@@ -81,6 +81,11 @@ class Track {
   [[nodiscard]] std::size_t version() const { return version_; }
   /// CPU seconds used by the last look.
   [[nodiscard]] double used() const { return record_.used; }
+  /// Since it began, or last went on elsewhere, it printed a value or a count, or used `work` CPU
+  /// seconds: what comes before that may be imports and data that are read again.
+  [[nodiscard]] bool is_under_way(double work) const {
+    return has_printed_ || record_.used - used_before_ >= work;
+  }
   /// The counter starts over and over, from its end or from the same share twice: it counts within
   /// an epoch, not to the end.
   [[nodiscard]] bool is_cyclic() const { return record_.cycles >= kCyclic; }
@@ -98,6 +103,8 @@ class Track {
   bool has_look_ = false;
   std::size_t version_ = 0;
   double time_ = 0;
+  double used_before_ = 0;
+  bool has_printed_ = false;
   TrackRecord record_;
 };
 

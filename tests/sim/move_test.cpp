@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "ctrl/growth/forecast.h"
@@ -49,12 +50,18 @@ class Told : public MilestoneHost {
   std::map<std::size_t, double> left_;
 };
 
-// Jobs 0 and 1 on one host of 8 cores, 2 on another; what is left of each, where it is known.
-std::vector<MoveOrder> balanced(const std::map<std::size_t, double>& left) {
+// Jobs 0 and 1 on one host of 8 cores, 2 on another, of which each has printed a value but those in
+// `silent`; what is left of each, where it is known.
+std::vector<MoveOrder> balanced(const std::map<std::size_t, double>& left,
+                                const std::set<std::size_t>& silent = {}) {
   const Told one(left);
   const Told other(left);
   std::vector<Known> jobs(3);
-  for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i].number = i;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    jobs[i].number = i;
+    jobs[i].track.look({0, 0, 0, {}}, {});
+    if (!silent.contains(i)) jobs[i].track.look({1, 8, 0, {}}, {{1, 0.5}});
+  }
   ClusterView view;
   view.move_seconds = 5;
   view.hosts.push_back({0, 0, 8, 64e9, true, {&jobs[0], &jobs[1]}});
@@ -159,4 +166,9 @@ TEST_CASE("a job of which nothing is known counts with the median of all, and st
   REQUIRE(moves.size() == 1);
   CHECK(moves.front().job == 1);
   CHECK(moves.front().to == 1);
+}
+
+TEST_CASE("a job that has just begun on its host stays there") {
+  CHECK(balanced({{0, 400}, {1, 400}, {2, 1}}, {0}).front().job == 1);
+  CHECK(balanced({{0, 400}, {1, 400}, {2, 1}}, {0, 1}).empty());
 }

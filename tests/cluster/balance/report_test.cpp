@@ -40,6 +40,7 @@ TEST_CASE("a report is read back as it was") {
   sent.containers[0].left = 300.5;
   sent.containers[0].width = 1.5;
   sent.containers[0].moves = 2;
+  sent.containers[0].beginning = true;
   sent.cores = 4;
   sent.move_seconds = 7.5;
   const Result<HostReport> read = parse_report(render_report(sent));
@@ -48,6 +49,8 @@ TEST_CASE("a report is read back as it was") {
   CHECK(read->containers[0].left == 300.5);
   CHECK(read->containers[0].width == 1.5);
   CHECK(read->containers[0].moves == 2);
+  CHECK(read->containers[0].beginning);
+  CHECK_FALSE(read->containers[1].beginning);
   CHECK_FALSE(read->containers[1].left);
   CHECK(read->cores == 4);
   CHECK(read->move_seconds == 7.5);
@@ -64,6 +67,7 @@ TEST_CASE("a report of an older flowcond lacks what steer needs, and more is no 
   CHECK_FALSE(read->containers[0].left);
   CHECK_FALSE(read->containers[0].width);
   CHECK(read->containers[0].moves == 0);
+  CHECK_FALSE(read->containers[0].beginning);
   HostReport here = host("h1", {});
   here.cores = 1;
   const auto question = steer_question({here, *read}, 2, nobody);
@@ -91,8 +95,10 @@ TEST_CASE("a report that makes no sense is refused, with the member's name") {
   CHECK(with("\"left\":null", "\"left\":0").find("containers[0].left") != std::string::npos);
   CHECK(with("\"left\":null", "\"left\":1e13").find("containers[0].left") != std::string::npos);
   CHECK(with("\"width\":null", "\"width\":-1").find("containers[0].width") != std::string::npos);
-  CHECK(with("\"moves\":0}", "\"moves\":1e9}").find("containers[0].moves") != std::string::npos);
-  CHECK(with("\"moves\":0}", "\"moves\":0.5}").find("containers[0].moves") != std::string::npos);
+  CHECK(with("\"moves\":0,\"beg", "\"moves\":1e9,\"beg").find("containers[0].moves") !=
+        std::string::npos);
+  CHECK(with("\"moves\":0,\"beg", "\"moves\":0.5,\"beg").find("containers[0].moves") !=
+        std::string::npos);
   CHECK(with("\"cores\":null", "\"cores\":0").find("cores") != std::string::npos);
   CHECK(with("\"cores\":null", "\"cores\":\"4\"").find("cores") != std::string::npos);
   CHECK(with("\"move_seconds\":null", "\"move_seconds\":-1").find("move_seconds") !=
@@ -197,8 +203,9 @@ TEST_CASE("steer is asked with hosts in order of name and what hosts measured") 
   CHECK(steer_question({h1, h2, h3}, 2, nobody)->move_seconds == 5);
 }
 
-TEST_CASE("what may not be moved, or of which nothing is known, counts and stays") {
-  HostReport h1 = busy("h1", {100, 50, 60, 70});
+TEST_CASE("what may not be moved, has just begun, or of which nothing is known, counts and stays") {
+  HostReport h1 = busy("h1", {100, 50, 60, 70, 65});
+  h1.containers[4].beginning = true;
   h1.containers[0].movable = false;
   h1.containers[1].left.reset();
   HostReport draining = busy("h2", {1000});
@@ -209,8 +216,9 @@ TEST_CASE("what may not be moved, or of which nothing is known, counts and stays
   REQUIRE(question->hosts.size() == 1);
   std::string movable;
   for (const policy::SteeredJob& one : question->hosts[0].jobs) movable += one.may_move ? "+" : "-";
-  CHECK(movable == "---+");
-  CHECK(question->hosts[0].jobs[1].left == 100);  // the median of 60, 70, 100 and 1000
+  CHECK(movable == "---+-");
+  CHECK(question->hosts[0].jobs[1].left == 70);  // the median of 60, 65, 70, 100 and 1000
+  CHECK(question->hosts[0].jobs[4].left == 65);
 }
 
 TEST_CASE("steer is not asked of a container on two hosts, nor of a host with too many") {
@@ -274,7 +282,7 @@ TEST_CASE("each round is told in a sentence") {
         "move costs 4 s");
   CHECK(explain("balance", balance, "b", host_name) == "stays: it was moved 2 times");
   CHECK(explain("balance", balance, "c", host_name) ==
-        "stays: it may not be moved now, or the work left of it is not known");
+        "stays: it may not be moved now, has just begun, or the work left of it is not known");
   CHECK(explain("balance", balance, "e", host_name).find("stays: ") == 0);
   CHECK(explain("balance", balance, "f", host_name) == "the container is not in this decision");
   CHECK(explain("balance", "{}", "a", host_name) == "the recorded state is damaged");

@@ -111,6 +111,8 @@ TEST_CASE("a track that goes on elsewhere is the one of a job that stayed") {
     stayed.look({i + pause, 2.0 * i, 4, i / 400.0}, {value});
     if (i > 120) moved.look({i + pause, 2.0 * i, 4, i / 400.0}, {value});
   }
+  CHECK_FALSE(Track(stayed.record(), 170).is_under_way(10));
+  CHECK(moved.is_under_way(1000));
   CHECK(moved.used() == stayed.used());
   CHECK(moved.width() == stayed.width());
   CHECK(moved.widest() == stayed.widest());
