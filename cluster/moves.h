@@ -68,7 +68,7 @@ class Moves {
   [[nodiscard]] virtual bool is_movable(const std::string& id) const = 0;
   /// Is this container of this host (full id) on the move, from here or to here?
   [[nodiscard]] virtual bool is_moving(const std::string& id) const = 0;
-  /// Was this container of this host (full id) asked to save itself?
+  /// Is this container of this host (full id) asked to save itself, or was it, and has not gone?
   [[nodiscard]] virtual bool is_saving(const std::string& id) const = 0;
   /// Copies that are reserved here and do not run yet: they count as containers of this host.
   [[nodiscard]] virtual std::int64_t reserved() const = 0;

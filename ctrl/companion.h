@@ -103,7 +103,8 @@ class Companion {
   }
   /// Is a container of this host on the move? That it ends then is not its own doing.
   [[nodiscard]] virtual bool is_moving(const std::string&) const { return false; }
-  /// Was it asked to save itself, so as to go on elsewhere? It is not held back until it has ended.
+  /// Is it asked to save itself, so as to go on elsewhere, or was it? It is not held back until it
+  /// has ended, and then its run has not.
   [[nodiscard]] virtual bool is_saving(const std::string&) const { return false; }
   /// What it adds to /metrics.
   virtual void add_metrics(Exposition&) const {}

@@ -222,8 +222,10 @@ void Daemon::grant_all(Moment now) {
     const double before = job.cpu.granted;
     // The sooner it has saved itself, the less it stands still.
     const bool is_saving = companion_ != nullptr && companion_->is_saving(id);
-    const double decided = is_saving ? 1 : job.cpu.limit;
-    job.cpu.granted = grant(decided, before, settings, job.control.pin);
+    if (is_saving && !job.before_saving) job.before_saving = before;
+    job.cpu.granted = grant(is_saving ? 1 : job.cpu.limit, job.before_saving.value_or(before),
+                            settings, job.control.pin);
+    if (!is_saving) job.before_saving.reset();
     if (job.cpu.granted == before) continue;
     ++limit_changes_;
     const std::string reason = job.control.pin ? "pinned"

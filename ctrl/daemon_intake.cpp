@@ -108,6 +108,7 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
     }
   }
   const std::string id = container.id;
+  take_up_past(job);
   claim(job);
   if (job.unsupported.empty() && !is_paused(job)) active_.push_back(id);
   log::event(log::Event::container_found,

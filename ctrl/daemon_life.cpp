@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <cmath>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -23,7 +24,9 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr int kRecordedTries = 150;  // of 0.2 s
+constexpr int kRecordedTries = 150;       // of 0.2 s
+constexpr double kSameStart = 0.01;       // seconds
+constexpr std::size_t kMostPasts = 1000;  // in memory, before those of jobs that have gone go
 constexpr std::size_t kPiece = 64U << 10;
 constexpr std::size_t kPage = 1U << 20;
 constexpr std::size_t kLongestLine = 8U << 20;  // of a record, see cluster/migration/log_lines.h
@@ -92,18 +95,44 @@ Async<void> Daemon::read_pasts() {
   for (const auto& [id, text] : *pasts) {
     const Result<json::value> value = parse_json(text);
     Result<Past> past = value ? past_from(*value) : Result<Past>(value.error());
-    if (past) pasts_[id] = std::move(*past);
+    if (past) {
+      pasts_[id] = std::move(*past);
+    } else {
+      log::warning("what container " + printable(id, 12) +
+                   " did before is not known any more: " + past.error().message());
+    }
   }
+}
+
+// By the container's next start, and no other: what came between is not known.
+void Daemon::take_up_past(Job& job) {
+  job.saw_all = !job.container.has_ended_before && !job.container.labels.contains(kMovedLabel);
+  const auto found = pasts_.find(job.id());
+  if (found == pasts_.end()) return;
+  Past& past = found->second;
+  if (past.started == 0) {
+    past.started = job.begun();
+    save_past(job.id(), past);
+  } else if (std::fabs(past.started - job.begun()) > kSameStart) {
+    return drop_past(job.id());
+  }
+  job.past = past;
+  job.saw_all = past.is_whole;
 }
 
 // For the host that it goes to, or for this one, where the move is undone.
 void Daemon::keep_past(const Job& job) {
-  std::erase_if(pasts_, [this](const auto& past) {
-    return !jobs_.contains(past.first) && !companion_->is_moving(past.first);
-  });
-  const std::string id = job.id();
-  const Past past{job.track.record(), job.track_metric, job.saw_all};
-  pasts_[id] = past;
+  if (pasts_.size() >= kMostPasts) {
+    std::erase_if(pasts_, [this](const auto& past) {
+      return !jobs_.contains(past.first) && !companion_->is_moving(past.first);
+    });
+  }
+  const Past past{job.track.record(), job.track_metric, job.goal, job.saw_all, 0};
+  pasts_[job.id()] = past;
+  save_past(job.id(), past);
+}
+
+void Daemon::save_past(const std::string& id, const Past& past) {
   const bool is_queued = effects_.try_post([this, id, past] {
     if (Result<void> saved = store_->save_past(id, render_json(to_json(past))); !saved) {
       log::warning(saved.error().message());
@@ -112,7 +141,6 @@ void Daemon::keep_past(const Job& job) {
   if (!is_queued) log::debug("too many effects wait; what a job has used is in memory alone");
 }
 
-// It ended by itself: what is started again begins anew.
 void Daemon::drop_past(const std::string& id) {
   pasts_.erase(id);
   const bool is_queued = effects_.try_post([this, id] {
@@ -176,6 +204,7 @@ Async<Result<void>> Daemon::import_life(std::string id, std::string life, std::s
     read->history.run.id = read->choice.id = id;
     // Of a log that holds more than was recorded nothing tells where the rest begins.
     if (!read->is_whole) read->past.reset();
+    if (read->past) read->past->started = 0;
     const bool is_own = log_path.ends_with("-json.log");
     if (!read->position && is_own && read->is_whole) {
       Result<std::string> position = end_position(log_path, now);

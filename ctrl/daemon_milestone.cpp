@@ -3,7 +3,6 @@
 // decision made a limit. Memory and block I/O stay with FlowCon's executor.
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "base/json.h"
 #include "ctrl/changes.h"
@@ -42,18 +41,6 @@ bool changes_any(const policy::MilestoneState& state, const policy::MilestoneDec
   return false;
 }
 
-// Of a job that came from another host the track has what was printed there. An earlier daemon here
-// has recorded that, and what the job printed here since it began.
-void drop_earlier(std::vector<Sample>& fresh, const Job& job, std::size_t count) {
-  const std::size_t first = count - fresh.size();
-  const std::size_t known = job.known_count - std::min(job.known_count, first);
-  const auto end = fresh.begin() + static_cast<std::ptrdiff_t>(std::min(known, fresh.size()));
-  const auto is_of_here = [&](const Sample& sample) {
-    return sample.time >= job.begun() && sample.time <= job.admitted;
-  };
-  fresh.erase(std::remove_if(fresh.begin(), end, std::not_fn(is_of_here)), end);
-}
-
 }  // namespace
 
 // Whatever the policy: it may become milestone.
@@ -74,53 +61,10 @@ Async<void> Daemon::begin_planner() {
 void Daemon::follow_tracks(Moment now) {
   double used = 0;
   for (const std::string& id : members_) used += jobs_.at(id).cpu_share.value_or(0);
-  for (auto& [id, job] : jobs_) follow_track(job, now, used >= kBusy);
-}
-
-void Daemon::begin_track(Job& job, Moment now) {
-  const double begun = std::min(job.begun(), now.wall);
-  job.has_track = true;
-  if (const auto past = pasts_.find(job.id()); past != pasts_.end()) {
-    job.used_before = past->second.track.used;
-    job.track = growth::Track(past->second.track, begun);
-    job.track_metric = past->second.metric;
-    job.saw_all = past->second.is_whole;
-    return;
+  for (auto& [id, job] : jobs_) {
+    const bool is_half_read = job.past && tails_.stats(id).is_catching_up;
+    follow_track(job, now, used >= kBusy, is_half_read);
   }
-  // What it printed before the first look it printed since it began.
-  job.track.look({begun, 0, 0, {}}, {});
-  // Of a container that was started again this life may be the lesser part of the training.
-  job.saw_all = !job.container.has_ended_before && !job.container.labels.contains(kMovedLabel);
-}
-
-void Daemon::follow_track(Job& job, Moment now, bool is_busy) {
-  if (!job.unsupported.empty() || !job.has_reading || job.is_reading_past) return;
-  if (!job.has_track) begin_track(job, now);
-  // Half of what it printed elsewhere may speak of another metric.
-  if (job.used_before > 0 && job.is_catching_up) return;
-  const double seconds = static_cast<double>(job.reading.cpu_ns) / 1e9;
-  growth::TrackLook look{now.wall, job.used_before + seconds, 0, {}};
-  if (is_busy) look.guaranteed = job.guaranteed;
-  std::vector<Sample> fresh;
-  if (job.extractor) {
-    const metrics::Report report = job.extractor->report();
-    if (!report.metric.empty() && report.metric != job.track_metric) {
-      job.track.forget_values();
-      job.track_count = 0;
-      job.track_metric = report.metric;
-    }
-    const std::size_t had = std::min(report.count, job.track_count);
-    fresh = report.samples;
-    const std::size_t old = fresh.size() - std::min(report.count - had, fresh.size());
-    fresh.erase(fresh.begin(), fresh.begin() + static_cast<std::ptrdiff_t>(old));
-    if (job.used_before > 0) drop_earlier(fresh, job, report.count);
-    job.track_count = report.count;
-    job.goal = report.goal;
-    if (report.counter && report.counter->total > 0) {
-      look.done = report.counter->done / report.counter->total;
-    }
-  }
-  job.track.look(look, fresh);
 }
 
 policy::PlannedJob Daemon::planned(const Job& job) const {
@@ -182,14 +126,14 @@ void Daemon::note_guarantees() {
 
 // Whatever the policy: what is remembered serves when it is milestone.
 void Daemon::remember_end(Job& job, Moment now, double time, const std::optional<int>& status) {
-  follow_track(job, now, false);  // what it printed last
+  follow_track(job, now, false, false);  // what it printed last
+  if (job.past) drop_past(job.id());
   if (!job.has_track) return;
   // One that goes on elsewhere has not ended.
-  if (companion_ != nullptr && companion_->is_moving(job.id())) {
+  if (companion_ != nullptr && companion_->is_saving(job.id())) {
     keep_past(job);
     return;
   }
-  if (job.used_before > 0) drop_past(job.id());
   const bool is_complete = status == 0 && job.saw_all;
   if (planner_) planner_->end(planned(job), now.steady, is_complete);
   if (!is_complete) return;

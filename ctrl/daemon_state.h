@@ -114,8 +114,6 @@ class Daemon : public LocalHost {
   // daemon_milestone.cpp
   Async<void> begin_planner();
   void follow_tracks(Moment now);
-  void begin_track(Job& job, Moment now);
-  void follow_track(Job& job, Moment now, bool is_busy);
   [[nodiscard]] policy::PlannedJob planned(const Job& job) const;
   void decide_milestones(Moment now);
   void note_guarantees();
@@ -130,7 +128,9 @@ class Daemon : public LocalHost {
 
   // daemon_life.cpp
   Async<void> read_pasts();
+  void take_up_past(Job& job);
   void keep_past(const Job& job);
+  void save_past(const std::string& id, const Past& past);
   void drop_past(const std::string& id);
   Async<void> await_recorded(std::string id);
   Async<void> read_past_log(std::string id, std::string path);
@@ -211,7 +211,7 @@ class Daemon : public LocalHost {
   bool is_all_paused_ = false;
   bool is_run_due_ = false;      ///< the executor must run in this pass
   bool is_compare_due_ = false;  ///< `active_` changed outside of the event stream
-  bool is_apply_due_ = false;    ///< a person decided something
+  bool is_apply_due_ = false;    ///< a person decided something, or a job saves itself
   bool is_stopping_ = false;
   double next_run_ = 0;      ///< steady
   double next_look_ = 0;     ///< steady

@@ -56,6 +56,44 @@ void set_anchor(Job& job, const Moment& now, const metrics::Report& report) {
   job.silent_since = now.wall;
 }
 
+void begin_track(Job& job, const Moment& now) {
+  const double begun = std::min(job.begun(), now.wall);
+  job.has_track = true;
+  if (job.past) {
+    job.track = growth::Track(job.past->track, begun);
+    job.track_metric = job.past->metric;
+    job.goal = job.past->goal;
+  } else {
+    // What it printed before the first look it printed since it began.
+    job.track.look({begun, 0, 0, {}}, {});
+  }
+}
+
+// What was printed since the look before. Of a job that goes on from another host the log has what
+// it printed there, too, which its track has already; an earlier daemon here has recorded that, and
+// what the job printed here until then.
+std::vector<Sample> fresh_values(Job& job, const metrics::Report& report) {
+  if (report.metric.empty()) return {};
+  if (report.metric != job.track_metric) {
+    job.track.forget_values();
+    job.track_count = 0;
+    job.track_metric = report.metric;
+  }
+  const std::size_t count =
+      std::min(report.count - std::min(report.count, job.track_count), report.samples.size());
+  job.track_count = report.count;
+  job.goal = report.goal;
+  std::vector<Sample> fresh;
+  for (std::size_t i = report.samples.size() - count; i < report.samples.size(); ++i) {
+    const Sample& sample = report.samples[i];
+    const bool is_known = report.count - report.samples.size() + i < job.known_count;
+    const bool is_from_elsewhere =
+        job.past && (sample.time < job.begun() || (is_known && sample.time > job.admitted));
+    if (!is_from_elsewhere) fresh.push_back(sample);
+  }
+  return fresh;
+}
+
 }  // namespace
 
 void take_reading(Job& job, const Host& host, const Moment& now, const Reading& reading) {
@@ -161,6 +199,25 @@ void measure(Job& job, const Host& host, const Moment& now, const growth::Parame
 
 std::string training_of(const engine::Container& container) {
   return valid_utf8((container.image + " " + container.command).substr(0, kLongestTraining));
+}
+
+void follow_track(Job& job, const Moment& now, bool is_busy, bool is_half_read) {
+  if (!job.unsupported.empty() || !job.has_reading) return;
+  if (!job.has_track) begin_track(job, now);
+  // Half of what it printed elsewhere may speak of another metric, and of an earlier count.
+  if (job.is_reading_past || (job.past && (is_half_read || job.is_catching_up))) return;
+  const double before = job.past ? job.past->track.used : 0;
+  growth::TrackLook look{now.wall, before + static_cast<double>(job.reading.cpu_ns) / 1e9, 0, {}};
+  if (is_busy) look.guaranteed = job.guaranteed;
+  std::vector<Sample> fresh;
+  if (job.extractor) {
+    const metrics::Report report = job.extractor->report();
+    fresh = fresh_values(job, report);
+    if (report.counter && report.counter->total > 0) {
+      look.done = report.counter->done / report.counter->total;
+    }
+  }
+  job.track.look(look, fresh);
 }
 
 void end_catching_up(Job& job) {

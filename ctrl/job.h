@@ -10,6 +10,7 @@
 
 #include "cgroups/gpu.h"
 #include "cgroups/setting.h"
+#include "ctrl/codec/past_json.h"
 #include "ctrl/control.h"
 #include "ctrl/engine/client.h"
 #include "ctrl/growth/growth.h"
@@ -78,7 +79,8 @@ struct Job {
   Place cpu;
   Place memory;
   Place io;
-  std::string reason;  ///< of the last decision, for a person
+  std::string reason;                   ///< of the last decision, for a person
+  std::optional<double> before_saving;  ///< the CPU it was granted when it was asked to save itself
 
   // Measuring: the anchor is the last look at which growth was measured.
   bool has_anchor = false;
@@ -116,7 +118,7 @@ struct Job {
   // For the milestone policy.
   growth::Track track;
   bool has_track = false;
-  double used_before = 0;       ///< CPU seconds on earlier hosts
+  std::optional<Past> past;     ///< of a job that goes on from another host
   bool saw_all = false;         ///< the track reaches back to the job's beginning
   std::size_t track_count = 0;  ///< values that it has been given
   std::string track_metric;
@@ -164,6 +166,11 @@ void measure(Job& job, const Host& host, const Moment& now, const growth::Parame
 
 /// Image and command, cut to 4 KiB: equal means "the same training again".
 [[nodiscard]] std::string training_of(const engine::Container& container);
+
+/// Takes what it used, by the last reading, and what it printed since the look before, into its
+/// track, which it begins with the first reading. `is_busy`: its host's CPU is used up. Where what
+/// an earlier daemon recorded `is_half_read` the look is left to a later one.
+void follow_track(Job& job, const Moment& now, bool is_busy, bool is_half_read);
 
 /// What the extractor holds by now has been recorded by an earlier daemon.
 void end_catching_up(Job& job);

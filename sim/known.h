@@ -14,13 +14,13 @@
 
 namespace flowcon::sim {
 
-/// Of a job that was moved its new host knows what it has printed, and nothing of what it has used:
-/// its CPU time counts from 0 there. Units: seconds of simulated time, CPU seconds, bytes.
+/// What was known of a job that was moved goes with it. Units: seconds of simulated time, CPU
+/// seconds, bytes.
 struct Known {
   std::size_t number = 0;  ///< a container's id: unique, says nothing
   std::string_view model;  ///< image and command
   double arrived = 0;      ///< when it was started on this host
-  double used = 0;         ///< CPU time since then, as of the last look
+  double used = 0;         ///< CPU time on all hosts, as of the last look
   double memory = 0;       ///< in use
   double looked_at = 0;
   std::uint32_t moves = 0;  ///< to other hosts, so far

@@ -350,8 +350,8 @@ bool Movers::is_moving(const std::string& id) const {
 bool Movers::is_saving(const std::string& id) const {
   return std::any_of(moves_.begin(), moves_.end(), [&](const auto& one) {
     const Move& move = *one.second;
-    return move.is_source() && move.entry.container == id && move.entry.step == Step::save &&
-           move.stopped_at;
+    return move.is_source() && move.entry.container == id && move.entry.step >= Step::save &&
+           move.entry.step <= Step::remove;
   });
 }
 

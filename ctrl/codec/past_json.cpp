@@ -5,7 +5,6 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "ctrl/codec/field_reader.h"
 
@@ -18,7 +17,7 @@ using growth::Track;
 using growth::WorkPoint;
 
 constexpr double kMostWork = 1e15;  // CPU seconds; keeps sums finite
-constexpr double kMostCores = 1e6;
+constexpr double kMostTime = 1e11;  // seconds since the epoch
 constexpr std::size_t kMostName = 4096;
 
 json::array array_of(const std::vector<WorkPoint>& points) {
@@ -53,13 +52,12 @@ std::vector<WorkPoint> points_of(FieldReader& reader, const char* name, double u
 json::value to_json(const Past& past) {
   const growth::TrackRecord& track = past.track;
   return json::object{{"metric", valid_utf8(past.metric)},
+                      {"goal", name(past.goal)},
                       {"whole", past.is_whole},
+                      {"started", past.started},
                       {"used", track.used},
-                      {"widest", track.widest},
-                      {"narrow", track.is_narrow},
                       {"cycles", track.cycles},
                       {"begun", track.begun},
-                      {"top", number_or_null(track.top)},
                       {"values", array_of(track.values)},
                       {"counts", array_of(track.counts)}};
 }
@@ -69,14 +67,13 @@ Result<Past> past_from(const json::value& value) {
   Past past;
   past.metric = reader.text("metric");
   reader.require(past.metric.size() <= kMostName, "metric", "is too long");
+  past.goal = reader.text("goal") == name(Goal::max) ? Goal::max : Goal::min;
   past.is_whole = reader.boolean("whole");
+  past.started = within(reader, "started", 0, kMostTime);
   growth::TrackRecord& track = past.track;
   track.used = within(reader, "used", 0, kMostWork);
-  track.widest = within(reader, "widest", 0, kMostCores);
-  track.is_narrow = reader.boolean("narrow");
   track.cycles = static_cast<int>(within(reader, "cycles", 0, 1e6));
   track.begun = within(reader, "begun", 0, track.used);
-  if (!reader.member("top").is_null()) track.top = within(reader, "top", 0, 1);
   track.values = points_of(reader, "values", track.used, -Track::kMostValue, Track::kMostValue);
   track.counts = points_of(reader, "counts", track.used, 0, 1);
   const auto is_less = [](const WorkPoint& a, const WorkPoint& b) { return a.value < b.value; };

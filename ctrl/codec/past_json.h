@@ -8,18 +8,20 @@
 
 #include "base/result.h"
 #include "ctrl/growth/track.h"
+#include "ctrl/model.h"
 
 namespace flowcon::ctrl {
 
-/// `metric` is the one whose values are in the track; `is_whole`: it reaches back to the job's
-/// beginning.
+/// `metric` and `goal` are those of the track's values. Units: seconds since the epoch.
 struct Past {
   growth::TrackRecord track;
   std::string metric;
-  bool is_whole = false;
+  Goal goal = Goal::min;
+  bool is_whole = false;  ///< the track reaches back to the job's beginning
+  double started = 0;     ///< when the container began here that goes on with it; 0: none has
 };
 
-/// {"metric","whole","used","widest","narrow","cycles","begun","top","values":[{"work","value"}],
+/// {"metric","goal","whole","started","used","cycles","begun","values":[{"work","value"}],
 /// "counts":[{"work","value"}]}
 [[nodiscard]] boost::json::value to_json(const Past& past);
 

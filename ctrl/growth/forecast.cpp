@@ -40,8 +40,8 @@ std::vector<WorkPoint> smoothed(const std::vector<WorkPoint>& values, std::size_
   return smooth;
 }
 
-// CPU seconds for one whole, by the last counts; empty where they do not tell, as lines that a job
-// brings along from another host do not: all of them stand where it began here.
+// CPU seconds for one whole, by the last counts; empty where they do not tell, as those of a job
+// whose log was read, and not its CPU time: all of them stand where it began.
 std::optional<double> pace_of(const Track& track, double startup) {
   const std::vector<WorkPoint>& counts = track.counts();
   const std::size_t first = counts.size() > kLastCounts ? counts.size() - kLastCounts : 0;

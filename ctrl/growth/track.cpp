@@ -13,7 +13,7 @@ constexpr double kShortestLook = 1;  // seconds
 // its data now and then is near to it.
 constexpr double kUsesAll = 0.85;
 // A counter that falls from above the one to below the other begins its next cycle; one that falls
-// otherwise belongs to a job that was begun again.
+// otherwise belongs to a job that went back, to its checkpoint or its beginning.
 constexpr double kCycleEnd = 0.85;
 constexpr double kCycleBegin = 0.15;
 constexpr double kSameTop = 0.02;  // it falls from the same share again: a cycle, whatever it is
@@ -43,12 +43,19 @@ void Track::look(const TrackLook& now, const std::vector<Sample>& fresh) {
   const double gained = now.used - before;
   const auto work_at = [&](double time) {
     if (!(elapsed > 0)) return now.used;
-    return before + gained * std::clamp((time - time_) / elapsed, 0.0, 1.0);
+    const double part = std::clamp((time - time_) / elapsed, 0.0, 1.0);
+    return std::min(before + gained * part, now.used);
+  };
+  // In the order in which they were printed, whatever times they say.
+  const auto put = [](std::vector<WorkPoint>& points, double work, double value) {
+    if (!points.empty()) work = std::max(work, points.back().work);
+    points.push_back({work, value});
   };
   has_printed_ = has_printed_ || !fresh.empty();
   for (const Sample& sample : fresh) {
-    if (std::fabs(sample.value) <= kMostValue)
-      record_.values.push_back({work_at(sample.time), sample.value});
+    if (std::fabs(sample.value) <= kMostValue) {
+      put(record_.values, work_at(sample.time), sample.value);
+    }
     thin(record_.values);
     ++version_;
   }
@@ -56,13 +63,13 @@ void Track::look(const TrackLook& now, const std::vector<Sample>& fresh) {
   if (now.done) count(*now.done, fresh.empty() ? now.used : work_at(fresh.back().time));
   if (elapsed >= kShortestLook) {
     const double rate = gained / elapsed;
-    record_.widest = std::max(record_.widest, rate);
+    widest_ = std::max(widest_, rate);
     // What is used up to the guarantee says nothing; more than was thought possible does.
     if (now.guaranteed > 0 && gained > 0) {
       if (rate < kUsesAll * now.guaranteed) {
-        record_.is_narrow = true;
-      } else if (rate >= record_.widest) {
-        record_.is_narrow = false;
+        is_narrow_ = true;
+      } else if (rate >= widest_) {
+        is_narrow_ = false;
       }
     }
   }
@@ -78,10 +85,10 @@ void Track::count(double done, double work) {
     if (done == last) return;
     if (done < last) {
       if (last > kCycleEnd && done < kCycleBegin) ++record_.cycles;
-      if (record_.top && std::fabs(last - *record_.top) <= kSameTop) {
+      if (top_ && std::fabs(last - *top_) <= kSameTop) {
         record_.cycles = std::max(record_.cycles, kCyclic);
       }
-      record_.top = last;
+      top_ = last;
       go_back(done, work);
     }
   }
@@ -102,12 +109,12 @@ void Track::go_back(double done, double work) {
   const double part = rise > 0 ? (done - before.value) / rise : 0;
   const double lost = work - (before.work + part * (after->work - before.work));
   counts.erase(after, counts.end());
-  for (WorkPoint& point : counts) point.work += lost;
-  record_.begun += lost;
+  for (WorkPoint& point : counts) point.work = std::min(point.work + lost, work);
+  record_.begun = std::min(record_.begun + lost, work);
 }
 
 std::optional<double> Track::width() const {
-  return record_.is_narrow && record_.widest > 0 ? std::optional(record_.widest) : std::nullopt;
+  return is_narrow_ && widest_ > 0 ? std::optional(widest_) : std::nullopt;
 }
 
 }  // namespace flowcon::ctrl::growth

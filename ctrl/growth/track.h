@@ -31,14 +31,11 @@ struct TrackLook {
 };
 
 /// What is known of a job's life at one moment, so that another daemon can go on with it. Members
-/// as in Track; `top`: of the counter, before it last fell.
+/// as in Track. How many cores it can use is seen anew.
 struct TrackRecord {
   double used = 0;
-  double widest = 0;
-  bool is_narrow = false;
   int cycles = 0;
   double begun = 0;
-  std::optional<double> top;
   std::vector<WorkPoint> values;
   std::vector<WorkPoint> counts;
 };
@@ -92,7 +89,7 @@ class Track {
   /// Cores that it can use, where it was seen to leave some of what it was guaranteed.
   [[nodiscard]] std::optional<double> width() const;
   /// Most cores that it was seen to use.
-  [[nodiscard]] double widest() const { return record_.widest; }
+  [[nodiscard]] double widest() const { return widest_; }
 
  private:
   static constexpr int kCyclic = 2;
@@ -105,6 +102,9 @@ class Track {
   double time_ = 0;
   double used_before_ = 0;
   bool has_printed_ = false;
+  double widest_ = 0;
+  bool is_narrow_ = false;
+  std::optional<double> top_;  // of the counter, before it last fell
   TrackRecord record_;
 };
 

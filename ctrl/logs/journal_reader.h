@@ -44,6 +44,7 @@ class JournalReader {
   /// while there is none.
   [[nodiscard]] const std::string& position() const { return position_; }
   [[nodiscard]] FramingStats stats() const;
+  [[nodiscard]] bool is_catching_up() const { return !known_cursor_.empty() || known_usec_ > 0; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   /// "" = reading; else why not, for a person.
   [[nodiscard]] const std::string& problem() const { return problem_; }

@@ -155,6 +155,7 @@ TailStats LogSet::stats(const std::string& id) const {
   TailStats stats;
   stats.bytes = found->second->reader->bytes();
   stats.framing = found->second->reader->stats();
+  stats.is_catching_up = found->second->reader->is_catching_up();
   stats.problem = found->second->reader->problem();
   return stats;
 }

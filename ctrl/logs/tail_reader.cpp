@@ -276,6 +276,7 @@ Position LogReader::position() const {
 TailStats LogReader::stats() const {
   TailStats stats = stats_;
   stats.framing = decoder_->stats();
+  stats.is_catching_up = catch_up_ != CatchUp::none;
   stats.framing.bad_records += stats_.framing.bad_records;
   return stats;
 }

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "ctrl/growth/forecast.h"
 #include "tests/support/catch.h"
 
 namespace flowcon::ctrl {
@@ -30,11 +31,121 @@ class JobUnderTest {
     measure(job, host, now, growth::Parameters(), 2);
   }
 
+  // At that second here, having used that much since it began here.
+  void look(double time, double used, bool is_half_read = false) {
+    const Moment now{1000 + time, time};
+    take_reading(job, host, now, {static_cast<std::uint64_t>(used * 1e9), 1});
+    follow_track(job, now, false, is_half_read);
+  }
+
   Job job;
   Host host;
 };
 
+// It has used 100 CPU seconds elsewhere, and printed three accuracies and counts there; it began
+// here at 1000, and its log of before is read first.
+struct Moved : JobUnderTest {
+  Moved() {
+    metrics::Spec spec;
+    spec.metric = "accuracy";
+    job.extractor.emplace(std::move(*metrics::Extractor::create(spec, 64)));
+    job.container.started = job.admitted = 1000;
+    Past past;
+    past.track = {100, 0, 0, {{20, 0.2}, {60, 0.5}, {90, 0.7}}, {{20, 0.1}, {60, 0.3}, {90, 0.45}}};
+    past.metric = "accuracy";
+    past.goal = Goal::max;
+    job.past = past;
+  }
+  void print_epoch(double time, int epoch, const std::string& accuracy) {
+    job.extractor->feed("epoch " + std::to_string(epoch) + "/20 accuracy: " + accuracy,
+                        1000 + time);
+  }
+  void read_earlier_lines() {
+    print_epoch(-80, 2, "0.2");
+    print_epoch(-40, 6, "0.5");
+    print_epoch(-10, 9, "0.7");
+    job.is_catching_up = true;
+  }
+};
+
 }  // namespace
+
+TEST_CASE("a job that goes on from another host is known from its first look on") {
+  Moved test;
+  test.look(1, 0.5);
+  CHECK(test.job.track.used() == 100.5);
+  CHECK(test.job.goal == Goal::max);
+  CHECK(test.job.track.values().size() == 3);
+  const growth::WorkLeft left = growth::left_of(test.job.track, std::nullopt, 0.5);
+  CHECK(left.basis == growth::Basis::counter);
+  CHECK(left.left == Approx(200.0 * 0.55 - 10.5));
+  CHECK_FALSE(test.job.track.is_under_way(5));
+}
+
+TEST_CASE("what a moved job printed elsewhere is not counted twice, and what it prints here is") {
+  Moved test;
+  test.look(1, 0.5);
+  test.read_earlier_lines();
+  test.look(2, 1);
+  CHECK(test.job.track.used() == 100.5);  // left to a later look
+  end_catching_up(test.job);
+  test.look(3, 1.5);
+  CHECK(test.job.track.used() == 101.5);
+  CHECK(test.job.track.values().size() == 3);
+  CHECK(test.job.track.counts().size() == 3);
+  CHECK_FALSE(test.job.track.is_under_way(5));
+  test.print_epoch(10, 10, "0.75");
+  test.look(13, 11.5);
+  REQUIRE(test.job.track.values().size() == 4);
+  CHECK(test.job.track.values().back().work == Approx(108.5));
+  REQUIRE(test.job.track.counts().size() == 4);
+  CHECK(test.job.track.counts().back().value == 0.5);
+  CHECK(test.job.track.is_under_way(5));
+}
+
+TEST_CASE("a log that is read but in part says nothing of a moved job") {
+  Moved test;
+  test.look(1, 0.5);
+  test.print_epoch(-80, 2, "0.2");
+  end_catching_up(test.job);
+  test.look(2, 1, true);
+  CHECK(test.job.track.counts().size() == 3);
+  CHECK(test.job.track.begun() == 0);
+  test.print_epoch(-40, 6, "0.5");
+  test.print_epoch(-10, 9, "0.7");
+  test.look(3, 1.5);
+  CHECK(test.job.track.counts().size() == 3);
+  CHECK(test.job.track.values().size() == 3);
+  CHECK(test.job.track.used() == 101.5);
+}
+
+TEST_CASE("after a restart of flowcond a moved job has what it printed here before") {
+  Moved test;
+  test.job.admitted = 1050;
+  test.read_earlier_lines();
+  test.print_epoch(10, 10, "0.75");
+  test.print_epoch(30, 11, "0.8");
+  end_catching_up(test.job);
+  test.print_epoch(51, 12, "0.81");
+  test.look(60, 60);
+  REQUIRE(test.job.track.values().size() == 6);
+  CHECK(test.job.track.values()[3].work == Approx(110));
+  CHECK(test.job.track.values()[4].work == Approx(130));
+  CHECK(test.job.track.values()[5].work == Approx(151));
+  CHECK(test.job.track.used() == 160);
+}
+
+TEST_CASE("while no metric is chosen the values of before are kept, and none is taken twice") {
+  JobUnderTest test;
+  test.job.container.started = test.job.admitted = 1000;
+  test.print(0.5, "100");
+  test.print(0.9, "90");
+  test.look(1, 0.5);
+  CHECK(test.job.track.values().size() == 2);
+  test.look(2, 1);
+  CHECK(test.job.track.values().size() == 2);
+  CHECK(test.job.goal == Goal::min);
+}
 
 TEST_CASE("between two looks closer than a second the old growth counts") {
   JobUnderTest test;

@@ -34,8 +34,11 @@ Life sample() {
   life.choice.settings = R"({"metric":"loss"})";
   life.choice.control =
       R"({"paused":true,"pin":{"limit":0.5,"until":1790000600},"values":{"weight":"2"}})";
-  life.past = Past{
-      {100, 2, true, 1, 10, 0.75, {{20, 3}, {20, -1e100}}, {{20, 0.25}, {90, 0.5}}}, "loss", true};
+  life.past = Past{{100, 1, 10, {{20, 3}, {20, -1e100}}, {{20, 0.25}, {90, 0.5}}},
+                   "accuracy",
+                   Goal::max,
+                   true,
+                   7.25};
   return life;
 }
 
@@ -85,15 +88,14 @@ TEST_CASE("a life is the same on another clock, as many seconds ago") {
         R"({"paused":true,"pin":{"limit":0.5,"until":1600000600},"values":{"weight":"2"}})");
   CHECK_FALSE(life->position.has_value());
   REQUIRE(life->past.has_value());
-  CHECK(life->past->metric == "loss");
+  CHECK(life->past->metric == "accuracy");
+  CHECK(life->past->goal == Goal::max);
+  CHECK(life->past->started == 7.25);
   CHECK(life->past->is_whole);
   const growth::TrackRecord& track = life->past->track;
   CHECK(track.used == 100);
-  CHECK(track.widest == 2);
-  CHECK(track.is_narrow);
   CHECK(track.cycles == 1);
   CHECK(track.begun == 10);
-  CHECK(track.top == 0.75);
   REQUIRE(track.values.size() == 2);
   CHECK((track.values[1].work == 20 && track.values[1].value == -1e100));
   REQUIRE(track.counts.size() == 2);
@@ -111,20 +113,18 @@ TEST_CASE("what a job has done elsewhere is refused where no job can have done i
     return parse_life(render_json(*parsed), kThere).has_value();
   };
   CHECK(is_taken("used", "90"));
-  CHECK(is_taken("top", "null"));
   CHECK(is_taken("values", "[]"));
   const std::pair<const char*, const char*> wrong[] = {
       {"used", "-1"},
       {"used", "1e300"},
       {"used", "80"},
-      {"widest", "-1"},
       {"cycles", "1e300"},
       {"cycles", "-1"},
       {"begun", "101"},
-      {"top", "2"},
       {"metric", "7"},
-      {"narrow", "1"},
       {"whole", "null"},
+      {"started", "-1"},
+      {"goal", "1"},
       {"values", "{}"},
       {"values", "[1]"},
       {"values", R"([{"work":1,"value":1e200}])"},

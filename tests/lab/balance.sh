@@ -23,8 +23,9 @@ worker() {
   must on "$host" docker run -d --name "$name" --network none -e STEPS=3000 "$@" "$IMAGE_SMALL" \
     busybox sh -c "$(cat "$FLOWCON_TOP/tests/lab/worker")"
 }
+# By a log that cannot be given to the engine of the next host.
 movable() {
-  worker "$1" "$2" -v "$2:/ckpt" --label flowcon.migrate=app --label flowcon.checkpoint.path=/ckpt/step \
+  worker "$1" "$2" -v "$2:/ckpt" --log-driver local --label flowcon.migrate=app --label flowcon.checkpoint.path=/ckpt/step \
     --label flowcon.checkpoint.signal=SIGUSR1 --label flowcon.checkpoint.timeout=10
 }
 soon() { local sentence=$1; shift; PATIENCE=180 eventually "$sentence" "$@"; }

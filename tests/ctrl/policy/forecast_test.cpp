@@ -50,7 +50,7 @@ TEST_CASE("lines that came along from another host tell no pace") {
   CHECK(left_of(track) == Approx(30));
 }
 
-TEST_CASE("a counter that falls was begun again: what it said before is forgotten") {
+TEST_CASE("a counter that falls is back where it was: what came after that does not count") {
   const Track track = counted({{100, 0.2}, {200, 0.4}, {300, 0.6}, {310, 0.1}, {320, 0.2}});
   CHECK(track.counts().size() == 2);
   CHECK(left_of(track) == Approx(80));
@@ -99,6 +99,27 @@ TEST_CASE("a job that goes on from a place of before is as fast as it was") {
   CHECK(left_of(unseen) == Approx(0.8 * (200 - 20) / 0.2));
 }
 
+TEST_CASE("a job that is moved twice near the same place does not count over and over") {
+  Track track = counted({{440, 0.44}, {452, 0.452}});
+  track = Track(track.record(), 500);
+  track.look({510, 470, 0, 0.45}, {});
+  track.look({520, 475, 0, 0.455}, {});
+  track = Track(track.record(), 600);
+  track.look({610, 495, 0, 0.45}, {});
+  CHECK_FALSE(track.is_cyclic());
+  track.look({620, 545, 0, 0.5}, {});
+  CHECK(left_of(track) == Approx(500));
+}
+
+TEST_CASE("values stand in the order in which they were printed, whatever times they say") {
+  Track track;
+  track.look({0, 0, 0, {}}, {});
+  track.look({10, 10, 0, {}}, {{8, 1}, {2, 2}, {9, 3}, {90, 4}});
+  std::vector<double> works;
+  for (const auto& point : track.values()) works.push_back(point.work);
+  CHECK(works == std::vector<double>{8, 8, 9, 10});
+}
+
 TEST_CASE("a track that goes on elsewhere is the one of a job that stayed") {
   Track stayed;
   stayed.look({0, 0, 0, {}}, {});
@@ -116,6 +137,7 @@ TEST_CASE("a track that goes on elsewhere is the one of a job that stayed") {
   CHECK(moved.used() == stayed.used());
   CHECK(moved.width() == stayed.width());
   CHECK(moved.widest() == stayed.widest());
+  CHECK_FALSE(Track(stayed.record(), 170).width());
   REQUIRE(moved.values().size() == stayed.values().size());
   // Where it paused a straight line leads on, but for the first value.
   for (std::size_t i = 0; i < moved.values().size(); ++i) {
