@@ -38,7 +38,7 @@ struct TailStats {
   std::uint64_t rescues = 0;  ///< times that a slow look found what no event had announced
   FramingStats framing;
   bool is_catching_up = false;  ///< what is read was known to an earlier reader
-  std::string problem;  ///< "" = reading; else why not, for a person
+  std::string problem;          ///< "" = reading; else why not, for a person
 };
 
 /// One inotify descriptor for all tails of a daemon.
