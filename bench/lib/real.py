@@ -74,6 +74,8 @@ def plan(options):
     path = real_results.plan_file(options.folder)
     done = real_results.results(options.folder)
     if done:
+        if not os.path.exists(path):
+            raise SystemExit(f"{options.folder} has results, and no plan.json that says of what; take another folder")
         before = real_results.read(path)
         for key in FIXED:
             if before[key] != made[key]:
