@@ -22,7 +22,8 @@ from real_host import SPARE, SURE, TOLD, log_of
 from real_logs import first_at_90, losses_of, speed_of
 from real_plan import TRAININGS
 
-TOLD_OF_MOVES = ("name", "step", "cause", "method", "seconds", "stopped_seconds", "bytes", "source_name", "target_name")
+TOLD_OF_MOVES = ("name", "step", "cause", "method", "seconds", "stopped_seconds", "steps", "bytes", "source_name",
+                 "target_name")
 
 
 def start(engine, job, image):
