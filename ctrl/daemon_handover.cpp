@@ -30,6 +30,7 @@ std::set<std::string> Daemon::leave_limits() const {
     if (found == jobs_.end()) continue;
     const Job& job = found->second;
     left.jobs[id] = {job.cpu, job.memory, job.io, job.reason};
+    left.jobs[id].cpu.granted = job.before_saving.value_or(job.cpu.granted);
     if (job.is_limited && job.is_original_saved) ids.insert(id);
   }
   if (const Result<void> written = write_handover(config_.state_dir, left); !written) {

@@ -173,12 +173,13 @@ void Daemon::feed(const std::string& id, const logs::Line& line) {
 
 void Daemon::finish(const std::string& id, double time, const std::optional<int>& status) {
   std::erase(active_, id);
+  const bool is_half_read = tails_.stats(id).is_catching_up;
   const std::string read_until = tails_.stop(id, true);
   const auto found = jobs_.find(id);
   found->second.read_until = read_until;
   record_end(found->second, time);
   Job& job = found->second;
-  remember_end(job, moment(), time, status);
+  remember_end(job, moment(), time, status, is_half_read);
   if (job.is_limited) limits_.undo({id, job.container.name, job.group, job.original});
   log::event(log::Event::container_ended,
              "container " + printable(job.container.name, 80) + " has finished", id);

@@ -164,7 +164,9 @@ Async<Result<std::string>> Daemon::export_life(std::string id) {
   co_await await_recorded(id);
   Life life;
   life.is_whole = !jobs_.contains(id) && unrecorded_.empty() && !is_flushing_;
-  if (const auto past = pasts_.find(id); past != pasts_.end()) life.past = past->second;
+  // One that a start here has taken up is not all that there is.
+  const auto past = pasts_.find(id);
+  if (past != pasts_.end() && past->second.started == 0) life.past = past->second;
   const std::string host = view().name;
   const double now = moment().wall;
   auto tell = [this, id, life, host, now]() mutable -> Result<std::string> {
@@ -221,6 +223,10 @@ Async<Result<void>> Daemon::import_life(std::string id, std::string life, std::s
   if (!taken) co_return taken.error();
   if (taken->position) positions_[id] = *taken->position;
   if (taken->past) pasts_[id] = *taken->past;
+  if (!taken->past_problem.empty()) {
+    log::warning("what container " + printable(id, 12) +
+                 " has used elsewhere is not known: " + taken->past_problem);
+  }
   const store::Choice choice = taken->choice;
   if (choice.settings.empty() && choice.control.empty() && !choice.released) {
     co_return Result<void>();

@@ -125,8 +125,9 @@ void Daemon::note_guarantees() {
 }
 
 // Whatever the policy: what is remembered serves when it is milestone.
-void Daemon::remember_end(Job& job, Moment now, double time, const std::optional<int>& status) {
-  follow_track(job, now, false, false);  // what it printed last
+void Daemon::remember_end(Job& job, Moment now, double time, const std::optional<int>& status,
+                          bool is_half_read) {
+  follow_track(job, now, false, is_half_read);  // what it printed last
   if (job.past) drop_past(job.id());
   if (!job.has_track) return;
   // One that goes on elsewhere has not ended.

@@ -117,7 +117,8 @@ class Daemon : public LocalHost {
   [[nodiscard]] policy::PlannedJob planned(const Job& job) const;
   void decide_milestones(Moment now);
   void note_guarantees();
-  void remember_end(Job& job, Moment now, double time, const std::optional<int>& status);
+  void remember_end(Job& job, Moment now, double time, const std::optional<int>& status,
+                    bool is_half_read);
 
   // daemon_record.cpp
   void record(Moment now, bool is_decided);

@@ -86,9 +86,13 @@ std::vector<Sample> fresh_values(Job& job, const metrics::Report& report) {
   std::vector<Sample> fresh;
   for (std::size_t i = report.samples.size() - count; i < report.samples.size(); ++i) {
     const Sample& sample = report.samples[i];
-    const bool is_known = report.count - report.samples.size() + i < job.known_count;
+    const bool is_known = report.metric == job.known_metric &&
+                          report.count - report.samples.size() + i < job.known_count;
+    // The lines of a text file have no times of their own.
+    const bool has_time = job.log.format != logs::Format::text;
     const bool is_from_elsewhere =
-        job.past && (sample.time < job.begun() || (is_known && sample.time > job.admitted));
+        job.past &&
+        (sample.time < job.begun() || (is_known && (!has_time || sample.time > job.admitted)));
     if (!is_from_elsewhere) fresh.push_back(sample);
   }
   return fresh;
@@ -225,7 +229,7 @@ void end_catching_up(Job& job) {
   if (!job.extractor) return;
   const metrics::Report report = job.extractor->report();
   job.recorded_count = job.known_count = report.count;
-  job.recorded_metric = report.metric;
+  job.recorded_metric = job.known_metric = report.metric;
 }
 
 std::optional<double> growth_for_decision(const Place& place) {

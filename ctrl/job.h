@@ -129,6 +129,7 @@ struct Job {
   // Recording.
   std::size_t recorded_count = 0;
   std::size_t known_count = 0;  ///< those of them that an earlier daemon has recorded
+  std::string known_metric;     ///< of which series
   std::string recorded_metric;
   LogChoice log;                         ///< what is followed
   std::string read_until;                ///< in it; what was handed on is in the extractor

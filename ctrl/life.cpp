@@ -271,8 +271,11 @@ Result<Life> parse_life(std::string_view text, double now) {
   life.choice = std::move(*chosen);
   if (const json::value* past = from.if_contains("past")) {
     Result<Past> read = past_from(*past);
-    if (!read) return wrap(read.error(), "the job's life");
-    life.past = std::move(*read);
+    if (read) {
+      life.past = std::move(*read);
+    } else {
+      life.past_problem = read.error().message();
+    }
   }
   if (from.contains("position")) {
     store::LogPosition position{reader.text("log"), ""};

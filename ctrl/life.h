@@ -24,6 +24,7 @@ struct Life {
   /// Of a log that is a file of the job's own.
   std::optional<store::LogPosition> position;
   std::optional<Past> past;
+  std::string past_problem;  ///< why the past that came is left out; "" = it is not
   /// All that stands in the log was recorded.
   bool is_whole = false;
 };

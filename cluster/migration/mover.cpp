@@ -350,8 +350,11 @@ bool Movers::is_moving(const std::string& id) const {
 bool Movers::is_saving(const std::string& id) const {
   return std::any_of(moves_.begin(), moves_.end(), [&](const auto& one) {
     const Move& move = *one.second;
-    return move.is_source() && move.entry.container == id && move.entry.step >= Step::save &&
-           move.entry.step <= Step::remove;
+    const Step step = move.entry.step;
+    // On the way back, too, it may save and end yet.
+    const bool has_been_asked = (step >= Step::save && step <= Step::remove) ||
+                                (step == Step::undo && move.entry.has_saved);
+    return move.is_source() && move.entry.container == id && has_been_asked;
   });
 }
 

@@ -17,6 +17,7 @@ using growth::Track;
 using growth::WorkPoint;
 
 constexpr double kMostWork = 1e15;  // CPU seconds; keeps sums finite
+constexpr double kMostCycles = 1e6;
 constexpr double kMostTime = 1e11;  // seconds since the epoch
 constexpr std::size_t kMostName = 4096;
 
@@ -72,7 +73,8 @@ Result<Past> past_from(const json::value& value) {
   past.started = within(reader, "started", 0, kMostTime);
   growth::TrackRecord& track = past.track;
   track.used = within(reader, "used", 0, kMostWork);
-  track.cycles = static_cast<int>(within(reader, "cycles", 0, 1e6));
+  track.cycles =
+      static_cast<int>(std::clamp(within(reader, "cycles", 0, kMostCycles), 0.0, kMostCycles));
   track.begun = within(reader, "begun", 0, track.used);
   track.values = points_of(reader, "values", track.used, -Track::kMostValue, Track::kMostValue);
   track.counts = points_of(reader, "counts", track.used, 0, 1);

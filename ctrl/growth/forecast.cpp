@@ -8,6 +8,7 @@ namespace flowcon::ctrl::growth {
 namespace {
 
 constexpr std::size_t kLastCounts = 24;  // that tell the pace
+constexpr double kMostPace = 1e15;       // CPU seconds for the whole: no counter's that moves
 constexpr double kMilestone = 0.9;
 // Imports and data before the first step: in units of the least work, and at most as a share.
 constexpr double kStartup = 20;
@@ -59,7 +60,7 @@ std::optional<double> pace_of(const Track& track, double startup) {
     slopes.push_back((work - std::min(kMostStartup * work, startup)) / counts.back().value);
   }
   const double pace = median(slopes);
-  return pace > 0 ? std::optional(pace) : std::nullopt;
+  return pace > 0 && pace <= kMostPace ? std::optional(pace) : std::nullopt;
 }
 
 std::optional<double> left_by_counter(const Track& track, double least, Chances& kept) {

@@ -80,7 +80,7 @@ void FairWorld::expect(const std::string& id, double total, double width) {
   // It was thought to be through, and is not.
   if (found->second.ended && total > found->second.used * (1 + 1e-6)) found->second.ended.reset();
   FairJob& job = found->second;
-  job.total = total;
+  job.total = std::isnan(total) ? kForever : total;
   job.width = std::clamp(width, 1e-6, cores_);
   const auto is_news = [](double now, double before) {
     return !(std::fabs(now - before) <= kNews * before);

@@ -135,6 +135,28 @@ TEST_CASE("after a restart of flowcond a moved job has what it printed here befo
   CHECK(test.job.track.used() == 160);
 }
 
+TEST_CASE("lines without times of their own that were known before are not counted again") {
+  Moved test;
+  test.job.admitted = 1050;
+  test.job.log.format = logs::Format::text;
+  test.print_epoch(10, 2, "0.2");
+  test.print_epoch(20, 9, "0.7");
+  end_catching_up(test.job);
+  test.print_epoch(51, 10, "0.75");
+  test.look(60, 60);
+  REQUIRE(test.job.track.values().size() == 4);
+  CHECK(test.job.track.values()[3].value == 0.75);
+}
+
+TEST_CASE("what was known of one series says nothing of another") {
+  Moved test;
+  test.job.known_metric = "loss";
+  test.job.known_count = 400;
+  test.print_epoch(10, 10, "0.75");
+  test.look(13, 11.5);
+  CHECK(test.job.track.values().size() == 4);
+}
+
 TEST_CASE("while no metric is chosen the values of before are kept, and none is taken twice") {
   JobUnderTest test;
   test.job.container.started = test.job.admitted = 1000;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/policy/fair.h"
 
+#include <cmath>
+
 #include "ctrl/policy/planner.h"
 #include "tests/support/catch.h"
 
@@ -27,6 +29,17 @@ TEST_CASE("what a narrow job leaves goes to the others") {
   world.expect("narrow", 20, 2);
   world.expect("wide", 60, 8);
   CHECK(world.ends().at("wide") == Approx(10));
+}
+
+TEST_CASE("a job whose work is no number goes on for ever, and the world with it") {
+  FairWorld world(8);
+  world.add("a", 0);
+  world.add("b", 0);
+  world.expect("a", std::nan(""), 8);
+  world.expect("b", 40, 8);
+  world.advance(100);
+  CHECK_FALSE(world.ends().contains("a"));
+  CHECK(world.ends().at("b") == Approx(10));
 }
 
 TEST_CASE("a job that was favoured and ended goes on taking its share there") {

@@ -111,6 +111,19 @@ TEST_CASE("a job that is moved twice near the same place does not count over and
   CHECK(left_of(track) == Approx(500));
 }
 
+TEST_CASE("counts that no job can have made do not tell its end") {
+  flowcon::ctrl::growth::TrackRecord record;
+  record.used = 1e15;
+  for (int i = 0; i < 23; ++i) record.counts.push_back({4e13 * i, 1e-300 * i});
+  record.counts.push_back({1e15, 1});
+  for (const double last : {1.0, 0.5}) {
+    record.counts.back().value = last;
+    const Forecast forecast = forecast_of(Track(record, 0), Goal::min, {}, 1);
+    CHECK(forecast.basis == Basis::age);
+    CHECK(std::isfinite(forecast.left));
+  }
+}
+
 TEST_CASE("values stand in the order in which they were printed, whatever times they say") {
   Track track;
   track.look({0, 0, 0, {}}, {});
