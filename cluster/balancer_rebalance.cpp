@@ -261,9 +261,9 @@ const char* Balancer::obstacle(const std::string& container, Cause cause) const 
   } else if (mark != nullptr && mark->moves >= host_.config().max_moves) {
     return "the container was moved as often as max-moves allows";
   }
-  const std::optional<ctrl::JobForecast> forecast = host_.forecast(container);
-  if (cause == Cause::balance && forecast && !forecast->is_under_way) {
-    return "the container has just begun";
+  if (cause == Cause::balance) {
+    const std::optional<ctrl::JobForecast> forecast = host_.forecast(container);
+    if (forecast && !forecast->is_under_way) return "the container has just begun";
   }
   return !moves_.is_movable(container) ? "the container's label does not allow it"
          : moves_.is_moving(container) ? "the container is on the move"

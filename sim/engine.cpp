@@ -219,7 +219,7 @@ void Engine::join(Live& job, std::size_t number, double now) {
   touched_.push_back(number);
 }
 
-// As ctrl/daemon_milestone.cpp follows the container that goes on: its track came along.
+// As flowcond has it (ctrl/job.h): its track came along.
 void Engine::land(Live& job, double now) {
   join(job, job.landing, now);
   std::erase(moving_, job.number);

@@ -112,8 +112,9 @@ std::string explain_balance(const policy::SteerState& state, const std::string& 
            rounded(job->left) + " of it its own; a move costs " + rounded(state.move_seconds) +
            " s";
   }
-  if (!job->may_move)
+  if (!job->may_move) {
     return "stays: it may not be moved now, has just begun, or the work left of it is not known";
+  }
   if (job->moves >= state.max_moves) {
     return "stays: it was moved " + std::to_string(job->moves) + " times";
   }

@@ -164,9 +164,18 @@ TEST_CASE("while no metric is chosen the values of before are kept, and none is 
   test.print(0.9, "90");
   test.look(1, 0.5);
   CHECK(test.job.track.values().size() == 2);
+  metrics::Spec spec;
+  spec.metric = "loss";
+  test.job.extractor.emplace(std::move(*metrics::Extractor::create(spec, 64)));
+  REQUIRE(test.job.extractor->report().metric.empty());
   test.look(2, 1);
   CHECK(test.job.track.values().size() == 2);
-  CHECK(test.job.goal == Goal::min);
+  test.print(0.5, "100");
+  test.print(0.9, "90");
+  test.print(2.5, "80");
+  test.look(3, 1.5);
+  REQUIRE(test.job.track.values().size() == 3);
+  CHECK(test.job.track.values().back().value == 80);
 }
 
 TEST_CASE("between two looks closer than a second the old growth counts") {
