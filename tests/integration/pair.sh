@@ -10,7 +10,7 @@
 #   host_api HOST METHOD PATH [BODY]
 #   at HOST WORD...                 docker on that host's engine
 #   unplug, plug                    nothing reaches the other host; it does again
-#   finish                          as ever
+#   finish_pair                     as `finish`
 #
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # some variables are for the topics
@@ -39,6 +39,12 @@ host=\${@: -2:1}
 exec "$BIN/docker-flowcon" flowcon dial-stdio --from "\$PAIR_ME" --socket "$WORK/\$host/peer.sock"
 SSH
   chmod 755 "$WORK/path/ssh"
+}
+
+finish_pair() {
+  hosts_end
+  engine_stop "$WORK/engine2" || warn "the second engine did not end"
+  finish
 }
 
 other_of() { if [ "$1" = h1 ]; then printf h2; else printf h1; fi; }
