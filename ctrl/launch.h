@@ -12,12 +12,19 @@
 
 namespace flowcon::ctrl {
 
+/// What a child may do.
+enum class Rights {
+  ours,
+  none,  ///< no capability, now or by what it runs; as root it is still the owner of root's files
+};
+
 /// Starts `words` in a process group of its own, so that ^C at a daemon in a terminal is not its
 /// business; the first word is looked for on the PATH. `files` become its stdin, stdout and stderr,
 /// -1 is /dev/null. `environment` is all of its environment; none = this process's.
-/// Errors: it cannot be started.
+/// Errors: it cannot be started; its rights cannot be given up.
 [[nodiscard]] Result<pid_t> launch(const std::vector<std::string>& words,
                                    const std::array<int, 3>& files,
-                                   std::vector<std::string> environment = {});
+                                   std::vector<std::string> environment = {},
+                                   Rights rights = Rights::ours);
 
 }  // namespace flowcon::ctrl

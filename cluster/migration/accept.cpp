@@ -13,7 +13,7 @@ namespace {
 
 namespace json = boost::json;
 
-enum class Kind { text, number, boolean, texts, object, objects };
+enum class Kind { text, number, boolean, texts, object, objects, lists };
 
 struct Member {
   std::string_view name;
@@ -117,6 +117,8 @@ bool is_kind(const json::value& value, Kind kind) {
       return value.is_object();
     case Kind::objects:
       return are_all([](const json::value& one) { return one.is_object(); });
+    case Kind::lists:
+      return are_all([](const json::value& one) { return one.is_array(); });
   }
   return false;
 }
@@ -138,6 +140,10 @@ std::string capability(std::string_view text) {
   return upper.starts_with("CAP_") ? upper.substr(4) : upper;
 }
 
+bool is_accepted_runtime(std::string_view runtime, const AcceptPolicy& policy) {
+  return runtime == "runc" || runtime == "io.containerd.runc.v2" || holds(policy.runtimes, runtime);
+}
+
 class Doorkeeper {
  public:
   Doorkeeper(const json::value& body, const AcceptPolicy& policy)
@@ -151,7 +157,11 @@ class Doorkeeper {
     capabilities();
     mounts();
     devices();
+    device_requests();
+    ulimits();
     runtime_and_log();
+    health();
+    ports();
     network();
     return std::move(reasons_);
   }
@@ -167,6 +177,7 @@ class Doorkeeper {
     const json::object* object = value.if_object();
     if (object == nullptr) return;
     for (const auto& [key, found] : *object) {
+      if (reasons_.size() >= kMaxRefusals) return;
       const std::string_view name(key.data(), key.size());
       const auto one = std::find_if(known.begin(), known.end(),
                                     [&](const Member& each) { return each.name == name; });
@@ -235,15 +246,18 @@ class Doorkeeper {
     }
   }
 
+  [[nodiscard]] bool has_capability(std::string_view name) const {
+    return std::any_of(policy_.capabilities.begin(), policy_.capabilities.end(),
+                       [&](const std::string& one) {
+                         const std::string listed = capability(one);
+                         return listed == name || listed == "ALL";
+                       });
+  }
+
   void capabilities() {
     each_text("CapAdd", [&](std::string_view text) {
       const std::string name = capability(text);
-      const bool is_listed = std::any_of(policy_.capabilities.begin(), policy_.capabilities.end(),
-                                         [&](const std::string& one) {
-                                           const std::string listed = capability(one);
-                                           return listed == name || listed == "ALL";
-                                         });
-      if (!is_listed && !holds(kDefaultCapabilities, name)) {
+      if (!has_capability(name) && !holds(kDefaultCapabilities, name)) {
         refuse("the capability " + quoted(name) + " is not accepted");
       }
     });
@@ -303,15 +317,129 @@ class Doorkeeper {
         refuse("the device " + quoted(path) + " is not accepted");
       }
     }
-    if (!list_of(host_, "DeviceRequests").empty() && !holds(policy_.devices, "gpu")) {
-      refuse("GPUs are not accepted");
+  }
+
+  // --gpus, and devices by names of the Container Device Interface, which bring whatever mounts and
+  // hooks the host's files of those names say.
+  void device_requests() {
+    constexpr std::array kRequest{Member{"Driver", Kind::text}, Member{"Count", Kind::number},
+                                  Member{"DeviceIDs", Kind::texts},
+                                  Member{"Capabilities", Kind::lists},
+                                  Member{"Options", Kind::object}};
+    for (const json::value& request : list_of(host_, "DeviceRequests")) {
+      known_members(request, kRequest, "HostConfig.DeviceRequests.");
+      const std::string driver = text_of(request, "Driver");
+      if (!object_of(request, "Options").empty()) {
+        refuse("options of a request for devices are not accepted");
+      }
+      if (driver == "cdi") {
+        cdi_devices(request);
+      } else if (!driver.empty() && driver != "nvidia") {
+        refuse("the device driver " + quoted(driver) + " is not accepted");
+      } else if (!holds(policy_.devices, "gpu")) {
+        refuse("GPUs are not accepted");
+      } else {
+        gpu_capabilities(request);
+      }
+    }
+  }
+
+  void cdi_devices(const json::value& request) {
+    const json::array& names = list_of(request, "DeviceIDs");
+    if (names.empty()) refuse("devices of the driver 'cdi' are not accepted");
+    for (const json::value& name : names) {
+      if (name.is_string())
+        refuse("the CDI device " + quoted(name.get_string()) + " is not accepted");
+    }
+  }
+
+  void gpu_capabilities(const json::value& request) {
+    constexpr std::array kGpu{"gpu",      "nvidia",  "compute", "compat32",
+                              "graphics", "utility", "video",   "display"};
+    for (const json::value& all : list_of(request, "Capabilities")) {
+      for (const json::value& one : all.is_array() ? all.get_array() : json::array()) {
+        if (one.is_string() && holds(kGpu, one.get_string())) continue;
+        refuse("a request for devices with the capability " +
+               quoted(one.is_string() ? std::string_view(one.get_string()) : "") +
+               " is not accepted");
+      }
+    }
+  }
+
+  // What lets a process take from the host what its control group does not count; each goes with
+  // the capability that would allow it anyway.
+  void ulimits() {
+    struct Limit {
+      std::string_view name;
+      std::int64_t most;  ///< that is accepted; the kernel's own default, or what changes nothing
+      const char* capability;
+    };
+    constexpr std::int64_t kAny = -1;
+    constexpr std::array kLimits{Limit{"memlock", 8 << 20, "IPC_LOCK"},
+                                 Limit{"nice", 20, "SYS_NICE"},
+                                 Limit{"rtprio", 0, "SYS_NICE"},
+                                 Limit{"rttime", kAny, ""},
+                                 Limit{"core", kAny, ""},
+                                 Limit{"cpu", kAny, ""},
+                                 Limit{"data", kAny, ""},
+                                 Limit{"fsize", kAny, ""},
+                                 Limit{"locks", kAny, ""},
+                                 Limit{"msgqueue", kAny, ""},
+                                 Limit{"nofile", kAny, ""},
+                                 Limit{"nproc", kAny, ""},
+                                 Limit{"rss", kAny, ""},
+                                 Limit{"sigpending", kAny, ""},
+                                 Limit{"stack", kAny, ""}};
+    constexpr std::array kUlimit{Member{"Name", Kind::text}, Member{"Soft", Kind::number},
+                                 Member{"Hard", Kind::number}};
+    for (const json::value& ulimit : list_of(host_, "Ulimits")) {
+      known_members(ulimit, kUlimit, "HostConfig.Ulimits.");
+      const std::string name = text_of(ulimit, "Name");
+      const auto limit = std::find_if(kLimits.begin(), kLimits.end(),
+                                      [&](const Limit& one) { return one.name == name; });
+      if (limit == kLimits.end()) {
+        refuse("the ulimit " + quoted(name) + " is not known and not accepted");
+        continue;
+      }
+      const auto is_within = [&](const char* which) {
+        const json::value& value = member(ulimit, which);
+        // -1 stands for no limit.
+        return value.is_null() ||
+               (value.is_int64() && value.get_int64() >= 0 && value.get_int64() <= limit->most);
+      };
+      const bool is_harmless = limit->most == kAny || (is_within("Soft") && is_within("Hard"));
+      if (!is_harmless && !has_capability(limit->capability)) {
+        refuse("the ulimit " + quoted(name) + " above " + std::to_string(limit->most) +
+               " is not accepted (accept-capabilities = " + limit->capability + " allows it)");
+      }
+    }
+  }
+
+  void health() {
+    constexpr std::array kHealth{
+        Member{"Test", Kind::texts},         Member{"Interval", Kind::number},
+        Member{"Timeout", Kind::number},     Member{"Retries", Kind::number},
+        Member{"StartPeriod", Kind::number}, Member{"StartInterval", Kind::number}};
+    known_members(member(body_, "Healthcheck"), kHealth, "Healthcheck.");
+  }
+
+  void ports() {
+    constexpr std::array kBinding{Member{"HostIp", Kind::text}, Member{"HostPort", Kind::text}};
+    for (const auto& [key, list] : object_of(host_, "PortBindings")) {
+      if (!list.is_null() && !is_kind(list, Kind::objects)) {
+        refuse("HostConfig.PortBindings is not what it should be");
+        continue;
+      }
+      for (const json::value& one : list.is_array() ? list.get_array() : json::array()) {
+        known_members(one, kBinding, "HostConfig.PortBindings.");
+      }
     }
   }
 
   void runtime_and_log() {
+    // Without one it is the engine's default, which refused_default() judges.
     const std::string runtime = text_of(host_, "Runtime");
-    const bool is_runc = runtime.empty() || runtime == "runc" || runtime == "io.containerd.runc.v2";
-    if (!is_runc && !holds(policy_.runtimes, runtime)) {
+    if (!runtime.empty() && !is_accepted_runtime(runtime, policy_)) {
       refuse("the runtime " + quoted(runtime) + " is not accepted");
     }
     constexpr std::array kLogConfig{Member{"Type", Kind::text}, Member{"Config", Kind::object}};
@@ -349,6 +477,14 @@ class Doorkeeper {
 std::vector<std::string> refusals(const json::object& body, const AcceptPolicy& policy) {
   const json::value whole(body);
   return Doorkeeper(whole, policy).judge();
+}
+
+std::string refused_default(const json::object& body, std::string_view runtime,
+                            const AcceptPolicy& policy) {
+  const json::value whole(body);
+  const bool is_default = text_of(member(whole, "HostConfig"), "Runtime").empty();
+  if (!is_default || is_accepted_runtime(runtime, policy)) return "";
+  return "the runtime " + quoted(runtime) + ", the default there, is not accepted";
 }
 
 }  // namespace flowcon::cluster::migration

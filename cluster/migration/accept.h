@@ -5,6 +5,7 @@
 
 #include <boost/json/object.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace flowcon::cluster::migration {
@@ -23,12 +24,17 @@ struct AcceptPolicy {
 
 /// What the engine gets must be `body` rendered again, never the peer's own text: engines read
 /// members without regard to case and may take the first of two that we take the last of. Paths are
-/// judged as they are written: where links lead is asked by linked_out (mover_state.h).
+/// judged as they are written: where links lead is asked by unfit_paths (mover_state.h).
 ///
 /// Every reason why `body`, of a POST /containers/create, is not accepted, in words for people;
 /// empty: it is. Linear in its size; at most kMaxRefusals reasons.
 [[nodiscard]] std::vector<std::string> refusals(const boost::json::object& body,
                                                 const AcceptPolicy& policy);
+
+/// Why an engine whose default runtime is `runtime` must not make a container of `body`; empty: it
+/// may, or the body names its runtime itself.
+[[nodiscard]] std::string refused_default(const boost::json::object& body, std::string_view runtime,
+                                          const AcceptPolicy& policy);
 
 inline constexpr std::size_t kMaxRefusals = 64;
 

@@ -80,8 +80,9 @@ Result<std::shared_ptr<Child>> Child::start(asio::io_context& io,
                                             const std::vector<std::string>& words) {
   Result<Files> files = open_files();
   if (!files) return files.error();
-  const Result<pid_t> pid =
-      ctrl::launch(words, {files->theirs, files->theirs, files->words_theirs});
+  // It speaks with whoever answers at a peer's address: all that it needs of root are its files.
+  const Result<pid_t> pid = ctrl::launch(words, {files->theirs, files->theirs, files->words_theirs},
+                                         {}, ctrl::Rights::none);
   ::close(files->theirs);
   ::close(files->words_theirs);
   if (!pid) {

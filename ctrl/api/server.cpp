@@ -42,8 +42,10 @@ constexpr auto kIdleTime = 60s;
 constexpr auto kPieceTime = 300s;
 constexpr std::size_t kMaxConnections = 128;
 // Where callers are told apart there may be more, as none can take them all.
-constexpr std::size_t kMaxPeerConnections = 512;
+constexpr std::size_t kMaxPeerConnections = 1024;
 constexpr std::size_t kMaxOfCaller = 16;
+constexpr std::size_t kMaxOfUser = 32;        // and where they are not; root alone may have more
+constexpr std::size_t kMaxUnannounced = 128;  // they come through one user
 constexpr auto kAnnouncementTime = 5s;
 constexpr std::size_t kPiece = 64U << 10;
 constexpr auto kDrainTime = 2s;
@@ -88,6 +90,21 @@ Async<void> drain(std::shared_ptr<Stream> stream) {
     if (code) co_return;
     drained += count;
   }
+}
+
+// The answer to whoever has too many connections, whatever it wants to ask: nothing is read, and
+// nobody waits. What does not fit into the empty buffer of a socket is not sent.
+void turn_away(Stream& stream) {
+  const Response why = failure(503, "this caller has too many connections open");
+  const std::string body = why.body + "\n";
+  const std::string answer =
+      "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: "
+      "close\r\nContent-Length: " +
+      std::to_string(body.size()) + "\r\n\r\n" + body;
+  boost::system::error_code ignored;
+  stream.socket().non_blocking(true, ignored);
+  stream.socket().write_some(asio::buffer(answer), ignored);
+  stream.close();
 }
 
 // A caller and what it has sent so far. Shared with the pieces of a body that a handler may keep.
@@ -194,7 +211,7 @@ class Server::Impl::Seat {
   ~Seat() {
     if (--at_->second == 0) server_->callers.erase(at_);
   }
-  [[nodiscard]] bool is_one_too_many() const { return at_->second > kMaxOfCaller; }
+  [[nodiscard]] std::size_t taken() const { return at_->second; }
 
  private:
   std::shared_ptr<Impl> server_;
@@ -263,12 +280,18 @@ Async<void> Server::Impl::serve_one(std::shared_ptr<Stream> stream) {
   std::string from;
   std::unique_ptr<Seat> seat;
   if (has_callers) {
+    // No name of a caller has a blank.
+    seat = std::make_unique<Seat>(self, "not announced");
+    if (seat->taken() > kMaxUnannounced) co_return turn_away(*stream);
     Result<std::string> caller = co_await read_caller(stream, &connection->buffer);
     if (!caller) co_return;
     from = std::move(*caller);
     seat = std::make_unique<Seat>(self, from);
+    if (seat->taken() > kMaxOfCaller) co_return turn_away(*stream);
+  } else if (user && *user != 0) {
+    seat = std::make_unique<Seat>(self, std::to_string(*user));
+    if (seat->taken() > kMaxOfUser) co_return turn_away(*stream);
   }
-  const bool is_crowded = seat != nullptr && seat->is_one_too_many();
   for (;;) {
     stream->expires_after(kIdleTime);
     auto head = std::make_shared<Head>();
@@ -276,12 +299,9 @@ Async<void> Server::Impl::serve_one(std::shared_ptr<Stream> stream) {
     auto [read_code, read] =
         co_await http::async_read_header(*stream, connection->buffer, *head, kAwait);
     if (read_code) co_return;
-    const bool may_go_on = head->get().keep_alive() && user && !is_crowded;
+    const bool may_go_on = head->get().keep_alive() && user;
     Answer answer;
-    if (is_crowded) {
-      answer.response = failure(503, "this caller has too many connections open");
-      answer.is_read = head->is_done();
-    } else if (!user) {
+    if (!user) {
       answer.response = failure(403, user.error().what);
       answer.is_read = head->is_done();
     } else {

@@ -192,6 +192,91 @@ TEST_CASE("all other bodies are short, with and without a length") {
   CHECK(other.asked.empty());
 }
 
+namespace {
+
+// Connections to the server's socket, from a thread of their own.
+class Crowd {
+ public:
+  explicit Crowd(const std::string& path) {
+    address_.sun_family = AF_UNIX;
+    std::memcpy(address_.sun_path, path.c_str(), path.size() + 1);
+  }
+  ~Crowd() {
+    for (const int file : files_) close(file);
+  }
+  int connect_as(const std::string& announced) {
+    const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    files_.push_back(file);
+    const timeval patience{30, 0};
+    setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    const bool is_there =
+        connect(file, reinterpret_cast<const sockaddr*>(&address_), sizeof address_) == 0;
+    if (is_there) (void)!send(file, announced.data(), announced.size(), MSG_NOSIGNAL);
+    return file;
+  }
+  // All that comes until the server ends it.
+  static std::string rest_of(int file) {
+    std::string heard;
+    char buffer[4096];
+    for (ssize_t got = 0; (got = recv(file, buffer, sizeof buffer, 0)) > 0;) {
+      heard.append(buffer, static_cast<std::size_t>(got));
+    }
+    return heard;
+  }
+
+ private:
+  sockaddr_un address_{};
+  std::vector<int> files_;
+};
+
+}  // namespace
+
+TEST_CASE("of 600 silent connections of one peer 16 stay, and another peer is answered") {
+  const test::TempFolder folder;
+  const std::string path = folder.path() + "/peer.sock";
+  boost::asio::io_context io(1);
+  std::string notice;
+  auto server = api::Server::listen(io, path, "", &notice);
+  REQUIRE(server.has_value());
+  (*server)->expect_callers();
+  const auto answer = [](Request request) -> Async<Response> {
+    co_return Response{200, request.from};
+  };
+  (*server)->serve(answer);
+  std::size_t turned_away = 0;
+  std::string good;
+  std::thread caller([&] {
+    Crowd crowd(path);
+    std::vector<int> silent;
+    for (int i = 0; i < 16; ++i) {
+      silent.push_back(crowd.connect_as("FLOWCON-PEER evil\nGET / HTTP/1.1\r\nHost: x\r\n\r\n"));
+      // It has its place now, and says nothing more.
+      std::string heard;
+      char byte = 0;
+      while (!heard.ends_with("evil\n") && recv(silent.back(), &byte, 1, 0) == 1) heard += byte;
+    }
+    for (int i = 16; i < 600; ++i) {
+      // Nothing was asked, and the answer is there.
+      const std::string heard = Crowd::rest_of(crowd.connect_as("FLOWCON-PEER evil\n"));
+      if (heard.find("HTTP/1.1 503 ") != 0) break;
+      ++turned_away;
+    }
+    const std::string get = "GET /seen HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    good = Crowd::rest_of(crowd.connect_as("FLOWCON-PEER good\n" + get));
+    // A place that is given up is free again.
+    shutdown(silent.front(), SHUT_RDWR);
+    while (Crowd::rest_of(crowd.connect_as("FLOWCON-PEER evil\n" + get)).find("200 OK") ==
+           std::string::npos) {
+    }
+    boost::asio::post(io, [&] { (*server)->close(); });
+  });
+  io.run();
+  caller.join();
+  CHECK(turned_away == 600 - 16);
+  CHECK(good.find("HTTP/1.1 200 OK") == 0);
+  CHECK(good.find("good") != std::string::npos);
+}
+
 TEST_CASE("a socket that systemd has passed on answers, and is there when the server has closed") {
   const test::TempFolder folder;
   const std::string path = folder.path() + "/api.sock";

@@ -156,6 +156,98 @@ TEST_CASE("capabilities, devices, runtimes and log drivers go by their lists") {
         Words{"the log driver 'syslog' is not accepted"});
 }
 
+TEST_CASE("ulimits that take from the host go with the capability that would allow it") {
+  const auto ulimit = [](const std::string& members, const AcceptPolicy& policy = {}) {
+    return refused_host("\"Ulimits\": [{" + members + "}]", policy);
+  };
+  CHECK(ulimit(R"("Name": "nofile", "Soft": 1048576, "Hard": 1048576)") == Words{});
+  CHECK(ulimit(R"("Name": "stack", "Soft": -1, "Hard": -1)") == Words{});
+  CHECK(ulimit(R"("Name": "memlock", "Soft": 65536, "Hard": 8388608)") == Words{});
+  CHECK(ulimit(R"("Name": "nice", "Soft": 0, "Hard": 20)") == Words{});
+  CHECK(ulimit(R"("Name": "rtprio", "Soft": 0, "Hard": 0)") == Words{});
+  AcceptPolicy nice, lock;
+  nice.capabilities = {"SYS_NICE"};
+  lock.capabilities = {"IPC_LOCK"};
+  const Words rtprio{
+      "the ulimit 'rtprio' above 0 is not accepted (accept-capabilities = SYS_NICE allows it)"};
+  CHECK(ulimit(R"("Name": "rtprio", "Soft": 0, "Hard": 1)") == rtprio);
+  CHECK(ulimit(R"("Name": "rtprio", "Soft": 99, "Hard": 99)", lock) == rtprio);
+  CHECK(ulimit(R"("Name": "rtprio", "Soft": 99, "Hard": 99)", nice) == Words{});
+  CHECK(ulimit(R"("Name": "nice", "Soft": 20, "Hard": 40)").size() == 1);
+  CHECK(ulimit(R"("Name": "nice", "Soft": 40, "Hard": 40)", nice) == Words{});
+  const Words memlock{
+      "the ulimit 'memlock' above 8388608 is not accepted (accept-capabilities = IPC_LOCK allows "
+      "it)"};
+  CHECK(ulimit(R"("Name": "memlock", "Soft": 0, "Hard": 8388609)") == memlock);
+  CHECK(ulimit(R"("Name": "memlock", "Soft": -1, "Hard": -1)") == memlock);
+  CHECK(ulimit(R"("Name": "memlock", "Soft": 18446744073709551615)") == memlock);
+  CHECK(ulimit(R"("Name": "memlock", "Soft": -1, "Hard": -1)", lock) == Words{});
+}
+
+TEST_CASE("a ulimit that is not known is refused by its name") {
+  CHECK(refused_host(R"("Ulimits": [{"Name": "warp", "Soft": 1, "Hard": 1}])") ==
+        Words{"the ulimit 'warp' is not known and not accepted"});
+  CHECK(refused_host(R"("Ulimits": [{"Name": "RTPRIO", "Soft": 1, "Hard": 1}])") ==
+        Words{"the ulimit 'RTPRIO' is not known and not accepted"});
+  CHECK(refused_host(R"("Ulimits": [{"Name": "core", "soft": 1}])") ==
+        Words{"nothing is known about 'HostConfig.Ulimits.soft'"});
+  CHECK(refused_host(R"("Ulimits": [{"Name": "core", "Soft": "1"}])") ==
+        Words{"HostConfig.Ulimits.Soft is not what it should be"});
+  CHECK(refused_host(R"("Ulimits": [{}])") == Words{"the ulimit '' is not known and not accepted"});
+}
+
+TEST_CASE("where a container names no runtime, the engine's default is judged") {
+  const auto body = [](const char* text) { return parse_json(text)->as_object(); };
+  const auto none = body(R"({"HostConfig": {}})");
+  AcceptPolicy policy;
+  CHECK(refused_default(none, "runc", policy) == "");
+  CHECK(refused_default(none, "io.containerd.runc.v2", policy) == "");
+  const std::string refused = "the runtime 'nvidia', the default there, is not accepted";
+  CHECK(refused_default(none, "nvidia", policy) == refused);
+  CHECK(refused_default(body(R"({"HostConfig": {"Runtime": ""}})"), "nvidia", policy) == refused);
+  CHECK(refused_default({}, "", policy) != "");
+  CHECK(refused_default(body(R"({"HostConfig": {"Runtime": "runc"}})"), "nvidia", policy) == "");
+  policy.runtimes = {"nvidia"};
+  CHECK(refused_default(none, "nvidia", policy) == "");
+}
+
+TEST_CASE("gpu accepts what --gpus asks for, and no device of another kind") {
+  AcceptPolicy policy;
+  policy.devices = {"gpu", "vendor.com/disk=root"};
+  const auto request = [&](const std::string& members) {
+    return refused_host("\"DeviceRequests\": [{" + members + "}]", policy);
+  };
+  CHECK(request(R"("Driver": "", "Count": -1, "DeviceIDs": null, "Capabilities": [["gpu"]],
+                   "Options": {})") == Words{});
+  CHECK(request(R"("Driver": "nvidia", "Capabilities": [["gpu", "compute"], ["utility"]])") ==
+        Words{});
+  CHECK(request(R"("Driver": "cdi", "DeviceIDs": ["vendor.com/disk=root"])") ==
+        Words{"the CDI device 'vendor.com/disk=root' is not accepted"});
+  CHECK(request(R"("Driver": "cdi")") == Words{"devices of the driver 'cdi' are not accepted"});
+  CHECK(request(R"("Driver": "warp")") == Words{"the device driver 'warp' is not accepted"});
+  CHECK(request(R"("Capabilities": [["gpu", "cdi"]])") ==
+        Words{"a request for devices with the capability 'cdi' is not accepted"});
+  CHECK(request(R"("Capabilities": ["gpu"])") ==
+        Words{"HostConfig.DeviceRequests.Capabilities is not what it should be"});
+  CHECK(request(R"("Options": {"visible": "all"})") ==
+        Words{"options of a request for devices are not accepted"});
+  CHECK(request(R"("driver": "cdi")") ==
+        Words{"nothing is known about 'HostConfig.DeviceRequests.driver'"});
+}
+
+TEST_CASE("members of ports and of health checks are known too") {
+  CHECK(refused_host(R"("PortBindings": {"80/tcp": [{"HostIp": "", "HostPort": "80"}],
+                                         "81/tcp": null})") == Words{});
+  CHECK(refused_host(R"("PortBindings": {"80/tcp": [{"hostport": "80"}]})") ==
+        Words{"nothing is known about 'HostConfig.PortBindings.hostport'"});
+  CHECK(refused_host(R"("PortBindings": {"80/tcp": "80"})") ==
+        Words{"HostConfig.PortBindings is not what it should be"});
+  CHECK(refused(R"({"Healthcheck": {"Test": ["CMD", "x"], "Interval": 1, "Retries": 3}})") ==
+        Words{});
+  CHECK(refused(R"({"Healthcheck": {"Warp": 1}})") ==
+        Words{"nothing is known about 'Healthcheck.Warp'"});
+}
+
 TEST_CASE("a thousand reasons are cut to what a person reads") {
   std::string all;
   for (int i = 0; i < 1000; ++i) all += (i ? ", \"X" : "\"X") + std::to_string(i) + "\": 1";
