@@ -137,6 +137,23 @@ std::vector<std::string> linked_out(const json::object& body, const AcceptPolicy
   return reasons;
 }
 
+Result<Neighbour> least_loaded(const std::string& own_id, const std::vector<Neighbour>& all) {
+  policy::SpeculateState state;
+  state.source = own_id;
+  state.draining = true;
+  state.workers.push_back({own_id, {}, 0});
+  for (const Neighbour& one : all) {
+    if (!one.is_reachable || !one.state || one.state->draining || one.id.empty()) continue;
+    state.workers.push_back({one.id, one.state->counts, one.state->usage});
+  }
+  const policy::SpeculateDecision decision = policy::decide_speculate(state);
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Neighbour& one) {
+    return decision.move && one.id == decision.target;
+  });
+  if (found == all.end()) return bad_input("no peer is reachable that takes containers");
+  return *found;
+}
+
 AcceptPolicy Movers::policy() const {
   const ctrl::Config& config = host_.config();
   AcceptPolicy policy;
@@ -161,18 +178,8 @@ Result<Neighbour> Movers::neighbour(const std::string& name) const {
                    "; docker flowcon peer ls shows those there are");
 }
 
-// By Algorithm 4, as if this host were not there.
 Result<Neighbour> Movers::best_neighbour() const {
-  policy::SpeculateState state;
-  const std::vector<Neighbour> all = network_.neighbours();
-  for (const Neighbour& one : all) {
-    if (!one.is_reachable || !one.state || one.state->draining || one.id.empty()) continue;
-    state.workers.push_back({one.id, one.state->counts, one.state->usage});
-  }
-  if (state.workers.empty()) return bad_input("no peer is reachable that takes containers");
-  const policy::SpeculateDecision decision = policy::decide_speculate(state);
-  return *std::find_if(all.begin(), all.end(),
-                       [&](const Neighbour& one) { return one.id == decision.target; });
+  return least_loaded(network_.own_id(), network_.neighbours());
 }
 
 Async<Result<Movers::Proposal>> Movers::propose(MoveOrder order) {

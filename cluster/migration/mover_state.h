@@ -199,6 +199,11 @@ class Movers : public Mover {
 [[nodiscard]] std::vector<std::string> linked_out(const boost::json::object& body,
                                                   const AcceptPolicy& policy);
 
+/// Which of the peers takes a container of this host by Algorithm 4, as if this host were not
+/// there. Errors: none is reachable that takes containers.
+[[nodiscard]] Result<Neighbour> least_loaded(const std::string& own_id,
+                                             const std::vector<Neighbour>& all);
+
 /// Seconds on the steady clock.
 [[nodiscard]] double steady_now();
 /// Seconds since the epoch.
