@@ -154,6 +154,15 @@ Result<Neighbour> least_loaded(const std::string& own_id, const std::vector<Neig
   return *found;
 }
 
+std::string why_unreachable(const std::string& id, const std::vector<Neighbour>& all) {
+  const auto found = std::find_if(
+      all.begin(), all.end(), [&](const Neighbour& one) { return one.id == id && !id.empty(); });
+  if (found != all.end() && found->is_reachable) return "";
+  const std::string why = found == all.end() ? "" : found->error;
+  return "this host cannot reach the host that it comes from" +
+         (why.empty() ? std::string() : ": " + printable(why, 300));
+}
+
 AcceptPolicy Movers::policy() const {
   const ctrl::Config& config = host_.config();
   AcceptPolicy policy;
@@ -298,8 +307,13 @@ Async<Result<std::vector<std::string>>> Movers::ask_target(Proposal proposal, st
 }
 
 // Why this host would not take the copy.
-Async<Result<std::vector<std::string>>> Movers::judge(std::string name, Plan plan) {
+Async<Result<std::vector<std::string>>> Movers::judge(std::string name, Plan plan,
+                                                      std::string speaker) {
   std::vector<std::string> reasons = refusals(plan, policy());
+  // Else the move would never end here: what the source did is asked of it.
+  if (const std::string why = why_unreachable(speaker, network_.neighbours()); !why.empty()) {
+    reasons.push_back(why);
+  }
   const std::vector<std::string> links = linked_out(plan.body, policy());
   reasons.insert(reasons.end(), links.begin(), links.end());
   if (network_.is_draining()) reasons.emplace_back("this host is being drained");
