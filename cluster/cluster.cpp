@@ -35,7 +35,8 @@ class Cluster : public ctrl::Companion {
                  [this](Request request, std::string id) {
                    return answer_peer(std::move(request), std::move(id));
                  },
-                 [this] { balancer_.look(); }});
+                 [this] { balancer_.look(); },
+                 [this](const std::string& id) { return mover_->open_with(id); }});
   }
 
   Async<void> begin() override {

@@ -123,6 +123,7 @@ Effect Rules::source_start() const {
 
 Effect Rules::source_undo() const {
   if (facts_.copy == Copy::unknown) return stay(Act::wait, "the engine does not answer");
+  if (entry_.has_saved && peer_is(Step::done)) return go(Step::remove);  // kept there
   if (entry_.has_saved && facts_.copy != Copy::absent) {
     if (facts_.copy != Copy::running) {
       // Only after a loss of the journal's last entries: it hears `undo` and removes its copy.
@@ -202,11 +203,13 @@ Effect Rules::target_start() const {
       return go(Step::confirm);
     case Copy::created:
     case Copy::stopped:
-      if (!facts_.give_up.empty()) return undo(facts_.give_up);
+      if (!facts_.give_up.empty() && !facts_.is_kept) return undo(facts_.give_up);
       return stay(Act::start, "");
     case Copy::absent:
       return undo("the copy was removed");
     case Copy::failed:
+      // Kept, it is the only one there is.
+      if (facts_.is_kept) return go(Step::confirm);
       break;
   }
   return undo("it ended with an error as soon as it was started");
@@ -215,8 +218,8 @@ Effect Rules::target_start() const {
 Effect Rules::target_confirm() const {
   if (peer_undoes()) return undo("the source took it back");
   if (facts_.copy == Copy::unknown) return stay(Act::wait, "the engine does not answer");
-  const bool is_source_through =
-      peer_is(Step::remove) || peer_is(Step::done) || facts_.word == Word::knows_nothing;
+  const bool is_source_through = peer_is(Step::remove) || peer_is(Step::done) ||
+                                 facts_.word == Word::knows_nothing || facts_.is_kept;
   // Before it is started once more, lest a job that ends at once be started here for ever.
   if (is_source_through && facts_.copy != Copy::absent && !facts_.has_own_policy) {
     return stay(Act::arm, "");
@@ -309,6 +312,18 @@ std::string why_not_taken_back(const Entry& entry, Word word, bool is_heard) {
   if (!is_heard || word == Word::knows_nothing) return "";
   return "the other host is reachable, and the move goes on there by itself; once that host is "
          "gone for good, so that no copy runs there, the container can be taken back";
+}
+
+std::string why_not_kept(const Entry& entry, bool is_heard) {
+  if (entry.step < Step::start) {
+    return "it was not handed over to this host; what is reserved for it here goes when its source "
+           "stays silent";
+  }
+  if (entry.step > Step::confirm) return "the move is about to end by itself";
+  if (!is_heard) return "";
+  return "the other host is reachable, and the move ends by itself; once that host is gone for "
+         "good, "
+         "so that no copy is started there, the container can be kept";
 }
 
 Entry written(Entry entry, const Effect& effect) {

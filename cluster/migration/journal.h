@@ -41,7 +41,10 @@
 // starts as soon as it is told and runs, the source waits: one copy there and none here. A target
 // that is `ready` and was not told waits and starts nothing. What an unreachable target does is
 // unknown; time alone never lets the source start its copy again, only a person's word does
-// (Facts::is_taken_back).
+// (Facts::is_taken_back). Likewise a target whose source is lost for good after the hand-over ends
+// the move by a person's word (Facts::is_kept): its `done` has the source remove its copy whenever
+// it comes back, on its way back too. Where two persons say both while the hosts do not hear each
+// other, the side that has closed its entry first keeps its copy; where both have, there are two.
 //
 // What this needs: that a written entry survives a loss of power (SQLite: synchronous=FULL for the
 // journal), as do the data of a target that is `ready`; that closed entries are kept and answered
@@ -126,6 +129,9 @@ struct Facts {
   /// Source: a person says that the target is gone for good and answers for it that no copy runs
   /// there. A target that comes back nevertheless removes its copy.
   bool is_taken_back = false;
+  /// Target: a person says that the source is gone for good and answers for it that no copy will be
+  /// started there. A source that comes back nevertheless removes its copy.
+  bool is_kept = false;
 };
 
 /// Why a person may not take the container back now, in words; empty: they may. From then on
@@ -133,6 +139,11 @@ struct Facts {
 /// `word`: what it said last; `is_heard`: it is reachable, so that the move goes on by itself
 /// unless it has no record of it.
 [[nodiscard]] std::string why_not_taken_back(const Entry& entry, Word word, bool is_heard);
+
+/// Why a person may not keep the copy on the target without the source now, in words; empty: they
+/// may. From then on Facts::is_kept holds. `is_heard`: the source is, so that the move ends by
+/// itself.
+[[nodiscard]] std::string why_not_kept(const Entry& entry, bool is_heard);
 
 /// What to do. All are safe to repeat; whether one is still to be done shows in the facts.
 enum class Act {

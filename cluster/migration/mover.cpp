@@ -318,6 +318,7 @@ Async<Facts> Movers::gather(MovePtr move) {
   facts.word = move->word;
   facts.peer = move->peer;
   facts.is_taken_back = move->is_taken_back;
+  facts.is_kept = move->is_kept;
   const bool is_reserved = !move->is_source() && move->entry.step <= Step::ready;
   if (is_reserved && move->give_up.empty()) {
     const double quiet = now - std::max(move->heard, move->began);
@@ -370,6 +371,14 @@ std::int64_t Movers::reserved() const {
   return std::count_if(moves_.begin(), moves_.end(), [](const auto& one) {
     return !one.second->is_source() && one.second->entry.step <= Step::start;
   });
+}
+
+std::vector<std::string> Movers::open_with(const std::string& id) const {
+  std::vector<std::string> names;
+  for (const auto& [key, move] : moves_) {
+    if (move->other() == id) names.push_back(move->entry.name);
+  }
+  return names;
 }
 
 std::string Movers::peer_name(const std::string& id) const {

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "cluster/moves.h"
 #include "cluster/network.h"
@@ -21,6 +23,9 @@ class Mover : public Moves {
   virtual ctrl::Async<void> start() = 0;
   /// Once, when the daemon stops. What is under way goes on at its next start.
   virtual void end() = 0;
+
+  /// Names of the containers whose move from or to the host `id` is not finished here.
+  [[nodiscard]] virtual std::vector<std::string> open_with(const std::string& id) const = 0;
 
   /// Calls of people: docs/api.md.
   [[nodiscard]] virtual bool answers(const ctrl::api::Call& call) const = 0;

@@ -151,6 +151,32 @@ std::vector<std::string> unfit_paths(const json::object& body, const AcceptPolic
   return reasons;
 }
 
+Result<Neighbour> least_loaded(const std::string& own_id, const std::vector<Neighbour>& all) {
+  policy::SpeculateState state;
+  state.source = own_id;
+  state.draining = true;
+  state.workers.push_back({own_id, {}, 0});
+  for (const Neighbour& one : all) {
+    if (!one.is_reachable || !one.state || one.state->draining || one.id.empty()) continue;
+    state.workers.push_back({one.id, one.state->counts, one.state->usage});
+  }
+  const policy::SpeculateDecision decision = policy::decide_speculate(state);
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Neighbour& one) {
+    return decision.move && one.id == decision.target;
+  });
+  if (found == all.end()) return bad_input("no peer is reachable that takes containers");
+  return *found;
+}
+
+std::string why_unreachable(const std::string& id, const std::vector<Neighbour>& all) {
+  const auto found = std::find_if(
+      all.begin(), all.end(), [&](const Neighbour& one) { return one.id == id && !id.empty(); });
+  if (found != all.end() && found->is_reachable) return "";
+  const std::string why = found == all.end() ? "" : found->error;
+  return "this host cannot reach the host that it comes from" +
+         (why.empty() ? std::string() : ": " + printable(why, 300));
+}
+
 AcceptPolicy Movers::policy() const {
   const ctrl::Config& config = host_.config();
   AcceptPolicy policy;
@@ -175,18 +201,8 @@ Result<Neighbour> Movers::neighbour(const std::string& name) const {
                    "; docker flowcon peer ls shows those there are");
 }
 
-// By Algorithm 4, as if this host were not there.
 Result<Neighbour> Movers::best_neighbour() const {
-  policy::SpeculateState state;
-  const std::vector<Neighbour> all = network_.neighbours();
-  for (const Neighbour& one : all) {
-    if (!one.is_reachable || !one.state || one.state->draining || one.id.empty()) continue;
-    state.workers.push_back({one.id, one.state->counts, one.state->usage});
-  }
-  if (state.workers.empty()) return bad_input("no peer is reachable that takes containers");
-  const policy::SpeculateDecision decision = policy::decide_speculate(state);
-  return *std::find_if(all.begin(), all.end(),
-                       [&](const Neighbour& one) { return one.id == decision.target; });
+  return least_loaded(network_.own_id(), network_.neighbours());
 }
 
 Async<Result<Movers::Proposal>> Movers::propose(MoveOrder order) {
@@ -319,8 +335,13 @@ Async<std::vector<std::string>> Movers::look_at_paths(json::object body) {
 
 // Why this host would not take the copy. Neither the engine nor a file system is asked while there
 // is a reason already: what a peer may not have it learns nothing of.
-Async<Result<std::vector<std::string>>> Movers::judge(std::string name, Plan plan) {
+Async<Result<std::vector<std::string>>> Movers::judge(std::string name, Plan plan,
+                                                      std::string speaker) {
   std::vector<std::string> reasons = refusals(plan, policy());
+  // Else the move would never end here: what the source did is asked of it.
+  if (const std::string why = why_unreachable(speaker, network_.neighbours()); !why.empty()) {
+    reasons.push_back(why);
+  }
   if (network_.is_draining()) reasons.emplace_back("this host is being drained");
   if (!is_started_) reasons.emplace_back("its journal of moves cannot be read");
   if (find_by_container(name)) reasons.emplace_back("another move of that name is not finished");

@@ -27,6 +27,7 @@ using ctrl::api::Request;
 using ctrl::api::Response;
 
 constexpr const char* kMoves = "/v1/peer/moves";
+constexpr double kHeardTime = 10;                  // seconds in which a word counts as fresh
 constexpr std::uint64_t kMaxImage = 256ULL << 30;  // bytes
 constexpr std::size_t kMaxTrees = 384U << 20;      // bytes of memory for what one peer sends
 constexpr std::uint64_t kLookEach = 16U << 20;     // bytes until the disk is looked at again
@@ -176,7 +177,7 @@ Async<Response> Movers::take_plan(Request head, Pull body, std::string speaker) 
   if (head.target == kMoves) {
     co_return co_await reserve(std::move(*text), std::move(speaker));
   }
-  co_return co_await check(std::move(*text));
+  co_return co_await check(std::move(*text), std::move(speaker));
 }
 
 std::string Movers::why_no_seat_for(const std::string& peer) const {
@@ -202,14 +203,15 @@ Response Movers::answer_of(const Move& move) const {
   return answer_with(body);
 }
 
-Async<Response> Movers::check(std::string body) {
+Async<Response> Movers::check(std::string body, std::string speaker) {
   const Result<json::value> said = parse_json(body);
   if (!said) co_return failure(422, said.error().message());
   Result<Plan> plan = parse_offer(member(*said, "plan"));
   std::string name = text_of(*said, "name");
   if (!plan) co_return failure(422, plan.error().message());
   if (!is_object_name(name)) co_return failure(422, "the name is none");
-  Result<std::vector<std::string>> reasons = co_await judge(std::move(name), std::move(*plan));
+  Result<std::vector<std::string>> reasons =
+      co_await judge(std::move(name), std::move(*plan), std::move(speaker));
   if (!reasons) co_return failure(502, reasons.error().message());
   json::array list;
   for (const std::string& one : *reasons) list.emplace_back(one);
@@ -246,7 +248,9 @@ Async<Response> Movers::reserve(std::string body, std::string speaker) {
   plan->has_brought_image = false;
   std::string name = theirs->name, image = plan->image.id;
   Plan copy = *plan;
-  Result<std::vector<std::string>> reasons = co_await judge(std::move(name), std::move(copy));
+  std::string from = speaker;
+  Result<std::vector<std::string>> reasons =
+      co_await judge(std::move(name), std::move(copy), std::move(from));
   const bool is_welcome = reasons && reasons->empty();
   Result<ImageInfo> there = bad_input("not asked for");
   Result<std::size_t> layers = std::size_t{0};
@@ -447,7 +451,7 @@ bool Movers::answers(const ctrl::api::Call& call) const {
   if (call.peer) return false;
   if (!call.container) return call.verb == "GET moves";
   return call.verb == "POST migrate" || call.verb == "POST cancel-move" ||
-         call.verb == "POST take-back";
+         call.verb == "POST take-back" || call.verb == "POST keep";
 }
 
 Async<Response> Movers::answer(ctrl::api::Call call, Request request) {
@@ -456,7 +460,7 @@ Async<Response> Movers::answer(ctrl::api::Call call, Request request) {
   if (call.verb == "POST migrate") {
     co_return co_await migrate(std::move(name), std::move(request.body));
   }
-  co_return co_await steer(std::move(name), call.verb == "POST take-back");
+  co_return co_await steer(std::move(name), std::move(call.verb));
 }
 
 // {"host":"h2","method":"criu","dry_run":true}, each may be missing.
@@ -504,18 +508,29 @@ Async<Response> Movers::migrate(std::string name, std::string body) {
   co_return answer_with(out, 202);
 }
 
-Async<Response> Movers::steer(std::string name, bool takes_back) {
+// Reachable, or it spoke of this move a moment ago, though this host cannot reach it.
+bool Movers::is_heard(const Move& move) const {
+  const std::vector<Neighbour> all = network_.neighbours();
+  const bool is_reachable = std::any_of(all.begin(), all.end(), [&](const Neighbour& one) {
+    return one.is_reachable && one.id == move.other();
+  });
+  return is_reachable ||
+         (!move.is_source() && move.heard > 0 && steady_now() - move.heard < kHeardTime);
+}
+
+Async<Response> Movers::steer(std::string name, std::string verb) {
+  const bool keeps = verb == "POST keep";
   const MovePtr move = find_by_container(name);
-  if (!move || !move->is_source()) {
-    co_return failure(404,
-                      "no move of container " + printable(name, 80) + " from here is under way");
+  if (!move || move->is_source() == keeps) {
+    co_return failure(404, "no move of container " + printable(name, 80) +
+                               (keeps ? " to here" : " from here") + " is under way");
   }
-  if (takes_back) {
-    const std::vector<Neighbour> all = network_.neighbours();
-    const bool is_heard = std::any_of(all.begin(), all.end(), [&](const Neighbour& one) {
-      return one.is_reachable && one.id == move->entry.target;
-    });
-    const std::string why = why_not_taken_back(move->entry, move->word, is_heard);
+  if (keeps) {
+    const std::string why = why_not_kept(move->entry, is_heard(*move));
+    if (!why.empty()) co_return failure(409, why);
+    move->is_kept = true;
+  } else if (verb == "POST take-back") {
+    const std::string why = why_not_taken_back(move->entry, move->word, is_heard(*move));
     if (!why.empty()) co_return failure(409, why);
     move->is_taken_back = true;
     move->word = Word::none;  // or it would count for ever as a copy that may run

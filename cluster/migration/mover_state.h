@@ -61,6 +61,7 @@ struct Move {
   bool is_cleared = false;  ///< all that was to be removed is
   std::string give_up;
   bool is_taken_back = false;
+  bool is_kept = false;
   double quiet_from = 0;  ///< steady; until then a request of a lost process may act
   /// Parts that are being taken, each with the number of its try: a connection that is dead and was
   /// not closed must not stand in the way of the next.
@@ -103,6 +104,7 @@ class Movers : public Mover {
   [[nodiscard]] bool is_moving(const std::string& id) const override;
   [[nodiscard]] bool is_saving(const std::string& id) const override;
   [[nodiscard]] std::int64_t reserved() const override;
+  [[nodiscard]] std::vector<std::string> open_with(const std::string& id) const override;
   [[nodiscard]] boost::json::array list(std::size_t most) const override;
   ctrl::Async<void> start() override;
   void end() override;
@@ -164,20 +166,22 @@ class Movers : public Mover {
   /// Here and on the target. Changes nothing.
   ctrl::Async<Result<Proposal>> rehearse(MoveOrder order);
   ctrl::Async<Result<std::vector<std::string>>> ask_target(Proposal proposal, std::string target);
-  ctrl::Async<Result<std::vector<std::string>>> judge(std::string name, Plan plan);
+  ctrl::Async<Result<std::vector<std::string>>> judge(std::string name, Plan plan,
+                                                      std::string speaker);
   /// What the file systems of this host have against the paths of `body`.
   ctrl::Async<std::vector<std::string>> look_at_paths(boost::json::object body);
   [[nodiscard]] Result<Neighbour> neighbour(const std::string& name) const;
   [[nodiscard]] Result<Neighbour> best_neighbour() const;
+  [[nodiscard]] bool is_heard(const Move& move) const;
   [[nodiscard]] AcceptPolicy policy() const;
 
   // mover_calls.cpp
   ctrl::Async<ctrl::api::Response> migrate(std::string name, std::string body);
-  ctrl::Async<ctrl::api::Response> steer(std::string name, bool takes_back);
+  ctrl::Async<ctrl::api::Response> steer(std::string name, std::string verb);
   ctrl::Async<ctrl::api::Response> reserve(std::string body, std::string speaker);
   ctrl::Async<ctrl::api::Response> take_plan(ctrl::api::Request head, ctrl::Pull body,
                                              std::string speaker);
-  ctrl::Async<ctrl::api::Response> check(std::string body);
+  ctrl::Async<ctrl::api::Response> check(std::string body, std::string speaker);
   ctrl::Async<ctrl::api::Response> take_report(std::string id, std::string body,
                                                std::string speaker);
   ctrl::Async<ctrl::api::Response> take_body(MovePtr move, std::string name, ctrl::Pull body);
@@ -216,6 +220,14 @@ class Movers : public Mover {
 /// nothing but what is accepted as it is written.
 [[nodiscard]] std::vector<std::string> unfit_paths(const boost::json::object& body,
                                                    const AcceptPolicy& policy);
+
+/// Which of the peers takes a container of this host by Algorithm 4, as if this host were not
+/// there. Errors: none is reachable that takes containers.
+[[nodiscard]] Result<Neighbour> least_loaded(const std::string& own_id,
+                                             const std::vector<Neighbour>& all);
+
+/// Why this host cannot ask the host `id` about a move, in words; empty: it can.
+[[nodiscard]] std::string why_unreachable(const std::string& id, const std::vector<Neighbour>& all);
 
 /// Seconds on the steady clock.
 [[nodiscard]] double steady_now();

@@ -40,6 +40,8 @@ struct Rest {
   std::function<ctrl::Async<ctrl::api::Response>(ctrl::api::Request, std::string id)> answer;
   /// What a peer tells has changed, or whether it is there.
   std::function<void()> hear;
+  /// Names of the containers whose move from or to the host `id` is not finished.
+  std::function<std::vector<std::string>(const std::string& id)> moving = {};
 };
 
 class Peers : public ctrl::Companion, public Network {
@@ -78,6 +80,7 @@ class Peers : public ctrl::Companion, public Network {
   // peers.cpp
   LinkPtr add(SshAddress address, bool is_from_config);
   void drop(LinkPtr link);
+  [[nodiscard]] std::vector<std::string> moving_with(const Link& link) const;
   void follow_config();
   ctrl::Async<void> keep(LinkPtr link);
   ctrl::Async<void> talk(LinkPtr link);
@@ -109,7 +112,7 @@ class Peers : public ctrl::Companion, public Network {
   [[nodiscard]] ctrl::api::Response take_state(const std::string& body, const LinkPtr& speaker);
   ctrl::Async<ctrl::api::Response> list();
   ctrl::Async<ctrl::api::Response> add_by_command(std::string body);
-  ctrl::Async<ctrl::api::Response> remove(std::string name);
+  ctrl::Async<ctrl::api::Response> remove(std::string name, std::string body);
   ctrl::Async<ctrl::api::Response> drain(std::string name, bool is_draining);
   ctrl::Async<Result<void>> drain_here(bool is_draining);
 

@@ -145,7 +145,9 @@ Async<Response> Peers::answer(ctrl::api::Call call, ctrl::api::Request request) 
   }
   if (call.verb == "GET peers") co_return co_await list();
   if (call.verb == "POST peers") co_return co_await add_by_command(std::move(request.body));
-  if (call.verb == "POST remove") co_return co_await remove(std::move(*call.peer));
+  if (call.verb == "POST remove") {
+    co_return co_await remove(std::move(*call.peer), std::move(request.body));
+  }
   const bool is_draining = call.verb == "POST drain";
   co_return co_await drain(std::move(*call.peer), is_draining);
 }
@@ -220,7 +222,26 @@ Async<Response> Peers::add_by_command(std::string body) {
   co_return done(name);
 }
 
-Async<Response> Peers::remove(std::string name) {
+std::vector<std::string> Peers::moving_with(const Link& link) const {
+  if (!rest_.moving) return {};
+  std::vector<std::string> names = rest_.moving(link.known_id);
+  if (link.hello && link.hello->id != link.known_id) {
+    const std::vector<std::string> more = rest_.moving(link.hello->id);
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  return names;
+}
+
+// {"force":true}, which may be missing.
+Async<Response> Peers::remove(std::string name, std::string body) {
+  bool is_forced = false;
+  if (!body.empty()) {
+    const Result<json::value> said = parse_json(body);
+    if (!said) co_return failure(422, said.error().message());
+    ctrl::codec::FieldReader reader(*said, "");
+    is_forced = reader.optional_bool("force");
+    if (reader.failed()) co_return failure(422, reader.error().message());
+  }
   const LinkPtr link = find(name);
   if (!link) co_return no_such_peer(name);
   if (link->is_from_config) {
@@ -230,6 +251,19 @@ Async<Response> Peers::remove(std::string name) {
   }
   if (link->is_from_swarm) {
     co_return failure(409, name + " is a peer as a member of the swarm (option peers-from)");
+  }
+  // Afterwards neither host could ask the other what became of them.
+  if (const std::vector<std::string> open = moving_with(*link); !open.empty()) {
+    std::string all;
+    for (const std::string& one : open) all += (all.empty() ? "" : ", ") + printable(one, 80);
+    if (!is_forced) {
+      co_return failure(409, "moves from or to " + name + " are not finished: " + all +
+                                 "; wait for them, or docker flowcon peer rm --force leaves them "
+                                 "to a person");
+    }
+    host_.warn(name + " is removed with moves that are not finished: " + all +
+               "; see that one copy of each runs, then end them with docker flowcon migrate "
+               "--take-back or --keep");
   }
   auto forget = [this, name] { return host_.store().forget_peer(name); };
   const Result<void> forgotten = co_await host_.effects().run(std::move(forget));

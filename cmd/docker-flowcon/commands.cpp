@@ -195,7 +195,7 @@ Command make_peer(Session& session) {
   add_peer_command<PeerLsOptions>(group, session, "ls", "[OPTIONS]",
                                   "List the peers, their scores, and what is wrong with them",
                                   {declare_peer_ls, run_peer_ls});
-  add_peer_command<PeerRmOptions>(group, session, "rm", "HOST",
+  add_peer_command<PeerRmOptions>(group, session, "rm", "[OPTIONS] HOST",
                                   "Take a peer and its key away (needs root)",
                                   {declare_peer_rm, run_peer_rm, check_peer_rm});
   add_peer_command<PeerDrainOptions>(group, session, "undrain", "HOST",

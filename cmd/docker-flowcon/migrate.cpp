@@ -174,6 +174,9 @@ void declare_migrate(CLI::App& app, MigrateOptions& options) {
   app.add_flag("--take-back", options.take_back,
                "Start the container here again although the host it was handed to is not heard: "
                "only where it is certain that it does not run there");
+  app.add_flag("--keep", options.keep,
+               "On the host it was handed to: end the move without the host it comes from, only "
+               "where that is gone for good");
   app.footer(
       "Without HOST it goes to the peer with the least score. ^C ends the waiting, not the "
       "move.\n\n"
@@ -181,16 +184,19 @@ void declare_migrate(CLI::App& app, MigrateOptions& options) {
 }
 
 std::string check_migrate(const MigrateOptions& options) {
-  const int single = static_cast<int>(options.cancel) + static_cast<int>(options.take_back);
+  const int single = static_cast<int>(options.cancel) + static_cast<int>(options.take_back) +
+                     static_cast<int>(options.keep);
   const bool has_more =
       !options.host.empty() || !options.method.empty() || options.dry_run || options.detach;
-  if (single > 1 || (single == 1 && has_more)) return "--cancel and --take-back stand alone";
+  if (single > 1 || (single == 1 && has_more))
+    return "--cancel, --take-back and --keep stand alone";
   return "";
 }
 
 int run_migrate(const Session& session, const MigrateOptions& options) {
   if (options.cancel) return begin_words(session, options, "cancel-move");
   if (options.take_back) return begin_words(session, options, "take-back");
+  if (options.keep) return begin_words(session, options, "keep");
   const Result<DaemonClient> found = find_daemon(session, "migrate");
   if (!found) return report(session.terminal, found.error());
   const DaemonClient daemon(found->path(), kControlTimeout);

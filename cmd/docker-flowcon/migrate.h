@@ -17,6 +17,7 @@ struct MigrateOptions {
   bool detach = false;
   bool cancel = false;
   bool take_back = false;
+  bool keep = false;
 };
 
 void declare_migrate(CLI::App& app, MigrateOptions& options);

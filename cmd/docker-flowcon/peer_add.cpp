@@ -241,12 +241,41 @@ Result<void> accept_offer(const Session& session) {
   return {};
 }
 
-// A peer that the configuration or a swarm names is not taken away here: its keys stay, too.
-Result<void> removable(const DaemonClient& daemon, const std::string& name) {
+// Containers whose move from or to the host `id` is not finished.
+std::string moving_with(const json::value& moves, const std::string& id) {
+  std::string names;
+  for (const json::value& move : list_of(member(moves, "moves"))) {
+    const bool is_with =
+        text_of(member(move, "source")) == id || text_of(member(move, "target")) == id;
+    if (id.empty() || !is_with || is_true(member(move, "ended"))) continue;
+    names += (names.empty() ? "" : ", ") + printable(text_of(member(move, "name")), 80);
+  }
+  return names;
+}
+
+// A peer that the configuration or a swarm names is not taken away here: its keys stay, too. So do
+// those of one that moves are open with: without them no host hears how they end.
+Result<void> removable(const Session& session, const DaemonClient& daemon, const std::string& name,
+                       bool is_forced) {
   const Result<json::value> answer = daemon.get_newer("/v1/peers");
   if (!answer) return answer.error();
+  const Result<json::value> moves = daemon.get_newer("/v1/moves");
   for (const json::value& peer : list_of(member(*answer, "peers"))) {
     if (text_of(member(peer, "name")) != name) continue;
+    const std::string open = moves ? moving_with(*moves, text_of(member(peer, "id"))) : "";
+    if (!open.empty() && !is_forced) {
+      return bad_input("moves from or to " + name + " are not finished: " + open +
+                       "; wait for them (docker flowcon migrate --cancel ends one that was not "
+                       "handed over), or leave them to a person: docker flowcon peer rm --force " +
+                       name);
+    }
+    if (!open.empty()) {
+      session.terminal.err
+          << "Moves from or to " << name
+          << " are not finished and no longer end by themselves: " << open
+          << ". See on both hosts that one copy of each runs, then end each on its side: "
+          << "docker flowcon migrate --take-back where it came from, --keep where it went\n";
+    }
     const std::string source = text_of(member(peer, "source"));
     if (source == "config") {
       return bad_input(name +
@@ -260,18 +289,20 @@ Result<void> removable(const DaemonClient& daemon, const std::string& name) {
   return {};
 }
 
-Result<void> remove_peer(const Session& session, const std::string& name) {
+Result<void> remove_peer(const Session& session, const std::string& name, bool is_forced) {
   const Result<SshAddress> peer = parse_ssh_address(name);
   if (!peer) return peer.error();
   const Result<DaemonClient> daemon = find_daemon(session, "peer rm");
   if (!daemon) return daemon.error();
-  if (auto may = removable(*daemon, host_and_port(*peer)); !may) return may;
+  auto may = removable(session, *daemon, host_and_port(*peer), is_forced);
+  if (!may) return may;
   Result<Side> side = Side::open(*daemon, say_to(session.terminal, "here"));
   if (!side) return side.error();
   // The key first: flowcond then ends what it was used for.
   if (auto revoked = side->revoke(*peer); !revoked) return revoked;
   if (auto forgotten = side->trust(*peer, {}); !forgotten) return forgotten;
-  const auto answer = daemon->post_newer(peer_target(name, "remove"), "");
+  const auto answer =
+      daemon->post_newer(peer_target(name, "remove"), is_forced ? R"({"force":true})" : "");
   if (!answer) return answer.error();
   session.terminal.err << "To take this host's key away there: docker flowcon peer rm "
                        << printable(side->name(), 100) << " on " << host_and_port(*peer) << "\n";
@@ -315,6 +346,8 @@ int run_peer_add(const Session& session, const PeerAddOptions& options) {
 
 void declare_peer_rm(CLI::App& app, PeerRmOptions& options) {
   app.add_option("HOST", options.host)->required();
+  app.add_flag("-f,--force", options.force,
+               "Also with moves that are not finished: they no longer end by themselves");
 }
 
 std::string check_peer_rm(const PeerRmOptions& options) {
@@ -323,7 +356,7 @@ std::string check_peer_rm(const PeerRmOptions& options) {
 }
 
 int run_peer_rm(const Session& session, const PeerRmOptions& options) {
-  return status_of(session.terminal, remove_peer(session, options.host));
+  return status_of(session.terminal, remove_peer(session, options.host, options.force));
 }
 
 void declare_peer_accept(CLI::App&, PeerAcceptOptions&) {}

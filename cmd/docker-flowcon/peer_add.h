@@ -19,6 +19,7 @@ struct PeerAddOptions {
 
 struct PeerRmOptions {
   std::string host;
+  bool force = false;
 };
 
 struct PeerAcceptOptions {};

@@ -4,11 +4,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <ostream>
+#include <string_view>
 
 #include "base/text.h"
+#include "cmd/docker-flowcon/daemon_client.h"
 #include "cmd/docker-flowcon/endpoint.h"
+#include "cmd/docker-flowcon/run_follow.h"
 
 namespace flowcon::plugin {
 namespace {
@@ -37,6 +42,46 @@ void warn_without_daemon(const Session& session) {
                        << printable(session.socket)
                        << "), so the container keeps its fair share. Start it with: systemctl "
                           "start flowcond (or run: sudo flowcond)\n";
+}
+
+// A file in a folder of its own, which goes with it; its path is "" where there is none.
+class IdFile {
+ public:
+  IdFile(const Environment& environment, bool is_wanted) {
+    const std::string folder = lookup(environment, "TMPDIR");
+    std::string name = (folder.empty() ? "/tmp" : folder) + "/flowcon-run-XXXXXX";
+    if (is_wanted && ::mkdtemp(name.data()) != nullptr) folder_ = name;
+  }
+  ~IdFile() {
+    if (folder_.empty()) return;
+    (void)::unlink(path().c_str());
+    (void)::rmdir(folder_.c_str());
+  }
+  IdFile(const IdFile&) = delete;
+  IdFile& operator=(const IdFile&) = delete;
+  [[nodiscard]] std::string path() const { return folder_.empty() ? "" : folder_ + "/id"; }
+
+ private:
+  std::string folder_;
+};
+
+// The id that docker wrote to `path`, or to the file that its arguments name instead; "" = none.
+std::string id_in(const std::string& path, const std::vector<std::string>& arguments) {
+  constexpr std::string_view kOption = "--cidfile";
+  std::vector<std::string> files{path};
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (word == kOption && i + 1 < arguments.size()) files.push_back(arguments[i + 1]);
+    if (word.starts_with(std::string(kOption) + "="))
+      files.push_back(word.substr(kOption.size() + 1));
+  }
+  for (const std::string& file : files) {
+    std::string id;
+    std::ifstream(file) >> id;
+    const bool is_id = id.size() == 64 && id.find_first_not_of("0123456789abcdef") == id.npos;
+    if (is_id) return id;
+  }
+  return "";
 }
 
 }  // namespace
@@ -69,8 +114,10 @@ ExecPlan plan_docker(const Invocation& invocation, const Environment& environmen
 }
 
 ExecPlan plan_run(const Invocation& invocation, const Environment& environment,
-                  const JobOptions& options, const std::vector<std::string>& docker_arguments) {
+                  const JobOptions& options, const std::vector<std::string>& docker_arguments,
+                  const std::string& id_file) {
   std::vector<std::string> words{"run"};
+  if (!id_file.empty()) words.push_back("--cidfile=" + id_file);
   for (const std::string& label : job_labels(options)) {
     words.emplace_back("--label");
     words.push_back(label);
@@ -82,8 +129,15 @@ ExecPlan plan_run(const Invocation& invocation, const Environment& environment,
 int run_run(const Session& session, const JobOptions& options,
             const std::vector<std::string>& docker_arguments) {
   warn_without_daemon(session);
-  return become(plan_run(session.invocation, session.environment, options, docker_arguments),
-                session.terminal);
+  const Result<DaemonClient> daemon = find_daemon(session, "run");
+  const bool can_follow = daemon && probe_socket(daemon->path()) == SocketState::answers;
+  const IdFile file(session.environment, can_follow);
+  const ExecPlan plan =
+      plan_run(session.invocation, session.environment, options, docker_arguments, file.path());
+  if (file.path().empty()) return become(plan, session.terminal);
+  const int status = run_child(plan, session.terminal);
+  const std::string id = id_in(file.path(), docker_arguments);
+  return id.empty() ? status : follow_job(session, *daemon, id, status);
 }
 
 int complete_docker_run(const Session& session, const std::string& call,

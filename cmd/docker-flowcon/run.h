@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `docker flowcon run`: becomes `docker run` with labels added. Never looks into docker's own
-// arguments.
+// `docker flowcon run`: `docker run` with labels added. Never looks into docker's own arguments,
+// but for the file that the container's id goes to.
 #pragma once
 
 #include <string>
@@ -26,12 +26,16 @@ struct ExecPlan {
 /// Returns only where it fails: 127 where the program is not found, else 126.
 [[nodiscard]] int become(ExecPlan plan, Terminal& terminal);
 
-/// docker with its global options, `run`, the labels and `docker_arguments`.
+/// docker with its global options, `run`, the labels and `docker_arguments`; the container's id
+/// goes to `id_file`, unless that is "" or the arguments name another file.
 [[nodiscard]] ExecPlan plan_run(const Invocation& invocation, const Environment& environment,
                                 const JobOptions& options,
-                                const std::vector<std::string>& docker_arguments);
+                                const std::vector<std::string>& docker_arguments,
+                                const std::string& id_file = "");
 
-/// Becomes docker. Returns only where that fails: 127 where docker is not found, else 126.
+/// Where flowcond does not answer: becomes docker, and returns only where that fails: 127 where
+/// docker is not found, else 126. Else returns the job's status, also where a move stopped it here
+/// (follow_job()).
 [[nodiscard]] int run_run(const Session& session, const JobOptions& options,
                           const std::vector<std::string>& docker_arguments);
 

@@ -5,11 +5,13 @@
 # steps; what needs real ssh or a real network is in tests/lab. A topic sources this file and then says
 #
 #   begin_pair "$@"                 as `begin`, with a second engine
-#   host_up HOST [OPTIONS...]       starts its flowcond, with what HOST_CONF holds in its configuration
+#   host_up HOST [OPTIONS...]       starts its flowcond, with what HOST_CONF holds in its configuration; with HOST_PEER
+#                                   set, it instead of its line `peer`
 #   host_stop HOST, host_kill HOST  SIGTERM and wait; kill -9
 #   host_api HOST METHOD PATH [BODY]
 #   at HOST WORD...                 docker on that host's engine
-#   unplug, plug                    nothing reaches the other host; it does again
+#   unplug, plug                    nothing reaches the other host; it does again. What the host h1 begins alone: the file
+#                                   cut-h1 in $WORK
 #   finish_pair                     as `finish`
 #
 # shellcheck shell=bash
@@ -35,7 +37,7 @@ begin_pair() {
 #!/bin/bash
 # Where it is cut, a connection ends as one does that nobody answers.
 host=\${@: -2:1}
-[ ! -e "$WORK/cut" ] || { sleep 3; exit 255; }
+[ ! -e "$WORK/cut" ] && [ ! -e "$WORK/cut-\$PAIR_ME" ] || { sleep 3; exit 255; }
 exec "$BIN/docker-flowcon" flowcon dial-stdio --from "\$PAIR_ME" --socket "$WORK/\$host/peer.sock"
 SSH
   chmod 755 "$WORK/path/ssh"
@@ -68,7 +70,7 @@ interval = 1
 observe = 1
 speculate = off
 rebalance = off
-peer = $(other_of "$host")
+${HOST_PEER-peer = $(other_of "$host")}
 $HOST_CONF
 CONF
   # shellcheck disable=SC2016 # for the other shell

@@ -81,6 +81,11 @@ class Explorer {
   Explorer(Rule next, Rule recovered, unsigned max_faults = kAnyFaults)
       : answers_(std::move(next), std::move(recovered)), max_faults_(max_faults) {}
 
+  /// After run(): other rules for what is asked from now on.
+  void change(Rule next, Rule recovered) {
+    answers_ = Answers(std::move(next), std::move(recovered));
+  }
+
   /// Where the two are in the end if nothing goes wrong.
   World end_without_fault() {
     World world = first_world();
@@ -117,14 +122,54 @@ class Explorer {
       World world = unpack(states_[at].word);
       Host& source = world.source;
       if (source.at() != Step::start && source.at() != Step::undo) continue;
-      for (std::size_t round = 0; round < kMaxRounds && source.at() != Step::undone; ++round) {
-        settle_engine(source);
-        if (source.undoes_unwritten) source.step = static_cast<unsigned>(Step::undo);
-        source.undoes_unwritten = false;
-        turn(world, Side::source, answers_.ask(Side::source, source, heard, false, true));
-      }
+      take_back_turns(world, kMaxRounds, heard);
       const std::string end = bad_end_alone(source);
       if (!end.empty()) return {end, path_to(at)};
+    }
+    return {};
+  }
+
+  /// After run(): wherever the target was told to start, the source is lost for good and a person
+  /// keeps the copy on the target. How that ends badly, then or when the source comes back
+  /// nevertheless.
+  Finding lose_source() {
+    for (std::size_t at = 0; at < states_.size(); ++at) {
+      World world = unpack(states_[at].word);
+      Host& target = world.target;
+      if (target.at() != Step::start && target.at() != Step::confirm) continue;
+      keep_turns(world, kMaxRounds);
+      if (target.at() != Step::done) return {"the target's journal is open", path_to(at)};
+      if (target.copy != Copy::failed && !lives(target)) {
+        return {"the target does not run it as before", path_to(at)};
+      }
+      for (std::size_t round = 0; round < kMaxRounds; ++round) calm_turns(world);
+      if (world.source.at() != Step::done || world.source.copy != Copy::absent) {
+        return {"the source that comes back keeps a copy", path_to(at)};
+      }
+    }
+    return {};
+  }
+
+  /// After run(): wherever the job was handed over, one person takes it back and another keeps it
+  /// while the hosts do not hear each other; then they do, before both have closed their entries.
+  Finding two_persons() {
+    for (std::size_t at = 0; at < states_.size(); ++at) {
+      const World first = unpack(states_[at].word);
+      const Step there = first.target.at();
+      if (first.source.at() != Step::start) continue;
+      if (there != Step::start && there != Step::confirm) continue;
+      for (std::size_t turns = 0; turns < 64; ++turns) {
+        World world = first;
+        take_back_turns(world, turns % 8, {});
+        keep_turns(world, turns / 8);
+        if (is_closed(world.source) && is_closed(world.target)) continue;
+        for (std::size_t round = 0; round < kMaxRounds; ++round) calm_turns(world);
+        const bool is_there = lives(world.target) || world.target.copy == Copy::failed;
+        if (!is_closed(world.source) || !is_closed(world.target)) {
+          return {"a journal is open", path_to(at)};
+        }
+        if (lives(world.source) == is_there) return {"not one copy is left", path_to(at)};
+      }
     }
     return {};
   }
@@ -325,6 +370,33 @@ class Explorer {
     for (const Side side : {Side::source, Side::target}) settle_engine(world.host(side));
     calm_turn(world, Side::source);
     calm_turn(world, Side::target);
+  }
+
+  // A person has taken it back; nothing is heard of the target but `heard`.
+  void take_back_turns(World& world, std::size_t turns, Heard heard) {
+    Host& source = world.source;
+    for (std::size_t round = 0; round < turns && source.at() != Step::undone; ++round) {
+      settle_engine(source);
+      if (source.undoes_unwritten) source.step = static_cast<unsigned>(Step::undo);
+      source.undoes_unwritten = false;
+      turn(world, Side::source, answers_.ask(Side::source, source, heard, false, true));
+    }
+  }
+
+  // A person keeps it; nothing is heard of the source, and time is out.
+  void keep_turns(World& world, std::size_t turns) {
+    Host& target = world.target;
+    for (std::size_t round = 0; round < turns && !is_closed(target); ++round) {
+      settle_engine(target);
+      turn(world, Side::target, answers_.ask(Side::target, target, {}, true, false, true));
+    }
+  }
+
+  static bool is_closed(const Host& host) {
+    return host.at() == Step::done || host.at() == Step::undone;
+  }
+  static bool lives(const Host& host) {
+    return (host.is_running() && host.restarts) || host.copy == Copy::finished;
   }
 
   void calm_turn(World& world, Side side) {

@@ -55,6 +55,68 @@ TEST_CASE("a person takes the container back wherever the target is lost for goo
   CHECK(explorer.lose_target({Word::step, Step::start}).what == "the source's journal is open");
 }
 
+TEST_CASE("a person keeps the copy on the target wherever the source is lost for good") {
+  Explorer explorer(next_effect, recover);
+  (void)explorer.run();
+  for (const Finding& finding : {explorer.lose_source(), explorer.two_persons()}) {
+    INFO(told({0, 0, 0, 0, finding}));
+    CHECK(finding.what.empty());
+  }
+}
+
+// What the checker says of a person who keeps the copy, under rules that are wrong in one place.
+std::pair<std::string, std::string> kept_under(const Rule& next) {
+  Explorer explorer(next_effect, recover);
+  (void)explorer.run();
+  const auto recovered = [next](const Entry& entry, const Facts& facts) {
+    return entry.step > Step::transfer ? next(entry, facts) : recover(entry, facts);
+  };
+  explorer.change(next, recovered);
+  return {explorer.lose_source().what, explorer.two_persons().what};
+}
+
+TEST_CASE("the checker finds a target that waits for its source although a person keeps the copy") {
+  const auto [alone, both] =
+      kept_under(but([](const Entry& entry, const Facts& facts, const Effect&) {
+        Facts unkept = facts;
+        unkept.is_kept = false;
+        if (entry.step == Step::start) unkept.give_up.clear();
+        return next_effect(entry, unkept);
+      }));
+  CHECK(alone == "the target's journal is open");
+}
+
+TEST_CASE("the checker finds a target that gives up a copy that a person keeps") {
+  const auto [alone, both] =
+      kept_under(but([](const Entry& entry, const Facts& facts, const Effect&) {
+        Facts unkept = facts;
+        if (entry.step == Step::start) unkept.is_kept = false;
+        return next_effect(entry, unkept);
+      }));
+  CHECK(alone == "the target's journal is open");
+}
+
+TEST_CASE("the checker finds a kept copy that does not get its restart policy back") {
+  const auto [alone, both] =
+      kept_under(but([](const Entry& entry, const Facts& facts, const Effect& right) {
+        const bool arms = is_at(entry, Side::target, Step::confirm) && right.act == Act::arm;
+        return arms && facts.is_kept ? to(Step::done, entry) : right;
+      }));
+  CHECK(alone == "the target does not run it as before");
+}
+
+TEST_CASE("the checker finds a source that goes on with what was kept on the target") {
+  const auto [alone, both] =
+      kept_under(but([](const Entry& entry, const Facts& facts, const Effect& right) {
+        if (!is_at(entry, Side::source, Step::undo) || !says(facts, Step::done)) return right;
+        Facts deaf = facts;
+        deaf.word = Word::none;
+        return next_effect(entry, deaf);
+      }));
+  CHECK(alone.empty());
+  CHECK(both == "not one copy is left");
+}
+
 TEST_CASE("a move that nothing hinders ends on the target") {
   const World end = Explorer(next_effect, recover).end_without_fault();
   CHECK(end.source.at() == Step::done);

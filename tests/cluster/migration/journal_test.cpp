@@ -53,7 +53,7 @@ std::vector<Entry> all_entries() {
 std::vector<Facts> all_facts() {
   std::vector<Facts> all;
   for (unsigned copy = 0; copy < 7; ++copy) {
-    for (unsigned bits = 0; bits < 128; ++bits) {
+    for (unsigned bits = 0; bits < 256; ++bits) {
       Facts facts = facts_of(static_cast<Copy>(copy));
       facts.restarts = (bits & 1U) != 0;
       facts.has_own_policy = (bits & 2U) != 0;
@@ -62,6 +62,7 @@ std::vector<Facts> all_facts() {
       facts.is_received = (bits & 16U) != 0;
       facts.is_taken_back = (bits & 32U) != 0;
       if ((bits & 64U) != 0) facts.give_up = "time ran out";
+      facts.is_kept = (bits & 128U) != 0;
       all.push_back(facts);
       facts.word = Word::knows_nothing;
       all.push_back(facts);
@@ -94,7 +95,8 @@ std::set<Step> ways_from(Side side, Step step) {
     case Step::remove:
       return {Step::done};
     case Step::undo:
-      return {Step::undone};
+      // Kept on the target by a person while it was taken back here.
+      return is_source ? std::set<Step>{Step::remove, Step::undone} : std::set<Step>{Step::undone};
     default:
       return {};
   }
@@ -115,7 +117,7 @@ TEST_CASE("whatever the facts are, a step leads only where the table says") {
     }
   }
   CHECK(wrong == 0);
-  CHECK(seen.size() == 10);
+  CHECK(seen.size() == 11);
 }
 
 TEST_CASE("whatever the facts are, a host touches only what is its own to touch") {
@@ -230,6 +232,30 @@ TEST_CASE("a container is not taken back from a target that is there") {
   for (const Step step : {Step::remove, Step::done, Step::undone}) {
     CHECK_FALSE(why_not_taken_back(entry_at(Side::source, step), Word::step, false).empty());
   }
+}
+
+TEST_CASE("a person keeps the copy on the target only after the hand-over and without the source") {
+  for (const Step step : {Step::start, Step::confirm}) {
+    CHECK(why_not_kept(entry_at(Side::target, step), false).empty());
+    CHECK(why_not_kept(entry_at(Side::target, step), true).find("ends by itself") !=
+          std::string::npos);
+  }
+  for (const Step step : {Step::reserve, Step::transfer, Step::ready}) {
+    CHECK(why_not_kept(entry_at(Side::target, step), false).find("not handed over") !=
+          std::string::npos);
+  }
+  CHECK_FALSE(why_not_kept(entry_at(Side::target, Step::undo), false).empty());
+  Facts facts;
+  facts.is_kept = true;
+  facts.copy = Copy::running;
+  facts.has_own_policy = false;
+  CHECK(next_effect(entry_at(Side::target, Step::start), facts).step == Step::confirm);
+  CHECK(next_effect(entry_at(Side::target, Step::confirm), facts).act == Act::arm);
+  facts.has_own_policy = true;
+  CHECK(next_effect(entry_at(Side::target, Step::confirm), facts).step == Step::done);
+  // Before the hand-over it changes nothing.
+  facts.copy = Copy::created;
+  CHECK(next_effect(entry_at(Side::target, Step::ready), facts).step == Step::ready);
 }
 
 TEST_CASE("a target whose source took the container back removes its copy") {

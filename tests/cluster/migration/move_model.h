@@ -196,7 +196,7 @@ class Answers {
   };
 
   const Answer& ask(Side side, const Host& host, Heard heard, bool gives_up,
-                    bool is_taken_back = false) {
+                    bool is_taken_back = false, bool is_kept = false) {
     const bool is_quiet = host.current == Request::none && host.orphans == 0;
     const Copy copy = host.is_engine_down ? Copy::unknown : host.copy;
     Packer key;
@@ -214,6 +214,7 @@ class Answers {
     key.put(gives_up, 1);
     key.put(host.is_fresh, 1);
     key.put(is_taken_back, 1);
+    key.put(is_kept, 1);
     Answer& answer = known_.at(key.word());
     if (answer.is_known) return answer;
 
@@ -232,6 +233,7 @@ class Answers {
     facts.peer = heard.step;
     if (gives_up) facts.give_up = "time ran out";
     facts.is_taken_back = is_taken_back;
+    facts.is_kept = is_kept;
     const Effect effect = (host.is_fresh ? recovered_ : next_)(entry, facts);
     answer = {true, effect.has_saved, effect.may_run_unwritten, effect.act, effect.step};
     return answer;

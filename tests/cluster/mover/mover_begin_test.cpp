@@ -92,6 +92,37 @@ TEST_CASE("a device is looked at only where it is accepted") {
         std::vector<std::string>{"there is no /dev/zero there"});
 }
 
+TEST_CASE("a move without a host goes to the reachable peer with the least score, then use") {
+  const std::string own(32, '1');
+  const auto peer = [](char digit, policy::Counts counts, double usage) {
+    Neighbour one;
+    one.id = std::string(32, digit);
+    one.name = std::string("h") + digit;
+    one.is_reachable = true;
+    one.state = peers::State{};
+    one.state->counts = counts;
+    one.state->usage = usage;
+    return one;
+  };
+  const auto chosen = [&](const std::vector<Neighbour>& all) {
+    const Result<Neighbour> found = least_loaded(own, all);
+    return found ? found->name : found.error().what;
+  };
+  const std::string none = "no peer is reachable that takes containers";
+  const Neighbour busy = peer('2', {2, 0, 0}, 0.1), idle = peer('3', {0, 0, 1}, 0.9);
+  CHECK(chosen({busy}) == "h2");
+  CHECK(chosen({busy, idle}) == "h3");
+  CHECK(chosen({busy, peer('4', {0, 0, 1}, 0.2), idle}) == "h4");
+  Neighbour silent = idle, draining = idle, unheard = idle, nameless = idle;
+  silent.is_reachable = false;
+  draining.state->draining = true;
+  unheard.state.reset();
+  nameless.id.clear();
+  CHECK(chosen({silent, draining, unheard, nameless, busy}) == "h2");
+  CHECK(chosen({silent, draining, unheard, nameless}) == none);
+  CHECK(chosen({}) == none);
+}
+
 TEST_CASE("a shell hands no signal on, unless it has a trap for it") {
   const auto deaf = [](const char* script) {
     int ready[2];

@@ -6,9 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "base/json.h"
+#include "cmd/docker-flowcon/run_follow.h"
 #include "tests/cmd/docker-flowcon/plugin_fixture.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_daemon.h"
@@ -204,6 +207,68 @@ TEST_CASE("one line says that flowcond is not running, and the container runs al
         "flowcond is not running (nothing listens at unix://" + socket +
             "), so the container keeps its fair share. Start it with: systemctl start flowcond (or "
             "run: sudo flowcond)\n");
+}
+
+const std::string kJob(64, 'a');
+
+// As GET /v1/moves has it; `rest` begins with a comma.
+std::string moves_of(const std::string& rest, const std::string& more = "") {
+  return R"({"moves":[)" + more + R"({"container":")" + kJob +
+         R"(","name":"vae","target_name":"gpu2","side":"source")" + rest + "}]}";
+}
+
+TEST_CASE("a container that ran here is where its last move that stopped it says") {
+  using State = Whereabouts::State;
+  const auto state_of = [](const std::string& text) {
+    return whereabouts(*parse_json(text), kJob).state;
+  };
+  const std::string done = R"(,"ended":true,"step":"done","steps":{"save":1})";
+  const std::string undone = R"(,"ended":true,"step":"undone","steps":{"reserve":0)";
+  CHECK(state_of(moves_of(done)) == State::moved);
+  CHECK(state_of(moves_of(R"(,"ended":false,"step":"transfer")")) == State::moving);
+  CHECK(state_of(moves_of(undone + R"(,"save":1})")) == State::back);
+  CHECK(state_of(moves_of(undone + "}")) == State::here);
+  CHECK(state_of(R"({"moves":[]})") == State::here);
+  CHECK(state_of("{}") == State::here);
+  CHECK(whereabouts(*parse_json(moves_of(done)), std::string(64, 'b')).state == State::here);
+  // One that came here with this id is another matter, and the newest counts.
+  CHECK(state_of(R"({"moves":[{"container":")" + kJob + R"(","side":"target"}]})") == State::here);
+  const std::string newer =
+      R"({"container":")" + kJob + R"(","side":"source","ended":true,"step":"done","name":"v"},)";
+  CHECK(state_of(moves_of(undone + R"(,"save":1})", newer)) == State::moved);
+}
+
+TEST_CASE("what waits for a job that was moved away does not end with its status") {
+  test::TempFolder folder;
+  const std::string docker = folder.path() + "/docker";
+  std::ofstream(docker) << "#!/bin/sh\ncase $2 in --cidfile=*) echo " << kJob
+                        << " >\"${2#--cidfile=}\" ;; esac\nexit ${STATUS:-0}\n";
+  chmod(docker.c_str(), 0755);
+  test::FakeDaemon daemon(folder.path() + "/s");
+  Environment environment{{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker},
+                          {"FLOWCON_SOCKET", folder.path() + "/s"},
+                          {"TMPDIR", folder.path()},
+                          {"PATH", "/usr/bin:/bin"}};
+  const auto left_over = [&] {
+    std::size_t found = 0;
+    for (const auto& one : std::filesystem::directory_iterator(folder.path())) {
+      if (one.is_directory()) ++found;
+    }
+    return found;
+  };
+
+  daemon.answer("GET /v1/moves", 200, R"({"moves":[]})");
+  environment["STATUS"] = "3";
+  Outcome outcome = run_in_child({"flowcon", "run", "image"}, environment);
+  CHECK(outcome.status == 3);
+  CHECK(outcome.err.empty());
+
+  daemon.answer("GET /v1/moves", 200, moves_of(R"(,"ended":true,"step":"done")"));
+  environment["STATUS"] = "0";
+  outcome = run_in_child({"flowcon", "run", "image"}, environment);
+  CHECK(outcome.status == 125);
+  CHECK(outcome.err.find("vae was moved to gpu2") != std::string::npos);
+  CHECK(left_over() == 0);
 }
 
 TEST_CASE("nothing is said while flowcond listens, nor about a flowcond on another host") {
