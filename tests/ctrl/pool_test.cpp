@@ -13,6 +13,7 @@
 #include <memory>
 #include <set>
 
+#include "ctrl/settings.h"
 #include "ctrl/spawn.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_daemon.h"
@@ -223,7 +224,7 @@ TEST_CASE("an engine that does not answer pings is not reachable, though its str
   CHECK(watched.pool.engine().error.find("not well") != std::string::npos);
   watched.engine.failing.clear();
   watched.until([&] { return watched.pool.engine().is_reachable; });
-  CHECK(watched.engine.asked["/events"] == 2);
+  watched.until([&] { return watched.engine.asked["/events"] == 2; });
 }
 
 TEST_CASE("labels of an image do not count, and none does before the image is known") {
