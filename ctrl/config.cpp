@@ -464,6 +464,10 @@ std::vector<Option> make_options() {
                              truth(), [](Config& c) -> bool& { return c.growth.directed; }));
   all.push_back(
       number("retention", "DAYS", "how long records are kept", 0.01, 36500, &Config::retention));
+  all.push_back(whole_number("store-size", "MIB",
+                             "size that the records may reach; above nine tenths of it the older "
+                             "half is thinned, then the oldest go",
+                             16, 1048576, &Config::store_size));
   all.push_back(choice<bool>("dry-run", "plan and show limits, write none", truth(),
                              [](Config& c) -> bool& { return c.dry_run; }));
   add_watching_options(all);
@@ -479,7 +483,7 @@ std::vector<Option> make_options() {
     option.standard = option.show(Config());
     for (const char* fixed :
          {"socket", "socket-group", "engine", "state-dir", "dry-run", "cores", "peer-socket",
-          "peer-group", "peer-heartbeat", "metrics-listen", "image-labels"}) {
+          "peer-group", "peer-heartbeat", "metrics-listen", "image-labels", "store-size"}) {
       if (option.name == fixed) option.needs_restart = true;
     }
   }

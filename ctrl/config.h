@@ -35,6 +35,7 @@ struct Config {
   double interval_max = 320;  ///< seconds; the back-off stops here
   double observe = 5;         ///< seconds between two looks at usage
   double retention = 30;      ///< days that records are kept
+  double store_size = 1024;   ///< MiB that they may take
   cgroups::LimitMode limit_mode = cgroups::LimitMode::weight;
   bool floor_all = true;
   std::string resources = "cpu,memory,io";  ///< what is limited

@@ -271,7 +271,11 @@ Result<void> run_daemon(const Config& config, const ConfigSource& source,
   if (!fs) return fs.error();
   if (Result<void> locked = lock_state(config.state_dir); !locked) return locked;
   std::string store_notice;
-  auto store = store::Store::open(config.state_dir + "/flowcon.db", &store_notice);
+  store::Options store_options;
+  store_options.most_bytes = static_cast<std::uint64_t>(config.store_size) << 20U;
+  auto patience = std::make_optional<service::Patience>();
+  auto store = store::Store::open(config.state_dir + "/flowcon.db", &store_notice, store_options);
+  patience.reset();
   if (!store) return store.error();
 
   asio::io_context io(1);

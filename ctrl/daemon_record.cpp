@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kSamplesPerLook = 64;  // a job may print thousands of values a second
 constexpr std::size_t kWaitingLooks = 4000;  // while the disk is full; older ones are dropped
 constexpr double kForgetEvery = 3600;        // seconds
+constexpr int kStepsPerFlush = 16;           // of forgetting; each is short, and others wait
 
 std::vector<Sample> thinned(std::vector<Sample> samples) {
   if (samples.size() <= kSamplesPerLook) return samples;
@@ -137,18 +138,27 @@ Async<void> Daemon::flush() {
     }
     break;  // tried again at the next look
   }
-  if (moment().wall >= next_forget_) co_await forget_old();
+  co_await forget_old();
   is_flushing_ = false;
 }
 
+// A few steps; the rest after the next flush.
 Async<void> Daemon::forget_old() {
   const double now = moment().wall;
-  next_forget_ = now + kForgetEvery;
-  const double before = now - config_.retention * 86400;
-  auto forget = [this, before] { return store_->forget_before(before); };
-  Result<void> forgotten = co_await effects_.run(std::move(forget));
-  if (!forgotten) log::warning(forgotten.error().message());
-  spawn(io_, "past logs", forget_past_logs());
+  bool is_due = now >= next_forget_;
+  for (int step = 0; step < kStepsPerFlush && !is_stopping_; ++step) {
+    auto forget = [this, is_due, before = now - config_.retention * 86400] {
+      return is_due ? store_->forget_before(before) : store_->make_room();
+    };
+    const Result<bool> more = co_await effects_.run(std::move(forget));
+    if (!more && forget_troubles_.count()) log::warning(more.error().message());
+    if (more) forget_troubles_.reset();
+    if (more && *more) continue;
+    if (!is_due) co_return;
+    is_due = false;
+    next_forget_ = now + kForgetEvery;
+    spawn(io_, "past logs", forget_past_logs());
+  }
 }
 
 }  // namespace flowcon::ctrl

@@ -31,6 +31,7 @@
 #include "ctrl/hooks.h"
 #include "ctrl/job.h"
 #include "ctrl/limits.h"
+#include "ctrl/log.h"
 #include "ctrl/logs/log_set.h"
 #include "ctrl/mutex.h"
 #include "ctrl/policy/executor.h"
@@ -246,6 +247,7 @@ class Daemon : public LocalHost {
   std::string record_problem_;
   bool is_flushing_ = false;
   double next_forget_ = 0;
+  log::Repeated forget_troubles_;
 
   std::unique_ptr<Companion> companion_;
   std::vector<std::string> start_warnings_;

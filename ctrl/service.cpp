@@ -49,6 +49,27 @@ void tell_reloading() {
 
 void tell_alive() { sd_notify(0, "WATCHDOG=1"); }
 
+Patience::Patience(std::chrono::milliseconds every) {
+  // One word is good for six times as long as it takes to the next.
+  const auto good_for = std::chrono::duration_cast<std::chrono::microseconds>(every * 6);
+  const std::string word = "EXTEND_TIMEOUT_USEC=" + std::to_string(good_for.count());
+  thread_ = std::thread([this, every, word] {
+    std::unique_lock lock(mutex_);
+    while (!end_.wait_for(lock, every, [this] { return is_ended_; })) {
+      sd_notify(0, (word + "\nSTATUS=checking the state").c_str());
+    }
+  });
+}
+
+Patience::~Patience() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ended_ = true;
+  }
+  end_.notify_one();
+  thread_.join();
+}
+
 double watchdog_seconds() {
   std::uint64_t limit_us = 0;
   // Half of the limit, as sd_watchdog_enabled(3) recommends.

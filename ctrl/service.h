@@ -2,8 +2,12 @@
 // What systemd is told of the daemon's state. Without systemd every call does nothing.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace flowcon::ctrl::service {
@@ -14,6 +18,22 @@ void tell_stopping();
 /// tell_ready() ends it.
 void tell_reloading();
 void tell_alive();
+/// As long as it lives systemd goes on waiting for the start, whatever TimeoutStartSec says: for
+/// what takes the longer the more there is on the disk.
+class Patience {
+ public:
+  explicit Patience(std::chrono::milliseconds every = std::chrono::seconds(5));
+  ~Patience();
+  Patience(const Patience&) = delete;
+  Patience& operator=(const Patience&) = delete;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable end_;
+  bool is_ended_ = false;
+  std::thread thread_;
+};
+
 /// How often tell_alive() must come, in seconds; 0 = no watchdog.
 [[nodiscard]] double watchdog_seconds();
 

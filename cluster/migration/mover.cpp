@@ -76,6 +76,11 @@ Async<void> Movers::start() {
   if (const Result<ctrl::engine::Version> version = co_await client_.ping(); !version) {
     ctrl::log::warning("moves wait for the engine: " + version.error().message());
   }
+  if (!host_.store().is_journal_whole()) {
+    // is_started_ stays false: nothing begins, and peers are told that nothing can be said.
+    ctrl::spawn(host_.io(), "half moved", name_half_moved());
+    co_return;
+  }
   auto read = [this] { return host_.store().migrations(kKept); };
   Result<std::vector<ctrl::store::Migration>> rows = co_await host_.effects().run(std::move(read));
   if (!rows) {

@@ -343,7 +343,7 @@ Async<Result<std::vector<std::string>>> Movers::judge(std::string name, Plan pla
     reasons.push_back(why);
   }
   if (network_.is_draining()) reasons.emplace_back("this host is being drained");
-  if (!is_started_) reasons.emplace_back("its journal of moves cannot be read");
+  if (!is_started_) reasons.emplace_back("its journal of moves cannot be read or is not whole");
   if (find_by_container(name)) reasons.emplace_back("another move of that name is not finished");
   if (!reasons.empty()) co_return reasons;
   const json::object body = plan.body;
@@ -378,7 +378,10 @@ Async<Result<Movers::Proposal>> Movers::rehearse(MoveOrder order) {
 }
 
 Async<Result<std::string>> Movers::begin(MoveOrder order) {
-  if (!is_started_) co_return bad_input("the journal of moves cannot be read");
+  if (!is_started_)
+    co_return bad_input(
+        "the journal of moves cannot be read or is not whole: see the warnings of docker flowcon "
+        "status");
   const Result<Neighbour> target = neighbour(order.target);
   if (!target) co_return target.error();
   Result<Proposal> proposal = co_await propose(std::move(order));

@@ -146,7 +146,7 @@ Async<Response> Movers::answer_peer(Request request, std::string speaker) {
 }
 
 Async<Response> Movers::answer_long(Request head, Pull body, std::string speaker) {
-  if (!is_started_) co_return failure(503, "the journal of moves cannot be read");
+  if (!is_started_) co_return failure(503, "the journal of moves cannot be read or is not whole");
   if (head.method == "PUT") {
     const auto [id, part] = split(head.target);
     const auto found = moves_.find(id);
@@ -292,6 +292,7 @@ Async<Response> Movers::reserve(std::string body, std::string speaker) {
 }
 
 Async<Response> Movers::take_report(std::string id, std::string body, std::string speaker) {
+  if (!is_started_) co_return failure(503, "the journal of moves cannot be read or is not whole");
   const Result<json::value> said = parse_json(body);
   if (!said) co_return failure(422, said.error().message());
   const auto found = moves_.find(id);

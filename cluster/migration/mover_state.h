@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state and parts of the mover, private to cluster/migration/mover*.cpp. Its methods are spread
-// by question: mover.cpp what is next and the journal, mover_acts.cpp doing it, mover_begin.cpp
-// which move can be made, mover_calls.cpp what peers and people ask. For .cpp files only: it
-// includes Asio.
+// by question: mover.cpp what is next and the journal, mover_lost.cpp a journal that was lost,
+// mover_acts.cpp doing it, mover_begin.cpp which move can be made, mover_calls.cpp what peers and
+// people ask. For .cpp files only: it includes Asio.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -136,6 +136,10 @@ class Movers : public Mover {
   [[nodiscard]] ctrl::store::Migration row_of(const Move& move) const;
   [[nodiscard]] std::string peer_name(const std::string& id) const;
   [[nodiscard]] MovePtr find_by_container(const std::string& name) const;
+
+  // mover_lost.cpp
+  ctrl::Async<void> name_lost_moves();
+  ctrl::Async<void> name_half_moved();
 
   // mover_acts.cpp: true where something may have changed.
   ctrl::Async<bool> carry_out(MovePtr move, Effect effect);

@@ -13,32 +13,27 @@ Migration read_row(const Statement& row) {
   return migration;
 }
 
-// Each transaction is on the disk when it is through, as long as this lives.
-class Durable {
- public:
-  explicit Durable(sqlite3* db) : db_(db) { set("PRAGMA synchronous=FULL"); }
-  ~Durable() { set("PRAGMA synchronous=NORMAL"); }
-  Durable(const Durable&) = delete;
-  Durable& operator=(const Durable&) = delete;
-
- private:
-  void set(const char* pragma) { sqlite3_exec(db_, pragma, nullptr, nullptr, nullptr); }
-  sqlite3* db_;
-};
-
 }  // namespace
 
 Result<void> Store::save_migration(const Migration& migration) {
-  const Durable durable(db_);
-  Statement put(db_,
-                "INSERT OR REPLACE INTO migrations(id,entry,plan,started,ended) "
-                "VALUES(?,?,?,?,?)");
+  constexpr const char* kDoing = "writing the journal of moves";
+  Transaction transaction(journal_);
+  // By its rowid it stays where it is, so that what is damaged can be read row by row.
+  Statement put(journal_,
+                "INSERT INTO migrations(id,entry,plan,started,ended) VALUES(?,?,?,?,?) "
+                "ON CONFLICT(id) DO UPDATE SET entry=excluded.entry,plan=excluded.plan,"
+                "started=excluded.started,ended=excluded.ended");
   put.bind(migration.id).bind(migration.entry).bind(migration.plan).bind(migration.started);
-  return put.bind(migration.ended).run("writing the journal of moves");
+  if (auto done = put.bind(migration.ended).run(kDoing); !done) return done;
+  Statement count(journal_, "UPDATE journal SET sequence=sequence+1");
+  if (auto done = count.run(kDoing); !done) return done;
+  if (auto done = transaction.commit(kDoing); !done) return done;
+  mirror_journal();
+  return {};
 }
 
 Result<std::vector<Migration>> Store::migrations(std::size_t most) {
-  Statement all(db_,
+  Statement all(journal_,
                 "SELECT id,entry,plan,started,ended FROM migrations WHERE ended IS NULL UNION ALL "
                 "SELECT * FROM (SELECT id,entry,plan,started,ended FROM migrations "
                 "WHERE ended IS NOT NULL ORDER BY ended DESC LIMIT ?)");
@@ -53,11 +48,32 @@ Result<std::vector<Migration>> Store::migrations(std::size_t most) {
 }
 
 Result<Migration> Store::migration(const std::string& id) {
-  Statement one(db_, "SELECT id,entry,plan,started,ended FROM migrations WHERE id=?");
+  Statement one(journal_, "SELECT id,entry,plan,started,ended FROM migrations WHERE id=?");
   Result<bool> row = one.bind(id).step("reading the journal of moves");
   if (!row) return row.error();
   if (!*row) return errno_error(ENOENT, "there is no such move");
   return read_row(one);
+}
+
+Result<std::vector<LostMove>> Store::lost_moves() {
+  Statement all(journal_, "SELECT id,entry FROM lost_moves");
+  std::vector<LostMove> found;
+  for (;;) {
+    Result<bool> row = all.step("reading which moves were lost");
+    if (!row) return row.error();
+    if (!*row) return found;
+    found.push_back({all.text(0), all.text(1)});
+  }
+}
+
+void Store::mirror_journal() {
+  Statement ask(journal_,
+                "SELECT sequence,coalesce((SELECT id FROM identity),''),"
+                "coalesce((SELECT incarnation FROM identity),0) FROM journal");
+  const Result<bool> row = ask.step("reading how far the journal is");
+  if (!row || !*row) return;
+  Statement put(db_, "UPDATE state SET sequence=?,host=?,incarnation=?");
+  (void)put.bind(ask.integer(0)).bind(ask.text(1)).bind(ask.integer(2)).run("");
 }
 
 }  // namespace flowcon::ctrl::store

@@ -1,243 +1,409 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening the store: schema, upgrades, and what to do with a damaged file.
+// Opening the store: what to do with damaged files, with a journal that has lost entries, and with
+// the one file of earlier versions.
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 
 #include "base/text.h"
+#include "ctrl/store/files.h"
+#include "ctrl/store/salvage.h"
+#include "ctrl/store/schema.h"
 #include "ctrl/store/statement.h"
 #include "ctrl/store/store.h"
 
 namespace flowcon::ctrl::store {
 namespace {
 
-// Version 1, the first that was used.
-constexpr const char* kFirst = R"sql(
-CREATE TABLE originals(
-  id TEXT PRIMARY KEY, name TEXT NOT NULL,
-  cpu TEXT NOT NULL, cpuacct TEXT NOT NULL, memory TEXT NOT NULL, scope TEXT NOT NULL,
-  weight INTEGER NOT NULL, quota_us INTEGER, period_us INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE choices(
-  id TEXT PRIMARY KEY, released INTEGER NOT NULL, settings TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE runs(
-  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, image TEXT NOT NULL,
-  metric TEXT NOT NULL, goal TEXT NOT NULL, started REAL NOT NULL, finished REAL,
-  seen REAL NOT NULL);
-CREATE INDEX runs_by_name ON runs(name, started);
-CREATE TABLE samples(run INTEGER NOT NULL, time REAL NOT NULL, value TEXT NOT NULL);
-CREATE INDEX samples_by_run ON samples(run, time);
-CREATE TABLE usage(run INTEGER NOT NULL, time REAL NOT NULL, cpu REAL NOT NULL,
-  memory INTEGER NOT NULL);
-CREATE INDEX usage_by_run ON usage(run, time);
-CREATE TABLE decisions(run INTEGER NOT NULL, time REAL NOT NULL, list TEXT NOT NULL,
-  share REAL NOT NULL, growth REAL);
-CREATE INDEX decisions_by_run ON decisions(run, time);
-CREATE TABLE rounds(time REAL NOT NULL, algorithm TEXT NOT NULL, state TEXT NOT NULL,
-  decision TEXT NOT NULL);
-CREATE INDEX rounds_by_time ON rounds(time);
-)sql";
+// Far above any that a lost journal may have begun and told.
+constexpr std::int64_t kIncarnationGap = 1000;
 
-// What people decide about a container beside adopt and release, the other resources' limits and
-// use.
-constexpr const char* kResources = R"sql(
-ALTER TABLE choices ADD COLUMN control TEXT NOT NULL DEFAULT '';
-ALTER TABLE rounds ADD COLUMN resource TEXT NOT NULL DEFAULT 'cpu';
-ALTER TABLE usage ADD COLUMN io REAL;
-ALTER TABLE usage ADD COLUMN network REAL;
-ALTER TABLE originals ADD COLUMN io TEXT NOT NULL DEFAULT '';
-ALTER TABLE originals ADD COLUMN soft_bytes INTEGER;
-ALTER TABLE originals ADD COLUMN io_weight INTEGER;
-ALTER TABLE originals ADD COLUMN io_caps TEXT NOT NULL DEFAULT '';
-)sql";
+// A file as it was found.
+struct Looked {
+  Handle db;
+  std::int64_t version = 0;
+  std::string damage;  ///< in words; "" = none was seen
+};
 
-// How far each log was read, told by the look that recorded what it held up to there.
-constexpr const char* kPositions = R"sql(
-CREATE TABLE positions(
-  id TEXT PRIMARY KEY, log TEXT NOT NULL, position TEXT NOT NULL) WITHOUT ROWID;
-)sql";
+enum class Kind { records, journal };
 
-// Other hosts, and who this one is to them.
-constexpr const char* kPeers = R"sql(
-CREATE TABLE peers(
-  name TEXT PRIMARY KEY, user TEXT NOT NULL, host TEXT NOT NULL, port INTEGER NOT NULL)
-  WITHOUT ROWID;
-CREATE TABLE identity(
-  one INTEGER PRIMARY KEY CHECK(one = 1), id TEXT NOT NULL, incarnation INTEGER NOT NULL,
-  draining INTEGER NOT NULL);
-)sql";
+// What SQLite finds wrong with the file is a row of text, not an error.
+Result<std::string> check_pages(sqlite3* db, const char* pragma) {
+  Statement ask(db, pragma);
+  Result<bool> row = ask.step("checking the state");
+  if (!row) return row.error();
+  const std::string said = *row ? ask.text(0) : "";
+  return said == "ok" ? std::string() : "checking the state: " + printable(said, 200);
+}
 
-// The journal of moves between hosts.
-constexpr const char* kMigrations = R"sql(
-CREATE TABLE migrations(
-  id TEXT PRIMARY KEY, entry TEXT NOT NULL, plan TEXT NOT NULL, started REAL NOT NULL, ended REAL)
-  WITHOUT ROWID;
-)sql";
+// Of records that were closed nothing is checked, however large they are.
+Result<bool> was_closed(sqlite3* db, std::int64_t version) {
+  if (version < kRecordsVersion) return false;
+  Statement ask(db, "SELECT clean FROM state");
+  Result<bool> row = ask.step("reading whether the state was closed");
+  if (!row) return row.error();
+  return *row && ask.integer(0) != 0;
+}
 
-// What the policy over several hosts remembers of each container. Times are those of this host.
-constexpr const char* kMarks = R"sql(
-CREATE TABLE marks(
-  id TEXT PRIMARY KEY, category TEXT NOT NULL, value REAL, growth REAL, seen REAL NOT NULL,
-  converged REAL, migrated REAL, rebalanced INTEGER NOT NULL) WITHOUT ROWID;
-)sql";
+Result<std::string> find_damage(sqlite3* db, Kind kind, std::int64_t version) {
+  if (version == 0) return std::string();
+  if (kind == Kind::journal) return check_pages(db, "PRAGMA integrity_check(1)");
+  const Result<bool> closed = was_closed(db, version);
+  if (!closed) return closed.error();
+  return *closed ? Result<std::string>("") : check_pages(db, "PRAGMA quick_check(1)");
+}
 
-// Where a container was before it came to this host.
-constexpr const char* kStays = R"sql(
-CREATE TABLE stays(run INTEGER NOT NULL, host TEXT NOT NULL, began REAL NOT NULL,
-  ended REAL NOT NULL);
-CREATE INDEX stays_by_run ON stays(run);
-)sql";
-
-// What runs that ended were like.
-constexpr const char* kTrainings = R"sql(
-CREATE TABLE trainings(training TEXT NOT NULL, ended REAL NOT NULL, total REAL NOT NULL,
-  share90 REAL);
-CREATE INDEX trainings_by_name ON trainings(training, ended);
-)sql";
-
-// Which training a run was, and whether it printed how far it was.
-constexpr const char* kRunKinds = R"sql(
-ALTER TABLE runs ADD COLUMN training TEXT NOT NULL DEFAULT '';
-ALTER TABLE runs ADD COLUMN counter INTEGER NOT NULL DEFAULT 0;
-)sql";
-
-// How often a policy moved a container.
-constexpr const char* kMoves = R"sql(
-ALTER TABLE marks ADD COLUMN moves INTEGER NOT NULL DEFAULT 0;
-)sql";
-
-// Whether a run that ended here was but a part of it.
-constexpr const char* kMoved = R"sql(
-ALTER TABLE runs ADD COLUMN moved INTEGER NOT NULL DEFAULT 0;
-)sql";
-
-// Which id each other host had when it was first reached.
-constexpr const char* kPeerIds = R"sql(
-CREATE TABLE peer_ids(name TEXT PRIMARY KEY, id TEXT NOT NULL UNIQUE) WITHOUT ROWID;
-)sql";
-
-// What was known of a job's work when it left a host, as JSON.
-constexpr const char* kPasts = R"sql(
-CREATE TABLE pasts(id TEXT PRIMARY KEY, past TEXT NOT NULL) WITHOUT ROWID;
-)sql";
-
-// Which life of its container an original belongs to.
-constexpr const char* kLives = R"sql(
-ALTER TABLE originals ADD COLUMN life TEXT NOT NULL DEFAULT '';
-)sql";
-
-// Step n makes version n+1 of version n; an empty file is version 0. Steps are only ever added.
-constexpr std::array<const char*, 14> kSteps = {
-    kFirst,     kResources, kPositions, kPeers, kMigrations, kMarks, kStays,
-    kTrainings, kRunKinds,  kMoves,     kMoved, kPeerIds,    kPasts, kLives};
-constexpr auto kSchemaVersion = static_cast<std::int64_t>(kSteps.size());
-
-Result<void> execute(sqlite3* db, const std::string& sql, const std::string& doing) {
-  if (sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
-    return sqlite_error(db, doing);
+Result<void> set_up(sqlite3* db, Kind kind, Looked* looked) {
+  const std::string doing = "opening the state";
+  if (auto done = execute(db, "PRAGMA busy_timeout=2000", doing); !done) return done;
+  Result<std::int64_t> version = version_of(db);
+  if (!version) return version.error();
+  looked->version = *version;
+  const std::int64_t known = kind == Kind::journal ? kJournalVersion : kRecordsVersion;
+  if (*version > known) {
+    return bad_input("the state is of version " + std::to_string(*version) + ", newer than this " +
+                     "program knows (" + std::to_string(known) +
+                     "): install the newer flowcond again or name another --state-dir");
   }
+  // WAL survives kill -9 at any moment. Records with synchronous=NORMAL may lose the last
+  // transactions when the power goes; the journal may not. By default the log grows to 4 MB before
+  // its pages go to the database; a nearly full disk may not have them.
+  std::string pragmas =
+      *version == 0 && kind == Kind::records ? "PRAGMA auto_vacuum=INCREMENTAL;" : "";
+  pragmas += "PRAGMA journal_mode=WAL; PRAGMA cache_size=-1024; PRAGMA wal_autocheckpoint=64;";
+  pragmas += kind == Kind::journal ? "PRAGMA synchronous=FULL;"
+                                   : "PRAGMA synchronous=NORMAL; PRAGMA secure_delete=OFF;";
+  if (auto done = execute(db, pragmas, doing); !done) return done;
+  Result<std::string> damage = find_damage(db, kind, *version);
+  if (!damage) return damage.error();
+  looked->damage = *damage;
   return {};
 }
 
-// What SQLite finds wrong with the file is a row of text, not an error.
-Result<void> check_pages(sqlite3* db, bool* is_damaged) {
-  Statement ask(db, "PRAGMA quick_check(1)");
-  Result<bool> row = ask.step("checking the state");
+// Opens `path` or makes it empty. Errors: another than damage.
+Result<Looked> look_at(const std::string& path, Kind kind) {
+  // SQLite would make the file by the umask; it holds container names, so it is ours alone.
+  const bool is_new = !is_there(path);
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return errno_error(errno, "opening the state file " + path);
+  ::close(fd);
+  if (is_new) {
+    if (auto synced = sync_folder(path); !synced) return synced.error();
+  }
+  Looked looked;
+  looked.db = open_file(path, SQLITE_OPEN_READWRITE);
+  // Until it is known to be good, nothing of it is changed.
+  keep_log(looked.db.get());
+  const Result<void> ready = set_up(looked.db.get(), kind, &looked);
+  if (ready) {
+    if (looked.damage.empty()) keep_log(looked.db.get(), false);
+    return looked;
+  }
+  if (ready.error().code.value() != EUCLEAN) return wrap(ready.error(), "state file " + path);
+  looked.damage = sqlite3_errmsg(looked.db.get());
+  looked.damage = "it cannot be read: " + looked.damage;
+  return looked;
+}
+
+// What the records know of the journal.
+struct Mirror {
+  std::int64_t sequence = 0;
+  std::string host;
+  std::int64_t incarnation = 0;
+};
+
+Result<Mirror> read_mirror(sqlite3* records) {
+  Statement ask(records, "SELECT sequence,host,incarnation FROM state");
+  Result<bool> row = ask.step("reading the state");
   if (!row) return row.error();
-  if (*row && ask.text(0) == "ok") return {};
-  *is_damaged = true;
-  return bad_input("checking the state: " + printable(ask.text(0), 200));
+  if (!*row) return Mirror{};
+  return Mirror{ask.integer(0), ask.text(1), ask.integer(2)};
 }
 
-bool is_damage(int code) {
-  return (code & 0xff) == SQLITE_NOTADB || (code & 0xff) == SQLITE_CORRUPT;
+Result<std::int64_t> number_of(sqlite3* db, const char* sql) {
+  Statement ask(db, sql);
+  Result<bool> row = ask.step("reading the journal");
+  if (!row) return row.error();
+  return *row ? ask.integer(0) : 0;
 }
 
-Result<void> prepare(sqlite3* db, bool* is_damaged) {
-  // WAL survives kill -9 at any moment. synchronous=NORMAL may lose the last transactions when the
-  // power goes, and with the power the cgroups go too. By default the log grows to 4 MB before its
-  // pages go to the database; a nearly full disk may not have them.
-  if (auto r = execute(db,
-                       "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-                       "PRAGMA cache_size=-1024; PRAGMA busy_timeout=2000;"
-                       "PRAGMA wal_autocheckpoint=64;",
-                       "opening the state");
-      !r) {
-    return r;
+std::string text_in(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Both files on their way to a store.
+class Opening {
+ public:
+  Opening(const std::string& path, std::string* notice)
+      : path_(path),
+        journal_path_(path.substr(0, path.rfind('/') + 1) + "journal.db"),
+        notice_(notice) {}
+
+  Result<void> run() {
+    if (auto done = open_records(); !done) return done;
+    if (auto done = open_journal(); !done) return done;
+    return take_over();
   }
-  std::int64_t version = 0;
-  {
-    Statement ask(db, "PRAGMA user_version");
-    Result<bool> row = ask.step("reading the state's version");
-    if (!row) return row.error();
-    version = ask.integer(0);
+
+  [[nodiscard]] std::string lost_file() const {
+    return journal_path_.substr(0, journal_path_.size() - 3) + ".lost";
   }
-  if (version > kSchemaVersion) {
-    return bad_input("the state is of version " + std::to_string(version) + ", newer than this " +
-                     "program knows (" + std::to_string(kSchemaVersion) +
-                     "): install the newer flowcond again or name another --state-dir");
-  }
-  if (version > 0) {
-    if (auto checked = check_pages(db, is_damaged); !checked || version == kSchemaVersion) {
-      return checked;
+
+  Looked records;
+  Looked journal;
+
+ private:
+  void say(const std::string& sentence) { *notice_ += (notice_->empty() ? "" : "; ") + sentence; }
+
+  Result<void> open_records() {
+    Result<Looked> looked = look_at(path_, Kind::records);
+    if (!looked) return looked.error();
+    if (!looked->damage.empty()) {
+      looked->db.reset();
+      // It may be of an earlier version, which kept the journal in it.
+      const Result<bool> has_journal = has_own_journal();
+      if (!has_journal) return has_journal.error();
+      if (!*has_journal) {
+        const Result<void> begun =
+            begin_anew(path_, "the state file " + path_ + " is damaged (" + looked->damage +
+                                  "), and no journal is beside it");
+        if (!begun) return begun;
+      }
+      const Result<std::string> aside = put_aside(path_);
+      if (!aside) return aside.error();
+      say("the state file was damaged (" + looked->damage + "); it is now " + *aside +
+          " and a new one was begun");
+      looked = look_at(path_, Kind::records);
+      if (!looked) return looked.error();
+      if (!looked->damage.empty()) return bad_input("state file " + path_ + ": " + looked->damage);
     }
+    records = std::move(*looked);
+    return {};
   }
-  // All or nothing: after a crash in the middle the old version is there.
-  std::string steps = "BEGIN IMMEDIATE;";
-  for (auto step = version; step < kSchemaVersion; ++step) {
-    steps += kSteps[static_cast<std::size_t>(step)];
+
+  // Whatever state it is in; an empty file is none.
+  Result<bool> has_own_journal() {
+    if (auto done = end_exchange(); !done) return done.error();
+    if (!is_there(journal_path_)) return false;
+    const Result<Looked> looked = look_at(journal_path_, Kind::journal);
+    if (!looked) return looked.error();
+    keep_log(looked->db.get());
+    return looked->version > 0 || !looked->damage.empty();
   }
-  steps += "PRAGMA user_version = " + std::to_string(kSchemaVersion) + ";COMMIT;";
-  Result<void> done = execute(db, steps, "bringing the state's tables up to date");
-  if (!done) (void)sqlite3_exec(db, "ROLLBACK", nullptr, nullptr, nullptr);
-  return done;
+
+  // Why entries of the journal are missing, in words; "" = none is as far as can be known.
+  Result<std::string> find_loss() {
+    if (!journal.damage.empty()) return "it is damaged (" + journal.damage + ")";
+    if (records.version < kRecordsVersion) return std::string();
+    const Result<Mirror> mirror = read_mirror(records.db.get());
+    if (!mirror) return mirror.error();
+    if (journal.version == 0) {
+      const bool had_one = mirror->sequence > 0 || !mirror->host.empty();
+      return had_one ? std::string("it is not there") : std::string();
+    }
+    const auto sequence = number_of(journal.db.get(), "SELECT sequence FROM journal");
+    if (!sequence) return sequence.error();
+    return *sequence < mirror->sequence
+               ? "its last " + std::to_string(mirror->sequence - *sequence) + " entries are missing"
+               : std::string();
+  }
+
+  Result<void> open_journal() {
+    if (auto done = end_exchange(); !done) return done;
+    if (!is_there(journal_path_) && is_there(journal_path_ + "-wal")) {
+      // SQLite would delete it.
+      const Result<std::string> aside = put_aside(journal_path_);
+      if (!aside) return aside.error();
+    }
+    Result<Looked> looked = look_at(journal_path_, Kind::journal);
+    if (!looked) return looked.error();
+    journal = std::move(*looked);
+    const Result<std::string> loss = find_loss();
+    if (!loss) return loss.error();
+    if (!loss->empty()) {
+      keep_log(journal.db.get());
+      journal.db.reset();
+      // What was not there before is nothing to keep.
+      const bool is_fresh =
+          journal.version == 0 && journal.damage.empty() && !has_bytes(journal_path_ + "-wal");
+      if (is_fresh) remove_files(journal_path_);
+      if (auto done = begin_anew(journal_path_, "the journal " + journal_path_ + ": " + *loss);
+          !done) {
+        return done;
+      }
+      looked = look_at(journal_path_, Kind::journal);
+      if (!looked) return looked.error();
+      if (!looked->damage.empty()) {
+        return bad_input("state file " + journal_path_ + ": " + looked->damage);
+      }
+      journal = std::move(*looked);
+    }
+    if (journal.version == 0) {
+      if (auto done = make_journal(journal.db.get()); !done) return done;
+    }
+    if (is_there(lost_file())) {
+      say(text_in(lost_file()) +
+          " No container is moved to or from this host until a person has "
+          "looked (docs/moving.md, A lost journal). Then: rm " +
+          lost_file() + " && systemctl restart flowcond");
+      return {};
+    }
+    return execute(journal.db.get(), "DELETE FROM lost_moves", "clearing what was lost");
+  }
+
+  [[nodiscard]] std::string ready_path() const { return journal_path_ + ".ready"; }
+
+  // Makes a journal of what can be read of the damaged `from` and of what the records know of this
+  // host. That it is not whole is on the disk before it takes the old one's place.
+  Result<void> begin_anew(const std::string& from, const std::string& why) {
+    remove_files(ready_path());
+    const std::string draft = journal_path_ + ".draft";
+    remove_files(draft);
+    Result<Looked> looked = look_at(draft, Kind::journal);
+    if (!looked) return looked.error();
+    sqlite3* db = looked->db.get();
+    if (auto made = make_journal(db); !made) return made;
+    sqlite3_wal_checkpoint_v2(db, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+    const Result<Salvaged> salvaged = salvage(from, db);
+    if (!salvaged) return salvaged.error();
+    if (auto done = keep_identity(db); !done) return done;
+    const std::string text = why + ". " + std::to_string(salvaged->rows) +
+                             " rows of it could be read, " + std::to_string(salvaged->open) +
+                             " of them moves that had not ended.";
+    if (auto written = write_whole(lost_file(), text); !written) return written;
+    looked->db.reset();
+    remove_files(draft + "-wal");
+    if (std::rename(draft.c_str(), ready_path().c_str()) != 0) {
+      return errno_error(errno, "making " + ready_path());
+    }
+    if (auto synced = sync_folder(journal_path_); !synced) return synced;
+    return end_exchange();
+  }
+
+  // Also after a crash in the middle.
+  Result<void> end_exchange() {
+    if (!is_there(ready_path())) return {};
+    if (is_there(journal_path_)) {
+      const Result<std::string> aside = put_aside(journal_path_);
+      if (!aside) return aside.error();
+      say("the journal is now " + *aside);
+    }
+    if (std::rename(ready_path().c_str(), journal_path_.c_str()) != 0) {
+      return errno_error(errno, "making " + journal_path_);
+    }
+    return sync_folder(journal_path_);
+  }
+
+  Result<void> keep_identity(sqlite3* db) {
+    Mirror mirror;
+    if (records.version >= kRecordsVersion) {
+      const Result<Mirror> read = read_mirror(records.db.get());
+      if (!read) return read.error();
+      mirror = *read;
+    }
+    const std::string doing = "keeping who this host is";
+    if (!mirror.host.empty()) {
+      Statement put(db,
+                    "INSERT OR IGNORE INTO identity(one,id,incarnation,draining) "
+                    "VALUES(1,?,0,0)");
+      if (auto done = put.bind(mirror.host).run(doing); !done) return done;
+    }
+    Statement on(db, "UPDATE identity SET incarnation=max(incarnation,?)+?");
+    if (auto done = on.bind(mirror.incarnation).bind(kIncarnationGap).run(doing); !done) {
+      return done;
+    }
+    Statement count(db, "UPDATE journal SET sequence=?");
+    return count.bind(mirror.sequence + 1).run(doing);
+  }
+
+  // What the one file of an earlier version held goes to the journal, and then from there: copied,
+  // on the disk, dropped. A crash in between does it again.
+  Result<void> take_over() {
+    sqlite3* db = records.db.get();
+    if (records.version == kRecordsVersion) return {};
+    if (records.version > 0) {
+      if (auto done = bring_records(db, records.version, kOneFile); !done) return done;
+      if (auto copied = copy_kept(); !copied) return copied;
+      records.version = kOneFile;
+    }
+    return bring_records(db, records.version, kRecordsVersion);
+  }
+
+  Result<void> copy_kept() {
+    sqlite3* db = journal.db.get();
+    const std::string doing = "taking over the journal of an earlier version";
+    const auto taken = number_of(db, "SELECT taken_over FROM journal");
+    if (!taken) return taken.error();
+    if (*taken != 0) return {};
+    Statement attach(db, "ATTACH ? AS earlier");
+    if (auto done = attach.bind(path_).run(doing); !done) return done;
+    std::string sql = "BEGIN IMMEDIATE;";
+    for (const KeptTable& table : kept_tables()) {
+      sql += "INSERT OR IGNORE INTO main." + table.name + "(" + table.columns + ") SELECT " +
+             table.columns + " FROM earlier." + table.name + ";";
+    }
+    sql += "UPDATE journal SET taken_over=1,sequence=sequence+1;COMMIT;";
+    Result<void> copied = execute(db, sql, doing);
+    if (!copied) (void)sqlite3_exec(db, "ROLLBACK", nullptr, nullptr, nullptr);
+    const Result<void> detached = execute(db, "DETACH earlier", doing);
+    return copied ? detached : copied;
+  }
+
+  std::string path_;
+  std::string journal_path_;
+  std::string* notice_;
+};
+
+Result<void> bound(sqlite3* records, std::uint64_t most_bytes) {
+  Statement ask(records, "PRAGMA page_size");
+  Result<bool> row = ask.step("reading the size of pages");
+  if (!row) return row.error();
+  const std::uint64_t page =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(512, ask.integer(0)));
+  return execute(records, "PRAGMA max_page_count=" + std::to_string(most_bytes / page),
+                 "bounding the state");
 }
 
-// Free name beside `path` for a file that is put aside.
-std::string aside_name(const std::string& path) {
-  for (int n = 1;; ++n) {
-    std::string name = path + ".damaged-" + std::to_string(n);
-    if (access(name.c_str(), F_OK) != 0) return name;
-  }
+// On the disk when it returns.
+Result<void> set_closed(sqlite3* records, bool is_closed) {
+  const std::string sql = std::string("PRAGMA synchronous=FULL; UPDATE state SET clean=") +
+                          (is_closed ? "1" : "0") + "; PRAGMA synchronous=NORMAL;";
+  return execute(records, sql, "opening the state");
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Store>> Store::open(const std::string& path, std::string* notice) {
-  for (bool retried = false;; retried = true) {
-    // SQLite would make the file by the umask; it holds container names, so it is ours alone.
-    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0) return errno_error(errno, "opening the state file " + path);
-    ::close(fd);
-    sqlite3* db = nullptr;
-    if (sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr) !=
-        SQLITE_OK) {
-      Error error = sqlite_error(db, "opening the state file " + path);
-      sqlite3_close(db);
-      return error;
-    }
-    auto store = std::unique_ptr<Store>(new Store(db));
-    bool is_damaged = false;
-    Result<void> ready = prepare(db, &is_damaged);
-    if (ready) return store;
-    if (retried || (!is_damaged && !is_damage(sqlite3_extended_errcode(db)))) {
-      return wrap(ready.error(), "state file " + path);
-    }
-    store.reset();
-    const std::string aside = aside_name(path);
-    if (std::rename(path.c_str(), aside.c_str()) != 0) {
-      return errno_error(errno, "moving the damaged state file " + path + " aside");
-    }
-    std::remove((path + "-wal").c_str());
-    std::remove((path + "-shm").c_str());
-    *notice = "the state file was damaged (" + ready.error().message() + "); it is now " + aside +
-              " and a new one was begun";
-  }
+Result<std::unique_ptr<Store>> Store::open(const std::string& path, std::string* notice,
+                                           const Options& options) {
+  Opening opening(path, notice);
+  if (auto done = opening.run(); !done) return done.error();
+  sqlite3* records = opening.records.db.get();
+  if (auto bounded = bound(records, options.most_bytes); !bounded) return bounded.error();
+  if (auto opened = set_closed(records, false); !opened) return opened.error();
+  auto store =
+      std::unique_ptr<Store>(new Store(opening.records.db.release(), opening.journal.db.release()));
+  store->lost_file_ = opening.lost_file();
+  store->is_whole_ = !is_there(store->lost_file_);
+  store->most_bytes_ = options.most_bytes;
+  store->mirror_journal();
+  return store;
 }
 
-Store::~Store() { sqlite3_close(db_); }
+void Store::note_damage(const Error& error) {
+  if (error.code.value() == EUCLEAN) has_damage_ = true;
+}
+
+Store::~Store() {
+  if (!has_damage_) (void)set_closed(db_, true);
+  sqlite3_close(db_);
+  sqlite3_close(journal_);
+}
 
 }  // namespace flowcon::ctrl::store

@@ -6,18 +6,18 @@
 namespace flowcon::ctrl::store {
 
 Result<void> Store::save_peer(const Peer& peer) {
-  Statement put(db_, "INSERT OR REPLACE INTO peers(name,user,host,port) VALUES(?,?,?,?)");
+  Statement put(journal_, "INSERT OR REPLACE INTO peers(name,user,host,port) VALUES(?,?,?,?)");
   put.bind(peer.name).bind(peer.user).bind(peer.host).bind(peer.port);
   return put.run("saving a peer");
 }
 
 Result<void> Store::forget_peer(const std::string& name) {
-  Statement drop(db_, "DELETE FROM peers WHERE name=?");
+  Statement drop(journal_, "DELETE FROM peers WHERE name=?");
   return drop.bind(name).run("forgetting a peer");
 }
 
 Result<std::vector<Peer>> Store::peers() {
-  Statement all(db_, "SELECT name,user,host,port FROM peers ORDER BY name");
+  Statement all(journal_, "SELECT name,user,host,port FROM peers ORDER BY name");
   std::vector<Peer> found;
   for (;;) {
     Result<bool> row = all.step("reading peers");
@@ -28,18 +28,18 @@ Result<std::vector<Peer>> Store::peers() {
 }
 
 Result<void> Store::save_peer_id(const std::string& name, const std::string& id) {
-  Statement put(db_, "INSERT OR REPLACE INTO peer_ids(name,id) VALUES(?,?)");
+  Statement put(journal_, "INSERT OR REPLACE INTO peer_ids(name,id) VALUES(?,?)");
   put.bind(name).bind(id);
   return put.run("saving which host a peer is");
 }
 
 Result<void> Store::forget_peer_id(const std::string& name) {
-  Statement drop(db_, "DELETE FROM peer_ids WHERE name=?");
+  Statement drop(journal_, "DELETE FROM peer_ids WHERE name=?");
   return drop.bind(name).run("forgetting which host a peer is");
 }
 
 Result<std::map<std::string, std::string>> Store::peer_ids() {
-  Statement all(db_, "SELECT name,id FROM peer_ids");
+  Statement all(journal_, "SELECT name,id FROM peer_ids");
   std::map<std::string, std::string> found;
   for (;;) {
     Result<bool> row = all.step("reading which host each peer is");
@@ -51,8 +51,8 @@ Result<std::map<std::string, std::string>> Store::peer_ids() {
 
 Result<Identity> Store::begin_incarnation(const std::string& fresh_id) {
   constexpr const char* kDoing = "beginning an incarnation";
-  Statement count(db_,
-                  "INSERT INTO identity VALUES(1,?,1,0) "
+  Statement count(journal_,
+                  "INSERT INTO identity(one,id,incarnation,draining) VALUES(1,?,1,0) "
                   "ON CONFLICT(one) DO UPDATE SET incarnation=incarnation+1 "
                   "RETURNING id,incarnation,draining");
   Result<bool> row = count.bind(fresh_id).step(kDoing);
@@ -60,11 +60,13 @@ Result<Identity> Store::begin_incarnation(const std::string& fresh_id) {
   Identity identity{count.text(0), count.integer(1), count.integer(2) != 0};
   // It is written when the statement has ended.
   if (row = count.step(kDoing); !row) return row.error();
+  count.reset();
+  mirror_journal();
   return identity;
 }
 
 Result<void> Store::save_draining(bool is_draining) {
-  Statement put(db_, "UPDATE identity SET draining=?");
+  Statement put(journal_, "UPDATE identity SET draining=?");
   return put.bind(static_cast<std::int64_t>(is_draining)).run("saving whether this host drains");
 }
 

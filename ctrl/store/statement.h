@@ -14,12 +14,28 @@
 
 namespace flowcon::ctrl::store {
 
+[[nodiscard]] inline bool is_damage(int code) {
+  return (code & 0xff) == SQLITE_NOTADB || (code & 0xff) == SQLITE_CORRUPT;
+}
+
 [[nodiscard]] inline Error sqlite_error(sqlite3* db, const std::string& doing) {
   const int code = sqlite3_extended_errcode(db);
   if ((code & 0xff) == SQLITE_FULL) {
     return errno_error(ENOSPC, doing + ": no room left for the state");
   }
+  if (is_damage(code)) {
+    return errno_error(EUCLEAN, doing + ": the state file is damaged (restart flowcond: it puts " +
+                                    "the file aside and begins a new one): " + sqlite3_errmsg(db));
+  }
   return bad_input(doing + ": " + sqlite3_errmsg(db));
+}
+
+[[nodiscard]] inline Result<void> execute(sqlite3* db, const std::string& sql,
+                                          const std::string& doing) {
+  if (sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+    return sqlite_error(db, doing);
+  }
+  return {};
 }
 
 /// Bindings are by position from 1, columns from 0, as SQLite counts.
@@ -93,6 +109,20 @@ class Statement {
   sqlite3* db_;
   sqlite3_stmt* statement_ = nullptr;
   int at_ = 0;
+};
+
+/// Transactions need not be on the disk when they are through, as long as this lives: what they say
+/// goes with the power.
+class Brief {
+ public:
+  explicit Brief(sqlite3* db) : db_(db) { set("PRAGMA synchronous=NORMAL"); }
+  ~Brief() { set("PRAGMA synchronous=FULL"); }
+  Brief(const Brief&) = delete;
+  Brief& operator=(const Brief&) = delete;
+
+ private:
+  void set(const char* pragma) { sqlite3_exec(db_, pragma, nullptr, nullptr, nullptr); }
+  sqlite3* db_;
 };
 
 /// Rolls back unless commit() was reached.

@@ -12,6 +12,8 @@
 namespace flowcon::ctrl::store {
 namespace {
 
+constexpr int kStepsAtBound = 50;
+
 List list_from(const std::string& text) {
   return text == "CL" ? List::cl : text == "WL" ? List::wl : List::nl;
 }
@@ -122,8 +124,10 @@ Result<double> last_kept(sqlite3* db, std::int64_t run) {
 
 Result<void> Store::save_originals(const std::vector<Original>& originals) {
   const std::string doing = "saving original limits";
-  Transaction transaction(db_);
-  Statement put(db_,
+  // With the power the control groups go, too.
+  const Brief brief(journal_);
+  Transaction transaction(journal_);
+  Statement put(journal_,
                 "INSERT OR REPLACE INTO originals(id,name,cpu,cpuacct,memory,scope,io,weight,"
                 "quota_us,period_us,soft_bytes,io_weight,io_caps,life) "
                 "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
@@ -148,7 +152,8 @@ Result<void> Store::forget_original(const std::string& id) {
 }
 
 Result<void> Store::forget_unforgotten() {
-  Statement drop(db_, "DELETE FROM originals WHERE id=?");
+  const Brief brief(journal_);
+  Statement drop(journal_, "DELETE FROM originals WHERE id=?");
   while (!unforgotten_.empty()) {
     Result<void> dropped = drop.bind(*unforgotten_.begin()).run("forgetting an original limit");
     if (!dropped) return dropped;
@@ -158,7 +163,7 @@ Result<void> Store::forget_unforgotten() {
 }
 
 Result<std::vector<Original>> Store::originals() {
-  Statement all(db_,
+  Statement all(journal_,
                 "SELECT id,name,cpu,cpuacct,memory,scope,io,weight,quota_us,period_us,soft_bytes,"
                 "io_weight,io_caps,life FROM originals");
   std::vector<Original> found;
@@ -186,7 +191,7 @@ Result<std::vector<Original>> Store::originals() {
 }
 
 Result<void> Store::save_choice(const Choice& choice) {
-  Statement put(db_,
+  Statement put(journal_,
                 "INSERT OR REPLACE INTO choices(id,released,settings,control) VALUES(?,?,?,?)");
   put.bind(choice.id).bind(static_cast<std::int64_t>(choice.released)).bind(choice.settings);
   put.bind(choice.control);
@@ -194,12 +199,12 @@ Result<void> Store::save_choice(const Choice& choice) {
 }
 
 Result<void> Store::forget_choice(const std::string& id) {
-  Statement drop(db_, "DELETE FROM choices WHERE id=?");
+  Statement drop(journal_, "DELETE FROM choices WHERE id=?");
   return drop.bind(id).run("forgetting a choice");
 }
 
 Result<std::vector<Choice>> Store::choices() {
-  Statement all(db_, "SELECT id,released,settings,control FROM choices");
+  Statement all(journal_, "SELECT id,released,settings,control FROM choices");
   std::vector<Choice> found;
   for (;;) {
     Result<bool> row = all.step("reading choices");
@@ -221,11 +226,21 @@ Result<std::map<std::string, LogPosition>> Store::positions() {
 }
 
 Result<void> Store::record(const std::vector<Look>& looks, const std::vector<Round>& rounds) {
+  const auto is_full = [](const Result<void>& result) {
+    return !result && result.error().code == boost::system::errc::no_space_on_device;
+  };
   Result<void> recorded = record_once(looks, rounds);
-  if (!recorded && recorded.error().code == boost::system::errc::no_space_on_device) {
+  if (is_full(recorded)) {
     sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
     recorded = record_once(looks, rounds);
   }
+  for (int step = 0; is_full(recorded) && step < kStepsAtBound; ++step) {
+    const Result<bool> more = make_room();
+    // The disk is full, not the records: what is there stays.
+    if (!more || !*more) break;
+    recorded = record_once(looks, rounds);
+  }
+  if (!recorded) note_damage(recorded.error());
   if (recorded && !unforgotten_.empty()) return forget_unforgotten();
   return recorded;
 }
@@ -402,24 +417,6 @@ Result<Explained> Store::explained(const std::string& wanted, std::size_t count)
   }
   std::reverse(explained.rounds.begin(), explained.rounds.end());
   return explained;
-}
-
-Result<void> Store::forget_before(double before) {
-  const std::string doing = "forgetting old records";
-  Transaction transaction(db_);
-  for (const char* sql : {"DELETE FROM samples WHERE time<?", "DELETE FROM usage WHERE time<?",
-                          "DELETE FROM decisions WHERE time<?", "DELETE FROM rounds WHERE time<?",
-                          "DELETE FROM trainings WHERE ended<?", "DELETE FROM runs WHERE seen<?"}) {
-    Statement drop(db_, sql);
-    if (auto done = drop.bind(before).run(doing); !done) return done;
-  }
-  for (const char* sql : {"DELETE FROM positions WHERE id NOT IN (SELECT id FROM runs)",
-                          "DELETE FROM pasts WHERE id NOT IN (SELECT id FROM runs)",
-                          "DELETE FROM stays WHERE run NOT IN (SELECT number FROM runs)"}) {
-    Statement drop(db_, sql);
-    if (auto done = drop.run(doing); !done) return done;
-  }
-  return transaction.commit(doing);
 }
 
 }  // namespace flowcon::ctrl::store

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What outlives the daemon, in SQLite: original limits (written before the first change of a
-// limit, so that any crash can be undone), samples, usage, decisions, and where each log was read
-// to. One connection, used on the effects thread only.
+// What outlives the daemon, in SQLite, in two files side by side. The journal (journal.db), small,
+// holds what must not be lost: original limits (written before the first change of a limit, so that
+// any crash can be undone), what people decided, who this host and its peers are, the moves between
+// hosts. The records, bounded in bytes, hold samples, usage, decisions, and where each log was read
+// to. Damage to one does not touch the other. Used on the effects thread only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -124,6 +127,12 @@ struct LogPosition {
   bool operator==(const LogPosition&) const = default;
 };
 
+/// A move that was open in a journal that was damaged, as far as it could be read.
+struct LostMove {
+  std::string id;
+  std::string entry;
+};
+
 /// Everything one look of the daemon has to record about one container.
 struct Look {
   Run run;
@@ -178,13 +187,22 @@ struct History {
   std::vector<Stay> stays;  ///< in order
 };
 
+struct Options {
+  std::uint64_t most_bytes = 1ULL << 30;  ///< that the records may take
+};
+
 class Store {
  public:
-  /// Opens or makes `path` (mode 0600) and brings its schema up to date. A file that is not a
-  /// database or is damaged is moved aside to PATH.damaged-N and a new one made; `notice` then
-  /// says so. Errors: cannot be made, written or upgraded; newer than this program.
+  /// Opens or makes the records at `path` and journal.db beside it (mode 0600) and brings both up
+  /// to date; what an earlier version kept in `path` alone is taken over. A file that is no
+  /// database or is damaged is moved aside to PATH.damaged-N, with its log of changes, and never
+  /// deleted. Of a journal what can still be read is taken over, open moves excepted, and
+  /// journal.lost is written: see is_journal_whole(). `notice` says all of it. The records are
+  /// checked only where they were not closed; this can take a while. Errors: cannot be made,
+  /// written or upgraded; newer than this program.
   [[nodiscard]] static Result<std::unique_ptr<Store>> open(const std::string& path,
-                                                           std::string* notice);
+                                                           std::string* notice,
+                                                           const Options& options = {});
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
@@ -227,8 +245,17 @@ class Store {
   [[nodiscard]] Result<std::vector<Migration>> migrations(std::size_t most);
   /// Errors: ENOENT there is none with that id.
   [[nodiscard]] Result<Migration> migration(const std::string& id);
+  /// Does the journal hold every move that this host was ever part of? False from the loss of
+  /// entries on until a person has removed journal_lost_file() and flowcond has started anew: no
+  /// conclusion may be drawn from an entry that is not there. On any thread.
+  [[nodiscard]] bool is_journal_whole() const { return is_whole_; }
+  /// Says what was lost.
+  [[nodiscard]] const std::string& journal_lost_file() const { return lost_file_; }
+  /// The moves that were open when the journal was lost; none where it is whole.
+  [[nodiscard]] Result<std::vector<LostMove>> lost_moves();
 
-  /// One transaction. Where the disk is full, once more after the log of changes was made smaller.
+  /// One transaction. Where the disk is full, once more after the log of changes was made smaller;
+  /// where the records have reached their bound, once more after older ones have gone.
   [[nodiscard]] Result<void> record(const std::vector<Look>& looks,
                                     const std::vector<Round>& rounds);
   /// Of each container by its id, those that have gone included, as long as their runs are kept.
@@ -254,15 +281,30 @@ class Store {
   /// The last `count` rounds that concerned a container, found as history() finds it, oldest first.
   /// Errors: ENOENT nothing is known of it.
   [[nodiscard]] Result<Explained> explained(const std::string& name, std::size_t count);
-  /// Deletes what is older than `before` (seconds since the epoch), originals excepted.
-  [[nodiscard]] Result<void> forget_before(double before);
+  /// A short step of deleting records that are older than `before` (seconds since the epoch). True
+  /// where there is more to do.
+  [[nodiscard]] Result<bool> forget_before(double before);
+  /// A short step of keeping the records below nine tenths of their bound: first three of four
+  /// samples, uses, decisions and rounds of the older half go, then the oldest ones. True where
+  /// there is more to do.
+  [[nodiscard]] Result<bool> make_room();
 
  private:
-  explicit Store(sqlite3* db) : db_(db) {}
+  Store(sqlite3* records, sqlite3* journal) : db_(records), journal_(journal) {}
   [[nodiscard]] Result<void> record_once(const std::vector<Look>& looks,
                                          const std::vector<Round>& rounds);
   [[nodiscard]] Result<void> forget_unforgotten();
+  /// Tells the records how far the journal is, so that its loss is noticed. Errors are none: then
+  /// they know less.
+  void mirror_journal();
+  /// Damage that is seen has the records checked at the next start.
+  void note_damage(const Error& error);
   sqlite3* db_;
+  sqlite3* journal_;
+  bool is_whole_ = true;
+  std::string lost_file_;
+  bool has_damage_ = false;
+  std::uint64_t most_bytes_ = 0;
   std::set<std::string> unforgotten_;  ///< originals that could not be deleted yet
 };
 

@@ -232,10 +232,11 @@ TEST_CASE("an original that could not be forgotten is forgotten with the next re
   const Folder folder;
   const auto store = open(folder);
   REQUIRE(store->save_originals({original("a"), original("b")}).has_value());
-  execute(folder,
-          "CREATE TRIGGER refuse BEFORE DELETE ON originals BEGIN SELECT RAISE(ABORT, 'no'); END");
+  execute_at(
+      folder.journal(),
+      "CREATE TRIGGER refuse BEFORE DELETE ON originals BEGIN SELECT RAISE(ABORT, 'no'); END");
   CHECK_FALSE(store->forget_original("a").has_value());
-  execute(folder, "DROP TRIGGER refuse");
+  execute_at(folder.journal(), "DROP TRIGGER refuse");
   REQUIRE(store->record({look("b", 100)}, {}).has_value());
   REQUIRE(store->originals()->size() == 1);
   CHECK(store->originals()->front().id == "b");
@@ -289,7 +290,7 @@ TEST_CASE("what is known of converged containers is kept, changed and forgotten"
 
 TEST_CASE("marks of before their moves were counted are those of containers never moved") {
   const Folder folder;
-  open(folder).reset();
+  make_one_file(folder);
   execute(folder,
           "ALTER TABLE originals DROP COLUMN life; DROP TABLE pasts; DROP TABLE peer_ids; ALTER "
           "TABLE marks DROP COLUMN moves; "
@@ -374,13 +375,10 @@ PRAGMA user_version = 1;
 
 TEST_CASE("a state from before there were peers is brought up to date with all that it holds") {
   const Folder folder;
-  {
-    const auto store = open(folder);
-    REQUIRE(store->save_choice({"b", true, "", ""}).has_value());
-  }
+  make_one_file(folder);
   execute(folder,
-          "ALTER TABLE originals DROP COLUMN life; DROP TABLE pasts; DROP TABLE peers; DROP TABLE "
-          "peer_ids; DROP TABLE identity; DROP "
+          "INSERT INTO choices VALUES('b',1,'',''); "
+          "DROP TABLE pasts; DROP TABLE peers; DROP TABLE peer_ids; DROP TABLE identity; DROP "
           "TABLE migrations; DROP "
           "TABLE marks; "
           "DROP TABLE stays; DROP TABLE trainings; ALTER TABLE runs DROP COLUMN training; "

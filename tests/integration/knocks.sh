@@ -66,7 +66,8 @@ check "and its stop gives each exactly what its user gave" given_is_back
 check "no original is kept any more" is "$(saved_originals)" ""
 check "the state is whole" is "$(python3 -c '
 import sqlite3, sys
-print(sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchone()[0])' "$STATE/flowcon.db")" ok
+print(*[sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone()[0] for path in sys.argv[1:]])' \
+  "$STATE/flowcon.db" "$STATE/journal.db")" 'ok ok'
 
 # --- the engine restarts under load -----------------------------------------------------------------
 

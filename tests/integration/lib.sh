@@ -519,7 +519,7 @@ PY
 
 # saved_originals: the names of the containers whose original limits the state keeps.
 saved_originals() {
-  python3 - "$STATE/flowcon.db" <<'PY'
+  python3 - "$STATE/journal.db" <<'PY'
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1], timeout=5)
 print(" ".join(row[0] for row in db.execute("SELECT name FROM originals ORDER BY name")))

@@ -42,7 +42,7 @@ import sqlite3, sys
 db = sqlite3.connect(sys.argv[1], timeout=20, isolation_level=None)
 db.execute("BEGIN IMMEDIATE")
 print("locked", flush=True)
-sys.stdin.read()' "$STATE/flowcon.db" <"$WORK/hold" >"$WORK/locked" &
+sys.stdin.read()' "$STATE/journal.db" <"$WORK/hold" >"$WORK/locked" &
   LOCKER=$!
   exec 8>"$WORK/hold"
   must wait_until "$PATIENCE" grep -q locked "$WORK/locked"
@@ -116,7 +116,7 @@ check "a state folder that is a file" refuses 1 "$WORK/file" --state-dir "$WORK/
 rmdir "$STATE"
 start_flowcond
 check "a missing state folder is made; others may pass through it (to keys of ssh), not read it" is "$(mode_of "$STATE")" 711
-check "and so is the state" is "$(mode_of "$STATE/flowcon.db")" 600
+check "and so is the state" is "$(mode_of "$STATE/flowcon.db") $(mode_of "$STATE/journal.db")" '600 600'
 check "the socket is for its group" is "$(mode_of "$SOCKET")" 660
 
 # --- two of them ------------------------------------------------------------------------------------------

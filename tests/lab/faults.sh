@@ -136,7 +136,7 @@ traces() {
     docker ps -a --no-trunc --format "container {{.Names}} {{.ID}}"
     docker volume ls --format "volume {{.Name}}"
     docker images -a --no-trunc --format "image {{.Repository}} {{.ID}}"
-    find /var/lib/flowcon -mindepth 1 ! -name "flowcon.db*" ! -path "*/ssh*" ! -path "*/peer*"
+    find /var/lib/flowcon -mindepth 1 ! -name "flowcon.db*" ! -name "journal.db*" ! -path "*/ssh*" ! -path "*/peer*"
     find /var/lib/docker/containers /var/lib/docker/volumes -mindepth 1 -maxdepth 1 ! -name "*.db"
     find /var/lib/docker/overlay2 -mindepth 1 -maxdepth 1 | wc -l | sed "s/^/layers /"
     find /tmp /run/flowcon -mindepth 1 | sort' | sort

@@ -106,13 +106,13 @@ soon "with the right key it is reached again" reaches_peer h1 h3
 # --- another id ---------------------------------------------------------------------------------------
 
 kill_flowcond h3
-must on h3 sh -c 'cd /var/lib/flowcon; mkdir /root/state; mv flowcon.db* /root/state/'
+must on h3 sh -c 'cd /var/lib/flowcon; mkdir /root/state; mv flowcon.db* journal.db* /root/state/'
 start h3
 soon "a host whose state is gone knows its peers no more" says h1 h3 "has no peer h1"
 must peer h1 add h3
 soon "added once more it is reached, by its new id" reaches_peer h1 h3
 kill_flowcond h3
-must on h3 sh -c 'cd /var/lib/flowcon; rm flowcon.db*; mv /root/state/* .'
+must on h3 sh -c 'cd /var/lib/flowcon; rm flowcon.db* journal.db*; mv /root/state/* .'
 start h3
 soon "a host that says another id than before is refused, in words" says h1 h3 "another id than before"
 check "and unknown" is_unknown h1 h3

@@ -84,3 +84,24 @@ TEST_CASE("sockets that nobody takes are named and closed") {
            ::fcntl(4, F_GETFD) == -1 && ::fcntl(3, F_GETFD) != -1;
   }));
 }
+
+TEST_CASE("while a start takes long, systemd is asked to wait, again and again") {
+  const test::TempFolder folder;
+  const std::string path = folder.path() + "/notify";
+  const int file = ::socket(AF_UNIX, SOCK_DGRAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  REQUIRE(::bind(file, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
+  {
+    const service::Patience patience(std::chrono::milliseconds(10));
+    for (int i = 0; i < 2; ++i) {
+      char word[200] = {};
+      REQUIRE(::recv(file, word, sizeof word - 1, 0) > 0);
+      CHECK(std::string(word).rfind("EXTEND_TIMEOUT_USEC=60000\n", 0) == 0);
+    }
+  }
+  ::unsetenv("NOTIFY_SOCKET");
+  ::close(file);
+}

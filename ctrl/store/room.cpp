@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records that go: by their age, and where the file has reached its bound. All in short steps,
+// since other work waits for the same thread; whoever asks comes again.
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "ctrl/store/statement.h"
+#include "ctrl/store/store.h"
+
+namespace flowcon::ctrl::store {
+namespace {
+
+constexpr const char* kDoing = "forgetting old records";
+constexpr double kFull = 0.9;     // of the bound; what comes in one transaction has to fit above
+constexpr double kSlice = 64;     // the oldest part of the whole time that goes at once
+constexpr int kKeptOf = 4;        // of the older half one in so many is kept
+constexpr int kPagesAtOnce = 64;  // given back to the file system
+
+// What grows. Rows a step: a round holds the state of all containers, 100 KB where there are 1000.
+struct Grown {
+  const char* table;
+  const char* series;
+  std::int64_t step;
+};
+constexpr std::array<Grown, 4> kGrown = {{{"samples", "run", 2000},
+                                          {"usage", "run", 2000},
+                                          {"decisions", "run", 2000},
+                                          {"rounds", "algorithm,resource", 32}}};
+
+Result<std::int64_t> pragma(sqlite3* db, const char* sql) {
+  Statement ask(db, sql);
+  Result<bool> row = ask.step(kDoing);
+  if (!row) return row.error();
+  return *row ? ask.integer(0) : 0;
+}
+
+Result<std::optional<double>> time_of(sqlite3* db, const std::string& sql, double from = 0,
+                                      double until = 0, std::int64_t skipped = 0) {
+  Statement ask(db, sql);
+  const int count = static_cast<int>(std::count(sql.begin(), sql.end(), '?'));
+  if (count > 0) ask.bind(from).bind(until).bind(skipped);
+  Result<bool> row = ask.step(kDoing);
+  if (!row) return row.error();
+  return *row && !ask.is_null(0) ? std::optional(ask.number(0)) : std::nullopt;
+}
+
+// Deletes the oldest rows before that time, at most a step's of each table. True where a table had
+// as many.
+Result<bool> drop_before(sqlite3* db, double before) {
+  bool has_more = false;
+  for (const Grown& grown : kGrown) {
+    const std::string table = grown.table;
+    Statement drop(db, "DELETE FROM " + table + " WHERE rowid IN (SELECT rowid FROM " + table +
+                           " WHERE time<? ORDER BY time LIMIT ?)");
+    if (auto done = drop.bind(before).bind(grown.step).run(kDoing); !done) return done.error();
+    has_more = has_more || sqlite3_changes(db) >= grown.step;
+  }
+  return has_more;
+}
+
+// The time that all records lie in.
+struct Span {
+  double first = std::numeric_limits<double>::infinity();
+  double last = -std::numeric_limits<double>::infinity();
+};
+
+Result<Span> span_of(sqlite3* db) {
+  Span span;
+  for (const Grown& grown : kGrown) {
+    const std::string from = std::string(" FROM ") + grown.table;
+    const auto first = time_of(db, "SELECT min(time)" + from);
+    if (!first) return first.error();
+    const auto last = time_of(db, "SELECT max(time)" + from);
+    if (!last) return last.error();
+    if (*first) span.first = std::min(span.first, **first);
+    if (*last) span.last = std::max(span.last, **last);
+  }
+  return span;
+}
+
+// Thins a piece of what lies from `from` on and before `until`; the end of the piece.
+Result<double> thin(sqlite3* db, double from, double until) {
+  double end = until;
+  for (const Grown& grown : kGrown) {
+    const auto time = time_of(db,
+                              std::string("SELECT time FROM ") + grown.table +
+                                  " WHERE time>=? AND time<? ORDER BY time LIMIT 1 OFFSET ?",
+                              from, until, grown.step - 1);
+    if (!time) return time.error();
+    if (*time) end = std::min(end, std::max(**time, std::nextafter(from, until)));
+  }
+  for (const Grown& grown : kGrown) {
+    const std::string table = grown.table;
+    Statement drop(db, "DELETE FROM " + table +
+                           " WHERE rowid IN (SELECT number FROM (SELECT rowid AS number,"
+                           "row_number() OVER (PARTITION BY " +
+                           grown.series + " ORDER BY time,rowid) AS place FROM " + table +
+                           " WHERE time>=? AND time<?) WHERE place%" + std::to_string(kKeptOf) +
+                           "<>1)");
+    if (auto done = drop.bind(from).bind(end).run(kDoing); !done) return done.error();
+  }
+  return end;
+}
+
+}  // namespace
+
+Result<bool> Store::forget_before(double before) {
+  Transaction transaction(db_);
+  Result<bool> more = drop_before(db_, before);
+  if (!more) {
+    note_damage(more.error());
+    return more;
+  }
+  if (!*more) {
+    for (const char* sql :
+         {"DELETE FROM trainings WHERE ended<?", "DELETE FROM runs WHERE seen<?"}) {
+      Statement drop(db_, sql);
+      if (auto done = drop.bind(before).run(kDoing); !done) return done.error();
+    }
+    for (const char* sql : {"DELETE FROM positions WHERE id NOT IN (SELECT id FROM runs)",
+                            "DELETE FROM pasts WHERE id NOT IN (SELECT id FROM runs)",
+                            "DELETE FROM stays WHERE run NOT IN (SELECT number FROM runs)"}) {
+      Statement drop(db_, sql);
+      if (auto done = drop.run(kDoing); !done) return done.error();
+    }
+  }
+  if (auto done = transaction.commit(kDoing); !done) return done.error();
+  return more;
+}
+
+Result<bool> Store::make_room() {
+  const auto page = pragma(db_, "PRAGMA page_size");
+  const auto pages = pragma(db_, "PRAGMA page_count");
+  const auto free = pragma(db_, "PRAGMA freelist_count");
+  for (const auto* one : {&page, &pages, &free}) {
+    if (!*one) return one->error();
+  }
+  const double bytes = static_cast<double>(*page);
+  const double most = static_cast<double>(most_bytes_);
+  if (bytes * static_cast<double>(*pages - *free) <= kFull * most) {
+    if (bytes * static_cast<double>(*pages) <= most || *free == 0) return false;
+    // It was allowed more once. A file of an earlier version cannot give back.
+    const auto given =
+        execute(db_, "PRAGMA incremental_vacuum(" + std::to_string(kPagesAtOnce) + ")", kDoing);
+    if (!given) return given.error();
+    const auto now = pragma(db_, "PRAGMA page_count");
+    if (!now) return now.error();
+    return *now < *pages;
+  }
+  const Result<Span> span = span_of(db_);
+  if (!span) {
+    note_damage(span.error());
+    return span.error();
+  }
+  if (!(span->first <= span->last)) return false;
+  Transaction transaction(db_);
+  const auto thinned = time_of(db_, "SELECT thinned FROM state");
+  if (!thinned) return thinned.error();
+  const double middle = span->first + (span->last - span->first) / 2;
+  const double from = std::max(thinned->value_or(span->first), span->first);
+  if (from < middle) {
+    const Result<double> end = thin(db_, from, middle);
+    if (!end) return end.error();
+    Statement put(db_, "UPDATE state SET thinned=?");
+    if (auto done = put.bind(*end).run(kDoing); !done) return done.error();
+  } else {
+    const double slice = (span->last - span->first) / kSlice;
+    const double before = std::max(span->first + slice,
+                                   std::nextafter(span->first, std::numeric_limits<double>::max()));
+    if (auto dropped = drop_before(db_, before); !dropped) return dropped.error();
+  }
+  if (auto done = transaction.commit(kDoing); !done) return done.error();
+  return true;
+}
+
+}  // namespace flowcon::ctrl::store

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of the journal when one file or the other is damaged, is lost, or is of an earlier
+// version.
+#include <fstream>
+
+#include "tests/ctrl/store_folder.h"
+
+using namespace flowcon::ctrl::store;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void overwrite(const std::string& path, std::streamoff from, std::size_t bytes) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(from);
+  file << std::string(bytes, '\xff');
+}
+
+Migration move(const std::string& id, std::optional<double> ended) {
+  return {id, "entry of " + id + std::string(300, ' '), "{}", 10, ended};
+}
+
+// A host with a peer, a move that has ended and one that has not, and a run.
+void fill(Store& store) {
+  REQUIRE(store.begin_incarnation("host-id").has_value());
+  REQUIRE(store.save_peer({"h2", "", "h2", 22}).has_value());
+  REQUIRE(store.save_peer_id("h2", "peer-id").has_value());
+  REQUIRE(store.save_migration(move("ended", 20.0)).has_value());
+  REQUIRE(store.save_migration(move("open", {})).has_value());
+}
+void fill(const Folder& folder) { fill(*open(folder)); }
+
+struct Opened {
+  explicit Opened(const Folder& folder) {
+    auto opened = Store::open(folder.file(), &notice);
+    INFO(notice);
+    REQUIRE(opened.has_value());
+    store = std::move(*opened);
+  }
+  std::string notice;
+  std::unique_ptr<Store> store;
+};
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+bool knows_none(Store& store, const std::string& id) {
+  const auto found = store.migration(id);
+  return !found && found.error().code.value() == ENOENT;
+}
+
+}  // namespace
+
+TEST_CASE("damaged records take nothing of the journal with them, and are kept with their log") {
+  const Folder folder;
+  fill(folder);
+  std::ofstream(folder.file() + "-wal") << "changes";
+  overwrite(folder.file(), 0, 65536);
+  Opened opened(folder);
+  CHECK(opened.store->is_journal_whole());
+  CHECK(has(opened.notice, folder.file() + ".damaged-1"));
+  CHECK(fs::exists(folder.file() + ".damaged-1"));
+  CHECK(fs::exists(folder.file() + ".damaged-1-wal"));
+  CHECK(opened.store->migration("open").has_value());
+  CHECK(opened.store->migrations(10)->size() == 2);
+  CHECK(opened.store->peers()->size() == 1);
+  CHECK(opened.store->begin_incarnation("another")->id == "host-id");
+  CHECK(opened.store->begin_incarnation("another")->incarnation == 3);
+}
+
+TEST_CASE(
+    "a journal without its header is read all the same, and its open moves are not gone on with") {
+  const Folder folder;
+  fill(folder);
+  overwrite(folder.journal(), 0, 100);
+  {
+    Opened opened(folder);
+    CHECK_FALSE(opened.store->is_journal_whole());
+    CHECK(has(opened.notice, opened.store->journal_lost_file()));
+    CHECK(fs::exists(folder.journal() + ".damaged-1"));
+    CHECK(opened.store->migration("ended").has_value());
+    CHECK(knows_none(*opened.store, "open"));
+    const auto lost = opened.store->lost_moves();
+    REQUIRE((lost.has_value() && lost->size() == 1));
+    CHECK(lost->front().id == "open");
+    CHECK(opened.store->peers()->size() == 1);
+    CHECK(opened.store->peer_ids()->at("h2") == "peer-id");
+    const auto identity = opened.store->begin_incarnation("another");
+    CHECK(identity->id == "host-id");
+    CHECK(identity->incarnation > 1000);
+  }
+  {
+    Opened again(folder);
+    CHECK_FALSE(again.store->is_journal_whole());
+    CHECK(again.store->lost_moves()->size() == 1);
+    fs::remove(again.store->journal_lost_file());
+  }
+  Opened answered(folder);
+  CHECK(answered.notice.empty());
+  CHECK(answered.store->is_journal_whole());
+  CHECK(answered.store->lost_moves()->empty());
+}
+
+TEST_CASE("of a journal with a damaged page the rows of the others are taken over") {
+  const Folder folder;
+  {
+    const auto store = open(folder);
+    fill(*store);
+    for (int i = 0; i < 300; ++i) {
+      REQUIRE(store->save_migration(move("m" + std::to_string(i), 30.0)).has_value());
+    }
+  }
+  const auto size = static_cast<std::streamoff>(fs::file_size(folder.journal()));
+  overwrite(folder.journal(), size / 2 / 4096 * 4096, 4096);
+  Opened opened(folder);
+  CHECK_FALSE(opened.store->is_journal_whole());
+  const std::size_t kept = opened.store->migrations(1000)->size();
+  CHECK(kept > 250);
+  CHECK(opened.store->begin_incarnation("another")->id == "host-id");
+}
+
+TEST_CASE("of a journal that is garbage who the host is remains, from the records") {
+  const Folder folder;
+  fill(folder);
+  overwrite(folder.journal(), 0, fs::file_size(folder.journal()));
+  Opened opened(folder);
+  CHECK_FALSE(opened.store->is_journal_whole());
+  CHECK(opened.store->begin_incarnation("another")->id == "host-id");
+  CHECK(opened.store->migrations(10)->empty());
+}
+
+TEST_CASE("a journal that was cut short or removed is missed") {
+  for (const bool is_removed : {false, true}) {
+    const Folder folder;
+    fill(folder);
+    if (is_removed) {
+      fs::remove(folder.journal());
+    } else {
+      fs::resize_file(folder.journal(), 4096);
+    }
+    Opened opened(folder);
+    CHECK_FALSE(opened.store->is_journal_whole());
+    CHECK(opened.store->begin_incarnation("another")->id == "host-id");
+  }
+}
+
+TEST_CASE("a journal whose newest entries are gone with its log of changes is missed") {
+  const Folder folder, killed;
+  {
+    const auto store = open(folder);
+    fill(*store);
+    fs::copy(folder.path, killed.path);
+  }
+  {
+    // As it was left, nothing is missing.
+    const Folder whole;
+    fs::copy(killed.path, whole.path);
+    Opened opened(whole);
+    CHECK(opened.store->is_journal_whole());
+    CHECK(opened.notice.empty());
+    CHECK(opened.store->migrations(10)->size() == 2);
+  }
+  overwrite(killed.journal() + "-wal", 0, 40);
+  Opened opened(killed);
+  CHECK_FALSE(opened.store->is_journal_whole());
+  CHECK(fs::exists(killed.journal() + ".damaged-1-wal"));
+  CHECK(opened.store->begin_incarnation("another")->id == "host-id");
+}
+
+TEST_CASE("without damage nothing is missed, killed or not, and a new host has lost nothing") {
+  const Folder folder;
+  Opened fresh(folder);
+  CHECK(fresh.notice.empty());
+  CHECK(fresh.store->is_journal_whole());
+}
+
+TEST_CASE("what one file held goes to the journal, whole, and a crash in between does it again") {
+  const Folder folder;
+  make_one_file(folder);
+  execute(folder, R"sql(
+INSERT INTO originals VALUES('a','job-a','c','c','c','',512,150000,100000,'c',NULL,NULL,'');
+INSERT INTO choices VALUES('b',1,'{}','{}');
+INSERT INTO peers VALUES('h2','ada','h2',2222);
+INSERT INTO peer_ids VALUES('h2','peer-id');
+INSERT INTO identity VALUES(1,'host-id',7,1);
+INSERT INTO migrations VALUES('open','entry','plan',10,NULL);
+INSERT INTO migrations VALUES('ended','entry','',10,20);
+)sql");
+  const Folder crashed;
+  fs::copy(folder.path, crashed.path);
+  {
+    Opened opened(folder);
+    CHECK(opened.notice.empty());
+    CHECK(opened.store->is_journal_whole());
+    CHECK(opened.store->originals()->size() == 1);
+    CHECK(opened.store->choices()->size() == 1);
+    CHECK(opened.store->peers()->front().port == 2222);
+    CHECK(opened.store->peer_ids()->at("h2") == "peer-id");
+    CHECK(opened.store->migrations(10)->size() == 2);
+    const auto identity = opened.store->begin_incarnation("another");
+    CHECK((identity->id == "host-id" && identity->incarnation == 8 && identity->is_draining));
+  }
+  // The journal is written, the tables have not been dropped yet.
+  fs::copy(folder.journal(), crashed.journal());
+  Opened again(crashed);
+  CHECK(again.store->is_journal_whole());
+  CHECK(again.store->migrations(10)->size() == 2);
+  CHECK(again.store->begin_incarnation("another")->incarnation == 9);
+}
+
+TEST_CASE("of one damaged file of an earlier version what can be read goes to the journal") {
+  const Folder folder;
+  make_one_file(folder);
+  execute(folder, R"sql(
+INSERT INTO identity VALUES(1,'host-id',7,0);
+INSERT INTO peers VALUES('h2','ada','h2',2222);
+INSERT INTO migrations VALUES('ended','entry','',10,20);
+INSERT INTO runs(number,id,name,image,metric,goal,started,seen) VALUES(1,'a','vae','t','l','min',1,2);
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<5000)
+INSERT INTO samples SELECT 1,i,'0.5' FROM n;
+)sql");
+  const auto size = static_cast<std::streamoff>(fs::file_size(folder.file()));
+  overwrite(folder.file(), size / 4096 / 2 * 4096, 4096);
+  Opened opened(folder);
+  CHECK(has(opened.notice, folder.file() + ".damaged-1"));
+  CHECK_FALSE(opened.store->is_journal_whole());
+  CHECK(opened.store->peers()->size() == 1);
+  CHECK(opened.store->migration("ended").has_value());
+  CHECK(opened.store->begin_incarnation("another")->id == "host-id");
+}

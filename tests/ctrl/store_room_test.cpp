@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bound of the records, what goes first, and when they are checked.
+#include <algorithm>
+#include <fstream>
+
+#include "tests/ctrl/store_folder.h"
+
+using namespace flowcon::ctrl;
+using namespace flowcon::ctrl::store;
+
+namespace {
+
+constexpr std::uint64_t kMost = 1U << 20;
+
+std::unique_ptr<Store> open_bounded(const Folder& folder) {
+  std::string notice;
+  Options options;
+  options.most_bytes = kMost;
+  auto store = Store::open(folder.file(), &notice, options);
+  REQUIRE(store.has_value());
+  return std::move(*store);
+}
+
+// What 64 values and a decision leave.
+Look busy_look(double time) {
+  Look look;
+  look.run.id = "a";
+  look.run.name = "vae";
+  look.run.started = 1;
+  for (int i = 0; i < 64; ++i) look.samples.push_back({time + i / 64.0, 0.5});
+  look.usage = UsageRow{time, 0.25, 4096, {}, {}};
+  look.decision = DecisionRow{time, List::nl, 0.5, std::nullopt};
+  return look;
+}
+
+}  // namespace
+
+TEST_CASE("records stay within their bound under load, the newest whole, the older half thinned") {
+  const Folder folder;
+  const auto store = open_bounded(folder);
+  constexpr int kLooks = 1200;
+  int steps = 0;
+  for (int i = 0; i < kLooks; ++i) {
+    const Round round{i * 1.0, "executor", "cpu", std::string(200, 's'), "{}"};
+    REQUIRE(store->record({busy_look(i)}, {round}).has_value());
+    for (bool more = true; more; ++steps) {
+      const auto step = store->make_room();
+      REQUIRE(step.has_value());
+      more = *step;
+    }
+    if (i % 100 == 0) CHECK(std::filesystem::file_size(folder.file()) <= kMost);
+  }
+  CHECK(steps < 20 * kLooks);
+  const auto history = store->history("a");
+  REQUIRE(history.has_value());
+  const auto& samples = history->samples;
+  REQUIRE(samples.size() > 2000);
+  CHECK(samples.back().time > kLooks - 1);
+  // Of the last tenth of what is there nothing is missing, of the first there are gaps.
+  const double first = samples.front().time, last = samples.back().time;
+  const auto count_in = [&](double from, double until) {
+    return std::count_if(samples.begin(), samples.end(),
+                         [&](const Sample& s) { return s.time >= from && s.time < until; });
+  };
+  const double tenth = (last - first) / 10;
+  CHECK(static_cast<double>(count_in(last - tenth, last)) > 60 * tenth);
+  CHECK(static_cast<double>(count_in(first, first + tenth)) < 20 * tenth);
+}
+
+TEST_CASE("records that reached their bound between two steps take what is new all the same") {
+  const Folder folder;
+  const auto store = open_bounded(folder);
+  for (int i = 0; i < 500; ++i) REQUIRE(store->record({busy_look(i)}, {}).has_value());
+  CHECK(std::filesystem::file_size(folder.file()) <= kMost);
+  CHECK(store->history("a")->samples.back().time > 499);
+}
+
+TEST_CASE("old records go in steps, and none of them is long") {
+  const Folder folder;
+  const auto store = open_bounded(folder);
+  for (int i = 0; i < 100; ++i) REQUIRE(store->record({busy_look(i)}, {}).has_value());
+  int steps = 0;
+  for (bool more = true; more; ++steps) more = *store->forget_before(50);
+  CHECK(steps >= 2);
+  CHECK(store->history("a")->samples.size() == 50 * 64);
+}
+
+TEST_CASE("records that were closed are not read through at the start, others are") {
+  for (const bool is_killed : {false, true}) {
+    const Folder folder, killed;
+    {
+      const auto store = open(folder);
+      for (int i = 0; i < 200; ++i) REQUIRE(store->record({busy_look(i)}, {}).has_value());
+    }
+    if (is_killed) execute(folder, "UPDATE state SET clean=0");
+    // A page in the middle, which no start has a reason to read.
+    {
+      const auto middle = std::filesystem::file_size(folder.file()) / 4096 / 2 * 4096;
+      std::fstream file(folder.file(), std::ios::in | std::ios::out | std::ios::binary);
+      file.seekp(static_cast<std::streamoff>(middle));
+      file << std::string(4096, '\xff');
+    }
+    std::string notice;
+    REQUIRE(Store::open(folder.file(), &notice).has_value());
+    CHECK(notice.empty() != is_killed);
+  }
+}
+
+TEST_CASE("damage that is met while it runs has the records checked at the next start") {
+  const Folder folder;
+  std::string notice;
+  {
+    const auto store = open_bounded(folder);
+    for (int i = 0; i < 300; ++i) REQUIRE(store->record({busy_look(i)}, {}).has_value());
+  }
+  {
+    const auto size = std::filesystem::file_size(folder.file());
+    std::fstream file(folder.file(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(size / 4096 / 4 * 4096));
+    file << std::string(size / 2, '\xff');
+  }
+  {
+    const auto opened = Store::open(folder.file(), &notice);
+    REQUIRE(opened.has_value());
+    if (!notice.empty()) return;  // met at once
+    bool is_met = false;
+    for (int i = 0; i < 100 && !is_met; ++i) is_met = !(*opened)->forget_before(i * 10);
+    CHECK(is_met);
+  }
+  REQUIRE(Store::open(folder.file(), &notice).has_value());
+  CHECK(notice.find("damaged-1") != std::string::npos);
+}
