@@ -43,7 +43,8 @@ inline std::string bad_end(const World& world) {
     return (host.is_running() && host.restarts) || host.copy == Copy::finished;
   };
   if (is_at(source, Step::undone)) {
-    if (!lives(source)) return "undone, and the source does not run it as before";
+    const bool has_ended = source.copy == Copy::failed && source.restarts;
+    if (!lives(source) && !has_ended) return "undone, and the source does not run it as before";
     if (target.is_known() && !is_at(target, Step::undone)) return "the target's journal is open";
     return target.copy == Copy::absent ? "" : "the target kept a copy";
   }
@@ -121,7 +122,7 @@ class Explorer {
         settle_engine(source);
         if (source.undoes_unwritten) source.step = static_cast<unsigned>(Step::undo);
         source.undoes_unwritten = false;
-        turn(world, Side::source, answers_.ask(Side::source, source, heard, false, true));
+        turn(world, Side::source, answers_.ask(Side::source, source, heard, false, false, true));
       }
       const std::string end = bad_end_alone(source);
       if (!end.empty()) return {end, path_to(at)};
@@ -148,6 +149,11 @@ class Explorer {
       decide_alone(world, side);
       engine(world, side);
       if (may_fail(world)) fail(world, side);
+    }
+    if (world.target.is_running() && !world.has_shown) {
+      World next = world;
+      next.has_shown = true;
+      reach(next, "the copy prints something");
     }
     if (world.is_data_sent && world.target.step == static_cast<unsigned>(Step::transfer) &&
         !world.target.is_fresh && !world.target.has_data) {
@@ -182,11 +188,15 @@ class Explorer {
   }
 
   void decide(const World& world, Side side, Heard heard, bool gives_up) {
-    const Answers::Answer answer = answers_.ask(side, world.host(side), heard, gives_up);
+    const Answers::Answer answer =
+        answers_.ask(side, world.host(side), heard, gives_up, world.has_shown);
     const Step now = world.host(side).at();
     World next = world;
     Host& host = next.host(side);
     const Request request = host.is_engine_down ? Request::none : request_of(answer.act);
+    if (side == Side::source && host.copy == Copy::failed && request == Request::start) {
+      report_.finding = {"a job that has ended is started again", path_to(at_)};
+    }
     if (answer.step == now && host.undoes_unwritten) {
       World later = world;  // what was carried out unwritten is written as soon as that can be
       later.host(side).step = static_cast<unsigned>(now);
@@ -270,12 +280,18 @@ class Explorer {
       reach(next, is_source ? "source engine killed" : "target engine killed");
     }
 
-    // After a save has begun, nobody can tell whether the job ended by itself.
+    // After a save has begun, it takes its flowcond to tell whether the job ended by itself.
+    if (is_source && base.source.is_running() && base.source.at() == Step::save &&
+        !base.source.is_fresh) {
+      next = base;
+      host->copy = Copy::failed;
+      reach(next, "the job ends by itself");
+    }
     if (base.host(side).is_running() && !base.host(side).has_saved) {
       next = base;
       host->copy = Copy::finished;
       reach(next, "the job ends");
-      if (!is_source && base.target.step == static_cast<unsigned>(Step::start)) {
+      if (!is_source && !base.has_shown) {
         host->copy = Copy::failed;
         reach(next, "the copy fails at its start");
       }
@@ -323,6 +339,7 @@ class Explorer {
 
   void calm_turns(World& world) {
     for (const Side side : {Side::source, Side::target}) settle_engine(world.host(side));
+    world.has_shown = world.has_shown || world.target.is_running();
     calm_turn(world, Side::source);
     calm_turn(world, Side::target);
   }
@@ -341,7 +358,7 @@ class Explorer {
       host.step = static_cast<unsigned>(Step::undo);
       host.undoes_unwritten = false;
     }
-    turn(world, side, answers_.ask(side, host, heard, false));
+    turn(world, side, answers_.ask(side, host, heard, false, world.has_shown));
   }
 
   static void turn(World& world, Side side, const Answers::Answer& answer) {

@@ -141,6 +141,30 @@ TEST_CASE("the checker finds a source that forgets its hand-over in a crash") {
   CHECK(found(next_effect, forgetful) == "the target runs what was not handed over");
 }
 
+TEST_CASE("the checker finds a target that believes its copy before that has shown that it runs") {
+  CHECK(found(but([](const Entry& entry, const Facts& facts, const Effect&) {
+          Facts rash = facts;
+          rash.is_proven = true;
+          return next_effect(entry, rash);
+        })) == "done, and the target does not run it");
+}
+
+TEST_CASE("the checker finds a source that starts a job again that has ended") {
+  CHECK(found(but([](const Entry& entry, const Facts& facts, const Effect&) {
+          Facts blind = facts;
+          blind.has_ended = false;
+          return next_effect(entry, blind);
+        })) == "a job that has ended is started again");
+}
+
+TEST_CASE("the checker finds a source that leaves an ended job without its restart policy") {
+  CHECK(found(but([](const Entry& entry, const Facts& facts, const Effect&) {
+          Facts content = facts;
+          content.has_own_policy = content.has_own_policy || facts.has_ended;
+          return next_effect(entry, content);
+        })) == "undone, and the source does not run it as before");
+}
+
 TEST_CASE("the checker finds a source whose undo forgets the restart policy") {
   CHECK(found(but([](const Entry& entry, const Facts& facts, const Effect& right) {
           if (!is_at(entry, Side::source, Step::undo) || right.act != Act::arm) return right;
