@@ -70,7 +70,9 @@ struct Report {
 /// Nothing, or that the source does not run the job as before.
 inline std::string bad_end_alone(const Host& source) {
   if (!source.is_known() || source.at() != Step::undone) return "the source's journal is open";
-  const bool lives = (source.is_running() && source.restarts) || source.copy == Copy::finished;
+  const bool has_ended = source.copy == Copy::failed && source.restarts;
+  const bool lives =
+      (source.is_running() && source.restarts) || source.copy == Copy::finished || has_ended;
   return lives ? "" : "the source does not run it as before";
 }
 
@@ -290,8 +292,10 @@ class Explorer {
     if (base.host(side).is_running() && !base.host(side).has_saved) {
       next = base;
       host->copy = Copy::finished;
+      next.has_shown = next.has_shown || !is_source;  // one that came to its end was no failure
       reach(next, "the job ends");
       if (!is_source && !base.has_shown) {
+        next = base;
         host->copy = Copy::failed;
         reach(next, "the copy fails at its start");
       }
