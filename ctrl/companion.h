@@ -59,6 +59,11 @@ class LocalHost {
   /// The last value of a job's evaluation function, in the unit that growth is measured in
   /// (growth.normalise). Empty where there is none, or it is not finite.
   [[nodiscard]] virtual std::optional<double> value_of(const std::string& id) const = 0;
+  /// When it was printed, in seconds since the epoch. Empty where there is none, or where a job's
+  /// own file of text does not say.
+  [[nodiscard]] virtual std::optional<double> last_value_at(const std::string&) const {
+    return std::nullopt;
+  }
   /// Whatever policy divides the CPU. Empty where nothing is known of the job.
   [[nodiscard]] virtual std::optional<JobForecast> forecast(const std::string& id) const = 0;
   /// Of a container under control, what its labels or who adopted it said; empty for others.

@@ -69,6 +69,7 @@ class Daemon : public LocalHost {
   [[nodiscard]] const Config& config() const override { return config_; }
   [[nodiscard]] HostView view() const override;
   [[nodiscard]] std::optional<double> value_of(const std::string& id) const override;
+  [[nodiscard]] std::optional<double> last_value_at(const std::string& id) const override;
   [[nodiscard]] std::optional<JobForecast> forecast(const std::string& id) const override;
   [[nodiscard]] std::optional<Settings> settings_of(const std::string& id) const override;
   [[nodiscard]] std::string name_of(const std::string& id) const override;

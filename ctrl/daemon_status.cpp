@@ -167,6 +167,15 @@ std::optional<double> Daemon::value_of(const std::string& id) const {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
+std::optional<double> Daemon::last_value_at(const std::string& id) const {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || !found->second.extractor) return std::nullopt;
+  const Job& job = found->second;
+  if (!job.settings.log.empty() && !job.settings.log_is_events) return std::nullopt;
+  const metrics::Report report = job.extractor->report();
+  return report.samples.empty() ? std::nullopt : std::optional(report.samples.back().time);
+}
+
 std::optional<Settings> Daemon::settings_of(const std::string& id) const {
   const auto found = jobs_.find(id);
   return found == jobs_.end() ? std::nullopt : std::optional(found->second.settings);

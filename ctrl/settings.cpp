@@ -14,7 +14,7 @@ namespace flowcon::ctrl {
 namespace {
 
 // The contract with users.
-constexpr std::array<std::string_view, 15> kKnown = {"enable",
+constexpr std::array<std::string_view, 16> kKnown = {"enable",
                                                      "log",
                                                      "metric",
                                                      "goal",
@@ -28,11 +28,13 @@ constexpr std::array<std::string_view, 15> kKnown = {"enable",
                                                      "checkpoint.path",
                                                      "checkpoint.signal",
                                                      "checkpoint.command",
-                                                     "checkpoint.timeout"};
+                                                     "checkpoint.timeout",
+                                                     "checkpoint.confirm"};
 constexpr std::size_t kLongestValue = 1024;
 constexpr std::size_t kLongestPath = 1000;
 
-constexpr double kLongestSave = 86400;  // seconds
+constexpr double kLongestSave = 86400;    // seconds
+constexpr double kLongestConfirm = 3600;  // seconds
 
 bool decides_metric(std::string_view key) {
   return key == "metric" || key == "goal" || key == "pattern" || key == "log";
@@ -71,10 +73,13 @@ Result<void> take_checkpoint(Checkpoint& checkpoint, std::string_view key,
     checkpoint.command = std::move(*words);
   } else {
     const bool has_unit = value.ends_with('s');
-    Result<double> seconds = parse_bounded(value.substr(0, value.size() - (has_unit ? 1 : 0)), 0,
-                                           kLongestSave, "of seconds above 0, at most 86400");
+    const std::string number = value.substr(0, value.size() - (has_unit ? 1 : 0));
+    const Result<double> seconds =
+        key == "checkpoint.confirm"
+            ? parse_bounded(number, 0, kLongestConfirm, "of seconds above 0, at most 3600")
+            : parse_bounded(number, 0, kLongestSave, "of seconds above 0, at most 86400");
     if (!seconds) return seconds.error();
-    checkpoint.timeout = *seconds;
+    (key == "checkpoint.confirm" ? checkpoint.confirm : checkpoint.timeout) = *seconds;
   }
   return {};
 }

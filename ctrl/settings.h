@@ -20,6 +20,7 @@ struct Checkpoint {
   int signal = 0;                    ///< that makes it save and end; 0 = none was said
   std::vector<std::string> command;  ///< run in the container, saves; empty = none was said
   double timeout = 60;               ///< seconds that saving may take
+  double confirm = 30;  ///< seconds until a copy that prints nothing is taken to run on
 };
 
 /// May the job be moved to another host, and how is its state saved?

@@ -285,7 +285,10 @@ class Doorkeeper {
       if (type == "bind") {
         host_mount(mount, source);
       } else if (type == "volume") {
-        if (!is_object_name(source)) refuse("the volume " + quoted(source) + " is not accepted");
+        // Without a name it is one that the engine makes for this container alone.
+        const bool is_named = mount.get_object().contains("Source");
+        if (is_named && !is_object_name(source))
+          refuse("the volume " + quoted(source) + " is not accepted");
       } else if (type != "tmpfs") {
         refuse("a mount of the type " + quoted(type) + " is not accepted");
       }

@@ -288,11 +288,28 @@ class Describer {
       return refuse("the volume " + quoted(name) + " is one of the driver " + quoted(driver) +
                     ": label flowcon.mounts=shared says that the other host has it too");
     }
-    all.push_back(json::object{{"Type", "volume"},
-                               {"Source", name},
-                               {"Target", destination},
-                               {"ReadOnly", !is_true(mount, "RW")}});
-    if (driver == "local") made_.volumes.push_back({name, destination});
+    json::object made{
+        {"Type", "volume"}, {"Target", destination}, {"ReadOnly", !is_true(mount, "RW")}};
+    const bool is_nameless = driver == "local" && is_anonymous(name, destination);
+    if (!is_nameless) made["Source"] = name;
+    all.push_back(std::move(made));
+    if (driver == "local") made_.volumes.push_back({name, destination, is_nameless});
+  }
+
+  // A name that the engine chose and nobody gave. With a name of its own, rm -v would leave it.
+  bool is_anonymous(const std::string& name, const std::string& destination) const {
+    if (name.size() != 64 || name.find_first_not_of("0123456789abcdef") != std::string::npos ||
+        !list_of(host_, "VolumesFrom").empty()) {
+      return false;
+    }
+    for (const json::value& one : list_of(host_, "Binds")) {
+      const json::string* text = one.if_string();
+      if (text != nullptr && text->starts_with(name + ":")) return false;
+    }
+    for (const json::value& one : list_of(host_, "Mounts")) {
+      if (text_of(one, "Target") == destination && !text_of(one, "Source").empty()) return false;
+    }
+    return true;
   }
 
   void bind(const json::value& mount, const std::string& destination, json::array& all) {

@@ -22,6 +22,7 @@ inline constexpr std::size_t kMaxInspectBytes = 4U << 20;
 struct TravellingVolume {
   std::string name;
   std::string destination;
+  bool is_anonymous = false;  ///< its engine chose the name: it is made anew, without one
 };
 
 /// A container as it is to be created elsewhere.

@@ -171,20 +171,66 @@ Async<Result<void>> take_image(Client& engine, ImageInfo image, std::size_t laye
   co_return Result<void>();
 }
 
-Async<Result<void>> remove_image(Client& engine, std::string id) {
+Async<Result<std::string>> call_image(Client& engine, ImageInfo image, std::string name,
+                                      bool is_brought) {
+  if (name.starts_with(kMovedRegistry)) name.erase(0, kMovedRegistry.size());
+  std::string path = path_of(image.id) + "/json";
+  Result<Reply> seen = co_await engine.call("GET", path, "", kCallTime);
+  if (!seen) co_return seen.error();
+  if (seen->status != 200) co_return engine_error(*seen, "looking at the image");
+  const std::vector<std::string> names = names_of(seen->body, name);
+  if (!names.empty()) co_return names.front();
+  if (!is_brought) co_return image.id;
+  std::string called = moved_name(name, image.id, false);
+  Result<ImageInfo> other = co_await image_info(engine, called);
+  if (other && other->id != image.id) called = moved_name(name, image.id, true);
+  const std::size_t colon = called.rfind(':');
+  path = path_of(image.id) + "/tag?repo=" + ctrl::engine::percent_encoded(called.substr(0, colon)) +
+         "&tag=" + ctrl::engine::percent_encoded(called.substr(colon + 1));
+  Result<Reply> tagged = co_await engine.call("POST", path, "", kCallTime);
+  if (!tagged) co_return tagged.error();
+  if (tagged->status != 201) co_return engine_error(*tagged, "naming the image " + image.id);
+  co_return called;
+}
+
+Async<Result<void>> remove_image(Client& engine, std::string id, bool must_be_moved) {
   if (!is_digest(id)) co_return bad_input("removing an image: it has no valid id");
-  const std::string path = path_of(id);
+  const std::string path = path_of(id), doing = "removing the image " + id;
   Result<Reply> seen = co_await engine.call("GET", path + "/json", "", kCallTime);
   if (!seen) co_return seen.error();
   if (seen->status == 404) co_return Result<void>();
-  if (seen->status != 200) co_return engine_error(*seen, "removing the image " + id);
+  if (seen->status != 200) co_return engine_error(*seen, doing);
+  const bool is_moved = is_moved_only(seen->body);
   // By its id the engine would remove it with its only name.
-  if (has_name(seen->body)) co_return Result<void>();
-  Result<Reply> removed = co_await engine.call("DELETE", path + "?noprune=1", "", kCallTime);
+  if (!is_moved && (must_be_moved || has_name(seen->body))) co_return Result<void>();
+  // The engine keeps the last name of an image that is used. Has it several, each is a look's work.
+  std::string last = id;
+  if (is_moved) last = names_of(seen->body, "").back();
+  Result<Reply> removed =
+      co_await engine.call("DELETE", path_of(last) + "?noprune=1", "", kCallTime);
   if (!removed) co_return removed.error();
   const bool is_used = removed->status == 409;
-  if (removed->status == 200 || removed->status == 404 || is_used) co_return Result<void>();
-  co_return engine_error(*removed, "removing the image " + id);
+  if (removed->status != 200 && removed->status != 404 && !is_used) {
+    co_return engine_error(*removed, doing);
+  }
+  co_return Result<void>();
+}
+
+Async<Result<void>> remove_moved_images(Client& engine, std::set<std::string> kept) {
+  Result<Reply> reply = co_await engine.call("GET", "/images/json", "", kCallTime);
+  if (!reply) co_return reply.error();
+  if (reply->status != 200) co_return engine_error(*reply, "listing images");
+  const Result<boost::json::value> parsed = parse_json(reply->body);
+  const auto* list = parsed ? parsed->if_array() : nullptr;
+  if (list == nullptr) co_return bad_input("listing images: not a JSON list");
+  for (const auto& entry : *list) {
+    const std::string id = text_of(entry, "Id");
+    const std::vector<std::string> names = names_of(render_json(entry), "");
+    if (names.empty() || !names.front().starts_with(kMovedRegistry) || kept.contains(id)) continue;
+    Result<void> removed = co_await remove_image(engine, id, true);
+    if (!removed) co_return removed.error();
+  }
+  co_return Result<void>();
 }
 
 }  // namespace flowcon::cluster::migration

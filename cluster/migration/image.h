@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // An image from one engine to another, by its digest, without the layers that are there already.
 // Names and tags do not travel: a peer can neither set one nor bring another image than promised.
+// What it brought is called something under kMovedRegistry, which no user can mean by accident.
 // For engines that keep images in their own store; those with containerd's have other ids.
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,9 +46,24 @@ ctrl::Async<Result<void>> take_image(ctrl::engine::Client& engine, ImageInfo ima
                                      std::size_t layers_there, ctrl::Pull body,
                                      std::uint64_t max_bytes);
 
-/// For undoing take_image(): removes an image that has no name and that no container uses. One that
-/// has, or is not there, is left and is no error.
+/// What to call an image of this engine that its user calls `name` there: that name if it means
+/// this image, else another of its names, else its id. One that was `brought` gets a name first,
+/// under kMovedRegistry.
+/// Errors: ENOENT no such image; the engine's.
+ctrl::Async<Result<std::string>> call_image(ctrl::engine::Client& engine, ImageInfo image,
+                                            std::string name, bool is_brought);
+
+/// For undoing take_image(): removes an image that has no name, or only those of call_image(), and
+/// that no container uses. One that has another, or is not there, is left and is no error.
+/// `must_be_moved`: one without any name is somebody's own, and is left too.
 /// Errors: the engine's.
-ctrl::Async<Result<void>> remove_image(ctrl::engine::Client& engine, std::string id);
+ctrl::Async<Result<void>> remove_image(ctrl::engine::Client& engine, std::string id,
+                                       bool must_be_moved = false);
+
+/// Removes all images that have only names of call_image(), that no container uses, and that are
+/// not in `kept` (ids).
+/// Errors: the engine's.
+ctrl::Async<Result<void>> remove_moved_images(ctrl::engine::Client& engine,
+                                              std::set<std::string> kept);
 
 }  // namespace flowcon::cluster::migration

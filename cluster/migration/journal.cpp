@@ -28,6 +28,9 @@ class Rules {
     return facts_.word == Word::step && facts_.peer == step;
   }
   [[nodiscard]] bool peer_undoes() const { return peer_is(Step::undo) || peer_is(Step::undone); }
+  [[nodiscard]] bool has_ended() const {
+    return facts_.has_ended && (facts_.copy == Copy::finished || facts_.copy == Copy::failed);
+  }
   // Only ever true of a target after its source has handed over.
   [[nodiscard]] bool peer_may_run() const { return peer_is(Step::start) || peer_is(Step::confirm); }
 
@@ -76,6 +79,11 @@ std::string Rules::source_obstacle() const {
 }
 
 Effect Rules::source_save() const {
+  if (has_ended()) {
+    // While the entry still says `save`: `undo` without has_saved leaves the container as it is.
+    if (!facts_.has_own_policy) return stay(Act::arm, "it ended by itself");
+    return {Act::wait, Step::undo, false, false, "it ended by itself before it was moved"};
+  }
   if (const std::string why = source_obstacle(); !why.empty()) return undo(why);
   switch (facts_.copy) {
     case Copy::unknown:
@@ -125,7 +133,7 @@ Effect Rules::source_undo() const {
   if (facts_.copy == Copy::unknown) return stay(Act::wait, "the engine does not answer");
   if (entry_.has_saved && peer_is(Step::done)) return go(Step::remove);  // kept there
   if (entry_.has_saved && facts_.copy != Copy::absent) {
-    if (facts_.copy != Copy::running) {
+    if (facts_.copy != Copy::running && !has_ended()) {
       // Only after a loss of the journal's last entries: it hears `undo` and removes its copy.
       if (peer_may_run()) return stay(Act::report, "the target may still run it");
       return stay(Act::start, "it goes on here");
@@ -199,6 +207,8 @@ Effect Rules::target_start() const {
     case Copy::unknown:
       return stay(Act::wait, "the engine does not answer");
     case Copy::running:
+      if (!facts_.is_proven) return stay(Act::report, "it has yet to show that it runs on");
+      return go(Step::confirm);
     case Copy::finished:
       return go(Step::confirm);
     case Copy::created:
@@ -212,7 +222,7 @@ Effect Rules::target_start() const {
       if (facts_.is_kept) return go(Step::confirm);
       break;
   }
-  return undo("it ended with an error as soon as it was started");
+  return undo("it ended with an error before it had shown that it runs on");
 }
 
 Effect Rules::target_confirm() const {

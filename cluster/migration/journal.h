@@ -121,6 +121,11 @@ struct Facts {
   bool is_quiet = true;
   bool is_saved = false;     ///< source: the save succeeded and ended with the container stopped
   bool is_received = false;  ///< target: all data in place, sizes and sums checked
+  /// Source: the job ended by itself, not by what it was asked, and no policy starts it again.
+  bool has_ended = false;
+  /// Target: the copy has shown that it runs on: it printed something new, or was given time
+  /// enough to fail. Until then only the source's container is sure to run.
+  bool is_proven = true;
   Word word = Word::none;
   Step peer = Step::reserve;  ///< with Word::step: where the peer said it is, at any time
   /// Why to give up, in words; empty: do not. Time ran out, a transfer broke, a disk is full, the

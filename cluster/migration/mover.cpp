@@ -24,7 +24,6 @@ using ctrl::Async;
 constexpr double kOrphanTime = 30;  // seconds in which an engine ends what a lost process asked
 constexpr double kFirstRest = 0.2;  // seconds
 constexpr double kLongestRest = 3;  // seconds; news wake it
-constexpr double kProof = 1;        // seconds that a copy has to run to be believed
 constexpr double kAskTime = 60;     // the same on the source, while the job still runs
 constexpr double kSendTime = 15;    // and while it is stopped
 constexpr std::size_t kKept = 200;  // ended moves that are shown
@@ -118,10 +117,12 @@ Async<void> Movers::start() {
                     printable(move->entry.name, 80) + " goes on at step " + name(move->entry.step));
     launch(std::move(move));
   }
+  ctrl::spawn(host_.io(), "images of moves", sweep_images());
 }
 
 void Movers::end() {
   is_ended_ = true;
+  sweep_timer_.cancel();
   for (const auto& [id, move] : moves_) move->timer.cancel();
 }
 
@@ -232,6 +233,7 @@ void Movers::close(const MovePtr& move) {
   past_.insert(past_.begin(), std::move(past));
   if (past_.size() > kKept) past_.resize(kKept);
   moves_.erase(move->entry.id);
+  sweep_timer_.cancel();  // which sweeps
   network_.tell();
 }
 
@@ -284,15 +286,10 @@ Async<Result<Seen>> Movers::look(MovePtr move) {
 Async<Facts> Movers::gather(MovePtr move) {
   Facts facts;
   Result<Seen> seen = co_await look(move);
-  const bool proves =
-      seen && !move->is_source() && move->entry.step == Step::start && seen->copy == Copy::running;
-  if (proves) {
-    if (!move->running_since) move->running_since = steady_now();
-    const double left = *move->running_since + kProof - steady_now();
-    if (left > 0) {
-      co_await ctrl::pause(left);
-      seen = co_await look(move);
-    }
+  const bool is_tried = seen && !move->is_source() && move->entry.step == Step::start;
+  if (is_tried) {
+    Seen copy = *seen;
+    facts.is_proven = co_await has_proven(move, std::move(copy));
   }
   if (!seen) {
     complain(*move, seen.error());
@@ -306,13 +303,19 @@ Async<Facts> Movers::gather(MovePtr move) {
         restarts_after(move->plan.restart_policy, seen->exit_code)) {
       facts.copy = Copy::stopped;
     }
+    if (is_tried && facts.copy == Copy::finished && seen->exit_code != 0 &&
+        seen->lived < move->plan.confirm) {
+      facts.copy = Copy::failed;
+    }
+    facts.has_ended = ended_by_itself(*move, *seen);
     const bool is_clearing =
         move->entry.step == Step::remove || (!move->is_source() && move->entry.step == Step::undo);
     // Gone with all that belonged to it, or there is still something to remove.
     if (is_clearing && facts.copy == Copy::absent && !move->is_cleared) facts.copy = Copy::created;
     if (facts.copy == Copy::running && !move->running_since) move->running_since = steady_now();
     if (facts.copy == Copy::failed) {
-      move->trouble = "it ended with status " + std::to_string(seen->exit_code) + " at once" +
+      move->trouble = "it ended with status " + std::to_string(seen->exit_code) + " " +
+                      render_number(seen->lived) + " s after its start" +
                       (seen->error.empty() ? "" : ": " + printable(seen->error, 200));
     }
   }

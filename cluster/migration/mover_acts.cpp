@@ -272,7 +272,17 @@ Async<bool> Movers::prepare(MovePtr move) {
   move->needs_image = false;
   std::string name = move->entry.name, id = move->entry.id;
   Plan plan = move->plan;
-  Result<std::string> made = co_await engine_.make(std::move(name), std::move(plan), std::move(id));
+  ImageInfo info = plan.image;
+  std::string called = plan.image_name;
+  Result<std::string> shown =
+      co_await call_image(client_, std::move(info), std::move(called), plan.has_brought_image);
+  if (!shown) {
+    complain(*move, shown.error());
+    shown = plan.image.id;  // it has no name then
+  }
+  std::string as = *shown;
+  Result<std::string> made =
+      co_await engine_.make(std::move(name), std::move(plan), std::move(id), std::move(as));
   if (!made) {
     if (is_timeout(made.error())) move->quiet_from = steady_now() + kOrphanTime;
     move->give_up = made.error().message();
@@ -287,6 +297,7 @@ Async<bool> Movers::prepare(MovePtr move) {
 
 Async<bool> Movers::save_job(MovePtr move) {
   if (!move->stopped_at) move->stopped_at = steady_now();
+  move->was_asked = true;
   host_.apply_limits();
   Result<void> saved;
   if (move->entry.method == Method::app) {
@@ -298,6 +309,7 @@ Async<bool> Movers::save_job(MovePtr move) {
   if (saved) {
     move->is_saved = true;
   } else {
+    co_await note_end(move);
     // One that saves by itself may take longer than this, and says so.
     if (is_timeout(saved.error())) {
       move->quiet_from = std::max(move->quiet_from, steady_now() + kOrphanTime);
@@ -308,6 +320,14 @@ Async<bool> Movers::save_job(MovePtr move) {
   // Saving may take long; how long the other side is silent counts from here.
   move->heard = steady_now();
   co_return true;
+}
+
+// A job that was not told to end and has ended, ended by itself.
+Async<void> Movers::note_end(MovePtr move) {
+  if (move->was_told_to_end) co_return;
+  std::string id = move->entry.container;
+  const Result<Seen> seen = co_await engine_.look(std::move(id));
+  move->has_ended = seen && (seen->copy == Copy::finished || seen->copy == Copy::failed);
 }
 
 Async<Result<void>> Movers::save_by_application(MovePtr move) {
@@ -323,14 +343,23 @@ Async<Result<void>> Movers::save_by_application(MovePtr move) {
   if (*status != 0) {
     co_return bad_input("its checkpoint command failed with status " + std::to_string(*status));
   }
+  co_await note_end(move);
+  if (move->has_ended) co_return bad_input("it ended by itself while its checkpoint command ran");
+  move->was_told_to_end = true;
   std::string again = move->entry.container;
-  co_return co_await engine_.stop(std::move(again));
+  const Result<void> stopped = co_await engine_.stop(std::move(again));
+  if (!stopped) co_return stopped;
+  co_return co_await believe_saved(move, std::nullopt);
 }
 
 // The job saves when it gets the signal, and ends with status 0.
 Async<Result<void>> Movers::save_by_signal(MovePtr move, int signal) {
   std::string id = move->entry.container;
+  timespec asked{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &asked);  // the clock of file times
   Result<void> sent = co_await engine_.kill(std::move(id), signal);
+  if (!sent && !is_timeout(sent.error())) co_return sent;
+  move->was_told_to_end = true;
   if (!sent) co_return sent;
   const double timeout = move->plan.checkpoint.timeout;
   const double until = steady_now() + timeout;
@@ -339,7 +368,7 @@ Async<Result<void>> Movers::save_by_signal(MovePtr move, int signal) {
     const Result<Seen> seen = co_await engine_.look(std::move(again));
     if (!seen) co_return seen.error();
     if (seen->copy != Copy::running) {
-      if (seen->exit_code == 0) co_return Result<void>();
+      if (seen->exit_code == 0) co_return co_await believe_saved(move, asked);
       const std::string how = seen->exit_code == 128 + signal
                                   ? "it was ended by " + ctrl::signal_name(signal) +
                                         " and has not saved: it has no handler for that signal"
@@ -390,6 +419,7 @@ Async<bool> Movers::start_copy(MovePtr move) {
     started = co_await engine_.start(container, "");
   }
   if (started) {
+    move->shown_at.reset();
     move->running_since = steady_now();
     co_return true;
   }
@@ -432,11 +462,12 @@ Async<bool> Movers::remove_copy(MovePtr move) {
   }
   if (!move->is_source()) {
     if (!container.empty()) (void)co_await lives_.forget_life(container);
-    if (move->plan.has_brought_image) {
-      std::string image = move->plan.image.id;
-      Result<void> removed = co_await remove_image(client_, std::move(image));
-      if (!removed) complain(*move, removed.error());
-    }
+  }
+  // Of the source only one that an earlier move has brought.
+  if (move->is_source() || move->plan.has_brought_image) {
+    std::string image = move->plan.image.id;
+    Result<void> removed = co_await remove_image(client_, std::move(image), move->is_source());
+    if (!removed) complain(*move, removed.error());
   }
   // Nothing can be written any more into what is gone.
   move->taking.clear();

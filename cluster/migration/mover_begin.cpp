@@ -15,7 +15,9 @@
 #include "base/text.h"
 #include "cluster/migration/entry_json.h"
 #include "cluster/migration/json_parts.h"
+#include "cluster/migration/left_behind.h"
 #include "cluster/migration/mover_labels.h"
+#include "cluster/migration/mover_processes.h"
 #include "cluster/migration/mover_state.h"
 #include "cluster/policy/speculate.h"
 
@@ -26,28 +28,8 @@ namespace json = boost::json;
 namespace files = std::filesystem;
 using ctrl::Async;
 
-constexpr double kAnswerTime = 20;              // seconds for one answer of a peer
-constexpr double kDiskTime = 5;                 // and for one of a file system
-constexpr std::size_t kMostMeasured = 500'000;  // files that are looked at for an estimate
-
-// Bytes of the files below `folders`, as far as they were looked at.
-std::uint64_t measure(const std::vector<std::string>& folders) {
-  std::uint64_t bytes = 0;
-  std::size_t seen = 0;
-  for (const std::string& folder : folders) {
-    std::error_code code;
-    const auto options = files::directory_options::skip_permission_denied;
-    for (auto at = files::recursive_directory_iterator(folder, options, code);
-         !code && at != files::recursive_directory_iterator(); at.increment(code)) {
-      struct stat status {};
-      if (++seen > kMostMeasured) return bytes;
-      if (::lstat(at->path().c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
-        bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
-      }
-    }
-  }
-  return bytes;
-}
+constexpr double kAnswerTime = 20;  // seconds for one answer of a peer
+constexpr double kDiskTime = 5;     // and for one of a file system
 
 // A line "NAME:\tVALUE" of /proc/PID/status.
 std::string status_of(std::int64_t pid, const std::string& wanted) {
@@ -67,6 +49,28 @@ bool has_signal(const std::string& mask, int signal) {
 bool is_shell(const std::string& name) {
   constexpr std::array<const char*, 5> kShells{"sh", "bash", "dash", "ash", "zsh"};
   return std::find(kShells.begin(), kShells.end(), name) != kShells.end();
+}
+
+// Those that stand for process 1 and hand signals on. While they wait for one the kernel shows it
+// as neither handled nor blocked.
+bool is_init(const std::string& name) {
+  constexpr std::array<const char*, 5> kInits{"docker-init", "tini", "tini-static", "dumb-init",
+                                              "catatonit"};
+  return std::find(kInits.begin(), kInits.end(), name) != kInits.end();
+}
+
+// Of the one child that `init` hands its signals on to.
+std::string why_child_deaf(std::int64_t init, int signal) {
+  const std::vector<pid_t> children = children_of(static_cast<pid_t>(init));
+  // dumb-init hands them on to all of its session.
+  if (children.size() != 1 || status_of(init, "Name") == "dumb-init") return "";
+  const std::int64_t child = children.front();
+  const std::string process = status_of(child, "Name");
+  const bool hears = has_signal(status_of(child, "SigCgt"), signal) ||
+                     has_signal(status_of(child, "SigBlk"), signal);
+  if (!is_shell(process) || hears) return "";
+  return "its process (" + printable(process, 40) +
+         ") is a shell, which hands no signal on: start the job by exec";
 }
 
 bool lies_in_mount(const json::value& body, const std::string& path) {
@@ -96,19 +100,20 @@ bool has_log(const json::value& body) {
 std::string why_deaf(std::int64_t pid, int signal) {
   const std::string process = status_of(pid, "Name");
   if (process.empty()) return "";
+  if (is_init(process)) return why_child_deaf(pid, signal);
   const std::string shown = "its first process (" + printable(process, 40) + ")";
   // The kernel drops what the first process of a container has no handler for.
   const std::string ids = status_of(pid, "NSpid");
   const bool is_first = ids.ends_with("\t1");
   const bool hears =
       has_signal(status_of(pid, "SigCgt"), signal) || has_signal(status_of(pid, "SigBlk"), signal);
+  // A shell's job would end with the shell, saved or not, whoever is process 1.
+  if (is_shell(process) && !hears) {
+    return shown + " is a shell, which hands no signal on: start the job by exec";
+  }
   if (is_first && !hears) {
     return shown + " does not handle " + ctrl::signal_name(signal) +
-           ", and no other process gets it: start the job by exec, or with docker run --init";
-  }
-  if (is_shell(process) && !hears) {
-    return shown + " is a shell, which hands no signal on: start the job by exec, or with " +
-           "docker run --init";
+           ", and no other process gets it: have the job handle it, or start it by exec";
   }
   return "";
 }
@@ -256,6 +261,11 @@ Async<Result<Movers::Proposal>> Movers::propose(MoveOrder order) {
   plan.image_name = described->image_name;
   plan.cause = order.cause;
   plan.checkpoint = settings.checkpoint;
+  plan.confirm = std::max(1.0, settings.checkpoint.confirm);
+  plan.awaits_value = host_.last_value_at(seen->id).has_value();
+  made.notes.push_back("the container here is kept until its copy has printed " +
+                       std::string(plan.awaits_value ? "a value" : "a line") + ", or has run for " +
+                       render_number(plan.confirm) + " s (flowcon.checkpoint.confirm)");
   if (made.method == Method::criu) {
     const std::vector<std::string> more = criu_obstacles(plan.body);
     against.insert(against.end(), more.begin(), more.end());
@@ -289,15 +299,49 @@ Async<Result<Movers::Proposal>> Movers::propose(MoveOrder order) {
   if (!place) co_return place.error();
   std::vector<std::string> folders;
   for (const VolumePlace& volume : place->volumes) folders.push_back(volume.folder);
+  const std::size_t volume_count = folders.size();
   if (!place->upper.empty()) folders.push_back(place->upper);
   if (made.method == Method::criu && place->upper.empty()) {
     against.emplace_back("CRIU: its engine does not store it by overlay2");
   }
-  auto look = [folders]() -> Async<std::uint64_t> { co_return measure(folders); };
-  auto measured =
+  const std::uint64_t most = PartLimits().entries;
+  auto look = [folders, most]() -> Async<Measured> { co_return measure(folders, most); };
+  auto looked =
       boost::asio::co_spawn(disk_.get_executor(), std::move(look), boost::asio::use_awaitable);
-  plan.bytes = co_await std::move(measured);
+  const Measured measured = co_await std::move(looked);
+  plan.bytes = measured.bytes;
+  for (std::size_t i = 0; i < volume_count; ++i) {
+    if (measured.entries[i] < most) continue;
+    against.push_back("the volume '" + printable(place->volumes[i].name, 80) +
+                      "' has more files than may travel, " + std::to_string(most) +
+                      ": pack them into one");
+  }
+  if (made.method == Method::app) {
+    std::string container = seen->id, upper = place->upper;
+    json::object body = plan.body;
+    const Result<LeftBehind> left =
+        co_await left_behind(std::move(container), std::move(upper), std::move(body));
+    if (!left) co_return left.error();
+    weigh_left_behind(made, *left);
+  }
   co_return made;
+}
+
+// Files of the writable layer: without a word from the job's owner they may be what it has learnt.
+void Movers::weigh_left_behind(Proposal& made, const LeftBehind& left) {
+  const std::string& path = made.plan.checkpoint.path;
+  std::vector<std::string> files = left.files;
+  std::erase_if(files, [&](const std::string& one) { return is_within(one, path); });
+  if (!files.empty() && path.empty()) {
+    made.obstacles.push_back(
+        "it has written files that would not travel: " + some_of(files) +
+        "; save to a volume, and say by the label flowcon.checkpoint.path where it saves to");
+  } else if (!files.empty()) {
+    made.notes.push_back("left behind: what it wrote to " + some_of(files));
+  }
+  if (!left.passing.empty()) {
+    made.notes.push_back("left behind, of temporary files: " + some_of(left.passing));
+  }
 }
 
 // What the target has against it.

@@ -18,6 +18,8 @@
 #include "base/text.h"
 #include "cluster/migration/bounds.h"
 #include "cluster/migration/json_parts.h"
+#include "cluster/migration/left_behind.h"
+#include "cluster/migration/mover_processes.h"
 #include "ctrl/pause.h"
 
 namespace flowcon::cluster::migration {
@@ -58,6 +60,19 @@ double life_of(const json::value& state) {
     return rest == nullptr ? 0 : static_cast<double>(::timegm(&moment));
   };
   return seconds(text_of(state, "FinishedAt")) - seconds(text_of(state, "StartedAt"));
+}
+
+// "2026-11-21T10:00:00.25Z" as "1795255200.25"; empty where it is no time, or the engine's for
+// none.
+std::string since_epoch(const std::string& text) {
+  std::tm moment{};
+  const char* rest = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &moment);
+  if (rest == nullptr || ::timegm(&moment) <= 0) return "";
+  const std::string_view fraction = std::string_view(rest).substr(0, 10);
+  const std::size_t end = fraction.find_first_not_of("0123456789", 1);
+  const bool has_fraction = fraction.starts_with('.') && end != 1;
+  return std::to_string(::timegm(&moment)) +
+         (has_fraction ? std::string(fraction.substr(0, end)) : "");
 }
 
 // 137 and 143: killed by its engine's stop or a person; 255: its engine or host died.
@@ -144,6 +159,8 @@ Result<Seen> parse_seen(std::string text) {
   seen.is_paused = is_true(state, "Paused");
   seen.was_killed_for_memory = is_true(state, "OOMKilled");
   seen.error = text_of(state, "Error");
+  seen.lived = std::max(0.0, life_of(state));
+  seen.started = since_epoch(text_of(state, "StartedAt"));
   seen.restart_policy = object_of(member(*parsed, "HostConfig"), "RestartPolicy");
   for (const auto& [key, value] : object_of(member(*parsed, "Config"), "Labels")) {
     if (value.is_string()) seen.labels[std::string(key)] = std::string(value.get_string());
@@ -236,6 +253,7 @@ Async<Result<Volumes>> EngineSide::look_at_volumes(Description description) {
                                   printable(who.starts_with('/') ? who.substr(1) : who, 80) +
                                   " too");
     }
+    if (one.is_anonymous) continue;
     PlannedVolume planned{one.name, object_of(*volume, "Labels")};
     planned.labels.erase(kMoveLabel);
     volumes.planned.push_back(std::move(planned));
@@ -320,7 +338,8 @@ Async<Result<std::string>> EngineSide::why_no_criu() {
 
 // -------------------------------------------------------------------------------- doing
 
-Async<Result<std::string>> EngineSide::make(std::string name, Plan plan, std::string id) {
+Async<Result<std::string>> EngineSide::make(std::string name, Plan plan, std::string id,
+                                            std::string image) {
   const Result<Seen> made = co_await look_made(id);
   if (!made) co_return made.error();
   if (made->copy != Copy::absent) co_return made->id;
@@ -342,14 +361,24 @@ Async<Result<std::string>> EngineSide::make(std::string name, Plan plan, std::st
     }
   }
   std::string method = "POST", path = "/containers/create?name=" + percent_encoded(name);
-  std::string body = create_body(plan, id);
+  std::string body = create_body(plan, id, image);
   Result<Reply> reply =
       co_await client_.call(std::move(method), std::move(path), std::move(body), kStarting);
   if (!reply) co_return wrap(reply.error(), "making the copy");
   if (reply->status != 201) co_return engine_error(*reply, "making the copy");
   const Result<json::value> answer = parse_json(reply->body);
-  if (!answer || text_of(*answer, "Id").size() != 64) co_return bad_input("the copy has no id");
-  co_return text_of(*answer, "Id");
+  std::string container = answer ? text_of(*answer, "Id") : "";
+  if (container.size() != 64) co_return bad_input("the copy has no id");
+  if (image == plan.image.id) co_return container;
+  // A name may mean another image since it was looked at.
+  std::string again = container;
+  const Result<Seen> copy = co_await look(std::move(again));
+  if (!copy) co_return copy.error();
+  const Result<json::value> inspect = parse_json(copy->inspect);
+  if (inspect && text_of(*inspect, "Image") == plan.image.id) co_return container;
+  const Result<void> removed = co_await remove(std::move(container));
+  if (!removed) co_return removed.error();
+  co_return bad_input("the name of its image has changed meanwhile");
 }
 
 Async<Result<void>> EngineSide::set_policy(std::string container, json::object policy) {
@@ -383,6 +412,28 @@ Async<Result<void>> EngineSide::kill(std::string container, int signal) {
                             std::move(doing));
 }
 
+Async<bool> EngineSide::has_printed(Seen seen) {
+  if (seen.started.empty()) co_return false;
+  std::string method = "GET", body;
+  std::string path = path_of(seen.id, "/logs?stdout=1&stderr=1&tail=1&since=" + seen.started);
+  const Result<Reply> reply =
+      co_await client_.call(std::move(method), std::move(path), std::move(body), kQuick);
+  co_return reply && reply->status == 200 && !reply->body.empty();
+}
+
+Async<Result<std::string>> EngineSide::changes(std::string container) {
+  std::string path = path_of(container, "/changes"), text;
+  Result<ctrl::Pull> list = co_await client_.download(std::move(path), kStarting);
+  if (!list) co_return wrap(list.error(), "looking what it has written");
+  while (text.size() <= kMaxChangesBytes) {
+    const Result<std::string> piece = co_await (*list)();
+    if (!piece) co_return wrap(piece.error(), "looking what it has written");
+    if (piece->empty()) break;
+    text += *piece;
+  }
+  co_return text;
+}
+
 Async<Result<std::int64_t>> EngineSide::execute(std::string container,
                                                 std::vector<std::string> words, double seconds) {
   json::array command;
@@ -410,6 +461,7 @@ Async<Result<std::int64_t>> EngineSide::execute(std::string container,
       co_return member(*state, "ExitCode").get_int64();
     }
     if (waited >= seconds) {
+      end_processes(integer_of(*state, "Pid"), container);
       co_return errno_error(
           ETIMEDOUT, "its checkpoint command took longer than " + render_number(seconds) + " s");
     }
@@ -434,7 +486,7 @@ Async<Result<void>> EngineSide::remove_checkpoint(std::string container, std::st
 }
 
 Async<Result<void>> EngineSide::remove(std::string container) {
-  std::string method = "DELETE", path = path_of(container, "?force=1"), body;
+  std::string method = "DELETE", path = path_of(container, "?force=1&v=1"), body;
   Result<Reply> reply =
       co_await client_.call(std::move(method), std::move(path), std::move(body), kStarting);
   if (!reply) co_return wrap(reply.error(), "removing it");

@@ -27,7 +27,9 @@ struct Seen {
   std::int64_t exit_code = 0;
   bool is_paused = false;
   bool was_killed_for_memory = false;
-  std::string error;  ///< the engine's, of the last start
+  double lived = 0;     ///< seconds, of one that has ended
+  std::string started;  ///< seconds since the epoch with their fraction; empty: it never was
+  std::string error;    ///< the engine's, of the last start
   boost::json::object restart_policy;
   std::map<std::string, std::string> labels;
   std::string inspect;  ///< the whole answer
@@ -82,20 +84,25 @@ class EngineSide {
   /// Errors: it does not answer.
   ctrl::Async<Result<std::string>> why_no_criu();
 
-  /// Makes the volumes and the container; its id.
-  ctrl::Async<Result<std::string>> make(std::string name, Plan plan, std::string id);
+  /// Makes the volumes and the container; its id. `image`: what the plan's is called here.
+  ctrl::Async<Result<std::string>> make(std::string name, Plan plan, std::string id,
+                                        std::string image);
   ctrl::Async<Result<void>> set_policy(std::string container, boost::json::object policy);
   /// `checkpoint` "" = from its beginning.
   ctrl::Async<Result<void>> start(std::string container, std::string checkpoint);
   ctrl::Async<Result<void>> stop(std::string container);
   ctrl::Async<Result<void>> kill(std::string container, int signal);
-  /// Runs `words` in the container; its exit status.
+  /// Has it printed anything since it was started? Not where its log cannot be read.
+  ctrl::Async<bool> has_printed(Seen seen);
+  /// GET /containers/ID/changes, no more than kMaxChangesBytes and a piece of it.
+  ctrl::Async<Result<std::string>> changes(std::string container);
+  /// Runs `words` in the container; its exit status. When it takes longer it is ended.
   ctrl::Async<Result<std::int64_t>> execute(std::string container, std::vector<std::string> words,
                                             double seconds);
   ctrl::Async<Result<void>> make_checkpoint(std::string container, std::string checkpoint,
                                             double seconds);
   ctrl::Async<Result<void>> remove_checkpoint(std::string container, std::string checkpoint);
-  /// The container, running or not; none is fine.
+  /// The container, running or not, with the volumes that have no name of a user's; none is fine.
   ctrl::Async<Result<void>> remove(std::string container);
   /// A volume that nobody uses any more; one that is used stays.
   ctrl::Async<Result<void>> remove_volume(std::string name);

@@ -20,6 +20,7 @@ constexpr std::array<const char*, 5> kKinds{"volume", "path", "layer", "checkpoi
 constexpr std::size_t kMostLayers = 512;
 constexpr std::size_t kMostVolumes = 64;
 constexpr std::size_t kMostLabels = 256;
+constexpr double kLongestConfirm = 3600;  // seconds
 
 Error wrong(const std::string& name) {
   return bad_input("a move's plan has no valid member " + name);
@@ -131,7 +132,9 @@ class Reader {
     for (const json::value& mount : list_of(member(body, "HostConfig"), "Mounts")) {
       if (text_of(mount, "Type") != "volume") continue;
       const std::string name = text_of(mount, "Source");
-      if (!names_.contains(name)) {
+      // Without a name the engine makes one of its own for it, which goes with its container.
+      const bool is_anonymous = !mount.get_object().contains("Source");
+      if (!is_anonymous && !names_.contains(name)) {
         return bad_input("the volume '" + printable(name, 80) + "' does not travel with it");
       }
       targets.insert(text_of(mount, "Target"));
@@ -149,6 +152,11 @@ class Reader {
          {Cause::person, Cause::speculate, Cause::rebalance, Cause::balance, Cause::drain}) {
       if (cause == cluster::name(one)) plan_.cause = one;
     }
+    const json::value& confirm = member(value_, "confirm");
+    if (confirm.is_number()) {
+      plan_.confirm = std::clamp(confirm.to_number<double>(), 1.0, kLongestConfirm);
+    }
+    plan_.awaits_value = is_true(value_, "awaits_value");
     plan_.has_brought_image = is_true(value_, "has_brought_image");
     const json::value& checkpoint = member(value_, "checkpoint");
     plan_.checkpoint.path = text_of(checkpoint, "path");
@@ -202,6 +210,8 @@ json::object to_json(const Plan& plan) {
           {"parts", std::move(parts)},
           {"bytes", plan.bytes},
           {"cause", cluster::name(plan.cause)},
+          {"confirm", plan.confirm},
+          {"awaits_value", plan.awaits_value},
           {"has_brought_image", plan.has_brought_image},
           {"checkpoint", json::object{{"path", plan.checkpoint.path},
                                       {"signal", plan.checkpoint.signal},
@@ -225,8 +235,9 @@ std::vector<std::string> refusals(const Plan& plan, const AcceptPolicy& policy) 
   return reasons;
 }
 
-std::string create_body(const Plan& plan, const std::string& id) {
+std::string create_body(const Plan& plan, const std::string& id, const std::string& image) {
   json::object body = plan.body;
+  body["Image"] = image;
   json::object labels = object_of(body, "Labels");
   labels[kMoveLabel] = id;
   body["Labels"] = std::move(labels);

@@ -42,6 +42,10 @@ struct Plan {
   std::vector<Part> parts;
   std::uint64_t bytes = 0;  ///< of what travels beside the image, before it is packed; an estimate
   Cause cause = Cause::person;
+  /// How long a copy may print nothing until it is taken to run on, in seconds; and does only a
+  /// value, not any line, show it before?
+  double confirm = 30;
+  bool awaits_value = false;
   ctrl::Checkpoint checkpoint;     ///< source only
   bool has_brought_image = false;  ///< target only: the image came with this move
 };
@@ -59,8 +63,9 @@ struct Plan {
 /// What parse_plan() reads back as the same.
 [[nodiscard]] boost::json::object to_json(const Plan& plan);
 
-/// The body of POST /containers/create for the copy of the move `id`.
-[[nodiscard]] std::string create_body(const Plan& plan, const std::string& id);
+/// The body of POST /containers/create for the copy of the move `id`; `image` names the plan's.
+[[nodiscard]] std::string create_body(const Plan& plan, const std::string& id,
+                                      const std::string& image);
 
 /// Does it bring processes that CRIU froze? Before the move begins the layer alone says so.
 [[nodiscard]] bool needs_criu(const Plan& plan);

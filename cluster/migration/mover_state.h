@@ -8,6 +8,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <ctime>
 #include <map>
 #include <memory>
 #include <optional>
@@ -74,7 +75,11 @@ struct Move {
   bool needs_image = false;             ///< source: the target asks for it
   std::size_t layers_there = 0;         ///< how many of its layers need not travel
   std::optional<double> running_since;  ///< steady; when the copy was first seen to run
+  std::optional<double> shown_at;       ///< steady; target: something new of it was seen
   std::optional<double> stopped_at;     ///< steady; when the source asked the job to save
+  bool was_asked = false;               ///< source: to save, by this process
+  bool was_told_to_end = false;         ///< source: by a signal, or its engine
+  bool has_ended = false;               ///< source: by itself, when it was asked to save
   std::optional<Metered> passing;       ///< the part that is on its way
   std::optional<double> sending_since;  ///< steady
 
@@ -146,6 +151,7 @@ class Movers : public Mover {
   ctrl::Async<bool> report(MovePtr move);
   ctrl::Async<bool> prepare(MovePtr move);
   ctrl::Async<bool> save_job(MovePtr move);
+  ctrl::Async<void> note_end(MovePtr move);
   ctrl::Async<Result<void>> save_by_application(MovePtr move);
   ctrl::Async<Result<void>> save_by_signal(MovePtr move, int signal);
   ctrl::Async<bool> send(MovePtr move);
@@ -156,6 +162,19 @@ class Movers : public Mover {
   ctrl::Async<bool> remove_copy(MovePtr move);
   ctrl::Async<bool> took(MovePtr move, Result<void> result);
 
+  // mover_saved.cpp
+  /// Files of the writable layer that would not travel: that count, and that may be lost.
+  struct LeftBehind {
+    std::vector<std::string> files;
+    std::vector<std::string> passing;
+  };
+  ctrl::Async<Result<LeftBehind>> left_behind(std::string container, std::string upper,
+                                              boost::json::object body);
+  ctrl::Async<Result<void>> believe_saved(MovePtr move, std::optional<timespec> asked);
+  ctrl::Async<bool> has_proven(MovePtr move, Seen seen);
+  [[nodiscard]] bool ended_by_itself(const Move& move, const Seen& seen) const;
+  ctrl::Async<void> sweep_images();
+
   // mover_begin.cpp
   struct Proposal {
     std::string container;  ///< full id
@@ -165,6 +184,7 @@ class Movers : public Mover {
     std::vector<std::string> obstacles;
     std::vector<std::string> notes;  ///< what will be another there
   };
+  static void weigh_left_behind(Proposal& made, const LeftBehind& left);
   /// What is against it here.
   ctrl::Async<Result<Proposal>> propose(MoveOrder order);
   /// Here and on the target. Changes nothing.
@@ -206,6 +226,7 @@ class Movers : public Mover {
   EngineSide engine_;
   boost::asio::thread_pool disk_{1};              ///< waits for the disk
   std::map<std::string, MovePtr> moves_;          ///< open ones, by id
+  boost::asio::steady_timer sweep_timer_{host_.io()};
   ctrl::HelperThreads helpers_{4};                ///< ask file systems
   std::map<std::string, std::string> reserving_;  ///< ids that are being looked at, and whose
   std::multiset<std::string> planning_;           ///< peers whose plans are being looked at
@@ -214,6 +235,17 @@ class Movers : public Mover {
   bool is_started_ = false;
   bool is_ended_ = false;
 };
+
+/// Does a file in one of `places`, files or folders, that is at least as new as `since` show that
+/// something was saved? Links are not followed. True also where there are too many to look at all.
+[[nodiscard]] bool is_written_since(const std::vector<std::string>& places, timespec since);
+
+/// How much there is below folders, as far as it was looked at. Units: bytes, files and folders.
+struct Measured {
+  std::uint64_t bytes = 0;
+  std::vector<std::uint64_t> entries;  ///< of each folder; no more than one above `most`
+};
+[[nodiscard]] Measured measure(const std::vector<std::string>& folders, std::uint64_t most);
 
 /// Why the process `pid` of a container would not hear `signal`, in words; empty: it may.
 [[nodiscard]] std::string why_deaf(std::int64_t pid, int signal);

@@ -53,6 +53,65 @@ bool has_name(std::string_view json) {
          !(list_of(*parsed, "RepoTags").empty() && list_of(*parsed, "RepoDigests").empty());
 }
 
+std::string moved_name(std::string_view name, const std::string& id, bool is_taken) {
+  const std::string own = id.substr(kSha256.size(), 12);
+  std::string text(name.substr(0, name.find('@')));
+  if (text.starts_with(kMovedRegistry)) text.erase(0, kMovedRegistry.size());
+  std::string tag = name.find('@') == std::string_view::npos ? "latest" : own;
+  const std::size_t colon = text.rfind(':');
+  if (colon != std::string::npos && text.find('/', colon) == std::string::npos) {
+    tag = text.substr(colon + 1);
+    text.erase(colon);
+  }
+  std::replace(text.begin(), text.end(), ':', '-');  // of a registry's port
+  // As engines allow: words of small letters and digits, with single separators between them.
+  bool is_valid = !text.empty() && text.size() <= 150 && text != "sha256";
+  bool is_in_word = false;
+  for (const char c : text) {
+    const bool is_word = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    is_valid =
+        is_valid && (is_word || (is_in_word && (c == '.' || c == '_' || c == '-' || c == '/')));
+    is_in_word = is_word;
+  }
+  constexpr std::string_view kOfTag =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+  const bool is_tag = !tag.empty() && tag.size() <= 100 && tag.front() != '.' &&
+                      tag.front() != '-' && tag.find_first_not_of(kOfTag) == std::string::npos;
+  if (!is_valid || !is_in_word || !is_tag) {
+    text = "image";
+    tag = own;
+  } else if (is_taken) {
+    tag += "-" + own;
+  }
+  return std::string(kMovedRegistry) + text + ":" + tag;
+}
+
+std::vector<std::string> names_of(std::string_view json, std::string_view wanted) {
+  std::vector<std::string> names;
+  const Result<boost::json::value> parsed = parse_json(json);
+  if (!parsed) return names;
+  for (const auto& name : list_of(*parsed, "RepoTags")) {
+    const auto* text = name.if_string();
+    if (text != nullptr && *text != "<none>:<none>") names.emplace_back(*text);
+  }
+  const std::string tagged = std::string(wanted) + ":latest";
+  std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+    const auto rank = [&](const std::string& one) {
+      return one == wanted || one == tagged ? 0 : one.starts_with(kMovedRegistry) ? 2 : 1;
+    };
+    return rank(a) < rank(b);
+  });
+  return names;
+}
+
+bool is_moved_only(std::string_view json) {
+  const std::vector<std::string> names = names_of(json, "");
+  const Result<boost::json::value> parsed = parse_json(json);
+  // Tagging makes no digest of a registry.
+  return !names.empty() && parsed && list_of(*parsed, "RepoDigests").empty() &&
+         names.front().starts_with(kMovedRegistry);
+}
+
 std::size_t common_layers(const std::vector<std::string>& one,
                           const std::vector<std::string>& other) {
   const auto ends = std::mismatch(one.begin(), one.end(), other.begin(), other.end());

@@ -33,6 +33,21 @@ struct ImageInfo {
 /// Has the image a name or a digest of a registry? Of the same answer.
 [[nodiscard]] bool has_name(std::string_view json);
 
+/// What a moved image is called where its own name means nothing: no registry can have this one
+/// (RFC 2606), so that nobody gets an image of a peer who asks for another.
+inline constexpr std::string_view kMovedRegistry = "moved.flowcon.invalid/";
+
+/// The name under kMovedRegistry of an image that its user calls `name`, which comes from a peer.
+/// `is_taken`: that of another image; this one's bears its id.
+[[nodiscard]] std::string moved_name(std::string_view name, const std::string& id, bool is_taken);
+
+/// What the engine calls it, best first: `wanted`, a name of its own, one under kMovedRegistry. Of
+/// the engine's answer to GET /images/ID/json.
+[[nodiscard]] std::vector<std::string> names_of(std::string_view json, std::string_view wanted);
+
+/// Is it called something under kMovedRegistry, and nothing else?
+[[nodiscard]] bool is_moved_only(std::string_view json);
+
 /// With how many layers both begin alike.
 [[nodiscard]] std::size_t common_layers(const std::vector<std::string>& one,
                                         const std::vector<std::string>& other);

@@ -83,13 +83,15 @@ TEST_CASE("labels say how a job is saved before it is moved") {
                                    {"flowcon.checkpoint.path", "/ckpt/"},
                                    {"flowcon.checkpoint.signal", "USR1"},
                                    {"flowcon.checkpoint.command", R"(["python3","save.py"])"},
-                                   {"flowcon.checkpoint.timeout", "90s"}});
+                                   {"flowcon.checkpoint.timeout", "90s"},
+                                   {"flowcon.checkpoint.confirm", "5"}});
   CHECK(s.warnings.empty());
   CHECK(s.migrate == Migrate::app);
   CHECK(s.checkpoint.path == "/ckpt");
   CHECK(s.checkpoint.signal == SIGUSR1);
   CHECK(s.checkpoint.command == std::vector<std::string>{"python3", "save.py"});
   CHECK(s.checkpoint.timeout == 90);
+  CHECK(s.checkpoint.confirm == 5);
   const Settings line = parse_labels({{"flowcon.checkpoint.command", "sync; save"}});
   CHECK(line.checkpoint.command == std::vector<std::string>{"/bin/sh", "-c", "sync; save"});
 }
@@ -100,13 +102,15 @@ TEST_CASE("a label of moving that cannot be used is a warning and counts for not
                                           {"flowcon.mounts", "mine"},
                                           {"flowcon.checkpoint.path", "../x"},
                                           {"flowcon.checkpoint.command", "[1]"},
-                                          {"flowcon.checkpoint.timeout", "soon"}}) {
+                                          {"flowcon.checkpoint.timeout", "soon"},
+                                          {"flowcon.checkpoint.confirm", "3601"}}) {
     CAPTURE(label);
     const Settings s = parse_labels({{label, value}});
     CHECK(s.warnings.size() == 1);
     CHECK(s.migrate == Migrate::unsaid);
     CHECK((s.checkpoint.path.empty() && s.checkpoint.command.empty()));
     CHECK(s.checkpoint.timeout == 60);
+    CHECK(s.checkpoint.confirm == 30);
   }
 }
 

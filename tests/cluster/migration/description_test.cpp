@@ -47,9 +47,7 @@ TEST_CASE("a container of Engine 20.10 is described as it was created") {
       "Ulimits": [{"Name": "nofile", "Hard": 200, "Soft": 100}],
       "Init": true, "NetworkMode": "default", "IpcMode": "private",
       "Mounts": [
-        {"Type": "volume",
-         "Source": "bc8d6b39c823c5d91f82d4cfd6909c95e83f5a8f3e1267892a801a0c9b582d4b",
-         "Target": "/anon", "ReadOnly": false},
+        {"Type": "volume", "Target": "/anon", "ReadOnly": false},
         {"Type": "volume", "Source": "ckpt", "Target": "/ckpt", "ReadOnly": false},
         {"Type": "bind", "Source": "/srv/data", "Target": "/data", "ReadOnly": true,
          "BindOptions": {"Propagation": "rslave"}},
@@ -57,6 +55,8 @@ TEST_CASE("a container of Engine 20.10 is described as it was created") {
   CHECK(json::value(made.restart_policy) ==
         from(R"({"Name": "unless-stopped", "MaximumRetryCount": 0})"));
   REQUIRE(made.volumes.size() == 2);
+  CHECK(made.volumes[0].is_anonymous);
+  CHECK_FALSE(made.volumes[1].is_anonymous);
   CHECK(made.volumes[1].name == "ckpt");
   CHECK(made.volumes[1].destination == "/ckpt");
 }

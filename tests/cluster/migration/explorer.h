@@ -43,7 +43,8 @@ inline std::string bad_end(const World& world) {
     return (host.is_running() && host.restarts) || host.copy == Copy::finished;
   };
   if (is_at(source, Step::undone)) {
-    if (!lives(source)) return "undone, and the source does not run it as before";
+    const bool has_ended = source.copy == Copy::failed && source.restarts;
+    if (!lives(source) && !has_ended) return "undone, and the source does not run it as before";
     if (target.is_known() && !is_at(target, Step::undone)) return "the target's journal is open";
     return target.copy == Copy::absent ? "" : "the target kept a copy";
   }
@@ -69,7 +70,9 @@ struct Report {
 /// Nothing, or that the source does not run the job as before.
 inline std::string bad_end_alone(const Host& source) {
   if (!source.is_known() || source.at() != Step::undone) return "the source's journal is open";
-  const bool lives = (source.is_running() && source.restarts) || source.copy == Copy::finished;
+  const bool has_ended = source.copy == Copy::failed && source.restarts;
+  const bool lives =
+      (source.is_running() && source.restarts) || source.copy == Copy::finished || has_ended;
   return lives ? "" : "the source does not run it as before";
 }
 
@@ -194,6 +197,11 @@ class Explorer {
       engine(world, side);
       if (may_fail(world)) fail(world, side);
     }
+    if (world.target.is_running() && !world.has_shown) {
+      World next = world;
+      next.has_shown = true;
+      reach(next, "the copy prints something");
+    }
     if (world.is_data_sent && world.target.step == static_cast<unsigned>(Step::transfer) &&
         !world.target.is_fresh && !world.target.has_data) {
       World next = world;
@@ -227,11 +235,15 @@ class Explorer {
   }
 
   void decide(const World& world, Side side, Heard heard, bool gives_up) {
-    const Answers::Answer answer = answers_.ask(side, world.host(side), heard, gives_up);
+    const Answers::Answer answer =
+        answers_.ask(side, world.host(side), heard, gives_up, world.has_shown);
     const Step now = world.host(side).at();
     World next = world;
     Host& host = next.host(side);
     const Request request = host.is_engine_down ? Request::none : request_of(answer.act);
+    if (side == Side::source && host.copy == Copy::failed && request == Request::start) {
+      report_.finding = {"a job that has ended is started again", path_to(at_)};
+    }
     if (answer.step == now && host.undoes_unwritten) {
       World later = world;  // what was carried out unwritten is written as soon as that can be
       later.host(side).step = static_cast<unsigned>(now);
@@ -315,12 +327,20 @@ class Explorer {
       reach(next, is_source ? "source engine killed" : "target engine killed");
     }
 
-    // After a save has begun, nobody can tell whether the job ended by itself.
+    // After a save has begun, it takes its flowcond to tell whether the job ended by itself.
+    if (is_source && base.source.is_running() && base.source.at() == Step::save &&
+        !base.source.is_fresh) {
+      next = base;
+      host->copy = Copy::failed;
+      reach(next, "the job ends by itself");
+    }
     if (base.host(side).is_running() && !base.host(side).has_saved) {
       next = base;
       host->copy = Copy::finished;
+      next.has_shown = next.has_shown || !is_source;  // one that came to its end was no failure
       reach(next, "the job ends");
-      if (!is_source && base.target.step == static_cast<unsigned>(Step::start)) {
+      if (!is_source && !base.has_shown) {
+        next = base;
         host->copy = Copy::failed;
         reach(next, "the copy fails at its start");
       }
@@ -368,6 +388,7 @@ class Explorer {
 
   void calm_turns(World& world) {
     for (const Side side : {Side::source, Side::target}) settle_engine(world.host(side));
+    world.has_shown = world.has_shown || world.target.is_running();
     calm_turn(world, Side::source);
     calm_turn(world, Side::target);
   }
@@ -379,7 +400,7 @@ class Explorer {
       settle_engine(source);
       if (source.undoes_unwritten) source.step = static_cast<unsigned>(Step::undo);
       source.undoes_unwritten = false;
-      turn(world, Side::source, answers_.ask(Side::source, source, heard, false, true));
+      turn(world, Side::source, answers_.ask(Side::source, source, heard, false, false, true));
     }
   }
 
@@ -388,7 +409,8 @@ class Explorer {
     Host& target = world.target;
     for (std::size_t round = 0; round < turns && !is_closed(target); ++round) {
       settle_engine(target);
-      turn(world, Side::target, answers_.ask(Side::target, target, {}, true, false, true));
+      turn(world, Side::target,
+           answers_.ask(Side::target, target, {}, true, world.has_shown, false, true));
     }
   }
 
@@ -413,7 +435,7 @@ class Explorer {
       host.step = static_cast<unsigned>(Step::undo);
       host.undoes_unwritten = false;
     }
-    turn(world, side, answers_.ask(side, host, heard, false));
+    turn(world, side, answers_.ask(side, host, heard, false, world.has_shown));
   }
 
   static void turn(World& world, Side side, const Answers::Answer& answer) {

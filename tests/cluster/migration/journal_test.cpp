@@ -53,7 +53,7 @@ std::vector<Entry> all_entries() {
 std::vector<Facts> all_facts() {
   std::vector<Facts> all;
   for (unsigned copy = 0; copy < 7; ++copy) {
-    for (unsigned bits = 0; bits < 256; ++bits) {
+    for (unsigned bits = 0; bits < 1024; ++bits) {
       Facts facts = facts_of(static_cast<Copy>(copy));
       facts.restarts = (bits & 1U) != 0;
       facts.has_own_policy = (bits & 2U) != 0;
@@ -63,6 +63,8 @@ std::vector<Facts> all_facts() {
       facts.is_taken_back = (bits & 32U) != 0;
       if ((bits & 64U) != 0) facts.give_up = "time ran out";
       facts.is_kept = (bits & 128U) != 0;
+      facts.has_ended = (bits & 256U) != 0;
+      facts.is_proven = (bits & 512U) == 0;
       all.push_back(facts);
       facts.word = Word::knows_nothing;
       all.push_back(facts);
@@ -100,6 +102,50 @@ std::set<Step> ways_from(Side side, Step step) {
     default:
       return {};
   }
+}
+
+TEST_CASE("a copy that runs is believed when it has shown that it runs on, and no sooner") {
+  const Entry entry = entry_at(Side::target, Step::start);
+  Facts facts = facts_of(Copy::running);
+  facts.is_proven = false;
+  CHECK(next_effect(entry, facts).step == Step::start);
+  CHECK(next_effect(entry, facts).act == Act::report);
+  facts.is_proven = true;
+  CHECK(next_effect(entry, facts).step == Step::confirm);
+  for (const bool is_proven : {false, true}) {
+    facts.is_proven = is_proven;
+    facts.copy = Copy::failed;
+    CHECK(next_effect(entry, facts).step == Step::undo);
+    facts.copy = Copy::finished;
+    CHECK(next_effect(entry, facts).step == Step::confirm);
+  }
+}
+
+TEST_CASE("a job that ended by itself gets its restart policy back and is not started again") {
+  const Entry entry = entry_at(Side::source, Step::save);
+  Facts facts = facts_of(Copy::finished);
+  facts.give_up = "it has ended by itself";
+  facts.has_ended = true;
+  facts.has_own_policy = false;
+  CHECK(next_effect(entry, facts).step == Step::save);
+  CHECK(next_effect(entry, facts).act == Act::arm);
+  facts.has_own_policy = true;
+  const Entry undone = written(entry, next_effect(entry, facts));
+  CHECK(undone.step == Step::undo);
+  CHECK_FALSE(undone.has_saved);
+  CHECK(next_effect(undone, facts).act == Act::close);
+  // Where the way back was written before that was known, it holds as long as it is known.
+  Entry late = entry_at(Side::source, Step::undo);
+  CHECK(next_effect(late, facts).act == Act::close);
+  facts.has_own_policy = false;
+  CHECK(next_effect(late, facts).act == Act::arm);
+  facts.has_ended = false;
+  CHECK(next_effect(late, facts).act == Act::start);
+  facts.has_ended = true;
+  // Somebody has started it: it is to save itself again.
+  facts.copy = Copy::running;
+  facts.give_up.clear();
+  CHECK(next_effect(entry, facts).act == Act::save);
 }
 
 TEST_CASE("whatever the facts are, a step leads only where the table says") {

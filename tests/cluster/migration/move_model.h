@@ -25,7 +25,8 @@ enum class Request : unsigned { none, prepare, disarm, save, start, stop, arm, r
 inline constexpr unsigned kNoEntry = 15;  ///< the step of a host that knows nothing
 
 /// One host. `restarts`: the engine would start the copy by itself; has_data: saved on the source,
-/// received on the target; both are gone with the process that knew.
+/// received on the target; both are gone with the process that knew. A copy of the source that is
+/// `failed` has ended by itself, and its flowcond knows; without that knowledge it is `finished`.
 struct Host {
   unsigned step = kNoEntry;
   bool has_saved = false;
@@ -56,6 +57,7 @@ struct World {
   std::uint32_t said_by_source = 0;  ///< bit a step
   std::uint32_t said_by_target = 0;  ///< bit a step, and kNoEntry
   bool is_data_sent = false;
+  bool has_shown = false;  ///< the target's copy is past what may fail at its start
   unsigned faults = 0;
 
   [[nodiscard]] Host& host(Side side) { return side == Side::source ? source : target; }
@@ -158,6 +160,7 @@ inline std::uint64_t pack(const World& world) {
   }
   packer.put(world.said_by_target >> kNoEntry & 1U, 1);
   packer.put(world.is_data_sent, 1);
+  packer.put(world.has_shown, 1);
   packer.put(world.faults, 2);
   return packer.word();
 }
@@ -175,6 +178,7 @@ inline World unpack(std::uint64_t word) {
   }
   world.said_by_target |= from.take(1) << kNoEntry;
   world.is_data_sent = from.take(1) != 0;
+  world.has_shown = from.take(1) != 0;
   world.faults = from.take(2);
   return world;
 }
@@ -195,10 +199,11 @@ class Answers {
     Step step = Step::reserve;
   };
 
-  const Answer& ask(Side side, const Host& host, Heard heard, bool gives_up,
+  const Answer& ask(Side side, const Host& host, Heard heard, bool gives_up, bool has_shown,
                     bool is_taken_back = false, bool is_kept = false) {
     const bool is_quiet = host.current == Request::none && host.orphans == 0;
     const Copy copy = host.is_engine_down ? Copy::unknown : host.copy;
+    const bool is_proven = side == Side::target && has_shown;
     Packer key;
     key.put(side == Side::target, 1);
     key.put(static_cast<unsigned>(host.at()), 4);
@@ -215,6 +220,7 @@ class Answers {
     key.put(host.is_fresh, 1);
     key.put(is_taken_back, 1);
     key.put(is_kept, 1);
+    key.put(is_proven, 1);
     Answer& answer = known_.at(key.word());
     if (answer.is_known) return answer;
 
@@ -234,6 +240,8 @@ class Answers {
     if (gives_up) facts.give_up = "time ran out";
     facts.is_taken_back = is_taken_back;
     facts.is_kept = is_kept;
+    facts.is_proven = is_proven;
+    facts.has_ended = side == Side::source && copy == Copy::failed;
     const Effect effect = (host.is_fresh ? recovered_ : next_)(entry, facts);
     answer = {true, effect.has_saved, effect.may_run_unwritten, effect.act, effect.step};
     return answer;
@@ -315,6 +323,7 @@ inline void lose_memory(Host& host) {
   host.undoes_unwritten = false;
   host.has_data = false;
   host.is_fresh = host.is_known();
+  if (host.has_saved && host.copy == Copy::failed) host.copy = Copy::finished;
 }
 
 }  // namespace flowcon::cluster::migration::model

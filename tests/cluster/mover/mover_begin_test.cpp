@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is looked at before a move begins: links of a host's folders, and who hears a signal.
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <ctime>
 #include <filesystem>
+#include <fstream>
 
 #include "base/json.h"
+#include "cluster/migration/mover_processes.h"
 #include "cluster/migration/mover_state.h"
 #include "tests/support/catch.h"
 
@@ -121,6 +125,69 @@ TEST_CASE("a move without a host goes to the reachable peer with the least score
   CHECK(chosen({silent, draining, unheard, nameless, busy}) == "h2");
   CHECK(chosen({silent, draining, unheard, nameless}) == none);
   CHECK(chosen({}) == none);
+}
+
+TEST_CASE("a checkpoint is as new as the newest file in it, or as one that was moved there") {
+  const Folder folder;
+  const auto write = [&](const char* name) { std::ofstream(folder.path / name) << "x"; };
+  files::create_directories(folder.path / "a");
+  write("a/old");
+  timespec later{};
+  // The clock of files moves by ticks.
+  do {
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &later);
+  } while (is_written_since({folder.path.string()}, later));
+  CHECK_FALSE(is_written_since({folder.path.string(), (folder.path / "none").string()}, later));
+  CHECK_FALSE(is_written_since({}, later));
+  files::rename(folder.path / "a" / "old", folder.path / "a" / "new");
+  CHECK(is_written_since({folder.path.string()}, later));
+  CHECK(is_written_since({(folder.path / "a" / "new").string()}, later));
+  // A folder that was made says nothing.
+  ::clock_gettime(CLOCK_REALTIME, &later);
+  later.tv_sec += 3600;
+  CHECK_FALSE(is_written_since({folder.path.string()}, later));
+}
+
+TEST_CASE("files are counted as far as it takes to know that there are too many") {
+  const Folder folder;
+  files::create_directories(folder.path / "few");
+  files::create_directories(folder.path / "many");
+  for (int i = 0; i < 3; ++i) std::ofstream(folder.path / "few" / std::to_string(i)) << "x";
+  for (int i = 0; i < 20; ++i) std::ofstream(folder.path / "many" / std::to_string(i)) << "x";
+  const Measured seen =
+      measure({(folder.path / "few").string(), (folder.path / "many").string(), "/none"}, 10);
+  CHECK(seen.entries == std::vector<std::uint64_t>{3, 11, 0});
+  CHECK(seen.bytes > 0);
+}
+
+TEST_CASE("of a process that hands signals on, its child has to hear them") {
+  const auto deaf = [](const char* name, const char* script) {
+    int ready[2];
+    REQUIRE(::pipe(ready) == 0);
+    const pid_t init = ::fork();
+    if (init == 0) {
+      ::prctl(PR_SET_NAME, name);
+      const pid_t child = ::fork();
+      if (child == 0) {
+        ::dup2(ready[1], 1);
+        ::execl("/bin/sh", "sh", "-c", script, nullptr);
+        ::_exit(127);
+      }
+      ::waitpid(child, nullptr, 0);
+      ::_exit(0);
+    }
+    char byte = 0;
+    REQUIRE(::read(ready[0], &byte, 1) == 1);
+    const std::string why = why_deaf(init, SIGUSR1);
+    for (const pid_t child : children_of(init)) ::kill(child, SIGKILL);
+    ::waitpid(init, nullptr, 0);
+    ::close(ready[0]);
+    ::close(ready[1]);
+    return why;
+  };
+  CHECK(deaf("docker-init", "trap 'exit 0' USR1; echo ready; while :; do :; done").empty());
+  CHECK(deaf("docker-init", "echo ready; while :; do :; done").find("start the job by exec") !=
+        std::string::npos);
 }
 
 TEST_CASE("a shell hands no signal on, unless it has a trap for it") {

@@ -35,6 +35,18 @@ TEST_CASE("how a container stands decides what a move does with it") {
         Copy::failed);
 }
 
+TEST_CASE("when a container was started, and how long it lived") {
+  const auto seen = [](const std::string& started) {
+    return *parse_seen(R"({"State":{"Status":"exited","StartedAt":")" + started +
+                       R"(","FinishedAt":"2026-11-21T10:00:05.5Z"}})");
+  };
+  CHECK(seen("2026-11-21T10:00:00.25Z").lived == 5);
+  CHECK(seen("2026-11-21T10:00:00.25Z").started == "1795255200.25");
+  CHECK(seen("2026-11-21T10:00:00Z").started == "1795255200");
+  CHECK(seen("2026-11-21T10:00:00.123456789Z").started == "1795255200.123456789");
+  for (const char* none : {"", "0001-01-01T00:00:00Z", "soon"}) CHECK(seen(none).started.empty());
+}
+
 TEST_CASE("what is no container is an error") {
   for (const char* text : {"", "[]", "{}", R"({"State":1})"}) {
     CHECK_FALSE(parse_seen(text).has_value());

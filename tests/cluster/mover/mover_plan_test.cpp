@@ -32,6 +32,8 @@ Plan a_plan() {
                 {"log", PartKind::log, ""}};
   plan.bytes = 1234567;
   plan.cause = Cause::rebalance;
+  plan.confirm = 90;
+  plan.awaits_value = true;
   plan.checkpoint.signal = 10;
   plan.checkpoint.command = {"save", "--now"};
   plan.checkpoint.timeout = 12.5;
@@ -53,7 +55,31 @@ TEST_CASE("a plan is read back as it was written") {
   CHECK(render_json(to_json(*read)) == render_json(to_json(a_plan())));
   CHECK(read->cause == Cause::rebalance);
   CHECK(read->parts.size() == 3);
+  CHECK(read->confirm == 90);
+  CHECK(read->awaits_value);
   CHECK(read->checkpoint.timeout == 12.5);
+}
+
+TEST_CASE("how long a copy is not believed is bounded, and half a minute where nothing is said") {
+  const auto confirm = [](const json::value& said) {
+    return changed([&](json::object& plan) { plan["confirm"] = said; })->confirm;
+  };
+  CHECK(confirm(nullptr) == 30);
+  CHECK(confirm(-5) == 1);
+  CHECK(confirm(1e12) == 3600);
+}
+
+TEST_CASE("a volume without a name is the copy's own, and accepted") {
+  const auto unnamed = [](json::object& plan) {
+    json::object& host = plan["body"].as_object()["HostConfig"].as_object();
+    host["Mounts"].as_array()[0].as_object().erase("Source");
+    plan["volumes"] = json::array();
+  };
+  const Result<Plan> plan = changed(unnamed);
+  REQUIRE(plan.has_value());
+  AcceptPolicy policy;
+  policy.mounts = {"/srv"};
+  CHECK(refusals(*plan, policy).empty());
 }
 
 TEST_CASE("what CRIU froze comes only where the host says so") {
@@ -128,8 +154,9 @@ TEST_CASE("what a peer offers has bounds that the journal has not") {
 }
 
 TEST_CASE("the copy is labelled with its move and keeps its labels") {
-  const Result<json::value> body = parse_json(create_body(a_plan(), "7"));
+  const Result<json::value> body = parse_json(create_body(a_plan(), "7", "trainings:1"));
   REQUIRE(body.has_value());
+  CHECK(text_of(*body, "Image") == "trainings:1");
   const json::value& labels = member(*body, "Labels");
   CHECK(text_of(labels, "a") == "b");
   CHECK(text_of(labels, kMoveLabel) == "7");

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes of a container that the engine cannot end: those of a command that was run in it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace flowcon::cluster::migration {
+
+/// The children of a process, by its threads. None where it is gone.
+[[nodiscard]] std::vector<pid_t> children_of(pid_t pid);
+
+/// Ends `pid` and all that came from it, by SIGKILL, as far as each is in the control group of the
+/// container `id`. Nothing where it is no such process (any more), or signals are not allowed.
+void end_processes(std::int64_t pid, const std::string& id);
+
+}  // namespace flowcon::cluster::migration
