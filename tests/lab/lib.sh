@@ -118,7 +118,8 @@ same_traces() { lab_traces | diff "$WORK/before" -; }
 # --- flowcond on a host ---------------------------------------------------------------------------
 
 # host_flowcond HOST [OPTIONS...]: starts it as FlowCon, or by HOST_POLICY, with quick decisions and waits for its
-# answer; with SKEW set and /root/skew.so there, its clock is that many seconds ahead.
+# answer; with SKEW set and /root/skew.so there, its clock is that many seconds ahead; where tests/lab/disk.c is
+# there, its disk can be made slow or failing.
 host_flowcond() {
   local host=$1
   shift
@@ -126,6 +127,8 @@ host_flowcond() {
   must on "$host" env SKEW="${SKEW:-}" FLOWCON_POLICY="${HOST_POLICY:-flowcon}" sh -c '
     mkdir -p /run/flowcon
     [ -z "$SKEW" ] || export LD_PRELOAD=/root/skew.so SKEW_SECONDS="$SKEW"
+    disk=/usr/local/lib/flowcon-disk.so
+    [ ! -e "$disk" ] || export LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$disk" DISK_FAULTS=/run/disk-faults
     FLOWCON_INTERVAL=1 FLOWCON_OBSERVE=1 setsid flowcond --engine /run/docker.sock --socket-group root "$@" \
       >>/var/log/flowcond.log 2>&1 </dev/null &
     echo $! >/run/flowcond.pid' start "$@"
