@@ -3,8 +3,11 @@
 #
 # The fault matrix of moves: at each step of either side's journal something breaks, and afterwards
 # exactly one copy of the job runs, its checkpoint is not lost, nothing is left over, and the cluster's
-# own view is true. Real engines, real ssh, real power losses; flowcond waits at the step in question
-# (its hidden option --move-hold), so that a fault strikes there and not beside it.
+# own view is true; at no moment two copies ran. Real engines, real ssh, real power losses; flowcond waits at
+# the step in question (its hidden option --move-hold), so that a fault strikes there and not beside it.
+#
+# Steps of the way back (source.undo, target.undo) are those of a move that was cancelled while it transferred;
+# a step with -criu is that of a job that CRIU moves.
 #
 # Without a word one fault a step, each fault at least once; FLOWCON_TEST_FAULTS=full: all of them.
 # FLOWCON_TEST_FAULTS="source.save/cut-5s target.start/*" picks some. FLOWCON_TEST_PAIRS pairs of
@@ -16,15 +19,23 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # shellcheck source-path=SCRIPTDIR source=moves.sh
 . "$(dirname "${BASH_SOURCE[0]}")/moves.sh"
+# shellcheck source-path=SCRIPTDIR source=breaks.sh
+. "$(dirname "${BASH_SOURCE[0]}")/breaks.sh"
 
+# Each step and the fault that it meets where nobody asks for more.
 STEPS=(source.reserve target.reserve source.save source.transfer target.transfer target.ready
-  source.start target.start target.confirm source.remove target.done)
+  source.start target.start target.confirm source.remove target.done source.undo target.undo
+  source.save-criu source.transfer-criu target.start-criu)
+SHORT=(kill-source-flowcond kill-target-flowcond kill-source-dockerd sigterm cut-5s cut-until-after
+  slow-disk target-refuses journal-fails source-rebooted kill-target-dockerd ssh-killed target-disk-full
+  sigterm slow-disk journal-fails)
 FAULTS=(kill-source-flowcond kill-target-flowcond kill-source-dockerd kill-target-dockerd cut-5s
-  cut-until-after target-disk-full target-refuses ssh-killed source-rebooted)
+  cut-until-after target-disk-full target-refuses ssh-killed source-rebooted slow-disk journal-fails sigterm)
 PAIRS=${FLOWCON_TEST_PAIRS:-3}
-HOLD=4     # seconds that flowcond waits at the step
-SETTLE=90  # seconds within which all has to be well again
-CUT=20     # seconds that a cut lasts "until after recovery"
+HOLD=${FLOWCON_TEST_HOLD:-4} # seconds that flowcond waits at the step; a busy machine needs more
+SETTLE=90 # seconds within which all has to be well again
+CUT=20    # seconds that a cut lasts "until after recovery"
+SLOW=3000 # milliseconds that a sync takes at most on a slow disk
 
 # --- which cells ----------------------------------------------------------------------------------
 
@@ -34,7 +45,7 @@ cells() {
   for step in "${STEPS[@]}"; do
     case ${FLOWCON_TEST_FAULTS:-} in
       full) for fault in "${FAULTS[@]}"; do printf '%s %s\n' "$step" "$fault"; done ;;
-      '') printf '%s %s\n' "$step" "${FAULTS[i % ${#FAULTS[@]}]}" ;;
+      '') printf '%s %s\n' "$step" "${SHORT[i]}" ;;
       *)
         for fault in "${FAULTS[@]}"; do
           for pattern in $FLOWCON_TEST_FAULTS; do
@@ -53,14 +64,6 @@ cells() {
 # Each worker has a pair, S and T, and takes the next cell as long as there are any. What a cell says
 # and what fails in it goes to its own file.
 
-# The lab's partitions are one file.
-cable() { flock "$WORK/cable" "$LAB" "$@"; }
-
-engine_answers() { on "$1" docker version --format '{{.Server.Version}}'; }
-engine_starts() {
-  on "$1" start-docker || return 1
-  wait_until 40 engine_answers "$1"
-}
 engine_kill() {
   on "$1" sh -c 'p=$(cat /run/docker.pid) && kill -9 "$p" && while kill -0 "$p" || pgrep -x containerd; do sleep 0.05; done' >/dev/null 2>&1 || :
 }
@@ -68,6 +71,14 @@ ssh_kill() { on "$1" sh -c 'for p in $(pgrep -x "ssh|sshd-session"); do kill -9 
 drain() { on "$1" docker flowcon peer "$2" "$1"; }
 drained_is() { cluster_has "$S" "any(.hosts[]; .name == \"$T\" and .draining == $1)"; }
 peer_socket() { on "$T" chmod "$1" /run/flowcon/peer.sock; }
+
+# side_of STEP: the host whose step it is.
+side_of() { case $1 in source.*) printf '%s' "$S" ;; *) printf '%s' "$T" ;; esac; }
+
+# prepare FAULT: what has to be there before the move begins. What is slow is slow on both.
+prepare() {
+  [ "$1" != slow-disk ] || for host in "$S" "$T"; do disk "$host" "slow $SLOW $RANDOM *.db*"; done
+}
 
 # inject FAULT STEP NAME: strikes. What the fault leaves broken is repaired by mend.
 inject() {
@@ -81,13 +92,25 @@ inject() {
     target-refuses) refuse "$2" "$3" ;;
     ssh-killed) ssh_kill "$S" && ssh_kill "$T" ;;
     source-rebooted) "$LAB" kill "$S" ;;
+    slow-disk) pause 0.7 && flowcond_kill "$(side_of "$2")" ;;
+    journal-fails) disk "$(side_of "$2")" "full 28 - $(journal_of "$(side_of "$2")")" ;;
+    sigterm) terminate "$2" "$3" ;;
   esac
+}
+
+# Once flowcond has ended, a job that was not handed over runs where it was: nobody else will start it.
+terminate() {
+  flowcond_term "$(side_of "$1")" || return 1
+  case $1 in source.*) ;; *) return 0 ;; esac
+  # On a busy machine it may have gone on before the signal came.
+  ! on "$S" grep -F "of container $2: source start" /var/log/flowcond.log >/dev/null || return 0
+  [ -n "$(running "$S" "$2")" ] || { printf 'flowcond has ended and left the job stopped\n'; return 1; }
 }
 
 # How a target says no depends on what it has promised: it is drained, the name is taken, the copy it
 # made is gone, or, where its copy runs already, it answers nobody for a while.
 refuse() {
-  case $1 in
+  case ${1%-criu} in
     source.reserve) drain "$T" drain && wait_until 10 drained_is true ;;
     target.reserve) on "$T" docker create --name "$2" "$IMAGE_SMALL" true >"$WORK/$T.taken" ;;
     source.save | source.transfer | target.transfer | target.ready | source.start | target.start)
@@ -114,33 +137,18 @@ mend() {
       esac
       ;;
     source-rebooted) "$LAB" boot "$S" && flowcond_up "$S" ;;
+    slow-disk) pause 1 && flowcond_up "$(side_of "$2")" && pause 12 && disk "$S" && disk "$T" ;;
+    # First nothing can be written, then what is written is not safe.
+    journal-fails)
+      pause 6 && disk "$(side_of "$2")" "lost 5 - $(journal_of "$(side_of "$2")")" && pause 4 &&
+        disk "$(side_of "$2")" && flowcond_lives "$(side_of "$2")"
+      ;;
+    sigterm) pause 1 && flowcond_up "$(side_of "$2")" ;;
   esac
 }
 
 # --- what has to be true --------------------------------------------------------------------------
 
-has_ended_on() { moves_have "$1" "[.moves[] | select(.name == \"$2\")] | length == 0 or all(.[]; .ended)"; }
-copies() { local host; for host in "$S" "$T"; do [ -z "$(running "$host" "$1")" ] || printf '%s\n' "$host"; done; }
-at_most_one_runs() { [ "$(copies "$1" | wc -l)" -le 1 ] || { printf 'two copies run\n'; return 1; }; }
-exactly_one_runs() {
-  local seen
-  seen=$(copies "$1" | paste -sd' ')
-  [[ $seen =~ ^h[0-9]+$ ]] || { printf 'running copies on: %s\n' "${seen:-no host}"; return 1; }
-}
-all_is_over() { has_ended_on "$S" "$1" && has_ended_on "$T" "$1" && exactly_one_runs "$1"; }
-both_reach() { reaches "$S" "$T" && reaches "$T" "$S"; }
-
-# traces HOST: all that a move could leave there. The state folder's database and keys stay.
-traces() {
-  on "$1" sh -c '
-    docker ps -a --no-trunc --format "container {{.Names}} {{.ID}}"
-    docker volume ls --format "volume {{.Name}}"
-    docker images -a --no-trunc --format "image {{.Repository}} {{.ID}}"
-    find /var/lib/flowcon -mindepth 1 ! -name "flowcon.db*" ! -name "journal.db*" ! -path "*/ssh*" ! -path "*/peer*"
-    find /var/lib/docker/containers /var/lib/docker/volumes -mindepth 1 -maxdepth 1 ! -name "*.db"
-    find /var/lib/docker/overlay2 -mindepth 1 -maxdepth 1 | wc -l | sed "s/^/layers /"
-    find /tmp /run/flowcon -mindepth 1 | sort' | sort
-}
 nothing_new() { diff "$WORK/$1.traces" <(traces "$1"); }
 
 # the_log_is_true HOST NAME FLOOR LINES: it went on from what was saved before the fault, or later.
@@ -149,6 +157,13 @@ resumed_right() {
   local resumed
   resumed=$(on "$1" docker logs "$2" 2>&1 | tail -n "+$(($4 + 1))" | sed -n 's/^resumed //p' | sort -n | head -n 1)
   [ -z "$resumed" ] || [ "$resumed" -ge "$3" ] || { printf 'resumed at %s, saved was %s\n' "$resumed" "$3"; return 1; }
+}
+
+# is_not_behind HOST NAME FLOOR: it counts at or after what was saved.
+is_not_behind() {
+  local step
+  step=$(steps "$1" "$2")
+  [ "${step:-0}" -ge "$3" ] || { printf 'at step %s, saved was %s\n' "${step:-none}" "$3"; return 1; }
 }
 
 # The journal's last word and where the copy is have to agree, on both sides.
@@ -166,46 +181,55 @@ view_is_true() {
 # --- a cell -----------------------------------------------------------------------------------------
 
 SIDE=''
-# hold STEP: both have their flowcond started so that it waits at STEP.
+# hold STEP: both have their flowcond started so that it waits at STEP, and before a step of the way back the other one
+# at its transfer, so that there is time to cancel.
 hold() {
   [ "$SIDE" != "$1" ] || return 0
-  local host=$S
+  local step=${1%-criu}
+  local at_source='' at_target=''
   SIDE=$1
-  case $1 in target.*) host=$T ;; esac
+  case $step in source.*) at_source=$step:$HOLD ;; *) at_target=$step:$HOLD ;; esac
+  [ "$step" != source.undo ] || at_target=target.transfer:$((4 * HOLD))
+  [ "$step" != target.undo ] || at_source=source.transfer:$((2 * HOLD))
   flowcond_stop "$S"
   flowcond_stop "$T"
-  if [ "$host" = "$S" ]; then flowcond_up "$S" --move-hold "$1:$HOLD" && flowcond_up "$T"; else flowcond_up "$T" --move-hold "$1:$HOLD" && flowcond_up "$S"; fi
+  flowcond_up "$S" ${at_source:+--move-hold "$at_source"}
+  flowcond_up "$T" ${at_target:+--move-hold "$at_target"}
 }
 at_step() {
-  local host=$S
-  case $1 in target.*) host=$T ;; esac
-  moves_have "$host" "any(.moves[]; .name == \"$2\" and .side == \"${1%.*}\" and .step == \"${1#*.}\")"
+  local step=${1%-criu}
+  moves_have "$(side_of "$1")" "any(.moves[]; .name == \"$2\" and .side == \"${step%.*}\" and .step == \"${step#*.}\")"
+}
+# arrive STEP NAME: the move is there.
+arrive() {
+  case $1 in
+    *.undo)
+      wait_until 90 at_step source.transfer "$2" || return 1
+      move "$S" "$2" --cancel || return 1
+      ;;
+  esac
+  wait_until 90 at_step "$1" "$2"
 }
 has_saved() { on "$1" docker logs "$2" 2>&1 | grep '^saved' >/dev/null; }
 comes_up() { has_saved "$@" && is_listed "$@"; }
 is_listed() { cluster_has "$1" "any(.containers[]; .name == \"$2\")"; }
 
-fails() { printf 'FAIL %s: %s\n' "$1" "$(printf '%s' "$2" | tail -n 6 | cut -c 1-500 | paste -sd';')"; }
-# holds_true WORDS COMMAND...
-holds_true() {
-  local words=$1 seen
-  shift
-  seen=$("$@" 2>&1) || fails "$words" "$seen"
-}
-
 # cell STEP FAULT NAME: prints "FAIL …" for what is wrong and "ran HOST SECONDS" at its end.
 cell() {
-  local step=$1 fault=$2 name=$3 floor lines began ran seen image
+  local step=$1 fault=$2 name=$3 floor lines began ran seen image method=app
+  case $step in *-criu) method=criu ;; esac
   hold "$step"
   seen=$(wait_until 60 both_reach) || { fails "the peers do not reach each other" "$seen"; return; }
   for host in "$S" "$T"; do traces "$host" >"$WORK/$host.traces"; done
   # An image that the target does not have: one layer more.
   image=$(on "$S" sh -c 'docker create --name "seed-$1" "$2" true >/dev/null && docker cp -q /etc/hostname "seed-$1:/$1" &&
     docker commit "seed-$1" "flowcon-fault:$1" && docker rm "seed-$1" >/dev/null' seed "$name" "$IMAGE_SMALL")
-  COUNTER_IMAGE=flowcon-fault:$name counter "$S" "$name" --restart always -v "$name:/ckpt"
+  COUNTER_IMAGE=flowcon-fault:$name counter "$S" "$name" --restart always -v "$name:/ckpt" --label "flowcon.migrate=$method"
   seen=$(wait_until 20 comes_up "$S" "$name") || { fails "the job does not come up" "$seen"; return; }
+  watch_copies
+  seen=$(prepare "$fault" 2>&1) || fails "the fault is not prepared" "$seen"
   seen=$(move "$S" "$name" "$T" --detach 2>&1) || { fails "the move does not begin" "$seen"; return; }
-  seen=$(wait_until 60 at_step "$step" "$name") || { fails "step $step is not reached" "$seen"; return; }
+  seen=$(arrive "$step" "$name" 2>&1) || { fails "step $step is not reached" "$seen"; return; }
   floor=$(on "$S" docker logs "$name" 2>/dev/null | sed -n 's/^saved //p' | tail -n 1) || floor=
   lines=$(on "$S" docker logs "$name" 2>/dev/null | wc -l) || lines=0
   # After the source's copy is gone the target's says from where it went on.
@@ -220,8 +244,11 @@ cell() {
     seen=$(wait_until 15 goes_on "$ran" "$name") || fails "it does not go on" "$seen"
     [ "$ran" = "$S" ] || lines=0
     holds_true "the checkpoint" resumed_right "$ran" "$name" "${floor:-0}" "$lines"
+    holds_true "the count" is_not_behind "$ran" "$name" "${floor:-0}"
     seen=$(wait_until 30 view_is_true "$ran" "$name") || fails "the cluster's view is not true" "$seen"
   fi
+  case $step in *.undo) holds_true "what was cancelled stays" is "$ran" "$S" ;; esac
+  holds_true "at no moment two copies" watched
   printf 'ran %s %s\n' "${ran:-nowhere}" "$(seconds_since "$began")"
   # What the user made goes by the user's word; nothing else may be there.
   for host in "$S" "$T"; do
@@ -234,49 +261,23 @@ cell() {
   done
 }
 
-# Whatever a cell left: the next one starts from hosts that are well.
-clean_up() {
-  local host
-  for host in "$S" "$T"; do
-    cable heal "$host" >/dev/null 2>&1 || :
-    "$LAB" boot "$host" >/dev/null 2>&1 || :
-    engine_answers "$host" >/dev/null 2>&1 || engine_starts "$host" >/dev/null 2>&1 || :
-    flowcond_kill "$host"
-    on "$host" sh -c 'chmod 660 /run/flowcon/peer.sock; docker rm -f $(docker ps -aq); docker volume rm $(docker volume ls -q)
-      docker rmi -f $(docker images -q flowcon-fault)' >/dev/null 2>&1 || :
-    SIDE=''
-  done
-  for host in "$S" "$T"; do flowcond_up "$host"; done
-  drain "$T" undrain >/dev/null 2>&1 || :
-}
-
 worker() {
   local n=0 line step fault
-  S=h$((2 * $1 - 1)) T=h$((2 * $1))
   while line=$(flock "$WORK/cells" sh -c 'head -n 1 "$1" && sed -i 1d "$1"' next "$WORK/cells") && [ -n "$line" ]; do
     read -r step fault <<<"$line"
     n=$((n + 1))
     (cell "$step" "$fault" "job$n") >"$WORK/cell.$1" 2>&1 || printf 'FAIL the cell ended before its end\n' >>"$WORK/cell.$1"
     grep -q '^ran' "$WORK/cell.$1" || printf 'FAIL it ended in the middle: %s\n' "$(tail -n 2 "$WORK/cell.$1" | paste -sd';')" >>"$WORK/cell.$1"
+    # SIDE changes in the cell's own shell.
+    SIDE=$step
+    case $fault in *flowcond | source-rebooted | slow-disk | sigterm) SIDE='' ;; esac
     if grep -q '^FAIL' "$WORK/cell.$1"; then
       keep_logs "$step-$fault"
       clean_up
+      SIDE=''
     fi
-    # SIDE changes in the cell's own shell.
-    SIDE=$(grep -q '^FAIL' "$WORK/cell.$1" && printf '' || printf '%s' "$step")
-    case $fault in *flowcond | source-rebooted) SIDE='' ;; esac
     { printf 'cell %s %s %s\n' "$step" "$fault" "$T"; cat "$WORK/cell.$1"; printf 'end\n'; } >"$WORK/done.$1.$n"
     mv "$WORK/done.$1.$n" "$WORK/results/$1.$n"
-  done
-}
-
-# What flowcond and the engines said, where a cell failed.
-keep_logs() {
-  local host folder=$FLOWCON_TOP/build/test/faults/$1
-  mkdir -p "$folder"
-  for host in "$S" "$T"; do
-    on "$host" sh -c 'tail -n 150 /var/log/flowcond.log; echo; tail -n 40 /var/log/dockerd.log; docker ps -a; docker volume ls' >"$folder/$host.log" 2>&1 || :
-    { host_api "$host" /v1/cluster; host_api "$host" /v1/moves; } >"$folder/$host.json" 2>/dev/null || :
   done
 }
 
@@ -328,38 +329,34 @@ PYTHON
   say "the table is in ${out#"$FLOWCON_TOP"/}"
 }
 
-# Each worker leads a process group, so that what it has started ends with it.
-WORKERS=()
-end_workers() { for pid in "${WORKERS[@]}"; do kill -- "-$pid" 2>/dev/null || :; done; }
+# criu_works HOST: a job is frozen and goes on, with nothing of the project in between. On some kernels CRIU waits for ever.
+criu_works() {
+  local works=yes
+  on "$1" docker run -d --name probe --network none "$IMAGE_SMALL" busybox sh -c 'while :; do sleep 0.2; done' >/dev/null || return 1
+  on "$1" timeout 60 docker checkpoint create probe one >/dev/null 2>&1 &&
+    on "$1" timeout 60 docker start --checkpoint one probe >/dev/null 2>&1 || works=''
+  on "$1" sh -c 'kill -9 $(pgrep -x "criu|runc"); docker unpause probe; docker rm -f probe' >/dev/null 2>&1 || :
+  [ -n "$works" ]
+}
 
 main() {
-  local pair file pids=() left
+  local left
+  have gcc || nothing_runs "gcc is not installed (scripts/setup)"
   begin_lab $((2 * PAIRS)) --cores 1 --disk 1G
   cells >"$WORK/cells"
   left=$(wc -l <"$WORK/cells")
   [ "$left" -gt 0 ] || die "FLOWCON_TEST_FAULTS names no cell"
   : >"$WORK/table"
-  mkdir "$WORK/results"
-  for ((pair = 1; pair <= PAIRS; pair++)); do (trap - EXIT INT TERM HUP && make_peers "h$((2 * pair - 1))" "h$((2 * pair))") & pids+=($!); done
-  for pair in "${pids[@]}"; do wait "$pair" || die "the hosts do not become peers"; done
-  at_exit end_workers
-  set -m
-  for ((pair = 1; pair <= PAIRS; pair++)); do
-    (trap - EXIT INT TERM HUP && worker "$pair") & # what is to be undone is the outer shell's
-    WORKERS+=($!)
-  done
-  set +m
-  while [ "$left" -gt 0 ]; do
-    for file in "$WORK"/results/*; do
-      [ -e "$file" ] || continue
-      report "$file"
-      rm "$file"
-      left=$((left - 1))
-    done
-    kill -0 "${WORKERS[@]}" 2>/dev/null || [ -n "$(ls "$WORK/results")" ] || break
-    pause 1
-  done
-  check "all cells were tried" is "$left" 0
+  # shellcheck disable=SC2046 # a word a host
+  disks_can_break $(seq -f 'h%g' $((2 * PAIRS)))
+  make_pairs "$PAIRS"
+  if grep -q -- '-criu ' "$WORK/cells" && ! criu_works h1; then
+    skip "$(grep -c -- '-criu ' "$WORK/cells") cells with CRIU" "docker checkpoint does not work on this kernel ($(uname -r))"
+    sed -i '/-criu /d' "$WORK/cells"
+    left=$(wc -l <"$WORK/cells")
+  fi
+  lead_workers "$PAIRS"
+  check "all cells were tried" is "$(wc -l <"$WORK/table")" "$left"
   write_table
   finish_lab
 }
