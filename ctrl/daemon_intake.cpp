@@ -85,7 +85,8 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
     job.unsupported = log.error().message();
   } else {
     job.log = *log;
-    Result<cgroups::Group> group = cgroups::find_group(container.pid, fs_->mode());
+    Result<cgroups::Group> group =
+        cgroups::find_container_group(container.pid, container.id, fs_->mode());
     if (group && !limits_.is_mechanism_known()) limits_.find_mechanism(*group);
     Result<cgroups::Setting> setting =
         group ? cgroups::read_setting(*fs_, *group, limits_.mechanism())
@@ -95,6 +96,8 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
       job.original = job.present = *setting;
     } else if (is_gone(setting.error())) {
       return;  // it ended between the engine's answer and this look
+    } else if (!group) {
+      job.unsupported = group.error().message() + ": no limit of it is touched";
     } else {
       job.unsupported = "its CPU limits cannot be read: " + setting.error().message();
     }
