@@ -72,6 +72,8 @@ void Daemon::take_changes(Moment now) {
 }
 
 void Daemon::admit(const engine::Container& container, const Settings& settings, Moment now) {
+  // What is left to read of its former life is read by this one.
+  if (ending_.contains(container.id)) settle(container.id, tails_.stop(container.id, false));
   Job job;
   job.container = container;
   job.given = settings;
@@ -165,8 +167,10 @@ void Daemon::follow_log(Job& job) {
 void Daemon::feed(const std::string& id, const logs::Line& line) {
   // Looked up by id for each line: the job may be gone when a last line comes.
   const auto found = jobs_.find(id);
-  if (found == jobs_.end() || !found->second.extractor) return;
-  Job& job = found->second;
+  const auto ending = ending_.find(id);
+  if (found == jobs_.end() && ending == ending_.end()) return;
+  Job& job = found != jobs_.end() ? found->second : ending->second.job;
+  if (!job.extractor) return;
   if (job.is_catching_up && !line.is_known) end_catching_up(job);
   job.is_catching_up = line.is_known;
   // A file of the job's own may say any time; no value is from the future.
@@ -176,19 +180,29 @@ void Daemon::feed(const std::string& id, const logs::Line& line) {
 
 void Daemon::finish(const std::string& id, double time, const std::optional<int>& status) {
   std::erase(active_, id);
-  const bool is_half_read = tails_.stats(id).is_catching_up;
-  const std::string read_until = tails_.stop(id, true);
   const auto found = jobs_.find(id);
-  found->second.read_until = read_until;
-  record_end(found->second, time);
-  Job& job = found->second;
-  remember_end(job, moment(), time, status, is_half_read);
+  const Job& job = found->second;
   if (job.is_limited) limits_.undo({id, job.container.name, job.group, job.original});
   log::event(log::Event::container_ended,
              "container " + printable(job.container.name, 80) + " has finished", id);
-  // The list keeps its id until the listener has compared the sets; the job itself is done with.
+  const bool is_half_read = tails_.stats(id).is_catching_up;
+  ending_.insert_or_assign(id, Ending{std::move(found->second), time, status, is_half_read});
+  // The list keeps its id until the listener has compared the sets.
   jobs_.erase(found);
   is_compare_due_ = true;
+  auto read = [this, id](const std::string& until) { settle(id, until); };
+  if (!tails_.drain(id, std::move(read))) settle(id, tails_.stop(id, true));
+}
+
+/// The log of an ended job has been read as far as it can be.
+void Daemon::settle(const std::string& id, const std::string& read_until) {
+  const auto found = ending_.find(id);
+  if (found == ending_.end()) return;
+  Ending& ending = found->second;
+  ending.job.read_until = read_until;
+  record_end(ending.job, ending.time);
+  remember_end(ending.job, moment(), ending.time, ending.status, ending.is_half_read);
+  ending_.erase(found);
 }
 
 void Daemon::compare_sets(Moment now) {
