@@ -82,7 +82,7 @@ bool own_mounts(const std::string& root) {
          ::mount(root.c_str(), root.c_str(), nullptr, MS_BIND, nullptr) == 0;
 }
 
-bool bind(const std::string& from, const std::string& to) {
+bool bind_folder(const std::string& from, const std::string& to) {
   return ::mount(from.c_str(), to.c_str(), nullptr, MS_BIND, nullptr) == 0;
 }
 
@@ -157,7 +157,8 @@ TEST_CASE("a volume is read to its end when its container has gone, as the conta
   write(volume + "/log", "of the volume\n");
   std::filesystem::create_symlink("../out", root + "/tmp/link");
   Contained container(root, [&] {
-    return own_mounts(root) && bind(volume, root + "/out") && bind(root + "/tmp", root + "/tmp");
+    return own_mounts(root) && bind_folder(volume, root + "/out") &&
+           bind_folder(root + "/tmp", root + "/tmp");
   });
   if (!container.is_in()) {
     WARN("needs root");
