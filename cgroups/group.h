@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "cgroups/cgroup_fs.h"
@@ -28,6 +29,15 @@ struct Group {
 /// too) is there; any other is in the unified hierarchy unless `mode` is v1. A controller that is
 /// nowhere, or in the root group, has the path "".
 [[nodiscard]] Result<Group> parse_proc_cgroup(const std::string& text, Mode mode);
+
+/// The container's own groups, where its first process is in `group`: each path up to and with the
+/// component that bears the container's id, since a process may have moved itself further down
+/// (docker-in-docker, systemd, kind). Pure. Errors, as a sentence without a code: a path does not
+/// bear the id, so that the group is somebody else's.
+[[nodiscard]] Result<Group> own_group(const Group& group, std::string_view id);
+
+/// own_group() of the process `pid`, as it is now. Errors: as find_group() and own_group().
+[[nodiscard]] Result<Group> find_container_group(std::int64_t pid, std::string_view id, Mode mode);
 
 /// What block I/O's controller is called: "io" where it is in the unified hierarchy, else "blkio".
 [[nodiscard]] std::string io_controller(const CgroupFs& fs);

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <string_view>
 
+#include "base/text.h"
 #include "cgroups/beneath.h"
 #include "cgroups/group.h"
 #include "cgroups/names.h"
@@ -62,7 +63,49 @@ std::string scope_of(const std::string& path) {
   return is_scope ? last : "";
 }
 
+bool is_word_byte(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/// The id as a whole word: "ID", "docker-ID.scope", "libpod-ID.scope".
+bool bears(std::string_view component, std::string_view id) {
+  const std::size_t at = component.find(id);
+  if (at == std::string_view::npos) return false;
+  const std::size_t end = at + id.size();
+  return (at == 0 || !is_word_byte(component[at - 1])) &&
+         (end == component.size() || !is_word_byte(component[end]));
+}
+
+/// Where the first component that bears the id ends; npos where none does. A container names what
+/// is below its own group, so that only the first one counts.
+std::size_t end_of_own(std::string_view path, std::string_view id) {
+  std::size_t start = 0;
+  while (start < path.size()) {
+    const std::size_t end = std::min(path.find('/', start), path.size());
+    if (bears(path.substr(start, end - start), id)) return end;
+    start = end + 1;
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace
+
+Result<Group> own_group(const Group& group, std::string_view id) {
+  Group own = group;
+  if (id.empty()) return bad_input("a container without an id has no control group");
+  for (std::string* path : {&own.cpu, &own.cpuacct, &own.memory, &own.io}) {
+    if (path->empty()) continue;  // the controller is nowhere
+    const std::size_t end = end_of_own(*path, id);
+    if (end == std::string::npos) {
+      return bad_input("its first process is in the control group /" + printable(*path, 120) +
+                       ", which is not the container's (the process has left it, or its number "
+                       "has been given to another process)");
+    }
+    path->resize(end);
+  }
+  own.scope = scope_of(own.cpu);
+  return own;
+}
 
 Result<Group> parse_proc_cgroup(const std::string& text, Mode mode) {
   struct Slot {
@@ -138,6 +181,12 @@ Result<Group> find_group(std::int64_t pid, Mode mode) {
   auto group = parse_proc_cgroup(*text, mode);
   if (!group) return wrap(group.error(), doing);
   return group;
+}
+
+Result<Group> find_container_group(std::int64_t pid, std::string_view id, Mode mode) {
+  const auto group = find_group(pid, mode);
+  if (!group) return group.error();
+  return own_group(*group, id);
 }
 
 }  // namespace flowcon::cgroups

@@ -13,10 +13,13 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 
 #include "ctrl/api/scrape.h"
 #include "ctrl/daemon_state.h"
 #include "ctrl/log.h"
+#include "ctrl/logs/tail_helper.h"
 #include "ctrl/service.h"
 #include "ctrl/spawn.h"
 
@@ -217,6 +220,10 @@ Async<void> Daemon::release_all() {
       log::error(done.error().message());
     }
   }
+  while (!ending_.empty()) {
+    const std::string id = ending_.begin()->first;
+    settle(id, tails_.stop(id, false));
+  }
   record(now, false);
   while (is_flushing_) {
     timer_.expires_after(std::chrono::milliseconds(5));
@@ -233,7 +240,7 @@ Async<void> Daemon::release_all() {
 namespace {
 
 // One daemon a state folder: two would restore each other's limits.
-Result<void> lock_state(const std::string& folder) {
+Result<std::shared_ptr<void>> lock_state(const std::string& folder) {
   // Passed through by sshd on its way to the keys of peers; what is in it is not for others.
   if (::mkdir(folder.c_str(), 0711) != 0 && errno != EEXIST) {
     return errno_error(errno, "making the state folder " + folder + " (another one: --state-dir)");
@@ -250,7 +257,8 @@ Result<void> lock_state(const std::string& folder) {
     }
     return errno_error(why, "locking " + path);
   }
-  return {};  // held until the process ends
+  // Held until it is let go of: a thread that the kernel holds keeps what the process has open.
+  return std::shared_ptr<void>(nullptr, [fd](void*) { ::close(fd); });
 }
 
 // A followed log is an open file; the usual soft limit of 1,024 would end at as many containers.
@@ -269,7 +277,8 @@ Result<void> run_daemon(const Config& config, const ConfigSource& source,
   raise_descriptor_limit();
   Result<std::unique_ptr<cgroups::CgroupFs>> fs = cgroups::open_kernel_cgroups();
   if (!fs) return fs.error();
-  if (Result<void> locked = lock_state(config.state_dir); !locked) return locked;
+  const auto locked = lock_state(config.state_dir);
+  if (!locked) return locked.error();
   std::string store_notice;
   store::Options store_options;
   store_options.most_bytes = static_cast<std::uint64_t>(config.store_size) << 20U;
@@ -332,6 +341,12 @@ Result<void> run_daemon(const Config& config, const ConfigSource& source,
   spawn(io, "daemon", whole_life);
   io.run();
   return {};
+}
+
+void end_process(int status) {
+  if (logs::living_helpers() == 0) std::exit(status);
+  std::fflush(nullptr);
+  ::_exit(status);
 }
 
 }  // namespace flowcon::ctrl

@@ -22,4 +22,8 @@ using ConfigSource = std::function<Result<Config>()>;
 [[nodiscard]] Result<void> run_daemon(const Config& config, const ConfigSource& source,
                                       const MakeCompanion& companion);
 
+/// Ends the process as exit() does. What it does for a file system that has not answered is not
+/// waited for.
+[[noreturn]] void end_process(int status);
+
 }  // namespace flowcon::ctrl

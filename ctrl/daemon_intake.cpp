@@ -107,6 +107,8 @@ void Daemon::greet(const engine::Container& container, Moment now) {
 
 void Daemon::admit(const engine::Container& container, const Settings& settings, Moment now,
                    const std::string& refusal) {
+  // What is left to read of its former life is read by this one.
+  if (ending_.contains(container.id)) settle(container.id, tails_.stop(container.id, false));
   Job job;
   job.container = container;
   job.given = settings;
@@ -122,7 +124,8 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
     job.unsupported = log.error().message();
   } else {
     job.log = *log;
-    Result<cgroups::Group> group = cgroups::find_group(container.pid, fs_->mode());
+    Result<cgroups::Group> group =
+        cgroups::find_container_group(container.pid, container.id, fs_->mode());
     if (group && !limits_.is_mechanism_known()) limits_.find_mechanism(*group);
     Result<cgroups::Setting> setting =
         group ? cgroups::read_setting(*fs_, *group, limits_.mechanism())
@@ -133,6 +136,8 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
       job.original = job.present = *setting;
     } else if (is_gone(setting.error())) {
       return;  // it ended between the engine's answer and this look
+    } else if (!group) {
+      job.unsupported = group.error().message() + ": no limit of it is touched";
     } else {
       job.unsupported = "its CPU limits cannot be read: " + setting.error().message();
     }
@@ -209,8 +214,10 @@ void Daemon::follow_log(Job& job) {
 void Daemon::feed(const std::string& id, const logs::Line& line) {
   // Looked up by id for each line: the job may be gone when a last line comes.
   const auto found = jobs_.find(id);
-  if (found == jobs_.end() || !found->second.extractor) return;
-  Job& job = found->second;
+  const auto ending = ending_.find(id);
+  if (found == jobs_.end() && ending == ending_.end()) return;
+  Job& job = found != jobs_.end() ? found->second : ending->second.job;
+  if (!job.extractor) return;
   if (job.is_catching_up && !line.is_known) end_catching_up(job);
   job.is_catching_up = line.is_known;
   // A file of the job's own may say any time; no value is from the future.
@@ -220,19 +227,29 @@ void Daemon::feed(const std::string& id, const logs::Line& line) {
 
 void Daemon::finish(const std::string& id, double time, const std::optional<int>& status) {
   std::erase(active_, id);
-  const bool is_half_read = tails_.stats(id).is_catching_up;
-  const std::string read_until = tails_.stop(id, true);
   const auto found = jobs_.find(id);
-  found->second.read_until = read_until;
-  record_end(found->second, time);
-  Job& job = found->second;
-  remember_end(job, moment(), time, status, is_half_read);
+  const Job& job = found->second;
   if (job.is_limited) limits_.undo(original_of(job));
   log::event(log::Event::container_ended,
              "container " + printable(job.container.name, 80) + " has finished", id);
-  // The list keeps its id until the listener has compared the sets; the job itself is done with.
+  const bool is_half_read = tails_.stats(id).is_catching_up;
+  ending_.insert_or_assign(id, Ending{std::move(found->second), time, status, is_half_read});
+  // The list keeps its id until the listener has compared the sets.
   jobs_.erase(found);
   is_compare_due_ = true;
+  auto read = [this, id](const std::string& until) { settle(id, until); };
+  if (!tails_.drain(id, std::move(read))) settle(id, tails_.stop(id, true));
+}
+
+/// The log of an ended job has been read as far as it can be.
+void Daemon::settle(const std::string& id, const std::string& read_until) {
+  const auto found = ending_.find(id);
+  if (found == ending_.end()) return;
+  Ending& ending = found->second;
+  ending.job.read_until = read_until;
+  record_end(ending.job, ending.time);
+  remember_end(ending.job, moment(), ending.time, ending.status, ending.is_half_read);
+  ending_.erase(found);
 }
 
 void Daemon::compare_sets(Moment now) {

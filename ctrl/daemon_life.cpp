@@ -153,7 +153,8 @@ void Daemon::drop_past(const std::string& id) {
 Async<void> Daemon::await_recorded(std::string id) {
   for (int i = 0; i < kRecordedTries; ++i) {
     const auto job = jobs_.find(id);
-    const bool is_done = job == jobs_.end() || !job->second.unsupported.empty();
+    const bool is_done =
+        !ending_.contains(id) && (job == jobs_.end() || !job->second.unsupported.empty());
     if (is_done && unrecorded_.empty() && !is_flushing_) co_return;
     if (is_done && !is_flushing_) spawn(io_, "record", flush());
     co_await pause(0.2);

@@ -45,6 +45,14 @@ class Exposition;
 
 inline constexpr int kApiVersion = 1;
 
+/// A job that has ended. `time`: seconds since the epoch.
+struct Ending {
+  Job job;
+  double time = 0;
+  std::optional<int> status;
+  bool is_half_read = false;
+};
+
 class Daemon : public LocalHost {
  public:
   Daemon(boost::asio::io_context& io, const Config& config, std::unique_ptr<cgroups::CgroupFs> fs,
@@ -95,6 +103,7 @@ class Daemon : public LocalHost {
              const std::string& refusal = "");
   void greet(const engine::Container& container, Moment now);
   void finish(const std::string& id, double time, const std::optional<int>& status);
+  void settle(const std::string& id, const std::string& read_until);
   void compare_sets(Moment now);
   void follow_update(const engine::Container& container);
   Async<void> follow_freezing(Moment now);
@@ -204,9 +213,10 @@ class Daemon : public LocalHost {
   Pool pool_;
   logs::LogSet tails_;
 
-  std::map<std::string, Job> jobs_;   ///< by id; supported and unsupported ones
-  std::vector<std::string> active_;   ///< supported, running, not paused; in order of arrival
-  std::vector<std::string> members_;  ///< those the listener has placed on a list
+  std::map<std::string, Job> jobs_;       ///< by id; supported and unsupported ones
+  std::map<std::string, Ending> ending_;  ///< have ended, and their logs are read to the end
+  std::vector<std::string> active_;       ///< supported, running, not paused; in order of arrival
+  std::vector<std::string> members_;      ///< those the listener has placed on a list
   std::map<std::string, store::Choice> choices_;
   Handover handed_;                              ///< what is left of an earlier flowcond's jobs
   std::map<std::string, store::Original> kept_;  ///< limits it has left that no job has claimed

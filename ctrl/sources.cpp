@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/sources.h"
 
-#include <cerrno>
-
 #include "base/text.h"
-#include "cgroups/beneath.h"
 #include "ctrl/logs/tail_container.h"
 
 namespace flowcon::ctrl {
@@ -66,18 +63,8 @@ Result<LogChoice> choose_log(const engine::Container& container, const Settings&
 Result<logs::Source> open_log(const LogChoice& choice, const engine::Container& container) {
   logs::Source source{choice.format, choice.path, nullptr};
   if (!choice.is_inside) return source;
-  std::vector<logs::Mount> mounts;
-  for (const engine::Mount& mount : container.mounts) {
-    mounts.push_back({mount.destination, mount.source});
-  }
-  auto view = logs::ContainerView::open(static_cast<pid_t>(container.pid), mounts);
+  auto view = logs::ContainerView::open(static_cast<pid_t>(container.pid), container.id);
   if (!view) return view.error();
-  // Only now, with its root in hand, can it be said whose process that was.
-  const std::string proc = "/proc/" + std::to_string(container.pid) + "/cgroup";
-  const Result<std::string> groups = cgroups::read_proc(proc);
-  if (!groups || groups->find(container.id) == std::string::npos) {
-    return errno_error(ESRCH, "look into the container: it has ended");
-  }
   source.view = std::move(*view);
   return source;
 }

@@ -27,8 +27,8 @@ struct LogChoice {
 [[nodiscard]] Result<LogChoice> choose_log(const engine::Container& container,
                                            const Settings& settings);
 
-/// What is needed to open its files. Errors: ESRCH the container has ended; else the kernel's
-/// errno.
+/// What is needed to open its files. Errors: a sentence where the process is not the container's;
+/// ENOENT it has ended; else the kernel's errno.
 [[nodiscard]] Result<logs::Source> open_log(const LogChoice& choice,
                                             const engine::Container& container);
 

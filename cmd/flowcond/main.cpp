@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
       flowcon::ctrl::run_daemon(invocation->config, read_again, flowcon::cluster::make_cluster);
   if (!ended) {
     std::fprintf(stderr, "flowcond: %s\n", ended.error().message().c_str());
-    return 1;
+    flowcon::ctrl::end_process(1);
   }
-  return 0;
+  flowcon::ctrl::end_process(0);
 }

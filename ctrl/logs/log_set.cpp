@@ -143,6 +143,11 @@ std::string LogSet::stop(const std::string& id, bool drain) {
   return log->reader->position();
 }
 
+bool LogSet::drain(const std::string& id, std::function<void(const std::string&)> done) {
+  return tails_.drain(
+      id, [done = std::move(done)](const Position& position) { done(render_position(position)); });
+}
+
 std::string LogSet::position(const std::string& id) const {
   const auto found = impl_->logs.find(id);
   return found == impl_->logs.end() ? render_position(tails_.position(id))

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -31,6 +32,8 @@ class LogSet {
                                            LineSink sink);
   /// As TailSet::stop(), the position as text; "" = none.
   std::string stop(const std::string& id, bool drain);
+  /// As TailSet::drain().
+  [[nodiscard]] bool drain(const std::string& id, std::function<void(const std::string&)> done);
   [[nodiscard]] std::string position(const std::string& id) const;
   [[nodiscard]] TailStats stats(const std::string& id) const;
 

@@ -2,6 +2,7 @@
 // Which log may have something to read is inotify's to say; reading is LogReader's. Logs that may
 // have are a queue, and each turn of the loop reads one chunk of the first, so that all get theirs.
 // Callbacks, not coroutines: every one holds the set weakly and looks its logs up again.
+// A log whose file system may not answer goes over to SlowLogs.
 #include "ctrl/logs/tail.h"
 
 #include <sys/inotify.h>
@@ -17,12 +18,13 @@
 #include <cstring>
 #include <deque>
 #include <map>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "ctrl/logs/tail_container.h"
 #include "ctrl/logs/tail_reader.h"
+#include "ctrl/logs/tail_slow.h"
 
 namespace flowcon::ctrl::logs {
 namespace {
@@ -45,15 +47,23 @@ constexpr std::uint32_t kFolderEvents =
 
 /// One followed log.
 struct Tail {
-  Tail(const Source& source, const Position& from, LineSink sink)
-      : reader(source, from, std::move(sink)), has_view(source.view != nullptr) {}
-  /// What it needs cannot be announced: the folder is not there, or links on the way are a
-  /// container's to change.
-  [[nodiscard]] bool is_lacking() const {
-    return folder_watch < 0 || (has_view && reader.is_waiting());
+  Tail(std::string own_id, const Source& source, const Position& from, LineSink sink)
+      : id(std::move(own_id)),
+        spout(std::make_shared<Spout>()),
+        reader(std::make_unique<LogReader>(source, from,
+                                           [to = spout](const Line& line) { to->take(line); })),
+        view(source.view) {
+    spout->sink = std::move(sink);
   }
-  LogReader reader;
-  bool has_view;
+  /// What it needs cannot be announced: the folder is not there, links on the way are a
+  /// container's to change, or inotify has no watch left.
+  [[nodiscard]] bool is_lacking() const {
+    return lacks_watch || folder_watch < 0 || (view && reader->is_waiting());
+  }
+  std::string id;
+  std::shared_ptr<Spout> spout;
+  std::unique_ptr<LogReader> reader;
+  std::shared_ptr<const ContainerView> view;
   int file_watch = -1;  ///< inotify's number, or -1
   int folder_watch = -1;
   std::string name;  ///< under which the folder's watch knows it; "" = any
@@ -63,17 +73,25 @@ struct Tail {
   bool is_reading = false;  ///< a step of its reader is on the stack
   bool is_stopped = false;
   bool drains_later = false;  ///< stop() with drain came from its own sink
-  bool lacks_watch = false;   ///< inotify had no watch left for a file opened later
+  bool lacks_watch = false;   ///< inotify had no watch left for its file or folder
 };
 
 using TailPtr = std::shared_ptr<Tail>;
 
-Error watch_error(Error error) {
-  if (error.code.value() == ENOSPC) error.what += " (raise the sysctl fs.inotify.max_user_watches)";
-  return error;
+constexpr const char* kNoWatch =
+    "no inotify watch is left (raise the sysctl fs.inotify.max_user_watches): its log is polled "
+    "every 2 s";
+constexpr const char* kNoInotify =
+    "no inotify instance is left (raise the sysctl fs.inotify.max_user_instances): its log is "
+    "polled every 2 s";
+
+/// Inotify cannot watch what is there.
+bool is_exhausted(const Error& error) {
+  const int number = error.code.value();
+  return number == ENOSPC || number == ENOMEM || number == EBADF;
 }
 
-void drain(LogReader& reader, std::vector<char>& buffer) {
+void read_to_end(LogReader& reader, std::vector<char>& buffer) {
   reader.suspect_rotation();
   const std::uint64_t end = reader.stats().bytes + kMaxDrainBytes;
   for (std::uint64_t steps = 0; steps < kMaxDrainSteps && reader.stats().bytes < end; ++steps) {
@@ -86,14 +104,24 @@ void drain(LogReader& reader, std::vector<char>& buffer) {
 }  // namespace
 
 struct TailSet::Impl : std::enable_shared_from_this<TailSet::Impl> {
-  Impl(asio::io_context& loop, std::chrono::milliseconds pause, std::chrono::milliseconds check)
-      : io(loop), waiting(loop), timer(loop), check_timer(loop), batch(pause), check_every(check) {}
+  Impl(asio::io_context& loop, std::chrono::milliseconds pause, std::chrono::milliseconds check,
+       std::chrono::milliseconds longest)
+      : io(loop),
+        waiting(loop),
+        timer(loop),
+        check_timer(loop),
+        batch(pause),
+        check_every(check),
+        slow(loop, longest) {}
 
   void open();
+  void open_notifier();
   void close();
   Result<void> start(const std::string& id, const Source& source, const Position& from,
                      LineSink sink);
   Position stop(const std::string& id, bool drains);
+  void make_slow(const TailPtr& tail, const SlowMount& mount);
+  [[nodiscard]] std::string problem_of(const Tail& tail) const;
 
   void wait();
   void on_readable();
@@ -110,9 +138,10 @@ struct TailSet::Impl : std::enable_shared_from_this<TailSet::Impl> {
   void read_chunk(const TailPtr& tail);
   void retry_starved();
 
+  void rewatch(const TailPtr& tail);
   Result<void> watch_folder(const TailPtr& tail);
   void follow_folder(const TailPtr& tail);
-  Result<void> watch_file(const TailPtr& tail);
+  void watch_file(const TailPtr& tail);
   void unwatch_file(Tail& tail);
   void unwatch_folder(const TailPtr& tail);
   void unwatch(const TailPtr& tail);
@@ -130,7 +159,7 @@ struct TailSet::Impl : std::enable_shared_from_this<TailSet::Impl> {
   std::chrono::milliseconds batch;
   std::chrono::milliseconds check_every;
   asio::steady_timer::time_point next_check;  ///< of all logs
-  std::optional<Error> failure;               ///< why there is no inotify
+  SlowLogs slow;
   bool is_closed = false;
   bool is_scheduled = false;
   std::map<std::string, TailPtr> tails;
@@ -143,25 +172,23 @@ struct TailSet::Impl : std::enable_shared_from_this<TailSet::Impl> {
 };
 
 void TailSet::Impl::open() {
-  notifier = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-  if (notifier < 0) {
-    const int number = errno;
-    std::string doing = "start inotify";
-    if (number == EMFILE) doing += " (raise the sysctl fs.inotify.max_user_instances)";
-    failure = errno_error(number, doing);
-    return;
-  }
-  wait();
+  open_notifier();
   next_check = asio::steady_timer::clock_type::now() + check_every;
   await_check();
+}
+
+void TailSet::Impl::open_notifier() {
+  notifier = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  if (notifier >= 0) wait();
 }
 
 void TailSet::Impl::close() {
   is_closed = true;
   for (const auto& [id, tail] : tails) {
     tail->is_stopped = true;
-    tail->reader.mute();
+    tail->reader->mute();
   }
+  slow.close();
   // A tail may be on the stack below us; whoever runs it holds it.
   tails.clear();
   ready.clear();
@@ -175,25 +202,29 @@ void TailSet::Impl::close() {
 
 Result<void> TailSet::Impl::start(const std::string& id, const Source& source, const Position& from,
                                   LineSink sink) {
-  if (failure) return *failure;
-  if (tails.count(id) > 0) return errno_error(EEXIST, "follow the log of " + id + " twice");
-  auto tail = std::make_shared<Tail>(source, from, std::move(sink));
-  // The folder first: a file that is made between the two looks is then announced.
-  const auto watched = watch_folder(tail);
-  if (!watched && (!tail->has_view || watched.error().code.value() == ENOSPC)) {
-    return watched.error();
-  }
-  std::vector<char> buffer = take_buffer();
-  const auto step = tail->reader.step(buffer);  // opens, hands on nothing
-  give_back(std::move(buffer));
-  if (step == LogReader::Step::opened) {
-    if (const auto done = watch_file(tail); !done) {
-      unwatch(tail);
-      return done.error();
+  if (tails.count(id) > 0 || slow.has(id))
+    return errno_error(EEXIST, "follow the log of " + id + " twice");
+  auto tail = std::make_shared<Tail>(id, source, from, std::move(sink));
+  SlowMount mount;
+  if (!source.view) mount = slow_mount_of(source.path);
+  if (mount.device.empty()) {
+    // The folder first: a file that is made between the two looks is then announced.
+    const auto watched = watch_folder(tail);
+    if (!watched && !tail->lacks_watch && !tail->view) return watched.error();
+    std::vector<char> buffer = take_buffer();
+    const auto step = tail->reader->step(buffer);  // opens, hands on nothing
+    give_back(std::move(buffer));
+    if (tail->reader->is_elsewhere()) mount = tail->view->slow_mount();
+    if (step == LogReader::Step::opened) {
+      watch_file(tail);
+      enqueue(tail, true);
     }
-    enqueue(tail, true);
   }
   tails.emplace(id, tail);
+  if (!mount.device.empty()) {
+    make_slow(tail, mount);
+    return {};
+  }
   follow_folder(tail);
   if (tail->is_lacking()) await_check();
   return {};
@@ -201,24 +232,40 @@ Result<void> TailSet::Impl::start(const std::string& id, const Source& source, c
 
 Position TailSet::Impl::stop(const std::string& id, bool drains) {
   const auto found = tails.find(id);
-  if (found == tails.end()) return {};
+  if (found == tails.end()) return slow.stop(id);
   const TailPtr tail = found->second;
   tails.erase(found);
   tail->is_stopped = true;
   unwatch(tail);
   if (!drains) {
-    tail->reader.mute();
+    tail->reader->mute();
   } else if (tail->is_reading) {
     tail->drains_later = true;
   } else {
     std::vector<char> buffer = take_buffer();
     tail->is_reading = true;
-    drain(tail->reader, buffer);
+    read_to_end(*tail->reader, buffer);
     tail->is_reading = false;
     give_back(std::move(buffer));
   }
   if (!is_closed) retry_starved();
-  return tail->reader.position();
+  return tail->reader->position();
+}
+
+void TailSet::Impl::make_slow(const TailPtr& tail, const SlowMount& mount) {
+  unwatch(tail);
+  tails.erase(tail->id);
+  tail->is_stopped = true;
+  const Position position = tail->reader->position();
+  if (tail->view) tail->view->allow_waiting();
+  slow.start(tail->id, mount, std::move(tail->reader), tail->spout, position);
+  await_check();
+}
+
+std::string TailSet::Impl::problem_of(const Tail& tail) const {
+  const std::string problem = tail.reader->stats().problem;
+  if (!problem.empty() || !tail.lacks_watch) return problem;
+  return notifier >= 0 ? kNoWatch : kNoInotify;
 }
 
 void TailSet::Impl::wait() {
@@ -247,6 +294,7 @@ void TailSet::Impl::on_readable() {
 
 /// True if no more events can be waiting.
 bool TailSet::Impl::take_events() {
+  if (notifier < 0) return true;
   alignas(inotify_event) std::array<char, kChunkBytes> events;
   const ssize_t got = ::read(notifier, events.data(), events.size());
   if (got < 0 && errno != EAGAIN && errno != EINTR) suspect_all();
@@ -272,7 +320,7 @@ void TailSet::Impl::pause() {
 void TailSet::Impl::await_check() {
   const auto lacks = [](const auto& entry) { return entry.second->is_lacking(); };
   auto due = next_check;
-  if (std::any_of(tails.begin(), tails.end(), lacks)) {
+  if (!slow.is_empty() || std::any_of(tails.begin(), tails.end(), lacks)) {
     due = std::min(due, asio::steady_timer::clock_type::now() + kLackingCheck);
   }
   check_timer.expires_at(due);
@@ -288,16 +336,16 @@ void TailSet::Impl::check() {
   const auto now = asio::steady_timer::clock_type::now();
   const bool is_for_all = now >= next_check;
   if (is_for_all) next_check = now + check_every;
+  if (notifier < 0) open_notifier();
   take_events();  // what has been announced meanwhile is no rescue
   for (const auto& [id, tail] : tails) {
     if (!is_for_all && !tail->is_lacking()) continue;
-    unwatch_folder(tail);
-    static_cast<void>(watch_folder(tail));
-    if (tail->lacks_watch) tail->lacks_watch = !watch_file(tail);
+    rewatch(tail);
     if (!tail->is_queued) tail->is_checked = true;
     enqueue(tail, true);
   }
-  await_check();
+  slow.look();
+  if (!is_closed) await_check();
 }
 
 void TailSet::Impl::on_event(int watch, std::uint32_t mask, const char* name) {
@@ -325,7 +373,7 @@ void TailSet::Impl::suspect_all() {
 }
 
 void TailSet::Impl::enqueue(const TailPtr& tail, bool suspects) {
-  if (suspects) tail->reader.suspect_rotation();
+  if (suspects) tail->reader->suspect_rotation();
   if (!tail->is_queued) {
     tail->is_queued = true;
     ready.push_back(tail);
@@ -355,16 +403,17 @@ void TailSet::Impl::take_turn() {
 void TailSet::Impl::read_chunk(const TailPtr& tail) {
   std::vector<char> buffer = take_buffer();
   tail->is_reading = true;
-  const std::uint64_t bytes = tail->reader.stats().bytes;
-  const auto step = tail->reader.step(buffer);
-  const bool has_news = tail->reader.stats().bytes > bytes || step == LogReader::Step::opened;
+  const std::uint64_t bytes = tail->reader->stats().bytes;
+  const auto step = tail->reader->step(buffer);
+  const bool has_news = tail->reader->stats().bytes > bytes || step == LogReader::Step::opened;
   if (std::exchange(tail->is_checked, false) && has_news) ++tail->rescues;
-  if (tail->drains_later && !is_closed) drain(tail->reader, buffer);
+  if (tail->drains_later && !is_closed) read_to_end(*tail->reader, buffer);
   tail->is_reading = false;
   give_back(std::move(buffer));
   if (tail->is_stopped) return;
+  if (tail->reader->is_elsewhere()) return make_slow(tail, tail->view->slow_mount());
   if (step == LogReader::Step::opened) {
-    tail->lacks_watch = !watch_file(tail);
+    watch_file(tail);
     follow_folder(tail);
   }
   if (step != LogReader::Step::idle) enqueue(tail, false);
@@ -373,16 +422,26 @@ void TailSet::Impl::read_chunk(const TailPtr& tail) {
 // A descriptor or a watch may have become free.
 void TailSet::Impl::retry_starved() {
   for (const auto& [id, tail] : tails) {
-    const bool lacked_watch = std::exchange(tail->lacks_watch, false);
-    if (lacked_watch) tail->lacks_watch = !watch_file(tail);
-    if (lacked_watch || tail->reader.is_starved()) enqueue(tail, true);
+    const bool lacked_watch = tail->lacks_watch;
+    if (lacked_watch) rewatch(tail);
+    if (lacked_watch || tail->reader->is_starved()) enqueue(tail, true);
   }
 }
 
+void TailSet::Impl::rewatch(const TailPtr& tail) {
+  const bool lacked_watch = std::exchange(tail->lacks_watch, false);
+  unwatch_folder(tail);
+  static_cast<void>(watch_folder(tail));
+  if (lacked_watch && tail->file_watch < 0) watch_file(tail);
+}
+
 Result<void> TailSet::Impl::watch_folder(const TailPtr& tail) {
-  const Chain& chain = tail->reader.chain();
+  const Chain& chain = tail->reader->chain();
   const auto watch = chain.folder().watch(notifier, kFolderEvents);
-  if (!watch) return watch_error(watch.error());
+  if (!watch) {
+    tail->lacks_watch = tail->lacks_watch || is_exhausted(watch.error());
+    return watch.error();
+  }
   tail->folder_watch = *watch;
   tail->name = chain.watched_name();
   by_folder[*watch].emplace(tail->name, tail);
@@ -391,20 +450,23 @@ Result<void> TailSet::Impl::watch_folder(const TailPtr& tail) {
 
 /// Whether a path leads to a file or to a folder of them shows when it is opened.
 void TailSet::Impl::follow_folder(const TailPtr& tail) {
-  if (tail->folder_watch >= 0 && tail->reader.chain().watched_name() == tail->name) return;
+  if (tail->folder_watch >= 0 && tail->reader->chain().watched_name() == tail->name) return;
   unwatch_folder(tail);
   static_cast<void>(watch_folder(tail));
 }
 
-Result<void> TailSet::Impl::watch_file(const TailPtr& tail) {
+void TailSet::Impl::watch_file(const TailPtr& tail) {
   unwatch_file(*tail);
+  if (!tail->reader->file().is_open()) return;
   // By descriptor: the name may lead to another file already.
-  const std::string file = "/proc/self/fd/" + std::to_string(tail->reader.file().fd());
+  const std::string file = "/proc/self/fd/" + std::to_string(tail->reader->file().fd());
   const int watch = ::inotify_add_watch(notifier, file.c_str(), kFileEvents);
-  if (watch < 0) return watch_error(errno_error(errno, "watch " + tail->reader.chain().shown()));
+  if (watch < 0) {
+    tail->lacks_watch = true;
+    return;
+  }
   tail->file_watch = watch;
   by_file[watch].push_back(tail);
-  return {};
 }
 
 void TailSet::Impl::unwatch_file(Tail& tail) {
@@ -441,8 +503,8 @@ std::vector<char> TailSet::Impl::take_buffer() {
 }
 
 TailSet::TailSet(asio::io_context& io, std::chrono::milliseconds batch,
-                 std::chrono::milliseconds check)
-    : impl_(std::make_shared<Impl>(io, batch, check)) {
+                 std::chrono::milliseconds check, std::chrono::milliseconds patience)
+    : impl_(std::make_shared<Impl>(io, batch, check, patience)) {
   impl_->open();
 }
 
@@ -458,19 +520,21 @@ Position TailSet::stop(const std::string& id, bool drain) {
   return self->stop(id, drain);
 }
 
+bool TailSet::drain(const std::string& id, std::function<void(const Position&)> done) {
+  return impl_->slow.drain(id, std::move(done));
+}
+
 Position TailSet::position(const std::string& id) const {
   const auto found = impl_->tails.find(id);
-  return found == impl_->tails.end() ? Position{} : found->second->reader.position();
+  return found == impl_->tails.end() ? impl_->slow.position(id) : found->second->reader->position();
 }
 
 TailStats TailSet::stats(const std::string& id) const {
   const auto found = impl_->tails.find(id);
-  if (found == impl_->tails.end()) return {};
-  TailStats stats = found->second->reader.stats();
+  if (found == impl_->tails.end()) return impl_->slow.stats(id);
+  TailStats stats = found->second->reader->stats();
   stats.rescues = found->second->rescues;
-  if (found->second->lacks_watch) {
-    stats.problem = "no inotify watch left (raise the sysctl fs.inotify.max_user_watches)";
-  }
+  stats.problem = impl_->problem_of(*found->second);
   return stats;
 }
 

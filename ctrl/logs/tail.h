@@ -2,7 +2,8 @@
 // Follows the logs of containers, whatever their format, and hands on their lines. Inotify, never
 // polling a quiet file, but for a slow look now and then, since events can be lost; at most 64 KiB
 // a turn and job, so that one noisy job cannot starve the rest. Rotation (Docker's max-size and
-// max-file, compressed or not), truncation, deletion and replacement are handled.
+// max-file, compressed or not), truncation, deletion and replacement are handled. A log on a
+// network or FUSE file system is read by a thread of that file system, which nobody waits for.
 #pragma once
 
 #include <chrono>
@@ -47,10 +48,13 @@ class TailSet {
   /// `batch`: after a wake the set sleeps so long before it looks again, so that many jobs' lines
   /// cost one wake. The first line after a pause is read at once; a line's own time is Docker's.
   /// `check`: how often all logs are looked at without an event; one whose file or folder is not
-  /// there yet is looked for every two seconds, or as often where that is less.
+  /// there yet is looked for every two seconds, or as often where that is less; so is one that
+  /// inotify cannot watch. `patience`: after so long without an answer a file system is said not to
+  /// answer.
   explicit TailSet(boost::asio::io_context& io,
                    std::chrono::milliseconds batch = std::chrono::milliseconds(500),
-                   std::chrono::milliseconds check = std::chrono::seconds(30));
+                   std::chrono::milliseconds check = std::chrono::seconds(30),
+                   std::chrono::milliseconds patience = std::chrono::seconds(10));
   ~TailSet();
   TailSet(const TailSet&) = delete;
   TailSet& operator=(const TailSet&) = delete;
@@ -62,8 +66,7 @@ class TailSet {
   /// count nothing twice. A file that does not exist yet is waited for; on the host its folder must
   /// exist. Links (on the host) and whatever is not a regular file are refused, see
   /// TailStats::problem. The sink may call stop() and start(). Errors: EEXIST `id` is followed
-  /// already; ENOENT no such folder; ENOSPC, EMFILE inotify's limits (the message says which
-  /// sysctl).
+  /// already; ENOENT no such folder.
   [[nodiscard]] Result<void> start(const std::string& id, const Source& source,
                                    const Position& from, LineSink sink);
   /// Stops following. With `drain` the rest of the log is read first, at most 16 MiB of it, and a
@@ -72,6 +75,11 @@ class TailSet {
   /// Without `drain` the sink is not called again. Gives where a later start() goes on; {} for an
   /// unknown id.
   Position stop(const std::string& id, bool drain);
+  /// The same with `drain` for a log whose file system may not answer, which stop() does not wait
+  /// for: the rest is read until its end or for the time of `patience`, then `done` is called on
+  /// the loop, with where a later start() goes on, unless stop() was called before. False, and
+  /// nothing done: stop() reads it all.
+  [[nodiscard]] bool drain(const std::string& id, std::function<void(const Position&)> done);
   /// Where a later start() goes on; what start() was given while nothing has been read; {} for an
   /// unknown id. Lines of the chunk that is being handed on do not count as read.
   [[nodiscard]] Position position(const std::string& id) const;

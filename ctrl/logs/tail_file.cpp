@@ -29,18 +29,31 @@ Result<FileId> identity(const struct statx& info, const std::string& shown) {
   return id;
 }
 
+std::string own_path(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+
 }  // namespace
+
+Result<int> open_again(int fd, const std::string& shown) {
+  constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  // Each read of a growing file would write its time of access to disk. Only the owner may ask so.
+  int file = ::open(own_path(fd).c_str(), kFlags | O_NOATIME);
+  if (file < 0 && errno == EPERM) file = ::open(own_path(fd).c_str(), kFlags);
+  if (file < 0) return errno_error(errno, "open " + shown);
+  return file;
+}
 
 LogFile::LogFile() = default;
 LogFile::LogFile(int fd, FileId id) : fd_(fd), id_(id) {}
 
 LogFile::LogFile(LogFile&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
+      is_resting_(std::exchange(other.is_resting_, false)),
       id_(std::exchange(other.id_, {})),
       inflater_(std::move(other.inflater_)) {}
 
 LogFile& LogFile::operator=(LogFile&& other) noexcept {
   std::swap(fd_, other.fd_);
+  std::swap(is_resting_, other.is_resting_);
   std::swap(id_, other.id_);
   std::swap(inflater_, other.inflater_);
   return *this;
@@ -88,6 +101,25 @@ Result<void> LogFile::uncompress() {
   auto opened = Inflater::open(fd_);
   if (!opened) return opened.error();
   inflater_ = std::move(*opened);
+  return {};
+}
+
+// Closing an open file asks its file system (FUSE_FLUSH), and at the end of a process without an
+// end; a descriptor with O_PATH is the kernel's alone.
+void LogFile::rest() {
+  if (fd_ < 0 || is_resting_ || is_compressed()) return;
+  const int held = ::open(own_path(fd_).c_str(), O_PATH | O_CLOEXEC);
+  if (held < 0) return;
+  ::close(std::exchange(fd_, held));
+  is_resting_ = true;
+}
+
+Result<void> LogFile::wake() {
+  if (!is_resting_) return {};
+  const auto opened = open_again(fd_, "the log");
+  if (!opened) return opened.error();
+  ::close(std::exchange(fd_, *opened));
+  is_resting_ = false;
   return {};
 }
 

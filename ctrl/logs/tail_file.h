@@ -46,6 +46,14 @@ class LogFile {
   [[nodiscard]] Result<void> uncompress();
   [[nodiscard]] bool is_compressed() const { return inflater_ != nullptr; }
 
+  /// Until wake() it cannot be read, and neither it nor the end of the process asks its file system
+  /// anything: only the file's place in the kernel is held, whatever its name becomes. Not for a
+  /// compressed one, which stays as it is.
+  void rest();
+  [[nodiscard]] bool is_resting() const { return is_resting_; }
+  /// Errors: ENOENT, ESTALE the file is there no more; else the kernel's errno.
+  [[nodiscard]] Result<void> wake();
+
   /// Of the first bytes that there are, at most kFingerprintBytes.
   [[nodiscard]] Fingerprint head() const;
   /// Of the bytes right before `offset`.
@@ -56,6 +64,7 @@ class LogFile {
  private:
   [[nodiscard]] Fingerprint fingerprint(std::uint64_t from, std::size_t count) const;
   int fd_ = -1;
+  bool is_resting_ = false;
   FileId id_;
   std::unique_ptr<Inflater> inflater_;
 };
@@ -70,5 +79,9 @@ class LogFile {
 /// Which file the descriptor `fd` is of; `shown` is its name for a person. Takes no ownership.
 /// Errors: ELOOP a link, EINVAL not a regular file.
 [[nodiscard]] Result<FileId> identify(int fd, const std::string& shown);
+
+/// A second descriptor, for reading, of the regular file that `fd` (O_PATH) is. Errors: the
+/// kernel's errno.
+[[nodiscard]] Result<int> open_again(int fd, const std::string& shown);
 
 }  // namespace flowcon::ctrl::logs

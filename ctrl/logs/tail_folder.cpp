@@ -46,7 +46,7 @@ std::unique_ptr<Folder> host_folder(std::string path) {
   return std::make_unique<HostFolder>(std::move(path));
 }
 
-Result<std::vector<std::string>> list_names(int fd) {
+Result<std::vector<std::string>> list_names(int fd, std::size_t most) {
   DIR* folder = ::fdopendir(fd);
   if (folder == nullptr) {
     const int number = errno;
@@ -54,7 +54,7 @@ Result<std::vector<std::string>> list_names(int fd) {
     return errno_error(number, "list a folder");
   }
   std::vector<std::string> names;
-  while (names.size() < Folder::kMaxNames) {
+  while (names.size() < most) {
     const dirent* entry = ::readdir(folder);
     if (entry == nullptr) break;
     const std::string name = entry->d_name;

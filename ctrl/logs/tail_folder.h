@@ -31,12 +31,16 @@ class Folder {
 
   /// A folder with more names than that is read up to here; who may fill it must not stop the loop.
   static constexpr std::size_t kMaxNames = 10000;
+  /// One with so many is no matter of the loop.
+  static constexpr std::size_t kManyNames = 1000;
 };
 
 /// A folder of the host; no link in the last part of a file's path is followed.
 [[nodiscard]] std::unique_ptr<Folder> host_folder(std::string path);
 
-/// The names in the folder of descriptor `fd`, which this closes. Errors: as Folder::list().
-[[nodiscard]] Result<std::vector<std::string>> list_names(int fd);
+/// `most` of the names in the folder of descriptor `fd`, which this closes. Errors: as
+/// Folder::list().
+[[nodiscard]] Result<std::vector<std::string>> list_names(int fd,
+                                                          std::size_t most = Folder::kMaxNames);
 
 }  // namespace flowcon::ctrl::logs

@@ -59,9 +59,31 @@ void LogReader::hand_on(const Line& line) {
 }
 
 LogReader::Step LogReader::step(std::vector<char>& buffer) {
+  is_elsewhere_ = false;
   if (!file_.is_open()) return open();
+  if (file_.is_resting()) {
+    if (const Step woken = wake(); file_.is_resting() || woken == Step::opened) return woken;
+  }
   if (decoder_->is_stuck() && wait_at_damage()) return at_end();
   return read(buffer);
+}
+
+/// A file that is there no more is gone on from, as one whose end has been read.
+LogReader::Step LogReader::wake() {
+  const auto woken = file_.wake();
+  if (woken) return Step::more;
+  const int number = woken.error().code.value();
+  if (number != ENOENT && number != ESTALE) return fail(woken.error());
+  auto next = chain_->next(file_);
+  if (!next) return fail(next.error());
+  if (next->id() == file_.id()) {
+    file_ = std::move(*next);
+    return Step::more;
+  }
+  ++stats_.rotations;
+  decoder_->end_of_file();
+  begin_file(std::move(*next));
+  return Step::opened;
 }
 
 LogReader::Step LogReader::read(std::vector<char>& buffer) {
@@ -253,6 +275,7 @@ LogReader::Step LogReader::go_on_in_next() {
 LogReader::Step LogReader::fail(const Error& error) {
   const int number = error.code.value();
   is_starved_ = number == EMFILE || number == ENFILE;
+  is_elsewhere_ = number == ContainerView::kMayWait;
   stats_.problem = number == ENOENT ? "the log file " + chain_->shown() + " does not exist yet"
                    : is_starved_    ? error.message() + " (raise LimitNOFILE of flowcond)"
                                     : error.message();

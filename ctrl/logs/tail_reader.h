@@ -35,6 +35,8 @@ class LogReader {
   Step step(std::vector<char>& buffer);
   /// The name may lead to another file now: step() looks once this file is read to its end.
   void suspect_rotation() { suspects_rotation_ = true; }
+  /// Until the next step() the end of the process does not ask the file's file system anything.
+  void rest() { file_.rest(); }
   /// Hands on a last line without an end.
   void finish() { decoder_->finish(); }
   /// The sink is not called again, not even for the rest of a chunk.
@@ -46,6 +48,8 @@ class LogReader {
   [[nodiscard]] TailStats stats() const;
   /// The system had no descriptor left for the file; try again when one may be free.
   [[nodiscard]] bool is_starved() const { return is_starved_; }
+  /// The log is where its asker may have to wait, which its view does not allow yet.
+  [[nodiscard]] bool is_elsewhere() const { return is_elsewhere_; }
   /// There is no file yet, or none that may be read; nothing but time can show that there is.
   [[nodiscard]] bool is_waiting() const { return !file_.is_open(); }
 
@@ -57,6 +61,7 @@ class LogReader {
     by_time,   ///< that file is gone: all that are not younger than its last line
   };
   Step open();
+  Step wake();
   Step read(std::vector<char>& buffer);
   Step at_end();
   Step go_on_in_next();
@@ -93,6 +98,7 @@ class LogReader {
   bool is_replaced_ = false;  ///< the name leads elsewhere; file_ may still grow until its next end
   bool is_muted_ = false;
   bool is_starved_ = false;
+  bool is_elsewhere_ = false;
   TailStats stats_;
 };
 

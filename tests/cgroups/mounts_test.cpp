@@ -2,6 +2,7 @@
 #include "cgroups/mounts.h"
 
 #include <string>
+#include <vector>
 
 #include "tests/support/catch.h"
 
@@ -62,6 +63,57 @@ TEST_CASE("what is not mountinfo is skipped") {
       "-\n");
   CHECK(mounts.v1.empty());
   CHECK(mounts.unified.empty());
+}
+
+TEST_CASE("the mount that holds a path is found along it, and what another hides is not") {
+  const MountTable table(parse_mounts(
+      "20 1 0:20 / / rw - overlay overlay rw,lowerdir=/l/A:l/B:/l/C,upperdir=/x/diff,workdir=/x/w\n"
+      "21 20 8:1 /v /out rw - ext4 /dev/sda1 rw\n"
+      "22 20 0:30 / /datasets rw - nfs4 server:/a rw\n"
+      "23 22 0:31 / /datasets/local rw - tmpfs tmpfs rw\n"
+      "24 20 0:32 / /a rw - tmpfs tmpfs rw\n"
+      "25 24 0:33 / /a/b rw - tmpfs tmpfs rw\n"
+      "26 24 0:34 / /a rw - fuse.sshfs host: rw\n"));
+  const auto device = [&](const char* path) { return table.holding(path)->device; };
+  CHECK(device("/") == "0:20");
+  CHECK(device("/tmp/train.log") == "0:20");
+  CHECK(device("/out/log") == "8:1");
+  CHECK(device("/outside") == "0:20");
+  CHECK(device("/datasets") == "0:30");
+  CHECK(device("/datasets/local/log") == "0:31");
+  CHECK(device("/a/b/log") == "0:34");  // mounted over later
+  CHECK(table.child(20, "/datasets")->type == "nfs4");
+  CHECK(table.child(20, "/datasets/local") == nullptr);
+  CHECK(table.by_id(21)->root == "/v");
+  CHECK(layers_of(*table.root()) == std::vector<std::string>{"/l/A", "/l/C", "/x/diff"});
+  CHECK(layers_of(*table.by_id(21)).empty());
+}
+
+TEST_CASE("of several roots the topmost counts, and a process in a chroot has none") {
+  const MountTable stacked(
+      parse_mounts("1 1 0:2 / / rw - rootfs rootfs rw\n30 1 8:1 / / rw - ext4 /dev/sda1 rw\n"));
+  REQUIRE(stacked.root() != nullptr);
+  CHECK(stacked.root()->id == 30);
+  const MountTable inside(parse_mounts("31 30 0:5 / /proc rw - proc proc rw\n"));
+  CHECK(inside.root() == nullptr);
+  CHECK(inside.holding("/proc/1") == nullptr);
+}
+
+TEST_CASE("mounts in a circle are no endless way") {
+  const MountTable table(parse_mounts(
+      "1 2 0:2 / / rw - tmpfs a rw\n2 1 0:3 / / rw - tmpfs b rw\n3 3 0:4 / /x rw - tmpfs c rw\n"));
+  CHECK(table.holding("/x/y") == nullptr);
+  CHECK(table.child(1, "/") != nullptr);
+}
+
+TEST_CASE("a file system of the network, of a user's program or of an unknown kind is not local") {
+  for (const char* type : {"ext4", "xfs", "btrfs", "overlay", "tmpfs", "zfs", "proc"}) {
+    CHECK(is_local_type(type));
+  }
+  for (const char* type : {"nfs", "nfs4", "cifs", "smb3", "ceph", "fuse", "fuse.sshfs", "fuseblk",
+                           "9p", "virtiofs", "autofs", "lustre", "", "new"}) {
+    CHECK_FALSE(is_local_type(type));
+  }
 }
 
 }  // namespace flowcon::cgroups

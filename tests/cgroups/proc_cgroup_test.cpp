@@ -18,6 +18,18 @@ int errno_of(const std::string& text, Mode mode) {
   return group.error().code.value();
 }
 
+const std::string kId(64, 'a');
+const std::string kOther(64, 'b');
+
+/// The CPU group of the container kId whose first process is in `path`; "" where it is refused.
+std::string own_cpu(const std::string& path) {
+  const auto group = parse_proc_cgroup("0::/" + path + "\n", Mode::v2);
+  REQUIRE(group.has_value());
+  const auto own = own_group(*group, kId);
+  if (!own) CHECK(own.error().message().find("not the container's") != std::string::npos);
+  return own ? own->cpu : "";
+}
+
 }  // namespace
 
 TEST_CASE("a v1 container's groups come from the lines of its controllers") {
@@ -116,6 +128,67 @@ TEST_CASE("a colon in a path belongs to the path") {
   const auto group = parse_proc_cgroup("0::/a.slice/libpod:4f.scope\n", Mode::v2);
   REQUIRE(group.has_value());
   CHECK(group->scope == "libpod:4f.scope");
+}
+
+TEST_CASE("a container's own group ends with the component that bears its id") {
+  const std::string scope = "docker-" + kId + ".scope";
+  for (const std::string& own : {
+           "docker/" + kId,                                                     // cgroupfs
+           "system.slice/" + scope,                                             // systemd
+           "user.slice/user-1000.slice/user@1000.service/user.slice/" + scope,  // rootless
+           "kubepods/burstable/pod4c1d/" + kId,       // nested as kubelet does it
+           "docker/" + kOther + "/docker/" + kId,     // in a container of another engine
+           "machine.slice/libpod-" + kId + ".scope",  // podman
+       }) {
+    INFO(own);
+    CHECK(own_cpu(own) == own);
+    CHECK(own_cpu(own + "/init") == own);
+    CHECK(own_cpu(own + "/init.scope/" + kOther) == own);
+    CHECK(own_cpu(own + "/docker/" + kId) == own);  // a name that the container chose
+  }
+}
+
+TEST_CASE("a group that does not bear the container's id is another's, and is refused") {
+  CHECK(own_cpu("docker/" + kOther).empty());
+  CHECK(own_cpu("system.slice/ssh.service").empty());
+  CHECK(own_cpu("docker/" + kId + "b").empty());
+  CHECK(own_cpu("docker/0" + kId).empty());
+  CHECK(own_cpu("docker/" + kId.substr(1)).empty());
+  Group group;
+  group.cpu = "docker/" + kId;
+  CHECK_FALSE(own_group(group, "").has_value());
+}
+
+TEST_CASE("each controller has its own group, and one in another's refuses the container") {
+  const std::string own = "docker/" + kId;
+  Group group{own + "/init", own, own + "/init/a", "", own};
+  const auto found = own_group(group, kId);
+  REQUIRE(found.has_value());
+  CHECK(found->cpu == own);
+  CHECK(found->cpuacct == own);
+  CHECK(found->memory == own);
+  CHECK(found->io == own);
+  group.memory = "docker/" + kOther;
+  CHECK_FALSE(own_group(group, kId).has_value());
+  group.memory.clear();  // a controller that is nowhere is nobody's
+  CHECK(own_group(group, kId).has_value());
+}
+
+TEST_CASE("a process below its container's scope is in that scope") {
+  const std::string scope = "docker-" + kId + ".scope";
+  const auto group = parse_proc_cgroup("0::/system.slice/" + scope + "/init\n", Mode::v2);
+  REQUIRE(group.has_value());
+  const auto own = own_group(*group, kId);
+  REQUIRE(own.has_value());
+  CHECK(own->scope == scope);
+}
+
+TEST_CASE("the number of a process that is no container's is refused with a sentence") {
+  const auto group = find_group(::getpid(), Mode::hybrid);
+  if (!group) return;  // in the root group
+  const auto own = find_container_group(::getpid(), kId, Mode::hybrid);
+  REQUIRE_FALSE(own.has_value());
+  CHECK(own.error().message().find("another process") != std::string::npos);
 }
 
 TEST_CASE("a process that does not exist is ESRCH") {

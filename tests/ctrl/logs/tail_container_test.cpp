@@ -3,7 +3,10 @@
 // one needs root, and without it these tests say so and pass.
 #include "ctrl/logs/tail_container.h"
 
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,11 +14,14 @@
 #include <boost/asio/io_context.hpp>
 #include <cerrno>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ctrl/logs/tail.h"
+#include "ctrl/logs/tail_helper.h"
 #include "tests/ctrl/logs/log_folder.h"
 #include "tests/support/catch.h"
 
@@ -29,13 +35,15 @@ namespace {
 /// A process whose root is `folder`; ends with this.
 class Contained {
  public:
-  explicit Contained(const std::string& folder) {
+  /// `prepare` says whether it could, in the process and before its root changes.
+  explicit Contained(const std::string& folder, const std::function<bool()>& prepare = nullptr) {
     int ready[2];
     REQUIRE(::pipe(ready) == 0);
     pid_ = ::fork();
     REQUIRE(pid_ >= 0);
     if (pid_ == 0) {
-      const bool is_in = ::chroot(folder.c_str()) == 0 && ::chdir("/") == 0;
+      const bool is_in =
+          (!prepare || prepare()) && ::chroot(folder.c_str()) == 0 && ::chdir("/") == 0;
       static_cast<void>(::write(ready[1], is_in ? "y" : "n", 1) == 1);
       while (is_in) ::pause();
       ::_exit(0);
@@ -65,6 +73,17 @@ class Contained {
 
 void write(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::app | std::ios::binary) << bytes;
+}
+
+/// Mounts that this process makes are its own, and `root` is one.
+bool own_mounts(const std::string& root) {
+  return ::unshare(CLONE_NEWNS) == 0 &&
+         ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         ::mount(root.c_str(), root.c_str(), nullptr, MS_BIND, nullptr) == 0;
+}
+
+bool bind_folder(const std::string& from, const std::string& to) {
+  return ::mount(from.c_str(), to.c_str(), nullptr, MS_BIND, nullptr) == 0;
 }
 
 int error_of(const ContainerView& view, const std::string& path) {
@@ -105,7 +124,7 @@ TEST_CASE("links of a container stay inside it, and nothing but a regular file i
     WARN("needs root");
     return;
   }
-  const auto view = ContainerView::open(container.pid(), {});
+  const auto view = ContainerView::open(container.pid());
   REQUIRE(view.has_value());
   CHECK(text_of(**view, "/out/log") == "inside\n");
   CHECK(text_of(**view, "/latest/log") == "inside\n");
@@ -119,7 +138,7 @@ TEST_CASE("links of a container stay inside it, and nothing but a regular file i
 }
 
 TEST_CASE("the kernel's own files and links are no logs") {
-  const auto view = ContainerView::open(::getpid(), {});
+  const auto view = ContainerView::open(::getpid());
   REQUIRE(view.has_value());
   CHECK(error_of(**view, "/proc/self/fd/0") == ELOOP);
   CHECK(error_of(**view, "/proc/self/root/etc/passwd") == ELOOP);
@@ -127,28 +146,118 @@ TEST_CASE("the kernel's own files and links are no logs") {
   CHECK(error_of(**view, "/dev/null") == EINVAL);
 }
 
-TEST_CASE("a volume is read to its end when its container has gone, and only if it was its own") {
+TEST_CASE("a volume is read to its end when its container has gone, as the container saw it") {
   LogFolder outside;
   const std::string root = outside.folder() + "/root";
   const std::string volume = outside.folder() + "/volume";
   std::filesystem::create_directories(root + "/out");
+  std::filesystem::create_directories(root + "/tmp");
   std::filesystem::create_directories(volume);
+  write(root + "/out/log", "below the volume\n");
   write(volume + "/log", "of the volume\n");
-  Contained container(root);
+  std::filesystem::create_symlink("../out", root + "/tmp/link");
+  Contained container(root, [&] {
+    return own_mounts(root) && bind_folder(volume, root + "/out") &&
+           bind_folder(root + "/tmp", root + "/tmp");
+  });
   if (!container.is_in()) {
     WARN("needs root");
     return;
   }
-  // Without a mount the engine's word alone is not enough.
-  const auto wrong = ContainerView::open(container.pid(), {{"/out", volume}});
-  REQUIRE(wrong.has_value());
-  CHECK(error_of(**wrong, "/out/log") == ENOENT);
-  // The folder itself in both roles, as a bind shows it.
-  const auto right = ContainerView::open(container.pid(), {{"/out", root + "/out"}});
-  REQUIRE(right.has_value());
-  write(root + "/out/log", "late\n");
+  const auto view = ContainerView::open(container.pid());
+  REQUIRE(view.has_value());
+  CHECK(text_of(**view, "/tmp/link/log") == "of the volume\n");
+  CHECK(text_of(**view, "/out/../tmp/../out/log") == "of the volume\n");
+  write(volume + "/log", "late\n");
   container.end();
-  CHECK(text_of(**right, "/out/log") == "late\n");
+  CHECK(text_of(**view, "/out/log") == "of the volume\nlate\n");
+  CHECK(text_of(**view, "/tmp/link/log") == "of the volume\nlate\n");
+}
+
+TEST_CASE("a process that is not the container's is refused with a sentence") {
+  const auto view = ContainerView::open(::getpid(), std::string(64, 'a'));
+  REQUIRE_FALSE(view.has_value());
+  CHECK(view.error().message().find("is not the container's") != std::string::npos);
+  CHECK(ContainerView::open(1 << 30).error().code.value() == ENOENT);
+}
+
+namespace {
+
+/// A FUSE file system that never answers, seen by one container at /slow.
+class Silent {
+ public:
+  Silent() : fd_(::open("/dev/fuse", O_RDWR)) {}
+  Silent(const Silent&) = delete;
+  Silent& operator=(const Silent&) = delete;
+  ~Silent() { end(); }
+  [[nodiscard]] bool mount_at(const std::string& folder) const {
+    const std::string options =
+        "fd=" + std::to_string(fd_) + ",rootmode=40000,user_id=0,group_id=0";
+    return fd_ >= 0 && ::mount("silent", folder.c_str(), "fuse", 0, options.c_str()) == 0;
+  }
+  /// Whoever waits for it is let go of.
+  void end() {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  int fd_;
+};
+
+}  // namespace
+
+TEST_CASE("a file system that does not answer keeps nobody waiting but its own thread") {
+  LogFolder outside;
+  const std::string root = outside.folder() + "/root";
+  for (const char* folder : {"/out", "/slow"}) std::filesystem::create_directories(root + folder);
+  std::filesystem::create_symlink("/slow/log", root + "/out/link");
+  write(root + "/out/log", "one\n");
+  Silent silent;
+  Contained container(root, [&] { return own_mounts(root) && silent.mount_at(root + "/slow"); });
+  if (!container.is_in()) {
+    WARN("needs root and /dev/fuse");
+    return;
+  }
+  const auto look = ContainerView::open(container.pid());
+  REQUIRE(look.has_value());
+  for (const char* path : {"/slow/log", "/slow", "/out/link", "/out/../slow/run/log"}) {
+    INFO(path);
+    CHECK(error_of(**look, path) == ContainerView::kMayWait);
+    CHECK((*look)->slow_mount().shown == "fuse at /slow");
+    CHECK((*look)->open_folder(path, true).error().code.value() == ContainerView::kMayWait);
+  }
+  CHECK(text_of(**look, "/out/log") == "one\n");
+
+  boost::asio::io_context io{1};
+  auto set = std::make_unique<TailSet>(io, 0ms, 5ms, 20ms);
+  std::vector<std::string> lines;
+  const auto sink = [&lines](const Line& line) { lines.emplace_back(line.text); };
+  for (const char* path : {"/slow/log", "/out/link", "/out/log"}) {
+    const auto view = ContainerView::open(container.pid());
+    REQUIRE(view.has_value());
+    REQUIRE(set->start(path, {Format::text, path, *view}, {}, sink).has_value());
+  }
+  CHECK(living_helpers() == 1);
+  const std::string silence = "the log does not answer (fuse at /slow)";
+  while (set->stats("/slow/log").problem != silence || set->stats("/out/link").problem != silence ||
+         lines.empty()) {
+    io.run_one();
+  }
+  write(root + "/out/log", "two\n");
+  while (lines.size() < 2) io.run_one();
+  CHECK(set->position("/slow/log").is_empty());
+  // Its container ends: what it has not said is not waited for.
+  bool is_drained = false;
+  CHECK(set->drain("/slow/log", [&is_drained](const Position&) { is_drained = true; }));
+  CHECK_FALSE(set->drain("/out/log", [](const Position&) {}));
+  while (!is_drained) io.run_one();
+  CHECK(set->stop("/out/link", true).is_empty());
+  set.reset();
+  CHECK(living_helpers() == 1);
+  container.end();
+  silent.end();
+  while (living_helpers() > 0) std::this_thread::yield();
 }
 
 TEST_CASE("a file that a container names is followed before it or its folder is there") {
@@ -160,7 +269,7 @@ TEST_CASE("a file that a container names is followed before it or its folder is 
     WARN("needs root");
     return;
   }
-  const auto view = ContainerView::open(container.pid(), {});
+  const auto view = ContainerView::open(container.pid());
   REQUIRE(view.has_value());
   boost::asio::io_context io{1};
   TailSet set(io, 0ms, 5ms);
@@ -177,6 +286,25 @@ TEST_CASE("a file that a container names is followed before it or its folder is 
   while (lines.size() < 2) io.run_one();
   CHECK(lines == std::vector<std::string>{"one", "two"});
   CHECK(set.stats("a").problem.empty());
+}
+
+TEST_CASE("a folder of very many files is listed beside the loop, and its newest log is followed") {
+  LogFolder outside(true);
+  const std::string root = outside.folder() + "/root";
+  std::filesystem::create_directories(root + "/tb");
+  for (std::size_t i = 0; i < Folder::kManyNames; ++i) {
+    write(root + "/tb/junk" + std::to_string(i), "");
+  }
+  const Contained container(root);
+  if (!container.is_in()) {
+    WARN("needs root");
+    return;
+  }
+  const auto view = ContainerView::open(container.pid());
+  REQUIRE(view.has_value());
+  CHECK((*view)->list_folder("/tb").error().code.value() == ContainerView::kMayWait);
+  (*view)->allow_waiting();
+  CHECK((*view)->list_folder("/tb")->size() == Folder::kManyNames);
 }
 
 }  // namespace flowcon::ctrl::logs
