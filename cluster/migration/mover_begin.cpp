@@ -320,6 +320,7 @@ Async<Result<Movers::Proposal>> Movers::rehearse(MoveOrder order) {
 
 Async<Result<std::string>> Movers::begin(MoveOrder order) {
   if (!is_started_) co_return bad_input("the journal of moves cannot be read");
+  if (is_stopping_) co_return bad_input("flowcond is being stopped");
   const Result<Neighbour> target = neighbour(order.target);
   if (!target) co_return target.error();
   Result<Proposal> proposal = co_await propose(std::move(order));
@@ -347,7 +348,9 @@ Async<Result<std::string>> Movers::begin(MoveOrder order) {
   // Nobody else may begin one while the journal is written.
   if (is_moving(move->entry.container)) co_return errno_error(EPERM, "it is on the move already");
   moves_[move->entry.id] = move;
-  const Result<void> saved = co_await save(move);
+  move->seen = Copy::running;
+  Entry first = move->entry;
+  const Result<void> saved = co_await save(move, std::move(first));
   if (!saved) {
     moves_.erase(move->entry.id);
     co_return saved.error();

@@ -70,12 +70,18 @@ class EngineSide {
   /// Errors: it does not answer.
   ctrl::Async<Result<std::string>> why_no_criu();
 
+  /// The folder that the engine keeps its containers in, restart policies and states among it.
+  /// Errors: it does not answer, or says none.
+  ctrl::Async<Result<std::string>> containers_folder();
+
   /// Makes the volumes and the container; its id.
   ctrl::Async<Result<std::string>> make(std::string name, Plan plan, std::string id);
   ctrl::Async<Result<void>> set_policy(std::string container, boost::json::object policy);
   /// `checkpoint` "" = from its beginning.
   ctrl::Async<Result<void>> start(std::string container, std::string checkpoint);
   ctrl::Async<Result<void>> stop(std::string container);
+  /// Without the time that stop() gives it: it must not run.
+  ctrl::Async<Result<void>> stop_at_once(std::string container);
   ctrl::Async<Result<void>> kill(std::string container, int signal);
   /// Runs `words` in the container; its exit status.
   ctrl::Async<Result<std::int64_t>> execute(std::string container, std::vector<std::string> words,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state and parts of the mover, private to cluster/migration/mover*.cpp. Its methods are spread
-// by question: mover.cpp what is next and the journal, mover_acts.cpp doing it, mover_begin.cpp
-// which move can be made, mover_calls.cpp what peers and people ask. For .cpp files only: it
+// by question: mover.cpp what is next, mover_journal.cpp the journal, mover_watch.cpp what others
+// do to the copy, mover_acts.cpp doing what is next, mover_begin.cpp which move can be made,
+// mover_calls.cpp what peers and people ask. For .cpp files only: it
 // includes Asio.
 #pragma once
 
@@ -38,15 +39,18 @@ struct Account {
 /// One move, one side of it, as long as it is not closed.
 struct Move {
   Move(boost::asio::io_context& io, Entry the_entry, Plan the_plan)
-      : entry(std::move(the_entry)), plan(std::move(the_plan)), timer(io) {}
+      : entry(std::move(the_entry)), written(entry), plan(std::move(the_plan)), timer(io) {}
 
-  Entry entry;
+  Entry entry;    ///< what is decided from
+  Entry written;  ///< what the journal holds, and all that anybody is told
   Plan plan;
   Account account;
-  double started = 0;         ///< wall
-  double began = 0;           ///< steady
-  bool is_fresh = false;      ///< found in the journal; nothing was decided about it since
-  bool is_unwritten = false;  ///< the entry could not be written and counts all the same
+  double started = 0;              ///< wall
+  double began = 0;                ///< steady
+  bool is_fresh = false;           ///< found in the journal; nothing was decided about it since
+  bool is_unwritten = false;       ///< the entry could not be written and counts all the same
+  std::optional<Step> writing;     ///< the step of the entry that is being written
+  bool is_write_troubled = false;  ///< `trouble` is of a write
 
   // What is known of the other side.
   Word word = Word::none;
@@ -56,7 +60,13 @@ struct Move {
   // Facts that the process alone knows.
   bool is_saved = false;
   bool is_received = false;
-  bool is_cleared = false;  ///< all that was to be removed is
+  bool is_synced = false;
+  bool is_start_doubtful = false;
+  Copy seen = Copy::unknown;        ///< how the copy was when it was last looked at
+  std::optional<double> killed_at;  ///< wall; when the engine was asked to end it, by nobody here
+  bool is_halting = false;          ///< it was started where it must not run, and is being stopped
+  bool has_warned = false;          ///< of that
+  bool is_cleared = false;          ///< all that was to be removed is
   std::string give_up;
   bool is_taken_back = false;
   double quiet_from = 0;  ///< steady; until then a request of a lost process may act
@@ -101,6 +111,7 @@ class Movers : public Mover {
   [[nodiscard]] std::int64_t reserved() const override;
   [[nodiscard]] boost::json::array list(std::size_t most) const override;
   ctrl::Async<void> start() override;
+  ctrl::Async<void> settle(double seconds) override;
   void end() override;
   [[nodiscard]] bool answers(const ctrl::api::Call& call) const override;
   ctrl::Async<ctrl::api::Response> answer(ctrl::api::Call call,
@@ -113,12 +124,16 @@ class Movers : public Mover {
 
  private:
   // mover.cpp
+  ctrl::Async<bool> restore();
+  ctrl::Async<void> restore_later();
+  ctrl::Async<bool> restore_one(ctrl::store::Migration row);
   void launch(MovePtr move);
   ctrl::Async<void> drive(MovePtr move);
   ctrl::Async<Facts> gather(MovePtr move);
   ctrl::Async<Result<Seen>> look(MovePtr move);
   ctrl::Async<bool> write_down(MovePtr move, Effect effect);
-  ctrl::Async<Result<void>> save(MovePtr move);
+  ctrl::Async<Result<void>> save(MovePtr move, Entry entry);
+  void keep_written(Move& move);
   ctrl::Async<void> hold(MovePtr move);
   ctrl::Async<void> rest(MovePtr move);
   void tell_end(const Move& move);
@@ -127,9 +142,16 @@ class Movers : public Mover {
   void hear_running(Move& move, const boost::json::value& said);
   void wake(Move& move);
   void complain(Move& move, const Error& error);
-  [[nodiscard]] ctrl::store::Migration row_of(const Move& move) const;
+  [[nodiscard]] ctrl::store::Migration row_of(const Move& move, const Entry& entry) const;
+  /// A source that has not handed over, or has not come back yet.
+  [[nodiscard]] static bool is_on_its_way_back(const Move& move);
   [[nodiscard]] std::string peer_name(const std::string& id) const;
   [[nodiscard]] MovePtr find_by_container(const std::string& name) const;
+
+  // mover_watch.cpp
+  ctrl::Async<void> watch_engine();
+  void hear_engine(const ctrl::engine::Event& event);
+  ctrl::Async<void> halt(MovePtr move);
 
   // mover_acts.cpp: true where something may have changed.
   ctrl::Async<bool> carry_out(MovePtr move, Effect effect);
@@ -144,6 +166,10 @@ class Movers : public Mover {
   ctrl::Async<Result<ctrl::Pull>> open_part(MovePtr move, std::string name);
   ctrl::Async<bool> start_copy(MovePtr move);
   ctrl::Async<bool> remove_copy(MovePtr move);
+  ctrl::Async<void> sends_no_more(MovePtr move);
+  ctrl::Async<bool> sync_engine(MovePtr move);
+  /// Waits, on a thread of its own, until what was written below `folder` is on its disk.
+  ctrl::Async<Result<void>> sync_disk(std::string folder);
   ctrl::Async<bool> took(MovePtr move, Result<void> result);
 
   // mover_begin.cpp
@@ -176,6 +202,7 @@ class Movers : public Mover {
   ctrl::Async<Result<void>> take_one(MovePtr move, std::string name, ctrl::Pull body);
   ctrl::Async<Result<void>> believe_received(MovePtr move);
   [[nodiscard]] ctrl::api::Response answer_of(const Move& move) const;
+  [[nodiscard]] ctrl::api::Response answer_unknown() const;
 
   ctrl::LocalHost& host_;
   Network& network_;
@@ -186,8 +213,12 @@ class Movers : public Mover {
   std::map<std::string, MovePtr> moves_;   ///< open ones, by id
   std::set<std::string> reserving_;        ///< ids that are being looked at
   std::vector<boost::json::object> past_;  ///< newest first
-  bool is_started_ = false;
+  bool is_started_ = false;                ///< the journal was read
+  bool is_whole_ = true;                   ///< and all of it could be
+  bool is_watching_ = false;               ///< the engine's events
+  bool is_stopping_ = false;               ///< flowcond is about to end: no move begins
   bool is_ended_ = false;
+  ctrl::log::Repeated unread_;
 };
 
 /// Why the process `pid` of a container would not hear `signal`, in words; empty: it may.
@@ -199,11 +230,15 @@ class Movers : public Mover {
 [[nodiscard]] std::vector<std::string> linked_out(const boost::json::object& body,
                                                   const AcceptPolicy& policy);
 
+/// Ended moves that are shown.
+inline constexpr std::size_t kKeptMoves = 200;
+
 /// Seconds on the steady clock.
 [[nodiscard]] double steady_now();
 /// Seconds since the epoch.
 [[nodiscard]] double wall_now();
-/// How a move is shown: docs/api.md.
-[[nodiscard]] boost::json::object describe_move(const Move& move, const std::string& here_name);
+/// How a move is shown: docs/api.md. What is written, or would be with `entry`.
+[[nodiscard]] boost::json::object describe_move(const Move& move, const Entry& entry,
+                                                const std::string& here_name);
 
 }  // namespace flowcon::cluster::migration

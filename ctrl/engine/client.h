@@ -63,6 +63,7 @@ struct Event {
   std::string id;
   std::int64_t time_ns = 0;
   std::optional<int> exit_status;  ///< of a container that died
+  std::optional<int> signal;       ///< that one was sent
 };
 
 /// Pure: the engine's JSON to the types above. Errors name the member that is missing.
@@ -84,6 +85,9 @@ struct Reply {
 /// For a segment of a path or a value of a query: all but letters, digits and "-_." becomes %XX.
 [[nodiscard]] std::string percent_encoded(std::string_view text);
 
+/// What changes the pool of containers.
+inline constexpr const char* kPoolActions = R"(["start","die","update","rename"])";
+
 /// One connection a request; the engine may come and go between them.
 class Client {
  public:
@@ -99,9 +103,10 @@ class Client {
   Async<Result<Container>> inspect(std::string name);
   /// Follows container events from `since_ns` on (0 = from now) until the stream ends, which it
   /// does when the engine stops. `sink` gets each event in order; `connected` is called once when
-  /// the engine has accepted the request. The error says why it ended.
+  /// the engine has accepted the request. `actions` is a list in JSON of those that are told. The
+  /// error says why it ended.
   Async<Error> events(std::int64_t since_ns, std::function<void()> connected,
-                      std::function<void(Event)> sink);
+                      std::function<void(Event)> sink, std::string actions = kPoolActions);
 
   /// One request and its whole answer, whatever its status. `path` begins with "/" and has no
   /// version; `body` is JSON, or nothing. The answer must be whole within `seconds`.
