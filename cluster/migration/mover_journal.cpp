@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mover and its journal: reading it at the start, writing each step, leaving it in order at the
 // end.
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
+#include <fstream>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -57,6 +60,7 @@ void Movers::launch(MovePtr move) {
 // -------------------------------------------------------------------------------- the start
 
 Async<void> Movers::start() {
+  ::unlink((host_.config().state_dir + "/open-moves").c_str());
   if (const Result<ctrl::engine::Version> version = co_await client_.ping(); !version) {
     ctrl::log::warning("moves wait for the engine: " + version.error().message());
   }
@@ -206,8 +210,15 @@ Async<void> Movers::settle(double seconds) {
   }
 }
 
+// What of a package is to be removed may ask without flowcond: debian/docker-flowcon.prerm.
 void Movers::end() {
   is_ended_ = true;
+  std::string names;
+  for (const auto& [id, move] : moves_) {
+    const Step step = move->written.step;
+    if (step >= Step::start && step < Step::done) names += move->written.name + "\n";
+  }
+  if (!names.empty()) std::ofstream(host_.config().state_dir + "/open-moves") << names;
   for (const auto& [id, move] : moves_) {
     move->timer.cancel();
     const Entry& entry = move->written;
