@@ -4,8 +4,8 @@
 # The hand-over of a move where a journal is slow, cannot be written or cannot be read, where flowcond is
 # stopped in the middle, and where somebody starts what was handed over. A write lock on the journal stands
 # for a disk that does not answer.
-set -euo pipefail
 # shellcheck disable=SC2317 # functions that checks call
+set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=pair.sh
 . "$(dirname "${BASH_SOURCE[0]}")/pair.sh"
 
@@ -79,7 +79,7 @@ clear_away() {
 }
 # --- a source whose disk is slow at the hand-over -------------------------------------------------------
 
-between slow '--move-hold source.transfer:3' ''
+between slow '--move-hold source.transfer:10' ''
 must wait_until "$PATIENCE" at_step h1 slow transfer
 lock h1
 eventually "the target is ready, and waits to be told" at_step h2 slow ready
@@ -101,7 +101,7 @@ clear_away slow
 
 # --- a target whose journal cannot be written when the copy has run --------------------------------------
 
-between torn '' '--move-hold target.start:3'
+between torn '' '--move-hold target.start:10'
 must wait_until "$PATIENCE" at_step h2 torn start
 lock h2
 eventually "the copy runs" runs_on h2 torn
@@ -118,7 +118,7 @@ clear_away torn
 
 # --- a source that is started again by somebody else after the hand-over ------------------------------------
 
-between twice '' '--move-hold target.start:4'
+between twice '' '--move-hold target.start:10'
 must wait_until "$PATIENCE" at_step h2 twice start
 must wait_until "$PATIENCE" at_step h1 twice start
 at h1 start twice >/dev/null
