@@ -84,6 +84,8 @@ class Cluster : public ctrl::Companion {
     }
   }
 
+  Async<void> settle(double seconds) override { co_await mover_->settle(seconds); }
+
   void end() override {
     balancer_.end();
     mover_->end();

@@ -113,6 +113,9 @@ class Companion {
   [[nodiscard]] virtual bool is_saving(const std::string&) const { return false; }
   /// What it adds to /metrics.
   virtual void add_metrics(Exposition&) const {}
+  /// Once, when the daemon is about to stop and before end(): brings what is under way to where it
+  /// may be left, in at most `seconds`.
+  virtual Async<void> settle(double seconds) = 0;
   /// Once, when the daemon stops; store() may be used no more after it.
   virtual void end() = 0;
 };

@@ -28,6 +28,8 @@ namespace {
 
 namespace asio = boost::asio;
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+// Seconds for moves to come back. TimeoutStopSec of the unit leaves as much again for the rest.
+constexpr double kSettleTime = 45;
 
 Host host_of_this_machine(const Config& config) {
   Host host;
@@ -200,6 +202,7 @@ Async<void> Daemon::watchdog() {
 }
 
 Async<void> Daemon::release_all() {
+  if (companion_) co_await companion_->settle(kSettleTime);
   if (companion_) companion_->end();
   const auto guard = co_await pass_.lock();
   pool_.stop();

@@ -208,12 +208,6 @@ Result<void> take_setting(Settings& settings, std::string_view key, const std::s
   return {};
 }
 
-std::string own_label(const std::string& unique, const std::vector<std::string>& names) {
-  std::string value = unique;
-  for (const std::string& name : names) value += " " + name;
-  return value;
-}
-
 Labels own_labels(Labels labels, const Labels& image) {
   const auto is_image_s = [&image](const auto& label) {
     const auto found = image.find(label.first);

@@ -56,8 +56,12 @@ inline constexpr const char* kOwnLabel = "org.flowcon.own";
 using Labels = std::map<std::string, std::string>;
 
 /// The value of kOwnLabel. `unique`: without blanks, another one each time.
-[[nodiscard]] std::string own_label(const std::string& unique,
-                                    const std::vector<std::string>& names);
+[[nodiscard]] inline std::string own_label(const std::string& unique,
+                                           const std::vector<std::string>& names) {
+  std::string value = unique;
+  for (const std::string& name : names) value += " " + name;
+  return value;
+}
 
 /// Without those labels with our prefix that came from the container's image: who pulls an image
 /// has not asked for what is baked into it. A label that who started the container gave with the

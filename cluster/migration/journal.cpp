@@ -50,8 +50,9 @@ class Rules {
   [[nodiscard]] Effect undo(std::string reason) const {
     Effect effect = go(Step::undo, std::move(reason));
     // A full disk must not keep the job down. recover() undoes all of these steps as well.
-    effect.may_run_unwritten =
-        entry_.side == Side::source && entry_.step <= Step::transfer && effect.act == Act::start;
+    // Not where it could find `start` after a crash, and hand over what runs here.
+    effect.may_run_unwritten = entry_.side == Side::source && entry_.step <= Step::transfer &&
+                               effect.act == Act::start && !facts_.is_start_doubtful;
     return effect;
   }
 
@@ -62,6 +63,7 @@ class Rules {
 
   [[nodiscard]] Effect source_save() const;
   [[nodiscard]] Effect source_transfer() const;
+  [[nodiscard]] Effect hand_over() const;
   [[nodiscard]] Effect source_start() const;
   [[nodiscard]] Effect source_undo() const;
   [[nodiscard]] Effect target_reserve() const;
@@ -106,14 +108,19 @@ Effect Rules::source_save() const {
 
 Effect Rules::source_transfer() const {
   // Only after a loss of the journal's last entry: what the target does is what counts.
-  if (peer_may_run() && facts_.copy != Copy::running) return go(Step::start);
+  if (peer_may_run() && facts_.copy != Copy::running) return hand_over();
   if (const std::string why = source_obstacle(); !why.empty()) return undo(why);
   if (facts_.copy == Copy::unknown) return stay(Act::wait, "the engine does not answer");
   if (facts_.copy == Copy::running) return undo("it was started again meanwhile");
   if (facts_.copy == Copy::absent) return undo("it was removed meanwhile");
   if (facts_.restarts) return undo("it was given a restart policy meanwhile");
-  if (peer_is(Step::ready)) return go(Step::start);
+  if (peer_is(Step::ready)) return hand_over();
   return stay(Act::send, "");
+}
+
+Effect Rules::hand_over() const {
+  if (!facts_.is_synced) return stay(Act::sync, "the engine must remember that it is stopped");
+  return go(Step::start);
 }
 
 Effect Rules::source_start() const {
@@ -123,6 +130,8 @@ Effect Rules::source_start() const {
   if (facts_.copy == Copy::running) {
     return stay(Act::stop, "it was handed over to the target, which may run it");
   }
+  const bool is_there = facts_.copy != Copy::absent && facts_.copy != Copy::unknown;
+  if (is_there && facts_.restarts) return stay(Act::disarm, "the engine must not start it again");
   if (facts_.word == Word::knows_nothing) {
     return stay(Act::report, "the target has no record of it: look there, then take it back");
   }
@@ -141,6 +150,8 @@ Effect Rules::source_undo() const {
     if (!facts_.has_own_policy) return stay(Act::arm, "");
   }
   if (!facts_.is_quiet) return stay(Act::wait, "it may still be stopping");
+  const bool is_there = facts_.copy != Copy::absent;
+  if (entry_.has_saved && is_there && !facts_.is_synced) return stay(Act::sync, "");
   return {Act::close, Step::undone, entry_.has_saved, false, entry_.reason};
 }
 
@@ -196,7 +207,9 @@ Effect Rules::target_reserve() const {
       return undo("the copy was started before its time");
   }
   if (entry_.step == Step::reserve) return go(Step::transfer);
-  if (entry_.step == Step::transfer && facts_.is_received) return go(Step::ready);
+  if (entry_.step == Step::transfer && facts_.is_received) {
+    return facts_.is_synced ? go(Step::ready) : stay(Act::sync, "");
+  }
   if (entry_.step == Step::ready && peer_is(Step::start)) return go(Step::start);
   return stay(Act::report, "");
 }
@@ -207,12 +220,15 @@ Effect Rules::target_start() const {
     case Copy::unknown:
       return stay(Act::wait, "the engine does not answer");
     case Copy::running:
-      if (!facts_.is_proven) return stay(Act::report, "it has yet to show that it runs on");
+      if (!facts_.is_proven && !facts_.is_kept) {
+        return stay(Act::report, "it has yet to show that it runs on");
+      }
       return go(Step::confirm);
     case Copy::finished:
       return go(Step::confirm);
     case Copy::created:
     case Copy::stopped:
+      if (facts_.is_stopped_by_person && facts_.copy == Copy::stopped) return go(Step::confirm);
       if (!facts_.give_up.empty() && !facts_.is_kept) return undo(facts_.give_up);
       return stay(Act::start, "");
     case Copy::absent:
@@ -234,8 +250,10 @@ Effect Rules::target_confirm() const {
   if (is_source_through && facts_.copy != Copy::absent && !facts_.has_own_policy) {
     return stay(Act::arm, "");
   }
-  if (facts_.copy == Copy::stopped || facts_.copy == Copy::created) return stay(Act::start, "");
+  const bool is_down = facts_.copy == Copy::stopped || facts_.copy == Copy::created;
+  if (is_down && !facts_.is_stopped_by_person) return stay(Act::start, "");
   if (!is_source_through) return stay(Act::report, "");
+  if (facts_.copy != Copy::absent && !facts_.is_synced) return stay(Act::sync, "");
   // A start that is still under way would start a job again that has ended since.
   if (!facts_.is_quiet) return stay(Act::wait, "the engine may still be at work");
   return {Act::close, Step::done, false, false, {}};
@@ -281,9 +299,9 @@ const char* name(Method method) { return method == Method::app ? "app" : "criu";
 const char* name(Step step) { return kSteps.at(static_cast<std::size_t>(step)); }
 
 const char* name(Act act) {
-  constexpr std::array<const char*, 11> kActs{"wait", "report", "prepare", "disarm",
+  constexpr std::array<const char*, 12> kActs{"wait", "report", "prepare", "disarm",
                                               "save", "send",   "start",   "stop",
-                                              "arm",  "remove", "close"};
+                                              "arm",  "remove", "sync",    "close"};
   return kActs.at(static_cast<std::size_t>(act));
 }
 
@@ -304,6 +322,10 @@ Effect next_effect(const Entry& entry, const Facts& facts) {
 }
 
 Effect recover(const Entry& entry, const Facts& facts) {
+  const bool is_handed_over = entry.side == Side::source && entry.step == Step::start;
+  if (is_handed_over && facts.copy == Copy::unknown) {
+    return {Act::wait, entry.step, entry.has_saved, false, "the engine does not answer"};
+  }
   if (entry.step > Step::transfer) return next_effect(entry, facts);
   Facts lost = facts;
   lost.is_saved = false;
@@ -342,6 +364,16 @@ Entry written(Entry entry, const Effect& effect) {
   entry.step = effect.step;
   entry.has_saved = effect.has_saved;
   return entry;
+}
+
+bool may_tell(const Entry& entry, Copy seen) {
+  if (is_closed(entry)) return true;
+  const bool is_handed_over = entry.side == Side::source && entry.step == Step::start;
+  return seen != Copy::unknown && !(is_handed_over && seen == Copy::running);
+}
+
+bool is_given_up_unwritten(const Entry& entry, const Effect& effect) {
+  return entry.step <= Step::ready && effect.step <= Step::ready;
 }
 
 }  // namespace flowcon::cluster::migration

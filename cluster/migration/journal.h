@@ -47,9 +47,17 @@
 // other, the side that has closed its entry first keeps its copy; where both have, there are two.
 //
 // What this needs: that a written entry survives a loss of power (SQLite: synchronous=FULL for the
-// journal), as do the data of a target that is `ready`; that closed entries are kept and answered
-// for, since the other side may ask late; that ids of migrations are never used twice; that an
-// entry's peer is who it says.
+// journal), as do the data of a target that is `ready`, and what the engine has to remember of the
+// source's copy once it was handed over: that it is stopped and has no restart policy (Act::sync).
+// That closed entries are kept and answered for, since the other side may ask late; that ids of
+// migrations are never used twice; that an entry's peer is who it says.
+//
+// What is said. A side says nothing but the entry that its journal holds: not one that is being
+// written, and none until it has looked at its copy (may_tell()). It says that it knows nothing of
+// a migration only if it read its whole journal and there is no such entry; any other trouble is no
+// word at all. A write that failed may be on the disk all the same and come back with the next
+// start: so nothing is done or said that only the former entry allows until a write succeeds. The
+// one exception is a source that undoes unwritten, and it is none once it tried to write `start`.
 #pragma once
 
 #include <cstdint>
@@ -126,6 +134,13 @@ struct Facts {
   /// Target: the copy has shown that it runs on: it printed something new, or was given time
   /// enough to fail. Until then only the source's container is sure to run.
   bool is_proven = true;
+  /// What the engine keeps of this copy (its restart policy, that it stopped) is on its disk, and a
+  /// loss of power would not undo it.
+  bool is_synced = true;
+  /// Source: a write of `start` was tried and failed; the next start of flowcond may find it.
+  bool is_start_doubtful = false;
+  /// Target: a person stopped the copy, and wants it stopped.
+  bool is_stopped_by_person = false;
   Word word = Word::none;
   Step peer = Step::reserve;  ///< with Word::step: where the peer said it is, at any time
   /// Why to give up, in words; empty: do not. Time ran out, a transfer broke, a disk is full, the
@@ -162,6 +177,7 @@ enum class Act {
   stop,     ///< stop this side's copy
   arm,      ///< give the copy its restart policy back
   remove,   ///< remove this side's copy and whatever was made for the migration, stopping it first
+  sync,     ///< wait until the engine's own files are on its disk
   close,    ///< nothing is left but the written entry
 };
 
@@ -191,5 +207,14 @@ struct Effect {
 
 /// The entry after `effect` was written.
 [[nodiscard]] Entry written(Entry entry, const Effect& effect);
+
+/// May a peer be told this entry, as far as this side's copy is concerned, which was last seen as
+/// `seen`? Not before it was looked at since flowcond was started, and no hand-over while the
+/// source's copy runs: an engine may have lost what it was told last, a person may have started it.
+[[nodiscard]] bool may_tell(const Entry& entry, Copy seen);
+
+/// Is the move given up where `effect` cannot be written? Not from the hand-over on, on either
+/// side: then it is tried again until it is written.
+[[nodiscard]] bool is_given_up_unwritten(const Entry& entry, const Effect& effect);
 
 }  // namespace flowcon::cluster::migration

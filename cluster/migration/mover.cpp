@@ -21,12 +21,12 @@ namespace {
 namespace json = boost::json;
 using ctrl::Async;
 
-constexpr double kOrphanTime = 30;  // seconds in which an engine ends what a lost process asked
 constexpr double kFirstRest = 0.2;  // seconds
 constexpr double kLongestRest = 3;  // seconds; news wake it
+constexpr double kHoldLook = 0.05;  // seconds
+constexpr double kHearsay = 0.5;    // seconds until an event has come that tells of a state
 constexpr double kAskTime = 60;     // the same on the source, while the job still runs
 constexpr double kSendTime = 15;    // and while it is stopped
-constexpr std::size_t kKept = 200;  // ended moves that are shown
 
 // Of these the sentence says it already.
 bool is_own_word(const Error& error) { return error.code == boost::system::errc::timed_out; }
@@ -52,116 +52,6 @@ Movers::Movers(ctrl::LocalHost& host, Network& network, Lives& lives)
       client_(host.io(), host.config().engine),
       engine_(client_) {}
 
-// -------------------------------------------------------------------------------- the journal
-
-ctrl::store::Migration Movers::row_of(const Move& move) const {
-  ctrl::store::Migration row;
-  row.id = move.entry.id;
-  row.entry = render(move.entry);
-  json::object plan = is_closed(move.entry) ? json::object{} : to_json(move.plan);
-  plan["shown"] = describe_move(move, network_.own_name());
-  row.plan = render_json(plan);
-  row.started = move.started;
-  if (is_closed(move.entry)) row.ended = wall_now();
-  return row;
-}
-
-Async<Result<void>> Movers::save(MovePtr move) {
-  auto write = [this, row = row_of(*move)] { return host_.store().save_migration(row); };
-  co_return co_await host_.effects().run(std::move(write));
-}
-
-Async<void> Movers::start() {
-  if (const Result<ctrl::engine::Version> version = co_await client_.ping(); !version) {
-    ctrl::log::warning("moves wait for the engine: " + version.error().message());
-  }
-  if (!host_.store().is_journal_whole()) {
-    // is_started_ stays false: nothing begins, and peers are told that nothing can be said.
-    ctrl::spawn(host_.io(), "half moved", name_half_moved());
-    co_return;
-  }
-  auto read = [this] { return host_.store().migrations(kKept); };
-  Result<std::vector<ctrl::store::Migration>> rows = co_await host_.effects().run(std::move(read));
-  if (!rows) {
-    host_.warn(rows.error().message() + ": no container is moved");
-    co_return;
-  }
-  is_started_ = true;
-  for (const ctrl::store::Migration& row : *rows) {
-    const Result<json::value> plan_json = parse_json(row.plan);
-    const json::object shown = plan_json ? object_of(*plan_json, "shown") : json::object();
-    if (row.ended) {
-      json::object past = shown;
-      past["ended_wall"] = *row.ended;
-      past_.push_back(std::move(past));
-      continue;
-    }
-    Result<Entry> entry = parse_entry(row.entry);
-    Result<Plan> plan = parse_plan(row.plan);
-    if (!entry || !plan) {
-      host_.warn("a move in the journal cannot be read and is left alone: " +
-                 (entry ? plan : Result<Plan>(entry.error())).error().message());
-      continue;
-    }
-    auto move = std::make_shared<Move>(host_.io(), std::move(*entry), std::move(*plan));
-    move->is_fresh = true;
-    move->started = row.started;
-    move->began = steady_now();
-    const bool may_be_saving = move->is_source() && move->entry.step == Step::save;
-    move->quiet_from =
-        steady_now() + kOrphanTime + (may_be_saving ? move->plan.checkpoint.timeout : 0);
-    const json::value shown_value(shown);
-    move->account.peer_name =
-        text_of(shown_value, move->is_source() ? "target_name" : "source_name");
-    ctrl::log::info("move " + move->entry.id.substr(0, 8) + " of container " +
-                    printable(move->entry.name, 80) + " goes on at step " + name(move->entry.step));
-    launch(std::move(move));
-  }
-  ctrl::spawn(host_.io(), "images of moves", sweep_images());
-}
-
-void Movers::end() {
-  is_ended_ = true;
-  sweep_timer_.cancel();
-  for (const auto& [id, move] : moves_) move->timer.cancel();
-}
-
-void Movers::launch(MovePtr move) {
-  moves_[move->entry.id] = move;
-  ctrl::spawn(host_.io(), "move " + move->entry.id.substr(0, 8), drive(move));
-}
-
-// False where it could not be written and must not be done.
-Async<bool> Movers::write_down(MovePtr move, Effect effect) {
-  const bool is_new = effect.step != move->entry.step || effect.has_saved != move->entry.has_saved;
-  if (!is_new && !move->is_unwritten) co_return true;
-  const Entry before = move->entry;
-  move->entry = written(move->entry, effect);
-  const Result<void> saved = co_await save(move);
-  if (saved) {
-    move->is_unwritten = false;
-  } else if (effect.may_run_unwritten || move->is_unwritten) {
-    complain(*move, saved.error());
-    move->is_unwritten = true;
-  } else {
-    move->entry = before;
-    complain(*move, saved.error());
-    if (move->give_up.empty()) move->give_up = saved.error().what;
-    co_return false;
-  }
-  if (is_new) {
-    move->is_fresh = false;
-    move->account.steps[name(move->entry.step)] = steady_now() - move->began;
-    ctrl::log::event(
-        ctrl::log::Event::move_step,
-        "move " + move->entry.id.substr(0, 8) + " of container " + printable(move->entry.name, 80) +
-            ": " + name(move->entry.side) + " " + name(move->entry.step) +
-            (move->entry.reason.empty() ? "" : ": " + printable(move->entry.reason, 300)),
-        move->entry.container);
-  }
-  co_return true;
-}
-
 // -------------------------------------------------------------------------------- what is next
 
 Async<void> Movers::drive(MovePtr move) {
@@ -169,13 +59,16 @@ Async<void> Movers::drive(MovePtr move) {
     const Facts facts = co_await gather(move);
     if (is_ended_) co_return;
     Effect effect = move->is_fresh ? recover(move->entry, facts) : next_effect(move->entry, facts);
+    if (facts.copy != Copy::unknown && move->entry.step > Step::transfer) move->is_fresh = false;
     const Step before = move->entry.step;
     if (!co_await write_down(move, effect)) {
       co_await rest(move);
       continue;
     }
+    const bool was_given_up = !move->give_up.empty();
     co_await hold(move);
     if (is_ended_) co_return;
+    if (!was_given_up && !move->give_up.empty()) continue;
     const bool is_done = co_await carry_out(move, std::move(effect));
     if (is_done || move->entry.step != before) {
       move->rest = 0;
@@ -209,7 +102,8 @@ Async<void> Movers::hold(MovePtr move) {
   move->held = move->entry.step;
   const std::string here = std::string(name(move->entry.side)) + "." + name(move->entry.step) + ":";
   if (!wanted.starts_with(here)) co_return;
-  co_await ctrl::pause(std::atof(wanted.c_str() + here.size()));
+  const double until = steady_now() + std::atof(wanted.c_str() + here.size());
+  while (steady_now() < until && !is_stopping_) co_await ctrl::pause(kHoldLook);
 }
 
 // The source tells: the job was its own.
@@ -228,10 +122,10 @@ void Movers::tell_end(const Move& move) {
 
 void Movers::close(const MovePtr& move) {
   tell_end(*move);
-  json::object past = describe_move(*move, network_.own_name());
+  json::object past = describe_move(*move, move->written, network_.own_name());
   past["ended_wall"] = wall_now();
   past_.insert(past_.begin(), std::move(past));
-  if (past_.size() > kKept) past_.resize(kKept);
+  if (past_.size() > kKeptMoves) past_.resize(kKeptMoves);
   moves_.erase(move->entry.id);
   sweep_timer_.cancel();  // which sweeps
   network_.tell();
@@ -286,6 +180,13 @@ Async<Result<Seen>> Movers::look(MovePtr move) {
 Async<Facts> Movers::gather(MovePtr move) {
   Facts facts;
   Result<Seen> seen = co_await look(move);
+  // Who stopped it is told by the engine's events, which may come a moment later.
+  if (seen && !move->is_source() && seen->copy != Copy::running && !move->killed_at &&
+      (move->entry.step == Step::start || move->entry.step == Step::confirm) &&
+      seen->copy != Copy::created && seen->copy != Copy::absent) {
+    co_await ctrl::pause(kHearsay);
+    seen = co_await look(move);
+  }
   const bool is_tried = seen && !move->is_source() && move->entry.step == Step::start;
   if (is_tried) {
     Seen copy = *seen;
@@ -294,6 +195,7 @@ Async<Facts> Movers::gather(MovePtr move) {
   if (!seen) {
     complain(*move, seen.error());
   } else {
+    move->seen = seen->copy;
     facts.copy = seen->copy;
     facts.restarts = restarts(seen->restart_policy);
     facts.has_own_policy = is_same_policy(seen->restart_policy, move->plan.restart_policy);
@@ -320,7 +222,10 @@ Async<Facts> Movers::gather(MovePtr move) {
     }
   }
   const double now = steady_now();
-  facts.is_quiet = now >= move->quiet_from && move->taking.empty();
+  facts.is_quiet = now >= move->quiet_from && move->taking.empty() && !move->is_halting;
+  facts.is_synced = move->is_synced;
+  facts.is_start_doubtful = move->is_start_doubtful;
+  facts.is_stopped_by_person = move->killed_at && facts.copy == Copy::stopped;
   facts.is_saved = move->is_saved;
   facts.is_received = move->is_received && move->taking.empty();
   facts.word = move->word;
@@ -399,7 +304,8 @@ std::string Movers::peer_name(const std::string& id) const {
 json::array Movers::list(std::size_t most) const {
   json::array all;
   for (const auto& [id, move] : moves_) {
-    if (all.size() < most) all.push_back(describe_move(*move, network_.own_name()));
+    if (all.size() >= most) break;
+    all.push_back(describe_move(*move, move->written, network_.own_name()));
   }
   for (json::object past : past_) {
     if (all.size() >= most) break;
@@ -411,24 +317,24 @@ json::array Movers::list(std::size_t most) const {
   return all;
 }
 
-json::object describe_move(const Move& move, const std::string& here_name) {
+json::object describe_move(const Move& move, const Entry& entry, const std::string& here_name) {
   const double now = steady_now();
   const std::uint64_t bytes = move.account.bytes + (move.passing ? move.passing->bytes() : 0);
   const double sending =
       move.account.sending_seconds + (move.sending_since ? now - *move.sending_since : 0);
   json::object out;
-  out["id"] = move.entry.id;
-  out["container"] = move.entry.container;
-  out["name"] = move.entry.name;
-  out["side"] = name(move.entry.side);
-  out["source"] = move.entry.source;
-  out["target"] = move.entry.target;
+  out["id"] = entry.id;
+  out["container"] = entry.container;
+  out["name"] = entry.name;
+  out["side"] = name(entry.side);
+  out["source"] = entry.source;
+  out["target"] = entry.target;
   out["source_name"] = move.is_source() ? here_name : move.account.peer_name;
   out["target_name"] = move.is_source() ? move.account.peer_name : here_name;
-  out["method"] = name(move.entry.method);
+  out["method"] = name(entry.method);
   out["cause"] = cluster::name(move.plan.cause);
-  out["step"] = name(move.entry.step);
-  out["error"] = move.entry.reason.empty() ? printable(move.trouble, 500) : move.entry.reason;
+  out["step"] = name(entry.step);
+  out["error"] = entry.reason.empty() ? printable(move.trouble, 500) : entry.reason;
   out["bytes"] = bytes;
   out["bytes_total"] = move.plan.bytes > 0 ? json::value(move.plan.bytes) : json::value(nullptr);
   out["rate"] = sending > 0 ? static_cast<double>(bytes) / sending : 0;
@@ -437,7 +343,7 @@ json::object describe_move(const Move& move, const std::string& here_name) {
   for (const auto& [step, at] : move.account.steps) steps[step] = at;
   out["steps"] = std::move(steps);
   out["stopped_seconds"] = number_or_null(move.account.stopped_seconds);
-  out["ended"] = is_closed(move.entry);
+  out["ended"] = is_closed(entry);
   return out;
 }
 

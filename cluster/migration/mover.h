@@ -21,6 +21,9 @@ class Mover : public Moves {
  public:
   /// Once, when the network has its id: goes on with the moves that the journal holds.
   virtual ctrl::Async<void> start() = 0;
+  /// Once, when the daemon is about to stop: what was not handed over is undone, so that the job
+  /// runs here, in at most `seconds`.
+  virtual ctrl::Async<void> settle(double seconds) = 0;
   /// Once, when the daemon stops. What is under way goes on at its next start.
   virtual void end() = 0;
 

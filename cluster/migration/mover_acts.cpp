@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Doing what the journal's rules name. Each act may be repeated; what it comes to shows in the
 // facts.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <fstream>
 #include <sstream>
+#include <variant>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -21,6 +27,7 @@ namespace {
 namespace json = boost::json;
 using ctrl::Async;
 using ctrl::Pull;
+using boost::asio::experimental::awaitable_operators::operator||;
 
 constexpr double kAnswerTime = 20;  // seconds for one answer of a peer
 constexpr double kIdleTime = 60;    // seconds without a byte until a transfer is given up
@@ -41,6 +48,22 @@ std::string refusal_of(const Answer& answer) {
                       : printable(said, 400);
 }
 
+// Waits until what was written below `folder` is on its disk.
+Result<void> flush_disk(const std::string& folder) {
+  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return errno_error(errno, "opening " + folder);
+  const int code = ::syncfs(file);
+  const int why = errno;
+  ::close(file);
+  return code == 0 ? Result<void>() : errno_error(why, "writing to the disk of " + folder);
+}
+
+// Of all that may be answered with 404 only this says that no journal holds the move.
+bool says_unknown(const std::string& text) {
+  const Result<json::value> body = parse_json(text);
+  return body && is_true(*body, "no_such_move");
+}
+
 // All of `text`, then nothing.
 Pull pull_of(std::string text) {
   auto left = std::make_shared<std::string>(std::move(text));
@@ -54,6 +77,15 @@ Pull pull_of(std::string text) {
 
 }  // namespace
 
+// Ends when nothing more is to be sent, whatever the connection does.
+Async<void> Movers::sends_no_more(MovePtr move) {
+  const auto is_over = [&] {
+    return is_ended_ || !move->give_up.empty() ||
+           (move->word == Word::step && move->peer >= Step::undo);
+  };
+  while (!is_over()) co_await ctrl::pause(kLook);
+}
+
 // For acts that are one request to the engine.
 Async<bool> Movers::took(MovePtr move, Result<void> result) {
   if (result) co_return true;
@@ -64,6 +96,10 @@ Async<bool> Movers::took(MovePtr move, Result<void> result) {
 
 Async<bool> Movers::carry_out(MovePtr move, Effect effect) {
   const std::string container = move->entry.container;
+  const bool changes = effect.act != Act::wait && effect.act != Act::report &&
+                       effect.act != Act::send && effect.act != Act::sync &&
+                       effect.act != Act::close;
+  if (changes) move->is_synced = false;
   switch (effect.act) {
     case Act::wait:
       if (!effect.reason.empty() && move->trouble.empty()) move->trouble = effect.reason;
@@ -84,7 +120,7 @@ Async<bool> Movers::carry_out(MovePtr move, Effect effect) {
     case Act::start:
       co_return co_await start_copy(move);
     case Act::stop: {
-      Result<void> done = co_await engine_.stop(container);
+      Result<void> done = co_await engine_.stop_at_once(container);
       co_return co_await took(move, std::move(done));
     }
     case Act::arm: {
@@ -94,6 +130,8 @@ Async<bool> Movers::carry_out(MovePtr move, Effect effect) {
     }
     case Act::remove:
       co_return co_await remove_copy(move);
+    case Act::sync:
+      co_return co_await sync_engine(move);
     case Act::close:
       if (!move->is_source() && move->entry.method == Method::criu &&
           move->entry.step == Step::done) {
@@ -111,7 +149,7 @@ Async<bool> Movers::carry_out(MovePtr move, Effect effect) {
 Async<bool> Movers::report(MovePtr move) {
   const bool asks = move->is_source() && move->entry.step == Step::reserve;
   json::object body;
-  const Result<json::value> entry = parse_json(render(move->entry));
+  const Result<json::value> entry = parse_json(render(move->written));
   body["entry"] = *entry;
   if (!move->is_source() && move->running_since) {
     body["running_for"] = steady_now() - *move->running_since;
@@ -132,10 +170,15 @@ Async<bool> Movers::report(MovePtr move) {
     complain(*move, answer.error());
     co_return false;
   }
-  if (answer->status == 404 && !asks) {
+  if (answer->status == 404 && !asks && says_unknown(answer->body)) {
     move->word = Word::knows_nothing;
     move->heard = steady_now();
     co_return word != Word::knows_nothing;
+  }
+  // It has not read its journal yet, or cannot: that is no word about the move.
+  if (answer->status == 503) {
+    complain(*move, bad_input(peer_name(move->other()) + " does not say: " + refusal_of(*answer)));
+    co_return false;
   }
   if (answer->status != 200) {
     const std::string why = peer_name(move->other()) + " refuses: " + refusal_of(*answer);
@@ -190,9 +233,13 @@ Async<Result<void>> Movers::send_one(MovePtr move, std::string part, Pull body, 
   move->passing = metered;
   move->sending_since = steady_now();
   std::string method = "PUT", target = "/v1/peer/moves/" + move->entry.id + "/" + part;
-  Result<Answer> answer =
-      co_await peers::send_body(host_.io(), std::move(*words), std::move(method), std::move(target),
-                                std::move(watched), idle);
+  Async<Result<Answer>> sending = peers::send_body(host_.io(), std::move(*words), std::move(method),
+                                                   std::move(target), std::move(watched), idle);
+  Async<void> waiting = sends_no_more(move);
+  auto first = std::move(sending) || std::move(waiting);
+  std::variant<Result<Answer>, std::monostate> ended = co_await std::move(first);
+  Result<Answer> answer = bad_input("it is sent no more");
+  if (ended.index() == 0) answer = std::move(std::get<0>(ended));
   move->account.bytes += metered.bytes();
   move->account.sending_seconds += steady_now() - *move->sending_since;
   move->passing.reset();
@@ -289,10 +336,35 @@ Async<bool> Movers::prepare(MovePtr move) {
     complain(*move, made.error());
     co_return true;
   }
-  move->entry.container = *made;
-  const Result<void> saved = co_await save(move);
-  if (!saved) move->give_up = saved.error().what;
+  Entry next = move->entry;
+  next.container = *made;
+  Entry same = next;
+  const Result<void> saved = co_await save(move, std::move(same));
+  if (saved) {
+    move->entry = std::move(next);
+  } else {
+    move->give_up = saved.error().what;
+  }
   co_return true;
+}
+
+Async<Result<void>> Movers::sync_disk(std::string folder) {
+  auto sync = [folder]() -> Async<Result<void>> { co_return flush_disk(folder); };
+  auto synced =
+      boost::asio::co_spawn(disk_.get_executor(), std::move(sync), boost::asio::use_awaitable);
+  co_return co_await std::move(synced);
+}
+
+// Restart policies and what runs are in the engine's own files.
+Async<bool> Movers::sync_engine(MovePtr move) {
+  Result<std::string> folder = co_await engine_.containers_folder();
+  Result<void> synced = folder ? Result<void>() : Result<void>(folder.error());
+  if (folder) synced = co_await sync_disk(std::move(*folder));
+  move->is_synced = synced.has_value();
+  if (!synced && move->entry.step <= Step::ready && move->give_up.empty()) {
+    move->give_up = synced.error().message();
+  }
+  co_return co_await took(move, std::move(synced));
 }
 
 Async<bool> Movers::save_job(MovePtr move) {
@@ -377,9 +449,10 @@ Async<Result<void>> Movers::save_by_signal(MovePtr move, int signal) {
                                         " (0 says that it has saved)";
       co_return bad_input(how);
     }
-    if (steady_now() >= until) {
+    if (steady_now() >= until || !move->give_up.empty()) {
       // It may save and end yet.
       move->quiet_from = steady_now() + timeout;
+      if (!move->give_up.empty()) co_return bad_input(move->give_up);
       const std::string shell = why_deaf(seen->pid, signal);
       co_return errno_error(ETIMEDOUT, "it has not ended " + render_number(timeout) + " s after " +
                                            ctrl::signal_name(signal) +

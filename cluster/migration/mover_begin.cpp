@@ -426,6 +426,7 @@ Async<Result<std::string>> Movers::begin(MoveOrder order) {
     co_return bad_input(
         "the journal of moves cannot be read or is not whole: see the warnings of docker flowcon "
         "status");
+  if (is_stopping_) co_return bad_input("flowcond is being stopped");
   const Result<Neighbour> target = neighbour(order.target);
   if (!target) co_return target.error();
   Result<Proposal> proposal = co_await propose(std::move(order));
@@ -453,7 +454,9 @@ Async<Result<std::string>> Movers::begin(MoveOrder order) {
   // Nobody else may begin one while the journal is written.
   if (is_moving(move->entry.container)) co_return errno_error(EPERM, "it is on the move already");
   moves_[move->entry.id] = move;
-  const Result<void> saved = co_await save(move);
+  move->seen = Copy::running;
+  Entry first = move->entry;
+  const Result<void> saved = co_await save(move, std::move(first));
   if (!saved) {
     moves_.erase(move->entry.id);
     co_return saved.error();

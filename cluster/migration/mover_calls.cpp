@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What peers ask of the mover (docs/peers.md) and what people ask (docs/api.md).
-#include <fcntl.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -38,6 +34,10 @@ Response answer_with(const json::object& body, unsigned status = 200) {
   response.status = status;
   response.body = render_json(body);
   return response;
+}
+
+bool is_absent(const Error& error) {
+  return error.code == boost::system::errc::no_such_file_or_directory;
 }
 
 Response refuse(const std::vector<std::string>& reasons) {
@@ -84,16 +84,6 @@ bool is_beyond(const Error& error) {
          error.code == boost::system::errc::file_too_large;
 }
 
-// Waits until what was written below `folder` is on its disk.
-Result<void> sync_disk(const std::string& folder) {
-  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return errno_error(errno, "opening " + folder);
-  const int code = ::syncfs(file);
-  const int why = errno;
-  ::close(file);
-  return code == 0 ? Result<void>() : errno_error(why, "writing to the disk of " + folder);
-}
-
 using Look = std::function<Async<Result<void>>()>;
 
 // Asks `look` at the first byte, and again each so many bytes.
@@ -123,7 +113,7 @@ Async<Result<void>> take_bytes(MovePtr move, std::string part, Room disk, std::u
   co_return taken;
 }
 
-Response no_such_move() { return failure(404, "nothing is known here of that move"); }
+constexpr const char* kUnread = "the journal of moves cannot be read or is not whole";
 
 }  // namespace
 
@@ -141,16 +131,17 @@ Async<Response> Movers::answer_peer(Request request, std::string speaker) {
   if (request.method != "POST" || id.empty() || !part.empty()) {
     co_return failure(404, "there is no such verb for moves; docs/peers.md lists what there is");
   }
+  if (!is_started_) co_return failure(503, kUnread);
   std::string wanted = id;
   co_return co_await take_report(std::move(wanted), std::move(request.body), std::move(speaker));
 }
 
 Async<Response> Movers::answer_long(Request head, Pull body, std::string speaker) {
-  if (!is_started_) co_return failure(503, "the journal of moves cannot be read or is not whole");
+  if (!is_started_) co_return failure(503, kUnread);
   if (head.method == "PUT") {
     const auto [id, part] = split(head.target);
     const auto found = moves_.find(id);
-    if (found == moves_.end()) co_return no_such_move();
+    if (found == moves_.end()) co_return answer_unknown();
     const MovePtr move = found->second;
     if (move->is_source() || speaker.empty() || speaker != move->entry.source) {
       co_return failure(403, "it is not yours to send");
@@ -192,9 +183,19 @@ std::string Movers::why_no_seat_for(const std::string& peer) const {
                      static_cast<std::size_t>(reserved()) + reserving_.size());
 }
 
+// What closes the other side's journal: only where all of this one was read.
+Response Movers::answer_unknown() const {
+  if (!is_whole_) return failure(503, "a part of the journal of moves cannot be read");
+  const char* what = "nothing is known here of that move";
+  return answer_with({{"error", what}, {"no_such_move", true}}, 404);
+}
+
 Response Movers::answer_of(const Move& move) const {
+  if (!may_tell(move.written, move.seen)) {
+    return failure(503, "the copy here has to be looked at first");
+  }
   json::object body;
-  body["entry"] = *parse_json(render(move.entry));
+  body["entry"] = *parse_json(render(move.written));
   if (!move.is_source()) {
     body["needs_image"] = move.needs_image;
     body["layers_there"] = static_cast<std::int64_t>(move.layers_there);
@@ -236,7 +237,9 @@ Async<Response> Movers::reserve(std::string body, std::string speaker) {
   auto read = [this, id] { return host_.store().migration(id); };
   const Result<ctrl::store::Migration> before = co_await host_.effects().run(std::move(read));
   if (before) co_return refuse({"that move has ended here"});
-  if (theirs->step != Step::reserve) co_return no_such_move();
+  if (!is_absent(before.error())) co_return failure(503, before.error().message());
+  if (theirs->step != Step::reserve) co_return answer_unknown();
+  if (is_stopping_) co_return refuse({"flowcond is being stopped there"});
   if (reserving_.contains(id)) co_return failure(503, "it is being looked at");
   Result<Plan> plan = parse_offer(member(*said, "plan"));
   if (!plan) co_return failure(422, plan.error().message());
@@ -252,6 +255,10 @@ Async<Response> Movers::reserve(std::string body, std::string speaker) {
   Result<std::vector<std::string>> reasons =
       co_await judge(std::move(name), std::move(copy), std::move(from));
   const bool is_welcome = reasons && reasons->empty();
+  Result<Seen> made = Seen();
+  made->copy = Copy::absent;
+  std::string made_for = id;
+  if (is_welcome) made = co_await engine_.look_made(std::move(made_for));
   Result<ImageInfo> there = bad_input("not asked for");
   Result<std::size_t> layers = std::size_t{0};
   if (is_welcome) there = co_await image_info(client_, std::move(image));
@@ -261,6 +268,10 @@ Async<Response> Movers::reserve(std::string body, std::string speaker) {
   }
   reserving_.erase(id);
   if (!reasons) co_return failure(502, reasons.error().message());
+  if (!made) co_return failure(502, made.error().message());
+  if (made->copy != Copy::absent) {
+    reasons->push_back("a copy of that move is here, and the journal knows nothing of it");
+  }
   if (!reasons->empty()) co_return refuse(*reasons);
   if (!layers) co_return refuse({layers.error().message()});
   if (find_by_container(theirs->name)) co_return refuse({"another move of that name has begun"});
@@ -277,9 +288,11 @@ Async<Response> Movers::reserve(std::string body, std::string speaker) {
   move->began = steady_now();
   move->account.peer_name = peer_name(speaker);
   move->account.steps[migration::name(Step::reserve)] = 0;
+  move->seen = Copy::absent;
   hear(*move, render(*theirs));
   moves_[id] = move;
-  const Result<void> saved = co_await save(move);
+  Entry first = move->entry;
+  const Result<void> saved = co_await save(move, std::move(first));
   if (!saved) {
     moves_.erase(id);
     co_return refuse({saved.error().message()});
@@ -305,8 +318,10 @@ Async<Response> Movers::take_report(std::string id, std::string body, std::strin
   }
   auto read = [this, id] { return host_.store().migration(id); };
   const Result<ctrl::store::Migration> row = co_await host_.effects().run(std::move(read));
-  if (!row) co_return no_such_move();
+  if (!row && is_absent(row.error())) co_return answer_unknown();
+  if (!row) co_return failure(503, row.error().message());
   const Result<Entry> entry = parse_entry(row->entry);
+  if (!entry || !is_closed(*entry)) co_return failure(503, kUnread);
   const bool is_theirs = entry && (entry->source == speaker || entry->target == speaker);
   if (!is_theirs) co_return failure(403, "it is not your move");
   co_return answer_with({{"entry", *parse_json(row->entry)}});
@@ -438,10 +453,8 @@ Async<Result<void>> Movers::believe_received(MovePtr move) {
   std::string id = move->entry.container, state = host_.config().state_dir;
   Result<CopyPlace> place = co_await find_place(client_, std::move(id), std::move(state));
   if (!place) co_return place.error();
-  auto sync = [folder = place->folder]() -> Async<Result<void>> { co_return sync_disk(folder); };
-  auto synced =
-      boost::asio::co_spawn(disk_.get_executor(), std::move(sync), boost::asio::use_awaitable);
-  const Result<void> done = co_await std::move(synced);
+  std::string folder = place->folder;
+  const Result<void> done = co_await sync_disk(std::move(folder));
   if (done) move->is_received = true;
   co_return done;
 }
@@ -538,6 +551,9 @@ Async<Response> Movers::steer(std::string name, std::string verb) {
   } else {
     if (move->entry.step > Step::transfer) {
       co_return failure(409, "it was handed over already and cannot be cancelled");
+    }
+    if (move->writing == Step::start) {
+      co_return failure(409, "it is being handed over and cannot be cancelled");
     }
     move->give_up = "a person cancelled it";
   }

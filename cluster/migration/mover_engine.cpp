@@ -336,6 +336,17 @@ Async<Result<std::string>> EngineSide::why_no_criu() {
   co_return is_installed("criu") ? std::string() : std::string("CRIU is not installed");
 }
 
+Async<Result<std::string>> EngineSide::containers_folder() {
+  std::string path = "/info", doing = "asking the engine about itself";
+  const Result<json::value> info = co_await get(std::move(path), std::move(doing));
+  if (!info) co_return info.error();
+  const std::string root = text_of(*info, "DockerRootDir");
+  if (!root.starts_with('/')) co_return bad_input("the engine does not say where its files are");
+  struct stat status {};
+  const std::string folder = root + "/containers";
+  co_return ::stat(folder.c_str(), &status) == 0 ? folder : root;
+}
+
 // -------------------------------------------------------------------------------- doing
 
 Async<Result<std::string>> EngineSide::make(std::string name, Plan plan, std::string id,
@@ -402,6 +413,13 @@ Async<Result<void>> EngineSide::stop(std::string container) {
   std::string method = "POST", body, doing = "stopping it";
   std::string path = path_of(container, "/stop?t=" + render_number(kGrace));
   co_return co_await expect(std::move(method), std::move(path), std::move(body), kGrace + kQuick,
+                            std::move(doing));
+}
+
+Async<Result<void>> EngineSide::stop_at_once(std::string container) {
+  std::string method = "POST", body, doing = "stopping it";
+  std::string path = path_of(container, "/stop?t=0");
+  co_return co_await expect(std::move(method), std::move(path), std::move(body), kQuick,
                             std::move(doing));
 }
 

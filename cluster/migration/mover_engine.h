@@ -84,6 +84,10 @@ class EngineSide {
   /// Errors: it does not answer.
   ctrl::Async<Result<std::string>> why_no_criu();
 
+  /// The folder that the engine keeps its containers in, restart policies and states among it.
+  /// Errors: it does not answer, or says none.
+  ctrl::Async<Result<std::string>> containers_folder();
+
   /// Makes the volumes and the container; its id. `image`: what the plan's is called here.
   ctrl::Async<Result<std::string>> make(std::string name, Plan plan, std::string id,
                                         std::string image);
@@ -91,6 +95,8 @@ class EngineSide {
   /// `checkpoint` "" = from its beginning.
   ctrl::Async<Result<void>> start(std::string container, std::string checkpoint);
   ctrl::Async<Result<void>> stop(std::string container);
+  /// Without the time that stop() gives it: it must not run.
+  ctrl::Async<Result<void>> stop_at_once(std::string container);
   ctrl::Async<Result<void>> kill(std::string container, int signal);
   /// Has it printed anything since it was started? Not where its log cannot be read.
   ctrl::Async<bool> has_printed(Seen seen);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state and parts of the mover, private to cluster/migration/mover*.cpp. Its methods are spread
-// by question: mover.cpp what is next and the journal, mover_lost.cpp a journal that was lost,
-// mover_acts.cpp doing it, mover_begin.cpp which move can be made, mover_calls.cpp what peers and
-// people ask. For .cpp files only: it includes Asio.
+// by question: mover.cpp what is next, mover_journal.cpp the journal, mover_lost.cpp one that was
+// lost, mover_watch.cpp what others do to the copy, mover_acts.cpp doing what is next,
+// mover_saved.cpp what is known of the job around it, mover_begin.cpp which move can be made,
+// mover_calls.cpp what peers and people ask. For .cpp files only: it includes Asio.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -41,15 +42,22 @@ struct Account {
 /// One move, one side of it, as long as it is not closed.
 struct Move {
   Move(boost::asio::io_context& io, Entry the_entry, Plan the_plan)
-      : entry(std::move(the_entry)), plan(std::move(the_plan)), budget(plan.bytes), timer(io) {}
+      : entry(std::move(the_entry)),
+        written(entry),
+        plan(std::move(the_plan)),
+        budget(plan.bytes),
+        timer(io) {}
 
-  Entry entry;
+  Entry entry;    ///< what is decided from
+  Entry written;  ///< what the journal holds, and all that anybody is told
   Plan plan;
   Account account;
-  double started = 0;         ///< wall
-  double began = 0;           ///< steady
-  bool is_fresh = false;      ///< found in the journal; nothing was decided about it since
-  bool is_unwritten = false;  ///< the entry could not be written and counts all the same
+  double started = 0;              ///< wall
+  double began = 0;                ///< steady
+  bool is_fresh = false;           ///< found in the journal; nothing was decided about it since
+  bool is_unwritten = false;       ///< the entry could not be written and counts all the same
+  std::optional<Step> writing;     ///< the step of the entry that is being written
+  bool is_write_troubled = false;  ///< `trouble` is of a write
 
   // What is known of the other side.
   Word word = Word::none;
@@ -59,7 +67,13 @@ struct Move {
   // Facts that the process alone knows.
   bool is_saved = false;
   bool is_received = false;
-  bool is_cleared = false;  ///< all that was to be removed is
+  bool is_synced = false;
+  bool is_start_doubtful = false;
+  Copy seen = Copy::unknown;        ///< how the copy was when it was last looked at
+  std::optional<double> killed_at;  ///< wall; when the engine was asked to end it, by nobody here
+  bool is_halting = false;          ///< it was started where it must not run, and is being stopped
+  bool has_warned = false;          ///< of that
+  bool is_cleared = false;          ///< all that was to be removed is
   std::string give_up;
   bool is_taken_back = false;
   bool is_kept = false;
@@ -112,6 +126,7 @@ class Movers : public Mover {
   [[nodiscard]] std::vector<std::string> open_with(const std::string& id) const override;
   [[nodiscard]] boost::json::array list(std::size_t most) const override;
   ctrl::Async<void> start() override;
+  ctrl::Async<void> settle(double seconds) override;
   void end() override;
   [[nodiscard]] bool answers(const ctrl::api::Call& call) const override;
   ctrl::Async<ctrl::api::Response> answer(ctrl::api::Call call,
@@ -124,12 +139,16 @@ class Movers : public Mover {
 
  private:
   // mover.cpp
+  ctrl::Async<bool> restore();
+  ctrl::Async<void> restore_later();
+  ctrl::Async<bool> restore_one(ctrl::store::Migration row);
   void launch(MovePtr move);
   ctrl::Async<void> drive(MovePtr move);
   ctrl::Async<Facts> gather(MovePtr move);
   ctrl::Async<Result<Seen>> look(MovePtr move);
   ctrl::Async<bool> write_down(MovePtr move, Effect effect);
-  ctrl::Async<Result<void>> save(MovePtr move);
+  ctrl::Async<Result<void>> save(MovePtr move, Entry entry);
+  void keep_written(Move& move);
   ctrl::Async<void> hold(MovePtr move);
   ctrl::Async<void> rest(MovePtr move);
   void tell_end(const Move& move);
@@ -138,13 +157,19 @@ class Movers : public Mover {
   void hear_running(Move& move, const boost::json::value& said);
   void wake(Move& move);
   void complain(Move& move, const Error& error);
-  [[nodiscard]] ctrl::store::Migration row_of(const Move& move) const;
+  [[nodiscard]] ctrl::store::Migration row_of(const Move& move, const Entry& entry) const;
+  /// A source that has not handed over, or has not come back yet.
+  [[nodiscard]] static bool is_on_its_way_back(const Move& move);
   [[nodiscard]] std::string peer_name(const std::string& id) const;
   [[nodiscard]] MovePtr find_by_container(const std::string& name) const;
 
   // mover_lost.cpp
   ctrl::Async<void> name_lost_moves();
   ctrl::Async<void> name_half_moved();
+  // mover_watch.cpp
+  ctrl::Async<void> watch_engine();
+  void hear_engine(const ctrl::engine::Event& event);
+  ctrl::Async<void> halt(MovePtr move);
 
   // mover_acts.cpp: true where something may have changed.
   ctrl::Async<bool> carry_out(MovePtr move, Effect effect);
@@ -160,6 +185,10 @@ class Movers : public Mover {
   ctrl::Async<Result<ctrl::Pull>> open_part(MovePtr move, std::string name);
   ctrl::Async<bool> start_copy(MovePtr move);
   ctrl::Async<bool> remove_copy(MovePtr move);
+  ctrl::Async<void> sends_no_more(MovePtr move);
+  ctrl::Async<bool> sync_engine(MovePtr move);
+  /// Waits, on a thread of its own, until what was written below `folder` is on its disk.
+  ctrl::Async<Result<void>> sync_disk(std::string folder);
   ctrl::Async<bool> took(MovePtr move, Result<void> result);
 
   // mover_saved.cpp
@@ -218,22 +247,27 @@ class Movers : public Mover {
   [[nodiscard]] std::string why_no_seat_for(const std::string& peer) const;
   ctrl::Async<Result<void>> believe_received(MovePtr move);
   [[nodiscard]] ctrl::api::Response answer_of(const Move& move) const;
+  [[nodiscard]] ctrl::api::Response answer_unknown() const;
 
   ctrl::LocalHost& host_;
   Network& network_;
   Lives& lives_;
   ctrl::engine::Client client_;
   EngineSide engine_;
-  boost::asio::thread_pool disk_{1};              ///< waits for the disk
-  std::map<std::string, MovePtr> moves_;          ///< open ones, by id
+  boost::asio::thread_pool disk_{1};      ///< waits for the disk
+  std::map<std::string, MovePtr> moves_;  ///< open ones, by id
   boost::asio::steady_timer sweep_timer_{host_.io()};
   ctrl::HelperThreads helpers_{4};                ///< ask file systems
   std::map<std::string, std::string> reserving_;  ///< ids that are being looked at, and whose
   std::multiset<std::string> planning_;           ///< peers whose plans are being looked at
   std::map<std::string, std::weak_ptr<TreeBudget>> memory_;  ///< of peers
   std::vector<boost::json::object> past_;                    ///< newest first
-  bool is_started_ = false;
+  bool is_started_ = false;                                  ///< the journal was read
+  bool is_whole_ = true;                                     ///< and all of it could be
+  bool is_watching_ = false;                                 ///< the engine's events
+  bool is_stopping_ = false;  ///< flowcond is about to end: no move begins
   bool is_ended_ = false;
+  ctrl::log::Repeated unread_;
 };
 
 /// Does a file in one of `places`, files or folders, that is at least as new as `since` show that
@@ -265,11 +299,15 @@ struct Measured {
 /// Why this host cannot ask the host `id` about a move, in words; empty: it can.
 [[nodiscard]] std::string why_unreachable(const std::string& id, const std::vector<Neighbour>& all);
 
+/// Ended moves that are shown.
+inline constexpr std::size_t kKeptMoves = 200;
+
 /// Seconds on the steady clock.
 [[nodiscard]] double steady_now();
 /// Seconds since the epoch.
 [[nodiscard]] double wall_now();
-/// How a move is shown: docs/api.md.
-[[nodiscard]] boost::json::object describe_move(const Move& move, const std::string& here_name);
+/// How a move is shown: docs/api.md. What is written, or would be with `entry`.
+[[nodiscard]] boost::json::object describe_move(const Move& move, const Entry& entry,
+                                                const std::string& here_name);
 
 }  // namespace flowcon::cluster::migration

@@ -120,6 +120,8 @@ Async<void> Peers::begin() {
   }
 }
 
+ctrl::Async<void> Peers::settle(double) { co_return; }
+
 void Peers::end() {
   is_ended_ = true;
   if (server_) server_->close();

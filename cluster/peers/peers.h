@@ -62,6 +62,7 @@ class Peers : public ctrl::Companion, public Network {
   [[nodiscard]] bool answers(const ctrl::api::Call& call) const override;
   ctrl::Async<ctrl::api::Response> answer(ctrl::api::Call call,
                                           ctrl::api::Request request) override;
+  ctrl::Async<void> settle(double seconds) override;
   void end() override;
 
   [[nodiscard]] const std::string& own_id() const override { return identity_.id; }

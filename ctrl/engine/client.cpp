@@ -102,14 +102,13 @@ Async<Result<std::map<std::string, std::string>>> Client::image_labels(std::stri
 
 Async<Error> Client::events(std::int64_t since_ns,
                             std::function<void(std::function<void()> end)> connected,
-                            std::function<void(Event)> sink) {
+                            std::function<void(Event)> sink, std::string actions) {
   Result<std::shared_ptr<Stream>> connection = co_await connect(socket_, nanoseconds(kPingTime));
   if (!connection) co_return connection.error();
   Stream& stream = **connection;
 
   std::string target = versioned("/events") + "?filters=" +
-                       percent_encoded(R"({"type":["container"],"event":["start","die","update",)"
-                                       R"("rename","pause","unpause"]})");
+                       percent_encoded(R"({"type":["container"],"event":)" + actions + "}");
   if (since_ns > 0) {
     char since[40];
     std::snprintf(since, sizeof since, "&since=%lld.%09lld",

@@ -74,6 +74,7 @@ struct Event {
   std::string id;
   std::int64_t time_ns = 0;
   std::optional<int> exit_status;  ///< of a container that died
+  std::optional<int> signal;       ///< that one was sent
 };
 
 /// Pure: the engine's JSON to the types above. Errors name the member that is missing.
@@ -103,6 +104,9 @@ struct Reply {
 inline constexpr double kAnswerTime = 30;
 /// Seconds in which an engine that lives answers a ping, which asks nothing of it.
 inline constexpr double kPingTime = 9;
+/// What changes the pool of containers.
+inline constexpr const char* kPoolActions =
+    R"(["start","die","update","rename","pause","unpause"])";
 
 /// One connection a request; the engine may come and go between them.
 class Client {
@@ -123,11 +127,12 @@ class Client {
                                                                  double seconds = kAnswerTime);
   /// Follows container events from `since_ns` on (0 = from now) until the stream ends, which it
   /// does when the engine stops. `sink` gets each event in order; `connected` is called once when
-  /// the engine has accepted the request, with what ends the stream early. A quiet engine is a
-  /// healthy one: whether it lives ping() tells. The error says why it ended.
+  /// the engine has accepted the request, with what ends the stream early. `actions` is a list in
+  /// JSON of those that are told. A quiet engine is a healthy one: whether it lives ping() tells. The
+  /// error says why it ended.
   Async<Error> events(std::int64_t since_ns,
                       std::function<void(std::function<void()> end)> connected,
-                      std::function<void(Event)> sink);
+                      std::function<void(Event)> sink, std::string actions = kPoolActions);
 
   /// One request and its whole answer, whatever its status. `path` begins with "/" and has no
   /// version; `body` is JSON, or nothing. The answer must be whole within `seconds`.

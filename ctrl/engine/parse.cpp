@@ -128,6 +128,18 @@ Result<Container> parse_container(std::string_view body) {
   return c;
 }
 
+namespace {
+
+std::optional<int> number_in(const std::string& text) {
+  int number = 0;
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  if (text.empty() || read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
 Result<Event> parse_event(std::string_view body) {
   Result<json::value> parsed = parse_json(body);
   if (!parsed) return wrap(parsed.error(), "an event of the engine");
@@ -135,11 +147,8 @@ Result<Event> parse_event(std::string_view body) {
   event.action = text_at(*parsed, {"Action"});
   event.id = text_at(*parsed, {"Actor", "ID"});
   event.time_ns = integer_at(*parsed, {"timeNano"});
-  const std::string status = text_at(*parsed, {"Actor", "Attributes", "exitCode"});
-  int number = 0;
-  const char* end = status.data() + status.size();
-  const auto read = std::from_chars(status.data(), end, number);
-  if (!status.empty() && read.ec == std::errc() && read.ptr == end) event.exit_status = number;
+  event.exit_status = number_in(text_at(*parsed, {"Actor", "Attributes", "exitCode"}));
+  event.signal = number_in(text_at(*parsed, {"Actor", "Attributes", "signal"}));
   if (!is_container_id(event.id)) return bad_input("an event of the engine has no container id");
   return event;
 }

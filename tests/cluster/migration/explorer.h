@@ -13,18 +13,31 @@
 
 namespace flowcon::cluster::migration::model {
 
+/// By its journal the container is the target's.
+inline bool has_given_up(const Host& source) {
+  return source.step == static_cast<unsigned>(Step::start) ||
+         source.step == static_cast<unsigned>(Step::remove) ||
+         source.step == static_cast<unsigned>(Step::done);
+}
+
 /// What is wrong with a world at any moment; empty where nothing is.
 inline std::string broken_promise(const World& world) {
   const Host& source = world.source;
   const Host& target = world.target;
-  if (source.is_running() && target.is_running()) return "two copies run";
-  const bool is_given_up = source.step == static_cast<unsigned>(Step::start) ||
-                           source.step == static_cast<unsigned>(Step::remove) ||
-                           source.step == static_cast<unsigned>(Step::done);
-  if (target.is_running() && !is_given_up) return "the target runs what was not handed over";
+  // A person may do what no host does; what comes of it, calm shows.
+  const bool is_answered_for = world.was_taken_back || world.is_by_person;
+  if (source.is_running() && target.is_running() && !is_answered_for) return "two copies run";
+  if (target.is_stopped_by_person && target.current == Request::start) {
+    return "what a person stopped is started";
+  }
+  const bool is_given_up = has_given_up(source);
+  if (target.is_running() && !is_given_up && !source.has_lost && !is_answered_for) {
+    return "the target runs what was not handed over";
+  }
   const bool has_run = target.step == static_cast<unsigned>(Step::confirm) ||
                        target.step == static_cast<unsigned>(Step::done);
-  if (source.copy == Copy::absent && !has_run) return "the source's copy went too early";
+  if (source.copy == Copy::absent && !has_run && !target.has_lost)
+    return "the source's copy went too early";
   if (source.copy == Copy::absent && target.copy == Copy::absent) return "the job is lost";
   return {};
 }
@@ -40,11 +53,17 @@ inline std::string bad_end(const World& world) {
     if (host->current != Request::none || host->orphans != 0) return "never quiet";
   }
   const auto lives = [](const Host& host) {
-    return (host.is_running() && host.restarts) || host.copy == Copy::finished;
+    const bool is_wanted = host.is_running() || host.is_stopped_by_person;
+    return (is_wanted && host.restarts) || host.copy == Copy::finished;
   };
+  // Nobody starts anything on a host that lost its journal, and the other one waits for a person.
+  if (source.has_lost || target.has_lost) {
+    const bool is_told = !source.has_lost || !is_at(target, Step::done) || world.is_by_person;
+    const bool are_two = source.is_running() && target.is_running();
+    return are_two && !is_told ? "two run, and nobody says so" : "";
+  }
   if (is_at(source, Step::undone)) {
-    const bool has_ended = source.copy == Copy::failed && source.restarts;
-    if (!lives(source) && !has_ended) return "undone, and the source does not run it as before";
+    if (!lives(source)) return "undone, and the source does not run it as before";
     if (target.is_known() && !is_at(target, Step::undone)) return "the target's journal is open";
     return target.copy == Copy::absent ? "" : "the target kept a copy";
   }
@@ -70,9 +89,7 @@ struct Report {
 /// Nothing, or that the source does not run the job as before.
 inline std::string bad_end_alone(const Host& source) {
   if (!source.is_known() || source.at() != Step::undone) return "the source's journal is open";
-  const bool has_ended = source.copy == Copy::failed && source.restarts;
-  const bool lives =
-      (source.is_running() && source.restarts) || source.copy == Copy::finished || has_ended;
+  const bool lives = (source.is_running() && source.restarts) || source.copy == Copy::finished;
   return lives ? "" : "the source does not run it as before";
 }
 
@@ -81,13 +98,8 @@ inline constexpr unsigned kAnyFaults = ~0U;
 class Explorer {
  public:
   /// At most `max_faults`, up to 3, or kAnyFaults.
-  Explorer(Rule next, Rule recovered, unsigned max_faults = kAnyFaults)
-      : answers_(std::move(next), std::move(recovered)), max_faults_(max_faults) {}
-
-  /// After run(): other rules for what is asked from now on.
-  void change(Rule next, Rule recovered) {
-    answers_ = Answers(std::move(next), std::move(recovered));
-  }
+  Explorer(Rule next, Rule recovered, unsigned max_faults = kAnyFaults, Habits habits = {})
+      : answers_(std::move(next), std::move(recovered)), max_faults_(max_faults), habits_(habits) {}
 
   /// Where the two are in the end if nothing goes wrong.
   World end_without_fault() {
@@ -124,62 +136,21 @@ class Explorer {
     for (std::size_t at = 0; at < states_.size(); ++at) {
       World world = unpack(states_[at].word);
       Host& source = world.source;
+      if (!source.is_known()) continue;
       if (source.at() != Step::start && source.at() != Step::undo) continue;
-      take_back_turns(world, kMaxRounds, heard);
+      for (std::size_t round = 0; round < kMaxRounds && source.at() != Step::undone; ++round) {
+        settle(source);
+        turn(world, Side::source, answers_.ask(Side::source, source, heard, false, true));
+      }
       const std::string end = bad_end_alone(source);
       if (!end.empty()) return {end, path_to(at)};
     }
     return {};
   }
 
-  /// After run(): wherever the target was told to start, the source is lost for good and a person
-  /// keeps the copy on the target. How that ends badly, then or when the source comes back
-  /// nevertheless.
-  Finding lose_source() {
-    for (std::size_t at = 0; at < states_.size(); ++at) {
-      World world = unpack(states_[at].word);
-      Host& target = world.target;
-      if (target.at() != Step::start && target.at() != Step::confirm) continue;
-      keep_turns(world, kMaxRounds);
-      if (target.at() != Step::done) return {"the target's journal is open", path_to(at)};
-      if (target.copy != Copy::failed && !lives(target)) {
-        return {"the target does not run it as before", path_to(at)};
-      }
-      for (std::size_t round = 0; round < kMaxRounds; ++round) calm_turns(world);
-      if (world.source.at() != Step::done || world.source.copy != Copy::absent) {
-        return {"the source that comes back keeps a copy", path_to(at)};
-      }
-    }
-    return {};
-  }
-
-  /// After run(): wherever the job was handed over, one person takes it back and another keeps it
-  /// while the hosts do not hear each other; then they do, before both have closed their entries.
-  Finding two_persons() {
-    for (std::size_t at = 0; at < states_.size(); ++at) {
-      const World first = unpack(states_[at].word);
-      const Step there = first.target.at();
-      if (first.source.at() != Step::start) continue;
-      if (there != Step::start && there != Step::confirm) continue;
-      for (std::size_t turns = 0; turns < 64; ++turns) {
-        World world = first;
-        take_back_turns(world, turns % 8, {});
-        keep_turns(world, turns / 8);
-        if (is_closed(world.source) && is_closed(world.target)) continue;
-        for (std::size_t round = 0; round < kMaxRounds; ++round) calm_turns(world);
-        const bool is_there = lives(world.target) || world.target.copy == Copy::failed;
-        if (!is_closed(world.source) || !is_closed(world.target)) {
-          return {"a journal is open", path_to(at)};
-        }
-        if (lives(world.source) == is_there) return {"not one copy is left", path_to(at)};
-      }
-    }
-    return {};
-  }
-
  private:
   struct State {
-    std::uint64_t word;
+    Packed word;
     std::uint32_t parent;
     const char* how;
   };
@@ -194,14 +165,13 @@ class Explorer {
   void expand(const World& world) {
     for (const Side side : {Side::source, Side::target}) {
       decide_alone(world, side);
+      journal(world, side);
       engine(world, side);
-      if (may_fail(world)) fail(world, side);
+      if (!may_fail(world)) continue;
+      fail(world, side);
+      if (!habits_.is_alone) forget(world, side);
     }
-    if (world.target.is_running() && !world.has_shown) {
-      World next = world;
-      next.has_shown = true;
-      reach(next, "the copy prints something");
-    }
+    if (may_fail(world) && !habits_.is_alone) meddle(world);
     if (world.is_data_sent && world.target.step == static_cast<unsigned>(Step::transfer) &&
         !world.target.is_fresh && !world.target.has_data) {
       World next = world;
@@ -214,11 +184,12 @@ class Explorer {
   void decide_alone(const World& world, Side side) {
     const Host& host = world.host(side);
     const std::uint32_t said = side == Side::source ? world.said_by_target : world.said_by_source;
+    if (host.has_lost || host.is_writing()) return;
     if (!host.is_known()) {
       if ((said >> static_cast<unsigned>(Step::reserve) & 1U) == 0) return;
       for (const Step step : {Step::reserve, Step::undone}) {
         World next = world;
-        next.target.step = static_cast<unsigned>(step);
+        next.target.step = next.target.disk = static_cast<unsigned>(step);
         reach(next, step == Step::reserve ? "target accepts" : "target refuses");
       }
       return;
@@ -234,46 +205,52 @@ class Explorer {
     }
   }
 
-  void decide(const World& world, Side side, Heard heard, bool gives_up) {
+  void decide(const World& world, Side side, Heard heard, bool gives_up, bool takes_back = false) {
     const Answers::Answer answer =
-        answers_.ask(side, world.host(side), heard, gives_up, world.has_shown);
+        answers_.ask(side, world.host(side), heard, gives_up, takes_back);
     const Step now = world.host(side).at();
     World next = world;
+    next.was_taken_back = world.was_taken_back || takes_back;
     Host& host = next.host(side);
-    const Request request = host.is_engine_down ? Request::none : request_of(answer.act);
-    if (side == Side::source && host.copy == Copy::failed && request == Request::start) {
-      report_.finding = {"a job that has ended is started again", path_to(at_)};
+    // What was carried out unwritten is written before all else, where that can be.
+    if (answer.step() != now || host.undoes_unwritten) {
+      World later = next;
+      Host& writer = later.host(side);
+      writer.writing = static_cast<unsigned>(answer.step());
+      writer.may_skip =
+          answer.may_run_unwritten || (writer.undoes_unwritten && answer.step() == Step::undo);
+      reach(later, side == Side::source ? "source begins to write" : "target begins to write");
     }
-    if (answer.step == now && host.undoes_unwritten) {
-      World later = world;  // what was carried out unwritten is written as soon as that can be
-      later.host(side).step = static_cast<unsigned>(now);
-      later.host(side).undoes_unwritten = false;
-      reach(later, side == Side::source ? "source writes its undo" : "target writes its undo");
-    }
-    if (answer.step != now) {
-      write(host, answer);
-      reach(next, side == Side::source ? "source writes a step" : "target writes a step");
-      if (answer.may_run_unwritten && may_fail(world)) {
-        next = world;
-        count_fault(next);
-        host.undoes_unwritten = true;
-        host.is_fresh = false;
-        host.current = request;
-        reach(next, "disk full, it goes on unwritten");
-      }
-      return;
-    }
-    host.is_fresh = false;
-    host.current = request;
-    if (answer.act == Act::send) next.is_data_sent = true;
+    if (answer.step() != now) return;
+    const bool is_asked = !host.is_engine_down;
+    if (is_asked && now > Step::transfer) host.is_fresh = false;
+    if (is_asked) host.current = request_of(answer.act());
+    if (is_asked && answer.act() == Act::sync) host.is_synced = true;
+    if (answer.act() == Act::send) next.is_data_sent = true;
     reach(next, side == Side::source ? "source acts" : "target acts");
   }
 
-  static void write(Host& host, const Answers::Answer& answer) {
-    host.step = static_cast<unsigned>(answer.step);
-    host.has_saved = answer.has_saved;
-    host.undoes_unwritten = false;
-    host.is_fresh = false;
+  // A write comes to its end.
+  void journal(const World& world, Side side) {
+    if (!world.host(side).is_writing()) return;
+    World next = world;
+    end_write(next.host(side), true);
+    reach(next, side == Side::source ? "source has written" : "target has written");
+    if (!may_fail(world)) return;
+    next = world;
+    count_fault(next);
+    Host& host = next.host(side);
+    const unsigned tried = host.writing;
+    if (habits_.trusts_failed_writes) {
+      const unsigned before = host.disk;
+      end_write(host, true);
+      host.disk = before;
+    } else {
+      end_write(host, false);
+    }
+    reach(next, "a write fails");
+    host.disk = tried;
+    reach(next, "a write fails, and is on the disk");
   }
 
   // Requests that come to an end, well or not, and engines that come back.
@@ -309,15 +286,27 @@ class Explorer {
 
     World next = base;
     Host* host = &next.host(side);
-    lose_memory(*host);
-    reach(next, is_source ? "source flowcond killed" : "target flowcond killed");
+    for (const bool is_on_disk : {false, true}) {
+      if (is_on_disk && !base.host(side).is_writing()) continue;
+      next = base;
+      if (is_on_disk) host->disk = host->writing;
+      lose_memory(*host);
+      reach(next, is_source ? "source flowcond killed" : "target flowcond killed");
 
-    next = base;
-    lose_memory(*host);
-    host->orphans = 0;
-    host->is_engine_down = false;
-    restart_copies(*host);
-    reach(next, is_source ? "source host rebooted" : "target host rebooted");
+      host->orphans = 0;
+      host->is_engine_down = false;
+      const Host off = *host;
+      restart_copies(*host);
+      reach(next, is_source ? "source host rebooted" : "target host rebooted");
+      if (off.is_synced) continue;
+      for (const bool restarts : {false, true}) {
+        if (restarts && !is_source) continue;  // its copy was made without a policy
+        *host = off;
+        lose_updates(*host, side, restarts);
+        restart_copies(*host);
+        reach(next, "its engine forgot what it was told last");
+      }
+    }
 
     if (!base.host(side).is_engine_down) {
       next = base;
@@ -327,34 +316,72 @@ class Explorer {
       reach(next, is_source ? "source engine killed" : "target engine killed");
     }
 
-    // After a save has begun, it takes its flowcond to tell whether the job ended by itself.
-    if (is_source && base.source.is_running() && base.source.at() == Step::save &&
-        !base.source.is_fresh) {
-      next = base;
-      host->copy = Copy::failed;
-      reach(next, "the job ends by itself");
-    }
+    // After a save has begun, nobody can tell whether the job ended by itself.
     if (base.host(side).is_running() && !base.host(side).has_saved) {
       next = base;
       host->copy = Copy::finished;
-      next.has_shown = next.has_shown || !is_source;  // one that came to its end was no failure
       reach(next, "the job ends");
-      if (!is_source && !base.has_shown) {
-        next = base;
+      // Not once it was believed.
+      const Host& tried = base.target;
+      const bool is_tried = tried.step == kStart && tried.disk == kStart && !tried.is_writing();
+      if (!is_source && is_tried) {
         host->copy = Copy::failed;
         reach(next, "the copy fails at its start");
       }
     }
   }
 
+  // flowcond starts and finds that its journal is gone.
+  void forget(const World& world, Side side) {
+    if (!world.host(side).is_known()) return;
+    World next = world;
+    count_fault(next);
+    Host& host = next.host(side);
+    host.disk = kNoEntry;
+    lose_memory(host);
+    host.has_lost = true;
+    host.has_saved = false;
+    reach(next, side == Side::source ? "source lost its journal" : "target lost its journal");
+  }
+
+  // What people do.
+  void meddle(const World& world) {
+    World base = world;
+    count_fault(base);
+    for (const Side side : {Side::source, Side::target}) {
+      const Host& host = base.host(side);
+      if (host.is_engine_down) continue;
+      World next = base;
+      if (host.copy != Copy::absent && !host.is_running()) {
+        next.host(side).copy = Copy::running;
+        next.host(side).is_stopped_by_person = false;
+        next.is_by_person = true;
+        reach(next, side == Side::source ? "a person starts the source's copy"
+                                         : "a person starts the target's copy");
+      }
+      const bool is_targets = side == Side::target && host.is_known() && host.at() >= Step::start;
+      if (is_targets && host.is_running() && host.current == Request::none && host.orphans == 0) {
+        next = base;
+        next.host(side).copy = Copy::stopped;
+        next.host(side).is_stopped_by_person = true;
+        reach(next, "a person stops the target's copy");
+      }
+    }
+    const Host& source = base.source;
+    const bool waits = source.is_known() && source.at() == Step::start && !source.is_writing();
+    if (waits && source.current == Request::none) {
+      decide(base, Side::source, {}, false, true);
+    }
+  }
+
   // ---- calm: no more faults, each side hears where the other is
 
   std::string try_calm(World world) {
-    std::vector<std::uint64_t> path;
+    std::vector<Packed> path;
     for (std::size_t round = 0; round < kMaxRounds; ++round) {
       world.said_by_source = world.said_by_target = 0;
       world.faults = 0;
-      const std::uint64_t word = pack(world);
+      const Packed word = pack(world);
       if (calm_.count(word) != 0) return remember(path);
       path.push_back(word);
       const std::string what = broken_promise(world);
@@ -369,7 +396,7 @@ class Explorer {
     return "no end in calm";
   }
 
-  std::string remember(const std::vector<std::uint64_t>& path) {
+  std::string remember(const std::vector<Packed>& path) {
     calm_.insert(path.begin(), path.end());
     return {};
   }
@@ -386,91 +413,94 @@ class Explorer {
     carry_out(host, std::exchange(host.current, Request::none), true);
   }
 
+  static void settle(Host& host) {
+    settle_engine(host);
+    if (host.undoes_unwritten && !host.is_writing())
+      host.writing = static_cast<unsigned>(Step::undo);
+    if (host.is_writing()) end_write(host, true);
+  }
+
   void calm_turns(World& world) {
-    for (const Side side : {Side::source, Side::target}) settle_engine(world.host(side));
-    world.has_shown = world.has_shown || world.target.is_running();
+    for (const Side side : {Side::source, Side::target}) settle(world.host(side));
+    world.is_by_person = world.is_by_person && is_out_of_place(world);
     calm_turn(world, Side::source);
     calm_turn(world, Side::target);
-  }
-
-  // A person has taken it back; nothing is heard of the target but `heard`.
-  void take_back_turns(World& world, std::size_t turns, Heard heard) {
-    Host& source = world.source;
-    for (std::size_t round = 0; round < turns && source.at() != Step::undone; ++round) {
-      settle_engine(source);
-      if (source.undoes_unwritten) source.step = static_cast<unsigned>(Step::undo);
-      source.undoes_unwritten = false;
-      turn(world, Side::source, answers_.ask(Side::source, source, heard, false, false, true));
-    }
-  }
-
-  // A person keeps it; nothing is heard of the source, and time is out.
-  void keep_turns(World& world, std::size_t turns) {
-    Host& target = world.target;
-    for (std::size_t round = 0; round < turns && !is_closed(target); ++round) {
-      settle_engine(target);
-      turn(world, Side::target,
-           answers_.ask(Side::target, target, {}, true, world.has_shown, false, true));
-    }
-  }
-
-  static bool is_closed(const Host& host) {
-    return host.at() == Step::done || host.at() == Step::undone;
-  }
-  static bool lives(const Host& host) {
-    return (host.is_running() && host.restarts) || host.copy == Copy::finished;
   }
 
   void calm_turn(World& world, Side side) {
     Host& host = world.host(side);
     const Host& peer = world.host(side == Side::source ? Side::target : Side::source);
+    if (host.has_lost) return;
     if (!host.is_known()) {
-      if (peer.at() == Step::reserve) host.step = static_cast<unsigned>(Step::reserve);
+      if (!peer.has_lost && peer.at() == Step::reserve) {
+        host.step = host.disk = static_cast<unsigned>(Step::reserve);
+      }
       return;
     }
     Heard heard{Word::knows_nothing, Step::reserve};
     if (peer.is_known()) heard = {Word::step, peer.at()};
-    if (peer.is_fresh) heard = {};
-    if (host.undoes_unwritten) {
-      host.step = static_cast<unsigned>(Step::undo);
-      host.undoes_unwritten = false;
-    }
-    turn(world, side, answers_.ask(side, host, heard, false, world.has_shown));
+    if (!tells(side == Side::source ? Side::target : Side::source, peer)) heard = {};
+    turn(world, side, answers_.ask(side, host, heard, false));
   }
 
   static void turn(World& world, Side side, const Answers::Answer& answer) {
     Host& host = world.host(side);
-    if (answer.step != host.at()) {
-      write(host, answer);
+    if (answer.step() != host.at()) {
+      host.writing = static_cast<unsigned>(answer.step());
+      end_write(host, true);
       return;
     }
-    host.is_fresh = false;
-    if (answer.act == Act::send && world.target.step == static_cast<unsigned>(Step::transfer)) {
+    if (host.at() > Step::transfer) host.is_fresh = false;
+    if (answer.act() == Act::send && world.target.step == static_cast<unsigned>(Step::transfer)) {
       world.target.has_data = true;
     }
-    carry_out(host, request_of(answer.act), true);
+    if (answer.act() == Act::sync) host.is_synced = true;
+    carry_out(host, request_of(answer.act()), true);
   }
 
   // ---- the set of states
 
-  // Whoever is up says where it is, again and again; a step that is not written is not said.
-  static void speak(World& world) {
+  // May a host say what its journal holds?
+  [[nodiscard]] bool tells(Side side, const Host& host) const {
+    if (host.has_lost) return habits_.forgets_silently;
+    if (!host.is_known() || habits_.says_unseen) return true;
+    Entry entry;
+    entry.side = side;
+    entry.step = static_cast<Step>(host.step);
+    return may_tell(entry, host.is_fresh ? Copy::unknown : host.copy);
+  }
+
+  // Whoever is up says where it is, again and again.
+  void speak(World& world) const {
     for (const Side side : {Side::source, Side::target}) {
       const Host& host = world.host(side);
-      if (host.is_fresh) continue;
-      const std::uint32_t said =
-          host.is_known() ? saying(side, static_cast<unsigned>(host.at())) : saying(side, kNoEntry);
+      if (side == Side::source && !host.is_known() && !host.has_lost) continue;
+      std::uint32_t said = tells(side, host) ? saying(side, host.step) : 0;
+      if (habits_.says_unwritten && host.is_writing()) said |= saying(side, host.writing);
       (side == Side::source ? world.said_by_source : world.said_by_target) |= said;
     }
   }
 
+  // Does a copy run where it should not, as a person may have it?
+  static bool is_out_of_place(const World& world) {
+    if (world.source.has_lost) return true;
+    const bool is_given_up = has_given_up(world.source);
+    return is_given_up ? world.source.is_running() : world.target.is_running();
+  }
+
   void reach(World world, const char* how) {
     ++report_.transitions;
+    const bool handed_over = (world.said_by_source & saying(Side::source, kStart)) != 0;
     speak(world);
+    const bool hands_over = (world.said_by_source & saying(Side::source, kStart)) != 0;
+    if (!handed_over && hands_over && world.source.is_running() && report_.finding.what.empty()) {
+      report_.finding = {"the source hands over what runs", path_to(at_)};
+    }
+    world.is_by_person = world.is_by_person && is_out_of_place(world);
     add(pack(world), static_cast<std::uint32_t>(at_), how);
   }
 
-  void add(std::uint64_t word, std::uint32_t parent, const char* how) {
+  void add(const Packed& word, std::uint32_t parent, const char* how) {
     if (states_.size() * 2 >= slots_.size()) grow();
     std::size_t slot = hash(word) & (slots_.size() - 1);
     while (slots_[slot] != 0) {
@@ -489,12 +519,6 @@ class Explorer {
       bigger[slot] = i + 1;
     }
     slots_.swap(bigger);
-  }
-
-  static std::size_t hash(std::uint64_t word) {
-    word ^= word >> 31;
-    word *= 0x9E3779B97F4A7C15U;
-    return word ^ word >> 29;
   }
 
   [[nodiscard]] std::vector<std::string> path_to(std::size_t at) const {
@@ -519,17 +543,27 @@ class Explorer {
     if (host.orphans != 0) text += "/orphan";
     if (host.is_engine_down) text += "/engine down";
     if (host.is_fresh) text += "/fresh";
+    if (host.is_writing()) text += std::string("/writes ") + name(static_cast<Step>(host.writing));
+    if (host.disk != host.step) text += "/disk differs";
+    if (host.has_lost) text += "/lost its journal";
+    if (host.is_stopped_by_person) text += "/by a person";
     return text;
   }
 
   static constexpr std::size_t kMaxRounds = 200;
+  static constexpr auto kStart = static_cast<unsigned>(Step::start);
+
+  struct Hash {
+    std::size_t operator()(const Packed& word) const { return hash(word); }
+  };
 
   Answers answers_;
   unsigned max_faults_;
+  Habits habits_;
   std::size_t at_ = 0;
   std::vector<State> states_;
   std::vector<std::uint32_t> slots_;
-  std::unordered_set<std::uint64_t> calm_;
+  std::unordered_set<Packed, Hash> calm_;
   Report report_;
 };
 

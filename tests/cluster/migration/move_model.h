@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two hosts that move one container by the rules of cluster/migration/journal, with everything that
-// can go wrong around them, small enough to be tried out completely. A state is packed into 64
-// bits. The network is the set of all that was ever said: any of it may arrive at any time, again
-// and again, in any order, or never. That costs no fault, and neither does giving up; crashes,
-// reboots, dead engines, full disks and jobs that end do, where faults are counted.
+// can go wrong around them, small enough to be tried out completely. A state is packed into two
+// words. The network is the set of all that was ever said: any of it may arrive at any time, again
+// and again, in any order, or never. That costs no fault, and neither does giving up. Crashes,
+// reboots, dead engines, engines that forget what they were told last, writes that fail and may be
+// on the disk all the same, lost journals, jobs that end, and people who start or stop copies or
+// take a container back do, where faults are counted.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +26,26 @@ enum class Request : unsigned { none, prepare, disarm, save, start, stop, arm, r
 
 inline constexpr unsigned kNoEntry = 15;  ///< the step of a host that knows nothing
 
+/// What a host does that the rules take for granted; each may be switched off on purpose.
+struct Habits {
+  bool says_unwritten = false;        ///< a step that is being written
+  bool says_unseen = false;           ///< a step before its copy was looked at
+  bool forgets_silently = false;      ///< that it knows nothing, where its journal is lost
+  bool trusts_failed_writes = false;  ///< a write that failed was none
+  bool is_alone = false;              ///< no journal is lost, and people leave the copies alone
+};
+
 /// One host. `restarts`: the engine would start the copy by itself; has_data: saved on the source,
-/// received on the target; both are gone with the process that knew. A copy of the source that is
-/// `failed` has ended by itself, and its flowcond knows; without that knowledge it is `finished`.
+/// received on the target; both are gone with the process that knew.
 struct Host {
-  unsigned step = kNoEntry;
+  unsigned step = kNoEntry;     ///< what was written last, and is said
+  unsigned writing = kNoEntry;  ///< the step that is being written
+  unsigned disk = kNoEntry;     ///< what the next start would find
+  bool may_skip = false;        ///< what is being written may run unwritten
+  bool is_doubtful = false;     ///< a write of `start` has failed
+  bool has_lost = false;        ///< its journal is gone, and it knows that
+  bool is_synced = false;       ///< the engine would forget nothing in a loss of power
+  bool is_stopped_by_person = false;
   bool has_saved = false;
   bool undoes_unwritten = false;  ///< `undo` in memory, not in the journal
   Copy copy = Copy::absent;
@@ -42,6 +59,7 @@ struct Host {
 
   [[nodiscard]] Step at() const { return undoes_unwritten ? Step::undo : static_cast<Step>(step); }
   [[nodiscard]] bool is_known() const { return step != kNoEntry; }
+  [[nodiscard]] bool is_writing() const { return writing != kNoEntry; }
   [[nodiscard]] bool is_running() const { return copy == Copy::running; }
 };
 
@@ -57,7 +75,8 @@ struct World {
   std::uint32_t said_by_source = 0;  ///< bit a step
   std::uint32_t said_by_target = 0;  ///< bit a step, and kNoEntry
   bool is_data_sent = false;
-  bool has_shown = false;  ///< the target's copy is past what may fail at its start
+  bool was_taken_back = false;  ///< a person answers for two copies
+  bool is_by_person = false;    ///< two run, or one too early, since a person started one
   unsigned faults = 0;
 
   [[nodiscard]] Host& host(Side side) { return side == Side::source ? source : target; }
@@ -66,7 +85,8 @@ struct World {
 
 [[nodiscard]] inline World first_world() {
   World world;
-  world.source.step = static_cast<unsigned>(Step::reserve);
+  world.source.step = world.source.disk = static_cast<unsigned>(Step::reserve);
+  world.source.is_synced = true;
   world.source.copy = Copy::running;
   world.source.restarts = true;
   return world;
@@ -103,6 +123,13 @@ class Unpacker {
 
 inline void pack(Packer& packer, const Host& host) {
   packer.put(host.step, 4);
+  packer.put(host.writing, 4);
+  packer.put(host.disk, 4);
+  packer.put(host.may_skip, 1);
+  packer.put(host.is_doubtful, 1);
+  packer.put(host.has_lost, 1);
+  packer.put(host.is_synced, 1);
+  packer.put(host.is_stopped_by_person, 1);
   packer.put(host.has_saved, 1);
   packer.put(host.undoes_unwritten, 1);
   packer.put(static_cast<unsigned>(host.copy), 3);
@@ -117,6 +144,13 @@ inline void pack(Packer& packer, const Host& host) {
 inline Host unpack_host(Unpacker& from) {
   Host host;
   host.step = from.take(4);
+  host.writing = from.take(4);
+  host.disk = from.take(4);
+  host.may_skip = from.take(1) != 0;
+  host.is_doubtful = from.take(1) != 0;
+  host.has_lost = from.take(1) != 0;
+  host.is_synced = from.take(1) != 0;
+  host.is_stopped_by_person = from.take(1) != 0;
   host.has_saved = from.take(1) != 0;
   host.undoes_unwritten = from.take(1) != 0;
   host.copy = static_cast<Copy>(from.take(3));
@@ -136,7 +170,7 @@ inline constexpr Step kTargetSays[] = {Step::transfer, Step::ready, Step::start,
 
 /// The step that is said for `step`; those that change nothing for the other side are not said.
 inline std::uint32_t saying(Side side, unsigned step) {
-  if (step == kNoEntry) return side == Side::target ? 1U << kNoEntry : 0;
+  if (step == kNoEntry) return 1U << kNoEntry;
   auto said = static_cast<Step>(step);
   if (side == Side::source) {
     if (said == Step::save || said == Step::transfer) return 0;
@@ -148,38 +182,56 @@ inline std::uint32_t saying(Side side, unsigned step) {
   return 1U << static_cast<unsigned>(said);
 }
 
-inline std::uint64_t pack(const World& world) {
-  Packer packer;
-  pack(packer, world.source);
-  pack(packer, world.target);
-  for (const Step step : kSourceSays) {
-    packer.put(world.said_by_source >> static_cast<unsigned>(step) & 1U, 1);
-  }
-  for (const Step step : kTargetSays) {
-    packer.put(world.said_by_target >> static_cast<unsigned>(step) & 1U, 1);
-  }
-  packer.put(world.said_by_target >> kNoEntry & 1U, 1);
-  packer.put(world.is_data_sent, 1);
-  packer.put(world.has_shown, 1);
-  packer.put(world.faults, 2);
-  return packer.word();
+/// A world, packed: the source and the network, the target and what it said.
+struct Packed {
+  std::uint64_t source = 0;
+  std::uint64_t target = 0;
+  friend bool operator==(const Packed&, const Packed&) = default;
+};
+
+inline std::size_t hash(const Packed& word) {
+  std::uint64_t mixed = word.source * 0x9E3779B97F4A7C15U ^ word.target;
+  mixed ^= mixed >> 31;
+  mixed *= 0xBF58476D1CE4E5B9U;
+  return mixed ^ mixed >> 29;
 }
 
-inline World unpack(std::uint64_t word) {
-  Unpacker from(word);
-  World world;
-  world.source = unpack_host(from);
-  world.target = unpack_host(from);
+inline Packed pack(const World& world) {
+  Packer source, target;
+  pack(source, world.source);
   for (const Step step : kSourceSays) {
-    world.said_by_source |= from.take(1) << static_cast<unsigned>(step);
+    source.put(world.said_by_source >> static_cast<unsigned>(step) & 1U, 1);
   }
+  source.put(world.said_by_source >> kNoEntry & 1U, 1);
+  source.put(world.is_data_sent, 1);
+  source.put(world.was_taken_back, 1);
+  source.put(world.is_by_person, 1);
+  source.put(world.faults, 2);
+  pack(target, world.target);
   for (const Step step : kTargetSays) {
-    world.said_by_target |= from.take(1) << static_cast<unsigned>(step);
+    target.put(world.said_by_target >> static_cast<unsigned>(step) & 1U, 1);
   }
-  world.said_by_target |= from.take(1) << kNoEntry;
-  world.is_data_sent = from.take(1) != 0;
-  world.has_shown = from.take(1) != 0;
-  world.faults = from.take(2);
+  target.put(world.said_by_target >> kNoEntry & 1U, 1);
+  return {source.word(), target.word()};
+}
+
+inline World unpack(const Packed& word) {
+  Unpacker source(word.source), target(word.target);
+  World world;
+  world.source = unpack_host(source);
+  for (const Step step : kSourceSays) {
+    world.said_by_source |= source.take(1) << static_cast<unsigned>(step);
+  }
+  world.said_by_source |= source.take(1) << kNoEntry;
+  world.is_data_sent = source.take(1) != 0;
+  world.was_taken_back = source.take(1) != 0;
+  world.is_by_person = source.take(1) != 0;
+  world.faults = source.take(2);
+  world.target = unpack_host(target);
+  for (const Step step : kTargetSays) {
+    world.said_by_target |= target.take(1) << static_cast<unsigned>(step);
+  }
+  world.said_by_target |= target.take(1) << kNoEntry;
   return world;
 }
 
@@ -189,21 +241,22 @@ inline World unpack(std::uint64_t word) {
 class Answers {
  public:
   Answers(Rule next, Rule recovered)
-      : next_(std::move(next)), recovered_(std::move(recovered)), known_(1U << 21) {}
+      : next_(std::move(next)), recovered_(std::move(recovered)), known_(1U << 22) {}
 
   struct Answer {
     bool is_known = false;
     bool has_saved = false;
     bool may_run_unwritten = false;
-    Act act = Act::wait;
-    Step step = Step::reserve;
+    std::uint8_t act_number = 0;
+    std::uint8_t step_number = 0;
+    [[nodiscard]] Act act() const { return static_cast<Act>(act_number); }
+    [[nodiscard]] Step step() const { return static_cast<Step>(step_number); }
   };
 
-  const Answer& ask(Side side, const Host& host, Heard heard, bool gives_up, bool has_shown,
-                    bool is_taken_back = false, bool is_kept = false) {
+  const Answer& ask(Side side, const Host& host, Heard heard, bool gives_up,
+                    bool is_taken_back = false) {
     const bool is_quiet = host.current == Request::none && host.orphans == 0;
     const Copy copy = host.is_engine_down ? Copy::unknown : host.copy;
-    const bool is_proven = side == Side::target && has_shown;
     Packer key;
     key.put(side == Side::target, 1);
     key.put(static_cast<unsigned>(host.at()), 4);
@@ -219,8 +272,9 @@ class Answers {
     key.put(gives_up, 1);
     key.put(host.is_fresh, 1);
     key.put(is_taken_back, 1);
-    key.put(is_kept, 1);
-    key.put(is_proven, 1);
+    key.put(host.is_synced, 1);
+    key.put(host.is_doubtful, 1);
+    key.put(host.is_stopped_by_person, 1);
     Answer& answer = known_.at(key.word());
     if (answer.is_known) return answer;
 
@@ -239,11 +293,12 @@ class Answers {
     facts.peer = heard.step;
     if (gives_up) facts.give_up = "time ran out";
     facts.is_taken_back = is_taken_back;
-    facts.is_kept = is_kept;
-    facts.is_proven = is_proven;
-    facts.has_ended = side == Side::source && copy == Copy::failed;
+    facts.is_synced = host.is_synced;
+    facts.is_start_doubtful = host.is_doubtful;
+    facts.is_stopped_by_person = host.is_stopped_by_person;
     const Effect effect = (host.is_fresh ? recovered_ : next_)(entry, facts);
-    answer = {true, effect.has_saved, effect.may_run_unwritten, effect.act, effect.step};
+    answer = {true, effect.has_saved, effect.may_run_unwritten,
+              static_cast<std::uint8_t>(effect.act), static_cast<std::uint8_t>(effect.step)};
     return answer;
   }
 
@@ -258,6 +313,10 @@ class Answers {
 /// What an engine does with a request that it carries out.
 inline void carry_out(Host& host, Request request, bool is_current) {
   const bool is_there = host.copy != Copy::absent;
+  // Without a restart policy nothing comes of it that an engine forgets a start or a stop.
+  const bool is_kept =
+      request == Request::disarm || request == Request::arm || request == Request::prepare;
+  if (is_kept) host.is_synced = false;
   switch (request) {
     case Request::none:
       break;
@@ -280,6 +339,7 @@ inline void carry_out(Host& host, Request request, bool is_current) {
       break;
     case Request::start:
       if (is_there) host.copy = Copy::running;
+      host.is_stopped_by_person = false;
       break;
     case Request::remove:
       host.copy = Copy::absent;
@@ -312,6 +372,7 @@ inline Request request_of(Act act) {
 
 /// The engine comes up after it was killed, or with its host: what has a restart policy runs.
 inline void restart_copies(Host& host) {
+  host.is_stopped_by_person = false;
   if (host.copy != Copy::running && host.copy != Copy::stopped) return;
   host.copy = host.restarts ? Copy::running : Copy::stopped;
 }
@@ -320,10 +381,38 @@ inline void restart_copies(Host& host) {
 inline void lose_memory(Host& host) {
   if (host.current != Request::none) host.orphans |= 1U << static_cast<unsigned>(host.current);
   host.current = Request::none;
-  host.undoes_unwritten = false;
+  host.undoes_unwritten = host.may_skip = host.is_doubtful = false;
   host.has_data = false;
+  host.step = host.disk;
+  host.writing = kNoEntry;
+  if (host.step == static_cast<unsigned>(Step::save)) host.has_saved = true;
   host.is_fresh = host.is_known();
-  if (host.has_saved && host.copy == Copy::failed) host.copy = Copy::finished;
+}
+
+/// A write comes to its end: well, or not; then it is on the disk all the same, or not.
+inline void end_write(Host& host, bool is_written) {
+  if (is_written) {
+    host.has_saved = host.has_saved || host.writing == static_cast<unsigned>(Step::save);
+    host.step = host.disk = host.writing;
+    host.undoes_unwritten = host.is_doubtful = host.is_fresh = false;
+  } else {
+    if (host.writing == static_cast<unsigned>(Step::start)) host.is_doubtful = true;
+    if (host.may_skip) host.undoes_unwritten = true;
+    if (host.may_skip) host.is_fresh = false;
+  }
+  host.writing = kNoEntry;
+  host.may_skip = false;
+}
+
+/// Power goes, and the engine finds its files as they were some time ago. What it was asked last
+/// may be undone: the one way or the other.
+inline void lose_updates(Host& host, Side side, bool restarts) {
+  if (side == Side::target && host.copy == Copy::created) {
+    host.copy = Copy::absent;
+    host.restarts = false;
+    return;
+  }
+  if (host.copy == Copy::running || host.copy == Copy::stopped) host.restarts = restarts;
 }
 
 }  // namespace flowcon::cluster::migration::model

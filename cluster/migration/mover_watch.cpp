@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What others do to a copy while it moves: people and supervisors that start what was handed over,
+// or stop what runs. The engine's events tell it at once; each look at the copy shows it later.
+#include <algorithm>
+#include <boost/asio/awaitable.hpp>
+#include <csignal>
+
+#include "base/text.h"
+#include "cluster/migration/mover_state.h"
+#include "ctrl/pause.h"
+#include "ctrl/spawn.h"
+
+namespace flowcon::cluster::migration {
+namespace {
+
+using ctrl::Async;
+
+constexpr double kAgain = 1;          // seconds until a stream that ended is asked for again
+constexpr double kEngineEnding = 15;  // seconds in which an engine that ends stops its containers
+constexpr const char* kActions = R"(["start","kill","die"])";
+
+bool ends(int signal) {
+  return signal == SIGTERM || signal == SIGKILL || signal == SIGINT || signal == SIGQUIT;
+}
+
+}  // namespace
+
+// From the beginning of the oldest move on: what was done while flowcond did not run counts, too.
+Async<void> Movers::watch_engine() {
+  while (!is_ended_) {
+    double since = wall_now();
+    for (const auto& [id, move] : moves_) {
+      since = std::min(since, move->started);
+      move->killed_at.reset();
+    }
+    auto connected = [](const std::function<void()>&) {};
+    auto sink = [this](const ctrl::engine::Event& event) {
+      if (!is_ended_) hear_engine(event);
+    };
+    std::string actions = kActions;
+    const auto since_ns = static_cast<std::int64_t>(since * 1e9);
+    const Error ended = co_await client_.events(since_ns, connected, sink, std::move(actions));
+    ctrl::log::debug(ended.message());
+    // An engine that ends stops its containers as a person does.
+    for (const auto& [id, move] : moves_) {
+      if (move->killed_at && wall_now() - *move->killed_at < kEngineEnding) move->killed_at.reset();
+    }
+    co_await ctrl::pause(kAgain);
+  }
+}
+
+void Movers::hear_engine(const ctrl::engine::Event& event) {
+  for (const auto& [id, move] : moves_) {
+    if (move->entry.container != event.id) continue;
+    if (event.action == "kill" && ends(event.signal.value_or(SIGTERM))) {
+      move->killed_at = static_cast<double>(event.time_ns) / 1e9;
+    }
+    if (event.action == "start") {
+      move->killed_at.reset();
+      if (move->is_source() && move->entry.step == Step::start) {
+        move->seen = Copy::running;
+        ctrl::spawn(host_.io(), "halt " + id.substr(0, 8), halt(move));
+      }
+    }
+    wake(*move);
+    return;
+  }
+}
+
+// Beside drive(), which may be waiting for the other host.
+Async<void> Movers::halt(MovePtr move) {
+  if (std::exchange(move->is_halting, true)) co_return;
+  while (!is_ended_ && move->is_source() && move->entry.step == Step::start) {
+    std::string container = move->entry.container;
+    const Result<Seen> seen = co_await engine_.look(container);
+    if (!seen) {
+      move->seen = Copy::unknown;
+      complain(*move, seen.error());
+      break;
+    }
+    move->seen = seen->copy;
+    const bool is_still = move->entry.step == Step::start;
+    if (seen->copy != Copy::running || !is_still) break;
+    const std::string what =
+        "it was started here after it was handed over to " + move->account.peer_name +
+        ", and is stopped again: switch off what starts it (a person, a systemd unit, compose)";
+    complain(*move, bad_input(what));
+    if (!std::exchange(move->has_warned, true)) {
+      host_.warn("container " + printable(move->entry.name, 80) + ": " + what);
+    }
+    Result<void> stopped = co_await engine_.stop_at_once(std::move(container));
+    if (!co_await took(move, std::move(stopped))) break;
+  }
+  move->is_halting = false;
+  wake(*move);
+}
+
+}  // namespace flowcon::cluster::migration

@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The hand-over of a move where a journal is slow, cannot be written or cannot be read, where flowcond is
+# stopped in the middle, and where somebody starts what was handed over. A write lock on the journal stands
+# for a disk that does not answer.
+# shellcheck disable=SC2317 # functions that checks call
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=pair.sh
+. "$(dirname "${BASH_SOURCE[0]}")/pair.sh"
+
+begin_pair "$@"
+
+# lock HOST: nobody writes its journal until unlock.
+lock() {
+  cat >"$WORK/lock.py" <<'PY'
+import glob, os, sqlite3, sys, time
+folder, flag = sys.argv[1:]
+for path in sorted(glob.glob(folder + "/*.db")):
+    db = sqlite3.connect(path, timeout=30, isolation_level=None)
+    if db.execute("select count(*) from sqlite_master where name='migrations'").fetchone()[0]:
+        break
+db.execute("BEGIN IMMEDIATE")
+open(flag, "w").close()
+while os.path.exists(flag):
+    time.sleep(0.05)
+db.rollback()
+PY
+  python3 "$WORK/lock.py" "$WORK/$1/state" "$WORK/locked" 9>&- &
+  LOCKER=$!
+  must wait_until 60 [ -e "$WORK/locked" ]
+}
+unlock() {
+  rm -f "$WORK/locked"
+  wait "$LOCKER" || :
+}
+
+# The step of the newest entry of a host's journal.
+journal_step() {
+  python3 - "$WORK/$1/state" <<'PY'
+import glob, json, sqlite3, sys
+for path in glob.glob(sys.argv[1] + "/*.db"):
+    db = sqlite3.connect("file:" + path + "?mode=ro", uri=True)
+    try:
+        row = db.execute("select entry from migrations order by started desc limit 1").fetchone()
+    except sqlite3.Error:
+        continue
+    if row:
+        print(json.loads(row[0])["step"])
+PY
+}
+journal_is() { is "$(journal_step "$1")" "$2"; }
+
+# job NAME: one that counts in a volume and goes on from there.
+job() {
+  must at h1 run -d --name "$1" --network none --restart always -v "$1:/ckpt" --label flowcon.migrate=app \
+    --label flowcon.enable=true "$IMAGE" sh -c \
+    "trap 'exit 0' TERM; while :; do echo x >>/ckpt/log; echo loss: 1; sleep 0.2; done"
+  must wait_until "$PATIENCE" knows h1 "$1"
+}
+# between NAME H1-OPTIONS H2-OPTIONS: both hosts up, the job on h1, its move to h2 asked for.
+between() {
+  # shellcheck disable=SC2086 # options are words
+  host_up h1 $2
+  # shellcheck disable=SC2086
+  host_up h2 $3
+  must wait_until "$PATIENCE" both_reach
+  job "$1"
+  must host_api h1 POST "/v1/containers/$1/migrate" '{"host":"h2"}'
+}
+over() { has_ended h1 "$1" && has_ended h2 "$1"; }
+stands_on() { not runs_on "$1" "$2"; }
+policy_is() { is "$(at "$1" inspect -f '{{.HostConfig.RestartPolicy.Name}}' "$2" 2>&1)" "$3"; }
+clear_away() {
+  host_stop h1
+  host_stop h2
+  at h1 rm -f -v "$1" >/dev/null 2>&1 || :
+  at h2 rm -f -v "$1" >/dev/null 2>&1 || :
+}
+# --- a source whose disk is slow at the hand-over -------------------------------------------------------
+
+between slow '--move-hold source.transfer:10' ''
+must wait_until "$PATIENCE" at_step h1 slow transfer
+lock h1
+eventually "the target is ready, and waits to be told" at_step h2 slow ready
+# Long enough for the source to hear that, and to try to write: it polls each three seconds at most.
+seen=
+for _ in 1 2 3 4 5 6 7 8; do
+  seen+="$(host_api h1 GET /v1/moves | jq -r '.moves[0].step') $(running_copies slow | paste -sd,) "
+  pause 0.5
+done
+check "no step is told that is not in the journal, and nothing starts" is "$(tr ' ' '\n' <<<"$seen" | sed '/^$/d' | sort -u)" transfer
+host_kill h1
+unlock
+check "the journal of a source that was killed then says transfer" journal_is h1 transfer
+host_up h1
+eventually "the move is undone" over slow
+eventually "and one copy runs, at the source" runs_only_on h1 slow
+check "with its restart policy" policy_is h1 slow always
+clear_away slow
+
+# --- a target whose journal cannot be written when the copy has run --------------------------------------
+
+between torn '' '--move-hold target.start:10'
+must wait_until "$PATIENCE" at_step h2 torn start
+lock h2
+eventually "the copy runs" runs_on h2 torn
+eventually "that its journal cannot be written is shown" host_has h2 /v1/moves '.moves[0].error | contains("locked")'
+check "the source keeps its container meanwhile" is "$(at h1 inspect -f '{{.State.Status}}' torn)" exited
+at h2 kill torn >/dev/null
+pause 1
+unlock
+eventually "the move ends once it can be written" over torn
+check "on the target, where a person stopped the copy" journal_is h2 done
+check "which stays stopped" is "$(at h2 inspect -f '{{.State.Status}}' torn)" exited
+check "with its restart policy" policy_is h2 torn always
+clear_away torn
+
+# --- a source that is started again by somebody else after the hand-over ------------------------------------
+
+between twice '' '--move-hold target.start:10'
+must wait_until "$PATIENCE" at_step h2 twice start
+must wait_until "$PATIENCE" at_step h1 twice start
+at h1 start twice >/dev/null
+eventually "what is started after the hand-over is stopped again" stands_on h1 twice
+check "which is told" host_has h1 /v1/status '.warnings | any(contains("was started here after it was handed over"))'
+eventually "the move ends on the target" over twice
+check "with one copy" runs_only_on h2 twice
+clear_away twice
+
+# --- flowcond is stopped in the middle ------------------------------------------------------------------
+
+between term '--move-hold source.transfer:60' ''
+must wait_until "$PATIENCE" at_step h1 term transfer
+host_stop h1
+check "a source that is stopped before the hand-over leaves the job running" runs_only_on h1 term
+check "with its restart policy" policy_is h1 term always
+check "and its journal says undone" journal_is h1 undone
+host_up h1
+eventually "the target gives up what it had reserved" over term
+clear_away term
+
+finish
