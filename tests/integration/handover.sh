@@ -146,4 +146,4 @@ host_up h1
 eventually "the target gives up what it had reserved" over term
 clear_away term
 
-finish
+finish_pair
