@@ -11,25 +11,31 @@ set -euo pipefail
 
 begin_pair "$@"
 
-# lock HOST: nobody writes its journal until unlock.
-lock() {
+# lock_at HOST STEP: from the moment that its journal says STEP nobody writes it, until unlock. In the
+# background; to be called before the move begins.
+lock_at() {
   cat >"$WORK/lock.py" <<'PY'
-import glob, os, sqlite3, sys, time
-folder, flag = sys.argv[1:]
+import glob, json, os, sqlite3, sys, time
+folder, step, flag = sys.argv[1:]
 for path in sorted(glob.glob(folder + "/*.db")):
     db = sqlite3.connect(path, timeout=30, isolation_level=None)
     if db.execute("select count(*) from sqlite_master where name='migrations'").fetchone()[0]:
         break
+while True:
+    rows = db.execute("select entry from migrations where ended is null").fetchall()
+    if any(json.loads(row[0])["step"] == step for row in rows):
+        break
+    time.sleep(0.02)
 db.execute("BEGIN IMMEDIATE")
 open(flag, "w").close()
 while os.path.exists(flag):
     time.sleep(0.05)
 db.rollback()
 PY
-  python3 "$WORK/lock.py" "$WORK/$1/state" "$WORK/locked" 9>&- &
+  python3 "$WORK/lock.py" "$WORK/$1/state" "$2" "$WORK/locked" 9>&- &
   LOCKER=$!
-  must wait_until 60 [ -e "$WORK/locked" ]
 }
+is_locked() { [ -e "$WORK/locked" ]; }
 unlock() {
   rm -f "$WORK/locked"
   wait "$LOCKER" || :
@@ -58,7 +64,8 @@ job() {
     "trap 'exit 0' TERM; while :; do echo x >>/ckpt/log; echo loss: 1; sleep 0.2; done"
   must wait_until "$PATIENCE" knows h1 "$1"
 }
-# between NAME H1-OPTIONS H2-OPTIONS: both hosts up, the job on h1, its move to h2 asked for.
+# between NAME H1-OPTIONS H2-OPTIONS [HOST STEP]: both hosts up, the job on h1, its move to h2 asked for; the
+# journal of HOST is locked from STEP on.
 between() {
   # shellcheck disable=SC2086 # options are words
   host_up h1 $2
@@ -66,6 +73,7 @@ between() {
   host_up h2 $3
   must wait_until "$PATIENCE" both_reach
   job "$1"
+  [ $# = 3 ] || lock_at "$4" "$5"
   must host_api h1 POST "/v1/containers/$1/migrate" '{"host":"h2"}'
 }
 over() { has_ended h1 "$1" && has_ended h2 "$1"; }
@@ -79,9 +87,8 @@ clear_away() {
 }
 # --- a source whose disk is slow at the hand-over -------------------------------------------------------
 
-between slow '--move-hold source.transfer:10' ''
-must wait_until "$PATIENCE" at_step h1 slow transfer
-lock h1
+between slow '--move-hold source.transfer:6' '' h1 transfer
+must wait_until "$PATIENCE" is_locked
 eventually "the target is ready, and waits to be told" at_step h2 slow ready
 # Long enough for the source to hear that, and to try to write: it polls each three seconds at most.
 seen=
@@ -101,9 +108,8 @@ clear_away slow
 
 # --- a target whose journal cannot be written when the copy has run --------------------------------------
 
-between torn '' '--move-hold target.start:10'
-must wait_until "$PATIENCE" at_step h2 torn start
-lock h2
+between torn '' '--move-hold target.start:6' h2 start
+must wait_until "$PATIENCE" is_locked
 eventually "the copy runs" runs_on h2 torn
 eventually "that its journal cannot be written is shown" host_has h2 /v1/moves '.moves[0].error | contains("locked")'
 check "the source keeps its container meanwhile" is "$(at h1 inspect -f '{{.State.Status}}' torn)" exited
@@ -140,4 +146,4 @@ host_up h1
 eventually "the target gives up what it had reserved" over term
 clear_away term
 
-finish
+finish_pair

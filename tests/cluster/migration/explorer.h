@@ -137,6 +137,7 @@ class Explorer {
       World world = unpack(states_[at].word);
       Host& source = world.source;
       if (!source.is_known()) continue;
+      if (source.writing == static_cast<unsigned>(Step::remove)) continue;  // it ends by itself
       if (source.at() != Step::start && source.at() != Step::undo) continue;
       for (std::size_t round = 0; round < kMaxRounds && source.at() != Step::undone; ++round) {
         settle(source);
