@@ -83,4 +83,4 @@ must at h1 update --restart always vae
 must at h1 start vae
 eventually "the person starts the job: one copy runs" runs_only_on h1 vae
 
-finish
+finish_pair
