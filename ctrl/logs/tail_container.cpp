@@ -281,7 +281,7 @@ std::shared_ptr<const int> owned(int fd) {
 
 }  // namespace
 
-Result<int> ContainerView::walk(const std::string& path) const {
+Result<int> ContainerView::walk(const std::string& path, bool is_log) const {
   slow_ = {};
   if (const auto seen = read_mounts(); !seen) return seen.error();
   if (const auto opened = open_root(); !opened) return opened.error();
@@ -321,12 +321,12 @@ Result<int> ContainerView::walk(const std::string& path) const {
   }
   const int found = ::fcntl(*way.back().fd, F_DUPFD_CLOEXEC, 0);
   if (found < 0) return errno_error(errno, "open " + path);
-  keep(way);
+  keep(way, is_log);
   return found;
 }
 
-/// Holds the mounts on that way, and lets go of others.
-void ContainerView::keep(const std::vector<Level>& way) const {
+/// Holds the mounts on that way, and lets go of others where it leads to the log.
+void ContainerView::keep(const std::vector<Level>& way, bool is_log) const {
   std::vector<Kept> now;
   for (const Level& level : way) {
     if (!level.is_mount_point) continue;
@@ -338,13 +338,18 @@ void ContainerView::keep(const std::vector<Level>& way) const {
     if (fd >= 0) now.push_back({level.mount, fd});
   }
   for (const Kept& other : kept_) {
-    if (other.fd >= 0) ::close(other.fd);
+    if (other.fd < 0) continue;
+    if (is_log) {
+      ::close(other.fd);
+    } else {
+      now.push_back(other);
+    }
   }
   kept_ = std::move(now);
 }
 
 Result<LogFile> ContainerView::open_file(const std::string& path) const {
-  const auto fd = walk(path);
+  const auto fd = walk(path, true);
   if (!fd) return fd.error();
   auto file = reopen(*fd, path);
   ::close(*fd);
@@ -352,7 +357,7 @@ Result<LogFile> ContainerView::open_file(const std::string& path) const {
 }
 
 Result<int> ContainerView::open_folder(const std::string& path, bool only_path) const {
-  const auto fd = walk(path);
+  const auto fd = walk(path, false);
   if (!fd) return fd.error();
   const int flags = O_DIRECTORY | O_CLOEXEC | (only_path ? O_PATH : O_RDONLY);
   const int folder = ::openat(*fd, ".", flags);

@@ -76,8 +76,8 @@ class ContainerView {
   [[nodiscard]] bool is_slow(const cgroups::MountEntry& mount) const;
   [[nodiscard]] Result<int> step(const Level& from, const std::string& name,
                                  const std::string& path, const cgroups::MountEntry* mount) const;
-  [[nodiscard]] Result<int> walk(const std::string& path) const;
-  void keep(const std::vector<Level>& way) const;
+  [[nodiscard]] Result<int> walk(const std::string& path, bool is_log) const;
+  void keep(const std::vector<Level>& way, bool is_log) const;
 
   int process_;  ///< its folder in /proc: another process of its number is not it
   // What a look learns. A view is used by one thread at a time.
