@@ -137,6 +137,7 @@ LIMITED=(--limit-mode quota --cores 2)
 start_flowcond "${LIMITED[@]}"
 # shellcheck disable=SC2016 # for the shell of the container
 prints again 'trap "exit 0" TERM; while :; do echo loss: 1; sleep 0.2; done' --label flowcon.ceiling=0.4 --cpus 1.5
+originals_are() { is "$(saved_originals)" "$1"; }
 quota_is() { is "$(quota again)" "$1"; }
 eventually "a container is limited" quota_is "80000 100000"
 since=$(status '.containers[] | select(.name == "again") | .since')
@@ -146,7 +147,7 @@ kill -CONT "${DAEMON%%:*}"
 eventually "it was started again while flowcond stood still, which is noticed" container_has again ".since > $since"
 await_decisions again 2
 check "what it was given for this life holds" quota_is "30000 100000"
-check "also in the state" is "$(saved_originals)" again
+eventually "and nothing of its former life is left to restore" originals_are ""
 restart_with 1.5
 eventually "in its third life it is limited" quota_is "80000 100000"
 kill_flowcond
