@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -88,6 +89,14 @@ Result<void> find_directory_beneath(const std::string& directory, const std::str
   const auto found = open_beneath(directory, path, O_PATH | O_DIRECTORY);
   if (!found) return found.error();
   return {};
+}
+
+Result<std::uint64_t> inode_beneath(const std::string& directory, const std::string& path) {
+  const auto found = open_beneath(directory, path, O_PATH | O_DIRECTORY);
+  if (!found) return found.error();
+  struct stat status {};
+  if (::fstat(found->get(), &status) != 0) return errno_error(errno, "stat " + path);
+  return static_cast<std::uint64_t>(status.st_ino);
 }
 
 Result<std::string> read_proc(const std::string& path) {

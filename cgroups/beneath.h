@@ -4,6 +4,7 @@
 // see when it started) and to learn the errno that libcgroup folds away.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/result.h"
@@ -25,6 +26,10 @@ namespace flowcon::cgroups {
 /// Whether `path` below `directory` is a directory ("" is `directory` itself). Errors: as
 /// read_beneath; ENOENT where there is nothing, ENOTDIR where it is something else.
 [[nodiscard]] Result<void> find_directory_beneath(const std::string& directory,
+                                                  const std::string& path);
+
+/// The inode number of a directory that find_directory_beneath() finds. Errors: as it, fstat's.
+[[nodiscard]] Result<std::uint64_t> inode_beneath(const std::string& directory,
                                                   const std::string& path);
 
 /// The whole of a /proc file by its absolute path, at most 1 MiB. Errors: the kernel's errno.

@@ -37,6 +37,10 @@ class CgroupFs {
                                            const std::string& file, const std::string& text) = 0;
   [[nodiscard]] virtual bool exists(const std::string& controller,
                                     const std::string& group) const = 0;
+  /// Tells a group from every other one that had or will have its path, also after a reboot: a
+  /// container that is started again has the path of its former life. "" = the group is gone.
+  [[nodiscard]] virtual std::string life(const std::string& controller,
+                                         const std::string& group) const = 0;
 };
 
 /// The kernel's, through libcgroup. Errors: no cgroup file system mounted, libcgroup cannot start.

@@ -132,7 +132,10 @@ Result<void> write_by_library(const Place& place, const std::string& text) {
 class KernelCgroups final : public CgroupFs {
  public:
   KernelCgroups(Mounts mounts, std::set<std::string> by_library)
-      : mounts_(std::move(mounts)), by_library_(std::move(by_library)) {}
+      : mounts_(std::move(mounts)), by_library_(std::move(by_library)) {
+    const auto boot = read_proc("/proc/sys/kernel/random/boot_id");
+    if (boot) boot_ = boot->substr(0, boot->find('\n'));
+  }
 
   Mode mode() const override { return mode_of(mounts_); }
 
@@ -170,6 +173,14 @@ class KernelCgroups final : public CgroupFs {
     return place && find_directory_beneath(place->mount, group).has_value();
   }
 
+  // The kernel gives each group an inode number that no other one has until the host reboots.
+  std::string life(const std::string& controller, const std::string& group) const override {
+    const auto place = locate(controller, group, "cgroup.procs");
+    if (!place) return "";
+    const auto inode = inode_beneath(place->mount, group);
+    return inode ? boot_ + ":" + std::to_string(*inode) : "";
+  }
+
  private:
   Result<Place> locate(const std::string& controller, const std::string& group,
                        const std::string& file) const {
@@ -188,6 +199,7 @@ class KernelCgroups final : public CgroupFs {
   }
 
   Mounts mounts_;
+  std::string boot_;                  ///< inode numbers begin anew when the host boots
   std::set<std::string> by_library_;  ///< controllers whose mount libcgroup agrees on
 };
 

@@ -445,6 +445,11 @@ std::vector<Option> make_options() {
   all.push_back(choice<bool>("only-grow",
                              "no limit is ever lowered; flowcon.only-grow says it of one job",
                              truth(), [](Config& c) -> bool& { return c.only_grow; }));
+  all.push_back(choice<bool>("image-labels",
+                             "flowcon labels that a container has from its image count too; off: "
+                             "only those that who started it gave",
+                             {{"on", true}, {"off", false}},
+                             [](Config& c) -> bool& { return c.image_labels; }));
   all.push_back(choice<growth::Estimator>(
       "growth.estimator", "progress from a robust trend, or from two values as published",
       {{"robust", growth::Estimator::robust}, {"paper", growth::Estimator::paper}},
@@ -472,8 +477,9 @@ std::vector<Option> make_options() {
                                    [](Config& c) -> log::Level& { return c.log_level; }));
   for (Option& option : all) {
     option.standard = option.show(Config());
-    for (const char* fixed : {"socket", "socket-group", "engine", "state-dir", "dry-run", "cores",
-                              "peer-socket", "peer-group", "peer-heartbeat", "metrics-listen"}) {
+    for (const char* fixed :
+         {"socket", "socket-group", "engine", "state-dir", "dry-run", "cores", "peer-socket",
+          "peer-group", "peer-heartbeat", "metrics-listen", "image-labels"}) {
       if (option.name == fixed) option.needs_restart = true;
     }
   }

@@ -42,6 +42,7 @@ struct Config {
   double io_bandwidth = 0;  ///< bytes per second that a disk can do; 0 = not known: no caps
   double memory_low = 0.1;  ///< the host is short of memory while less than this share is available
   bool only_grow = false;   ///< no limit is ever lowered
+  bool image_labels = false;  ///< labels that come from a container's image count as its own
   growth::Parameters growth;
   bool dry_run = false;
   std::string metrics_listen;  ///< address of the loopback interface and port; "" = no TCP

@@ -51,7 +51,7 @@ Daemon::Daemon(asio::io_context& io, const Config& config, std::unique_ptr<cgrou
       store_(std::move(store)),
       limits_(*fs_, effects_, *store_),
       client_(io, config.engine),
-      pool_(io, client_, [this] { wake(); }),
+      pool_(io, client_, config.image_labels, [this] { wake(); }),
       tails_(io),
       interval_(config.interval),
       hooks_(io, config_, host_name()),
@@ -66,6 +66,7 @@ Async<void> Daemon::run() {
     const auto guard = co_await pass_.lock();
     const Moment now = moment();
     take_changes(now);
+    co_await follow_freezing(now);
     look(now);
     const bool is_deciding = is_run_due_ || now.steady >= next_run_;
     if (is_deciding) decide(now);
@@ -208,7 +209,7 @@ Async<void> Daemon::release_all() {
   for (auto& [id, job] : jobs_) {
     job.read_until = tails_.stop(id, false);
     if (!job.is_limited || left.contains(id)) continue;
-    store::Original original{id, job.container.name, job.group, job.original};
+    store::Original original = original_of(job);
     Result<void> done = co_await limits_.restore(std::move(original));
     if (done) {
       ++restored;

@@ -210,8 +210,7 @@ Async<api::Response> Daemon::release(std::string name) {
   if (id.empty()) co_return not_controlled(name);
   const std::string shown = jobs_.at(id).container.name;
   if (jobs_.at(id).is_limited) {
-    const Job& job = jobs_.at(id);
-    store::Original original{id, shown, job.group, job.original};
+    store::Original original = original_of(jobs_.at(id));
     Result<void> restored = co_await limits_.restore(std::move(original));
     if (!restored) co_return api::failure(500, restored.error().message());
   }

@@ -289,7 +289,7 @@ Async<void> Daemon::apply(Moment now) {
     const bool is_stale = job.is_limited && !job.is_original_saved;
     if (setting == job.present && !is_stale) continue;
     Target target;
-    target.container = {id, job.container.name, job.group, job.original};
+    target.container = original_of(job);
     target.is_original_saved = job.is_original_saved;
     target.present = job.present;
     target.setting = setting;

@@ -59,7 +59,14 @@ Async<void> Daemon::take_over(Moment now) {
 void Daemon::claim(Job& job) {
   const auto handed = handed_.jobs.find(job.id());
   if (handed == handed_.jobs.end() || !job.unsupported.empty()) return;
-  if (const auto kept = kept_.find(job.id()); kept != kept_.end()) {
+  const auto kept = kept_.find(job.id());
+  if (kept != kept_.end() && !kept->second.life.empty() && kept->second.life != job.life) {
+    // It was started again meanwhile: nothing of its former life holds.
+    kept_.erase(kept);
+    handed_.jobs.erase(handed);
+    return;
+  }
+  if (kept != kept_.end()) {
     job.original = kept->second.setting;
     job.is_original_saved = job.is_limited = true;
     kept_.erase(kept);

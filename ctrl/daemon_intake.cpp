@@ -39,6 +39,19 @@ std::uint64_t weight_of(std::uint64_t shares, bool is_v2) {
   return shares == 0 ? 100 : 1 + (std::clamp<std::uint64_t>(shares, 2, 262144) - 2) * 9999 / 262142;
 }
 
+// Why a container whose labels for us are not its own is not under control; "" = nobody would
+// expect it to be.
+std::string why_not_its_own(const engine::Container& container, const Settings& own) {
+  if (own.enabled || own.is_mistaken || container.labels.contains("flowcon.enable")) return "";
+  if (!parse_labels(container.image_labels).enabled) return "";
+  if (!container.label_problem.empty()) {
+    return "its labels count once it is known which of them come from its image: " +
+           container.label_problem + "; docker flowcon adopt controls it at once";
+  }
+  return "not under control: its flowcon labels come from its image (image-labels = off); docker "
+         "flowcon adopt controls it";
+}
+
 }  // namespace
 
 void Daemon::take_changes(Moment now) {
@@ -54,16 +67,16 @@ void Daemon::take_changes(Moment now) {
         follow_update(change.container);
         break;
       case Change::Kind::started: {
-        if (jobs_.contains(id)) break;  // adopted by command before its event came
+        if (const auto there = jobs_.find(id); there != jobs_.end()) {
+          // Adopted by command before its event came, unless its labels were waited for.
+          if (there->second.unsupported.empty() || there->second.container.label_problem.empty()) {
+            break;
+          }
+          jobs_.erase(there);
+        }
         // Started again before the listener saw its end: two changes, not none.
         if (std::find(members_.begin(), members_.end(), id) != members_.end()) compare_sets(now);
-        const auto choice = choices_.find(id);
-        Settings settings = parse_labels(change.container.labels);
-        if (choice != choices_.end() && choice->second.released) break;
-        if (choice != choices_.end() && !choice->second.settings.empty()) {
-          if (auto chosen = parse_choice(choice->second.settings)) settings = *chosen;
-        }
-        if (settings.enabled || settings.is_mistaken) admit(change.container, settings, now);
+        greet(change.container, now);
         break;
       }
     }
@@ -71,7 +84,29 @@ void Daemon::take_changes(Moment now) {
   compare_sets(now);
 }
 
-void Daemon::admit(const engine::Container& container, const Settings& settings, Moment now) {
+void Daemon::greet(const engine::Container& container, Moment now) {
+  const auto choice = choices_.find(container.id);
+  if (choice != choices_.end() && choice->second.released) return;
+  Settings settings = parse_labels(container.labels);
+  for (const auto& [label, value] : container.image_labels) {
+    if (!container.label_problem.empty()) break;  // nobody knows yet
+    settings.warnings.push_back("label " + printable(label, 80) +
+                                " comes from the image and does not count (image-labels = off)");
+  }
+  std::string refusal = why_not_its_own(container, settings);
+  if (choice != choices_.end() && !choice->second.settings.empty()) {
+    if (auto chosen = parse_choice(choice->second.settings)) {
+      settings = *chosen;
+      refusal.clear();
+    }
+  }
+  if (settings.enabled || settings.is_mistaken || !refusal.empty()) {
+    admit(container, settings, now, refusal);
+  }
+}
+
+void Daemon::admit(const engine::Container& container, const Settings& settings, Moment now,
+                   const std::string& refusal) {
   Job job;
   job.container = container;
   job.given = settings;
@@ -79,7 +114,9 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
   job.settings = with_values(settings, job.control);
   job.silent_since = job.admitted = now.wall;
   job.arrived = now.steady - std::max(0.0, now.wall - job.begun());
-  if (!settings.enabled) {
+  if (!refusal.empty()) {
+    job.unsupported = refusal;
+  } else if (!settings.enabled) {
     job.unsupported = "not under control: flowcon.enable is neither true nor false";
   } else if (const Result<LogChoice> log = choose_log(container, settings); !log) {
     job.unsupported = log.error().message();
@@ -92,6 +129,7 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
               : Result<cgroups::Setting>(group.error());
     if (setting) {
       job.group = *group;
+      job.life = fs_->life("cpu", group->cpu);
       job.original = job.present = *setting;
     } else if (is_gone(setting.error())) {
       return;  // it ended between the engine's answer and this look
@@ -110,7 +148,16 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
   const std::string id = container.id;
   take_up_past(job);
   claim(job);
-  if (job.unsupported.empty() && !is_paused(job)) active_.push_back(id);
+  if (container.is_frozen) freeze(job, now);
+  if (job.unsupported.empty() && !is_aside(job)) {
+    // In order of arrival: the engine may have told of an older one later.
+    auto at = active_.end();
+    while (at != active_.begin() && container.started > 0 &&
+           jobs_.at(*(at - 1)).container.started > container.started) {
+      --at;
+    }
+    active_.insert(at, id);
+  }
   log::event(log::Event::container_found,
              "container " + printable(container.name, 80) + " (" + id.substr(0, 12) + ") " +
                  (job.unsupported.empty() ? "comes under control" : job.unsupported),
@@ -180,7 +227,7 @@ void Daemon::finish(const std::string& id, double time, const std::optional<int>
   record_end(found->second, time);
   Job& job = found->second;
   remember_end(job, moment(), time, status, is_half_read);
-  if (job.is_limited) limits_.undo({id, job.container.name, job.group, job.original});
+  if (job.is_limited) limits_.undo(original_of(job));
   log::event(log::Event::container_ended,
              "container " + printable(job.container.name, 80) + " has finished", id);
   // The list keeps its id until the listener has compared the sets; the job itself is done with.
@@ -207,6 +254,28 @@ void Daemon::compare_sets(Moment now) {
     job.cpu.list = member.list;
     job.cpu.limit = member.limit.value_or(1);
   }
+}
+
+// docker pause and unpause: what is frozen has no rank and uses nothing, and others have what it
+// had.
+Async<void> Daemon::follow_freezing(Moment now) {
+  std::vector<std::string> changed;
+  for (auto& [id, job] : jobs_) {
+    if (!job.unsupported.empty() || job.frozen.has_value() == job.container.is_frozen) continue;
+    if (job.container.is_frozen) {
+      freeze(job, now);
+    } else {
+      thaw(job, now);
+    }
+    log::info("container " + printable(job.container.name, 80) +
+              (job.frozen ? " is frozen (docker pause)" : " goes on (docker unpause)"));
+    changed.push_back(id);
+  }
+  for (const std::string& id : changed) {
+    Result<void> followed = co_await follow_pause(id);
+    if (!followed) log::warning(followed.error().message());
+  }
+  if (!changed.empty()) compare_sets(now);
 }
 
 void Daemon::follow_update(const engine::Container& container) {

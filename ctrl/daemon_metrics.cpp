@@ -89,7 +89,7 @@ void Daemon::add_job_metrics(Exposition& out, const Job& job) const {
     const Place& place = job.place(resource);
     const std::string_view word = name(resource);
     out.add("flowcon_container_limit_ratio", {{"container", who}, {"resource", word}},
-            is_paused(job) ? 1 : place.granted);
+            is_aside(job) ? 1 : place.granted);
     if (place.growth) {
       out.add("flowcon_container_growth_efficiency", {{"container", who}, {"resource", word}},
               *place.growth);
@@ -132,7 +132,7 @@ std::string Daemon::metrics() const {
   Exposition out;
   add_host_metrics(out);
   std::map<std::string_view, double> states{
-      {"controlled", 0}, {"observed", 0}, {"paused", 0}, {"unsupported", 0}};
+      {"controlled", 0}, {"observed", 0}, {"paused", 0}, {"frozen", 0}, {"unsupported", 0}};
   for (const auto& [id, job] : jobs_) {
     states[state_of(job)] += 1;
     if (job.unsupported.empty()) add_job_metrics(out, job);

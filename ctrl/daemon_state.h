@@ -89,10 +89,13 @@ class Daemon : public LocalHost {
 
   // daemon_intake.cpp
   void take_changes(Moment now);
-  void admit(const engine::Container& container, const Settings& settings, Moment now);
+  void admit(const engine::Container& container, const Settings& settings, Moment now,
+             const std::string& refusal = "");
+  void greet(const engine::Container& container, Moment now);
   void finish(const std::string& id, double time, const std::optional<int>& status);
   void compare_sets(Moment now);
   void follow_update(const engine::Container& container);
+  Async<void> follow_freezing(Moment now);
   void start_tail(Job& job);
   void follow_log(Job& job);
   void feed(const std::string& id, const logs::Line& line);
@@ -170,6 +173,7 @@ class Daemon : public LocalHost {
   Async<Result<void>> follow_pause(std::string id);
   [[nodiscard]] Control control_of(const std::string& id) const;
   [[nodiscard]] bool is_paused(const Job& job) const;
+  [[nodiscard]] bool is_aside(const Job& job) const;
 
   // daemon_metrics.cpp
   void add_host_metrics(Exposition& out) const;

@@ -86,6 +86,7 @@ std::string host_name() {
 const char* Daemon::state_of(const Job& job) const {
   return !job.unsupported.empty() ? "unsupported"
          : is_paused(job)         ? "paused"
+         : job.frozen             ? "frozen"
          : config_.dry_run        ? "observed"
                                   : "controlled";
 }
@@ -94,6 +95,9 @@ std::vector<std::string> Daemon::warnings() const {
   std::vector<std::string> warnings = start_warnings_;
   const EngineStatus& engine = pool_.engine();
   if (!engine.is_reachable && !engine.error.empty()) warnings.push_back(engine.error);
+  if (std::string problem = pool_.problem(); !problem.empty()) {
+    warnings.push_back(std::move(problem));
+  }
   if (!record_problem_.empty()) {
     warnings.push_back(record_problem_ + " (" + std::to_string(lost_records_) + " records lost)");
   }
@@ -103,6 +107,7 @@ std::vector<std::string> Daemon::warnings() const {
 std::string Daemon::note_of(const Job& job) const {
   if (!job.unsupported.empty()) return job.unsupported;
   if (!job.problem.empty()) return job.problem;
+  if (job.frozen) return "frozen (docker pause)";
   if (!job.log_problem.empty()) return job.log_problem;
   const logs::TailStats tail = tails_.stats(job.id());
   if (!tail.problem.empty()) return tail.problem;
@@ -122,7 +127,7 @@ std::string Daemon::note_of(const Job& job) const {
 // What becomes of a job whose metric says nothing.
 std::string Daemon::lot_of(const Job& job) const {
   const bool is_ranked = config_.policy == PolicyChoice::milestone &&
-                         config_.limits(Resource::cpu) && planner_ && !is_paused(job);
+                         config_.limits(Resource::cpu) && planner_ && !is_aside(job);
   if (!is_ranked) return "it keeps its fair share";
   switch (planner_->forecast(planned(job)).basis) {
     case growth::Basis::counter:
@@ -153,6 +158,7 @@ HostView Daemon::view() const {
 std::optional<double> Daemon::value_of(const std::string& id) const {
   const auto found = jobs_.find(id);
   if (found == jobs_.end() || !found->second.extractor) return std::nullopt;
+  if (found->second.frozen) return std::nullopt;  // that it stands still is not its own doing
   const metrics::Report report = found->second.extractor->report();
   if (report.samples.empty()) return std::nullopt;
   const growth::Scale seen{report.head, report.low, report.high};
@@ -205,10 +211,10 @@ std::string Daemon::status(std::size_t recent) const {
   body["reapplied"] = reapplied_;
   body["warnings"] = strings(warnings());
   json::array containers;
-  // In order of arrival, then those that are paused or cannot be controlled.
+  // In order of arrival, then those that are paused or frozen or cannot be controlled.
   std::vector<std::string> order = active_;
   for (const auto& [id, job] : jobs_) {
-    if (!job.unsupported.empty() || is_paused(job)) order.push_back(id);
+    if (!job.unsupported.empty() || is_aside(job)) order.push_back(id);
   }
   for (const std::string& id : order) {
     const Job& job = jobs_.at(id);
@@ -218,7 +224,7 @@ std::string Daemon::status(std::size_t recent) const {
     c["image"] = valid_utf8(job.container.image);
     c["state"] = state_of(job);
     c["list"] = name(job.cpu.list);
-    c["limit"] = is_paused(job) ? 1 : job.cpu.granted;
+    c["limit"] = is_aside(job) ? 1 : job.cpu.granted;
     c["growth"] = number_or_null(job.cpu.growth);
     c["verdict"] = verdict_of(job);
     for (auto& member : metric_of(job, recent)) c[member.key()] = member.value();

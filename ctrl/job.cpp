@@ -100,6 +100,10 @@ std::vector<Sample> fresh_values(Job& job, const metrics::Report& report) {
 
 }  // namespace
 
+store::Original original_of(const Job& job) {
+  return {job.id(), job.container.name, job.group, job.original, job.life};
+}
+
 void take_reading(Job& job, const Host& host, const Moment& now, const Reading& reading) {
   const double elapsed = now.steady - job.read_at.steady;
   // A counter that went back belongs to another cgroup; a look in the same instant says nothing.
@@ -110,6 +114,19 @@ void take_reading(Job& job, const Host& host, const Moment& now, const Reading& 
   job.has_reading = true;
   job.read_at = now;
   job.reading = reading;
+}
+
+void freeze(Job& job, const Moment& now) {
+  if (!job.frozen) job.frozen = now;
+}
+
+void thaw(Job& job, const Moment& now) {
+  if (!job.frozen) return;
+  // As if the machine had slept.
+  job.has_anchor = false;
+  job.silent_since = now.wall;
+  job.track.follow_clock(std::max(0.0, now.wall - job.frozen->wall));
+  job.frozen.reset();
 }
 
 namespace {
@@ -150,6 +167,7 @@ void take_traffic(Job& job, const Moment& now, const Traffic& traffic) {
 void measure(Job& job, const Host& host, const Moment& now, const growth::Parameters& parameters,
              double interval) {
   job.cpu.is_fresh = job.memory.is_fresh = job.io.is_fresh = false;
+  if (job.frozen) return;
   if (!job.extractor || !job.has_reading) return;
   const metrics::Report report = job.extractor->report();
   // Another series was chosen meanwhile: its values have nothing to do with the kept ones.
@@ -206,7 +224,7 @@ std::string training_of(const engine::Container& container) {
 }
 
 void follow_track(Job& job, const Moment& now, bool is_busy, bool is_half_read) {
-  if (!job.unsupported.empty() || !job.has_reading) return;
+  if (!job.unsupported.empty() || !job.has_reading || job.frozen) return;
   if (!job.has_track) begin_track(job, now);
   // Half of what it printed elsewhere may speak of another metric, and of an earlier count.
   if (job.is_reading_past || (job.past && (is_half_read || job.is_catching_up))) return;

@@ -70,11 +70,13 @@ struct Job {
   std::string log_problem;  ///< why its log cannot be followed; "" = it is
   std::optional<metrics::Extractor> extractor;
 
+  std::string life;  ///< of its group, see store::Original
   cgroups::Setting original;
   cgroups::Setting present;        ///< as last written or read
   bool is_original_saved = false;  ///< the store holds `original` as it is here
   bool is_limited = false;         ///< it has an original to restore, and to forget
   bool is_reverted = false;        ///< somebody else changed it since
+  std::optional<Moment> frozen;    ///< since when flowcond has seen it frozen (docker pause)
 
   Place cpu;
   Place memory;
@@ -152,8 +154,16 @@ struct Job {
   }
 };
 
+/// What is saved of it before the first change and restored in the end.
+[[nodiscard]] store::Original original_of(const Job& job);
+
 /// Takes a reading: the use since the one before becomes cpu_share.
 void take_reading(Job& job, const Host& host, const Moment& now, const Reading& reading);
+
+/// It has been frozen, or goes on: what stood still is no progress that was not made, no silence
+/// and no time that its work took.
+void freeze(Job& job, const Moment& now);
+void thaw(Job& job, const Moment& now);
 
 /// Takes the counters of traffic: what passed since the ones before becomes the rates.
 void take_traffic(Job& job, const Moment& now, const Traffic& traffic);

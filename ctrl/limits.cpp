@@ -28,6 +28,11 @@ bool is_gone(const Error& error) {
   return error.code == boost::system::errc::no_such_process || error.code.value() == ESTALE;
 }
 
+// The group that is at its place now belongs to a later life of the container, or to none.
+bool Limits::is_over(const store::Original& original) const {
+  return !original.life.empty() && fs_.life("cpu", original.group.cpu) != original.life;
+}
+
 void Limits::tell_systemd(const Target& target) {
   const std::string& scope = target.container.group.scope;
   if (scope.empty()) return;
@@ -68,11 +73,13 @@ Async<void> Limits::tell_systemd_for_good(store::Original original, cgroups::Set
 // CPU and I/O at once; memory on the effects thread, where lowering it may wait for the kernel.
 Async<Result<void>> Limits::write(Target target) {
   const cgroups::Group& group = target.container.group;
+  if (is_over(target.container)) co_return errno_error(ESTALE, "its group is another one now");
   Result<void> written =
       cgroups::write_setting(fs_, group, target.present, target.setting, mechanism_, false);
   if (target.present.memory == target.setting.memory) co_return written;
-  auto lower = [this, group, to = target.setting.memory] {
-    return cgroups::write_memory(fs_, group, to);
+  auto lower = [this, container = target.container, to = target.setting.memory]() -> Result<void> {
+    if (is_over(container)) return errno_error(ESTALE, "its group is another one now");
+    return cgroups::write_memory(fs_, container.group, to);
   };
   Result<void> lowered = co_await effects_.run(std::move(lower));
   co_return written ? lowered : written;
@@ -111,7 +118,11 @@ Async<std::vector<Outcome>> Limits::apply(std::vector<Target> targets) {
 
 // What is there is read first: it may be anybody's, and what is alike is not written.
 Async<Result<void>> Limits::restore(store::Original original) {
-  Result<cgroups::Setting> present = cgroups::read_setting(fs_, original.group, mechanism_);
+  const auto look = [&]() -> Result<cgroups::Setting> {
+    if (is_over(original)) return errno_error(ESTALE, "its group is another one now");
+    return cgroups::read_setting(fs_, original.group, mechanism_);
+  };
+  Result<cgroups::Setting> present = look();
   Result<void> written;
   // Raising a limit blocks nowhere.
   const auto write = [&] {
@@ -123,7 +134,7 @@ Async<Result<void>> Limits::restore(store::Original original) {
   if (written && !original.group.scope.empty()) {
     co_await tell_systemd_for_good(original, *present);
     // systemd has written what it was told, which is rounded.
-    present = cgroups::read_setting(fs_, original.group, mechanism_);
+    present = look();
     write();
   }
   if (!written && !is_gone(written.error())) {
@@ -139,7 +150,7 @@ Async<Result<void>> Limits::restore(store::Original original) {
 void Limits::undo(const store::Original& original) {
   Result<void> written;
   std::vector<cgroups::UnitProperty> properties;
-  if (fs_.exists("cpu", original.group.cpu)) {
+  if (fs_.exists("cpu", original.group.cpu) && !is_over(original)) {
     Result<cgroups::Setting> present = cgroups::read_setting(fs_, original.group, mechanism_);
     written = present ? cgroups::write_setting(fs_, original.group, *present, original.setting,
                                                mechanism_, true)

@@ -47,7 +47,8 @@ class Limits {
 
   /// Writes every target, each on its own: one failure does not keep another from being written.
   Async<std::vector<Outcome>> apply(std::vector<Target> targets);
-  /// Puts the original back, in systemd too, and forgets it. A group that is gone needs nothing.
+  /// Puts the original back, in systemd too, and forgets it. A group that is gone needs nothing,
+  /// nor does one of a container that was started again: it has originals of its own.
   /// Errors: it could not be put back; that the state cannot be written is no error, it is tried
   /// again.
   Async<Result<void>> restore(store::Original original);
@@ -60,6 +61,7 @@ class Limits {
   Async<Result<std::size_t>> restore_leftovers(std::set<std::string> but);
 
  private:
+  [[nodiscard]] bool is_over(const store::Original& original) const;
   Async<Result<void>> write(Target target);
   void tell_systemd(const Target& target);
   Async<void> tell_systemd_for_good(store::Original original, cgroups::Setting present);

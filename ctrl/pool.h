@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The container pool: which containers run, by the engine's event stream, with nothing lost when
-// the stream or the engine breaks (after each reconnect the list is compared with what is known).
-// New Cons and Finished Cons of FlowCon's figure are its two kinds of change.
+// The container pool: which containers run, by the engine's event stream. Nothing is lost when the
+// stream or the engine breaks, hangs or says nonsense: the list is compared with what is known
+// after each reconnect and each minute, pings tell whether the engine lives, and what it does not
+// say of a container it is asked again (look_queue.h). New Cons and Finished Cons of FlowCon's
+// figure are its two kinds of change.
 #pragma once
 
 #include <functional>
@@ -15,7 +17,8 @@
 
 namespace flowcon::ctrl {
 
-/// Something that happened to the pool.
+/// Something that happened to the pool. A container whose labels were not known to be its own
+/// (label_problem) is told as started again once they are.
 struct Change {
   enum class Kind { started, finished, updated };
   Kind kind = Kind::started;
@@ -30,10 +33,19 @@ struct EngineStatus {
   std::string error;  ///< "" while reachable
 };
 
+/// Units: seconds.
+struct PoolTimes {
+  /// With engine::kPingTime less than 15, in which a frozen engine has to be known.
+  double ping_every = 4;
+  double compare_every = 60;
+};
+
 class Pool {
  public:
-  /// `wake` is called on the loop whenever take() has something new.
-  Pool(boost::asio::io_context& io, engine::Client& client, std::function<void()> wake);
+  /// `wake` is called on the loop whenever take() has something new. `image_labels`: what a
+  /// container has from its image counts as its own.
+  Pool(boost::asio::io_context& io, engine::Client& client, bool image_labels,
+       std::function<void()> wake, PoolTimes times = {});
   ~Pool();
   /// Begins to watch. Goes on until stop().
   void start();
@@ -42,6 +54,8 @@ class Pool {
   [[nodiscard]] std::vector<Change> take();
   [[nodiscard]] bool has_changes() const;
   [[nodiscard]] const EngineStatus& engine() const;
+  /// What the engine says in vain of containers that it lists, a sentence; "" = all are known.
+  [[nodiscard]] std::string problem() const;
 
  private:
   struct Impl;

@@ -169,7 +169,7 @@ Result<void> take_setting(Settings& settings, std::string_view key, const std::s
     settings.log = *path;
     settings.log_is_events = is_events;
   } else if (key == "weight") {
-    Result<double> weight = parse_bounded(value, 0, 1000, "above 0, at most 1000");
+    Result<double> weight = parse_bounded(value, 0, kMostWeight, "above 0, at most 10");
     if (!weight) return weight.error();
     settings.weight = *weight;
   } else if (key == "floor") {
@@ -203,7 +203,38 @@ Result<void> take_setting(Settings& settings, std::string_view key, const std::s
   return {};
 }
 
-Settings parse_labels(const std::map<std::string, std::string>& labels) {
+std::string own_label(const std::string& unique, const std::vector<std::string>& names) {
+  std::string value = unique;
+  for (const std::string& name : names) value += " " + name;
+  return value;
+}
+
+Labels own_labels(Labels labels, const Labels& image) {
+  const auto is_image_s = [&image](const auto& label) {
+    const auto found = image.find(label.first);
+    return found != image.end() && found->second == label.second;
+  };
+  std::string named;  // with a blank on both sides of each name
+  const auto own = labels.find(kOwnLabel);
+  if (own != labels.end() && !is_image_s(*own)) {
+    const std::size_t first = std::min(own->second.find(' '), own->second.size());
+    named = own->second.substr(first) + " ";
+  }
+  std::erase_if(labels, [&](const auto& label) {
+    if (!label.first.starts_with(kLabelPrefix) || !is_image_s(label)) return false;
+    const std::string name = label.first.substr(kLabelPrefix.size());
+    return name.empty() || name.find(' ') != std::string::npos ||
+           named.find(" " + name + " ") == std::string::npos;
+  });
+  return labels;
+}
+
+bool has_settings(const Labels& labels) {
+  return std::any_of(labels.begin(), labels.end(),
+                     [](const auto& label) { return label.first.starts_with(kLabelPrefix); });
+}
+
+Settings parse_labels(const Labels& labels) {
   Settings settings;
   bool any = false;
   bool has_enable = false;

@@ -30,7 +30,7 @@ struct Settings {
   bool is_mistaken = false;  ///< flowcon.enable has a value that is neither true nor false
   metrics::Spec spec;
   bool spec_is_usable = true;     ///< false: a wrong metric label; the job gets no metric at all
-  double weight = 1;              ///< factor on the container's share, > 0
+  double weight = 1;              ///< factor on the container's share, (0,kMostWeight]
   std::optional<double> floor;    ///< least share of the host, (0,1]
   std::optional<double> ceiling;  ///< greatest share of the host, (0,1]; wins over the floor
   std::string log;                ///< file inside the container to read; "" = what it prints
@@ -42,6 +42,29 @@ struct Settings {
 };
 
 inline constexpr std::string_view kLabelPrefix = "flowcon.";
+
+/// Greatest weight: beside one job of weight 1 with the same limit a job gets 10/11 of what the two
+/// share, whatever it asks for.
+inline constexpr double kMostWeight = 10;
+
+/// Label of a container that names the labels that are its own although its image may have the same
+/// ones: "UNIQUE NAME NAME...", names without kLabelPrefix. It counts only where the image does not
+/// have it with the same value: one that was committed from such a container has it too.
+inline constexpr const char* kOwnLabel = "org.flowcon.own";
+
+using Labels = std::map<std::string, std::string>;
+
+/// The value of kOwnLabel. `unique`: without blanks, another one each time.
+[[nodiscard]] std::string own_label(const std::string& unique,
+                                    const std::vector<std::string>& names);
+
+/// Without those labels with our prefix that came from the container's image: who pulls an image
+/// has not asked for what is baked into it. A label that who started the container gave with the
+/// very value that the image has is told from the image's by kOwnLabel alone.
+[[nodiscard]] Labels own_labels(Labels labels, const Labels& image);
+
+/// Does any of them have our prefix?
+[[nodiscard]] bool has_settings(const Labels& labels);
 
 /// One value into `settings`, by the label's name without the prefix. The error says what is wrong
 /// with it; nothing is changed then.
@@ -64,7 +87,7 @@ inline constexpr std::string_view kLabelPrefix = "flowcon.";
 [[nodiscard]] std::string signal_name(int signal);
 
 /// From labels, with the prefix. Labels of others are skipped.
-[[nodiscard]] Settings parse_labels(const std::map<std::string, std::string>& labels);
+[[nodiscard]] Settings parse_labels(const Labels& labels);
 
 /// From values given by command: a JSON object of strings, names without the prefix. Strict: the
 /// first wrong value is the error.

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "cluster/migration/entry_json.h"
 #include "cluster/migration/json_parts.h"
+#include "cluster/migration/mover_labels.h"
 #include "cluster/migration/mover_state.h"
 #include "cluster/policy/speculate.h"
 
@@ -178,6 +179,10 @@ Result<Neighbour> Movers::best_neighbour() const {
 Async<Result<Movers::Proposal>> Movers::propose(MoveOrder order) {
   std::string wanted = order.container;
   Result<Seen> seen = co_await engine_.look(std::move(wanted));
+  if (!seen) co_return seen.error();
+  const bool all_count = host_.config().image_labels;
+  Seen whole = std::move(*seen);
+  seen = co_await with_own_labels(client_, all_count, std::move(whole));
   if (!seen) co_return seen.error();
   Result<Description> described = describe(seen->inspect);
   if (!described) co_return described.error();

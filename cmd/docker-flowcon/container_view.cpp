@@ -179,7 +179,7 @@ json::object shown_fields(const json::object& exact, bool truncate) {
   if (truncate) shown["ID"] = text_of(shown, "ID").substr(0, kShortId);
   // What is planned for a container that is not controlled is nothing it has.
   const std::string state = text_of(shown, "State");
-  const bool has_limit = state != "unsupported" && state != "paused";
+  const bool has_limit = state != "unsupported" && state != "paused" && state != "frozen";
   const json::value& gpu = member(exact, "GPU");  // a reference into `shown` ends as it grows
   shown["LimitPerc"] =
       has_limit ? percent_text(real_of(member(shown, "Limit"))) : std::string(kUnknown);

@@ -5,9 +5,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/random_id.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/values.h"
 #include "ctrl/metrics/extractor.h"
+#include "ctrl/settings.h"
 
 namespace flowcon::plugin {
 namespace {
@@ -60,7 +62,7 @@ void declare_job_options(CLI::App& app, JobOptions& options) {
       ->type_name("regexp")
       ->check(check_not_empty);
   app.add_option("--weight", options.weight,
-                 "Importance beside the other jobs, above 0 (default 1)")
+                 "Importance beside the other jobs, above 0, at most 10 (default 1)")
       ->type_name("number")
       ->check(check_weight);
   app.add_option("--floor", options.floor,
@@ -91,10 +93,14 @@ std::string check_job_options(const JobOptions& options) {
 }
 
 std::vector<std::string> job_labels(const JobOptions& options) {
-  std::vector<std::string> labels{"flowcon.enable=true"};
+  std::vector<std::string> labels{"flowcon.enable=true"}, names{"enable"};
   for (const auto& [word, value] : all_words(options)) {
-    if (!value.empty()) labels.push_back(std::string("flowcon.") + word + "=" + value);
+    if (value.empty()) continue;
+    labels.push_back(std::string("flowcon.") + word + "=" + value);
+    names.emplace_back(word);
   }
+  // They count where the image has the same ones, too.
+  labels.push_back(std::string(ctrl::kOwnLabel) + "=" + ctrl::own_label(random_id(), names));
   return labels;
 }
 

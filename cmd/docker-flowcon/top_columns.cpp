@@ -15,6 +15,7 @@ TopSpan host_cell(const TopRow& row, std::size_t, bool) { return {row.host, TopS
 // What a person decided or what is wrong stands where the list is: it is why the list says less.
 TopSpan list_cell(const TopRow& row, std::size_t, bool) {
   if (row.state == "paused") return {"paused", TopStyle::strong};
+  if (row.state == "frozen") return {"frozen", TopStyle::quiet};
   if (row.state == "unsupported") return {"left", TopStyle::bad};
   const std::string text = row.list + (row.pinned ? " pin" : "");
   if (row.list == "NL" || row.list == "PC") return {text, TopStyle::good};

@@ -55,7 +55,7 @@ TopRow read_row(const json::value& entry, const std::string& host) {
   row.note = shown(entry, "note", kSentenceBytes);
   row.warnings = sentences(member(entry, "warnings"));
   // What is planned for a container that is not controlled is nothing it has.
-  if (row.state != "paused" && row.state != "unsupported") {
+  if (row.state != "paused" && row.state != "frozen" && row.state != "unsupported") {
     const json::value& resources = member(entry, "resources");
     row.limit = number(entry, "limit");
     row.memory_limit = number(member(resources, "memory"), "limit");

@@ -15,7 +15,7 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
 
-constexpr double kAnswerTime = 30;  // seconds; a loaded engine answers an inspect in under 1 s
+constexpr std::size_t kMostImages = 256;  // whose labels are remembered
 constexpr std::size_t kMaxEvent = 1U << 20;
 
 }  // namespace
@@ -38,7 +38,12 @@ Async<Result<Reply>> Client::call(std::string method, std::string path, std::str
 }
 
 Async<Result<Version>> Client::ping() {
-  auto response = co_await exchange(socket_, "GET", "/_ping", "", kAnswerTime);
+  auto response = co_await exchange(socket_, "GET", "/_ping", "", kPingTime);
+  if (!response && response.error().code == boost::system::errc::timed_out) {
+    co_return errno_error(ETIMEDOUT,
+                          "the Docker engine at " + socket_ +
+                              " does not answer (is it frozen? systemctl status docker)");
+  }
   if (!response) co_return response.error();
   if (response->result_int() != 200) {
     const Reply reply{response->result_int(), response->body()};
@@ -57,25 +62,16 @@ Async<Result<Version>> Client::ping() {
   co_return version;
 }
 
-Async<Result<std::vector<std::string>>> Client::running() {
+Async<Result<std::vector<Listed>>> Client::running() {
   Result<Reply> reply = co_await call("GET", "/containers/json", "", kAnswerTime);
   if (!reply) co_return reply.error();
   if (reply->status != 200) co_return engine_error(*reply, "listing containers");
-  Result<boost::json::value> parsed = parse_json(reply->body);
-  if (!parsed || !parsed->is_array()) co_return bad_input("listing containers: not a JSON list");
-  std::vector<std::string> ids;
-  for (const auto& entry : parsed->get_array()) {
-    const auto* object = entry.if_object();
-    const auto* id = object != nullptr ? object->if_contains("Id") : nullptr;
-    if (id != nullptr && id->is_string()) ids.emplace_back(id->get_string());
-  }
-  // The engine lists the newest first.
-  co_return std::vector<std::string>(ids.rbegin(), ids.rend());
+  co_return parse_list(reply->body);
 }
 
-Async<Result<Container>> Client::inspect(std::string name) {
+Async<Result<Container>> Client::inspect(std::string name, double seconds) {
   const std::string path = "/containers/" + percent_encoded(name) + "/json";
-  Result<Reply> reply = co_await call("GET", path, "", kAnswerTime);
+  Result<Reply> reply = co_await call("GET", path, "", seconds);
   if (!reply) co_return reply.error();
   if (reply->status == 404) {
     co_return errno_error(ENOENT, "no container is called " + printable(name, 80));
@@ -86,15 +82,34 @@ Async<Result<Container>> Client::inspect(std::string name) {
   co_return parse_container(reply->body);
 }
 
-Async<Error> Client::events(std::int64_t since_ns, std::function<void()> connected,
+Async<Result<std::map<std::string, std::string>>> Client::image_labels(std::string id,
+                                                                       double seconds) {
+  if (const auto known = image_labels_.find(id); known != image_labels_.end()) {
+    co_return known->second;
+  }
+  const std::string path = "/images/" + percent_encoded(id) + "/json";
+  Result<Reply> reply = co_await call("GET", path, "", seconds);
+  if (!reply) co_return reply.error();
+  if (reply->status != 200) {
+    co_return engine_error(*reply, "looking at image " + printable(id, 80));
+  }
+  Result<std::map<std::string, std::string>> labels = parse_image_labels(reply->body);
+  if (!labels) co_return labels.error();
+  if (image_labels_.size() >= kMostImages) image_labels_.clear();
+  image_labels_[id] = *labels;
+  co_return labels;
+}
+
+Async<Error> Client::events(std::int64_t since_ns,
+                            std::function<void(std::function<void()> end)> connected,
                             std::function<void(Event)> sink) {
-  Result<std::shared_ptr<Stream>> connection = co_await connect(socket_, nanoseconds(kAnswerTime));
+  Result<std::shared_ptr<Stream>> connection = co_await connect(socket_, nanoseconds(kPingTime));
   if (!connection) co_return connection.error();
   Stream& stream = **connection;
 
   std::string target = versioned("/events") + "?filters=" +
                        percent_encoded(R"({"type":["container"],"event":["start","die","update",)"
-                                       R"("rename"]})");
+                                       R"("rename","pause","unpause"]})");
   if (since_ns > 0) {
     char since[40];
     std::snprintf(since, sizeof since, "&since=%lld.%09lld",
@@ -115,8 +130,10 @@ Async<Error> Client::events(std::int64_t since_ns, std::function<void()> connect
     co_return bad_input("the engine refuses its events: status " +
                         std::to_string(parser.get().result_int()));
   }
-  connected();
-  stream.expires_never();  // a quiet engine is a healthy one
+  connected([stream = std::weak_ptr<Stream>(*connection)] {
+    if (const auto open = stream.lock()) open->cancel();
+  });
+  stream.expires_never();
 
   std::string pending;
   while (!parser.is_done()) {

@@ -38,12 +38,17 @@ struct Container {
   std::string id;
   std::string name;
   std::string image;
-  std::string command;  ///< what it runs, its arguments with blanks between; at most 4,096 bytes
+  std::string image_id;  ///< "sha256:…"; "" = not said
+  std::string command;   ///< what it runs, its arguments with blanks between; at most 4,096 bytes
   std::int64_t pid = 0;
   bool running = false;
+  bool is_frozen = false;  ///< docker pause
   double started = 0;
   bool has_ended_before = false;  ///< it was started again
   std::map<std::string, std::string> labels;
+  /// Labels for us that came from its image and were taken out of `labels`, see own_labels().
+  std::map<std::string, std::string> image_labels;
+  std::string label_problem;  ///< why it is not known which came from its image; "" = it is
   std::string log_driver;
   std::string log_path;
   bool is_log_cache_disabled = false;  ///< of a driver that does not keep its log on the host
@@ -57,6 +62,12 @@ struct Container {
 
 inline constexpr std::size_t kMaxMounts = 256;
 
+/// A running container of the engine's list.
+struct Listed {
+  std::string id;  ///< 64 hexadecimal digits
+  bool is_frozen = false;
+};
+
 /// Something that happened to a container. Units: time in nanoseconds since the epoch.
 struct Event {
   std::string action;
@@ -68,6 +79,10 @@ struct Event {
 /// Pure: the engine's JSON to the types above. Errors name the member that is missing.
 [[nodiscard]] Result<Container> parse_container(std::string_view json);
 [[nodiscard]] Result<Event> parse_event(std::string_view json);
+/// Oldest first. Entries without an id that is one are left out. Errors: not a JSON list.
+[[nodiscard]] Result<std::vector<Listed>> parse_list(std::string_view json);
+/// The labels that an image gives to its containers. Errors: not JSON.
+[[nodiscard]] Result<std::map<std::string, std::string>> parse_image_labels(std::string_view json);
 /// The version to use with an engine that says "1.43". Errors: none in common.
 [[nodiscard]] Result<std::string> negotiate(std::string_view engine_api);
 
@@ -84,6 +99,11 @@ struct Reply {
 /// For a segment of a path or a value of a query: all but letters, digits and "-_." becomes %XX.
 [[nodiscard]] std::string percent_encoded(std::string_view text);
 
+/// Seconds; a loaded engine answers an inspect in under 1 s.
+inline constexpr double kAnswerTime = 30;
+/// Seconds in which an engine that lives answers a ping, which asks nothing of it.
+inline constexpr double kPingTime = 9;
+
 /// One connection a request; the engine may come and go between them.
 class Client {
  public:
@@ -91,16 +111,22 @@ class Client {
   Client(boost::asio::io_context& io, std::string socket);
 
   /// Asks for the version and settles which one to speak. Errors: no engine (says how to start
-  /// it), no right to its socket, no common version.
+  /// it), no right to its socket, no common version; ETIMEDOUT it is there and says nothing.
   Async<Result<Version>> ping();
-  /// Ids of the running containers, oldest first.
-  Async<Result<std::vector<std::string>>> running();
-  /// Errors: ENOENT no such container; else as ping().
-  Async<Result<Container>> inspect(std::string name);
+  /// The running containers, oldest first.
+  Async<Result<std::vector<Listed>>> running();
+  /// The answer must be whole within `seconds`. Errors: ENOENT no such container; else as ping().
+  Async<Result<Container>> inspect(std::string name, double seconds = kAnswerTime);
+  /// What an image gives to its containers, by the image's id. Remembered, since an id says what is
+  /// in it. Errors: as inspect().
+  Async<Result<std::map<std::string, std::string>>> image_labels(std::string id,
+                                                                 double seconds = kAnswerTime);
   /// Follows container events from `since_ns` on (0 = from now) until the stream ends, which it
   /// does when the engine stops. `sink` gets each event in order; `connected` is called once when
-  /// the engine has accepted the request. The error says why it ended.
-  Async<Error> events(std::int64_t since_ns, std::function<void()> connected,
+  /// the engine has accepted the request, with what ends the stream early. A quiet engine is a
+  /// healthy one: whether it lives ping() tells. The error says why it ended.
+  Async<Error> events(std::int64_t since_ns,
+                      std::function<void(std::function<void()> end)> connected,
                       std::function<void(Event)> sink);
 
   /// One request and its whole answer, whatever its status. `path` begins with "/" and has no
@@ -130,6 +156,7 @@ class Client {
   boost::asio::io_context& io_;
   std::string socket_;
   std::string api_;  ///< negotiated, "" before the first ping
+  std::map<std::string, std::map<std::string, std::string>> image_labels_;  ///< by the image's id
 };
 
 }  // namespace flowcon::ctrl::engine

@@ -79,6 +79,16 @@ std::string command_of(const json::value& value) {
   return command.substr(0, kLongest);
 }
 
+std::map<std::string, std::string> labels_of(const json::value& value) {
+  std::map<std::string, std::string> all;
+  const json::value* labels = find(value, {"Config", "Labels"});
+  if (labels == nullptr || !labels->is_object()) return all;
+  for (const auto& [key, label] : labels->get_object()) {
+    if (label.is_string()) all.emplace(key, label.get_string());
+  }
+  return all;
+}
+
 }  // namespace
 
 Result<Container> parse_container(std::string_view body) {
@@ -91,9 +101,12 @@ Result<Container> parse_container(std::string_view body) {
   c.name = text_at(value, {"Name"});
   if (!c.name.empty() && c.name.front() == '/') c.name.erase(0, 1);
   c.image = text_at(value, {"Config", "Image"});
+  c.image_id = text_at(value, {"Image"});
   c.command = command_of(value);
   const json::value* running = find(value, {"State", "Running"});
   c.running = running != nullptr && running->is_bool() && running->get_bool();
+  const json::value* paused = find(value, {"State", "Paused"});
+  c.is_frozen = paused != nullptr && paused->is_bool() && paused->get_bool();
   c.pid = integer_at(value, {"State", "Pid"});
   c.started = parse_utc(text_at(value, {"State", "StartedAt"}));
   // "0001-01-01T00:00:00Z" of one that never ended.
@@ -111,12 +124,7 @@ Result<Container> parse_container(std::string_view body) {
   c.cpu_quota_us = integer_at(value, {"HostConfig", "CpuQuota"});
   c.cpu_period_us = integer_at(value, {"HostConfig", "CpuPeriod"});
   c.nano_cpus = integer_at(value, {"HostConfig", "NanoCpus"});
-  if (const json::value* labels = find(value, {"Config", "Labels"});
-      labels && labels->is_object()) {
-    for (const auto& [key, label] : labels->get_object()) {
-      if (label.is_string()) c.labels.emplace(key, label.get_string());
-    }
-  }
+  c.labels = labels_of(value);
   return c;
 }
 
@@ -134,6 +142,25 @@ Result<Event> parse_event(std::string_view body) {
   if (!status.empty() && read.ec == std::errc() && read.ptr == end) event.exit_status = number;
   if (!is_container_id(event.id)) return bad_input("an event of the engine has no container id");
   return event;
+}
+
+Result<std::vector<Listed>> parse_list(std::string_view body) {
+  Result<json::value> parsed = parse_json(body);
+  if (!parsed || !parsed->is_array()) return bad_input("listing containers: not a JSON list");
+  std::vector<Listed> all;
+  for (const json::value& entry : parsed->get_array()) {
+    Listed one{text_at(entry, {"Id"}), text_at(entry, {"State"}) == "paused"};
+    if (is_container_id(one.id)) all.push_back(std::move(one));
+  }
+  // The engine lists the newest first.
+  std::reverse(all.begin(), all.end());
+  return all;
+}
+
+Result<std::map<std::string, std::string>> parse_image_labels(std::string_view body) {
+  Result<json::value> parsed = parse_json(body);
+  if (!parsed) return wrap(parsed.error(), "the engine's answer on an image");
+  return labels_of(*parsed);
 }
 
 Result<std::string> negotiate(std::string_view engine_api) {

@@ -124,10 +124,15 @@ constexpr const char* kPasts = R"sql(
 CREATE TABLE pasts(id TEXT PRIMARY KEY, past TEXT NOT NULL) WITHOUT ROWID;
 )sql";
 
+// Which life of its container an original belongs to.
+constexpr const char* kLives = R"sql(
+ALTER TABLE originals ADD COLUMN life TEXT NOT NULL DEFAULT '';
+)sql";
+
 // Step n makes version n+1 of version n; an empty file is version 0. Steps are only ever added.
-constexpr std::array<const char*, 13> kSteps = {
+constexpr std::array<const char*, 14> kSteps = {
     kFirst,     kResources, kPositions, kPeers, kMigrations, kMarks, kStays,
-    kTrainings, kRunKinds,  kMoves,     kMoved, kPeerIds,    kPasts};
+    kTrainings, kRunKinds,  kMoves,     kMoved, kPeerIds,    kPasts, kLives};
 constexpr auto kSchemaVersion = static_cast<std::int64_t>(kSteps.size());
 
 Result<void> execute(sqlite3* db, const std::string& sql, const std::string& doing) {

@@ -125,14 +125,14 @@ Result<void> Store::save_originals(const std::vector<Original>& originals) {
   Transaction transaction(db_);
   Statement put(db_,
                 "INSERT OR REPLACE INTO originals(id,name,cpu,cpuacct,memory,scope,io,weight,"
-                "quota_us,period_us,soft_bytes,io_weight,io_caps) "
-                "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
+                "quota_us,period_us,soft_bytes,io_weight,io_caps,life) "
+                "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   for (const Original& o : originals) {
     put.bind(o.id).bind(o.name).bind(o.group.cpu).bind(o.group.cpuacct).bind(o.group.memory);
     put.bind(o.group.scope).bind(o.group.io).bind(as_integer(o.setting.cpu.weight));
     put.bind(o.setting.cpu.quota_us).bind(as_integer(o.setting.cpu.period_us));
     put.bind(as_integer(o.setting.memory.soft_bytes)).bind(as_integer(o.setting.io.weight));
-    put.bind(text_of(o.setting.io.caps));
+    put.bind(text_of(o.setting.io.caps)).bind(o.life);
     if (Result<void> done = put.run(doing); !done) return done;
   }
   Result<void> saved = transaction.commit(doing);
@@ -160,7 +160,7 @@ Result<void> Store::forget_unforgotten() {
 Result<std::vector<Original>> Store::originals() {
   Statement all(db_,
                 "SELECT id,name,cpu,cpuacct,memory,scope,io,weight,quota_us,period_us,soft_bytes,"
-                "io_weight,io_caps FROM originals");
+                "io_weight,io_caps,life FROM originals");
   std::vector<Original> found;
   for (;;) {
     Result<bool> row = all.step("reading original limits");
@@ -180,6 +180,7 @@ Result<std::vector<Original>> Store::originals() {
     if (!all.is_null(10)) o.setting.memory.soft_bytes = static_cast<std::uint64_t>(all.integer(10));
     if (!all.is_null(11)) o.setting.io.weight = static_cast<std::uint64_t>(all.integer(11));
     o.setting.io.caps = caps_from(all.text(12));
+    o.life = all.text(13);
     found.push_back(std::move(o));
   }
 }

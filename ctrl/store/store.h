@@ -27,6 +27,9 @@ struct Original {
   std::string name;
   cgroups::Group group;
   cgroups::Setting setting;
+  /// Of its CPU group (CgroupFs::life): a container that was started again has other originals.
+  /// "" = not known, an earlier version has saved it.
+  std::string life = {};
 };
 
 /// What a person decided about a container by command, kept across restarts of the daemon.

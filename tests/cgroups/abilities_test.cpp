@@ -43,6 +43,7 @@ class RootCgroups final : public CgroupFs {
   bool exists(const std::string& controller, const std::string& group) const override {
     return find_directory_beneath(root_ + mount(controller), group).has_value();
   }
+  std::string life(const std::string&, const std::string&) const override { return ""; }
 
  private:
   [[nodiscard]] std::string mount(const std::string& controller) const {

@@ -109,3 +109,30 @@ TEST_CASE("an event is read with its time") {
   CHECK_FALSE(parse_event("{\"Action\":\"die\"}").has_value());
   CHECK_FALSE(parse_event("{\"Action\":").has_value());
 }
+
+TEST_CASE("a container that is frozen is known by its inspect and in the list") {
+  std::string json = container_json("");
+  CHECK_FALSE(parse_container(json)->is_frozen);
+  const std::string at = R"("Pid":4711,)";
+  json.insert(json.find(at), R"("Paused":true,)");
+  CHECK(parse_container(json)->is_frozen);
+  const std::string other(64, 'b');
+  const auto list = parse_list(R"([{"Id":")" + kId + R"(","State":"paused"},{"Id":")" + other +
+                               R"(","State":"running"},{"Id":"../x"},{},7])");
+  REQUIRE((list.has_value() && list->size() == 2));
+  CHECK(list->at(0).id == other);
+  CHECK_FALSE(list->at(0).is_frozen);
+  CHECK(list->at(1).is_frozen);
+  CHECK_FALSE(parse_list("{}").has_value());
+}
+
+TEST_CASE("an image's labels are read; one without any has none") {
+  const auto labels = parse_image_labels(R"({"Config":{"Labels":{"flowcon.weight":"9","n":7}}})");
+  REQUIRE(labels.has_value());
+  CHECK(*labels == std::map<std::string, std::string>{{"flowcon.weight", "9"}});
+  for (const char* none : {R"({"Config":{"Labels":null}})", R"({"Config":null})", "{}", "[]"}) {
+    const auto read = parse_image_labels(none);
+    CHECK((read.has_value() && read->empty()));
+  }
+  CHECK_FALSE(parse_image_labels("{").has_value());
+}

@@ -237,4 +237,44 @@ TEST_CASE("growth is measured on each resource that is used, and on no other") {
   CHECK_FALSE(test.job.network_rate.has_value());
 }
 
+TEST_CASE("the time in which a job was frozen is no silence, no slowness and no lack of progress") {
+  JobUnderTest test, other;
+  for (JobUnderTest* one : {&test, &other}) {
+    one->print(1, "10");
+    one->decide(2);
+    one->print(3, "9");
+    one->decide(4);
+    REQUIRE(one->job.cpu.is_fresh);
+  }
+  const double before = *test.job.cpu.growth;
+  freeze(test.job, {1004, 4});
+  test.decide(1000);
+  CHECK_FALSE(test.job.cpu.is_fresh);
+  CHECK(*test.job.cpu.growth == before);
+  CHECK(test.job.verdict == growth::Verdict::measured);
+  other.decide(1000);
+  CHECK(other.job.verdict == growth::Verdict::unmeasured);
+  thaw(test.job, {2000, 1000});
+  CHECK_FALSE(test.job.frozen.has_value());
+  test.decide(1000.5);
+  CHECK(test.job.silent_since == 2000.5);
+  test.print(1001, "8");
+  test.decide(1002);
+  CHECK(test.job.cpu.is_fresh);
+}
+
+TEST_CASE("the work of a job that was frozen is put where it was done") {
+  JobUnderTest test;
+  test.look(1, 1);
+  test.look(2, 2);
+  freeze(test.job, {1002, 2});
+  test.look(50, 2);
+  thaw(test.job, {1102, 102});
+  test.print(103, "5");
+  test.look(104, 4);
+  REQUIRE(test.job.track.values().size() == 1);
+  // Half way between the thaw at 102, with 2 CPU seconds, and the look at 104.
+  CHECK(test.job.track.values().front().work == Approx(3));
+}
+
 }  // namespace flowcon::ctrl

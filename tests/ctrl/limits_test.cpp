@@ -37,8 +37,9 @@ class Scope {
     std::filesystem::remove_all(folder_);
   }
 
-  Result<void> restore(const cgroups::CpuSetting& setting) {
-    store::Original original{"4f", "job", {kGroup, kGroup, kGroup, "docker-4f.scope"}, {setting}};
+  Result<void> restore(const cgroups::CpuSetting& setting, const std::string& life = "") {
+    store::Original original{
+        "4f", "job", {kGroup, kGroup, kGroup, "docker-4f.scope"}, {setting}, life};
     boost::asio::io_context io(1);
     Effects effects;
     Limits limits(fs_, effects, *store_);
@@ -47,15 +48,32 @@ class Scope {
     effects.finish();
     return done.get();
   }
-  /// Undoes on a group of the given name.
-  void undo(const std::string& group, const cgroups::CpuSetting& setting) {
+  /// Undoes on a group of the given name; `life`: of the container's when it was limited.
+  void undo(const std::string& group, const cgroups::CpuSetting& setting,
+            const std::string& life = "") {
     Effects effects;
     Limits limits(fs_, effects, *store_);
-    store::Original original{"4f", "job", {group, group, group, ""}, {setting}};
+    store::Original original{"4f", "job", {group, group, group, ""}, {setting}, life};
     REQUIRE(store_->save_originals({original}).has_value());
     limits.undo(original);
     effects.finish();
     CHECK(store_->originals()->empty());
+  }
+  /// Limits it, as a container of that life.
+  Outcome apply(const cgroups::CpuSetting& setting, const std::string& life) {
+    boost::asio::io_context io(1);
+    Effects effects;
+    Limits limits(fs_, effects, *store_);
+    Target target;
+    target.container = {
+        "4f", "job", {kGroup, kGroup, kGroup, ""}, {{100, std::nullopt, 100000}}, life};
+    target.setting.cpu = setting;
+    std::vector<Target> targets{target};
+    auto done =
+        boost::asio::co_spawn(io, limits.apply(std::move(targets)), boost::asio::use_future);
+    io.run();
+    effects.finish();
+    return done.get().front();
   }
   [[nodiscard]] std::string text(const std::string& file) const { return fs_.text(kGroup, file); }
   test::FakeCgroups& fs() { return fs_; }
@@ -104,6 +122,32 @@ TEST_CASE("a container that has ended needs nothing but to be forgotten") {
   Scope scope;
   scope.undo("system.slice/docker-5f.scope", {20, 33300, 100000});
   CHECK(scope.text("cpu.weight") == "10");
+}
+
+TEST_CASE("the limits of a former life are not brought back to a container started again") {
+  Scope scope;
+  const std::string former = scope.fs().life("cpu", Scope::kGroup);
+  scope.fs().remove(Scope::kGroup);
+  scope.fs().add(Scope::kGroup, test::FakeCgroups::v2_group());
+  scope.undo(Scope::kGroup, {20, 33300, 100000}, former);
+  REQUIRE(scope.restore({20, 33300, 100000}, former).has_value());
+  CHECK(scope.fs().writes().empty());
+  CHECK(scope.text("cpu.max") == "max 100000");
+  scope.undo(Scope::kGroup, {20, 33300, 100000}, scope.fs().life("cpu", Scope::kGroup));
+  CHECK(scope.text("cpu.max") == "33300 100000");
+}
+
+TEST_CASE("nothing is written to a container that was started again before its end was told") {
+  Scope scope;
+  const std::string former = scope.fs().life("cpu", Scope::kGroup);
+  scope.fs().remove(Scope::kGroup);
+  scope.fs().add(Scope::kGroup, test::FakeCgroups::v2_group());
+  const Outcome late = scope.apply({50, 20000, 100000}, former);
+  CHECK(late.is_gone);
+  CHECK_FALSE(late.is_written);
+  CHECK(scope.fs().writes().empty());
+  CHECK(scope.apply({50, 20000, 100000}, scope.fs().life("cpu", Scope::kGroup)).is_written);
+  CHECK(scope.text("cpu.max") == "20000 100000");
 }
 
 }  // namespace flowcon::ctrl

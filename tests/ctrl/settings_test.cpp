@@ -63,7 +63,7 @@ TEST_CASE("a broken pattern is a warning and takes the metric away, not the cont
 }
 
 TEST_CASE("wrong numbers are refused and the standard stays") {
-  for (const char* bad : {"0", "-1", "nan", "1e999", "1x", "", "1001"}) {
+  for (const char* bad : {"0", "-1", "nan", "1e999", "1x", "", "10.5", "1000"}) {
     const Settings s = parse_labels({{"flowcon.weight", bad}});
     CHECK(s.weight == 1);
     CHECK(s.warnings.size() == 1);
@@ -141,4 +141,43 @@ TEST_CASE("a path inside a container is absolute and has no way up") {
     CHECK_FALSE(clean_path(wrong).has_value());
   }
   CHECK_FALSE(clean_path("/" + std::string(1000, 'a')).has_value());
+}
+
+TEST_CASE("a weight is ten at most, so that no job is left nothing beside it") {
+  CHECK(parse_labels({{"flowcon.weight", "10"}}).weight == kMostWeight);
+  const Settings s = parse_labels({{"flowcon.weight", "1000"}});
+  CHECK(s.weight == 1);
+  REQUIRE(s.warnings.size() == 1);
+  CHECK(s.warnings[0].find("at most 10") != std::string::npos);
+}
+
+TEST_CASE("labels that came with the image are not the container's own") {
+  const Labels image{{"flowcon.weight", "9"}, {"flowcon.migrate", "app"}, {"maintainer", "m"}};
+  const Labels labels{{"flowcon.weight", "9"},
+                      {"flowcon.migrate", "no"},
+                      {"flowcon.floor", "0.2"},
+                      {"maintainer", "m"}};
+  CHECK(own_labels(labels, image) ==
+        Labels{{"flowcon.migrate", "no"}, {"flowcon.floor", "0.2"}, {"maintainer", "m"}});
+  CHECK(own_labels(labels, {}) == labels);
+  CHECK(has_settings(labels));
+  CHECK_FALSE(has_settings({{"maintainer", "m"}, {"org.flowcon.own", "x"}}));
+}
+
+TEST_CASE("labels that are named as the container's own are, whatever the image has") {
+  const Labels image{{"flowcon.weight", "9"}, {"flowcon.floor", "1"}, {"flowcon.enable", "true"}};
+  Labels labels = image;
+  labels[kOwnLabel] = own_label("5f", {"enable", "weight"});
+  const Labels own{
+      {"flowcon.enable", "true"}, {"flowcon.weight", "9"}, {kOwnLabel, "5f enable weight"}};
+  CHECK(own_labels(labels, image) == own);
+}
+
+TEST_CASE("an image that names labels as own names none") {
+  const Labels image{{"flowcon.weight", "9"}, {kOwnLabel, "5f weight enable"}};
+  CHECK(own_labels(image, image) == Labels{{kOwnLabel, "5f weight enable"}});
+  // Committed from a container of docker flowcon run, and run by it again.
+  Labels again = image;
+  again[kOwnLabel] = "6f weight";
+  CHECK(own_labels(again, image) == again);
 }

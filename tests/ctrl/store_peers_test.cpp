@@ -42,7 +42,9 @@ TEST_CASE("which host a peer is, is kept until it is forgotten, and no two are t
 TEST_CASE("peers of before their ids were kept stay peers") {
   const Folder folder;
   REQUIRE(open(folder)->save_peer({"h2", "", "h2", 22}).has_value());
-  execute(folder, "DROP TABLE pasts; DROP TABLE peer_ids; PRAGMA user_version = 11;");
+  execute(folder,
+          "ALTER TABLE originals DROP COLUMN life; DROP TABLE pasts; DROP TABLE peer_ids; PRAGMA "
+          "user_version = 11;");
   const auto store = open(folder);
   const auto peers = store->peers();
   CHECK((peers.has_value() && peers->size() == 1));

@@ -55,7 +55,8 @@ TEST_CASE("runs of before moves were marked are those of containers that stayed"
   const Folder folder;
   REQUIRE(open(folder)->record({look("a", 10)}, {}).has_value());
   execute(folder,
-          "ALTER TABLE runs DROP COLUMN moved; DROP TABLE peer_ids; DROP TABLE pasts; PRAGMA "
+          "ALTER TABLE originals DROP COLUMN life; ALTER TABLE runs DROP COLUMN moved; "
+          "DROP TABLE peer_ids; DROP TABLE pasts; PRAGMA "
           "user_version = 10;");
   const auto runs = open(folder)->runs(0);
   REQUIRE((runs.has_value() && runs->size() == 1));

@@ -21,6 +21,7 @@ Original original(const std::string& id) {
   o.setting.cpu.weight = 512;
   o.setting.cpu.quota_us = 150000;
   o.setting.memory.soft_bytes = 1U << 30;
+  o.life = "boot:" + id;
   o.setting.io.weight = 300;
   o.setting.io.caps["8:0"] = {1U << 20, std::nullopt, std::nullopt, 100};
   return o;
@@ -46,6 +47,7 @@ TEST_CASE("originals survive the store's end exactly") {
   REQUIRE(back->size() == 2);
   CHECK(back->front().id == "a");
   CHECK(back->front().setting == original("a").setting);
+  CHECK(back->front().life == original("a").life);
   CHECK(back->front().group.cpu == "docker/a");
   CHECK(back->front().group.io == "docker/a");
 }
@@ -289,7 +291,8 @@ TEST_CASE("marks of before their moves were counted are those of containers neve
   const Folder folder;
   open(folder).reset();
   execute(folder,
-          "DROP TABLE pasts; DROP TABLE peer_ids; ALTER TABLE marks DROP COLUMN moves; "
+          "ALTER TABLE originals DROP COLUMN life; DROP TABLE pasts; DROP TABLE peer_ids; ALTER "
+          "TABLE marks DROP COLUMN moves; "
           "ALTER TABLE runs DROP COLUMN moved; "
           "INSERT INTO marks VALUES('a','CC',0.25,NULL,1000,NULL,NULL,1);"
           "PRAGMA user_version = 9;");
@@ -376,7 +379,8 @@ TEST_CASE("a state from before there were peers is brought up to date with all t
     REQUIRE(store->save_choice({"b", true, "", ""}).has_value());
   }
   execute(folder,
-          "DROP TABLE pasts; DROP TABLE peers; DROP TABLE peer_ids; DROP TABLE identity; DROP "
+          "ALTER TABLE originals DROP COLUMN life; DROP TABLE pasts; DROP TABLE peers; DROP TABLE "
+          "peer_ids; DROP TABLE identity; DROP "
           "TABLE migrations; DROP "
           "TABLE marks; "
           "DROP TABLE stays; DROP TABLE trainings; ALTER TABLE runs DROP COLUMN training; "

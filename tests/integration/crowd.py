@@ -9,6 +9,7 @@ import json
 import socket
 import socketserver
 import sys
+import urllib.parse
 
 real_socket, own_socket, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 crowd = {hashlib.sha256(b"crowd%d" % i).hexdigest(): i for i in range(count)}
@@ -31,6 +32,9 @@ LABELS = [
 ]
 
 
+IMAGE = "sha256:" + "c" * 64  # of all of them; it has no labels, so that theirs are their own
+
+
 def inspected(identity):
     i = crowd[identity]
     pids = NO_PIDS if i % 50 == 0 else PIDS
@@ -40,6 +44,7 @@ def inspected(identity):
         "State": {"Running": True, "Pid": pids[i // 8 % len(pids)], "StartedAt": "2026-13-99T99:99:99Z"},
         "HostConfig": {"LogConfig": {"Type": ["json-file", "local", "journald", "x"][i // 3 % 4], "Config": {}},
                        "CpuShares": -5, "CpuQuota": 2**62, "CpuPeriod": 0, "NanoCpus": -1},
+        "Image": IMAGE,
         "LogPath": LOGS[i // 5 % len(LOGS)],
         "HostnamePath": "/../hostname",
         "Mounts": [{"Destination": "/", "Source": "/"}] * 3,
@@ -58,6 +63,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(200, json.dumps(listed).encode())
         elif path[-1] == "json" and path[-2] in crowd:
             self.answer(200, json.dumps(inspected(path[-2])).encode())
+        elif path[-1] == "json" and urllib.parse.unquote(path[-2]) == IMAGE:
+            self.answer(200, json.dumps({"Id": IMAGE, "Config": {"Labels": None}}).encode())
         elif path[-1] == "events":
             self.pass_on()
         else:

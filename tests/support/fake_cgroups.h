@@ -81,7 +81,10 @@ class FakeCgroups final : public cgroups::CgroupFs {
   void set(const std::string& group, const std::string& file, const std::string& text) {
     tree_[group][file] = text;
   }
-  void add(const std::string& group, Files files) { tree_[group] = std::move(files); }
+  void add(const std::string& group, Files files) {
+    tree_[group] = std::move(files);
+    ++lives_[group];
+  }
   void remove(const std::string& group) { tree_.erase(group); }
   void remove_file(const std::string& group, const std::string& file) { tree_[group].erase(file); }
   [[nodiscard]] std::string text(const std::string& group, const std::string& file) const {
@@ -128,6 +131,13 @@ class FakeCgroups final : public cgroups::CgroupFs {
 
   bool exists(const std::string&, const std::string& group) const override {
     return tree_.count(group) > 0;
+  }
+
+  /// Another one after each add().
+  std::string life(const std::string&, const std::string& group) const override {
+    if (tree_.count(group) == 0) return "";
+    const auto found = lives_.find(group);
+    return group + "#" + std::to_string(found == lives_.end() ? 0 : found->second);
   }
 
  private:
@@ -197,6 +207,7 @@ class FakeCgroups final : public cgroups::CgroupFs {
 
   cgroups::Mode mode_;
   Tree tree_;
+  std::map<std::string, int> lives_;
   std::vector<Written> writes_;
   std::map<int, int> failures_;
   std::map<int, std::string> removals_;

@@ -35,7 +35,15 @@ class FakeDocker {
     chmod(path().c_str(), 0755);
   }
   [[nodiscard]] std::string path() const { return folder_.path() + "/docker-28"; }
-  [[nodiscard]] std::string words() const { return read_file(folder_.path() + "/words"); }
+  /// Without the label that says which labels are the container's own, whose value is random.
+  [[nodiscard]] std::string words() const {
+    std::string text = all_words();
+    const std::string before = "<--label>\n<org.flowcon.own=";
+    const std::size_t at = text.find(before);
+    if (at == std::string::npos) return text;
+    return text.erase(at, text.find('\n', at + before.size()) + 1 - at);
+  }
+  [[nodiscard]] std::string all_words() const { return read_file(folder_.path() + "/words"); }
   [[nodiscard]] std::string environment() const { return read_file(folder_.path() + "/env"); }
   [[nodiscard]] const std::string& folder() const { return folder_.path(); }
 
@@ -125,6 +133,23 @@ TEST_CASE("ours end at the first word that is not one of them, docker's are left
     got.erase(std::remove(got.begin(), got.end(), '\n'), got.end());
     CHECK(got == expected);
   }
+}
+
+TEST_CASE("a label says which labels are the container's own, in other words each time") {
+  const auto said = [] {
+    const FakeDocker docker;
+    run_in_child(
+        {"flowcon", "run", "--weight", "2", "image"},
+        {{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker.path()}, {"PATH", "/usr/bin:/bin"}});
+    const std::string words = docker.all_words();
+    const std::size_t at = words.find("<org.flowcon.own=");
+    REQUIRE(at != std::string::npos);
+    return words.substr(at, words.find('\n', at) - at);
+  };
+  const std::string first = said();
+  CHECK(first.size() == std::string("<org.flowcon.own=").size() + 32 + 15);
+  CHECK(first.ends_with(" enable weight>"));
+  CHECK(said() != first);
 }
 
 TEST_CASE("docker's global options come before run, in the order they were given") {
