@@ -32,6 +32,7 @@ memory_of_h2() { sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$(host_pid h
 free_bytes() { df --output=avail -B 1 "$WORK/engine2/data" | tail -n 1; }
 # Within the spare of a move, 5 % of the disk.
 has_room_as() { [ "$(free_bytes)" -gt $(($1 - (16 << 20))) ]; }
+both_ended() { has_ended h1 "$1" && has_ended h2 "$1"; }
 is_gone() { not at h2 inspect "$1" >/dev/null 2>&1; }
 begin_hung() {
   python3 "$here/hung_mount.py" "$1" >"$WORK/hung.log" 2>&1 9>&- &
@@ -56,6 +57,16 @@ host_up h2
 must wait_until "$PATIENCE" both_reach
 IDS=$(id_of '.peers[] | select(.name == "h1") | .id'),$(id_of .here.id)
 at h2 image inspect "$IMAGE" >"$WORK/image.json"
+
+# --- what a job of a person asks for ----------------------------------------------------------------------
+
+at h1 run -d --name vae --network none -v ckpt:/ckpt -v "$WORK/sets/a:/a:ro" --ulimit nofile=1024 -p 18080:80 \
+  --label flowcon.migrate=app --label flowcon.mounts=shared "$IMAGE" \
+  sh -c 'trap "exit 0" TERM; while :; do echo loss: 1; date >/ckpt/last; sleep 0.2; done' >/dev/null
+eventually "h1 knows its job" knows h1 vae
+check "it is asked to move" host_api h1 POST /v1/containers/vae/migrate '{"host":"h2"}'
+eventually "with a folder, a volume, a port and a ulimit it arrives" runs_only_on h2 vae
+eventually "and the move ends on both sides" both_ended vae
 # The host of the key does not say what is true.
 host_kill h1
 
