@@ -14,7 +14,7 @@ namespace {
 std::string quoted(std::string_view text) { return "'" + printable(text, 120) + "'"; }
 
 // What a node of the tree costs besides its name, about.
-constexpr std::size_t kNodeBytes = 128;
+constexpr std::size_t kNodeBytes = 168;
 
 // The parts of a name that stays in its folder; "." and empty parts are none.
 std::optional<std::vector<std::string_view>> parts_of(std::string_view name) {
@@ -53,6 +53,10 @@ bool is_zero(std::string_view bytes) {
 
 // ------------------------------------------------------------------------------------ the names
 
+ArchiveTree::~ArchiveTree() {
+  if (memory_) memory_->left += bytes_;
+}
+
 Result<void> ArchiveTree::add(const std::vector<std::string_view>& parts, Kind kind) {
   std::uint32_t at = 0;
   for (const std::string_view part : parts) {
@@ -64,8 +68,11 @@ Result<void> ArchiveTree::add(const std::vector<std::string_view>& parts, Kind k
       at = found->second;
       continue;
     }
-    bytes_ += part.size() + kNodeBytes;
-    if (bytes_ > max_bytes_) return bad_input("is one name too many to keep");
+    const std::size_t bytes = part.size() + kNodeBytes;
+    const bool is_too_many = bytes > max_bytes_ - bytes_ || (memory_ && bytes > memory_->left);
+    if (is_too_many) return bad_input("is one name too many to keep");
+    bytes_ += bytes;
+    if (memory_) memory_->left -= bytes;
     const auto next = static_cast<std::uint32_t>(nodes_.size());
     nodes_.emplace_back();
     nodes_[at].children.emplace(part, next);

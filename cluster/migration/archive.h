@@ -10,9 +10,12 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -24,14 +27,20 @@ namespace flowcon::cluster::migration {
 /// that a file of a lower layer is deleted; with it comes the attribute that hides a whole folder.
 enum class DeviceRule { none, whiteouts, any };
 
+/// Memory for the names of several archives that are checked at once. Units: bytes.
+struct TreeBudget {
+  std::size_t left = 0;
+};
+
 /// What an archive may be at most. Units: bytes.
 struct ArchiveRules {
   std::uint64_t max_entries = 1'000'000;
   std::uint64_t max_content_bytes = 1ULL << 40;  ///< of all files together
   std::uint64_t max_archive_bytes = (1ULL << 40) + (4ULL << 30);
   std::size_t max_path_bytes = 4096;
-  /// Of the names that are kept to compare with: the memory, within a factor of three.
+  /// Of the names that are kept to compare with: the memory, about.
   std::size_t max_tree_bytes = 256U << 20;
+  std::shared_ptr<TreeBudget> memory;  ///< from which it comes; none: there is enough
   std::size_t max_pax_bytes = 1U << 20;
   DeviceRule devices = DeviceRule::none;
   /// For folders in which links are only ever followed inside a container, whose root they cannot
@@ -46,9 +55,14 @@ class ArchiveTree {
  public:
   enum class Kind { none, folder, file, symlink, other };
 
-  explicit ArchiveTree(std::size_t max_bytes) : max_bytes_(max_bytes), nodes_(1) {
+  explicit ArchiveTree(std::size_t max_bytes, std::shared_ptr<TreeBudget> memory = nullptr)
+      : max_bytes_(max_bytes), memory_(std::move(memory)), nodes_(1) {
     nodes_[0].kind = Kind::folder;
   }
+  ArchiveTree(const ArchiveTree&) = delete;
+  ArchiveTree& operator=(const ArchiveTree&) = delete;
+  /// Gives its memory back to the others.
+  ~ArchiveTree();
 
   /// Adds `parts` as `kind`. Errors: the name is there already (folders may be), one of its folders
   /// is none, the tree grows beyond its limit.
@@ -63,14 +77,16 @@ class ArchiveTree {
   };
 
   std::size_t max_bytes_;
+  std::shared_ptr<TreeBudget> memory_;
   std::size_t bytes_ = 0;
-  std::vector<Node> nodes_;
+  std::deque<Node> nodes_;  ///< which stay where they are
 };
 
 /// Checks one archive. After an error it accepts nothing more.
 class ArchiveChecker {
  public:
-  explicit ArchiveChecker(const ArchiveRules& rules) : rules_(rules), tree_(rules.max_tree_bytes) {}
+  explicit ArchiveChecker(const ArchiveRules& rules)
+      : rules_(rules), tree_(rules.max_tree_bytes, rules.memory) {}
 
   /// The next bytes, as many as there are. If it says yes they may be handed on. Errors: what is
   /// wrong with the archive, with the name where one is to blame.

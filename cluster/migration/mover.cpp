@@ -21,14 +21,13 @@ namespace {
 namespace json = boost::json;
 using ctrl::Async;
 
-constexpr double kOrphanTime = 30;    // seconds in which an engine ends what a lost process asked
-constexpr double kFirstRest = 0.2;    // seconds
-constexpr double kLongestRest = 3;    // seconds; news wake it
-constexpr double kProof = 1;          // seconds that a copy has to run to be believed
-constexpr double kReserveTime = 600;  // seconds without a word until a reservation ends
-constexpr double kAskTime = 60;       // the same on the source, while the job still runs
-constexpr double kSendTime = 15;      // and while it is stopped
-constexpr std::size_t kKept = 200;    // ended moves that are shown
+constexpr double kOrphanTime = 30;  // seconds in which an engine ends what a lost process asked
+constexpr double kFirstRest = 0.2;  // seconds
+constexpr double kLongestRest = 3;  // seconds; news wake it
+constexpr double kProof = 1;        // seconds that a copy has to run to be believed
+constexpr double kAskTime = 60;     // the same on the source, while the job still runs
+constexpr double kSendTime = 15;    // and while it is stopped
+constexpr std::size_t kKept = 200;  // ended moves that are shown
 
 // Of these the sentence says it already.
 bool is_own_word(const Error& error) { return error.code == boost::system::errc::timed_out; }
@@ -320,9 +319,9 @@ Async<Facts> Movers::gather(MovePtr move) {
   facts.peer = move->peer;
   facts.is_taken_back = move->is_taken_back;
   const bool is_reserved = !move->is_source() && move->entry.step <= Step::ready;
-  if (is_reserved && now - std::max(move->heard, move->began) > kReserveTime &&
-      move->taking.empty() && move->give_up.empty()) {
-    move->give_up = "nothing was heard of the source for a long time";
+  if (is_reserved && move->give_up.empty()) {
+    const double quiet = now - std::max(move->heard, move->began);
+    move->give_up = why_reservation_ends(now - move->began, quiet, !move->taking.empty());
   }
   const bool is_asking = move->is_source() && move->entry.step == Step::reserve;
   const bool is_sending = move->is_source() && move->entry.step == Step::transfer;

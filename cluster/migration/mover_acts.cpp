@@ -366,9 +366,11 @@ Async<bool> Movers::start_copy(MovePtr move) {
   if (!seen) co_return co_await took(move, seen.error());
   // Links that were made since it was judged.
   if (!move->is_source() && move->entry.step == Step::start) {
-    if (const auto links = linked_out(move->plan.body, policy()); !links.empty()) {
-      move->give_up = links.front();
-      complain(*move, bad_input(links.front()));
+    json::object body = move->plan.body;
+    const std::vector<std::string> unfit = co_await look_at_paths(std::move(body));
+    if (!unfit.empty()) {
+      move->give_up = unfit.front();
+      complain(*move, bad_input(unfit.front()));
       co_return true;
     }
   }

@@ -26,6 +26,7 @@ namespace files = std::filesystem;
 using ctrl::Async;
 
 constexpr double kAnswerTime = 20;              // seconds for one answer of a peer
+constexpr double kDiskTime = 5;                 // and for one of a file system
 constexpr std::size_t kMostMeasured = 500'000;  // files that are looked at for an estimate
 
 // Bytes of the files below `folders`, as far as they were looked at.
@@ -111,28 +112,40 @@ std::string why_deaf(std::int64_t pid, int signal) {
   return "";
 }
 
-std::vector<std::string> linked_out(const json::object& body, const AcceptPolicy& policy) {
+std::vector<std::string> unfit_paths(const json::object& body, const AcceptPolicy& policy) {
   std::vector<std::string> reasons;
   const auto resolved = [](const std::string& path) {
     std::error_code failure;
     const auto real = files::canonical(path, failure);
     return failure ? std::string() : real.string();
   };
-  const json::value whole(body);
-  for (const json::value& mount : list_of(member(whole, "HostConfig"), "Mounts")) {
-    if (text_of(mount, "Type") != "bind" || reasons.size() >= kMaxRefusals) continue;
-    const std::string source = text_of(mount, "Source");
+  const auto is_inside = [&](const std::string& source) {
+    const auto is_above = [&](const std::string& prefix) { return is_within(source, prefix); };
+    if (std::none_of(policy.mounts.begin(), policy.mounts.end(), is_above)) return false;
     const std::string real = resolved(source);
-    const bool is_inside =
-        real.empty() ||
-        std::any_of(policy.mounts.begin(), policy.mounts.end(), [&](const std::string& prefix) {
-          const std::string folder = resolved(prefix);
-          return !folder.empty() && is_within(real, folder);
-        });
-    if (!is_inside) {
-      reasons.push_back("'" + printable(source, 200) + "' leads to '" + printable(real, 200) +
-                        "' there, which is not accepted");
-    }
+    return !real.empty() &&
+           std::any_of(policy.mounts.begin(), policy.mounts.end(), [&](const std::string& prefix) {
+             const std::string folder = resolved(prefix);
+             return !folder.empty() && is_within(real, folder);
+           });
+  };
+  const json::value whole(body);
+  const json::value& host = member(whole, "HostConfig");
+  for (const json::value& mount : list_of(host, "Mounts")) {
+    const std::string source = text_of(mount, "Source");
+    if (text_of(mount, "Type") != "bind" || is_inside(source)) continue;
+    reasons.push_back("'" + printable(source, 200) +
+                      "' is not there, or links lead out of the folders that are accepted");
+    if (reasons.size() >= kMaxRefusals) break;
+  }
+  for (const json::value& device : list_of(host, "Devices")) {
+    const std::string path = text_of(device, "PathOnHost");
+    const auto& known = policy.devices;
+    const bool is_accepted = std::find(known.begin(), known.end(), path) != known.end();
+    struct stat ignored {};
+    if (is_accepted && ::stat(path.c_str(), &ignored) == 0) continue;
+    reasons.push_back("there is no " + printable(path, 200) + " there");
+    if (reasons.size() >= kMaxRefusals) break;
   }
   return reasons;
 }
@@ -290,18 +303,38 @@ Async<Result<std::vector<std::string>>> Movers::ask_target(Proposal proposal, st
   co_return reasons;
 }
 
-// Why this host would not take the copy.
+Async<std::vector<std::string>> Movers::look_at_paths(json::object body) {
+  auto look = [body = std::move(body), policy = policy()] { return unfit_paths(body, policy); };
+  Result<std::vector<std::string>> found = co_await helpers_.ask(std::move(look), kDiskTime);
+  if (found) co_return std::move(*found);
+  std::vector<std::string> reasons{"the folders that it mounts cannot be looked at there: " +
+                                   found.error().what};
+  co_return reasons;
+}
+
+// Why this host would not take the copy. Neither the engine nor a file system is asked while there
+// is a reason already: what a peer may not have it learns nothing of.
 Async<Result<std::vector<std::string>>> Movers::judge(std::string name, Plan plan) {
   std::vector<std::string> reasons = refusals(plan, policy());
-  const std::vector<std::string> links = linked_out(plan.body, policy());
-  reasons.insert(reasons.end(), links.begin(), links.end());
   if (network_.is_draining()) reasons.emplace_back("this host is being drained");
   if (!is_started_) reasons.emplace_back("its journal of moves cannot be read");
   if (find_by_container(name)) reasons.emplace_back("another move of that name is not finished");
-  Result<std::vector<std::string>> conflicts =
-      co_await engine_.conflicts(std::move(name), std::move(plan));
+  if (!reasons.empty()) co_return reasons;
+  const json::object body = plan.body;
+  const std::uint64_t bytes = plan.bytes;
+  Result<Conflicts> conflicts = co_await engine_.conflicts(std::move(name), std::move(plan));
   if (!conflicts) co_return conflicts.error();
-  reasons.insert(reasons.end(), conflicts->begin(), conflicts->end());
+  reasons = std::move(conflicts->reasons);
+  if (std::string why = refused_default(body, conflicts->runtime, policy()); !why.empty()) {
+    reasons.push_back(std::move(why));
+  }
+  auto measure_disk = [root = conflicts->root, bytes] { return why_no_room(root, bytes); };
+  Result<std::string> room = co_await helpers_.ask(std::move(measure_disk), kDiskTime);
+  if (!room) room = "its disk cannot be looked at: " + room.error().what;
+  if (!room->empty()) reasons.push_back(std::move(*room));
+  json::object asked = body;
+  const std::vector<std::string> unfit = co_await look_at_paths(std::move(asked));
+  reasons.insert(reasons.end(), unfit.begin(), unfit.end());
   co_return reasons;
 }
 

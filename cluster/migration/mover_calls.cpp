@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What peers ask of the mover (docs/peers.md) and what people ask (docs/api.md).
 #include <fcntl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,9 +27,10 @@ using ctrl::api::Request;
 using ctrl::api::Response;
 
 constexpr const char* kMoves = "/v1/peer/moves";
-constexpr std::size_t kMostIncoming = 8;           // reservations at once
-constexpr std::uint64_t kSlack = 4ULL << 30;       // bytes beyond twice what was said
 constexpr std::uint64_t kMaxImage = 256ULL << 30;  // bytes
+constexpr std::size_t kMaxTrees = 384U << 20;      // bytes of memory for what one peer sends
+constexpr std::uint64_t kLookEach = 16U << 20;     // bytes until the disk is looked at again
+constexpr double kDiskTime = 10;                   // seconds for an answer of it
 
 Response answer_with(const json::object& body, unsigned status = 200) {
   Response response;
@@ -69,6 +71,18 @@ Async<Result<std::string>> read_all(Pull body, std::size_t most) {
   }
 }
 
+std::optional<Disk> measure_disk(const std::string& folder) {
+  struct statvfs found {};
+  if (::statvfs(folder.c_str(), &found) != 0) return std::nullopt;
+  const std::uint64_t unit = found.f_frsize;
+  return Disk{unit * found.f_blocks, unit * found.f_bavail, found.f_files, found.f_favail};
+}
+
+bool is_beyond(const Error& error) {
+  return error.code == boost::system::errc::no_space_on_device ||
+         error.code == boost::system::errc::file_too_large;
+}
+
 // Waits until what was written below `folder` is on its disk.
 Result<void> sync_disk(const std::string& folder) {
   const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -77,6 +91,35 @@ Result<void> sync_disk(const std::string& folder) {
   const int why = errno;
   ::close(file);
   return code == 0 ? Result<void>() : errno_error(why, "writing to the disk of " + folder);
+}
+
+using Look = std::function<Async<Result<void>>()>;
+
+// Asks `look` at the first byte, and again each so many bytes.
+struct Looks {
+  Look look;
+  std::uint64_t left = 0;
+
+  static Async<Result<void>> next(std::shared_ptr<Looks> self, std::uint64_t bytes) {
+    if (bytes <= self->left) {
+      self->left -= bytes;
+      co_return Result<void>();
+    }
+    self->left = kLookEach;
+    co_return co_await self->look();
+  }
+};
+
+Room each_so_often(Look look) {
+  auto looks = std::make_shared<Looks>();
+  looks->look = std::move(look);
+  return [looks](std::uint64_t bytes) { return Looks::next(looks, bytes); };
+}
+
+Async<Result<void>> take_bytes(MovePtr move, std::string part, Room disk, std::uint64_t bytes) {
+  Result<void> taken = move->budget.take(part, bytes);
+  if (taken) taken = co_await disk(bytes);
+  co_return taken;
 }
 
 Response no_such_move() { return failure(404, "nothing is known here of that move"); }
@@ -114,12 +157,38 @@ Async<Response> Movers::answer_long(Request head, Pull body, std::string speaker
     std::string name = part;
     co_return co_await take_body(move, std::move(name), std::move(body));
   }
-  Result<std::string> text = co_await read_all(std::move(body), kMaxPlanBytes);
-  if (!text) co_return failure(413, text.error().message());
+  if (planning_.count(speaker) >= kMostPlans) {
+    co_return failure(503, "too many plans of that host are being looked at");
+  }
+  const std::string whose = speaker;
+  planning_.insert(whose);
+  Response answer = co_await take_plan(std::move(head), std::move(body), std::move(speaker));
+  planning_.erase(planning_.find(whose));
+  co_return answer;
+}
+
+Async<Response> Movers::take_plan(Request head, Pull body, std::string speaker) {
+  Result<std::string> text = co_await read_all(std::move(body), kMaxOfferBytes);
+  if (!text && text.error().code == boost::system::errc::file_too_large) {
+    co_return failure(413, "a plan of more than 1 MiB is not accepted");
+  }
+  if (!text) co_return failure(400, text.error().message());
   if (head.target == kMoves) {
     co_return co_await reserve(std::move(*text), std::move(speaker));
   }
   co_return co_await check(std::move(*text));
+}
+
+std::string Movers::why_no_seat_for(const std::string& peer) const {
+  const auto is_theirs = [&](const auto& one) {
+    const Move& move = *one.second;
+    return !move.is_source() && move.entry.step <= Step::start && move.entry.source == peer;
+  };
+  const auto is_asking = [&](const auto& one) { return one.second == peer; };
+  const auto of_peer = std::count_if(moves_.begin(), moves_.end(), is_theirs) +
+                       std::count_if(reserving_.begin(), reserving_.end(), is_asking);
+  return why_no_seat(static_cast<std::size_t>(of_peer),
+                     static_cast<std::size_t>(reserved()) + reserving_.size());
 }
 
 Response Movers::answer_of(const Move& move) const {
@@ -136,7 +205,7 @@ Response Movers::answer_of(const Move& move) const {
 Async<Response> Movers::check(std::string body) {
   const Result<json::value> said = parse_json(body);
   if (!said) co_return failure(422, said.error().message());
-  Result<Plan> plan = parse_plan(render_json(member(*said, "plan")));
+  Result<Plan> plan = parse_offer(member(*said, "plan"));
   std::string name = text_of(*said, "name");
   if (!plan) co_return failure(422, plan.error().message());
   if (!is_object_name(name)) co_return failure(422, "the name is none");
@@ -167,22 +236,22 @@ Async<Response> Movers::reserve(std::string body, std::string speaker) {
   if (before) co_return refuse({"that move has ended here"});
   if (theirs->step != Step::reserve) co_return no_such_move();
   if (reserving_.contains(id)) co_return failure(503, "it is being looked at");
-  Result<Plan> plan = parse_plan(render_json(member(*said, "plan")));
+  Result<Plan> plan = parse_offer(member(*said, "plan"));
   if (!plan) co_return failure(422, plan.error().message());
   if (theirs->method == Method::criu && !needs_criu(*plan)) {
     co_return failure(422, "a move by CRIU brings what CRIU saved");
   }
-  if (static_cast<std::size_t>(reserved()) + reserving_.size() >= kMostIncoming) {
-    co_return refuse({"too many containers are on their way here"});
-  }
-  reserving_.insert(id);
+  if (const std::string why = why_no_seat_for(speaker); !why.empty()) co_return refuse({why});
+  reserving_[id] = speaker;
   plan->has_brought_image = false;
   std::string name = theirs->name, image = plan->image.id;
   Plan copy = *plan;
   Result<std::vector<std::string>> reasons = co_await judge(std::move(name), std::move(copy));
-  Result<ImageInfo> there = co_await image_info(client_, std::move(image));
+  const bool is_welcome = reasons && reasons->empty();
+  Result<ImageInfo> there = bad_input("not asked for");
   Result<std::size_t> layers = std::size_t{0};
-  if (!there && reasons && reasons->empty()) {
+  if (is_welcome) there = co_await image_info(client_, std::move(image));
+  if (is_welcome && !there) {
     ImageInfo wanted = plan->image;
     layers = co_await layers_there(client_, std::move(wanted));
   }
@@ -239,6 +308,16 @@ Async<Response> Movers::take_report(std::string id, std::string body, std::strin
 }
 
 Async<Response> Movers::take_body(MovePtr move, std::string name, Pull body) {
+  if (move->bodies >= kMostBodies) {
+    co_return failure(503, "too many parts of that move are coming already");
+  }
+  ++move->bodies;
+  Response answer = co_await take_part_of(move, std::move(name), std::move(body));
+  --move->bodies;
+  co_return answer;
+}
+
+Async<Response> Movers::take_part_of(MovePtr move, std::string name, Pull body) {
   Metered metered;
   const unsigned mine = ++move->tries;
   move->taking[name] = mine;
@@ -248,10 +327,11 @@ Async<Response> Movers::take_body(MovePtr move, std::string name, Pull body) {
     const auto found = move->taking.find(name);
     return found != move->taking.end() && found->second == mine;
   };
-  Pull watched = [is_current,
+  Pull watched = [is_current, move,
                   counted = metered.wrap(std::move(body))]() -> Async<Result<std::string>> {
     Result<std::string> piece = co_await counted();
     if (!is_current()) piece = bad_input("it is taken no more");
+    if (!move->give_up.empty()) piece = bad_input(move->give_up);
     co_return piece;
   };
   std::string wanted = name;
@@ -272,6 +352,8 @@ Async<Response> Movers::take_body(MovePtr move, std::string name, Pull body) {
   wake(*move);
   if (!taken) {
     complain(*move, taken.error());
+    // What has come so far goes with the copy, and does not wait for its source to say so.
+    if (is_beyond(taken.error()) && move->give_up.empty()) move->give_up = taken.error().message();
     const bool is_full = taken.error().code == boost::system::errc::no_space_on_device;
     co_return failure(is_full ? 507 : 422, taken.error().message());
   }
@@ -283,7 +365,11 @@ Async<Result<void>> Movers::take_one(MovePtr move, std::string name, Pull body) 
   if (name == "image") {
     if (step != Step::reserve || !move->needs_image) co_return bad_input("no image is awaited");
     ImageInfo image = move->plan.image;
-    co_return co_await take_image(client_, std::move(image), move->layers_there, std::move(body),
+    Result<std::string> root = co_await engine_.root();
+    if (!root) co_return root.error();
+    auto look = [this, folder = std::move(*root)] { return look_for_room(folder); };
+    Pull roomy = with_room(std::move(body), each_so_often(std::move(look)));
+    co_return co_await take_image(client_, std::move(image), move->layers_there, std::move(roomy),
                                   kMaxImage);
   }
   if (step != Step::transfer || move->entry.container.empty()) {
@@ -302,11 +388,39 @@ Async<Result<void>> Movers::take_one(MovePtr move, std::string name, Pull body) 
     if (!place) co_return place.error();
     Part wanted = part;
     PartLimits limits;
-    limits.bytes = 2 * move->plan.bytes + kSlack;
+    move->budget.begin(name);
+    limits.bytes = move->budget.left();
+    limits.room = room_for(move, name, place->folder);
+    limits.memory = memory_of(move->entry.source);
     co_return co_await take_part(client_, std::move(*place), std::move(wanted), std::move(body),
                                  limits);
   }
   co_return bad_input("no such part is awaited");
+}
+
+Async<Result<void>> Movers::look_for_room(std::string folder) {
+  auto look = [folder] { return measure_disk(folder); };
+  const Result<std::optional<Disk>> found = co_await helpers_.ask(std::move(look), kDiskTime);
+  if (!found) co_return found.error();
+  if (!*found) co_return bad_input("the disk of " + folder + " cannot be looked at");
+  if (is_full(**found)) co_return errno_error(ENOSPC, "moves leave the rest of the disk free");
+  co_return Result<void>();
+}
+
+Room Movers::room_for(MovePtr move, std::string name, std::string folder) {
+  auto look = [this, folder = std::move(folder)] { return look_for_room(folder); };
+  const Room disk = each_so_often(std::move(look));
+  return [move, name, disk](std::uint64_t bytes) { return take_bytes(move, name, disk, bytes); };
+}
+
+std::shared_ptr<TreeBudget> Movers::memory_of(const std::string& peer) {
+  std::erase_if(memory_, [](const auto& one) { return one.second.expired(); });
+  std::shared_ptr<TreeBudget> memory = memory_[peer].lock();
+  if (!memory) {
+    memory = std::make_shared<TreeBudget>(TreeBudget{kMaxTrees});
+    memory_[peer] = memory;
+  }
+  return memory;
 }
 
 // When all is there, and on the disk, it counts as received.

@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "cluster/migration/bounds.h"
 #include "cluster/migration/json_parts.h"
 #include "ctrl/pause.h"
 
@@ -32,7 +32,6 @@ using ctrl::engine::Reply;
 constexpr double kQuick = 30;      // seconds for what takes an engine a moment
 constexpr double kStarting = 120;  // a loaded disk, a large checkpoint
 constexpr double kGrace = 10;      // from SIGTERM to SIGKILL
-constexpr double kSpare = 0.05;    // of the disk that is never filled by a move
 
 std::string path_of(const std::string& container, const std::string& verb) {
   return "/containers/" + percent_encoded(container) + verb;
@@ -104,19 +103,17 @@ bool is_installed(const std::string& program) {
   return false;
 }
 
-// Why `bytes` more do not fit below `folder`; empty: they do.
+}  // namespace
+
 std::string why_no_room(const std::string& folder, std::uint64_t bytes) {
   struct statvfs disk {};
   if (::statvfs(folder.c_str(), &disk) != 0) return "";
-  const double unit = static_cast<double>(disk.f_frsize);
-  const double spare = kSpare * unit * static_cast<double>(disk.f_blocks);
-  const double free = unit * static_cast<double>(disk.f_bavail);
-  if (static_cast<double>(bytes) + std::min(spare, 1073741824.0) <= free) return "";
+  const double spare = static_cast<double>(spare_of(std::uint64_t{disk.f_frsize} * disk.f_blocks));
+  const double free = static_cast<double>(disk.f_frsize) * static_cast<double>(disk.f_bavail);
+  if (static_cast<double>(bytes) + spare <= free) return "";
   return "not enough room on its disk: " + mebibytes(static_cast<double>(bytes)) +
          " are to come, " + mebibytes(free) + " are free";
 }
-
-}  // namespace
 
 bool restarts(const json::object& policy) {
   const std::string name = text_of(policy, "Name");
@@ -246,8 +243,16 @@ Async<Result<Volumes>> EngineSide::look_at_volumes(Description description) {
   co_return volumes;
 }
 
-Async<Result<std::vector<std::string>>> EngineSide::conflicts(std::string name, Plan plan) {
-  std::vector<std::string> reasons;
+Async<Result<std::string>> EngineSide::root() {
+  std::string path = "/info", doing = "asking the engine about itself";
+  const Result<json::value> info = co_await get(std::move(path), std::move(doing));
+  if (!info) co_return info.error();
+  co_return text_of(*info, "DockerRootDir");
+}
+
+Async<Result<Conflicts>> EngineSide::conflicts(std::string name, Plan plan) {
+  Conflicts found_here;
+  std::vector<std::string>& reasons = found_here.reasons;
   const json::value body(plan.body);
   const json::value& host_config = member(body, "HostConfig");
   const Result<Seen> other = co_await look(name);
@@ -282,24 +287,11 @@ Async<Result<std::vector<std::string>>> EngineSide::conflicts(std::string name, 
       reasons.push_back("port " + std::to_string(port) + "/" + protocol + " is in use there");
     }
   }
-  for (const char* list : {"Devices", "Mounts"}) {
-    for (const json::value& one : list_of(host_config, list)) {
-      const bool is_device = std::string_view(list) == "Devices";
-      if (!is_device && text_of(one, "Type") != "bind") continue;
-      const std::string path = text_of(one, is_device ? "PathOnHost" : "Source");
-      struct stat ignored {};
-      if (::stat(path.c_str(), &ignored) != 0) {
-        reasons.push_back("there is no " + printable(path, 200) + " there");
-      }
-    }
-  }
   std::string path = "/info", doing = "asking the engine about itself";
   const Result<json::value> info = co_await get(std::move(path), std::move(doing));
   if (!info) co_return info.error();
-  if (const std::string why = why_no_room(text_of(*info, "DockerRootDir"), plan.bytes);
-      !why.empty()) {
-    reasons.push_back(why);
-  }
+  found_here.root = text_of(*info, "DockerRootDir");
+  found_here.runtime = text_of(*info, "DefaultRuntime");
   if (needs_criu(plan)) {
     Result<std::string> why = co_await why_no_criu();
     if (!why) co_return why.error();
@@ -311,7 +303,7 @@ Async<Result<std::vector<std::string>>> EngineSide::conflicts(std::string name, 
     reasons.push_back("its memory limit, " + mebibytes(static_cast<double>(wanted)) +
                       ", is more than that host has");
   }
-  co_return reasons;
+  co_return found_here;
 }
 
 Async<Result<std::string>> EngineSide::why_no_criu() {

@@ -48,6 +48,16 @@ struct Volumes {
   std::vector<std::string> obstacles;
 };
 
+/// What the engine has against a plan, and what it takes to judge the rest.
+struct Conflicts {
+  std::vector<std::string> reasons;
+  std::string root;     ///< where it keeps its data
+  std::string runtime;  ///< that containers get which name none
+};
+
+/// Why `bytes` more do not fit below `folder`; empty: they do. Asks the file system.
+[[nodiscard]] std::string why_no_room(const std::string& folder, std::uint64_t bytes);
+
 class EngineSide {
  public:
   explicit EngineSide(ctrl::engine::Client& client) : client_(client) {}
@@ -62,9 +72,11 @@ class EngineSide {
   /// What describe() does not see of volumes: options, other containers that use them.
   ctrl::Async<Result<Volumes>> look_at_volumes(Description description);
 
-  /// Why the plan cannot be made real here: name, volumes, network, ports, room. Errors: the engine
-  /// does not answer.
-  ctrl::Async<Result<std::vector<std::string>>> conflicts(std::string name, Plan plan);
+  /// Why the plan cannot be made real here: name, volumes, network, ports, memory. Errors: the
+  /// engine does not answer.
+  ctrl::Async<Result<Conflicts>> conflicts(std::string name, Plan plan);
+  /// Where it keeps its data. Errors: it does not answer.
+  ctrl::Async<Result<std::string>> root();
 
   /// Why this host's engine cannot use CRIU, in words; empty: it can, as far as can be seen.
   /// Errors: it does not answer.

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "cluster/migration/bounds.h"
 #include "cluster/migration/json_parts.h"
 
 namespace flowcon::cluster::migration {
@@ -175,6 +176,11 @@ Result<Plan> parse_plan(std::string_view text) {
   const Result<json::value> parsed = parse_json(text);
   if (!parsed) return wrap(parsed.error(), "a move's plan");
   return Reader(*parsed).read();
+}
+
+Result<Plan> parse_offer(const json::value& offered) {
+  if (const std::string why = beyond_bounds(offered); !why.empty()) return bad_input(why);
+  return Reader(offered).read();
 }
 
 json::object to_json(const Plan& plan) {

@@ -53,6 +53,9 @@ struct Plan {
 /// travels. What a host accepts beyond that is accept.h's to say.
 [[nodiscard]] Result<Plan> parse_plan(std::string_view text);
 
+/// The same of a plan that a peer offers. Errors: also what is beyond bounds.h.
+[[nodiscard]] Result<Plan> parse_offer(const boost::json::value& offered);
+
 /// What parse_plan() reads back as the same.
 [[nodiscard]] boost::json::object to_json(const Plan& plan);
 

@@ -16,11 +16,13 @@
 #include <vector>
 
 #include "cluster/migration/accept.h"
+#include "cluster/migration/bounds.h"
 #include "cluster/migration/metered.h"
 #include "cluster/migration/mover.h"
 #include "cluster/migration/mover_engine.h"
 #include "cluster/migration/mover_plan.h"
 #include "ctrl/effects.h"
+#include "ctrl/helper_threads.h"
 #include "ctrl/log.h"
 #include "ctrl/store/store.h"
 
@@ -38,7 +40,7 @@ struct Account {
 /// One move, one side of it, as long as it is not closed.
 struct Move {
   Move(boost::asio::io_context& io, Entry the_entry, Plan the_plan)
-      : entry(std::move(the_entry)), plan(std::move(the_plan)), timer(io) {}
+      : entry(std::move(the_entry)), plan(std::move(the_plan)), budget(plan.bytes), timer(io) {}
 
   Entry entry;
   Plan plan;
@@ -64,6 +66,8 @@ struct Move {
   /// not closed must not stand in the way of the next.
   std::map<std::string, unsigned> taking;
   unsigned tries = 0;
+  std::size_t bodies = 0;               ///< that are read, of whatever try
+  Budget budget;                        ///< target: of what comes
   std::set<std::string> received;       ///< names of parts
   std::set<std::string> sent;           ///< names of parts
   bool needs_image = false;             ///< source: the target asks for it
@@ -161,6 +165,8 @@ class Movers : public Mover {
   ctrl::Async<Result<Proposal>> rehearse(MoveOrder order);
   ctrl::Async<Result<std::vector<std::string>>> ask_target(Proposal proposal, std::string target);
   ctrl::Async<Result<std::vector<std::string>>> judge(std::string name, Plan plan);
+  /// What the file systems of this host have against the paths of `body`.
+  ctrl::Async<std::vector<std::string>> look_at_paths(boost::json::object body);
   [[nodiscard]] Result<Neighbour> neighbour(const std::string& name) const;
   [[nodiscard]] Result<Neighbour> best_neighbour() const;
   [[nodiscard]] AcceptPolicy policy() const;
@@ -169,11 +175,19 @@ class Movers : public Mover {
   ctrl::Async<ctrl::api::Response> migrate(std::string name, std::string body);
   ctrl::Async<ctrl::api::Response> steer(std::string name, bool takes_back);
   ctrl::Async<ctrl::api::Response> reserve(std::string body, std::string speaker);
+  ctrl::Async<ctrl::api::Response> take_plan(ctrl::api::Request head, ctrl::Pull body,
+                                             std::string speaker);
   ctrl::Async<ctrl::api::Response> check(std::string body);
   ctrl::Async<ctrl::api::Response> take_report(std::string id, std::string body,
                                                std::string speaker);
   ctrl::Async<ctrl::api::Response> take_body(MovePtr move, std::string name, ctrl::Pull body);
+  ctrl::Async<ctrl::api::Response> take_part_of(MovePtr move, std::string name, ctrl::Pull body);
   ctrl::Async<Result<void>> take_one(MovePtr move, std::string name, ctrl::Pull body);
+  /// For bytes of the part `name` that go below `folder`.
+  [[nodiscard]] Room room_for(MovePtr move, std::string name, std::string folder);
+  ctrl::Async<Result<void>> look_for_room(std::string folder);
+  [[nodiscard]] std::shared_ptr<TreeBudget> memory_of(const std::string& peer);
+  [[nodiscard]] std::string why_no_seat_for(const std::string& peer) const;
   ctrl::Async<Result<void>> believe_received(MovePtr move);
   [[nodiscard]] ctrl::api::Response answer_of(const Move& move) const;
 
@@ -182,10 +196,13 @@ class Movers : public Mover {
   Lives& lives_;
   ctrl::engine::Client client_;
   EngineSide engine_;
-  boost::asio::thread_pool disk_{1};       ///< waits for the disk
-  std::map<std::string, MovePtr> moves_;   ///< open ones, by id
-  std::set<std::string> reserving_;        ///< ids that are being looked at
-  std::vector<boost::json::object> past_;  ///< newest first
+  boost::asio::thread_pool disk_{1};              ///< waits for the disk
+  std::map<std::string, MovePtr> moves_;          ///< open ones, by id
+  ctrl::HelperThreads helpers_{4};                ///< ask file systems
+  std::map<std::string, std::string> reserving_;  ///< ids that are being looked at, and whose
+  std::multiset<std::string> planning_;           ///< peers whose plans are being looked at
+  std::map<std::string, std::weak_ptr<TreeBudget>> memory_;  ///< of peers
+  std::vector<boost::json::object> past_;                    ///< newest first
   bool is_started_ = false;
   bool is_ended_ = false;
 };
@@ -193,11 +210,12 @@ class Movers : public Mover {
 /// Why the process `pid` of a container would not hear `signal`, in words; empty: it may.
 [[nodiscard]] std::string why_deaf(std::int64_t pid, int signal);
 
-/// Folders of this host that `body` mounts and that links lead out of all of `policy.mounts`, in
-/// words for people: the engine follows links, and a job that writes to such a folder can make
-/// them. Asks the file system; what is not there is no link.
-[[nodiscard]] std::vector<std::string> linked_out(const boost::json::object& body,
-                                                  const AcceptPolicy& policy);
+/// Paths of this host that `body` has and that are not there, or that links lead out of all of
+/// `policy.mounts`: the engine follows links, and a job that writes to such a folder can make them.
+/// One sentence for both, or a peer would learn what else is on this host. Asks the file system, of
+/// nothing but what is accepted as it is written.
+[[nodiscard]] std::vector<std::string> unfit_paths(const boost::json::object& body,
+                                                   const AcceptPolicy& policy);
 
 /// Seconds on the steady clock.
 [[nodiscard]] double steady_now();

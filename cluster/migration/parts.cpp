@@ -94,6 +94,14 @@ Async<Result<Pull>> send_layer(std::string upper) {
   co_return co_await send_folder(std::move(upper), std::move(mounted));
 }
 
+Async<Result<std::string>> next_with_room(Pull body, Room room) {
+  Result<std::string> piece = co_await body();
+  if (!piece || piece->empty()) co_return piece;
+  const Result<void> fits = co_await room(piece->size());
+  if (!fits) co_return fits.error();
+  co_return piece;
+}
+
 Error no_layer() {
   return bad_input(
       "the engine keeps no folder of what a container has written over its image: only overlay2 "
@@ -101,6 +109,11 @@ Error no_layer() {
 }
 
 }  // namespace
+
+Pull with_room(Pull body, Room room) {
+  if (!room) return body;
+  return [body, room]() -> Async<Result<std::string>> { return next_with_room(body, room); };
+}
 
 ArchiveRules archive_rules(const PartLimits& limits) {
   // Headers, attributes and padding of each entry; most have a block or three.
@@ -148,6 +161,8 @@ Async<Result<void>> take_part(engine::Client& client, CopyPlace into, Part part,
                               PartLimits limits) {
   if (!into.is_fresh) co_return bad_input("the copy has been started already");
   ArchiveRules rules = archive_rules(limits);
+  rules.memory = limits.memory;
+  const Room room = limits.room;
   switch (part.kind) {
     case PartKind::volume: {
       const VolumePlace* found = volume_at(into, part.where);
@@ -157,24 +172,27 @@ Async<Result<void>> take_part(engine::Client& client, CopyPlace into, Part part,
       if (!plain) co_return plain;
       const Result<void> alone = co_await check_alone(client, volume.name, into.id);
       if (!alone) co_return alone;
-      co_return co_await take_folder(volume.folder, checked(unpacked(std::move(body)), rules));
+      co_return co_await take_folder(volume.folder,
+                                     checked(with_room(unpacked(std::move(body)), room), rules));
     }
     case PartKind::path:
-      co_return co_await take_path(client, std::move(into), checked(std::move(body), rules));
+      co_return co_await take_path(client, std::move(into),
+                                   checked(with_room(std::move(body), room), rules));
     case PartKind::layer:
       if (into.upper.empty()) co_return no_layer();
       rules.devices = DeviceRule::whiteouts;
-      co_return co_await take_folder(std::move(into.upper), checked(std::move(body), rules));
+      co_return co_await take_folder(std::move(into.upper),
+                                     checked(with_room(std::move(body), room), rules));
     case PartKind::checkpoint: {
       const Result<std::string> folder = checkpoint_folder(into, part.where);
       if (!folder) co_return folder.error();
       rules.has_links = false;
-      co_return co_await take_folder(*folder, checked(std::move(body), rules));
+      co_return co_await take_folder(*folder, checked(with_room(std::move(body), room), rules));
     }
     case PartKind::log:
       break;
   }
-  co_return co_await take_log(std::move(into), std::move(body), limits.bytes);
+  co_return co_await take_log(std::move(into), with_room(std::move(body), room), limits.bytes);
 }
 
 }  // namespace flowcon::cluster::migration

@@ -6,10 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "cluster/migration/archive.h"
 #include "ctrl/async.h"
 #include "ctrl/engine/client.h"
 #include "ctrl/pull.h"
@@ -33,11 +36,19 @@ struct Part {
   std::string where;
 };
 
+/// Asked before so many bytes more are written. Errors: there is no room for them.
+using Room = std::function<ctrl::Async<Result<void>>(std::uint64_t bytes)>;
+
 /// What a part may be at most, unpacked. Units: bytes.
 struct PartLimits {
   std::uint64_t bytes = 1ULL << 40;
   std::uint64_t entries = 1'000'000;
+  Room room;                           ///< none: there is always room
+  std::shared_ptr<TreeBudget> memory;  ///< for the names of an archive, which others share
 };
+
+/// The same bytes, each piece once `room` was asked for it.
+[[nodiscard]] ctrl::Pull with_room(ctrl::Pull body, Room room);
 
 /// A volume of the local driver.
 struct VolumePlace {

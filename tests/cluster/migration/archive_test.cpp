@@ -295,6 +295,23 @@ TEST_CASE("more entries, bytes, names and attributes than agreed are refused") {
         "a name or attribute of the archive is too long");
 }
 
+TEST_CASE("archives that are checked at once share their memory, and give it back") {
+  const auto memory = std::make_shared<TreeBudget>();
+  memory->left = 1000;
+  ArchiveRules rules;
+  rules.memory = memory;
+  {
+    ArchiveChecker one(rules), other(rules);
+    CHECK(one.feed(TarBuilder().file("a/b/c/d").bytes));
+    const Result<void> refused = other.feed(TarBuilder().file("a/b/c/d").bytes);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().what == "the archive's entry 'a/b/c/d' is one name too many to keep");
+  }
+  CHECK(memory->left == 1000);
+  ArchiveChecker third(rules);
+  CHECK(third.feed(TarBuilder().file("a/b/c/d").bytes));
+}
+
 TEST_CASE("after a refusal nothing more is taken") {
   ArchiveChecker checker({});
   CHECK_FALSE(checker.feed(TarBuilder().file("/x").bytes));

@@ -113,6 +113,20 @@ TEST_CASE("a plan from a peer is held to what it may be") {
   CHECK_FALSE(parse_plan(std::string(kMaxPlanBytes + 1, ' ')).has_value());
 }
 
+TEST_CASE("what a peer offers has bounds that the journal has not") {
+  Plan plan = a_plan();
+  json::object& ports = plan.body["HostConfig"].as_object()["PortBindings"].as_object();
+  for (int port = 1; port <= 60000; ++port) {
+    ports[std::to_string(port) + "/tcp"] = json::array{json::object{{"HostPort", "1"}}};
+  }
+  const Result<Plan> offered = parse_offer(to_json(plan));
+  REQUIRE_FALSE(offered.has_value());
+  CHECK(offered.error().what == "a container with more than 64 ports is not accepted");
+  CHECK(parse_plan(render_json(to_json(plan))).has_value());
+  CHECK(parse_offer(to_json(a_plan())).has_value());
+  CHECK_FALSE(parse_offer(nullptr).has_value());
+}
+
 TEST_CASE("the copy is labelled with its move and keeps its labels") {
   const Result<json::value> body = parse_json(create_body(a_plan(), "7"));
   REQUIRE(body.has_value());
