@@ -44,8 +44,7 @@ constexpr std::size_t kMaxConnections = 128;
 // Where callers are told apart there may be more, as none can take them all.
 constexpr std::size_t kMaxPeerConnections = 1024;
 constexpr std::size_t kMaxOfCaller = 16;
-constexpr std::size_t kMaxOfUser = 32;        // and where they are not; root alone may have more
-constexpr std::size_t kMaxUnannounced = 128;  // they come through one user
+constexpr std::size_t kMaxOfUser = 32;  // and where they are not; root alone may have more
 constexpr auto kAnnouncementTime = 5s;
 constexpr std::size_t kPiece = 64U << 10;
 constexpr auto kDrainTime = 2s;
@@ -280,9 +279,6 @@ Async<void> Server::Impl::serve_one(std::shared_ptr<Stream> stream) {
   std::string from;
   std::unique_ptr<Seat> seat;
   if (has_callers) {
-    // No name of a caller has a blank.
-    seat = std::make_unique<Seat>(self, "not announced");
-    if (seat->taken() > kMaxUnannounced) co_return turn_away(*stream);
     Result<std::string> caller = co_await read_caller(stream, &connection->buffer);
     if (!caller) co_return;
     from = std::move(*caller);
