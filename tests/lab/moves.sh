@@ -49,7 +49,7 @@ make_peers() {
   done
   for a in "$@"; do
     for b in "$@"; do
-      [[ ! $a < $b ]] || must on "$a" docker flowcon peer add "$b" --create-user --fingerprint "$(fingerprint "$b")"
+      [[ ! $a < $b ]] || must wait_until 60 on "$a" docker flowcon peer add "$b" --create-user --fingerprint "$(fingerprint "$b")"
     done
   done
   must wait_until 60 reach_each_other "$@"
