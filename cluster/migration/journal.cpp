@@ -84,6 +84,7 @@ Effect Rules::source_save() const {
   if (has_ended()) {
     // While the entry still says `save`: `undo` without has_saved leaves the container as it is.
     if (!facts_.has_own_policy) return stay(Act::arm, "it ended by itself");
+    if (!facts_.is_synced) return stay(Act::sync, "it ended by itself");
     return {Act::wait, Step::undo, false, false, "it ended by itself before it was moved"};
   }
   if (const std::string why = source_obstacle(); !why.empty()) return undo(why);

@@ -234,7 +234,7 @@ Async<Response> Movers::reserve(std::string body, std::string speaker) {
     co_return answer_of(*found->second);
   }
   // Ended already, or asked for twice while the first one is looked at.
-  auto read = [this, id] { return host_.store().migration(id); };
+  auto read = [&store = host_.store(), id] { return store.migration(id); };
   const Result<ctrl::store::Migration> before = co_await host_.effects().run(std::move(read));
   if (before) co_return refuse({"that move has ended here"});
   if (!is_absent(before.error())) co_return failure(503, before.error().message());
@@ -316,7 +316,7 @@ Async<Response> Movers::take_report(std::string id, std::string body, std::strin
     hear_running(*move, *said);
     co_return answer_of(*move);
   }
-  auto read = [this, id] { return host_.store().migration(id); };
+  auto read = [&store = host_.store(), id] { return store.migration(id); };
   const Result<ctrl::store::Migration> row = co_await host_.effects().run(std::move(read));
   if (!row && is_absent(row.error())) co_return answer_unknown();
   if (!row) co_return failure(503, row.error().message());

@@ -41,7 +41,9 @@ ctrl::store::Migration Movers::row_of(const Move& move, const Entry& entry) cons
 }
 
 Async<Result<void>> Movers::save(MovePtr move, Entry entry) {
-  auto write = [this, row = row_of(*move, entry)] { return host_.store().save_migration(row); };
+  auto write = [&store = host_.store(), row = row_of(*move, entry)] {
+    return store.save_migration(row);
+  };
   move->writing = entry.step;
   Result<void> saved = co_await host_.effects().run(std::move(write));
   move->writing.reset();
@@ -88,7 +90,7 @@ Async<void> Movers::restore_later() {
 
 // False where it has to be tried again. What was taken up already stays.
 Async<bool> Movers::restore() {
-  auto read = [this] { return host_.store().migrations(kKeptMoves); };
+  auto read = [&store = host_.store()] { return store.migrations(kKeptMoves); };
   Result<std::vector<ctrl::store::Migration>> rows = co_await host_.effects().run(std::move(read));
   if (!rows) {
     if (unread_.count()) ctrl::log::error(rows.error().message());

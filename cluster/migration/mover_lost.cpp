@@ -29,7 +29,7 @@ bool may_be_half_moved(const json::value& listed) {
 }  // namespace
 
 Async<void> Movers::name_lost_moves() {
-  auto read = [this] { return host_.store().lost_moves(); };
+  auto read = [&store = host_.store()] { return store.lost_moves(); };
   const Result<std::vector<ctrl::store::LostMove>> lost =
       co_await host_.effects().run(std::move(read));
   if (!lost) {
@@ -69,7 +69,7 @@ Async<void> Movers::name_half_moved() {
     if (!seen) continue;
     const auto label = seen->labels.find(kMoveLabel);
     const std::string move = label == seen->labels.end() ? "" : label->second;
-    auto find = [this, move] { return host_.store().migration(move).has_value(); };
+    auto find = [&store = host_.store(), move] { return store.migration(move).has_value(); };
     const bool is_known = co_await host_.effects().run(std::move(find));
     if (is_ended_) co_return;
     const std::string why = why_half_moved(*seen, is_known);

@@ -292,8 +292,7 @@ TEST_CASE("marks of before their moves were counted are those of containers neve
   const Folder folder;
   make_one_file(folder);
   execute(folder,
-          "ALTER TABLE originals DROP COLUMN life; DROP TABLE pasts; DROP TABLE peer_ids; ALTER "
-          "TABLE marks DROP COLUMN moves; "
+          "DROP TABLE pasts; DROP TABLE peer_ids; ALTER TABLE marks DROP COLUMN moves; "
           "ALTER TABLE runs DROP COLUMN moved; "
           "INSERT INTO marks VALUES('a','CC',0.25,NULL,1000,NULL,NULL,1);"
           "PRAGMA user_version = 9;");

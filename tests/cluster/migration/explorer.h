@@ -10,68 +10,9 @@
 #include <vector>
 
 #include "tests/cluster/migration/move_model.h"
+#include "tests/cluster/migration/promises.h"
 
 namespace flowcon::cluster::migration::model {
-
-/// By its journal the container is the target's.
-inline bool has_given_up(const Host& source) {
-  return source.step == static_cast<unsigned>(Step::start) ||
-         source.step == static_cast<unsigned>(Step::remove) ||
-         source.step == static_cast<unsigned>(Step::done);
-}
-
-/// What is wrong with a world at any moment; empty where nothing is.
-inline std::string broken_promise(const World& world) {
-  const Host& source = world.source;
-  const Host& target = world.target;
-  // A person may do what no host does; what comes of it, calm shows.
-  const bool is_answered_for = world.was_taken_back || world.is_by_person;
-  if (source.is_running() && target.is_running() && !is_answered_for) return "two copies run";
-  if (target.is_stopped_by_person && target.current == Request::start) {
-    return "what a person stopped is started";
-  }
-  const bool is_given_up = has_given_up(source);
-  if (target.is_running() && !is_given_up && !source.has_lost && !is_answered_for) {
-    return "the target runs what was not handed over";
-  }
-  const bool has_run = target.step == static_cast<unsigned>(Step::confirm) ||
-                       target.step == static_cast<unsigned>(Step::done);
-  if (source.copy == Copy::absent && !has_run && !target.has_lost)
-    return "the source's copy went too early";
-  if (source.copy == Copy::absent && target.copy == Copy::absent) return "the job is lost";
-  return {};
-}
-
-/// What is wrong with a world in which nothing happens any more; empty where nothing is.
-inline std::string bad_end(const World& world) {
-  const Host& source = world.source;
-  const Host& target = world.target;
-  const auto is_at = [](const Host& host, Step step) {
-    return host.step == static_cast<unsigned>(step);
-  };
-  for (const Host* host : {&source, &target}) {
-    if (host->current != Request::none || host->orphans != 0) return "never quiet";
-  }
-  const auto lives = [](const Host& host) {
-    const bool is_wanted = host.is_running() || host.is_stopped_by_person;
-    return (is_wanted && host.restarts) || host.copy == Copy::finished;
-  };
-  // Nobody starts anything on a host that lost its journal, and the other one waits for a person.
-  if (source.has_lost || target.has_lost) {
-    const bool is_told = !source.has_lost || !is_at(target, Step::done) || world.is_by_person;
-    const bool are_two = source.is_running() && target.is_running();
-    return are_two && !is_told ? "two run, and nobody says so" : "";
-  }
-  if (is_at(source, Step::undone)) {
-    if (!lives(source)) return "undone, and the source does not run it as before";
-    if (target.is_known() && !is_at(target, Step::undone)) return "the target's journal is open";
-    return target.copy == Copy::absent ? "" : "the target kept a copy";
-  }
-  if (!is_at(source, Step::done)) return "the source's journal is open";
-  if (!is_at(target, Step::done)) return "the target's journal is open";
-  if (!lives(target)) return "done, and the target does not run it";
-  return source.copy == Copy::absent ? "" : "the source kept a copy";
-}
 
 struct Finding {
   std::string what;  ///< empty: none
@@ -86,13 +27,6 @@ struct Report {
   Finding finding;
 };
 
-/// Nothing, or that the source does not run the job as before.
-inline std::string bad_end_alone(const Host& source) {
-  if (!source.is_known() || source.at() != Step::undone) return "the source's journal is open";
-  const bool lives = (source.is_running() && source.restarts) || source.copy == Copy::finished;
-  return lives ? "" : "the source does not run it as before";
-}
-
 inline constexpr unsigned kAnyFaults = ~0U;
 
 class Explorer {
@@ -100,6 +34,11 @@ class Explorer {
   /// At most `max_faults`, up to 3, or kAnyFaults.
   Explorer(Rule next, Rule recovered, unsigned max_faults = kAnyFaults, Habits habits = {})
       : answers_(std::move(next), std::move(recovered)), max_faults_(max_faults), habits_(habits) {}
+
+  /// After run(): other rules for what is asked from now on.
+  void change(Rule next, Rule recovered) {
+    answers_ = Answers(std::move(next), std::move(recovered));
+  }
 
   /// Where the two are in the end if nothing goes wrong.
   World end_without_fault() {
@@ -136,15 +75,55 @@ class Explorer {
     for (std::size_t at = 0; at < states_.size(); ++at) {
       World world = unpack(states_[at].word);
       Host& source = world.source;
-      if (!source.is_known()) continue;
-      if (source.writing == static_cast<unsigned>(Step::remove)) continue;  // it ends by itself
+      settle(source);  // what it was about to write may end the move
       if (source.at() != Step::start && source.at() != Step::undo) continue;
-      for (std::size_t round = 0; round < kMaxRounds && source.at() != Step::undone; ++round) {
-        settle(source);
-        turn(world, Side::source, answers_.ask(Side::source, source, heard, false, true));
-      }
+      take_back_turns(world, kMaxRounds, heard);
       const std::string end = bad_end_alone(source);
       if (!end.empty()) return {end, path_to(at)};
+    }
+    return {};
+  }
+
+  /// After run(): wherever the target was told to start, the source is lost for good and a person
+  /// keeps the copy on the target. How that ends badly, then or when the source comes back
+  /// nevertheless. Where another person took it back: two_persons().
+  Finding lose_source() {
+    for (std::size_t at = 0; at < states_.size(); ++at) {
+      World world = unpack(states_[at].word);
+      Host& target = world.target;
+      if (world.was_taken_back || !is_told_to_start(target)) continue;
+      keep_turns(world, kMaxRounds);
+      if (target.at() != Step::done) return {"the target's journal is open", path_to(at)};
+      if (target.copy != Copy::failed && !lives(target)) {
+        return {"the target does not run it as before", path_to(at)};
+      }
+      if (world.source.has_lost) continue;
+      calm_down(world);
+      if (world.source.at() != Step::done || world.source.copy != Copy::absent) {
+        return {"the source that comes back keeps a copy", path_to(at)};
+      }
+    }
+    return {};
+  }
+
+  /// After run(): wherever the job was handed over, one person takes it back and another keeps it
+  /// while the hosts do not hear each other; then they do, before both have closed their entries.
+  Finding two_persons() {
+    for (std::size_t at = 0; at < states_.size(); ++at) {
+      const World first = unpack(states_[at].word);
+      if (first.source.at() != Step::start || !is_told_to_start(first.target)) continue;
+      for (std::size_t turns = 0; turns < 64; ++turns) {
+        World world = first;
+        take_back_turns(world, turns % 8, {});
+        keep_turns(world, turns / 8);
+        if (world.source.is_closed() && world.target.is_closed()) continue;
+        calm_down(world);
+        if (!world.source.is_closed() || !world.target.is_closed()) {
+          return {"a journal is open", path_to(at)};
+        }
+        const bool is_there = lives(world.target) || world.target.copy == Copy::failed;
+        if (is_as_before(world.source) == is_there) return {"not one copy is left", path_to(at)};
+      }
     }
     return {};
   }
@@ -173,6 +152,11 @@ class Explorer {
       if (!habits_.is_alone) forget(world, side);
     }
     if (may_fail(world) && !habits_.is_alone) meddle(world);
+    if (world.target.is_running() && !world.has_shown) {
+      World next = world;
+      next.has_shown = true;
+      reach(next, "the copy prints something");
+    }
     if (world.is_data_sent && world.target.step == static_cast<unsigned>(Step::transfer) &&
         !world.target.is_fresh && !world.target.has_data) {
       World next = world;
@@ -206,18 +190,19 @@ class Explorer {
     }
   }
 
-  void decide(const World& world, Side side, Heard heard, bool gives_up, bool takes_back = false) {
+  void decide(const World& world, Side side, Heard heard, bool gives_up,
+              bool person_decides = false) {
     const Answers::Answer answer =
-        answers_.ask(side, world.host(side), heard, gives_up, takes_back);
+        answers_.ask(side, world.host(side), heard, gives_up, world.has_shown, person_decides);
     const Step now = world.host(side).at();
     World next = world;
-    next.was_taken_back = world.was_taken_back || takes_back;
+    if (person_decides) (side == Side::source ? next.was_taken_back : next.was_kept) = true;
     Host& host = next.host(side);
     // What was carried out unwritten is written before all else, where that can be.
     if (answer.step() != now || host.undoes_unwritten) {
       World later = next;
       Host& writer = later.host(side);
-      writer.writing = static_cast<unsigned>(answer.step());
+      writer.begin_write(answer.step(), answer.has_saved);
       writer.may_skip =
           answer.may_run_unwritten || (writer.undoes_unwritten && answer.step() == Step::undo);
       reach(later, side == Side::source ? "source begins to write" : "target begins to write");
@@ -241,16 +226,15 @@ class Explorer {
     next = world;
     count_fault(next);
     Host& host = next.host(side);
-    const unsigned tried = host.writing;
+    const Host before = host;
     if (habits_.trusts_failed_writes) {
-      const unsigned before = host.disk;
       end_write(host, true);
-      host.disk = before;
+      host.put_on_disk(before.disk, before.disk_saved);
     } else {
       end_write(host, false);
     }
     reach(next, "a write fails");
-    host.disk = tried;
+    host.put_on_disk(before.writing, before.writes_saved);
     reach(next, "a write fails, and is on the disk");
   }
 
@@ -290,7 +274,7 @@ class Explorer {
     for (const bool is_on_disk : {false, true}) {
       if (is_on_disk && !base.host(side).is_writing()) continue;
       next = base;
-      if (is_on_disk) host->disk = host->writing;
+      if (is_on_disk) host->put_on_disk(host->writing, host->writes_saved);
       lose_memory(*host);
       reach(next, is_source ? "source flowcond killed" : "target flowcond killed");
 
@@ -317,15 +301,20 @@ class Explorer {
       reach(next, is_source ? "source engine killed" : "target engine killed");
     }
 
-    // After a save has begun, nobody can tell whether the job ended by itself.
+    // After a save has begun, it takes its flowcond to tell whether the job ended by itself.
+    const bool is_saving = base.source.at() == Step::save && !base.source.is_fresh;
+    if (is_source && base.source.is_running() && is_saving) {
+      next = base;
+      host->copy = Copy::failed;
+      reach(next, "the job ends by itself");
+    }
     if (base.host(side).is_running() && !base.host(side).has_saved) {
       next = base;
       host->copy = Copy::finished;
+      next.has_shown = next.has_shown || !is_source;  // one that came to its end was no failure
       reach(next, "the job ends");
-      // Not once it was believed.
-      const Host& tried = base.target;
-      const bool is_tried = tried.step == kStart && tried.disk == kStart && !tried.is_writing();
-      if (!is_source && is_tried) {
+      if (!is_source && !base.has_shown) {
+        next = base;
         host->copy = Copy::failed;
         reach(next, "the copy fails at its start");
       }
@@ -338,10 +327,9 @@ class Explorer {
     World next = world;
     count_fault(next);
     Host& host = next.host(side);
-    host.disk = kNoEntry;
+    host.put_on_disk(kNoEntry, false);
     lose_memory(host);
     host.has_lost = true;
-    host.has_saved = false;
     reach(next, side == Side::source ? "source lost its journal" : "target lost its journal");
   }
 
@@ -373,6 +361,11 @@ class Explorer {
     if (waits && source.current == Request::none) {
       decide(base, Side::source, {}, false, true);
     }
+    const Host& target = base.target;
+    const bool may_keep = target.at() == Step::start || target.at() == Step::confirm;
+    if (may_keep && !target.is_writing() && target.current == Request::none) {
+      decide(base, Side::target, {}, true, true);
+    }
   }
 
   // ---- calm: no more faults, each side hears where the other is
@@ -402,30 +395,45 @@ class Explorer {
     return {};
   }
 
-  static void settle_engine(Host& host) {
-    if (host.is_engine_down) {
-      host.is_engine_down = false;
-      restart_copies(host);
-    }
-    for (unsigned bit = 0; bit < 8; ++bit) {
-      if ((host.orphans >> bit & 1U) != 0) carry_out(host, static_cast<Request>(bit), false);
-    }
-    host.orphans = 0;
-    carry_out(host, std::exchange(host.current, Request::none), true);
-  }
-
-  static void settle(Host& host) {
-    settle_engine(host);
-    if (host.undoes_unwritten && !host.is_writing())
-      host.writing = static_cast<unsigned>(Step::undo);
-    if (host.is_writing()) end_write(host, true);
-  }
-
   void calm_turns(World& world) {
     for (const Side side : {Side::source, Side::target}) settle(world.host(side));
+    world.has_shown = world.has_shown || world.target.is_running();
     world.is_by_person = world.is_by_person && is_out_of_place(world);
     calm_turn(world, Side::source);
     calm_turn(world, Side::target);
+  }
+
+  void calm_down(World& world) {
+    Packed before;
+    for (std::size_t round = 0; round < kMaxRounds && before != pack(world); ++round) {
+      before = pack(world);
+      calm_turns(world);
+    }
+  }
+
+  // Could a person keep the copy there, or does it come to that when its write has ended?
+  static bool is_told_to_start(Host target) {
+    settle(target);
+    return target.at() == Step::start || target.at() == Step::confirm;
+  }
+
+  // A person has taken it back; nothing is heard of the target but `heard`.
+  void take_back_turns(World& world, std::size_t turns, Heard heard) {
+    Host& source = world.source;
+    for (std::size_t round = 0; round < turns && source.at() != Step::undone; ++round) {
+      settle(source);
+      turn(world, Side::source, answers_.ask(Side::source, source, heard, false, false, true));
+    }
+  }
+
+  // A person keeps it; nothing is heard of the source, and time is out.
+  void keep_turns(World& world, std::size_t turns) {
+    Host& target = world.target;
+    for (std::size_t round = 0; round < turns && !target.is_closed(); ++round) {
+      settle(target);
+      turn(world, Side::target,
+           answers_.ask(Side::target, target, {}, true, world.has_shown, true));
+    }
   }
 
   void calm_turn(World& world, Side side) {
@@ -441,13 +449,13 @@ class Explorer {
     Heard heard{Word::knows_nothing, Step::reserve};
     if (peer.is_known()) heard = {Word::step, peer.at()};
     if (!tells(side == Side::source ? Side::target : Side::source, peer)) heard = {};
-    turn(world, side, answers_.ask(side, host, heard, false));
+    turn(world, side, answers_.ask(side, host, heard, false, world.has_shown));
   }
 
   static void turn(World& world, Side side, const Answers::Answer& answer) {
     Host& host = world.host(side);
     if (answer.step() != host.at()) {
-      host.writing = static_cast<unsigned>(answer.step());
+      host.begin_write(answer.step(), answer.has_saved);
       end_write(host, true);
       return;
     }

@@ -49,22 +49,22 @@ std::vector<Entry> all_entries() {
   return entries;
 }
 
-// Every combination that a rule could look at.
+// Every combination that a rule could look at. Facts of which the one is the source's only and the
+// other the target's go together.
 std::vector<Facts> all_facts() {
   std::vector<Facts> all;
   for (unsigned copy = 0; copy < 7; ++copy) {
-    for (unsigned bits = 0; bits < 1024; ++bits) {
+    for (unsigned bits = 0; bits < 512; ++bits) {
       Facts facts = facts_of(static_cast<Copy>(copy));
       facts.restarts = (bits & 1U) != 0;
       facts.has_own_policy = (bits & 2U) != 0;
       facts.is_quiet = (bits & 4U) != 0;
-      facts.is_saved = (bits & 8U) != 0;
-      facts.is_received = (bits & 16U) != 0;
-      facts.is_taken_back = (bits & 32U) != 0;
-      if ((bits & 64U) != 0) facts.give_up = "time ran out";
-      facts.is_kept = (bits & 128U) != 0;
-      facts.has_ended = (bits & 256U) != 0;
-      facts.is_proven = (bits & 512U) == 0;
+      facts.is_synced = (bits & 8U) != 0;
+      if ((bits & 16U) != 0) facts.give_up = "time ran out";
+      facts.is_saved = facts.is_received = (bits & 32U) != 0;
+      facts.is_taken_back = facts.is_kept = (bits & 64U) != 0;
+      facts.has_ended = facts.is_proven = (bits & 128U) != 0;
+      facts.is_start_doubtful = facts.is_stopped_by_person = (bits & 256U) != 0;
       all.push_back(facts);
       facts.word = Word::knows_nothing;
       all.push_back(facts);

@@ -4,8 +4,8 @@
 // words. The network is the set of all that was ever said: any of it may arrive at any time, again
 // and again, in any order, or never. That costs no fault, and neither does giving up. Crashes,
 // reboots, dead engines, engines that forget what they were told last, writes that fail and may be
-// on the disk all the same, lost journals, jobs that end, and people who start or stop copies or
-// take a container back do, where faults are counted.
+// on the disk all the same, lost journals, jobs that end, and people who start or stop copies,
+// take a container back or keep a copy do, where faults are counted.
 #pragma once
 
 #include <cstdint>
@@ -36,11 +36,14 @@ struct Habits {
 };
 
 /// One host. `restarts`: the engine would start the copy by itself; has_data: saved on the source,
-/// received on the target; both are gone with the process that knew.
+/// received on the target; both are gone with the process that knew. A copy of the source that is
+/// `failed` has ended by itself, and its flowcond knows; without that knowledge it is `finished`.
 struct Host {
   unsigned step = kNoEntry;     ///< what was written last, and is said
   unsigned writing = kNoEntry;  ///< the step that is being written
   unsigned disk = kNoEntry;     ///< what the next start would find
+  bool writes_saved = false;    ///< goes with writing, as has_saved with step
+  bool disk_saved = false;      ///< goes with disk
   bool may_skip = false;        ///< what is being written may run unwritten
   bool is_doubtful = false;     ///< a write of `start` has failed
   bool has_lost = false;        ///< its journal is gone, and it knows that
@@ -61,6 +64,16 @@ struct Host {
   [[nodiscard]] bool is_known() const { return step != kNoEntry; }
   [[nodiscard]] bool is_writing() const { return writing != kNoEntry; }
   [[nodiscard]] bool is_running() const { return copy == Copy::running; }
+  [[nodiscard]] bool is_closed() const { return at() == Step::done || at() == Step::undone; }
+
+  void begin_write(Step to, bool saved) {
+    writing = static_cast<unsigned>(to);
+    writes_saved = saved;
+  }
+  void put_on_disk(unsigned to, bool saved) {
+    disk = to;
+    disk_saved = saved;
+  }
 };
 
 /// What a host hears: nothing, "I know nothing", or a step.
@@ -75,7 +88,9 @@ struct World {
   std::uint32_t said_by_source = 0;  ///< bit a step
   std::uint32_t said_by_target = 0;  ///< bit a step, and kNoEntry
   bool is_data_sent = false;
+  bool has_shown = false;       ///< the target's copy is past what may fail at its start
   bool was_taken_back = false;  ///< a person answers for two copies
+  bool was_kept = false;        ///< a person answers for the target's copy, whatever became of it
   bool is_by_person = false;    ///< two run, or one too early, since a person started one
   unsigned faults = 0;
 
@@ -125,6 +140,8 @@ inline void pack(Packer& packer, const Host& host) {
   packer.put(host.step, 4);
   packer.put(host.writing, 4);
   packer.put(host.disk, 4);
+  packer.put(host.writes_saved, 1);
+  packer.put(host.disk_saved, 1);
   packer.put(host.may_skip, 1);
   packer.put(host.is_doubtful, 1);
   packer.put(host.has_lost, 1);
@@ -146,6 +163,8 @@ inline Host unpack_host(Unpacker& from) {
   host.step = from.take(4);
   host.writing = from.take(4);
   host.disk = from.take(4);
+  host.writes_saved = from.take(1) != 0;
+  host.disk_saved = from.take(1) != 0;
   host.may_skip = from.take(1) != 0;
   host.is_doubtful = from.take(1) != 0;
   host.has_lost = from.take(1) != 0;
@@ -212,6 +231,8 @@ inline Packed pack(const World& world) {
     target.put(world.said_by_target >> static_cast<unsigned>(step) & 1U, 1);
   }
   target.put(world.said_by_target >> kNoEntry & 1U, 1);
+  target.put(world.has_shown, 1);
+  target.put(world.was_kept, 1);
   return {source.word(), target.word()};
 }
 
@@ -232,6 +253,8 @@ inline World unpack(const Packed& word) {
     world.said_by_target |= target.take(1) << static_cast<unsigned>(step);
   }
   world.said_by_target |= target.take(1) << kNoEntry;
+  world.has_shown = target.take(1) != 0;
+  world.was_kept = target.take(1) != 0;
   return world;
 }
 
@@ -253,12 +276,15 @@ class Answers {
     [[nodiscard]] Step step() const { return static_cast<Step>(step_number); }
   };
 
-  const Answer& ask(Side side, const Host& host, Heard heard, bool gives_up,
-                    bool is_taken_back = false) {
+  /// `person_decides`: to take the container back, on the source, or to keep the copy, on the
+  /// target.
+  const Answer& ask(Side side, const Host& host, Heard heard, bool gives_up, bool has_shown,
+                    bool person_decides = false) {
+    const bool is_source = side == Side::source;
     const bool is_quiet = host.current == Request::none && host.orphans == 0;
     const Copy copy = host.is_engine_down ? Copy::unknown : host.copy;
     Packer key;
-    key.put(side == Side::target, 1);
+    key.put(!is_source, 1);
     key.put(static_cast<unsigned>(host.at()), 4);
     key.put(host.has_saved, 1);
     key.put(static_cast<unsigned>(copy), 3);
@@ -271,9 +297,9 @@ class Answers {
             4);
     key.put(gives_up, 1);
     key.put(host.is_fresh, 1);
-    key.put(is_taken_back, 1);
+    key.put(person_decides, 1);
     key.put(host.is_synced, 1);
-    key.put(host.is_doubtful, 1);
+    key.put(is_source ? host.is_doubtful : has_shown, 1);
     key.put(host.is_stopped_by_person, 1);
     Answer& answer = known_.at(key.word());
     if (answer.is_known) return answer;
@@ -287,14 +313,17 @@ class Answers {
     facts.restarts = host.restarts;
     facts.has_own_policy = host.restarts;
     facts.is_quiet = is_quiet;
-    facts.is_saved = side == Side::source && host.has_data;
-    facts.is_received = side == Side::target && host.has_data;
+    facts.is_saved = is_source && host.has_data;
+    facts.is_received = !is_source && host.has_data;
+    facts.has_ended = is_source && copy == Copy::failed;
+    facts.is_proven = !is_source && has_shown;
     facts.word = heard.word;
     facts.peer = heard.step;
     if (gives_up) facts.give_up = "time ran out";
-    facts.is_taken_back = is_taken_back;
+    facts.is_taken_back = is_source && person_decides;
+    facts.is_kept = !is_source && person_decides;
     facts.is_synced = host.is_synced;
-    facts.is_start_doubtful = host.is_doubtful;
+    facts.is_start_doubtful = is_source && host.is_doubtful;
     facts.is_stopped_by_person = host.is_stopped_by_person;
     const Effect effect = (host.is_fresh ? recovered_ : next_)(entry, facts);
     answer = {true, effect.has_saved, effect.may_run_unwritten,
@@ -384,16 +413,19 @@ inline void lose_memory(Host& host) {
   host.undoes_unwritten = host.may_skip = host.is_doubtful = false;
   host.has_data = false;
   host.step = host.disk;
+  host.has_saved = host.disk_saved;
   host.writing = kNoEntry;
-  if (host.step == static_cast<unsigned>(Step::save)) host.has_saved = true;
+  host.writes_saved = false;
   host.is_fresh = host.is_known();
+  if (host.has_saved && host.copy == Copy::failed) host.copy = Copy::finished;
 }
 
 /// A write comes to its end: well, or not; then it is on the disk all the same, or not.
 inline void end_write(Host& host, bool is_written) {
   if (is_written) {
-    host.has_saved = host.has_saved || host.writing == static_cast<unsigned>(Step::save);
-    host.step = host.disk = host.writing;
+    host.put_on_disk(host.writing, host.writes_saved);
+    host.step = host.disk;
+    host.has_saved = host.disk_saved;
     host.undoes_unwritten = host.is_doubtful = host.is_fresh = false;
   } else {
     if (host.writing == static_cast<unsigned>(Step::start)) host.is_doubtful = true;
@@ -401,7 +433,7 @@ inline void end_write(Host& host, bool is_written) {
     if (host.may_skip) host.is_fresh = false;
   }
   host.writing = kNoEntry;
-  host.may_skip = false;
+  host.writes_saved = host.may_skip = false;
 }
 
 /// Power goes, and the engine finds its files as they were some time ago. What it was asked last
@@ -412,7 +444,23 @@ inline void lose_updates(Host& host, Side side, bool restarts) {
     host.restarts = false;
     return;
   }
-  if (host.copy == Copy::running || host.copy == Copy::stopped) host.restarts = restarts;
+  // Nobody looks at the policy of one that is `finished`: it may be started again.
+  if (host.copy != Copy::absent && host.copy != Copy::finished) host.restarts = restarts;
+}
+
+/// Whatever is under way on a host comes to a good end.
+inline void settle(Host& host) {
+  if (host.is_engine_down) {
+    host.is_engine_down = false;
+    restart_copies(host);
+  }
+  for (unsigned bit = 0; bit < 8; ++bit) {
+    if ((host.orphans >> bit & 1U) != 0) carry_out(host, static_cast<Request>(bit), false);
+  }
+  host.orphans = 0;
+  carry_out(host, std::exchange(host.current, Request::none), true);
+  if (host.undoes_unwritten && !host.is_writing()) host.begin_write(Step::undo, host.has_saved);
+  if (host.is_writing()) end_write(host, true);
 }
 
 }  // namespace flowcon::cluster::migration::model
