@@ -40,7 +40,7 @@ Balancer::Balancer(ctrl::LocalHost& host, Network& network, Moves& moves, Clock 
     : host_(host), network_(network), moves_(moves), clock_(std::move(clock)) {}
 
 Async<void> Balancer::begin() {
-  auto read = [this] { return host_.store().marks(); };
+  auto read = [&store = host_.store()] { return store.marks(); };
   Result<std::vector<ctrl::store::Mark>> kept = co_await host_.effects().run(std::move(read));
   const peers::Instant now = clock_();
   if (!kept) {

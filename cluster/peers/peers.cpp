@@ -71,7 +71,7 @@ Peers::Peers(ctrl::LocalHost& host, std::unique_ptr<ctrl::api::Server> server)
 
 Async<void> Peers::begin() {
   const std::string fresh_id = random_id();
-  auto begin_one = [this, fresh_id] { return host_.store().begin_incarnation(fresh_id); };
+  auto begin_one = [&store = host_.store(), fresh_id] { return store.begin_incarnation(fresh_id); };
   Result<ctrl::store::Identity> identity = co_await host_.effects().run(std::move(begin_one));
   if (!identity) {
     // A sequence that could repeat is worse than none.
@@ -82,7 +82,7 @@ Async<void> Peers::begin() {
   identity_ = *identity;
   has_identity_ = true;
   told_ = own_state();
-  auto read_ids = [this] { return host_.store().peer_ids(); };
+  auto read_ids = [&store = host_.store()] { return store.peer_ids(); };
   Result<std::map<std::string, std::string>> ids =
       co_await host_.effects().run(std::move(read_ids));
   if (ids) {
@@ -95,7 +95,7 @@ Async<void> Peers::begin() {
     server_->serve([this](ctrl::api::Request request) { return answer_peer(std::move(request)); });
   }
   follow_config();
-  auto read = [this] { return host_.store().peers(); };
+  auto read = [&store = host_.store()] { return store.peers(); };
   Result<std::vector<ctrl::store::Peer>> saved = co_await host_.effects().run(std::move(read));
   if (!saved) {
     host_.warn(saved.error().message());
@@ -375,7 +375,7 @@ Async<void> Peers::keep_id(LinkPtr link) {
   const bool is_kept = kept != ids_.end() && kept->second == link->known_id;
   if (is_kept || link->is_ended) co_return;
   const std::string name = link->name, id = link->known_id;
-  auto save = [this, name, id] { return host_.store().save_peer_id(name, id); };
+  auto save = [&store = host_.store(), name, id] { return store.save_peer_id(name, id); };
   const Result<void> saved = co_await host_.effects().run(std::move(save));
   if (!saved) {
     ctrl::log::warning(saved.error().message());
@@ -388,7 +388,7 @@ Async<void> Peers::keep_id(LinkPtr link) {
 
 Async<void> Peers::forget_id(std::string name) {
   ids_.erase(name);
-  auto forget = [this, name] { return host_.store().forget_peer_id(name); };
+  auto forget = [&store = host_.store(), name] { return store.forget_peer_id(name); };
   const Result<void> forgotten = co_await host_.effects().run(std::move(forget));
   if (!forgotten) ctrl::log::warning(forgotten.error().message());
 }

@@ -212,7 +212,7 @@ Async<Response> Peers::add_by_command(std::string body) {
   if (links_.size() >= kMostPeers) co_return failure(409, "there are 1000 peers already");
   const ctrl::store::Peer peer{name, address->user, address->host,
                                static_cast<std::int64_t>(address->port)};
-  auto save = [this, peer] { return host_.store().save_peer(peer); };
+  auto save = [&store = host_.store(), peer] { return store.save_peer(peer); };
   const Result<void> saved = co_await host_.effects().run(std::move(save));
   if (!saved) co_return failure(507, saved.error().message());
   const LinkPtr there = find(name);
@@ -265,7 +265,7 @@ Async<Response> Peers::remove(std::string name, std::string body) {
                "; see that one copy of each runs, then end them with docker flowcon migrate "
                "--take-back or --keep");
   }
-  auto forget = [this, name] { return host_.store().forget_peer(name); };
+  auto forget = [&store = host_.store(), name] { return store.forget_peer(name); };
   const Result<void> forgotten = co_await host_.effects().run(std::move(forget));
   if (!forgotten) co_return failure(507, forgotten.error().message());
   drop(link);
@@ -299,7 +299,7 @@ Async<Response> Peers::drain(std::string name, bool is_draining) {
 }
 
 Async<Result<void>> Peers::drain_here(bool is_draining) {
-  auto save = [this, is_draining] { return host_.store().save_draining(is_draining); };
+  auto save = [&store = host_.store(), is_draining] { return store.save_draining(is_draining); };
   Result<void> saved = co_await host_.effects().run(std::move(save));
   if (!saved) co_return saved;
   identity_.is_draining = is_draining;

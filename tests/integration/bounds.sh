@@ -62,7 +62,7 @@ at h2 image inspect "$IMAGE" >"$WORK/image.json"
 
 at h1 run -d --name vae --network none -v ckpt:/ckpt -v "$WORK/sets/a:/a:ro" --ulimit nofile=1024 -p 18080:80 \
   --label flowcon.migrate=app --label flowcon.mounts=shared "$IMAGE" \
-  sh -c 'trap "exit 0" TERM; while :; do echo loss: 1; date >/ckpt/last; sleep 0.2; done' >/dev/null
+  sh -c 'trap "date >/ckpt/last; exit 0" TERM; while :; do echo loss: 1; date >/ckpt/last; sleep 0.2; done' >/dev/null
 eventually "h1 knows its job" knows h1 vae
 check "it is asked to move" host_api h1 POST /v1/containers/vae/migrate '{"host":"h2"}'
 eventually "with a folder, a volume, a port and a ulimit it arrives" runs_only_on h2 vae

@@ -61,7 +61,7 @@ journal_is() { is "$(journal_step "$1")" "$2"; }
 job() {
   must at h1 run -d --name "$1" --network none --restart always -v "$1:/ckpt" --label flowcon.migrate=app \
     --label flowcon.enable=true "$IMAGE" sh -c \
-    "trap 'exit 0' TERM; while :; do echo x >>/ckpt/log; echo loss: 1; sleep 0.2; done"
+    "trap 'echo x >>/ckpt/log; exit 0' TERM; while :; do echo x >>/ckpt/log; echo loss: 1; sleep 0.2; done"
   must wait_until "$PATIENCE" knows h1 "$1"
 }
 # between NAME H1-OPTIONS H2-OPTIONS [HOST STEP]: both hosts up, the job on h1, its move to h2 asked for; the

@@ -18,7 +18,7 @@ warns() { host_has "$1" /v1/status ".warnings | any(contains(\"$2\"))"; }
 job_vae() {
   # shellcheck disable=SC2016 # for the job's shell
   must at h1 run -d --name vae --network none --restart always -v ckpt:/ckpt --label flowcon.migrate=app \
-    --label flowcon.enable=true "$IMAGE" sh -c 'trap "exit 0" TERM; while :; do date >>/ckpt/log; echo loss: 1; sleep 0.2; done'
+    --label flowcon.enable=true "$IMAGE" sh -c 'trap "date >>/ckpt/log; exit 0" TERM; while :; do date >>/ckpt/log; echo loss: 1; sleep 0.2; done'
   must wait_until "$PATIENCE" knows h1 vae
 }
 move_vae() { must host_api h1 POST /v1/containers/vae/migrate '{"host":"h2"}'; }

@@ -11,7 +11,7 @@ set -euo pipefail
 
 # A job that saves what it has counted when it is asked to end, and ends with the status that a file asks for.
 # shellcheck disable=SC2016 # for the shell in the container
-COUNTS='trap "exit 0" TERM; n=$(cat /data/n 2>/dev/null || echo 0); while :; do n=$((n + 1)); echo $n >/data/n
+COUNTS='trap "echo >>/data/saved; exit 0" TERM; n=$(cat /data/n 2>/dev/null || echo 0); while :; do n=$((n + 1)); echo $n >/data/n
   echo "loss: 0.5"; [ ! -e /data/end ] || exit "$(cat /data/end)"; sleep 0.1; done'
 run_options() { printf '%s\n' --name "$1" --network none --label flowcon.enable=true -v "$1:/data"; }
 # counts HOST NAME [DOCKER-RUN-OPTIONS...]
