@@ -89,9 +89,11 @@ Result<void> set_up(sqlite3* db, Kind kind, Looked* looked) {
   // its pages go to the database; a nearly full disk may not have them.
   std::string pragmas =
       *version == 0 && kind == Kind::records ? "PRAGMA auto_vacuum=INCREMENTAL;" : "";
-  pragmas += "PRAGMA journal_mode=WAL; PRAGMA cache_size=-1024; PRAGMA wal_autocheckpoint=64;";
-  pragmas += kind == Kind::journal ? "PRAGMA synchronous=FULL;"
-                                   : "PRAGMA synchronous=NORMAL; PRAGMA secure_delete=OFF;";
+  pragmas += "PRAGMA journal_mode=WAL; PRAGMA cache_size=-1024;";
+  pragmas +=
+      kind == Kind::journal
+          ? "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=16;"
+          : "PRAGMA synchronous=NORMAL; PRAGMA secure_delete=OFF; PRAGMA wal_autocheckpoint=64;";
   if (auto done = execute(db, pragmas, doing); !done) return done;
   Result<std::string> damage = find_damage(db, kind, *version);
   if (!damage) return damage.error();

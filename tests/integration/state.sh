@@ -59,7 +59,7 @@ begin "$@"
 
 mkfifo "$WORK/hold"
 mkdir "$STATE"
-must mount -t tmpfs -o size=700k,mode=700 flowcon-test "$STATE"
+must mount -t tmpfs -o size=900k,mode=700 flowcon-test "$STATE"
 job full1 flat --label flowcon.enable=true --cpus 0.5
 job full2 learn --label flowcon.enable=true
 full1=$(setting full1) full2=$(setting full2)
@@ -67,7 +67,7 @@ start_flowcond
 eventually "control has begun" container_has full1 '.list == "CL" and .limit == 0.25'
 eventually "with the weights of the formula" weights_as_computed
 eventually "it records for a while" records_have full2 '.usage | length >= 15'
-check "for which a folder of 700 KiB is enough" status_has '.warnings == []'
+check "for which a folder of 900 KiB is enough" status_has '.warnings == []'
 fill
 full_from=$(date +%s)
 eventually "when the disk is full the status says so" full_and status_has '.warnings | any(contains("no room left for the state"))'
