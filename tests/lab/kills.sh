@@ -24,6 +24,8 @@ PAIRS=${FLOWCON_TEST_PAIRS:-4}
 SETTLE=180 # seconds within which a move has to be over after its flowcond is back
 SLOW=3000  # milliseconds that a sync takes at most on the slow disk
 JOB=job
+# Silence is not looked at here: a slow host may be late.
+POLICY=${POLICY/heartbeat = 1/heartbeat = 3}
 
 # --- what has to be true --------------------------------------------------------------------------
 
