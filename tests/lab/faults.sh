@@ -219,7 +219,7 @@ cell() {
   local step=$1 fault=$2 name=$3 floor lines began ran seen image method=app
   case $step in *-criu) method=criu ;; esac
   hold "$step"
-  seen=$(wait_until 60 both_reach) || { fails "the peers do not reach each other" "$seen"; return; }
+  seen=$(wait_until 150 both_reach) || { fails "the peers do not reach each other" "$seen"; return; }
   for host in "$S" "$T"; do traces "$host" >"$WORK/$host.traces"; done
   # An image that the target does not have: one layer more.
   image=$(on "$S" sh -c 'docker create --name "seed-$1" "$2" true >/dev/null && docker cp -q /etc/hostname "seed-$1:/$1" &&
