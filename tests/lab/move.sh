@@ -195,7 +195,7 @@ remove h2 same
 
 counter h1 job -v job:/ckpt
 must up h1 job
-check "--dry-run says that it would move" is "$(move h1 job h2 --dry-run 2>&1)" h2
+check "--dry-run says that it would move" is "$(move h1 job h2 --dry-run 2>/dev/null)" h2
 check "  and moves nothing" stays job
 must on h2 docker create --name job "$IMAGE_SMALL" true
 check "a name that is taken there" refused "is called" h1 job h2
