@@ -56,7 +56,7 @@ controls_all() { host_has h1 "[.containers[] | select(.state == \"controlled\" a
 originals() {
   on h1 python3 -c '
 import sqlite3
-for name, in sqlite3.connect("/var/lib/flowcon/flowcon.db").execute("SELECT name FROM originals"):
+for name, in sqlite3.connect("/var/lib/flowcon/journal.db").execute("SELECT name FROM originals"):
     print(name)'
 }
 
