@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cluster/migration/entry_json.h"
 #include "cluster/migration/json_parts.h"
+#include "cluster/migration/mover_processes.h"
 #include "cluster/migration/mover_state.h"
 #include "ctrl/pause.h"
 #include "ctrl/spawn.h"
@@ -197,6 +198,8 @@ Async<Facts> Movers::gather(MovePtr move) {
   } else {
     move->seen = seen->copy;
     facts.copy = seen->copy;
+    const bool was_dumped = move->is_source() && move->entry.method == Method::criu;
+    if (was_dumped && move->entry.step == Step::undo) end_dump(seen->pid, move->entry.container);
     facts.restarts = restarts(seen->restart_policy);
     facts.has_own_policy = is_same_policy(seen->restart_policy, move->plan.restart_policy);
     // Until it has its policy back, an engine that dies ends the copy and does not start it again.

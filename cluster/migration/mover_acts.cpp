@@ -17,9 +17,11 @@
 #include "base/text.h"
 #include "cluster/migration/entry_json.h"
 #include "cluster/migration/json_parts.h"
+#include "cluster/migration/mover_processes.h"
 #include "cluster/migration/mover_state.h"
 #include "cluster/peers/bulk.h"
 #include "ctrl/pause.h"
+#include "ctrl/spawn.h"
 
 namespace flowcon::cluster::migration {
 namespace {
@@ -375,8 +377,7 @@ Async<bool> Movers::save_job(MovePtr move) {
   if (move->entry.method == Method::app) {
     saved = co_await save_by_application(move);
   } else {
-    std::string id = move->entry.container, checkpoint = move->checkpoint_name();
-    saved = co_await engine_.make_checkpoint(std::move(id), std::move(checkpoint), kCriuTime);
+    saved = co_await save_by_criu(move);
   }
   if (saved) {
     move->is_saved = true;
@@ -392,6 +393,28 @@ Async<bool> Movers::save_job(MovePtr move) {
   // Saving may take long; how long the other side is silent counts from here.
   move->heard = steady_now();
   co_return true;
+}
+
+Async<Result<void>> Movers::save_by_criu(MovePtr move) {
+  move->is_dumping = true;
+  ctrl::spawn(host_.io(), "dump " + move->entry.name, watch_dump(move));
+  std::string id = move->entry.container, checkpoint = move->checkpoint_name();
+  Result<void> saved =
+      co_await engine_.make_checkpoint(std::move(id), std::move(checkpoint), kCriuTime);
+  move->is_dumping = false;
+  if (!saved && !move->give_up.empty()) co_return bad_input(move->give_up);
+  co_return saved;
+}
+
+// The engine ends no CRIU that nobody waits for any more, and the job would stand still with it.
+Async<void> Movers::watch_dump(MovePtr move) {
+  while (move->is_dumping && !is_ended_) {
+    co_await ctrl::pause(kLook);
+    if (move->give_up.empty()) continue;
+    std::string id = move->entry.container;
+    const Result<Seen> seen = co_await engine_.look(std::move(id));
+    if (seen && move->is_dumping) end_dump(seen->pid, move->entry.container);
+  }
 }
 
 // A job that was not told to end and has ended, ended by itself.

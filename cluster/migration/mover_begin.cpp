@@ -20,6 +20,7 @@
 #include "cluster/migration/mover_processes.h"
 #include "cluster/migration/mover_state.h"
 #include "cluster/policy/speculate.h"
+#include "ctrl/pause.h"
 
 namespace flowcon::cluster::migration {
 namespace {
@@ -30,17 +31,8 @@ using ctrl::Async;
 
 constexpr double kAnswerTime = 20;  // seconds for one answer of a peer
 constexpr double kDiskTime = 5;     // and for one of a file system
-
-// A line "NAME:\tVALUE" of /proc/PID/status.
-std::string status_of(std::int64_t pid, const std::string& wanted) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with(wanted + ":")) continue;
-    const std::size_t at = line.find_first_not_of(" \t", wanted.size() + 1);
-    return at == std::string::npos ? "" : line.substr(at);
-  }
-  return "";
-}
+constexpr double kReachTime = 3;    // seconds until a host that has just come back is reached
+constexpr double kReachLook = 0.1;  // seconds
 
 bool has_signal(const std::string& mask, int signal) {
   return ((std::strtoull(mask.c_str(), nullptr, 16) >> (signal - 1)) & 1U) != 0;
@@ -377,12 +369,22 @@ Async<std::vector<std::string>> Movers::look_at_paths(json::object body) {
   co_return reasons;
 }
 
+// One that has just come back may have asked before this host has reached it.
+Async<void> Movers::wait_for(std::string id) {
+  const double until = steady_now() + kReachTime;
+  while (!why_unreachable(id, network_.neighbours()).empty() && steady_now() < until) {
+    co_await ctrl::pause(kReachLook);
+  }
+}
+
 // Why this host would not take the copy. Neither the engine nor a file system is asked while there
 // is a reason already: what a peer may not have it learns nothing of.
 Async<Result<std::vector<std::string>>> Movers::judge(std::string name, Plan plan,
                                                       std::string speaker) {
   std::vector<std::string> reasons = refusals(plan, policy());
   // Else the move would never end here: what the source did is asked of it.
+  std::string source = speaker;
+  if (reasons.empty()) co_await wait_for(std::move(source));
   if (const std::string why = why_unreachable(speaker, network_.neighbours()); !why.empty()) {
     reasons.push_back(why);
   }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -49,6 +50,16 @@ void end_tree(pid_t pid, const std::string& id, std::size_t& left) {
 
 }  // namespace
 
+std::string status_of(std::int64_t pid, const std::string& wanted) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(wanted + ":")) continue;
+    const std::size_t at = line.find_first_not_of(" \t", wanted.size() + 1);
+    return at == std::string::npos ? "" : line.substr(at);
+  }
+  return "";
+}
+
 std::vector<pid_t> children_of(pid_t pid) {
   std::vector<pid_t> all;
   std::error_code code;
@@ -65,6 +76,21 @@ void end_processes(std::int64_t pid, const std::string& id) {
   if (pid <= 1 || pid > std::numeric_limits<pid_t>::max() || id.size() < 12) return;
   std::size_t left = kMost;
   end_tree(static_cast<pid_t>(pid), id, left);
+}
+
+bool end_dump(std::int64_t pid, const std::string& id) {
+  if (pid <= 1 || pid > std::numeric_limits<pid_t>::max() || id.size() < 12) return false;
+  const auto tracer = static_cast<pid_t>(std::atoi(status_of(pid, "TracerPid").c_str()));
+  if (tracer <= 1) return false;
+  const Handle process(tracer);
+  // Looked at after the handle was opened: it is this process that traces it. One inside of the
+  // container is the job's own, whatever it is called.
+  const bool is_criu = process.is_open() && status_of(tracer, "Name") == "criu" &&
+                       status_of(pid, "TracerPid") == std::to_string(tracer) &&
+                       of_process(tracer, "cgroup").find(id) == std::string::npos &&
+                       of_process(static_cast<pid_t>(pid), "cgroup").find(id) != std::string::npos;
+  if (is_criu) process.kill();
+  return is_criu;
 }
 
 }  // namespace flowcon::cluster::migration

@@ -92,6 +92,7 @@ struct Move {
   std::optional<double> shown_at;       ///< steady; target: something new of it was seen
   std::optional<double> stopped_at;     ///< steady; when the source asked the job to save
   bool was_asked = false;               ///< source: to save, by this process
+  bool is_dumping = false;              ///< source: CRIU is saving it
   bool was_told_to_end = false;         ///< source: by a signal, or its engine
   bool has_ended = false;               ///< source: by itself, when it was asked to save
   std::optional<Metered> passing;       ///< the part that is on its way
@@ -176,6 +177,8 @@ class Movers : public Mover {
   ctrl::Async<bool> report(MovePtr move);
   ctrl::Async<bool> prepare(MovePtr move);
   ctrl::Async<bool> save_job(MovePtr move);
+  ctrl::Async<Result<void>> save_by_criu(MovePtr move);
+  ctrl::Async<void> watch_dump(MovePtr move);
   ctrl::Async<void> note_end(MovePtr move);
   ctrl::Async<Result<void>> save_by_application(MovePtr move);
   ctrl::Async<Result<void>> save_by_signal(MovePtr move, int signal);
@@ -221,6 +224,7 @@ class Movers : public Mover {
   ctrl::Async<Result<std::vector<std::string>>> ask_target(Proposal proposal, std::string target);
   ctrl::Async<Result<std::vector<std::string>>> judge(std::string name, Plan plan,
                                                       std::string speaker);
+  ctrl::Async<void> wait_for(std::string id);
   /// What the file systems of this host have against the paths of `body`.
   ctrl::Async<std::vector<std::string>> look_at_paths(boost::json::object body);
   [[nodiscard]] Result<Neighbour> neighbour(const std::string& name) const;

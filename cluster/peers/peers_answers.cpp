@@ -59,6 +59,11 @@ Async<Response> Peers::answer_peer(ctrl::api::Request request) {
   const LinkPtr speaker = *known;
   const std::string verb = request.method + " " + request.target;
   if (verb == "GET /v1/peer/hello") {
+    // It has just come: no need to wait until this host tries it again.
+    if (!speaker->is_reachable(present(), patience())) {
+      speaker->is_wanted = true;
+      speaker->timer.cancel();
+    }
     const std::string name = host_.view().name;
     const Hello hello{
         {}, FLOWCON_VERSION, name.empty() ? "unnamed" : name, identity_.id, identity_.incarnation};

@@ -128,8 +128,8 @@ class Client {
   /// Follows container events from `since_ns` on (0 = from now) until the stream ends, which it
   /// does when the engine stops. `sink` gets each event in order; `connected` is called once when
   /// the engine has accepted the request, with what ends the stream early. `actions` is a list in
-  /// JSON of those that are told. A quiet engine is a healthy one: whether it lives ping() tells. The
-  /// error says why it ended.
+  /// JSON of those that are told. A quiet engine is a healthy one: whether it lives ping() tells.
+  /// The error says why it ended.
   Async<Error> events(std::int64_t since_ns,
                       std::function<void(std::function<void()> end)> connected,
                       std::function<void(Event)> sink, std::string actions = kPoolActions);

@@ -143,9 +143,8 @@ INSERT INTO state VALUES(1,0,-1e300,0,'',0);
 
 // Step n makes version n+1 of version n; an empty file is version 0. Steps are only ever added.
 constexpr std::array<const char*, 15> kSteps = {
-    kFirst,     kResources, kPositions, kPeers, kMigrations, kMarks, kStays,
-    kTrainings, kRunKinds,  kMoves,     kMoved, kPeerIds,    kPasts, kLives,
-    kJournalApart};
+    kFirst,    kResources, kPositions, kPeers,   kMigrations, kMarks, kStays,       kTrainings,
+    kRunKinds, kMoves,     kMoved,     kPeerIds, kPasts,      kLives, kJournalApart};
 static_assert(kSteps.size() == kRecordsVersion);
 
 // Tables with rowids, so that of a damaged file each row can be asked for.

@@ -117,7 +117,7 @@ at h2 kill torn >/dev/null
 pause 1
 unlock
 eventually "the move ends once it can be written" over torn
-check "on the target, where a person stopped the copy" journal_is h2 done
+check "on the target, where a person stopped the copy" journal_is h2 "done"
 check "which stays stopped" is "$(at h2 inspect -f '{{.State.Status}}' torn)" exited
 check "with its restart policy" policy_is h2 torn always
 clear_away torn

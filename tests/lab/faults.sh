@@ -329,12 +329,13 @@ PYTHON
   say "the table is in ${out#"$FLOWCON_TOP"/}"
 }
 
-# criu_works HOST: a job is frozen and goes on, with nothing of the project in between. On some kernels CRIU waits for ever.
+# criu_works HOST: a job is frozen and goes on, with nothing of the project in between. The engine that made a checkpoint
+# may not take it back at once (moby 42900).
 criu_works() {
   local works=yes
   on "$1" docker run -d --name probe --network none "$IMAGE_SMALL" busybox sh -c 'while :; do sleep 0.2; done' >/dev/null || return 1
   on "$1" timeout 60 docker checkpoint create probe one >/dev/null 2>&1 &&
-    on "$1" timeout 60 docker start --checkpoint one probe >/dev/null 2>&1 || works=''
+    wait_until 30 on "$1" timeout 60 docker start --checkpoint one probe >/dev/null 2>&1 || works=''
   on "$1" sh -c 'kill -9 $(pgrep -x "criu|runc"); docker unpause probe; docker rm -f probe' >/dev/null 2>&1 || :
   [ -n "$works" ]
 }

@@ -50,7 +50,7 @@ must on h1 docker run -d --name count --network none "$IMAGE_SMALL" sh -c 'i=0; 
 lines() { on h1 docker logs count | wc -l; }
 has_lines() { [ "$(lines)" -ge "$1" ]; }
 must wait_until 20 has_lines 5
-must on h1 docker checkpoint create count one
+must on h1 timeout 60 docker checkpoint create count one
 counted=$(lines)
 # On the engine that made it a checkpoint may still be known (moby 42900), for a moment.
 must wait_until 30 on h1 docker start --checkpoint one count

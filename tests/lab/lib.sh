@@ -87,11 +87,11 @@ find_groups() {
   [ ${#LAB_GROUPS[@]} -gt 0 ] || LAB_GROUPS=("$(awk '$3 == "cgroup2" {print $2; exit}' /proc/self/mounts)$group/@/host")
 }
 
-# lab_traces: what labs leave or must not leave on this machine: mounts, namespaces, interfaces,
-# control groups, loop devices, processes, files.
+# lab_traces: what labs leave or must not leave on this machine: mounts, interfaces, control groups,
+# loop devices, processes, files. Other engines may come and go meanwhile.
 lab_traces() {
-  awk '{print "mount", $5}' /proc/self/mountinfo
-  ip -o link | awk -F': ' '{print "interface", $2}'
+  awk -v folder="$FLOWCON_CACHE/" 'index($5, folder) == 1 {print "mount", $5}' /proc/self/mountinfo
+  ip -o link | awk -F': ' '$2 ~ /^[vde]h[0-9]+|^br0/ {print "interface", $2}'
   engine_cgroup_dirs_like /flowcon-lab- | sed 's/^/group /'
   losetup --noheadings --list --output BACK-FILE | grep labs/ | sed 's/^/loop /' || :
   lab_processes | sed 's/^/process /'

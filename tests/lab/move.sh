@@ -47,7 +47,7 @@ last_move() { moves "$1" "[.moves[] | select(.name == \"$2\")][0] | $3"; }
 # --- real trainings -----------------------------------------------------------------------------------
 
 # An image that only h1 has: the training image and one small layer, the scripts.
-must on h1 sh -c 'docker create --name seed "$1" true && docker cp -q /opt/source/examples seed:/examples && docker commit seed trainings:1 && docker rm seed' seed "$IMAGE_TRAIN"
+must on h1 sh -c 'docker create --name seed "$1" true && docker cp -q /opt/source/examples seed:/examples && docker cp -q /opt/source/tests/lab/paced.py seed:/paced.py && docker commit seed trainings:1 && docker rm seed' seed "$IMAGE_TRAIN"
 EPOCHS=400
 waits='import signal, sys, time
 def save(*_):
@@ -70,8 +70,10 @@ train() {
   local host=$1 name=$2
   shift 2
   must on "$host" docker run -d --name "$name" --network none --cpus 1 -e OMP_NUM_THREADS=1 "$@" trainings:1 \
-    python3 /examples/vae_digits.py --epochs "$EPOCHS" --hidden 512 --checkpoint /ckpt/vae.pt
+    python3 /paced.py /ckpt/finish /examples/vae_digits.py --epochs "$EPOCHS" --hidden 512 --checkpoint /ckpt/vae.pt
 }
+# finish HOST NAME: from now on as fast as it can.
+finish() { must on "$1" touch "$(on "$1" docker inspect -f '{{(index .Mounts 0).Source}}' "$2")/finish"; }
 losses() { grep -o 'Epoch .*loss: .*'; }
 # learns HOST NAME: two losses more than its log there begins with.
 learns() { wait_until 60 has_losses "$1" "$2" $(($(loss_count "$1" "$2") + 2)); }
@@ -90,6 +92,7 @@ same_log() { diff "$WORK/reference" <(on "$1" docker flowcon logs "$2" 2>&1 | in
 first_loss() { head -n 1 "$WORK/reference" | sed 's/.*loss: //'; }
 
 train h1 reference -v reference:/ckpt
+finish h1 reference
 PATIENCE=600 eventually "a training runs without interruption" has_ended h1 reference
 on h1 docker logs reference 2>&1 | in_order >"$WORK/reference"
 remove h1 reference
@@ -105,6 +108,7 @@ listen h3 vae
 must learns h3 vae
 check "and home again" moves_to h3 vae h1
 listen h1 vae
+finish h1 vae
 PATIENCE=600 eventually "it ends as it should" has_ended h1 vae
 must wait_until 30 has_heard
 check "its losses are those of the uninterrupted run, over three moves" same_losses vae
@@ -121,6 +125,7 @@ listen h2 vae
 check "and goes on where it was" learns h2 vae
 check "and once more" moves_to h2 vae h3
 listen h3 vae
+finish h3 vae
 PATIENCE=600 eventually "it ends as it should" has_ended h3 vae
 must wait_until 30 has_heard
 check "its losses too are those of the uninterrupted run" same_losses vae
@@ -168,6 +173,44 @@ check "  moves again" moves_to h2 by-criu h1
 check "  and home it counts on" wait_until 30 further h1 "$step"
 check "  with its restart policy" is "$(on h1 docker inspect -f '{{.HostConfig.RestartPolicy.Name}}' by-criu)" always
 remove h1 by-criu
+
+# --- a CRIU that hangs ------------------------------------------------------------------------------------
+
+# At its last step before the job would be ended, which CRIU holds then.
+must on h1 sh -c 'printf "%s\n" "#!/bin/sh" "[ \"\$CRTOOLS_SCRIPT_ACTION\" != post-dump ] || exec sleep 3600" >/root/hangs &&
+  chmod +x /root/hangs && mkdir -p /etc/criu && echo "action-script /root/hangs" >/etc/criu/default.conf'
+tracer() { on h1 sh -c 'sed -n "s/^TracerPid:[[:space:]]*//p" "/proc/$(docker inspect -f "{{.State.Pid}}" "$1")/status"' tracer "$1"; }
+is_held() { [ "$(tracer "$1")" -gt 0 ]; }
+# hangs NAME: a move of that job that does.
+hangs() {
+  counter h1 "$1" -v "$1:/ckpt" --label flowcon.migrate=criu --restart always
+  must up h1 "$1"
+  must wait_until 30 goes_on h1 "$1"
+  must move h1 "$1" h2 --detach
+  eventually "CRIU holds the job and hangs" is_held "$1"
+}
+has_come_back() { stays "$1" && is "$(tracer "$1")" 0 && moves_have h1 "[.moves[] | select(.name == \"$1\")] | all(.ended)"; }
+hangs cancelled
+check "  the move can be cancelled" move h1 cancelled --cancel
+eventually "  the job goes on here" has_come_back cancelled
+eventually "  nothing of it is left there" is_gone h2 cancelled
+check "  without a new start" is "$(on h1 docker logs cancelled 2>&1 | grep -c '^resumed')" 0
+remove h1 cancelled
+hangs stopped
+flowcond_stop h1
+check "  it goes on when flowcond is stopped" wait_until 30 goes_on h1 stopped
+flowcond_up h1
+eventually "  nothing of it is left there" is_gone h2 stopped
+check "  and it runs on" has_come_back stopped
+remove h1 stopped
+hangs killed
+flowcond_kill h1
+flowcond_up h1
+PATIENCE=120 eventually "  where flowcond is killed it goes on when it is there again" has_come_back killed
+eventually "  nothing of it is left there" is_gone h2 killed
+remove h1 killed
+must on h1 rm /etc/criu/default.conf
+must wait_until 60 reach_each_other h1 h2 h3
 
 # --- what is the same afterwards --------------------------------------------------------------------------
 
