@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -22,6 +23,8 @@ constexpr std::size_t kFrameHeader = 8;
 constexpr std::size_t kMaxLine = 6 * kMaxLogText + 256;
 constexpr std::size_t kMaxTime = 40;
 constexpr unsigned char kSystemError = 3;  // a frame in which the engine speaks itself
+// With a terminal there are no frames; whatever the job writes has a time in front.
+constexpr std::string_view kEngineSays = "Error grabbing logs: ";
 
 // Takes `digits` digits and then `end` off the front.
 bool take(std::string_view& text, int digits, const char* ends, int& number) {
@@ -115,8 +118,26 @@ void LogFrames::take_text(bool is_error, std::string_view text, const LogSink& s
   if (!text.empty()) sink({last_ns_, is_error, std::string(text)});
 }
 
+void LogFrames::break_off(std::string_view said) {
+  why_broken_ = "the engine says of the log: " + printable(said, 300);
+}
+
+// Of a terminal.
+void LogFrames::take_line(std::string_view text, const LogSink& sink) {
+  if (!why_broken_.empty()) return;
+  if (text.starts_with(kEngineSays)) {
+    break_off(text);
+  } else {
+    take_text(false, text, sink);
+  }
+}
+
 Result<void> LogFrames::take_frame(unsigned char kind, std::string_view text, const LogSink& sink) {
-  if (kind == kSystemError) return bad_input("the engine says of the log: " + printable(text));
+  if (!why_broken_.empty()) return {};
+  if (kind == kSystemError) {
+    break_off(text);
+    return {};
+  }
   if (kind > kSystemError) return bad_input("the engine's log is not made of frames");
   take_text(kind == 2, text, sink);
   return {};
@@ -133,7 +154,7 @@ Result<void> LogFrames::feed(std::string_view bytes, const LogSink& sink) {
         if (rest.size() > kMaxLogText) taken = bad_input("a line of the log is too long");
         break;
       }
-      take_text(false, rest.substr(0, end + 1), sink);
+      take_line(rest.substr(0, end + 1), sink);
       rest.remove_prefix(end + 1);
       continue;
     }
@@ -159,7 +180,7 @@ Result<void> LogFrames::feed(std::string_view bytes, const LogSink& sink) {
 Result<void> LogFrames::finish(const LogSink& sink) {
   if (pending_.empty()) return {};
   if (!has_terminal_) return bad_input("the engine's log is not whole");
-  take_text(false, pending_, sink);
+  take_line(pending_, sink);
   pending_.clear();
   return {};
 }
@@ -190,6 +211,29 @@ Result<LogRecord> parse_record(std::string_view line) {
   auto when = parse_log_time(std::string_view(time->data(), time->size()));
   if (!when) return when.error();
   return LogRecord{*when, *stream == "stderr", std::string(text->data(), text->size())};
+}
+
+void TornRecords::take_line(std::string_view line, const LogSink& sink) const {
+  // What was written next stands behind the torn record. Within a record quotes are escaped.
+  const std::size_t start = line.rfind(R"({"log":")");
+  if (start == std::string_view::npos) return;
+  Result<LogRecord> record = parse_record(line.substr(start));
+  if (record && record->time_ns > after_ns_) sink(std::move(*record));
+}
+
+void TornRecords::feed(std::string_view bytes, const LogSink& sink) {
+  while (!bytes.empty()) {
+    const std::size_t end = bytes.find('\n');
+    pending_ += bytes.substr(0, end);
+    if (pending_.size() > kMaxLine) {
+      is_too_long_ = true;
+      pending_.clear();
+    }
+    if (end == std::string_view::npos) return;
+    if (!std::exchange(is_too_long_, false)) take_line(pending_, sink);
+    pending_.clear();
+    bytes.remove_prefix(end + 1);
+  }
 }
 
 std::string render_log_head(double now) {

@@ -38,20 +38,27 @@ class LogFrames {
  public:
   explicit LogFrames(bool has_terminal) : has_terminal_(has_terminal) {}
 
-  /// Errors: no such frames; the engine says in them that it cannot read the log; a record of more
-  /// than kMaxLogText bytes.
+  /// Errors: no such frames; a record of more than kMaxLogText bytes. What comes after the engine
+  /// has said that it cannot read on is left out.
   [[nodiscard]] Result<void> feed(std::string_view bytes, const LogSink& sink);
   /// Errors: a frame is not whole.
   [[nodiscard]] Result<void> finish(const LogSink& sink);
+  /// What the engine said where it could not read on; "" where it could.
+  [[nodiscard]] const std::string& why_broken() const { return why_broken_; }
+  /// When the last record was written.
+  [[nodiscard]] std::int64_t last_ns() const { return last_ns_; }
 
  private:
   [[nodiscard]] Result<void> take_frame(unsigned char kind, std::string_view text,
                                         const LogSink& sink);
+  void take_line(std::string_view text, const LogSink& sink);
+  void break_off(std::string_view said);
   void take_text(bool is_error, std::string_view text, const LogSink& sink);
 
   bool has_terminal_;
   std::string pending_;
   std::int64_t last_ns_ = 0;
+  std::string why_broken_;
 };
 
 /// {"log":"…","stream":"stdout","time":"…"} with a newline. Bytes that are no UTF-8 become U+FFFD,
@@ -59,6 +66,21 @@ class LogFrames {
 [[nodiscard]] std::string render_record(const LogRecord& record);
 /// A line without its newline. Errors: not JSON, a member that is missing or is not what it may be.
 [[nodiscard]] Result<LogRecord> parse_record(std::string_view line);
+
+/// A file of the driver json-file that the engine cannot read on in, since a full disk has torn a
+/// record: what is whole of it, and newer than `after_ns`.
+class TornRecords {
+ public:
+  explicit TornRecords(std::int64_t after_ns) : after_ns_(after_ns) {}
+  void feed(std::string_view bytes, const LogSink& sink);
+
+ private:
+  void take_line(std::string_view line, const LogSink& sink) const;
+
+  std::int64_t after_ns_;
+  std::string pending_;
+  bool is_too_long_ = false;  ///< the line that has begun
+};
 
 /// The first line of a log that travels: `now` is its sender's clock. Units: seconds since the
 /// epoch.

@@ -8,7 +8,9 @@
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <cstdio>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/text.h"
@@ -39,6 +41,10 @@ class File {
   ~File() { close(); }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
+  File& operator=(File&& other) noexcept {
+    std::swap(file_, other.file_);
+    return *this;
+  }
   [[nodiscard]] int get() const { return file_; }
   [[nodiscard]] bool is_open() const { return file_ >= 0; }
   void close() {
@@ -61,9 +67,28 @@ Result<void> write_all(int file, std::string_view bytes, const std::string& path
 
 // --------------------------------------------------------------------------------- the sender
 
+constexpr int kMostFiles = 1000;  // of one log; packed ones are not counted
+
+// What the driver json-file has written, oldest first.
+std::deque<std::string> files_of(const CopyPlace& place) {
+  if (place.log_driver != "json-file") return {};
+  const std::string path = place.folder + "/" + place.id + "-json.log";
+  std::deque<std::string> files{path};
+  for (int number = 1; number < kMostFiles; ++number) {
+    std::string older = path + "." + std::to_string(number);
+    if (::access(older.c_str(), F_OK) != 0) break;
+    files.push_front(std::move(older));
+  }
+  return files;
+}
+
 struct SendState {
-  SendState(Pull pull, bool has_terminal, bool does_end_line, int past_file)
-      : engine(std::move(pull)), frames(has_terminal), past(past_file), ends_line(does_end_line) {}
+  SendState(Pull pull, const CopyPlace& from, bool does_end_line, int past_file)
+      : engine(std::move(pull)),
+        frames(from.has_terminal),
+        past(past_file),
+        ends_line(does_end_line),
+        files(files_of(from)) {}
   Pull engine;  ///< none where the driver keeps nothing
   LogFrames frames;
   File past;  ///< what is kept of earlier hosts
@@ -71,6 +96,30 @@ struct SendState {
   LogRecord last;
   bool has_begun = false;
   bool has_ended = false;
+  std::deque<std::string> files;  ///< of the driver, oldest first, for where the engine gives up
+  std::optional<TornRecords> torn;
+  File file{-1};
+
+  // What the engine cannot read any more, a piece at a time. Errors: it said so, and the driver's
+  // files are not known.
+  Result<void> read_torn(const LogSink& sink) {
+    if (!torn) {
+      if (files.empty()) return bad_input(frames.why_broken());
+      torn.emplace(frames.last_ns());
+    }
+    if (!file.is_open()) {
+      file = File(::open(files.front().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+      if (!file.is_open()) return errno_error(errno, "opening " + files.front());
+      files.pop_front();
+    }
+    std::string piece(kPiece, '\0');
+    const ssize_t count = ::read(file.get(), piece.data(), piece.size());
+    if (count < 0) return errno_error(errno, "reading the container's log");
+    torn->feed(std::string_view(piece).substr(0, static_cast<std::size_t>(count)), sink);
+    if (count == 0) file.close();
+    has_ended = count == 0 && files.empty();
+    return {};
+  }
 
   // "" where that has ended.
   Result<std::string> next_past() {
@@ -94,11 +143,16 @@ struct SendState {
       last = std::move(record);
     };
     while (out.empty() && !self->has_ended && self->engine) {
-      Result<std::string> piece = co_await self->engine();
-      if (!piece) co_return piece;
-      self->has_ended = piece->empty();
-      const Result<void> taken =
-          self->has_ended ? self->frames.finish(sink) : self->frames.feed(*piece, sink);
+      Result<void> taken;
+      if (!self->frames.why_broken().empty()) {
+        taken = self->read_torn(sink);
+      } else {
+        Result<std::string> piece = co_await self->engine();
+        if (!piece) co_return piece;
+        const bool is_end = piece->empty();
+        taken = is_end ? self->frames.finish(sink) : self->frames.feed(*piece, sink);
+        self->has_ended = is_end && self->frames.why_broken().empty();
+      }
       if (!taken) co_return taken.error();
       const bool is_half = !self->last.text.empty() && self->last.text.back() != '\n';
       if (self->has_ended && self->ends_line && is_half) {
@@ -163,7 +217,7 @@ Async<Result<Pull>> send_log(engine::Client& client, CopyPlace from, bool ends_l
   const int past = ::open(past_log_of(from.lives, from.id).c_str(),
                           O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (past < 0 && errno != ENOENT) co_return errno_error(errno, "opening the log of earlier hosts");
-  auto state = std::make_shared<SendState>(std::move(pull), from.has_terminal, ends_line, past);
+  auto state = std::make_shared<SendState>(std::move(pull), from, ends_line, past);
   co_return Pull([state] { return SendState::next(state); });
 }
 

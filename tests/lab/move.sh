@@ -215,7 +215,8 @@ must wait_until 60 reach_each_other h1 h2 h3
 # --- what is the same afterwards --------------------------------------------------------------------------
 
 same='{{.HostConfig.RestartPolicy}} {{.HostConfig.NanoCpus}} {{.HostConfig.Memory}} {{.HostConfig.CpuShares}} {{.Config.User}} {{.Config.Hostname}} {{.Config.Labels}} {{.HostConfig.Ulimits}} {{.HostConfig.LogConfig}}'
-told() { on "$1" docker inspect -f "$same" same | sed 's/ org.flowcon.move:[0-9a-f]*//'; }
+# But for what flowcond notes for itself.
+told() { on "$1" docker inspect -f "$same" same | sed -E 's/ org\.flowcon\.(move|own):[^]]*\]/]/'; }
 counter h1 same -v same:/ckpt --restart on-failure:7 --cpus 0.4 --memory 64m --cpu-shares 300 --hostname odd-host --ulimit nofile=500:600 \
   --label 'org.example.owner=ada "the" first' --label flowcon.weight=2 --log-opt max-size=5m --log-opt max-file=2 -e 'WORDS=a b $HOME "c"'
 must on h1 docker exec same busybox sh -c 'dd if=/dev/urandom of=/ckpt/data bs=1M count=4; mkdir -p "/ckpt/a b/c"; ln -s /etc/passwd /ckpt/link; ln /ckpt/data /ckpt/hard
@@ -233,6 +234,26 @@ check "files, owners, links, holes of the volume are the same" is "$(volume_sum 
 check "the flowcon labels hold there" host_has h2 'any(.containers[]; .name == "same")'
 check "the log goes on: its first line is that of its first host" is "$(on h2 docker flowcon logs same 2>/dev/null | head -n 1)" "step 1 loss: 999999"
 remove h2 same
+
+# --- a log that a full disk has torn ------------------------------------------------------------------------
+
+counter h1 torn -v torn:/ckpt
+must up h1 torn
+must wait_until 30 goes_on h1 torn
+must on h1 sh -c 'printf "{\"log\":\"step" >>"$(docker inspect -f "{{.LogPath}}" torn)"'
+# lines_of HOST: as the driver wrote them.
+lines_of() { on "$1" sh -c 'wc -l <"$(docker inspect -f "{{.LogPath}}" torn)"'; }
+written=$(lines_of h1)
+has_more() { [ "$(lines_of h1)" -gt $((written + 5)) ]; }
+must wait_until 30 has_more
+engine_gives_up() { holds "$(on h1 docker logs torn 2>&1)" "Error grabbing logs"; }
+check "an engine reads no further than a torn record" engine_gives_up
+check "the job moves all the same" moves_to h1 torn h2
+last=$(on h2 cat /var/lib/docker/volumes/torn/_data/step)
+# The record that was torn there was one more than the job has written.
+whole() { is "$(on h2 docker logs torn 2>&1 | sed -n 's/^step \([0-9]*\) .*/\1/p' | sort -nu | head -n "$last" | tail -n 1)" "$last"; }
+check "and of its log nothing else is lost" whole
+remove h2 torn
 
 # --- what is refused --------------------------------------------------------------------------------------
 

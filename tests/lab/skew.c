@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preloaded, it sets a program's clock of the day SKEW_SECONDS ahead; that of the machine stays.
+// Preloaded, it sets a program's clock of the day SKEW_SECONDS ahead, and the times of files with it; those of the machine
+// stay.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
 
@@ -33,4 +35,36 @@ time_t time(time_t* out) {
   clock_gettime(CLOCK_REALTIME, &now);
   if (out != NULL) *out = now.tv_sec;
   return now.tv_sec;
+}
+
+static int shifted(int code, struct stat* status) {
+  if (code != 0) return code;
+  status->st_atim.tv_sec += skew();
+  status->st_mtim.tv_sec += skew();
+  status->st_ctim.tv_sec += skew();
+  return code;
+}
+
+int fstatat(int folder, const char* restrict path, struct stat* restrict status, int flags) {
+  static int (*real)(int, const char*, struct stat*, int);
+  if (real == NULL) real = (int (*)(int, const char*, struct stat*, int))dlsym(RTLD_NEXT, "fstatat");
+  return shifted(real(folder, path, status, flags), status);
+}
+
+int stat(const char* restrict path, struct stat* restrict status) {
+  static int (*real)(const char*, struct stat*);
+  if (real == NULL) real = (int (*)(const char*, struct stat*))dlsym(RTLD_NEXT, "stat");
+  return shifted(real(path, status), status);
+}
+
+int lstat(const char* restrict path, struct stat* restrict status) {
+  static int (*real)(const char*, struct stat*);
+  if (real == NULL) real = (int (*)(const char*, struct stat*))dlsym(RTLD_NEXT, "lstat");
+  return shifted(real(path, status), status);
+}
+
+int fstat(int file, struct stat* status) {
+  static int (*real)(int, struct stat*);
+  if (real == NULL) real = (int (*)(int, struct stat*))dlsym(RTLD_NEXT, "fstat");
+  return shifted(real(file, status), status);
 }

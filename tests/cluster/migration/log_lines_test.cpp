@@ -83,8 +83,47 @@ TEST_CASE("a terminal's log has no frames, and its last line may have no end") {
   CHECK((*records == std::vector<LogRecord>{{kTimeNs, false, "a\r\n"}, {kTimeNs, false, "b"}}));
 }
 
-TEST_CASE("what the engine cannot read, cut frames and endless ones are errors") {
-  CHECK_FALSE(take(frame(3, "Error grabbing logs: damaged"), false, 100).has_value());
+TEST_CASE("what the engine says of a log that it cannot read is no part of the log") {
+  const std::string said = "Error grabbing logs: damaged\n";
+  for (const bool has_terminal : {false, true}) {
+    const std::string bytes =
+        has_terminal ? kTime + " a\r\n" + said + kTime + " b\r\n"
+                     : frame(1, kTime + " a\r\n") + frame(3, said) + frame(1, kTime + " b\n");
+    for (const std::size_t piece : {1U, 7U, 1000U}) {
+      std::vector<LogRecord> records;
+      const LogSink sink = [&records](LogRecord record) { records.push_back(std::move(record)); };
+      LogFrames frames(has_terminal);
+      for (std::size_t at = 0; at < bytes.size(); at += piece) {
+        REQUIRE(frames.feed(std::string_view(bytes).substr(at, piece), sink).has_value());
+      }
+      CHECK(frames.why_broken().find("damaged") != std::string::npos);
+      CHECK(frames.last_ns() == kTimeNs);
+      CHECK((records == std::vector<LogRecord>{{kTimeNs, false, "a\r\n"}}));
+    }
+  }
+}
+
+TEST_CASE("of a file with torn records all that is whole and newer is read") {
+  const auto at = [](std::int64_t seconds, const char* text) {
+    return LogRecord{kTimeNs + seconds * kSecond, false, text};
+  };
+  const std::string torn = render_record(at(2, "torn\n")).substr(0, 30);
+  const std::string bytes = render_record(at(0, "old\n")) + render_record(at(1, "known\n")) + torn +
+                            render_record(at(3, "say {\"log\":\"no\"}\n")) + "\n\xff\n" +
+                            std::string(7 * kMaxLogText, 'x') + "\n" +
+                            render_record(at(4, "last\n")) + torn;
+  for (const std::size_t piece : {7U, 65536U}) {
+    std::vector<LogRecord> records;
+    TornRecords file(at(1, "").time_ns);
+    for (std::size_t begin = 0; begin < bytes.size(); begin += piece) {
+      file.feed(std::string_view(bytes).substr(begin, piece),
+                [&records](LogRecord record) { records.push_back(std::move(record)); });
+    }
+    CHECK((records == std::vector<LogRecord>{at(3, "say {\"log\":\"no\"}\n"), at(4, "last\n")}));
+  }
+}
+
+TEST_CASE("cut frames and endless ones are errors") {
   CHECK_FALSE(take("plain text, and no frames", false, 100).has_value());
   CHECK_FALSE(take(frame(1, kTime + " x\n").substr(0, 20), false, 100).has_value());
   CHECK_FALSE(take(std::string("\1\0\0\0\xff\xff\xff\xff", 8), false, 100).has_value());
