@@ -45,26 +45,19 @@ static int shifted(int code, struct stat* status) {
   return code;
 }
 
-int fstatat(int folder, const char* restrict path, struct stat* restrict status, int flags) {
-  static int (*real)(int, const char*, struct stat*, int);
-  if (real == NULL) real = (int (*)(int, const char*, struct stat*, int))dlsym(RTLD_NEXT, "fstatat");
-  return shifted(real(folder, path, status, flags), status);
-}
+// Each of them has two names.
+#define STAT(NAME, PARAMETERS, ARGUMENTS)                                              \
+  int NAME PARAMETERS {                                                                \
+    static int(*real) PARAMETERS;                                                      \
+    if (real == NULL) real = (int(*) PARAMETERS)dlsym(RTLD_NEXT, #NAME);               \
+    return shifted(real ARGUMENTS, (struct stat*)status);                              \
+  }
 
-int stat(const char* restrict path, struct stat* restrict status) {
-  static int (*real)(const char*, struct stat*);
-  if (real == NULL) real = (int (*)(const char*, struct stat*))dlsym(RTLD_NEXT, "stat");
-  return shifted(real(path, status), status);
-}
-
-int lstat(const char* restrict path, struct stat* restrict status) {
-  static int (*real)(const char*, struct stat*);
-  if (real == NULL) real = (int (*)(const char*, struct stat*))dlsym(RTLD_NEXT, "lstat");
-  return shifted(real(path, status), status);
-}
-
-int fstat(int file, struct stat* status) {
-  static int (*real)(int, struct stat*);
-  if (real == NULL) real = (int (*)(int, struct stat*))dlsym(RTLD_NEXT, "fstat");
-  return shifted(real(file, status), status);
-}
+STAT(fstatat, (int folder, const char* restrict path, struct stat* restrict status, int flags), (folder, path, status, flags))
+STAT(fstatat64, (int folder, const char* restrict path, struct stat64* restrict status, int flags), (folder, path, status, flags))
+STAT(stat, (const char* restrict path, struct stat* restrict status), (path, status))
+STAT(stat64, (const char* restrict path, struct stat64* restrict status), (path, status))
+STAT(lstat, (const char* restrict path, struct stat* restrict status), (path, status))
+STAT(lstat64, (const char* restrict path, struct stat64* restrict status), (path, status))
+STAT(fstat, (int file, struct stat* status), (file, status))
+STAT(fstat64, (int file, struct stat64* status), (file, status))
