@@ -93,7 +93,10 @@ std::vector<MountEntry> parse_mounts(std::string_view text) {
 }
 
 MountTable::MountTable(std::vector<MountEntry> entries) : entries_(std::move(entries)) {
-  for (std::size_t i = 0; i < entries_.size(); ++i) by_point_.emplace(entries_[i].point, i);
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    by_point_.emplace(entries_[i].point, i);
+    if (entries_[i].type == "overlay") overlays_.insert(entries_[i].options);
+  }
 }
 
 const MountEntry* MountTable::by_id(std::uint64_t id) const {
@@ -141,6 +144,10 @@ const MountEntry* MountTable::holding(std::string_view path) const {
   return holder;
 }
 
+bool MountTable::has_overlay(const MountEntry& entry) const {
+  return overlays_.contains(entry.options);
+}
+
 bool is_local_type(std::string_view type) {
   return std::find(kLocalTypes.begin(), kLocalTypes.end(), type) != kLocalTypes.end();
 }
@@ -150,6 +157,8 @@ std::vector<std::string> layers_of(const MountEntry& entry) {
   if (entry.type != "overlay") return layers;
   for (const std::string_view option : split(entry.options, ',')) {
     const std::size_t equals = option.find('=');
+    // A name of a folder may have a comma.
+    if (equals == std::string_view::npos) continue;
     const std::string_view name = option.substr(0, equals);
     if (name != "upperdir" && name != "lowerdir" && name != "lowerdir+") continue;
     for (const std::string_view layer : split(option.substr(name.size() + 1), ':')) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "cgroups/cgroup_fs.h"
@@ -41,9 +42,13 @@ class MountTable {
   [[nodiscard]] const MountEntry* by_id(std::uint64_t id) const;
   /// The one that holds `path`, absolute and without links. Null as root().
   [[nodiscard]] const MountEntry* holding(std::string_view path) const;
+  /// Has it an overlay of the same layers? Those of one that was mounted elsewhere may name other
+  /// folders by the same paths.
+  [[nodiscard]] bool has_overlay(const MountEntry& entry) const;
 
  private:
   std::vector<MountEntry> entries_;
+  std::unordered_set<std::string> overlays_;  ///< their options
   std::unordered_multimap<std::string, std::size_t> by_point_;
 };
 

@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cgroups/setting.h"
 
+#include <cerrno>
 #include <iterator>
 
 namespace flowcon::cgroups {
+namespace {
+
+// The kernel no longer lists a disk that was taken away, and takes no cap of it back.
+IoSetting without_gone(IoSetting setting, const IoSetting& listed) {
+  std::erase_if(setting.caps, [&](const auto& cap) { return !listed.caps.contains(cap.first); });
+  return setting;
+}
+
+}  // namespace
 
 bool limits_alike(const Setting& a, const Setting& b) {
   return limits_alike(a.cpu, b.cpu) && a.memory == b.memory && limits_alike(a.io, b.io);
@@ -25,7 +35,12 @@ Result<void> write_setting(CgroupFs& fs, const Group& group, const Setting& from
   // A group that is gone has nothing else either.
   if (!written && written.error().code.value() == ESTALE) return written;
   if (!limits_alike(from.io, to.io)) {
-    if (auto io = write_io(fs, group, to.io, mechanism); !io && written) written = io;
+    Result<void> io = write_io(fs, group, to.io, mechanism);
+    const int number = io ? 0 : io.error().code.value();
+    if (with_memory && (number == ENODEV || number == ENXIO)) {
+      io = write_io(fs, group, without_gone(to.io, from.io), mechanism);
+    }
+    if (!io && written) written = io;
   }
   if (with_memory && from.memory != to.memory) {
     if (auto memory = write_memory(fs, group, to.memory); !memory && written) written = memory;

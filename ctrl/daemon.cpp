@@ -112,12 +112,17 @@ Async<void> Daemon::begin() {
   } else {
     std::set<std::string> stay;
     for (const auto& [id, original] : kept_) stay.insert(id);
-    Result<std::size_t> restored = co_await limits_.restore_leftovers(std::move(stay));
+    Result<Limits::Leftovers> restored = co_await limits_.restore_leftovers(std::move(stay));
     if (!restored) {
       warn(restored.error().message());
-    } else if (*restored > 0) {
-      log::event(log::Event::limits_left, "restored the limits of " + std::to_string(*restored) +
+    } else if (restored->restored > 0) {
+      log::event(log::Event::limits_left, "restored the limits of " +
+                                              std::to_string(restored->restored) +
                                               " containers that an earlier run left behind");
+    }
+    // What they have now is ours, and must not be taken for what they had.
+    if (restored) {
+      for (store::Original& original : restored->failed) kept_[original.id] = std::move(original);
     }
   }
   const Moment now = moment();

@@ -57,13 +57,13 @@ Async<void> Daemon::take_over(Moment now) {
 }
 
 void Daemon::claim(Job& job) {
+  if (!job.unsupported.empty()) return;
   const auto handed = handed_.jobs.find(job.id());
-  if (handed == handed_.jobs.end() || !job.unsupported.empty()) return;
   const auto kept = kept_.find(job.id());
   if (kept != kept_.end() && !kept->second.life.empty() && kept->second.life != job.life) {
     // It was started again meanwhile: nothing of its former life holds.
     kept_.erase(kept);
-    handed_.jobs.erase(handed);
+    handed_.jobs.erase(job.id());
     return;
   }
   if (kept != kept_.end()) {
@@ -71,6 +71,7 @@ void Daemon::claim(Job& job) {
     job.is_original_saved = job.is_limited = true;
     kept_.erase(kept);
   }
+  if (handed == handed_.jobs.end()) return;
   job.cpu = handed->second.cpu;
   job.memory = handed->second.memory;
   job.io = handed->second.io;

@@ -175,22 +175,23 @@ void Limits::undo(const store::Original& original) {
   if (!is_queued) log::debug("too many effects wait; an original stays in the store");
 }
 
-Async<Result<std::size_t>> Limits::restore_leftovers(std::set<std::string> but) {
+Async<Result<Limits::Leftovers>> Limits::restore_leftovers(std::set<std::string> but) {
   auto read = [this] { return store_.originals(); };
   Result<std::vector<store::Original>> left = co_await effects_.run(std::move(read));
   if (!left) co_return left.error();
-  std::size_t count = 0;
+  Leftovers leftovers;
   for (const store::Original& original : *left) {
     if (but.contains(original.id)) continue;
     if (!is_mechanism_known_) find_mechanism(original.group);
     Result<void> restored = co_await restore(original);
     if (restored) {
-      ++count;
+      ++leftovers.restored;
     } else {
       log::error(restored.error().message());
+      leftovers.failed.push_back(original);
     }
   }
-  co_return count;
+  co_return leftovers;
 }
 
 }  // namespace flowcon::ctrl

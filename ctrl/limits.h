@@ -58,7 +58,11 @@ class Limits {
   void undo(const store::Original& original);
   /// Undoes what an earlier daemon left behind, so that control begins from what users gave, except
   /// of the containers in `but`. Returns how many were restored. Errors: the state cannot be read.
-  Async<Result<std::size_t>> restore_leftovers(std::set<std::string> but);
+  struct Leftovers {
+    std::size_t restored = 0;
+    std::vector<store::Original> failed;  ///< still limited, and what they had
+  };
+  Async<Result<Leftovers>> restore_leftovers(std::set<std::string> but);
 
  private:
   [[nodiscard]] bool is_over(const store::Original& original) const;

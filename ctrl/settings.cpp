@@ -174,8 +174,9 @@ Result<void> take_setting(Settings& settings, std::string_view key, const std::s
     settings.log = *path;
     settings.log_is_events = is_events;
   } else if (key == "weight") {
-    Result<double> weight = parse_bounded(value, 0, kMostWeight, "above 0, at most 10");
+    Result<double> weight = parse_bounded(value, 0, kMostWeight, "at least 0.001, at most 10");
     if (!weight) return weight.error();
+    if (*weight < kLeastWeight) return bad_input("a weight is at least 0.001");
     settings.weight = *weight;
   } else if (key == "floor") {
     Result<double> floor = parse_bounded(value, 0, 1, "above 0, at most 1");

@@ -47,6 +47,7 @@ inline constexpr std::string_view kLabelPrefix = "flowcon.";
 /// Greatest weight: beside one job of weight 1 with the same limit a job gets 10/11 of what the two
 /// share, whatever it asks for.
 inline constexpr double kMostWeight = 10;
+inline constexpr double kLeastWeight = 0.001;
 
 /// Label of a container that names the labels that are its own although its image may have the same
 /// ones: "UNIQUE NAME NAME...", names without kLabelPrefix. It counts only where the image does not

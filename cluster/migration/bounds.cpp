@@ -65,10 +65,13 @@ std::string beyond_bounds(const json::value& plan) {
   return "";
 }
 
-std::string why_no_seat(std::size_t of_peer, std::size_t all) {
+std::string why_no_seat(std::size_t of_peer, std::size_t open_of_peer, std::size_t all) {
   if (of_peer >= kMostOfPeer) {
     return std::to_string(kMostOfPeer) +
            " containers of that host are on their way here already: try again when one has arrived";
+  }
+  if (open_of_peer >= kMostIncoming) {
+    return std::to_string(kMostIncoming) + " moves from that host are not over here";
   }
   return all >= kMostIncoming ? "too many containers are on their way here" : "";
 }

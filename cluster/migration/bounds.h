@@ -34,9 +34,10 @@ inline constexpr double kReservationSilence = 600;
 /// bounds limit, not its size.
 [[nodiscard]] std::string beyond_bounds(const boost::json::value& plan);
 
-/// Why nothing more can come from a peer that has `of_peer` containers on their way here, of `all`;
-/// empty: it can.
-[[nodiscard]] std::string why_no_seat(std::size_t of_peer, std::size_t all);
+/// Why nothing more can come from a peer that has `of_peer` containers on their way here, of `all`,
+/// and `open_of_peer` moves that are not over; empty: it can.
+[[nodiscard]] std::string why_no_seat(std::size_t of_peer, std::size_t open_of_peer,
+                                      std::size_t all);
 
 /// Why a reservation of this age ends that was not heard of for `silence`, in seconds; empty: it
 /// stays. While a part `is_coming` its source is not silent.

@@ -28,6 +28,7 @@ constexpr double kHoldLook = 0.05;  // seconds
 constexpr double kHearsay = 0.5;    // seconds until an event has come that tells of a state
 constexpr double kAskTime = 60;     // the same on the source, while the job still runs
 constexpr double kSendTime = 15;    // and while it is stopped
+constexpr double kReadyTime = 120;  // from the last part on until the target is ready
 
 // Of these the sentence says it already.
 bool is_own_word(const Error& error) { return error.code == boost::system::errc::timed_out; }
@@ -45,6 +46,8 @@ double wall_now() {
 std::unique_ptr<Mover> make_mover(ctrl::LocalHost& host, Network& network, Lives& lives) {
   return std::make_unique<Movers>(host, network, lives);
 }
+
+void Move::stay_quiet(double seconds) { quiet_from = std::max(quiet_from, steady_now() + seconds); }
 
 Movers::Movers(ctrl::LocalHost& host, Network& network, Lives& lives)
     : host_(host),
@@ -195,6 +198,8 @@ Async<Facts> Movers::gather(MovePtr move) {
   }
   if (!seen) {
     complain(*move, seen.error());
+    // An engine that stood still does afterwards what it was asked for.
+    if (move->was_told_to_end) move->stay_quiet(move->plan.checkpoint.timeout);
   } else {
     move->seen = seen->copy;
     facts.copy = seen->copy;
@@ -242,6 +247,15 @@ Async<Facts> Movers::gather(MovePtr move) {
   }
   const bool is_asking = move->is_source() && move->entry.step == Step::reserve;
   const bool is_sending = move->is_source() && move->entry.step == Step::transfer;
+  const bool is_another_life = seen && seen->copy != Copy::unknown && !move->saved_life.empty() &&
+                               seen->started != move->saved_life;
+  if (is_sending && is_another_life && move->give_up.empty()) {
+    move->give_up = "it was started again meanwhile";
+  }
+  if (is_sending && move->sent_at > 0 && now - move->sent_at > kReadyTime &&
+      move->give_up.empty()) {
+    move->give_up = "the target has all of it, and is not ready to start it";
+  }
   const double silence = now - std::max(move->heard, move->began);
   if ((is_asking && silence > kAskTime) || (is_sending && silence > kSendTime)) {
     if (move->give_up.empty()) move->give_up = "nothing is heard of the target: " + move->trouble;
@@ -289,7 +303,8 @@ std::int64_t Movers::reserved() const {
   });
 }
 
-std::vector<std::string> Movers::open_with(const std::string& id) const {
+Result<std::vector<std::string>> Movers::open_with(const std::string& id) const {
+  if (const std::string why = why_unread(); !why.empty()) return bad_input(why);
   std::vector<std::string> names;
   for (const auto& [key, move] : moves_) {
     if (move->other() == id) names.push_back(move->entry.name);

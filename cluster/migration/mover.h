@@ -27,8 +27,9 @@ class Mover : public Moves {
   /// Once, when the daemon stops. What is under way goes on at its next start.
   virtual void end() = 0;
 
-  /// Names of the containers whose move from or to the host `id` is not finished here.
-  [[nodiscard]] virtual std::vector<std::string> open_with(const std::string& id) const = 0;
+  /// Names of the containers whose move from or to the host `id` is not finished here. Errors: the
+  /// journal was not read.
+  [[nodiscard]] virtual Result<std::vector<std::string>> open_with(const std::string& id) const = 0;
 
   /// Calls of people: docs/api.md.
   [[nodiscard]] virtual bool answers(const ctrl::api::Call& call) const = 0;

@@ -40,6 +40,12 @@ constexpr int kTries = 3;           // of one part, where the connection broke
 constexpr double kTryAgain = 2;     // seconds
 constexpr double kCheckpointTries = 10;
 
+// The engine's own word, and none that room on its disk would change.
+bool is_useless_checkpoint(const Error& error) {
+  return error.code == boost::system::errc::invalid_argument &&
+         error.message().find("no space left") == std::string::npos;
+}
+
 bool is_timeout(const Error& error) { return error.code == boost::system::errc::timed_out; }
 
 // The sentence of a peer's refusal.
@@ -92,7 +98,7 @@ Async<void> Movers::sends_no_more(MovePtr move) {
 Async<bool> Movers::took(MovePtr move, Result<void> result) {
   if (result) co_return true;
   complain(*move, result.error());
-  if (is_timeout(result.error())) move->quiet_from = steady_now() + kOrphanTime;
+  if (is_timeout(result.error())) move->stay_quiet(kOrphanTime);
   co_return false;
 }
 
@@ -135,8 +141,8 @@ Async<bool> Movers::carry_out(MovePtr move, Effect effect) {
     case Act::sync:
       co_return co_await sync_engine(move);
     case Act::close:
-      if (!move->is_source() && move->entry.method == Method::criu &&
-          move->entry.step == Step::done) {
+      if (move->entry.method == Method::criu &&
+          (move->is_source() ? move->seen == Copy::running : move->entry.step == Step::done)) {
         std::string checkpoint = move->checkpoint_name();
         (void)co_await engine_.remove_checkpoint(container, std::move(checkpoint));
       }
@@ -149,6 +155,7 @@ Async<bool> Movers::carry_out(MovePtr move, Effect effect) {
 
 // Tells the other side this entry and hears its own.
 Async<bool> Movers::report(MovePtr move) {
+  if (!may_tell(move->written, move->seen)) co_return false;
   const bool asks = move->is_source() && move->entry.step == Step::reserve;
   json::object body;
   const Result<json::value> entry = parse_json(render(move->written));
@@ -304,6 +311,7 @@ Async<bool> Movers::send(MovePtr move) {
       co_await ctrl::pause(kTryAgain);
     }
   }
+  if (move->sent_at == 0) move->sent_at = steady_now();
   co_return co_await report(move);
 }
 
@@ -333,7 +341,7 @@ Async<bool> Movers::prepare(MovePtr move) {
   Result<std::string> made =
       co_await engine_.make(std::move(name), std::move(plan), std::move(id), std::move(as));
   if (!made) {
-    if (is_timeout(made.error())) move->quiet_from = steady_now() + kOrphanTime;
+    if (is_timeout(made.error())) move->stay_quiet(kOrphanTime);
     move->give_up = made.error().message();
     complain(*move, made.error());
     co_return true;
@@ -380,13 +388,13 @@ Async<bool> Movers::save_job(MovePtr move) {
     saved = co_await save_by_criu(move);
   }
   if (saved) {
+    std::string id = move->entry.container;
+    const Result<Seen> seen = co_await engine_.look(std::move(id));
+    if (seen) move->saved_life = seen->started;
     move->is_saved = true;
   } else {
     co_await note_end(move);
-    // One that saves by itself may take longer than this, and says so.
-    if (is_timeout(saved.error())) {
-      move->quiet_from = std::max(move->quiet_from, steady_now() + kOrphanTime);
-    }
+    if (is_timeout(saved.error())) move->stay_quiet(kOrphanTime);
     move->give_up = saved.error().what;
     complain(*move, saved.error());
   }
@@ -441,9 +449,11 @@ Async<Result<void>> Movers::save_by_application(MovePtr move) {
   co_await note_end(move);
   if (move->has_ended) co_return bad_input("it ended by itself while its checkpoint command ran");
   move->was_told_to_end = true;
+  move->stay_quiet(how.timeout + kOrphanTime);
   std::string again = move->entry.container;
   const Result<void> stopped = co_await engine_.stop(std::move(again));
   if (!stopped) co_return stopped;
+  move->quiet_from = 0;
   co_return co_await believe_saved(move, std::nullopt);
 }
 
@@ -452,18 +462,32 @@ Async<Result<void>> Movers::save_by_signal(MovePtr move, int signal) {
   std::string id = move->entry.container;
   timespec asked{};
   ::clock_gettime(CLOCK_REALTIME_COARSE, &asked);  // the clock of file times
+  const double asked_at = steady_now();
+  const double timeout = move->plan.checkpoint.timeout;
+  // Whatever comes in between: it may save and end yet.
+  move->stay_quiet(timeout + kOrphanTime);
   Result<void> sent = co_await engine_.kill(std::move(id), signal);
   if (!sent && !is_timeout(sent.error())) co_return sent;
   move->was_told_to_end = true;
   if (!sent) co_return sent;
-  const double timeout = move->plan.checkpoint.timeout;
   const double until = steady_now() + timeout;
   for (;;) {
     std::string again = move->entry.container;
     const Result<Seen> seen = co_await engine_.look(std::move(again));
-    if (!seen) co_return seen.error();
+    if (!seen && (steady_now() >= until || !move->give_up.empty())) co_return seen.error();
+    if (!seen) {
+      co_await ctrl::pause(kLook);
+      continue;
+    }
     if (seen->copy != Copy::running) {
-      if (seen->exit_code == 0) co_return co_await believe_saved(move, asked);
+      move->quiet_from = 0;
+      // A clock that was set back says nothing of what is new.
+      const double passed =
+          wall_now() - static_cast<double>(asked.tv_sec) - static_cast<double>(asked.tv_nsec) / 1e9;
+      const bool is_set_back = passed < steady_now() - asked_at - 0.1;
+      std::optional<timespec> since = asked;
+      if (is_set_back) since.reset();
+      if (seen->exit_code == 0) co_return co_await believe_saved(move, since);
       const std::string how = seen->exit_code == 128 + signal
                                   ? "it was ended by " + ctrl::signal_name(signal) +
                                         " and has not saved: it has no handler for that signal"
@@ -473,8 +497,7 @@ Async<Result<void>> Movers::save_by_signal(MovePtr move, int signal) {
       co_return bad_input(how);
     }
     if (steady_now() >= until || !move->give_up.empty()) {
-      // It may save and end yet.
-      move->quiet_from = steady_now() + timeout;
+      move->stay_quiet(timeout);
       if (!move->give_up.empty()) co_return bad_input(move->give_up);
       const std::string shell = why_deaf(seen->pid, signal);
       co_return errno_error(ETIMEDOUT, "it has not ended " + render_number(timeout) + " s after " +
@@ -504,13 +527,14 @@ Async<bool> Movers::start_copy(MovePtr move) {
   const std::string checkpoint = has_checkpoint ? move->checkpoint_name() : "";
   Result<void> started = co_await engine_.start(container, checkpoint);
   // The engine that made a checkpoint may for a moment not take it back (moby 42900).
-  for (int tried = 1; !started && move->is_source() && has_checkpoint && tried < kCheckpointTries &&
-                      started.error().message().find("already exists") != std::string::npos;
+  const bool is_taken_back = move->is_source() && has_checkpoint;
+  for (int tried = 1; is_taken_back && !started && is_useless_checkpoint(started.error()) &&
+                      tried < kCheckpointTries;
        ++tried) {
     co_await ctrl::pause(1);
     started = co_await engine_.start(container, checkpoint);
   }
-  if (!started && move->is_source() && has_checkpoint && !is_timeout(started.error())) {
+  if (is_taken_back && !started && is_useless_checkpoint(started.error())) {
     complain(*move, wrap(started.error(), "it starts from its beginning"));
     started = co_await engine_.start(container, "");
   }
@@ -520,7 +544,7 @@ Async<bool> Movers::start_copy(MovePtr move) {
     co_return true;
   }
   if (is_timeout(started.error())) {
-    move->quiet_from = steady_now() + kOrphanTime;
+    move->stay_quiet(kOrphanTime);
   } else if (!move->is_source() && move->entry.step == Step::start) {
     move->give_up = started.error().message();
   }
@@ -559,6 +583,8 @@ Async<bool> Movers::remove_copy(MovePtr move) {
   if (!move->is_source()) {
     if (!container.empty()) (void)co_await lives_.forget_life(container);
   }
+  // An image that is still being loaded has no name yet, and nobody would ever find it.
+  if (move->taking.contains("image")) co_return false;
   // Of the source only one that an earlier move has brought.
   if (move->is_source() || move->plan.has_brought_image) {
     std::string image = move->plan.image.id;

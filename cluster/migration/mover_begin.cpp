@@ -389,7 +389,7 @@ Async<Result<std::vector<std::string>>> Movers::judge(std::string name, Plan pla
     reasons.push_back(why);
   }
   if (network_.is_draining()) reasons.emplace_back("this host is being drained");
-  if (!is_started_) reasons.emplace_back("its journal of moves cannot be read or is not whole");
+  if (const std::string why = why_unread(); !why.empty()) reasons.push_back(why);
   if (find_by_container(name)) reasons.emplace_back("another move of that name is not finished");
   if (!reasons.empty()) co_return reasons;
   const json::object body = plan.body;
@@ -424,10 +424,7 @@ Async<Result<Movers::Proposal>> Movers::rehearse(MoveOrder order) {
 }
 
 Async<Result<std::string>> Movers::begin(MoveOrder order) {
-  if (!is_started_)
-    co_return bad_input(
-        "the journal of moves cannot be read or is not whole: see the warnings of docker flowcon "
-        "status");
+  if (const std::string why = why_unread(); !why.empty()) co_return bad_input(why);
   if (is_stopping_) co_return bad_input("flowcond is being stopped");
   const Result<Neighbour> target = neighbour(order.target);
   if (!target) co_return target.error();

@@ -113,8 +113,6 @@ Async<Result<void>> take_bytes(MovePtr move, std::string part, Room disk, std::u
   co_return taken;
 }
 
-constexpr const char* kUnread = "the journal of moves cannot be read or is not whole";
-
 }  // namespace
 
 // -------------------------------------------------------------------------------- peers
@@ -131,13 +129,13 @@ Async<Response> Movers::answer_peer(Request request, std::string speaker) {
   if (request.method != "POST" || id.empty() || !part.empty()) {
     co_return failure(404, "there is no such verb for moves; docs/peers.md lists what there is");
   }
-  if (!is_started_) co_return failure(503, kUnread);
+  if (const std::string why = why_unread(); !why.empty()) co_return failure(503, why);
   std::string wanted = id;
   co_return co_await take_report(std::move(wanted), std::move(request.body), std::move(speaker));
 }
 
 Async<Response> Movers::answer_long(Request head, Pull body, std::string speaker) {
-  if (!is_started_) co_return failure(503, kUnread);
+  if (const std::string why = why_unread(); !why.empty()) co_return failure(503, why);
   if (head.method == "PUT") {
     const auto [id, part] = split(head.target);
     const auto found = moves_.find(id);
@@ -179,7 +177,10 @@ std::string Movers::why_no_seat_for(const std::string& peer) const {
   const auto is_asking = [&](const auto& one) { return one.second == peer; };
   const auto of_peer = std::count_if(moves_.begin(), moves_.end(), is_theirs) +
                        std::count_if(reserving_.begin(), reserving_.end(), is_asking);
-  return why_no_seat(static_cast<std::size_t>(of_peer),
+  const auto open = std::count_if(moves_.begin(), moves_.end(), [&](const auto& one) {
+    return !one.second->is_source() && one.second->entry.source == peer;
+  });
+  return why_no_seat(static_cast<std::size_t>(of_peer), static_cast<std::size_t>(open),
                      static_cast<std::size_t>(reserved()) + reserving_.size());
 }
 
@@ -305,7 +306,7 @@ Async<Response> Movers::reserve(std::string body, std::string speaker) {
 }
 
 Async<Response> Movers::take_report(std::string id, std::string body, std::string speaker) {
-  if (!is_started_) co_return failure(503, "the journal of moves cannot be read or is not whole");
+  if (const std::string why = why_unread(); !why.empty()) co_return failure(503, why);
   const Result<json::value> said = parse_json(body);
   if (!said) co_return failure(422, said.error().message());
   const auto found = moves_.find(id);
@@ -321,7 +322,9 @@ Async<Response> Movers::take_report(std::string id, std::string body, std::strin
   if (!row && is_absent(row.error())) co_return answer_unknown();
   if (!row) co_return failure(503, row.error().message());
   const Result<Entry> entry = parse_entry(row->entry);
-  if (!entry || !is_closed(*entry)) co_return failure(503, kUnread);
+  if (!entry || !is_closed(*entry)) {
+    co_return failure(503, "the journal does not say how that move has ended");
+  }
   const bool is_theirs = entry && (entry->source == speaker || entry->target == speaker);
   if (!is_theirs) co_return failure(403, "it is not your move");
   co_return answer_with({{"entry", *parse_json(row->entry)}});
@@ -352,6 +355,7 @@ Async<Response> Movers::take_part_of(MovePtr move, std::string name, Pull body) 
     Result<std::string> piece = co_await counted();
     if (!is_current()) piece = bad_input("it is taken no more");
     if (!move->give_up.empty()) piece = bad_input(move->give_up);
+    if (move->entry.step >= Step::undo) piece = bad_input("the move is undone");
     co_return piece;
   };
   std::string wanted = name;
@@ -469,6 +473,9 @@ bool Movers::answers(const ctrl::api::Call& call) const {
 }
 
 Async<Response> Movers::answer(ctrl::api::Call call, Request request) {
+  // An empty list would be taken for the end of all moves.
+  const bool is_lost = !host_.store().is_journal_whole();
+  if (const std::string why = why_unread(); !why.empty() && !is_lost) co_return failure(503, why);
   if (call.verb == "GET moves") co_return answer_with({{"moves", list(1000)}});
   std::string name = *call.container;
   if (call.verb == "POST migrate") {

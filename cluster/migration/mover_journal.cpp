@@ -61,8 +61,20 @@ void Movers::launch(MovePtr move) {
 
 // -------------------------------------------------------------------------------- the start
 
+std::string Movers::why_unread() const {
+  if (is_started_) return "";
+  const std::string what = host_.store().is_journal_whole()
+                               ? "was not read yet: try again in a moment, or "
+                               : "is not whole: ";
+  return "the journal of moves " + what + "see the warnings of docker flowcon status";
+}
+
+bool Movers::is_reading() const {
+  return is_begun_ && !is_started_ && host_.store().is_journal_whole();
+}
+
 Async<void> Movers::start() {
-  ::unlink((host_.config().state_dir + "/open-moves").c_str());
+  is_begun_ = true;
   if (const Result<ctrl::engine::Version> version = co_await client_.ping(); !version) {
     ctrl::log::warning("moves wait for the engine: " + version.error().message());
   }
@@ -113,6 +125,7 @@ Async<bool> Movers::restore() {
     past["ended_wall"] = *row.ended;
     past_.push_back(std::move(past));
   }
+  ::unlink((host_.config().state_dir + "/open-moves").c_str());
   is_started_ = true;
   ctrl::spawn(host_.io(), "images of moves", sweep_images());
   co_return true;
@@ -129,10 +142,11 @@ Async<bool> Movers::restore_one(ctrl::store::Migration row) {
     co_return true;
   }
   auto move = std::make_shared<Move>(host_.io(), std::move(*entry), std::move(*plan));
-  move->is_fresh = true;
+  move->is_fresh = move->was_restored = true;
   move->started = row.started;
   move->began = steady_now();
-  const bool may_be_saving = move->is_source() && move->entry.step == Step::save;
+  const bool was_saving = move->entry.step == Step::undo && move->entry.has_saved;
+  const bool may_be_saving = move->is_source() && (move->entry.step == Step::save || was_saving);
   move->quiet_from =
       steady_now() + kOrphanTime + (may_be_saving ? move->plan.checkpoint.timeout : 0);
   const Result<json::value> parsed = parse_json(row.plan);
@@ -206,13 +220,15 @@ bool Movers::is_on_its_way_back(const Move& move) {
 
 Async<void> Movers::settle(double seconds) {
   is_stopping_ = true;
+  const double until = steady_now() + seconds;
+  // What is not read cannot be undone, nor named in the end.
+  while (is_reading() && steady_now() < until) co_await ctrl::pause(kSettleLook);
   for (const auto& [id, move] : moves_) {
     if (!is_on_its_way_back(*move)) continue;
     if (move->give_up.empty()) move->give_up = "flowcond was stopped";
     wake(*move);
   }
   const auto is_busy = [](const auto& one) { return is_on_its_way_back(*one.second); };
-  const double until = steady_now() + seconds;
   while (steady_now() < until && std::any_of(moves_.begin(), moves_.end(), is_busy)) {
     co_await ctrl::pause(kSettleLook);
   }
@@ -223,18 +239,23 @@ void Movers::end() {
   is_ended_ = true;
   sweep_timer_.cancel();
   std::string names;
+  if (is_reading()) names = "(the journal was not read)\n";
+  const auto is_away = [](const Move& move) {
+    const Step step = move.written.step;
+    return (step >= Step::start && step <= Step::remove) ||
+           (step == Step::undo && move.is_source() && move.seen != Copy::running);
+  };
   for (const auto& [id, move] : moves_) {
-    const Step step = move->written.step;
-    if (step >= Step::start && step < Step::done) names += move->written.name + "\n";
+    if (is_away(*move)) names += move->written.name + "\n";
   }
   if (!names.empty()) std::ofstream(host_.config().state_dir + "/open-moves") << names;
   for (const auto& [id, move] : moves_) {
     move->timer.cancel();
     const Entry& entry = move->written;
-    const bool is_away = move->is_source() && entry.step >= Step::start;
     const std::string what =
-        is_away ? "it was handed over, and stays stopped here until flowcond runs again"
-                : "it goes on when flowcond runs again";
+        move->is_source() && is_away(*move)
+            ? "it was handed over, and stays stopped here until flowcond runs again"
+            : "it goes on when flowcond runs again";
     ctrl::log::warning("move " + id.substr(0, 8) + " of container " + printable(entry.name, 80) +
                        (move->is_source() ? " to " : " from ") + move->account.peer_name +
                        " is open at step " + name(entry.step) + ": " + what);

@@ -56,10 +56,12 @@ std::vector<std::string> with_content(const std::string& upper, std::vector<std:
   return paths;
 }
 
-// The folders and files on this host that hold what a job saves; none: that cannot be said.
+// The folders and files on this host that hold what a job saves; none: that cannot be said of all.
 std::vector<std::string> saved_places(const Plan& plan, const CopyPlace& place) {
   std::vector<std::string> places;
+  std::size_t wanted = 0;
   for (const Part& part : plan.parts) {
+    if (part.kind == PartKind::path || part.kind == PartKind::volume) ++wanted;
     if (part.kind == PartKind::path) {
       std::error_code code;
       const std::string real = files::weakly_canonical(place.upper + part.where, code).string();
@@ -70,6 +72,7 @@ std::vector<std::string> saved_places(const Plan& plan, const CopyPlace& place) 
       }
     }
   }
+  if (places.size() < wanted) places.clear();
   return places;
 }
 
@@ -90,6 +93,10 @@ bool is_written_since(const std::vector<std::string>& places, timespec since) {
     for (auto at = files::recursive_directory_iterator(place, options, code);
          !code && at != files::recursive_directory_iterator(); at.increment(code)) {
       if (++looked > kMostLooked || is_new(at->path().string())) return true;
+    }
+    if (code && code != std::errc::no_such_file_or_directory &&
+        code != std::errc::not_a_directory) {
+      return true;  // what cannot be looked at may be it
     }
   }
   return false;
@@ -175,7 +182,7 @@ bool Movers::ended_by_itself(const Move& move, const Seen& seen) const {
   if (!move.is_source() || !is_at) return false;
   const bool is_over = seen.copy == Copy::finished || seen.copy == Copy::failed;
   // What was asked by a flowcond before this one is not known.
-  const bool by_itself = move.has_ended || (!move.was_asked && !move.is_fresh);
+  const bool by_itself = move.has_ended || (!move.was_asked && !move.was_restored);
   return is_over && by_itself && !restarts_after(move.plan.restart_policy, seen.exit_code);
 }
 

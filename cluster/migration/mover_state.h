@@ -92,9 +92,12 @@ struct Move {
   std::optional<double> shown_at;       ///< steady; target: something new of it was seen
   std::optional<double> stopped_at;     ///< steady; when the source asked the job to save
   bool was_asked = false;               ///< source: to save, by this process
-  bool is_dumping = false;              ///< source: CRIU is saving it
-  bool was_told_to_end = false;         ///< source: by a signal, or its engine
-  bool has_ended = false;               ///< source: by itself, when it was asked to save
+  bool was_restored = false;            ///< from the journal: an earlier process may have asked
+  std::string saved_life;               ///< source: Seen::started of the life that has saved
+  double sent_at = 0;            ///< source, steady: when the last part had arrived; 0: it has not
+  bool is_dumping = false;       ///< source: CRIU is saving it
+  bool was_told_to_end = false;  ///< source: by a signal, or its engine
+  bool has_ended = false;        ///< source: by itself, when it was asked to save
   std::optional<Metered> passing;       ///< the part that is on its way
   std::optional<double> sending_since;  ///< steady
 
@@ -105,6 +108,8 @@ struct Move {
   Step held = Step::undone;  ///< the last step that was held up for tests
   boost::asio::steady_timer timer;
 
+  /// What a request started may act for so long from now on. Unit: seconds.
+  void stay_quiet(double seconds);
   [[nodiscard]] bool is_source() const { return entry.side == Side::source; }
   [[nodiscard]] const std::string& other() const {
     return is_source() ? entry.target : entry.source;
@@ -124,7 +129,7 @@ class Movers : public Mover {
   [[nodiscard]] bool is_moving(const std::string& id) const override;
   [[nodiscard]] bool is_saving(const std::string& id) const override;
   [[nodiscard]] std::int64_t reserved() const override;
-  [[nodiscard]] std::vector<std::string> open_with(const std::string& id) const override;
+  [[nodiscard]] Result<std::vector<std::string>> open_with(const std::string& id) const override;
   [[nodiscard]] boost::json::array list(std::size_t most) const override;
   ctrl::Async<void> start() override;
   ctrl::Async<void> settle(double seconds) override;
@@ -140,6 +145,9 @@ class Movers : public Mover {
 
  private:
   // mover.cpp
+  /// Why nothing can be said of all moves; empty: the journal was read.
+  [[nodiscard]] std::string why_unread() const;
+  [[nodiscard]] bool is_reading() const;
   ctrl::Async<bool> restore();
   ctrl::Async<void> restore_later();
   ctrl::Async<bool> restore_one(ctrl::store::Migration row);
@@ -266,6 +274,7 @@ class Movers : public Mover {
   std::multiset<std::string> planning_;           ///< peers whose plans are being looked at
   std::map<std::string, std::weak_ptr<TreeBudget>> memory_;  ///< of peers
   std::vector<boost::json::object> past_;                    ///< newest first
+  bool is_begun_ = false;                                    ///< start() was called
   bool is_started_ = false;                                  ///< the journal was read
   bool is_whole_ = true;                                     ///< and all of it could be
   bool is_watching_ = false;                                 ///< the engine's events

@@ -23,6 +23,11 @@ bool ends(int signal) {
   return signal == SIGTERM || signal == SIGKILL || signal == SIGINT || signal == SIGQUIT;
 }
 
+// Or is being: what is written is not known before it is through.
+bool is_handed_over(const Move& move) {
+  return move.is_source() && (move.entry.step == Step::start || move.writing == Step::start);
+}
+
 }  // namespace
 
 // From the beginning of the oldest move on: what was done while flowcond did not run counts, too.
@@ -57,7 +62,7 @@ void Movers::hear_engine(const ctrl::engine::Event& event) {
     }
     if (event.action == "start") {
       move->killed_at.reset();
-      if (move->is_source() && move->entry.step == Step::start) {
+      if (is_handed_over(*move)) {
         move->seen = Copy::running;
         ctrl::spawn(host_.io(), "halt " + id.substr(0, 8), halt(move));
       }
@@ -70,7 +75,7 @@ void Movers::hear_engine(const ctrl::engine::Event& event) {
 // Beside drive(), which may be waiting for the other host.
 Async<void> Movers::halt(MovePtr move) {
   if (std::exchange(move->is_halting, true)) co_return;
-  while (!is_ended_ && move->is_source() && move->entry.step == Step::start) {
+  while (!is_ended_ && is_handed_over(*move)) {
     std::string container = move->entry.container;
     const Result<Seen> seen = co_await engine_.look(container);
     if (!seen) {
@@ -79,8 +84,7 @@ Async<void> Movers::halt(MovePtr move) {
       break;
     }
     move->seen = seen->copy;
-    const bool is_still = move->entry.step == Step::start;
-    if (seen->copy != Copy::running || !is_still) break;
+    if (seen->copy != Copy::running || !is_handed_over(*move)) break;
     const std::string what =
         "it was started here after it was handed over to " + move->account.peer_name +
         ", and is stopped again: switch off what starts it (a person, a systemd unit, compose)";

@@ -19,9 +19,12 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "ctrl/launch.h"
+#include "ctrl/pause.h"
 
 namespace flowcon::cluster::migration {
 namespace {
@@ -31,6 +34,7 @@ using namespace std::chrono_literals;
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 constexpr std::size_t kPiece = 64U << 10;
+constexpr double kReapLook = 0.05;  // seconds
 constexpr std::size_t kMostWords = 2048;
 constexpr auto kPatience = 5min;
 constexpr auto kLastWords = 300ms;  // after its end, for what a child of its own may hold open
@@ -65,6 +69,8 @@ Result<Pipes> open_pipes(Child::Flow flow) {
   pipes.data_theirs = data[gives ? 1 : 0];
   return pipes;
 }
+
+std::vector<pid_t> unreaped;  // killed; of the loop's thread alone
 
 // Its words are shown and its patterns are plain, whatever the daemon's own surroundings.
 Result<pid_t> launch(const std::vector<std::string>& words, const Pipes& pipes, Child::Flow flow) {
@@ -147,9 +153,12 @@ ctrl::Async<void> Child::Impl::await_exit() {
 void Child::Impl::reap() {
   if (pid < 0) return;
   ::kill(pid, SIGKILL);
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  pid = -1;
+  unreaped.push_back(std::exchange(pid, -1));
+  // One that waits for a disk ends when that answers, and is not waited for.
+  std::erase_if(unreaped, [](pid_t one) {
+    int ignored = 0;
+    return ::waitpid(one, &ignored, WNOHANG) != 0;
+  });
 }
 
 ctrl::Async<Result<std::shared_ptr<Child>>> Child::start(std::vector<std::string> words,
@@ -215,7 +224,10 @@ ctrl::Async<Result<void>> Child::finish() {
   if (impl->pid >= 0) {
     co_await impl->await_exit();
     // Ended by itself, or late and killed: the status tells which.
-    while (::waitpid(impl->pid, &impl->status, 0) < 0 && errno == EINTR) {
+    pid_t ended = 0;
+    while ((ended = ::waitpid(impl->pid, &impl->status, WNOHANG)) == 0 ||
+           (ended < 0 && errno == EINTR)) {
+      co_await ctrl::pause(kReapLook);
     }
     impl->pid = -1;
   }

@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <cstdio>
 #include <deque>
@@ -146,6 +149,9 @@ struct SendState {
       Result<void> taken;
       if (!self->frames.why_broken().empty()) {
         taken = self->read_torn(sink);
+        // There may be much of it that is known already.
+        co_await boost::asio::post(co_await boost::asio::this_coro::executor,
+                                   boost::asio::use_awaitable);
       } else {
         Result<std::string> piece = co_await self->engine();
         if (!piece) co_return piece;

@@ -40,8 +40,9 @@ struct Rest {
   std::function<ctrl::Async<ctrl::api::Response>(ctrl::api::Request, std::string id)> answer;
   /// What a peer tells has changed, or whether it is there.
   std::function<void()> hear;
-  /// Names of the containers whose move from or to the host `id` is not finished.
-  std::function<std::vector<std::string>(const std::string& id)> moving = {};
+  /// Names of the containers whose move from or to the host `id` is not finished. Errors: that is
+  /// not known.
+  std::function<Result<std::vector<std::string>>(const std::string& id)> moving = {};
 };
 
 class Peers : public ctrl::Companion, public Network {
@@ -81,7 +82,7 @@ class Peers : public ctrl::Companion, public Network {
   // peers.cpp
   LinkPtr add(SshAddress address, bool is_from_config);
   void drop(LinkPtr link);
-  [[nodiscard]] std::vector<std::string> moving_with(const Link& link) const;
+  [[nodiscard]] Result<std::vector<std::string>> moving_with(const Link& link) const;
   void follow_config();
   ctrl::Async<void> keep(LinkPtr link);
   ctrl::Async<void> talk(LinkPtr link);

@@ -227,12 +227,13 @@ Async<Response> Peers::add_by_command(std::string body) {
   co_return done(name);
 }
 
-std::vector<std::string> Peers::moving_with(const Link& link) const {
-  if (!rest_.moving) return {};
-  std::vector<std::string> names = rest_.moving(link.known_id);
-  if (link.hello && link.hello->id != link.known_id) {
-    const std::vector<std::string> more = rest_.moving(link.hello->id);
-    names.insert(names.end(), more.begin(), more.end());
+Result<std::vector<std::string>> Peers::moving_with(const Link& link) const {
+  if (!rest_.moving) return std::vector<std::string>{};
+  Result<std::vector<std::string>> names = rest_.moving(link.known_id);
+  if (names && link.hello && link.hello->id != link.known_id) {
+    const Result<std::vector<std::string>> more = rest_.moving(link.hello->id);
+    if (!more) return more;
+    names->insert(names->end(), more->begin(), more->end());
   }
   return names;
 }
@@ -258,9 +259,14 @@ Async<Response> Peers::remove(std::string name, std::string body) {
     co_return failure(409, name + " is a peer as a member of the swarm (option peers-from)");
   }
   // Afterwards neither host could ask the other what became of them.
-  if (const std::vector<std::string> open = moving_with(*link); !open.empty()) {
+  const Result<std::vector<std::string>> open = moving_with(*link);
+  if (!open && !is_forced) {
+    co_return failure(503, open.error().message() + "; docker flowcon peer rm --force " + name +
+                               " does not wait for it");
+  }
+  if (open && !open->empty()) {
     std::string all;
-    for (const std::string& one : open) all += (all.empty() ? "" : ", ") + printable(one, 80);
+    for (const std::string& one : *open) all += (all.empty() ? "" : ", ") + printable(one, 80);
     if (!is_forced) {
       co_return failure(409, "moves from or to " + name + " are not finished: " + all +
                                  "; wait for them, or docker flowcon peer rm --force leaves them "

@@ -20,7 +20,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::chrono::milliseconds kLook{300};
-constexpr int kMostFailures = 40;  // looks that flowcond does not answer, while it is restarted
+constexpr int kMostFailures = 100;  // looks that flowcond does not answer, while it is restarted
 
 int begin_words(const Session& session, const MigrateOptions& options, const std::string& action) {
   const Result<DaemonClient> daemon = find_daemon(session, "migrate");

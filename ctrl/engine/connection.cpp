@@ -20,7 +20,13 @@ Error connect_error(const boost::system::error_code& code, const std::string& so
     return {code, "no right to use the engine's socket " + socket +
                       " (run flowcond as root or in the group docker)"};
   }
-  return {code, "no Docker engine answers at " + socket +
+  // An engine that ends may take its socket away. That is not the answer that something is not
+  // there.
+  const bool is_gone = code == boost::system::errc::no_such_file_or_directory;
+  const boost::system::error_code told =
+      is_gone ? boost::system::errc::make_error_code(boost::system::errc::connection_refused)
+              : code;
+  return {told, "no Docker engine answers at " + socket +
                     " (is it running? systemctl start docker; another socket: --engine)"};
 }
 

@@ -89,9 +89,10 @@ const cgroups::MountTable& host_mounts() {
   return table;
 }
 
-/// What in the end answers for `mount`: for an overlay the first of its layers' mounts that may
-/// not.
+/// What in the end answers for `mount`: for an overlay of this host the first of its layers' mounts
+/// that may not. Null: an overlay whose layers are not known here, since a container has made it.
 const cgroups::MountEntry* answering(const cgroups::MountEntry& mount) {
+  if (mount.type == "overlay" && !host_mounts().has_overlay(mount)) return nullptr;
   // An overlay on an overlay (an engine in a container) is looked at no deeper.
   for (const std::string& layer : cgroups::layers_of(mount)) {
     const auto* below = host_mounts().holding(layer);
@@ -211,8 +212,10 @@ Result<void> ContainerView::read_mounts() const {
 bool ContainerView::is_slow(const cgroups::MountEntry& mount) const {
   if (may_wait_) return false;
   const cgroups::MountEntry* answers = answering(mount);
-  if (cgroups::is_local_type(answers->type)) return false;
-  slow_ = slow(*answers);
+  if (answers != nullptr && cgroups::is_local_type(answers->type)) return false;
+  slow_ = answers != nullptr ? slow(*answers)
+                             : SlowMount{"overlay " + std::to_string(mount.id),
+                                         "an overlay of the container's own"};
   return true;
 }
 
@@ -351,6 +354,12 @@ void ContainerView::keep(const std::vector<Level>& way, bool is_log) const {
 Result<LogFile> ContainerView::open_file(const std::string& path) const {
   const auto fd = walk(path, true);
   if (!fd) return fd.error();
+  // A packed file that a job has made may take any time to give its first byte.
+  if (!may_wait_ && path.ends_with(".gz")) {
+    ::close(*fd);
+    slow_ = {"packed files of containers", "a packed file that a container has made"};
+    return errno_error(kMayWait, "open " + path);
+  }
   auto file = reopen(*fd, path);
   ::close(*fd);
   return file;

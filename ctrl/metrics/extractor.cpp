@@ -16,6 +16,8 @@ namespace flowcon::ctrl::metrics {
 namespace {
 
 constexpr std::size_t kMaxPatternBytes = 4096;
+// What RE2 makes of it. A line takes time by its length times this where no automaton fits.
+constexpr int kMaxPatternSteps = 600;
 constexpr std::size_t kMaxReported = 20;
 constexpr std::uint64_t kLinesToSettle = 50000;
 constexpr std::uint64_t kValuesToSettle = 1000;
@@ -122,6 +124,11 @@ Result<Extractor> Extractor::create(const Spec& spec, std::size_t keep) {
     options.set_max_mem(1 << 20);
     impl->pattern = std::make_unique<re2::RE2>(spec.pattern, options);
     if (!impl->pattern->ok()) return bad_input("the pattern is not RE2: " + impl->pattern->error());
+    if (impl->pattern->ProgramSize() > kMaxPatternSteps) {
+      return bad_input("the pattern is too large once its repetitions are written out (" +
+                       std::to_string(impl->pattern->ProgramSize()) + " steps, at most " +
+                       std::to_string(kMaxPatternSteps) + "): repeat less, or use * and +");
+    }
     const Result<int> group = value_group(*impl->pattern);
     if (!group) return group.error();
     if (*group > 9)

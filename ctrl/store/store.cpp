@@ -331,6 +331,29 @@ Result<RoundPage> Store::rounds(double since, std::int64_t after, std::size_t mo
   }
 }
 
+// Of more than kMostShown rows each second one, each third one, … and the last one.
+class Store::Thinner {
+ public:
+  explicit Thinner(std::int64_t rows) : left_(rows), step_((rows + kMostShown - 1) / kMostShown) {}
+  [[nodiscard]] bool keeps() {
+    --left_;
+    return step_ <= 1 || left_ % step_ == 0;
+  }
+
+ private:
+  static constexpr std::int64_t kMostShown = 100'000;
+  std::int64_t left_;
+  std::int64_t step_;
+};
+
+Result<Store::Thinner> Store::thinner_of(const char* table, std::int64_t run, double since) {
+  Statement count(db_, std::string("SELECT count(*) FROM ") + table + " WHERE run=? AND time>=?");
+  count.bind(run).bind(since);
+  const Result<bool> row = count.step("reading the history");
+  if (!row) return row.error();
+  return Thinner(count.integer(0));
+}
+
 Result<History> Store::history(const std::string& wanted, double since) {
   const std::string doing = "reading the history";
   History history;
@@ -339,20 +362,26 @@ Result<History> Store::history(const std::string& wanted, double since) {
   if (!run) return run.error();
   history.run = *run;
 
+  Result<Thinner> thinner = thinner_of("samples", number, since);
+  if (!thinner) return thinner.error();
   Statement samples(db_,
                     "SELECT time,value FROM samples WHERE run=? AND time>=? "
                     "ORDER BY time,rowid");
   samples.bind(number).bind(since);
   Result<bool> row = false;
   for (row = samples.step(doing); row && *row; row = samples.step(doing)) {
+    if (!thinner->keeps()) continue;
     history.samples.push_back({samples.number(0), value_from(samples.text(1))});
   }
   if (!row) return row.error();
+  thinner = thinner_of("usage", number, since);
+  if (!thinner) return thinner.error();
   Statement usage(db_,
                   "SELECT time,cpu,memory,io,network FROM usage WHERE run=? AND time>=? "
                   "ORDER BY time");
   usage.bind(number).bind(since);
   for (row = usage.step(doing); row && *row; row = usage.step(doing)) {
+    if (!thinner->keeps()) continue;
     UsageRow u{
         usage.number(0), usage.number(1), static_cast<std::uint64_t>(usage.integer(2)), {}, {}};
     if (!usage.is_null(3)) u.io = usage.number(3);
@@ -360,12 +389,15 @@ Result<History> Store::history(const std::string& wanted, double since) {
     history.usage.push_back(u);
   }
   if (!row) return row.error();
+  thinner = thinner_of("decisions", number, since);
+  if (!thinner) return thinner.error();
   Statement decisions(db_,
                       "SELECT time,list,share,growth FROM decisions WHERE run=?1 AND time>="
                       "coalesce((SELECT max(time) FROM decisions WHERE run=?1 AND time<=?2),?2) "
                       "ORDER BY time");
   decisions.bind(number).bind(since);
   for (row = decisions.step(doing); row && *row; row = decisions.step(doing)) {
+    if (!thinner->keeps()) continue;
     DecisionRow d{decisions.number(0), list_from(decisions.text(1)), decisions.number(2), {}};
     if (!decisions.is_null(3)) d.growth = decisions.number(3);
     history.decisions.push_back(d);

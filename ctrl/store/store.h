@@ -263,7 +263,8 @@ class Store {
   /// Containers of which something was recorded since then, in order of their start.
   [[nodiscard]] Result<std::vector<Run>> runs(double since);
   /// By full id, else the latest run of that name. What is older than `since` is left out, but for
-  /// the decision that still held then. Errors: ENOENT nothing is known of it.
+  /// the decision that still held then; of more than 100,000 rows of a kind some of each few.
+  /// Errors: ENOENT nothing is known of it.
   [[nodiscard]] Result<History> history(const std::string& name,
                                         double since = -std::numeric_limits<double>::infinity());
   /// Rounds since then, of those at that very moment only the ones behind number `after`: as many
@@ -290,6 +291,8 @@ class Store {
   [[nodiscard]] Result<bool> make_room();
 
  private:
+  class Thinner;
+  [[nodiscard]] Result<Thinner> thinner_of(const char* table, std::int64_t run, double since);
   Store(sqlite3* records, sqlite3* journal) : db_(records), journal_(journal) {}
   [[nodiscard]] Result<void> record_once(const std::vector<Look>& looks,
                                          const std::vector<Round>& rounds);

@@ -137,6 +137,54 @@ eventually "the move ends on the target" over twice
 check "with one copy" runs_only_on h2 twice
 clear_away twice
 
+# --- a source that is killed while the job saves ------------------------------------------------------------
+
+# slowly NAME: saves for five seconds.
+slowly() {
+  must at h1 run -d --name "$1" --network none -v "$1:/ckpt" --label flowcon.migrate=app --label flowcon.checkpoint.timeout=20 \
+    --label flowcon.enable=true "$IMAGE" sh -c \
+    "trap 'echo saving; sleep 5; echo x >>/ckpt/log; echo saved; exit 0' TERM; while :; do echo loss: 1; sleep 0.2; done"
+  must wait_until "$PATIENCE" knows h1 "$1"
+}
+has_said() { holds "$(at h1 logs "$1" 2>&1)" "$2"; }
+host_up h1
+host_up h2
+must wait_until "$PATIENCE" both_reach
+slowly slowly
+must host_api h1 POST /v1/containers/slowly/migrate '{"host":"h2"}'
+must wait_until "$PATIENCE" has_said slowly saving
+host_kill h1
+host_up h1
+eventually "a job that saves while flowcond is started anew saves" has_said slowly saved
+eventually "and goes on where it was" runs_only_on h1 slowly
+clear_away slowly
+
+# --- a source that is started again while its data is sent ---------------------------------------------------
+
+between again '--move-hold source.transfer:4' ''
+must wait_until "$PATIENCE" at_step h1 again transfer
+must at h1 start again
+must at h1 stop -t 10 again
+eventually "what was started and has ended during the transfer is not handed over" over again
+check "its move was undone" journal_is h1 undone
+check "it goes on where it was" runs_only_on h1 again
+clear_away again
+
+# --- a journal that cannot be written when flowcond starts ---------------------------------------------------
+
+must gcc -shared -fPIC -O1 -o "$WORK/disk.so" "$FLOWCON_TOP/tests/lab/disk.c"
+between unread '' '--move-hold target.start:60'
+must wait_until "$PATIENCE" at_step h1 unread start
+host_kill h1
+echo 'lost 5 - journal.db*' >"$WORK/faults"
+LD_PRELOAD=$WORK/disk.so DISK_FAULTS=$WORK/faults host_up h1
+says() { holds "$("${@:2}" 2>&1)" "$1"; }
+eventually "what is open is not known then, and no list of moves is given" says "was not read yet" host_api h1 GET /v1/moves
+check "nor is a peer removed" says "was not read yet" host_api h1 POST /v1/peers/h2/remove ''
+rm "$WORK/faults"
+eventually "once it can be written the move is there" at_step h1 unread start
+clear_away unread
+
 # --- flowcond is stopped in the middle ------------------------------------------------------------------
 
 between term '--move-hold source.transfer:60' ''

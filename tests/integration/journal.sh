@@ -83,4 +83,47 @@ must at h1 update --restart always vae
 must at h1 start vae
 eventually "the person starts the job: one copy runs" runs_only_on h1 vae
 
+# --- a journal that the disk gives back wrong, while flowcond runs -----------------------------------------
+
+# Its pages are read anew once somebody else has written.
+garble() {
+  python3 - "$WORK/$1/state/journal.db" <<'PYTHON'
+import os
+import sqlite3
+import sys
+
+path = sys.argv[1]
+db = sqlite3.connect(path, timeout=30)
+db.execute("CREATE TABLE other(x)")
+db.commit()
+db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+db.close()
+size = os.path.getsize(path)
+with open(path, "r+b") as file:
+    file.seek(4096)
+    file.write(b"\xff" * (size - 4096))
+PYTHON
+}
+host_stop h2
+host_up h2 --move-hold target.start:4
+eventually "the hosts reach each other once more" both_reach
+eventually "the job is known there" knows h1 vae
+move_vae
+eventually "a third move is handed over" at_step h2 vae start
+unplug
+host_kill h1
+host_up h1
+eventually "the copy runs" runs_on h2 vae
+takes_back() { host_api h1 POST /v1/containers/vae/take-back >/dev/null; }
+eventually "a person takes the job back, with the cable cut" takes_back
+eventually "it runs there as well" runs_on h1 vae
+eventually "and its move has ended there" has_ended h1 vae
+garble h1
+plug
+eventually "asked for it, the host does not say that it knows nothing" host_has h2 /v1/moves 'any(.moves[]; .error | contains("does not say"))'
+check "the other host closes nothing then either" host_has h2 /v1/moves 'any(.moves[]; .name == "vae" and .ended == false)'
+check "flowcond goes on" host_runs h1
+at h1 rm -f -v vae >/dev/null
+at h2 rm -f -v vae >/dev/null
+
 finish_pair
