@@ -170,21 +170,6 @@ check "its move was undone" journal_is h1 undone
 check "it goes on where it was" runs_only_on h1 again
 clear_away again
 
-# --- a journal that cannot be written when flowcond starts ---------------------------------------------------
-
-must gcc -shared -fPIC -O1 -o "$WORK/disk.so" "$FLOWCON_TOP/tests/lab/disk.c"
-between unread '' '--move-hold target.start:60'
-must wait_until "$PATIENCE" at_step h1 unread start
-host_kill h1
-echo 'lost 5 - journal.db*' >"$WORK/faults"
-LD_PRELOAD=$WORK/disk.so DISK_FAULTS=$WORK/faults host_up h1
-says() { holds "$("${@:2}" 2>&1)" "$1"; }
-eventually "what is open is not known then, and no list of moves is given" says "was not read yet" host_api h1 GET /v1/moves
-check "nor is a peer removed" says "was not read yet" host_api h1 POST /v1/peers/h2/remove ''
-rm "$WORK/faults"
-eventually "once it can be written the move is there" at_step h1 unread start
-clear_away unread
-
 # --- flowcond is stopped in the middle ------------------------------------------------------------------
 
 between term '--move-hold source.transfer:60' ''
