@@ -89,6 +89,18 @@ TEST_CASE("the mount that holds a path is found along it, and what another hides
   CHECK(layers_of(*table.by_id(21)).empty());
 }
 
+TEST_CASE("an overlay of a hostile name is read as far as it can be, and is not one of this host") {
+  const MountTable table(parse_mounts(
+      "20 1 0:40 / / rw - overlay overlay rw,lowerdir=/l/A,upperdir=/x/diff\n"
+      "21 20 0:41 / /out rw - overlay o rw,lowerdir=/b:/a\\134\\054upperdir,redirect_dir=on\n"));
+  CHECK(layers_of(*table.by_id(21)) == std::vector<std::string>{"/b", "/a\\"});
+  CHECK(table.has_overlay(*table.by_id(20)));
+  const MountTable host(parse_mounts(
+      "90 1 0:40 / /var/lib/m rw - overlay overlay rw,lowerdir=/l/A,upperdir=/x/diff\n"));
+  CHECK(host.has_overlay(*table.by_id(20)));
+  CHECK_FALSE(host.has_overlay(*table.by_id(21)));
+}
+
 TEST_CASE("of several roots the topmost counts, and a process in a chroot has none") {
   const MountTable stacked(
       parse_mounts("1 1 0:2 / / rw - rootfs rootfs rw\n30 1 8:1 / / rw - ext4 /dev/sda1 rw\n"));

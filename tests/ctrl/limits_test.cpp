@@ -59,6 +59,18 @@ class Scope {
     effects.finish();
     CHECK(store_->originals()->empty());
   }
+  /// What a start makes of the row that an earlier run has left.
+  Limits::Leftovers start_with(const cgroups::Setting& setting) {
+    const store::Original original{"4f", "job", {kGroup, kGroup, kGroup, "", kGroup}, setting, ""};
+    REQUIRE(store_->save_originals({original}).has_value());
+    boost::asio::io_context io(1);
+    Effects effects;
+    Limits limits(fs_, effects, *store_);
+    auto done = boost::asio::co_spawn(io, limits.restore_leftovers({}), boost::asio::use_future);
+    io.run();
+    effects.finish();
+    return *done.get();
+  }
   /// Limits it, as a container of that life.
   Outcome apply(const cgroups::CpuSetting& setting, const std::string& life) {
     boost::asio::io_context io(1);
@@ -109,6 +121,27 @@ TEST_CASE("a limit is restored in the kernel where systemd cannot be told") {
   REQUIRE(restored.has_value());
   CHECK(scope.text("cpu.weight") == "100");
   CHECK(scope.text("cpu.max") == "max 50000");
+}
+
+TEST_CASE("what cannot be restored at a start is still known as it was") {
+  Scope scope;
+  const cgroups::CpuSetting original{20, 33300, 100000};
+  scope.fs().fail_write(1, EINVAL);
+  const Limits::Leftovers failed = scope.start_with({original});
+  CHECK(failed.restored == 0);
+  REQUIRE(failed.failed.size() == 1);
+  CHECK(failed.failed[0].setting.cpu == original);
+  CHECK(scope.start_with({original}).restored == 1);
+  CHECK(scope.text("cpu.weight") == "20");
+}
+
+TEST_CASE("a cap on a disk that was taken away does not stand in the way of the rest") {
+  Scope scope;
+  cgroups::Setting setting{{20, 33300, 100000}};
+  setting.io.caps["8:16"].read_bytes = 1048576;
+  scope.fs().fail_write(3, ENODEV);
+  CHECK(scope.start_with(setting).restored == 1);
+  CHECK(scope.text("cpu.weight") == "20");
 }
 
 TEST_CASE("a container said to have ended that lives on has its own limits again") {

@@ -153,6 +153,18 @@ TEST_CASE("a weight is ten at most, so that no job is left nothing beside it") {
   CHECK(s.weight == 1);
   REQUIRE(s.warnings.size() == 1);
   CHECK(s.warnings[0].find("at most 10") != std::string::npos);
+  CHECK(parse_labels({{"flowcon.weight", "0.001"}}).weight == kLeastWeight);
+  CHECK(parse_labels({{"flowcon.weight", "1e-310"}}).weight == 1);
+}
+
+TEST_CASE("a pattern that would take too long on each line is refused") {
+  std::string large;
+  for (int i = 0; i < 40; ++i) large += "(?:x?){1000}";
+  const Settings s = parse_labels({{"flowcon.pattern", large + "(?P<value>[0-9])"}});
+  REQUIRE(s.warnings.size() == 1);
+  CHECK(s.warnings[0].find("too large once its repetitions are written out") != std::string::npos);
+  CHECK(parse_labels({{"flowcon.pattern", R"(^epoch (\d{1,4})/\d{1,4} .*loss=(?P<value>\S+))"}})
+            .warnings.empty());
 }
 
 TEST_CASE("labels that came with the image are not the container's own") {
