@@ -74,10 +74,11 @@ on() {
   )
 }
 # Where a host's processes belong, "@" being the host: as enter_group of tests/lab/lab has it.
-LAB_GROUPS=()
+LAB_GROUPS=() LAB_GROUP=''
 find_groups() {
   local point type options group
   group=$(sed -n 's/^cgroup=//p' "$FLOWCON_CACHE/labs/$FLOWCON_LAB/state" | tail -n 1)
+  LAB_GROUP=$group
   LAB_GROUPS=()
   while read -r _ point type options _; do
     case $type,$options in
@@ -87,15 +88,16 @@ find_groups() {
   [ ${#LAB_GROUPS[@]} -gt 0 ] || LAB_GROUPS=("$(awk '$3 == "cgroup2" {print $2; exit}' /proc/self/mounts)$group/@/host")
 }
 
-# lab_traces: what labs leave or must not leave on this machine: mounts, interfaces, control groups,
-# loop devices, processes, files. Other engines may come and go meanwhile.
+# lab_traces: what this topic's lab leaves or must not leave on this machine: mounts, interfaces, control
+# groups, loop devices, processes, files. Other labs and engines may come and go meanwhile.
 lab_traces() {
-  awk -v folder="$FLOWCON_CACHE/" 'index($5, folder) == 1 {print "mount", $5}' /proc/self/mountinfo
+  local folder=$FLOWCON_CACHE/labs/$FLOWCON_LAB
+  awk -v folder="$folder/" 'index($5, folder) == 1 {print "mount", $5}' /proc/self/mountinfo
   ip -o link | awk -F': ' '$2 ~ /^[vde]h[0-9]+|^br0/ {print "interface", $2}'
-  engine_cgroup_dirs_like /flowcon-lab- | sed 's/^/group /'
-  losetup --noheadings --list --output BACK-FILE | grep labs/ | sed 's/^/loop /' || :
-  lab_processes | sed 's/^/process /'
-  find "$FLOWCON_CACHE/labs" -mindepth 1 -maxdepth 1 2>/dev/null | sed 's/^/folder /' || :
+  [ -z "$LAB_GROUP" ] || engine_cgroup_dirs_like "$LAB_GROUP" | sed 's/^/group /'
+  losetup --noheadings --list --output BACK-FILE | grep -F "$folder/" | sed 's/^/loop /' || :
+  lab_processes "$folder" | sed 's/^/process /'
+  [ ! -e "$folder" ] || printf 'folder %s\n' "$folder"
 }
 engine_cgroup_dirs_like() {
   awk '$3 ~ /^cgroup2?$/ {print $2}' /proc/self/mounts | while read -r point; do
@@ -105,7 +107,7 @@ engine_cgroup_dirs_like() {
 lab_processes() {
   local file
   for file in /proc/[0-9]*/environ; do
-    if grep -szq '^FLOWCON_LAB_HOLDS=' "$file"; then
+    if grep -szqxF "FLOWCON_LAB_HOLDS=$1" "$file"; then
       tr '\0' ' ' <"${file%environ}cmdline" 2>/dev/null | cut -c 1-100
       printf '\n'
     fi
