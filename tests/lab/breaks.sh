@@ -73,7 +73,8 @@ watched() {
 
 # --- what is left -----------------------------------------------------------------------------------
 
-# traces HOST: all that a move could leave there. The state folder's databases and keys stay.
+# traces HOST: all that a move could leave there. The state folder's databases and keys stay, and so does what
+# containerd leaves of each checkpoint that it has started from.
 traces() {
   on "$1" sh -c '
     docker ps -a --no-trunc --format "container {{.Names}} {{.ID}}"
@@ -82,7 +83,7 @@ traces() {
     find /var/lib/flowcon -mindepth 1 ! -name "*.db" ! -name "*.db-*" ! -path "*/ssh*" ! -path "*/peer*"
     find /var/lib/docker/containers /var/lib/docker/volumes -mindepth 1 -maxdepth 1 ! -name "*.db"
     find /var/lib/docker/overlay2 -mindepth 1 -maxdepth 1 | wc -l | sed "s/^/layers /"
-    find /tmp /run/flowcon -mindepth 1 | sort' | sort
+    find /tmp /run/flowcon -mindepth 1 ! -path "/tmp/ctrd-checkpoint*" | sort' | sort
 }
 
 # Whatever was left: what follows starts from hosts that are well.
