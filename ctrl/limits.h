@@ -56,12 +56,12 @@ class Limits {
   /// one that lives on, and then our limit must not stay and be taken for its own. Where the group
   /// is gone nothing is written. The original is forgotten.
   void undo(const store::Original& original);
-  /// Undoes what an earlier daemon left behind, so that control begins from what users gave, except
-  /// of the containers in `but`. Returns how many were restored. Errors: the state cannot be read.
   struct Leftovers {
     std::size_t restored = 0;
     std::vector<store::Original> failed;  ///< still limited, and what they had
   };
+  /// Undoes what an earlier daemon left behind, so that control begins from what users gave, except
+  /// of the containers in `but`. Errors: the state cannot be read.
   Async<Result<Leftovers>> restore_leftovers(std::set<std::string> but);
 
  private:

@@ -292,8 +292,8 @@ class Store {
 
  private:
   class Thinner;
-  [[nodiscard]] Result<Thinner> thinner_of(const char* table, std::int64_t run, double since);
   Store(sqlite3* records, sqlite3* journal) : db_(records), journal_(journal) {}
+  [[nodiscard]] Result<Thinner> thinner_of(const char* table, std::int64_t run, double since);
   [[nodiscard]] Result<void> record_once(const std::vector<Look>& looks,
                                          const std::vector<Round>& rounds);
   [[nodiscard]] Result<void> forget_unforgotten();
