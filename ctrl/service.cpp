@@ -49,14 +49,15 @@ void tell_reloading() {
 
 void tell_alive() { sd_notify(0, "WATCHDOG=1"); }
 
-Patience::Patience(std::chrono::milliseconds every) {
+Patience::Patience(const std::string& status, std::chrono::milliseconds every) {
   // One word is good for six times as long as it takes to the next.
   const auto good_for = std::chrono::duration_cast<std::chrono::microseconds>(every * 6);
-  const std::string word = "EXTEND_TIMEOUT_USEC=" + std::to_string(good_for.count());
+  const std::string word =
+      "EXTEND_TIMEOUT_USEC=" + std::to_string(good_for.count()) + "\nSTATUS=" + status;
   thread_ = std::thread([this, every, word] {
     std::unique_lock lock(mutex_);
     while (!end_.wait_for(lock, every, [this] { return is_ended_; })) {
-      sd_notify(0, (word + "\nSTATUS=checking the state").c_str());
+      sd_notify(0, word.c_str());
     }
   });
 }

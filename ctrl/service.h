@@ -18,11 +18,12 @@ void tell_stopping();
 /// tell_ready() ends it.
 void tell_reloading();
 void tell_alive();
-/// As long as it lives systemd goes on waiting for the start, whatever TimeoutStartSec says: for
-/// what takes the longer the more there is on the disk.
+/// As long as it lives systemd goes on waiting for the start or the stop, whatever its timeout
+/// says: for what takes the longer the more there is on the disk, or as long as a job says.
 class Patience {
  public:
-  explicit Patience(std::chrono::milliseconds every = std::chrono::seconds(5));
+  explicit Patience(const std::string& status,
+                    std::chrono::milliseconds every = std::chrono::seconds(5));
   ~Patience();
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;

@@ -30,6 +30,10 @@ constexpr double kAskTime = 60;     // the same on the source, while the job sti
 constexpr double kSendTime = 15;    // and while it is stopped
 constexpr double kReadyTime = 120;  // from the last part on until the target is ready
 
+bool is_down(Copy copy) {
+  return copy == Copy::stopped || copy == Copy::finished || copy == Copy::failed;
+}
+
 // Of these the sentence says it already.
 bool is_own_word(const Error& error) { return error.code == boost::system::errc::timed_out; }
 
@@ -183,14 +187,17 @@ Async<Result<Seen>> Movers::look(MovePtr move) {
 
 Async<Facts> Movers::gather(MovePtr move) {
   Facts facts;
+  const unsigned stream = stream_;
   Result<Seen> seen = co_await look(move);
+  const bool is_started =
+      !move->is_source() && (move->entry.step == Step::start || move->entry.step == Step::confirm);
   // Who stopped it is told by the engine's events, which may come a moment later.
-  if (seen && !move->is_source() && seen->copy != Copy::running && !move->killed_at &&
-      (move->entry.step == Step::start || move->entry.step == Step::confirm) &&
-      seen->copy != Copy::created && seen->copy != Copy::absent) {
+  if (seen && is_started && is_down(seen->copy) && seen->started != move->settled_life) {
     co_await ctrl::pause(kHearsay);
     seen = co_await look(move);
   }
+  const bool has_heard = stream != 0 && stream == stream_;
+  if (seen && seen->copy == Copy::running && has_heard) move->is_watched = true;
   const bool is_tried = seen && !move->is_source() && move->entry.step == Step::start;
   if (is_tried) {
     Seen copy = *seen;
@@ -203,18 +210,28 @@ Async<Facts> Movers::gather(MovePtr move) {
   } else {
     move->seen = seen->copy;
     facts.copy = seen->copy;
+    if (is_started && is_down(seen->copy)) {
+      Seen down = *seen;
+      facts.copy = co_await judge_end(move, std::move(down), has_heard);
+    }
+    facts.is_stopped_by_person = move->was_ended_by_person && seen->started == move->settled_life;
     const bool was_dumped = move->is_source() && move->entry.method == Method::criu;
     if (was_dumped && move->entry.step == Step::undo) end_dump(seen->pid, move->entry.container);
     facts.restarts = restarts(seen->restart_policy);
     facts.has_own_policy = is_same_policy(seen->restart_policy, move->plan.restart_policy);
     // Until it has its policy back, an engine that dies ends the copy and does not start it again.
-    const bool has_ended = seen->copy == Copy::finished || seen->copy == Copy::failed;
-    if (move->entry.step == Step::confirm && has_ended &&
+    const bool has_ended = facts.copy == Copy::finished || facts.copy == Copy::failed;
+    if (move->entry.step == Step::confirm && has_ended && !facts.is_stopped_by_person &&
         restarts_after(move->plan.restart_policy, seen->exit_code)) {
       facts.copy = Copy::stopped;
     }
+    // CRIU's checkpoint serves once; the source has it as well.
+    if (is_tried && move->entry.method == Method::criu && facts.copy == Copy::stopped &&
+        !facts.is_stopped_by_person) {
+      facts.copy = Copy::failed;
+    }
     if (is_tried && facts.copy == Copy::finished && seen->exit_code != 0 &&
-        seen->lived < move->plan.confirm) {
+        seen->lived < move->plan.confirm && !facts.is_stopped_by_person) {
       facts.copy = Copy::failed;
     }
     facts.has_ended = ended_by_itself(*move, *seen);
@@ -233,7 +250,6 @@ Async<Facts> Movers::gather(MovePtr move) {
   facts.is_quiet = now >= move->quiet_from && move->taking.empty() && !move->is_halting;
   facts.is_synced = move->is_synced;
   facts.is_start_doubtful = move->is_start_doubtful;
-  facts.is_stopped_by_person = move->killed_at && facts.copy == Copy::stopped;
   facts.is_saved = move->is_saved;
   facts.is_received = move->is_received && move->taking.empty();
   facts.word = move->word;

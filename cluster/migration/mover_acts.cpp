@@ -425,14 +425,6 @@ Async<void> Movers::watch_dump(MovePtr move) {
   }
 }
 
-// A job that was not told to end and has ended, ended by itself.
-Async<void> Movers::note_end(MovePtr move) {
-  if (move->was_told_to_end) co_return;
-  std::string id = move->entry.container;
-  const Result<Seen> seen = co_await engine_.look(std::move(id));
-  move->has_ended = seen && (seen->copy == Copy::finished || seen->copy == Copy::failed);
-}
-
 Async<Result<void>> Movers::save_by_application(MovePtr move) {
   const ctrl::Checkpoint& how = move->plan.checkpoint;
   if (how.command.empty()) {
@@ -589,7 +581,11 @@ Async<bool> Movers::remove_copy(MovePtr move) {
   if (move->is_source() || move->plan.has_brought_image) {
     std::string image = move->plan.image.id;
     Result<void> removed = co_await remove_image(client_, std::move(image), move->is_source());
-    if (!removed) complain(*move, removed.error());
+    if (!removed) {
+      complain(*move, removed.error());
+      // Whoever waits for the end of this move need not wait for that.
+      leftovers_[move->plan.image.id] = move->is_source();
+    }
   }
   // Nothing can be written any more into what is gone.
   move->taking.clear();

@@ -29,10 +29,11 @@ namespace json = boost::json;
 namespace files = std::filesystem;
 using ctrl::Async;
 
-constexpr double kAnswerTime = 20;  // seconds for one answer of a peer
-constexpr double kDiskTime = 5;     // and for one of a file system
-constexpr double kReachTime = 3;    // seconds until a host that has just come back is reached
-constexpr double kReachLook = 0.1;  // seconds
+constexpr double kAnswerTime = 20;    // seconds for one answer of a peer
+constexpr double kDiskTime = 5;       // and for one of a file system
+constexpr double kMeasureTime = 300;  // seconds, for a million files on a busy disk
+constexpr double kReachTime = 3;      // seconds until a host that has just come back is reached
+constexpr double kReachLook = 0.1;    // seconds
 
 bool has_signal(const std::string& mask, int signal) {
   return ((std::strtoull(mask.c_str(), nullptr, 16) >> (signal - 1)) & 1U) != 0;
@@ -297,10 +298,15 @@ Async<Result<Movers::Proposal>> Movers::propose(MoveOrder order) {
     against.emplace_back("CRIU: its engine does not store it by overlay2");
   }
   const std::uint64_t most = PartLimits().entries;
-  auto look = [folders, most]() -> Async<Measured> { co_return measure(folders, most); };
-  auto looked =
-      boost::asio::co_spawn(disk_.get_executor(), std::move(look), boost::asio::use_awaitable);
-  const Measured measured = co_await std::move(looked);
+  // A volume that does not travel may be a mount that does not answer.
+  if (!volumes->obstacles.empty()) co_return made;
+  auto look = [folders, most] { return measure(folders, most); };
+  const Result<Measured> asked = co_await helpers_.ask(std::move(look), kMeasureTime);
+  if (!asked) {
+    against.push_back("its volumes cannot be measured: " + asked.error().message());
+    co_return made;
+  }
+  const Measured& measured = *asked;
   plan.bytes = measured.bytes;
   for (std::size_t i = 0; i < volume_count; ++i) {
     if (measured.entries[i] < most) continue;

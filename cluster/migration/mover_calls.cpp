@@ -473,10 +473,14 @@ bool Movers::answers(const ctrl::api::Call& call) const {
 }
 
 Async<Response> Movers::answer(ctrl::api::Call call, Request request) {
-  // An empty list would be taken for the end of all moves.
+  // What is missing would be taken for a move that is over.
   const bool is_lost = !host_.store().is_journal_whole();
   if (const std::string why = why_unread(); !why.empty() && !is_lost) co_return failure(503, why);
-  if (call.verb == "GET moves") co_return answer_with({{"moves", list(1000)}});
+  if (call.verb == "GET moves") {
+    json::object all{{"moves", list(1000)}};
+    if (is_lost || !is_whole_) all["whole"] = false;
+    co_return answer_with(all);
+  }
   std::string name = *call.container;
   if (call.verb == "POST migrate") {
     co_return co_await migrate(std::move(name), std::move(request.body));

@@ -13,6 +13,7 @@
 #include "cluster/migration/json_parts.h"
 #include "cluster/migration/mover_state.h"
 #include "ctrl/pause.h"
+#include "ctrl/service.h"
 #include "ctrl/spawn.h"
 
 namespace flowcon::cluster::migration {
@@ -25,6 +26,7 @@ constexpr double kOrphanTime = 30;     // seconds in which an engine ends what a
 constexpr double kReadAgain = 1;       // seconds, twice as many each time
 constexpr double kReadAgainMost = 30;  // seconds
 constexpr double kSettleLook = 0.05;   // seconds
+constexpr double kRestart = 15;        // seconds until a job that has saved runs again
 
 }  // namespace
 
@@ -34,6 +36,9 @@ ctrl::store::Migration Movers::row_of(const Move& move, const Entry& entry) cons
   row.entry = render(entry);
   json::object plan = is_closed(entry) ? json::object{} : to_json(move.plan);
   plan["shown"] = describe_move(move, entry, network_.own_name());
+  if (!move.settled_life.empty()) {
+    plan["ended"] = {{"life", move.settled_life}, {"by_person", move.was_ended_by_person}};
+  }
   row.plan = render_json(plan);
   row.started = move.started;
   if (is_closed(entry)) row.ended = wall_now();
@@ -151,6 +156,9 @@ Async<bool> Movers::restore_one(ctrl::store::Migration row) {
       steady_now() + kOrphanTime + (may_be_saving ? move->plan.checkpoint.timeout : 0);
   const Result<json::value> parsed = parse_json(row.plan);
   const json::value shown = parsed ? json::value(object_of(*parsed, "shown")) : json::value();
+  const json::value ended = parsed ? json::value(object_of(*parsed, "ended")) : json::value();
+  move->settled_life = text_of(ended, "life");
+  move->was_ended_by_person = is_true(ended, "by_person");
   move->account.peer_name = text_of(shown, move->is_source() ? "target_name" : "source_name");
   // What was read may be in the kernel's memory alone, where who wrote it was killed before it
   // was through. From the hand-over on it must be on the disk before anybody is told.
@@ -228,10 +236,13 @@ Async<void> Movers::settle(double seconds) {
     if (move->give_up.empty()) move->give_up = "flowcond was stopped";
     wake(*move);
   }
-  const auto is_busy = [](const auto& one) { return is_on_its_way_back(*one.second); };
-  while (steady_now() < until && std::any_of(moves_.begin(), moves_.end(), is_busy)) {
-    co_await ctrl::pause(kSettleLook);
-  }
+  // A job that was asked to save does so in its time, and is down afterwards unless it is started.
+  const ctrl::service::Patience patience("waiting for jobs that save themselves");
+  const auto is_busy = [until](const auto& one) {
+    const bool is_waited_for = steady_now() < std::max(until, one.second->quiet_from + kRestart);
+    return is_waited_for && is_on_its_way_back(*one.second);
+  };
+  while (std::any_of(moves_.begin(), moves_.end(), is_busy)) co_await ctrl::pause(kSettleLook);
 }
 
 // What of a package is to be removed may ask without flowcond: debian/docker-flowcon.prerm.
@@ -242,8 +253,9 @@ void Movers::end() {
   if (is_reading()) names = "(the journal was not read)\n";
   const auto is_away = [](const Move& move) {
     const Step step = move.written.step;
-    return (step >= Step::start && step <= Step::remove) ||
-           (step == Step::undo && move.is_source() && move.seen != Copy::running);
+    if (!move.is_source() || step < Step::save) return step >= Step::start && step <= Step::remove;
+    const bool stays = step == Step::undo && move.seen == Copy::running;
+    return !stays || steady_now() < move.quiet_from;
   };
   for (const auto& [id, move] : moves_) {
     if (is_away(*move)) names += move->written.name + "\n";
@@ -252,10 +264,9 @@ void Movers::end() {
   for (const auto& [id, move] : moves_) {
     move->timer.cancel();
     const Entry& entry = move->written;
-    const std::string what =
-        move->is_source() && is_away(*move)
-            ? "it was handed over, and stays stopped here until flowcond runs again"
-            : "it goes on when flowcond runs again";
+    const std::string what = move->is_source() && is_away(*move)
+                                 ? "it is stopped here until flowcond runs again"
+                                 : "it goes on when flowcond runs again";
     ctrl::log::warning("move " + id.substr(0, 8) + " of container " + printable(entry.name, 80) +
                        (move->is_source() ? " to " : " from ") + move->account.peer_name +
                        " is open at step " + name(entry.step) + ": " + what);

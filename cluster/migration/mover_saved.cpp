@@ -11,6 +11,7 @@
 #include <charconv>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -27,6 +28,8 @@ using ctrl::Async;
 
 constexpr double kProof = 1;                     // seconds that a copy has to run on, at the least
 constexpr int kSweepTime = 60;                   // seconds, and after each move
+constexpr int kSweepAgain = 5;                   // seconds, while something could not be removed
+constexpr double kWrittenTime = 60;              // seconds to look for what was saved
 constexpr std::size_t kMostLooked = 2'000'000;   // files, for the newest of them
 constexpr std::size_t kMostChanged = 200'000;    // paths of one layer that are looked at
 constexpr std::uint64_t kMostWeighed = 500'000;  // files whose size is asked for
@@ -76,16 +79,18 @@ std::vector<std::string> saved_places(const Plan& plan, const CopyPlace& place) 
   return places;
 }
 
+// By the change, which a file that is renamed into its place has too.
+bool is_new_file(const std::string& path, timespec since) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         is_at_least(status.st_ctim, since);
+}
+
 }  // namespace
 
 bool is_written_since(const std::vector<std::string>& places, timespec since) {
   std::size_t looked = 0;
-  const auto is_new = [&](const std::string& path) {
-    struct stat status {};
-    // By the change, which a file that is renamed into its place has too.
-    return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-           is_at_least(status.st_ctim, since);
-  };
+  const auto is_new = [&](const std::string& path) { return is_new_file(path, since); };
   for (const std::string& place : places) {
     if (is_new(place)) return true;
     std::error_code code;
@@ -153,27 +158,39 @@ Async<Result<void>> Movers::believe_saved(MovePtr move, std::optional<timespec> 
   if (move->plan.checkpoint.path.empty()) {
     std::string again = move->entry.container, upper = place->upper;
     json::object body = move->plan.body;
-    const Result<LeftBehind> left =
+    Result<LeftBehind> left =
         co_await left_behind(std::move(again), std::move(upper), std::move(body));
     if (!left) co_return left.error();
+    // What it has written last is what it saves, wherever that is.
+    if (asked && !place->upper.empty()) {
+      for (std::string& path : left->passing) {
+        if (is_new_file(place->upper + path, *asked)) left->files.push_back(std::move(path));
+      }
+    }
     if (!left->files.empty()) {
       co_return bad_input("it has written files that would not travel: " + some_of(left->files));
     }
   }
   if (!asked || has_writable_bind(move->plan.body)) co_return Result<void>();
-  const std::vector<std::string> places = saved_places(move->plan, *place);
-  if (places.empty()) co_return Result<void>();
-  auto look = [places, since = *asked]() -> Async<bool> {
-    co_return is_written_since(places, since);
+  // A link that the job has made may lead to what never answers.
+  auto look = [plan = move->plan, place = *place, since = *asked] {
+    const std::vector<std::string> places = saved_places(plan, place);
+    return places.empty() || is_written_since(places, since);
   };
-  auto looked =
-      boost::asio::co_spawn(disk_.get_executor(), std::move(look), boost::asio::use_awaitable);
-  const bool has_saved = co_await std::move(looked);
-  if (has_saved) co_return Result<void>();
+  const Result<bool> has_saved = co_await helpers_.ask(std::move(look), kWrittenTime);
+  if (!has_saved || *has_saved) co_return Result<void>();  // what cannot be looked at may be it
   move->has_ended = true;
   co_return bad_input(
       "it ended with status 0 and wrote nothing to its checkpoint after it had been asked to save: "
       "it has ended by itself");
+}
+
+// A job that was not told to end and has ended, ended by itself.
+Async<void> Movers::note_end(MovePtr move) {
+  if (move->was_told_to_end) co_return;
+  std::string id = move->entry.container;
+  const Result<Seen> seen = co_await engine_.look(std::move(id));
+  move->has_ended = seen && (seen->copy == Copy::finished || seen->copy == Copy::failed);
 }
 
 // Has it ended by itself, and would its engine have left it so?
@@ -211,15 +228,32 @@ Async<bool> Movers::has_proven(MovePtr move, Seen seen) {
   co_return false;
 }
 
+// Images without a name, or a full disk kept them.
+Async<void> Movers::remove_leftovers(std::set<std::string> kept) {
+  const std::map<std::string, bool> left = std::exchange(leftovers_, {});
+  for (const auto& [id, must_be_moved] : left) {
+    std::string image = id;
+    bool is_gone = false;
+    if (!kept.contains(id)) {
+      const Result<void> removed = co_await remove_image(client_, std::move(image), must_be_moved);
+      is_gone = removed.has_value();
+    }
+    if (!is_gone) leftovers_[id] = must_be_moved;
+  }
+}
+
 // What moves have brought and no container uses any more: a person removed it, or it was replaced.
 Async<void> Movers::sweep_images() {
   while (!is_ended_) {
     std::set<std::string> kept;
     for (const auto& [id, move] : moves_) kept.insert(move->plan.image.id);
+    std::set<std::string> of_moves = kept;
+    co_await remove_leftovers(std::move(of_moves));
     const Result<void> swept = co_await remove_moved_images(client_, std::move(kept));
     if (!swept) ctrl::log::debug("images of moves stay: " + swept.error().message());
     if (is_ended_) co_return;
-    sweep_timer_.expires_after(std::chrono::seconds(kSweepTime));
+    const int rest = leftovers_.empty() ? kSweepTime : kSweepAgain;
+    sweep_timer_.expires_after(std::chrono::seconds(rest));
     (void)co_await sweep_timer_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
   }
 }

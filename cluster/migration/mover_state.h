@@ -69,11 +69,16 @@ struct Move {
   bool is_received = false;
   bool is_synced = false;
   bool is_start_doubtful = false;
-  Copy seen = Copy::unknown;        ///< how the copy was when it was last looked at
-  std::optional<double> killed_at;  ///< wall; when the engine was asked to end it, by nobody here
-  bool is_halting = false;          ///< it was started where it must not run, and is being stopped
-  bool has_warned = false;          ///< of that
-  bool is_cleared = false;          ///< all that was to be removed is
+  Copy seen = Copy::unknown;  ///< how the copy was when it was last looked at
+  bool was_killed = false;    ///< its engine was asked to end it, by nobody here
+  /// Target: the engine that answers now has started the copy or found it running. One that was
+  /// started anew since may have ended it.
+  bool is_watched = false;
+  std::string settled_life;          ///< target: Seen::started of the life that ended for good
+  bool was_ended_by_person = false;  ///< that life
+  bool is_halting = false;           ///< it was started where it must not run, and is being stopped
+  bool has_warned = false;           ///< of that
+  bool is_cleared = false;           ///< all that was to be removed is
   std::string give_up;
   bool is_taken_back = false;
   bool is_kept = false;
@@ -178,6 +183,7 @@ class Movers : public Mover {
   // mover_watch.cpp
   ctrl::Async<void> watch_engine();
   void hear_engine(const ctrl::engine::Event& event);
+  ctrl::Async<Copy> judge_end(MovePtr move, Seen seen, bool has_heard);
   ctrl::Async<void> halt(MovePtr move);
 
   // mover_acts.cpp: true where something may have changed.
@@ -187,7 +193,6 @@ class Movers : public Mover {
   ctrl::Async<bool> save_job(MovePtr move);
   ctrl::Async<Result<void>> save_by_criu(MovePtr move);
   ctrl::Async<void> watch_dump(MovePtr move);
-  ctrl::Async<void> note_end(MovePtr move);
   ctrl::Async<Result<void>> save_by_application(MovePtr move);
   ctrl::Async<Result<void>> save_by_signal(MovePtr move, int signal);
   ctrl::Async<bool> send(MovePtr move);
@@ -203,6 +208,7 @@ class Movers : public Mover {
   ctrl::Async<bool> took(MovePtr move, Result<void> result);
 
   // mover_saved.cpp
+  ctrl::Async<void> note_end(MovePtr move);
   /// Files of the writable layer that would not travel: that count, and that may be lost.
   struct LeftBehind {
     std::vector<std::string> files;
@@ -214,6 +220,7 @@ class Movers : public Mover {
   ctrl::Async<bool> has_proven(MovePtr move, Seen seen);
   [[nodiscard]] bool ended_by_itself(const Move& move, const Seen& seen) const;
   ctrl::Async<void> sweep_images();
+  ctrl::Async<void> remove_leftovers(std::set<std::string> kept);
 
   // mover_begin.cpp
   struct Proposal {
@@ -278,7 +285,10 @@ class Movers : public Mover {
   bool is_started_ = false;                                  ///< the journal was read
   bool is_whole_ = true;                                     ///< and all of it could be
   bool is_watching_ = false;                                 ///< the engine's events
-  bool is_stopping_ = false;  ///< flowcond is about to end: no move begins
+  unsigned streams_ = 0;                                     ///< of events, so far
+  unsigned stream_ = 0;                                      ///< the one that is heard; 0: none
+  std::map<std::string, bool> leftovers_;  ///< images that could not be removed; only if moved
+  bool is_stopping_ = false;               ///< flowcond is about to end: no move begins
   bool is_ended_ = false;
   ctrl::log::Repeated unread_;
 };

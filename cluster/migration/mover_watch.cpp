@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cluster/migration/mover_state.h"
 #include "ctrl/pause.h"
+#include "ctrl/settings.h"
 #include "ctrl/spawn.h"
 
 namespace flowcon::cluster::migration {
@@ -15,12 +16,16 @@ namespace {
 
 using ctrl::Async;
 
-constexpr double kAgain = 1;          // seconds until a stream that ended is asked for again
-constexpr double kEngineEnding = 15;  // seconds in which an engine that ends stops its containers
+constexpr double kAgain = 1;  // seconds until a stream that ended is asked for again
 constexpr const char* kActions = R"(["start","kill","die"])";
 
-bool ends(int signal) {
-  return signal == SIGTERM || signal == SIGKILL || signal == SIGINT || signal == SIGQUIT;
+bool ends(int signal, const Plan& plan) {
+  const auto stop = plan.body.find("StopSignal");
+  const bool has_own = stop != plan.body.end() && stop->value().is_string();
+  const std::string name = has_own ? std::string(stop->value().get_string()) : "TERM";
+  const Result<int> own = ctrl::parse_signal(name);
+  return signal == SIGTERM || signal == SIGKILL || signal == SIGINT || signal == SIGQUIT ||
+         (own && signal == *own);
 }
 
 // Or is being: what is written is not known before it is through.
@@ -34,11 +39,8 @@ bool is_handed_over(const Move& move) {
 Async<void> Movers::watch_engine() {
   while (!is_ended_) {
     double since = wall_now();
-    for (const auto& [id, move] : moves_) {
-      since = std::min(since, move->started);
-      move->killed_at.reset();
-    }
-    auto connected = [](const std::function<void()>&) {};
+    for (const auto& [id, move] : moves_) since = std::min(since, move->started);
+    auto connected = [this](const std::function<void()>&) { stream_ = ++streams_; };
     auto sink = [this](const ctrl::engine::Event& event) {
       if (!is_ended_) hear_engine(event);
     };
@@ -46,10 +48,9 @@ Async<void> Movers::watch_engine() {
     const auto since_ns = static_cast<std::int64_t>(since * 1e9);
     const Error ended = co_await client_.events(since_ns, connected, sink, std::move(actions));
     ctrl::log::debug(ended.message());
-    // An engine that ends stops its containers as a person does.
-    for (const auto& [id, move] : moves_) {
-      if (move->killed_at && wall_now() - *move->killed_at < kEngineEnding) move->killed_at.reset();
-    }
+    // If it was no other engine, it tells again what it remembers.
+    stream_ = 0;
+    for (const auto& [id, move] : moves_) move->is_watched = move->was_killed = false;
     co_await ctrl::pause(kAgain);
   }
 }
@@ -57,11 +58,12 @@ Async<void> Movers::watch_engine() {
 void Movers::hear_engine(const ctrl::engine::Event& event) {
   for (const auto& [id, move] : moves_) {
     if (move->entry.container != event.id) continue;
-    if (event.action == "kill" && ends(event.signal.value_or(SIGTERM))) {
-      move->killed_at = static_cast<double>(event.time_ns) / 1e9;
+    if (event.action == "kill" && ends(event.signal.value_or(SIGTERM), move->plan)) {
+      move->was_killed = true;
     }
     if (event.action == "start") {
-      move->killed_at.reset();
+      move->is_watched = true;
+      move->was_killed = false;
       if (is_handed_over(*move)) {
         move->seen = Copy::running;
         ctrl::spawn(host_.io(), "halt " + id.substr(0, 8), halt(move));
@@ -70,6 +72,23 @@ void Movers::hear_engine(const ctrl::engine::Event& event) {
     wake(*move);
     return;
   }
+}
+
+// How a copy is that is down. What ended by itself or by a person's hand stays so. An engine that
+// ends stops its containers as a person does, and takes no call any more; one that comes back stops
+// those that it finds running, and does not remember their start. A job that saves when it is asked
+// to ends with status 0 then. `has_heard`: what the engine remembers was told before it was seen.
+Async<Copy> Movers::judge_end(MovePtr move, Seen seen, bool has_heard) {
+  if (seen.started == move->settled_life) co_return seen.copy;
+  if (!has_heard) co_return Copy::unknown;
+  if (!move->is_watched) co_return Copy::stopped;
+  if (seen.copy == Copy::stopped && !move->was_killed) co_return Copy::stopped;
+  move->settled_life = seen.started;
+  move->was_ended_by_person = move->was_killed;
+  // Another flowcond may meet another engine.
+  Entry same = move->written;
+  (void)co_await save(move, std::move(same));
+  co_return seen.copy;
 }
 
 // Beside drive(), which may be waiting for the other host.

@@ -101,6 +101,31 @@ check "now it is refused before it is stopped" holds "$(rehearse h1 layer | jq -
 check "a move too" fails_with 22 "'/model'" migrate h1 layer
 at h1 rm -f layer >/dev/null
 
+trains h1 passing "trap 'echo 7 >/tmp/model; exit 0' TERM; [ ! -e /tmp/model ] || echo goes on" -v passing:/ckpt
+must wait_until "$PATIENCE" nothing_against h1 passing
+moves h1 passing
+check "one that saved into a folder for temporary files stays as well" runs_only_on h1 passing
+check "with what it saved there" holds "$(at h1 logs passing)" "goes on"
+check "and its move names that file" holds "$(error_of h1 passing)" "would not travel: '/tmp/model'"
+at h1 rm -f passing >/dev/null
+
+# --- flowcond is stopped while a job saves ---------------------------------------------------------------
+
+# has_said TEXT: the job that saves for long.
+has_said() { holds "$(at h1 logs long 2>&1)" "$1"; }
+trains h1 long "trap 'echo saving; sleep 50; echo 1 >/ckpt/saved; exit 0' TERM" -v long:/ckpt --label flowcon.checkpoint.timeout=70
+must wait_until "$PATIENCE" nothing_against h1 long
+check "the move of a job that saves for 50 s begins" migrate h1 long
+must wait_until "$PATIENCE" has_said saving
+kill -TERM "$(host_pid h1)"
+must wait_until 120 not host_runs h1
+host_stop h1
+check "a flowcond that is stopped meanwhile waits, and leaves the job running" runs_on h1 long
+check "and no move of which the package would have to know" [ ! -e "$WORK/h1/state/open-moves" ]
+host_up h1
+must wait_until "$PATIENCE" both_reach
+at h1 rm -f -v long >/dev/null
+
 # --- what is left ---------------------------------------------------------------------------------------
 
 trains h1 slow "$saves" -v slow:/ckpt --label flowcon.checkpoint.timeout=1 \

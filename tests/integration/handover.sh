@@ -122,6 +122,75 @@ check "which stays stopped" is "$(at h2 inspect -f '{{.State.Status}}' torn)" ex
 check "with its restart policy" policy_is h2 torn always
 clear_away torn
 
+# --- a target whose engine ends before the copy has shown that it runs on ---------------------------------
+
+# hesitates NAME: a job that is slow to show its first value where it goes on from a checkpoint, saves when it
+# is asked to, and that no engine starts again.
+hesitates() {
+  must at h1 run -d --name "$1" --network none -v "$1:/ckpt" --label flowcon.migrate=app --label flowcon.enable=true \
+    --label flowcon.checkpoint.confirm=8 "$IMAGE" sh -c \
+    "trap 'echo x >>/ckpt/log; exit 0' TERM
+     [ ! -s /ckpt/log ] || { sleep 60 & wait; }
+     while :; do echo loss: 1; sleep 0.2; done"
+  must wait_until "$PATIENCE" knows h1 "$1"
+}
+engine2() { ENGINE_DIR=$WORK/engine2 ENGINE_CGROUP=$(engine_recall "$WORK/engine2" cgroup) "$@"; }
+# The next one does not start as long as the pid of the one before stands for a process.
+engine2_killed() {
+  local process
+  process=$(engine_recall "$WORK/engine2" dockerd | cut -d: -f1)
+  kill -KILL "$process"
+  wait_until 30 not kill -0 "$process"
+}
+# It takes longer to end than the copy: another container does not end when it is told to.
+engine2_slow() {
+  at h2 run -d --name stubborn --network none --stop-timeout 20 "$IMAGE" sleep 600 >/dev/null || return 1
+  engine2 engine_down
+}
+# flowcond ends before its engine, as at a shutdown.
+engine2_last() {
+  host_stop h2
+  engine2 engine_down
+}
+engine2_back() { [ ! -e "$WORK/engine2/engine.state" ] || engine2 engine_up; }
+at_exit engine2_back
+# hesitant NAME: its copy runs on h2 and has yet to show that it runs on.
+hesitant() {
+  host_up h1
+  host_up h2
+  must wait_until "$PATIENCE" both_reach
+  hesitates "$1"
+  must host_api h1 POST "/v1/containers/$1/migrate" '{"host":"h2"}'
+  must wait_until "$PATIENCE" runs_on h2 "$1"
+}
+for way in 'engine2 engine_down' engine2_killed engine2_slow engine2_last; do
+  job=unproven-${way##*[ _]}
+  hesitant "$job"
+  check "the copy has not shown that it runs on" at_step h2 "$job" start
+  $way
+  must engine2 engine_up
+  host_runs h2 || host_up h2
+  eventually "the move ends after $way" over "$job"
+  check "on the target" journal_is h2 "done"
+  check "where the copy runs, which its engine had ended with status 0" runs_only_on h2 "$job"
+  clear_away "$job"
+done
+at h2 rm -f stubborn >/dev/null
+
+hesitant told
+host_kill h1
+at h2 stop told >/dev/null
+eventually "a copy that a person stops is that" at_step h2 told confirm
+host_stop h2
+engine2 engine_down
+must engine2 engine_up
+host_up h2
+host_up h1
+eventually "its move ends when the source is back" over told
+check "on the target" journal_is h2 "done"
+check "where it stays stopped, whatever its engine has forgotten" stands_on h2 told
+clear_away told
+
 # --- a source that is started again by somebody else after the hand-over ------------------------------------
 
 between twice '' '--move-hold target.start:10'
