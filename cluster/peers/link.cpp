@@ -18,6 +18,12 @@ Instant present() {
   return {seconds(std::chrono::steady_clock::now()), seconds(std::chrono::system_clock::now())};
 }
 
+void Link::take_as_added() {
+  if (is_leaving()) is_from_config = false;
+  is_from_swarm = false;
+  leaving = Leaving::no;
+}
+
 void Link::look(const Instant& now, double patience) {
   const bool is_now = is_reachable(now, patience);
   if (is_now == was_reachable) return;
@@ -44,7 +50,10 @@ json::object Link::describe(const Instant& now, double patience) const {
   out["user"] = address.user.empty() ? kPeerUser : address.user;
   out["host"] = address.host;
   out["port"] = address.port;
-  out["source"] = is_from_config ? "config" : is_from_swarm ? "swarm" : "command";
+  out["source"] = is_leaving()     ? "leaving"
+                  : is_from_config ? "config"
+                  : is_from_swarm  ? "swarm"
+                                   : "command";
   out["state"] = !unused.empty() ? "unused" : is_now ? "reachable" : "unknown";
   out["since"] = since;
   out["heard"] = number_or_null(heard ? std::optional(now.steady - heard->steady) : std::nullopt);

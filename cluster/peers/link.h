@@ -39,6 +39,8 @@ struct Link {
   std::string name;  ///< host, with its port where that is not 22
   bool is_from_config;
   bool is_from_swarm = false;
+  /// Nothing names it any more, and a move from or to it is open, or that is not known.
+  enum class Leaving { no, unknown, moving } leaving = Leaving::no;
 
   std::string known_id;           ///< of the host that it was first; "" = never reached
   std::optional<Hello> hello;     ///< of the last connection
@@ -67,6 +69,9 @@ struct Link {
   [[nodiscard]] bool is_reachable(const Instant& now, double patience) const {
     return unused.empty() && error.empty() && heard && now.steady - heard->steady <= patience;
   }
+  [[nodiscard]] bool is_leaving() const { return leaving != Leaving::no; }
+  /// It was added by a person; what the configuration names stays named there.
+  void take_as_added();
   /// Keeps `since` true; to be called before it is read and after each answer.
   void look(const Instant& now, double patience);
   /// Takes what the peer answered on our connection. A newer state that it pushed meanwhile stays,

@@ -144,9 +144,13 @@ void Peers::look(double now) {
   tell();
 }
 
-// The configuration may be read again at any time.
+// The configuration may be read again at any time. Whoever leaves it is looked at until it may go.
 void Peers::follow_config() {
-  if (configured_ == host_.config().peers) return;
+  const bool is_read_again = configured_ != host_.config().peers;
+  const bool is_any_leaving = std::any_of(links_.begin(), links_.end(), [](const LinkPtr& link) {
+    return link->is_from_config && link->is_leaving();
+  });
+  if (!is_read_again && !is_any_leaving) return;
   configured_ = host_.config().peers;
   std::vector<SshAddress> wanted;
   for (const std::string& text : configured_) {
@@ -155,14 +159,36 @@ void Peers::follow_config() {
   const std::vector<LinkPtr> before = links_;
   for (const LinkPtr& link : before) {
     const bool is_wanted = std::find(wanted.begin(), wanted.end(), link->address) != wanted.end();
-    if (!link->is_from_config || is_wanted) continue;
+    if (!link->is_from_config) continue;
+    if (is_wanted) link->leaving = Link::Leaving::no;
+    if (is_wanted || !may_go(*link, "in the configuration")) continue;
     ctrl::spawn(host_.io(), "peer " + link->name, forget_id(link->name));
     drop(link);
   }
   for (SshAddress& address : wanted) {
     if (!find(host_and_port(address))) add(std::move(address), true);
   }
-  if (server_ && !links_.empty()) (void)server_->give_to(host_.config().peer_group);
+  if (is_read_again && server_ && !links_.empty()) {
+    (void)server_->give_to(host_.config().peer_group);
+  }
+}
+
+// Afterwards neither host could ask the other what became of a move between them.
+bool Peers::may_go(Link& link, const std::string& where) {
+  const Result<std::string> open = moving_with(link);
+  if (open && open->empty()) return true;
+  const Link::Leaving why = open ? Link::Leaving::moving : Link::Leaving::unknown;
+  if (link.leaving == why) return false;
+  link.leaving = why;
+  const std::string gone = "peer " + link.name + " is no longer " + where;
+  if (open) {
+    host_.warn(gone + ", and a move of " + *open +
+               " from or to it is not over: it is kept until that ends");
+  } else {
+    host_.warn(gone + ", and is kept until it is known that no move from or to it is open: " +
+               open.error().message());
+  }
+  return false;
 }
 
 void Peers::tell() {

@@ -82,7 +82,8 @@ class Peers : public ctrl::Companion, public Network {
   // peers.cpp
   LinkPtr add(SshAddress address, bool is_from_config);
   void drop(LinkPtr link);
-  [[nodiscard]] Result<std::vector<std::string>> moving_with(const Link& link) const;
+  /// Else it leaves, with a warning that says that it is named no longer `where`.
+  [[nodiscard]] bool may_go(Link& link, const std::string& where);
   void follow_config();
   ctrl::Async<void> keep(LinkPtr link);
   ctrl::Async<void> talk(LinkPtr link);
@@ -114,6 +115,8 @@ class Peers : public ctrl::Companion, public Network {
   [[nodiscard]] ctrl::api::Response take_state(const std::string& body, const LinkPtr& speaker);
   ctrl::Async<ctrl::api::Response> list();
   ctrl::Async<ctrl::api::Response> add_by_command(std::string body);
+  /// Names of what moves from or to it, safe to show; "" = nothing does.
+  [[nodiscard]] Result<std::string> moving_with(const Link& link) const;
   ctrl::Async<ctrl::api::Response> remove(std::string name, std::string body);
   ctrl::Async<ctrl::api::Response> drain(std::string name, bool is_draining);
   ctrl::Async<Result<void>> drain_here(bool is_draining);

@@ -200,14 +200,16 @@ Async<Response> Peers::add_by_command(std::string body) {
   const std::string name = host_and_port(*address);
   if (const LinkPtr known = find(name)) {
     // Who adds it once more has its host key, and says that this is the host that is meant.
-    const bool is_it = known->is_from_config || known->address == *address;
+    const bool is_named = known->is_from_config && !known->is_leaving();
+    const bool is_it = is_named || known->address == *address;
     if (is_it && !known->is_reachable(present(), patience())) {
       known->may_be_another = true;
       known->is_wanted = true;
       known->timer.cancel();
     }
-    // What a swarm names is kept from now on as if it was added.
-    const bool is_new = known->is_from_swarm && known->address == *address;
+    // What a swarm names, or nothing any more, is kept from now on as if it was added.
+    const bool is_passing = known->is_from_swarm || known->is_leaving();
+    const bool is_new = is_passing && known->address == *address;
     if (!is_new && is_it) co_return done(name);
     if (!is_new) {
       co_return failure(409, name + " is a peer already, as user " + known->address.user +
@@ -221,21 +223,24 @@ Async<Response> Peers::add_by_command(std::string body) {
   const Result<void> saved = co_await host_.effects().run(std::move(save));
   if (!saved) co_return failure(507, saved.error().message());
   const LinkPtr there = find(name);
-  if (there) there->is_from_swarm = false;
+  if (there) there->take_as_added();
   if (!there && !is_ended_) add(std::move(*address), false);
   ctrl::log::info("peer " + name + " is added");
   co_return done(name);
 }
 
-Result<std::vector<std::string>> Peers::moving_with(const Link& link) const {
-  if (!rest_.moving) return std::vector<std::string>{};
+Result<std::string> Peers::moving_with(const Link& link) const {
+  if (!rest_.moving) return std::string();
   Result<std::vector<std::string>> names = rest_.moving(link.known_id);
   if (names && link.hello && link.hello->id != link.known_id) {
     const Result<std::vector<std::string>> more = rest_.moving(link.hello->id);
-    if (!more) return more;
+    if (!more) return more.error();
     names->insert(names->end(), more->begin(), more->end());
   }
-  return names;
+  if (!names) return names.error();
+  std::string all;
+  for (const std::string& one : *names) all += (all.empty() ? "" : ", ") + printable(one, 80);
+  return all;
 }
 
 // {"force":true}, which may be missing.
@@ -250,36 +255,34 @@ Async<Response> Peers::remove(std::string name, std::string body) {
   }
   const LinkPtr link = find(name);
   if (!link) co_return no_such_peer(name);
-  if (link->is_from_config) {
+  if (link->is_from_config && !link->is_leaving()) {
     co_return failure(409, name +
                                " is a peer by the configuration: remove its line there, then: "
                                "systemctl reload flowcond");
   }
-  if (link->is_from_swarm) {
+  if (link->is_from_swarm && !link->is_leaving()) {
     co_return failure(409, name + " is a peer as a member of the swarm (option peers-from)");
   }
   // Afterwards neither host could ask the other what became of them.
-  const Result<std::vector<std::string>> open = moving_with(*link);
+  const Result<std::string> open = moving_with(*link);
   if (!open && !is_forced) {
     co_return failure(503, open.error().message() + "; docker flowcon peer rm --force " + name +
                                " does not wait for it");
   }
   if (open && !open->empty()) {
-    std::string all;
-    for (const std::string& one : *open) all += (all.empty() ? "" : ", ") + printable(one, 80);
     if (!is_forced) {
-      co_return failure(409, "moves from or to " + name + " are not finished: " + all +
+      co_return failure(409, "moves from or to " + name + " are not finished: " + *open +
                                  "; wait for them, or docker flowcon peer rm --force leaves them "
                                  "to a person");
     }
-    host_.warn(name + " is removed with moves that are not finished: " + all +
+    host_.warn(name + " is removed with moves that are not finished: " + *open +
                "; see that one copy of each runs, then end them with docker flowcon migrate "
                "--take-back or --keep");
   }
   auto forget = [&store = host_.store(), name] { return store.forget_peer(name); };
   const Result<void> forgotten = co_await host_.effects().run(std::move(forget));
   if (!forgotten) co_return failure(507, forgotten.error().message());
-  drop(link);
+  if (!link->is_ended) drop(link);
   std::string gone = name;
   co_await forget_id(std::move(gone));
   co_return done(name);

@@ -20,6 +20,7 @@ std::vector<Neighbour> Peers::neighbours() const {
     one.name = link->name;
     one.is_reachable = link->is_reachable(now, patience());
     one.state = link->state;
+    if (one.state && link->is_leaving()) one.state->draining = true;  // it is given nothing more
     one.error = link->error;
     if (one.error.empty() && !one.is_reachable) {
       one.error = link->name + (link->heard ? " fell silent" : " has not been reached yet");

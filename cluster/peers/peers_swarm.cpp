@@ -97,7 +97,9 @@ void Peers::follow_swarm(std::vector<SwarmMember> members) {
     const bool is_member = std::any_of(swarm_.begin(), swarm_.end(), [&](const SwarmMember& m) {
       return !m.is_here && m.address == link->address;
     });
-    if (link->is_from_swarm && !is_member) drop(link);
+    if (!link->is_from_swarm) continue;
+    if (is_member) link->leaving = Link::Leaving::no;
+    if (!is_member && may_go(*link, "in the swarm")) drop(link);
   }
   for (const SwarmMember& member : swarm_) {
     // Who was added by name is a peer by that.
