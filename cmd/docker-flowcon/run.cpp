@@ -130,14 +130,15 @@ int run_run(const Session& session, const JobOptions& options,
             const std::vector<std::string>& docker_arguments) {
   warn_without_daemon(session);
   const Result<DaemonClient> daemon = find_daemon(session, "run");
-  const bool can_follow = daemon && probe_socket(daemon->path()) == SocketState::answers;
-  const IdFile file(session.environment, can_follow);
+  FollowOptions following;
+  following.was_answering = daemon && probe_socket(daemon->path()) == SocketState::answers;
+  const IdFile file(session.environment, daemon.has_value());
   const ExecPlan plan =
       plan_run(session.invocation, session.environment, options, docker_arguments, file.path());
   if (file.path().empty()) return become(plan, session.terminal);
   const int status = run_child(plan, session.terminal);
   const std::string id = id_in(file.path(), docker_arguments);
-  return id.empty() ? status : follow_job(session, *daemon, id, status);
+  return id.empty() ? status : follow_job(session, *daemon, id, status, following);
 }
 
 int complete_docker_run(const Session& session, const std::string& call,

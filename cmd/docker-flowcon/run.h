@@ -33,9 +33,9 @@ struct ExecPlan {
                                 const std::vector<std::string>& docker_arguments,
                                 const std::string& id_file = "");
 
-/// Where flowcond does not answer: becomes docker, and returns only where that fails: 127 where
-/// docker is not found, else 126. Else returns the job's status, also where a move stopped it here
-/// (follow_job()).
+/// Where docker's containers are on another host: becomes docker, and returns only where that
+/// fails: 127 where docker is not found, else 126. Else returns the job's status, also where a move
+/// stopped it here (follow_job()).
 [[nodiscard]] int run_run(const Session& session, const JobOptions& options,
                           const std::vector<std::string>& docker_arguments);
 

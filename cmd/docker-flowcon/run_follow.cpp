@@ -7,11 +7,11 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
-#include <chrono>
 #include <csignal>
 #include <ctime>
+#include <optional>
 #include <ostream>
+#include <sstream>
 #include <thread>
 
 #include "base/text.h"
@@ -22,9 +22,9 @@ namespace flowcon::plugin {
 namespace {
 
 namespace json = boost::json;
+using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLook{300};
-constexpr int kMostFailures = 40;  // looks that flowcond does not answer, while it is restarted
 constexpr int kElsewhere = kWrongUsage;
 constexpr std::array kHandedOn{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
@@ -72,21 +72,23 @@ ToolResult ask_docker(const Session& session, const std::vector<std::string>& wo
 
 struct Ended {
   bool is_running = false;
+  bool has_ended = true;  // once at least, as far as docker says
   std::optional<int> status;
 };
 
 Ended look_here(const Session& session, const std::string& id) {
-  const ToolResult seen = ask_docker(
-      session, {"container", "inspect", "--format", "{{.State.Running}} {{.State.ExitCode}}", id});
+  const ToolResult seen =
+      ask_docker(session, {"container", "inspect", "--format",
+                           "{{.State.Running}} {{.State.ExitCode}} {{.State.FinishedAt}}", id});
   Ended ended;
-  const std::size_t space = seen.out.find(' ');
-  if (seen.status != 0 || space == std::string::npos) return ended;
-  ended.is_running = seen.out.substr(0, space) == "true";
+  std::istringstream words(seen.out);
+  std::string running, finished;
   int status = 0;
-  const char* begin = seen.out.data() + space + 1;
-  if (std::from_chars(begin, seen.out.data() + seen.out.size(), status).ec == std::errc()) {
-    ended.status = status;
-  }
+  if (seen.status != 0 || !(words >> running >> status)) return ended;
+  ended.is_running = running == "true";
+  ended.status = status;
+  words >> finished;
+  ended.has_ended = !finished.starts_with("0001-");  // the zero of Go's time
   return ended;
 }
 
@@ -95,6 +97,105 @@ int end_following(const Session& session, const Whereabouts& there, int number) 
                        << (there.name.empty() ? "the job" : there.name) << "\n";
   return 128 + number;
 }
+
+// From the end of docker's client to that of the job, as far as it can be told here.
+class Follower {
+ public:
+  Follower(const Session& session, const DaemonClient& daemon, const std::string& id, int status,
+           const FollowOptions& options)
+      : session_(session), daemon_(daemon), id_(id), status_(status), options_(options) {}
+
+  int run() {
+    for (;;) {
+      const Result<json::value> moves = daemon_.get("/v1/moves");
+      const Whereabouts there =
+          moves ? whereabouts(*moves, id_) : Whereabouts{Whereabouts::State::unknown, "", ""};
+      if (there.state == Whereabouts::State::here) return status_;
+      if (was_interrupted != 0) return end_following(session_, there, was_interrupted);
+      const bool is_known = there.state != Whereabouts::State::unknown;
+      if (is_known) {
+        options_.was_answering = true;
+        silent_since_.reset();
+      }
+      const std::optional<int> end =
+          is_known ? follow(there) : do_without_word(moves ? "" : moves.error().message());
+      if (end) return *end;
+    }
+  }
+
+ private:
+  // What these return is the status to end with; empty: flowcond is to be asked again.
+  std::optional<int> follow(const Whereabouts& there) {
+    if (there.state == Whereabouts::State::back) return go_on_here(there);
+    if (there.state == Whereabouts::State::moved) {
+      say(there.name + " was moved to " + there.host +
+          " and goes on there; its exit status is not known here. On that host: "
+          "docker flowcon logs --follow " +
+          there.name);
+      return kElsewhere;
+    }
+    if (!was_told_) say(there.name + " is being moved to " + there.host);
+    was_told_ = true;
+    std::this_thread::sleep_for(kLook);
+    return std::nullopt;
+  }
+
+  std::optional<int> go_on_here(const Whereabouts& there) {
+    const Ended ended = look_here(session_, id_);
+    if (!ended.status) say("docker does not say how " + there.name + " ended");
+    if (!ended.is_running) return ended.status.value_or(unclear_status());
+    if (was_told_) say("the move was undone, and " + there.name + " goes on here");
+    was_told_ = false;
+    const ExecPlan logs = plan_docker(session_.invocation, session_.environment,
+                                      {"logs", "--follow", "--since", since_, id_});
+    if (run_child(logs, session_.terminal) != 0) std::this_thread::sleep_for(kLook);
+    since_ = std::to_string(std::time(nullptr));
+    return std::nullopt;
+  }
+
+  // `error`: why there is no answer; "" = flowcond cannot know.
+  std::optional<int> do_without_word(const std::string& error) {
+    if (!options_.was_answering) return status_;
+    const Clock::time_point now = Clock::now();
+    if (!silent_since_) {
+      silent_since_ = now;
+      // It was left running, could not be started, or is gone with its end (--rm): no move has
+      // stopped it.
+      const Ended ended = look_here(session_, id_);
+      if (!ended.has_ended || !ended.status) return status_;
+    }
+    if (!error.empty() && now - *silent_since_ < options_.patience) {
+      if (!has_said_waiting_) {
+        const auto most = std::chrono::duration_cast<std::chrono::seconds>(options_.patience);
+        say("Waiting up to " + std::to_string(most.count()) +
+            " s for flowcond, which knows whether a move ended the job");
+      }
+      has_said_waiting_ = true;
+      std::this_thread::sleep_for(kLook);
+      return std::nullopt;
+    }
+    const std::string why =
+        error.empty() ? "flowcond has lost entries of its journal" : "flowcond does not answer";
+    say("It is not known whether the job ended by itself or saved itself for a move, as " + why +
+        ": see docker flowcon status, or docker ps -a" + (error.empty() ? "" : ". " + error));
+    return unclear_status();
+  }
+
+  // A job that has saved itself for a move ends with 0, too.
+  [[nodiscard]] int unclear_status() const { return status_ != 0 ? status_ : kElsewhere; }
+
+  void say(const std::string& line) const { session_.terminal.err << line << "\n" << std::flush; }
+
+  const Session& session_;
+  const DaemonClient& daemon_;
+  const std::string id_;
+  const int status_;
+  FollowOptions options_;
+  std::string since_ = std::to_string(std::time(nullptr));
+  std::optional<Clock::time_point> silent_since_;
+  bool was_told_ = false;
+  bool has_said_waiting_ = false;
+};
 
 }  // namespace
 
@@ -117,6 +218,8 @@ Whereabouts whereabouts(const json::value& moves, const std::string& id) {
     }
     return found;
   }
+  const json::value& whole = member(moves, "whole");
+  if (whole.is_bool() && !whole.get_bool()) found.state = Whereabouts::State::unknown;
   return found;
 }
 
@@ -146,50 +249,9 @@ int run_child(const ExecPlan& plan, Terminal& terminal) {
 }
 
 int follow_job(const Session& session, const DaemonClient& daemon, const std::string& id,
-               int status) {
+               int status, const FollowOptions& options) {
   const Signals signals;
-  std::string since = std::to_string(std::time(nullptr));
-  bool was_told = false;
-  for (int failures = 0;;) {
-    const Result<json::value> moves = daemon.get("/v1/moves");
-    if (!moves && failures++ >= kMostFailures) {
-      session.terminal.err << "It is not known whether a move ended the job here: "
-                           << moves.error().message() << "\n";
-      return status;
-    }
-    const Whereabouts there = moves ? whereabouts(*moves, id) : Whereabouts{};
-    if (moves) failures = 0;
-    if (moves && there.state == Whereabouts::State::here) return status;
-    if (was_interrupted != 0) return end_following(session, there, was_interrupted);
-    if (there.state == Whereabouts::State::moved) {
-      session.terminal.err
-          << there.name << " was moved to " << there.host
-          << " and goes on there; its exit status is not known here. On that host: "
-             "docker flowcon logs --follow "
-          << there.name << "\n";
-      return kElsewhere;
-    }
-    if (there.state != Whereabouts::State::back) {
-      if (moves && !was_told) {
-        session.terminal.err << there.name << " is being moved to " << there.host << "\n"
-                             << std::flush;
-        was_told = true;
-      }
-      std::this_thread::sleep_for(kLook);
-      continue;
-    }
-    const Ended ended = look_here(session, id);
-    if (!ended.is_running) return ended.status.value_or(status);
-    if (was_told) {
-      session.terminal.err << "the move was undone, and " << there.name << " goes on here\n"
-                           << std::flush;
-    }
-    was_told = false;
-    const ExecPlan logs = plan_docker(session.invocation, session.environment,
-                                      {"logs", "--follow", "--since", since, id});
-    if (run_child(logs, session.terminal) != 0) std::this_thread::sleep_for(kLook);
-    since = std::to_string(std::time(nullptr));
-  }
+  return Follower(session, daemon, id, status, options).run();
 }
 
 }  // namespace flowcon::plugin

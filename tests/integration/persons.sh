@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What people say about moves: where to without a host, that a host is gone for good, that a peer is to go, and what
-# waits for a job that leaves. Two hosts, one of which is lost at the worst moment.
+# What people say about moves: where to without a host, that a host is gone for good, that a peer is to go (by command
+# and by the configuration), and what waits for a job that leaves. Two hosts, one of which is lost at the worst moment.
 # usage: persons.sh BINDIR
 # shellcheck disable=SC2317 # functions are called by name
 set -euo pipefail
@@ -111,13 +111,39 @@ eventually "its source goes when it comes back" is_gone h1 lstm
 must at h2 rm -f -v lstm
 eventually "and the hosts know each other" both_reach
 
+# --- a peer that the configuration names no more -----------------------------------------------------------
+
+source_is() { host_has "$1" /v1/peers "[.peers[] | select(.name == \"$2\").source] == [\"$3\"]"; }
+host_stop h1
+host_up h1 --move-hold source.transfer:15
+eventually "the second is reached again" both_reach
+counts h1 rnn
+must flowcon h1 migrate --detach rnn h2
+eventually "its job is stopped for a move" at_step h1 rnn transfer
+sed -i '/^peer = /d' "$WORK/h1/conf"
+kill -HUP "$(host_pid h1)"
+eventually "a peer that leaves the configuration during a move is kept" source_is h1 h2 leaving
+check "flowcond says why" host_has h1 /v1/status 'any(.warnings[]; test("peer h2 is no longer in the configuration, and a move of .*rnn"))'
+check "it is reached still" reaches h1 h2
+must flowcon h1 migrate --cancel rnn
+eventually "its move is undone" has_ended h1 rnn
+eventually "and the peer goes" host_has h1 /v1/peers '.peers == []'
+check "the job goes on where it was" runs_only_on h1 rnn
+must at h1 rm -f -v rnn
+host_stop h1
+host_up h1
+eventually "in the configuration again, it is a peer" both_reach
+
 # --- docker flowcon run in the foreground ---------------------------------------------------------------
 
-# runs_here NAME: in the foreground, beside the topic.
+# A job that takes its time to save.
+# shellcheck disable=SC2016 # for the shell in the container
+SAVES='trap "echo >>/data/saved; sleep 10; exit 0" TERM; while :; do echo "loss: 0.5"; sleep 0.1; done'
+# runs_here NAME [SCRIPT]: in the foreground, beside the topic.
 runs_here() {
   local options
   mapfile -t options < <(run_options "$1")
-  flowcon h1 run "${options[@]}" "$IMAGE" sh -c "$COUNTS" >"$WORK/$1.out" 2>"$WORK/$1.err" </dev/null &
+  flowcon h1 run "${options[@]}" "$IMAGE" sh -c "${2:-$COUNTS}" >"$WORK/$1.out" 2>"$WORK/$1.err" </dev/null &
   RUN=$!
   must wait_until 60 knows h1 "$1"
 }
@@ -152,4 +178,20 @@ eventually "what it prints goes on where it was begun" more_lines returns "$prin
 must at h1 exec returns sh -c 'echo 9 >/data/end'
 ends_with
 check "and its own status is that of the command" is "$RUN_STATUS" 9
+
+# flowcond is killed while the job saves, and does not come back.
+saves() { at h1 exec "$1" sh -c '[ -e /data/saved ]'; }
+host_stop h1
+host_up h1
+eventually "both hosts are there" both_reach
+runs_here orphan "$SAVES"
+must flowcon h1 migrate --detach orphan h2
+eventually "a job saves itself" saves orphan
+host_kill h1
+killed=$SECONDS
+ends_with
+check "it has saved itself, which looks like its end" is "$(at h1 inspect -f '{{.State.Running}} {{.State.ExitCode}}' orphan)" "false 0"
+check "flowcond is waited for" [ $((SECONDS - killed)) -ge 60 ]
+check "a job whose flowcond is gone does not count as done" is "$RUN_STATUS" 125
+check "and it is said why" holds "$(cat "$WORK/orphan.err")" "It is not known whether the job ended by itself or saved itself for a move, as flowcond does not answer"
 finish_pair

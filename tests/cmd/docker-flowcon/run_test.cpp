@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "base/json.h"
 #include "cmd/docker-flowcon/run_follow.h"
@@ -38,9 +39,12 @@ class FakeDocker {
     chmod(path().c_str(), 0755);
   }
   [[nodiscard]] std::string path() const { return folder_.path() + "/docker-28"; }
-  /// Without the label that says which labels are the container's own, whose value is random.
+  /// Without the file for the container's id and the label that says which labels are the
+  /// container's own, whose values are random.
   [[nodiscard]] std::string words() const {
     std::string text = all_words();
+    const std::size_t file = text.find("<--cidfile=");
+    if (file != std::string::npos) text.erase(file, text.find('\n', file) + 1 - file);
     const std::string before = "<--label>\n<org.flowcon.own=";
     const std::size_t at = text.find(before);
     if (at == std::string::npos) return text;
@@ -230,6 +234,8 @@ TEST_CASE("a container that ran here is where its last move that stopped it says
   CHECK(state_of(moves_of(undone + "}")) == State::here);
   CHECK(state_of(R"({"moves":[]})") == State::here);
   CHECK(state_of("{}") == State::here);
+  CHECK(state_of(R"({"moves":[],"whole":true})") == State::here);
+  CHECK(state_of(R"({"moves":[],"whole":false})") == State::unknown);
   CHECK(whereabouts(*parse_json(moves_of(done)), std::string(64, 'b')).state == State::here);
   // One that came here with this id is another matter, and the newest counts.
   CHECK(state_of(R"({"moves":[{"container":")" + kJob + R"(","side":"target"}]})") == State::here);
@@ -269,6 +275,109 @@ TEST_CASE("what waits for a job that was moved away does not end with its status
   CHECK(outcome.status == 125);
   CHECK(outcome.err.find("vae was moved to gpu2") != std::string::npos);
   CHECK(left_over() == 0);
+}
+
+// Who waits for a container that docker inspects as `seen` says; flowcond listens where a test
+// says.
+class Waiting {
+ public:
+  explicit Waiting(const std::string& seen) {
+    std::ofstream(docker()) << "#!/bin/sh\necho " << seen << "\n";
+    chmod(docker().c_str(), 0755);
+  }
+  // `status` is that of docker's client.
+  int end_of(int status, const FollowOptions& options = {true, std::chrono::milliseconds(0)}) {
+    const Environment environment{{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker()}};
+    std::ostringstream out, err;
+    Terminal terminal{out, err};
+    const Invocation invocation;
+    const Session session{invocation, environment, terminal, socket(), true};
+    const int end = follow_job(session, DaemonClient(socket()), kJob, status, options);
+    said = err.str();
+    return end;
+  }
+  [[nodiscard]] std::string socket() const { return folder_.path() + "/s"; }
+
+  std::string said;
+
+ private:
+  [[nodiscard]] std::string docker() const { return folder_.path() + "/docker"; }
+
+  test::TempFolder folder_;
+};
+
+const std::string kSaved = "false 0 2026-11-23T10:00:00.5Z";
+const FollowOptions kNotFollowed{false, std::chrono::milliseconds(0)};
+
+TEST_CASE("a job whose flowcond fell silent may have saved itself: its status 0 is none") {
+  Waiting waiting(kSaved);
+  CHECK(waiting.end_of(0) == 125);
+  CHECK(waiting.said.find("It is not known whether the job ended by itself or saved itself for a "
+                          "move, as flowcond does not answer: see docker flowcon status, or docker "
+                          "ps -a. Cannot connect to flowcond") == 0);
+  CHECK(waiting.end_of(3) == 3);
+  CHECK(waiting.said.find("It is not known") == 0);
+}
+
+TEST_CASE("a flowcond that comes back in time says whether a move ended the job") {
+  Waiting waiting(kSaved);
+  test::FakeDaemon daemon(waiting.socket());
+  daemon.answer("GET /v1/moves", 503, R"({"error":"the journal was not read yet"})");
+  std::thread later([&] {
+    while (daemon.requests().empty()) std::this_thread::yield();
+    daemon.answer("GET /v1/moves", 200, R"({"moves":[]})");
+  });
+  CHECK(waiting.end_of(0, {}) == 0);
+  CHECK(waiting.said ==
+        "Waiting up to 60 s for flowcond, which knows whether a move ended the job\n");
+  later.join();
+}
+
+TEST_CASE("no move has stopped a container that never ended, whether flowcond answers or not") {
+  for (const char* seen : {"true 0 0001-01-01T00:00:00Z", "false 127 0001-01-01T00:00:00Z"}) {
+    Waiting waiting(seen);
+    CHECK(waiting.end_of(0, {}) == 0);
+    CHECK(waiting.end_of(127, {}) == 127);
+    CHECK(waiting.said.empty());
+  }
+}
+
+TEST_CASE("that a journal with lost entries has no move of a job says nothing") {
+  Waiting waiting(kSaved);
+  test::FakeDaemon daemon(waiting.socket());
+  daemon.answer("GET /v1/moves", 200, R"({"moves":[],"whole":false})");
+  CHECK(waiting.end_of(0, {}) == 125);
+  CHECK(waiting.said ==
+        "It is not known whether the job ended by itself or saved itself for a move, as flowcond "
+        "has lost entries of its journal: see docker flowcon status, or docker ps -a\n");
+  CHECK(waiting.end_of(3, {}) == 3);
+  CHECK(waiting.end_of(0, kNotFollowed) == 0);
+  CHECK(waiting.said.empty());
+}
+
+TEST_CASE("a flowcond that was not there at the beginning is asked once at the end") {
+  Waiting waiting(kSaved);
+  CHECK(waiting.end_of(0, kNotFollowed) == 0);
+  CHECK(waiting.said.empty());
+  test::FakeDaemon daemon(waiting.socket());
+  daemon.answer("GET /v1/moves", 503, R"({"error":"the journal was not read yet"})");
+  CHECK(waiting.end_of(0, kNotFollowed) == 0);
+  CHECK(daemon.requests().size() == 1);
+  daemon.answer("GET /v1/moves", 200, R"({"moves":[]})");
+  CHECK(waiting.end_of(0, kNotFollowed) == 0);
+  daemon.answer("GET /v1/moves", 200, moves_of(R"(,"ended":true,"step":"done")"));
+  CHECK(waiting.end_of(0, kNotFollowed) == 125);
+  CHECK(waiting.said.find("vae was moved to gpu2") == 0);
+}
+
+TEST_CASE("a job that a move brought back and that docker no longer knows has no status 0") {
+  Waiting waiting("");
+  test::FakeDaemon daemon(waiting.socket());
+  daemon.answer("GET /v1/moves", 200,
+                moves_of(R"(,"ended":true,"step":"undone","steps":{"save":1})"));
+  CHECK(waiting.end_of(0) == 125);
+  CHECK(waiting.said == "docker does not say how vae ended\n");
+  CHECK(waiting.end_of(3) == 3);
 }
 
 TEST_CASE("nothing is said while flowcond listens, nor about a flowcond on another host") {
