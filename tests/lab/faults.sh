@@ -159,10 +159,18 @@ resumed_right() {
   [ -z "$resumed" ] || [ "$resumed" -ge "$3" ] || { printf 'resumed at %s, saved was %s\n' "$resumed" "$3"; return 1; }
 }
 
+# step_in_file HOST NAME: as steps, where a full disk has torn the log and the engine reads no further.
+step_in_file() {
+  # shellcheck disable=SC2016 # for the other shell
+  on "$1" sh -c 'tail -c 4096 "$(docker inspect -f "{{.LogPath}}" "$1")"' file "$2" |
+    grep -o 'log":"step [0-9]*' | tail -n 1 | sed 's/.* //'
+}
+
 # is_not_behind HOST NAME FLOOR: it counts at or after what was saved.
 is_not_behind() {
   local step
   step=$(steps "$1" "$2")
+  [ -n "$step" ] || step=$(step_in_file "$1" "$2") || :
   [ "${step:-0}" -ge "$3" ] || { printf 'at step %s, saved was %s\n' "${step:-none}" "$3"; return 1; }
 }
 
@@ -263,7 +271,7 @@ cell() {
 
 worker() {
   local n=0 line step fault
-  while line=$(flock "$WORK/cells" sh -c 'head -n 1 "$1" && sed -i 1d "$1"' next "$WORK/cells") && [ -n "$line" ]; do
+  while line=$(flock "$WORK/cells.lock" sh -c 'head -n 1 "$1" && sed -i 1d "$1"' next "$WORK/cells") && [ -n "$line" ]; do
     read -r step fault <<<"$line"
     n=$((n + 1))
     (cell "$step" "$fault" "job$n") >"$WORK/cell.$1" 2>&1 || printf 'FAIL the cell ended before its end\n' >>"$WORK/cell.$1"
