@@ -290,7 +290,7 @@ Result<void> run_daemon(const Config& config, const ConfigSource& source,
   std::string store_notice;
   store::Options store_options;
   store_options.most_bytes = static_cast<std::uint64_t>(config.store_size) << 20U;
-  auto patience = std::make_optional<service::Patience>("checking the state");
+  auto patience = std::make_optional<service::Patience>();
   auto store = store::Store::open(config.state_dir + "/flowcon.db", &store_notice, store_options);
   patience.reset();
   if (!store) return store.error();

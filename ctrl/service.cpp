@@ -39,6 +39,11 @@ void tell_ready(const std::string& status) { sd_notify(0, ("READY=1\nSTATUS=" + 
 void tell_status(const std::string& status) { sd_notify(0, ("STATUS=" + status).c_str()); }
 void tell_stopping() { sd_notify(0, "STOPPING=1\nSTATUS=restoring limits"); }
 
+void tell_stop_lasts(double seconds, const std::string& status) {
+  const auto us = static_cast<std::int64_t>(seconds * 1e6);
+  sd_notify(0, ("EXTEND_TIMEOUT_USEC=" + std::to_string(us) + "\nSTATUS=" + status).c_str());
+}
+
 void tell_reloading() {
   // systemd asks for the moment, to tell this reload from an older one.
   timespec now{};
@@ -49,15 +54,14 @@ void tell_reloading() {
 
 void tell_alive() { sd_notify(0, "WATCHDOG=1"); }
 
-Patience::Patience(const std::string& status, std::chrono::milliseconds every) {
+Patience::Patience(std::chrono::milliseconds every) {
   // One word is good for six times as long as it takes to the next.
   const auto good_for = std::chrono::duration_cast<std::chrono::microseconds>(every * 6);
-  const std::string word =
-      "EXTEND_TIMEOUT_USEC=" + std::to_string(good_for.count()) + "\nSTATUS=" + status;
+  const std::string word = "EXTEND_TIMEOUT_USEC=" + std::to_string(good_for.count());
   thread_ = std::thread([this, every, word] {
     std::unique_lock lock(mutex_);
     while (!end_.wait_for(lock, every, [this] { return is_ended_; })) {
-      sd_notify(0, word.c_str());
+      sd_notify(0, (word + "\nSTATUS=checking the state").c_str());
     }
   });
 }

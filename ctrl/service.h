@@ -15,15 +15,17 @@ namespace flowcon::ctrl::service {
 void tell_ready(const std::string& status);
 void tell_status(const std::string& status);
 void tell_stopping();
+/// Systemd is to wait for the end of a stop for so long from now on, whatever TimeoutStopSec says.
+/// Unit: seconds.
+void tell_stop_lasts(double seconds, const std::string& status);
 /// tell_ready() ends it.
 void tell_reloading();
 void tell_alive();
-/// As long as it lives systemd goes on waiting for the start or the stop, whatever its timeout
-/// says: for what takes the longer the more there is on the disk, or as long as a job says.
+/// As long as it lives systemd goes on waiting for the start, whatever TimeoutStartSec says: for
+/// what takes the longer the more there is on the disk.
 class Patience {
  public:
-  explicit Patience(const std::string& status,
-                    std::chrono::milliseconds every = std::chrono::seconds(5));
+  explicit Patience(std::chrono::milliseconds every = std::chrono::seconds(5));
   ~Patience();
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;

@@ -301,7 +301,7 @@ Async<Result<Movers::Proposal>> Movers::propose(MoveOrder order) {
   // A volume that does not travel may be a mount that does not answer.
   if (!volumes->obstacles.empty()) co_return made;
   auto look = [folders, most] { return measure(folders, most); };
-  const Result<Measured> asked = co_await helpers_.ask(std::move(look), kMeasureTime);
+  const Result<Measured> asked = co_await measurers_.ask(std::move(look), kMeasureTime);
   if (!asked) {
     against.push_back("its volumes cannot be measured: " + asked.error().message());
     co_return made;
@@ -318,7 +318,7 @@ Async<Result<Movers::Proposal>> Movers::propose(MoveOrder order) {
     std::string container = seen->id, upper = place->upper;
     json::object body = plan.body;
     const Result<LeftBehind> left =
-        co_await left_behind(std::move(container), std::move(upper), std::move(body));
+        co_await left_behind(std::move(container), std::move(upper), std::move(body), {});
     if (!left) co_return left.error();
     weigh_left_behind(made, *left);
   }

@@ -27,6 +27,8 @@ constexpr double kReadAgain = 1;       // seconds, twice as many each time
 constexpr double kReadAgainMost = 30;  // seconds
 constexpr double kSettleLook = 0.05;   // seconds
 constexpr double kRestart = 15;        // seconds until a job that has saved runs again
+constexpr double kStopLasts = 60;      // seconds that systemd is to wait from each word on
+constexpr double kStopWord = 5;        // seconds
 
 }  // namespace
 
@@ -237,12 +239,21 @@ Async<void> Movers::settle(double seconds) {
     wake(*move);
   }
   // A job that was asked to save does so in its time, and is down afterwards unless it is started.
-  const ctrl::service::Patience patience("waiting for jobs that save themselves");
-  const auto is_busy = [until](const auto& one) {
-    const bool is_waited_for = steady_now() < std::max(until, one.second->quiet_from + kRestart);
-    return is_waited_for && is_on_its_way_back(*one.second);
-  };
-  while (std::any_of(moves_.begin(), moves_.end(), is_busy)) co_await ctrl::pause(kSettleLook);
+  double longest = until;
+  for (const auto& [id, move] : moves_) {
+    const bool may_be_saving = is_on_its_way_back(*move) && move->entry.step >= Step::save;
+    if (!may_be_saving) continue;
+    longest = std::max(longest, steady_now() + move->plan.checkpoint.timeout + kRestart);
+  }
+  const auto is_busy = [](const auto& one) { return is_on_its_way_back(*one.second); };
+  double next_word = steady_now();
+  while (steady_now() < longest && std::any_of(moves_.begin(), moves_.end(), is_busy)) {
+    if (steady_now() >= next_word) {
+      ctrl::service::tell_stop_lasts(kStopLasts, "waiting for jobs that save themselves");
+      next_word = steady_now() + kStopWord;
+    }
+    co_await ctrl::pause(kSettleLook);
+  }
 }
 
 // What of a package is to be removed may ask without flowcond: debian/docker-flowcon.prerm.

@@ -129,10 +129,11 @@ Measured measure(const std::vector<std::string>& folders, std::uint64_t most) {
 }
 
 Async<Result<Movers::LeftBehind>> Movers::left_behind(std::string container, std::string upper,
-                                                      json::object body) {
+                                                      json::object body,
+                                                      std::optional<timespec> asked) {
   const Result<std::string> answer = co_await engine_.changes(std::move(container));
   if (!answer) co_return answer.error();
-  auto look = [list = *answer, upper, body]() -> Async<LeftBehind> {
+  auto look = [list = *answer, upper, body, asked]() -> Async<LeftBehind> {
     std::vector<std::string> paths = changed_paths(list);
     std::erase_if(paths, [&](const std::string& path) {
       return is_of_engine(path) || is_of_mount(body, path);
@@ -140,7 +141,10 @@ Async<Result<Movers::LeftBehind>> Movers::left_behind(std::string container, std
     if (paths.size() > kMostChanged) paths.resize(kMostChanged);
     LeftBehind left;
     for (std::string& path : with_content(upper, std::move(paths))) {
-      (is_passing(path) ? left.passing : left.files).push_back(std::move(path));
+      // What it has written last is what it saves, wherever that is.
+      const bool has_saved = asked && !upper.empty() && is_new_file(upper + path, *asked);
+      const bool passes = !has_saved && is_passing(path);
+      (passes ? left.passing : left.files).push_back(std::move(path));
     }
     co_return left;
   };
@@ -158,17 +162,12 @@ Async<Result<void>> Movers::believe_saved(MovePtr move, std::optional<timespec> 
   if (move->plan.checkpoint.path.empty()) {
     std::string again = move->entry.container, upper = place->upper;
     json::object body = move->plan.body;
-    Result<LeftBehind> left =
-        co_await left_behind(std::move(again), std::move(upper), std::move(body));
+    const Result<LeftBehind> left =
+        co_await left_behind(std::move(again), std::move(upper), std::move(body), asked);
     if (!left) co_return left.error();
-    // What it has written last is what it saves, wherever that is.
-    if (asked && !place->upper.empty()) {
-      for (std::string& path : left->passing) {
-        if (is_new_file(place->upper + path, *asked)) left->files.push_back(std::move(path));
-      }
-    }
     if (!left->files.empty()) {
-      co_return bad_input("it has written files that would not travel: " + some_of(left->files));
+      co_return bad_input("it has written files that would not travel: " + some_of(left->files) +
+                          " (flowcon.checkpoint.path says where it saves to)");
     }
   }
   if (!asked || has_writable_bind(move->plan.body)) co_return Result<void>();
@@ -177,7 +176,7 @@ Async<Result<void>> Movers::believe_saved(MovePtr move, std::optional<timespec> 
     const std::vector<std::string> places = saved_places(plan, place);
     return places.empty() || is_written_since(places, since);
   };
-  const Result<bool> has_saved = co_await helpers_.ask(std::move(look), kWrittenTime);
+  const Result<bool> has_saved = co_await measurers_.ask(std::move(look), kWrittenTime);
   if (!has_saved || *has_saved) co_return Result<void>();  // what cannot be looked at may be it
   move->has_ended = true;
   co_return bad_input(
@@ -228,6 +227,12 @@ Async<bool> Movers::has_proven(MovePtr move, Seen seen) {
   co_return false;
 }
 
+std::set<std::string> Movers::images_of_moves() const {
+  std::set<std::string> images;
+  for (const auto& [id, move] : moves_) images.insert(move->plan.image.id);
+  return images;
+}
+
 // Images without a name, or a full disk kept them.
 Async<void> Movers::remove_leftovers(std::set<std::string> kept) {
   const std::map<std::string, bool> left = std::exchange(leftovers_, {});
@@ -245,10 +250,9 @@ Async<void> Movers::remove_leftovers(std::set<std::string> kept) {
 // What moves have brought and no container uses any more: a person removed it, or it was replaced.
 Async<void> Movers::sweep_images() {
   while (!is_ended_) {
-    std::set<std::string> kept;
-    for (const auto& [id, move] : moves_) kept.insert(move->plan.image.id);
-    std::set<std::string> of_moves = kept;
-    co_await remove_leftovers(std::move(of_moves));
+    std::set<std::string> kept = images_of_moves();
+    co_await remove_leftovers(std::move(kept));
+    kept = images_of_moves();
     const Result<void> swept = co_await remove_moved_images(client_, std::move(kept));
     if (!swept) ctrl::log::debug("images of moves stay: " + swept.error().message());
     if (is_ended_) co_return;

@@ -215,11 +215,13 @@ class Movers : public Mover {
     std::vector<std::string> passing;
   };
   ctrl::Async<Result<LeftBehind>> left_behind(std::string container, std::string upper,
-                                              boost::json::object body);
+                                              boost::json::object body,
+                                              std::optional<timespec> asked);
   ctrl::Async<Result<void>> believe_saved(MovePtr move, std::optional<timespec> asked);
   ctrl::Async<bool> has_proven(MovePtr move, Seen seen);
   [[nodiscard]] bool ended_by_itself(const Move& move, const Seen& seen) const;
   ctrl::Async<void> sweep_images();
+  [[nodiscard]] std::set<std::string> images_of_moves() const;
   ctrl::Async<void> remove_leftovers(std::set<std::string> kept);
 
   // mover_begin.cpp
@@ -277,6 +279,7 @@ class Movers : public Mover {
   std::map<std::string, MovePtr> moves_;  ///< open ones, by id
   boost::asio::steady_timer sweep_timer_{host_.io()};
   ctrl::HelperThreads helpers_{4};                ///< ask file systems
+  ctrl::HelperThreads measurers_{4};              ///< the same, of what may take minutes
   std::map<std::string, std::string> reserving_;  ///< ids that are being looked at, and whose
   std::multiset<std::string> planning_;           ///< peers whose plans are being looked at
   std::map<std::string, std::weak_ptr<TreeBudget>> memory_;  ///< of peers

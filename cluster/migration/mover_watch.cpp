@@ -79,16 +79,19 @@ void Movers::hear_engine(const ctrl::engine::Event& event) {
 // those that it finds running, and does not remember their start. A job that saves when it is asked
 // to ends with status 0 then. `has_heard`: what the engine remembers was told before it was seen.
 Async<Copy> Movers::judge_end(MovePtr move, Seen seen, bool has_heard) {
-  if (seen.started == move->settled_life) co_return seen.copy;
-  if (!has_heard) co_return Copy::unknown;
-  if (!move->is_watched) co_return Copy::stopped;
-  if (seen.copy == Copy::stopped && !move->was_killed) co_return Copy::stopped;
-  move->settled_life = seen.started;
-  move->was_ended_by_person = move->was_killed;
-  // Another flowcond may meet another engine.
-  Entry same = move->written;
-  (void)co_await save(move, std::move(same));
-  co_return seen.copy;
+  if (seen.started != move->settled_life) {
+    // A host that goes down may end its containers before their engine does.
+    if (!has_heard || is_stopping_) co_return Copy::unknown;
+    if (!move->is_watched) co_return Copy::stopped;
+    move->settled_life = seen.started;
+    move->was_ended_by_person = move->was_killed;
+    // Another flowcond may meet another engine.
+    Entry same = move->written;
+    (void)co_await save(move, std::move(same));
+  }
+  if (move->was_ended_by_person) co_return Copy::stopped;
+  // Ended as if by a signal, of which its engine knows nothing.
+  co_return seen.copy == Copy::stopped ? Copy::finished : seen.copy;
 }
 
 // Beside drive(), which may be waiting for the other host.

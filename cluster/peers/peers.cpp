@@ -159,6 +159,10 @@ void Peers::follow_config() {
   const std::vector<LinkPtr> before = links_;
   for (const LinkPtr& link : before) {
     const bool is_wanted = std::find(wanted.begin(), wanted.end(), link->address) != wanted.end();
+    if (is_wanted && link->is_from_swarm && link->is_leaving()) {
+      link->is_from_swarm = false;
+      link->is_from_config = true;
+    }
     if (!link->is_from_config) continue;
     if (is_wanted) link->leaving = Link::Leaving::no;
     if (is_wanted || !may_go(*link, "in the configuration")) continue;
@@ -166,7 +170,11 @@ void Peers::follow_config() {
     drop(link);
   }
   for (SshAddress& address : wanted) {
-    if (!find(host_and_port(address))) add(std::move(address), true);
+    const LinkPtr known = find(host_and_port(address));
+    // By another user now; the id stays.
+    const bool is_replaced = known && known->is_leaving() && !(known->address == address);
+    if (is_replaced) drop(known);
+    if (!known || is_replaced) add(std::move(address), true);
   }
   if (is_read_again && server_ && !links_.empty()) {
     (void)server_->give_to(host_.config().peer_group);
@@ -392,7 +400,14 @@ Async<IdVerdict> Peers::judge(LinkPtr link, std::string id) {
   std::optional<PeerId> holder;
   if (other != links_.end()) holder = PeerId{(*other)->address, (*other)->known_id};
   const PeerId peer{link->address, link->may_be_another ? "" : link->known_id};
-  co_return judge_id(peer, id, identity_.id, holder, known_hosts);
+  const IdVerdict verdict = judge_id(peer, id, identity_.id, holder, known_hosts);
+  const bool replaces = holder && verdict.kind == IdVerdict::Kind::unused &&
+                        (*other)->is_leaving() && id != identity_.id;
+  if (!replaces) co_return verdict;
+  // The same host by another name, and nothing names it by this one any more.
+  const LinkPtr former = *other;
+  drop(former);
+  co_return judge_id(peer, id, identity_.id, {}, known_hosts);
 }
 
 // Where it cannot be written it holds until the end of this process.

@@ -282,6 +282,7 @@ Async<Response> Peers::remove(std::string name, std::string body) {
   auto forget = [&store = host_.store(), name] { return store.forget_peer(name); };
   const Result<void> forgotten = co_await host_.effects().run(std::move(forget));
   if (!forgotten) co_return failure(507, forgotten.error().message());
+  if (link->is_leaving()) configured_.clear();  // whom it stood in the way of is added
   if (!link->is_ended) drop(link);
   std::string gone = name;
   co_await forget_id(std::move(gone));

@@ -95,7 +95,7 @@ TEST_CASE("while a start takes long, systemd is asked to wait, again and again")
   REQUIRE(::bind(file, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
   ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
   {
-    const service::Patience patience("checking the state", std::chrono::milliseconds(10));
+    const service::Patience patience(std::chrono::milliseconds(10));
     for (int i = 0; i < 2; ++i) {
       char word[200] = {};
       REQUIRE(::recv(file, word, sizeof word - 1, 0) > 0);
