@@ -215,6 +215,10 @@ Async<Facts> Movers::gather(MovePtr move) {
       facts.copy = co_await judge_end(move, std::move(down), has_heard);
     }
     facts.is_stopped_by_person = move->was_ended_by_person && seen->started == move->settled_life;
+    if (move->has_signal && is_down(seen->copy)) {
+      move->has_signal = false;
+      move->quiet_from = 0;
+    }
     const bool was_dumped = move->is_source() && move->entry.method == Method::criu;
     if (was_dumped && move->entry.step == Step::undo) end_dump(seen->pid, move->entry.container);
     facts.restarts = restarts(seen->restart_policy);

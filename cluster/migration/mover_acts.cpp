@@ -462,6 +462,7 @@ Async<Result<void>> Movers::save_by_signal(MovePtr move, int signal) {
   if (!sent && !is_timeout(sent.error())) co_return sent;
   move->was_told_to_end = true;
   if (!sent) co_return sent;
+  move->has_signal = true;
   const double until = steady_now() + timeout;
   for (;;) {
     std::string again = move->entry.container;

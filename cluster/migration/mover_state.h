@@ -102,6 +102,7 @@ struct Move {
   double sent_at = 0;            ///< source, steady: when the last part had arrived; 0: it has not
   bool is_dumping = false;       ///< source: CRIU is saving it
   bool was_told_to_end = false;  ///< source: by a signal, or its engine
+  bool has_signal = false;       ///< source: the signal has come, and nothing else is to come
   bool has_ended = false;        ///< source: by itself, when it was asked to save
   std::optional<Metered> passing;       ///< the part that is on its way
   std::optional<double> sending_since;  ///< steady

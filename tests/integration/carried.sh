@@ -74,6 +74,13 @@ moves h1 silent
 check "a job that prints nothing moves" runs_only_on h2 silent
 at h2 rm -f silent >/dev/null
 
+# As if by a signal; but its engine knows of none.
+trains h1 minus-one "[ -z \"\$FLOWCON_RESUME\" ] || exit 255; $saves" -v minus-one:/ckpt
+eventually "a job prints values" has_value h1 minus-one
+moves h1 minus-one
+check "one whose copy ends with status 255 goes on where it was" runs_only_on h1 minus-one
+at h1 rm -f minus-one >/dev/null
+
 # --- an end is an end -----------------------------------------------------------------------------------
 
 trains h1 ends "trap 'exit 0' TERM; echo 0 >/ckpt/saved" -v ends:/ckpt --restart on-failure:3
