@@ -225,7 +225,7 @@ Async<Facts> Movers::gather(MovePtr move) {
     facts.has_own_policy = is_same_policy(seen->restart_policy, move->plan.restart_policy);
     // Until it has its policy back, an engine that dies ends the copy and does not start it again.
     const bool has_ended = facts.copy == Copy::finished || facts.copy == Copy::failed;
-    if (move->entry.step == Step::confirm && has_ended && !facts.is_stopped_by_person &&
+    if (move->entry.step == Step::confirm && has_ended &&
         restarts_after(move->plan.restart_policy, seen->exit_code)) {
       facts.copy = Copy::stopped;
     }
@@ -235,7 +235,7 @@ Async<Facts> Movers::gather(MovePtr move) {
       facts.copy = Copy::failed;
     }
     if (is_tried && facts.copy == Copy::finished && seen->exit_code != 0 &&
-        seen->lived < move->plan.confirm && !facts.is_stopped_by_person) {
+        seen->lived < move->plan.confirm) {
       facts.copy = Copy::failed;
     }
     facts.has_ended = ended_by_itself(*move, *seen);

@@ -113,6 +113,16 @@ TEST_CASE("under another user it is a peer at once, whatever moves") {
   CHECK(one.hosts.answered.body.find(R"("user":"ada")") != std::string::npos);
 }
 
+TEST_CASE("by another name of the same host it is reached at once, whatever moves") {
+  Leaving one;
+  one.open = {"vae"};
+  one.hosts.says("b2", kB);
+  one.read({"b2"});
+  CHECK(one.hosts.reaches("b2"));
+  CHECK(one.hosts.source_of("b2") == "config");
+  CHECK(one.hosts.source_of("b").empty());
+}
+
 TEST_CASE("a person removes a peer that leaves by force alone") {
   Leaving one;
   CHECK(one.hosts.ask("POST remove", "b", R"({"force":true})") == 409);
