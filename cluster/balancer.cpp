@@ -6,7 +6,6 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "cluster/balance/explain.h"
 #include "cluster/codec/decision_json.h"
 #include "ctrl/effects.h"
 #include "ctrl/spawn.h"
@@ -205,11 +204,6 @@ Result<void> Balancer::import_marks(const std::string& id, const boost::json::ob
 void Balancer::forget_marks(const std::string& id) {
   marks_.forget(id);
   save({}, {id});
-}
-
-std::string Balancer::explain(const ctrl::store::Round& round, const std::string& id) const {
-  const auto name_of = [this](const std::string& host) { return host_name(host); };
-  return balance::explain(round.algorithm, round.state, id, name_of);
 }
 
 std::string Balancer::shown(const std::string& id) const {

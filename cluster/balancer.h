@@ -53,8 +53,8 @@ class Balancer : public Memory {
   Result<void> import_marks(const std::string& id, const boost::json::object& marks,
                             Cause cause) override;
   void forget_marks(const std::string& id) override;
-  /// As ctrl::Companion::explain().
-  [[nodiscard]] std::string explain(const ctrl::store::Round& round, const std::string& id) const;
+  /// A host's id as people know it.
+  [[nodiscard]] std::string host_name(const std::string& id) const;
 
   [[nodiscard]] bool answers(const ctrl::api::Call& call) const;
   ctrl::Async<ctrl::api::Response> answer(ctrl::api::Call call, ctrl::api::Request request);
@@ -113,7 +113,6 @@ class Balancer : public Memory {
               const boost::json::value& decision);
   ctrl::Async<void> work();
   [[nodiscard]] std::string shown(const std::string& id) const;
-  [[nodiscard]] std::string host_name(const std::string& id) const;
 
   // balancer_moves.cpp
   void follow_moves();

@@ -2,6 +2,7 @@
 #include "cluster/cluster.h"
 
 #include "base/text.h"
+#include "cluster/balance/algorithms.h"
 #include "cluster/balancer.h"
 #include "cluster/lives.h"
 #include "cluster/migration/mover.h"
@@ -61,9 +62,13 @@ class Cluster : public ctrl::Companion {
     return peers_.answer(std::move(call), std::move(request));
   }
 
-  [[nodiscard]] std::string explain(const ctrl::store::Round& round,
-                                    const std::string& id) const override {
-    return balancer_.explain(round, id);
+  [[nodiscard]] const ctrl::policy::Algorithm* find_algorithm(
+      std::string_view name) const override {
+    return balance::find_algorithm(name);
+  }
+
+  [[nodiscard]] std::string host_name(const std::string& id) const override {
+    return balancer_.host_name(id);
   }
 
   [[nodiscard]] bool is_moving(const std::string& id) const override {

@@ -15,6 +15,7 @@
 #include "ctrl/async.h"
 #include "ctrl/config.h"
 #include "ctrl/events.h"
+#include "ctrl/policy/algorithm.h"
 #include "ctrl/settings.h"
 
 namespace flowcon::ctrl {
@@ -23,7 +24,6 @@ class Effects;
 class Exposition;
 namespace store {
 class Store;
-struct Round;
 }  // namespace store
 
 /// Label of a container that another host sent.
@@ -101,11 +101,12 @@ class Companion {
   /// Is a call of the API one that answer() knows?
   [[nodiscard]] virtual bool answers(const api::Call& call) const = 0;
   virtual Async<api::Response> answer(api::Call call, api::Request request) = 0;
-  /// What a recorded round of its own algorithms says of a container, in a sentence for people; ""
-  /// where it is none of them.
-  [[nodiscard]] virtual std::string explain(const store::Round&, const std::string&) const {
-    return "";
+  /// A decision that is recorded under this name, its own among them; null where there is none.
+  [[nodiscard]] virtual const policy::Algorithm* find_algorithm(std::string_view name) const {
+    return policy::find_algorithm(policy::host_algorithms(), name);
   }
+  /// A host's id as people know it.
+  [[nodiscard]] virtual std::string host_name(const std::string& id) const { return id; }
   /// Is a container of this host on the move? That it ends then is not its own doing.
   [[nodiscard]] virtual bool is_moving(const std::string&) const { return false; }
   /// Is it asked to save itself, so as to go on elsewhere, or was it? It is not held back until it

@@ -13,6 +13,7 @@
 #include "ctrl/api/scrape.h"
 #include "ctrl/events.h"
 #include "ctrl/hook_gate.h"
+#include "ctrl/policy/host_policies.h"
 
 namespace flowcon::ctrl {
 namespace {
@@ -377,6 +378,27 @@ void add_accept_options(std::vector<Option>& all) {
   all.push_back(hold);
 }
 
+Option policy_option() {
+  Option option;
+  option.name = "policy";
+  option.help = "who gets more of the CPU";
+  const char* separator = ": ";
+  for (const policy::HostPolicyKind& kind : policy::host_policies()) {
+    option.value += (option.value.empty() ? "" : "|") + kind.name;
+    option.help += separator + kind.name + ", " + kind.summary;
+    separator = "; ";
+  }
+  option.apply = [names = option.value](Config& config, const std::string& text) -> Result<void> {
+    if (policy::find_host_policy(text) == nullptr) {
+      return bad_input("\"" + printable(text, 60) + "\" is none of " + names);
+    }
+    config.policy = text;
+    return {};
+  };
+  option.show = [](const Config& config) { return config.policy; };
+  return option;
+}
+
 std::vector<Option> make_options() {
   constexpr std::size_t kSocketPath = sizeof(sockaddr_un::sun_path) - 1;
   std::vector<Option> all;
@@ -384,12 +406,7 @@ std::vector<Option> make_options() {
   all.push_back(group("socket-group", "group that may use the socket", &Config::socket_group));
   all.push_back(path("engine", "socket of the Docker Engine", kSocketPath, &Config::engine));
   all.push_back(path("state-dir", "folder of the state file", 3000, &Config::state_dir));
-  all.push_back(choice<PolicyChoice>(
-      "policy",
-      "who divides the CPU: milestone, the job first that is nearest to a usable model or to its "
-      "end; or flowcon as published, by growth",
-      {{"flowcon", PolicyChoice::flowcon}, {"milestone", PolicyChoice::milestone}},
-      [](Config& c) -> PolicyChoice& { return c.policy; }));
+  all.push_back(policy_option());
   all.push_back(number("alpha", "EFFICIENCY",
                        "a job grows while its growth efficiency is at least this: share of its "
                        "first loss per second per whole host; under policy milestone for memory "

@@ -17,9 +17,6 @@
 
 namespace flowcon::ctrl {
 
-/// Who divides the CPU.
-enum class PolicyChoice { flowcon, milestone };
-
 /// Who says which container moves to another host.
 enum class ClusterPolicyChoice { specon, balance };
 
@@ -28,7 +25,7 @@ struct Config {
   std::string socket_group = "docker";
   std::string engine = "/var/run/docker.sock";
   std::string state_dir = "/var/lib/flowcon";
-  PolicyChoice policy = PolicyChoice::milestone;
+  std::string policy = "milestone";  ///< a name of policy/host_policies.h
   double alpha = 0.03;        ///< growth efficiency, share of the first loss per second per host
   double beta = 2;            ///< the floor is 1/(beta*n)
   double interval = 20;       ///< seconds between two decisions by growth, before back-off

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One container under control: what is known of it and how its growth is measured from look to
-// look. No I/O; readings are handed in.
+// One container under control: what is known of it from look to look. No I/O; readings are handed
+// in.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,15 @@
 #include "ctrl/codec/past_json.h"
 #include "ctrl/control.h"
 #include "ctrl/engine/client.h"
-#include "ctrl/growth/growth.h"
 #include "ctrl/growth/track.h"
 #include "ctrl/metrics/extractor.h"
 #include "ctrl/model.h"
+#include "ctrl/policy/host_policy.h"
 #include "ctrl/settings.h"
 #include "ctrl/sources.h"
 #include "ctrl/store/store.h"
 
 namespace flowcon::ctrl {
-
-/// A moment, read once per wake. Units: seconds; `wall` since the epoch, `steady` since any fixed
-/// point, immune to clock changes.
-struct Moment {
-  double wall = 0;
-  double steady = 0;
-};
 
 /// What the kernel says of a container at a look. Units: nanoseconds of CPU time, bytes.
 struct Reading {
@@ -44,19 +37,9 @@ struct Traffic {
   std::uint64_t host_io = 0;
 };
 
-/// What one resource's executor says of a job.
-struct Place {
-  List list = List::nl;
-  double limit = 1;              ///< the executor's
-  double granted = 1;            ///< the one that is made real, see grant()
-  std::optional<double> growth;  ///< of the last measurement
-  bool is_fresh = false;         ///< growth was measured at the last decision
-};
-
-/// What the host has. Units: cores, bytes.
-struct Host {
-  double cores = 1;
-  double memory = 1;
+/// Where a job stands by one resource, and the share that is made real, see grant().
+struct Place : policy::Share {
+  double granted = 1;
 };
 
 struct Job {
@@ -84,16 +67,8 @@ struct Job {
   std::string reason;                   ///< of the last decision, for a person
   std::optional<double> before_saving;  ///< the CPU it was granted when it was asked to save itself
 
-  // Measuring: the anchor is the last look at which growth was measured.
-  bool has_anchor = false;
-  Moment anchor;
-  Reading anchor_reading;
-  Traffic anchor_traffic;
-  std::size_t anchor_count = 0;        ///< values seen by then
-  std::vector<Sample> anchor_samples;  ///< the last ones by then: E at the anchor, and its noise
-  std::string anchor_metric;
-  double silent_since = 0;  ///< wall time of the anchor or of the first look
   growth::Verdict verdict = growth::Verdict::unmeasured;
+  double comparable_from = 0;  ///< see policy::JobView
 
   // The look before, for usage.
   bool has_reading = false;
@@ -117,7 +92,7 @@ struct Job {
   };
   Told told;
 
-  // For the milestone policy.
+  // What is forecast from.
   growth::Track track;
   bool has_track = false;
   std::optional<Past> past;     ///< of a job that goes on from another host
@@ -168,12 +143,14 @@ void thaw(Job& job, const Moment& now);
 /// Takes the counters of traffic: what passed since the ones before becomes the rates.
 void take_traffic(Job& job, const Moment& now, const Traffic& traffic);
 
-/// Measures growth at a decision. With the robust estimator a job without a new value since the
-/// last measurement is "not measured" this time; the time goes on counting from that measurement.
-/// Between two looks closer than 1 s the old growth is kept. A job that was silent for long goes
-/// back to NL: it is never counted as converged.
-void measure(Job& job, const Host& host, const Moment& now, const growth::Parameters& parameters,
-             double interval);
+/// As a policy is shown it.
+[[nodiscard]] policy::JobView view_of(const Job& job);
+
+/// Where the policy has put it.
+void take_standing(Job& job, const policy::Standing& standing);
+
+/// For a policy that goes on from there.
+[[nodiscard]] policy::Standing standing_of(const Job& job);
 
 /// Image and command, cut to 4 KiB: equal means "the same training again".
 [[nodiscard]] std::string training_of(const engine::Container& container);
@@ -185,9 +162,6 @@ void follow_track(Job& job, const Moment& now, bool is_busy, bool is_half_read);
 
 /// What the extractor holds by now has been recorded by an earlier daemon.
 void end_catching_up(Job& job);
-
-/// What the executor gets: empty while not measured.
-[[nodiscard]] std::optional<double> growth_for_decision(const Place& place);
 
 /// "measured", "unmeasured", "diverging" or "no metric".
 [[nodiscard]] const char* verdict_of(const Job& job);

@@ -30,6 +30,19 @@ struct Usage {
   double netio = 0;
 };
 
+/// A moment, read once per wake. Units: seconds; `wall` since the epoch, `steady` since any fixed
+/// point, immune to clock changes.
+struct Moment {
+  double wall = 0;
+  double steady = 0;
+};
+
+/// What the host has. Units: cores, bytes.
+struct Host {
+  double cores = 1;
+  double memory = 1;
+};
+
 /// What is limited.
 enum class Resource { cpu, memory, io };
 

@@ -61,10 +61,11 @@ class Specon : public ClusterPolicy {
  private:
   // The latest value as a share of the first stable one, as the daemon has it.
   static std::optional<double> value_of(const Known& job) {
+    const ctrl::metrics::Report& seen = job.report;
     const auto scale =
-        ctrl::growth::scale_of({job.head, job.low, job.high}, ctrl::growth::Normalise::first);
-    if (!scale || job.samples.empty() || !std::isfinite(job.samples.back().value)) return {};
-    return job.samples.back().value / *scale;
+        ctrl::growth::scale_of({seen.head, seen.low, seen.high}, ctrl::growth::Normalise::first);
+    if (!scale || seen.samples.empty() || !std::isfinite(seen.samples.back().value)) return {};
+    return seen.samples.back().value / *scale;
   }
 
   void categorise(const HostView& host, double now, std::vector<policy::Worker>& workers,
@@ -133,7 +134,7 @@ std::optional<double> median(std::vector<double> numbers) {
 
 class Balance : public ClusterPolicy {
  public:
-  Balance(std::vector<const MilestoneHost*> hosts, const PolicyParameters& parameters)
+  Balance(std::vector<const ForecastingHost*> hosts, const PolicyParameters& parameters)
       : hosts_(std::move(hosts)), parameters_(parameters) {}
 
   [[nodiscard]] bool wants_changes() const override { return true; }
@@ -195,7 +196,7 @@ class Balance : public ClusterPolicy {
     }
   }
 
-  std::vector<const MilestoneHost*> hosts_;
+  std::vector<const ForecastingHost*> hosts_;
   PolicyParameters parameters_;
   std::map<std::size_t, Coming> coming_;
 };
@@ -206,7 +207,7 @@ std::unique_ptr<ClusterPolicy> make_specon(const PolicyParameters& parameters) {
   return std::make_unique<Specon>(parameters);
 }
 
-std::unique_ptr<ClusterPolicy> make_balance(std::vector<const MilestoneHost*> hosts,
+std::unique_ptr<ClusterPolicy> make_balance(std::vector<const ForecastingHost*> hosts,
                                             const PolicyParameters& parameters) {
   return std::make_unique<Balance>(std::move(hosts), parameters);
 }

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "sim/milestone_policy.h"
+#include "sim/drive.h"
 #include "sim/policy.h"
 
 namespace flowcon::sim {
@@ -16,7 +16,7 @@ namespace flowcon::sim {
 
 /// Moves by the work that is left (cluster/policy/steer.h), as `hosts` forecast it. They must
 /// outlive it.
-[[nodiscard]] std::unique_ptr<ClusterPolicy> make_balance(std::vector<const MilestoneHost*> hosts,
+[[nodiscard]] std::unique_ptr<ClusterPolicy> make_balance(std::vector<const ForecastingHost*> hosts,
                                                           const PolicyParameters& parameters);
 
 }  // namespace flowcon::sim

@@ -12,12 +12,11 @@
 namespace flowcon::sim {
 namespace {
 
-constexpr std::size_t kKeptSamples = 256;  // as many as the daemon keeps of a log
 constexpr std::size_t kKeptHead = 8;
 constexpr double kLeastWeight = 1e-9;
 constexpr double kLeastCap = 1e-6;  // cores
 constexpr double kDone = 1e-12;     // share of the work that rounding may leave over
-constexpr double kBusy = 0.9;       // as ctrl/daemon_milestone.cpp
+constexpr double kBusy = 0.9;       // as ctrl/daemon/decide.cpp
 constexpr double kMoveSeconds = 5;  // as cluster/balance/report.cpp, where none was measured
 
 // Seconds that an end may be off by rounding: late in time the clock itself takes longer steps.
@@ -127,7 +126,7 @@ void Engine::print_lines(Live& job, double from, double before) {
       value += spec.noise * spec.curve->range() * normal_of(spec.noise_seed, job.printed);
     }
     job.fresh.push_back({time, value});
-    if (spec.has_counter) job.known.done = at;
+    if (spec.has_counter) job.known.report.counter = {at, 1};
   }
   Outcome& outcome = result_.jobs[job.number];
   const double work90 = job.work90;
@@ -156,20 +155,23 @@ void Engine::look(Host& host, double now) {
     known.used = job->used;
     known.memory = job->spec->memory;
     known.looked_at = now;
+    ctrl::metrics::Report& seen = known.report;
     for (const ctrl::Sample& sample : job->fresh) {
-      if (known.head.size() < kKeptHead) known.head.push_back(sample);
+      if (seen.head.size() < kKeptHead) seen.head.push_back(sample);
       if (std::isfinite(sample.value)) {
-        known.low = job->has_range ? std::min(known.low, sample.value) : sample.value;
-        known.high = job->has_range ? std::max(known.high, sample.value) : sample.value;
+        seen.low = job->has_range ? std::min(seen.low, sample.value) : sample.value;
+        seen.high = job->has_range ? std::max(seen.high, sample.value) : sample.value;
         job->has_range = true;
       }
-      ++known.count;
+      ++seen.count;
     }
-    known.samples.insert(known.samples.end(), job->fresh.begin(), job->fresh.end());
-    if (known.samples.size() > 2 * kKeptSamples) {
-      known.samples.erase(known.samples.begin(), known.samples.end() - kKeptSamples);
+    seen.samples.insert(seen.samples.end(), job->fresh.begin(), job->fresh.end());
+    if (seen.samples.size() > ctrl::metrics::kKeptSamples) {
+      seen.samples.erase(seen.samples.begin(), seen.samples.end() - ctrl::metrics::kKeptSamples);
     }
-    known.track.look({now, job->used, job->guaranteed, known.done}, job->fresh);
+    std::optional<double> done;
+    if (seen.counter) done = seen.counter->done;
+    known.track.look({now, job->used, job->guaranteed, done}, job->fresh);
     job->fresh.clear();
   }
 }
@@ -255,7 +257,7 @@ void Engine::arrive(std::size_t number, double now) {
   job->known.number = number;
   job->known.model = spec.model;
   job->known.arrived = now;
-  job->known.goal = spec.curve->goal();
+  job->known.report.goal = spec.curve->goal();
   if (spec.kill_after) {
     events_.push({now + *spec.kill_after, Event::Kind::kill, number, 0});
   }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ctrl/growth/track.h"
-#include "ctrl/model.h"
+#include "ctrl/metrics/report.h"
 
 namespace flowcon::sim {
 
@@ -26,15 +26,7 @@ struct Known {
   std::uint32_t moves = 0;  ///< to other hosts, so far
   std::optional<double> rebalanced_at;
 
-  // What the metrics of the daemon keep of a log, ctrl/metrics/extractor.h.
-  ctrl::Goal goal = ctrl::Goal::min;
-  std::vector<ctrl::Sample> samples;  ///< the last ones
-  std::vector<ctrl::Sample> head;     ///< the first ones
-  std::size_t count = 0;              ///< in all
-  double low = 0;                     ///< of the finite ones
-  double high = 0;                    ///< the same
-  std::optional<double> done;         ///< by its progress counter, 0..1
-
+  ctrl::metrics::Report report;  ///< of its log: at most kKeptSamples
   ctrl::growth::Track track;
 };
 

@@ -12,15 +12,6 @@ constexpr double kStep = 1e-3;
 constexpr double kLeast = 1e-9;
 constexpr double kOracleInterval = 20;  // seconds; order changes as work is done
 
-class FreeHost : public HostPolicy {
- public:
-  HostDecision decide(const HostView& view) override {
-    HostDecision decision;
-    decision.grants.resize(view.jobs.size());
-    return decision;
-  }
-};
-
 class Oracle : public HostPolicy {
  public:
   Oracle(const Schedule& schedule, bool has_milestones)
@@ -63,8 +54,6 @@ class Oracle : public HostPolicy {
 };
 
 }  // namespace
-
-std::unique_ptr<HostPolicy> make_free() { return std::make_unique<FreeHost>(); }
 
 std::unique_ptr<HostPolicy> make_srpt(const Schedule& schedule) {
   return std::make_unique<Oracle>(schedule, false);

@@ -9,9 +9,6 @@
 
 namespace flowcon::sim {
 
-/// Everybody alike: what the kernel does where nobody decides.
-[[nodiscard]] std::unique_ptr<HostPolicy> make_free();
-
 /// The job with the least work left first.
 [[nodiscard]] std::unique_ptr<HostPolicy> make_srpt(const Schedule& schedule);
 

@@ -2,8 +2,7 @@
 // The policies by name.
 #include "base/text.h"
 #include "sim/cluster_policies.h"
-#include "sim/flowcon_policy.h"
-#include "sim/milestone_policy.h"
+#include "sim/drive.h"
 #include "sim/oracles.h"
 #include "sim/policy.h"
 
@@ -17,34 +16,29 @@ PolicySet on_each(const std::vector<HostSpec>& hosts, Make make) {
   return set;
 }
 
-PolicySet make_free_set(const Beginning& beginning, const PolicyParameters&) {
-  return on_each(beginning.hosts, [](const HostSpec&) { return make_free(); });
-}
-
-PolicySet make_flowcon_set(const Beginning& beginning, const PolicyParameters& parameters) {
-  return on_each(beginning.hosts, [&](const HostSpec&) { return make_paper_flowcon(parameters); });
-}
-
-PolicySet make_weight_set(const Beginning& beginning, const PolicyParameters& parameters) {
-  return on_each(beginning.hosts, [&](const HostSpec&) { return make_flowcon(parameters, {}); });
-}
-
-PolicySet make_milestone_set(const Beginning& beginning, const PolicyParameters& parameters) {
-  return on_each(beginning.hosts, [&](const HostSpec& host) {
-    return make_milestone(host.cores, beginning.memory, parameters);
-  });
+// A policy of flowcond, the same on each host.
+PolicyKind on_hosts(std::string name, std::string summary, std::string policy,
+                    const HostOptions& options = {}) {
+  return {std::move(name), std::move(summary),
+          [policy, options](const Beginning& beginning, const PolicyParameters& parameters) {
+            return on_each(beginning.hosts, [&](const HostSpec& host) {
+              return drive(policy, host.cores, beginning.memory, parameters, options);
+            });
+          }};
 }
 
 PolicySet make_specon_set(const Beginning& beginning, const PolicyParameters& parameters) {
-  PolicySet set = make_free_set(beginning, parameters);
+  PolicySet set = on_each(beginning.hosts, [&](const HostSpec& host) {
+    return drive("free", host.cores, beginning.memory, parameters);
+  });
   set.cluster = make_specon(parameters);
   return set;
 }
 
 PolicySet make_balance_set(const Beginning& beginning, const PolicyParameters& parameters) {
-  std::vector<const MilestoneHost*> hosts;
+  std::vector<const ForecastingHost*> hosts;
   PolicySet set = on_each(beginning.hosts, [&](const HostSpec& spec) {
-    auto host = make_milestone(spec.cores, beginning.memory, parameters);
+    auto host = drive("milestone", spec.cores, beginning.memory, parameters);
     hosts.push_back(host.get());
     return host;
   });
@@ -60,6 +54,26 @@ PolicySet make_oracle_set(const Schedule& schedule) {
   return on_each(schedule.hosts, [&](const HostSpec&) { return make_milestone_oracle(schedule); });
 }
 
+// Published FlowCon has the name, and what flowcond does with it another one.
+std::vector<PolicyKind> all_policies() {
+  std::vector<PolicyKind> all;
+  all.push_back(on_hosts("free", "every job alike, as without us", "free"));
+  all.push_back(
+      on_hosts("flowcon", "FlowCon as published: limits are caps", "flowcon", paper_options()));
+  all.push_back(
+      on_hosts("flowcon-weight", "FlowCon as flowcond does it: limits are weights", "flowcon"));
+  for (const ctrl::policy::HostPolicyKind& kind : ctrl::policy::host_policies()) {
+    if (kind.name == "free" || kind.name == "flowcon") continue;
+    all.push_back(on_hosts(kind.name, kind.summary, kind.name));
+  }
+  all.push_back({"specon", "SpeCon between hosts, every job alike on each", make_specon_set});
+  all.push_back({"balance", "ours between hosts: by the work that is left; milestone on each",
+                 make_balance_set});
+  all.push_back({"srpt", "oracle: least work left first", make_srpt_set});
+  all.push_back({"milestone-oracle", "oracle: nearest milestone first", make_oracle_set});
+  return all;
+}
+
 }  // namespace
 
 PolicySet PolicyKind::make(const Schedule& schedule, const PolicyParameters& parameters) const {
@@ -68,17 +82,7 @@ PolicySet PolicyKind::make(const Schedule& schedule, const PolicyParameters& par
 }
 
 const std::vector<PolicyKind>& policies() {
-  static const std::vector<PolicyKind> kPolicies{
-      {"free", "every job alike, as without us", make_free_set},
-      {"flowcon", "FlowCon as published: limits are caps", make_flowcon_set},
-      {"flowcon-weight", "FlowCon as flowcond does it: limits are weights", make_weight_set},
-      {"milestone", "ours: the job that is nearest to a milestone first", make_milestone_set},
-      {"specon", "SpeCon between hosts, every job alike on each", make_specon_set},
-      {"balance", "ours between hosts: by the work that is left; milestone on each",
-       make_balance_set},
-      {"srpt", "oracle: least work left first", make_srpt_set},
-      {"milestone-oracle", "oracle: nearest milestone first", make_oracle_set},
-  };
+  static const std::vector<PolicyKind> kPolicies = all_policies();
   return kPolicies;
 }
 

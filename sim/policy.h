@@ -3,6 +3,7 @@
 // HostView or ClusterView, so it cannot see the future; only an oracle is made of the schedule.
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "ctrl/policy/planner.h"
+#include "ctrl/policy/host_policy.h"
 #include "sim/beginning.h"
 #include "sim/job.h"
 #include "sim/known.h"
@@ -75,7 +76,7 @@ struct PolicyParameters {
   double beta = 2;
   double interval = 20;
   double interval_max = 320;
-  double observe = 5;  ///< the milestone policy decides at every look
+  double observe = 5;
   double categorise_interval = 30;
   double categorise_alpha = 0.01;
   bool rebalance_idle = false;  ///< SpeCon evens out whenever a host idles, too, as flowcond does
@@ -85,19 +86,23 @@ struct PolicyParameters {
 };
 
 /// A policy for one run, of what daemons know when it begins.
-using MakePolicy = PolicySet (*)(const Beginning& beginning, const PolicyParameters& parameters);
+using MakePolicy =
+    std::function<PolicySet(const Beginning& beginning, const PolicyParameters& parameters)>;
 /// An oracle for one run, of what is to come. The schedule must outlive it.
 using MakeOracle = PolicySet (*)(const Schedule& schedule);
 
 /// A policy by name.
 struct PolicyKind {
-  PolicyKind(std::string_view its_name, std::string_view its_summary, MakePolicy its_maker)
-      : name(its_name), summary(its_summary), maker(its_maker) {}
-  PolicyKind(std::string_view its_name, std::string_view its_summary, MakeOracle its_maker)
-      : name(its_name), summary(its_summary), is_oracle(true), maker(its_maker) {}
+  PolicyKind(std::string its_name, std::string its_summary, MakePolicy its_maker)
+      : name(std::move(its_name)), summary(std::move(its_summary)), maker(std::move(its_maker)) {}
+  PolicyKind(std::string its_name, std::string its_summary, MakeOracle its_maker)
+      : name(std::move(its_name)),
+        summary(std::move(its_summary)),
+        is_oracle(true),
+        maker(its_maker) {}
 
-  std::string_view name;
-  std::string_view summary;
+  std::string name;
+  std::string summary;
   bool is_oracle = false;  ///< it is handed the schedule
   std::variant<MakePolicy, MakeOracle> maker;
 

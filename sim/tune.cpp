@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/drive.h"
 #include "sim/engine.h"
-#include "sim/flowcon_policy.h"
-#include "sim/milestone_policy.h"
-#include "sim/oracles.h"
 #include "sim/summary.h"
 
 namespace flowcon::sim {
 namespace {
+
+using ctrl::policy::DividesBy;
 
 constexpr double kLooksPerRun = 300;
 constexpr std::uint64_t kSearchDraws = 3;        // the runs as they came, and two more
@@ -43,7 +43,7 @@ double value_of(const Times& times, Objective objective) {
 
 // How much a setting differs from another: of two that do alike the one that changes less is taken.
 int differences(const TuneSetting& a, const TuneSetting& b) {
-  return (a.is_milestone != b.is_milestone) + (a.is_quota != b.is_quota) + (a.alpha != b.alpha) +
+  return (a.policy != b.policy) + (a.is_quota != b.is_quota) + (a.alpha != b.alpha) +
          (a.beta != b.beta) + (a.interval != b.interval) + (a.interval_max != b.interval_max);
 }
 
@@ -120,7 +120,7 @@ void Search::advance(double runs) {
 Times Search::simulate(const Schedule& schedule, const std::optional<TuneSetting>& setting) const {
   PolicySet set;
   if (!setting) {
-    set.hosts.push_back(make_free());
+    set.hosts.push_back(drive("free", cores_, {}, {}));
   } else {
     PolicyParameters parameters;
     parameters.alpha = setting->alpha;
@@ -128,12 +128,8 @@ Times Search::simulate(const Schedule& schedule, const std::optional<TuneSetting
     parameters.interval = std::max(setting->interval, shortest_);
     parameters.interval_max = std::max(setting->interval_max, parameters.interval);
     parameters.observe = std::max(base_.observe, shortest_);
-    if (setting->is_milestone) {
-      set.hosts.push_back(make_milestone(cores_, {}, parameters, setting->is_quota));
-    } else {
-      set.hosts.push_back(
-          make_flowcon(parameters, {base_.growth, base_.floor_all, setting->is_quota}));
-    }
+    set.hosts.push_back(drive(setting->policy, cores_, {}, parameters,
+                              {base_.growth, base_.floor_all, setting->is_quota}));
   }
   const RunResult result = sim::run(schedule, set, EngineParameters());
   Times times;
@@ -166,14 +162,15 @@ void Search::consider(const TuneSetting& setting) {
 
 void Search::search_grid() {
   TuneSetting setting = base_.present;
-  for (const bool is_milestone : {false, true}) {
+  for (const ctrl::policy::HostPolicyKind& kind : ctrl::policy::host_policies()) {
+    if (kind.divides_by == DividesBy::nothing) continue;
     for (const bool is_quota : {false, true}) {
-      setting.is_milestone = is_milestone;
+      setting.policy = kind.name;
       setting.is_quota = is_quota;
       consider(setting);
     }
   }
-  setting.is_milestone = false;
+  setting.policy = "flowcon";
   for (const bool is_quota : {false, true}) {
     for (const double alpha : {0.001, 0.003, 0.01, 0.03, 0.1, 0.3}) {
       for (const double interval : {5.0, 10.0, 20.0, 40.0, 80.0}) {
@@ -217,7 +214,7 @@ std::vector<TuneSetting> Search::finalists() {
   sort_candidates();
   std::vector<TuneSetting> chosen;
   const auto is_other = [&](const Candidate& candidate) {
-    return candidate.setting.is_milestone != base_.present.is_milestone;
+    return candidate.setting.policy != base_.present.policy;
   };
   const auto other = std::find_if(candidates_.begin(), candidates_.end(), is_other);
   if (other != candidates_.end()) chosen.push_back(other->setting);
@@ -273,8 +270,10 @@ Tuning Search::run() {
   search_grid();
   for (int step = 0; step < kSteps; ++step) {
     sort_candidates();
-    const auto is_flowcon = [](const Candidate& c) { return !c.setting.is_milestone; };
-    const auto best = std::find_if(candidates_.begin(), candidates_.end(), is_flowcon);
+    const auto has_growth = [](const Candidate& c) {
+      return ctrl::policy::divides_by(c.setting.policy) == DividesBy::growth;
+    };
+    const auto best = std::find_if(candidates_.begin(), candidates_.end(), has_growth);
     if (best != candidates_.end()) search_around(best->setting);
   }
   Tuning tuning = compare(finalists());

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "ctrl/growth/growth.h"
@@ -16,7 +17,7 @@ namespace flowcon::sim {
 
 /// The options that are tried. Units: as those of flowcond.
 struct TuneSetting {
-  bool is_milestone = false;
+  std::string policy = "flowcon";  ///< of ctrl::policy::host_policies()
   bool is_quota = false;
   double alpha = 0.03;
   double beta = 2;

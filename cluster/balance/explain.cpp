@@ -4,20 +4,19 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/json.h"
-#include "cluster/codec/decision_json.h"
-
-namespace flowcon::cluster::balance {
+namespace flowcon::cluster::policy {
 namespace {
 
-using HostName = std::function<std::string(const std::string& id)>;
+Error elsewhere() { return bad_input("the container is not in this decision"); }
 
-constexpr const char* kElsewhere = "the container is not in this decision";
+std::string host_name(const About& about, const std::string& id) {
+  return about.host_name ? about.host_name(id) : id;
+}
 
-const char* word(policy::Category category) {
-  return category == policy::Category::pc   ? "progressing"
-         : category == policy::Category::wc ? "watching"
-                                            : "converged";
+const char* word(Category category) {
+  return category == Category::pc   ? "progressing"
+         : category == Category::wc ? "watching"
+                                    : "converged";
 }
 
 std::string rounded(double number) {
@@ -31,10 +30,20 @@ auto find(const Items& items, const std::string& id) {
   return std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.id == id; });
 }
 
-std::string explain_categorise(const policy::CategoriseState& state, const std::string& id) {
+// CPU seconds that a host still has to do.
+double work_of(const SteerState& state, const std::string& host) {
+  double work = 0;
+  for (const SteeredJob& job : find(state.hosts, host)->jobs) work += job.left;
+  return work;
+}
+
+}  // namespace
+
+Result<std::string> explain(const CategoriseState& state, const CategoriseDecision& decision,
+                            const About& about) {
+  const std::string& id = about.id;
   const auto before = find(state.containers, id);
-  if (before == state.containers.end()) return kElsewhere;
-  const policy::CategoriseDecision decision = policy::decide_categorise(state);
+  if (before == state.containers.end()) return elsewhere();
   const auto after = find(decision.containers, id);
   std::string text = word(after->category);
   if (after->category != before->category) text += std::string(", was ") + word(before->category);
@@ -51,66 +60,55 @@ std::string explain_categorise(const policy::CategoriseState& state, const std::
   return wants ? text + "; it is looked for a host where it hurts less" : text;
 }
 
-std::string explain_speculate(const policy::SpeculateState& state, const std::string& id,
-                              const HostName& host_name) {
-  if (state.container != id) {
-    return "another container looked for a host";
-  }
-  const policy::SpeculateDecision decision = policy::decide_speculate(state);
+Result<std::string> explain(const SpeculateState& state, const SpeculateDecision& decision,
+                            const About& about) {
+  if (state.container != about.id) return bad_input("another container looked for a host");
   const auto score = [&](const std::string& host) {
     const auto found = find(decision.scores, host);
     return found == decision.scores.end() ? std::string("unknown") : rounded(found->score);
   };
   const std::string here = score(state.source);
   if (decision.move) {
-    return "goes to " + host_name(decision.target) + ", whose score of " + score(decision.target) +
-           " is the least (here: " + here + (state.draining ? ", and this host drains)" : ")");
+    return "goes to " + host_name(about, decision.target) + ", whose score of " +
+           score(decision.target) + " is the least (here: " + here +
+           (state.draining ? ", and this host drains)" : ")");
   }
   return state.draining ? "stays: this host drains and there is no other one"
                         : "stays: no host has less to do than this one (score " + here + ")";
 }
 
-std::string explain_rebalance(const policy::RebalanceState& state, const std::string& id,
-                              const HostName& host_name) {
-  const policy::RebalanceDecision decision = policy::decide_rebalance(state);
+Result<std::string> explain(const RebalanceState& state, const RebalanceDecision& decision,
+                            const About& about) {
+  const std::string& id = about.id;
   const std::string factor = "; " + std::to_string(decision.balance_factor) + " a host is even";
-  for (const policy::Move& move : decision.moves) {
+  for (const Move& move : decision.moves) {
     if (move.container != id) continue;
-    return "goes to " + host_name(move.to) +
-           (decision.branch == policy::Branch::idle ? ", which is idle"
-                                                    : ", which has fewer than others") +
+    return "goes to " + host_name(about, move.to) +
+           (decision.branch == Branch::idle ? ", which is idle" : ", which has fewer than others") +
            factor;
   }
-  const bool is_in =
-      std::any_of(state.workers.begin(), state.workers.end(), [&](const policy::WorkerLoad& host) {
-        return find(host.containers, id) != host.containers.end();
-      });
+  const bool is_in = std::any_of(
+      state.workers.begin(), state.workers.end(),
+      [&](const WorkerLoad& host) { return find(host.containers, id) != host.containers.end(); });
   return is_in ? "stays: " + std::to_string(decision.moves.size()) + " others are moved" + factor
-               : kElsewhere;
+               : Result<std::string>(elsewhere());
 }
 
-// CPU seconds that a host still has to do.
-double work_of(const policy::SteerState& state, const std::string& host) {
-  double work = 0;
-  for (const policy::SteeredJob& job : find(state.hosts, host)->jobs) work += job.left;
-  return work;
-}
-
-std::string explain_balance(const policy::SteerState& state, const std::string& id,
-                            const HostName& host_name) {
-  const policy::SteeredJob* job = nullptr;
-  for (const policy::SteeredHost& host : state.hosts) {
+Result<std::string> explain(const SteerState& state, const SteerDecision& decision,
+                            const About& about) {
+  const std::string& id = about.id;
+  const SteeredJob* job = nullptr;
+  for (const SteeredHost& host : state.hosts) {
     const auto found = find(host.jobs, id);
     if (found != host.jobs.end()) job = &*found;
   }
-  if (job == nullptr) return kElsewhere;
-  const policy::SteerDecision decision = policy::decide_steer(state);
-  for (const policy::Move& move : decision.moves) {
+  if (job == nullptr) return elsewhere();
+  for (const Move& move : decision.moves) {
     if (move.container != id) continue;
-    return "goes to " + host_name(move.to) + ", which has " + rounded(work_of(state, move.to)) +
-           " CPU s of work left: here it is " + rounded(work_of(state, move.from)) + ", " +
-           rounded(job->left) + " of it its own; a move costs " + rounded(state.move_seconds) +
-           " s";
+    return "goes to " + host_name(about, move.to) + ", which has " +
+           rounded(work_of(state, move.to)) + " CPU s of work left: here it is " +
+           rounded(work_of(state, move.from)) + ", " + rounded(job->left) +
+           " of it its own; a move costs " + rounded(state.move_seconds) + " s";
   }
   if (!job->may_move) {
     return "stays: it may not be moved now, has just begun, or the work left of it is not known";
@@ -121,31 +119,4 @@ std::string explain_balance(const policy::SteerState& state, const std::string& 
   return "stays: " + std::to_string(decision.moves.size()) + " others are moved";
 }
 
-}  // namespace
-
-std::string explain(const std::string& algorithm, const std::string& state,
-                    const std::string& container, const HostName& host_name) {
-  if (algorithm != "categorise" && algorithm != "speculate" && algorithm != "rebalance" &&
-      algorithm != "balance") {
-    return "";
-  }
-  const std::string damaged = "the recorded state is damaged";
-  const Result<boost::json::value> json = parse_json(state);
-  if (!json) return damaged;
-  if (algorithm == "categorise") {
-    const auto read = policy::categorise_state_from(*json);
-    return read ? explain_categorise(*read, container) : damaged;
-  }
-  if (algorithm == "speculate") {
-    const auto read = policy::speculate_state_from(*json);
-    return read ? explain_speculate(*read, container, host_name) : damaged;
-  }
-  if (algorithm == "balance") {
-    const auto read = policy::steer_state_from(*json);
-    return read ? explain_balance(*read, container, host_name) : damaged;
-  }
-  const auto read = policy::rebalance_state_from(*json);
-  return read ? explain_rebalance(*read, container, host_name) : damaged;
-}
-
-}  // namespace flowcon::cluster::balance
+}  // namespace flowcon::cluster::policy

@@ -2,11 +2,11 @@
 #include "cmd/docker-flowcon/explain.h"
 
 #include <algorithm>
-#include <array>
 #include <ostream>
 
 #include "base/json.h"
 #include "base/text.h"
+#include "cluster/balance/algorithms.h"
 #include "cmd/docker-flowcon/control.h"
 #include "cmd/docker-flowcon/json_fields.h"
 #include "cmd/docker-flowcon/raw_json.h"
@@ -19,14 +19,10 @@ namespace {
 constexpr unsigned kMostDecisions = 1000;
 constexpr std::size_t kSentenceBytes = 1000;
 constexpr std::size_t kWordBytes = 32;
-constexpr std::array<std::string_view, 6> kOthers{"balance",   "categorise", "listener",
-                                                  "milestone", "rebalance",  "speculate"};
-
 // The name of an algorithm becomes part of a command to type, so it is one that flowcon-sim has.
 std::string algorithm_of(const boost::json::value& decision) {
   const std::string name = text_of(member(decision, "algorithm"));
-  const auto* known = std::find(kOthers.begin(), kOthers.end(), name);
-  return known != kOthers.end() ? name : "executor";
+  return cluster::balance::find_algorithm(name) != nullptr ? name : "executor";
 }
 
 int say_nothing_recorded(const Session& session, const ExplainOptions& options) {

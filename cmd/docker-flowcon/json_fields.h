@@ -11,9 +11,6 @@
 
 namespace flowcon::plugin {
 
-/// `policy` of the status where lists, alpha and the interval are not what divides the CPU.
-constexpr std::string_view kMilestone = "milestone";
-
 /// The member, or null where it is missing or `value` is no object.
 [[nodiscard]] const boost::json::value& member(const boost::json::object& object,
                                                std::string_view name);

@@ -9,9 +9,13 @@
 #include "cmd/docker-flowcon/json_fields.h"
 #include "cmd/docker-flowcon/times.h"
 #include "cmd/docker-flowcon/units.h"
+#include "ctrl/policy/host_policies.h"
 
 namespace flowcon::plugin {
 namespace {
+
+using ctrl::policy::divides_by;
+using ctrl::policy::DividesBy;
 
 namespace json = boost::json;
 
@@ -162,7 +166,7 @@ ReportData begin_report(const json::value& status, double since, double made) {
   data.version = shown(status, "version");
   data.limit_mode = shown(status, "limit_mode");
   data.policy = shown(status, "policy");
-  if (data.policy != kMilestone) {
+  if (divides_by(data.policy) != DividesBy::work) {
     data.alpha = number(status, "alpha");
     data.beta = number(status, "beta");
   }

@@ -11,9 +11,13 @@
 #include "cmd/docker-flowcon/json_fields.h"
 #include "cmd/docker-flowcon/times.h"
 #include "cmd/docker-flowcon/units.h"
+#include "ctrl/policy/host_policies.h"
 
 namespace flowcon::plugin {
 namespace {
+
+using ctrl::policy::divides_by;
+using ctrl::policy::DividesBy;
 
 namespace json = boost::json;
 
@@ -303,9 +307,9 @@ std::string legend_band(const char* list, const char* words) {
 }
 
 std::string legend(const ReportData& data) {
-  const bool is_milestone = data.policy == kMilestone;
+  const bool is_ranked = divides_by(data.policy) == DividesBy::work;
   std::string out = "<ul class=\"legend\">";
-  if (is_milestone) {
+  if (is_ranked) {
     out += legend_band("nl", "NL: its usable model is still ahead (PC: still learns)") +
            legend_band("wl", "WL: only by the policy flowcon (WC: slower)") +
            legend_band("cl", "CL: its usable model is likely there (CC: has converged)");
@@ -317,9 +321,9 @@ std::string legend(const ReportData& data) {
   return out + legend_entry("<path class=\"first\" d=\"M0 6H22\"/>", "measured") +
          legend_entry("<path class=\"second\" d=\"M0 6H22\"/>", "limit") +
          legend_entry("<circle class=\"change\" cx=\"11\" cy=\"6\" r=\"4\"/>",
-                      is_milestone ? "came, or to another list" : "to another list") +
+                      is_ranked ? "came, or to another list" : "to another list") +
          legend_entry("<circle class=\"mark\" cx=\"11\" cy=\"6\" r=\"2.5\"/>",
-                      is_milestone ? "to another rank or limit" : "to another limit") +
+                      is_ranked ? "to another rank or limit" : "to another limit") +
          legend_entry("<path class=\"move\" d=\"M11 0V12\"/>", "moved to another host") + "</ul>\n";
 }
 

@@ -10,9 +10,13 @@
 #include "cmd/docker-flowcon/times.h"
 #include "cmd/docker-flowcon/top_columns.h"
 #include "cmd/docker-flowcon/units.h"
+#include "ctrl/policy/host_policies.h"
 
 namespace flowcon::plugin {
 namespace {
+
+using ctrl::policy::divides_by;
+using ctrl::policy::DividesBy;
 
 // Lines around the rows: two on top, the heading, the selected one's reason, the keys.
 constexpr std::size_t kAround = 5;
@@ -37,7 +41,7 @@ constexpr std::array<std::pair<const char*, const char*>, 15> kKeys{
 
 constexpr const char* kLists =
     "LIST: NL young, still learns; WL watched, slower; CL completing, converged.";
-constexpr const char* kMilestoneLists =
+constexpr const char* kRankedLists =
     "LIST: NL its usable model is still ahead; CL it is likely there.";
 constexpr std::array<const char*, 6> kWords{
     "On other hosts PC, WC, CC: progressing, watched, converged. left: not under",
@@ -267,8 +271,8 @@ class Layout {
     for (const auto& [key, words] : kKeys) {
       lines.push_back({{fitted(key, 13), TopStyle::strong}, {words, TopStyle::plain}});
     }
-    const bool is_milestone = state_.view.host.policy == kMilestone;
-    lines.push_back({{is_milestone ? kMilestoneLists : kLists, TopStyle::quiet}});
+    const bool is_ranked = divides_by(state_.view.host.policy) == DividesBy::work;
+    lines.push_back({{is_ranked ? kRankedLists : kLists, TopStyle::quiet}});
     for (const char* words : kWords) lines.push_back({{words, TopStyle::quiet}});
     return lines;
   }

@@ -7,9 +7,13 @@
 #include "cmd/docker-flowcon/cells.h"
 #include "cmd/docker-flowcon/json_fields.h"
 #include "cmd/docker-flowcon/times.h"
+#include "ctrl/policy/host_policies.h"
 
 namespace flowcon::plugin {
 namespace {
+
+using ctrl::policy::divides_by;
+using ctrl::policy::DividesBy;
 
 namespace json = boost::json;
 
@@ -89,7 +93,7 @@ Result<TopView> read_top(const json::value& status) {
   view.host.version = shown(status, "version");
   view.host.limit_mode = shown(status, "limit_mode");
   view.host.policy = shown(status, "policy");
-  if (view.host.policy != kMilestone) {
+  if (divides_by(view.host.policy) != DividesBy::work) {
     view.host.alpha = number(status, "alpha");
     view.host.interval = number(status, "interval");
   }

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cmd/docker-flowcon/json_fields.h"
 #include "ctrl/codec/field_reader.h"
+#include "ctrl/policy/host_policies.h"
 
 namespace flowcon::plugin {
 namespace {
@@ -62,7 +63,8 @@ sim::TuneBase base_of(const json::value& status) {
   sim::TuneBase base;
   sim::TuneSetting& present = base.present;
   const auto number = [&](const char* name) { return real_of(member(status, name)); };
-  present.is_milestone = text_of(member(status, "policy")) == "milestone";
+  const std::string policy = text_of(member(status, "policy"));
+  if (ctrl::policy::find_host_policy(policy) != nullptr) present.policy = policy;
   present.is_quota = text_of(member(status, "limit_mode")) == "quota";
   present.alpha = within(number("alpha"), {0, kMostNumber}, present.alpha);
   present.beta = within(number("beta"), {1, kMostNumber}, present.beta);
@@ -188,7 +190,9 @@ sim::ReplayRun read_run(FieldReader& reader) {
 
 sim::TuneSetting read_present(FieldReader& reader) {
   sim::TuneSetting present;
-  present.is_milestone = is_second(reader, "policy", "flowcon", "milestone");
+  present.policy = reader.text("policy");
+  reader.require(ctrl::policy::find_host_policy(present.policy) != nullptr, "policy",
+                 "is none that this version knows");
   present.is_quota = is_second(reader, "limit_mode", "weight", "quota");
   present.alpha = number_in(reader, "alpha", {0, kMostNumber});
   present.beta = number_in(reader, "beta", {1, kMostNumber});
@@ -255,7 +259,7 @@ std::string render_tune_history(const TuneHistory& history) {
   const json::object file{{"flowcon_history", kFileVersion},
                           {"host", history.host},
                           {"cores", history.cores},
-                          {"policy", base.present.is_milestone ? "milestone" : "flowcon"},
+                          {"policy", base.present.policy},
                           {"limit_mode", base.present.is_quota ? "quota" : "weight"},
                           {"alpha", base.present.alpha},
                           {"beta", base.present.beta},

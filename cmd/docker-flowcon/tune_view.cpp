@@ -35,9 +35,6 @@ std::string effect_text(const Effect& effect) {
 
 double rounded(double number) { return std::round(number * 100) / 100; }
 
-const char* policy_of(const TuneSetting& setting) {
-  return setting.is_milestone ? "milestone" : "flowcon";
-}
 const char* mode_of(const TuneSetting& setting) { return setting.is_quota ? "quota" : "weight"; }
 
 struct Line {
@@ -46,7 +43,7 @@ struct Line {
 };
 
 std::vector<Line> lines_of(const TuneSetting& setting) {
-  return {{"policy", policy_of(setting)},
+  return {{"policy", setting.policy},
           {"limit-mode", mode_of(setting)},
           {"alpha", render_number(setting.alpha)},
           {"beta", render_number(setting.beta)},

@@ -4,32 +4,11 @@
 #include <boost/json/object.hpp>
 
 #include "base/json.h"
-#include "cluster/codec/decision_json.h"
-#include "cluster/policy/categorise.h"
-#include "cluster/policy/rebalance.h"
-#include "cluster/policy/speculate.h"
-#include "cluster/policy/steer.h"
-#include "ctrl/codec/decision_json.h"
-#include "ctrl/codec/milestone_json.h"
-#include "ctrl/policy/executor.h"
-#include "ctrl/policy/milestone.h"
 
 namespace flowcon::sim {
 namespace {
 
-namespace host = ctrl::policy;
-namespace cluster = flowcon::cluster::policy;
-
 constexpr std::size_t kReadBytes = 256 * 1024;
-
-template <auto Read, auto Decide>
-Result<std::string> decided(std::string_view text) {
-  const auto json = parse_json(text);
-  if (!json) return json.error();
-  const auto state = Read(*json);
-  if (!state) return state.error();
-  return render_json(to_json(Decide(*state)));
-}
 
 void append_answer(std::string& out, const Algorithm& algorithm, std::string_view line) {
   const Result<std::string> decision = algorithm.decide(line);
@@ -39,33 +18,6 @@ void append_answer(std::string& out, const Algorithm& algorithm, std::string_vie
 }
 
 }  // namespace
-
-const std::vector<Algorithm>& algorithms() {
-  static const std::vector<Algorithm> kAlgorithms{
-      {"executor", "lists, limits and the next interval (FlowCon, Algorithm 1)",
-       decided<host::executor_state_from, host::decide_executor>},
-      {"listener", "containers that came and went (FlowCon, Algorithm 2)",
-       decided<host::listener_state_from, host::decide_listener>},
-      {"milestone", "ranks and shares of a host's containers (ours)",
-       decided<host::milestone_state_from, host::decide_milestone>},
-      {"categorise", "categories of a host's containers, who asks to move (SpeCon, Algorithm 3)",
-       decided<cluster::categorise_state_from, cluster::decide_categorise>},
-      {"speculate", "the host for a container that asks to move (SpeCon, Algorithm 4)",
-       decided<cluster::speculate_state_from, cluster::decide_speculate>},
-      {"rebalance", "moves that even out the hosts (SpeCon, Algorithm 5)",
-       decided<cluster::rebalance_state_from, cluster::decide_rebalance>},
-      {"balance", "moves by the work that is left on each host (ours)",
-       decided<cluster::steer_state_from, cluster::decide_steer>},
-  };
-  return kAlgorithms;
-}
-
-const Algorithm* find_algorithm(std::string_view name) {
-  for (const Algorithm& algorithm : algorithms()) {
-    if (algorithm.name == name) return &algorithm;
-  }
-  return nullptr;
-}
 
 Result<void> decide_one(const Algorithm& algorithm, const Source& source, const Sink& sink) {
   std::string state;

@@ -5,7 +5,7 @@
 
 #include "cluster/cluster.h"
 #include "cmd/flowcond/options.h"
-#include "ctrl/daemon.h"
+#include "ctrl/daemon/daemon.h"
 
 int main(int argc, char** argv) {
   using flowcon::cmd::Invocation;

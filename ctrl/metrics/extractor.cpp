@@ -43,6 +43,7 @@ struct Extractor::Impl {
 
   void feed_pattern(std::string_view line, double time);
   void look_again();
+  [[nodiscard]] Report look() const;
   [[nodiscard]] std::vector<Scored> ranked() const;
   [[nodiscard]] Goal goal_for(const Series& series) const {
     return spec.goal.value_or(goal_of(series));
@@ -54,6 +55,8 @@ struct Extractor::Impl {
   std::unique_ptr<re2::RE2> pattern;
   int group = 0;
   std::unique_ptr<Series> matched;  ///< values of the pattern
+  Report told;                      ///< as last asked for
+  bool is_report_due = true;        ///< lines came since
   std::uint64_t lines = 0;
   const Series* chosen = nullptr;
   const Series* favoured = nullptr;
@@ -143,28 +146,34 @@ Result<Extractor> Extractor::create(const Spec& spec, std::size_t keep) {
 }
 
 void Extractor::feed(std::string_view line, double time) {
+  impl_->is_report_due = true;
   ++impl_->lines;
   if (impl_->pattern) impl_->feed_pattern(line, time);
   impl_->collector.feed(line, time);
   impl_->look_again();
 }
 
-Report Extractor::report() const {
+const Report& Extractor::report() const {
+  if (impl_->is_report_due) impl_->told = impl_->look();
+  impl_->is_report_due = false;
+  return impl_->told;
+}
+
+Report Extractor::Impl::look() const {
   Report report;
-  std::vector<Scored> order = impl_->ranked();
-  const Series* series = impl_->matched ? impl_->matched.get() : impl_->chosen;
-  if (impl_->keep == 0 && !impl_->matched && !impl_->settled)
-    series = order.empty() ? nullptr : order.front().series;
+  std::vector<Scored> order = ranked();
+  const Series* series = matched ? matched.get() : chosen;
+  if (keep == 0 && !matched && !settled) series = order.empty() ? nullptr : order.front().series;
   for (const Scored& scored : order) {
     if (report.candidates.size() == kMaxReported) break;
-    report.candidates.push_back({scored.series->traits.name, impl_->goal_for(*scored.series),
-                                 scored.score, scored.series->count()});
+    report.candidates.push_back({scored.series->traits.name, goal_for(*scored.series), scored.score,
+                                 scored.series->count()});
   }
-  report.counter = impl_->collector.progress().result();
+  report.counter = collector.progress().result();
   if (!series || series->added == 0) return report;
-  const bool named = impl_->matched || !impl_->collector.query().empty();
+  const bool named = matched || !collector.query().empty();
   report.metric = series->traits.name;
-  report.goal = impl_->goal_for(*series);
+  report.goal = goal_for(*series);
   report.confidence = named ? 1 : confidence_of(order);
   report.samples = series->samples();
   report.head = series->head();

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "ctrl/metrics/explain.h"
+#include "ctrl/metrics/report.h"
 #include "ctrl/model.h"
 
 namespace flowcon::ctrl::metrics {
@@ -21,32 +22,6 @@ struct Spec {
   std::string metric;        ///< name of the series, as printed or normalised; "" = detect
   std::optional<Goal> goal;  ///< empty = from the name
   std::string pattern;       ///< RE2 with a group named `value` (or one group); "" = none
-};
-
-/// How far the job is by its own account ("epoch 3/20"). Units: the job's own; 0 <= done <= total.
-struct Counter {
-  double done = 0;
-  double total = 0;
-};
-
-struct Candidate {
-  std::string metric;
-  Goal goal = Goal::min;
-  double score = 0;       ///< higher is better; only comparable within one log
-  std::size_t count = 0;  ///< values seen
-};
-
-/// What is known after the lines so far.
-struct Report {
-  std::string metric;  ///< "" = nothing found yet
-  Goal goal = Goal::min;
-  double confidence = 0;        ///< 0..1; 1 when the user named the metric or gave a pattern
-  std::vector<Sample> samples;  ///< of the metric, in order; the last `keep` ones when bounded
-  std::vector<Sample> head;     ///< its first samples (up to eight), also when bounded
-  std::size_t count = 0;        ///< values seen in all
-  double low = 0, high = 0;     ///< range of the finite values seen
-  std::optional<Counter> counter;
-  std::vector<Candidate> candidates;  ///< best first, the chosen one included
 };
 
 /// Reads lines, keeps candidate series, names the best. One per container.
@@ -62,8 +37,8 @@ class Extractor {
 
   /// `line` without its line end and without ANSI codes; `time` in seconds since the epoch.
   void feed(std::string_view line, double time);
-  /// The present choice. Cheap enough for every tick.
-  [[nodiscard]] Report report() const;
+  /// The present choice, until the next feed(). Made once for all who ask between two lines.
+  [[nodiscard]] const Report& report() const;
   /// From now on explain() knows what was refused; costs a little time a line.
   void remember_refused();
   /// Why the present choice is the one that it is.

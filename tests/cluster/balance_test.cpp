@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cluster-policy = balance: who moves by the work that is left, when, and what a host does with
 // such an order.
+#include "cluster/balance/algorithms.h"
 #include "cluster/codec/decision_json.h"
 #include "tests/cluster/cluster_fakes.h"
 
@@ -70,8 +71,11 @@ TEST_CASE("what this host has too much of it gives away itself, and says why") {
   const auto state = policy::steer_state_from(*parse_json(recorded));
   REQUIRE(state.has_value());
   CHECK(policy::decide_steer(*state).moves.at(0).container == "a");
-  const ctrl::store::Round round{0, "balance", "", recorded, "{}"};
-  CHECK(stand.balancer->explain(round, "a").find("goes to h2, which has 0 CPU s") == 0);
+  ctrl::policy::About about;
+  about.id = "a";
+  about.host_name = [&](const std::string& id) { return stand.balancer->host_name(id); };
+  CHECK(ctrl::policy::sentence_about(*balance::find_algorithm("balance"), recorded, about)
+            .find("goes to h2, which has 0 CPU s") == 0);
 }
 
 TEST_CASE("a move that is not worth its cost is not made") {

@@ -20,8 +20,8 @@ Handover sample() {
   Handover handover;
   handover.interval = 40;
   HandedJob job;
-  job.cpu = {List::cl, 0.25, 0.3, 0.001, true};
-  job.memory = {List::wl, 1, 1, std::nullopt, false};
+  job.cpu = {{List::cl, 0.25, 0.001, true}, 0.3};
+  job.memory = {{List::wl, 1, std::nullopt, false}, 1};
   job.reason = "CL: growth 0.001 is under alpha 0.03";
   handover.jobs["a"] = job;
   return handover;

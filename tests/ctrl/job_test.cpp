@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "ctrl/daemon/planning.h"
 #include "ctrl/growth/forecast.h"
 #include "tests/support/catch.h"
 
@@ -14,6 +15,7 @@ namespace {
 class JobUnderTest {
  public:
   JobUnderTest() {
+    job.container.id = "a";
     metrics::Spec spec;
     spec.metric = "loss";
     auto made = metrics::Extractor::create(spec, 64);
@@ -28,7 +30,9 @@ class JobUnderTest {
   void decide(double time) {
     const Moment now{1000 + time, time};
     take_reading(job, host, now, {static_cast<std::uint64_t>(time * 5e8), 1});
-    measure(job, host, now, growth::Parameters(), 2);
+    policy::Rounds rounds;
+    (void)planning.follow({"a"}, rounds);
+    (void)planning.decide(jobs, now, rounds);
   }
 
   // At that second here, having used that much since it began here.
@@ -38,8 +42,17 @@ class JobUnderTest {
     follow_track(job, now, false, is_half_read);
   }
 
-  Job job;
+  static Config by_growth() {
+    Config config;
+    config.policy = "flowcon";
+    config.interval = 2;
+    return config;
+  }
+
+  std::map<std::string, Job> jobs;
+  Job& job = jobs["a"];
   Host host;
+  Planning planning{by_growth(), host};
 };
 
 // It has used 100 CPU seconds elsewhere, and printed three accuracies and counts there; it began
@@ -184,11 +197,11 @@ TEST_CASE("between two looks closer than a second the old growth counts") {
   test.decide(1);
   for (int i = 0; i < 8; ++i) test.print(1.1 + 0.2 * i, std::to_string(99 - i));
   test.decide(3);
-  const std::optional<double> growth = growth_for_decision(test.job.cpu);
+  const std::optional<double> growth = test.job.cpu.growth_for_decision();
   REQUIRE(growth.has_value());
   CHECK(*growth > 0);
   test.decide(3.5);
-  CHECK(growth_for_decision(test.job.cpu) == growth);
+  CHECK(test.job.cpu.growth_for_decision() == growth);
 }
 
 TEST_CASE("a diverging job is not measured, neither at a decision nor at another right after it") {
@@ -198,9 +211,9 @@ TEST_CASE("a diverging job is not measured, neither at a decision nor at another
   for (int i = 0; i < 8; ++i) test.print(1.1 + 0.2 * i, "nan");
   test.decide(3);
   CHECK(std::string(verdict_of(test.job)) == "diverging");
-  CHECK_FALSE(growth_for_decision(test.job.cpu).has_value());
+  CHECK_FALSE(test.job.cpu.growth_for_decision().has_value());
   test.decide(3.5);
-  CHECK_FALSE(growth_for_decision(test.job.cpu).has_value());
+  CHECK_FALSE(test.job.cpu.growth_for_decision().has_value());
 }
 
 TEST_CASE("a job that prints more than is kept in an interval is measured over all of it") {
@@ -210,7 +223,7 @@ TEST_CASE("a job that prints more than is kept in an interval is measured over a
   test.decide(1);
   for (int i = 1; i <= 200; ++i) test.print(1 + 0.01 * i, std::to_string(90 - 0.1 * i));
   test.decide(3);
-  const std::optional<double> growth = growth_for_decision(test.job.cpu);
+  const std::optional<double> growth = test.job.cpu.growth_for_decision();
   REQUIRE(growth);
   // The first values' median is 99.8, a 0.2 % off.
   CHECK(*growth == Approx(0.2).epsilon(0.01));
@@ -229,8 +242,8 @@ TEST_CASE("growth is measured on each resource that is used, and on no other") {
   traffic.host_io = 4000;
   take_traffic(test.job, {2.9, 2.9}, traffic);
   test.decide(3);
-  REQUIRE(growth_for_decision(test.job.cpu).has_value());
-  REQUIRE(growth_for_decision(test.job.io).has_value());
+  REQUIRE(test.job.cpu.growth_for_decision().has_value());
+  REQUIRE(test.job.io.growth_for_decision().has_value());
   // Progress is one and the same, so growth goes by the inverse of use: half of the CPU.
   CHECK(*test.job.io.growth == Approx(2 * *test.job.cpu.growth));
   CHECK(*test.job.io_rate == 500);
@@ -257,7 +270,7 @@ TEST_CASE("the time in which a job was frozen is no silence, no slowness and no 
   thaw(test.job, {2000, 1000});
   CHECK_FALSE(test.job.frozen.has_value());
   test.decide(1000.5);
-  CHECK(test.job.silent_since == 2000.5);
+  CHECK_FALSE(test.job.cpu.is_fresh);
   test.print(1001, "8");
   test.decide(1002);
   CHECK(test.job.cpu.is_fresh);

@@ -10,7 +10,7 @@
 #include "cluster/codec/decision_json.h"
 #include "ctrl/codec/decision_json.h"
 #include "ctrl/control.h"
-#include "ctrl/explain.h"
+#include "ctrl/policy/explain.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -76,9 +76,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     for (const policy::Placement& placement : decision.containers) {
       if (!(placement.limit >= 0) || placement.limit > 1) std::abort();
     }
-    if (!state->containers.empty() && !explain(*state, state->containers[0].id, "", {})) {
-      std::abort();
-    }
+    if (state->containers.empty()) return 0;
+    policy::About about;
+    about.id = state->containers[0].id;
+    if (!explain(*state, decision, about)) std::abort();
   }
   decide_for_cluster(*json);
   if (const auto state = policy::listener_state_from(*json)) (void)policy::decide_listener(*state);

@@ -17,7 +17,7 @@
 #include "cgroups/cgroup_fs.h"
 #include "cluster/migration/metered.h"
 #include "cluster/migration/parts.h"
-#include "ctrl/daemon_state.h"
+#include "ctrl/daemon/daemon_state.h"
 #include "ctrl/engine/client.h"
 #include "ctrl/spawn.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "sim/milestone_policy.h"
+#include "sim/drive.h"
 #include "sim/schedule.h"
 #include "tests/sim/schedules.h"
 #include "tests/support/catch.h"
@@ -100,8 +100,10 @@ TEST_CASE("milestone's shares are weights or caps, as the limit-mode says") {
   Known second;
   second.number = 1;
   const HostView view{0, 0, 8, 1e9, true, {&first, &second}};
-  const auto weights = make_milestone(8, {}, {})->decide(view).grants;
-  const auto caps = make_milestone(8, {}, {}, true)->decide(view).grants;
+  const auto weights = drive("milestone", 8, {}, {})->decide(view).grants;
+  HostOptions quota;
+  quota.is_quota = true;
+  const auto caps = drive("milestone", 8, {}, {}, quota)->decide(view).grants;
   REQUIRE((weights.size() == 2 && caps.size() == 2));
   for (std::size_t i = 0; i < 2; ++i) {
     CHECK(weights[i].quota == 1);
@@ -121,8 +123,8 @@ TEST_CASE("the range of the values is that of the finite ones, whatever comes fi
   PolicySet set;
   set.hosts.push_back(std::make_unique<Probe>([&](const HostView& view) {
     if (view.now < 8) return;
-    low = view.jobs[0]->low;
-    high = view.jobs[0]->high;
+    low = view.jobs[0]->report.low;
+    high = view.jobs[0]->report.high;
   }));
   (void)run(schedule, set, {});
   // Of 5 at a fifth of the way to 3 at its end.

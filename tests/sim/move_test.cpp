@@ -8,8 +8,8 @@
 
 #include "ctrl/growth/forecast.h"
 #include "sim/cluster_policies.h"
+#include "sim/drive.h"
 #include "sim/engine.h"
-#include "sim/milestone_policy.h"
 #include "tests/sim/schedules.h"
 #include "tests/support/catch.h"
 
@@ -37,7 +37,7 @@ class Mover : public ClusterPolicy {
 };
 
 // A host that is told what is left of each job.
-class Told : public MilestoneHost {
+class Told : public ForecastingHost {
  public:
   explicit Told(std::map<std::size_t, double> left) : left_(std::move(left)) {}
   HostDecision decide(const HostView&) override { return {}; }
@@ -105,9 +105,9 @@ TEST_CASE("of a moved job its new host knows what the one before knew") {
   REQUIRE(landed.has_value());
   CHECK(landed->arrived == 55);
   CHECK(landed->used == Approx(280));
-  CHECK(landed->count == 3);
-  CHECK(landed->samples.size() == 3);
-  CHECK(landed->done.value_or(0) == Approx(0.3));
+  CHECK(landed->report.count == 3);
+  CHECK(landed->report.samples.size() == 3);
+  CHECK(landed->report.counter->done == Approx(0.3));
   CHECK(landed->track.used() == Approx(280));
   REQUIRE(landed->track.values().size() == 3);
   CHECK(landed->track.values().back().work == Approx(240));
@@ -118,14 +118,14 @@ TEST_CASE("of a moved job its new host knows what the one before knew") {
   REQUIRE(later.has_value());
   CHECK(later->arrived == 55);
   CHECK(later->used == Approx(336));
-  CHECK(later->count == 4);
+  CHECK(later->report.count == 4);
   REQUIRE(later->track.values().size() == 4);
   CHECK(later->track.values().back().work == Approx(320));
   CHECK(growth::left_of(later->track, std::nullopt, 4).left == Approx(464));
 }
 
 TEST_CASE("a run that was moved is remembered as a whole where it ends") {
-  const auto host = make_milestone(8, {}, {});
+  const auto host = drive("milestone", 8, {}, {});
   Known before;
   before.model = "model";
   before.moves = 1;
@@ -140,7 +140,7 @@ TEST_CASE("a run that was moved is remembered as a whole where it ends") {
 }
 
 TEST_CASE("by its age alone a job is known when it has used ten times the least work") {
-  const auto host = make_milestone(8, {}, {});
+  const auto host = drive("milestone", 8, {}, {});
   Known young;
   young.track.look({0, 0, 0, {}}, {});
   CHECK_FALSE(host->left(young));

@@ -174,7 +174,7 @@ TEST_CASE("caps that leave cores idle are found to be a bad setting") {
 TEST_CASE("milestone with quotas is simulated with caps, and weights are found to be better") {
   const std::vector<ReplayRun> runs = pairs();
   TuneBase base;
-  base.present.is_milestone = true;
+  base.present.policy = "milestone";
   const Tuning weights = tune(runs, 8, base, Objective::mean);
   base.present.is_quota = true;
   const Tuning caps = tune(runs, 8, base, Objective::mean);
@@ -185,7 +185,7 @@ TEST_CASE("milestone with quotas is simulated with caps, and weights are found t
   CHECK(best.mean.percent < -5);
   // The other policy is compared in any case, the other mode where it does well.
   const auto is_weights = [](const TuneRow& row) {
-    return row.setting->is_milestone && !row.setting->is_quota;
+    return row.setting->policy == "milestone" && !row.setting->is_quota;
   };
   CHECK(std::any_of(caps.others.begin(), caps.others.end(), is_weights));
 }

@@ -3,8 +3,8 @@
 #include "cluster/balance/report.h"
 
 #include "base/json.h"
+#include "cluster/balance/algorithms.h"
 #include "cluster/balance/attempts.h"
-#include "cluster/balance/explain.h"
 #include "cluster/codec/decision_json.h"
 #include "tests/support/catch.h"
 
@@ -248,27 +248,30 @@ TEST_CASE("a container is tried three times, later each time, and not twice at o
 }
 
 TEST_CASE("each round is told in a sentence") {
-  const auto host_name = [](const std::string& id) { return "host-" + id; };
+  const auto explain = [](const char* algorithm, const std::string& state, const char* id) {
+    ctrl::policy::About about;
+    about.id = id;
+    about.host_name = [](const std::string& host) { return "host-" + host; };
+    return ctrl::policy::sentence_about(*find_algorithm(algorithm), state, about);
+  };
   const std::string categorise =
       R"({"alpha":0.01,"containers":[{"id":"a","category":"PC","value":0.5,"previous_value":0.504,)"
       R"("previous_growth":0.2,"migrated":false}]})";
-  CHECK(explain("categorise", categorise, "a", host_name) ==
+  CHECK(explain("categorise", categorise, "a") ==
         "watching, was progressing: its value changed by 0.004, alpha is 0.01, before by 0.2");
   const std::string speculate =
       R"({"weights":{"pc":2,"wc":1.5,"cc":1},"container":"a","source":"1","workers":[)"
       R"({"id":"1","pc":2,"wc":0,"cc":1,"usage":0.9},{"id":"2","pc":1,"wc":0,"cc":0,"usage":0.1}]})";
-  CHECK(explain("speculate", speculate, "a", host_name) ==
+  CHECK(explain("speculate", speculate, "a") ==
         "goes to host-2, whose score of 2 is the least (here: 5)");
-  CHECK(explain("speculate", speculate, "b", host_name) == "another container looked for a host");
+  CHECK(explain("speculate", speculate, "b") == "another container looked for a host");
   const std::string rebalance =
       R"({"now":0,"guard":true,"workers":[{"id":"1","containers":[)"
       R"({"id":"a","converged_at":-1,"migrated_at":null,"rebalanced":false},)"
       R"({"id":"b","converged_at":-9,"migrated_at":null,"rebalanced":false}]},)"
       R"({"id":"2","containers":[]}]})";
-  CHECK(explain("rebalance", rebalance, "a", host_name) ==
-        "goes to host-2, which is idle; 1 a host is even");
-  CHECK(explain("rebalance", rebalance, "b", host_name) ==
-        "stays: 1 others are moved; 1 a host is even");
+  CHECK(explain("rebalance", rebalance, "a") == "goes to host-2, which is idle; 1 a host is even");
+  CHECK(explain("rebalance", rebalance, "b") == "stays: 1 others are moved; 1 a host is even");
   const std::string balance =
       R"({"move_seconds":4,"max_moves":2,"gain":3,"hosts":[{"id":"1","cores":1,"containers":[)"
       R"({"id":"a","left":300,"width":1,"moves":0,"may_move":true},)"
@@ -277,17 +280,16 @@ TEST_CASE("each round is told in a sentence") {
       R"({"id":"d","left":100,"width":1,"moves":0,"may_move":true}]},)"
       R"({"id":"2","cores":1,"containers":[{"id":"e","left":20,"width":1,"moves":0,)"
       R"("may_move":true}]}]})";
-  CHECK(explain("balance", balance, "a", host_name) ==
+  CHECK(explain("balance", balance, "a") ==
         "goes to host-2, which has 20 CPU s of work left: here it is 700, 300 of it its own; a "
         "move costs 4 s");
-  CHECK(explain("balance", balance, "b", host_name) == "stays: it was moved 2 times");
-  CHECK(explain("balance", balance, "c", host_name) ==
+  CHECK(explain("balance", balance, "b") == "stays: it was moved 2 times");
+  CHECK(explain("balance", balance, "c") ==
         "stays: it may not be moved now, has just begun, or the work left of it is not known");
-  CHECK(explain("balance", balance, "e", host_name).find("stays: ") == 0);
-  CHECK(explain("balance", balance, "f", host_name) == "the container is not in this decision");
-  CHECK(explain("balance", "{}", "a", host_name) == "the recorded state is damaged");
-  CHECK(explain("executor", "{}", "a", host_name).empty());
-  CHECK(explain("rebalance", "{}", "a", host_name) == "the recorded state is damaged");
+  CHECK(explain("balance", balance, "e").find("stays: ") == 0);
+  CHECK(explain("balance", balance, "f") == "the container is not in this decision");
+  CHECK(explain("balance", "{}", "a") == "the recorded state is damaged");
+  CHECK(explain("rebalance", "{}", "a") == "the recorded state is damaged");
 }
 
 }  // namespace

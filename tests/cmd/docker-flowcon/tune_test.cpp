@@ -258,7 +258,7 @@ sim::Tuning small_tuning() {
   tuning.t90 = 300;
   tuning.makespan = 39273.21;
   sim::TuneSetting milestone;
-  milestone.is_milestone = true;
+  milestone.policy = "milestone";
   sim::TuneSetting other;
   other.alpha = 0.01;
   other.interval = 10;

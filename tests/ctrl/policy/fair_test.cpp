@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "ctrl/policy/planner.h"
+#include "ctrl/policy/milestone_policy.h"
 #include "tests/support/catch.h"
 
 using namespace flowcon::ctrl;
@@ -68,20 +68,30 @@ TEST_CASE("a job that was thought to be through and is not goes on") {
   CHECK(world.ends().at("a") == Approx(30));
 }
 
-TEST_CASE("a planner keeps the order of arrival out of it: equal jobs, other order, equal shares") {
-  const auto share_of_first = [](bool is_turned) {
+TEST_CASE("milestone keeps the order of arrival out of it: equal jobs, other order, equal shares") {
+  const auto job = [](const char* id, const growth::Track& track) {
+    policy::JobView view;
+    view.id = view.training = id;
+    view.track = &track;
+    return view;
+  };
+  const auto share_of_first = [&](bool is_turned) {
     growth::Track one;
     growth::Track other;
     for (growth::Track* track : {&one, &other}) {
       track->look({0, 0, 0, {}}, {});
       track->look({10, 40, 0, track == &one ? 0.5 : 0.1}, {{10, 1.0}});
     }
-    policy::Planner planner(8, {});
-    std::vector<policy::PlannedJob> jobs{{"one", "x", 0, Goal::min, &one},
-                                         {"other", "y", 0, Goal::min, &other}};
-    if (is_turned) std::swap(jobs[0], jobs[1]);
-    const auto decision = policy::decide_milestone(planner.plan(10, jobs));
-    return decision.members[is_turned ? 1 : 0].share;
+    policy::HostParameters parameters;
+    parameters.host.cores = 8;
+    policy::Forecaster forecaster(8, parameters.planner.least);
+    policy::MilestonePolicy milestone(parameters, forecaster);
+    policy::HostView view;
+    view.now = {10, 10};
+    view.jobs = {job("one", one), job("other", other)};
+    if (is_turned) std::swap(view.jobs[0], view.jobs[1]);
+    (void)milestone.follow({view.jobs[0].id, view.jobs[1].id}, nullptr);
+    return milestone.decide(view, nullptr).jobs[is_turned ? 1 : 0].cpu.limit;
   };
   CHECK(share_of_first(false) > 0.5);
   CHECK(share_of_first(false) == share_of_first(true));

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What jobs use, read from the kernel at each look; traffic and GPUs less often. For .cpp files
+// only: it includes Asio.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cgroups/cgroup_fs.h"
+#include "cgroups/gpu.h"
+#include "cgroups/memory.h"
+#include "ctrl/async.h"
+#include "ctrl/effects.h"
+#include "ctrl/job.h"
+
+namespace flowcon::ctrl {
+
+class Meter {
+ public:
+  using Jobs = std::map<std::string, Job>;
+
+  /// All have to outlive it.
+  Meter(boost::asio::io_context& io, cgroups::CgroupFs& fs, Effects& effects, const Host& host,
+        Jobs& jobs);
+
+  /// Finds GPUs; once, before all others.
+  Async<void> begin();
+  /// Reads each job that can be controlled; `is_deciding`: traffic too.
+  void look(Moment now, bool is_deciding);
+  /// Of the host, at the last look.
+  [[nodiscard]] const cgroups::HostMemory& host_memory() const { return host_memory_; }
+
+ private:
+  void follow_clock(Moment now);
+  [[nodiscard]] Traffic read_traffic(const Job& job) const;
+  Async<void> read_gpus();
+
+  boost::asio::io_context& io_;
+  cgroups::CgroupFs& fs_;
+  Effects& effects_;
+  Host host_;
+  Jobs& jobs_;
+  double next_traffic_ = 0;    // steady
+  std::uint64_t host_io_ = 0;  // bytes of all disks since the host booted
+  cgroups::HostMemory host_memory_;
+  std::unique_ptr<cgroups::Gpus> gpus_;  // used on the effects thread; null without a GPU
+  bool is_reading_gpus_ = false;
+  std::optional<double> clock_offset_;  // wall minus steady at the last look
+};
+
+}  // namespace flowcon::ctrl

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/daemon/recorder.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "ctrl/spawn.h"
+
+namespace flowcon::ctrl {
+namespace {
+
+constexpr std::size_t kSamplesPerLook = 64;  // a job may print thousands of values a second
+constexpr double kForgetEvery = 3600;        // seconds
+constexpr int kStepsPerFlush = 16;           // of forgetting; each is short, and others wait
+
+std::vector<Sample> thinned(std::vector<Sample> samples) {
+  if (samples.size() <= kSamplesPerLook) return samples;
+  std::vector<Sample> kept;
+  for (std::size_t i = 0; i < kSamplesPerLook; ++i) {
+    // The last one is always among them.
+    kept.push_back(samples[(i + 1) * samples.size() / kSamplesPerLook - 1]);
+  }
+  return kept;
+}
+
+store::Run run_of(const Job& job, const std::string& metric, Goal goal) {
+  store::Run run;
+  run.id = job.id();
+  run.name = job.container.name;
+  run.image = job.container.image;
+  run.metric = metric;
+  run.goal = goal;
+  run.started = job.container.started;
+  run.training = training_of(job.container);
+  return run;
+}
+
+}  // namespace
+
+store::Look look_of(Job& job) {
+  store::Look look;
+  if (!job.extractor) {
+    look.run = run_of(job, "", Goal::min);
+    return look;
+  }
+  if (job.is_catching_up) end_catching_up(job);
+  const metrics::Report& report = job.extractor->report();
+  look.run = run_of(job, report.metric, report.goal);
+  look.run.has_counter = report.counter && report.counter->total > 0;
+  // What is not read to its end yet will all be known.
+  if (job.is_reading_past) return look;
+  if (!job.recorded_metric.empty() && job.recorded_metric != report.metric) {
+    // Another series was chosen: what was recorded is not this one's.
+    look.is_other_series = true;
+    job.recorded_count = 0;
+  }
+  job.recorded_metric = report.metric;
+  const std::size_t fresh =
+      std::min(report.count - std::min(report.count, job.recorded_count), report.samples.size());
+  std::vector<Sample> samples(report.samples.end() - static_cast<std::ptrdiff_t>(fresh),
+                              report.samples.end());
+  // Each daemon reads a log from its beginning, and a log goes on through its container's lives.
+  look.is_reread = !job.has_position && !samples.empty() && samples.front().time <= job.admitted;
+  look.samples = thinned(std::move(samples));
+  job.recorded_count = report.count;
+  store::LogPosition position{job.log.name, job.read_until};
+  if (!job.read_until.empty() && position != job.recorded_position) {
+    job.recorded_position = position;
+    look.position = std::move(position);
+  }
+  return look;
+}
+
+Records records_of(store::Store& store) {
+  return {[&store](const auto& looks, const auto& rounds) { return store.record(looks, rounds); },
+          [&store](double before) { return store.forget_before(before); },
+          [&store] { return store.make_room(); }};
+}
+
+Recorder::Recorder(boost::asio::io_context& io, Effects& effects, Records records,
+                   const Config& config, std::function<double()> wall,
+                   std::function<void()> at_forgetting)
+    : io_(io),
+      effects_(effects),
+      records_(std::move(records)),
+      config_(config),
+      wall_(std::move(wall)),
+      at_forgetting_(std::move(at_forgetting)) {}
+
+void Recorder::add(double time, const policy::Rounds& rounds) {
+  for (const policy::Round& round : rounds) {
+    rounds_.push_back({time, round.algorithm, name(round.resource), round.state, round.decision});
+  }
+}
+
+void Recorder::write() {
+  if (looks_.empty() && rounds_.empty()) return;
+  if (!is_writing_) spawn(io_, "record", flush());
+}
+
+// Tried again at the next look, before what has come meanwhile.
+void Recorder::take_back(std::vector<store::Look>& looks) {
+  looks_.insert(looks_.begin(), std::make_move_iterator(looks.begin()),
+                std::make_move_iterator(looks.end()));
+  if (looks_.size() <= kMostWaiting) return;
+  const std::size_t excess = looks_.size() - kMostWaiting;
+  looks_.erase(looks_.begin(), looks_.begin() + static_cast<std::ptrdiff_t>(excess));
+  lost_ += excess;
+}
+
+Async<void> Recorder::flush() {
+  is_writing_ = true;
+  while (!looks_.empty() || !rounds_.empty()) {
+    auto looks = std::make_shared<std::vector<store::Look>>(std::exchange(looks_, {}));
+    auto rounds = std::make_shared<std::vector<store::Round>>(std::exchange(rounds_, {}));
+    auto write = [this, looks, rounds] { return records_.record(*looks, *rounds); };
+    Result<void> written = co_await effects_.run(std::move(write));
+    if (written) {
+      problem_.clear();
+      continue;
+    }
+    if (problem_.empty()) {
+      log::event(log::Event::records_wait,
+                 written.error().message() + " (records wait in memory; control goes on)");
+    }
+    problem_ = written.error().message();
+    take_back(*looks);
+    break;
+  }
+  co_await forget_old();
+  is_writing_ = false;
+}
+
+// A few steps; the rest after the next flush.
+Async<void> Recorder::forget_old() {
+  const double now = wall_();
+  bool is_due = now >= next_forget_;
+  for (int step = 0; step < kStepsPerFlush && !is_stopping_; ++step) {
+    auto forget = [this, is_due, before = now - config_.retention * 86400] {
+      return is_due ? records_.forget_before(before) : records_.make_room();
+    };
+    const Result<bool> more = co_await effects_.run(std::move(forget));
+    if (!more && troubles_.count()) log::warning(more.error().message());
+    if (more) troubles_.reset();
+    if (more && *more) continue;
+    if (!is_due) co_return;
+    is_due = false;
+    next_forget_ = now + kForgetEvery;
+    at_forgetting_();
+  }
+}
+
+}  // namespace flowcon::ctrl

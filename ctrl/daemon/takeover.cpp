@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/daemon/takeover.h"
+
+#include <boost/asio/awaitable.hpp>
+#include <utility>
+
+#include "ctrl/log.h"
+
+namespace flowcon::ctrl {
+namespace {
+
+// Seconds until containers that were handed over count as gone: the engine lists all of them within
+// moments, and one that is slow to answer is asked again.
+constexpr double kClaimTime = 30;
+// Seconds in which nothing is written before all of them are there: shares of a part of them would
+// be others for a moment.
+constexpr double kSettleTime = 10;
+
+}  // namespace
+
+void Takeover::begin(Handover handed, std::vector<store::Original> originals, double now) {
+  handed_ = std::move(handed);
+  for (store::Original& original : originals) {
+    if (handed_.jobs.contains(original.id)) keep(std::move(original));
+  }
+  until_ = now + kClaimTime;
+}
+
+std::set<std::string> Takeover::kept() const {
+  std::set<std::string> ids;
+  for (const auto& [id, original] : kept_) ids.insert(id);
+  return ids;
+}
+
+void Takeover::claim(Job& job) {
+  if (!job.unsupported.empty()) return;
+  const auto handed = handed_.jobs.find(job.id());
+  const auto kept = kept_.find(job.id());
+  if (kept != kept_.end() && !kept->second.life.empty() && kept->second.life != job.life) {
+    // It was started again meanwhile: nothing of its former life holds.
+    kept_.erase(kept);
+    handed_.jobs.erase(job.id());
+    return;
+  }
+  if (kept != kept_.end()) {
+    job.original = kept->second.setting;
+    job.is_original_saved = job.is_limited = true;
+    kept_.erase(kept);
+  }
+  if (handed == handed_.jobs.end()) return;
+  job.cpu = handed->second.cpu;
+  job.memory = handed->second.memory;
+  job.io = handed->second.io;
+  job.reason = handed->second.reason;
+}
+
+bool Takeover::is_awaiting(double now) const {
+  return !handed_.jobs.empty() && now < until_ - kClaimTime + kSettleTime;
+}
+
+Async<void> Takeover::restore_unclaimed(Limits* limits, double now, bool is_ending) {
+  if (until_ == 0 || (now < until_ && !is_ending)) co_return;
+  until_ = 0;
+  handed_ = {};
+  const std::map<std::string, store::Original> left = std::exchange(kept_, {});
+  for (const auto& [id, original] : left) {
+    Result<void> done = co_await limits->restore(original);
+    if (!done) log::error(done.error().message());
+  }
+}
+
+}  // namespace flowcon::ctrl

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a job's output has said so far. Plain data.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ctrl/model.h"
+
+namespace flowcon::ctrl::metrics {
+
+/// Samples of a series that are kept of a job that runs: what a robust trend needs of one interval,
+/// and bounded.
+inline constexpr std::size_t kKeptSamples = 512;
+
+/// How far the job is by its own account ("epoch 3/20"). Units: the job's own; 0 <= done <= total.
+struct Counter {
+  double done = 0;
+  double total = 0;
+};
+
+struct Candidate {
+  std::string metric;
+  Goal goal = Goal::min;
+  double score = 0;       ///< higher is better; only comparable within one log
+  std::size_t count = 0;  ///< values seen
+};
+
+/// What is known after the lines so far.
+struct Report {
+  std::string metric;  ///< "" = nothing found yet
+  Goal goal = Goal::min;
+  double confidence = 0;        ///< 0..1; 1 when the user named the metric or gave a pattern
+  std::vector<Sample> samples;  ///< of the metric, in order; the last `keep` ones when bounded
+  std::vector<Sample> head;     ///< its first samples (up to eight), also when bounded
+  std::size_t count = 0;        ///< values seen in all
+  double low = 0, high = 0;     ///< range of the finite values seen
+  std::optional<Counter> counter;
+  std::vector<Candidate> candidates;  ///< best first, the chosen one included
+};
+
+}  // namespace flowcon::ctrl::metrics

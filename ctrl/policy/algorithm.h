@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// A decision by name: how it is made from JSON, said in a sentence, and what it changed.
+// `flowcon-sim decide`, `explain`, the recorded rounds and the report all go by these rows. Pure.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "ctrl/policy/changes.h"
+#include "ctrl/policy/explain.h"
+
+namespace flowcon::ctrl::policy {
+
+/// Says a decision about one container after the other. Errors: it is not in the state.
+using Explain = std::function<Result<std::string>(const About&)>;
+
+struct Algorithm {
+  std::string_view name;
+  std::string_view summary;  ///< for the help: what it decides
+  /// State JSON to decision JSON without a newline. Errors: not JSON, or a field that is missing or
+  /// ill-typed, named in the sentence.
+  Result<std::string> (*decide)(std::string_view state);
+  /// Decides once more from a recorded state, by the very function that did. Errors: as decide().
+  Result<Explain> (*explain)(const boost::json::value& state);
+  std::vector<PlaceChange> (*changes)(const boost::json::value& state,
+                                      const boost::json::value& decision);
+};
+
+/// Algorithm::decide of a function and the reader of its state.
+template <auto Read, auto Decide>
+Result<std::string> decide_text(std::string_view text) {
+  const auto json = parse_json(text);
+  if (!json) return json.error();
+  const auto state = Read(*json);
+  if (!state) return state.error();
+  return render_json(to_json(Decide(*state)));
+}
+
+/// Algorithm::explain of them, where explain(state, decision, about) is there.
+template <auto Read, auto Decide>
+Result<Explain> explain_state(const boost::json::value& json) {
+  auto state = Read(json);
+  if (!state) return state.error();
+  auto decision = Decide(*state);
+  return Explain([state = std::move(*state), decision = std::move(decision)](const About& about) {
+    return explain(state, decision, about);
+  });
+}
+
+/// Those of one host; the cluster's follow in cluster/balance/algorithms.h.
+[[nodiscard]] const std::vector<Algorithm>& host_algorithms();
+
+/// The one of that name, or null.
+[[nodiscard]] const Algorithm* find_algorithm(const std::vector<Algorithm>& all,
+                                              std::string_view name);
+
+/// A recorded state about one container, in a sentence, whatever is wrong with it.
+[[nodiscard]] std::string sentence_about(const Algorithm& algorithm, std::string_view state,
+                                         const About& about);
+
+}  // namespace flowcon::ctrl::policy

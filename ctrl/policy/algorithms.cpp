@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/codec/decision_json.h"
+#include "ctrl/codec/milestone_json.h"
+#include "ctrl/policy/algorithm.h"
+
+namespace flowcon::ctrl::policy {
+namespace {
+
+std::vector<PlaceChange> list_changes(const boost::json::value& state,
+                                      const boost::json::value& decision) {
+  return place_changes(state, decision, "list");
+}
+
+// The executor runs behind it, and says what became of whom.
+std::vector<PlaceChange> no_changes(const boost::json::value&, const boost::json::value&) {
+  return {};
+}
+
+}  // namespace
+
+const std::vector<Algorithm>& host_algorithms() {
+  static const std::vector<Algorithm> kAlgorithms{
+      {"executor", "lists, limits and the next interval (FlowCon, Algorithm 1)",
+       decide_text<executor_state_from, decide_executor>,
+       explain_state<executor_state_from, decide_executor>, list_changes},
+      {"listener", "containers that came and went (FlowCon, Algorithm 2)",
+       decide_text<listener_state_from, decide_listener>,
+       explain_state<listener_state_from, decide_listener>, no_changes},
+      {"milestone", "ranks and shares of a host's containers (ours)",
+       decide_text<milestone_state_from, decide_milestone>,
+       explain_state<milestone_state_from, decide_milestone>, rank_changes},
+  };
+  return kAlgorithms;
+}
+
+const Algorithm* find_algorithm(const std::vector<Algorithm>& all, std::string_view name) {
+  for (const Algorithm& algorithm : all) {
+    if (algorithm.name == name) return &algorithm;
+  }
+  return nullptr;
+}
+
+std::string sentence_about(const Algorithm& algorithm, std::string_view state, const About& about) {
+  const Result<boost::json::value> json = parse_json(state);
+  const Result<Explain> explained = json ? algorithm.explain(*json) : Result<Explain>(json.error());
+  if (!explained) return "the recorded state is damaged";
+  const Result<std::string> sentence = (*explained)(about);
+  return sentence ? *sentence : sentence.error().message();
+}
+
+}  // namespace flowcon::ctrl::policy

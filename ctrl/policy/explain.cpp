@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/policy/explain.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "base/json.h"
+
+namespace flowcon::ctrl::policy {
+namespace {
+
+const char* word(List list) {
+  return list == List::nl ? "young" : list == List::wl ? "watching" : "completing";
+}
+
+// Three digits say enough to a person.
+std::string rounded(double number) {
+  if (number == 0 || !std::isfinite(number)) return render_number(number);
+  const double unit = std::pow(10, std::floor(std::log10(std::fabs(number))) - 2);
+  const double near = std::round(number / unit) * unit;
+  // Through text once more: 3 units of 0.01 are 0.030000000000000002.
+  char text[32];
+  std::snprintf(text, sizeof text, std::fabs(near) < 1000 ? "%.3g" : "%.15g", near);
+  return text;
+}
+
+std::string percent(double share) { return rounded(share * 100) + " %"; }
+
+std::string change(const std::optional<double>& before, double after) {
+  if (!before) return "limit set to " + rounded(after);
+  if (*before == after) return "limit kept at " + rounded(after);
+  return std::string(after < *before ? "limit lowered from " : "limit raised from ") +
+         rounded(*before) + " to " + rounded(after);
+}
+
+std::string reason(const ExecutorState& state, const Member& member,
+                   const ExecutorDecision& decision) {
+  std::string text;
+  if (!member.growth) {
+    text = "growth is not measured";
+  } else {
+    text = "growth " + percent(*member.growth) + "/s is " +
+           (*member.growth < state.alpha ? "under" : "at least") + " alpha " + percent(state.alpha);
+  }
+  if (decision.all_completing) {
+    text += "; all are completing and compete freely, next look in " + rounded(decision.interval) +
+            " s";
+  }
+  return text;
+}
+
+// Its share, where it is not what was decided.
+std::string granted(const About& about, double decided) {
+  if (!about.granted || *about.granted == decided) return "";
+  return "; granted " + rounded(*about.granted) + ", by its floor, ceiling, pin or a move";
+}
+
+}  // namespace
+
+Result<std::string> explain(const ExecutorState& state, const ExecutorDecision& decision,
+                            const About& about) {
+  const auto member = std::find_if(state.containers.begin(), state.containers.end(),
+                                   [&](const Member& m) { return m.id == about.id; });
+  if (member == state.containers.end()) return bad_input("the container is not in this decision");
+  const auto at = static_cast<std::size_t>(member - state.containers.begin());
+  const Placement& place = decision.containers[at];
+  std::string text = word(place.list);
+  if (member->list != place.list) {
+    text += std::string(", was ") + word(member->list);
+  } else if (!about.since.empty()) {
+    text += " since " + about.since;
+  }
+  text += ": " + reason(state, *member, decision) + "; " + change(member->limit, place.limit);
+  return text + granted(about, place.limit);
+}
+
+Result<std::string> explain(const MilestoneState& state, const MilestoneDecision& decision,
+                            const About& about) {
+  const auto member = std::find_if(state.members.begin(), state.members.end(),
+                                   [&](const MilestoneMember& m) { return m.id == about.id; });
+  if (member == state.members.end()) return bad_input("the container is not in this decision");
+  const auto at = static_cast<std::size_t>(member - state.members.begin());
+  const Ranked& ranked = decision.members[at];
+  std::string text = "rank " + std::to_string(ranked.rank + 1) + " of " +
+                     std::to_string(state.members.size()) + ": " + rounded(member->left) +
+                     " CPU s to its end" + (member->is_blind ? ", which is a guess" : "");
+  if (member->left90 && member->open90 > 0) {
+    text += ", 90 % of its gain still to come by " + percent(member->open90) + ", " +
+            rounded(*member->left90) + " CPU s per chance";
+  }
+  if (member->due) {
+    text += *member->due < 0 ? "; late by " + rounded(-*member->due) + " s"
+                             : "; due in " + rounded(*member->due) + " s";
+  }
+  text += "; share " + rounded(ranked.share);
+  return text + granted(about, ranked.share);
+}
+
+Result<std::string> explain(const ListenerState& state, const ListenerDecision& decision,
+                            const About& about) {
+  const auto is_in = [&](const std::vector<std::string>& ids) {
+    return std::find(ids.begin(), ids.end(), about.id) != ids.end();
+  };
+  if (is_in(decision.arrived)) {
+    return std::string("arrived: joins the young with limit 1, and the executor runs at once");
+  }
+  if (is_in(decision.departed)) {
+    return std::string("left: its share goes to the others, and the executor runs at once");
+  }
+  if (!is_in(state.active)) return bad_input("the container is not in this decision");
+  return "others came or went (" + std::to_string(decision.arrived.size()) + " and " +
+         std::to_string(decision.departed.size()) + "): the interval is back to " +
+         rounded(decision.interval) + " s and the executor runs at once";
+}
+
+}  // namespace flowcon::ctrl::policy

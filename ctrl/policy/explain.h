@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// One recorded decision in a sentence that a person understands. Pure.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "ctrl/policy/executor.h"
+#include "ctrl/policy/milestone.h"
+
+namespace flowcon::ctrl::policy {
+
+/// What is asked of a recorded decision.
+struct About {
+  std::string id;     ///< of the container
+  std::string since;  ///< when it came to its list, as a person reads a clock; "" = not known
+  std::optional<double>
+      granted;  ///< its share, where floor, ceiling, pin or pause made another one
+  /// A host's id as people know it; empty: as it is.
+  std::function<std::string(const std::string& id)> host_name;
+};
+
+// Each takes a state and what was decided from it. Errors: the container is not in the state.
+
+/// "completing since 12:04:10: growth 0.8 %/s is under alpha 3 %; limit lowered from 1 to 0.25".
+[[nodiscard]] Result<std::string> explain(const ExecutorState& state,
+                                          const ExecutorDecision& decision, const About& about);
+
+/// "arrived: joins NL with limit 1, and the executor runs at once".
+[[nodiscard]] Result<std::string> explain(const ListenerState& state,
+                                          const ListenerDecision& decision, const About& about);
+
+/// "rank 1 of 3: 420 CPU s to its end …; due in 310 s; share 0.86".
+[[nodiscard]] Result<std::string> explain(const MilestoneState& state,
+                                          const MilestoneDecision& decision, const About& about);
+
+}  // namespace flowcon::ctrl::policy

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/policy/free.h"
+
+#include <limits>
+
+namespace flowcon::ctrl::policy {
+
+HostDecision Free::decide(const HostView& view, Rounds*) {
+  if (parameters().is_watched) measure(view);
+  reset_interval();
+  for (const std::string& id : members()) {
+    cpu_of(id).list = List::nl;
+    cpu_of(id).limit = 1;
+  }
+  HostDecision decision = standings(view);
+  decision.next = parameters().is_watched ? interval() : std::numeric_limits<double>::infinity();
+  return decision;
+}
+
+}  // namespace flowcon::ctrl::policy

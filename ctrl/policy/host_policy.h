@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// What divides a host among its jobs. A policy is one object: it is shown what a daemon sees, says
+// what each job gets, and why. The daemon and the simulator drive the same object. Pure: time is
+// handed in.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ctrl/growth/growth.h"
+#include "ctrl/growth/track.h"
+#include "ctrl/metrics/report.h"
+#include "ctrl/model.h"
+
+namespace flowcon::ctrl::policy {
+
+/// What a job has used here. Units: CPU seconds and bytes since its container began; `memory` bytes
+/// in use; `host_io` bytes of all disks of the host since it booted.
+struct Used {
+  double cpu = 0;
+  double memory = 0;
+  std::optional<std::uint64_t> io;  ///< empty: not counted
+  std::uint64_t host_io = 0;
+};
+
+/// One job as it is now. Units: seconds on the steady clock.
+struct JobView {
+  std::string id;
+  std::string training;  ///< image and command: equal means "the same training again"
+  double arrived = 0;
+  bool is_frozen = false;  ///< docker pause
+  /// What was measured before is not compared with what comes after: the clock was set, the machine
+  /// slept, or the job was frozen.
+  double comparable_from = 0;
+  std::optional<Used> used;                 ///< empty: nobody has looked yet
+  const metrics::Report* report = nullptr;  ///< null: no metric is looked for
+  Goal goal = Goal::min;                    ///< of the values in `track`
+  const growth::Track* track = nullptr;     ///< never null
+};
+
+struct HostView {
+  Moment now;
+  std::vector<JobView> jobs;     ///< those that share the host, as follow() was told
+  std::vector<JobView> watched;  ///< others, whose growth is measured all the same: paused ones
+};
+
+/// Where a job stands by one resource. Units: `limit` a share of the host in (0,1]; growth as in
+/// growth/growth.h.
+struct Share {
+  List list = List::nl;
+  double limit = 1;
+  std::optional<double> growth;  ///< of the last measurement
+  bool is_fresh = false;         ///< growth was measured at the last decision
+
+  /// What a decision gets: empty while not measured.
+  [[nodiscard]] std::optional<double> growth_for_decision() const {
+    return is_fresh ? growth : std::nullopt;
+  }
+};
+
+struct Standing {
+  Share cpu;
+  Share memory;
+  Share io;
+  growth::Verdict verdict = growth::Verdict::unmeasured;
+
+  [[nodiscard]] Share& of(Resource resource) {
+    return resource == Resource::cpu ? cpu : resource == Resource::memory ? memory : io;
+  }
+  [[nodiscard]] const Share& of(Resource resource) const {
+    return const_cast<Standing*>(this)->of(resource);
+  }
+};
+
+/// One decision as it is recorded: what went in and what came out, as JSON that `flowcon-sim
+/// decide` takes and gives.
+struct Round {
+  std::string algorithm;  ///< a name of algorithms.h
+  Resource resource = Resource::cpu;
+  std::string state;
+  std::string decision;
+};
+
+using Rounds = std::vector<Round>;
+
+struct HostDecision {
+  std::vector<Standing> jobs;     ///< in the order of the view's
+  std::vector<Standing> watched;  ///< the same
+  double next = 0;                ///< seconds until it wants to decide again, if nothing happens
+};
+
+/// Numbers of the forecasts and of the milestone policy; the defaults are the product's.
+struct PlannerParameters {
+  double worth = 0.85;
+  double step = 8;
+  double floor = 0.02;
+  double inertia = 0.15;
+  double lateness = 0.1;  ///< a job may end so much later than it would have, share of its time
+  double least = 0.5;     ///< work that is not told apart, in seconds of the whole host
+};
+
+/// What an admin says; units and meaning as the options of flowcond.
+struct HostParameters {
+  Host host;
+  double alpha = 0.03;
+  double beta = 2;
+  double interval = 20;
+  double interval_max = 320;
+  double observe = 5;
+  bool floor_all = true;
+  bool limits_memory = false;
+  bool limits_io = false;
+  /// People look: growth is measured where no decision needs it, and looks are not saved. False in
+  /// the simulator.
+  bool is_watched = true;
+  growth::Parameters growth;
+  PlannerParameters planner;
+};
+
+/// Divides one host. One object a host.
+class HostPolicy {
+ public:
+  virtual ~HostPolicy() = default;
+
+  /// Who shares the host from now on, in order of arrival. True: it has changed, decide at once.
+  /// `rounds`, here and below, takes what is to be recorded; null: nobody records.
+  virtual bool follow(const std::vector<std::string>& active, Rounds* rounds) = 0;
+  virtual HostDecision decide(const HostView& view, Rounds* rounds) = 0;
+  /// Why a job has its limit by the last decision, in a few words for a person.
+  [[nodiscard]] virtual std::string reason(const std::string& id) const = 0;
+  /// Seconds between two decisions by growth, as of now.
+  [[nodiscard]] virtual double interval() const = 0;
+  /// Nobody has anything left to gain.
+  [[nodiscard]] virtual bool all_completing() const { return false; }
+
+  /// Other parameters hold from now on.
+  virtual void configure(const HostParameters& parameters) = 0;
+  /// A job stands where an earlier object had put it, and follow() knows it already.
+  virtual void resume(const std::string& id, const Standing& standing) = 0;
+  /// The interval that an earlier object had come to.
+  virtual void resume_interval(double interval) = 0;
+  /// The container has ended or was let go of: what comes under its name is another life.
+  virtual void forget(const std::string& id) = 0;
+  /// A job ended by itself, at `now` on the steady clock; before the decide() without it.
+  virtual void end(const JobView& job, double now) { (void)job, (void)now; }
+};
+
+}  // namespace flowcon::ctrl::policy

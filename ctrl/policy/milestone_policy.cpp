@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/policy/milestone_policy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/json.h"
+#include "ctrl/codec/milestone_json.h"
+#include "ctrl/policy/changes.h"
+
+namespace flowcon::ctrl::policy {
+namespace {
+
+// Where nobody looks, looks are further apart while no milestone is near: this share of the time to
+// the nearest one, as fast as that job was ever seen to run, or may run now.
+constexpr double kOfNearest = 1.0 / 60;
+constexpr double kFarthest = 60;  // seconds
+
+std::string whole(double number) { return render_number(std::round(number)); }
+
+std::string reason_for(const Ranked& ranked, const MilestoneMember& member, std::size_t jobs,
+                       growth::Basis basis) {
+  std::string text = "milestone: " + std::to_string(ranked.rank + 1) + " of " +
+                     std::to_string(jobs) + ", " + whole(member.left) + " CPU s to its end by " +
+                     name(basis);
+  if (member.left90 && member.open90 > 0) {
+    text += ", 90 % of its gain open by " + whole(member.open90 * 100) + " %";
+  }
+  return text;
+}
+
+// Whether changes_of() finds something in it.
+bool changes_any(const MilestoneState& state, const MilestoneDecision& decision) {
+  for (std::size_t i = 0; i < state.members.size(); ++i) {
+    const MilestoneMember& member = state.members[i];
+    const Ranked& ranked = decision.members[i];
+    if (member.before != ranked.rank) return true;
+    if (member.share && std::fabs(ranked.share - *member.share) >= kLeastShareChange) return true;
+  }
+  return false;
+}
+
+// Seconds. One alone has the host until another comes.
+double rare_look(const HostView& view, const MilestoneDecision& decision,
+                 const HostParameters& parameters) {
+  if (view.jobs.size() < 2) return std::numeric_limits<double>::infinity();
+  const double cores = parameters.host.cores;
+  double nearest = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < decision.members.size(); ++i) {
+    const Ranked& job = decision.members[i];
+    const growth::Track& track = *view.jobs[i].track;
+    const double given = std::min(track.width().value_or(cores), job.share * cores);
+    nearest = std::min(nearest, job.key / std::max(track.widest(), given));
+  }
+  return std::max(parameters.observe, std::min(kFarthest, kOfNearest * nearest));
+}
+
+}  // namespace
+
+MilestonePolicy::MilestonePolicy(const HostParameters& parameters, Forecaster& forecaster)
+    : Flowcon(parameters), forecaster_(forecaster), fair_(parameters.host.cores) {}
+
+// Who came goes into the fair world with what it has used, and who left leaves it.
+void MilestonePolicy::meet(const std::vector<JobView>& jobs) {
+  ++turn_;
+  for (const JobView& job : jobs) {
+    const auto [known, is_new] = kept_.try_emplace(job.id);
+    if (is_new) fair_.add(job.id, job.track->used());
+    known->second.turn = turn_;
+  }
+  std::erase_if(kept_, [this](const auto& job) {
+    if (job.second.turn == turn_) return false;
+    fair_.remove(job.first);
+    forecaster_.forget(job.first);
+    return true;
+  });
+}
+
+MilestoneState MilestonePolicy::plan(const HostView& view) {
+  const PlannerParameters& planner = parameters().planner;
+  const double cores = parameters().host.cores;
+  fair_.advance(view.now.steady);
+  meet(view.jobs);
+  MilestoneState state;
+  state.cores = cores;
+  state.worth = planner.worth;
+  state.step = planner.step;
+  state.floor = planner.floor;
+  state.inertia = planner.inertia;
+  state.members.reserve(view.jobs.size());
+  for (const JobView& job : view.jobs) {
+    Kept& kept = kept_.at(job.id);
+    const growth::Forecast expected = forecaster_.forecast(job);
+    kept.basis = expected.basis;
+    MilestoneMember member;
+    member.id = job.id;
+    member.left = expected.left;
+    member.left90 = expected.left90;
+    member.open90 = expected.open90;
+    member.is_blind = expected.basis == growth::Basis::age;
+    member.width = job.track->width();
+    member.before = kept.rank;
+    member.share = kept.share;
+    // Of a job whose end is not known it is only known that it has not ended there either.
+    double total = job.track->used() + expected.left;
+    if (member.is_blind) total = std::max(job.track->used(), fair_.used(job.id)) + expected.left;
+    fair_.expect(job.id, total, member.width.value_or(cores));
+    state.members.push_back(std::move(member));
+  }
+  const std::map<std::string, double>& ends = fair_.ends();
+  for (std::size_t i = 0; i < view.jobs.size(); ++i) {
+    const JobView& job = view.jobs[i];
+    const auto end = ends.find(job.id);
+    if (end == ends.end()) continue;
+    const double span = end->second - job.arrived;
+    state.members[i].due = job.arrived + (1 + planner.lateness) * span - view.now.steady;
+    if (span > 0) state.members[i].span = span;
+  }
+  return state;
+}
+
+void MilestonePolicy::keep(const MilestoneState& state, const MilestoneDecision& decision) {
+  for (std::size_t i = 0; i < state.members.size(); ++i) {
+    const Ranked& ranked = decision.members[i];
+    Kept& kept = kept_.at(ranked.id);
+    kept.rank = ranked.rank;
+    kept.share = ranked.share;
+    Share& cpu = cpu_of(ranked.id);
+    // What has made most of its way is completing, as far as people and other hosts are told.
+    cpu.list = state.members[i].open90 < 0.5 ? List::cl : List::nl;
+    cpu.limit = ranked.share;
+    if (!parameters().is_watched) continue;
+    kept.reason = reason_for(ranked, state.members[i], state.members.size(), kept.basis);
+  }
+}
+
+// An order that stays is recorded once an interval.
+void MilestonePolicy::record(double now, const MilestoneState& state,
+                             const MilestoneDecision& decision, Rounds* rounds) {
+  if (rounds == nullptr) return;
+  const bool is_same = state.members.size() == last_recorded_ && !changes_any(state, decision);
+  if (is_same && now < next_telling_) return;
+  last_recorded_ = state.members.size();
+  next_telling_ = now + parameters().interval;
+  if (state.members.empty()) return;
+  rounds->push_back(
+      {"milestone", Resource::cpu, render_json(to_json(state)), render_json(to_json(decision))});
+}
+
+HostDecision MilestonePolicy::decide(const HostView& view, Rounds* rounds) {
+  const double now = view.now.steady;
+  const HostParameters& said = parameters();
+  const bool needs_growth = said.is_watched || said.limits_memory || said.limits_io;
+  if (needs_growth && now >= next_growth_) {
+    measure(view);
+    next_growth_ = now + said.interval;
+    decide_others(rounds);
+  }
+  reset_interval();
+  const MilestoneState state = plan(view);
+  const MilestoneDecision ranked = decide_milestone(state);
+  keep(state, ranked);
+  record(now, state, ranked, rounds);
+  HostDecision decision = standings(view);
+  decision.next = said.is_watched ? said.observe : rare_look(view, ranked, said);
+  return decision;
+}
+
+std::string MilestonePolicy::reason(const std::string& id) const {
+  const auto found = kept_.find(id);
+  return found == kept_.end() ? "" : found->second.reason;
+}
+
+void MilestonePolicy::end(const JobView& job, double now) {
+  fair_.advance(now);
+  fair_.end(job.id, job.track->used());
+  kept_.erase(job.id);
+}
+
+}  // namespace flowcon::ctrl::policy

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/daemon/recorder.h"
+
+#include <string>
+
+#include "tests/support/catch.h"
+
+using namespace flowcon;
+using namespace flowcon::ctrl;
+
+namespace {
+
+// A disk that can be full; what it was given is looked at when the loop has nothing left to do.
+class Disk {
+ public:
+  Disk() { config.retention = 30; }
+  ~Disk() { effects.finish(); }
+
+  Records records() {
+    return {[this](const std::vector<store::Look>& looks, const std::vector<store::Round>& rounds) {
+              return take(looks, rounds);
+            },
+            [this](double before) -> Result<bool> {
+              forgotten.push_back(before);
+              return forgotten.size() < steps;
+            },
+            [this]() -> Result<bool> {
+              ++rooms;
+              return false;
+            }};
+  }
+
+  void write() {
+    recorder.write();
+    io.restart();
+    io.run();
+  }
+
+  static store::Look look(const std::string& id) {
+    store::Look one;
+    one.run.id = id;
+    return one;
+  }
+
+  boost::asio::io_context io{1};
+  Effects effects;
+  Config config;
+  double now = 1e9;
+  bool is_full = false;
+  std::size_t steps = 1;  // of forgetting
+  std::vector<std::string> written;
+  std::vector<std::string> algorithms;
+  std::vector<double> forgotten;
+  int rooms = 0;
+  int hours = 0;
+  Recorder recorder{io, effects, records(), config, [this] { return now; }, [this] { ++hours; }};
+
+ private:
+  Result<void> take(const std::vector<store::Look>& looks,
+                    const std::vector<store::Round>& rounds) {
+    if (is_full) return bad_input("the disk is full");
+    for (const store::Look& one : looks) written.push_back(one.run.id);
+    for (const store::Round& round : rounds) algorithms.push_back(round.algorithm);
+    return {};
+  }
+};
+
+using Words = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("what is added is written in its order, and once") {
+  Disk disk;
+  disk.recorder.add(Disk::look("a"));
+  disk.recorder.add(Disk::look("b"));
+  disk.recorder.add(5, {{"executor", Resource::cpu, "{}", "{}"}});
+  CHECK_FALSE(disk.recorder.is_idle());
+  disk.write();
+  CHECK(disk.written == Words{"a", "b"});
+  CHECK(disk.algorithms == Words{"executor"});
+  CHECK(disk.recorder.is_idle());
+  disk.write();
+  CHECK(disk.written.size() == 2);
+}
+
+TEST_CASE("what a full disk did not take is written before what came later") {
+  Disk disk;
+  disk.is_full = true;
+  disk.recorder.add(Disk::look("a"));
+  disk.write();
+  CHECK(disk.recorder.problem() == "the disk is full");
+  CHECK_FALSE(disk.recorder.is_idle());
+  disk.is_full = false;
+  disk.recorder.add(Disk::look("b"));
+  disk.write();
+  CHECK(disk.written == Words{"a", "b"});
+  CHECK(disk.recorder.problem().empty());
+  CHECK(disk.recorder.lost() == 0);
+}
+
+TEST_CASE("no more waits than is bounded, and what is lost is counted") {
+  Disk disk;
+  disk.is_full = true;
+  for (std::size_t i = 0; i < Recorder::kMostWaiting + 3; ++i) {
+    disk.recorder.add(Disk::look(std::to_string(i)));
+  }
+  disk.write();
+  CHECK(disk.recorder.lost() == 3);
+  disk.is_full = false;
+  disk.write();
+  REQUIRE(disk.written.size() == Recorder::kMostWaiting);
+  CHECK(disk.written.front() == "3");
+}
+
+TEST_CASE("old records are looked for once an hour, in steps that others may come between") {
+  Disk disk;
+  disk.steps = 40;
+  disk.recorder.add(Disk::look("a"));
+  disk.write();
+  CHECK(disk.forgotten.size() == 16);
+  CHECK(disk.forgotten.front() == disk.now - 30 * 86400);
+  CHECK(disk.hours == 0);
+  for (int i = 0; i < 2; ++i) {
+    disk.recorder.add(Disk::look("a"));
+    disk.write();
+  }
+  CHECK(disk.forgotten.size() == 40);
+  CHECK(disk.hours == 1);
+  disk.now += 3599;
+  disk.recorder.add(Disk::look("a"));
+  disk.write();
+  CHECK(disk.forgotten.size() == 40);
+  CHECK(disk.rooms == 2);
+  disk.now += 1;
+  disk.recorder.add(Disk::look("a"));
+  disk.write();
+  CHECK(disk.hours == 2);
+}
+
+TEST_CASE("nothing old is forgotten while flowcond ends") {
+  Disk disk;
+  disk.recorder.stop();
+  disk.recorder.add(Disk::look("a"));
+  disk.write();
+  CHECK(disk.written == Words{"a"});
+  CHECK(disk.forgotten.empty());
+}
+
+TEST_CASE("of a job that prints fast a part is kept, its last value always") {
+  Job job;
+  job.container.id = "a";
+  metrics::Spec spec;
+  spec.metric = "loss";
+  job.extractor.emplace(std::move(*metrics::Extractor::create(spec, metrics::kKeptSamples)));
+  for (int i = 1; i <= 200; ++i) job.extractor->feed("loss: " + std::to_string(i), 1000 + i);
+  const store::Look look = look_of(job);
+  REQUIRE(look.samples.size() == 64);
+  CHECK(look.samples.back().value == 200);
+  CHECK(look.run.metric == "loss");
+  CHECK(look_of(job).samples.empty());
+  job.extractor->feed("loss: 201", 1300);
+  CHECK(look_of(job).samples.size() == 1);
+}

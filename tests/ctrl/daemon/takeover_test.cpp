@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/daemon/takeover.h"
+
+#include "tests/support/catch.h"
+
+using namespace flowcon;
+using namespace flowcon::ctrl;
+
+namespace {
+
+store::Original original(const std::string& id, const std::string& life) {
+  store::Original one;
+  one.id = id;
+  one.life = life;
+  one.setting.cpu.weight = 77;
+  return one;
+}
+
+// Job "a" was left with a quarter of the CPU.
+Takeover taken(const std::string& life = "") {
+  Handover handed;
+  handed.interval = 40;
+  handed.jobs["a"].cpu.list = List::cl;
+  handed.jobs["a"].cpu.granted = 0.25;
+  handed.jobs["a"].reason = "CL";
+  Takeover takeover;
+  takeover.begin(std::move(handed), {original("a", life), original("stranger", "")}, 100);
+  return takeover;
+}
+
+Job job(const std::string& life = "") {
+  Job one;
+  one.container.id = "a";
+  one.life = life;
+  return one;
+}
+
+}  // namespace
+
+TEST_CASE("a container that was handed over has its limit and its original") {
+  Takeover takeover = taken();
+  CHECK(takeover.kept() == std::set<std::string>{"a"});
+  CHECK(takeover.interval() == 40);
+  Job claimed = job();
+  takeover.claim(claimed);
+  CHECK(claimed.cpu.granted == 0.25);
+  CHECK(claimed.cpu.list == List::cl);
+  CHECK(claimed.original.cpu.weight == 77);
+  CHECK((claimed.is_limited && claimed.is_original_saved));
+  CHECK(takeover.kept().empty());
+  CHECK(takeover.joins("a"));
+  CHECK_FALSE(takeover.joins("a"));
+}
+
+TEST_CASE("nothing is written until all of them are there, or for ten seconds") {
+  Takeover takeover = taken();
+  CHECK(takeover.is_awaiting(109));
+  CHECK_FALSE(takeover.is_awaiting(110));
+  REQUIRE(takeover.joins("a"));
+  CHECK_FALSE(takeover.is_awaiting(101));
+  CHECK_FALSE(Takeover().is_awaiting(0));
+}
+
+TEST_CASE("a container that was started again meanwhile has nothing of its former life") {
+  Takeover takeover = taken("before");
+  Job claimed = job("after");
+  takeover.claim(claimed);
+  CHECK(claimed.cpu.granted == 1);
+  CHECK_FALSE(claimed.is_limited);
+  CHECK_FALSE(takeover.joins("a"));
+}
+
+TEST_CASE("an original that could not be put back is the one of the job that comes") {
+  Takeover takeover;
+  takeover.keep(original("a", ""));
+  Job claimed = job();
+  takeover.claim(claimed);
+  CHECK(claimed.original.cpu.weight == 77);
+  CHECK(claimed.is_limited);
+  CHECK(claimed.cpu.granted == 1);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/policy/explain.h"
+
+#include "ctrl/policy/algorithm.h"
+#include "tests/support/catch.h"
+
+using namespace flowcon::ctrl;
+
+namespace {
+
+policy::ExecutorState state() {
+  policy::ExecutorState s;
+  s.containers = {{"gru", List::nl, 1.0, 0.15}, {"vae", List::wl, 0.4, 0.008}};
+  return s;
+}
+
+using flowcon::Result;
+
+policy::About about(const std::string& id, const std::string& since = "",
+                    std::optional<double> granted = {}) {
+  return {id, since, granted, nullptr};
+}
+
+Result<std::string> explain(const policy::ExecutorState& s, const std::string& id,
+                            const std::string& since, std::optional<double> granted) {
+  return policy::explain(s, policy::decide_executor(s), about(id, since, granted));
+}
+
+Result<std::string> explain(const policy::MilestoneState& s, const std::string& id,
+                            std::optional<double> granted) {
+  return policy::explain(s, policy::decide_milestone(s), about(id, "", granted));
+}
+
+Result<std::string> explain(const policy::ListenerState& s, const std::string& id) {
+  return policy::explain(s, policy::decide_listener(s), about(id));
+}
+
+}  // namespace
+
+TEST_CASE("a job that falls to completing is told with its numbers") {
+  CHECK(*explain(state(), "vae", "12:04:10", {}) ==
+        "completing, was watching: growth 0.8 %/s is under alpha 3 %; limit lowered from 0.4 to "
+        "0.25");
+}
+
+TEST_CASE("a job that stays on its list is told since when") {
+  CHECK(*explain(state(), "gru", "12:04:10", {}) ==
+        "young since 12:04:10: growth 15 %/s is at least alpha 3 %; limit lowered from 1 to 0.949");
+  CHECK(explain(state(), "gru", "", {})->rfind("young: growth", 0) == 0);
+}
+
+TEST_CASE("what floor, ceiling or pin made of the limit is told") {
+  const std::string told = *explain(state(), "vae", "", 0.3);
+  CHECK(told.find("; granted 0.3, by its floor, ceiling, pin or a move") != std::string::npos);
+}
+
+TEST_CASE("a growth that is not measured is told as that") {
+  policy::ExecutorState s = state();
+  s.containers[0].growth.reset();
+  s.containers[0].limit.reset();
+  CHECK(*explain(s, "gru", "", {}) == "young: growth is not measured; limit set to 1");
+}
+
+TEST_CASE("free competition is told with the next interval") {
+  policy::ExecutorState s = state();
+  for (policy::Member& m : s.containers) {
+    m.list = List::cl;
+    m.growth = 0.001;
+  }
+  CHECK(*explain(s, "gru", "", {}) ==
+        "completing: growth 0.1 %/s is under alpha 3 %; all are completing and compete freely, "
+        "next look in 40 s; limit kept at 1");
+}
+
+TEST_CASE("a rank is told with what it comes from") {
+  policy::MilestoneState s;
+  s.members.resize(2);
+  s.members[0].id = "vae";
+  s.members[0].left = 420;
+  s.members[0].open90 = 0;
+  s.members[0].due = 310;
+  s.members[1].id = "gru";
+  s.members[1].left = 1000;
+  s.members[1].open90 = 0;
+  s.members[1].is_blind = true;
+  CHECK(*explain(s, "vae", 0.5) ==
+        "rank 1 of 2: 420 CPU s to its end; due in 310 s; share 0.881; granted 0.5, by its floor, "
+        "ceiling, pin or a move");
+  CHECK(*explain(s, "gru", {}) ==
+        "rank 2 of 2: 1000 CPU s to its end, which is a guess; share 0.119");
+  s.members[1].left = 1234567;
+  CHECK(explain(s, "gru", {})->find(": 1230000 CPU s to") != std::string::npos);
+  CHECK_FALSE(explain(s, "nobody", {}).has_value());
+}
+
+TEST_CASE("who came, who went, and what it means for the others") {
+  policy::ListenerState s;
+  s.executor = state();
+  s.active = {"gru", "new"};
+  CHECK(explain(s, "new")->rfind("arrived", 0) == 0);
+  CHECK(explain(s, "vae")->rfind("left", 0) == 0);
+  CHECK(*explain(s, "gru") ==
+        "others came or went (1 and 1): the interval is back to 20 s and the executor runs at "
+        "once");
+  CHECK_FALSE(explain(s, "nobody").has_value());
+  CHECK_FALSE(explain(state(), "nobody", "", {}).has_value());
+}
