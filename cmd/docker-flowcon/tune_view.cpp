@@ -76,7 +76,7 @@ json::object row_of(const TuneHistory& history, const TuneRow& row, bool exact) 
   out["Policy"] = out["LimitMode"] = out["Alpha"] = out["Beta"] = nullptr;
   out["Interval"] = out["IntervalMax"] = nullptr;
   if (row.setting) {
-    out["Policy"] = policy_of(*row.setting);
+    out["Policy"] = row.setting->policy;
     out["LimitMode"] = mode_of(*row.setting);
     out["Alpha"] = row.setting->alpha;
     out["Beta"] = row.setting->beta;

@@ -110,7 +110,7 @@ TEST_CASE_METHOD(TuneFixture, "what is saved has the present setting and the run
   const Result<TuneHistory> history = parse_tune_history(content(path), path);
   REQUIRE(history.has_value());
   CHECK(history->cores == 4);
-  CHECK(history->base.present == sim::TuneSetting{false, true, 0.01, 3, 10, 160});
+  CHECK(history->base.present == sim::TuneSetting{"flowcon", true, 0.01, 3, 10, 160});
   CHECK(history->base.observe == 1);
   CHECK_FALSE(history->base.floor_all);
   CHECK(history->base.growth.estimator == ctrl::growth::Estimator::paper);
