@@ -114,7 +114,7 @@ eventually "the copy runs" runs_on h2 torn
 eventually "that its journal cannot be written is shown" host_has h2 /v1/moves '.moves[0].error | contains("locked")'
 check "the source keeps its container meanwhile" is "$(at h1 inspect -f '{{.State.Status}}' torn)" exited
 at h2 kill torn >/dev/null
-pause 1
+must wait_until "$PATIENCE" stands_on h2 torn
 unlock
 eventually "the move ends once it can be written" over torn
 check "on the target, where a person stopped the copy" journal_is h2 "done"
