@@ -74,7 +74,7 @@ between() {
   must wait_until "$PATIENCE" both_reach
   job "$1"
   [ $# = 3 ] || lock_at "$4" "$5"
-  must host_api h1 POST "/v1/containers/$1/migrate" '{"host":"h2"}'
+  must wait_until "$PATIENCE" host_api h1 POST "/v1/containers/$1/migrate" '{"host":"h2"}'
 }
 over() { has_ended h1 "$1" && has_ended h2 "$1"; }
 stands_on() { not runs_on "$1" "$2"; }
@@ -114,7 +114,7 @@ eventually "the copy runs" runs_on h2 torn
 eventually "that its journal cannot be written is shown" host_has h2 /v1/moves '.moves[0].error | contains("locked")'
 check "the source keeps its container meanwhile" is "$(at h1 inspect -f '{{.State.Status}}' torn)" exited
 at h2 kill torn >/dev/null
-pause 1
+must wait_until "$PATIENCE" stands_on h2 torn
 unlock
 eventually "the move ends once it can be written" over torn
 check "on the target, where a person stopped the copy" journal_is h2 "done"
@@ -160,7 +160,7 @@ hesitant() {
   host_up h2
   must wait_until "$PATIENCE" both_reach
   hesitates "$1"
-  must host_api h1 POST "/v1/containers/$1/migrate" '{"host":"h2"}'
+  must wait_until "$PATIENCE" host_api h1 POST "/v1/containers/$1/migrate" '{"host":"h2"}'
   must wait_until "$PATIENCE" runs_on h2 "$1"
 }
 for way in 'engine2 engine_down' engine2_killed engine2_slow engine2_last; do
@@ -220,7 +220,7 @@ host_up h1
 host_up h2
 must wait_until "$PATIENCE" both_reach
 slowly slowly
-must host_api h1 POST /v1/containers/slowly/migrate '{"host":"h2"}'
+must wait_until "$PATIENCE" host_api h1 POST /v1/containers/slowly/migrate '{"host":"h2"}'
 must wait_until "$PATIENCE" has_said slowly saving
 host_kill h1
 host_up h1

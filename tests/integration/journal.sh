@@ -21,7 +21,7 @@ job_vae() {
     --label flowcon.enable=true "$IMAGE" sh -c 'trap "date >>/ckpt/log; exit 0" TERM; while :; do date >>/ckpt/log; echo loss: 1; sleep 0.2; done'
   must wait_until "$PATIENCE" knows h1 vae
 }
-move_vae() { must host_api h1 POST /v1/containers/vae/migrate '{"host":"h2"}'; }
+move_vae() { must wait_until "$PATIENCE" host_api h1 POST /v1/containers/vae/migrate '{"host":"h2"}'; }
 policy_of() { at "$1" inspect -f '{{.HostConfig.RestartPolicy.Name}}' "$2"; }
 has_policy() { is "$(policy_of "$1" "$2")" "$3"; }
 has_none() { is "$(at "$1" ps -aq --filter "name=$2")" ""; }

@@ -175,14 +175,12 @@ check_end() {
     return
   fi
   mkfifo "$work/fifo"
-  sleep 30 >"$work/fifo" &
+  sleep 600 >"$work/fifo" &
   local writer=$!
   "$docker" flowcon extract - <"$work/fifo" >"$work/out" 2>"$work/err" &
   local child=$!
-  # The plugin is up once it has the socket, which shows as a second process below docker's.
   local tries=0
-  until [ -n "$(plugin_below "$child")" ] || [ $((tries += 1)) -gt 100 ]; do sleep 0.1; done
-  sleep 0.3
+  until plugin_listens "$child" || [ $((tries += 1)) -gt 600 ]; do sleep 0.1; done
   kill -TERM "$child"
   wait "$child"
   status=$?
@@ -190,6 +188,16 @@ check_end() {
   kill "$writer" 2>/dev/null
   wait "$writer" 2>/dev/null
   rm -f "$work/fifo"
+}
+
+# The plugin hears of the end once it has docker's socket, which a thread of its own reads.
+plugin_listens() {
+  local plugin tasks
+  for plugin in $(plugin_below "$1"); do
+    tasks=(/proc/"$plugin"/task/*)
+    [ ${#tasks[@]} -lt 2 ] || return 0
+  done
+  return 1
 }
 
 plugin_below() {

@@ -10,8 +10,8 @@
 # a step with -criu is that of a job that CRIU moves.
 #
 # Without a word one fault a step, each fault at least once; FLOWCON_TEST_FAULTS=full: all of them.
-# FLOWCON_TEST_FAULTS="source.save/cut-5s target.start/*" picks some. FLOWCON_TEST_PAIRS pairs of
-# hosts (3) work side by side. The table goes to build/test/faults.md.
+# FLOWCON_TEST_FAULTS="source.save/cut-5s target.start/*" picks some; the fault "none" is a move that nothing
+# disturbs. FLOWCON_TEST_PAIRS pairs of hosts (3) work side by side. The table goes to build/test/faults.md.
 # usage: faults.sh
 # shellcheck disable=SC2016,SC2317 # shells inside of hosts; functions are called by name
 set -euo pipefail
@@ -47,7 +47,7 @@ cells() {
       full) for fault in "${FAULTS[@]}"; do printf '%s %s\n' "$step" "$fault"; done ;;
       '') printf '%s %s\n' "$step" "${SHORT[i]}" ;;
       *)
-        for fault in "${FAULTS[@]}"; do
+        for fault in none "${FAULTS[@]}"; do
           for pattern in $FLOWCON_TEST_FAULTS; do
             # shellcheck disable=SC2053 # a pattern
             if [[ $step/$fault == $pattern ]]; then printf '%s %s\n' "$step" "$fault"; fi
@@ -230,7 +230,7 @@ cell() {
   seen=$(wait_until 150 both_reach) || { fails "the peers do not reach each other" "$seen"; return; }
   for host in "$S" "$T"; do traces "$host" >"$WORK/$host.traces"; done
   # An image that the target does not have: one layer more.
-  image=$(on "$S" sh -c 'docker create --name "seed-$1" "$2" true >/dev/null && docker cp -q /etc/hostname "seed-$1:/$1" &&
+  image=$(on "$S" sh -c 'docker create --name "seed-$1" "$2" true >/dev/null && docker cp /etc/hostname "seed-$1:/$1" 2>/dev/null &&
     docker commit "seed-$1" "flowcon-fault:$1" && docker rm "seed-$1" >/dev/null' seed "$name" "$IMAGE_SMALL")
   COUNTER_IMAGE=flowcon-fault:$name counter "$S" "$name" --restart always -v "$name:/ckpt" --label "flowcon.migrate=$method"
   seen=$(wait_until 20 comes_up "$S" "$name") || { fails "the job does not come up" "$seen"; return; }
@@ -255,7 +255,10 @@ cell() {
     holds_true "the count" is_not_behind "$ran" "$name" "${floor:-0}"
     seen=$(wait_until 30 view_is_true "$ran" "$name") || fails "the cluster's view is not true" "$seen"
   fi
-  case $step in *.undo) holds_true "what was cancelled stays" is "$ran" "$S" ;; esac
+  case $step/$fault in
+    *.undo/*) holds_true "what was cancelled stays" is "$ran" "$S" ;;
+    */none) holds_true "what nothing disturbs arrives" is "$ran" "$T" ;;
+  esac
   holds_true "at no moment two copies" watched
   printf 'ran %s %s\n' "${ran:-nowhere}" "$(seconds_since "$began")"
   # What the user made goes by the user's word; nothing else may be there.
@@ -310,7 +313,7 @@ report() {
 write_table() {
   local out=$FLOWCON_TOP/build/test/faults.md
   mkdir -p "${out%/*}"
-  python3 - "$WORK/table" "${STEPS[*]}" "${FAULTS[*]}" >"$out" <<'PYTHON'
+  python3 - "$WORK/table" "${STEPS[*]}" "none ${FAULTS[*]}" >"$out" <<'PYTHON'
 import sys
 steps, faults = sys.argv[2].split(), sys.argv[3].split()
 cells = {}
@@ -351,7 +354,9 @@ criu_works() {
 main() {
   local left
   have gcc || nothing_runs "gcc is not installed (scripts/setup)"
-  begin_lab $((2 * PAIRS)) --cores 1 --disk 1G
+  begin_lab $((2 * PAIRS)) --cores 1 --disk 1G --no-images
+  # shellcheck disable=SC2046 # a word a host
+  small_images $(seq -f 'h%g' $((2 * PAIRS)))
   cells >"$WORK/cells"
   left=$(wc -l <"$WORK/cells")
   [ "$left" -gt 0 ] || die "FLOWCON_TEST_FAULTS names no cell"

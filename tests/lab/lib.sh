@@ -30,12 +30,23 @@ begin_lab() {
   WORK=$(mktemp -d /tmp/flowcon-test.XXXXXX)
   at_exit rm -rf "$WORK"
   at_exit "$LAB" down
-  lab_traces >"$WORK/before"
-  must "$LAB" up "$hosts" --owner $$ "$@"
+  must "$LAB" up "$hosts" --owner $$ ${FLOWCON_TEST_SUITE:+--suite "$FLOWCON_TEST_SUITE"} \
+    ${FLOWCON_TEST_PROGRAMS:+--programs "$FLOWCON_TEST_PROGRAMS"} "$@"
   find_groups
+  lab_namespaces >"$WORK/namespaces"
+}
+
+# small_images HOST...: the small image, for a lab that is up --no-images.
+small_images() {
+  local host
+  for host in "$@"; do
+    # shellcheck disable=SC2016 # for the shell in the host
+    must on "$host" bash -euc '. /opt/source/tests/integration/lib.sh; WORK=/tmp/small; image_import; rm -r "$WORK"'
+  done
 }
 
 finish_lab() {
+  lab_namespaces >>"$WORK/namespaces"
   check "the lab ends" "$LAB" down
   check "nothing of it is left" nothing_is_left
   printf '%s: %d passed, %d failed, %d skipped\n' "$TOPIC" "$PASSED" "$FAILED" "$SKIPPED"
@@ -74,11 +85,10 @@ on() {
   )
 }
 # Where a host's processes belong, "@" being the host: as enter_group of tests/lab/lab has it.
-LAB_GROUPS=() LAB_GROUP=''
+LAB_GROUPS=()
 find_groups() {
   local point type options group
   group=$(sed -n 's/^cgroup=//p' "$FLOWCON_CACHE/labs/$FLOWCON_LAB/state" | tail -n 1)
-  LAB_GROUP=$group
   LAB_GROUPS=()
   while read -r _ point type options _; do
     case $type,$options in
@@ -88,34 +98,48 @@ find_groups() {
   [ ${#LAB_GROUPS[@]} -gt 0 ] || LAB_GROUPS=("$(awk '$3 == "cgroup2" {print $2; exit}' /proc/self/mounts)$group/@/host")
 }
 
-# lab_traces: what this topic's lab leaves or must not leave on this machine: mounts, interfaces, control
-# groups, loop devices, processes, files. Other labs and engines may come and go meanwhile.
+# lab_traces: what is there of the labs of this topic: mounts, loop devices and files below their folder, control
+# groups with their name, processes that they have started or that live in their namespaces. Their interfaces are in
+# these namespaces. What other labs and engines do meanwhile does not show.
 lab_traces() {
   local folder=$FLOWCON_CACHE/labs/$FLOWCON_LAB
   awk -v folder="$folder/" 'index($5, folder) == 1 {print "mount", $5}' /proc/self/mountinfo
-  ip -o link | awk -F': ' '$2 ~ /^[vde]h[0-9]+|^br0/ {print "interface", $2}'
-  [ -z "$LAB_GROUP" ] || engine_cgroup_dirs_like "$LAB_GROUP" | sed 's/^/group /'
   losetup --noheadings --list --output BACK-FILE | grep -F "$folder/" | sed 's/^/loop /' || :
+  lab_groups | sed 's/^/group /'
   lab_processes "$folder" | sed 's/^/process /'
+  processes_within | sed 's/^/process /'
   [ ! -e "$folder" ] || printf 'folder %s\n' "$folder"
 }
-engine_cgroup_dirs_like() {
+lab_groups() {
   awk '$3 ~ /^cgroup2?$/ {print $2}' /proc/self/mounts | while read -r point; do
-    find "$point" -maxdepth 1 -name "${1#/}*"
+    find "$point" -maxdepth 1 -name "flowcon-lab-$FLOWCON_LAB-*"
   done
 }
 lab_processes() {
   local file
   for file in /proc/[0-9]*/environ; do
-    if grep -szqxF "FLOWCON_LAB_HOLDS=$1" "$file"; then
-      tr '\0' ' ' <"${file%environ}cmdline" 2>/dev/null | cut -c 1-100
-      printf '\n'
-    fi
+    if grep -szqxF "FLOWCON_LAB_HOLDS=$1" "$file"; then command_of "${file%/environ}"; fi
   done
 }
+command_of() { tr '\0' ' ' <"$1/cmdline" 2>/dev/null | cut -c 1-100 && printf '\n'; }
+# lab_namespaces: the network and pid namespaces of the hosts that are up.
+lab_namespaces() {
+  local folder=$FLOWCON_CACHE/labs/$FLOWCON_LAB file token
+  for file in "$folder"/h*/token; do
+    token=$(cat "$file" 2>/dev/null) || continue
+    ! process_alive "$token" || readlink "/proc/${token%%:*}/ns/net" "/proc/${token%%:*}/ns/pid" || :
+  done
+}
+processes_within() {
+  local pid
+  [ -e "$WORK/namespaces" ] || return 0
+  # Processes end meanwhile.
+  { stat -c %N /proc/[0-9]*/ns/net /proc/[0-9]*/ns/pid 2>/dev/null || :; } | { grep -Ff "$WORK/namespaces" || :; } |
+    sed -E "s|^'/proc/([0-9]+)/.*|\1|" | sort -un | while read -r pid; do command_of "/proc/$pid"; done
+}
 # A process that was killed is gone a moment later, and so is its loop device.
-nothing_is_left() { wait_until 10 same_traces; }
-same_traces() { lab_traces | diff "$WORK/before" -; }
+nothing_is_left() { wait_until 30 no_traces; }
+no_traces() { is "$(lab_traces)" ""; }
 
 # --- flowcond on a host ---------------------------------------------------------------------------
 

@@ -87,10 +87,14 @@ moves_have() {
 running() { on "$1" docker ps --no-trunc --filter "name=^/$2\$" --format '{{.ID}}'; }
 # steps HOST NAME: the last step of the counter that the container's own log has.
 steps() { on "$1" docker logs --tail 20 "$2" 2>&1 | sed -n 's/^step \([0-9]*\) .*/\1/p' | tail -n 1; }
+# goes_on HOST NAME: it counts further than it has by now.
 goes_on() {
-  local before after
+  local before
   before=$(steps "$1" "$2")
-  pause 0.7
-  after=$(steps "$1" "$2")
-  [ "${after:-0}" -gt "${before:-0}" ] || { printf '%s on %s: step %s, then %s\n' "$2" "$1" "$before" "$after"; return 1; }
+  wait_until 10 is_beyond "$1" "$2" "${before:-0}"
+}
+is_beyond() {
+  local now
+  now=$(steps "$1" "$2")
+  [ "${now:-0}" -gt "$3" ] || { printf '%s on %s: step %s, and before that %s\n' "$2" "$1" "${now:-none}" "$3"; return 1; }
 }

@@ -6,7 +6,8 @@
 # in it afterwards.
 #
 #   host_root SUITE      a Debian with systemd, kernel, engine, ssh, CRIU: sets HOST_ROOT
-#   build_root SUITE     a Debian in which the project and its package build, and with QEMU: sets BUILD_ROOT
+#   build_root SUITE     a Debian in which the project and its package build: sets BUILD_ROOT
+#   qemu_root            a Debian with QEMU, for VMs of each release: sets QEMU_ROOT
 #   host_programs SUITE  flowcond and docker-flowcon for that release: sets HOST_PROGRAMS
 #   host_images          "image" and "overlay2" of an engine's data with the small and the training
 #                        image, for engines to share: sets HOST_IMAGES
@@ -64,14 +65,15 @@ host_root() {
 
 release_number() { case $1 in bookworm) printf 12 ;; trixie) printf 13 ;; *) return 1 ;; esac }
 
-# One QEMU for both releases: Debian 12's own fails on newer kernels.
 build_root() {
   local number packages
   number=$(release_number "$1") || return 1
   packages=$("$FLOWCON_TOP/scripts/setup" --list "$number" build package | paste -sd,) || return 1
-  [ "$1" != trixie ] || packages+=,qemu-system-x86,seabios
   BUILD_ROOT=$(made_root build "$1" "$packages")
 }
+
+# Debian 12's own fails on newer kernels.
+qemu_root() { QEMU_ROOT=$(made_root qemu trixie qemu-system-x86,seabios); }
 
 # in_root ROOT SCRIPT [FOLDER PLACE ro|rw]...: runs the script (sh -eu) with a root of its own, an overlay on ROOT that
 # is gone afterwards. Of this machine it sees the folders named, each at /PLACE, and nothing else.

@@ -68,19 +68,23 @@ check "and where it failed with the journal" grep -q 'Started flowcon-vm.service
 # --- how it ends ------------------------------------------------------------------------------------
 
 is_over() { is "$(marked_processes)" ""; }
+# Of the VMs of this topic: other ones have a work folder and images of their own.
+export VM_WORK=$WORK/vm
 leftovers() {
-  ls -A "$FLOWCON_CACHE/vm-mount" && grep -F vm-mount /proc/self/mountinfo
-  ls -d /var/tmp/vl.* "$FLOWCON_CACHE"/vm-*.part 2>/dev/null || :
+  find "$VM_WORK" -mindepth 2
+  grep -F "$VM_WORK/" /proc/self/mountinfo || :
+  ls -d "$FLOWCON_CACHE"/vm-*."$(cat "$WORK/pid")".part 2>/dev/null || :
 }
 qemu_runs() { holds "$(marked_processes)" qemu-system; }
 # ended_by SIGNAL STATUS: a VM that is starting.
 ended_by() {
-  local pid status=0
+  local vm_pid status=0
   env --default-signal "$vm" run "$script" "${quick[@]}" >"$WORK/said" 2>&1 &
-  pid=$!
+  vm_pid=$!
+  printf '%s' "$vm_pid" >"$WORK/pid"
   must wait_until "$PATIENCE" qemu_runs
-  kill "-$1" "$pid"
-  wait "$pid" || status=$?
+  kill "-$1" "$vm_pid"
+  wait "$vm_pid" || status=$?
   is "$status" "$2"
 }
 
