@@ -143,7 +143,7 @@ std::string Daemon::find_job(const std::string& name) const {
 Async<api::Response> Daemon::adopt(std::string name, std::string body) {
   Result<Settings> settings = parse_choice(body);
   if (!settings) co_return api::failure(422, settings.error().message());
-  Result<engine::Container> seen = co_await client_.inspect(name);
+  Result<engine::Container> seen = co_await containers_->inspect(name);
   if (!seen) {
     const bool is_unknown = seen.error().code == boost::system::errc::no_such_file_or_directory;
     co_return api::failure(is_unknown ? 404 : 502, seen.error().what);
@@ -160,7 +160,7 @@ Async<api::Response> Daemon::adopt(std::string name, std::string body) {
   store::Choice choice;
   choice.id = id;
   choice.settings = body;
-  auto save = [this, choice] { return store_->save_choice(choice); };
+  auto save = [this, choice] { return world_.store->save_choice(choice); };
   Result<void> saved = co_await effects_.run(std::move(save));
   if (!saved) co_return api::failure(507, saved.error().message());
   choices_[id] = choice;
@@ -171,7 +171,7 @@ Async<api::Response> Daemon::adopt(std::string name, std::string body) {
     const std::string reason = admitted->second.unsupported;
     if (!was_listed) jobs_.erase(admitted);
     choices_.erase(id);
-    auto forget = [this, id] { return store_->forget_choice(id); };
+    auto forget = [this, id] { return world_.store->forget_choice(id); };
     Result<void> forgotten = co_await effects_.run(std::move(forget));
     if (!forgotten) log::warning(forgotten.error().message());
     co_return api::failure(422, "container " + shown + ": " + reason);
@@ -194,7 +194,7 @@ Async<api::Response> Daemon::release(std::string name) {
   store::Choice choice;
   choice.id = id;
   choice.released = true;
-  auto save = [this, choice] { return store_->save_choice(choice); };
+  auto save = [this, choice] { return world_.store->save_choice(choice); };
   Result<void> saved = co_await effects_.run(std::move(save));
   if (!saved) log::warning(saved.error().message() + "; a restart will control it again");
   choices_[id] = choice;
@@ -214,7 +214,7 @@ Async<api::Response> Daemon::release(std::string name) {
 Async<api::Response> Daemon::history(std::string name, std::optional<double> since) {
   if (const std::string id = find_job(name); !id.empty()) name = id;
   const double from = since.value_or(-std::numeric_limits<double>::infinity());
-  auto read = [this, name, from] { return store_->history(name, from); };
+  auto read = [this, name, from] { return world_.store->history(name, from); };
   Result<store::History> found = co_await effects_.run(std::move(read));
   if (!found) {
     const bool is_unknown = found.error().code == boost::system::errc::no_such_file_or_directory;
@@ -253,9 +253,9 @@ Async<api::Response> Daemon::history(std::string name, std::optional<double> sin
 }
 
 Async<api::Response> Daemon::doctor() {
-  auto probe = [this] { return cgroups::probe_abilities(*fs_); };
+  auto probe = [this] { return cgroups::probe_abilities(*world_.fs); };
   std::vector<cgroups::Ability> abilities = co_await effects_.run(std::move(probe));
-  const EngineStatus& engine = pool_.engine();
+  const EngineStatus& engine = containers_->engine();
   cgroups::Ability found{"engine", engine.is_reachable, "", ""};
   if (engine.is_reachable) {
     found.detail = engine.version.engine + " at " + config_.engine;
@@ -296,7 +296,7 @@ std::string Daemon::sentence_of(const std::string& id,
 
 Async<api::Response> Daemon::explain_last(std::string name, std::size_t count) {
   if (const std::string id = find_job(name); !id.empty()) name = id;
-  auto read = [this, name, count] { return store_->explained(name, count); };
+  auto read = [this, name, count] { return world_.store->explained(name, count); };
   Result<store::Explained> found = co_await effects_.run(std::move(read));
   if (!found) {
     const bool is_unknown = found.error().code == boost::system::errc::no_such_file_or_directory;

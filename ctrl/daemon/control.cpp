@@ -36,7 +36,7 @@ Async<Result<void>> Daemon::save_control(std::string id, Control control) {
   choice.control = render_control(control);
   const bool is_empty = choice.control.empty() && choice.settings.empty() && !choice.released;
   auto save = [this, choice, is_empty] {
-    return is_empty ? store_->forget_choice(choice.id) : store_->save_choice(choice);
+    return is_empty ? world_.store->forget_choice(choice.id) : world_.store->save_choice(choice);
   };
   Result<void> saved = co_await effects_.run(std::move(save));
   if (!saved) co_return saved.error();

@@ -40,29 +40,21 @@ Host host_of_this_machine(const Config& config) {
   return host;
 }
 
-template <class Clock>
-double seconds_of(typename Clock::time_point time) {
-  return std::chrono::duration<double>(time.time_since_epoch()).count();
-}
-
 }  // namespace
 
-Daemon::Daemon(asio::io_context& io, const Config& config, std::unique_ptr<cgroups::CgroupFs> fs,
-               std::unique_ptr<store::Store> store)
+Daemon::Daemon(asio::io_context& io, const Config& config, World world)
     : io_(io),
       config_(config),
       host_(host_of_this_machine(config)),
-      fs_(std::move(fs)),
-      store_(std::move(store)),
-      limits_(*fs_, effects_, *store_),
-      client_(io, config.engine),
-      pool_(io, client_, config.image_labels, [this] { wake(); }),
+      world_(std::move(world)),
+      limits_(*world_.fs, effects_, *world_.store),
+      containers_(world_.containers([this] { wake(); })),
       tails_(io),
       planning_(config_, host_),
-      meter_(io, *fs_, effects_, host_, jobs_),
+      meter_(io, *world_.fs, effects_, host_, jobs_),
       notifier_(io, config_, host_name(), [this] { return moment(); }),
       recorder_(
-          io, effects_, records_of(*store_), config_, [this] { return moment().wall; },
+          io, effects_, records_of(*world_.store), config_, [this] { return moment().wall; },
           [this] { spawn(io_, "past logs", forget_past_logs()); }),
       pass_(io),
       timer_(io),
@@ -72,25 +64,29 @@ Async<void> Daemon::run() {
   co_await begin();
   while (!is_stopping_) {
     co_await wait();
-    const auto guard = co_await pass_.lock();
-    const Moment now = moment();
-    take_changes(now);
-    co_await follow_freezing(now);
-    look(now);
-    const bool is_deciding = is_run_due_ || now.steady >= next_run_;
-    if (is_deciding) decide(now);
-    co_await apply(now);
-    co_await takeover_.restore_unclaimed(&limits_, now.steady, is_stopping_);
-    record(now, is_deciding);
-    notifier_.follow(jobs_, recorder_.problem(), engine_problem());
-    if (companion_) companion_->look(now.steady);
+    co_await pass();
   }
   co_await release_all();
 }
 
+Async<void> Daemon::pass() {
+  const auto guard = co_await pass_.lock();
+  const Moment now = moment();
+  take_changes(now);
+  co_await follow_freezing(now);
+  look(now);
+  const bool is_deciding = is_run_due_ || now.steady >= next_run_;
+  if (is_deciding) decide(now);
+  co_await apply(now);
+  co_await takeover_.restore_unclaimed(&limits_, now.steady, is_stopping_);
+  record(now, is_deciding);
+  notifier_.follow(jobs_, recorder_.problem(), engine_problem());
+  if (companion_) companion_->look(now.steady);
+}
+
 Async<void> Daemon::begin() {
   spawn(io_, "watchdog", watchdog());
-  auto read = [this] { return store_->choices(); };
+  auto read = [this] { return world_.store->choices(); };
   Result<std::vector<store::Choice>> choices = co_await effects_.run(std::move(read));
   if (choices) {
     for (store::Choice& choice : *choices) choices_[choice.id] = std::move(choice);
@@ -98,7 +94,7 @@ Async<void> Daemon::begin() {
   } else {
     warn(choices.error().message());
   }
-  auto read_positions = [this] { return store_->positions(); };
+  auto read_positions = [this] { return world_.store->positions(); };
   auto positions = co_await effects_.run(std::move(read_positions));
   if (positions) {
     positions_ = std::move(*positions);
@@ -129,23 +125,18 @@ Async<void> Daemon::begin() {
   started_ = now.wall;
   next_look_ = now.steady + config_.observe;
   next_run_ = now.steady + planning_.interval();
-  pool_.start();
+  containers_->start();
   if (companion_) co_await companion_->begin();
   service::tell_ready("watching " + config_.engine);
 }
 
 Async<void> Daemon::wait() {
-  if (is_stopping_ || is_compare_due_ || is_apply_due_ || pool_.has_changes()) co_return;
+  if (is_stopping_ || is_compare_due_ || is_apply_due_ || containers_->has_changes()) co_return;
   const double due = std::min(next_look_, next_run_);
   timer_.expires_at(
       asio::steady_timer::time_point(std::chrono::duration_cast<asio::steady_timer::duration>(
           std::chrono::duration<double>(due))));
   co_await timer_.async_wait(kAwait);
-}
-
-Moment Daemon::moment() const {
-  return {seconds_of<std::chrono::system_clock>(std::chrono::system_clock::now()),
-          seconds_of<std::chrono::steady_clock>(std::chrono::steady_clock::now())};
 }
 
 void Daemon::wake() { timer_.cancel(); }
@@ -156,7 +147,7 @@ void Daemon::apply_limits() {
 }
 
 std::string Daemon::engine_problem() const {
-  const EngineStatus& engine = pool_.engine();
+  const EngineStatus& engine = containers_->engine();
   return engine.is_reachable ? "" : engine.error;
 }
 
@@ -215,7 +206,7 @@ Async<void> Daemon::release_all() {
   if (companion_) co_await companion_->settle(kSettleTime);
   if (companion_) companion_->end();
   const auto guard = co_await pass_.lock();
-  pool_.stop();
+  containers_->stop();
   notifier_.end();
   watchdog_timer_.cancel();
   const Moment now = moment();
@@ -305,7 +296,7 @@ Result<void> run_daemon(const Config& config, const ConfigSource& source,
   auto server = api::Server::listen(io, config.socket, config.socket_group, &socket_notice);
   if (!server) return server.error();
 
-  Daemon daemon(io, config, std::move(*fs), std::move(*store));
+  Daemon daemon(io, config, real_world(io, config, std::move(*fs), std::move(*store)));
   for (const std::string& notice : {store_notice, socket_notice}) {
     if (!notice.empty()) daemon.warn(notice);
   }

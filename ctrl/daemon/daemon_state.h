@@ -27,13 +27,12 @@
 #include "ctrl/daemon/planning.h"
 #include "ctrl/daemon/recorder.h"
 #include "ctrl/daemon/takeover.h"
+#include "ctrl/daemon/world.h"
 #include "ctrl/effects.h"
 #include "ctrl/job.h"
 #include "ctrl/limits.h"
 #include "ctrl/logs/log_set.h"
 #include "ctrl/mutex.h"
-#include "ctrl/pool.h"
-#include "ctrl/store/store.h"
 
 namespace flowcon::ctrl {
 
@@ -51,11 +50,16 @@ struct Ending {
 
 class Daemon : public LocalHost {
  public:
-  Daemon(boost::asio::io_context& io, const Config& config, std::unique_ptr<cgroups::CgroupFs> fs,
-         std::unique_ptr<store::Store> store);
+  Daemon(boost::asio::io_context& io, const Config& config, World world);
 
-  /// The whole life: undo leftovers, watch, decide, and at the end restore every limit.
+  /// The whole life: begin(), a pass whenever something is due, release_all().
   Async<void> run();
+  /// Undoes leftovers and begins to watch.
+  Async<void> begin();
+  /// Once around the loop.
+  Async<void> pass();
+  /// Puts every limit back, but those that are left to the flowcond that follows.
+  Async<void> release_all();
   void stop();
   /// Answers one request of docs/api.md.
   Async<api::Response> answer(api::Request request);
@@ -69,7 +73,7 @@ class Daemon : public LocalHost {
   // For the companion.
   boost::asio::io_context& io() override { return io_; }
   Effects& effects() override { return effects_; }
-  store::Store& store() override { return *store_; }
+  store::Store& store() override { return *world_.store; }
   [[nodiscard]] const Config& config() const override { return config_; }
   [[nodiscard]] HostView view() const override;
   [[nodiscard]] std::optional<double> value_of(const std::string& id) const override;
@@ -87,10 +91,8 @@ class Daemon : public LocalHost {
  private:
   // daemon.cpp
   Async<void> wait();
-  [[nodiscard]] Moment moment() const;
+  [[nodiscard]] Moment moment() const { return world_.clock(); }
   void wake();
-  Async<void> begin();
-  Async<void> release_all();
   Async<void> watchdog();
 
   // intake.cpp
@@ -188,12 +190,10 @@ class Daemon : public LocalHost {
   boost::asio::io_context& io_;
   Config config_;
   Host host_;
-  std::unique_ptr<cgroups::CgroupFs> fs_;
-  std::unique_ptr<store::Store> store_;
+  World world_;
   Effects effects_;
   Limits limits_;
-  engine::Client client_;
-  Pool pool_;
+  std::unique_ptr<Containers> containers_;
   logs::LogSet tails_;
 
   std::map<std::string, Job> jobs_;       ///< by id; supported and unsupported ones

@@ -51,9 +51,9 @@ void Daemon::find_drift(Job& job) {
 Result<cgroups::Setting> Daemon::read_present(const Job& job) const {
   if (job.present.memory != job.original.memory ||
       !cgroups::limits_alike(job.present.io, job.original.io)) {
-    return cgroups::read_setting(*fs_, job.group, limits_.mechanism());
+    return cgroups::read_setting(*world_.fs, job.group, limits_.mechanism());
   }
-  Result<cgroups::CpuSetting> cpu = cgroups::read_cpu(*fs_, job.group);
+  Result<cgroups::CpuSetting> cpu = cgroups::read_cpu(*world_.fs, job.group);
   if (!cpu) return cpu.error();
   cgroups::Setting setting = job.present;
   setting.cpu = *cpu;
@@ -138,7 +138,8 @@ std::map<std::string, cgroups::Setting> Daemon::plan() {
     memory.push_back({job.original.memory, job.reading.memory, job.memory.granted});
     io.push_back({job.original.io, parent_of(job.group.io), job.io.granted, factor});
   }
-  const auto cpu_plan = cgroups::share_out(cpu, config_.limit_mode, host_.cores, fs_->is_v2("cpu"));
+  const auto cpu_plan =
+      cgroups::share_out(cpu, config_.limit_mode, host_.cores, world_.fs->is_v2("cpu"));
   cgroups::MemoryParameters thresholds;
   thresholds.low_available = config_.memory_low;
   thresholds.release_available = std::min(1.0, config_.memory_low * 1.5);
@@ -162,7 +163,7 @@ std::map<std::string, cgroups::Setting> Daemon::plan() {
 std::map<std::string, double> Daemon::bandwidths() const {
   std::map<std::string, double> all;
   if (config_.limit_mode != cgroups::LimitMode::quota || config_.io_bandwidth <= 0) return all;
-  if (Result<std::vector<cgroups::BlockDevice>> devices = cgroups::read_block_devices(*fs_)) {
+  if (Result<std::vector<cgroups::BlockDevice>> devices = cgroups::read_block_devices(*world_.fs)) {
     for (const cgroups::BlockDevice& device : *devices) all[device.number] = config_.io_bandwidth;
   }
   return all;

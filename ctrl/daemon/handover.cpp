@@ -28,7 +28,7 @@ std::set<std::string> Daemon::leave_limits() const {
 Async<void> Daemon::take_over(Moment now) {
   Handover handed = take_handover(config_.state_dir);
   if (config_.dry_run || handed.jobs.empty()) co_return;
-  auto read = [this] { return store_->originals(); };
+  auto read = [this] { return world_.store->originals(); };
   Result<std::vector<store::Original>> originals = co_await effects_.run(std::move(read));
   if (originals) takeover_.begin(std::move(handed), std::move(*originals), now.steady);
 }

@@ -51,7 +51,7 @@ std::string why_not_its_own(const engine::Container& container, const Settings& 
 }  // namespace
 
 void Daemon::take_changes(Moment now) {
-  for (Change& change : pool_.take()) {
+  for (Change& change : containers_->take()) {
     const std::string id = change.container.id;
     switch (change.kind) {
       case Change::Kind::finished:
@@ -120,15 +120,14 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
     job.unsupported = log.error().message();
   } else {
     job.log = *log;
-    Result<cgroups::Group> group =
-        cgroups::find_container_group(container.pid, container.id, fs_->mode());
+    Result<cgroups::Group> group = world_.find_group(container.pid, container.id);
     if (group && !limits_.is_mechanism_known()) limits_.find_mechanism(*group);
     Result<cgroups::Setting> setting =
-        group ? cgroups::read_setting(*fs_, *group, limits_.mechanism())
+        group ? cgroups::read_setting(*world_.fs, *group, limits_.mechanism())
               : Result<cgroups::Setting>(group.error());
     if (setting) {
       job.group = *group;
-      job.life = fs_->life("cpu", group->cpu);
+      job.life = world_.fs->life("cpu", group->cpu);
       job.original = job.present = *setting;
     } else if (is_gone(setting.error())) {
       return;  // it ended between the engine's answer and this look
@@ -288,7 +287,8 @@ void Daemon::follow_update(const engine::Container& container) {
   if (!job.unsupported.empty()) return;
   // What a person gives by `docker update` is a new ceiling, not drift. The engine has written all
   // of its settings again, so what was written here before is gone.
-  Result<cgroups::Setting> there = cgroups::read_setting(*fs_, job.group, limits_.mechanism());
+  Result<cgroups::Setting> there =
+      cgroups::read_setting(*world_.fs, job.group, limits_.mechanism());
   if (!there) return;
   const cgroups::Setting written = std::exchange(job.present, *there);
   cgroups::Setting original = job.original;
@@ -296,7 +296,7 @@ void Daemon::follow_update(const engine::Container& container) {
     original.cpu.quota_us = quota_of(container, &original.cpu.period_us);
   }
   if (before.cpu_shares != container.cpu_shares) {
-    const bool is_v2 = fs_->is_v2("cpu");
+    const bool is_v2 = world_.fs->is_v2("cpu");
     original.cpu.weight = weight_of(container.cpu_shares, is_v2);
     // On v2 the engine's rule differs by version; what it wrote says it exactly.
     if (is_v2 && there->cpu.weight != written.cpu.weight) original.cpu.weight = there->cpu.weight;

@@ -87,7 +87,7 @@ std::string Daemon::past_log_path(const std::string& id) const {
 }
 
 Async<void> Daemon::read_pasts() {
-  auto read = [this] { return store_->pasts(); };
+  auto read = [this] { return world_.store->pasts(); };
   const auto pasts = co_await effects_.run(std::move(read));
   if (!pasts) {
     warn(pasts.error().message());
@@ -135,7 +135,7 @@ void Daemon::keep_past(const Job& job) {
 
 void Daemon::save_past(const std::string& id, const Past& past) {
   const bool is_queued = effects_.try_post([this, id, past] {
-    if (Result<void> saved = store_->save_past(id, render_json(to_json(past))); !saved) {
+    if (Result<void> saved = world_.store->save_past(id, render_json(to_json(past))); !saved) {
       log::warning(saved.error().message());
     }
   });
@@ -145,7 +145,8 @@ void Daemon::save_past(const std::string& id, const Past& past) {
 void Daemon::drop_past(const std::string& id) {
   pasts_.erase(id);
   const bool is_queued = effects_.try_post([this, id] {
-    if (Result<void> gone = store_->forget_past(id); !gone) log::warning(gone.error().message());
+    if (Result<void> gone = world_.store->forget_past(id); !gone)
+      log::warning(gone.error().message());
   });
   if (!is_queued) log::debug("too many effects wait; what a job had used stays in the state");
 }
@@ -172,19 +173,19 @@ Async<Result<std::string>> Daemon::export_life(std::string id) {
   const std::string host = view().name;
   const double now = moment().wall;
   auto tell = [this, id, life, host, now]() mutable -> Result<std::string> {
-    const auto choices = store_->choices();
+    const auto choices = world_.store->choices();
     if (!choices) return choices.error();
     for (const store::Choice& choice : *choices) {
       if (choice.id == id) life.choice = choice;
     }
-    const auto positions = store_->positions();
+    const auto positions = world_.store->positions();
     if (!positions) return positions.error();
     const auto at = positions->find(id);
     // A file of the job's own: "/out/log", "tfevents:/out".
     if (at != positions->end() && at->second.log.find('/') != std::string::npos) {
       life.position = at->second;
     }
-    Result<store::History> history = store_->history(id);
+    Result<store::History> history = world_.store->history(id);
     if (history) {
       life.has_history = true;
       const double began =
@@ -216,8 +217,8 @@ Async<Result<void>> Daemon::import_life(std::string id, std::string life, std::s
       if (!position->empty()) read->position = store::LogPosition{"json-file", *position};
     }
     if (!read->has_history) return read;
-    Result<void> put = store_->import_history(read->history, read->position);
-    if (put && read->past) put = store_->save_past(id, render_json(to_json(*read->past)));
+    Result<void> put = world_.store->import_history(read->history, read->position);
+    if (put && read->past) put = world_.store->save_past(id, render_json(to_json(*read->past)));
     if (!put) return put.error();
     return read;
   };
@@ -233,7 +234,7 @@ Async<Result<void>> Daemon::import_life(std::string id, std::string life, std::s
   if (choice.settings.empty() && choice.control.empty() && !choice.released) {
     co_return Result<void>();
   }
-  auto save = [this, choice] { return store_->save_choice(choice); };
+  auto save = [this, choice] { return world_.store->save_choice(choice); };
   Result<void> saved = co_await effects_.run(std::move(save));
   if (saved) choices_[id] = choice;
   co_return saved;
@@ -244,8 +245,8 @@ Async<Result<void>> Daemon::forget_life(std::string id) {
   pasts_.erase(id);
   choices_.erase(id);
   auto forget = [this, id]() -> Result<void> {
-    if (auto done = store_->forget_choice(id); !done) return done;
-    return store_->forget_history(id);
+    if (auto done = world_.store->forget_choice(id); !done) return done;
+    return world_.store->forget_history(id);
   };
   co_return co_await effects_.run(std::move(forget));
 }
@@ -280,7 +281,7 @@ Async<void> Daemon::read_past_log(std::string id, std::string path) {
 // Those of containers that the engine does not know any more.
 Async<void> Daemon::forget_past_logs() {
   for (const std::string& id : kept_logs(config_.state_dir + "/lives")) {
-    Result<engine::Container> seen = co_await client_.inspect(id);
+    Result<engine::Container> seen = co_await containers_->inspect(id);
     if (seen || seen.error().code != boost::system::errc::no_such_file_or_directory) continue;
     if (::unlink(past_log_path(id).c_str()) == 0) {
       log::info("the log of container " + id.substr(0, 12) + " on earlier hosts is forgotten");
@@ -289,7 +290,7 @@ Async<void> Daemon::forget_past_logs() {
 }
 
 Async<api::Response> Daemon::past_log(std::string name, std::uint64_t from) {
-  Result<engine::Container> seen = co_await client_.inspect(name);
+  Result<engine::Container> seen = co_await containers_->inspect(name);
   if (!seen) {
     const bool is_unknown = seen.error().code == boost::system::errc::no_such_file_or_directory;
     co_return api::failure(is_unknown ? 404 : 502, seen.error().what);

@@ -103,7 +103,7 @@ void Daemon::add_job_metrics(Exposition& out, const Job& job) const {
 
 void Daemon::add_host_metrics(Exposition& out) const {
   out.add("flowcon_build_info", {{"version", FLOWCON_VERSION}}, 1);
-  out.add("flowcon_engine_up", pool_.engine().is_reachable ? 1 : 0);
+  out.add("flowcon_engine_up", containers_->engine().is_reachable ? 1 : 0);
   out.add("flowcon_dry_run", config_.dry_run ? 1 : 0);
   out.add("flowcon_paused", is_all_paused_ ? 1 : 0);
   out.add("flowcon_policy", {{"policy", config_.policy}}, 1);

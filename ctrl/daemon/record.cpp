@@ -7,7 +7,7 @@
 namespace flowcon::ctrl {
 // Whatever the policy: it may become one that asks for them.
 Async<void> Daemon::read_trainings() {
-  auto read = [this] { return store_->trainings(); };
+  auto read = [this] { return world_.store->trainings(); };
   const auto trainings = co_await effects_.run(std::move(read));
   if (!trainings) {
     warn(trainings.error().message());
@@ -71,7 +71,7 @@ void Daemon::remember_end(Job& job, Moment now, double time, const std::optional
   if (!run) return;
   const store::Training training{training_of(job.container), time, run->total, run->share90};
   const bool is_queued = effects_.try_post([this, training] {
-    if (Result<void> saved = store_->save_training(training); !saved) {
+    if (Result<void> saved = world_.store->save_training(training); !saved) {
       log::warning(saved.error().message());
     }
   });

@@ -60,7 +60,7 @@ void Daemon::show_changes(const store::Round& round, json::array& all) const {
 
 Async<api::Response> Daemon::runs(std::optional<double> since) {
   const double from = since.value_or(-std::numeric_limits<double>::infinity());
-  auto read = [this, from] { return store_->runs(from); };
+  auto read = [this, from] { return world_.store->runs(from); };
   Result<std::vector<store::Run>> found = co_await effects_.run(std::move(read));
   if (!found) co_return api::failure(500, found.error().message());
   json::array all;
@@ -85,7 +85,7 @@ Async<api::Response> Daemon::runs(std::optional<double> since) {
 
 Async<api::Response> Daemon::changes(std::optional<double> since, std::int64_t after) {
   const double from = since.value_or(0);
-  auto read = [this, from, after] { return store_->rounds(from, after, kPageBytes); };
+  auto read = [this, from, after] { return world_.store->rounds(from, after, kPageBytes); };
   Result<store::RoundPage> page = co_await effects_.run(std::move(read));
   if (!page) co_return api::failure(500, page.error().message());
   json::array all;

@@ -93,7 +93,7 @@ const char* Daemon::state_of(const Job& job) const {
 
 std::vector<std::string> Daemon::warnings() const {
   std::vector<std::string> warnings = start_warnings_;
-  for (const std::string& problem : {engine_problem(), pool_.problem()}) {
+  for (const std::string& problem : {engine_problem(), containers_->problem()}) {
     if (!problem.empty()) warnings.push_back(problem);
   }
   if (!recorder_.problem().empty()) {
@@ -197,10 +197,10 @@ std::string Daemon::status(std::size_t recent) const {
   body["api"] = kApiVersion;
   body["host"] = host_name();
   body["cores"] = host_.cores;
-  body["cgroup"] = cgroups::name(fs_->mode());
+  body["cgroup"] = cgroups::name(world_.fs->mode());
   body["limit_mode"] = find_option("limit-mode")->show(config_);
   body["dry_run"] = config_.dry_run;
-  const EngineStatus& engine = pool_.engine();
+  const EngineStatus& engine = containers_->engine();
   json::object engine_body;
   engine_body["reachable"] = engine.is_reachable;
   engine_body["version"] = engine.version.engine;

@@ -67,7 +67,8 @@ Result<std::unique_ptr<ctrl::Daemon>> daemon_on(boost::asio::io_context& io,
   if (!fs) return fs.error();
   auto store = ctrl::store::Store::open(state + "/flowcon.db", &notice);
   if (!store) return store.error();
-  return std::make_unique<ctrl::Daemon>(io, config, std::move(*fs), std::move(*store));
+  ctrl::World world = ctrl::real_world(io, config, std::move(*fs), std::move(*store));
+  return std::make_unique<ctrl::Daemon>(io, config, std::move(world));
 }
 
 ctrl::Async<Result<std::size_t>> carry_life(std::shared_ptr<ctrl::Daemon> from,

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop of one host, without an engine and a kernel: arrivals, ends, restarts, hand-overs,
+// writes that fail.
+#include <cerrno>
+
+#include "tests/ctrl/daemon/world.h"
+#include "tests/support/catch.h"
+
+using namespace flowcon;
+using test::Host;
+
+namespace {
+
+// Two jobs, of which the second one has four times the weight.
+void run_two(Host& host) {
+  host.begin();
+  host.start("a");
+  host.pass();
+  host.start("b", {{"flowcon.weight", "4"}});
+  host.pass();
+  host.pass();
+}
+
+}  // namespace
+
+TEST_CASE("jobs that arrive share the host, and at the end each has what it had") {
+  Host host;
+  run_two(host);
+  CHECK(host.weight("a") != "100");
+  CHECK(std::stoi(host.weight("b")) > std::stoi(host.weight("a")));
+  CHECK(host.status_of("a").at("state").as_string() == "controlled");
+  host.end();
+  CHECK(host.weight("a") == "100");
+  CHECK(host.weight("b") == "100");
+}
+
+TEST_CASE("one that is alone keeps what it has") {
+  Host host;
+  host.begin();
+  host.start("a");
+  for (int i = 0; i < 3; ++i) host.pass();
+  CHECK(host.fs.writes().empty());
+  CHECK(host.status_of("a").at("limit").to_number<double>() == 1);
+}
+
+TEST_CASE("what one leaves at its end the other has") {
+  Host host;
+  run_two(host);
+  host.stop("b");
+  host.pass(0.1);
+  CHECK(host.weight("a") == "100");
+  CHECK(host.status_of("b").is_null());
+  REQUIRE(host.ask("GET", "/v1/runs") == 200);
+  CHECK(host.status_of("a").at("resources").at("cpu").at("limit").to_number<double>() == 1);
+}
+
+TEST_CASE(
+    "a container that is started again within a pass is another life with originals of its own") {
+  Host host;
+  run_two(host);
+  host.stop("a");
+  host.start("a");
+  host.fs.set("docker/" + Host::id_of("a"), "cpu.weight", "300");
+  host.pass(0.1);
+  CHECK(host.status_of("a").at("state").as_string() == "controlled");
+  host.end();
+  CHECK(host.weight("a") == "300");
+}
+
+TEST_CASE("a write that fails is said, and tried again") {
+  Host host;
+  host.begin();
+  host.start("a");
+  host.pass();
+  host.start("b", {{"flowcon.weight", "4"}});
+  host.fs.fail_write(1, EIO);
+  host.pass();
+  const std::string first = std::string(host.status_of("a").at("note").as_string()) +
+                            std::string(host.status_of("b").at("note").as_string());
+  CHECK(first.find("cpu.weight") != std::string::npos);
+  host.pass();
+  host.pass();
+  CHECK(host.weight("a") != "100");
+  CHECK(host.weight("b") != "100");
+  CHECK(host.status_of("a").at("note").as_string().find("cpu.weight") == std::string::npos);
+}
+
+TEST_CASE("what another program writes is written over, and counted") {
+  Host host;
+  run_two(host);
+  const std::string ours = host.weight("a");
+  host.fs.set("docker/" + Host::id_of("a"), "cpu.weight", "7777");
+  host.pass();
+  CHECK(host.weight("a") == ours);
+  REQUIRE(host.ask("GET", "/v1/status") == 200);
+  CHECK(host.json().at("reverts").to_number<int>() == 1);
+  CHECK(host.json().at("reapplied").to_number<int>() == 1);
+}
+
+TEST_CASE("a dry run decides and writes nothing") {
+  Host host;
+  host.config.dry_run = true;
+  run_two(host);
+  CHECK(host.fs.writes().empty());
+  CHECK(host.status_of("a").at("state").as_string() == "observed");
+  CHECK(host.status_of("a").at("limit").to_number<double>() < 1);
+}
+
+TEST_CASE("a paused job has its original limits, and comes back as an arrival") {
+  Host host;
+  run_two(host);
+  REQUIRE(host.ask("POST", "/v1/containers/a/pause") == 200);
+  CHECK(host.weight("a") == "100");
+  host.pass();
+  CHECK(host.status_of("a").at("state").as_string() == "paused");
+  CHECK(host.weight("b") == "100");  // alone now
+  REQUIRE(host.ask("POST", "/v1/containers/a/resume") == 200);
+  host.pass();
+  CHECK(host.status_of("a").at("state").as_string() == "controlled");
+  CHECK(host.weight("a") != host.weight("b"));
+}
+
+TEST_CASE("a released job has its original limits, also after a restart") {
+  Host host;
+  run_two(host);
+  REQUIRE(host.ask("POST", "/v1/containers/a/release") == 200);
+  CHECK(host.weight("a") == "100");
+  host.end();
+  host.begin();
+  host.pass();
+  CHECK(host.status_of("a").is_null());
+  CHECK_FALSE(host.status_of("b").is_null());
+}
+
+TEST_CASE("limits that a killed flowcond left are put back by the next one") {
+  Host host;
+  run_two(host);
+  REQUIRE(host.weight("a") != "100");
+  host.kill();
+  host.begin();
+  CHECK(host.weight("a") == "100");
+  CHECK(host.weight("b") == "100");
+}
+
+TEST_CASE("limits stay while one flowcond takes the place of another") {
+  Host host;
+  run_two(host);
+  const std::string before = host.weight("a");
+  std::ofstream(host.folder.path() + "/hand-over").close();
+  host.end();
+  CHECK(host.weight("a") == before);
+  host.begin();
+  CHECK(host.weight("a") == before);
+  host.fs.forget_writes();
+  host.pass(0.1);
+  CHECK(host.status_of("a").at("state").as_string() == "controlled");
+  host.end();
+  CHECK(host.weight("a") == "100");
+}
+
+TEST_CASE("of a hand-over what does not come back within half a minute is put back") {
+  Host host;
+  run_two(host);
+  std::ofstream(host.folder.path() + "/hand-over").close();
+  host.end();
+  host.running.erase(Host::id_of("a"));
+  host.begin();
+  host.pass(0.1);
+  CHECK(host.weight("a") != "100");
+  host.pass(31);
+  CHECK(host.weight("a") == "100");
+}
+
+TEST_CASE("another policy of a reloaded configuration divides at the next pass") {
+  Host host;
+  run_two(host);
+  ctrl::Config config = host.config;
+  config.policy = "free";
+  host.daemon->reload(config);
+  host.pass(0.1);
+  CHECK(host.status_of("a").at("limit").to_number<double>() == 1);
+  CHECK(host.status_of("a").at("reason").as_string() == "free: all compete alike");
+  config.policy = "milestone";
+  host.daemon->reload(config);
+  host.pass(0.1);
+  CHECK(host.status_of("a").at("limit").to_number<double>() == 0.5);
+}
+
+TEST_CASE("a decision is explained by the policy that made it") {
+  Host host;
+  run_two(host);
+  host.end();
+  host.begin();
+  host.pass();
+  REQUIRE(host.ask("GET", "/v1/containers/a/explain") == 200);
+  const boost::json::value said = host.json();
+  const boost::json::array& decisions = said.at("decisions").as_array();
+  REQUIRE_FALSE(decisions.empty());
+  CHECK(decisions.back().at("sentence").as_string().find("rank") == 0);
+}
+
+TEST_CASE("an adopted container is under control at once") {
+  Host host;
+  run_two(host);
+  ctrl::engine::Container other = host.running.begin()->second;
+  other.name = "c";
+  other.id = Host::id_of("c");
+  other.labels.clear();
+  other.log_path = host.folder.path() + "/" + other.id + "-json.log";
+  host.fs.add("docker/" + other.id, test::FakeCgroups::v2_group());
+  host.engine->running[other.id] = other;
+  REQUIRE(host.ask("POST", "/v1/containers/c/adopt", "{}") == 200);
+  host.pass(0.1);
+  CHECK(host.status_of("c").at("state").as_string() == "controlled");
+  CHECK(host.ask("POST", "/v1/containers/c/adopt", "{}") == 409);
+  CHECK(host.ask("POST", "/v1/containers/nobody/adopt", "{}") == 404);
+}
