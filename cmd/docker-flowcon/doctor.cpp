@@ -16,9 +16,9 @@
 
 #include "base/text.h"
 #include "cmd/docker-flowcon/endpoint.h"
-#include "cmd/docker-flowcon/json_fields.h"
-#include "cmd/docker-flowcon/table.h"
-#include "cmd/docker-flowcon/template_functions.h"
+#include "cmd/docker-flowcon/template/functions.h"
+#include "cmd/docker-flowcon/text/json_fields.h"
+#include "cmd/docker-flowcon/text/table.h"
 
 namespace flowcon::plugin {
 namespace {
