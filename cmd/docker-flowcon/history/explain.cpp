@@ -93,7 +93,7 @@ int run_explain(const Session& session, const ExplainOptions& options) {
   const Result<std::string> target = container_target(options.container, "explain");
   if (!target) return report(session.terminal, target.error());
   const Result<std::string> answer =
-      daemon->get_text_newer(*target + "?last=" + std::to_string(options.last));
+      daemon->get_text(*target + "?last=" + std::to_string(options.last));
   if (!answer) return report(session.terminal, answer.error());
   if (options.format == "json" && !options.state) {
     session.terminal.out << (session.terminal.is_interactive ? safe_json(*answer) : *answer);

@@ -50,7 +50,7 @@ void declare_release(CLI::App& app, ReleaseOptions& options) {
 }
 
 int run_release(const Session& session, const ReleaseOptions& options) {
-  return run_on_each(session, options.containers, "release", "", &DaemonClient::post);
+  return run_on_each(session, options.containers, "release", "");
 }
 
 }  // namespace flowcon::plugin

@@ -16,7 +16,7 @@ namespace {
 int run_on_all(const Session& session, const std::string& action) {
   const Result<DaemonClient> daemon = find_daemon(session, action);
   if (!daemon) return report(session.terminal, daemon.error());
-  const auto answer = DaemonClient(daemon->path(), kControlTimeout).post_newer("/v1/" + action, "");
+  const auto answer = DaemonClient(daemon->path(), kControlTimeout).post("/v1/" + action, "");
   return answer ? kDone : report(session.terminal, answer.error());
 }
 
@@ -26,23 +26,21 @@ void declare_pausing(CLI::App& app, PauseOptions& options, const std::string& al
 }
 
 int run_pausing(const Session& session, const PauseOptions& options, const std::string& action) {
-  return options.all
-             ? run_on_all(session, action)
-             : run_on_each(session, options.containers, action, "", &DaemonClient::post_newer);
+  return options.all ? run_on_all(session, action)
+                     : run_on_each(session, options.containers, action, "");
 }
 
 }  // namespace
 
 int run_on_each(const Session& session, const std::vector<std::string>& containers,
-                const std::string& action, const std::string& body, Post post) {
+                const std::string& action, const std::string& body) {
   const Result<DaemonClient> daemon = find_daemon(session, action);
   if (!daemon) return report(session.terminal, daemon.error());
   const DaemonClient patient(daemon->path(), kControlTimeout);
   int status = kDone;
   for (const std::string& container : containers) {
     const Result<std::string> target = container_target(container, action);
-    const Result<boost::json::value> answer =
-        target ? (patient.*post)(*target, body) : target.error();
+    const Result<boost::json::value> answer = target ? patient.post(*target, body) : target.error();
     if (answer) {
       session.terminal.out << container << "\n";
     } else {
@@ -98,8 +96,7 @@ boost::json::object pin_body(const PinOptions& options) {
 }
 
 int run_pin(const Session& session, const PinOptions& options) {
-  return run_on_each(session, options.containers, "pin", render_json(pin_body(options)),
-                     &DaemonClient::post_newer);
+  return run_on_each(session, options.containers, "pin", render_json(pin_body(options)));
 }
 
 void declare_unpin(CLI::App& app, UnpinOptions& options) {
@@ -107,7 +104,7 @@ void declare_unpin(CLI::App& app, UnpinOptions& options) {
 }
 
 int run_unpin(const Session& session, const UnpinOptions& options) {
-  return run_on_each(session, options.containers, "unpin", "", &DaemonClient::post_newer);
+  return run_on_each(session, options.containers, "unpin", "");
 }
 
 void declare_set(CLI::App& app, SetOptions& options) {
@@ -153,8 +150,7 @@ boost::json::object set_body(const SetOptions& options) {
 }
 
 int run_set(const Session& session, const SetOptions& options) {
-  return run_on_each(session, options.containers, "set", render_json(set_body(options)),
-                     &DaemonClient::post_newer);
+  return run_on_each(session, options.containers, "set", render_json(set_body(options)));
 }
 
 }  // namespace flowcon::plugin

@@ -56,13 +56,9 @@ void declare_set(CLI::App& app, SetOptions& options);
 [[nodiscard]] std::string check_set(const SetOptions& options);
 [[nodiscard]] int run_set(const Session& session, const SetOptions& options);
 
-/// DaemonClient::post, or post_newer for what older daemons do not know.
-using Post = Result<boost::json::value> (DaemonClient::*)(const std::string& target,
-                                                          const std::string& body) const;
-
 /// Posts `body` to `action` of each container, as above.
 [[nodiscard]] int run_on_each(const Session& session, const std::vector<std::string>& containers,
-                              const std::string& action, const std::string& body, Post post);
+                              const std::string& action, const std::string& body);
 
 /// The bodies of the calls, as docs/api.md has them.
 [[nodiscard]] boost::json::object pin_body(const PinOptions& options);

@@ -169,7 +169,7 @@ Result<std::string> await_reachable(const DaemonClient& daemon, const std::strin
   std::string error = "not connected yet";
   const auto until = std::chrono::steady_clock::now() + kJoinTime;
   while (std::chrono::steady_clock::now() < until) {
-    const Result<json::value> answer = daemon.get_newer("/v1/peers");
+    const Result<json::value> answer = daemon.get("/v1/peers");
     if (!answer) return answer.error();
     for (const json::value& peer : list_of(member(*answer, "peers"))) {
       if (text_of(member(peer, "name")) != name) continue;
@@ -257,9 +257,9 @@ std::string moving_with(const json::value& moves, const std::string& id) {
 // those of one that moves are open with: without them no host hears how they end.
 Result<void> removable(const Session& session, const DaemonClient& daemon, const std::string& name,
                        bool is_forced) {
-  const Result<json::value> answer = daemon.get_newer("/v1/peers");
+  const Result<json::value> answer = daemon.get("/v1/peers");
   if (!answer) return answer.error();
-  const Result<json::value> moves = daemon.get_newer("/v1/moves");
+  const Result<json::value> moves = daemon.get("/v1/moves");
   for (const json::value& peer : list_of(member(*answer, "peers"))) {
     if (text_of(member(peer, "name")) != name) continue;
     const std::string open = moves ? moving_with(*moves, text_of(member(peer, "id"))) : "";
@@ -302,7 +302,7 @@ Result<void> remove_peer(const Session& session, const std::string& name, bool i
   if (auto revoked = side->revoke(*peer); !revoked) return revoked;
   if (auto forgotten = side->trust(*peer, {}); !forgotten) return forgotten;
   const auto answer =
-      daemon->post_newer(peer_target(name, "remove"), is_forced ? R"({"force":true})" : "");
+      daemon->post(peer_target(name, "remove"), is_forced ? R"({"force":true})" : "");
   if (!answer) return answer.error();
   session.terminal.err << "To take this host's key away there: docker flowcon peer rm "
                        << printable(side->name(), 100) << " on " << host_and_port(*peer) << "\n";

@@ -253,7 +253,7 @@ int run_cluster(const Session& session, const ClusterOptions& options) {
   if (!format) return report(session.terminal, format.error());
   const Result<DaemonClient> daemon = find_daemon(session, "cluster");
   if (!daemon) return report(session.terminal, daemon.error());
-  const auto answer = DaemonClient(daemon->path(), kPatience).get_newer("/v1/cluster");
+  const auto answer = DaemonClient(daemon->path(), kPatience).get("/v1/cluster");
   if (!answer) return report(session.terminal, answer.error());
   const std::string coordinator = text_of(member(*answer, "coordinator_id"));
   const auto hosts = things_of(member(*answer, "hosts"),
@@ -288,7 +288,7 @@ int run_rebalance(const Session& session, const RebalanceOptions& options) {
   if (!daemon) return report(session.terminal, daemon.error());
   const auto answer =
       DaemonClient(daemon->path(), kPatience)
-          .post_newer("/v1/rebalance", render_json(json::object{{"dry_run", options.dry_run}}));
+          .post("/v1/rebalance", render_json(json::object{{"dry_run", options.dry_run}}));
   if (!answer) return report(session.terminal, answer.error());
   bool has_failed = false;
   std::vector<json::object> rows;

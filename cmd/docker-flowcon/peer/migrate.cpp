@@ -27,7 +27,7 @@ int begin_words(const Session& session, const MigrateOptions& options, const std
   if (!daemon) return report(session.terminal, daemon.error());
   const Result<std::string> target = container_target(options.container, action);
   if (!target) return report(session.terminal, target.error());
-  const auto answer = daemon->post_newer(*target, "");
+  const auto answer = daemon->post(*target, "");
   if (!answer) return report(session.terminal, answer.error());
   session.terminal.out << options.container << "\n";
   return kDone;
@@ -97,7 +97,7 @@ int follow(const Session& session, const DaemonClient& daemon, const std::string
   Progress progress(session);
   int failures = 0;
   for (;;) {
-    const auto answer = daemon.get_newer("/v1/moves");
+    const auto answer = daemon.get("/v1/moves");
     if (!answer) {
       if (++failures < kMostFailures) {
         std::this_thread::sleep_for(kLook);
@@ -202,7 +202,7 @@ int run_migrate(const Session& session, const MigrateOptions& options) {
   const DaemonClient daemon(found->path(), kControlTimeout);
   const Result<std::string> target = container_target(options.container, "migrate");
   if (!target) return report(session.terminal, target.error());
-  const auto answer = daemon.post_newer(*target, body_of(options));
+  const auto answer = daemon.post(*target, body_of(options));
   if (!answer) return report(session.terminal, answer.error());
   if (options.dry_run) return tell_rehearsal(session, *answer);
   const std::string host = text_of(member(*answer, "host"));

@@ -82,7 +82,7 @@ json::object shown_peer(const json::object& exact) {
 int change_drain(const Session& session, const std::string& name, const std::string& action) {
   const Result<DaemonClient> daemon = find_daemon(session, "peer " + action);
   if (!daemon) return report(session.terminal, daemon.error());
-  const auto answer = daemon->post_newer(peer_target(name, action), "");
+  const auto answer = daemon->post(peer_target(name, action), "");
   if (!answer) return report(session.terminal, answer.error());
   session.terminal.out << name << "\n";
   return kDone;
@@ -125,7 +125,7 @@ int run_peer_ls(const Session& session, const PeerLsOptions& options) {
   if (!format) return report(session.terminal, format.error());
   const Result<DaemonClient> daemon = find_daemon(session, "peer ls");
   if (!daemon) return report(session.terminal, daemon.error());
-  const auto answer = daemon->get_newer("/v1/peers");
+  const auto answer = daemon->get("/v1/peers");
   if (!answer) return report(session.terminal, answer.error());
   const Result<std::vector<PeerView>> peers = read_peers(*answer);
   if (!peers) return report(session.terminal, peers.error());

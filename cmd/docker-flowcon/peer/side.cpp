@@ -136,7 +136,7 @@ Result<Side> Side::open(const DaemonClient& daemon, Say say) {
   if (::geteuid() != 0) {
     return bad_input("keys of ssh are written: you have to be root (sudo docker flowcon peer …)");
   }
-  Result<json::value> answer = daemon.get_newer("/v1/peers");
+  Result<json::value> answer = daemon.get("/v1/peers");
   if (!answer) return answer.error();
   Side side(daemon, std::move(say));
   const json::value here = member(*answer, "here");
@@ -255,7 +255,7 @@ Result<void> Side::join(const SshAddress& peer) const {
   json::object body;
   body["host"] = peer.host;
   body["port"] = peer.port;
-  const Result<json::value> answer = daemon_.post_newer("/v1/peers", render_json(body));
+  const Result<json::value> answer = daemon_.post("/v1/peers", render_json(body));
   if (!answer) return answer.error();
   return {};
 }

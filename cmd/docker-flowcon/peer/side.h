@@ -32,7 +32,7 @@ class Side {
   using Say = std::function<void(const std::string& step)>;
 
   /// Asks flowcond where its files are. `say` gets each step that changed something. Errors: not
-  /// root; no flowcond, or an older one.
+  /// root; no flowcond.
   [[nodiscard]] static Result<Side> open(const DaemonClient& daemon, Say say);
 
   /// The name that this host has for itself.

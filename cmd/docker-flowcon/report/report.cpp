@@ -44,7 +44,7 @@ bool is_wanted(const json::value& run, const std::vector<std::string>& wanted) {
 
 Result<std::vector<json::value>> find_runs(const DaemonClient& daemon, const std::string& since,
                                            const std::vector<std::string>& wanted) {
-  const Result<json::value> answer = daemon.get_newer("/v1/runs?" + since);
+  const Result<json::value> answer = daemon.get("/v1/runs?" + since);
   if (!answer) return answer.error();
   std::vector<json::value> runs;
   for (const json::value& run : list_of(member(*answer, "runs"))) {
@@ -64,7 +64,7 @@ Result<std::vector<json::value>> find_runs(const DaemonClient& daemon, const std
 Result<void> fetch_changes(const DaemonClient& daemon, std::string question, ReportData& data) {
   const Clock::time_point deadline = Clock::now() + kMostForChanges;
   while (true) {
-    const Result<json::value> page = daemon.get_newer("/v1/changes?" + question);
+    const Result<json::value> page = daemon.get("/v1/changes?" + question);
     if (!page) return page.error();
     add_changes(data, *page);
     const std::string next = text_of(member(*page, "next"));

@@ -116,9 +116,9 @@ TopFeed::TopFeed(const DaemonClient& daemon, double interval_seconds, int wake_f
       if (!target) {
         news.answer = target.error();
       } else if (is_post) {
-        news.answer = patient.post_newer(*target, news.action.body);
+        news.answer = patient.post(*target, news.action.body);
       } else {
-        news.answer = patient.get_newer(*target + "?last=" + std::to_string(kDecisionsShown));
+        news.answer = patient.get(*target + "?last=" + std::to_string(kDecisionsShown));
       }
       news.kind = is_post ? TopNews::Kind::done : TopNews::Kind::explained;
       if (!shared->tell(std::move(news))) return;

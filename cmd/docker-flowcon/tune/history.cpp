@@ -112,7 +112,7 @@ const char* reason(sim::Unfit unfit) {
 }
 
 // Image and, in the place of a command that a saved file should not tell, a number that is its own.
-// An older flowcond does not say which training a run was: then it is its image.
+// Where flowcond does not know which training a run was, it is its image.
 std::string training_name(const json::value& run) {
   const std::string image = printable(text_of(member(run, "image")), kNameBytes);
   const std::string training = text_of(member(run, "training"));
@@ -204,9 +204,7 @@ Result<TuneHistory> begin_tune_history(const json::value& status) {
   history.host = printable(text_of(member(status, "host")), kNameBytes);
   const std::optional<double> cores = real_of(member(status, "cores"));
   if (!cores || !(*cores >= sim::ReplayRun::kLeastCores && *cores <= kMostCores)) {
-    return bad_input(
-        "flowcond does not say how many cores the host has; is it older than this "
-        "plugin? See: docker flowcon version");
+    return bad_input("flowcond does not say how many cores the host has");
   }
   history.cores = *cores;
   history.base = base_of(status);

@@ -23,8 +23,8 @@ struct TuneHistory {
   std::map<std::string, std::size_t> left_out;
 };
 
-/// Begins a history from GET /v1/status. What an older flowcond does not tell is taken to be the
-/// default. Errors: the number of cores is missing or is none.
+/// Begins a history from GET /v1/status. What it does not tell is taken to be the default. Errors:
+/// the number of cores is missing or is none.
 [[nodiscard]] Result<TuneHistory> begin_tune_history(const boost::json::value& status);
 
 /// Adds one of GET /v1/runs with its GET /v1/containers/NAME/history, or counts why not.

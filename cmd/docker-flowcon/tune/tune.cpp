@@ -66,7 +66,7 @@ Result<TuneHistory> fetch_history(const Session& session, const TuneOptions& opt
   if (!history) return history;
   const double now = present_moment();
   const double since = parse_moment(options.since, now).value_or(now);
-  const Result<json::value> answer = daemon.get_newer("/v1/runs?since=" + render_number(since));
+  const Result<json::value> answer = daemon.get("/v1/runs?since=" + render_number(since));
   if (!answer) return answer.error();
   const json::array& runs = list_of(member(*answer, "runs"));
   const std::size_t first = runs.size() - std::min(runs.size(), kMostFetched);

@@ -108,22 +108,6 @@ TEST_CASE_METHOD(SteeringFixture, "each command goes on after a container that i
   }
 }
 
-TEST_CASE_METHOD(SteeringFixture, "an older daemon is said to be older") {
-  fake.answer("GET /v1/status", 200, R"({"containers":[]})");
-  for (const Words& words : std::vector<Words>{{"pause", "x"},
-                                               {"pause", "--all"},
-                                               {"resume", "x"},
-                                               {"pin", "x", "--cpu", "1"},
-                                               {"unpin", "x"},
-                                               {"set", "x", "--only-grow"}}) {
-    const Outcome outcome = run(words);
-
-    CHECK(outcome.status == 1);
-    CHECK(outcome.out.empty());
-    CHECK(outcome.err.compare(0, 36, "flowcond is older than this plugin (") == 0);
-  }
-}
-
 TEST_CASE_METHOD(SteeringFixture, "a value that flowcond refuses is its sentence") {
   fake.answer("POST /v1/containers/vae/set", 422, R"({"error":"weight: too large"})");
 

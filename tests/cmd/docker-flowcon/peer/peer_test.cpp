@@ -49,17 +49,11 @@ TEST_CASE_METHOD(PeerFixture, "drain and undrain ask flowcond, the name encoded"
   CHECK(failed.err == "h2 cannot be told\n");
 }
 
-TEST_CASE_METHOD(PeerFixture, "a peer that is not there is not taken for an older flowcond") {
+TEST_CASE_METHOD(PeerFixture, "a peer that is not there is said not to be") {
   fake.answer("GET /v1/peers", 200, kPeers);
   fake.answer("POST /v1/peers/h9/drain", 404, R"({"error":"there is no peer h9"})");
 
   CHECK(run({"drain", "h9"}).err == "there is no peer h9\n");
-}
-
-TEST_CASE_METHOD(PeerFixture, "an older flowcond is named as such") {
-  fake.answer("GET /v1/peers", 404, R"({"error":"there is no GET /v1/peers"})");
-
-  CHECK(run({"ls"}).err.find("flowcond is older than this plugin") == 0);
 }
 
 TEST_CASE_METHOD(PeerFixture, "what cannot be a host never gets into a request or to ssh") {
