@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "cmd/docker-flowcon/extract.h"
+#include "cmd/docker-flowcon/extract/extract.h"
 
 namespace {
 

@@ -82,7 +82,6 @@ struct Gpus::Library {
   Code (*by_index)(unsigned, Device*) = nullptr;
   // What follows may be missing or unsupported.
   Code (*device_name)(Device, char*, unsigned) = nullptr;
-  Code (*device_uuid)(Device, char*, unsigned) = nullptr;
   Code (*utilization)(Device, Utilization*) = nullptr;
   Code (*memory)(Device, Memory*) = nullptr;
   Code (*processes)(Device, unsigned*, void*) = nullptr;
@@ -126,7 +125,6 @@ Result<void> Gpus::Library::load(const std::string& name) {
                        find(by_index, "nvmlDeviceGetHandleByIndex_v2");
   if (!has_all) return errno_error(ENOSYS, "load NVML: " + printable(name) + " is too old");
   find(device_name, "nvmlDeviceGetName");
-  find(device_uuid, "nvmlDeviceGetUUID");
   find(utilization, "nvmlDeviceGetUtilizationRates");
   find(memory, "nvmlDeviceGetMemoryInfo");
   find(process_use, "nvmlDeviceGetProcessUtilization");
@@ -154,12 +152,10 @@ GpuDevice Gpus::Library::describe(Device device) const {
   };
   GpuDevice described;
   described.name = text(device_name);
-  described.uuid = text(device_uuid);
   Utilization rates{};
   if (utilization && utilization(device, &rates) == kSuccess) described.use = share(rates.gpu);
   Memory room{};
   if (memory && memory(device, &room) == kSuccess && room.used <= room.total) {
-    described.used_bytes = room.used;
     described.total_bytes = room.total;
   }
   return described;

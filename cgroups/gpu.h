@@ -18,10 +18,8 @@ namespace flowcon::cgroups {
 
 /// One GPU. What it cannot tell (a MIG device, an old card) is missing.
 struct GpuDevice {
-  std::string name;                         ///< "NVIDIA A100-SXM4-40GB", printable
-  std::string uuid;                         ///< "GPU-…", printable; "" where it cannot tell
-  std::optional<double> use;                ///< share of time with work on it, 0..1
-  std::optional<std::uint64_t> used_bytes;  ///< of its memory
+  std::string name;           ///< "NVIDIA A100-SXM4-40GB", printable
+  std::optional<double> use;  ///< share of time with work on it, 0..1
   std::optional<std::uint64_t> total_bytes;
 };
 

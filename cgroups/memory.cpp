@@ -74,14 +74,7 @@ Result<MemoryUse> read_memory_use(const CgroupFs& fs, const Group& group) {
   const auto inactive = read_keyed(fs, "memory", group.memory, "memory.stat",
                                    is_v2 ? "inactive_file" : "total_inactive_file");
   if (!inactive) return inactive.error();
-  const auto hard = read_limit(fs, group.memory, is_v2 ? "memory.max" : "memory.limit_in_bytes");
-  if (!hard && !is_missing_file(hard.error())) return hard.error();
-  MemoryUse use;
-  use.current = *current;
-  use.inactive_file = *inactive;
-  use.working_set = *current - std::min(*current, *inactive);
-  if (hard) use.hard_limit = *hard;
-  return use;
+  return MemoryUse{*current, *current - std::min(*current, *inactive)};
 }
 
 MemorySetting rounded_to_pages(MemorySetting setting, std::uint64_t page_bytes) {

@@ -17,13 +17,10 @@ namespace flowcon::cgroups {
 
 /// Memory charged to a group and those below it. Units: bytes.
 struct MemoryUse {
-  std::uint64_t current = 0;        ///< all of it (v1 memory.usage_in_bytes, v2 memory.current)
-  std::uint64_t inactive_file = 0;  ///< file pages that nobody used lately
-  /// What cannot be dropped at once: current - inactive_file, never below 0 (the two are read one
-  /// after the other).
+  std::uint64_t current = 0;  ///< all of it (v1 memory.usage_in_bytes, v2 memory.current)
+  /// What cannot be dropped at once: all but the file pages that nobody used lately; never below 0
+  /// (the two are read one after the other).
   std::uint64_t working_set = 0;
-  /// The group's own hard limit (v1 memory.limit_in_bytes, v2 memory.max); a parent's may be lower.
-  std::optional<std::uint64_t> hard_limit;
 };
 
 /// Errors: as CgroupFs::read; ENOENT without a memory group; EBADMSG.

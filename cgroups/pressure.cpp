@@ -43,13 +43,11 @@ Result<Stall> parse_pressure(std::string_view text) {
   Stall stall;
   bool has_some = false;
   for (const std::string_view line : lines_of(text)) {
-    const std::string_view kind = line.substr(0, line.find(' '));
-    if (kind != "some" && kind != "full") continue;
+    if (line.substr(0, line.find(' ')) != "some") continue;
     const auto share = percent(line);
     if (!share) return wrap(share.error(), "pressure");
-    if (kind == "some") stall.some_avg10 = *share;
-    if (kind == "full") stall.full_avg10 = *share;
-    has_some = has_some || kind == "some";
+    stall.some_avg10 = *share;
+    has_some = true;
   }
   if (!has_some) return errno_error(EBADMSG, "pressure: no line \"some\"");
   return stall;

@@ -17,8 +17,6 @@ namespace flowcon::cgroups {
 /// Time in which processes waited for one resource. Units: percent (0..100) of the last 10 s.
 struct Stall {
   double some_avg10 = 0;  ///< at least one process waited
-  /// All of them waited at once. Missing for CPU before Linux 5.13.
-  std::optional<double> full_avg10 = std::nullopt;
   bool operator==(const Stall&) const = default;
 };
 

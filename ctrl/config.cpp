@@ -365,17 +365,6 @@ void add_accept_options(std::vector<Option>& all) {
       "processes that CRIU froze may come from peers; they are restored with "
       "whatever rights they bring, so that peers are trusted like root",
       {{"on", true}, {"off", false}}, [](Config& c) -> bool& { return c.accept_criu; }));
-  Option hold;
-  hold.name = "move-hold";
-  hold.value = "SIDE.STEP:SECONDS";
-  hold.help = "a move waits so long at a step of one side";
-  hold.is_hidden = true;
-  hold.apply = [](Config& config, const std::string& text) -> Result<void> {
-    config.move_hold = text;
-    return {};
-  };
-  hold.show = [](const Config& config) { return config.move_hold; };
-  all.push_back(hold);
 }
 
 Option policy_option() {

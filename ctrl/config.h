@@ -62,7 +62,6 @@ struct Config {
   std::vector<std::string> accept_devices;       ///< paths; "gpu" for --gpus
   std::vector<std::string> accept_runtimes;      ///< beyond runc
   bool accept_criu = false;  ///< processes that CRIU froze there; who may bring them is as root
-  std::string move_hold;     ///< for tests: SIDE.STEP:SECONDS, where a move waits
   bool peers_from_swarm = false;  ///< members of the Docker Swarm are peers, its leader coordinates
   ClusterPolicyChoice cluster_policy = ClusterPolicyChoice::specon;
   double max_moves = 2;        ///< of one container, under balance; a whole number
@@ -84,7 +83,6 @@ struct Option {
   std::string standard;        ///< the default, as text
   bool needs_restart = false;  ///< a reload does not change it
   bool is_list = false;        ///< may be said again: each time adds to what was said before
-  bool is_hidden = false;      ///< not in the help: for tests
   bool is_line = false;        ///< in a file its value is the line as it is, quotes and all
   std::function<Result<void>(Config&, const std::string&)> apply;
   std::function<std::string(const Config&)> show;

@@ -22,12 +22,11 @@ struct Sample {
 enum class List { nl, wl, cl };
 
 /// Average use of one container over an interval, each as a share (0..1) of what the host has.
-/// `blkio` and `netio` are shares of the host total in the interval.
+/// `blkio` is a share of the host total in the interval.
 struct Usage {
   double cpu = 0;
   double memory = 0;
   double blkio = 0;
-  double netio = 0;
 };
 
 /// A moment, read once per wake. Units: seconds; `wall` since the epoch, `steady` since any fixed

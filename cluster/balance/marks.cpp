@@ -117,7 +117,7 @@ Result<Mark> parse_mark(const boost::json::object& json, double now) {
   mark.converged = read_time(reader, "converged_age", now);
   mark.migrated = read_time(reader, "migrated_age", now);
   mark.rebalanced = reader.boolean("rebalanced");
-  const std::int64_t moves = reader.optional_count("moves");
+  const std::int64_t moves = reader.count("moves");
   reader.require(moves <= kMostMoves, "moves", "must be at most 1000000");
   mark.moves = static_cast<std::uint32_t>(std::min<std::int64_t>(moves, kMostMoves));
   if (reader.failed()) return reader.error();

@@ -25,6 +25,7 @@ constexpr std::size_t kLongestName = 255;
 constexpr double kLongestAge = 100 * 366 * 86400.0;
 // Steer looks at all pairs of a host's containers.
 constexpr std::size_t kMostSteered = 1000;
+constexpr const char* kAmountRule = "must be above 0 and at most 1e12";
 constexpr double kMoveSeconds = 5;  // where none was measured
 
 // It goes into addresses and into records that are searched for it.
@@ -36,6 +37,8 @@ bool is_id(std::string_view text) {
          std::all_of(text.begin(), text.end(), is_good);
 }
 
+bool is_amount(double number) { return number > 0 && number <= kMostWork; }
+
 bool is_age(double seconds) { return seconds >= 0 && seconds <= kLongestAge; }
 
 std::optional<double> read_age(FieldReader& reader, const char* name) {
@@ -44,11 +47,9 @@ std::optional<double> read_age(FieldReader& reader, const char* name) {
   return age;
 }
 
-// A number that may be missing, above 0.
 std::optional<double> read_amount(FieldReader& reader, const char* name) {
-  const std::optional<double> amount = reader.optional_number(name);
-  reader.require(!amount || (*amount > 0 && *amount <= kMostWork), name,
-                 "must be above 0 and at most 1e12");
+  const std::optional<double> amount = reader.number_or_null(name);
+  reader.require(!amount || is_amount(*amount), name, kAmountRule);
   return amount;
 }
 
@@ -69,10 +70,10 @@ JobReport read_job(FieldReader& reader) {
   job.movable = reader.boolean("movable");
   job.left = read_amount(reader, "left");
   job.width = read_amount(reader, "width");
-  const std::int64_t moves = reader.optional_count("moves");
+  const std::int64_t moves = reader.count("moves");
   reader.require(moves <= kMostMoves, "moves", "must be at most 1000000");
   job.moves = static_cast<std::uint32_t>(std::min<std::int64_t>(moves, kMostMoves));
-  job.beginning = reader.optional_bool("beginning");
+  job.beginning = reader.boolean("beginning");
   return job;
 }
 
@@ -113,7 +114,7 @@ std::string render_report(const HostReport& report) {
                                   {"name", valid_utf8(report.name)},
                                   {"draining", report.draining},
                                   {"moves", report.moves},
-                                  {"cores", number_or_null(report.cores)},
+                                  {"cores", report.cores},
                                   {"move_seconds", number_or_null(report.move_seconds)},
                                   {"containers", std::move(containers)}});
 }
@@ -128,10 +129,9 @@ Result<HostReport> parse_report(std::string_view text) {
   report.name = printable(reader.text("name"), kLongestName);
   report.draining = reader.boolean("draining");
   report.moves = reader.count("moves");
-  report.cores = read_amount(reader, "cores");
-  report.move_seconds = reader.optional_number("move_seconds");
-  reader.require(!report.move_seconds || is_age(*report.move_seconds), "move_seconds",
-                 "must be a time in seconds");
+  report.cores = reader.number("cores");
+  reader.require(is_amount(report.cores), "cores", kAmountRule);
+  report.move_seconds = read_age(reader, "move_seconds");
   reader.require(reader.array("containers").size() <= kMostContainers, "containers",
                  "must be at most 10000");
   if (reader.failed()) return reader.error();
@@ -207,19 +207,15 @@ Result<policy::SteerState> steer_question(
   std::unordered_set<std::string_view> ids;
   for (const HostReport& report : reports) {
     if (report.draining) continue;
-    if (!report.cores) {
-      return bad_input(report.name + " does not say how many cores it has: cluster-policy = " +
-                       "balance needs a newer flowcond there");
-    }
     if (report.containers.size() > kMostSteered) {
       return bad_input(report.name + " has more than " + std::to_string(kMostSteered) +
                        " containers: cluster-policy = balance is for fewer");
     }
-    policy::SteeredHost host{report.id, *report.cores, {}};
+    policy::SteeredHost host{report.id, report.cores, {}};
     for (const JobReport& job : report.containers) {
       if (!ids.insert(job.id).second) return on_two_hosts(job.id);
       const bool is_candidate = job.movable && job.left && !job.beginning && !is_barred(job.id);
-      host.jobs.push_back({job.id, job.left.value_or(usual), job.width.value_or(*report.cores),
+      host.jobs.push_back({job.id, job.left.value_or(usual), job.width.value_or(report.cores),
                            job.moves, is_candidate});
     }
     state.hosts.push_back(std::move(host));

@@ -29,9 +29,8 @@ struct JobReport {
   std::optional<double> converged_age;
   std::optional<double> migrated_age;
   bool rebalanced = false;
-  bool movable = false;  ///< its label says how it may be moved
-  // Not told by flowcond of before there was cluster-policy.
-  std::optional<double> left;   ///< expected work to its end
+  bool movable = false;         ///< its label says how it may be moved
+  std::optional<double> left;   ///< expected work to its end; empty: not known
   std::optional<double> width;  ///< that it can use; empty: not known
   std::uint32_t moves = 0;      ///< how often a policy moved it
   bool beginning = false;       ///< it has done nothing yet since it began on its host
@@ -43,8 +42,7 @@ struct HostReport {
   bool draining = false;
   std::int64_t moves = 0;  ///< under way, from or to it
   std::vector<JobReport> containers;
-  // Not told by flowcond of before there was cluster-policy.
-  std::optional<double> cores;
+  double cores = 1;
   /// How long containers stood still that were moved from here, the median; empty: none was.
   std::optional<double> move_seconds;
 };
@@ -83,8 +81,7 @@ struct RebalanceQuestion {
 
 /// What steer is to decide: hosts and candidates as for Algorithm 5. What nobody knows the work of
 /// counts as the median of all, and stays. A move costs the median of what hosts measured. Errors:
-/// a container is on two hosts, a host does not say how many cores it has (an older flowcond), or
-/// has more than 1,000 containers; the sentence names the host.
+/// a container is on two hosts, or a host has more than 1,000 containers; the sentence names it.
 [[nodiscard]] Result<policy::SteerState> steer_question(
     std::vector<HostReport> reports, std::uint32_t max_moves,
     const std::function<bool(const std::string& container)>& is_barred);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
 #include "base/text.h"
@@ -41,12 +40,6 @@ ArchiveTree::Kind kind_of(TarType type) {
     default:
       return ArchiveTree::Kind::other;
   }
-}
-
-std::uint64_t padding_of(std::uint64_t size) { return (kTarBlock - size % kTarBlock) % kTarBlock; }
-
-bool is_zero(std::string_view bytes) {
-  return bytes.find_first_not_of('\0') == std::string_view::npos;
 }
 
 }  // namespace
@@ -107,121 +100,33 @@ Result<void> ArchiveChecker::feed(std::string_view bytes) {
     return bad_input("the archive is too large");
   }
   archive_bytes_ += bytes.size();
-  while (!bytes.empty()) {
-    if (auto taken = take(bytes); !taken) {
-      has_failed_ = true;
-      return taken.error();
-    }
-  }
-  return {};
+  Result<void> taken = take(bytes);
+  has_failed_ = !taken;
+  return taken;
 }
 
 Result<void> ArchiveChecker::finish() {
   if (has_failed_) return bad_input("the archive was refused already");
-  // An end is two blocks of zeros; what follows fills up the record.
-  if (state_ == State::zeros && zero_bytes_ >= 2 * kTarBlock && zero_bytes_ % kTarBlock == 0) {
-    return {};
-  }
+  if (reader_.is_whole()) return {};
   has_failed_ = true;
   return bad_input("the archive is not whole");
 }
 
-// Takes at least one byte, at most to the end of what the state is about.
-Result<void> ArchiveChecker::take(std::string_view& bytes) {
-  const auto front = [&bytes](std::uint64_t wanted) {
-    const std::string_view taken = bytes.substr(0, wanted);
-    bytes.remove_prefix(taken.size());
-    return taken;
-  };
-  switch (state_) {
-    case State::header:
-      pending_ += front(kTarBlock - pending_.size());
-      return pending_.size() == kTarBlock ? take_header() : Result<void>{};
-    case State::extension:
-      pending_ += front(extension_bytes_ - pending_.size());
-      return pending_.size() == extension_bytes_ ? take_extension() : Result<void>{};
-    case State::content:
-      left_ -= front(left_).size();
-      if (left_ == 0) {
-        left_ = padding_;
-        state_ = padding_ > 0 ? State::padding : State::header;
-      }
-      return {};
-    case State::padding:
-      left_ -= front(left_).size();
-      if (left_ == 0) state_ = State::header;
-      return {};
-    case State::zeros:
-      zero_bytes_ += bytes.size();
-      if (!is_zero(front(bytes.size()))) return bad_input("the archive goes on after its end");
-      return {};
-  }
-  return {};
-}
-
-Result<void> ArchiveChecker::take_header() {
-  const bool is_end = is_zero(pending_);
-  if (is_end) {
-    if (has_name_ || has_link_ || has_pax_) return bad_input("the archive ends within an entry");
-    zero_bytes_ = kTarBlock;
-    state_ = State::zeros;
-    pending_.clear();
-    return {};
-  }
-  auto header = parse_tar_header(pending_);
-  pending_.clear();
-  if (!header) return header.error();
-  switch (header->type) {
-    case TarType::pax:
-    case TarType::long_name:
-    case TarType::long_link:
-      return begin_extension(*header);
-    default:
-      return begin_entry(std::move(*header));
+Result<void> ArchiveChecker::take(std::string_view bytes) {
+  for (;;) {
+    const Result<TarStep> step = reader_.next(bytes);
+    if (!step) return step.error();
+    if (step->kind == TarStep::Kind::more) return {};
+    if (step->kind != TarStep::Kind::entry) continue;
+    if (auto begun = begin_entry(*step); !begun) return begun;
   }
 }
 
-Result<void> ArchiveChecker::begin_extension(const TarHeader& header) {
-  const bool is_pax = header.type == TarType::pax;
-  const bool is_second = is_pax                              ? has_pax_
-                         : header.type == TarType::long_name ? has_name_
-                                                             : has_link_;
-  // Which of two would count is each reader's own idea.
-  if (is_second || (!is_pax && has_pax_) || (is_pax && (has_name_ || has_link_))) {
-    return bad_input("an entry of the archive has two headers of one kind");
-  }
-  const std::size_t most = is_pax ? rules_.max_pax_bytes : rules_.max_path_bytes + 1;
-  if (header.size > most) return bad_input("a name or attribute of the archive is too long");
-  if (header.size == 0) return bad_input("a header of the archive is empty");
-  extension_ = header.type;
-  extension_bytes_ = header.size;
-  padding_ = padding_of(header.size);
-  state_ = State::extension;
-  return {};
-}
-
-Result<void> ArchiveChecker::take_extension() {
-  left_ = padding_;
-  state_ = padding_ > 0 ? State::padding : State::header;
-  Result<void> taken;
-  if (extension_ == TarType::pax) {
-    taken = take_pax();
-  } else {
-    const std::size_t end = pending_.find('\0');
-    if (end == std::string::npos || !is_zero(std::string_view(pending_).substr(end))) {
-      taken = bad_input("a long name of the archive does not end");
-    } else {
-      const bool is_name = extension_ == TarType::long_name;
-      (is_name ? has_name_ : has_link_) = true;
-      (is_name ? name_ : link_) = pending_.substr(0, end);
-    }
-  }
-  pending_.clear();
-  return taken;
-}
-
-Result<void> ArchiveChecker::take_pax() {
-  constexpr std::array kHarmless{"uid",
+Result<void> ArchiveChecker::check_records(const std::vector<PaxRecord>& records) const {
+  constexpr std::array kHarmless{"path",
+                                 "linkpath",
+                                 "size",
+                                 "uid",
                                  "gid",
                                  "uname",
                                  "gname",
@@ -235,26 +140,12 @@ Result<void> ArchiveChecker::take_pax() {
                                  "LIBARCHIVE.creationtime",
                                  "SCHILY.acl.access",
                                  "SCHILY.acl.default"};
-  auto records = parse_pax(pending_);
-  if (!records) return records.error();
-  has_pax_ = true;
-  for (PaxRecord& record : *records) {
+  for (const PaxRecord& record : records) {
     const std::string_view key = record.key;
-    if (key == "path") {
-      has_name_ = true;
-      name_ = std::move(record.value);
-    } else if (key == "linkpath") {
-      has_link_ = true;
-      link_ = std::move(record.value);
-    } else if (key == "size") {
-      const char* end = record.value.data() + record.value.size();
-      const auto [at, error] = std::from_chars(record.value.data(), end, size_);
-      if (error != std::errc() || at != end) return bad_input("a size in the archive is none");
-      has_size_ = true;
-    } else if (key.starts_with("SCHILY.xattr.")) {
-      if (auto taken = take_attribute(key.substr(13)); !taken) return taken;
+    if (key.starts_with("SCHILY.xattr.")) {
+      if (auto right = check_attribute(key.substr(13)); !right) return right;
     } else if (key.starts_with("LIBARCHIVE.xattr.")) {
-      if (auto taken = take_attribute(key.substr(17)); !taken) return taken;
+      if (auto right = check_attribute(key.substr(17)); !right) return right;
     } else if (std::none_of(kHarmless.begin(), kHarmless.end(),
                             [&](const char* one) { return key == one; })) {
       return bad_input("the archive has a pax record " + quoted(key));
@@ -264,7 +155,7 @@ Result<void> ArchiveChecker::take_pax() {
 }
 
 // An attribute of overlay can put one folder in the place of another.
-Result<void> ArchiveChecker::take_attribute(std::string_view name) {
+Result<void> ArchiveChecker::check_attribute(std::string_view name) const {
   const bool is_harmless = name.starts_with("user.") || name == "security.capability" ||
                            name == "system.posix_acl_access" || name == "system.posix_acl_default";
   const bool is_opaque = name == "trusted.overlay.opaque" && rules_.devices != DeviceRule::none;
@@ -276,34 +167,27 @@ Result<void> ArchiveChecker::take_attribute(std::string_view name) {
 
 // ---------------------------------------------------------------------------------- the entries
 
-Result<void> ArchiveChecker::begin_entry(TarHeader header) {
+Result<void> ArchiveChecker::begin_entry(const TarStep& entry) {
   if (++entries_ > rules_.max_entries) return bad_input("the archive has too many entries");
-  if (has_name_) header.name = std::move(name_);
-  if (has_link_) header.link = std::move(link_);
-  if (has_size_) header.size = size_;
-  has_name_ = has_link_ = has_size_ = has_pax_ = false;
-  name_.clear();
-  link_.clear();
-
+  if (auto right = check_records(entry.records); !right) return right;
+  const TarHeader& header = entry.header;
   const std::string shown = "the archive's entry " + quoted(header.name);
   if (header.name.size() > rules_.max_path_bytes || header.link.size() > rules_.max_path_bytes) {
     return bad_input(shown + " has too long a name");
   }
-  if (auto right = check_type(header, shown); !right) return right;
+  if (auto right = check_type(entry, shown); !right) return right;
   if (auto added = add(header, shown); !added) return added;
   if (header.size > rules_.max_content_bytes - content_bytes_) {
     return bad_input("the archive's files are too large together");
   }
   content_bytes_ += header.size;
-  left_ = header.size;
-  padding_ = padding_of(header.size);
-  state_ = header.size > 0 ? State::content : State::header;
   return {};
 }
 
-Result<void> ArchiveChecker::check_type(const TarHeader& header, const std::string& shown) const {
+Result<void> ArchiveChecker::check_type(const TarStep& entry, const std::string& shown) const {
+  const TarHeader& header = entry.header;
   // Some readers skip such content, some read it as headers.
-  if (header.type != TarType::file && header.size != 0) {
+  if (header.type != TarType::file && entry.said_size != 0) {
     return bad_input(shown + " has content and is no file");
   }
   if (header.type != TarType::directory && header.name.ends_with('/')) {

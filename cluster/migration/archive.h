@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cluster/migration/tar_header.h"
+#include "cluster/migration/tar_reader.h"
 
 namespace flowcon::cluster::migration {
 
@@ -86,7 +86,9 @@ class ArchiveTree {
 class ArchiveChecker {
  public:
   explicit ArchiveChecker(const ArchiveRules& rules)
-      : rules_(rules), tree_(rules.max_tree_bytes, rules.memory) {}
+      : rules_(rules),
+        tree_(rules.max_tree_bytes, rules.memory),
+        reader_(TarExtensions::pax_and_gnu, {rules.max_pax_bytes, rules.max_path_bytes + 1}) {}
 
   /// The next bytes, as many as there are. If it says yes they may be handed on. Errors: what is
   /// wrong with the archive, with the name where one is to blame.
@@ -99,38 +101,19 @@ class ArchiveChecker {
   [[nodiscard]] std::uint64_t archive_bytes() const { return archive_bytes_; }
 
  private:
-  enum class State { header, extension, content, padding, zeros };
-
-  [[nodiscard]] Result<void> take(std::string_view& bytes);
-  [[nodiscard]] Result<void> take_header();
-  [[nodiscard]] Result<void> take_extension();
-  [[nodiscard]] Result<void> take_pax();
-  [[nodiscard]] Result<void> take_attribute(std::string_view name);
-  [[nodiscard]] Result<void> begin_extension(const TarHeader& header);
-  [[nodiscard]] Result<void> begin_entry(TarHeader header);
-  [[nodiscard]] Result<void> check_type(const TarHeader& header, const std::string& shown) const;
+  [[nodiscard]] Result<void> take(std::string_view bytes);
+  [[nodiscard]] Result<void> check_records(const std::vector<PaxRecord>& records) const;
+  [[nodiscard]] Result<void> check_attribute(std::string_view name) const;
+  [[nodiscard]] Result<void> begin_entry(const TarStep& entry);
+  [[nodiscard]] Result<void> check_type(const TarStep& entry, const std::string& shown) const;
   [[nodiscard]] Result<void> check_symlink(std::size_t depth, const std::string& link,
                                            const std::string& shown) const;
   [[nodiscard]] Result<void> add(const TarHeader& header, const std::string& shown);
 
   ArchiveRules rules_;
   ArchiveTree tree_;
-  State state_ = State::header;
+  TarReader reader_;
   bool has_failed_ = false;
-  std::string pending_;        ///< of a header or an extension that is not whole yet
-  std::uint64_t left_ = 0;     ///< bytes of the content or padding still to come
-  std::uint64_t padding_ = 0;  ///< after the content
-  TarType extension_ = TarType::pax;
-  std::uint64_t extension_bytes_ = 0;
-  // What extensions said of the next header.
-  bool has_name_ = false;
-  bool has_link_ = false;
-  bool has_size_ = false;
-  bool has_pax_ = false;
-  std::string name_;
-  std::string link_;
-  std::uint64_t size_ = 0;
-  std::uint64_t zero_bytes_ = 0;
   std::uint64_t entries_ = 0;
   std::uint64_t content_bytes_ = 0;
   std::uint64_t archive_bytes_ = 0;

@@ -7,6 +7,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 
+#include "base/failpoint.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cluster/migration/entry_json.h"
@@ -103,14 +104,13 @@ void Movers::wake(Move& move) {
   move.timer.cancel();
 }
 
-// For tests: waits at a step that is written and not yet acted on.
+// A failpoint: a step that is written and not yet acted on.
 Async<void> Movers::hold(MovePtr move) {
-  const std::string& wanted = host_.config().move_hold;
-  if (wanted.empty() || move->held == move->entry.step) co_return;
+  if (move->held == move->entry.step) co_return;
   move->held = move->entry.step;
-  const std::string here = std::string(name(move->entry.side)) + "." + name(move->entry.step) + ":";
-  if (!wanted.starts_with(here)) co_return;
-  const double until = steady_now() + std::atof(wanted.c_str() + here.size());
+  const std::string here =
+      std::string("move.") + name(move->entry.side) + "." + name(move->entry.step);
+  const double until = steady_now() + failpoint_seconds(here);
   while (steady_now() < until && !is_stopping_) co_await ctrl::pause(kHoldLook);
 }
 

@@ -111,7 +111,7 @@ struct Move {
   ctrl::log::Repeated troubles;
   double rest = 0;  ///< seconds until the next try
   bool is_woken = false;
-  Step held = Step::undone;  ///< the last step that was held up for tests
+  Step held = Step::undone;  ///< the last step that a failpoint may have held up
   boost::asio::steady_timer timer;
 
   /// What a request started may act for so long from now on. Unit: seconds.

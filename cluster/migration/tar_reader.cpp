@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace flowcon::cluster::migration {
 namespace {
-
-constexpr std::uint64_t kMaxExtension = 1U << 20;
 
 bool is_extension(TarType type) {
   return type == TarType::pax || type == TarType::long_name || type == TarType::long_link;
@@ -17,15 +16,12 @@ bool is_zero(std::string_view bytes) {
   return bytes.find_first_not_of('\0') == std::string_view::npos;
 }
 
-// Links, devices and folders have none, whatever their headers say.
-bool has_content(TarType type) { return type == TarType::file || is_extension(type); }
-
 std::uint64_t padding_of(std::uint64_t size) { return (kTarBlock - size % kTarBlock) % kTarBlock; }
 
 }  // namespace
 
 bool TarReader::is_between() const {
-  if (has_extension_) return false;
+  if (!is_free()) return false;
   switch (state_) {
     case State::header:
       return pending_.empty();
@@ -66,7 +62,7 @@ Result<TarStep> TarReader::next(std::string_view& bytes) {
       case State::content: {
         if (left_ == 0) {
           state_ = State::padding;
-          return TarStep{TarStep::Kind::end, {}, {}};
+          return TarStep{TarStep::Kind::end, {}};
         }
         if (bytes.empty()) return TarStep{};
         const std::size_t count =
@@ -96,52 +92,62 @@ Result<TarStep> TarReader::next(std::string_view& bytes) {
 
 // "more" where it was no header of an entry.
 Result<TarStep> TarReader::take_header() {
-  const std::string block = std::move(pending_);
+  std::string block = std::move(pending_);
   pending_.clear();
   if (is_zero(block)) {
-    if (has_extension_) return bad_input("the archive ends in the middle of an entry");
+    if (!is_free()) return bad_input("the archive ends in the middle of an entry");
     zero_bytes_ = block.size();
     state_ = State::zeros;
     return TarStep{};
   }
   Result<TarHeader> parsed = parse_tar_header(block);
   if (!parsed) return parsed.error();
-  TarHeader header = std::move(*parsed);
-  if (is_extension(header.type)) {
-    if (extensions_ == TarExtensions::none) return bad_input("the archive has a long header");
-    if (header.size == 0 || header.size > kMaxExtension) {
-      return bad_input("the archive has an extension of an unlikely size");
-    }
-    extension_ = header.type;
-    left_ = header.size;
-    state_ = State::extension;
+  if (is_extension(parsed->type)) {
+    if (auto begun = begin_extension(*parsed); !begun) return begun.error();
     return TarStep{};
   }
-  if (has_name_) header.name = name_;
-  if (has_link_) header.link = link_;
+  TarStep step{TarStep::Kind::entry, std::move(*parsed)};
+  TarHeader& header = step.header;
+  if (has_name_) header.name = std::move(name_);
+  if (has_link_) header.link = std::move(link_);
   if (has_size_) header.size = size_;
-  has_extension_ = has_name_ = has_link_ = has_size_ = false;
-  if (!has_content(header.type)) header.size = 0;
+  has_pax_ = has_name_ = has_link_ = has_size_ = false;
+  step.said_size = header.size;
+  step.records = std::exchange(records_, {});
+  step.block = std::move(block);
+  // Links, devices and folders have no content, whatever their headers say.
+  if (header.type != TarType::file) header.size = 0;
   left_ = header.size;
   padding_ = padding_of(header.size);
   state_ = State::content;
-  return TarStep{TarStep::Kind::entry, std::move(header), {}};
+  return step;
+}
+
+Result<void> TarReader::begin_extension(const TarHeader& header) {
+  if (extensions_ == TarExtensions::none) return bad_input("the archive has a long header");
+  const bool is_pax = header.type == TarType::pax;
+  const bool is_name = header.type == TarType::long_name;
+  // Which of two would count is each reader's own idea.
+  if (has_pax_ || (is_pax ? !is_free() : is_name ? has_name_ : has_link_)) {
+    return bad_input("the archive describes an entry twice");
+  }
+  if (header.size == 0) return bad_input("a header of the archive is empty");
+  if (header.size > (is_pax ? limits_.max_pax : limits_.max_name)) {
+    return bad_input("a name or attribute of the archive is too long");
+  }
+  extension_ = header.type;
+  left_ = header.size;
+  state_ = State::extension;
+  return {};
 }
 
 Result<void> TarReader::take_extension() {
-  has_extension_ = true;
   padding_ = padding_of(pending_.size());
   left_ = 0;
   state_ = State::padding;
-  Result<void> taken;
-  if (extension_ == TarType::pax) {
-    taken = take_pax();
-  } else {
-    // Ended by a NUL.
-    std::string text = pending_.substr(0, pending_.find('\0'));
-    taken = extension_ == TarType::long_name ? give(has_name_, name_, std::move(text))
-                                             : give(has_link_, link_, std::move(text));
-  }
+  Result<void> taken = extension_ == TarType::pax         ? take_pax()
+                       : extension_ == TarType::long_name ? take_long(has_name_, name_)
+                                                          : take_long(has_link_, link_);
   pending_.clear();
   return taken;
 }
@@ -149,28 +155,35 @@ Result<void> TarReader::take_extension() {
 Result<void> TarReader::take_pax() {
   Result<std::vector<PaxRecord>> records = parse_pax(pending_);
   if (!records) return records.error();
-  for (PaxRecord& record : *records) {
-    if (record.key.rfind("GNU.sparse", 0) == 0) return bad_input("the archive has a sparse file");
-    Result<void> given;
-    if (record.key == "path") given = give(has_name_, name_, std::move(record.value));
-    if (record.key == "linkpath") given = give(has_link_, link_, std::move(record.value));
-    if (record.key == "size") {
+  has_pax_ = true;
+  for (const PaxRecord& record : *records) {
+    if (record.key.starts_with("GNU.sparse")) return bad_input("the archive has a sparse file");
+    if (record.key == "path") {
+      has_name_ = true;
+      name_ = record.value;
+    } else if (record.key == "linkpath") {
+      has_link_ = true;
+      link_ = record.value;
+    } else if (record.key == "size") {
       const char* end = record.value.data() + record.value.size();
       const auto parsed = std::from_chars(record.value.data(), end, size_);
-      if (has_size_ || parsed.ec != std::errc() || parsed.ptr != end) {
+      if (parsed.ec != std::errc() || parsed.ptr != end) {
         return bad_input("the archive has a size that is none");
       }
       has_size_ = true;
     }
-    if (!given) return given;
   }
+  records_ = std::move(*records);
   return {};
 }
 
-Result<void> TarReader::give(bool& has, std::string& value, std::string given) {
-  if (has) return bad_input("the archive names an entry twice");
+Result<void> TarReader::take_long(bool& has, std::string& value) {
+  const std::size_t end = pending_.find('\0');
+  if (end == std::string::npos || !is_zero(std::string_view(pending_).substr(end))) {
+    return bad_input("a long name of the archive does not end");
+  }
   has = true;
-  value = std::move(given);
+  value = pending_.substr(0, end);
   return {};
 }
 

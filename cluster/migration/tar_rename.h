@@ -8,10 +8,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/result.h"
-#include "cluster/migration/tar_header.h"
+#include "cluster/migration/tar_reader.h"
 
 namespace flowcon::cluster::migration {
 
@@ -31,25 +30,14 @@ class TarRenamer {
   [[nodiscard]] const std::optional<TarHeader>& first() const { return first_; }
 
  private:
-  enum class State { header, extension, content, end };
-
-  [[nodiscard]] Result<void> take_header(std::string& out);
-  [[nodiscard]] Result<void> take_extension();
+  [[nodiscard]] Result<void> begin_entry(const TarStep& entry, std::string& out);
   [[nodiscard]] Result<std::string> renamed(std::string_view name) const;
 
   std::string from_;
   std::string to_;
   bool only_first_;
-  State state_ = State::header;
-  std::string pending_;
-  std::uint64_t left_ = 0;
-  TarType extension_ = TarType::pax;
-  std::uint64_t extension_bytes_ = 0;
-  // What extensions said of the next header.
-  std::vector<PaxRecord> records_;
-  std::optional<std::string> name_;
-  std::optional<std::string> link_;
-  std::optional<std::uint64_t> size_;
+  TarReader reader_{TarExtensions::pax_and_gnu};
+  std::uint64_t size_ = 0;  ///< of the entry's content
   std::optional<TarHeader> first_;
 };
 

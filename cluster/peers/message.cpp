@@ -103,7 +103,7 @@ Result<State> parse_state(std::string_view text) {
   state.cores = reader.number("cores");
   state.memory = reader.count("memory");
   state.containers = count_up_to(reader, "containers", kMostContainers);
-  state.draining = reader.optional_bool("draining");
+  state.draining = reader.boolean("draining");
   if (!reader.failed()) {
     // Written so that what is no number fails too.
     reader.require(state.usage >= 0 && state.usage <= 1, "usage", "must be from 0 to 1");

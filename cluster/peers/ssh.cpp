@@ -17,7 +17,7 @@ struct Meaning {
   std::string_view sentence;
 };
 
-constexpr std::array<Meaning, 22> kMeanings{{
+constexpr std::array<Meaning, 21> kMeanings{{
     {"Cannot connect to flowcond",
      "flowcond does not run on NAME, or has no peer socket: systemctl start flowcond there"},
     {"HOST IDENTIFICATION HAS CHANGED",
@@ -49,8 +49,6 @@ constexpr std::array<Meaning, 22> kMeanings{{
     {"not responding", "NAME fell silent: is it switched on and in the network?"},
     {"docker-flowcon: not found", "docker-flowcon is not installed on NAME"},
     {"docker-flowcon: No such file", "docker-flowcon is not installed on NAME"},
-    {"unknown command: docker flowcon dial-stdio",
-     "docker-flowcon on NAME is too old to have peers: update it there"},
     {"Connection closed", "NAME closed the connection: see the log of sshd there"},
     {"Connection reset", "NAME closed the connection: see the log of sshd there"},
 }};

@@ -6,7 +6,7 @@
 #include <ostream>
 #include <utility>
 
-#include "cmd/docker-flowcon/run.h"
+#include "cmd/docker-flowcon/job/run.h"
 
 namespace flowcon::plugin {
 namespace {

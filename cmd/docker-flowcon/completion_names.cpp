@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/caller.h"
-#include "cmd/docker-flowcon/control.h"
-#include "cmd/docker-flowcon/json_fields.h"
-#include "cmd/docker-flowcon/run.h"
+#include "cmd/docker-flowcon/job/control.h"
+#include "cmd/docker-flowcon/job/run.h"
+#include "cmd/docker-flowcon/text/json_fields.h"
 #include "cmd/docker-flowcon/tool.h"
 
 namespace flowcon::plugin {

@@ -271,41 +271,8 @@ Result<boost::json::value> DaemonClient::post(const std::string& target,
   return read_body(*answer, path_);
 }
 
-Result<Answer> DaemonClient::exchange_newer(bool is_post, const std::string& target,
-                                            const std::string& body) const {
-  constexpr unsigned kNotFound = 404;
-  Result<Answer> answer = exchange(make_request(is_post, target, body), path_, timeout_);
-  if (!answer || answer->status != kNotFound) return answer;
-  // Another program may listen there, which read_body() tells.
-  const Result<boost::json::value> said = parse_json(answer->text);
-  if (!said || !said->is_object() || !said->get_object().contains("error")) return answer;
-  // It may be the container or the peer that is not there. The sentence is for people, so the
-  // status tells: it says whether control is paused since that can be said.
-  if (target.rfind("/v1/peers/", 0) == 0 && get("/v1/peers")) return answer;
-  if (target.rfind("/v1/containers/", 0) == 0) {
-    const Result<boost::json::value> status = get("/v1/status");
-    if (!status || status->get_object().contains("paused")) return answer;
-  }
-  return bad_input("flowcond is older than this plugin (" FLOWCON_VERSION
-                   ") and does not know this command. Update the package on its host, then: "
-                   "systemctl restart flowcond");
-}
-
-Result<boost::json::value> DaemonClient::get_newer(const std::string& target) const {
-  const Result<Answer> answer = exchange_newer(false, target, "");
-  if (!answer) return answer.error();
-  return read_body(*answer, path_);
-}
-
-Result<boost::json::value> DaemonClient::post_newer(const std::string& target,
-                                                    const std::string& body) const {
-  const Result<Answer> answer = exchange_newer(true, target, body);
-  if (!answer) return answer.error();
-  return read_body(*answer, path_);
-}
-
-Result<std::string> DaemonClient::get_text_newer(const std::string& target) const {
-  Result<Answer> answer = exchange_newer(false, target, "");
+Result<std::string> DaemonClient::get_text(const std::string& target) const {
+  Result<Answer> answer = exchange(make_request(false, target, ""), path_, timeout_);
   if (!answer) return answer.error();
   const Result<boost::json::value> read = read_body(*answer, path_);
   if (!read) return read.error();

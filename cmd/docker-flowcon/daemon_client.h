@@ -40,22 +40,12 @@ class DaemonClient {
   [[nodiscard]] Result<boost::json::value> post(const std::string& target,
                                                 const std::string& body) const;
 
-  /// The same for a call that flowcond has only since it takes people's decisions. Errors: also
-  /// that flowcond is older than this plugin, where it answers 404 and either no container can be
-  /// meant or its status does not know of pauses.
-  [[nodiscard]] Result<boost::json::value> get_newer(const std::string& target) const;
-  [[nodiscard]] Result<boost::json::value> post_newer(const std::string& target,
-                                                      const std::string& body) const;
-
   /// The body of such a GET byte for byte. Errors: the same, so it is a JSON object.
-  [[nodiscard]] Result<std::string> get_text_newer(const std::string& target) const;
+  [[nodiscard]] Result<std::string> get_text(const std::string& target) const;
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  [[nodiscard]] Result<Answer> exchange_newer(bool is_post, const std::string& target,
-                                              const std::string& body) const;
-
   std::string path_;
   std::chrono::milliseconds timeout_;
 };

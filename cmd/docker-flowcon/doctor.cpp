@@ -16,9 +16,9 @@
 
 #include "base/text.h"
 #include "cmd/docker-flowcon/endpoint.h"
-#include "cmd/docker-flowcon/json_fields.h"
-#include "cmd/docker-flowcon/table.h"
-#include "cmd/docker-flowcon/template_functions.h"
+#include "cmd/docker-flowcon/template/functions.h"
+#include "cmd/docker-flowcon/text/json_fields.h"
+#include "cmd/docker-flowcon/text/table.h"
 
 namespace flowcon::plugin {
 namespace {
@@ -143,7 +143,7 @@ void ask_daemon(const DaemonClient& daemon, Findings& findings) {
   findings.abilities.push_back(
       {"flowcond", true, "answers at unix://" + printable(daemon.path()), ""});
   findings.abilities.push_back(compare_versions(findings.daemon_version));
-  const Result<json::value> answer = daemon.get_newer("/v1/doctor");
+  const Result<json::value> answer = daemon.get("/v1/doctor");
   if (answer) {
     read_abilities(*answer, findings);
   } else {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cmd/docker-flowcon/table.h"
+#include "cmd/docker-flowcon/text/table.h"
 
 namespace flowcon::plugin {
 namespace {

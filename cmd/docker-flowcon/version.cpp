@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "base/text.h"
-#include "cmd/docker-flowcon/format.h"
+#include "cmd/docker-flowcon/text/format.h"
 
 namespace flowcon::plugin {
 namespace {

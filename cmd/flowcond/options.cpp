@@ -162,7 +162,6 @@ Result<Invocation> parse_command_line(int argc, const char* const* argv) {
                                     option.help + " (default " + option.standard + ")");
     declared->option_text(option.value);
     if (is_switch) declared->expected(0, 1);
-    if (option.is_hidden) declared->group("");
     if (option.is_list) declared->multi_option_policy(CLI::MultiOptionPolicy::Join);
   }
   Invocation invocation;
@@ -212,7 +211,6 @@ Result<Invocation> parse_command_line(int argc, const char* const* argv) {
 std::string render_config(const Invocation& invocation) {
   std::string out;
   for (const ctrl::Option& option : ctrl::options()) {
-    if (option.is_hidden) continue;
     const auto at = invocation.said_at.find(option.name);
     std::string line = option.name + " = " + option.show(invocation.config);
     line.resize(std::max<std::size_t>(line.size() + 1, 44), ' ');

@@ -82,11 +82,6 @@ std::int64_t FieldReader::count(std::string_view name) {
   return is_whole ? static_cast<std::int64_t>(number) : 0;
 }
 
-std::int64_t FieldReader::optional_count(std::string_view name) {
-  const json::value* value = find(name);
-  return !value || value->is_null() ? 0 : count(name);
-}
-
 bool FieldReader::boolean(std::string_view name) {
   const json::value* value = required(name);
   if (!value) return false;

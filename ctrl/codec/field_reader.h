@@ -43,7 +43,6 @@ class FieldReader {
 
   /// A number of things: whole, from 0 to 2^53, beyond which a double counts no longer.
   std::int64_t count(std::string_view name);
-  std::int64_t optional_count(std::string_view name);  ///< null counts as absent, absent as 0
 
   bool boolean(std::string_view name);
   bool optional_bool(std::string_view name);  ///< null counts as absent, absent as false

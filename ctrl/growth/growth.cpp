@@ -160,7 +160,7 @@ Progress progress_between(const std::vector<Sample>& samples, double from, doubl
 
 Efficiency efficiency(const Progress& progress, const Usage& use) {
   return {share(progress.rate, use.cpu), share(progress.rate, use.memory),
-          share(progress.rate, use.blkio), share(progress.rate, use.netio)};
+          share(progress.rate, use.blkio)};
 }
 
 }  // namespace flowcon::ctrl::growth

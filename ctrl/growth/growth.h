@@ -70,7 +70,6 @@ struct Efficiency {
   std::optional<double> cpu;
   std::optional<double> memory;
   std::optional<double> blkio;
-  std::optional<double> netio;
 };
 [[nodiscard]] Efficiency efficiency(const Progress& progress, const Usage& use);
 

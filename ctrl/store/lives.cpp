@@ -35,8 +35,8 @@ double seen(const History& history) {
 
 Result<std::int64_t> make_run(sqlite3* db, const History& history) {
   Statement put(db,
-                "INSERT INTO runs(id,name,image,metric,goal,started,finished,seen) "
-                "VALUES(?,?,?,?,?,?,NULL,?)");
+                "INSERT INTO runs(id,name,image,metric,goal,started,finished,seen,training,"
+                "counter,moved) VALUES(?,?,?,?,?,?,NULL,?,'',0,0)");
   const Run& run = history.run;
   put.bind(run.id).bind(run.name).bind(run.image).bind(run.metric).bind(name(run.goal));
   put.bind(run.started).bind(seen(history));

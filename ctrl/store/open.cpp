@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening the store: what to do with damaged files, with a journal that has lost entries, and with
-// the one file of earlier versions.
+// Opening the store: what to do with damaged files, and with a journal that has lost entries.
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -44,7 +43,7 @@ Result<std::string> check_pages(sqlite3* db, const char* pragma) {
 
 // Records that were closed are not read through, however large they are.
 Result<bool> was_closed(sqlite3* db, std::int64_t version) {
-  if (version < kRecordsVersion) return false;
+  if (version == 0) return false;
   Statement ask(db, "SELECT clean FROM state");
   Result<bool> row = ask.step("reading whether the state was closed");
   if (!row) return row.error();
@@ -79,10 +78,10 @@ Result<void> set_up(sqlite3* db, Kind kind, Looked* looked) {
   if (!version) return version.error();
   looked->version = *version;
   const std::int64_t known = kind == Kind::journal ? kJournalVersion : kRecordsVersion;
-  if (*version > known) {
-    return bad_input("the state is of version " + std::to_string(*version) + ", newer than this " +
-                     "program knows (" + std::to_string(known) +
-                     "): install the newer flowcond again or name another --state-dir");
+  if (*version != 0 && *version != known) {
+    return bad_input("the state is of version " + std::to_string(*version) +
+                     ", and this program knows " + std::to_string(known) +
+                     " alone: install the flowcond that made it or name another --state-dir");
   }
   // WAL survives kill -9 at any moment. Records with synchronous=NORMAL may lose the last
   // transactions when the power goes; the journal may not. By default the log grows to 4 MB before
@@ -164,7 +163,7 @@ class Opening {
   Result<void> run() {
     if (auto done = open_records(); !done) return done;
     if (auto done = open_journal(); !done) return done;
-    return take_over();
+    return records.version == 0 ? make_records(records.db.get()) : Result<void>();
   }
 
   [[nodiscard]] std::string lost_file() const {
@@ -182,7 +181,7 @@ class Opening {
     if (!looked) return looked.error();
     if (!looked->damage.empty()) {
       looked->db.reset();
-      // It may be of an earlier version, which kept the journal in it.
+      // Without both, nobody else would notice that there was a journal.
       const Result<bool> has_journal = has_own_journal();
       if (!has_journal) return has_journal.error();
       if (!*has_journal) {
@@ -216,7 +215,7 @@ class Opening {
   // Why entries of the journal are missing, in words; "" = none is as far as can be known.
   Result<std::string> find_loss() {
     if (!journal.damage.empty()) return "it is damaged (" + journal.damage + ")";
-    if (records.version < kRecordsVersion) return std::string();
+    if (records.version == 0) return std::string();
     const Result<Mirror> mirror = read_mirror(records.db.get());
     if (!mirror) return mirror.error();
     if (journal.version == 0) {
@@ -318,7 +317,7 @@ class Opening {
 
   Result<void> keep_identity(sqlite3* db) {
     Mirror mirror;
-    if (records.version >= kRecordsVersion) {
+    if (records.version != 0) {
       const Result<Mirror> read = read_mirror(records.db.get());
       if (!read) return read.error();
       mirror = *read;
@@ -336,39 +335,6 @@ class Opening {
     }
     Statement count(db, "UPDATE journal SET sequence=?");
     return count.bind(mirror.sequence + 1).run(doing);
-  }
-
-  // What the one file of an earlier version held goes to the journal, and then from there: copied,
-  // on the disk, dropped. A crash in between does it again.
-  Result<void> take_over() {
-    sqlite3* db = records.db.get();
-    if (records.version == kRecordsVersion) return {};
-    if (records.version > 0) {
-      if (auto done = bring_records(db, records.version, kOneFile); !done) return done;
-      if (auto copied = copy_kept(); !copied) return copied;
-      records.version = kOneFile;
-    }
-    return bring_records(db, records.version, kRecordsVersion);
-  }
-
-  Result<void> copy_kept() {
-    sqlite3* db = journal.db.get();
-    const std::string doing = "taking over the journal of an earlier version";
-    const auto taken = number_of(db, "SELECT taken_over FROM journal");
-    if (!taken) return taken.error();
-    if (*taken != 0) return {};
-    Statement attach(db, "ATTACH ? AS earlier");
-    if (auto done = attach.bind(path_).run(doing); !done) return done;
-    std::string sql = "BEGIN IMMEDIATE;";
-    for (const KeptTable& table : kept_tables()) {
-      sql += "INSERT OR IGNORE INTO main." + table.name + "(" + table.columns + ") SELECT " +
-             table.columns + " FROM earlier." + table.name + ";";
-    }
-    sql += "UPDATE journal SET taken_over=1,sequence=sequence+1;COMMIT;";
-    Result<void> copied = execute(db, sql, doing);
-    if (!copied) (void)sqlite3_exec(db, "ROLLBACK", nullptr, nullptr, nullptr);
-    const Result<void> detached = execute(db, "DETACH earlier", doing);
-    return copied ? detached : copied;
   }
 
   std::string path_;

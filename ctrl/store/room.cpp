@@ -143,7 +143,7 @@ Result<bool> Store::make_room() {
   const double most = static_cast<double>(most_bytes_);
   if (bytes * static_cast<double>(*pages - *free) <= kFull * most) {
     if (bytes * static_cast<double>(*pages) <= most || *free == 0) return false;
-    // It was allowed more once. A file of an earlier version cannot give back.
+    // It was allowed more once.
     const auto given =
         execute(db_, "PRAGMA incremental_vacuum(" + std::to_string(kPagesAtOnce) + ")", kDoing);
     if (!given) return given.error();

@@ -41,23 +41,16 @@ class Reader {
     for (const char c : table.columns) marks += c == ',' ? ",?" : "";
     put_ = "INSERT OR IGNORE INTO " + table.name + "(" + table.columns + ") VALUES(" + marks + ")";
     is_moves_ = table.name == "migrations";
-    // A table of an earlier version has no rowids.
-    const bool has_rowid = prepares("SELECT rowid FROM " + table.name);
-    const std::string key = has_rowid ? "rowid" : table.key;
-    std::string columns = table.columns;
-    // Of an earlier version it is not known which life of its container an original belongs to.
-    const bool lacks_life = table.name == "originals" && !prepares("SELECT life FROM originals");
-    if (lacks_life) columns.replace(columns.rfind("life"), 4, "''");
-    const std::string all = "SELECT " + key + "," + columns + " FROM " + table.name;
+    if (!prepares("SELECT rowid FROM " + table.name)) return {};
+    const std::string all = "SELECT rowid," + table.columns + " FROM " + table.name;
     std::int64_t last = 0, first = 0;
     bool is_whole = true;
-    if (auto done = take_all(all + " ORDER BY " + key, &last, &is_whole); !done) return done;
+    if (auto done = take_all(all + " ORDER BY rowid", &last, &is_whole); !done) return done;
     if (is_whole) return {};
     // Then what lies behind the damage, from the other end.
-    if (auto done = take_all(all + " ORDER BY " + key + " DESC", &first, &is_whole); !done) {
+    if (auto done = take_all(all + " ORDER BY rowid DESC", &first, &is_whole); !done) {
       return done;
     }
-    if (!has_rowid) return {};
     if (first <= last) first = last + kMostAsked;
     for (std::int64_t row = last + 1; row < first && row - last < kMostAsked; ++row) {
       std::int64_t seen = 0;

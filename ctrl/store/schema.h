@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of the two files of the store, and how older versions become the newest. Private to
-// the store.
+// The tables of the two files of the store. Private to the store.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +12,19 @@ struct sqlite3;
 
 namespace flowcon::ctrl::store {
 
+/// In the files; those of another version are refused. To be changed with the tables.
 inline constexpr std::int64_t kRecordsVersion = 15;
 inline constexpr std::int64_t kJournalVersion = 1;
-/// The last version of the records that held what is in the journal now.
-inline constexpr std::int64_t kOneFile = 14;
 
 /// 0 of an empty file. Errors: SQLite's.
 [[nodiscard]] Result<std::int64_t> version_of(sqlite3* db);
-/// One transaction.
-[[nodiscard]] Result<void> bring_records(sqlite3* db, std::int64_t from, std::int64_t to);
+/// In an empty file. One transaction each.
+[[nodiscard]] Result<void> make_records(sqlite3* db);
 [[nodiscard]] Result<void> make_journal(sqlite3* db);
 
-/// A table that was in the records up to kOneFile and is in the journal now, under the same name.
+/// A table of the journal whose rows are taken over from a damaged one.
 struct KeptTable {
   std::string name;
-  std::string key;      ///< one column, unique
   std::string columns;  ///< all of them, with commas
 };
 [[nodiscard]] const std::vector<KeptTable>& kept_tables();

@@ -31,7 +31,7 @@ struct Original {
   cgroups::Group group;
   cgroups::Setting setting;
   /// Of its CPU group (CgroupFs::life): a container that was started again has other originals.
-  /// "" = not known, an earlier version has saved it.
+  /// "" = not known.
   std::string life = {};
 };
 
@@ -193,13 +193,12 @@ struct Options {
 
 class Store {
  public:
-  /// Opens or makes the records at `path` and journal.db beside it (mode 0600) and brings both up
-  /// to date; what an earlier version kept in `path` alone is taken over. A file that is no
+  /// Opens or makes the records at `path` and journal.db beside it (mode 0600). A file that is no
   /// database or is damaged is moved aside to PATH.damaged-N, with its log of changes, and never
   /// deleted. Of a journal what can still be read is taken over, open moves excepted, and
   /// journal.lost is written: see is_journal_whole(). `notice` says all of it. The records are
-  /// checked only where they were not closed; this can take a while. Errors: cannot be made,
-  /// written or upgraded; newer than this program.
+  /// checked only where they were not closed; this can take a while. Errors: cannot be made
+  /// or written; of another version than this program's, and left as it is.
   [[nodiscard]] static Result<std::unique_ptr<Store>> open(const std::string& path,
                                                            std::string* notice,
                                                            const Options& options = {});

@@ -53,9 +53,7 @@ TEST_CASE("GPUs, their memory and their processes are read from NVML") {
   const GpuReading reading = read_gpus(kNew);
   REQUIRE(reading.devices.size() == 2);
   CHECK(reading.devices[0].name == "Fake GPU 0");
-  CHECK(reading.devices[0].uuid == "GPU-0");
   CHECK(reading.devices[0].use == 0.8);
-  CHECK(reading.devices[0].used_bytes == 4000);
   CHECK(reading.devices[0].total_bytes == 16000);
   CHECK(reading.devices[1].use == 0.25);
 

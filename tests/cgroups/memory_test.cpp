@@ -47,12 +47,9 @@ TEST_CASE("the working set leaves out inactive file pages") {
   FakeCgroups v1 = host_of(Mode::v1);
   v1.set("docker/4f", "memory.usage_in_bytes", "1000000");
   v1.set("docker/4f", "memory.stat", "inactive_file 5\ntotal_inactive_file 400000");
-  v1.set("docker/4f", "memory.limit_in_bytes", "8192000");
   const MemoryUse use = read_memory_use(v1, kGroup).value();
   CHECK(use.current == 1000000);
-  CHECK(use.inactive_file == 400000);
   CHECK(use.working_set == 600000);
-  CHECK(use.hard_limit == 8192000);
   FakeCgroups v2 = host_of(Mode::v2);
   v2.set("docker/4f", "memory.current", "1000000");
   v2.set("docker/4f", "memory.stat", "anon 1\ninactive_file 300000\nactive_file 7");
@@ -64,18 +61,6 @@ TEST_CASE("a working set is never negative, since its two numbers are read one a
   fs.set("docker/4f", "memory.current", "10");
   fs.set("docker/4f", "memory.stat", "inactive_file 11");
   CHECK(read_memory_use(fs, kGroup).value().working_set == 0);
-}
-
-TEST_CASE("no hard limit is none in both spellings, and so is a kernel without the file") {
-  for (const Mode mode : {Mode::v1, Mode::v2}) {
-    FakeCgroups fs = host_of(mode);
-    CHECK_FALSE(read_memory_use(fs, kGroup).value().hard_limit);
-    fs.remove_file("docker/4f", mode == Mode::v2 ? "memory.max" : "memory.limit_in_bytes");
-    CHECK_FALSE(read_memory_use(fs, kGroup).value().hard_limit);
-  }
-  FakeCgroups big_pages = host_of(Mode::v1);  // 64 KiB each
-  big_pages.set("docker/4f", "memory.limit_in_bytes", "9223372036854710272");
-  CHECK_FALSE(read_memory_use(big_pages, kGroup).value().hard_limit);
 }
 
 TEST_CASE("a container without a memory group has neither use nor limit") {

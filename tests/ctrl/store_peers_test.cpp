@@ -39,19 +39,6 @@ TEST_CASE("which host a peer is, is kept until it is forgotten, and no two are t
   CHECK(*ids == std::map<std::string, std::string>{{"h2", "a"}, {"h3:2222", "b"}});
 }
 
-TEST_CASE("peers of before their ids were kept stay peers") {
-  const Folder folder;
-  make_one_file(folder);
-  execute(folder,
-          "INSERT INTO peers VALUES('h2','','h2',22); DROP TABLE pasts; DROP TABLE peer_ids; "
-          "PRAGMA user_version = 11;");
-  const auto store = open(folder);
-  const auto peers = store->peers();
-  CHECK((peers.has_value() && peers->size() == 1));
-  const auto ids = store->peer_ids();
-  CHECK((ids.has_value() && ids->empty()));
-}
-
 TEST_CASE("a host keeps its id for good, and each start is a new incarnation") {
   const Folder folder;
   for (std::int64_t start = 1; start <= 3; ++start) {

@@ -50,17 +50,3 @@ TEST_CASE("a run that left for another host is marked until it runs here again")
   REQUIRE(store->record({look("a", 60)}, {}).has_value());
   CHECK_FALSE(store->history("a")->run.has_moved);
 }
-
-TEST_CASE("runs of before moves were marked are those of containers that stayed") {
-  const Folder folder;
-  make_one_file(folder);
-  execute(folder,
-          "INSERT INTO runs(number,id,name,image,metric,goal,started,seen) "
-          "VALUES(1,'a','vae','train:1','loss','min',10,10); "
-          "ALTER TABLE runs DROP COLUMN moved; DROP TABLE peer_ids; DROP TABLE pasts; PRAGMA "
-          "user_version = 10;");
-  const auto runs = open(folder)->runs(0);
-  REQUIRE((runs.has_value() && runs->size() == 1));
-  CHECK(runs->front().id == "a");
-  CHECK_FALSE(runs->front().has_moved);
-}

@@ -64,13 +64,11 @@ job() {
     "trap 'echo x >>/ckpt/log; exit 0' TERM; while :; do echo x >>/ckpt/log; echo loss: 1; sleep 0.2; done"
   must wait_until "$PATIENCE" knows h1 "$1"
 }
-# between NAME H1-OPTIONS H2-OPTIONS [HOST STEP]: both hosts up, the job on h1, its move to h2 asked for; the
+# between NAME H1-FAILPOINTS H2-FAILPOINTS [HOST STEP]: both hosts up, the job on h1, its move to h2 asked for; the
 # journal of HOST is locked from STEP on.
 between() {
-  # shellcheck disable=SC2086 # options are words
-  host_up h1 $2
-  # shellcheck disable=SC2086
-  host_up h2 $3
+  FLOWCON_FAILPOINTS=$2 host_up h1
+  FLOWCON_FAILPOINTS=$3 host_up h2
   must wait_until "$PATIENCE" both_reach
   job "$1"
   [ $# = 3 ] || lock_at "$4" "$5"
@@ -87,7 +85,7 @@ clear_away() {
 }
 # --- a source whose disk is slow at the hand-over -------------------------------------------------------
 
-between slow '--move-hold source.transfer:6' '' h1 transfer
+between slow move.source.transfer:6 '' h1 transfer
 must wait_until "$PATIENCE" is_locked
 eventually "the target is ready, and waits to be told" at_step h2 slow ready
 # Long enough for the source to hear that, and to try to write: it polls each three seconds at most.
@@ -108,7 +106,7 @@ clear_away slow
 
 # --- a target whose journal cannot be written when the copy has run --------------------------------------
 
-between torn '' '--move-hold target.start:6' h2 start
+between torn '' move.target.start:6 h2 start
 must wait_until "$PATIENCE" is_locked
 eventually "the copy runs" runs_on h2 torn
 eventually "that its journal cannot be written is shown" host_has h2 /v1/moves '.moves[0].error | contains("locked")'
@@ -193,7 +191,7 @@ clear_away told
 
 # --- a source that is started again by somebody else after the hand-over ------------------------------------
 
-between twice '' '--move-hold target.start:10'
+between twice '' move.target.start:10
 must wait_until "$PATIENCE" at_step h2 twice start
 must wait_until "$PATIENCE" at_step h1 twice start
 at h1 start twice >/dev/null
@@ -230,7 +228,7 @@ clear_away slowly
 
 # --- a source that is started again while its data is sent ---------------------------------------------------
 
-between again '--move-hold source.transfer:4' ''
+between again move.source.transfer:4 ''
 must wait_until "$PATIENCE" at_step h1 again transfer
 must at h1 start again
 must at h1 stop -t 10 again
@@ -241,7 +239,7 @@ clear_away again
 
 # --- flowcond is stopped in the middle ------------------------------------------------------------------
 
-between term '--move-hold source.transfer:60' ''
+between term move.source.transfer:60 ''
 must wait_until "$PATIENCE" at_step h1 term transfer
 host_stop h1
 check "a source that is stopped before the hand-over leaves the job running" runs_only_on h1 term

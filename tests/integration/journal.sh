@@ -31,7 +31,7 @@ is_same_host() { host_has "$(other_of "$1")" /v1/peers "any(.peers[]; .name == \
 id_of() { host_api "$1" GET /v1/peers | jq -r .here.id; }
 
 begin_pair "$@"
-host_up h1 --move-hold source.transfer:30
+FLOWCON_FAILPOINTS=move.source.transfer:30 host_up h1
 host_up h2
 eventually "two hosts reach each other" both_reach
 me=$(id_of h1)
@@ -54,7 +54,7 @@ eventually "the other host knows this one by its id" is_same_host h1 "$me"
 # --- a damaged journal ----------------------------------------------------------------------------------
 
 host_stop h1
-host_up h1 --move-hold source.transfer:30
+FLOWCON_FAILPOINTS=move.source.transfer:30 host_up h1
 eventually "the hosts reach each other again" both_reach
 eventually "the job is known" knows h1 vae
 move_vae
@@ -106,7 +106,7 @@ with open(path, "r+b") as file:
 PYTHON
 }
 host_stop h2
-host_up h2 --move-hold target.start:4
+FLOWCON_FAILPOINTS=move.target.start:4 host_up h2
 eventually "the hosts reach each other once more" both_reach
 eventually "the job is known there" knows h1 vae
 move_vae

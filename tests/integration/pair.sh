@@ -52,11 +52,15 @@ finish_pair() {
 other_of() { if [ "$1" = h1 ]; then printf h2; else printf h1; fi; }
 host_log() { printf '%s/%s/log' "$WORK" "$1"; }
 
+# has_failpoints PROGRAM: docs/testing.md.
+has_failpoints() { grep -qaF FLOWCON_FAILPOINTS "$1"; }
+
 # What an earlier one left in the host's folder stays.
 host_up() {
   local host=$1 folder=$WORK/$1
   shift
   mkdir -p "$folder/state/ssh"
+  [ -z "${FLOWCON_FAILPOINTS:-}" ] || has_failpoints "$BIN/flowcond" || die "$BIN/flowcond has no failpoints"
   cat >"$folder/conf" <<CONF
 engine = ${HOST_ENGINE[$host]}
 state-dir = $folder/state

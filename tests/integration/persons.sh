@@ -67,7 +67,7 @@ must at h1 rm -f -v oneway
 # --- a source that is lost for good after the hand-over -------------------------------------------------
 
 host_stop h1
-host_up h1 --move-hold source.start:3600
+FLOWCON_FAILPOINTS=move.source.start:3600 host_up h1
 eventually "two hosts reach each other again" both_reach
 counts h1 vae --restart unless-stopped
 must flowcon h1 migrate --detach vae h2
@@ -94,7 +94,7 @@ must at h2 rm -f -v vae
 
 eventually "two hosts reach each other once more" both_reach
 host_stop h1
-host_up h1 --move-hold source.start:3600
+FLOWCON_FAILPOINTS=move.source.start:3600 host_up h1
 eventually "the second is reached" both_reach
 counts h1 lstm
 must flowcon h1 migrate --detach lstm h2
@@ -115,7 +115,7 @@ eventually "and the hosts know each other" both_reach
 
 source_is() { host_has "$1" /v1/peers "[.peers[] | select(.name == \"$2\").source] == [\"$3\"]"; }
 host_stop h1
-host_up h1 --move-hold source.transfer:15
+FLOWCON_FAILPOINTS=move.source.transfer:15 host_up h1
 eventually "the second is reached again" both_reach
 counts h1 rnn
 must flowcon h1 migrate --detach rnn h2
@@ -165,7 +165,7 @@ check "what waits for a job that was moved does not take its going for its end" 
 check "and is told where it is" holds "$(cat "$WORK/leaves.err")" "was moved to h2"
 check "it goes on there" runs_only_on h2 leaves
 host_stop h1
-host_up h1 --move-hold source.transfer:5
+FLOWCON_FAILPOINTS=move.source.transfer:5 host_up h1
 eventually "the second host is reached" both_reach
 runs_here returns
 must flowcon h1 migrate --detach returns h2

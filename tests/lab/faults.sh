@@ -4,7 +4,7 @@
 # The fault matrix of moves: at each step of either side's journal something breaks, and afterwards
 # exactly one copy of the job runs, its checkpoint is not lost, nothing is left over, and the cluster's
 # own view is true; at no moment two copies ran. Real engines, real ssh, real power losses; flowcond waits at
-# the step in question (its hidden option --move-hold), so that a fault strikes there and not beside it.
+# the step in question (a failpoint, docs/testing.md), so that a fault strikes there and not beside it.
 #
 # Steps of the way back (source.undo, target.undo) are those of a move that was cancelled while it transferred;
 # a step with -criu is that of a job that CRIU moves.
@@ -201,8 +201,8 @@ hold() {
   [ "$step" != target.undo ] || at_source=source.transfer:$((2 * HOLD))
   flowcond_stop "$S"
   flowcond_stop "$T"
-  flowcond_up "$S" ${at_source:+--move-hold "$at_source"}
-  flowcond_up "$T" ${at_target:+--move-hold "$at_target"}
+  FLOWCON_FAILPOINTS=${at_source:+move.$at_source} flowcond_up "$S"
+  FLOWCON_FAILPOINTS=${at_target:+move.$at_target} flowcond_up "$T"
 }
 at_step() {
   local step=${1%-criu}

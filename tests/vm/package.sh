@@ -115,6 +115,7 @@ check "doctor finds groups, pressure and systemd under the service's own limits"
 check "systemd sees at most 2.5 open" at_most "$(exposure)" 2.5
 check "the watchdog is on" is "$(systemctl show -P WatchdogUSec flowcond.service)" 30s
 check "no warning is in its journal" is "$(service_complaints)" ""
+check "no test can hold it up" not grep -qaF FLOWCON_FAILPOINTS /usr/sbin/flowcond
 
 # What the service needs its grants for.
 # shellcheck disable=SC2016 # for the container's shell

@@ -39,11 +39,9 @@ TEST_CASE("a state is read as it was rendered") {
   CHECK(read->draining);
 }
 
-TEST_CASE("members of newer versions are ignored, and those that came later may be missing") {
+TEST_CASE("members of newer versions are ignored, and none may be missing") {
   CHECK(parse_state(with("{\"protocol\"", "{\"gpus\":[{\"a\":1}],\"protocol\"")).has_value());
-  const auto read = parse_state(with(",\"draining\":true", ""));
-  REQUIRE(read.has_value());
-  CHECK_FALSE(read->draining);
+  CHECK_FALSE(parse_state(with(",\"draining\":true", "")).has_value());
 }
 
 TEST_CASE("a state out of range is refused with the member's name") {

@@ -51,7 +51,6 @@ TEST_CASE("what ssh says becomes what is wrong and what to do") {
       {"Cannot connect to flowcond at unix:///run/flowcon/peer.sock: Connection refused. …",
        "flowcond does not run on h2"},
       {"sh: 1: /usr/libexec/docker/cli-plugins/docker-flowcon: not found\n", "is not installed"},
-      {"unknown command: docker flowcon dial-stdio\n", "too old"},
       {"", "without a word"}};
   for (const auto& [said, wanted] : cases) {
     CAPTURE(said);

@@ -112,31 +112,12 @@ TEST_CASE("a daemon that says nothing costs the timeout and no more") {
   CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(5));
 }
 
-TEST_CASE("a daemon without the newer calls is said to be older, not the container to be missing") {
-  const test::TempFolder folder;
-  test::FakeDaemon fake(folder.path() + "/s");
-  const DaemonClient client(folder.path() + "/s");
-  const std::string older =
-      "flowcond is older than this plugin (" FLOWCON_VERSION
-      ") and does not know this command. Update the package on its host, then: systemctl restart "
-      "flowcond";
-
-  CHECK(client.post_newer("/v1/containers/x/pause", "").error().what == "nothing canned here");
-  fake.answer("GET /v1/status", 200, R"({"containers":[]})");
-  CHECK(client.post_newer("/v1/containers/x/pause", "").error().what == older);
-  CHECK(client.get_text_newer("/v1/containers/x/explain").error().what == older);
-  CHECK(client.get_newer("/v1/doctor").error().what == older);
-  fake.answer("GET /v1/status", 200, R"({"paused":false,"containers":[]})");
-  CHECK(client.post_newer("/v1/containers/x/pause", "").error().what == "nothing canned here");
-  CHECK(client.get_text_newer("/v1/containers/x/explain").error().what == "nothing canned here");
-}
-
-TEST_CASE("a program that is not flowcond is not an older flowcond") {
+TEST_CASE("a program that is not flowcond is taken for none") {
   const test::TempFolder folder;
   test::FakeDaemon fake(folder.path() + "/s");
   fake.answer("GET /v1/doctor", 404, R"({"message":"page not found"})");
 
-  const auto answer = DaemonClient(folder.path() + "/s").get_newer("/v1/doctor");
+  const auto answer = DaemonClient(folder.path() + "/s").get("/v1/doctor");
 
   REQUIRE_FALSE(answer.has_value());
   CHECK(answer.error().what.find("is another program listening there?") != std::string::npos);
@@ -148,7 +129,7 @@ TEST_CASE("a body comes back byte for byte where it is wanted so") {
   const std::string body = "{ \"a\" : 1.50,\n\"a\":1E2 }\n";
   fake.answer("GET /v1/x", 200, body);
 
-  const auto answer = DaemonClient(folder.path() + "/s").get_text_newer("/v1/x");
+  const auto answer = DaemonClient(folder.path() + "/s").get_text("/v1/x");
 
   REQUIRE(answer.has_value());
   CHECK(*answer == body);

@@ -117,16 +117,6 @@ TEST_CASE_METHOD(DoctorFixture, "flowcond's own word on the engine counts where 
   CHECK(run().status == 0);
 }
 
-TEST_CASE_METHOD(DoctorFixture, "an older daemon cannot examine its host and is said to be older") {
-  fake.answer("GET /v1/doctor", 404, R"({"error":"there is no GET /v1/doctor"})");
-
-  const Outcome outcome = run();
-
-  CHECK(outcome.status == 1);
-  CHECK(outcome.out.find("abilities   no        flowcond is older than this plugin") !=
-        std::string::npos);
-}
-
 TEST_CASE("without flowcond doctor says what the plugin sees itself") {
   const test::TempFolder folder;
   const test::FakeDaemon engine(folder.path() + "/docker.sock");

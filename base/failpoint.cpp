@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/failpoint.h"
+
+#include <cstdlib>
+
+namespace flowcon {
+
+#if FLOWCON_FAILPOINTS
+double failpoint_seconds(const std::string& place) {
+  const char* set = std::getenv("FLOWCON_FAILPOINTS");
+  const std::string all = "," + std::string(set != nullptr ? set : "");
+  const std::string wanted = "," + place + ":";
+  const std::size_t at = all.find(wanted);
+  return at == std::string::npos ? 0 : std::atof(all.c_str() + at + wanted.size());
+}
+#else
+double failpoint_seconds(const std::string&) { return 0; }
+#endif
+
+}  // namespace flowcon

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/history/explain.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cluster/balance/algorithms.h"
+#include "cmd/docker-flowcon/job/control.h"
+#include "cmd/docker-flowcon/text/json_fields.h"
+#include "cmd/docker-flowcon/text/raw_json.h"
+#include "cmd/docker-flowcon/text/table.h"
+#include "cmd/docker-flowcon/text/times.h"
+
+namespace flowcon::plugin {
+namespace {
+
+constexpr unsigned kMostDecisions = 1000;
+constexpr std::size_t kSentenceBytes = 1000;
+constexpr std::size_t kWordBytes = 32;
+// The name of an algorithm becomes part of a command to type, so it is one that flowcon-sim has.
+std::string algorithm_of(const boost::json::value& decision) {
+  const std::string name = text_of(member(decision, "algorithm"));
+  return cluster::balance::find_algorithm(name) != nullptr ? name : "executor";
+}
+
+int say_nothing_recorded(const Session& session, const ExplainOptions& options) {
+  session.terminal.err << "no decision about " << printable(options.container)
+                       << " is recorded yet; the first comes within seconds\n";
+  return kFailed;
+}
+
+std::string explain_text(const boost::json::array& decisions, const std::string& container) {
+  std::string rows;
+  for (const boost::json::value& decision : decisions) {
+    // What is about hosts is about no resource of one.
+    const std::string resource = text_of(member(decision, "resource"));
+    rows += moment_text(real_of(member(decision, "time"))) + "\t" +
+            printable(resource.empty() ? "host" : resource, kWordBytes) + "\t" +
+            printable(text_of(member(decision, "sentence")), kSentenceBytes) + "\n";
+  }
+  const std::string which = decisions.size() == 1 ? "Decide it" : "Decide the last one";
+  return align_columns(rows) + "\n" + which + " again by hand:\n  docker flowcon explain " +
+         container + " --state | flowcon-sim decide " + algorithm_of(decisions.back()) + "\n";
+}
+
+int print_state(const Session& session, const ExplainOptions& options, std::string_view answer,
+                const boost::json::value& decision) {
+  // parse_json() keeps the last of several members of one name, and so do these.
+  const std::string_view last = last_element_text(member_text(answer, "decisions"));
+  const std::string_view state = member_text(last, "state");
+  if (state.empty()) return say_nothing_recorded(session, options);
+  session.terminal.out << (session.terminal.is_interactive ? safe_json(state) : std::string(state))
+                       << "\n";
+  session.terminal.out.flush();
+  session.terminal.err << "decided by " << algorithm_of(decision) << ": flowcon-sim decide "
+                       << algorithm_of(decision) << "\n";
+  return kDone;
+}
+
+}  // namespace
+
+void declare_explain(CLI::App& app, ExplainOptions& options) {
+  app.add_option("CONTAINER", options.container)->required();
+  app.add_option("--format", options.format,
+                 "Output as text, or as json: flowcond's answer with the recorded states and "
+                 "decisions (default: text)")
+      ->type_name("string")
+      ->check([](const std::string& text) {
+        return text == "text" || text == "json" ? std::string() : "has to be text or json";
+      });
+  app.add_option("-n,--last", options.last, "Number of decisions to show, 1 to 1000")
+      ->type_name("number")
+      ->check(CLI::Range(1U, kMostDecisions))
+      ->capture_default_str();
+  app.add_flag("--state", options.state,
+               "Only the last recorded state, for flowcon-sim decide ALGORITHM; explain without "
+               "--state prints the whole command");
+}
+
+std::string check_explain(const ExplainOptions& options) {
+  return options.state && options.last != 1 ? "--state shows one decision; leave --last out" : "";
+}
+
+int run_explain(const Session& session, const ExplainOptions& options) {
+  const Result<DaemonClient> daemon = find_daemon(session, "explain");
+  if (!daemon) return report(session.terminal, daemon.error());
+  const Result<std::string> target = container_target(options.container, "explain");
+  if (!target) return report(session.terminal, target.error());
+  const Result<std::string> answer =
+      daemon->get_text(*target + "?last=" + std::to_string(options.last));
+  if (!answer) return report(session.terminal, answer.error());
+  if (options.format == "json" && !options.state) {
+    session.terminal.out << (session.terminal.is_interactive ? safe_json(*answer) : *answer);
+    if (answer->empty() || answer->back() != '\n') session.terminal.out << "\n";
+    return kDone;
+  }
+  const Result<boost::json::value> read = parse_json(*answer);
+  if (!read) return report(session.terminal, read.error());
+  const boost::json::array& decisions = list_of(member(*read, "decisions"));
+  if (decisions.empty()) return say_nothing_recorded(session, options);
+  if (options.state) return print_state(session, options, *answer, decisions.back());
+  session.terminal.out << explain_text(decisions, options.container);
+  return kDone;
+}
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of the API are lists of numbers; each kind of them is a list of columns here.
+#include "cmd/docker-flowcon/history/history.h"
+
+#include <boost/json/array.hpp>
+#include <ostream>
+#include <vector>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cmd/docker-flowcon/job/control.h"
+#include "cmd/docker-flowcon/template/functions.h"
+#include "cmd/docker-flowcon/text/json_fields.h"
+#include "cmd/docker-flowcon/text/table.h"
+#include "cmd/docker-flowcon/text/times.h"
+#include "cmd/docker-flowcon/text/units.h"
+
+namespace flowcon::plugin {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kWordBytes = 32;
+
+std::string number_cell(const json::value& value) {
+  const std::optional<double> number = real_of(value);
+  return number ? number_text(*number, 6) : std::string(kUnknown);
+}
+std::string moment_cell(const json::value& value) { return moment_text(real_of(value)); }
+std::string percent_cell(const json::value& value) { return percent_text(real_of(value)); }
+std::string memory_cell(const json::value& value) { return memory_text(real_of(value)); }
+std::string rate_cell(const json::value& value) { return rate_text(real_of(value)); }
+std::string word_cell(const json::value& value) { return printable(text_of(value), kWordBytes); }
+
+struct Column {
+  std::string_view heading;
+  std::string_view csv;  // with its unit
+  std::string (*cell)(const json::value&);
+};
+
+struct Kind {
+  std::string_view name;  // of the member
+  std::vector<Column> columns;
+};
+
+const Kind& samples_kind() {
+  static const Kind kind{"samples",
+                         {{"TIME", "time", moment_cell}, {"VALUE", "value", number_cell}}};
+  return kind;
+}
+
+const Kind& usage_kind() {
+  static const Kind kind{"usage",
+                         {{"TIME", "time", moment_cell},
+                          {"CPU %", "cpu", percent_cell},
+                          {"MEM USAGE", "memory_bytes", memory_cell},
+                          {"BLOCK I/O", "io_bytes_per_second", rate_cell},
+                          {"NET I/O", "network_bytes_per_second", rate_cell}}};
+  return kind;
+}
+
+const Kind& decisions_kind() {
+  static const Kind kind{"decisions",
+                         {{"TIME", "time", moment_cell},
+                          {"LIST", "list", word_cell},
+                          {"LIMIT", "limit", percent_cell},
+                          {"GROWTH", "growth", number_cell}}};
+  return kind;
+}
+
+const Kind& wanted_kind(const HistoryOptions& options) {
+  return options.samples ? samples_kind() : options.usage ? usage_kind() : decisions_kind();
+}
+
+const json::value& element(const json::value& row, std::size_t index) {
+  static const json::value nothing;
+  const json::array& cells = list_of(row);
+  return index < cells.size() ? cells[index] : nothing;
+}
+
+// Rows without a time are kept: nobody can say that they are too old.
+json::array rows_since(const json::value& rows, std::optional<double> since) {
+  if (!since) return list_of(rows);
+  json::array kept;
+  for (const json::value& row : list_of(rows)) {
+    const std::optional<double> time = real_of(element(row, 0));
+    if (!time || !(*time < *since)) kept.push_back(row);
+  }
+  return kept;
+}
+
+std::string render_table(const Kind& kind, const json::array& rows) {
+  std::string out;
+  for (const Column& column : kind.columns) {
+    out += (out.empty() ? "" : "\t") + std::string(column.heading);
+  }
+  out += "\n";
+  for (const json::value& row : rows) {
+    for (std::size_t i = 0; i < kind.columns.size(); ++i) {
+      out += (i > 0 ? "\t" : "") + kind.columns[i].cell(element(row, i));
+    }
+    out += "\n";
+  }
+  return align_columns(out);
+}
+
+// RFC 4180: commas, lines that end in CRLF, quotes around what holds one of these, doubled inside.
+std::string csv_field(const json::value& value) {
+  if (const std::optional<double> number = real_of(value)) return render_number(*number);
+  const std::string text = printable(text_of(value), kWordBytes);
+  if (text.find_first_of(",\"") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string render_csv(const Kind& kind, const json::array& rows) {
+  std::string out;
+  for (const Column& column : kind.columns) {
+    out += (out.empty() ? "" : ",") + std::string(column.csv);
+  }
+  out += "\r\n";
+  for (const json::value& row : rows) {
+    for (std::size_t i = 0; i < kind.columns.size(); ++i) {
+      out += (i > 0 ? "," : "") + csv_field(element(row, i));
+    }
+    out += "\r\n";
+  }
+  return out;
+}
+
+std::string render_history_json(json::object history, const HistoryOptions& options,
+                                std::optional<double> since) {
+  const bool all = !options.samples && !options.usage && !options.decisions;
+  const std::pair<const Kind&, bool> kinds[] = {{samples_kind(), options.samples},
+                                                {usage_kind(), options.usage},
+                                                {decisions_kind(), options.decisions}};
+  for (const auto& [kind, wanted] : kinds) {
+    if (all || wanted) {
+      history[kind.name] = rows_since(member(history, kind.name), since);
+    } else {
+      history.erase(kind.name);
+    }
+  }
+  return json_text(history) + "\n";
+}
+
+}  // namespace
+
+void declare_history(CLI::App& app, HistoryOptions& options) {
+  app.add_option("CONTAINER", options.container)->required();
+  app.add_flag("--decisions", options.decisions, "Show decisions: list, limit, growth (default)");
+  app.add_option("--format", options.format,
+                 "Output as table, json (as flowcond's API has it) or csv (default: table)")
+      ->type_name("string")
+      ->check([](const std::string& text) {
+        const bool is_known = text == "table" || text == "json" || text == "csv";
+        return is_known ? std::string() : "has to be table, json or csv";
+      });
+  app.add_flag("--samples", options.samples, "Show the values of the metric");
+  app.add_option("--since", options.since,
+                 "Show what was recorded since a timestamp (e.g. \"2013-01-02T13:23:37Z\") or "
+                 "relative (e.g. \"42m\" for 42 minutes)")
+      ->type_name("string")
+      ->check(check_moment);
+  app.add_flag("--usage", options.usage, "Show what was used of CPU, memory, block I/O, network");
+}
+
+std::string check_history(const HistoryOptions& options) {
+  const int kinds =
+      (options.samples ? 1 : 0) + (options.usage ? 1 : 0) + (options.decisions ? 1 : 0);
+  return kinds > 1 && options.format != "json"
+             ? "only json can hold more than one of --samples, --usage and --decisions"
+             : "";
+}
+
+Result<json::object> fetch_history(const Session& session, const std::string& container,
+                                   const std::string& command) {
+  const Result<DaemonClient> daemon = find_daemon(session, command);
+  if (!daemon) return daemon.error();
+  const Result<std::string> target = container_target(container, "history");
+  if (!target) return target.error();
+  Result<json::value> answer = daemon->get(*target);
+  if (!answer) return answer.error();
+  return std::move(answer->get_object());  // DaemonClient takes nothing else
+}
+
+int run_history(const Session& session, const HistoryOptions& options) {
+  Result<json::object> history = fetch_history(session, options.container, "history");
+  if (!history) return report(session.terminal, history.error());
+  const std::optional<double> since =
+      options.since.empty() ? std::nullopt : parse_moment(options.since, present_moment());
+  if (options.format == "json") {
+    session.terminal.out << render_history_json(std::move(*history), options, since);
+    return kDone;
+  }
+  // Where it was is talk: what is recorded goes through all of it.
+  for (const json::value& stay : list_of(member(*history, "stays"))) {
+    if (!stay.is_object()) continue;
+    session.terminal.err << "On " << printable(text_of(member(stay.get_object(), "host")), 80)
+                         << " until " << moment_text(real_of(member(stay.get_object(), "ended")))
+                         << "\n";
+  }
+  const Kind& kind = wanted_kind(options);
+  const json::array rows = rows_since(member(*history, kind.name), since);
+  session.terminal.out << (options.format == "csv" ? render_csv(kind, rows)
+                                                   : render_table(kind, rows));
+  return kDone;
+}
+
+}  // namespace flowcon::plugin

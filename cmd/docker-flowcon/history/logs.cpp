@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/history/logs.h"
+
+#include <algorithm>
+#include <charconv>
+#include <ostream>
+#include <utility>
+
+#include "base/text.h"
+#include "cmd/docker-flowcon/daemon_client.h"
+#include "cmd/docker-flowcon/job/control.h"
+#include "cmd/docker-flowcon/job/run.h"
+#include "cmd/docker-flowcon/text/json_fields.h"
+#include "cmd/docker-flowcon/text/times.h"
+#include "cmd/docker-flowcon/tool.h"
+
+namespace flowcon::plugin {
+namespace {
+
+namespace json = boost::json;
+using cluster::migration::LogRecord;
+
+bool ends_line(const LogRecord& record) { return record.text.ends_with('\n'); }
+
+// Empty: all of them, as docker has it for what is no number, too.
+std::optional<std::size_t> count_of(const std::string& tail) {
+  std::size_t count = 0;
+  const auto [end, error] = std::from_chars(tail.data(), tail.data() + tail.size(), count);
+  if (error != std::errc() || end != tail.data() + tail.size()) return {};
+  return count;
+}
+
+std::vector<std::string> docker_words(const LogsOptions& options, bool may_follow) {
+  std::vector<std::string> words{"logs"};
+  if (options.details) words.emplace_back("--details");
+  if (options.follow && may_follow) words.emplace_back("--follow");
+  if (!options.since.empty()) words.push_back("--since=" + options.since);
+  if (options.tail != "all") words.push_back("--tail=" + options.tail);
+  if (options.timestamps) words.emplace_back("--timestamps");
+  if (!options.until.empty()) words.push_back("--until=" + options.until);
+  words.push_back(options.container);
+  return words;
+}
+
+struct Page {
+  std::string lines;
+  std::optional<std::uint64_t> next;
+};
+
+Result<Page> fetch_page(const DaemonClient& daemon, const std::string& target, std::uint64_t from) {
+  Result<json::value> answer = daemon.get(target + "?from=" + std::to_string(from));
+  if (!answer) return answer.error();
+  Page page;
+  page.lines = text_of(member(answer->get_object(), "lines"));
+  const json::value& next = member(answer->get_object(), "next");
+  if (next.is_int64() && next.get_int64() > 0) {
+    page.next = static_cast<std::uint64_t>(next.get_int64());
+  }
+  if (page.next && *page.next <= from) return bad_input("flowcond's log goes round in circles");
+  return page;
+}
+
+void show(const Session& session, const LogsOptions& options, const LogRecord& record,
+          bool is_line_begun) {
+  std::ostream& out = record.is_error ? session.terminal.err : session.terminal.out;
+  if (options.timestamps && !is_line_begun) {
+    out << cluster::migration::render_log_time(record.time_ns) << ' ';
+  }
+  out << record.text;
+}
+
+// How many of the last lines the engine has itself.
+std::size_t lines_at_engine(const Session& session, const LogsOptions& options) {
+  const ExecPlan plan =
+      plan_docker(session.invocation, session.environment, docker_words(options, false));
+  std::vector<std::string> words = plan.arguments;
+  words.front() = plan.program;
+  const Result<ToolResult> result = run_tool(words);
+  if (!result) return 0;
+  const auto lines = [](const std::string& text) {
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  };
+  return lines(result->out) + lines(result->err);
+}
+
+// Errors: flowcond's, after which what is missing is said.
+Result<void> show_past(const Session& session, const LogsOptions& options,
+                       const DaemonClient& daemon, const std::string& target) {
+  Result<Page> page = fetch_page(daemon, target, 0);
+  if (!page) return page.error();
+  if (page->lines.empty()) return {};
+  std::optional<std::size_t> last = count_of(options.tail);
+  if (last) *last -= std::min(*last, lines_at_engine(session, options));
+  const double now = present_moment();
+  const auto moment = [now](const std::string& text) {
+    return text.empty() ? std::nullopt : parse_moment(text, now);
+  };
+  PastLines past(moment(options.since), moment(options.until), last);
+  bool is_line_begun = false;
+  for (;;) {
+    past.take(page->lines);
+    for (const LogRecord& record : past.shown(!page->next)) {
+      show(session, options, record, is_line_begun);
+      is_line_begun = !ends_line(record);
+    }
+    session.terminal.out.flush();
+    session.terminal.err.flush();
+    if (!page->next || !session.terminal.out) return {};
+    page = fetch_page(daemon, target, *page->next);
+    if (!page) return page.error();
+  }
+}
+
+}  // namespace
+
+void PastLines::take(std::string_view lines) {
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    Result<LogRecord> record = cluster::migration::parse_record(line);
+    if (!record) continue;
+    const double time = static_cast<double>(record->time_ns) / 1e9;
+    if ((since_ && time < *since_) || (until_ && time > *until_)) continue;
+    lines_ += ends_line(*record) ? 1 : 0;
+    records_.push_back(std::move(*record));
+    while (last_ && lines_ > *last_) {
+      lines_ -= ends_line(records_.front()) ? 1 : 0;
+      records_.pop_front();
+    }
+  }
+}
+
+std::deque<LogRecord> PastLines::shown(bool is_end) {
+  if (last_ && !is_end) return {};
+  lines_ = 0;
+  return std::exchange(records_, {});
+}
+
+void declare_logs(CLI::App& app, LogsOptions& options) {
+  app.add_option("CONTAINER", options.container)->required();
+  app.add_flag("--details", options.details, "Show extra details provided to logs");
+  app.add_flag("-f,--follow", options.follow, "Follow log output");
+  app.add_option("--since", options.since,
+                 "Show logs since a timestamp (e.g. \"2013-01-02T13:23:37Z\") or relative (e.g. "
+                 "\"42m\" for 42 minutes)")
+      ->type_name("string")
+      ->check(check_moment);
+  app.add_option("-n,--tail", options.tail,
+                 "Number of lines to show from the end of the logs (default \"all\")")
+      ->type_name("string");
+  app.add_flag("-t,--timestamps", options.timestamps, "Show timestamps");
+  app.add_option("--until", options.until,
+                 "Show logs before a timestamp (e.g. \"2013-01-02T13:23:37Z\") or relative (e.g. "
+                 "\"42m\" for 42 minutes)")
+      ->type_name("string")
+      ->check(check_moment);
+}
+
+std::string check_logs(const LogsOptions& options) {
+  return is_container_name(options.container)
+             ? ""
+             : "\"" + printable(options.container, 80) + "\" cannot be a container's name";
+}
+
+int run_logs(const Session& session, const LogsOptions& options) {
+  const Result<DaemonClient> daemon = find_daemon(session, "logs");
+  const Result<std::string> target = container_target(options.container, "past-log");
+  // Without flowcond docker knows all there is to know.
+  if (daemon && target && probe_socket(daemon->path()) == SocketState::answers) {
+    const Result<void> shown = show_past(session, options, *daemon, *target);
+    if (!shown) {
+      session.terminal.err << "What it printed on earlier hosts cannot be shown: "
+                           << shown.error().message() << "\n";
+    }
+  }
+  session.terminal.out.flush();
+  return become(plan_docker(session.invocation, session.environment, docker_words(options, true)),
+                session.terminal);
+}
+
+}  // namespace flowcon::plugin

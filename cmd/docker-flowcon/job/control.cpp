@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/job/control.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cmd/docker-flowcon/job/steering.h"
+
+namespace flowcon::plugin {
+
+bool is_container_name(std::string_view name) {
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  return !name.empty() && name.size() <= 255 && is_letter(name[0]) &&
+         std::all_of(name.begin(), name.end(),
+                     [&](char c) { return is_letter(c) || c == '_' || c == '.' || c == '-'; });
+}
+
+Result<std::string> container_target(const std::string& container, const std::string& action) {
+  if (!is_container_name(container)) {
+    return bad_input("No such container: \"" + printable(container) + "\" cannot be a name");
+  }
+  return "/v1/containers/" + container + "/" + action;
+}
+
+void declare_adopt(CLI::App& app, AdoptOptions& options) {
+  app.add_option("CONTAINER", options.container)->required();
+  declare_job_options(app, options.job);
+}
+
+std::string check_adopt(const AdoptOptions& options) { return check_job_options(options.job); }
+
+int run_adopt(const Session& session, const AdoptOptions& options) {
+  const Result<DaemonClient> daemon = find_daemon(session, "adopt");
+  if (!daemon) return report(session.terminal, daemon.error());
+  const Result<std::string> target = container_target(options.container, "adopt");
+  if (!target) return report(session.terminal, target.error());
+  const auto answer = DaemonClient(daemon->path(), kControlTimeout)
+                          .post(*target, render_json(job_body(options.job)));
+  if (!answer) return report(session.terminal, answer.error());
+  session.terminal.out << options.container << "\n";
+  return kDone;
+}
+
+void declare_release(CLI::App& app, ReleaseOptions& options) {
+  app.add_option("CONTAINER", options.containers)->required();
+}
+
+int run_release(const Session& session, const ReleaseOptions& options) {
+  return run_on_each(session, options.containers, "release", "");
+}
+
+}  // namespace flowcon::plugin

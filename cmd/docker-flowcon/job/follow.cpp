@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/job/follow.h"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <optional>
+#include <ostream>
+#include <sstream>
+#include <thread>
+
+#include "base/text.h"
+#include "cmd/docker-flowcon/text/json_fields.h"
+#include "cmd/docker-flowcon/tool.h"
+
+namespace flowcon::plugin {
+namespace {
+
+namespace json = boost::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLook{300};
+constexpr int kElsewhere = kWrongUsage;
+constexpr std::array kHandedOn{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+
+volatile std::sig_atomic_t running_child = 0;
+volatile std::sig_atomic_t was_interrupted = 0;
+
+// The child gets what the terminal sends by itself.
+void hand_on(int number, siginfo_t* info, void*) {
+  was_interrupted = number;
+  if (running_child > 0 && info->si_code <= 0) ::kill(running_child, number);
+}
+
+// Catches the signals that would end this process, for as long as it lives.
+class Signals {
+ public:
+  Signals() {
+    struct sigaction action {};
+    action.sa_sigaction = hand_on;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    for (std::size_t i = 0; i < kHandedOn.size(); ++i) {
+      sigaction(kHandedOn[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler != SIG_IGN) sigaction(kHandedOn[i], &action, nullptr);
+    }
+    was_interrupted = 0;
+  }
+  ~Signals() {
+    for (std::size_t i = 0; i < kHandedOn.size(); ++i) {
+      sigaction(kHandedOn[i], &before_[i], nullptr);
+    }
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+ private:
+  std::array<struct sigaction, kHandedOn.size()> before_{};
+};
+
+ToolResult ask_docker(const Session& session, const std::vector<std::string>& words) {
+  ExecPlan plan = plan_docker(session.invocation, session.environment, words);
+  plan.arguments.front() = plan.program;
+  Result<ToolResult> result = run_tool(plan.arguments);
+  return result ? *result : ToolResult{kElsewhere, "", ""};
+}
+
+struct Ended {
+  bool is_running = false;
+  bool has_ended = true;  // once at least, as far as docker says
+  std::optional<int> status;
+};
+
+Ended look_here(const Session& session, const std::string& id) {
+  const ToolResult seen =
+      ask_docker(session, {"container", "inspect", "--format",
+                           "{{.State.Running}} {{.State.ExitCode}} {{.State.FinishedAt}}", id});
+  Ended ended;
+  std::istringstream words(seen.out);
+  std::string running, finished;
+  int status = 0;
+  if (seen.status != 0 || !(words >> running >> status)) return ended;
+  ended.is_running = running == "true";
+  ended.status = status;
+  words >> finished;
+  ended.has_ended = !finished.starts_with("0001-");  // the zero of Go's time
+  return ended;
+}
+
+int end_following(const Session& session, const Whereabouts& there, int number) {
+  session.terminal.err << "No longer followed, and not stopped: "
+                       << (there.name.empty() ? "the job" : there.name) << "\n";
+  return 128 + number;
+}
+
+// From the end of docker's client to that of the job, as far as it can be told here.
+class Follower {
+ public:
+  Follower(const Session& session, const DaemonClient& daemon, const std::string& id, int status,
+           const FollowOptions& options)
+      : session_(session), daemon_(daemon), id_(id), status_(status), options_(options) {}
+
+  int run() {
+    for (;;) {
+      const Result<json::value> moves = daemon_.get("/v1/moves");
+      const Whereabouts there =
+          moves ? whereabouts(*moves, id_) : Whereabouts{Whereabouts::State::unknown, "", ""};
+      if (there.state == Whereabouts::State::here) return status_;
+      if (was_interrupted != 0) return end_following(session_, there, was_interrupted);
+      const bool is_known = there.state != Whereabouts::State::unknown;
+      if (is_known) {
+        options_.was_answering = true;
+        silent_since_.reset();
+      }
+      const std::optional<int> end =
+          is_known ? follow(there) : do_without_word(moves ? "" : moves.error().message());
+      if (end) return *end;
+    }
+  }
+
+ private:
+  // What these return is the status to end with; empty: flowcond is to be asked again.
+  std::optional<int> follow(const Whereabouts& there) {
+    if (there.state == Whereabouts::State::back) return go_on_here(there);
+    if (there.state == Whereabouts::State::moved) {
+      say(there.name + " was moved to " + there.host +
+          " and goes on there; its exit status is not known here. On that host: "
+          "docker flowcon logs --follow " +
+          there.name);
+      return kElsewhere;
+    }
+    if (!was_told_) say(there.name + " is being moved to " + there.host);
+    was_told_ = true;
+    std::this_thread::sleep_for(kLook);
+    return std::nullopt;
+  }
+
+  std::optional<int> go_on_here(const Whereabouts& there) {
+    const Ended ended = look_here(session_, id_);
+    if (!ended.status) say("docker does not say how " + there.name + " ended");
+    if (!ended.is_running) return ended.status.value_or(unclear_status());
+    if (was_told_) say("the move was undone, and " + there.name + " goes on here");
+    was_told_ = false;
+    const ExecPlan logs = plan_docker(session_.invocation, session_.environment,
+                                      {"logs", "--follow", "--since", since_, id_});
+    if (run_child(logs, session_.terminal) != 0) std::this_thread::sleep_for(kLook);
+    since_ = std::to_string(std::time(nullptr));
+    return std::nullopt;
+  }
+
+  // `error`: why there is no answer; "" = flowcond cannot know.
+  std::optional<int> do_without_word(const std::string& error) {
+    if (!options_.was_answering) return status_;
+    const Clock::time_point now = Clock::now();
+    if (!silent_since_) {
+      silent_since_ = now;
+      // It was left running, could not be started, or is gone with its end (--rm): no move has
+      // stopped it.
+      const Ended ended = look_here(session_, id_);
+      if (!ended.has_ended || !ended.status) return status_;
+    }
+    if (!error.empty() && now - *silent_since_ < options_.patience) {
+      if (!has_said_waiting_) {
+        const auto most = std::chrono::duration_cast<std::chrono::seconds>(options_.patience);
+        say("Waiting up to " + std::to_string(most.count()) +
+            " s for flowcond, which knows whether a move ended the job");
+      }
+      has_said_waiting_ = true;
+      std::this_thread::sleep_for(kLook);
+      return std::nullopt;
+    }
+    const std::string why =
+        error.empty() ? "flowcond has lost entries of its journal" : "flowcond does not answer";
+    say("It is not known whether the job ended by itself or saved itself for a move, as " + why +
+        ": see docker flowcon status, or docker ps -a" + (error.empty() ? "" : ". " + error));
+    return unclear_status();
+  }
+
+  // A job that has saved itself for a move ends with 0, too.
+  [[nodiscard]] int unclear_status() const { return status_ != 0 ? status_ : kElsewhere; }
+
+  void say(const std::string& line) const { session_.terminal.err << line << "\n" << std::flush; }
+
+  const Session& session_;
+  const DaemonClient& daemon_;
+  const std::string id_;
+  const int status_;
+  FollowOptions options_;
+  std::string since_ = std::to_string(std::time(nullptr));
+  std::optional<Clock::time_point> silent_since_;
+  bool was_told_ = false;
+  bool has_said_waiting_ = false;
+};
+
+}  // namespace
+
+Whereabouts whereabouts(const json::value& moves, const std::string& id) {
+  Whereabouts found;
+  for (const json::value& move : list_of(member(moves, "moves"))) {
+    const bool is_it =
+        text_of(member(move, "container")) == id && text_of(member(move, "side")) == "source";
+    if (!is_it) continue;
+    found.name = printable(text_of(member(move, "name")), 255);
+    found.host = printable(text_of(member(move, "target_name")), 255);
+    if (!is_true(member(move, "ended"))) {
+      found.state = Whereabouts::State::moving;
+    } else if (text_of(member(move, "step")) == "done") {
+      found.state = Whereabouts::State::moved;
+    } else if (!member(member(move, "steps"), "save").is_null()) {
+      found.state = Whereabouts::State::back;
+    } else {
+      continue;
+    }
+    return found;
+  }
+  const json::value& whole = member(moves, "whole");
+  if (whole.is_bool() && !whole.get_bool()) found.state = Whereabouts::State::unknown;
+  return found;
+}
+
+int run_child(const ExecPlan& plan, Terminal& terminal) {
+  terminal.out.flush();
+  terminal.err.flush();
+  const Signals signals;
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) return become(plan, terminal);
+  if (child == 0) {
+    // Whoever kills this process without a chance to hand it on means docker.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(kElsewhere);
+    const int status = become(plan, terminal);
+    terminal.err.flush();
+    ::_exit(status);
+  }
+  running_child = child;
+  int status = 0;
+  pid_t ended = 0;
+  do ended = ::waitpid(child, &status, 0);
+  while (ended < 0 && errno == EINTR);
+  running_child = 0;
+  if (ended < 0) return kElsewhere;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int follow_job(const Session& session, const DaemonClient& daemon, const std::string& id,
+               int status, const FollowOptions& options) {
+  const Signals signals;
+  return Follower(session, daemon, id, status, options).run();
+}
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/job/run.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <ostream>
+#include <string_view>
+
+#include "base/text.h"
+#include "cmd/docker-flowcon/daemon_client.h"
+#include "cmd/docker-flowcon/endpoint.h"
+#include "cmd/docker-flowcon/job/follow.h"
+
+namespace flowcon::plugin {
+namespace {
+
+constexpr std::string_view kPluginVariables = "DOCKER_CLI_PLUGIN_";
+constexpr const char* kOriginalCommand = "DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND";
+
+// What a shell and docker answer for a program that is not there, or that cannot be started.
+constexpr int kNotFound = 127;
+constexpr int kNotExecutable = 126;
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (std::string& text : texts) list.push_back(text.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+// The container runs with or without the daemon; it comes under control when flowcond starts, since
+// the labels stay.
+void warn_without_daemon(const Session& session) {
+  const Result<Endpoint> endpoint = find_endpoint(session.invocation, session.environment);
+  const bool is_here = session.chose_socket || (endpoint && !endpoint->is_remote());
+  if (!is_here || probe_socket(session.socket) != SocketState::absent) return;
+  session.terminal.err << "flowcond is not running (nothing listens at unix://"
+                       << printable(session.socket)
+                       << "), so the container keeps its fair share. Start it with: systemctl "
+                          "start flowcond (or run: sudo flowcond)\n";
+}
+
+// A file in a folder of its own, which goes with it; its path is "" where there is none.
+class IdFile {
+ public:
+  IdFile(const Environment& environment, bool is_wanted) {
+    const std::string folder = lookup(environment, "TMPDIR");
+    std::string name = (folder.empty() ? "/tmp" : folder) + "/flowcon-run-XXXXXX";
+    if (is_wanted && ::mkdtemp(name.data()) != nullptr) folder_ = name;
+  }
+  ~IdFile() {
+    if (folder_.empty()) return;
+    (void)::unlink(path().c_str());
+    (void)::rmdir(folder_.c_str());
+  }
+  IdFile(const IdFile&) = delete;
+  IdFile& operator=(const IdFile&) = delete;
+  [[nodiscard]] std::string path() const { return folder_.empty() ? "" : folder_ + "/id"; }
+
+ private:
+  std::string folder_;
+};
+
+// The id that docker wrote to `path`, or to the file that its arguments name instead; "" = none.
+std::string id_in(const std::string& path, const std::vector<std::string>& arguments) {
+  constexpr std::string_view kOption = "--cidfile";
+  std::vector<std::string> files{path};
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (word == kOption && i + 1 < arguments.size()) files.push_back(arguments[i + 1]);
+    if (word.starts_with(std::string(kOption) + "="))
+      files.push_back(word.substr(kOption.size() + 1));
+  }
+  for (const std::string& file : files) {
+    std::string id;
+    std::ifstream(file) >> id;
+    const bool is_id = id.size() == 64 && id.find_first_not_of("0123456789abcdef") == id.npos;
+    if (is_id) return id;
+  }
+  return "";
+}
+
+}  // namespace
+
+int become(ExecPlan plan, Terminal& terminal) {
+  terminal.out.flush();
+  terminal.err.flush();
+  const std::vector<char*> arguments = pointers(plan.arguments);
+  const std::vector<char*> environment = pointers(plan.environment);
+  execvpe(plan.program.c_str(), arguments.data(), environment.data());
+  const int number = errno;
+  terminal.err << "cannot start " << printable(plan.program) << ": " << std::strerror(number)
+               << "\n";
+  return number == ENOENT ? kNotFound : kNotExecutable;
+}
+
+ExecPlan plan_docker(const Invocation& invocation, const Environment& environment,
+                     const std::vector<std::string>& words) {
+  ExecPlan plan;
+  const std::string original = lookup(environment, kOriginalCommand);
+  plan.program = original.empty() ? "docker" : original;
+  plan.arguments.push_back(plan.program);
+  plan.arguments.insert(plan.arguments.end(), invocation.globals.begin(), invocation.globals.end());
+  plan.arguments.insert(plan.arguments.end(), words.begin(), words.end());
+  for (const auto& [name, value] : environment) {
+    if (name.compare(0, kPluginVariables.size(), kPluginVariables) == 0) continue;
+    plan.environment.push_back(name + "=" + value);
+  }
+  return plan;
+}
+
+ExecPlan plan_run(const Invocation& invocation, const Environment& environment,
+                  const JobOptions& options, const std::vector<std::string>& docker_arguments,
+                  const std::string& id_file) {
+  std::vector<std::string> words{"run"};
+  if (!id_file.empty()) words.push_back("--cidfile=" + id_file);
+  for (const std::string& label : job_labels(options)) {
+    words.emplace_back("--label");
+    words.push_back(label);
+  }
+  words.insert(words.end(), docker_arguments.begin(), docker_arguments.end());
+  return plan_docker(invocation, environment, words);
+}
+
+int run_run(const Session& session, const JobOptions& options,
+            const std::vector<std::string>& docker_arguments) {
+  warn_without_daemon(session);
+  const Result<DaemonClient> daemon = find_daemon(session, "run");
+  FollowOptions following;
+  following.was_answering = daemon && probe_socket(daemon->path()) == SocketState::answers;
+  const IdFile file(session.environment, daemon.has_value());
+  const ExecPlan plan =
+      plan_run(session.invocation, session.environment, options, docker_arguments, file.path());
+  if (file.path().empty()) return become(plan, session.terminal);
+  const int status = run_child(plan, session.terminal);
+  const std::string id = id_in(file.path(), docker_arguments);
+  return id.empty() ? status : follow_job(session, *daemon, id, status, following);
+}
+
+int complete_docker_run(const Session& session, const std::string& call,
+                        const std::vector<std::string>& words) {
+  std::vector<std::string> all{call, "run"};
+  all.insert(all.end(), words.begin(), words.end());
+  return become(plan_docker(session.invocation, session.environment, all), session.terminal);
+}
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// `docker flowcon run`: `docker run` with labels added. Never looks into docker's own arguments,
+// but for the file that the container's id goes to.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cmd/docker-flowcon/command.h"
+#include "cmd/docker-flowcon/job/options.h"
+
+namespace flowcon::plugin {
+
+/// A program to become. `arguments` begins with the program's name; `environment` is NAME=VALUE.
+struct ExecPlan {
+  std::string program;
+  std::vector<std::string> arguments;
+  std::vector<std::string> environment;
+};
+
+/// docker as it was called, with its global options, then `words`. The environment is without what
+/// docker tells its plugins.
+[[nodiscard]] ExecPlan plan_docker(const Invocation& invocation, const Environment& environment,
+                                   const std::vector<std::string>& words);
+
+/// Returns only where it fails: 127 where the program is not found, else 126.
+[[nodiscard]] int become(ExecPlan plan, Terminal& terminal);
+
+/// docker with its global options, `run`, the labels and `docker_arguments`; the container's id
+/// goes to `id_file`, unless that is "" or the arguments name another file.
+[[nodiscard]] ExecPlan plan_run(const Invocation& invocation, const Environment& environment,
+                                const JobOptions& options,
+                                const std::vector<std::string>& docker_arguments,
+                                const std::string& id_file = "");
+
+/// Where docker's containers are on another host: becomes docker, and returns only where that
+/// fails: 127 where docker is not found, else 126. Else returns the job's status, also where a move
+/// stopped it here (follow_job()).
+[[nodiscard]] int run_run(const Session& session, const JobOptions& options,
+                          const std::vector<std::string>& docker_arguments);
+
+/// Becomes docker to complete `words` of `docker run`. `call` is __complete or __completeNoDesc.
+[[nodiscard]] int complete_docker_run(const Session& session, const std::string& call,
+                                      const std::vector<std::string>& words);
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/job/steering.h"
+
+#include <array>
+#include <ostream>
+#include <utility>
+
+#include "base/json.h"
+#include "cmd/docker-flowcon/job/control.h"
+#include "cmd/docker-flowcon/text/times.h"
+#include "cmd/docker-flowcon/text/values.h"
+
+namespace flowcon::plugin {
+namespace {
+
+int run_on_all(const Session& session, const std::string& action) {
+  const Result<DaemonClient> daemon = find_daemon(session, action);
+  if (!daemon) return report(session.terminal, daemon.error());
+  const auto answer = DaemonClient(daemon->path(), kControlTimeout).post("/v1/" + action, "");
+  return answer ? kDone : report(session.terminal, answer.error());
+}
+
+void declare_pausing(CLI::App& app, PauseOptions& options, const std::string& all) {
+  app.add_option("CONTAINER", options.containers);
+  app.add_flag("-a,--all", options.all, all);
+}
+
+int run_pausing(const Session& session, const PauseOptions& options, const std::string& action) {
+  return options.all ? run_on_all(session, action)
+                     : run_on_each(session, options.containers, action, "");
+}
+
+}  // namespace
+
+int run_on_each(const Session& session, const std::vector<std::string>& containers,
+                const std::string& action, const std::string& body) {
+  const Result<DaemonClient> daemon = find_daemon(session, action);
+  if (!daemon) return report(session.terminal, daemon.error());
+  const DaemonClient patient(daemon->path(), kControlTimeout);
+  int status = kDone;
+  for (const std::string& container : containers) {
+    const Result<std::string> target = container_target(container, action);
+    const Result<boost::json::value> answer = target ? patient.post(*target, body) : target.error();
+    if (answer) {
+      session.terminal.out << container << "\n";
+    } else {
+      status = report(session.terminal, answer.error());
+    }
+  }
+  return status;
+}
+
+void declare_pause(CLI::App& app, PauseOptions& options) {
+  declare_pausing(app, options, "Pause control of all containers, those that come later too");
+}
+
+void declare_resume(CLI::App& app, PauseOptions& options) {
+  declare_pausing(app, options, "Resume control of all containers");
+}
+
+std::string check_pause(const PauseOptions& options) {
+  if (options.all && !options.containers.empty()) return "--all takes no containers";
+  return options.all || !options.containers.empty() ? "" : "name a container, or all with --all";
+}
+
+int run_pause(const Session& session, const PauseOptions& options) {
+  return run_pausing(session, options, "pause");
+}
+
+int run_resume(const Session& session, const PauseOptions& options) {
+  return run_pausing(session, options, "resume");
+}
+
+void declare_pin(CLI::App& app, PinOptions& options) {
+  app.add_option("CONTAINER", options.containers)->required();
+  app.add_option("--cpu", options.cpu,
+                 "Share of the host, above 0 and at most 1, such as 0.5 or 50%")
+      ->type_name("share")
+      ->check(check_share);
+  app.add_option("--for", options.duration,
+                 "Time after which the pin ends, such as 90s, 30m, 2h or 1h30m (default: until "
+                 "unpin)")
+      ->type_name("duration")
+      ->check(check_duration);
+}
+
+std::string check_pin(const PinOptions& options) {
+  return options.cpu.empty() ? "required flag(s) \"cpu\" not set" : "";
+}
+
+boost::json::object pin_body(const PinOptions& options) {
+  boost::json::object body{{"cpu", share_word(options.cpu)}};
+  const std::optional<double> seconds = parse_duration(options.duration);
+  if (seconds) body["for"] = render_number(*seconds);
+  return body;
+}
+
+int run_pin(const Session& session, const PinOptions& options) {
+  return run_on_each(session, options.containers, "pin", render_json(pin_body(options)));
+}
+
+void declare_unpin(CLI::App& app, UnpinOptions& options) {
+  app.add_option("CONTAINER", options.containers)->required();
+}
+
+int run_unpin(const Session& session, const UnpinOptions& options) {
+  return run_on_each(session, options.containers, "unpin", "");
+}
+
+void declare_set(CLI::App& app, SetOptions& options) {
+  app.add_option("CONTAINER", options.containers)->required();
+  app.add_option("--weight", options.weight,
+                 "Importance beside the other jobs, 0.001 to 10, or none to take it "
+                 "back")
+      ->type_name("number")
+      ->check(check_weight_or_none);
+  app.add_option("--floor", options.floor,
+                 "Share of the host that is always left to the job, above 0 and at most 1, or none "
+                 "to take it back")
+      ->type_name("share")
+      ->check(check_share_or_none);
+  app.add_option("--ceiling", options.ceiling,
+                 "Share of the host that the job never gets more than, above 0 and at most 1, or "
+                 "none to take it back")
+      ->type_name("share")
+      ->check(check_share_or_none);
+  app.add_flag("--only-grow", options.only_grow,
+               "Never lower the job's limits, only raise them; =false takes it back")
+      ->check(check_bool);
+}
+
+std::string check_set(const SetOptions& options) {
+  if (set_body(options).empty()) {
+    return "you must provide one or more flags when using this command";
+  }
+  return check_range(options.floor, options.ceiling);
+}
+
+boost::json::object set_body(const SetOptions& options) {
+  const std::array<std::pair<const char*, std::string>, 4> words{
+      {{"weight", options.weight},
+       {"floor", share_word(options.floor)},
+       {"ceiling", share_word(options.ceiling)},
+       {"only-grow", options.only_grow}}};
+  boost::json::object body;
+  for (const auto& [name, value] : words) {
+    if (!value.empty()) body[name] = value;
+  }
+  return body;
+}
+
+int run_set(const Session& session, const SetOptions& options) {
+  return run_on_each(session, options.containers, "set", render_json(set_body(options)));
+}
+
+}  // namespace flowcon::plugin

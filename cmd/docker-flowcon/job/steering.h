@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What people decide about containers under control: pause and resume, pin and unpin, set.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+#include <vector>
+
+#include "cmd/docker-flowcon/command.h"
+
+namespace flowcon::plugin {
+
+/// pause and resume: containers, or all of them and those to come.
+struct PauseOptions {
+  std::vector<std::string> containers;
+  bool all = false;
+};
+
+struct PinOptions {
+  std::vector<std::string> containers;
+  std::string cpu;       ///< share of the host, "0.5" or "50%"
+  std::string duration;  ///< as Go writes it; "" = until unpin
+};
+
+struct UnpinOptions {
+  std::vector<std::string> containers;
+};
+
+/// "" = not said; "none" takes a value back to what it is without.
+struct SetOptions {
+  std::vector<std::string> containers;
+  std::string weight;
+  std::string floor;
+  std::string ceiling;
+  std::string only_grow;  ///< true or false
+};
+
+// declare_… declares a command's options, check_… returns what they lack or "", run_… asks flowcond
+// container by container, prints the name of each that is done, and goes on after one that fails;
+// the status is kFailed then.
+
+void declare_pause(CLI::App& app, PauseOptions& options);
+void declare_resume(CLI::App& app, PauseOptions& options);
+[[nodiscard]] std::string check_pause(const PauseOptions& options);
+[[nodiscard]] int run_pause(const Session& session, const PauseOptions& options);
+[[nodiscard]] int run_resume(const Session& session, const PauseOptions& options);
+
+void declare_pin(CLI::App& app, PinOptions& options);
+[[nodiscard]] std::string check_pin(const PinOptions& options);
+[[nodiscard]] int run_pin(const Session& session, const PinOptions& options);
+
+void declare_unpin(CLI::App& app, UnpinOptions& options);
+[[nodiscard]] int run_unpin(const Session& session, const UnpinOptions& options);
+
+void declare_set(CLI::App& app, SetOptions& options);
+[[nodiscard]] std::string check_set(const SetOptions& options);
+[[nodiscard]] int run_set(const Session& session, const SetOptions& options);
+
+/// Posts `body` to `action` of each container, as above.
+[[nodiscard]] int run_on_each(const Session& session, const std::vector<std::string>& containers,
+                              const std::string& action, const std::string& body);
+
+/// The bodies of the calls, as docs/api.md has them.
+[[nodiscard]] boost::json::object pin_body(const PinOptions& options);
+[[nodiscard]] boost::json::object set_body(const SetOptions& options);
+
+}  // namespace flowcon::plugin

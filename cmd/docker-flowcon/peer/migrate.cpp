@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/peer/migrate.h"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <cmath>
+#include <ostream>
+#include <thread>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cmd/docker-flowcon/job/control.h"
+#include "cmd/docker-flowcon/text/json_fields.h"
+#include "cmd/docker-flowcon/text/units.h"
+#include "cmd/docker-flowcon/text/values.h"
+
+namespace flowcon::plugin {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::chrono::milliseconds kLook{300};
+constexpr int kMostFailures = 100;  // looks that flowcond does not answer, while it is restarted
+
+int begin_words(const Session& session, const MigrateOptions& options, const std::string& action) {
+  const Result<DaemonClient> daemon = find_daemon(session, "migrate");
+  if (!daemon) return report(session.terminal, daemon.error());
+  const Result<std::string> target = container_target(options.container, action);
+  if (!target) return report(session.terminal, target.error());
+  const auto answer = daemon->post(*target, "");
+  if (!answer) return report(session.terminal, answer.error());
+  session.terminal.out << options.container << "\n";
+  return kDone;
+}
+
+std::string body_of(const MigrateOptions& options) {
+  json::object body;
+  if (!options.host.empty()) body["host"] = options.host;
+  if (!options.method.empty()) body["method"] = options.method;
+  if (options.dry_run) body["dry_run"] = true;
+  return render_json(body);
+}
+
+// The move with that id; null where there is none.
+json::value find_move(const json::value& answer, const std::string& id) {
+  for (const json::value& one : list_of(member(answer, "moves"))) {
+    if (text_of(member(one, "id")) == id) return one;
+  }
+  return nullptr;
+}
+
+// Says on stderr where a move is: one line that is written over, or a line a step.
+class Progress {
+ public:
+  explicit Progress(const Session& session) : session_(session) {}
+
+  void show(const json::value& move) {
+    const std::string text = move_text(move);
+    const std::string step = text_of(member(move, "step"));
+    if (session_.terminal.is_interactive) {
+      std::string line = text.substr(0, session_.terminal.width - 1);
+      session_.terminal.err << "\r\033[K" << line << std::flush;
+    } else if (step != step_) {
+      session_.terminal.err << text << "\n" << std::flush;
+    }
+    step_ = step;
+  }
+  void end() {
+    if (session_.terminal.is_interactive) session_.terminal.err << "\r\033[K" << std::flush;
+  }
+
+ private:
+  const Session& session_;
+  std::string step_;
+};
+
+int tell_end(const Session& session, const json::value& move, const std::string& host) {
+  const std::string name = printable(text_of(member(move, "name")), 255);
+  if (text_of(member(move, "step")) != "done") {
+    const std::string why = printable(text_of(member(move, "error")), 500);
+    session.terminal.err << name << " was not moved and goes on here"
+                         << (why.empty() ? "" : ": " + why) << "\n";
+    return kFailed;
+  }
+  const std::optional<double> stopped = real_of(member(move, "stopped_seconds"));
+  const std::optional<double> seconds = real_of(member(move, "seconds"));
+  session.terminal.err << name << " runs on " << printable(host, 255) << ": "
+                       << number_text(seconds.value_or(0), 3) << " s in all"
+                       << (stopped ? ", stopped for " + number_text(*stopped, 3) + " s" : "")
+                       << ", " << memory_text(real_of(member(move, "bytes"))) << " sent\n";
+  session.terminal.out << name << "\n";
+  return kDone;
+}
+
+int follow(const Session& session, const DaemonClient& daemon, const std::string& id,
+           const std::string& host) {
+  Progress progress(session);
+  int failures = 0;
+  for (;;) {
+    const auto answer = daemon.get("/v1/moves");
+    if (!answer) {
+      if (++failures < kMostFailures) {
+        std::this_thread::sleep_for(kLook);
+        continue;
+      }
+      progress.end();
+      return report(session.terminal, answer.error());
+    }
+    failures = 0;
+    const json::value move = find_move(*answer, id);
+    if (move.is_null()) {
+      progress.end();
+      return report(session.terminal, bad_input("flowcond knows nothing of the move any more"));
+    }
+    if (is_true(member(move, "ended"))) {
+      progress.end();
+      return tell_end(session, move, host);
+    }
+    progress.show(move);
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+int tell_rehearsal(const Session& session, const json::value& answer) {
+  const std::string host = printable(text_of(member(answer, "host")), 255);
+  const json::array& obstacles = list_of(member(answer, "obstacles"));
+  for (const json::array* list : {&obstacles, &list_of(member(answer, "notes"))}) {
+    for (const json::value& one : *list) {
+      session.terminal.err << printable(text_of(one), 500) << "\n";
+    }
+  }
+  if (!obstacles.empty()) return kFailed;
+  session.terminal.out << host << "\n";
+  return kDone;
+}
+
+}  // namespace
+
+std::string move_text(const json::value& move) {
+  std::string out = printable(text_of(member(move, "step")), 40);
+  const std::optional<double> bytes = real_of(member(move, "bytes"));
+  const std::optional<double> total = real_of(member(move, "bytes_total"));
+  const std::optional<double> rate = real_of(member(move, "rate"));
+  if (bytes && *bytes > 0) {
+    out += ": " + memory_text(bytes);
+    if (total) out += " of at most " + memory_text(total);
+    out += ", " + rate_text(rate);
+    if (total && rate && *rate > 0 && *total > *bytes) {
+      out += ", at most " + number_text(std::ceil((*total - *bytes) / *rate), 6) + " s left";
+    }
+  }
+  const std::string error = printable(text_of(member(move, "error")), 300);
+  if (!error.empty()) out += " (" + error + ")";
+  return out;
+}
+
+void declare_migrate(CLI::App& app, MigrateOptions& options) {
+  app.add_option("CONTAINER", options.container)->required();
+  app.add_option("HOST", options.host);
+  app.add_option("--method", options.method,
+                 "How its state is saved: app or criu (default: as its label flowcon.migrate says, "
+                 "else app)")
+      ->type_name("string")
+      ->check([](const std::string& word) {
+        return word == "app" || word == "criu"
+                   ? std::string()
+                   : "\"" + printable(word, 40) + "\" is neither app nor criu";
+      });
+  app.add_flag("-n,--dry-run", options.dry_run,
+               "Only say what is against it, or which host would take it");
+  app.add_flag("-d,--detach", options.detach, "Do not wait for its end");
+  app.add_flag("--cancel", options.cancel,
+               "End a move that is under way; the container goes on here");
+  app.add_flag("--take-back", options.take_back,
+               "Start the container here again although the host it was handed to is not heard: "
+               "only where it is certain that it does not run there");
+  app.add_flag("--keep", options.keep,
+               "On the host it was handed to: end the move without the host it comes from, only "
+               "where that is gone for good");
+  app.footer(
+      "Without HOST it goes to the peer with the least score. ^C ends the waiting, not the "
+      "move.\n\n"
+      "Example:  docker flowcon migrate vae gpu2");
+}
+
+std::string check_migrate(const MigrateOptions& options) {
+  const int single = static_cast<int>(options.cancel) + static_cast<int>(options.take_back) +
+                     static_cast<int>(options.keep);
+  const bool has_more =
+      !options.host.empty() || !options.method.empty() || options.dry_run || options.detach;
+  if (single > 1 || (single == 1 && has_more))
+    return "--cancel, --take-back and --keep stand alone";
+  return "";
+}
+
+int run_migrate(const Session& session, const MigrateOptions& options) {
+  if (options.cancel) return begin_words(session, options, "cancel-move");
+  if (options.take_back) return begin_words(session, options, "take-back");
+  if (options.keep) return begin_words(session, options, "keep");
+  const Result<DaemonClient> found = find_daemon(session, "migrate");
+  if (!found) return report(session.terminal, found.error());
+  const DaemonClient daemon(found->path(), kControlTimeout);
+  const Result<std::string> target = container_target(options.container, "migrate");
+  if (!target) return report(session.terminal, target.error());
+  const auto answer = daemon.post(*target, body_of(options));
+  if (!answer) return report(session.terminal, answer.error());
+  if (options.dry_run) return tell_rehearsal(session, *answer);
+  const std::string host = text_of(member(*answer, "host"));
+  if (options.detach) {
+    session.terminal.out << printable(text_of(member(*answer, "name")), 255) << "\n";
+    return kDone;
+  }
+  return follow(session, daemon, text_of(member(*answer, "id")), host);
+}
+
+}  // namespace flowcon::plugin

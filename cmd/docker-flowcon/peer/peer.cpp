@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/peer/peer.h"
+
+#include <boost/json/array.hpp>
+#include <cstdio>
+#include <ostream>
+
+#include "base/ssh_address.h"
+#include "base/text.h"
+#include "cmd/docker-flowcon/text/format.h"
+#include "cmd/docker-flowcon/text/json_fields.h"
+#include "cmd/docker-flowcon/text/times.h"
+#include "cmd/docker-flowcon/text/units.h"
+
+namespace flowcon::plugin {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view kTable =
+    "{{.Name}}\t{{.Reachable}}\t{{.SinceText}}\t{{.Version}}\t{{.ScoresText}}\t{{.Load}}\t"
+    "{{.Error}}";
+
+json::object headings() {
+  return {{"Name", "NAME"},        {"Reachable", "REACHABLE"},   {"SinceText", "SINCE"},
+          {"Version", "VERSION"},  {"ScoresText", "PC/WC/CC"},   {"Load", "LOAD"},
+          {"Error", "ERROR"},      {"State", "STATE"},           {"ID", "ID"},
+          {"HostName", "HOST"},    {"Containers", "CONTAINERS"}, {"Source", "SOURCE"},
+          {"Draining", "DRAINING"}};
+}
+
+json::object exact_peer(const json::object& peer) {
+  json::object out;
+  out["Name"] = text_of(peer, "name");
+  out["State"] = text_of(peer, "state");
+  out["Since"] = number_or_null(member(peer, "since"));
+  out["Heard"] = number_or_null(member(peer, "heard"));
+  out["Version"] = text_or_null(member(peer, "version"));
+  out["ID"] = text_or_null(member(peer, "id"));
+  out["HostName"] = text_or_null(member(peer, "hostname"));
+  const json::value& scores = member(peer, "scores");
+  out["Scores"] = json::object{{"PC", number_or_null(member(scores, "pc"))},
+                               {"WC", number_or_null(member(scores, "wc"))},
+                               {"CC", number_or_null(member(scores, "cc"))}};
+  out["Score"] = number_or_null(member(peer, "score"));
+  out["Usage"] = number_or_null(member(peer, "usage"));
+  out["Cores"] = number_or_null(member(peer, "cores"));
+  out["Memory"] = number_or_null(member(peer, "memory"));
+  out["Containers"] = number_or_null(member(peer, "containers"));
+  out["Draining"] = is_true(member(peer, "draining"));
+  out["Source"] = text_of(peer, "source");
+  out["Error"] = text_of(peer, "error");
+  return out;
+}
+
+std::string scores_text(const json::value& scores) {
+  std::string out;
+  for (const char* category : {"PC", "WC", "CC"}) {
+    const std::optional<double> count = real_of(member(scores, category));
+    if (!count) return std::string(kUnknown);
+    out += (out.empty() ? "" : "/") + number_text(*count, 6);
+  }
+  return out;
+}
+
+json::object shown_peer(const json::object& exact) {
+  json::object out = exact;
+  for (const char* name : {"Name", "State", "Version", "ID", "HostName", "Source", "Error"}) {
+    const std::string text = printable(text_of(exact, name), 400);
+    out[name] = text.empty() && std::string_view(name) != "Error" ? std::string(kUnknown) : text;
+  }
+  const std::string state = text_of(exact, "State");
+  std::string reachable = state == "reachable" ? "yes" : printable(state, 40);
+  if (state == "reachable" && is_true(member(exact, "Draining"))) reachable += " (draining)";
+  out["Reachable"] = reachable;
+  out["SinceText"] = moment_text(real_of(member(exact, "Since")));
+  out["ScoresText"] = scores_text(member(exact, "Scores"));
+  out["Load"] = percent_text(real_of(member(exact, "Usage")));
+  return out;
+}
+
+int change_drain(const Session& session, const std::string& name, const std::string& action) {
+  const Result<DaemonClient> daemon = find_daemon(session, "peer " + action);
+  if (!daemon) return report(session.terminal, daemon.error());
+  const auto answer = daemon->post(peer_target(name, action), "");
+  if (!answer) return report(session.terminal, answer.error());
+  session.terminal.out << name << "\n";
+  return kDone;
+}
+
+}  // namespace
+
+std::string peer_target(const std::string& name, const std::string& action) {
+  std::string out = "/v1/peers/";
+  for (const char c : name) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                          (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+    char hex[4];
+    std::snprintf(hex, sizeof hex, "%%%02X", static_cast<unsigned char>(c));
+    out += is_plain ? std::string(1, c) : std::string(hex);
+  }
+  return out + "/" + action;
+}
+
+Result<std::vector<PeerView>> read_peers(const json::value& answer) {
+  const json::array* list = member(answer, "peers").if_array();
+  if (list == nullptr) return bad_input("flowcond's answer has no list of peers");
+  std::vector<PeerView> peers;
+  for (const json::value& entry : *list) {
+    if (!entry.is_object()) continue;
+    json::object exact = exact_peer(entry.get_object());
+    json::object shown = shown_peer(exact);
+    peers.push_back({std::move(exact), std::move(shown)});
+  }
+  return peers;
+}
+
+void declare_peer_ls(CLI::App& app, PeerLsOptions& options) {
+  app.add_option("--format", options.format, format_help())->type_name("string");
+  app.add_flag("-q,--quiet", options.quiet, "Only display names");
+}
+
+int run_peer_ls(const Session& session, const PeerLsOptions& options) {
+  const Result<Format> format = Format::parse(options.quiet ? "{{.Name}}" : options.format, kTable);
+  if (!format) return report(session.terminal, format.error());
+  const Result<DaemonClient> daemon = find_daemon(session, "peer ls");
+  if (!daemon) return report(session.terminal, daemon.error());
+  const auto answer = daemon->get("/v1/peers");
+  if (!answer) return report(session.terminal, answer.error());
+  const Result<std::vector<PeerView>> peers = read_peers(*answer);
+  if (!peers) return report(session.terminal, peers.error());
+  std::vector<json::object> things;
+  for (const PeerView& peer : *peers) {
+    things.push_back(format->is_json() ? peer.exact : peer.shown);
+  }
+  const Result<std::string> text = format->render(things, headings());
+  if (!text) return report(session.terminal, text.error());
+  session.terminal.out << *text;
+  return kDone;
+}
+
+void declare_peer_drain(CLI::App& app, PeerDrainOptions& options) {
+  app.add_option("HOST", options.host)->required();
+}
+
+std::string check_peer_drain(const PeerDrainOptions& options) {
+  const Result<SshAddress> host = parse_ssh_address(options.host);
+  return host ? "" : host.error().message();
+}
+
+int run_peer_drain(const Session& session, const PeerDrainOptions& options) {
+  return change_drain(session, options.host, "drain");
+}
+
+int run_peer_undrain(const Session& session, const PeerDrainOptions& options) {
+  return change_drain(session, options.host, "undrain");
+}
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// One side of a pair of peers: its key, its user, what it lets in and whom it believes. `peer add`
+// does the same on both hosts with what the other one offers. Needs root.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/ssh_address.h"
+#include "cmd/docker-flowcon/daemon_client.h"
+
+namespace flowcon::plugin {
+
+/// What one host tells the other to be let in: how it is reached, its own public key, the host keys
+/// of its sshd.
+struct Offer {
+  SshAddress address;
+  std::string key;
+  std::vector<std::string> host_keys;
+};
+
+/// Reads {"host","port","key","host_keys":[…]}. Errors: anything in it that is not what it has to
+/// be.
+[[nodiscard]] Result<Offer> parse_offer(const boost::json::value& json);
+[[nodiscard]] std::string render_offer(const Offer& offer);
+
+class Side {
+ public:
+  using Say = std::function<void(const std::string& step)>;
+
+  /// Asks flowcond where its files are. `say` gets each step that changed something. Errors: not
+  /// root; no flowcond.
+  [[nodiscard]] static Result<Side> open(const DaemonClient& daemon, Say say);
+
+  /// The name that this host has for itself.
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::string known_hosts() const;
+
+  /// The public key that this host goes to others with; made where there is none.
+  [[nodiscard]] Result<std::string> own_key() const;
+  /// Errors: there is no such user, or it has no shell, and `create` is false; says what to do.
+  [[nodiscard]] Result<void> ensure_user(bool create) const;
+  /// Lets the peer's key in, for the peer verbs only.
+  [[nodiscard]] Result<void> authorize(const SshAddress& peer, const std::string& key) const;
+  [[nodiscard]] Result<void> revoke(const SshAddress& peer) const;
+  /// Believes these host keys of the peer, and no others; none = forgets the peer.
+  [[nodiscard]] Result<void> trust(const SshAddress& peer,
+                                   const std::vector<std::string>& keys) const;
+  [[nodiscard]] std::vector<std::string> trusted(const SshAddress& peer) const;
+  /// Lets flowcond have peers where it is a service that may not (peer_service.h).
+  [[nodiscard]] Result<void> open_service() const;
+  /// Makes it a peer of flowcond.
+  [[nodiscard]] Result<void> join(const SshAddress& peer) const;
+
+ private:
+  Side(DaemonClient daemon, Say say) : daemon_(std::move(daemon)), say_(std::move(say)) {}
+
+  DaemonClient daemon_;
+  Say say_;
+  std::string name_;
+  std::string folder_;  ///< of this host's key and known_hosts
+  std::string socket_;
+};
+
+/// The host keys of this host's sshd, as its files have them.
+[[nodiscard]] std::vector<std::string> own_host_keys();
+
+/// "SHA256:…" of a public key. Errors: ssh-keygen's.
+[[nodiscard]] Result<std::string> fingerprint_of(const std::string& key);
+
+}  // namespace flowcon::plugin

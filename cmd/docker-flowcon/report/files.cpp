@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/report/page.h"
+
+namespace flowcon::plugin {
+
+// Made from report/ by cmake/Embed.cmake.
+extern const std::string_view kReportPage;
+extern const std::string_view kReportStyle;
+extern const std::string_view kReportScript;
+
+PageFiles page_files() { return {kReportPage, kReportStyle, kReportScript}; }
+
+}  // namespace flowcon::plugin

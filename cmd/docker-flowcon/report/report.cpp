@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/report/report.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <ostream>
+#include <utility>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cmd/docker-flowcon/files.h"
+#include "cmd/docker-flowcon/job/control.h"
+#include "cmd/docker-flowcon/report/data.h"
+#include "cmd/docker-flowcon/report/page.h"
+#include "cmd/docker-flowcon/report/worth.h"
+#include "cmd/docker-flowcon/text/json_fields.h"
+#include "cmd/docker-flowcon/text/times.h"
+
+namespace flowcon::plugin {
+namespace {
+
+namespace json = boost::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kTimeout{30};
+constexpr std::chrono::seconds kMostForChanges{60};
+constexpr std::size_t kMostRuns = 500;
+// Points of a series: a page of some MB, however many containers there were.
+constexpr std::size_t kPointsInAll = 60000;
+constexpr std::size_t kLeastPoints = 60;
+constexpr std::size_t kMostPoints = 600;
+
+bool is_wanted(const json::value& run, const std::vector<std::string>& wanted) {
+  const std::string id = text_of(member(run, "id"));
+  const std::string name = text_of(member(run, "name"));
+  return wanted.empty() || std::any_of(wanted.begin(), wanted.end(), [&](const std::string& word) {
+           return word == name || (!word.empty() && id.compare(0, word.size(), word) == 0);
+         });
+}
+
+Result<std::vector<json::value>> find_runs(const DaemonClient& daemon, const std::string& since,
+                                           const std::vector<std::string>& wanted) {
+  const Result<json::value> answer = daemon.get("/v1/runs?" + since);
+  if (!answer) return answer.error();
+  std::vector<json::value> runs;
+  for (const json::value& run : list_of(member(*answer, "runs"))) {
+    if (is_wanted(run, wanted)) runs.push_back(run);
+  }
+  for (const std::string& word : wanted) {
+    const bool is_there = std::any_of(
+        runs.begin(), runs.end(), [&](const json::value& run) { return is_wanted(run, {word}); });
+    if (!is_there) {
+      return bad_input("nothing is recorded of \"" + printable(word) + "\" in this time");
+    }
+  }
+  return runs;
+}
+
+// All pages, or as many as there is time for.
+Result<void> fetch_changes(const DaemonClient& daemon, std::string question, ReportData& data) {
+  const Clock::time_point deadline = Clock::now() + kMostForChanges;
+  while (true) {
+    const Result<json::value> page = daemon.get("/v1/changes?" + question);
+    if (!page) return page.error();
+    add_changes(data, *page);
+    const std::string next = text_of(member(*page, "next"));
+    if (next.empty()) return {};
+    if (next == question || Clock::now() > deadline) {
+      const json::array& changes = list_of(member(*page, "changes"));
+      const std::optional<double> until =
+          changes.empty() ? std::nullopt : real_of(member(changes.back(), "time"));
+      data.notes.push_back("There were too many decisions: their reasons are shown until " +
+                           moment_text(until) + ".");
+      return {};
+    }
+    question = next;
+  }
+}
+
+Result<ReportData> fetch_report(const DaemonClient& daemon, const ReportOptions& options) {
+  const double now = present_moment();
+  const double since = parse_moment(options.since, now).value_or(now);
+  const std::string question = "since=" + render_number(since);
+  const Result<json::value> status = daemon.get("/v1/status");
+  if (!status) return status.error();
+  ReportData data = begin_report(*status, since, now);
+  Result<std::vector<json::value>> runs = find_runs(daemon, question, options.containers);
+  if (!runs) return runs.error();
+  if (runs->size() > kMostRuns) {
+    data.notes.push_back("The last " + std::to_string(kMostRuns) + " of " +
+                         std::to_string(runs->size()) + " containers are shown.");
+    runs->erase(runs->begin(), runs->end() - static_cast<std::ptrdiff_t>(kMostRuns));
+  }
+  for (const json::value& run : *runs) {
+    const Result<std::string> target = container_target(text_of(member(run, "id")), "history");
+    if (!target) continue;
+    const Result<json::value> history = daemon.get(*target + "?" + question);
+    // It may be forgotten by now.
+    if (history) data.runs.push_back(read_run(run, *history));
+  }
+  if (const Result<void> done = fetch_changes(daemon, question, data); !done) return done.error();
+  // Without peers there is nothing that could have moved.
+  const Result<json::value> moves = daemon.get("/v1/moves");
+  if (moves) add_moves(data, *moves);
+  return data;
+}
+
+Result<std::string> make_nonce() {
+  std::array<unsigned char, 16> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    return errno_error(errno, "asking the kernel for random numbers");
+  }
+  std::string text;
+  for (const unsigned char byte : bytes) {
+    text += "0123456789abcdef"[byte >> 4U];
+    text += "0123456789abcdef"[byte & 15U];
+  }
+  return text;
+}
+
+}  // namespace
+
+void declare_report(CLI::App& app, ReportOptions& options) {
+  app.add_option("CONTAINER", options.containers);
+  app.add_option("-o,--output", options.output, "File to write, - for stdout")
+      ->type_name("file")
+      ->capture_default_str();
+  app.add_option("--since", options.since,
+                 "Show what was recorded since a timestamp (e.g. \"2013-01-02T13:23:37Z\") or "
+                 "relative (e.g. \"42m\" for 42 minutes)")
+      ->type_name("string")
+      ->check(check_moment)
+      ->capture_default_str();
+}
+
+int run_report(const Session& session, const ReportOptions& options) {
+  const Result<DaemonClient> daemon = find_daemon(session, "report");
+  if (!daemon) return report(session.terminal, daemon.error());
+  Result<ReportData> data = fetch_report(DaemonClient(daemon->path(), kTimeout), options);
+  if (!data) return report(session.terminal, data.error());
+  const std::vector<JobWorth> worths = estimate_worth(*data);
+  const std::size_t share = kPointsInAll / std::max<std::size_t>(data->runs.size(), 1);
+  thin_report(*data, std::clamp(share, kLeastPoints, kMostPoints));
+  const Result<std::string> nonce = make_nonce();
+  if (!nonce) return report(session.terminal, nonce.error());
+  const std::string page = render_page(*data, worths, *nonce);
+  if (options.output == "-") {
+    session.terminal.out << page;
+    session.terminal.out.flush();
+    return session.terminal.out.good() ? kDone : kFailed;
+  }
+  const Result<void> written = write_file(options.output, page);
+  if (!written) return report(session.terminal, written.error());
+  session.terminal.out << options.output << "\n";
+  return kDone;
+}
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/status/status.h"
+
+#include <chrono>
+#include <cmath>
+#include <ostream>
+#include <thread>
+
+#include "cmd/docker-flowcon/status/view.h"
+#include "cmd/docker-flowcon/text/table.h"
+
+namespace flowcon::plugin {
+namespace {
+
+constexpr double kLeastInterval = 0.1;
+constexpr double kMostInterval = 3600;
+
+struct Look {
+  std::string text;                   // the containers in the wanted format
+  std::vector<std::string> warnings;  // sentences for stderr
+  std::vector<std::string> problems;  // containers that are not there
+};
+
+Result<Look> take_look(const DaemonClient& daemon, const StatusOptions& options,
+                       const Format& format) {
+  const Result<boost::json::value> answer = daemon.get("/v1/status");
+  if (!answer) return answer.error();
+  Result<StatusView> view = read_status(*answer, !options.no_trunc);
+  if (!view) return view.error();
+  Look look;
+  look.problems = select_containers(*view, options.containers);
+  look.warnings = view->warnings;
+  const Result<std::string> text = render_status(*view, format);
+  if (!text) return text.error();
+  look.text = *text;
+  return look;
+}
+
+// Terminals that can be drawn over. NO_COLOR counts as "no escape sequences".
+bool can_redraw(const Session& session) {
+  return session.terminal.is_interactive && lookup(session.environment, "NO_COLOR").empty() &&
+         lookup(session.environment, "TERM") != "dumb";
+}
+
+// One screen, written over the one before: each line is cleared behind its end, and what is left
+// below afterwards, so nothing flickers. A line wider than the terminal wraps, as in docker stats;
+// one row too many would scroll the heading away, so the last one says that there is more.
+std::string screen(const std::string& text, const Terminal& terminal) {
+  std::string out = "\033[H";
+  std::size_t rows_left = terminal.height - 1;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    const std::string_view line = std::string_view(text).substr(start, end - start);
+    const std::size_t characters = std::max<std::size_t>(character_count(line), 1);
+    const std::size_t rows = (characters + terminal.width - 1) / terminal.width;
+    const bool is_last = end + 1 >= text.size();
+    if (rows + (is_last ? 0 : 1) > rows_left) {
+      out += "…\033[K\n";
+      break;
+    }
+    out += line;
+    out += "\033[K\n";
+    rows_left -= rows;
+    start = end + 1;
+  }
+  return out + "\033[J";
+}
+
+class Watch {
+ public:
+  Watch(const Session& session, bool redraws) : terminal_(session.terminal), redraws_(redraws) {
+    if (redraws_) terminal_.out << "\033[2J";
+  }
+
+  void show(const Look& look) {
+    std::vector<std::string> talk = look.warnings;
+    talk.insert(talk.end(), look.problems.begin(), look.problems.end());
+    last_ = look.text;
+    draw(talk);
+  }
+
+  void show_absence(const Error& error) { draw({error.message() + ". Trying again"}); }
+
+ private:
+  // On a screen talk stands below the table, else on stderr when there is something new to say.
+  void draw(const std::vector<std::string>& talk) {
+    std::string said;
+    for (const std::string& sentence : talk) said += "WARNING: " + sentence + "\n";
+    if (redraws_) {
+      terminal_.out << screen(last_ + (said.empty() ? "" : "\n" + said), terminal_);
+    } else {
+      if (said != said_) terminal_.err << said;
+      terminal_.out << last_;
+      last_.clear();
+    }
+    said_ = said;
+    terminal_.out.flush();
+  }
+
+  Terminal& terminal_;
+  bool redraws_;
+  std::string last_;
+  std::string said_;
+};
+
+int watch_status(const Session& session, const DaemonClient& daemon, const StatusOptions& options,
+                 const Format& format, Look first, const std::function<bool()>& wait) {
+  Watch watch(session, can_redraw(session));
+  watch.show(first);
+  while (session.terminal.out.good() && wait()) {
+    const Result<Look> look = take_look(daemon, options, format);
+    if (look) {
+      watch.show(*look);
+    } else {
+      watch.show_absence(look.error());
+    }
+  }
+  return session.terminal.out.good() ? kDone : kFailed;
+}
+
+std::string check_interval(const std::string& text) {
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  const bool is_number = !text.empty() && *end == '\0';
+  return is_number && seconds >= kLeastInterval && seconds <= kMostInterval
+             ? ""
+             : "has to be a number of seconds from 0.1 to 3600";
+}
+
+}  // namespace
+
+void declare_status(CLI::App& app, StatusOptions& options) {
+  app.add_option("CONTAINER", options.containers);
+  app.add_option("--format", options.format, format_help())->type_name("string");
+  app.add_flag("--no-trunc", options.no_trunc, "Do not truncate output");
+  app.add_flag("-q,--quiet", options.quiet, "Only display container IDs");
+  app.add_flag("-w,--watch", options.watch, "Show the status again and again until ^C");
+  app.add_option("--interval", options.interval_seconds,
+                 "Seconds between two looks with --watch, 0.1 to 3600")
+      ->type_name("seconds")
+      ->check(check_interval)
+      ->capture_default_str();
+}
+
+int run_status(const Session& session, const StatusOptions& options,
+               const std::function<bool()>& wait) {
+  const Result<Format> format =
+      Format::parse(options.quiet ? "{{.ID}}" : options.format, default_status_table());
+  if (!format) return report(session.terminal, format.error());
+  const Result<DaemonClient> daemon = find_daemon(session, "status");
+  if (!daemon) return report(session.terminal, daemon.error());
+  const Result<Look> look = take_look(*daemon, options, *format);
+  if (!look) return report(session.terminal, look.error());
+  if (options.watch) return watch_status(session, *daemon, options, *format, *look, wait);
+  session.terminal.out << look->text;
+  session.terminal.out.flush();
+  for (const std::string& warning : look->warnings) {
+    session.terminal.err << "WARNING: " << warning << "\n";
+  }
+  for (const std::string& problem : look->problems) session.terminal.err << problem << "\n";
+  return look->problems.empty() ? kDone : kFailed;
+}
+
+int run_status(const Session& session, const StatusOptions& options) {
+  return run_status(session, options, [&options] {
+    std::this_thread::sleep_for(std::chrono::duration<double>(options.interval_seconds));
+    return true;
+  });
+}
+
+}  // namespace flowcon::plugin

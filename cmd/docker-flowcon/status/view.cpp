@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/status/view.h"
+
+#include <boost/json/array.hpp>
+
+#include "base/text.h"
+#include "cmd/docker-flowcon/status/container_view.h"
+#include "cmd/docker-flowcon/text/json_fields.h"
+
+namespace flowcon::plugin {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kSentenceBytes = 1000;
+
+void read_warnings(const json::object& status, StatusView& view) {
+  const json::value& engine = member(status, "engine");
+  const json::value& reachable = member(engine, "reachable");
+  if (reachable.is_bool() && !reachable.get_bool()) {
+    const std::string why = printable(text_of(member(engine, "error")), kSentenceBytes);
+    view.warnings.push_back("the engine does not answer flowcond" +
+                            (why.empty() ? "" : ": " + why));
+  }
+  if (is_true(member(status, "dry_run"))) {
+    view.warnings.emplace_back("flowcond runs with --dry-run: limits are planned, not written");
+  }
+  if (is_true(member(status, "paused"))) {
+    view.warnings.emplace_back(
+        "control is paused for all containers; it goes on with: docker flowcon resume --all");
+  }
+  for (const json::value& warning : list_of(member(status, "warnings"))) {
+    if (warning.is_string()) view.warnings.push_back(printable(text_of(warning), kSentenceBytes));
+  }
+  for (const ContainerView& container : view.containers) {
+    for (const json::value& warning : list_of(member(container.shown, "Warnings"))) {
+      view.warnings.push_back(text_of(container.shown, "Name") + ": " + text_of(warning));
+    }
+  }
+}
+
+}  // namespace
+
+Result<StatusView> read_status(const json::value& answer, bool truncate) {
+  const json::object* status = answer.if_object();
+  const json::array* list = status != nullptr ? member(*status, "containers").if_array() : nullptr;
+  if (list == nullptr) return bad_input("flowcond's status has no list of containers");
+  StatusView view;
+  for (const json::value& entry : *list) {
+    if (!entry.is_object()) continue;
+    json::object exact = exact_fields(entry.get_object());
+    json::object shown = shown_fields(exact, truncate);
+    view.containers.push_back({std::move(exact), std::move(shown)});
+  }
+  read_warnings(*status, view);
+  return view;
+}
+
+std::vector<std::string> select_containers(StatusView& view,
+                                           const std::vector<std::string>& wanted) {
+  std::vector<std::string> problems;
+  if (wanted.empty()) return problems;
+  std::vector<ContainerView> selected;
+  for (const std::string& name : wanted) {
+    const ContainerView* exact = nullptr;
+    std::vector<const ContainerView*> beginnings;
+    for (const ContainerView& container : view.containers) {
+      const std::string id = text_of(container.exact, "ID");
+      if (id == name || text_of(container.exact, "Name") == name) exact = &container;
+      if (!name.empty() && id.compare(0, name.size(), name) == 0) beginnings.push_back(&container);
+    }
+    if (exact == nullptr && beginnings.size() == 1) exact = beginnings.front();
+    if (exact != nullptr) {
+      selected.push_back(*exact);
+    } else if (beginnings.empty()) {
+      problems.push_back("No such container under control: " + printable(name));
+    } else {
+      problems.push_back("Multiple IDs found with provided prefix: " + printable(name));
+    }
+  }
+  view.containers = std::move(selected);
+  return problems;
+}
+
+Result<std::string> render_status(const StatusView& view, const Format& format) {
+  std::vector<json::object> things;
+  for (const ContainerView& container : view.containers) {
+    things.push_back(format.is_json() ? container.exact : container.shown);
+  }
+  return format.render(things, field_headings());
+}
+
+std::string_view default_status_table() {
+  return "{{.ID}}\t{{.Name}}\t{{.List}}\t{{.LimitPerc}}\t{{.CPUPerc}}\t{{.GrowthText}}\t{{.Score}}"
+         "\t{{.ProgressPerc}}\t{{.NoteText}}";
+}
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The daemon's status as people and scripts see it: one object a container, whose members are the
+// fields of --format. Pure: JSON in, JSON and text out.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cmd/docker-flowcon/text/format.h"
+
+namespace flowcon::plugin {
+
+/// One container in two forms. `exact` is for JSON: ID, Name, Image, State, List, Limit, Growth,
+/// Verdict, Metric, Goal, Value, Values, Progress {Done, Total}, CPU, Memory, IO, Network, GPU
+/// {Use, Memory}, Resources {CPU, Memory, IO: {List, Limit, Growth}}, Weight, Floor, Ceiling,
+/// OnlyGrow, Pinned {Limit, Until}, Since, Reason, Note, Warnings, in docs/api.md's units, null =
+/// unknown. `shown` has the same members made safe for a terminal, the ID cut to 12 characters
+/// unless told otherwise, and the text of tables' cells: LimitPerc, CPUPerc, MemUsage, BlockIO,
+/// NetIO, GPUPerc, GPUMem, FloorPerc, CeilingPerc, PinnedText, Score, ProgressPerc, GrowthText,
+/// NoteText (what people decided, then the note).
+struct ContainerView {
+  boost::json::object exact;
+  boost::json::object shown;
+};
+
+struct StatusView {
+  std::vector<ContainerView> containers;
+  /// What a person should know beside the table, one sentence each, safe for a terminal.
+  std::vector<std::string> warnings;
+};
+
+/// Reads the answer of GET /v1/status. What is missing or of a wrong kind counts as unknown.
+/// Errors: the answer has no list of containers.
+[[nodiscard]] Result<StatusView> read_status(const boost::json::value& answer, bool truncate);
+
+/// Keeps the containers that `wanted` names, by name, id or a beginning of an id that only one has,
+/// in the order of `wanted`. Returns a sentence for each that is not there.
+[[nodiscard]] std::vector<std::string> select_containers(StatusView& view,
+                                                         const std::vector<std::string>& wanted);
+
+/// The containers in `format`; the table's headings are docker's.
+[[nodiscard]] Result<std::string> render_status(const StatusView& view, const Format& format);
+
+/// The template of the default table.
+[[nodiscard]] std::string_view default_status_table();
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/template/functions.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <cstdio>
+
+#include "base/json.h"
+#include "cmd/docker-flowcon/template/nodes.h"
+#include "cmd/docker-flowcon/text/raw_json.h"
+
+namespace flowcon::plugin {
+namespace {
+
+namespace json = boost::json;
+using Arguments = std::vector<json::value>;
+using Answer = Result<json::value>;
+
+// A width or precision beyond this is a mistake, and would only cost memory.
+constexpr int kMaxPrintWidth = 1000;
+
+bool is_text(const json::value& value) { return value.is_string(); }
+
+std::string text_of(const json::value& value) { return std::string(value.get_string()); }
+
+template <class Change>
+json::value change_letters(const json::value& value, Change change) {
+  std::string text = template_text(value);
+  std::transform(text.begin(), text.end(), text.begin(), change);
+  return json::value(text);
+}
+
+char to_upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+Answer call_lower(const Arguments& a) { return change_letters(a[0], to_lower); }
+Answer call_upper(const Arguments& a) { return change_letters(a[0], to_upper); }
+
+Answer call_title(const Arguments& a) {
+  char before = ' ';
+  return change_letters(a[0], [&before](char c) {
+    const char changed = before == ' ' ? to_upper(c) : c;
+    before = c;
+    return changed;
+  });
+}
+
+Answer call_json(const Arguments& a) { return json::value(json_text(a[0])); }
+
+Answer call_join(const Arguments& a) {
+  // docker's own argument order: the list, then the separator; a pipe puts the list last.
+  const bool list_first = a[0].is_array();
+  const json::value& list = list_first ? a[0] : a[1];
+  const json::value& separator = list_first ? a[1] : a[0];
+  if (!list.is_array() || !is_text(separator)) return bad_input("wants a list and a separator");
+  std::string joined;
+  bool first = true;
+  for (const json::value& item : list.get_array()) {
+    if (!first) joined += text_of(separator);
+    joined += template_text(item);
+    first = false;
+  }
+  return json::value(joined);
+}
+
+Answer call_split(const Arguments& a) {
+  if (!is_text(a[0]) || !is_text(a[1]) || a[1].get_string().empty()) {
+    return bad_input("wants a string and a separator");
+  }
+  const std::string text = text_of(a[0]);
+  const std::string separator = text_of(a[1]);
+  json::array parts;
+  std::size_t start = 0;
+  for (std::size_t at = 0; (at = text.find(separator, start)) != std::string::npos;) {
+    parts.emplace_back(text.substr(start, at - start));
+    start = at + separator.size();
+  }
+  parts.emplace_back(text.substr(start));
+  return json::value(std::move(parts));
+}
+
+Answer call_truncate(const Arguments& a) {
+  if (!is_text(a[0]) || !a[1].is_int64() || a[1].get_int64() < 0) {
+    return bad_input("wants a string and a length");
+  }
+  const std::string text = text_of(a[0]);
+  std::size_t end = 0;
+  for (std::int64_t kept = 0; end < text.size() && kept < a[1].get_int64(); ++kept) {
+    // A character is its first byte and the continuation bytes behind it.
+    for (++end; end < text.size() && (text[end] & 0xC0) == 0x80;) ++end;
+  }
+  return json::value(text.substr(0, end));
+}
+
+Answer call_len(const Arguments& a) {
+  if (a[0].is_string()) return json::value(a[0].get_string().size());
+  if (a[0].is_array()) return json::value(a[0].get_array().size());
+  if (a[0].is_object()) return json::value(a[0].get_object().size());
+  return bad_input("the value has no length");
+}
+
+Answer call_index(const Arguments& a) {
+  const json::value* value = &a[0];
+  for (std::size_t i = 1; i < a.size(); ++i) {
+    if (value->is_array() && a[i].is_int64()) {
+      const std::int64_t at = a[i].get_int64();
+      if (at < 0 || static_cast<std::uint64_t>(at) >= value->get_array().size()) {
+        return bad_input("index out of range: " + std::to_string(at));
+      }
+      value = &value->get_array()[static_cast<std::size_t>(at)];
+    } else if (value->is_object() && is_text(a[i])) {
+      value = value->get_object().if_contains(text_of(a[i]));
+      if (value == nullptr) return json::value();
+    } else {
+      return bad_input("can't index " + template_text(*value) + " with " + template_text(a[i]));
+    }
+  }
+  return *value;
+}
+
+std::string print_all(const Arguments& a, bool always_spaced) {
+  std::string out;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    // Go's print puts a space only between two operands that are both not strings.
+    const bool spaced = always_spaced || (i > 0 && !is_text(a[i]) && !is_text(a[i - 1]));
+    if (i > 0 && spaced) out += ' ';
+    out += template_text(a[i]);
+  }
+  return out;
+}
+
+Answer call_print(const Arguments& a) { return json::value(print_all(a, false)); }
+Answer call_println(const Arguments& a) { return json::value(print_all(a, true) + "\n"); }
+
+struct Verb {
+  std::string flags;  // such as "-8.3"
+  char letter = 0;
+};
+
+// One verb of printf for one value, by the C library after every part of it was checked.
+Answer print_verb(const Verb& verb, const json::value& value) {
+  std::array<char, kMaxPrintWidth + 400> out{};
+  int length = 0;
+  const bool wants_real = std::string_view("feEgG").find(verb.letter) != std::string_view::npos;
+  if (verb.letter == 'd' && value.is_number() && !value.is_double()) {
+    const std::string format = "%" + verb.flags + "lld";
+    length = std::snprintf(out.data(), out.size(), format.c_str(),
+                           static_cast<long long>(value.to_number<std::int64_t>()));
+  } else if (wants_real && value.is_number()) {
+    const std::string format = "%" + verb.flags + verb.letter;
+    length = std::snprintf(out.data(), out.size(), format.c_str(), value.to_number<double>());
+  } else if (verb.letter == 's' || verb.letter == 'v') {
+    const std::string text = template_text(value);
+    if (text.size() > kMaxPrintWidth) return json::value(text);
+    const std::string format = "%" + verb.flags + "s";
+    length = std::snprintf(out.data(), out.size(), format.c_str(), text.c_str());
+  } else if (verb.letter == 'q') {
+    return json::value(json_text(json::value(template_text(value))));
+  } else {
+    return json::value("%!" + std::string(1, verb.letter) + "(" + template_text(value) + ")");
+  }
+  if (length < 0) return bad_input("cannot print " + template_text(value));
+  return json::value(std::string_view(out.data(), static_cast<std::size_t>(length)));
+}
+
+Result<Verb> read_verb(std::string_view format, std::size_t& at) {
+  Verb verb;
+  int number = 0;
+  for (; at < format.size(); ++at) {
+    const char c = format[at];
+    if (c >= '0' && c <= '9') {
+      number = number * 10 + (c - '0');
+      if (number > kMaxPrintWidth) return bad_input("width or precision is too large");
+    } else if (std::string_view("+-# .").find(c) != std::string_view::npos) {
+      number = 0;
+    } else {
+      verb.letter = c;
+      return verb;
+    }
+    verb.flags += c;
+    if (verb.flags.size() > 16) break;
+  }
+  return bad_input("a verb of the format is not complete");
+}
+
+Answer call_printf(const Arguments& a) {
+  if (!is_text(a[0])) return bad_input("wants a format first");
+  const std::string format = text_of(a[0]);
+  std::string out;
+  std::size_t used = 1;
+  for (std::size_t at = 0; at < format.size(); ++at) {
+    if (format[at] != '%') {
+      out += format[at];
+      continue;
+    }
+    ++at;
+    const Result<Verb> verb = read_verb(format, at);
+    if (!verb) return verb.error();
+    if (verb->letter == '%') {
+      out += '%';
+      continue;
+    }
+    if (used == a.size()) return bad_input("missing a value for %" + std::string(1, verb->letter));
+    const Answer printed = print_verb(*verb, a[used++]);
+    if (!printed) return printed;
+    out += text_of(*printed);
+  }
+  if (used != a.size()) return bad_input("more values than the format takes");
+  return json::value(out);
+}
+
+// -1, 0, 1 as a is less than, equal to, greater than b; an error where they are of two kinds.
+Result<int> compare(const json::value& a, const json::value& b) {
+  if (a.is_number() && b.is_number()) {
+    const double x = a.to_number<double>();
+    const double y = b.to_number<double>();
+    return x < y ? -1 : x > y ? 1 : 0;
+  }
+  if (is_text(a) && is_text(b)) {
+    const int order = text_of(a).compare(text_of(b));
+    return order < 0 ? -1 : order > 0 ? 1 : 0;
+  }
+  if (a.is_bool() && b.is_bool()) return a.get_bool() == b.get_bool() ? 0 : 1;
+  if (a.is_null() || b.is_null()) return a.is_null() && b.is_null() ? 0 : 1;
+  return bad_input("incompatible types for comparison");
+}
+
+Answer call_eq(const Arguments& a) {
+  for (std::size_t i = 1; i < a.size(); ++i) {
+    const Result<int> order = compare(a[0], a[i]);
+    if (!order) return order.error();
+    if (*order == 0) return json::value(true);
+  }
+  return json::value(false);
+}
+
+template <class Holds>
+Answer compare_by(const Arguments& a, Holds holds) {
+  const Result<int> order = compare(a[0], a[1]);
+  if (!order) return order.error();
+  return json::value(holds(*order));
+}
+
+// Order of what is not known is not false, it is not known; Go calls this an error too.
+template <class Holds>
+Answer order_by(const Arguments& a, Holds holds) {
+  const bool comparable =
+      (a[0].is_number() && a[1].is_number()) || (is_text(a[0]) && is_text(a[1]));
+  if (!comparable) return bad_input("incompatible types for comparison");
+  return compare_by(a, holds);
+}
+
+Answer call_ne(const Arguments& a) {
+  return compare_by(a, [](int order) { return order != 0; });
+}
+Answer call_lt(const Arguments& a) {
+  return order_by(a, [](int order) { return order < 0; });
+}
+Answer call_le(const Arguments& a) {
+  return order_by(a, [](int order) { return order <= 0; });
+}
+Answer call_gt(const Arguments& a) {
+  return order_by(a, [](int order) { return order > 0; });
+}
+Answer call_ge(const Arguments& a) {
+  return order_by(a, [](int order) { return order >= 0; });
+}
+
+Answer call_not(const Arguments& a) { return json::value(!is_template_true(a[0])); }
+
+// Go's `and` and `or` answer with one of their arguments, not with a truth value.
+Answer call_and(const Arguments& a) {
+  const auto found = std::find_if_not(a.begin(), a.end(), is_template_true);
+  return found == a.end() ? a.back() : *found;
+}
+Answer call_or(const Arguments& a) {
+  const auto found = std::find_if(a.begin(), a.end(), is_template_true);
+  return found == a.end() ? a.back() : *found;
+}
+
+struct Function {
+  std::string_view name;
+  std::size_t least;
+  std::size_t most;
+  Answer (*call)(const Arguments&);
+};
+
+constexpr std::size_t kMany = 1000;
+constexpr std::array<Function, 21> kFunctions{{
+    {"and", 1, kMany, call_and},
+    {"eq", 2, kMany, call_eq},
+    {"ge", 2, 2, call_ge},
+    {"gt", 2, 2, call_gt},
+    {"index", 1, kMany, call_index},
+    {"join", 2, 2, call_join},
+    {"json", 1, 1, call_json},
+    {"le", 2, 2, call_le},
+    {"len", 1, 1, call_len},
+    {"lower", 1, 1, call_lower},
+    {"lt", 2, 2, call_lt},
+    {"ne", 2, 2, call_ne},
+    {"not", 1, 1, call_not},
+    {"or", 1, kMany, call_or},
+    {"print", 0, kMany, call_print},
+    {"printf", 1, kMany, call_printf},
+    {"println", 0, kMany, call_println},
+    {"split", 2, 2, call_split},
+    {"title", 1, 1, call_title},
+    {"truncate", 2, 2, call_truncate},
+    {"upper", 1, 1, call_upper},
+}};
+
+const Function* find_function(std::string_view name) {
+  const auto* found = std::find_if(kFunctions.begin(), kFunctions.end(),
+                                   [&](const Function& f) { return f.name == name; });
+  return found == kFunctions.end() || name.empty() ? nullptr : found;
+}
+
+}  // namespace
+
+bool is_template_function(std::string_view name) { return find_function(name) != nullptr; }
+
+Result<json::value> call_template_function(std::string_view name, const Arguments& arguments) {
+  const Function* function = find_function(name);
+  if (function == nullptr) return bad_input("function is not defined");
+  if (arguments.size() < function->least || arguments.size() > function->most) {
+    return bad_input("wrong number of args: want " + std::to_string(function->least) +
+                     (function->most == function->least ? "" : " or more") + ", got " +
+                     std::to_string(arguments.size()));
+  }
+  return function->call(arguments);
+}
+
+std::string template_text(const json::value& value) {
+  if (value.is_null()) return "<no value>";
+  if (value.is_string()) return text_of(value);
+  if (const json::array* list = value.if_array()) {
+    std::string out;
+    for (const json::value& item : *list) out += (out.empty() ? "" : " ") + template_text(item);
+    return "[" + out + "]";
+  }
+  if (const json::object* object = value.if_object()) {
+    std::vector<std::string> members;
+    for (const auto& member : *object) {
+      members.push_back(std::string(member.key()) + ":" + template_text(member.value()));
+    }
+    std::sort(members.begin(), members.end());
+    std::string out;
+    for (const std::string& member : members) out += (out.empty() ? "" : " ") + member;
+    return "map[" + out + "]";
+  }
+  return value.is_double() ? render_number(value.get_double()) : render_json(value);
+}
+
+bool is_template_true(const json::value& value) {
+  if (value.is_null()) return false;
+  if (value.is_bool()) return value.get_bool();
+  if (value.is_number()) return value.to_number<double>() != 0;
+  if (value.is_string()) return !value.get_string().empty();
+  if (value.is_array()) return !value.get_array().empty();
+  return !value.get_object().empty();
+}
+
+std::string json_text(const json::value& value) { return safe_json(render_json(value)); }
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/text/units.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace flowcon::plugin {
+namespace {
+
+std::string scaled(double amount, double step, const std::array<const char*, 6>& units) {
+  std::size_t unit = 0;
+  for (; std::fabs(amount) >= step && unit + 1 < units.size(); ++unit) amount /= step;
+  return number_text(amount, 4) + units[unit];
+}
+
+}  // namespace
+
+std::string number_text(double number, int digits) {
+  std::array<char, 64> out{};
+  const int length =
+      std::snprintf(out.data(), out.size(), "%.*g", std::clamp(digits, 1, 17), number);
+  return {out.data(), static_cast<std::size_t>(std::max(length, 0))};
+}
+
+std::string percent_text(std::optional<double> share) {
+  if (!share) return std::string(kUnknown);
+  // A share far above 1 is a mistake of someone's, and still must not widen the table.
+  if (!(std::fabs(*share) < 1000)) return number_text(*share * 100, 3) + "%";
+  std::array<char, 32> out{};
+  const int length = std::snprintf(out.data(), out.size(), "%.1f%%", *share * 100);
+  return {out.data(), static_cast<std::size_t>(std::max(length, 0))};
+}
+
+std::string memory_text(std::optional<double> bytes) {
+  if (!bytes || !std::isfinite(*bytes)) return std::string(kUnknown);
+  return scaled(*bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB", "PiB"});
+}
+
+std::string rate_text(std::optional<double> bytes_per_second) {
+  if (!bytes_per_second || !std::isfinite(*bytes_per_second)) return std::string(kUnknown);
+  return scaled(*bytes_per_second, 1000, {"B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"});
+}
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/top/columns.h"
+
+#include <algorithm>
+#include <array>
+
+#include "cmd/docker-flowcon/text/units.h"
+
+namespace flowcon::plugin {
+namespace {
+
+TopSpan name_cell(const TopRow& row, std::size_t, bool) { return {row.name, TopStyle::strong}; }
+TopSpan host_cell(const TopRow& row, std::size_t, bool) { return {row.host, TopStyle::quiet}; }
+
+// What a person decided or what is wrong stands where the list is: it is why the list says less.
+TopSpan list_cell(const TopRow& row, std::size_t, bool) {
+  if (row.state == "paused") return {"paused", TopStyle::strong};
+  if (row.state == "frozen") return {"frozen", TopStyle::quiet};
+  if (row.state == "unsupported") return {"left", TopStyle::bad};
+  const std::string text = row.list + (row.pinned ? " pin" : "");
+  if (row.list == "NL" || row.list == "PC") return {text, TopStyle::good};
+  if (row.list == "WL" || row.list == "WC") return {text, TopStyle::watch};
+  return {text, TopStyle::settled};
+}
+
+TopSpan limit_cell(const TopRow& row, std::size_t, bool) { return {percent_text(row.limit)}; }
+TopSpan memory_limit_cell(const TopRow& row, std::size_t, bool) {
+  return {percent_text(row.memory_limit)};
+}
+TopSpan io_limit_cell(const TopRow& row, std::size_t, bool) { return {percent_text(row.io_limit)}; }
+TopSpan cpu_cell(const TopRow& row, std::size_t, bool) { return {percent_text(row.cpu)}; }
+TopSpan memory_cell(const TopRow& row, std::size_t, bool) { return {memory_text(row.memory)}; }
+TopSpan io_cell(const TopRow& row, std::size_t, bool) { return {rate_text(row.io)}; }
+
+TopSpan growth_cell(const TopRow& row, std::size_t, bool) {
+  if (row.growth) return {number_text(*row.growth, 3)};
+  if (row.verdict == "diverging") return {row.verdict, TopStyle::bad};
+  return {row.verdict.empty() ? std::string(kUnknown) : row.verdict, TopStyle::quiet};
+}
+
+// The value says more than the end of a long name.
+TopSpan metric_cell(const TopRow& row, std::size_t width, bool) {
+  if (row.metric.empty() && !row.value) return {std::string(kUnknown), TopStyle::quiet};
+  std::string value = row.value ? number_text(*row.value, 4) : "";
+  value += row.goal == "min" ? " ↓" : row.goal == "max" ? " ↑" : "";
+  if (row.metric.empty() || value.empty()) return {row.metric + value};
+  const std::size_t taken = columns_of(value) + 1;
+  const std::size_t room = width > taken ? width - taken : 0;
+  if (room == 0) return {value};
+  return {fitted(row.metric, std::min(room, columns_of(row.metric))) + " " + value};
+}
+
+TopSpan trend_cell(const TopRow& row, std::size_t width, bool is_utf8) {
+  return {sparkline(row.trend, width, is_utf8), TopStyle::good};
+}
+
+TopSpan progress_cell(const TopRow& row, std::size_t, bool) { return {percent_text(row.progress)}; }
+
+TopSpan note_cell(const TopRow& row, std::size_t, bool) {
+  if (!row.note.empty()) return {row.note, TopStyle::bad};
+  return {row.warnings.empty() ? "" : row.warnings.front(), TopStyle::bad};
+}
+
+constexpr unsigned kHostRank = 12;
+
+// In the order in which they stand. What is left goes to the last ones first.
+constexpr std::array<TopColumn, 14> kColumns{
+    {{"NAME", "name", 12, 32, 0, Align::left, name_cell},
+     {"HOST", "host", 8, 16, kHostRank, Align::left, host_cell},
+     {"LIST", "list", 6, 6, 1, Align::left, list_cell},
+     {"LIMIT", "limit", 6, 6, 2, Align::right, limit_cell},
+     {"CPU %", "cpu", 6, 6, 2, Align::right, cpu_cell},
+     {"MEM", "memory", 8, 8, 6, Align::right, memory_cell},
+     {"MEM LIM", "", 7, 7, 9, Align::right, memory_limit_cell},
+     {"I/O", "io", 9, 9, 8, Align::right, io_cell},
+     {"I/O LIM", "", 7, 7, 10, Align::right, io_limit_cell},
+     {"GROWTH", "growth", 10, 10, 3, Align::right, growth_cell},
+     {"METRIC", "", 14, 22, 4, Align::left, metric_cell},
+     {"TREND", "", 8, 24, 5, Align::left, trend_cell},
+     {"DONE", "", 6, 6, 7, Align::right, progress_cell},
+     {"NOTE", "", 16, 200, 11, Align::left, note_cell}}};
+
+}  // namespace
+
+std::vector<PlacedColumn> place_columns(std::size_t width, bool has_hosts) {
+  std::vector<const TopColumn*> ranked;
+  for (const TopColumn& column : kColumns) ranked.push_back(&column);
+  const auto rank_of = [has_hosts](const TopColumn* column) {
+    return column->rank == kHostRank && has_hosts ? 4U : column->rank;
+  };
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [&](const TopColumn* a, const TopColumn* b) { return rank_of(a) < rank_of(b); });
+  std::size_t taken = 0;
+  std::vector<const TopColumn*> chosen;
+  for (const TopColumn* column : ranked) {
+    const std::size_t wanted = column->least + (chosen.empty() ? 0 : 1);
+    if (taken + wanted > width && !chosen.empty()) break;
+    taken += wanted;
+    chosen.push_back(column);
+  }
+  std::vector<PlacedColumn> placed;
+  for (const TopColumn& column : kColumns) {
+    if (std::find(chosen.begin(), chosen.end(), &column) == chosen.end()) continue;
+    placed.push_back({&column, std::min(column.least, width)});
+  }
+  std::size_t left = width - std::min(taken, width);
+  // A name is cut where there is no room; then the others take what they can use.
+  for (auto& [column, own] : placed) {
+    const std::size_t more = std::min(left, column->most > own ? column->most - own : 0);
+    // Half of it first for names, so that a trend can be seen, too.
+    const std::size_t share = column->rank == 0 ? std::min(more, (left + 1) / 2) : more;
+    own += share;
+    left -= share;
+  }
+  return placed;
+}
+
+}  // namespace flowcon::plugin

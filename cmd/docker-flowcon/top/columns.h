@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The columns of `docker flowcon top`: which of them fit, and what is in their cells. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cmd/docker-flowcon/text/cells.h"
+#include "cmd/docker-flowcon/top/layout.h"
+
+namespace flowcon::plugin {
+
+struct TopColumn {
+  std::string_view heading;
+  std::string_view order;  ///< of kTopOrders; "" = none
+  std::size_t least = 0;   ///< columns of the terminal
+  std::size_t most = 0;    ///< above `least` where it takes what is left
+  unsigned rank = 0;       ///< those of a higher one are left out first
+  Align align = Align::left;
+  /// `width` is what it has.
+  TopSpan (*cell)(const TopRow& row, std::size_t width, bool is_utf8) = nullptr;
+};
+
+struct PlacedColumn {
+  const TopColumn* column = nullptr;
+  std::size_t width = 0;
+};
+
+/// Those that fit into `width`, with a blank between two. The host is among the first where there
+/// are several.
+[[nodiscard]] std::vector<PlacedColumn> place_columns(std::size_t width, bool has_hosts);
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The terminal of `docker flowcon top`, by ncurses: lines out, keys in. Knows nothing of what they
+// mean.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cmd/docker-flowcon/top/layout.h"
+
+namespace flowcon::plugin {
+
+class TopScreen {
+ public:
+  /// Takes the terminal that stdin and stdout are; `has_colors` false draws without color, as does
+  /// a terminal that has none. Errors: TERM names none that can be drawn on.
+  [[nodiscard]] static Result<std::unique_ptr<TopScreen>> open(const std::string& term,
+                                                               bool has_colors);
+  TopScreen(const TopScreen&) = delete;
+  TopScreen& operator=(const TopScreen&) = delete;
+  /// Gives the terminal back as it was.
+  ~TopScreen();
+
+  /// Draws the lines; only what differs from what is there is sent.
+  void draw(const std::vector<TopLine>& picture);
+  /// Draws all of it anew with the next draw().
+  void forget_drawn();
+  /// Takes the terminal's size. Returns columns and lines.
+  void fit();
+  [[nodiscard]] std::size_t width() const;
+  [[nodiscard]] std::size_t height() const;
+  /// The next key; empty where none is waiting, or it means nothing here.
+  [[nodiscard]] std::optional<TopKey> read_key();
+  /// True where read_key() found that nobody types there any more.
+  [[nodiscard]] bool is_gone() const { return is_gone_; }
+  /// Gives the terminal back, stops the process as ^Z does, and takes it again when it goes on.
+  void stop();
+
+ private:
+  struct Impl;
+  explicit TopScreen(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+  bool is_gone_ = false;
+};
+
+/// Makes the process's characters those of its locale, or of C.UTF-8 where that one speaks of UTF-8
+/// and is not installed. Returns whether they are UTF-8.
+[[nodiscard]] bool take_locale();
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/history/explain.h"
+
+#include <cstdlib>
+
+#include "cmd/flowcon-sim/decide.h"
+#include "tests/cmd/docker-flowcon/plugin_fixture.h"
+#include "tests/support/catch.h"
+#include "tests/support/fake_daemon.h"
+#include "tests/support/golden.h"
+
+namespace flowcon::plugin {
+namespace {
+
+// Spaces, 1.50 and 2e1 are not how render_json() would write it.
+const std::string kState =
+    R"({"alpha":0.030, "beta":2,"interval":2e1,"containers":[{"id":"vae","list":"WL","limit":1.50e0,"growth":null}]})";
+
+std::string decision(const std::string& time, const std::string& algorithm,
+                     const std::string& sentence, const std::string& state = kState) {
+  return R"({"time":)" + time + R"(,"algorithm":")" + algorithm +
+         R"(","resource":"cpu","sentence":")" + sentence + R"(","state":)" + state +
+         R"(,"decision":{"interval":20}})";
+}
+
+std::string answer_of(const std::string& decisions) {
+  return R"({"id":"4c01","name":"vae","decisions":[)" + decisions + "]}\n";
+}
+
+class ExplainFixture {
+ public:
+  ExplainFixture() { setenv("TZ", "UTC", 1); }
+
+  Outcome run(std::vector<std::string> words, bool interactive = false) {
+    words.insert(words.begin(), {"flowcon", "--socket", folder.path() + "/s", "explain"});
+    std::ostringstream out;
+    std::ostringstream err;
+    Terminal terminal{out, err};
+    terminal.is_interactive = interactive;
+    const int status = run_plugin(words, {}, terminal);
+    return {status, out.str(), err.str()};
+  }
+
+  test::TempFolder folder;
+  test::FakeDaemon fake{folder.path() + "/s"};
+};
+
+const char* const kLast = "GET /v1/containers/vae/explain?last=1";
+
+TEST_CASE_METHOD(ExplainFixture, "explain shows when, what and how to decide it again") {
+  fake.answer(kLast, 200,
+              answer_of(decision("1790000020.0", "executor", "growth 0.8 %/s is under alpha 3 %")));
+
+  const Outcome outcome = run({"vae"});
+
+  CHECK(outcome.status == 0);
+  test::check_golden("plugin/explain.txt", outcome.out);
+}
+
+TEST_CASE_METHOD(ExplainFixture, "several decisions are shown oldest first") {
+  fake.answer("GET /v1/containers/vae/explain?last=3", 200,
+              answer_of(decision("1790000020", "executor", "first") + "," +
+                        decision("1e300", "executor", "evil\\u001b[2J\\n\\ttab") + "," +
+                        decision("1790000060", "listener", "gru came; vae keeps 0.5")));
+
+  const Outcome outcome = run({"vae", "-n", "3"});
+
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out.find('\033') == std::string::npos);
+  test::check_golden("plugin/explain_last.txt", outcome.out);
+}
+
+TEST_CASE_METHOD(ExplainFixture, "json is flowcond's answer byte for byte") {
+  const std::string answer = answer_of(decision("1790000020.0", "executor",
+                                                "a \xC2\x9B"
+                                                "b"));
+  fake.answer(kLast, 200, answer);
+
+  CHECK(run({"vae", "--format", "json"}).out == answer);
+  const Outcome shown = run({"vae", "--format", "json"}, true);
+  CHECK(shown.out.find("\xC2\x9B") == std::string::npos);
+  CHECK(shown.out.find("a \\u009bb") != std::string::npos);
+}
+
+TEST_CASE_METHOD(ExplainFixture,
+                 "--state is the recorded state byte for byte, and can be decided") {
+  fake.answer(kLast, 200,
+              answer_of(decision("1", "executor", "x", R"({"old":1})") + "," +
+                        decision("2", "executor", "y")));
+
+  const Outcome outcome = run({"vae", "--state"});
+  const auto decided = sim::find_algorithm("executor")->decide(outcome.out);
+
+  CHECK(outcome.status == 0);
+  CHECK(outcome.err == "decided by executor: flowcon-sim decide executor\n");
+  CHECK(outcome.out == kState + "\n");
+  CHECK(decided.has_value());
+}
+
+TEST_CASE_METHOD(ExplainFixture, "a state is said to be of the algorithm that decided on it") {
+  for (const std::string name : {"listener", "milestone"}) {
+    fake.answer(kLast, 200, answer_of(decision("1", name, "x", "{}")));
+
+    const Outcome outcome = run({"vae", "--state"});
+
+    CHECK(outcome.out == "{}\n");
+    CHECK(outcome.err == "decided by " + name + ": flowcon-sim decide " + name + "\n");
+    CHECK(run({"vae"}).out.ends_with(" --state | flowcon-sim decide " + name + "\n"));
+  }
+}
+
+TEST_CASE_METHOD(ExplainFixture, "an algorithm that nobody knows never becomes a command to type") {
+  fake.answer(kLast, 200, answer_of(decision("1", "executor; reboot", "x")));
+
+  CHECK(run({"vae"}).out.find("reboot") == std::string::npos);
+}
+
+TEST_CASE_METHOD(ExplainFixture, "nothing recorded, and an unknown container") {
+  fake.answer(kLast, 200, answer_of(""));
+  const Outcome nothing = run({"vae"});
+  const Outcome no_state = run({"vae", "--state"});
+  fake.answer("GET /v1/containers/gone/explain?last=1", 404,
+              R"({"error":"nothing is recorded of gone"})");
+  const Outcome gone = run({"gone"});
+
+  CHECK(nothing.status == 1);
+  CHECK(nothing.err == "no decision about vae is recorded yet; the first comes within seconds\n");
+  CHECK(no_state.status == 1);
+  CHECK(no_state.out.empty());
+  CHECK(gone.status == 1);
+  CHECK(gone.err == "nothing is recorded of gone\n");
+}
+
+TEST_CASE_METHOD(ExplainFixture, "answers of a wrong shape are no crash") {
+  for (const std::string answer :
+       {"{}", R"({"decisions":7})", R"({"decisions":[7]})", R"({"decisions":[{}]})",
+        R"({"decisions":[{"time":"nan","sentence":[],"state":7}],"decisions":[]})"}) {
+    fake.answer(kLast, 200, answer);
+    INFO(answer);
+    CHECK(run({"vae"}).status <= 1);
+    CHECK(run({"vae", "--state"}).status <= 1);
+  }
+}
+
+}  // namespace
+}  // namespace flowcon::plugin

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/job/run.h"
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "base/json.h"
+#include "cmd/docker-flowcon/job/follow.h"
+#include "tests/cmd/docker-flowcon/plugin_fixture.h"
+#include "tests/support/catch.h"
+#include "tests/support/fake_daemon.h"
+
+namespace flowcon::plugin {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// A program in docker's place that writes down how it was called, one word a line, and ends with 7.
+class FakeDocker {
+ public:
+  FakeDocker() {
+    std::ofstream(path()) << "#!/bin/sh\n"
+                          << "for word in \"$@\"; do echo \"<$word>\"; done > '" << folder_.path()
+                          << "/words'\n"
+                          << "env > '" << folder_.path() << "/env'\n"
+                          << "exit 7\n";
+    chmod(path().c_str(), 0755);
+  }
+  [[nodiscard]] std::string path() const { return folder_.path() + "/docker-28"; }
+  /// Without the file for the container's id and the label that says which labels are the
+  /// container's own, whose values are random.
+  [[nodiscard]] std::string words() const {
+    std::string text = all_words();
+    const std::size_t file = text.find("<--cidfile=");
+    if (file != std::string::npos) text.erase(file, text.find('\n', file) + 1 - file);
+    const std::string before = "<--label>\n<org.flowcon.own=";
+    const std::size_t at = text.find(before);
+    if (at == std::string::npos) return text;
+    return text.erase(at, text.find('\n', at + before.size()) + 1 - at);
+  }
+  [[nodiscard]] std::string all_words() const { return read_file(folder_.path() + "/words"); }
+  [[nodiscard]] std::string environment() const { return read_file(folder_.path() + "/env"); }
+  [[nodiscard]] const std::string& folder() const { return folder_.path(); }
+
+ private:
+  test::TempFolder folder_;
+};
+
+// `run` becomes docker, so it gets a process of its own. Returns its status and what it said.
+Outcome run_in_child(const Words& words, const Environment& environment) {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    std::ostringstream out;
+    // Becoming docker discards what the streams hold, so stderr's text is handed on before that.
+    struct Forward : std::stringbuf {
+      int sync() override {
+        const std::string text = str();
+        str("");
+        return write(STDERR_FILENO, text.data(), text.size()) < 0 ? -1 : 0;
+      }
+    } forward;
+    std::ostream direct(&forward);
+    Terminal terminal{out, direct};
+    const int status = run_plugin(words, environment, terminal);
+    direct.flush();
+    _exit(status);
+  }
+  close(ends[1]);
+  Outcome outcome;
+  char buffer[4096];
+  for (ssize_t got = 0; (got = read(ends[0], buffer, sizeof buffer)) > 0;) {
+    outcome.err.append(buffer, static_cast<std::size_t>(got));
+  }
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  return outcome;
+}
+
+TEST_CASE("ours end at the first word that is not one of them, docker's are left alone") {
+  struct Row {
+    Words line;
+    std::string docker;  // what docker gets behind `run --label flowcon.enable=true`
+  };
+  const std::vector<Row> rows{
+      {{"image"}, "<image>"},
+      {{"-it", "--rm", "image", "cmd"}, "<-it><--rm><image><cmd>"},
+      {{"--metric", "loss", "image"}, "<--label><flowcon.metric=loss><image>"},
+      {{"--metric=loss", "--goal=min", "-d", "image"},
+       "<--label><flowcon.metric=loss><--label><flowcon.goal=min><-d><image>"},
+      {{"--floor", "0.1", "--weight", "2", "image"},
+       "<--label><flowcon.weight=2><--label><flowcon.floor=0.1><image>"},
+      {{"-d", "--metric", "loss", "image"}, "<-d><--metric><loss><image>"},
+      {{"image", "--metric", "loss"}, "<image><--metric><loss>"},
+      {{"--", "--metric", "x"}, "<--metric><x>"},
+      {{"--metric", "loss", "--", "image"}, "<--label><flowcon.metric=loss><image>"},
+      {{"-h", "hostname", "image"}, "<-h><hostname><image>"},
+      {{"--metric", "--goal", "image"}, "<--label><flowcon.metric=--goal><image>"},
+      {{"--metric", "a", "--metric", "b", "image"}, "<--label><flowcon.metric=b><image>"},
+      {{"--pattern", "loss=(?P<value>\\S+) '\"$x", "image"},
+       "<--label><flowcon.pattern=loss=(?P<value>\\S+) '\"$x><image>"},
+      {{"--label", "a=b", "image"}, "<--label><a=b><image>"},
+      {{"--ceiling", "50%", "--only-grow", "image"},
+       "<--label><flowcon.ceiling=0.5><--label><flowcon.only-grow=true><image>"},
+      {{"--only-grow=false", "--log", "/var/log/train.log", "--log-driver", "json-file", "image"},
+       "<--label><flowcon.only-grow=false><--label><flowcon.log=/var/log/train.log>"
+       "<--log-driver><json-file><image>"},
+  };
+  const FakeDocker docker;
+  const Environment environment{{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker.path()},
+                                {"FLOWCON_SOCKET", docker.folder() + "/no.sock"},
+                                {"PATH", "/usr/bin:/bin"}};
+  for (const Row& row : rows) {
+    Words words{"flowcon", "run"};
+    words.insert(words.end(), row.line.begin(), row.line.end());
+    std::string expected = "<run><--label><flowcon.enable=true>" + row.docker;
+
+    const Outcome outcome = run_in_child(words, environment);
+
+    CHECK(outcome.status == 7);
+    std::string got = docker.words();
+    got.erase(std::remove(got.begin(), got.end(), '\n'), got.end());
+    CHECK(got == expected);
+  }
+}
+
+TEST_CASE("a label says which labels are the container's own, in other words each time") {
+  const auto said = [] {
+    const FakeDocker docker;
+    run_in_child(
+        {"flowcon", "run", "--weight", "2", "image"},
+        {{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker.path()}, {"PATH", "/usr/bin:/bin"}});
+    const std::string words = docker.all_words();
+    const std::size_t at = words.find("<org.flowcon.own=");
+    REQUIRE(at != std::string::npos);
+    return words.substr(at, words.find('\n', at) - at);
+  };
+  const std::string first = said();
+  CHECK(first.size() == std::string("<org.flowcon.own=").size() + 32 + 15);
+  CHECK(first.ends_with(" enable weight>"));
+  CHECK(said() != first);
+}
+
+TEST_CASE("docker's global options come before run, in the order they were given") {
+  const FakeDocker docker;
+
+  const Outcome outcome = run_in_child(
+      {"--config", "/c", "-D", "-H", "tcp://h:1", "flowcon", "run", "image"},
+      {{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker.path()}, {"PATH", "/usr/bin:/bin"}});
+
+  CHECK(outcome.status == 7);
+  CHECK(docker.words() ==
+        "<--config>\n</c>\n<-D>\n<-H>\n<tcp://h:1>\n<run>\n<--label>\n<flowcon.enable=true>\n"
+        "<image>\n");
+}
+
+TEST_CASE("docker gets the environment without what docker tells its plugins") {
+  const FakeDocker docker;
+
+  const Outcome outcome = run_in_child({"flowcon", "run", "image"},
+                                       {{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker.path()},
+                                        {"DOCKER_CLI_PLUGIN_SOCKET", "@docker_cli_x"},
+                                        {"FLOWCON_TEST_KEPT", "a b"},
+                                        {"PATH", "/usr/bin:/bin"}});
+
+  CHECK(outcome.status == 7);
+  CHECK(docker.environment().find("DOCKER_CLI_PLUGIN_") == std::string::npos);
+  CHECK(docker.environment().find("FLOWCON_TEST_KEPT=a b\n") != std::string::npos);
+}
+
+TEST_CASE("without docker's own name docker is looked for, and its absence is status 127") {
+  const ExecPlan plan = plan_run({}, {}, {}, {"image"});
+  const Outcome outcome =
+      run_in_child({"-H", "ssh://gpu2", "flowcon", "run", "image"},
+                   {{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", "/nowhere/docker"}});
+
+  CHECK(plan.program == "docker");
+  CHECK(outcome.status == 127);
+  CHECK(outcome.err == "cannot start /nowhere/docker: No such file or directory\n");
+}
+
+TEST_CASE("one line says that flowcond is not running, and the container runs all the same") {
+  const FakeDocker docker;
+  const std::string socket = docker.folder() + "/no.sock";
+  const Environment environment{{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker.path()},
+                                {"PATH", "/usr/bin:/bin"}};
+
+  const Outcome outcome =
+      run_in_child({"flowcon", "--socket", socket, "run", "image"}, environment);
+
+  CHECK(outcome.status == 7);
+  CHECK(outcome.err ==
+        "flowcond is not running (nothing listens at unix://" + socket +
+            "), so the container keeps its fair share. Start it with: systemctl start flowcond (or "
+            "run: sudo flowcond)\n");
+}
+
+const std::string kJob(64, 'a');
+
+// As GET /v1/moves has it; `rest` begins with a comma.
+std::string moves_of(const std::string& rest, const std::string& more = "") {
+  return R"({"moves":[)" + more + R"({"container":")" + kJob +
+         R"(","name":"vae","target_name":"gpu2","side":"source")" + rest + "}]}";
+}
+
+TEST_CASE("a container that ran here is where its last move that stopped it says") {
+  using State = Whereabouts::State;
+  const auto state_of = [](const std::string& text) {
+    return whereabouts(*parse_json(text), kJob).state;
+  };
+  const std::string done = R"(,"ended":true,"step":"done","steps":{"save":1})";
+  const std::string undone = R"(,"ended":true,"step":"undone","steps":{"reserve":0)";
+  CHECK(state_of(moves_of(done)) == State::moved);
+  CHECK(state_of(moves_of(R"(,"ended":false,"step":"transfer")")) == State::moving);
+  CHECK(state_of(moves_of(undone + R"(,"save":1})")) == State::back);
+  CHECK(state_of(moves_of(undone + "}")) == State::here);
+  CHECK(state_of(R"({"moves":[]})") == State::here);
+  CHECK(state_of("{}") == State::here);
+  CHECK(state_of(R"({"moves":[],"whole":true})") == State::here);
+  CHECK(state_of(R"({"moves":[],"whole":false})") == State::unknown);
+  CHECK(whereabouts(*parse_json(moves_of(done)), std::string(64, 'b')).state == State::here);
+  // One that came here with this id is another matter, and the newest counts.
+  CHECK(state_of(R"({"moves":[{"container":")" + kJob + R"(","side":"target"}]})") == State::here);
+  const std::string newer =
+      R"({"container":")" + kJob + R"(","side":"source","ended":true,"step":"done","name":"v"},)";
+  CHECK(state_of(moves_of(undone + R"(,"save":1})", newer)) == State::moved);
+}
+
+TEST_CASE("what waits for a job that was moved away does not end with its status") {
+  test::TempFolder folder;
+  const std::string docker = folder.path() + "/docker";
+  std::ofstream(docker) << "#!/bin/sh\ncase $2 in --cidfile=*) echo " << kJob
+                        << " >\"${2#--cidfile=}\" ;; esac\nexit ${STATUS:-0}\n";
+  chmod(docker.c_str(), 0755);
+  test::FakeDaemon daemon(folder.path() + "/s");
+  Environment environment{{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker},
+                          {"FLOWCON_SOCKET", folder.path() + "/s"},
+                          {"TMPDIR", folder.path()},
+                          {"PATH", "/usr/bin:/bin"}};
+  const auto left_over = [&] {
+    std::size_t found = 0;
+    for (const auto& one : std::filesystem::directory_iterator(folder.path())) {
+      if (one.is_directory()) ++found;
+    }
+    return found;
+  };
+
+  daemon.answer("GET /v1/moves", 200, R"({"moves":[]})");
+  environment["STATUS"] = "3";
+  Outcome outcome = run_in_child({"flowcon", "run", "image"}, environment);
+  CHECK(outcome.status == 3);
+  CHECK(outcome.err.empty());
+
+  daemon.answer("GET /v1/moves", 200, moves_of(R"(,"ended":true,"step":"done")"));
+  environment["STATUS"] = "0";
+  outcome = run_in_child({"flowcon", "run", "image"}, environment);
+  CHECK(outcome.status == 125);
+  CHECK(outcome.err.find("vae was moved to gpu2") != std::string::npos);
+  CHECK(left_over() == 0);
+}
+
+// Who waits for a container that docker inspects as `seen` says; flowcond listens where a test
+// says.
+class Waiting {
+ public:
+  explicit Waiting(const std::string& seen) {
+    std::ofstream(docker()) << "#!/bin/sh\necho " << seen << "\n";
+    chmod(docker().c_str(), 0755);
+  }
+  // `status` is that of docker's client.
+  int end_of(int status, const FollowOptions& options = {true, std::chrono::milliseconds(0)}) {
+    const Environment environment{{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker()}};
+    std::ostringstream out, err;
+    Terminal terminal{out, err};
+    const Invocation invocation;
+    const Session session{invocation, environment, terminal, socket(), true};
+    const int end = follow_job(session, DaemonClient(socket()), kJob, status, options);
+    said = err.str();
+    return end;
+  }
+  [[nodiscard]] std::string socket() const { return folder_.path() + "/s"; }
+
+  std::string said;
+
+ private:
+  [[nodiscard]] std::string docker() const { return folder_.path() + "/docker"; }
+
+  test::TempFolder folder_;
+};
+
+const std::string kSaved = "false 0 2026-11-23T10:00:00.5Z";
+const FollowOptions kNotFollowed{false, std::chrono::milliseconds(0)};
+
+TEST_CASE("a job whose flowcond fell silent may have saved itself: its status 0 is none") {
+  Waiting waiting(kSaved);
+  CHECK(waiting.end_of(0) == 125);
+  CHECK(waiting.said.find("It is not known whether the job ended by itself or saved itself for a "
+                          "move, as flowcond does not answer: see docker flowcon status, or docker "
+                          "ps -a. Cannot connect to flowcond") == 0);
+  CHECK(waiting.end_of(3) == 3);
+  CHECK(waiting.said.find("It is not known") == 0);
+}
+
+TEST_CASE("a flowcond that comes back in time says whether a move ended the job") {
+  Waiting waiting(kSaved);
+  test::FakeDaemon daemon(waiting.socket());
+  daemon.answer("GET /v1/moves", 503, R"({"error":"the journal was not read yet"})");
+  std::thread later([&] {
+    while (daemon.requests().empty()) std::this_thread::yield();
+    daemon.answer("GET /v1/moves", 200, R"({"moves":[]})");
+  });
+  CHECK(waiting.end_of(0, {}) == 0);
+  CHECK(waiting.said ==
+        "Waiting up to 60 s for flowcond, which knows whether a move ended the job\n");
+  later.join();
+}
+
+TEST_CASE("no move has stopped a container that never ended, whether flowcond answers or not") {
+  for (const char* seen : {"true 0 0001-01-01T00:00:00Z", "false 127 0001-01-01T00:00:00Z"}) {
+    Waiting waiting(seen);
+    CHECK(waiting.end_of(0, {}) == 0);
+    CHECK(waiting.end_of(127, {}) == 127);
+    CHECK(waiting.said.empty());
+  }
+}
+
+TEST_CASE("that a journal with lost entries has no move of a job says nothing") {
+  Waiting waiting(kSaved);
+  test::FakeDaemon daemon(waiting.socket());
+  daemon.answer("GET /v1/moves", 200, R"({"moves":[],"whole":false})");
+  CHECK(waiting.end_of(0, {}) == 125);
+  CHECK(waiting.said ==
+        "It is not known whether the job ended by itself or saved itself for a move, as flowcond "
+        "has lost entries of its journal: see docker flowcon status, or docker ps -a\n");
+  CHECK(waiting.end_of(3, {}) == 3);
+  CHECK(waiting.end_of(0, kNotFollowed) == 0);
+  CHECK(waiting.said.empty());
+}
+
+TEST_CASE("a flowcond that was not there at the beginning is asked once at the end") {
+  Waiting waiting(kSaved);
+  CHECK(waiting.end_of(0, kNotFollowed) == 0);
+  CHECK(waiting.said.empty());
+  test::FakeDaemon daemon(waiting.socket());
+  daemon.answer("GET /v1/moves", 503, R"({"error":"the journal was not read yet"})");
+  CHECK(waiting.end_of(0, kNotFollowed) == 0);
+  CHECK(daemon.requests().size() == 1);
+  daemon.answer("GET /v1/moves", 200, R"({"moves":[]})");
+  CHECK(waiting.end_of(0, kNotFollowed) == 0);
+  daemon.answer("GET /v1/moves", 200, moves_of(R"(,"ended":true,"step":"done")"));
+  CHECK(waiting.end_of(0, kNotFollowed) == 125);
+  CHECK(waiting.said.find("vae was moved to gpu2") == 0);
+}
+
+TEST_CASE("a job that a move brought back and that docker no longer knows has no status 0") {
+  Waiting waiting("");
+  test::FakeDaemon daemon(waiting.socket());
+  daemon.answer("GET /v1/moves", 200,
+                moves_of(R"(,"ended":true,"step":"undone","steps":{"save":1})"));
+  CHECK(waiting.end_of(0) == 125);
+  CHECK(waiting.said == "docker does not say how vae ended\n");
+  CHECK(waiting.end_of(3) == 3);
+}
+
+TEST_CASE("nothing is said while flowcond listens, nor about a flowcond on another host") {
+  const FakeDocker docker;
+  const test::FakeDaemon daemon(docker.folder() + "/flowcon.sock");
+  const Environment environment{{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker.path()},
+                                {"PATH", "/usr/bin:/bin"}};
+
+  const Outcome here = run_in_child(
+      {"flowcon", "run", "--socket", docker.folder() + "/flowcon.sock", "image"}, environment);
+  const Outcome there = run_in_child({"-H", "ssh://gpu2", "flowcon", "run", "image"}, environment);
+
+  CHECK(here.status == 7);
+  CHECK(here.err.empty());
+  CHECK(there.err.empty());
+}
+
+TEST_CASE("a misspelt option of ours is docker's to judge, with a word from us") {
+  const FakeDocker docker;
+
+  const Outcome outcome = run_in_child(
+      {"-H", "ssh://gpu2", "flowcon", "run", "--metrik", "loss", "image"},
+      {{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker.path()}, {"PATH", "/usr/bin:/bin"}});
+
+  CHECK(outcome.status == 7);
+  CHECK(outcome.err == "--metrik is not an option of docker flowcon run; did you mean --metric?\n");
+}
+
+}  // namespace
+}  // namespace flowcon::plugin

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The peer commands against a daemon that knows canned answers.
+#include "cmd/docker-flowcon/peer/peer.h"
+
+#include "base/json.h"
+#include "cmd/docker-flowcon/peer/side.h"
+#include "tests/cmd/docker-flowcon/daemon_fixture.h"
+#include "tests/support/catch.h"
+#include "tests/support/golden.h"
+
+namespace flowcon::plugin {
+namespace {
+
+constexpr const char* kPeers =
+    R"({"heartbeat":5,"here":{"name":"h1","id":"x"},"peers":[)"
+    R"({"name":"h2","user":"flowcon-peer","host":"h2","port":22,"source":"command",)"
+    R"("state":"reachable","since":1790000000.5,"heard":0.5,"version":"0.1.0","id":"ab",)"
+    R"("hostname":"h2","scores":{"pc":1,"wc":0,"cc":2},"score":4,"usage":0.42,"cores":2,)"
+    R"("memory":4096,"containers":3,"draining":true,"error":""},)"
+    R"({"name":"h3:2222","source":"config","state":"unknown","since":1790000100,"heard":null,)"
+    R"("version":null,"scores":{"pc":null},"usage":null,"draining":null,)"
+    R"("error":"h3:2222 does not answer\u001b[2J"},7]})";
+
+class PeerFixture : public DaemonFixture {
+ public:
+  PeerFixture() { ::setenv("TZ", "UTC", 1); }
+  Outcome run(std::vector<std::string> words) {
+    words.insert(words.begin(), "peer");
+    return DaemonFixture::run(std::move(words));
+  }
+};
+
+TEST_CASE_METHOD(PeerFixture, "peer ls shows who is reachable, since when, and what is wrong") {
+  fake.answer("GET /v1/peers", 200, kPeers);
+
+  test::check_golden("plugin/peer_ls.txt", run({"ls"}).out);
+  test::check_golden("plugin/peer_ls.json", run({"ls", "--format", "json"}).out);
+  CHECK(run({"ls", "-q"}).out == "h2\nh3:2222\n");
+  CHECK(run({"ls", "--format", "{{.Name}} {{.Score}}"}).out == "h2 4\nh3:2222 <no value>\n");
+}
+
+TEST_CASE_METHOD(PeerFixture, "drain and undrain ask flowcond, the name encoded") {
+  fake.answer("POST /v1/peers/h2%3A2222/drain", 200, R"({"name":"h2:2222"})");
+  fake.answer("POST /v1/peers/h2/undrain", 502, R"({"error":"h2 cannot be told"})");
+
+  CHECK(run({"drain", "h2:2222"}).out == "h2:2222\n");
+  const Outcome failed = run({"undrain", "h2"});
+  CHECK(failed.status == 1);
+  CHECK(failed.err == "h2 cannot be told\n");
+}
+
+TEST_CASE_METHOD(PeerFixture, "a peer that is not there is said not to be") {
+  fake.answer("GET /v1/peers", 200, kPeers);
+  fake.answer("POST /v1/peers/h9/drain", 404, R"({"error":"there is no peer h9"})");
+
+  CHECK(run({"drain", "h9"}).err == "there is no peer h9\n");
+}
+
+TEST_CASE_METHOD(PeerFixture, "what cannot be a host never gets into a request or to ssh") {
+  for (const std::string command : {"add", "rm", "drain", "undrain"}) {
+    for (const std::string host : {"-oProxyCommand=id", "a b", "", "$(id)", "a\nb", "h/../x"}) {
+      CAPTURE(command, host);
+      CHECK(run({command, "--", host}).status == 125);
+    }
+  }
+  CHECK(fake.requests().empty());
+}
+
+TEST_CASE("every way to ask for help of the peer commands prints the same text") {
+  for (const std::string name : {"add", "drain", "ls", "rm", "undrain"}) {
+    const std::vector<std::vector<std::string>> ways{{"flowcon", "peer", name, "--help"},
+                                                     {"help", "flowcon", "peer", name},
+                                                     {"flowcon", "help", "peer", name},
+                                                     {"flowcon", "peer", "help", name}};
+    for (const auto& words : ways) {
+      const Outcome outcome = run_words(words);
+      CHECK(outcome.status == 0);
+      test::check_golden("plugin/help_peer_" + name + ".txt", outcome.out);
+    }
+  }
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"flowcon", "peer", "--help"},
+        {"flowcon", "help", "peer"},
+        {"flowcon", "peer", "help"}}) {
+    test::check_golden("plugin/help_peer.txt", run_words(words).out);
+  }
+  test::check_golden("plugin/help_peer.txt", run_words({"flowcon", "peer"}).err);
+}
+
+TEST_CASE("wrong use of the peer commands is 125 with a hint") {
+  const Outcome typo = run_words({"flowcon", "peer", "lss"});
+  CHECK(typo.status == 125);
+  CHECK(typo.err.find(
+            "unknown command: docker flowcon peer lss\nDid you mean docker flowcon peer ls?") == 0);
+  CHECK(run_words({"flowcon", "peer", "add"}).status == 125);
+  CHECK(run_words({"flowcon", "peer", "add", "h2", "--port", "0"}).status == 125);
+  CHECK(run_words({"flowcon", "peer", "add", "h2", "--fingerprint", "MD5:x"}).status == 125);
+  CHECK(run_words({"flowcon", "peer", "add", "h2", "--as", "a b"}).status == 125);
+}
+
+TEST_CASE("an offer is read as it was rendered, and nothing else gets through") {
+  const Offer offer{{"", "h1", 2222}, "ssh-ed25519 AAAA", {"ssh-rsa BBBB"}};
+  const auto read = parse_offer(*parse_json(render_offer(offer)));
+  REQUIRE(read.has_value());
+  CHECK(render_offer(*read) == render_offer(offer));
+  for (const std::string text :
+       {R"({})", R"({"host":"-x","port":22,"key":"ssh-rsa A","host_keys":["ssh-rsa A"]})",
+        R"({"host":"h","port":0,"key":"ssh-rsa A","host_keys":["ssh-rsa A"]})",
+        R"({"host":"h:5","port":22,"key":"ssh-rsa A","host_keys":["ssh-rsa A"]})",
+        R"({"host":"h","port":22,"key":"command=\"id\" ssh-rsa A","host_keys":["ssh-rsa A"]})",
+        R"({"host":"h","port":22,"key":"ssh-rsa A","host_keys":[]})",
+        R"({"host":"h","port":22,"key":"ssh-rsa A","host_keys":["x"]})", R"([])"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_offer(*parse_json(text)).has_value());
+  }
+}
+
+}  // namespace
+}  // namespace flowcon::plugin
