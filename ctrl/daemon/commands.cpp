@@ -55,7 +55,7 @@ api::Response not_controlled(const std::string& name) {
 Async<api::Response> Daemon::answer(api::Request request) {
   if (request.method == "GET" && request.target == "/metrics") {
     api::Response text;
-    text.body = metrics();
+    text.body = metrics_of(snapshot());
     text.type = api::kMetricsType;
     co_return text;
   }
@@ -77,7 +77,7 @@ Async<api::Response> Daemon::answer(api::Request request) {
     body["api"] = kApiVersion;
     response.body = render_json(body);
   } else if (verb == "GET status") {
-    response.body = status(call->recent);
+    response.body = status_of(snapshot(), call->recent);
   } else if (verb == "GET runs") {
     response = co_await runs(call->since);
   } else if (verb == "GET changes") {

@@ -15,11 +15,6 @@ constexpr const char* kAll = "";
 
 }  // namespace
 
-bool Daemon::is_paused(const Job& job) const { return is_all_paused_ || job.control.is_paused; }
-
-// Takes no part in the division: a person suspended control, or froze it.
-bool Daemon::is_aside(const Job& job) const { return is_paused(job) || job.container.is_frozen; }
-
 Control Daemon::control_of(const std::string& id) const {
   const auto choice = choices_.find(id);
   if (choice == choices_.end()) return {};
@@ -57,7 +52,7 @@ Async<void> Daemon::save_ended_pin(std::string id, Control control) {
 // Leaves the lists and gets its original limits back, or comes back as an arrival.
 Async<Result<void>> Daemon::follow_pause(std::string id) {
   const bool is_active = std::find(active_.begin(), active_.end(), id) != active_.end();
-  if (is_active != is_aside(jobs_.at(id))) co_return Result<void>();
+  if (is_active != is_aside(jobs_.at(id), is_all_paused_)) co_return Result<void>();
   is_compare_due_ = true;
   if (!is_active) {
     for (Place* place : {&jobs_.at(id).cpu, &jobs_.at(id).memory, &jobs_.at(id).io}) *place = {};

@@ -80,7 +80,7 @@ Async<void> Daemon::pass() {
   co_await apply(now);
   co_await takeover_.restore_unclaimed(&limits_, now.steady, is_stopping_);
   record(now, is_deciding);
-  notifier_.follow(jobs_, recorder_.problem(), engine_problem());
+  notifier_.follow(jobs_, recorder_.problem(), engine_problem(*containers_));
   if (companion_) companion_->look(now.steady);
 }
 
@@ -146,9 +146,11 @@ void Daemon::apply_limits() {
   wake();
 }
 
-std::string Daemon::engine_problem() const {
-  const EngineStatus& engine = containers_->engine();
-  return engine.is_reachable ? "" : engine.error;
+Snapshot Daemon::snapshot() const {
+  return {config_,      host_,     *world_.fs,       jobs_,
+          active_,      planning_, recorder_,        notifier_,
+          *containers_, tails_,    companion_.get(), start_warnings_,
+          counts_,      started_,  is_all_paused_,   is_short_of_memory_};
 }
 
 void Daemon::stop() {
@@ -305,8 +307,8 @@ Result<void> run_daemon(const Config& config, const ConfigSource& source,
   daemon.accompany(std::move(*accompanied));
   std::unique_ptr<api::Scrape> scrape;
   if (!config.metrics_listen.empty()) {
-    auto listening =
-        api::Scrape::listen(io, config.metrics_listen, [&daemon] { return daemon.metrics(); });
+    auto listening = api::Scrape::listen(io, config.metrics_listen,
+                                         [&daemon] { return metrics_of(daemon.snapshot()); });
     // Jobs are controlled all the same.
     if (listening) {
       scrape = std::move(*listening);

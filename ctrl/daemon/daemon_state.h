@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The daemon: its parts, and what it holds itself. Its methods are spread by question: daemon.cpp
 // the loop, intake.cpp who is there, decide.cpp what each gets, commands.cpp what people ask,
-// control.cpp what they decide, status.cpp and metrics.cpp what they and monitoring are shown,
-// record.cpp and records.cpp what is kept, life.cpp what comes and goes with a move, handover.cpp
-// what stays while one takes the place of another.
+// control.cpp what they decide, host_view.cpp what the companion asks, record.cpp and records.cpp
+// what is kept, life.cpp what comes and goes with a move, handover.cpp what stays while one takes
+// the place of another.
 // For .cpp files only: it includes Asio.
 #pragma once
 
@@ -26,6 +26,7 @@
 #include "ctrl/daemon/notifier.h"
 #include "ctrl/daemon/planning.h"
 #include "ctrl/daemon/recorder.h"
+#include "ctrl/daemon/snapshot.h"
 #include "ctrl/daemon/takeover.h"
 #include "ctrl/daemon/world.h"
 #include "ctrl/effects.h"
@@ -35,10 +36,6 @@
 #include "ctrl/mutex.h"
 
 namespace flowcon::ctrl {
-
-class Exposition;
-
-inline constexpr int kApiVersion = 1;
 
 /// A job that has ended. `time`: seconds since the epoch.
 struct Ending {
@@ -63,8 +60,8 @@ class Daemon : public LocalHost {
   void stop();
   /// Answers one request of docs/api.md.
   Async<api::Response> answer(api::Request request);
-  /// What Prometheus reads, docs/metrics.md.
-  [[nodiscard]] std::string metrics() const;
+  /// What is shown of it, until the next change.
+  [[nodiscard]] Snapshot snapshot() const;
   /// Takes a new configuration; what cannot change while it runs is told and left as it is.
   void reload(const Result<Config>& config);
   /// What runs beside it; before run().
@@ -172,20 +169,6 @@ class Daemon : public LocalHost {
   Async<void> save_ended_pin(std::string id, Control control);
   Async<Result<void>> follow_pause(std::string id);
   [[nodiscard]] Control control_of(const std::string& id) const;
-  [[nodiscard]] bool is_paused(const Job& job) const;
-  [[nodiscard]] bool is_aside(const Job& job) const;
-
-  // metrics.cpp
-  void add_host_metrics(Exposition& out) const;
-  void add_job_metrics(Exposition& out, const Job& job) const;
-
-  // status.cpp
-  [[nodiscard]] std::string status(std::size_t recent) const;
-  [[nodiscard]] std::vector<std::string> warnings() const;
-  [[nodiscard]] std::string engine_problem() const;
-  [[nodiscard]] const char* state_of(const Job& job) const;
-  [[nodiscard]] std::string note_of(const Job& job) const;
-  [[nodiscard]] std::string lot_of(const Job& job) const;
 
   boost::asio::io_context& io_;
   Config config_;
@@ -213,10 +196,7 @@ class Daemon : public LocalHost {
   double next_run_ = 0;   ///< steady
   double next_look_ = 0;  ///< steady
   bool is_short_of_memory_ = false;
-  std::uint64_t reverts_ = 0;    ///< limits found changed by somebody else
-  std::uint64_t reapplied_ = 0;  ///< those of them that were written again
-  std::uint64_t decisions_ = 0;
-  std::uint64_t limit_changes_ = 0;
+  Counts counts_;
   double started_ = 0;  ///< wall
   Notifier notifier_;
   Recorder recorder_;
@@ -227,9 +207,6 @@ class Daemon : public LocalHost {
   boost::asio::steady_timer timer_;
   boost::asio::steady_timer watchdog_timer_;
 };
-
-/// Of this machine, valid UTF-8.
-[[nodiscard]] std::string host_name();
 
 /// {"id","name"}: the answer to most commands.
 [[nodiscard]] api::Response who(const std::string& id, const std::string& name);

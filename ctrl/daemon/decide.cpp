@@ -37,7 +37,7 @@ void Daemon::look(Moment now) {
 void Daemon::find_drift(Job& job) {
   Result<cgroups::Setting> there = read_present(job);
   if (!there || cgroups::limits_alike(*there, job.present)) return;
-  ++reverts_;
+  ++counts_.reverts;
   job.present = *there;
   job.is_reverted = true;
   notifier_.tell_about(job, EventKind::revert, "its limit was changed by another program");
@@ -72,7 +72,7 @@ void Daemon::follow_tracks(Moment now) {
 
 void Daemon::decide(Moment now) {
   is_run_due_ = false;
-  ++decisions_;
+  ++counts_.decisions;
   policy::Rounds rounds;
   next_run_ = now.steady + planning_.decide(jobs_, now, rounds);
   recorder_.add(now.wall, rounds);
@@ -117,7 +117,7 @@ void Daemon::grant_all(Moment now) {
                             settings, job.control.pin);
     if (!is_saving) job.before_saving.reset();
     if (job.cpu.granted == before) continue;
-    ++limit_changes_;
+    ++counts_.limit_changes;
     const std::string reason = job.control.pin ? "pinned"
                                : is_saving     ? "it saves itself, to move"
                                                : job.reason;
@@ -198,7 +198,7 @@ Async<void> Daemon::apply(Moment now) {
     job.is_limited = job.is_limited || outcome.is_original_saved;
     if (outcome.is_written) {
       job.present = planned.at(outcome.id);
-      if (std::exchange(job.is_reverted, false)) ++reapplied_;
+      if (std::exchange(job.is_reverted, false)) ++counts_.reapplied;
     }
     if (outcome.problem != job.problem) {
       job.problem = outcome.problem;

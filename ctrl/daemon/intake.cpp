@@ -150,7 +150,7 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
   take_up_past(job);
   takeover_.claim(job);
   if (container.is_frozen) freeze(job, now);
-  if (job.unsupported.empty() && !is_aside(job)) {
+  if (job.unsupported.empty() && !is_aside(job, is_all_paused_)) {
     // In order of arrival: the engine may have told of an older one later.
     auto at = active_.end();
     while (at != active_.begin() && container.started > 0 &&

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "ctrl/daemon/daemon_state.h"
+#include "ctrl/daemon/snapshot.h"
 #include "ctrl/exposition.h"
 
 namespace flowcon::ctrl {
@@ -74,9 +74,7 @@ void add_use(Exposition& out, const Job& job, const std::string& who) {
   }
 }
 
-}  // namespace
-
-void Daemon::add_job_metrics(Exposition& out, const Job& job) const {
+void add_job(Exposition& out, const Snapshot& seen, const Job& job) {
   const std::string& who = job.container.name;
   add_metric(out, job, who);
   add_use(out, job, who);
@@ -85,11 +83,11 @@ void Daemon::add_job_metrics(Exposition& out, const Job& job) const {
             job.cpu.list == list ? 1 : 0);
   }
   for (const Resource resource : {Resource::cpu, Resource::memory, Resource::io}) {
-    if (!config_.limits(resource)) continue;
+    if (!seen.config.limits(resource)) continue;
     const Place& place = job.place(resource);
     const std::string_view word = name(resource);
     out.add("flowcon_container_limit_ratio", {{"container", who}, {"resource", word}},
-            is_aside(job) ? 1 : place.granted);
+            is_aside(job, seen.is_all_paused) ? 1 : place.granted);
     if (place.growth) {
       out.add("flowcon_container_growth_efficiency", {{"container", who}, {"resource", word}},
               *place.growth);
@@ -101,46 +99,48 @@ void Daemon::add_job_metrics(Exposition& out, const Job& job) const {
   out.add("flowcon_container_start_time_seconds", {{"container", who}}, job.container.started);
 }
 
-void Daemon::add_host_metrics(Exposition& out) const {
+void add_host(Exposition& out, const Snapshot& seen) {
   out.add("flowcon_build_info", {{"version", FLOWCON_VERSION}}, 1);
-  out.add("flowcon_engine_up", containers_->engine().is_reachable ? 1 : 0);
-  out.add("flowcon_dry_run", config_.dry_run ? 1 : 0);
-  out.add("flowcon_paused", is_all_paused_ ? 1 : 0);
-  out.add("flowcon_policy", {{"policy", config_.policy}}, 1);
-  out.add("flowcon_all_completing", planning_.all_completing() ? 1 : 0);
-  out.add("flowcon_memory_short", is_short_of_memory_ ? 1 : 0);
-  out.add("flowcon_alpha", config_.alpha);
-  out.add("flowcon_interval_seconds", planning_.interval());
-  out.add("flowcon_cores", host_.cores);
-  out.add("flowcon_warnings", static_cast<double>(warnings().size()));
-  out.add("flowcon_decisions_total", static_cast<double>(decisions_));
-  out.add("flowcon_limit_changes_total", static_cast<double>(limit_changes_));
-  out.add("flowcon_limit_reverts_total", static_cast<double>(reverts_));
-  out.add("flowcon_limits_reapplied_total", static_cast<double>(reapplied_));
-  out.add("flowcon_records_lost_total", static_cast<double>(recorder_.lost()));
+  out.add("flowcon_engine_up", seen.containers.engine().is_reachable ? 1 : 0);
+  out.add("flowcon_dry_run", seen.config.dry_run ? 1 : 0);
+  out.add("flowcon_paused", seen.is_all_paused ? 1 : 0);
+  out.add("flowcon_policy", {{"policy", seen.config.policy}}, 1);
+  out.add("flowcon_all_completing", seen.planning.all_completing() ? 1 : 0);
+  out.add("flowcon_memory_short", seen.is_short_of_memory ? 1 : 0);
+  out.add("flowcon_alpha", seen.config.alpha);
+  out.add("flowcon_interval_seconds", seen.planning.interval());
+  out.add("flowcon_cores", seen.host.cores);
+  out.add("flowcon_warnings", static_cast<double>(seen.warnings().size()));
+  out.add("flowcon_decisions_total", static_cast<double>(seen.counts.decisions));
+  out.add("flowcon_limit_changes_total", static_cast<double>(seen.counts.limit_changes));
+  out.add("flowcon_limit_reverts_total", static_cast<double>(seen.counts.reverts));
+  out.add("flowcon_limits_reapplied_total", static_cast<double>(seen.counts.reapplied));
+  out.add("flowcon_records_lost_total", static_cast<double>(seen.recorder.lost()));
   for (std::size_t kind = 0; kind < kEventNames.size(); ++kind) {
     out.add("flowcon_events_total", {{"event", kEventNames.at(kind)}},
-            static_cast<double>(notifier_.counts().at(kind)));
+            static_cast<double>(seen.notifier.counts().at(kind)));
   }
-  const Hooks::Counts& hooks = notifier_.calls();
+  const Hooks::Counts& hooks = seen.notifier.calls();
   out.add("flowcon_hook_calls_total", static_cast<double>(hooks.calls));
   out.add("flowcon_hook_failures_total", static_cast<double>(hooks.failures));
   out.add("flowcon_hook_held_back_total", static_cast<double>(hooks.held_back));
 }
 
-std::string Daemon::metrics() const {
+}  // namespace
+
+std::string metrics_of(const Snapshot& seen) {
   Exposition out;
-  add_host_metrics(out);
+  add_host(out, seen);
   std::map<std::string_view, double> states{
       {"controlled", 0}, {"observed", 0}, {"paused", 0}, {"frozen", 0}, {"unsupported", 0}};
-  for (const auto& [id, job] : jobs_) {
-    states[state_of(job)] += 1;
-    if (job.unsupported.empty()) add_job_metrics(out, job);
+  for (const auto& [id, job] : seen.jobs) {
+    states[seen.state_of(job)] += 1;
+    if (job.unsupported.empty()) add_job(out, seen, job);
   }
   for (const auto& [state, count] : states)
     out.add("flowcon_containers", {{"state", state}}, count);
-  if (companion_) companion_->add_metrics(out);
-  add_process(out, started_);
+  if (seen.companion != nullptr) seen.companion->add_metrics(out);
+  add_process(out, seen.started);
   return out.text();
 }
 

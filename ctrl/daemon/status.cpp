@@ -3,11 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/json.h"
 #include "base/text.h"
-#include "ctrl/daemon/daemon_state.h"
+#include "ctrl/daemon/snapshot.h"
 
 namespace flowcon::ctrl {
 namespace {
@@ -76,59 +75,12 @@ json::object metric_of(const Job& job, std::size_t recent) {
   return out;
 }
 
-}  // namespace
-
-std::string host_name() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 ? valid_utf8(name) : std::string();
-}
-
-const char* Daemon::state_of(const Job& job) const {
-  return !job.unsupported.empty() ? "unsupported"
-         : is_paused(job)         ? "paused"
-         : job.frozen             ? "frozen"
-         : config_.dry_run        ? "observed"
-                                  : "controlled";
-}
-
-std::vector<std::string> Daemon::warnings() const {
-  std::vector<std::string> warnings = start_warnings_;
-  for (const std::string& problem : {engine_problem(), containers_->problem()}) {
-    if (!problem.empty()) warnings.push_back(problem);
-  }
-  if (!recorder_.problem().empty()) {
-    warnings.push_back(recorder_.problem() + " (" + std::to_string(recorder_.lost()) +
-                       " records lost)");
-  }
-  return warnings;
-}
-
-std::string Daemon::note_of(const Job& job) const {
-  if (!job.unsupported.empty()) return job.unsupported;
-  if (!job.problem.empty()) return job.problem;
-  if (job.frozen) return "frozen (docker pause)";
-  if (!job.log_problem.empty()) return job.log_problem;
-  const logs::TailStats tail = tails_.stats(job.id());
-  if (!tail.problem.empty()) return tail.problem;
-  if (!job.settings.spec_is_usable) return "no metric: a label is wrong; " + lot_of(job);
-  if (job.extractor && job.extractor->count() == 0) {
-    return (tail.framing.lines == 0
-                ? "it has printed nothing yet; "
-                : "no metric found in " + std::to_string(tail.framing.lines) + " lines yet; ") +
-           lot_of(job);
-  }
-  if (job.verdict == growth::Verdict::diverging) {
-    return "the metric moves away from its goal or is not a number; " + lot_of(job);
-  }
-  return "";
-}
-
 // What becomes of a job whose metric says nothing.
-std::string Daemon::lot_of(const Job& job) const {
-  const bool is_ranked = planning_.divides_by() == policy::DividesBy::work &&
-                         config_.limits(Resource::cpu) && !is_aside(job);
+std::string lot_of(const Snapshot& seen, const Job& job) {
+  const bool is_ranked = seen.planning.divides_by() == policy::DividesBy::work &&
+                         seen.config.limits(Resource::cpu) && !is_aside(job, seen.is_all_paused);
   if (!is_ranked) return "it keeps its fair share";
-  switch (planning_.basis_of(job)) {
+  switch (seen.planning.basis_of(job)) {
     case growth::Basis::counter:
       return "its progress counter says when it goes";
     case growth::Basis::memory:
@@ -140,128 +92,137 @@ std::string Daemon::lot_of(const Job& job) const {
                             : "its end is guessed; a flowcon.floor keeps it a share";
 }
 
-HostView Daemon::view() const {
-  HostView view;
-  view.name = host_name();
-  view.cores = host_.cores;
-  view.memory = host_.memory;
-  for (const auto& [id, job] : jobs_) {
-    if (!job.unsupported.empty()) continue;
-    view.jobs.push_back(id);
-    view.usage += job.cpu_share.value_or(0);
+std::string note_of(const Snapshot& seen, const Job& job) {
+  if (!job.unsupported.empty()) return job.unsupported;
+  if (!job.problem.empty()) return job.problem;
+  if (job.frozen) return "frozen (docker pause)";
+  if (!job.log_problem.empty()) return job.log_problem;
+  const logs::TailStats tail = seen.tails.stats(job.id());
+  if (!tail.problem.empty()) return tail.problem;
+  if (!job.settings.spec_is_usable) return "no metric: a label is wrong; " + lot_of(seen, job);
+  if (job.extractor && job.extractor->count() == 0) {
+    return (tail.framing.lines == 0
+                ? "it has printed nothing yet; "
+                : "no metric found in " + std::to_string(tail.framing.lines) + " lines yet; ") +
+           lot_of(seen, job);
   }
-  view.usage = std::clamp(view.usage, 0.0, 1.0);
-  return view;
+  if (job.verdict == growth::Verdict::diverging) {
+    return "the metric moves away from its goal or is not a number; " + lot_of(seen, job);
+  }
+  return "";
 }
 
-std::optional<double> Daemon::value_of(const std::string& id) const {
-  const auto found = jobs_.find(id);
-  if (found == jobs_.end() || !found->second.extractor) return std::nullopt;
-  if (found->second.frozen) return std::nullopt;  // that it stands still is not its own doing
-  const metrics::Report& report = found->second.extractor->report();
-  if (report.samples.empty()) return std::nullopt;
-  const growth::Scale seen{report.head, report.low, report.high};
-  const std::optional<double> scale = growth::scale_of(seen, config_.growth.normalise);
-  const double value = scale ? report.samples.back().value / *scale : NAN;
-  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+json::object container_of(const Snapshot& seen, const Job& job, std::size_t recent) {
+  json::object c;
+  c["id"] = job.id();
+  c["name"] = valid_utf8(job.container.name);
+  c["image"] = valid_utf8(job.container.image);
+  c["state"] = seen.state_of(job);
+  c["list"] = name(job.cpu.list);
+  c["limit"] = is_aside(job, seen.is_all_paused) ? 1 : job.cpu.granted;
+  c["growth"] = number_or_null(job.cpu.growth);
+  c["verdict"] = verdict_of(job);
+  for (auto& member : metric_of(job, recent)) c[member.key()] = member.value();
+  c["cpu"] = number_or_null(job.cpu_share);
+  c["memory"] = job.has_reading ? json::value(job.reading.memory) : json::value(nullptr);
+  c["io"] = number_or_null(job.io_rate);
+  c["network"] = number_or_null(job.network_rate);
+  c["gpu"] = gpu_of(job);
+  json::object resources;
+  for (const Resource resource : {Resource::cpu, Resource::memory, Resource::io}) {
+    if (seen.config.limits(resource)) resources[name(resource)] = place_of(job.place(resource));
+  }
+  c["resources"] = std::move(resources);
+  c["weight"] = job.settings.weight;
+  c["floor"] = number_or_null(job.settings.floor);
+  c["ceiling"] = number_or_null(job.settings.ceiling);
+  c["only_grow"] = job.settings.only_grow || seen.config.only_grow;
+  c["pinned"] = pin_of(job.control);
+  c["since"] = job.container.started;
+  c["reason"] = job.reason;
+  c["note"] = valid_utf8(note_of(seen, job));
+  c["warnings"] = strings(job.settings.warnings);
+  return c;
 }
 
-std::optional<double> Daemon::last_value_at(const std::string& id) const {
-  const auto found = jobs_.find(id);
-  if (found == jobs_.end() || !found->second.extractor) return std::nullopt;
-  const Job& job = found->second;
-  if (!job.settings.log.empty() && !job.settings.log_is_events) return std::nullopt;
-  const metrics::Report& report = job.extractor->report();
-  return report.samples.empty() ? std::nullopt : std::optional(report.samples.back().time);
+}  // namespace
+
+std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? valid_utf8(name) : std::string();
 }
 
-std::optional<JobForecast> Daemon::forecast(const std::string& id) const {
-  const auto found = jobs_.find(id);
-  if (found == jobs_.end() || !found->second.has_track) return std::nullopt;
-  return planning_.forecast(found->second);
+bool is_aside(const Job& job, bool is_all_paused) {
+  return is_all_paused || job.control.is_paused || job.container.is_frozen;
 }
 
-std::optional<Settings> Daemon::settings_of(const std::string& id) const {
-  const auto found = jobs_.find(id);
-  return found == jobs_.end() ? std::nullopt : std::optional(found->second.settings);
+std::string engine_problem(const Containers& containers) {
+  const EngineStatus& engine = containers.engine();
+  return engine.is_reachable ? "" : engine.error;
 }
 
-std::string Daemon::name_of(const std::string& id) const {
-  const auto found = jobs_.find(id);
-  return found == jobs_.end() ? "" : found->second.container.name;
+const char* Snapshot::state_of(const Job& job) const {
+  const bool is_paused = is_all_paused || job.control.is_paused;
+  return !job.unsupported.empty() ? "unsupported"
+         : is_paused              ? "paused"
+         : job.frozen             ? "frozen"
+         : config.dry_run         ? "observed"
+                                  : "controlled";
 }
 
-std::string Daemon::status(std::size_t recent) const {
+std::vector<std::string> Snapshot::warnings() const {
+  std::vector<std::string> warnings = start_warnings;
+  for (const std::string& problem : {engine_problem(containers), containers.problem()}) {
+    if (!problem.empty()) warnings.push_back(problem);
+  }
+  if (!recorder.problem().empty()) {
+    warnings.push_back(recorder.problem() + " (" + std::to_string(recorder.lost()) +
+                       " records lost)");
+  }
+  return warnings;
+}
+
+std::string status_of(const Snapshot& seen, std::size_t recent) {
   json::object body;
   body["version"] = FLOWCON_VERSION;
   body["api"] = kApiVersion;
   body["host"] = host_name();
-  body["cores"] = host_.cores;
-  body["cgroup"] = cgroups::name(world_.fs->mode());
-  body["limit_mode"] = find_option("limit-mode")->show(config_);
-  body["dry_run"] = config_.dry_run;
-  const EngineStatus& engine = containers_->engine();
+  body["cores"] = seen.host.cores;
+  body["cgroup"] = cgroups::name(seen.fs.mode());
+  body["limit_mode"] = find_option("limit-mode")->show(seen.config);
+  body["dry_run"] = seen.config.dry_run;
+  const EngineStatus& engine = seen.containers.engine();
   json::object engine_body;
   engine_body["reachable"] = engine.is_reachable;
   engine_body["version"] = engine.version.engine;
   engine_body["api"] = engine.version.api;
   engine_body["error"] = valid_utf8(engine.error);
   body["engine"] = std::move(engine_body);
-  body["policy"] = config_.policy;
-  body["alpha"] = config_.alpha;
-  body["beta"] = config_.beta;
-  body["interval"] = planning_.interval();
-  body["initial_interval"] = config_.interval;
-  body["interval_max"] = config_.interval_max;
-  body["observe"] = config_.observe;
-  body["floor_all"] = config_.floor_all;
-  body["growth"] = {{"estimator", find_option("growth.estimator")->show(config_)},
-                    {"normalise", find_option("growth.normalise")->show(config_)},
-                    {"directed", config_.growth.directed}};
-  body["all_completing"] = planning_.all_completing();
-  body["paused"] = is_all_paused_;
-  body["short_of_memory"] = is_short_of_memory_;
-  body["reverts"] = reverts_;
-  body["reapplied"] = reapplied_;
-  body["warnings"] = strings(warnings());
+  body["policy"] = seen.config.policy;
+  body["alpha"] = seen.config.alpha;
+  body["beta"] = seen.config.beta;
+  body["interval"] = seen.planning.interval();
+  body["initial_interval"] = seen.config.interval;
+  body["interval_max"] = seen.config.interval_max;
+  body["observe"] = seen.config.observe;
+  body["floor_all"] = seen.config.floor_all;
+  body["growth"] = {{"estimator", find_option("growth.estimator")->show(seen.config)},
+                    {"normalise", find_option("growth.normalise")->show(seen.config)},
+                    {"directed", seen.config.growth.directed}};
+  body["all_completing"] = seen.planning.all_completing();
+  body["paused"] = seen.is_all_paused;
+  body["short_of_memory"] = seen.is_short_of_memory;
+  body["reverts"] = seen.counts.reverts;
+  body["reapplied"] = seen.counts.reapplied;
+  body["warnings"] = strings(seen.warnings());
   json::array containers;
   // In order of arrival, then those that are paused or frozen or cannot be controlled.
-  std::vector<std::string> order = active_;
-  for (const auto& [id, job] : jobs_) {
-    if (!job.unsupported.empty() || is_aside(job)) order.push_back(id);
+  std::vector<std::string> order = seen.active;
+  for (const auto& [id, job] : seen.jobs) {
+    if (!job.unsupported.empty() || is_aside(job, seen.is_all_paused)) order.push_back(id);
   }
   for (const std::string& id : order) {
-    const Job& job = jobs_.at(id);
-    json::object c;
-    c["id"] = id;
-    c["name"] = valid_utf8(job.container.name);
-    c["image"] = valid_utf8(job.container.image);
-    c["state"] = state_of(job);
-    c["list"] = name(job.cpu.list);
-    c["limit"] = is_aside(job) ? 1 : job.cpu.granted;
-    c["growth"] = number_or_null(job.cpu.growth);
-    c["verdict"] = verdict_of(job);
-    for (auto& member : metric_of(job, recent)) c[member.key()] = member.value();
-    c["cpu"] = number_or_null(job.cpu_share);
-    c["memory"] = job.has_reading ? json::value(job.reading.memory) : json::value(nullptr);
-    c["io"] = number_or_null(job.io_rate);
-    c["network"] = number_or_null(job.network_rate);
-    c["gpu"] = gpu_of(job);
-    json::object resources;
-    for (const Resource resource : {Resource::cpu, Resource::memory, Resource::io}) {
-      if (config_.limits(resource)) resources[name(resource)] = place_of(job.place(resource));
-    }
-    c["resources"] = std::move(resources);
-    c["weight"] = job.settings.weight;
-    c["floor"] = number_or_null(job.settings.floor);
-    c["ceiling"] = number_or_null(job.settings.ceiling);
-    c["only_grow"] = job.settings.only_grow || config_.only_grow;
-    c["pinned"] = pin_of(job.control);
-    c["since"] = job.container.started;
-    c["reason"] = job.reason;
-    c["note"] = valid_utf8(note_of(job));
-    c["warnings"] = strings(job.settings.warnings);
-    containers.push_back(std::move(c));
+    containers.push_back(container_of(seen, seen.jobs.at(id), recent));
   }
   body["containers"] = std::move(containers);
   return render_json(body);

@@ -102,19 +102,6 @@ TEST_CASE("a container that was moved twice stays, unless max-moves says otherwi
   CHECK(stand.network.orders().size() == 1);
 }
 
-TEST_CASE("a peer of before there was balance has nothing decided, and why is said") {
-  Balanced stand;
-  stand.add("h2", '2', {job("a", 300), job("b", 280)});
-  auto old = report('2', {job("a", {}), job("b", {})});
-  old.cores.reset();
-  stand.network.report('2', old);
-  stand.look(10);
-  CHECK(stand.network.orders().empty());
-  CHECK(stand.person("POST rebalance").at("error").as_string().find("h2 does not say how many") ==
-        0);
-  CHECK(stand.status == 409);
-}
-
 TEST_CASE("balance decides nothing while a host is silent or a container is on the move") {
   Balanced stand;
   stand.add("h2", '2', {job("a", 300), job("b", 280)});

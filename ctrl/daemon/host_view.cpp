@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the companion asks of this host.
+#include <algorithm>
+#include <cmath>
+
+#include "ctrl/daemon/daemon_state.h"
+
+namespace flowcon::ctrl {
+
+HostView Daemon::view() const {
+  HostView view;
+  view.name = host_name();
+  view.cores = host_.cores;
+  view.memory = host_.memory;
+  for (const auto& [id, job] : jobs_) {
+    if (!job.unsupported.empty()) continue;
+    view.jobs.push_back(id);
+    view.usage += job.cpu_share.value_or(0);
+  }
+  view.usage = std::clamp(view.usage, 0.0, 1.0);
+  return view;
+}
+
+std::optional<double> Daemon::value_of(const std::string& id) const {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || !found->second.extractor) return std::nullopt;
+  if (found->second.frozen) return std::nullopt;  // that it stands still is not its own doing
+  const metrics::Report& report = found->second.extractor->report();
+  if (report.samples.empty()) return std::nullopt;
+  const growth::Scale seen{report.head, report.low, report.high};
+  const std::optional<double> scale = growth::scale_of(seen, config_.growth.normalise);
+  const double value = scale ? report.samples.back().value / *scale : NAN;
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+std::optional<double> Daemon::last_value_at(const std::string& id) const {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || !found->second.extractor) return std::nullopt;
+  const Job& job = found->second;
+  if (!job.settings.log.empty() && !job.settings.log_is_events) return std::nullopt;
+  const metrics::Report& report = job.extractor->report();
+  return report.samples.empty() ? std::nullopt : std::optional(report.samples.back().time);
+}
+
+std::optional<JobForecast> Daemon::forecast(const std::string& id) const {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || !found->second.has_track) return std::nullopt;
+  return planning_.forecast(found->second);
+}
+
+std::optional<Settings> Daemon::settings_of(const std::string& id) const {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? std::nullopt : std::optional(found->second.settings);
+}
+
+std::string Daemon::name_of(const std::string& id) const {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? "" : found->second.container.name;
+}
+
+}  // namespace flowcon::ctrl
