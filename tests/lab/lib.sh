@@ -121,7 +121,7 @@ lab_processes() {
     if grep -szqxF "FLOWCON_LAB_HOLDS=$1" "$file"; then command_of "${file%/environ}"; fi
   done
 }
-command_of() { tr '\0' ' ' <"$1/cmdline" 2>/dev/null | cut -c 1-100 && printf '\n'; }
+command_of() { { tr '\0' ' ' <"$1/cmdline" || :; } 2>/dev/null | cut -c 1-100; }
 # lab_namespaces: the network and pid namespaces of the hosts that are up.
 lab_namespaces() {
   local folder=$FLOWCON_CACHE/labs/$FLOWCON_LAB file token
