@@ -152,7 +152,7 @@ void Balancer::save(std::vector<std::string> ids, std::vector<std::string> gone)
         const Result<void> saved = store->save_marks(*rows, gone);
         if (!saved) ctrl::log::debug(saved.error().message());
       });
-  if (!is_queued) ctrl::log::debug("marks are not saved now: the disk is slow");
+  if (!is_queued) ctrl::log::debug("category state is not saved now: the disk is slow");
 }
 
 void Balancer::record(std::string algorithm, const boost::json::value& state,

@@ -121,7 +121,7 @@ Async<bool> Balancer::speculate_one() {
   record("speculate", policy::to_json(state), policy::to_json(decision));
   if (!decision.move) {
     ctrl::log::info("container " + shown(*container) +
-                    " has converged and stays: no host has less to do");
+                    " has converged and stays: no host is less loaded");
     marks_.mark_migrated(*container, clock_().steady);
     save({*container}, {});
     co_return true;
@@ -175,7 +175,7 @@ void Balancer::take_failure(const Begun& move, const std::string& why) {
   const bool is_last = attempts_.is_exhausted(id);
   ctrl::log::warning("container " + shown(id) + " was not moved to " + host_name(move.target) +
                      ": " + printable(why, 300) +
-                     (is_last ? " (tried three times, and no more)" : " (tried again later)"));
+                     (is_last ? " (after three attempts, no more)" : " (will retry later)"));
   const bool is_waiting = std::find(requests_.begin(), requests_.end(), id) != requests_.end();
   if (move.cause == Cause::speculate && !is_last && !is_waiting) requests_.push_back(id);
 }

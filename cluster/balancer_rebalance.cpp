@@ -198,7 +198,7 @@ Async<Balancer::Rebalancing> Balancer::rebalance(bool is_asked_for, bool is_dry)
   Rebalancing result;
   const bool is_alone = network_.neighbours().empty();
   if (is_alone) {
-    result.error = "this host has no peers: there is nothing to even out";
+    result.error = "this host has no peers: nothing to rebalance";
     co_return result;
   }
   if (coordinator().id != network_.own_id()) {
@@ -208,7 +208,7 @@ Async<Balancer::Rebalancing> Balancer::rebalance(bool is_asked_for, bool is_dry)
   result.gathering = co_await gather();
   const std::string& silent = result.gathering->silent;
   if (!silent.empty()) {
-    result.error = "nothing is decided while a host is silent: " + silent;
+    result.error = "no decision while a host is silent: " + silent;
     if (silences_.count()) ctrl::log::info(result.error);
     co_return result;
   }
@@ -216,7 +216,7 @@ Async<Balancer::Rebalancing> Balancer::rebalance(bool is_asked_for, bool is_dry)
   const bool is_moving = std::any_of(reports.begin(), reports.end(),
                                      [](const balance::HostReport& r) { return r.moves > 0; });
   if (is_moving && !is_dry) {
-    result.error = "a container is on the move: when it has arrived it is looked again";
+    result.error = "a container is migrating: rebalancing resumes when the migration finishes";
     result.is_on_the_move = true;
     co_return result;
   }

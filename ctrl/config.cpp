@@ -194,16 +194,16 @@ Option choice(std::string name, std::string help, std::vector<std::pair<std::str
 
 void add_cluster_options(std::vector<Option>& all) {
   constexpr std::size_t kSocketPath = sizeof(sockaddr_un::sun_path) - 1;
-  Option socket = path("peer-socket",
-                       "where the daemon listens to other hosts, which ssh bridges; by default "
-                       "peer.sock beside its socket",
-                       kSocketPath, &Config::peer_socket);
+  Option socket =
+      path("peer-socket",
+           "socket for peers, which ssh bridges; by default peer.sock beside the daemon's socket",
+           kSocketPath, &Config::peer_socket);
   socket.show = [](const Config& config) { return config.peer_socket_path(); };
   all.push_back(socket);
   all.push_back(group("peer-group", "group that may use the peer socket", &Config::peer_group));
   all.push_back(number("peer-heartbeat", "SECONDS",
-                       "peers are told of this host at least this often; one that is not heard "
-                       "three times as long is unknown",
+                       "longest time between two reports to peers; a peer that is silent three "
+                       "times as long is unknown",
                        0.2, 20, &Config::peer_heartbeat));
   Option peer;
   peer.name = "peer";
@@ -215,42 +215,40 @@ void add_cluster_options(std::vector<Option>& all) {
   peer.clear = [](Config& config) { config.peers.clear(); };
   all.push_back(peer);
   all.push_back(number("categorise-interval", "SECONDS",
-                       "time between two looks at which containers have converged", 1, 3600,
+                       "time between two rounds that find converged containers", 1, 3600,
                        &Config::categorise_interval));
   all.push_back(number("categorise-alpha", "GROWTH",
                        "a container progresses while its value changes by more than this share of "
-                       "its first one in that time",
+                       "its first one per round",
                        0, 1e6, &Config::categorise_alpha));
   all.push_back(choice<bool>(
       "peers-from",
-      "static: peers are those of the option peer and of docker flowcon peer add; swarm: members "
-      "of "
-      "the Docker Swarm too, whose leader then coordinates (their keys still take a peer add)",
+      "static: peers come from the option peer and from docker flowcon peer add; swarm: members of "
+      "the Docker Swarm are peers too, and its leader coordinates (exchange keys by peer add)",
       {{"static", false}, {"swarm", true}}, [](Config& c) -> bool& { return c.peers_from_swarm; }));
   const auto on_off = [] {
     return std::vector<std::pair<std::string, bool>>{{"on", true}, {"off", false}};
   };
   all.push_back(choice<ClusterPolicyChoice>(
       "cluster-policy",
-      "what moves between hosts: specon as published, what has converged; or balance: by the work "
-      "that is left, from the host that is busy longest; the same on all hosts",
+      "how containers migrate between hosts: specon (published) migrates converged ones; balance "
+      "goes by remaining work; set the same on all hosts",
       {{"specon", ClusterPolicyChoice::specon}, {"balance", ClusterPolicyChoice::balance}},
       [](Config& c) -> ClusterPolicyChoice& { return c.cluster_policy; }));
-  all.push_back(whole_number("max-moves", "N", "balance moves one container at most so often", 0,
+  all.push_back(whole_number("max-moves", "N", "maximum migrations per container by balance", 0,
                              100, &Config::max_moves));
+  all.push_back(choice<bool>("speculate",
+                             "migrate a converged container, at most once, to the least loaded "
+                             "host, if its label flowcon.migrate allows it",
+                             on_off(), [](Config& c) -> bool& { return c.speculate; }));
+  all.push_back(choice<bool>("rebalance",
+                             "even out the load when all containers of all hosts have converged or "
+                             "were migrated; off also stops balance",
+                             on_off(), [](Config& c) -> bool& { return c.rebalance; }));
   all.push_back(choice<bool>(
-      "speculate",
-      "a converged container whose label flowcon.migrate allows it moves, once, to the host that "
-      "has least to do",
-      on_off(), [](Config& c) -> bool& { return c.speculate; }));
-  all.push_back(choice<bool>(
-      "rebalance",
-      "when all containers of all hosts have converged or were moved, the load is evened out; off: "
-      "not by balance either",
-      on_off(), [](Config& c) -> bool& { return c.rebalance; }));
-  all.push_back(choice<bool>("rebalance-idle",
-                             "... and also whenever a host is idle while another has two or more",
-                             on_off(), [](Config& c) -> bool& { return c.rebalance_idle; }));
+      "rebalance-idle",
+      "rebalance also whenever a host is idle while another has two or more containers", on_off(),
+      [](Config& c) -> bool& { return c.rebalance_idle; }));
 }
 
 // One word or line that `check` has nothing against; "" where it may be none.
@@ -298,27 +296,27 @@ Result<void> apply_hook_events(Config& config, const std::string& text) {
 
 void add_watching_options(std::vector<Option>& all) {
   all.push_back(checked("metrics-listen", "ADDRESS:PORT",
-                        "metrics for Prometheus over TCP, on an address of this host alone; they "
-                        "are at /metrics of the socket in any case",
+                        "serve metrics for Prometheus over TCP, on an address of this host only; "
+                        "the socket always serves them at /metrics",
                         &Config::metrics_listen, check_listen));
   all.push_back(checked("hook", "PROGRAM",
-                        "program, by its absolute path and with its words, that events are told "
-                        "to, as JSON on its standard input; there is no shell",
+                        "program that gets events as JSON on its standard input: absolute path and "
+                        "arguments; there is no shell",
                         &Config::hook, check_hook));
-  all.push_back(checked("webhook", "URL", "address that the same JSON is posted to, by curl",
+  all.push_back(checked("webhook", "URL", "address that curl posts the same JSON to",
                         &Config::webhook, check_webhook));
   Option events;
   events.name = "hook-events";
   events.value = "LIST";
   events.help =
-      "of what hook and webhook are told: any of converged, diverging, nan, migrated, revert, "
-      "failure, with commas";
+      "comma-separated list of the events to report: converged, diverging, nan, migrated, revert, "
+      "failure";
   events.apply = apply_hook_events;
   events.show = [](const Config& config) { return config.hook_events; };
   all.push_back(events);
   all.push_back(number("hook-interval", "SECONDS",
-                       "they are told the same of the same container once in this time", 0, 86400,
-                       &Config::hook_interval));
+                       "the same event of a container is reported at most once in this time", 0,
+                       86400, &Config::hook_interval));
 }
 
 Result<void> apply_resources(Config& config, const std::string& text) {
@@ -339,38 +337,38 @@ Result<void> apply_resources(Config& config, const std::string& text) {
 std::vector<std::pair<std::string, bool>> truth() { return {{"true", true}, {"false", false}}; }
 
 void add_accept_options(std::vector<Option>& all) {
-  all.push_back(choice<bool>("accept-privileged",
-                             "containers from peers may be privileged, or without the engine's own "
-                             "fences",
-                             truth(), [](Config& c) -> bool& { return c.accept_privileged; }));
+  all.push_back(
+      choice<bool>("accept-privileged",
+                   "containers from peers may be privileged, or lack the engine's usual isolation",
+                   truth(), [](Config& c) -> bool& { return c.accept_privileged; }));
   all.push_back(choice<bool>("accept-host-namespaces",
                              "containers from peers may share namespaces of this host", truth(),
                              [](Config& c) -> bool& { return c.accept_host_namespaces; }));
   all.push_back(words("accept-capabilities", "LIST",
-                      "capabilities beyond the engine's own that containers from peers may have; "
-                      "ALL for any",
+                      "capabilities that containers from peers may have beyond the engine's "
+                      "default ones; ALL for any",
                       &Config::accept_capabilities));
-  all.push_back(paths("accept-mounts", "FOLDERS",
-                      "folders of this host that containers from peers may mount, with all below "
-                      "them",
-                      &Config::accept_mounts));
+  all.push_back(
+      paths("accept-mounts", "FOLDERS",
+            "folders of this host that containers from peers may mount, with everything below",
+            &Config::accept_mounts));
   all.push_back(paths("accept-devices", "LIST",
                       "devices of this host that containers from peers may have; gpu for --gpus",
                       &Config::accept_devices));
   all.push_back(words("accept-runtimes", "LIST",
                       "runtimes beyond runc that containers from peers may use",
                       &Config::accept_runtimes));
-  all.push_back(choice<bool>(
-      "accept-criu",
-      "processes that CRIU froze may come from peers; they are restored with "
-      "whatever rights they bring, so that peers are trusted like root",
-      {{"on", true}, {"off", false}}, [](Config& c) -> bool& { return c.accept_criu; }));
+  all.push_back(choice<bool>("accept-criu",
+                             "accept CRIU images from peers; CRIU restores processes with any "
+                             "rights they bring, so this trusts peers like root",
+                             {{"on", true}, {"off", false}},
+                             [](Config& c) -> bool& { return c.accept_criu; }));
 }
 
 Option policy_option() {
   Option option;
   option.name = "policy";
-  option.help = "who gets more of the CPU";
+  option.help = "how the CPU is divided";
   const char* separator = ": ";
   for (const policy::HostPolicyKind& kind : policy::host_policies()) {
     option.value += (option.value.empty() ? "" : "|") + kind.name;
@@ -394,26 +392,27 @@ std::vector<Option> make_options() {
   all.push_back(path("socket", "where the daemon listens", kSocketPath, &Config::socket));
   all.push_back(group("socket-group", "group that may use the socket", &Config::socket_group));
   all.push_back(path("engine", "socket of the Docker Engine", kSocketPath, &Config::engine));
-  all.push_back(path("state-dir", "folder of the state file", 3000, &Config::state_dir));
+  all.push_back(path("state-dir", "folder of the state files", 3000, &Config::state_dir));
   all.push_back(policy_option());
-  all.push_back(number("alpha", "EFFICIENCY",
-                       "a job grows while its growth efficiency is at least this: share of its "
-                       "first loss per second per whole host; under policy milestone for memory "
-                       "and block I/O alone",
-                       0, 1e6, &Config::alpha));
+  all.push_back(
+      number("alpha", "EFFICIENCY",
+             "a job grows while its growth efficiency is at least this share of its first loss per "
+             "second per whole host; below it in two decisions running, the job counts as "
+             "converged; under policy milestone only for memory and block I/O",
+             0, 1e6, &Config::alpha));
   all.push_back(number("beta", "N",
-                       "no limit of a completing job falls below 1/(N x jobs); under policy "
-                       "milestone for memory and block I/O alone",
+                       "no limit of a converged job falls below 1/(N x jobs); under policy "
+                       "milestone only for memory and block I/O",
                        1, 1e6, &Config::beta));
   all.push_back(number("interval", "SECONDS",
-                       "time between two decisions by growth, before back-off: about everything "
-                       "under policy flowcon, about memory and block I/O under milestone",
+                       "time between two decisions by growth, before back-off; under policy "
+                       "milestone only about memory and block I/O",
                        1, 86400, &Config::interval));
   all.push_back(number("interval-max", "SECONDS",
-                       "the back-off of policy flowcon stops at this interval", 1, 86400,
+                       "longest interval that the back-off of policy flowcon reaches", 1, 86400,
                        &Config::interval_max));
   all.push_back(number("observe", "SECONDS",
-                       "time between two looks at usage and values, and under policy milestone "
+                       "time between two samples of usage and values, and under policy milestone "
                        "between two decisions about the CPU",
                        1, 3600, &Config::observe));
   all.push_back(choice<cgroups::LimitMode>(
@@ -425,35 +424,35 @@ std::vector<Option> make_options() {
   resources.name = "resources";
   resources.value = "LIST";
   resources.help =
-      "what is limited: any of cpu, memory, io, with commas (memory softly, and only while the "
-      "host "
-      "is short of it; io by weight where a disk's scheduler knows weights)";
+      "comma-separated list of what to limit: cpu, memory, io (memory softly, and only while the "
+      "host is short of it; io by weight if the disk's scheduler knows weights)";
   resources.apply = apply_resources;
   resources.show = [](const Config& config) { return config.resources; };
   all.push_back(resources);
   all.push_back(number("cores", "N",
-                       "what containers can use together, where a quota above them leaves less "
-                       "than the host has; 0: all of it",
+                       "cores that containers can use together, if a quota above them leaves less "
+                       "than the host has; shares and estimates of remaining time are relative to "
+                       "this number; 0: all of the host's",
                        0, 100000, &Config::cores));
   all.push_back(
       number("memory-low", "SHARE",
              "the host is short of memory while less than this share of it is available, or "
              "while processes wait for memory a tenth of the time",
              0, 1, &Config::memory_low));
-  all.push_back(number("io-bandwidth", "BYTES",
-                       "what a disk can do per second; limit-mode quota caps block I/O only where "
-                       "this is above 0",
-                       0, 1e12, &Config::io_bandwidth));
+  all.push_back(number(
+      "io-bandwidth", "BYTES",
+      "bandwidth of a disk per second; limit-mode quota caps block I/O only if this is above 0", 0,
+      1e12, &Config::io_bandwidth));
   all.push_back(choice<bool>("floor-all",
                              "the floor of beta holds for growing jobs too; under policy milestone "
-                             "for memory and block I/O alone",
+                             "only for memory and block I/O",
                              truth(), [](Config& c) -> bool& { return c.floor_all; }));
-  all.push_back(choice<bool>("only-grow",
-                             "no limit is ever lowered; flowcon.only-grow says it of one job",
-                             truth(), [](Config& c) -> bool& { return c.only_grow; }));
+  all.push_back(choice<bool>(
+      "only-grow", "never lower a limit; the label flowcon.only-grow does this for one job",
+      truth(), [](Config& c) -> bool& { return c.only_grow; }));
   all.push_back(choice<bool>("image-labels",
-                             "flowcon labels that a container has from its image count too; off: "
-                             "only those that who started it gave",
+                             "labels flowcon.* of a container's image count too; off: only labels "
+                             "given to the container count",
                              {{"on", true}, {"off", false}},
                              [](Config& c) -> bool& { return c.image_labels; }));
   all.push_back(choice<growth::Estimator>(
@@ -461,7 +460,7 @@ std::vector<Option> make_options() {
       {{"robust", growth::Estimator::robust}, {"paper", growth::Estimator::paper}},
       [](Config& c) -> growth::Estimator& { return c.growth.estimator; }));
   all.push_back(choice<growth::Normalise>(
-      "growth.normalise", "what values are divided by: the first stable one, their range, or 1",
+      "growth.normalise", "divisor of the values: the first stable one, their range, or 1",
       {{"first", growth::Normalise::first},
        {"range", growth::Normalise::range},
        {"none", growth::Normalise::none}},
@@ -471,15 +470,15 @@ std::vector<Option> make_options() {
   all.push_back(
       number("retention", "DAYS", "how long records are kept", 0.01, 36500, &Config::retention));
   all.push_back(whole_number("store-size", "MIB",
-                             "size that the records may reach; above nine tenths of it the older "
-                             "half is thinned, then the oldest go",
+                             "maximum size of the records; above nine tenths of it the older half "
+                             "is thinned, then the oldest are deleted",
                              16, 1048576, &Config::store_size));
   all.push_back(choice<bool>("dry-run", "plan and show limits, write none", truth(),
                              [](Config& c) -> bool& { return c.dry_run; }));
   add_watching_options(all);
   add_cluster_options(all);
   add_accept_options(all);
-  all.push_back(choice<log::Level>("log-level", "the least important messages that are logged",
+  all.push_back(choice<log::Level>("log-level", "least important messages to log",
                                    {{"error", log::Level::error},
                                     {"warning", log::Level::warning},
                                     {"info", log::Level::info},

@@ -47,9 +47,9 @@ Result<std::string> explain(const CategoriseState& state, const CategoriseDecisi
   const auto after = find(decision.containers, id);
   std::string text = word(after->category);
   if (after->category != before->category) text += std::string(", was ") + word(before->category);
-  if (before->migrated) return text + ": it has had its migration and keeps its category";
+  if (before->migrated) return text + ": it has had its one migration and keeps its category";
   if (!after->growth) {
-    text += ": how much its value changed is not known yet";
+    text += ": the change of its value is unknown yet";
   } else {
     text +=
         ": its value changed by " + rounded(*after->growth) + ", alpha is " + rounded(state.alpha);
@@ -57,12 +57,12 @@ Result<std::string> explain(const CategoriseState& state, const CategoriseDecisi
   }
   const auto& requests = decision.requests;
   const bool wants = std::find(requests.begin(), requests.end(), id) != requests.end();
-  return wants ? text + "; it is looked for a host where it hurts less" : text;
+  return wants ? text + "; looking for a less loaded host" : text;
 }
 
 Result<std::string> explain(const SpeculateState& state, const SpeculateDecision& decision,
                             const About& about) {
-  if (state.container != about.id) return bad_input("another container looked for a host");
+  if (state.container != about.id) return bad_input("a decision about another container");
   const auto score = [&](const std::string& host) {
     const auto found = find(decision.scores, host);
     return found == decision.scores.end() ? std::string("unknown") : rounded(found->score);
@@ -70,11 +70,11 @@ Result<std::string> explain(const SpeculateState& state, const SpeculateDecision
   const std::string here = score(state.source);
   if (decision.move) {
     return "goes to " + host_name(about, decision.target) + ", whose score of " +
-           score(decision.target) + " is the least (here: " + here +
+           score(decision.target) + " is the lowest (here: " + here +
            (state.draining ? ", and this host drains)" : ")");
   }
-  return state.draining ? "stays: this host drains and there is no other one"
-                        : "stays: no host has less to do than this one (score " + here + ")";
+  return state.draining ? "stays: this host drains, and no other host is available"
+                        : "stays: no host is less loaded than this one (score " + here + ")";
 }
 
 Result<std::string> explain(const RebalanceState& state, const RebalanceDecision& decision,
@@ -106,12 +106,12 @@ Result<std::string> explain(const SteerState& state, const SteerDecision& decisi
   for (const Move& move : decision.moves) {
     if (move.container != id) continue;
     return "goes to " + host_name(about, move.to) + ", which has " +
-           rounded(work_of(state, move.to)) + " CPU s of work left: here it is " +
+           rounded(work_of(state, move.to)) + " CPU s of work left: here " +
            rounded(work_of(state, move.from)) + ", " + rounded(job->left) +
            " of it its own; a move costs " + rounded(state.move_seconds) + " s";
   }
   if (!job->may_move) {
-    return "stays: it may not be moved now, has just begun, or the work left of it is not known";
+    return "stays: it may not migrate now, has just begun, or has no estimate";
   }
   if (job->moves >= state.max_moves) {
     return "stays: it was moved " + std::to_string(job->moves) + " times";

@@ -339,7 +339,7 @@ std::string why_not_taken_back(const Entry& entry, Word word, bool is_heard) {
   const bool was_handed_over =
       entry.step == Step::start || (entry.step == Step::undo && word == Word::step);
   if (entry.step < Step::start) {
-    return "it was not handed over; docker flowcon migrate --cancel ends the move";
+    return "it was not handed over; docker flowcon migrate --cancel ends the migration";
   }
   if (!was_handed_over) return "the move is about to end by itself";
   if (!is_heard || word == Word::knows_nothing) return "";

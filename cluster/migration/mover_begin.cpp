@@ -61,7 +61,7 @@ std::string why_child_deaf(std::int64_t init, int signal) {
                      has_signal(status_of(child, "SigBlk"), signal);
   if (!is_shell(process) || hears) return "";
   return "its process (" + printable(process, 40) +
-         ") is a shell, which hands no signal on: start the job by exec";
+         ") is a shell, which does not forward signals: start the job by exec";
 }
 
 bool lies_in_mount(const json::value& body, const std::string& path) {
@@ -100,7 +100,7 @@ std::string why_deaf(std::int64_t pid, int signal) {
       has_signal(status_of(pid, "SigCgt"), signal) || has_signal(status_of(pid, "SigBlk"), signal);
   // A shell's job would end with the shell, saved or not, whoever is process 1.
   if (is_shell(process) && !hears) {
-    return shown + " is a shell, which hands no signal on: start the job by exec";
+    return shown + " is a shell, which does not forward signals: start the job by exec";
   }
   if (is_first && !hears) {
     return shown + " does not handle " + ctrl::signal_name(signal) +
@@ -194,7 +194,7 @@ Result<Neighbour> Movers::neighbour(const std::string& name) const {
                      (one.error.empty() ? "" : ": " + printable(one.error, 300)));
   }
   return bad_input("there is no peer " + printable(name, 80) +
-                   "; docker flowcon peer ls shows those there are");
+                   "; docker flowcon peer ls lists the peers");
 }
 
 Result<Neighbour> Movers::best_neighbour() const {
@@ -272,8 +272,8 @@ Async<Result<Movers::Proposal>> Movers::propose(MoveOrder order) {
     plan.parts.push_back({"path", PartKind::path, plan.checkpoint.path});
   } else if (plan.parts.empty() && plan.checkpoint.path.empty()) {
     against.emplace_back(
-        "nothing of what it has learnt would travel: it has no volume, and no label "
-        "flowcon.checkpoint.path says what it saves");
+        "none of its learnt state would migrate: it has no volume, and no label "
+        "flowcon.checkpoint.path");
   }
   if (made.method == Method::app && plan.checkpoint.command.empty() &&
       seen->copy == Copy::running) {
@@ -331,7 +331,7 @@ void Movers::weigh_left_behind(Proposal& made, const LeftBehind& left) {
   if (!files.empty() && path.empty()) {
     made.obstacles.push_back(
         "it has written files that would not travel: " + some_of(files) +
-        "; save to a volume, and say by the label flowcon.checkpoint.path where it saves to");
+        "; save to a volume, or name the file in the label flowcon.checkpoint.path");
   } else if (!files.empty()) {
     made.notes.push_back("left behind: what it wrote to " + some_of(files));
   }

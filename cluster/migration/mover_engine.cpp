@@ -197,7 +197,7 @@ Async<Result<Seen>> EngineSide::look(std::string name) {
       co_await client_.call(std::move(method), std::move(path), std::move(body), kQuick);
   if (!reply) co_return reply.error();
   if (reply->status == 404) {
-    co_return errno_error(ENOENT, "no container is called " + printable(name, 80));
+    co_return errno_error(ENOENT, "No such container: " + printable(name, 80));
   }
   if (reply->status != 200) {
     co_return engine_error(*reply, "looking at container " + printable(name, 80));

@@ -95,8 +95,8 @@ Async<void> Movers::start() {
 
 Async<void> Movers::restore_later() {
   host_.warn(
-      "until the journal of moves can be read and written no container is moved, and no "
-      "peer is answered about moves; flowcond tries again");
+      "until flowcond can read and write the journal, it migrates no container and answers no peer "
+      "about migrations; it retries");
   for (double wait = kReadAgain; !is_ended_; wait = std::min(2 * wait, kReadAgainMost)) {
     co_await ctrl::pause(wait);
     if (is_ended_) co_return;

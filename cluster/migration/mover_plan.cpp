@@ -229,7 +229,7 @@ std::vector<std::string> refusals(const Plan& plan, const AcceptPolicy& policy) 
   std::vector<std::string> reasons = refusals(plan.body, policy);
   if (needs_criu(plan) && !policy.criu) {
     reasons.emplace_back(
-        "processes that CRIU froze are not accepted: they would have whatever rights they bring "
+        "CRIU images are not accepted: CRIU restores processes with any rights they bring "
         "(accept-criu = on in flowcon.conf trusts peers like root)");
   }
   return reasons;

@@ -167,7 +167,7 @@ Async<Result<void>> Movers::believe_saved(MovePtr move, std::optional<timespec> 
     if (!left) co_return left.error();
     if (!left->files.empty()) {
       co_return bad_input("it has written files that would not travel: " + some_of(left->files) +
-                          " (flowcon.checkpoint.path says where it saves to)");
+                          " (name its checkpoint in flowcon.checkpoint.path)");
     }
   }
   if (!asked || has_writable_bind(move->plan.body)) co_return Result<void>();

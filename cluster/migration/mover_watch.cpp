@@ -107,9 +107,10 @@ Async<void> Movers::halt(MovePtr move) {
     }
     move->seen = seen->copy;
     if (seen->copy != Copy::running || !is_handed_over(*move)) break;
-    const std::string what =
-        "it was started here after it was handed over to " + move->account.peer_name +
-        ", and is stopped again: switch off what starts it (a person, a systemd unit, compose)";
+    const std::string what = "it was started here after its hand-over to " +
+                             move->account.peer_name +
+                             ", and flowcond stopped it again: disable what starts it (a person, a "
+                             "systemd unit, compose)";
     complain(*move, bad_input(what));
     if (!std::exchange(move->has_warned, true)) {
       host_.warn("container " + printable(move->entry.name, 80) + ": " + what);

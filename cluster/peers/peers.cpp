@@ -75,7 +75,7 @@ Async<void> Peers::begin() {
   Result<ctrl::store::Identity> identity = co_await host_.effects().run(std::move(begin_one));
   if (!identity) {
     // A sequence that could repeat is worse than none.
-    host_.warn(identity.error().message() + ": other hosts are not told of this one");
+    host_.warn(identity.error().message() + ": this host publishes nothing to others");
     if (server_) server_->close();
     co_return;
   }

@@ -26,8 +26,8 @@ Response done(const std::string& name) {
 }
 
 Response no_such_peer(const std::string& name) {
-  return failure(404, "there is no peer " + printable(name, 80) +
-                          "; docker flowcon peer ls shows those there are");
+  return failure(
+      404, "there is no peer " + printable(name, 80) + "; docker flowcon peer ls lists the peers");
 }
 
 // {"host":"h2","user":"","port":22}; user and port may be missing.
@@ -271,12 +271,12 @@ Async<Response> Peers::remove(std::string name, std::string body) {
   }
   if (open && !open->empty()) {
     if (!is_forced) {
-      co_return failure(409, "moves from or to " + name + " are not finished: " + *open +
-                                 "; wait for them, or docker flowcon peer rm --force leaves them "
-                                 "to a person");
+      co_return failure(
+          409, "moves from or to " + name + " are open: " + *open +
+                   "; wait for them, or finish them by hand after docker flowcon peer rm --force");
     }
-    host_.warn(name + " is removed with moves that are not finished: " + *open +
-               "; see that one copy of each runs, then end them with docker flowcon migrate "
+    host_.warn(name + " is removed with open migrations: " + *open +
+               "; make sure that one copy of each runs, then end them with docker flowcon migrate "
                "--take-back or --keep");
   }
   auto forget = [&store = host_.store(), name] { return store.forget_peer(name); };

@@ -102,7 +102,7 @@ Command make_adopt(Session& session) {
 
 Command make_cluster(Session& session) {
   Command command = make_command(session, "cluster", "[OPTIONS]",
-                                 "Show all hosts, their containers, and what is on the move");
+                                 "Show all hosts, their containers and migrations");
   fit_parts<ClusterOptions>(command, session, {declare_cluster, run_cluster});
   return command;
 }
@@ -118,21 +118,21 @@ Command make_dial_stdio(Session& session) {
 
 Command make_doctor(Session& session) {
   Command command = make_command(session, "doctor", "[OPTIONS]",
-                                 "Show what FlowCon can do on this host, and what to do for more");
+                                 "Show what this host supports, and how to get more");
   fit_parts<DoctorOptions>(command, session, {declare_doctor, run_doctor});
   return command;
 }
 
 Command make_explain(Session& session) {
   Command command = make_command(session, "explain", "[OPTIONS] CONTAINER",
-                                 "Show what was decided about a container, and why");
+                                 "Show the last decisions about a container, and why");
   fit_parts<ExplainOptions>(command, session, {declare_explain, run_explain, check_explain});
   return command;
 }
 
 Command make_extract(Session& session) {
   Command command = make_command(session, "extract", "[OPTIONS] FILE|-",
-                                 "Show the metric that would be found in a log");
+                                 "Show the metric that flowcond would find in a log");
   fit_parts<ExtractOptions>(command, session,
                             {declare_extract, [](const Session& s, const ExtractOptions& options) {
                                return run_extract(options, s.terminal.out, s.terminal.err);
@@ -142,28 +142,28 @@ Command make_extract(Session& session) {
 
 Command make_history(Session& session) {
   Command command = make_command(session, "history", "[OPTIONS] CONTAINER",
-                                 "Show what was recorded of a container, also after its end");
+                                 "Show the records of a container, even after its end");
   fit_parts<HistoryOptions>(command, session, {declare_history, run_history, check_history});
   return command;
 }
 
 Command make_logs(Session& session) {
   Command command = make_command(session, "logs", "[OPTIONS] CONTAINER",
-                                 "Show what a container printed on all hosts it has been on");
+                                 "Show the output of a container on all its hosts");
   fit_parts<LogsOptions>(command, session, {declare_logs, run_logs, check_logs});
   return command;
 }
 
 Command make_migrate(Session& session) {
   Command command = make_command(session, "migrate", "[OPTIONS] CONTAINER [HOST]",
-                                 "Move a container to another host");
+                                 "Migrate a container to another host");
   fit_parts<MigrateOptions>(command, session, {declare_migrate, run_migrate, check_migrate});
   return command;
 }
 
 Command make_pause(Session& session) {
   Command command = make_command(session, "pause", "[OPTIONS] [CONTAINER...]",
-                                 "Pause control: the original limits are back until resume");
+                                 "Pause control and restore the original limits until resume");
   fit_parts<PauseOptions>(command, session, {declare_pause, run_pause, check_pause});
   return command;
 }
@@ -182,7 +182,7 @@ Command make_peer(Session& session) {
   Command group = bare_command("peer", "COMMAND", "Manage the other hosts that share the work");
   group.style = WordStyle::until_word;
   add_peer_command<PeerAcceptOptions>(group, session, "accept", "",
-                                      "Do this host's part of a peer add that came over ssh",
+                                      "Do this host's part of a peer add over ssh",
                                       {declare_peer_accept, run_peer_accept});
   group.below.back().is_hidden = true;
   add_peer_command<PeerAddOptions>(
@@ -190,13 +190,13 @@ Command make_peer(Session& session) {
       "Make this host and another one peers; USER is an admin there (needs root)",
       {declare_peer_add, run_peer_add, check_peer_add});
   add_peer_command<PeerDrainOptions>(group, session, "drain", "HOST",
-                                     "Have a host take nothing more and give its containers away",
+                                     "Drain a host: take nothing more, migrate its containers away",
                                      {declare_peer_drain, run_peer_drain, check_peer_drain});
   add_peer_command<PeerLsOptions>(group, session, "ls", "[OPTIONS]",
                                   "List the peers, their scores, and what is wrong with them",
                                   {declare_peer_ls, run_peer_ls});
   add_peer_command<PeerRmOptions>(group, session, "rm", "[OPTIONS] HOST",
-                                  "Take a peer and its key away (needs root)",
+                                  "Remove a peer and its key (needs root)",
                                   {declare_peer_rm, run_peer_rm, check_peer_rm});
   add_peer_command<PeerDrainOptions>(group, session, "undrain", "HOST",
                                      "Let a drained host take containers again",
@@ -213,28 +213,29 @@ Command make_pin(Session& session) {
 
 Command make_plot(Session& session) {
   Command command = make_command(session, "plot", "[OPTIONS] CONTAINER",
-                                 "Draw what was recorded of a container as a chart");
+                                 "Draw the records of a container as a chart");
   fit_parts<PlotOptions>(command, session, {declare_plot, run_plot});
   return command;
 }
 
 Command make_rebalance(Session& session) {
-  Command command = make_command(session, "rebalance", "[OPTIONS]",
-                                 "Even out the load of all hosts now by moving what has converged");
+  Command command =
+      make_command(session, "rebalance", "[OPTIONS]",
+                   "Even out the load of all hosts now: migrate converged containers");
   fit_parts<RebalanceOptions>(command, session, {declare_rebalance, run_rebalance});
   return command;
 }
 
 Command make_release(Session& session) {
   Command command = make_command(session, "release", "CONTAINER [CONTAINER...]",
-                                 "Restore the original limits of containers, end control");
+                                 "End control of containers, restore their original limits");
   fit_parts<ReleaseOptions>(command, session, {declare_release, run_release});
   return command;
 }
 
 Command make_report(Session& session) {
   Command command = make_command(session, "report", "[OPTIONS] [CONTAINER...]",
-                                 "Write what was recorded and decided as one HTML page");
+                                 "Write records and decisions as one HTML page");
   fit_parts<ReportOptions>(command, session, {declare_report, run_report});
   return command;
 }
@@ -251,9 +252,8 @@ Command make_run(Session& session) {
                                  "Create and run a container under control");
   command.style = WordStyle::until_unknown;
   command.app->footer(
-      "The first argument that is not one of the options above begins those of docker run, which "
-      "are passed on as they are: see 'docker run --help'. The options become labels flowcon.* of "
-      "the container.\n\n"
+      "The first other argument begins those of docker run, which are passed on unchanged: see "
+      "'docker run --help'. The options above become labels flowcon.* of the container.\n\n"
       "Example:  docker flowcon run --metric loss --rm -d trainings:1 python vae.py");
   auto options = std::make_shared<JobOptions>();
   declare_job_options(*command.app, *options);
@@ -282,7 +282,7 @@ Command make_status(Session& session) {
 
 Command make_top(Session& session) {
   Command command = make_command(session, "top", "[OPTIONS]",
-                                 "Show the containers under control live, on the whole terminal");
+                                 "Show the containers under control live, full screen");
   fit_parts<TopOptions>(command, session, {declare_top, run_top});
   return command;
 }
@@ -296,7 +296,7 @@ Command make_tune(Session& session) {
 
 Command make_unpin(Session& session) {
   Command command = make_command(session, "unpin", "CONTAINER [CONTAINER...]",
-                                 "Let the limits of pinned containers follow their growth again");
+                                 "Unpin containers: the policy decides their limits again");
   fit_parts<UnpinOptions>(command, session, {declare_unpin, run_unpin});
   return command;
 }

@@ -164,7 +164,7 @@ std::string connect_advice(int number, const std::string& path) {
                      std::strerror(number) + ". ";
   if (number == EACCES || number == EPERM) {
     return text +
-           "You have to be root or a member of group docker: sudo usermod -aG docker $USER, then "
+           "This needs root or group docker: sudo usermod -aG docker $USER, then "
            "log in again";
   }
   return text + "Is it running? Start it with: systemctl start flowcond (or run: sudo flowcond)";

@@ -29,6 +29,7 @@ constexpr std::size_t kNameBytes = 64;
 constexpr std::size_t kSentenceBytes = 1000;
 constexpr std::size_t kMostAbilities = 1000;
 constexpr const char* kEngine = "engine";
+constexpr const char* kCpuLimits = "CPU limits";
 
 /// All texts are safe for a terminal.
 struct Ability {
@@ -173,10 +174,24 @@ Findings examine(const Session& session) {
 std::vector<std::string> missing_essentials(const Findings& findings) {
   std::vector<std::string> missing;
   if (!is_found(findings, "cpu") && !is_found(findings, "cpu quota")) {
-    missing.emplace_back("CPU limits");
+    missing.emplace_back(kCpuLimits);
   }
   if (!is_found(findings, kEngine)) missing.emplace_back("the engine");
   return missing;
+}
+
+// Only flowcond can check CPU limits.
+std::string summary(const std::vector<std::string>& missing, bool daemon_answers) {
+  if (missing.empty()) return "Nothing essential is missing.\n";
+  std::string unchecked, names;
+  for (const std::string& name : missing) {
+    std::string& list = name == kCpuLimits && !daemon_answers ? unchecked : names;
+    list += (list.empty() ? "" : " and ") + name;
+  }
+  if (!unchecked.empty()) {
+    unchecked = "Not checked, because flowcond does not answer: " + unchecked + ".\n";
+  }
+  return unchecked + (names.empty() ? "" : "Missing, but essential: " + names + ".\n");
 }
 
 std::string render_table(const Findings& findings, const std::vector<std::string>& missing) {
@@ -195,11 +210,7 @@ std::string render_table(const Findings& findings, const std::vector<std::string
     if (row == 0 || findings.abilities[row - 1].advice.empty()) continue;
     out += "  to do: " + findings.abilities[row - 1].advice + "\n";
   }
-  std::string names;
-  for (const std::string& name : missing) names += (names.empty() ? "" : " and ") + name;
-  return out + "\n" +
-         (missing.empty() ? "Nothing essential is missing.\n"
-                          : "Essential, and not found: " + names + ".\n");
+  return out + "\n" + summary(missing, !findings.daemon_version.empty());
 }
 
 std::string render_findings(const Findings& findings, const std::vector<std::string>& missing) {

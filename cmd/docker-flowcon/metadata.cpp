@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#define FLOWCON_SHORT_DESCRIPTION "Give training containers that still learn more of the host"
+#define FLOWCON_SHORT_DESCRIPTION "Give more CPU to training containers that are still learning"
 
 namespace flowcon::plugin {
 

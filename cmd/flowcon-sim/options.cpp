@@ -53,8 +53,8 @@ now; width in cores; before: the rank that it had):
   {"cores":8,
    "containers":[{"id":"a","left":900,"left90":120,"open90":1,"due":400},
                  {"id":"b","left":300,"left90":0,"open90":0,"width":2,"before":0}]}
-  Optional: "worth", "step", "floor", "critical", "inertia"; "blind" (nothing tells its end);
-  "span" (1 s: what lateness is measured by, the time that it would take had all shared alike).
+  Optional: "worth", "step", "floor", "critical", "inertia"; "blind" (no estimate of its end);
+  "span" (1 s: its runtime in the processor-sharing baseline, the unit of lateness).
 
 State of categorise, for the containers of one host (alpha and growth in units of value):
   {"alpha":0.01,

@@ -35,7 +35,7 @@ Result<void> take_line(std::string line, const std::string& place, std::string& 
     const std::string word = line.substr(first, line.find_last_not_of(" \t\r") + 1 - first);
     if (word != "[accept]") {
       return bad_input(place +
-                       ": the one section there is, is [accept]; write the other options "
+                       ": the only section is [accept]; write the other options "
                        "above it");
     }
     section = "accept-";
@@ -139,8 +139,8 @@ Result<void> read_config_file(const std::string& path, ctrl::Config& config,
 
 Result<Invocation> parse_command_line(int argc, const char* const* argv) {
   CLI::App app(
-      "The daemon of docker flowcon: reads the logs of training containers, and gives those that\n"
-      "still learn more of the host and those that have converged less.",
+      "The daemon of docker flowcon: reads the logs of training containers, gives more CPU to "
+      "those\nthat are still learning, and less to converged ones.",
       "flowcond");
   app.allow_extras();
   app.get_formatter()->column_width(34);
@@ -150,10 +150,9 @@ Result<Invocation> parse_command_line(int argc, const char* const* argv) {
   app.set_version_flag("--version", "flowcond " FLOWCON_VERSION);
   app.add_option("--config", file,
                  std::string("configuration file; FILE.d/*.conf are read after it (default ") +
-                     kDefaultConfig + " where it exists)")
+                     kDefaultConfig + " if it exists)")
       ->option_text("FILE");
-  app.add_flag("--check-config", check_only,
-               "check the configuration, say what is wrong, and exit");
+  app.add_flag("--check-config", check_only, "check the configuration, report errors, and exit");
   app.add_flag("--print-config", print_only, "show every option, its value and where it is set");
   std::map<std::string, std::string> given;
   for (const ctrl::Option& option : ctrl::options()) {

@@ -74,7 +74,7 @@ Async<Result<Container>> Client::inspect(std::string name, double seconds) {
   Result<Reply> reply = co_await call("GET", path, "", seconds);
   if (!reply) co_return reply.error();
   if (reply->status == 404) {
-    co_return errno_error(ENOENT, "no container is called " + printable(name, 80));
+    co_return errno_error(ENOENT, "No such container: " + printable(name, 80));
   }
   if (reply->status != 200) {
     co_return engine_error(*reply, "looking at container " + printable(name, 80));

@@ -14,12 +14,12 @@ std::vector<HostPolicyKind>& registry() {
        [](const HostParameters& parameters, Forecaster&) -> std::unique_ptr<HostPolicy> {
          return std::make_unique<Flowcon>(parameters);
        }},
-      {"milestone", "the job first that is nearest to a usable model or to its end",
+      {"milestone", "first the job nearest to a usable model or to its end",
        DividesBy::work,
        [](const HostParameters& parameters, Forecaster& forecaster) -> std::unique_ptr<HostPolicy> {
          return std::make_unique<MilestonePolicy>(parameters, forecaster);
        }},
-      {"free", "every job alike, as without flowcond", DividesBy::nothing,
+      {"free", "all jobs alike, as without flowcond", DividesBy::nothing,
        [](const HostParameters& parameters, Forecaster&) -> std::unique_ptr<HostPolicy> {
          return std::make_unique<Free>(parameters);
        }},

@@ -129,7 +129,7 @@ TEST_CASE("a person removes a peer that leaves by force alone") {
   one.open = {"vae"};
   one.read({});
   CHECK(one.hosts.ask("POST remove", "b", "") == 409);
-  CHECK(one.hosts.answered.body.find("are not finished: vae") != std::string::npos);
+  CHECK(one.hosts.answered.body.find("are open: vae") != std::string::npos);
   CHECK(one.hosts.ask("POST remove", "b", R"({"force":true})") == 200);
   CHECK(one.hosts.source_of("b").empty());
 }

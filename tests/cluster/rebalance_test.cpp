@@ -176,7 +176,7 @@ TEST_CASE("a host follows the order of its coordinator, and looks itself whether
   CHECK(stand.moves.orders_ == Words{"a>4 rebalance"});
   CHECK(stand.order('2', "a", '4') == "the container is on the move");
   CHECK(stand.order('2', "x", '4') == "the container has not converged");
-  CHECK(stand.order('2', "nobody", '4') == "there is no such container under control any more");
+  CHECK(stand.order('2', "nobody", '4') == "no such container is under control any more");
   CHECK(stand.status == 404);
 }
 

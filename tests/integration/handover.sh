@@ -199,7 +199,7 @@ eventually "what is started after the hand-over is stopped again" stands_on h1 t
 # By the engine's own times.
 life=$(at h1 inspect -f '{{.State.StartedAt}} {{.State.FinishedAt}}' twice)
 say "# it ran for $(printf '%.2f' "$(($(date -d "${life#* }" +%s%N) - $(date -d "${life% *}" +%s%N)))e-9") s"
-check "which is told" host_has h1 /v1/status '.warnings | any(contains("was started here after it was handed over"))'
+check "which is told" host_has h1 /v1/status '.warnings | any(contains("was started here after its hand-over"))'
 eventually "the move ends on the target" over twice
 check "with one copy" runs_only_on h2 twice
 clear_away twice

@@ -62,7 +62,7 @@ with_flowcond() {
   check "$cli: status --format 'table TEMPLATE'" is "$("$docker" flowcon status --format 'table {{.Name}}\t{{upper .State}}' "$name" | tr -s ' ')" "NAME STATE
 $name CONTROLLED"
   check "$cli: status --quiet prints ids" is "$("$docker" flowcon status -q "$name")" "${id:0:12}"
-  check "$cli: status of a container that is not under control" fails_with 1 "No such container under control: nobody" "$docker" flowcon status nobody
+  check "$cli: status of a container that is not under control" fails_with 1 "No such container: nobody" "$docker" flowcon status nobody
   check "$cli: a template that is none" fails_with 1 "template" "$docker" flowcon status --format '{{.Name'
   watched() { timeout -s INT "$1" "$docker" flowcon status --watch --interval 0.2 --format '{{.Name}}' "$name" >"$WORK/watched" 2>&1 || :; }
   two_looks() { watched 2 && [ "$(grep -cx "$name" "$WORK/watched")" -ge 2 ]; }
@@ -127,7 +127,7 @@ start_flowcond
 cp "$BIN/docker-flowcon" "$WORK/docker-flowcon"
 chmod 755 "$WORK/docker-flowcon"
 check "a user without rights on the socket is told what to do" fails_with 1 \
-  "You have to be root or a member of group docker: sudo usermod -aG docker" \
+  "This needs root or group docker: sudo usermod -aG docker" \
   setpriv --reuid nobody --regid nogroup --clear-groups "$WORK/docker-flowcon" flowcon --socket "$SOCKET" status
 printf 'no socket\n' >"$WORK/file"
 check "a socket that is a file is named" fails_with 1 "$WORK/file" "$WORK/docker-flowcon" flowcon --socket "$WORK/file" status

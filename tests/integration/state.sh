@@ -164,7 +164,7 @@ check "a word that is none of those known" config "$file:3: limit-mode: \"wieght
 check "an option that is set twice: both lines" config "$file:2: interval is set already at $file:1" 'interval = 10' 'interval = 20'
 check "a contradiction: both values and where they are set" config "interval-max = 20 ($file:2) is shorter than interval = 30 ($file:1)" 'interval = 30' 'interval-max = 20'
 check "a line that sets nothing" config "$file:1: \"interval\" is not of the form option = value" 'interval'
-check "a section" config "$file:1: the one section there is, is [accept]" '[flowcon]'
+check "a section" config "$file:1: the only section is [accept]" '[flowcon]'
 printf 'alpha = 0.05\n' >"$file"
 mkdir "$file.d"
 printf 'beta = many\n' >"$file.d/50-local.conf"

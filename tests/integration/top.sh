@@ -130,7 +130,7 @@ keys Enter
 keys p
 eventually "p pauses control of the selected one" container_has flat1 '.state == "paused"'
 eventually "and the row says so" shows 'flat1 +paused'
-eventually "with what was done below" shows 'flat1 is paused: its original limits are back'
+eventually "with what was done below" shows 'flat1 is paused: original limits restored'
 keys p
 eventually "p once more resumes it" container_has flat1 '.state == "controlled"'
 keys P
@@ -227,7 +227,7 @@ check "a terminal without colors gets none" no_color
 keys q
 terminal 80 24 TERM=dumb
 top
-eventually "a terminal that cannot be drawn on is told what to use" shows 'TERM=dumb. cannot be drawn on; use: docker flowcon status --watch'
+eventually "a terminal that cannot be drawn on is told what to use" shows 'cannot draw on this terminal .TERM=dumb.; use: docker flowcon status --watch'
 eventually "with status 1" shows 'status=1'
 say_to_shell 'clear'
 say_to_shell "'$BIN/docker-flowcon' flowcon top </dev/null; echo \"status=\$?\""
@@ -278,7 +278,7 @@ check "and not the numbers of another one" hides 'alpha|interval'
 eventually "the rows have limits" shows 'learn1 +[NC]L +[0-9.]+%'
 check "the one below says why" shows '^(learn1|flat1|evil1): milestone: [1-3] of 3, '
 keys '?'
-eventually "? says what the lists mean by it" shows 'NL its usable model is still ahead'
+eventually "? says what the lists mean by it" shows 'NL before its usable model'
 keys q
 eventually "and goes back" shows '^q end'
 keys q

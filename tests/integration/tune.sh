@@ -27,7 +27,7 @@ has_ended() { records_have "$1" '.finished != null and (.samples | length) >= 8 
 # --- recorded ---------------------------------------------------------------------------------------
 
 start_flowcond --limit-mode quota --alpha 0.003
-check "without runs it says what it takes" fails_with 1 "it takes 3 runs that have ended" flowcon tune
+check "without runs it says what it takes" fails_with 1 "it takes 3 ended runs" flowcon tune
 for i in 1 2; do
   learner "learner$i"
   settled "settled$i"
@@ -48,7 +48,7 @@ check "a learner used no more than a core" is "$(jq '[.runs[] | select(.name | s
 check "the CPU time is that of the looks" is \
   "$(jq '[.runs[] | .cpu_seconds > 0.05 and .cpu_seconds <= 1.01 * .seconds * .cores] | all' "$history")" true
 check "a run took its twelve seconds" is "$(jq '[.runs[] | .seconds >= 11 and .seconds < 40] | all' "$history")" true
-check "flowcond's history is replayed" holds "$(flowcon tune --since 1h 2>"$WORK/said")" "none (present)"
+check "flowcond's history is replayed" holds "$(flowcon tune --since 1h 2>"$WORK/said")" "none (current)"
 check "with what the simulator does not know" grep -q "This is simulated" "$WORK/said"
 check "the saved one gives the same" \
   is "$(flowcon tune --from "$history" --format json 2>/dev/null)" "$(flowcon tune --since 1h --format json 2>/dev/null)"
@@ -78,7 +78,7 @@ check "caps of milestone are found out, too" holds "$(recommended "$WORK/capped.
 check "with what the change is" grep -q "^Best is: .*limit-mode weight" "$WORK/said"
 jq '.policy = "milestone" | .limit_mode = "weight"' "$week" >"$WORK/milestone.json"
 check "milestone with weights is as good as any" is "$(recommended "$WORK/milestone.json")" ""
-check "and that is said" grep -q "^The present setting is as good as any" "$WORK/said"
+check "and that is said" grep -q "^The current setting is as good as any" "$WORK/said"
 check "the other policy was compared" \
   holds "$(flowcon tune --from "$WORK/milestone.json" --format '{{.Change}}' 2>/dev/null)" "policy flowcon"
 check "without --apply nothing is written" is "$(ls "$conf_dir")" ""

@@ -36,7 +36,7 @@ twice_moved() { cluster_has h1 '[.containers[].moves] | sort == [0, 1, 1]'; }
 none_moves() { cluster_has h1 '[.moves[] | select(.ended | not)] | length == 0'; }
 # A host that is late has nothing decided without it: then it is asked again.
 plan() { on h1 docker flowcon rebalance --dry-run --format '{{.Name}}' >"$WORK/plan" 2>&1; not grep -q silent "$WORK/plan"; }
-nothing_planned() { must wait_until 30 plan; holds "$(cat "$WORK/plan")" "nothing is to be moved"; }
+nothing_planned() { must wait_until 30 plan; holds "$(cat "$WORK/plan")" "nothing to migrate"; }
 reload() { must on "$1" sh -c 'sed -i "$2" "$1" && kill -HUP "$(cat /run/flowcond.pid)"' reload "$CONF" "$2"; }
 
 # --- hosts that differ in their policy ------------------------------------------------------------------

@@ -82,7 +82,7 @@ soon "what the silent one told last is still shown" cluster_is h2 '.Hosts[] | se
 must "$LAB" heal
 soon "healed, the first one coordinates again" coordinates h3 h1
 plans() { on "$1" docker flowcon rebalance --dry-run --format '{{.Name}}' 2>&1; }
-nothing_planned() { holds "$(plans "$1")" "nothing is to be moved"; }
+nothing_planned() { holds "$(plans "$1")" "nothing to migrate"; }
 for host in h1 h2 h3; do soon "a plan can be asked for on $host" nothing_planned "$host"; done
 
 # --- draining, and the same host twice ----------------------------------------------------------------

@@ -271,7 +271,7 @@ check "  and it says what the copy would not have" refused "left out: StdinOnce"
 must on h1 docker rm asks
 check "a host that nobody knows" refused "there is no peer h9" h1 job h9
 check "an option is no host" not move h1 job -- -oProxyCommand=id
-check "a container that is none" refused "no container is called" h1 nobody h2
+check "a container that is none" refused "No such container" h1 nobody h2
 check "the job goes on" stays job
 remove h1 job
 

@@ -42,7 +42,7 @@ check "another fingerprint is refused" fails_with 1 "it is another host" peer h1
 check "and no host key is believed" not on h1 test -s /var/lib/flowcon/ssh/known_hosts
 check "what is no host is wrong usage" fails_with 125 "cannot be a host" peer h1 add '$(id)'
 check "an option is no host" fails_with 125 "" peer h1 add -- -oProxyCommand=id
-check "a host that nobody knows" fails_with 1 "no host key came from" peer h1 add h99 --fingerprint SHA256:x
+check "a host that nobody knows" fails_with 1 "got no host key from" peer h1 add h99 --fingerprint SHA256:x
 check "add sets up both sides and waits until the peer is reached" is "$(peer h1 add h2 --create-user --fingerprint "$(fingerprint h2)" 2>"$WORK/steps" | tail -n 1)" h2
 check "each step is said" holds "$(cat "$WORK/steps")" "there: lets the key of h1 in"
 soon "the other side reaches it too" reaches_peer h2 h1

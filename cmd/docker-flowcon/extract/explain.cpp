@@ -49,7 +49,7 @@ double rounded(double score) { return std::round(score * 1000) / 1000; }
 std::string explanation_text(const Explanation& explanation, const ExtractOptions& options) {
   std::string out = "WHY\n";
   if (!options.pattern.empty()) {
-    out += "The pattern says which values count. Without it:\n";
+    out += "The pattern selects the values. Without it:\n";
   } else if (!options.metric.empty()) {
     out += "Only what fits the name \"" + printable(options.metric) + "\" counts:\n";
   }

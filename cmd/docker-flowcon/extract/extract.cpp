@@ -81,7 +81,7 @@ boost::json::value json_number(double number) {
 
 std::string advice(const ExtractOptions& options) {
   if (!options.pattern.empty()) {
-    return "the pattern matched no number; try it without --pattern, or test it on one line of the "
+    return "the pattern matched no number; try without --pattern, or test it on one line of the "
            "log";
   }
   if (!options.metric.empty()) {
@@ -113,8 +113,7 @@ void declare_extract(CLI::App& command, ExtractOptions& options) {
   command.add_option("--input", options.input, "The log is raw or json-file (default: detected)")
       ->type_name("raw|json-file")
       ->check(CLI::IsMember({"raw", "json-file"}));
-  command.add_flag("--explain", options.explain,
-                   "Say why this series was chosen, and the others were not");
+  command.add_flag("--explain", options.explain, "Explain the choice of this series");
   command.add_option("FILE", options.file, "The log, - for standard input")->required();
 }
 

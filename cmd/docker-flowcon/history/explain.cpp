@@ -75,12 +75,12 @@ void declare_explain(CLI::App& app, ExplainOptions& options) {
       ->check(CLI::Range(1U, kMostDecisions))
       ->capture_default_str();
   app.add_flag("--state", options.state,
-               "Only the last recorded state, for flowcon-sim decide ALGORITHM; explain without "
-               "--state prints the whole command");
+               "Print only the last recorded state, for flowcon-sim decide ALGORITHM; explain "
+               "without --state prints the whole command");
 }
 
 std::string check_explain(const ExplainOptions& options) {
-  return options.state && options.last != 1 ? "--state shows one decision; leave --last out" : "";
+  return options.state && options.last != 1 ? "--state shows one decision; leave out --last" : "";
 }
 
 int run_explain(const Session& session, const ExplainOptions& options) {

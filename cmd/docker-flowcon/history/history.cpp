@@ -159,11 +159,11 @@ void declare_history(CLI::App& app, HistoryOptions& options) {
       });
   app.add_flag("--samples", options.samples, "Show the values of the metric");
   app.add_option("--since", options.since,
-                 "Show what was recorded since a timestamp (e.g. \"2013-01-02T13:23:37Z\") or "
+                 "Show records since a timestamp (e.g. \"2013-01-02T13:23:37Z\") or "
                  "relative (e.g. \"42m\" for 42 minutes)")
       ->type_name("string")
       ->check(check_moment);
-  app.add_flag("--usage", options.usage, "Show what was used of CPU, memory, block I/O, network");
+  app.add_flag("--usage", options.usage, "Show usage of CPU, memory, block I/O, network");
 }
 
 std::string check_history(const HistoryOptions& options) {

@@ -56,7 +56,8 @@ Result<Page> fetch_page(const DaemonClient& daemon, const std::string& target, s
   if (next.is_int64() && next.get_int64() > 0) {
     page.next = static_cast<std::uint64_t>(next.get_int64());
   }
-  if (page.next && *page.next <= from) return bad_input("flowcond's log goes round in circles");
+  if (page.next && *page.next <= from)
+    return bad_input("flowcond's pages of the log repeat themselves");
   return page;
 }
 
@@ -169,8 +170,8 @@ int run_logs(const Session& session, const LogsOptions& options) {
   if (daemon && target && probe_socket(daemon->path()) == SocketState::answers) {
     const Result<void> shown = show_past(session, options, *daemon, *target);
     if (!shown) {
-      session.terminal.err << "What it printed on earlier hosts cannot be shown: "
-                           << shown.error().message() << "\n";
+      session.terminal.err << "Cannot show its output on earlier hosts: " << shown.error().message()
+                           << "\n";
     }
   }
   session.terminal.out.flush();

@@ -132,7 +132,7 @@ std::string title_of(const json::object& history, const Series& series,
 void declare_plot(CLI::App& app, PlotOptions& options) {
   app.add_option("CONTAINER", options.container)->required();
   app.add_option("--height", options.height,
-                 "Lines of the chart, 5 to 500 (default: as the terminal has, at most 24)")
+                 "Lines of the chart, 5 to 500 (default: the terminal's, at most 24)")
       ->type_name("lines")
       ->check(CLI::Range(kLeastHeight, kMostHeight));
   app.add_option("--what", options.what,
@@ -180,7 +180,7 @@ int run_plot(const Session& session, const PlotOptions& options) {
   const auto left_out = static_cast<std::ptrdiff_t>(points.size()) - drawn;
   if (left_out > 0) {
     session.terminal.err << left_out << (left_out == 1 ? " value is" : " values are")
-                         << " left out: not known or not finite\n";
+                         << " left out: unknown or not finite\n";
   }
   return kDone;
 }

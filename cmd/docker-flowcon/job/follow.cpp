@@ -134,7 +134,7 @@ class Follower {
           there.name);
       return kElsewhere;
     }
-    if (!was_told_) say(there.name + " is being moved to " + there.host);
+    if (!was_told_) say(there.name + " is migrating to " + there.host);
     was_told_ = true;
     std::this_thread::sleep_for(kLook);
     return std::nullopt;
@@ -144,7 +144,7 @@ class Follower {
     const Ended ended = look_here(session_, id_);
     if (!ended.status) say("docker does not say how " + there.name + " ended");
     if (!ended.is_running) return ended.status.value_or(unclear_status());
-    if (was_told_) say("the move was undone, and " + there.name + " goes on here");
+    if (was_told_) say("the migration was undone, and " + there.name + " goes on here");
     was_told_ = false;
     const ExecPlan logs = plan_docker(session_.invocation, session_.environment,
                                       {"logs", "--follow", "--since", since_, id_});
@@ -168,7 +168,7 @@ class Follower {
       if (!has_said_waiting_) {
         const auto most = std::chrono::duration_cast<std::chrono::seconds>(options_.patience);
         say("Waiting up to " + std::to_string(most.count()) +
-            " s for flowcond, which knows whether a move ended the job");
+            " s for flowcond, which knows whether a migration ended the job");
       }
       has_said_waiting_ = true;
       std::this_thread::sleep_for(kLook);
@@ -176,8 +176,8 @@ class Follower {
     }
     const std::string why =
         error.empty() ? "flowcond has lost entries of its journal" : "flowcond does not answer";
-    say("It is not known whether the job ended by itself or saved itself for a move, as " + why +
-        ": see docker flowcon status, or docker ps -a" + (error.empty() ? "" : ". " + error));
+    say("It is unknown whether the job ended by itself or saved itself for a migration, because " +
+        why + ": see docker flowcon status, or docker ps -a" + (error.empty() ? "" : ". " + error));
     return unclear_status();
   }
 

@@ -66,14 +66,14 @@ void declare_job_options(CLI::App& app, JobOptions& options) {
       ->type_name("number")
       ->check(check_weight);
   app.add_option("--floor", options.floor,
-                 "Share of the host that is always left to the job, above 0 and at most 1")
+                 "Least share of the host for the job, above 0 and at most 1")
       ->type_name("share")
       ->check(check_share);
   app.add_option("--ceiling", options.ceiling,
-                 "Share of the host that the job never gets more than, above 0 and at most 1")
+                 "Greatest share of the host for the job, above 0 and at most 1")
       ->type_name("share")
       ->check(check_share);
-  app.add_flag("--only-grow", options.only_grow, "Never lower the job's limits, only raise them")
+  app.add_flag("--only-grow", options.only_grow, "Raise the job's limits, never lower them")
       ->check(check_bool);
   app.add_option("--log", options.log,
                  "Log file in the container to read instead of its output, or tfevents:/PATH for "

@@ -51,7 +51,7 @@ int run_on_each(const Session& session, const std::vector<std::string>& containe
 }
 
 void declare_pause(CLI::App& app, PauseOptions& options) {
-  declare_pausing(app, options, "Pause control of all containers, those that come later too");
+  declare_pausing(app, options, "Pause control of all containers, including later ones");
 }
 
 void declare_resume(CLI::App& app, PauseOptions& options) {
@@ -110,22 +110,20 @@ int run_unpin(const Session& session, const UnpinOptions& options) {
 void declare_set(CLI::App& app, SetOptions& options) {
   app.add_option("CONTAINER", options.containers)->required();
   app.add_option("--weight", options.weight,
-                 "Importance beside the other jobs, 0.001 to 10, or none to take it "
-                 "back")
+                 "Importance beside the other jobs, 0.001 to 10, or none to undo it")
       ->type_name("number")
       ->check(check_weight_or_none);
   app.add_option("--floor", options.floor,
-                 "Share of the host that is always left to the job, above 0 and at most 1, or none "
-                 "to take it back")
+                 "Least share of the host for the job, above 0 and at most 1, or none to undo it")
       ->type_name("share")
       ->check(check_share_or_none);
-  app.add_option("--ceiling", options.ceiling,
-                 "Share of the host that the job never gets more than, above 0 and at most 1, or "
-                 "none to take it back")
+  app.add_option(
+         "--ceiling", options.ceiling,
+         "Greatest share of the host for the job, above 0 and at most 1, or none to undo it")
       ->type_name("share")
       ->check(check_share_or_none);
   app.add_flag("--only-grow", options.only_grow,
-               "Never lower the job's limits, only raise them; =false takes it back")
+               "Raise the job's limits, never lower them; =false undoes it")
       ->check(check_bool);
 }
 

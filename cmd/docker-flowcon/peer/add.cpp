@@ -39,7 +39,7 @@ constexpr const char* kRemoteScript =
 Result<SshAddress> target_of(const PeerAddOptions& options) {
   Result<SshAddress> address = parse_ssh_address(options.host);
   if (!address || options.port.empty()) return address;
-  if (address->port != 22) return bad_input("the port is said twice");
+  if (address->port != 22) return bad_input("the port is given twice");
   SshAddress with_port = *address;
   Result<SshAddress> port = parse_ssh_address("x:" + options.port);
   if (!port) return port.error();
@@ -78,7 +78,7 @@ Result<std::vector<Scanned>> scan(const SshAddress& host) {
   }
   if (all.empty()) {
     const std::string said = printable(got->err.substr(0, got->err.find('\n')), 200);
-    return bad_input("no host key came from " + host_and_port(host) +
+    return bad_input("got no host key from " + host_and_port(host) +
                      (said.empty() ? "" : " (" + said + ")") +
                      ": is it switched on, in the network, and does its sshd listen on this port?");
   }
@@ -91,7 +91,7 @@ bool is_confirmed(Terminal& terminal, const SshAddress& host, const std::vector<
     terminal.err << "  " << key.fingerprint << " (" << key.key.substr(0, key.key.find(' '))
                  << ")\n";
   }
-  terminal.err << "On that host they are shown by: ssh-keygen -lf "
+  terminal.err << "To show them on that host: ssh-keygen -lf "
                   "/etc/ssh/ssh_host_ed25519_key.pub\nAre these its keys? (yes/no) ";
   terminal.err.flush();
   std::string answer;
@@ -114,7 +114,7 @@ Result<std::vector<std::string>> confirm(const Session& session, const PeerAddOp
     if (!keys.empty()) return keys;
     return bad_input("no host key of " + host_and_port(host) + " has the fingerprint " +
                      printable(options.fingerprint, 80) +
-                     ": it is another host, or somebody stands in between");
+                     ": it is another host, or somebody intercepts the connection");
   }
   const std::vector<std::string> known = side.trusted(host);
   const bool is_known = std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
@@ -123,12 +123,12 @@ Result<std::vector<std::string>> confirm(const Session& session, const PeerAddOp
   if (is_known) return known;
   if (!known.empty()) {
     return bad_input("the host key of " + host_and_port(host) +
-                     " has changed: either it was installed anew or somebody stands in between. If "
-                     "it is meant, give --fingerprint with the new one");
+                     " has changed: it was reinstalled, or somebody intercepts the connection. If "
+                     "the change is intended, give --fingerprint with the new one");
   }
   if (::isatty(STDIN_FILENO) == 0) {
-    return bad_input("nobody can be asked whether the host key is right: give --fingerprint (" +
-                     scanned->front().fingerprint + " is what came from there)");
+    return bad_input("cannot ask whether the host key is right: give --fingerprint (" +
+                     scanned->front().fingerprint + " is the received one)");
   }
   if (!is_confirmed(session.terminal, host, *scanned)) return bad_input("nothing was changed");
   return keys;
@@ -155,7 +155,7 @@ Result<Offer> ask_other(const Side& side, const SshAddress& host, const Offer& o
     const std::string user = host.user.empty() ? "" : " as " + host.user;
     return bad_input(done->status == 255
                          ? "ssh to " + host_and_port(host) + user +
-                               " failed: it needs an admin's login there, root's or one with sudo "
+                               " failed: it needs an admin's login there, root or a user with sudo "
                                "(docker flowcon peer add USER@HOST)"
                          : "the part of " + host_and_port(host) + " failed, see above");
   }
@@ -181,7 +181,7 @@ Result<std::string> await_reachable(const DaemonClient& daemon, const std::strin
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
-  return bad_input(name + " is added and not reached yet: " + error);
+  return bad_input(name + " is added but not reachable yet: " + error);
 }
 
 Result<void> add_peer(const Session& session, const PeerAddOptions& options) {
@@ -264,17 +264,16 @@ Result<void> removable(const Session& session, const DaemonClient& daemon, const
     if (text_of(member(peer, "name")) != name) continue;
     const std::string open = moves ? moving_with(*moves, text_of(member(peer, "id"))) : "";
     if (!open.empty() && !is_forced) {
-      return bad_input("moves from or to " + name + " are not finished: " + open +
-                       "; wait for them (docker flowcon migrate --cancel ends one that was not "
-                       "handed over), or leave them to a person: docker flowcon peer rm --force " +
+      return bad_input("moves from or to " + name + " are open: " + open +
+                       "; wait for them (docker flowcon migrate --cancel ends one before its "
+                       "hand-over), or finish them by hand: docker flowcon peer rm --force " +
                        name);
     }
     if (!open.empty()) {
       session.terminal.err
-          << "Moves from or to " << name
-          << " are not finished and no longer end by themselves: " << open
-          << ". See on both hosts that one copy of each runs, then end each on its side: "
-          << "docker flowcon migrate --take-back where it came from, --keep where it went\n";
+          << "Moves from or to " << name << " are open and no longer end by themselves: " << open
+          << ". Make sure on both hosts that one copy of each runs, then end each on its side: "
+          << "docker flowcon migrate --take-back on its old host, --keep on its new one\n";
     }
     const std::string source = text_of(member(peer, "source"));
     if (source == "config") {
@@ -304,7 +303,7 @@ Result<void> remove_peer(const Session& session, const std::string& name, bool i
   const auto answer =
       daemon->post(peer_target(name, "remove"), is_forced ? R"({"force":true})" : "");
   if (!answer) return answer.error();
-  session.terminal.err << "To take this host's key away there: docker flowcon peer rm "
+  session.terminal.err << "To remove this host's key there: docker flowcon peer rm "
                        << printable(side->name(), 100) << " on " << host_and_port(*peer) << "\n";
   session.terminal.out << name << "\n";
   return {};
@@ -323,10 +322,10 @@ void declare_peer_add(CLI::App& app, PeerAddOptions& options) {
                  "Fingerprint of its host key, SHA256:…, instead of asking")
       ->type_name("string");
   app.add_option("--as", options.as,
-                 "How it reaches this host, host or host:port (default: this host's name)")
+                 "How it reaches this host: host or host:port (default: this host's name)")
       ->type_name("host");
   app.add_flag("--create-user", options.create_user,
-               "Make the system user flowcon-peer where it is missing, on both hosts");
+               "Create the system user flowcon-peer on both hosts if it is missing");
 }
 
 std::string check_peer_add(const PeerAddOptions& options) {
@@ -347,7 +346,7 @@ int run_peer_add(const Session& session, const PeerAddOptions& options) {
 void declare_peer_rm(CLI::App& app, PeerRmOptions& options) {
   app.add_option("HOST", options.host)->required();
   app.add_flag("-f,--force", options.force,
-               "Also with moves that are not finished: they no longer end by themselves");
+               "Also with open migrations, which then no longer end by themselves");
 }
 
 std::string check_peer_rm(const PeerRmOptions& options) {

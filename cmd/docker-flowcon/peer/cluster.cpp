@@ -242,7 +242,7 @@ Result<std::string> tables(const std::vector<Thing>& hosts, const std::vector<Th
 }  // namespace
 
 void declare_cluster(CLI::App& app, ClusterOptions& options) {
-  app.add_option("--format", options.format, format_help() + "; a template is about hosts")
+  app.add_option("--format", options.format, format_help() + "; a template describes hosts")
       ->type_name("string");
   app.add_flag("-q,--quiet", options.quiet, "Only display names of hosts");
 }
@@ -277,7 +277,7 @@ int run_cluster(const Session& session, const ClusterOptions& options) {
 }
 
 void declare_rebalance(CLI::App& app, RebalanceOptions& options) {
-  app.add_flag("--dry-run", options.dry_run, "Show what would be moved, move nothing");
+  app.add_flag("--dry-run", options.dry_run, "Show what would be migrated, migrate nothing");
   app.add_option("--format", options.format, format_help())->type_name("string");
 }
 
@@ -308,8 +308,7 @@ int run_rebalance(const Session& session, const RebalanceOptions& options) {
   }
   if (rows.empty() && !format->is_json()) {
     session.terminal.err
-        << "nothing is to be moved: the load is even, or nothing that may be moved "
-           "would help\n";
+        << "nothing to migrate: the load is even, or no eligible container would help\n";
     return kDone;
   }
   json::object headings = move_headings();

@@ -58,7 +58,7 @@ Result<std::string> parse_public_key(std::string_view line) {
   const std::string_view type = take_word(line), body = take_word(line);
   const bool is_known = std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
   if (!is_known || body.size() > kLongestKey || !has_only(body, "+/=")) {
-    return bad_input("\"" + printable(shown, 60) + "\" is no public key of ssh");
+    return bad_input("\"" + printable(shown, 60) + "\" is not a public key of ssh");
   }
   return std::string(type) + " " + std::string(body);
 }
@@ -80,7 +80,7 @@ Result<std::string> authorized_line(const std::string& program, const std::strin
   for (const std::string& path : {program, socket}) {
     if (!has_only(path, "/._-") || path.front() != '/') {
       return bad_input("the path " + printable(path, 200) +
-                       " has characters that a forced command of ssh cannot have");
+                       " has characters that a forced command of ssh must not have");
     }
   }
   const std::string name = host_and_port(peer);

@@ -78,7 +78,7 @@ int tell_end(const Session& session, const json::value& move, const std::string&
   const std::string name = printable(text_of(member(move, "name")), 255);
   if (text_of(member(move, "step")) != "done") {
     const std::string why = printable(text_of(member(move, "error")), 500);
-    session.terminal.err << name << " was not moved and goes on here"
+    session.terminal.err << name << " was not migrated and runs on here"
                          << (why.empty() ? "" : ": " + why) << "\n";
     return kFailed;
   }
@@ -110,7 +110,7 @@ int follow(const Session& session, const DaemonClient& daemon, const std::string
     const json::value move = find_move(*answer, id);
     if (move.is_null()) {
       progress.end();
-      return report(session.terminal, bad_input("flowcond knows nothing of the move any more"));
+      return report(session.terminal, bad_input("flowcond does not know the migration any more"));
     }
     if (is_true(member(move, "ended"))) {
       progress.end();
@@ -157,9 +157,9 @@ std::string move_text(const json::value& move) {
 void declare_migrate(CLI::App& app, MigrateOptions& options) {
   app.add_option("CONTAINER", options.container)->required();
   app.add_option("HOST", options.host);
-  app.add_option("--method", options.method,
-                 "How its state is saved: app or criu (default: as its label flowcon.migrate says, "
-                 "else app)")
+  app.add_option(
+         "--method", options.method,
+         "How to save its state: app or criu (default: by its label flowcon.migrate, else app)")
       ->type_name("string")
       ->check([](const std::string& word) {
         return word == "app" || word == "criu"
@@ -167,19 +167,18 @@ void declare_migrate(CLI::App& app, MigrateOptions& options) {
                    : "\"" + printable(word, 40) + "\" is neither app nor criu";
       });
   app.add_flag("-n,--dry-run", options.dry_run,
-               "Only say what is against it, or which host would take it");
-  app.add_flag("-d,--detach", options.detach, "Do not wait for its end");
-  app.add_flag("--cancel", options.cancel,
-               "End a move that is under way; the container goes on here");
+               "Show what would prevent the migration, or which host would take it");
+  app.add_flag("-d,--detach", options.detach, "Do not wait until it finishes");
+  app.add_flag("--cancel", options.cancel, "Cancel the migration; the container runs on here");
   app.add_flag("--take-back", options.take_back,
-               "Start the container here again although the host it was handed to is not heard: "
-               "only where it is certain that it does not run there");
-  app.add_flag("--keep", options.keep,
-               "On the host it was handed to: end the move without the host it comes from, only "
-               "where that is gone for good");
+               "Restart the container here although its new host is silent: only if it certainly "
+               "does not run there");
+  app.add_flag(
+      "--keep", options.keep,
+      "On its new host: finish the migration without the old host, only if that is lost for good");
   app.footer(
-      "Without HOST it goes to the peer with the least score. ^C ends the waiting, not the "
-      "move.\n\n"
+      "Without HOST the container migrates to the peer with the lowest score. ^C stops waiting, "
+      "not the migration.\n\n"
       "Example:  docker flowcon migrate vae gpu2");
 }
 
@@ -189,7 +188,7 @@ std::string check_migrate(const MigrateOptions& options) {
   const bool has_more =
       !options.host.empty() || !options.method.empty() || options.dry_run || options.detach;
   if (single > 1 || (single == 1 && has_more))
-    return "--cancel, --take-back and --keep stand alone";
+    return "--cancel, --take-back and --keep exclude other options";
   return "";
 }
 

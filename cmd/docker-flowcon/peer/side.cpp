@@ -56,7 +56,7 @@ Result<void> make_folder(const std::string& path, mode_t mode) {
     return errno_error(errno, "making " + path);
   }
   if (::lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != 0) {
-    return bad_input(path + " is no folder of root");
+    return bad_input(path + " is not a folder owned by root");
   }
   if (::chmod(path.c_str(), mode) != 0) return errno_error(errno, "chmod of " + path);
   return {};
@@ -134,7 +134,7 @@ std::string render_offer(const Offer& offer) {
 
 Result<Side> Side::open(const DaemonClient& daemon, Say say) {
   if (::geteuid() != 0) {
-    return bad_input("keys of ssh are written: you have to be root (sudo docker flowcon peer …)");
+    return bad_input("peer add and rm write SSH keys and need root (sudo docker flowcon peer …)");
   }
   Result<json::value> answer = daemon.get("/v1/peers");
   if (!answer) return answer.error();
@@ -188,7 +188,7 @@ Result<void> Side::ensure_user(bool create) const {
     if (made->status != 0) return bad_input("useradd failed: " + said_by(*made));
     say_("made the system user flowcon-peer");
     entry = ::getpwnam(kPeerUser);
-    if (entry == nullptr) return bad_input("the user flowcon-peer was made and is not there");
+    if (entry == nullptr) return bad_input("the user flowcon-peer was created but cannot be found");
   }
   const std::string shell = entry->pw_shell;
   if (shell.find("nologin") != std::string::npos || shell.find("/false") != std::string::npos) {
@@ -247,7 +247,7 @@ std::vector<std::string> Side::trusted(const SshAddress& peer) const {
 Result<void> Side::open_service() const {
   const Result<bool> changed = let_service_have_peers();
   if (!changed) return changed.error();
-  if (*changed) say_("lets flowcond run ssh, and starts it anew");
+  if (*changed) say_("lets flowcond run ssh, and restarts it");
   return {};
 }
 

@@ -73,7 +73,7 @@ Result<void> fetch_changes(const DaemonClient& daemon, std::string question, Rep
       const json::array& changes = list_of(member(*page, "changes"));
       const std::optional<double> until =
           changes.empty() ? std::nullopt : real_of(member(changes.back(), "time"));
-      data.notes.push_back("There were too many decisions: their reasons are shown until " +
+      data.notes.push_back("There were too many decisions: their reasons end at " +
                            moment_text(until) + ".");
       return {};
     }
@@ -130,7 +130,7 @@ void declare_report(CLI::App& app, ReportOptions& options) {
       ->type_name("file")
       ->capture_default_str();
   app.add_option("--since", options.since,
-                 "Show what was recorded since a timestamp (e.g. \"2013-01-02T13:23:37Z\") or "
+                 "Show records since a timestamp (e.g. \"2013-01-02T13:23:37Z\") or "
                  "relative (e.g. \"42m\" for 42 minutes)")
       ->type_name("string")
       ->check(check_moment)

@@ -172,9 +172,9 @@ std::optional<WorthTime> worth_until(const ReportRun& run, const Track& track, c
 }  // namespace
 
 const char* worth_method() {
-  return "An estimate, not a measurement: nobody ran the same jobs without FlowCon. For "
-         "each moment the CPU time that all containers under control used together is "
-         "given out again in equal parts. A container that used 90 % of its limit or more "
+  return "An estimate, not a measurement: nobody ran the same jobs without FlowCon. For each "
+         "moment it redistributes the CPU time that all containers under control used together in "
+         "equal parts. A container that used 90 % of its limit or more "
          "was held by it, and would have taken what it used while none held it (95th "
          "percentile), or the most that it ever used; the others what they did use, and "
          "what one leaves goes to the rest. A job is taken to progress with the CPU time "
@@ -187,9 +187,9 @@ const char* worth_method() {
 
 std::string worth_gap(const ReportData& data) {
   if (data.is_dry_run) {
-    return "Nothing can be said: flowcond runs with --dry-run, its limits held nobody.";
+    return "No estimate: flowcond runs with --dry-run, its limits held nobody.";
   }
-  return "Nothing can be said: no container that began in this time has learnt something or ended.";
+  return "No estimate: no container that began in this time has made progress or ended.";
 }
 
 std::vector<double> equal_parts(double capacity, const std::vector<double>& demands) {

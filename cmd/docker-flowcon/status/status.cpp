@@ -136,7 +136,7 @@ void declare_status(CLI::App& app, StatusOptions& options) {
   app.add_flag("-q,--quiet", options.quiet, "Only display container IDs");
   app.add_flag("-w,--watch", options.watch, "Show the status again and again until ^C");
   app.add_option("--interval", options.interval_seconds,
-                 "Seconds between two looks with --watch, 0.1 to 3600")
+                 "Seconds between two updates with --watch, 0.1 to 3600")
       ->type_name("seconds")
       ->check(check_interval)
       ->capture_default_str();

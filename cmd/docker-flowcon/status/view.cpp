@@ -27,7 +27,7 @@ void read_warnings(const json::object& status, StatusView& view) {
   }
   if (is_true(member(status, "paused"))) {
     view.warnings.emplace_back(
-        "control is paused for all containers; it goes on with: docker flowcon resume --all");
+        "control of all containers is paused; resume it with: docker flowcon resume --all");
   }
   for (const json::value& warning : list_of(member(status, "warnings"))) {
     if (warning.is_string()) view.warnings.push_back(printable(text_of(warning), kSentenceBytes));
@@ -73,7 +73,7 @@ std::vector<std::string> select_containers(StatusView& view,
     if (exact != nullptr) {
       selected.push_back(*exact);
     } else if (beginnings.empty()) {
-      problems.push_back("No such container under control: " + printable(name));
+      problems.push_back("No such container: " + printable(name));
     } else {
       problems.push_back("Multiple IDs found with provided prefix: " + printable(name));
     }

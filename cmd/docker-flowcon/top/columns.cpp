@@ -16,7 +16,7 @@ TopSpan host_cell(const TopRow& row, std::size_t, bool) { return {row.host, TopS
 TopSpan list_cell(const TopRow& row, std::size_t, bool) {
   if (row.state == "paused") return {"paused", TopStyle::strong};
   if (row.state == "frozen") return {"frozen", TopStyle::quiet};
-  if (row.state == "unsupported") return {"left", TopStyle::bad};
+  if (row.state == "unsupported") return {"off", TopStyle::bad};
   const std::string text = row.list + (row.pinned ? " pin" : "");
   if (row.list == "NL" || row.list == "PC") return {text, TopStyle::good};
   if (row.list == "WL" || row.list == "WC") return {text, TopStyle::watch};

@@ -23,30 +23,28 @@ constexpr std::size_t kAround = 5;
 constexpr std::size_t kBarWidth = 20;
 
 constexpr std::array<std::pair<const char*, const char*>, 15> kKeys{
-    {{"q, ^C", "end"},
+    {{"q, ^C", "quit"},
      {"? h", "this page"},
      {"j k, arrows", "select a container; Page Up and Down, Home and End go further"},
      {"s < >", "sort by the next column or the one before: arrival, name, list,"},
      {"", "limit, cpu, memory, io, growth, host"},
-     {"r", "the other way round"},
-     {"/", "show only what has these letters in its name, image, host, list"},
-     {"", "or metric; Escape takes the filter away"},
+     {"r", "reverse the order"},
+     {"/", "show only containers with these letters in name, image, host, list"},
+     {"", "or metric; Escape removes the filter"},
      {"p", "pause control of the container, or resume it"},
      {"P", "pin it to a share of the host: 50%, or 50% 2h for two hours"},
      {"u", "unpin it"},
-     {"e, Enter", "what is known of it, and what was decided about it and why"},
-     {"blank", "freeze the view, or let it go on"},
-     {"^L", "draw the screen anew"},
+     {"e, Enter", "details of the container, its last decisions and their reasons"},
+     {"Space", "freeze or continue the view"},
+     {"^L", "redraw the screen"},
      {"", ""}}};
 
-constexpr const char* kLists =
-    "LIST: NL young, still learns; WL watched, slower; CL completing, converged.";
-constexpr const char* kRankedLists =
-    "LIST: NL its usable model is still ahead; CL it is likely there.";
+constexpr const char* kLists = "LIST: NL new or still learning; WL watched, slower; CL converged.";
+constexpr const char* kRankedLists = "LIST: NL before its usable model; CL probably past it.";
 constexpr std::array<const char*, 6> kWords{
-    "On other hosts PC, WC, CC: progressing, watched, converged. left: not under",
+    "On other hosts PC, WC, CC: progressing, watched, converged. off: not under",
     "control, NOTE says why. pin: pinned by a person.",
-    "LIMIT: share of the host it may use where others want it, too. GROWTH:",
+    "LIMIT: share of the host it gets if others want it, too. GROWTH:",
     "progress per second and whole host. TREND: the last values of its metric.",
     "MEM LIM and I/O LIM are those of memory and block I/O. Columns that do not",
     "fit are left out."};
@@ -115,7 +113,7 @@ class Layout {
     if (host.alpha) words += "  alpha " + number_text(*host.alpha * 100, 3) + " %";
     if (host.interval) words += "  interval " + number_text(*host.interval, 4) + " s";
     line.push_back({words, TopStyle::quiet});
-    if (host.is_all_completing) line.push_back({"  all completing", TopStyle::settled});
+    if (host.is_all_completing) line.push_back({"  all converged", TopStyle::settled});
     if (host.is_dry_run) line.push_back({"  dry run", TopStyle::watch});
     if (host.is_paused) line.push_back({"  ALL PAUSED", TopStyle::strong});
     if (state_.is_frozen) line.push_back({"  FROZEN", TopStyle::strong});
@@ -194,8 +192,8 @@ class Layout {
   }
 
   [[nodiscard]] std::string empty_words() const {
-    if (!state_.filter.empty()) return "no container fits the filter; Escape takes it away";
-    return "no container is under control; docker flowcon run or adopt puts one there";
+    if (!state_.filter.empty()) return "no container matches the filter; Escape removes it";
+    return "no container is under control; start one with docker flowcon run or adopt";
   }
 
   void scroll_to_selected(const std::vector<const TopRow*>& all, std::size_t room) {
@@ -229,11 +227,11 @@ class Layout {
           {state_.input + "_", TopStyle::plain}};
     }
     TopLine line;
-    for (const auto& [key, words] : {std::pair("q", "end"),
+    for (const auto& [key, words] : {std::pair("q", "quit"),
                                      {"?", "help"},
                                      {"/", "filter"},
                                      {"s", "sort"},
-                                     {"r", "turn"},
+                                     {"r", "reverse"},
                                      {"p", "pause"},
                                      {"P", "pin"},
                                      {"u", "unpin"},
@@ -315,7 +313,7 @@ class Layout {
          TopStyle::good);
     lines.emplace_back();
     if (state_.decisions.empty()) {
-      lines.push_back({{"no decision about it is recorded yet", TopStyle::quiet}});
+      lines.push_back({{"no recorded decision yet", TopStyle::quiet}});
     }
     for (const std::string& decision : state_.decisions) {
       for (const std::string& part : folded(decision, std::max<std::size_t>(look_.width, 10))) {

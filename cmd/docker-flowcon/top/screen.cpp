@@ -122,8 +122,8 @@ std::optional<TopKey> key_of(bool is_function, wint_t code) {
 }
 
 Error cannot_draw(const std::string& term) {
-  return bad_input("this terminal (TERM=" + printable(term, 40) +
-                   ") cannot be drawn on; use: docker flowcon status --watch");
+  return bad_input("cannot draw on this terminal (TERM=" + printable(term, 40) +
+                   "); use: docker flowcon status --watch");
 }
 
 }  // namespace

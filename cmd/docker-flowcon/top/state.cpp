@@ -112,8 +112,8 @@ TopAction post(const TopRow& row, const std::string& verb, const std::string& su
 TopAction toggle_pause(TopState& state) {
   const TopRow* row = commanded_row(state);
   if (row == nullptr) return {};
-  return row->state == "paused" ? post(*row, "resume", ": control goes on")
-                                : post(*row, "pause", " is paused: its original limits are back");
+  return row->state == "paused" ? post(*row, "resume", ": control resumed")
+                                : post(*row, "pause", " is paused: original limits restored");
 }
 
 TopAction unpin(TopState& state) {
@@ -123,7 +123,7 @@ TopAction unpin(TopState& state) {
     say(state, row->name + " is not pinned", true);
     return {};
   }
-  return post(*row, "unpin", ": its limit follows its growth again");
+  return post(*row, "unpin", ": the policy decides its limit again");
 }
 
 // "50%", "0.5", "50% 2h".
@@ -136,7 +136,7 @@ TopAction pin(TopState& state) {
   const std::string time = rest == std::string::npos ? "" : state.input.substr(rest);
   const std::optional<double> seconds = parse_duration(time);
   if (!parse_share(share) || (!time.empty() && (!seconds || !(*seconds > 0)))) {
-    say(state, "a share such as 50% or 0.5, and a time such as 2h behind it if it is to end", true);
+    say(state, "a share such as 50% or 0.5, optionally followed by a time such as 2h", true);
     return {};
   }
   boost::json::object body{{"cpu", share_word(share)}};
@@ -196,7 +196,7 @@ TopAction take_letter(TopState& state, char letter) {
       break;
     case ' ':
       state.is_frozen = !state.is_frozen;
-      say(state, state.is_frozen ? "the view is frozen; blank lets it go on" : "");
+      say(state, state.is_frozen ? "the view is frozen; Space continues it" : "");
       break;
     case 'p':
       return toggle_pause(state);
@@ -210,7 +210,7 @@ TopAction take_letter(TopState& state, char letter) {
     case 'e':
       return show_details(state);
     default:
-      say(state, "no such key; ? shows those there are", true);
+      say(state, "no such key; ? lists the keys", true);
       break;
   }
   return action;

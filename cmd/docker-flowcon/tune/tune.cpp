@@ -119,8 +119,8 @@ int apply_best(const Session& session, const TuneOptions& options, const TuneHis
   const Result<void> written = write_file(path, text, 0644);
   if (!written) return report(session.terminal, written.error());
   err << "Written: " << printable(path, 400)
-      << "\nflowcond takes it with: sudo systemctl reload flowcond\n"
-         "(what later files, its environment or its command line say counts more: flowcond "
+      << "\napply it with: sudo systemctl reload flowcond\n"
+         "(later files, the environment and the command line override it: flowcond "
          "--print-config)\n";
   return kDone;
 }
@@ -129,28 +129,27 @@ int apply_best(const Session& session, const TuneOptions& options, const TuneHis
 
 void declare_tune(CLI::App& app, TuneOptions& options) {
   app.add_flag("--apply", options.apply,
-               "Write the best setting to 90-tune.conf, if one is better than the present one "
-               "(needs root)");
-  app.add_option("--config-dir", options.config_dir, "Folder that --apply writes to")
+               "Write the best setting to 90-tune.conf if it beats the current one (needs root)");
+  app.add_option("--config-dir", options.config_dir, "Folder for --apply")
       ->type_name("path")
       ->capture_default_str();
   app.add_option("--format", options.format, format_help())->type_name("string");
   app.add_option("--from", options.from,
-                 "Replay the history in a file that --save wrote, ask no flowcond")
+                 "Replay the history in a file from --save instead of asking flowcond")
       ->type_name("file");
   app.add_option("--objective", options.objective,
-                 "What is to become less: mean (completion), t90 (time to 90 % of the "
-                 "improvement) or makespan")
+                 "What to minimise: mean (completion time), t90 (time to 90 % of the improvement) "
+                 "or makespan")
       ->type_name("string")
       ->check([](const std::string& text) {
         const bool is_known = text == "mean" || text == "t90" || text == "makespan";
         return is_known ? std::string() : "has to be mean, t90 or makespan";
       })
       ->capture_default_str();
-  app.add_option("--save", options.save, "Write the history to a file for --from, do nothing else")
+  app.add_option("--save", options.save, "Only write the history to a file for --from")
       ->type_name("file");
   app.add_option("--since", options.since,
-                 "Replay what was recorded since a timestamp (e.g. \"2013-01-02T13:23:37Z\") or "
+                 "Replay records since a timestamp (e.g. \"2013-01-02T13:23:37Z\") or "
                  "relative (e.g. \"42m\" for 42 minutes)")
       ->type_name("string")
       ->check(check_moment)
@@ -184,11 +183,10 @@ int run_tune(const Session& session, const TuneOptions& options) {
   }
   err << history_text(*history) << "\n";
   if (history->runs.size() < sim::kLeastRuns) {
-    return report(session.terminal,
-                  bad_input("that is too few to tell settings apart: it takes " +
-                            std::to_string(sim::kLeastRuns) +
-                            " runs that have ended, better thirty. Let more trainings run under "
-                            "control, or look further back with --since"));
+    return report(session.terminal, bad_input("too few to compare settings: it takes " +
+                                              std::to_string(sim::kLeastRuns) +
+                                              " ended runs, better thirty. Run more trainings "
+                                              "under control, or go further back with --since"));
   }
   const sim::Objective objective = objective_of(options.objective);
   sim::Tuning tuning;

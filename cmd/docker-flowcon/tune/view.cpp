@@ -95,7 +95,7 @@ json::object row_of(const TuneHistory& history, const TuneRow& row, bool exact) 
 
 json::object present_row(const TuneHistory& history, const sim::Tuning& tuning, bool exact) {
   json::object out = row_of(history, {history.base.present, {}, {}, {}, {}}, exact);
-  out["Change"] = "none (present)";
+  out["Change"] = "none (current)";
   out["Seconds"] = json::object{{"Mean", rounded(tuning.mean)},
                                 {"Time90", rounded(tuning.t90)},
                                 {"Makespan", rounded(tuning.makespan)}};
@@ -161,7 +161,7 @@ std::string verdict_text(const TuneHistory& history, const sim::Tuning& tuning,
   const Effect& free = tuning.free.of(objective);
   if (!tuning.best) {
     const bool is_better = free.percent <= -sim::kLeastGain && sim::is_beyond_error(free);
-    return "The present setting is as good as any: no other changes " + what +
+    return "The current setting is as good as any: no other changes " + what +
            " by more than twice its error and 1 %." +
            (is_better ? " But no control at all would be better." : "");
   }
@@ -184,15 +184,15 @@ std::string verdict_text(const TuneHistory& history, const sim::Tuning& tuning,
 }
 
 std::string caveat_text() {
-  return "This is simulated: from each run's CPU work, the most cores it used, its values and its "
-         "start. Other programs, runs that were left out, memory, disks and the weights, floors "
-         "and pins of single containers are not in it; ± is one standard error (bootstrap).";
+  return "These numbers are simulated from each run's CPU work, greatest number of cores, values "
+         "and start. They ignore other programs, omitted runs, memory, disks and the weights, "
+         "floors and pins of single containers; ± is one standard error (bootstrap).";
 }
 
 std::string render_drop_in(const TuneHistory& history, const TuneRow& row, const std::string& path,
                            double now) {
   std::string text = "# Written by docker flowcon tune --apply, version " FLOWCON_VERSION ", on " +
-                     moment_text(now) + ";\n# it writes this file anew each time.\n";
+                     moment_text(now) + ";\n# it rewrites this file each time.\n";
   text += "# From " + history_text(history) + ".\n";
   text += "# Expected, as simulated: mean completion " + effect_text(row.mean) + ", time to 90 % " +
           effect_text(row.t90) + ",\n# makespan " + effect_text(row.makespan) + ", worst run " +

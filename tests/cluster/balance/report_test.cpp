@@ -255,8 +255,8 @@ TEST_CASE("each round is told in a sentence") {
       R"({"weights":{"pc":2,"wc":1.5,"cc":1},"container":"a","source":"1","workers":[)"
       R"({"id":"1","pc":2,"wc":0,"cc":1,"usage":0.9},{"id":"2","pc":1,"wc":0,"cc":0,"usage":0.1}]})";
   CHECK(explain("speculate", speculate, "a") ==
-        "goes to host-2, whose score of 2 is the least (here: 5)");
-  CHECK(explain("speculate", speculate, "b") == "another container looked for a host");
+        "goes to host-2, whose score of 2 is the lowest (here: 5)");
+  CHECK(explain("speculate", speculate, "b") == "a decision about another container");
   const std::string rebalance =
       R"({"now":0,"guard":true,"workers":[{"id":"1","containers":[)"
       R"({"id":"a","converged_at":-1,"migrated_at":null,"rebalanced":false},)"
@@ -273,11 +273,11 @@ TEST_CASE("each round is told in a sentence") {
       R"({"id":"2","cores":1,"containers":[{"id":"e","left":20,"width":1,"moves":0,)"
       R"("may_move":true}]}]})";
   CHECK(explain("balance", balance, "a") ==
-        "goes to host-2, which has 20 CPU s of work left: here it is 700, 300 of it its own; a "
+        "goes to host-2, which has 20 CPU s of work left: here 700, 300 of it its own; a "
         "move costs 4 s");
   CHECK(explain("balance", balance, "b") == "stays: it was moved 2 times");
   CHECK(explain("balance", balance, "c") ==
-        "stays: it may not be moved now, has just begun, or the work left of it is not known");
+        "stays: it may not migrate now, has just begun, or has no estimate");
   CHECK(explain("balance", balance, "e").find("stays: ") == 0);
   CHECK(explain("balance", balance, "f") == "the container is not in this decision");
   CHECK(explain("balance", "{}", "a") == "the recorded state is damaged");

@@ -93,10 +93,10 @@ TEST_CASE_METHOD(DoctorFixture, "CPU limits and the engine are essential") {
   const std::vector<Row> rows{
       {weight, true, 0, "Nothing essential is missing.\n"},
       {quota, true, 0, "Nothing essential is missing.\n"},
-      {quota, false, 1, "Essential, and not found: the engine.\n"},
+      {quota, false, 1, "Missing, but essential: the engine.\n"},
       {R"({"abilities":[{"name":"cpu","found":"yes"},7]})", true, 1,
-       "Essential, and not found: CPU limits.\n"},
-      {"{}", false, 1, "Essential, and not found: CPU limits and the engine.\n"},
+       "Missing, but essential: CPU limits.\n"},
+      {"{}", false, 1, "Missing, but essential: CPU limits and the engine.\n"},
   };
   for (const Row& row : rows) {
     fake.answer("GET /v1/doctor", 200, row.abilities);
@@ -134,7 +134,8 @@ TEST_CASE("without flowcond doctor says what the plugin sees itself") {
   CHECK(with_engine.out.find("engine     yes       unix://" + folder.path() +
                              "/docker.sock answers\n") != std::string::npos);
   CHECK(with_engine.out.find("Start it with: systemctl start flowcond") != std::string::npos);
-  CHECK(with_engine.out.find("Essential, and not found: CPU limits.\n") != std::string::npos);
+  CHECK(with_engine.out.find("Not checked, because flowcond does not answer: CPU limits.\n") !=
+        std::string::npos);
   CHECK(without.out.find("/none.sock: nothing listens there\n  to do: systemctl start docker\n") !=
         std::string::npos);
   CHECK(file.out.find("/file, 0644 ") != std::string::npos);

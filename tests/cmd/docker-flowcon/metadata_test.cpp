@@ -15,7 +15,7 @@ TEST_CASE("the metadata is what docker's plugin protocol 0.1.0 asks for") {
   REQUIRE(parsed.has_value());
   CHECK(render_json(*parsed) ==
         R"({"SchemaVersion":"0.1.0","Vendor":"docker-flowcon","Version":")" FLOWCON_VERSION
-        R"(","ShortDescription":"Give training containers that still learn more of the host",)"
+        R"(","ShortDescription":"Give more CPU to training containers that are still learning",)"
         R"("URL":"https://github.com/docker-flowcon/docker-flowcon"})");
   CHECK(metadata_json().back() == '\n');
 }

@@ -120,7 +120,7 @@ TEST_CASE("a mistake in a file has its line and what to do") {
   CHECK(problem_of("limit-mode = shares\n") ==
         "/f.conf:1: limit-mode: \"shares\" is none of weight|quota");
   CHECK(problem_of("alpha\n") == "/f.conf:1: \"alpha\" is not of the form option = value");
-  CHECK(problem_of("[growth]\n").find("the one section") != std::string::npos);
+  CHECK(problem_of("[growth]\n").find("the only section") != std::string::npos);
   CHECK(problem_of("alpha = 1\nalpha = 2\n").find("is set already at") != std::string::npos);
   CHECK(problem_of("socket = relative/path\n").find("not an absolute path") != std::string::npos);
   CHECK(problem_of("socket = /" + std::string(200, 'x') + "\n").find("longer than 107 bytes") !=

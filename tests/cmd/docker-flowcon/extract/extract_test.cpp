@@ -167,7 +167,7 @@ TEST_CASE("--explain with a name or a pattern says that these decide") {
 
   CHECK(extract(named, kLog).out.find("WHY\nOnly what fits the name \"lr\" counts:\nlr, 3 times") !=
         std::string::npos);
-  CHECK(extract(pattern, kLog).out.find("WHY\nThe pattern says which values count.") !=
+  CHECK(extract(pattern, kLog).out.find("WHY\nThe pattern selects the values.") !=
         std::string::npos);
 }
 

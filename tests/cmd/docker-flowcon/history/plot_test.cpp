@@ -40,7 +40,7 @@ TEST_CASE_METHOD(PlotFixture, "plot draws the metric with its axes and says what
   const Outcome outcome = run({"--height", "12", "--width", "64"});
 
   CHECK(outcome.status == 0);
-  CHECK(outcome.err == "1 value is left out: not known or not finite\n");
+  CHECK(outcome.err == "1 value is left out: unknown or not finite\n");
   test::check_golden("plugin/plot_loss.txt", outcome.out);
 }
 

@@ -312,11 +312,12 @@ const FollowOptions kNotFollowed{false, std::chrono::milliseconds(0)};
 TEST_CASE("a job whose flowcond fell silent may have saved itself: its status 0 is none") {
   Waiting waiting(kSaved);
   CHECK(waiting.end_of(0) == 125);
-  CHECK(waiting.said.find("It is not known whether the job ended by itself or saved itself for a "
-                          "move, as flowcond does not answer: see docker flowcon status, or docker "
-                          "ps -a. Cannot connect to flowcond") == 0);
+  CHECK(waiting.said.find(
+            "It is unknown whether the job ended by itself or saved itself for a migration, "
+            "because flowcond does not answer: see docker flowcon status, or docker "
+            "ps -a. Cannot connect to flowcond") == 0);
   CHECK(waiting.end_of(3) == 3);
-  CHECK(waiting.said.find("It is not known") == 0);
+  CHECK(waiting.said.find("It is unknown") == 0);
 }
 
 TEST_CASE("a flowcond that comes back in time says whether a move ended the job") {
@@ -329,7 +330,7 @@ TEST_CASE("a flowcond that comes back in time says whether a move ended the job"
   });
   CHECK(waiting.end_of(0, {}) == 0);
   CHECK(waiting.said ==
-        "Waiting up to 60 s for flowcond, which knows whether a move ended the job\n");
+        "Waiting up to 60 s for flowcond, which knows whether a migration ended the job\n");
   later.join();
 }
 
@@ -348,7 +349,8 @@ TEST_CASE("that a journal with lost entries has no move of a job says nothing") 
   daemon.answer("GET /v1/moves", 200, R"({"moves":[],"whole":false})");
   CHECK(waiting.end_of(0, {}) == 125);
   CHECK(waiting.said ==
-        "It is not known whether the job ended by itself or saved itself for a move, as flowcond "
+        "It is unknown whether the job ended by itself or saved itself for a migration, because "
+        "flowcond "
         "has lost entries of its journal: see docker flowcon status, or docker ps -a\n");
   CHECK(waiting.end_of(3, {}) == 3);
   CHECK(waiting.end_of(0, kNotFollowed) == 0);

@@ -62,7 +62,7 @@ TEST_CASE_METHOD(DaemonFixture, "where nothing is to be moved it says so") {
   const Outcome done = run({"rebalance", "--dry-run"});
   CHECK(done.status == 0);
   CHECK(done.out.empty());
-  CHECK(done.err.find("nothing is to be moved") == 0);
+  CHECK(done.err.find("nothing to migrate") == 0);
   fake.answer("POST /v1/rebalance", 409, R"({"error":"a host is silent"})");
   CHECK(run({"rebalance"}).err == "a host is silent\n");
 }

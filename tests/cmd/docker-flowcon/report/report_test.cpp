@@ -137,7 +137,7 @@ TEST_CASE("of a dry run nothing is estimated, and that is said") {
   REQUIRE(worths.size() == 2);
   for (const JobWorth& worth : worths) CHECK_FALSE((worth.whole || worth.learnt));
   const std::string page = render_page(data, worths, "0123456789abcdef");
-  CHECK(page.find("Nothing can be said: flowcond runs with --dry-run") != std::string::npos);
+  CHECK(page.find("No estimate: flowcond runs with --dry-run") != std::string::npos);
 }
 
 TEST_CASE("jobs that were never limited gain and lose nothing") {

@@ -86,7 +86,7 @@ TEST_CASE_METHOD(StatusFieldsFixture, "control that is paused for all is said on
   fake.answer("GET /v1/status", 200, R"({"paused":true,"containers":[]})");
 
   CHECK(run({}).err ==
-        "WARNING: control is paused for all containers; it goes on with: docker flowcon resume "
+        "WARNING: control of all containers is paused; resume it with: docker flowcon resume "
         "--all\n");
 }
 

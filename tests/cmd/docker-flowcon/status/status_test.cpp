@@ -102,9 +102,9 @@ TEST_CASE_METHOD(StatusFixture, "containers are chosen by name, id or a unique b
       {{id}, 0, "vae\n", ""},
       {{"4c01d"}, 0, "vae\n", ""},
       {{"4c01"}, 1, "", "Multiple IDs found with provided prefix: 4c01\n"},
-      {{"nope"}, 1, "", "No such container under control: nope\n"},
-      {{"nope", "vae"}, 1, "vae\n", "No such container under control: nope\n"},
-      {{""}, 1, "", "No such container under control: \n"},
+      {{"nope"}, 1, "", "No such container: nope\n"},
+      {{"nope", "vae"}, 1, "vae\n", "No such container: nope\n"},
+      {{""}, 1, "", "No such container: \n"},
   };
   for (const Row& row : rows) {
     std::vector<std::string> words = row.words;

@@ -99,7 +99,7 @@ TEST_CASE_METHOD(TopFixture, "where the policy is milestone, FlowCon's numbers a
   CHECK(lines(80, 24)[0] == "gpu1  14:24:10  weight  policy milestone");
   state.mode = TopMode::help;
   const std::string help = screen(80, 40);
-  CHECK(help.find("LIST: NL its usable model is still ahead") != std::string::npos);
+  CHECK(help.find("LIST: NL before its usable model") != std::string::npos);
   CHECK(help.find("WL watched") == std::string::npos);
   // Whatever a host says of its policy is drawable.
   status.replace(status.find("milestone"), 9, "\\u001b[31m\\u202e");
@@ -222,7 +222,7 @@ TEST_CASE_METHOD(TopFixture, "the filter shows what fits while it is typed") {
   CHECK(order() == "vae gru gan");
   press('/');
   type("nothing");
-  CHECK(screen(80, 24).find("no container fits the filter") != std::string::npos);
+  CHECK(screen(80, 24).find("no container matches the filter") != std::string::npos);
   for (int i = 0; i < 20; ++i) press(TopKey::Kind::backspace);
   CHECK(order() == "vae gru gan");
 }

@@ -142,7 +142,7 @@ TEST_CASE_METHOD(TuneFixture, "a saved history says the same as flowcond") {
   CHECK(asked.out == loaded.out);
   CHECK(asked.err == loaded.err);
   // They never met, so nothing is better.
-  CHECK(asked.err.find("The present setting is as good as any") != std::string::npos);
+  CHECK(asked.err.find("The current setting is as good as any") != std::string::npos);
   const Result<json::value> present = parse_json(asked.out.substr(0, asked.out.find('\n')));
   REQUIRE(present.has_value());
   CHECK(present->at("Seconds").at("Mean").to_number<double>() == 20);
@@ -168,7 +168,7 @@ TEST_CASE_METHOD(TuneFixture, "too few runs are refused with what to do") {
 
   CHECK(outcome.status == 1);
   CHECK(outcome.out.empty());
-  CHECK(outcome.err.find("it takes 3 runs that have ended, better thirty") != std::string::npos);
+  CHECK(outcome.err.find("it takes 3 ended runs, better thirty") != std::string::npos);
 }
 
 TEST_CASE_METHOD(TuneFixture, "what cannot be done is told before anything is asked") {
@@ -297,7 +297,7 @@ TEST_CASE("the verdict says what a gain costs, and that a difference within the 
   CHECK(verdict_text(history, tuning, sim::Objective::mean)
             .ends_with(" But no control at all would be better."));
   CHECK(verdict_text(history, tuning, sim::Objective::t90) ==
-        "The present setting is as good as any: no other changes time to 90 % by more than twice "
+        "The current setting is as good as any: no other changes time to 90 % by more than twice "
         "its error and 1 %.");
 }
 
