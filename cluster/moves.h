@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cluster/migration/journal.h"
+#include "cluster/migration/plan/journal.h"
 #include "ctrl/async.h"
 
 namespace flowcon::cluster {
