@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cluster/migration/run/answers.h"
 #include "cluster/migration/run/targets.h"
+#include "cluster/migration/run/view_json.h"
 #include "ctrl/codec/field_reader.h"
 #include "ctrl/log.h"
 
@@ -128,7 +129,7 @@ Async<Response> Calls::answer(ctrl::api::Call call, Request request) {
   if (const std::string why = records_.why_unread(); !why.empty() && !is_lost)
     co_return failure(503, why);
   if (call.verb == "GET moves") {
-    json::object all{{"moves", open_.list(1000)}};
+    json::object all{{"moves", to_json(open_.list(1000))}};
     if (is_lost || !records_.is_whole()) all["whole"] = false;
     co_return answer_with(all);
   }

@@ -93,35 +93,32 @@ bool Move::is_on_its_way_back() const {
   return is_source() && (entry.step <= Step::transfer || entry.step == Step::undo);
 }
 
-json::object describe_move(const Move& move, const Entry& entry, const std::string& here_name) {
+MoveView view_of(const Move& move, const Entry& entry, const std::string& here_name) {
   const double now = move.clock.steady();
-  const std::uint64_t bytes =
-      move.account.bytes + (move.account.passing ? move.account.passing->bytes() : 0);
-  const double sending = move.account.sending_seconds +
-                         (move.account.sending_since ? now - *move.account.sending_since : 0);
-  json::object out;
-  out["id"] = entry.id;
-  out["container"] = entry.container;
-  out["name"] = entry.name;
-  out["side"] = name(entry.side);
-  out["source"] = entry.source;
-  out["target"] = entry.target;
-  out["source_name"] = move.is_source() ? here_name : move.account.peer_name;
-  out["target_name"] = move.is_source() ? move.account.peer_name : here_name;
-  out["method"] = name(entry.method);
-  out["cause"] = cluster::name(move.plan.cause);
-  out["step"] = name(entry.step);
-  out["error"] = entry.reason.empty() ? printable(move.trouble, 500) : entry.reason;
-  out["bytes"] = bytes;
-  out["bytes_total"] = move.plan.bytes > 0 ? json::value(move.plan.bytes) : json::value(nullptr);
-  out["rate"] = sending > 0 ? static_cast<double>(bytes) / sending : 0;
-  out["seconds"] = now - move.began;
-  json::object steps;
-  for (const auto& [step, at] : move.account.steps) steps[step] = at;
-  out["steps"] = std::move(steps);
-  out["stopped_seconds"] = number_or_null(move.account.stopped_seconds);
-  out["ended"] = is_closed(entry);
-  return out;
+  const Account& account = move.account;
+  const double sending =
+      account.sending_seconds + (account.sending_since ? now - *account.sending_since : 0);
+  MoveView view;
+  view.id = entry.id;
+  view.container = entry.container;
+  view.name = entry.name;
+  view.side = entry.side;
+  view.source = entry.source;
+  view.target = entry.target;
+  view.source_name = move.is_source() ? here_name : account.peer_name;
+  view.target_name = move.is_source() ? account.peer_name : here_name;
+  view.method = entry.method;
+  view.cause = move.plan.cause;
+  view.step = entry.step;
+  view.error = entry.reason.empty() ? printable(move.trouble, 500) : entry.reason;
+  view.bytes = account.bytes + (account.passing ? account.passing->bytes() : 0);
+  if (move.plan.bytes > 0) view.bytes_total = move.plan.bytes;
+  view.rate = sending > 0 ? static_cast<double>(view.bytes) / sending : 0;
+  view.seconds = now - move.began;
+  view.steps = account.steps;
+  view.stopped_seconds = account.stopped_seconds;
+  view.has_ended = is_closed(entry);
+  return view;
 }
 
 }  // namespace flowcon::cluster::migration

@@ -163,8 +163,7 @@ struct Move {
 
 using MovePtr = std::shared_ptr<Move>;
 
-/// How a move is shown: docs/api.md. What is written, or would be with `entry`.
-[[nodiscard]] boost::json::object describe_move(const Move& move, const Entry& entry,
-                                                const std::string& here_name);
+/// How a move is shown. What is written, or would be with `entry`.
+[[nodiscard]] MoveView view_of(const Move& move, const Entry& entry, const std::string& here_name);
 
 }  // namespace flowcon::cluster::migration

@@ -19,7 +19,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-namespace json = boost::json;
 using ctrl::Async;
 using ctrl::api::Request;
 using ctrl::api::Response;
@@ -87,7 +86,7 @@ bool Movers::is_movable(const std::string& id) const {
 bool Movers::is_moving(const std::string& id) const { return open_.is_moving(id); }
 bool Movers::is_saving(const std::string& id) const { return open_.is_saving(id); }
 std::int64_t Movers::reserved() const { return open_.reserved(); }
-json::array Movers::list(std::size_t most) const { return open_.list(most); }
+std::vector<MoveView> Movers::list(std::size_t most) const { return open_.list(most); }
 
 Result<std::vector<std::string>> Movers::open_with(const std::string& id) const {
   if (const std::string why = records_.why_unread(); !why.empty()) return bad_input(why);

@@ -23,7 +23,7 @@ class Movers : public Mover {
   [[nodiscard]] bool is_saving(const std::string& id) const override;
   [[nodiscard]] std::int64_t reserved() const override;
   [[nodiscard]] Result<std::vector<std::string>> open_with(const std::string& id) const override;
-  [[nodiscard]] boost::json::array list(std::size_t most) const override;
+  [[nodiscard]] std::vector<MoveView> list(std::size_t most) const override;
   ctrl::Async<void> start() override;
   ctrl::Async<void> settle(double seconds) override;
   void end() override;

@@ -6,8 +6,6 @@
 
 namespace flowcon::cluster::migration {
 
-namespace json = boost::json;
-
 MovePtr OpenMoves::find(const std::string& id) const {
   const auto found = moves_.find(id);
   return found == moves_.end() ? nullptr : found->second;
@@ -23,8 +21,7 @@ MovePtr OpenMoves::find_by_container(const std::string& name) const {
 }
 
 void OpenMoves::close(const MovePtr& move) {
-  json::object past = describe_move(*move, move->written, world_.network.own_name());
-  past["ended_wall"] = world_.clock.wall();
+  PastMove past{view_of(*move, move->written, world_.network.own_name()), world_.clock.wall()};
   past_.insert(past_.begin(), std::move(past));
   if (past_.size() > kKeptMoves) past_.resize(kKeptMoves);
   drop(move->entry.id);
@@ -60,18 +57,16 @@ std::vector<std::string> OpenMoves::open_with(const std::string& host) const {
   return names;
 }
 
-json::array OpenMoves::list(std::size_t most) const {
-  json::array all;
+std::vector<MoveView> OpenMoves::list(std::size_t most) const {
+  std::vector<MoveView> all;
   for (const auto& [id, move] : moves_) {
     if (all.size() >= most) break;
-    all.push_back(describe_move(*move, move->written, world_.network.own_name()));
+    all.push_back(view_of(*move, move->written, world_.network.own_name()));
   }
-  for (json::object past : past_) {
+  for (const PastMove& past : past_) {
     if (all.size() >= most) break;
-    const json::value ended = past["ended_wall"];
-    past.erase("ended_wall");
-    past["ended_age"] = ended.is_number() ? world_.clock.wall() - ended.to_number<double>() : 0;
-    all.push_back(std::move(past));
+    all.push_back(past.view);
+    all.back().ended_age = world_.clock.wall() - past.ended;
   }
   return all;
 }

@@ -2,8 +2,6 @@
 // The moves of this host: those under way, and the last ones that have ended.
 #pragma once
 
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -17,6 +15,12 @@ namespace flowcon::cluster::migration {
 
 /// Ended moves that are shown.
 inline constexpr std::size_t kKeptMoves = 200;
+
+/// One that has ended.
+struct PastMove {
+  MoveView view;
+  double ended = 0;  ///< wall
+};
 
 class OpenMoves {
  public:
@@ -34,21 +38,21 @@ class OpenMoves {
   /// It is over, and shown as such.
   void close(const MovePtr& move);
   /// Those that have ended, newest first.
-  void remember(std::vector<boost::json::object> past) { past_ = std::move(past); }
+  void remember(std::vector<PastMove> past) { past_ = std::move(past); }
 
   /// As Moves and Mover say.
   [[nodiscard]] bool is_moving(const std::string& container) const;
   [[nodiscard]] bool is_saving(const std::string& container) const;
   [[nodiscard]] std::int64_t reserved() const;
   [[nodiscard]] std::vector<std::string> open_with(const std::string& host) const;
-  [[nodiscard]] boost::json::array list(std::size_t most) const;
+  [[nodiscard]] std::vector<MoveView> list(std::size_t most) const;
   /// Ids of the images that moves under way need.
   [[nodiscard]] std::set<std::string> images() const;
 
  private:
   World& world_;
   std::map<std::string, MovePtr> moves_;
-  std::vector<boost::json::object> past_;
+  std::vector<PastMove> past_;
 };
 
 }  // namespace flowcon::cluster::migration

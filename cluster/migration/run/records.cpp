@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cluster/migration/plan/entry_json.h"
 #include "cluster/migration/plan/json_parts.h"
+#include "cluster/migration/run/view_json.h"
 
 namespace flowcon::cluster::migration {
 namespace {
@@ -24,7 +25,7 @@ ctrl::store::Migration Records::row_of(const Move& move, const Entry& entry) con
   row.id = entry.id;
   row.entry = render(entry);
   json::object plan = is_closed(entry) ? json::object{} : to_json(move.plan);
-  plan["shown"] = describe_move(move, entry, world_.network.own_name());
+  plan["shown"] = to_json(view_of(move, entry, world_.network.own_name()));
   if (!move.copy.settled_life.empty()) {
     plan["ended"] = {{"life", move.copy.settled_life},
                      {"by_person", move.copy.was_ended_by_person}};
@@ -77,13 +78,11 @@ Async<bool> Records::read(std::function<void(MovePtr)> launch) {
 }
 
 void Records::remember(const std::vector<ctrl::store::Migration>& rows) {
-  std::vector<json::object> ended;
+  std::vector<PastMove> ended;
   for (const ctrl::store::Migration& row : rows) {
     if (!row.ended) continue;
     const Result<json::value> plan = parse_json(row.plan);
-    json::object past = plan ? object_of(*plan, "shown") : json::object();
-    past["ended_wall"] = *row.ended;
-    ended.push_back(std::move(past));
+    ended.push_back({plan ? parse_view(member(*plan, "shown")) : MoveView(), *row.ended});
   }
   open_.remember(std::move(ended));
 }

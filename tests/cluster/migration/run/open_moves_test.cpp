@@ -60,7 +60,7 @@ TEST_CASE("those under way come first, then those that have ended, newest first"
   host.open.close(second);
   const auto names = [&](std::size_t most) {
     std::string all;
-    for (const auto& one : host.open.list(most)) all += text_of(one, "name") + " ";
+    for (const auto& one : host.open.list(most)) all += one.name + " ";
     return all;
   };
   CHECK(names(10) == "three two one ");

@@ -26,6 +26,8 @@ class TwoHosts {
   TwoHosts() {
     connect(source, target);
     connect(target, source);
+    const auto look = [this] { has_two |= source.engine.runs() && target.engine.runs(); };
+    source.engine.on_start_ = target.engine.on_start_ = look;
     put_job();
     start(source);
     start(target);
@@ -41,7 +43,6 @@ class TwoHosts {
     Movers& mover() { return *movers.back(); }
     std::vector<std::unique_ptr<Movers>> movers;  ///< the last one lives
     bool is_up = true;
-    int tells = 0;
   };
 
   /// Lets time pass until `is_so`, for so many seconds at most; false where it never was.
@@ -50,8 +51,8 @@ class TwoHosts {
     const double end = clock.steady() + most;
     for (;;) {
       io.restart();
-      while (io.poll() > 0) has_two = has_two || (source.engine.runs() && target.engine.runs());
-      has_two = has_two || (source.engine.runs() && target.engine.runs());
+      while (io.poll() > 0) {
+      }
       if (is_so()) return true;
       if (!clock.advance(end)) return false;
     }
@@ -118,8 +119,8 @@ class TwoHosts {
     return (where.empty() ? "-" : where) + " " + source.rows.step() + " " + target.rows.step();
   }
 
+  FakeClock clock{io};  ///< outlives what waits on the loop
   boost::asio::io_context io{1};
-  FakeClock clock{io};
   Side source{io, clock, '1', '2'};
   Side target{io, clock, '2', '1'};
   bool is_cut = false;   ///< no word comes through
@@ -127,12 +128,12 @@ class TwoHosts {
 
  private:
   void connect(Side& from, Side& to) {
-    from.network.ask_ = [this, &from, &to](std::string method, std::string target,
+    from.network.ask_ = [this, &from, &to](std::string method, std::string path,
                                            std::string body) -> Async<Result<Answer>> {
       if (is_cut || !to.is_up || !from.is_up) co_return bad_input("no connection");
       ctrl::api::Request request;
       request.method = std::move(method);
-      request.target = std::move(target);
+      request.target = std::move(path);
       if (to.mover().has_long_body(request)) {
         std::string speaker = from.network.own_id_;
         ctrl::Pull pull = pull_of(body);
@@ -146,12 +147,12 @@ class TwoHosts {
           co_await to.mover().answer_peer(std::move(request), std::move(speaker));
       co_return Answer{said.status, said.body};
     };
-    from.goods.carry_ = [this, &from, &to](std::string method, std::string target,
+    from.goods.carry_ = [this, &from, &to](std::string method, std::string path,
                                            ctrl::Pull body) -> Async<Result<Answer>> {
       if (is_cut || !to.is_up || !from.is_up) co_return errno_error(EPIPE, "no connection");
       ctrl::api::Request request;
       request.method = std::move(method);
-      request.target = std::move(target);
+      request.target = std::move(path);
       std::string speaker = from.network.own_id_;
       const ctrl::api::Response said =
           co_await to.mover().answer_long(std::move(request), std::move(body), std::move(speaker));
