@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a test holds a program up to break something there. Only builds with FLOWCON_FAILPOINTS have
-// them; what is installed has none (docs/testing.md).
+// Where a test holds a program up to break something there. Only builds with FLOWCON_FAILPOINTS
+// have them; what is installed has none (docs/testing.md).
 #pragma once
 
 #include <string>

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cluster/balancer.h"
 #include "cluster/codec/decision_json.h"
+#include "cluster/migration/run/view_json.h"
 #include "ctrl/codec/field_reader.h"
 
 namespace flowcon::cluster {
@@ -132,7 +133,7 @@ Async<Response> Balancer::show_cluster() {
   body["coordinator_id"] = coordinator().id;
   body["hosts"] = std::move(hosts);
   body["containers"] = std::move(containers);
-  body["moves"] = moves_.list(kMovesShown);
+  body["moves"] = migration::to_json(moves_.list(kMovesShown));
   Response response;
   response.body = render_json(body);
   co_return response;

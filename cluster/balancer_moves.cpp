@@ -14,42 +14,25 @@ using ctrl::Async;
 
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::size_t kMovesLookedAt = 256;
-
-std::string text_of(const json::object& object, const char* name) {
-  const json::value* value = object.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
-}
-
-bool is_true(const json::object& object, const char* name) {
-  const json::value* value = object.if_contains(name);
-  return value != nullptr && value->is_bool() && value->get_bool();
-}
 
 }  // namespace
 
 // What was begun here and has ended since: done, or undone, which is a failure.
 void Balancer::follow_moves() {
   if (begun_.empty()) return;
-  const json::array list = moves_.list(kMovesLookedAt);
+  const std::vector<MoveView> list = moves_.list(kMovesLookedAt);
   for (auto begun = begun_.begin(); begun != begun_.end();) {
-    const json::object* found = nullptr;
-    for (const json::value& value : list) {
-      if (value.is_object() && text_of(value.get_object(), "id") == begun->first) {
-        found = &value.get_object();
-        break;
-      }
-    }
-    if (found != nullptr && !is_true(*found, "ended")) {
+    const auto found = std::find_if(list.begin(), list.end(),
+                                    [&](const MoveView& one) { return one.id == begun->first; });
+    if (found != list.end() && !found->has_ended) {
       ++begun;
       continue;
     }
     const Begun move = begun->second;
     begun = begun_.erase(begun);
-    if (found != nullptr && text_of(*found, "step") == "undone") {
-      take_failure(move, text_of(*found, "error"));
+    if (found != list.end() && found->step == migration::Step::undone) {
+      take_failure(move, found->error);
     }
   }
 }
@@ -58,11 +41,9 @@ void Balancer::follow_moves() {
 // began do not.
 bool Balancer::is_busy() const {
   if (is_beginning_ || !begun_.empty()) return true;
-  const json::array list = moves_.list(kMovesLookedAt);
-  return std::any_of(list.begin(), list.end(), [](const json::value& value) {
-    return value.is_object() && !is_true(value.get_object(), "ended") &&
-           text_of(value.get_object(), "side") == "source" &&
-           text_of(value.get_object(), "cause") != name(Cause::person);
+  const std::vector<MoveView> list = moves_.list(kMovesLookedAt);
+  return std::any_of(list.begin(), list.end(), [](const MoveView& one) {
+    return !one.has_ended && one.side == migration::Side::source && one.cause != Cause::person;
   });
 }
 

@@ -77,13 +77,10 @@ balance::HostReport Balancer::own_report() const {
   report.name = network_.own_name();
   report.draining = network_.is_draining();
   std::vector<double> stopped;
-  for (const json::value& move : moves_.list(kMovesLookedAt)) {
-    if (!move.is_object()) continue;
-    const json::value* ended = move.get_object().if_contains("ended");
-    if (ended != nullptr && ended->is_bool() && !ended->get_bool()) ++report.moves;
-    const json::value* seconds = move.get_object().if_contains("stopped_seconds");
-    if (seconds != nullptr && seconds->is_number() && stopped.size() < kMovesMeasured) {
-      stopped.push_back(std::max(seconds->to_number<double>(), 0.0));
+  for (const MoveView& move : moves_.list(kMovesLookedAt)) {
+    if (!move.has_ended) ++report.moves;
+    if (move.stopped_seconds && stopped.size() < kMovesMeasured) {
+      stopped.push_back(std::max(*move.stopped_seconds, 0.0));
     }
   }
   report.move_seconds = balance::median(std::move(stopped));

@@ -5,7 +5,7 @@
 #include "cluster/balance/algorithms.h"
 #include "cluster/balancer.h"
 #include "cluster/lives.h"
-#include "cluster/migration/mover.h"
+#include "cluster/migration/run/mover.h"
 #include "cluster/peers/peers.h"
 #include "ctrl/exposition.h"
 #include "ctrl/log.h"

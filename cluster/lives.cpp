@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "cluster/migration/parts.h"
+#include "cluster/migration/run/parts.h"
 #include "ctrl/companion.h"
 #include "ctrl/engine/client.h"
 #include "ctrl/log.h"

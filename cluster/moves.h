@@ -2,14 +2,15 @@
 // The moves of containers, as those who decide about them see them. cluster/migration is behind it.
 #pragma once
 
-#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "cluster/migration/journal.h"
+#include "cluster/migration/plan/journal.h"
 #include "ctrl/async.h"
 
 namespace flowcon::cluster {
@@ -58,6 +59,29 @@ class Memory {
   virtual void forget_marks(const std::string& id) = 0;
 };
 
+/// A move of a container from or to this host, as it is shown. Units: bytes as sent, bytes a
+/// second, seconds.
+struct MoveView {
+  std::string id;
+  std::string container;  ///< id here; "" while there is no copy
+  std::string name;
+  migration::Side side = migration::Side::source;
+  std::string source, target;            ///< ids of hosts
+  std::string source_name, target_name;  ///< as they are called here
+  migration::Method method = migration::Method::app;
+  Cause cause = Cause::person;
+  migration::Step step = migration::Step::reserve;
+  std::string error;  ///< why it is undone, or what went wrong last
+  std::uint64_t bytes = 0;
+  std::optional<std::uint64_t> bytes_total;
+  double rate = 0;
+  double seconds = 0;                   ///< since it began
+  std::map<std::string, double> steps;  ///< when each was reached, since it began
+  std::optional<double> stopped_seconds;
+  bool has_ended = false;
+  std::optional<double> ended_age;  ///< how long ago
+};
+
 class Moves {
  public:
   virtual ~Moves() = default;
@@ -72,8 +96,8 @@ class Moves {
   [[nodiscard]] virtual bool is_saving(const std::string& id) const = 0;
   /// Copies that are reserved here and do not run yet: they count as containers of this host.
   [[nodiscard]] virtual std::int64_t reserved() const = 0;
-  /// Those under way, then those that have ended, newest first, at most `most`: docs/api.md.
-  [[nodiscard]] virtual boost::json::array list(std::size_t most) const = 0;
+  /// Those under way, then those that have ended, newest first, at most `most`.
+  [[nodiscard]] virtual std::vector<MoveView> list(std::size_t most) const = 0;
 };
 
 }  // namespace flowcon::cluster

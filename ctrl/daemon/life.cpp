@@ -30,7 +30,8 @@ constexpr double kSameStart = 0.01;       // seconds
 constexpr std::size_t kMostPasts = 1000;  // in memory, before those of jobs that have gone go
 constexpr std::size_t kPiece = 64U << 10;
 constexpr std::size_t kPage = 1U << 20;
-constexpr std::size_t kLongestLine = 8U << 20;  // of a record, see cluster/migration/log_lines.h
+constexpr std::size_t kLongestLine = 8U
+                                     << 20;  // of a record, see cluster/migration/plan/log_lines.h
 
 bool is_id(const std::string& text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;

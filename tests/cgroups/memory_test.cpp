@@ -78,7 +78,7 @@ TEST_CASE("a memory file that holds no number is EBADMSG") {
     FakeCgroups fs = host_of(Mode::v2);
     fs.set("docker/4f", "memory.high", text);
     CHECK(read_memory(fs, kGroup).error().code.value() == EBADMSG);
-    fs.set("docker/4f", "memory.max", text);
+    fs.set("docker/4f", "memory.current", text);
     CHECK(read_memory_use(fs, kGroup).error().code.value() == EBADMSG);
   }
 }

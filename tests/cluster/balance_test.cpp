@@ -83,7 +83,7 @@ TEST_CASE("a move that is not worth its cost is not made") {
   stand.run_here({{"a", 30}, {"b", 25}});
   stand.add("h2", '2', {});
   // Half a minute stands against what moves from here took: 100 s each, as was measured.
-  stand.moves.moves_.push_back({"m0", "z", "person", "done", true, 100});
+  stand.moves.moves_.push_back({"m0", "z", Cause::person, migration::Step::done, true, 100});
   stand.look(10);
   CHECK(stand.moves.orders_.empty());
   CHECK(stand.reports_asked() == 1);
@@ -257,10 +257,10 @@ TEST_CASE("a host refuses an order of balance that it may not follow") {
 TEST_CASE("a report says what balance asks, and no more than can be believed") {
   Ordered stand;
   stand.host.lefts_["a"] = 1e300;
-  stand.moves.moves_.push_back({"m0", "z", "person", "done", true, 8});
-  stand.moves.moves_.push_back({"m1", "z", "person", "undone", true, {}});
-  stand.moves.moves_.push_back({"m2", "z", "person", "done", true, 6});
-  stand.moves.moves_.push_back({"m3", "z", "person", "done", true, -1});
+  stand.moves.moves_.push_back({"m0", "z", Cause::person, migration::Step::done, true, 8});
+  stand.moves.moves_.push_back({"m1", "z", Cause::person, migration::Step::undone, true, {}});
+  stand.moves.moves_.push_back({"m2", "z", Cause::person, migration::Step::done, true, 6});
+  stand.moves.moves_.push_back({"m3", "z", Cause::person, migration::Step::done, true, -1});
   const auto said = stand.peer('2', "GET", "/v1/peer/jobs");
   CHECK(said.at("cores").to_number<double>() == 1);
   CHECK(said.at("move_seconds").to_number<double>() == 6);

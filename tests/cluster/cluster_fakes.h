@@ -141,7 +141,7 @@ class FakeMoves : public Moves {
     orders_.push_back(order.container + ">" + order.target.substr(0, 1) + " " + name(order.cause));
     if (!refusal_.empty()) co_return bad_input(refusal_);
     const std::string id = "m" + std::to_string(orders_.size());
-    moves_.push_back({id, order.container, name(order.cause), "transfer", false, {}});
+    moves_.push_back({id, order.container, order.cause, migration::Step::transfer, false, {}});
     co_return id;
   }
   [[nodiscard]] bool is_movable(const std::string& id) const override {
@@ -155,28 +155,31 @@ class FakeMoves : public Moves {
   }
   [[nodiscard]] bool is_saving(const std::string&) const override { return false; }
   [[nodiscard]] std::int64_t reserved() const override { return reserved_; }
-  [[nodiscard]] boost::json::array list(std::size_t) const override {
-    boost::json::array all;
+  [[nodiscard]] std::vector<MoveView> list(std::size_t) const override {
+    std::vector<MoveView> all;
     for (const Move& move : moves_) {
-      all.push_back(boost::json::object{{"id", move.id},
-                                        {"container", move.container},
-                                        {"side", "source"},
-                                        {"cause", move.cause},
-                                        {"step", move.step},
-                                        {"error", "the disk is full"},
-                                        {"stopped_seconds", number_or_null(move.stopped)},
-                                        {"ended", move.ended}});
+      MoveView view;
+      view.id = move.id;
+      view.container = move.container;
+      view.cause = move.cause;
+      view.step = move.step;
+      view.error = "the disk is full";
+      view.stopped_seconds = move.stopped;
+      view.has_ended = move.ended;
+      all.push_back(std::move(view));
     }
     return all;
   }
   // The last one that was begun ends: "done" or "undone".
   void end(const std::string& step) {
-    moves_.back().step = step;
+    moves_.back().step = *migration::parse_step(migration::Side::source, step);
     moves_.back().ended = true;
   }
 
   struct Move {
-    std::string id, container, cause, step;
+    std::string id, container;
+    Cause cause = Cause::person;
+    migration::Step step = migration::Step::transfer;
     bool ended = false;
     std::optional<double> stopped = std::nullopt;
   };

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "cluster/migration/archive.h"
-#include "cluster/migration/gzip.h"
+#include "cluster/migration/plan/archive.h"
+#include "cluster/migration/plan/gzip.h"
 #include "tests/fuzz/tar_sums.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

@@ -7,10 +7,10 @@
 #include <string_view>
 
 #include "base/json.h"
-#include "cluster/migration/accept.h"
-#include "cluster/migration/description.h"
-#include "cluster/migration/entry_json.h"
-#include "cluster/migration/json_parts.h"
+#include "cluster/migration/plan/accept.h"
+#include "cluster/migration/plan/description.h"
+#include "cluster/migration/plan/entry_json.h"
+#include "cluster/migration/plan/json_parts.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 

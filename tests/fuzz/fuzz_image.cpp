@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "cluster/migration/load_filter.h"
+#include "cluster/migration/plan/load_filter.h"
 #include "tests/fuzz/tar_sums.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

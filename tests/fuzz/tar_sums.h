@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "cluster/migration/archive.h"
+#include "cluster/migration/plan/archive.h"
 
 namespace flowcon::cluster::migration {
 

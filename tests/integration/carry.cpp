@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "cgroups/cgroup_fs.h"
-#include "cluster/migration/metered.h"
-#include "cluster/migration/parts.h"
+#include "cluster/migration/run/metered.h"
+#include "cluster/migration/run/parts.h"
 #include "ctrl/daemon/daemon_state.h"
 #include "ctrl/engine/client.h"
 #include "ctrl/spawn.h"

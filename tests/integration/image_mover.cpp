@@ -9,7 +9,7 @@
 #include <iostream>
 #include <optional>
 
-#include "cluster/migration/image.h"
+#include "cluster/migration/run/image.h"
 #include "ctrl/spawn.h"
 
 using namespace flowcon;

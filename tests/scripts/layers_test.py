@@ -60,9 +60,9 @@ class Layers(unittest.TestCase):
             self.finds(f"{room}/a.h", HEADER + '#include "cluster/peers/x.h"\n', f"{room}/a.h:3", "peers")
             self.clean(f"{room}/a.cpp", SPDX + '#include "ctrl/codec/x.h"\n#include "cluster/policy/y.h"\n')
         self.clean("ctrl/logs/tail.cpp", SPDX + "#include <mutex>\n")
-        self.finds("cluster/migration/a.cpp", SPDX + "#include <ctime>\n",
-                   "cluster/migration/a.cpp:2", "ctime")
-        self.clean("cluster/migration/mover_a.cpp", SPDX + '#include "ctrl/pull.h"\n')
+        self.finds("cluster/migration/plan/a.cpp", SPDX + "#include <ctime>\n",
+                   "cluster/migration/plan/a.cpp:2", "ctime")
+        self.clean("cluster/migration/run/a.cpp", SPDX + '#include "ctrl/pull.h"\n')
         self.clean("ctrl/growth/a.cpp",
                    SPDX + '#include <vector>\n#include "ctrl/model.h"\n#include "base/json.h"\n')
 

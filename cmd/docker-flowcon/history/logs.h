@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "cluster/migration/log_lines.h"
+#include "cluster/migration/plan/log_lines.h"
 #include "cmd/docker-flowcon/command.h"
 
 namespace flowcon::plugin {

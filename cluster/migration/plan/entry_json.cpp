@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/migration/plan/entry_json.h"
+
+#include <boost/json/object.hpp>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cluster/migration/plan/json_parts.h"
+
+namespace flowcon::cluster::migration {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kMaxReasonBytes = 500;
+constexpr std::int64_t kMaxAttempts = 1'000'000;
+
+bool is_hexadecimal(std::string_view text, std::size_t digits) {
+  return text.size() == digits &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+Error wrong(const char* name) {
+  return bad_input(std::string("a migration's entry has no valid member ") + name);
+}
+
+}  // namespace
+
+Result<Entry> parse_entry(std::string_view text) {
+  if (text.size() > kMaxEntryBytes) return bad_input("a migration's entry is too large");
+  const auto parsed = parse_json(text);
+  if (!parsed) return wrap(parsed.error(), "a migration's entry");
+  const json::value& value = *parsed;
+  Entry entry;
+  entry.id = text_of(value, "id");
+  if (!is_hexadecimal(entry.id, 32)) return wrong("id");
+  const std::string side = text_of(value, "side");
+  if (side != name(Side::source) && side != name(Side::target)) return wrong("side");
+  entry.side = side == name(Side::source) ? Side::source : Side::target;
+  entry.container = text_of(value, "container");
+  if (!entry.container.empty() && !is_hexadecimal(entry.container, 64)) return wrong("container");
+  entry.name = text_of(value, "name");
+  if (!is_object_name(entry.name)) return wrong("name");
+  entry.source = text_of(value, "source");
+  if (!is_hexadecimal(entry.source, 32)) return wrong("source");
+  entry.target = text_of(value, "target");
+  if (!is_hexadecimal(entry.target, 32) || entry.target == entry.source) return wrong("target");
+  const std::string method = text_of(value, "method");
+  if (method != name(Method::app) && method != name(Method::criu)) return wrong("method");
+  entry.method = method == name(Method::app) ? Method::app : Method::criu;
+  const auto step = parse_step(entry.side, text_of(value, "step"));
+  if (!step) return wrong("step");
+  entry.step = *step;
+  entry.has_saved = is_true(value, "has_saved");
+  const json::value& attempt = member(value, "attempt");
+  if (!attempt.is_int64() || attempt.get_int64() < 0 || attempt.get_int64() > kMaxAttempts) {
+    return wrong("attempt");
+  }
+  entry.attempt = attempt.get_int64();
+  entry.reason = printable(text_of(value, "reason"), kMaxReasonBytes);
+  return entry;
+}
+
+std::string render(const Entry& entry) {
+  return render_json(json::object{{"id", entry.id},
+                                  {"side", name(entry.side)},
+                                  {"container", entry.container},
+                                  {"name", entry.name},
+                                  {"source", entry.source},
+                                  {"target", entry.target},
+                                  {"method", name(entry.method)},
+                                  {"step", name(entry.step)},
+                                  {"has_saved", entry.has_saved},
+                                  {"attempt", entry.attempt},
+                                  {"reason", printable(entry.reason, kMaxReasonBytes)}});
+}
+
+bool is_other_side(const Entry& ours, const Entry& theirs) {
+  return ours.id == theirs.id && ours.side != theirs.side && ours.name == theirs.name &&
+         ours.source == theirs.source && ours.target == theirs.target &&
+         ours.method == theirs.method;
+}
+
+}  // namespace flowcon::cluster::migration

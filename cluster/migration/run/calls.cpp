@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/migration/run/calls.h"
+
+#include <algorithm>
+#include <boost/asio/awaitable.hpp>
+#include <utility>
+
+#include "base/json.h"
+#include "base/random_id.h"
+#include "base/text.h"
+#include "cluster/migration/run/answers.h"
+#include "cluster/migration/run/targets.h"
+#include "cluster/migration/run/view_json.h"
+#include "ctrl/codec/field_reader.h"
+#include "ctrl/log.h"
+
+namespace flowcon::cluster::migration {
+namespace {
+
+namespace json = boost::json;
+using ctrl::Async;
+using ctrl::api::failure;
+using ctrl::api::Request;
+using ctrl::api::Response;
+
+constexpr double kHeardTime = 10;  // seconds in which a word counts as fresh
+
+// {"host":"h2","method":"criu","dry_run":true}, each may be missing.
+struct Wish {
+  MoveOrder order;
+  bool is_dry = false;
+};
+
+Result<Wish> parse_wish(const std::string& container, const std::string& body) {
+  Wish wish;
+  wish.order.container = container;
+  if (body.empty()) return wish;
+  const Result<json::value> said = parse_json(body);
+  if (!said) return said.error();
+  ctrl::codec::FieldReader reader(*said, "");
+  if (reader.find("host") != nullptr) wish.order.target = reader.text("host");
+  if (reader.find("method") != nullptr) {
+    const std::string method = reader.text("method");
+    if (method != "app" && method != "criu") {
+      return bad_input("the method is neither app nor criu");
+    }
+    wish.order.method = method == "app" ? Method::app : Method::criu;
+  }
+  wish.is_dry = reader.optional_bool("dry_run");
+  if (reader.failed()) return reader.error();
+  return wish;
+}
+
+unsigned status_of(const Error& error) {
+  if (error.code == boost::system::errc::no_such_file_or_directory) return 404;
+  return error.code == boost::system::errc::operation_not_permitted ? 409 : 502;
+}
+
+}  // namespace
+
+// -------------------------------------------------------------------------------- a move begins
+
+MovePtr Calls::opened(Proposal proposal, const Neighbour& target) const {
+  Entry entry;
+  entry.id = random_id();
+  entry.container = proposal.container;
+  entry.name = proposal.name;
+  entry.source = world_.network.own_id();
+  entry.target = target.id;
+  entry.method = proposal.method;
+  auto move = std::make_shared<Move>(world_.clock, std::move(entry), std::move(proposal.plan));
+  if (move->entry.method == Method::criu) {
+    move->plan.parts.push_back({"checkpoint", PartKind::checkpoint, move->checkpoint_name()});
+  }
+  move->started = world_.clock.wall();
+  move->began = move->peer.heard = world_.clock.steady();
+  move->account.peer_name = target.name;
+  move->account.steps[name(Step::reserve)] = 0;
+  move->copy.seen = Copy::running;
+  return move;
+}
+
+Async<Result<std::string>> Calls::begin(MoveOrder order) {
+  if (const std::string why = records_.why_unread(); !why.empty()) co_return bad_input(why);
+  if (world_.is_stopping) co_return bad_input("flowcond is being stopped");
+  const Result<Neighbour> target = find_neighbour(world_.network, order.target);
+  if (!target) co_return target.error();
+  Result<Proposal> proposal = co_await proposer_.propose(std::move(order));
+  if (!proposal) co_return proposal.error();
+  if (!proposal->obstacles.empty()) {
+    std::string all;
+    for (const std::string& one : proposal->obstacles) all += (all.empty() ? "" : "; ") + one;
+    co_return errno_error(EPERM, all);
+  }
+  const std::vector<std::string> notes = proposal->notes;
+  const MovePtr move = opened(std::move(*proposal), *target);
+  // Nobody else may begin one while the journal is written.
+  if (open_.is_moving(move->entry.container)) {
+    co_return errno_error(EPERM, "it is on the move already");
+  }
+  open_.add(move);
+  Entry first = move->entry;
+  const Result<void> saved = co_await records_.save(move, std::move(first));
+  if (!saved) {
+    open_.drop(move->entry.id);
+    co_return saved.error();
+  }
+  ctrl::log::info(move->label() + " to " + target->name + " begins (" +
+                  cluster::name(move->plan.cause) + ", " + name(move->entry.method) + ")");
+  for (const std::string& note : notes) {
+    ctrl::log::info("move " + move->entry.id.substr(0, 8) + ": " + note);
+  }
+  driver_.launch(move);
+  co_return move->entry.id;
+}
+
+// -------------------------------------------------------------------------------- by the API
+
+bool Calls::answers(const ctrl::api::Call& call) {
+  if (call.peer) return false;
+  if (!call.container) return call.verb == "GET moves";
+  return call.verb == "POST migrate" || call.verb == "POST cancel-move" ||
+         call.verb == "POST take-back" || call.verb == "POST keep";
+}
+
+Async<Response> Calls::answer(ctrl::api::Call call, Request request) {
+  // What is missing would be taken for a move that is over.
+  const bool is_lost = records_.is_lost();
+  if (const std::string why = records_.why_unread(); !why.empty() && !is_lost)
+    co_return failure(503, why);
+  if (call.verb == "GET moves") {
+    json::object all{{"moves", to_json(open_.list(1000))}};
+    if (is_lost || !records_.is_whole()) all["whole"] = false;
+    co_return answer_with(all);
+  }
+  std::string name = *call.container;
+  if (call.verb == "POST migrate") {
+    co_return co_await migrate(std::move(name), std::move(request.body));
+  }
+  co_return steer(name, call.verb);
+}
+
+Async<Response> Calls::rehearse(MoveOrder order, std::string host) {
+  const Result<Proposal> proposal = co_await proposer_.rehearse(std::move(order));
+  if (!proposal) co_return failure(status_of(proposal.error()), proposal.error().what);
+  json::object out;
+  out["host"] = host;
+  out["obstacles"] = json::array(proposal->obstacles.begin(), proposal->obstacles.end());
+  out["notes"] = json::array(proposal->notes.begin(), proposal->notes.end());
+  co_return answer_with(out);
+}
+
+Async<Response> Calls::migrate(std::string name, std::string body) {
+  Result<Wish> wish = parse_wish(name, body);
+  if (!wish) co_return failure(422, wish.error().message());
+  const std::string wanted = wish->order.target;
+  const Result<Neighbour> target =
+      wanted.empty() ? least_loaded(world_.network.own_id(), world_.network.neighbours())
+                     : find_neighbour(world_.network, wanted);
+  if (!target) co_return failure(404, target.error().message());
+  wish->order.target = target->id;
+  std::string host = target->name;
+  if (wish->is_dry) co_return co_await rehearse(std::move(wish->order), std::move(host));
+  const Result<std::string> id = co_await begin(std::move(wish->order));
+  if (!id) co_return failure(status_of(id.error()), id.error().what);
+  json::object out;
+  out["host"] = target->name;
+  out["id"] = *id;
+  const MovePtr move = open_.find(*id);
+  out["name"] = move ? move->entry.name : "";
+  co_return answer_with(out, 202);
+}
+
+// Reachable, or it spoke of this move a moment ago, though this host cannot reach it.
+bool Calls::is_heard(const Move& move) const {
+  const std::vector<Neighbour> all = world_.network.neighbours();
+  const bool is_reachable = std::any_of(all.begin(), all.end(), [&](const Neighbour& one) {
+    return one.is_reachable && one.id == move.other();
+  });
+  return is_reachable || (!move.is_source() && move.peer.heard > 0 &&
+                          world_.clock.steady() - move.peer.heard < kHeardTime);
+}
+
+Response Calls::steer(const std::string& name, const std::string& verb) {
+  const bool keeps = verb == "POST keep";
+  const MovePtr move = open_.find_by_container(name);
+  if (!move || move->is_source() == keeps) {
+    return failure(404, "no move of container " + printable(name, 80) +
+                            (keeps ? " to here" : " from here") + " is under way");
+  }
+  if (keeps) {
+    const std::string why = why_not_kept(move->entry, is_heard(*move));
+    if (!why.empty()) return failure(409, why);
+    move->is_kept = true;
+  } else if (verb == "POST take-back") {
+    const std::string why = why_not_taken_back(move->entry, move->peer.word, is_heard(*move));
+    if (!why.empty()) return failure(409, why);
+    move->is_taken_back = true;
+    move->peer.word = Word::none;  // or it would count for ever as a copy that may run
+  } else {
+    if (move->entry.step > Step::transfer) {
+      return failure(409, "it was handed over already and cannot be cancelled");
+    }
+    if (move->writing.step == Step::start) {
+      return failure(409, "it is being handed over and cannot be cancelled");
+    }
+    move->give_up = "a person cancelled it";
+  }
+  move->wake();
+  return answer_with({{"id", move->entry.id}, {"name", move->entry.name}});
+}
+
+}  // namespace flowcon::cluster::migration

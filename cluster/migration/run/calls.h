@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What people ask of the mover (docs/api.md).
+#pragma once
+
+#include <string>
+
+#include "cluster/migration/run/driver.h"
+#include "cluster/migration/run/open_moves.h"
+#include "cluster/migration/run/proposal.h"
+#include "cluster/migration/run/records.h"
+#include "cluster/migration/run/world.h"
+#include "ctrl/api/call.h"
+#include "ctrl/api/server.h"
+
+namespace flowcon::cluster::migration {
+
+class Calls {
+ public:
+  Calls(World& world, OpenMoves& open, Records& records, Driver& driver)
+      : world_(world), open_(open), records_(records), driver_(driver), proposer_(world, open) {}
+
+  /// As Moves and Mover say.
+  ctrl::Async<Result<std::string>> begin(MoveOrder order);
+  [[nodiscard]] static bool answers(const ctrl::api::Call& call);
+  ctrl::Async<ctrl::api::Response> answer(ctrl::api::Call call, ctrl::api::Request request);
+
+ private:
+  ctrl::Async<ctrl::api::Response> migrate(std::string name, std::string body);
+  ctrl::Async<ctrl::api::Response> rehearse(MoveOrder order, std::string host);
+  [[nodiscard]] ctrl::api::Response steer(const std::string& name, const std::string& verb);
+  [[nodiscard]] bool is_heard(const Move& move) const;
+  [[nodiscard]] MovePtr opened(Proposal proposal, const Neighbour& target) const;
+
+  World& world_;
+  OpenMoves& open_;
+  Records& records_;
+  Driver& driver_;
+  Proposer proposer_;
+};
+
+}  // namespace flowcon::cluster::migration

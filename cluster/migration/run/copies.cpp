@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/migration/run/copies.h"
+
+#include <boost/asio/awaitable.hpp>
+#include <utility>
+
+#include "base/text.h"
+
+namespace flowcon::cluster::migration {
+namespace {
+
+namespace json = boost::json;
+using ctrl::Async;
+
+constexpr double kOrphanTime = 30;  // seconds in which an engine ends what was not answered
+constexpr int kCheckpointTries = 10;
+
+// The engine's own word, and none that room on its disk would change.
+// The engine's own word, and none that room on its disk would change.
+bool is_useless_checkpoint(const Error& error) {
+  return error.code == boost::system::errc::invalid_argument &&
+         error.message().find("no space left") == std::string::npos;
+}
+
+bool is_timeout(const Error& error) { return error.code == boost::system::errc::timed_out; }
+
+}  // namespace
+
+Async<bool> CopyKeeper::prepare(MovePtr move) {
+  std::string image = move->plan.image.id;
+  const Result<ImageInfo> there = co_await world_.goods.image_info(std::move(image));
+  if (!there) {
+    const bool is_missing = there.error().code == boost::system::errc::no_such_file_or_directory;
+    if (!is_missing) move->complain(there.error());
+    move->travel.needs_image = is_missing;
+    co_return false;
+  }
+  move->travel.needs_image = false;
+  std::string name = move->entry.name, id = move->entry.id;
+  Plan plan = move->plan;
+  ImageInfo info = plan.image;
+  std::string called = plan.image_name;
+  Result<std::string> shown =
+      co_await world_.goods.call_image(std::move(info), std::move(called), plan.has_brought_image);
+  if (!shown) {
+    move->complain(shown.error());
+    shown = plan.image.id;  // it has no name then
+  }
+  std::string as = *shown;
+  Result<std::string> made =
+      co_await world_.engine.make(std::move(name), std::move(plan), std::move(id), std::move(as));
+  if (!made) {
+    if (is_timeout(made.error())) move->stay_quiet(kOrphanTime);
+    move->give_up = made.error().message();
+    move->complain(made.error());
+    co_return true;
+  }
+  Entry next = move->entry;
+  next.container = *made;
+  Entry same = next;
+  const Result<void> saved = co_await records_.save(move, std::move(same));
+  if (saved) {
+    move->entry = std::move(next);
+  } else {
+    move->give_up = saved.error().what;
+  }
+  co_return true;
+}
+
+// Restart policies and what runs are in the engine's own files.
+Async<bool> CopyKeeper::sync_engine(MovePtr move) {
+  Result<std::string> folder = co_await world_.engine.containers_folder();
+  Result<void> synced = folder ? Result<void>() : Result<void>(folder.error());
+  if (folder) synced = co_await world_.files.sync(std::move(*folder));
+  move->copy.is_synced = synced.has_value();
+  if (!synced && move->entry.step <= Step::ready && move->give_up.empty()) {
+    move->give_up = synced.error().message();
+  }
+  co_return move->took(synced);
+}
+
+// The engine that made a checkpoint may for a moment not take it back (moby 42900).
+Async<Result<void>> CopyKeeper::start_from(MovePtr move, std::string checkpoint) {
+  const std::string container = move->entry.container;
+  Result<void> started = co_await world_.engine.start(container, checkpoint);
+  const bool is_taken_back = move->is_source() && !checkpoint.empty();
+  for (int tried = 1; is_taken_back && !started && is_useless_checkpoint(started.error()) &&
+                      tried < kCheckpointTries;
+       ++tried) {
+    co_await world_.clock.pause(1);
+    started = co_await world_.engine.start(container, checkpoint);
+  }
+  if (is_taken_back && !started && is_useless_checkpoint(started.error())) {
+    move->complain(wrap(started.error(), "it starts from its beginning"));
+    started = co_await world_.engine.start(container, "");
+  }
+  co_return started;
+}
+
+Async<bool> CopyKeeper::start(MovePtr move) {
+  const std::string container = move->entry.container;
+  Result<Seen> seen = co_await world_.engine.look(container);
+  if (!seen) co_return move->took(seen.error());
+  const bool is_first = !move->is_source() && move->entry.step == Step::start;
+  // Links that were made since it was judged.
+  if (is_first) {
+    json::object body = move->plan.body;
+    AcceptPolicy policy = accept_policy(world_.host.config());
+    const std::vector<std::string> unfit =
+        co_await world_.files.unfit_paths(std::move(body), std::move(policy));
+    if (!unfit.empty()) {
+      move->give_up = unfit.front();
+      move->complain(bad_input(unfit.front()));
+      co_return true;
+    }
+  }
+  const bool is_criu = move->entry.method == Method::criu;
+  const bool has_checkpoint = is_criu && (move->is_source() || seen->copy == Copy::created);
+  std::string checkpoint = has_checkpoint ? move->checkpoint_name() : "";
+  const Result<void> started = co_await start_from(move, std::move(checkpoint));
+  if (started) {
+    move->copy.shown_at.reset();
+    move->copy.running_since = world_.clock.steady();
+    co_return true;
+  }
+  if (is_timeout(started.error())) {
+    move->stay_quiet(kOrphanTime);
+  } else if (is_first) {
+    move->give_up = started.error().message();
+  }
+  move->complain(started.error());
+  co_return !move->give_up.empty() && !move->is_source();
+}
+
+Async<void> CopyKeeper::remove_image_of(MovePtr move) {
+  // Of the source only one that an earlier move has brought.
+  if (!move->is_source() && !move->plan.has_brought_image) co_return;
+  std::string image = move->plan.image.id;
+  const Result<void> removed =
+      co_await world_.goods.remove_image(std::move(image), move->is_source());
+  if (removed) co_return;
+  move->complain(removed.error());
+  // Whoever waits for the end of this move need not wait for that.
+  sweep_.leave(move->plan.image.id, move->is_source());
+}
+
+// This side's copy and all that belongs to it.
+Async<bool> CopyKeeper::remove(MovePtr move) {
+  std::string container = move->entry.container;
+  std::vector<std::string> volumes;
+  if (move->is_source()) {
+    for (const PlannedVolume& volume : move->plan.volumes) volumes.push_back(volume.name);
+  } else {
+    std::string id = move->entry.id, again = move->entry.id;
+    Result<Seen> made = co_await world_.engine.look_made(std::move(id));
+    if (!made) co_return move->took(made.error());
+    if (made->copy != Copy::absent) container = made->id;
+    Result<std::vector<std::string>> found = co_await world_.engine.volumes_made(std::move(again));
+    if (!found) co_return move->took(found.error());
+    volumes = *found;
+  }
+  if (!container.empty()) {
+    Result<void> removed = co_await world_.engine.remove(container);
+    if (!removed) co_return move->took(removed);
+  }
+  for (const std::string& volume : volumes) {
+    Result<void> removed = co_await world_.engine.remove_volume(volume);
+    if (!removed) co_return move->took(removed);
+  }
+  if (!container.empty()) {
+    const std::string lives = world_.host.config().state_dir + "/lives";
+    const Result<void> forgotten = forget_past_log(lives, container);
+    if (!forgotten) co_return move->took(forgotten);
+  }
+  if (!move->is_source()) {
+    if (!container.empty()) (void)co_await world_.lives.forget_life(container);
+  }
+  // An image that is still being loaded has no name yet, and nobody would ever find it.
+  if (move->arrival.taking.contains("image")) co_return false;
+  co_await remove_image_of(move);
+  // Nothing can be written any more into what is gone.
+  move->arrival.taking.clear();
+  move->copy.is_cleared = true;
+  co_return true;
+}
+
+}  // namespace flowcon::cluster::migration

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// This side's copy: made, started, removed with all that belongs to it. Each may be repeated; true
+// where something may have changed.
+#pragma once
+
+#include "cluster/migration/run/image_sweep.h"
+#include "cluster/migration/run/move.h"
+#include "cluster/migration/run/records.h"
+#include "cluster/migration/run/world.h"
+
+namespace flowcon::cluster::migration {
+
+class CopyKeeper {
+ public:
+  CopyKeeper(World& world, Records& records, ImageSweep& sweep)
+      : world_(world), records_(records), sweep_(sweep) {}
+  /// Target: image, volumes, container.
+  ctrl::Async<bool> prepare(MovePtr move);
+  ctrl::Async<bool> start(MovePtr move);
+  ctrl::Async<bool> remove(MovePtr move);
+  /// Restart policies and what runs are in the engine's own files: waits until the disk has them.
+  ctrl::Async<bool> sync_engine(MovePtr move);
+
+ private:
+  ctrl::Async<Result<void>> start_from(MovePtr move, std::string checkpoint);
+  ctrl::Async<void> remove_image_of(MovePtr move);
+
+  World& world_;
+  Records& records_;
+  ImageSweep& sweep_;
+};
+
+}  // namespace flowcon::cluster::migration

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drives each move: gathers the facts, asks the journal's rules what is next, has that written down
+// and done, until nothing is left.
+#pragma once
+
+#include "cluster/migration/run/copies.h"
+#include "cluster/migration/run/facts.h"
+#include "cluster/migration/run/image_sweep.h"
+#include "cluster/migration/run/move.h"
+#include "cluster/migration/run/open_moves.h"
+#include "cluster/migration/run/records.h"
+#include "cluster/migration/run/saving.h"
+#include "cluster/migration/run/sending.h"
+#include "cluster/migration/run/watch.h"
+#include "cluster/migration/run/world.h"
+
+namespace flowcon::cluster::migration {
+
+class Driver {
+ public:
+  Driver(World& world, OpenMoves& open, Records& records, ImageSweep& sweep);
+  /// Goes on with a move, beside whoever calls, until it is closed or World::is_ended.
+  void launch(MovePtr move);
+
+ private:
+  ctrl::Async<void> drive(MovePtr move);
+  /// Does what is next; true where something may have changed. May be repeated.
+  ctrl::Async<bool> carry_out(MovePtr move, Effect effect);
+  ctrl::Async<bool> close_copy(MovePtr move);
+  ctrl::Async<void> hold(MovePtr move);
+  ctrl::Async<void> rest(MovePtr move);
+  void tell_end(const Move& move);
+  void close(const MovePtr& move);
+
+  World& world_;
+  OpenMoves& open_;
+  Records& records_;
+  ImageSweep& sweep_;
+  Watch watch_;
+  FactFinder facts_;
+  Saver saver_;
+  Sender sender_;
+  CopyKeeper copies_;
+};
+
+}  // namespace flowcon::cluster::migration

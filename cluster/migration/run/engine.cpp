@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/migration/run/engine.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/json/array.hpp>
+#include <cmath>
+#include <set>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cluster/migration/plan/bounds.h"
+#include "cluster/migration/plan/json_parts.h"
+#include "cluster/migration/plan/left_behind.h"
+#include "cluster/migration/run/labels.h"
+#include "cluster/migration/run/processes.h"
+#include "ctrl/pause.h"
+
+namespace flowcon::cluster::migration {
+namespace {
+
+namespace json = boost::json;
+using ctrl::Async;
+using ctrl::engine::engine_error;
+using ctrl::engine::percent_encoded;
+using ctrl::engine::Reply;
+
+constexpr double kQuick = 30;      // seconds for what takes an engine a moment
+constexpr double kStarting = 120;  // a loaded disk, a large checkpoint
+constexpr double kListTime = 60;   // for the list of all containers
+constexpr double kGrace = 10;      // from SIGTERM to SIGKILL
+
+std::string path_of(const std::string& container, const std::string& verb) {
+  return "/containers/" + percent_encoded(container) + verb;
+}
+
+std::string filter_of(const std::string& key, const std::string& value) {
+  return "filters=" + percent_encoded(render_json(json::object{{key, json::array{value}}}));
+}
+
+std::string label_filter(const std::string& id) {
+  return filter_of("label", std::string(kMoveLabel) + "=" + id);
+}
+
+std::int64_t integer_of(const json::value& value, std::string_view name) {
+  const json::value& found = member(value, name);
+  return found.is_int64() ? found.get_int64() : 0;
+}
+
+// Seconds between two times as the engine writes them on one day or another; 0 where one is none.
+double life_of(const json::value& state) {
+  const auto seconds = [](const std::string& text) -> double {
+    std::tm moment{};
+    const char* rest = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &moment);
+    return rest == nullptr ? 0 : static_cast<double>(::timegm(&moment));
+  };
+  return seconds(text_of(state, "FinishedAt")) - seconds(text_of(state, "StartedAt"));
+}
+
+// "2026-11-21T10:00:00.25Z" as "1795255200.25"; empty where it is no time, or the engine's for
+// none.
+std::string since_epoch(const std::string& text) {
+  std::tm moment{};
+  const char* rest = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &moment);
+  if (rest == nullptr || ::timegm(&moment) <= 0) return "";
+  const std::string_view fraction = std::string_view(rest).substr(0, 10);
+  const std::size_t end = fraction.find_first_not_of("0123456789", 1);
+  const bool has_fraction = fraction.starts_with('.') && end != 1;
+  return std::to_string(::timegm(&moment)) +
+         (has_fraction ? std::string(fraction.substr(0, end)) : "");
+}
+
+// 137 and 143: killed by its engine's stop or a person; 255: its engine or host died.
+bool was_stopped(const Seen& seen) {
+  return !seen.was_killed_for_memory &&
+         (seen.exit_code == 137 || seen.exit_code == 143 || seen.exit_code == 255);
+}
+
+constexpr double kSignOfLife = 5;  // seconds; who fails sooner has not come to life
+
+Copy copy_of(const json::value& state, const Seen& seen) {
+  const std::string status = text_of(state, "Status");
+  if (status == "created") return Copy::created;
+  if (is_true(state, "Running") || status == "restarting") return Copy::running;
+  if (seen.exit_code == 0) return Copy::finished;
+  if (was_stopped(seen)) return Copy::stopped;
+  return life_of(state) < kSignOfLife ? Copy::failed : Copy::finished;
+}
+
+bool can_listen(int port, const std::string& protocol) {
+  const int type = protocol == "udp" ? SOCK_DGRAM : SOCK_STREAM;
+  const int file = ::socket(AF_INET, type | SOCK_CLOEXEC, 0);
+  if (file < 0) return true;
+  const int on = 1;
+  ::setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  const bool is_free =
+      ::bind(file, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
+      errno != EADDRINUSE;
+  ::close(file);
+  return is_free;
+}
+
+std::string mebibytes(double bytes) { return render_number(std::ceil(bytes / 1048576)) + " MiB"; }
+
+bool is_installed(const std::string& program) {
+  for (const char* folder :
+       {"/usr/local/sbin/", "/usr/local/bin/", "/usr/sbin/", "/usr/bin/", "/sbin/", "/bin/"}) {
+    if (::access((folder + program).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool restarts(const json::object& policy) {
+  const std::string name = text_of(policy, "Name");
+  return !name.empty() && name != "no";
+}
+
+bool restarts_after(const json::object& policy, std::int64_t exit_code) {
+  return restarts(policy) && (exit_code != 0 || text_of(policy, "Name") != "on-failure");
+}
+
+bool is_same_policy(const json::object& a, const json::object& b) {
+  if (!restarts(a) || !restarts(b)) return restarts(a) == restarts(b);
+  return text_of(a, "Name") == text_of(b, "Name") &&
+         integer_of(a, "MaximumRetryCount") == integer_of(b, "MaximumRetryCount");
+}
+
+Result<Seen> parse_seen(std::string text) {
+  const Result<json::value> parsed = parse_json(text);
+  if (!parsed) return wrap(parsed.error(), "the engine's answer on a container");
+  const json::value& state = member(*parsed, "State");
+  if (!state.is_object()) return bad_input("the engine's answer on a container has no State");
+  Seen seen;
+  seen.id = text_of(*parsed, "Id");
+  seen.name = text_of(*parsed, "Name");
+  if (seen.name.starts_with('/')) seen.name.erase(0, 1);
+  seen.pid = integer_of(state, "Pid");
+  seen.exit_code = integer_of(state, "ExitCode");
+  seen.is_paused = is_true(state, "Paused");
+  seen.was_killed_for_memory = is_true(state, "OOMKilled");
+  seen.error = text_of(state, "Error");
+  seen.lived = std::max(0.0, life_of(state));
+  seen.started = since_epoch(text_of(state, "StartedAt"));
+  seen.restart_policy = object_of(member(*parsed, "HostConfig"), "RestartPolicy");
+  for (const auto& [key, value] : object_of(member(*parsed, "Config"), "Labels")) {
+    if (value.is_string()) seen.labels[std::string(key)] = std::string(value.get_string());
+  }
+  seen.copy = copy_of(state, seen);
+  seen.inspect = std::move(text);
+  return seen;
+}
+
+// -------------------------------------------------------------------------------- asking
+
+Async<Result<json::value>> DockerEngine::get(std::string path, std::string doing) {
+  std::string method = "GET", body;
+  Result<Reply> reply =
+      co_await client_.call(std::move(method), std::move(path), std::move(body), kQuick);
+  if (!reply) co_return reply.error();
+  if (reply->status != 200) co_return engine_error(*reply, doing);
+  co_return parse_json(reply->body);
+}
+
+Async<Result<void>> DockerEngine::expect(std::string method, std::string path, std::string body,
+                                         double seconds, std::string doing) {
+  Result<Reply> reply =
+      co_await client_.call(std::move(method), std::move(path), std::move(body), seconds);
+  if (!reply) co_return wrap(reply.error(), doing);
+  // 304: it is so already.
+  if (reply->status >= 400) co_return engine_error(*reply, doing);
+  co_return Result<void>();
+}
+
+Async<Result<Seen>> DockerEngine::look(std::string name) {
+  std::string method = "GET", path = path_of(name, "/json"), body;
+  Result<Reply> reply =
+      co_await client_.call(std::move(method), std::move(path), std::move(body), kQuick);
+  if (!reply) co_return reply.error();
+  if (reply->status == 404) {
+    co_return errno_error(ENOENT, "No such container: " + printable(name, 80));
+  }
+  if (reply->status != 200) {
+    co_return engine_error(*reply, "looking at container " + printable(name, 80));
+  }
+  co_return parse_seen(std::move(reply->body));
+}
+
+Async<Result<Seen>> DockerEngine::look_made(std::string id) {
+  std::string path = "/containers/json?all=1&" + label_filter(id), doing = "looking for the copy";
+  Result<json::value> all = co_await get(std::move(path), std::move(doing));
+  if (!all) co_return all.error();
+  Seen none;
+  none.copy = Copy::absent;
+  if (!all->is_array() || all->get_array().empty()) co_return none;
+  std::string container = text_of(all->get_array().front(), "Id");
+  Result<Seen> seen = co_await look(std::move(container));
+  if (!seen && seen.error().code == boost::system::errc::no_such_file_or_directory) co_return none;
+  co_return seen;
+}
+
+Async<Result<std::vector<std::string>>> DockerEngine::volumes_made(std::string id) {
+  std::string path = "/volumes?" + label_filter(id), doing = "looking for volumes";
+  Result<json::value> all = co_await get(std::move(path), std::move(doing));
+  if (!all) co_return all.error();
+  std::vector<std::string> names;
+  for (const json::value& one : list_of(*all, "Volumes")) names.push_back(text_of(one, "Name"));
+  co_return names;
+}
+
+Async<Result<Volumes>> DockerEngine::look_at_volumes(Description description) {
+  Volumes volumes;
+  for (const TravellingVolume& one : description.volumes) {
+    const auto same = [&](const PlannedVolume& other) { return other.name == one.name; };
+    if (std::any_of(volumes.planned.begin(), volumes.planned.end(), same)) continue;
+    const std::string shown = "the volume '" + printable(one.name, 80) + "'";
+    std::string path = "/volumes/" + percent_encoded(one.name), doing = "looking at " + shown;
+    Result<json::value> volume = co_await get(std::move(path), std::move(doing));
+    if (!volume) co_return volume.error();
+    if (!object_of(*volume, "Options").empty()) {
+      volumes.obstacles.push_back(shown + " was made with options, which mean something here");
+    }
+    path = "/containers/json?all=1&" + filter_of("volume", one.name);
+    doing = "looking who uses " + shown;
+    Result<json::value> users = co_await get(std::move(path), std::move(doing));
+    if (!users) co_return users.error();
+    for (const json::value& user : users->is_array() ? users->get_array() : json::array()) {
+      if (text_of(user, "Id") == description.id) continue;
+      const json::array& names = list_of(user, "Names");
+      const std::string who = names.empty() || !names.front().is_string()
+                                  ? ""
+                                  : std::string(names.front().get_string());
+      volumes.obstacles.push_back(shown + " is used by container " +
+                                  printable(who.starts_with('/') ? who.substr(1) : who, 80) +
+                                  " too");
+    }
+    if (one.is_anonymous) continue;
+    PlannedVolume planned{one.name, object_of(*volume, "Labels")};
+    planned.labels.erase(kMoveLabel);
+    volumes.planned.push_back(std::move(planned));
+  }
+  co_return volumes;
+}
+
+Async<Result<std::string>> DockerEngine::root() {
+  std::string path = "/info", doing = "asking the engine about itself";
+  const Result<json::value> info = co_await get(std::move(path), std::move(doing));
+  if (!info) co_return info.error();
+  co_return text_of(*info, "DockerRootDir");
+}
+
+Async<Result<Conflicts>> DockerEngine::conflicts(std::string name, Plan plan) {
+  Conflicts found_here;
+  std::vector<std::string>& reasons = found_here.reasons;
+  const json::value body(plan.body);
+  const json::value& host_config = member(body, "HostConfig");
+  const Result<Seen> other = co_await look(name);
+  const auto is_free = [](const Error& error) {
+    return error.code == boost::system::errc::no_such_file_or_directory;
+  };
+  // The engine also takes the beginning of an id for a name.
+  if (other && other->name == name) {
+    reasons.push_back("a container is called " + printable(name, 80) + " there already");
+  } else if (!other && !is_free(other.error())) {
+    co_return other.error();
+  }
+  for (const PlannedVolume& volume : plan.volumes) {
+    std::string path = "/volumes/" + percent_encoded(volume.name), doing = "looking at volumes";
+    const Result<json::value> found = co_await get(std::move(path), std::move(doing));
+    if (found) {
+      reasons.push_back("a volume is called " + printable(volume.name, 80) + " there already");
+    } else if (!is_free(found.error())) {
+      co_return found.error();
+    }
+  }
+  const std::string network = text_of(host_config, "NetworkMode");
+  if (network != "host" && network != "none" && !network.empty() && network != "default") {
+    std::string path = "/networks/" + percent_encoded(network), doing = "looking at networks";
+    const Result<json::value> found = co_await get(std::move(path), std::move(doing));
+    if (!found && !is_free(found.error())) co_return found.error();
+    const bool is_there = found && text_of(*found, "Name") == network;
+    if (!is_there) reasons.push_back("there is no network " + printable(network, 80) + " there");
+  }
+  for (const auto& [port, protocol] : fixed_ports(plan)) {
+    if (!can_listen(port, protocol)) {
+      reasons.push_back("port " + std::to_string(port) + "/" + protocol + " is in use there");
+    }
+  }
+  std::string path = "/info", doing = "asking the engine about itself";
+  const Result<json::value> info = co_await get(std::move(path), std::move(doing));
+  if (!info) co_return info.error();
+  found_here.root = text_of(*info, "DockerRootDir");
+  found_here.runtime = text_of(*info, "DefaultRuntime");
+  if (needs_criu(plan)) {
+    Result<std::string> why = co_await why_no_criu();
+    if (!why) co_return why.error();
+    if (!why->empty()) reasons.push_back(*why);
+  }
+  const std::int64_t wanted = integer_of(host_config, "Memory");
+  const std::int64_t memory = integer_of(*info, "MemTotal");
+  if (memory > 0 && wanted > memory) {
+    reasons.push_back("its memory limit, " + mebibytes(static_cast<double>(wanted)) +
+                      ", is more than that host has");
+  }
+  co_return found_here;
+}
+
+Async<Result<std::string>> DockerEngine::why_no_criu() {
+  std::string path = "/info", doing = "asking the engine about itself";
+  const Result<json::value> info = co_await get(std::move(path), std::move(doing));
+  if (!info) co_return info.error();
+  if (!is_true(*info, "ExperimentalBuild")) {
+    co_return std::string(
+        "its engine does not save by CRIU: put \"experimental\": true into "
+        "/etc/docker/daemon.json and restart it");
+  }
+  co_return is_installed("criu") ? std::string() : std::string("CRIU is not installed");
+}
+
+Async<Result<std::string>> DockerEngine::containers_folder() {
+  std::string path = "/info", doing = "asking the engine about itself";
+  const Result<json::value> info = co_await get(std::move(path), std::move(doing));
+  if (!info) co_return info.error();
+  const std::string root = text_of(*info, "DockerRootDir");
+  if (!root.starts_with('/')) co_return bad_input("the engine does not say where its files are");
+  struct stat status {};
+  const std::string folder = root + "/containers";
+  co_return ::stat(folder.c_str(), &status) == 0 ? folder : root;
+}
+
+// -------------------------------------------------------------------------------- doing
+
+Async<Result<std::string>> DockerEngine::make(std::string name, Plan plan, std::string id,
+                                              std::string image) {
+  const Result<Seen> made = co_await look_made(id);
+  if (!made) co_return made.error();
+  if (made->copy != Copy::absent) co_return made->id;
+  for (const PlannedVolume& volume : plan.volumes) {
+    json::object labels = volume.labels;
+    labels[kMoveLabel] = id;
+    std::string body = render_json(
+        json::object{{"Name", volume.name}, {"Driver", "local"}, {"Labels", std::move(labels)}});
+    std::string method = "POST", path = "/volumes/create";
+    std::string doing = "making the volume '" + printable(volume.name, 80) + "'";
+    Result<Reply> reply =
+        co_await client_.call(std::move(method), std::move(path), std::move(body), kQuick);
+    if (!reply) co_return wrap(reply.error(), doing);
+    if (reply->status != 201) co_return engine_error(*reply, doing);
+    // The engine hands out one that was there, too: what is in that is somebody else's.
+    const Result<json::value> created = parse_json(reply->body);
+    if (!created || text_of(member(*created, "Labels"), kMoveLabel) != id) {
+      co_return bad_input("there is a volume '" + printable(volume.name, 80) + "' there by now");
+    }
+  }
+  std::string method = "POST", path = "/containers/create?name=" + percent_encoded(name);
+  std::string body = create_body(plan, id, image);
+  Result<Reply> reply =
+      co_await client_.call(std::move(method), std::move(path), std::move(body), kStarting);
+  if (!reply) co_return wrap(reply.error(), "making the copy");
+  if (reply->status != 201) co_return engine_error(*reply, "making the copy");
+  const Result<json::value> answer = parse_json(reply->body);
+  std::string container = answer ? text_of(*answer, "Id") : "";
+  if (container.size() != 64) co_return bad_input("the copy has no id");
+  if (image == plan.image.id) co_return container;
+  // A name may mean another image since it was looked at.
+  std::string again = container;
+  const Result<Seen> copy = co_await look(std::move(again));
+  if (!copy) co_return copy.error();
+  const Result<json::value> inspect = parse_json(copy->inspect);
+  if (inspect && text_of(*inspect, "Image") == plan.image.id) co_return container;
+  const Result<void> removed = co_await remove(std::move(container));
+  if (!removed) co_return removed.error();
+  co_return bad_input("the name of its image has changed meanwhile");
+}
+
+Async<Result<void>> DockerEngine::set_policy(std::string container, json::object policy) {
+  if (policy.empty()) policy = {{"Name", "no"}};
+  std::string method = "POST", path = path_of(container, "/update");
+  std::string body = render_json(json::object{{"RestartPolicy", std::move(policy)}});
+  std::string doing = "setting its restart policy";
+  co_return co_await expect(std::move(method), std::move(path), std::move(body), kQuick,
+                            std::move(doing));
+}
+
+Async<Result<void>> DockerEngine::start(std::string container, std::string checkpoint) {
+  std::string method = "POST", path = path_of(container, "/start"), body;
+  std::string doing = checkpoint.empty() ? "starting it" : "starting it from CRIU's checkpoint";
+  if (!checkpoint.empty()) path += "?checkpoint=" + percent_encoded(checkpoint);
+  co_return co_await expect(std::move(method), std::move(path), std::move(body), kStarting,
+                            std::move(doing));
+}
+
+Async<Result<void>> DockerEngine::stop(std::string container) {
+  std::string method = "POST", body, doing = "stopping it";
+  std::string path = path_of(container, "/stop?t=" + render_number(kGrace));
+  co_return co_await expect(std::move(method), std::move(path), std::move(body), kGrace + kQuick,
+                            std::move(doing));
+}
+
+Async<Result<void>> DockerEngine::stop_at_once(std::string container) {
+  std::string method = "POST", body, doing = "stopping it";
+  std::string path = path_of(container, "/stop?t=0");
+  co_return co_await expect(std::move(method), std::move(path), std::move(body), kQuick,
+                            std::move(doing));
+}
+
+Async<Result<void>> DockerEngine::kill(std::string container, int signal) {
+  std::string method = "POST", body, doing = "sending it " + ctrl::signal_name(signal);
+  std::string path = path_of(container, "/kill?signal=" + std::to_string(signal));
+  co_return co_await expect(std::move(method), std::move(path), std::move(body), kQuick,
+                            std::move(doing));
+}
+
+Async<bool> DockerEngine::has_printed(Seen seen) {
+  if (seen.started.empty()) co_return false;
+  std::string method = "GET", body;
+  std::string path = path_of(seen.id, "/logs?stdout=1&stderr=1&tail=1&since=" + seen.started);
+  const Result<Reply> reply =
+      co_await client_.call(std::move(method), std::move(path), std::move(body), kQuick);
+  co_return reply && reply->status == 200 && !reply->body.empty();
+}
+
+Async<Result<std::string>> DockerEngine::changes(std::string container) {
+  std::string path = path_of(container, "/changes"), text;
+  Result<ctrl::Pull> list = co_await client_.download(std::move(path), kStarting);
+  if (!list) co_return wrap(list.error(), "looking what it has written");
+  while (text.size() <= kMaxChangesBytes) {
+    const Result<std::string> piece = co_await (*list)();
+    if (!piece) co_return wrap(piece.error(), "looking what it has written");
+    if (piece->empty()) break;
+    text += *piece;
+  }
+  co_return text;
+}
+
+Async<Result<std::int64_t>> DockerEngine::execute(std::string container,
+                                                  std::vector<std::string> words, double seconds) {
+  json::array command;
+  for (const std::string& word : words) command.emplace_back(word);
+  std::string method = "POST", path = path_of(container, "/exec");
+  std::string body = render_json(json::object{{"Cmd", std::move(command)}});
+  Result<Reply> made =
+      co_await client_.call(std::move(method), std::move(path), std::move(body), kQuick);
+  if (!made) co_return made.error();
+  if (made->status != 201) co_return engine_error(*made, "running its checkpoint command");
+  const Result<json::value> answer = parse_json(made->body);
+  const std::string exec = answer ? text_of(*answer, "Id") : "";
+  if (exec.empty()) co_return bad_input("the engine gives the checkpoint command no id");
+  std::string start_method = "POST", start_path = "/exec/" + percent_encoded(exec) + "/start";
+  std::string start_body = R"({"Detach":true})", doing = "running its checkpoint command";
+  Result<void> started = co_await expect(std::move(start_method), std::move(start_path),
+                                         std::move(start_body), kQuick, std::move(doing));
+  if (!started) co_return started.error();
+  for (double waited = 0;; waited += 0.1) {
+    std::string look_path = "/exec/" + percent_encoded(exec) + "/json";
+    std::string look_doing = "looking at its checkpoint command";
+    const Result<json::value> state = co_await get(std::move(look_path), std::move(look_doing));
+    if (!state) co_return state.error();
+    if (!is_true(*state, "Running") && member(*state, "ExitCode").is_int64()) {
+      co_return member(*state, "ExitCode").get_int64();
+    }
+    if (waited >= seconds) {
+      end_processes(integer_of(*state, "Pid"), container);
+      co_return errno_error(
+          ETIMEDOUT, "its checkpoint command took longer than " + render_number(seconds) + " s");
+    }
+    co_await ctrl::pause(0.1);
+  }
+}
+
+Async<Result<void>> DockerEngine::make_checkpoint(std::string container, std::string checkpoint,
+                                                  double seconds) {
+  std::string method = "POST", path = path_of(container, "/checkpoints");
+  std::string body = render_json(json::object{{"CheckpointID", checkpoint}, {"Exit", true}});
+  std::string doing = "saving it by CRIU";
+  co_return co_await expect(std::move(method), std::move(path), std::move(body), seconds,
+                            std::move(doing));
+}
+
+Async<Result<void>> DockerEngine::remove_checkpoint(std::string container, std::string checkpoint) {
+  std::string method = "DELETE", body, doing = "removing CRIU's checkpoint";
+  std::string path = path_of(container, "/checkpoints/" + percent_encoded(checkpoint));
+  co_return co_await expect(std::move(method), std::move(path), std::move(body), kQuick,
+                            std::move(doing));
+}
+
+Async<Result<void>> DockerEngine::remove(std::string container) {
+  std::string method = "DELETE", path = path_of(container, "?force=1&v=1"), body;
+  Result<Reply> reply =
+      co_await client_.call(std::move(method), std::move(path), std::move(body), kStarting);
+  if (!reply) co_return wrap(reply.error(), "removing it");
+  if (reply->status >= 400 && reply->status != 404) co_return engine_error(*reply, "removing it");
+  co_return Result<void>();
+}
+
+Async<Result<void>> DockerEngine::remove_volume(std::string name) {
+  std::string method = "DELETE", path = "/volumes/" + percent_encoded(name), body;
+  Result<Reply> reply =
+      co_await client_.call(std::move(method), std::move(path), std::move(body), kStarting);
+  const std::string doing = "removing the volume '" + printable(name, 80) + "'";
+  if (!reply) co_return wrap(reply.error(), doing);
+  const bool is_fine = reply->status < 400 || reply->status == 404 || reply->status == 409;
+  if (!is_fine) co_return engine_error(*reply, doing);
+  co_return Result<void>();
+}
+
+// -------------------------------------------------------------------------------- the engine
+
+Async<Result<ctrl::engine::Version>> DockerEngine::ping() { return client_.ping(); }
+
+Async<Result<json::value>> DockerEngine::list() {
+  std::string method = "GET", path = "/containers/json?all=1", body;
+  const Result<Reply> reply =
+      co_await client_.call(std::move(method), std::move(path), std::move(body), kListTime);
+  if (!reply) co_return reply.error();
+  if (reply->status != 200) co_return engine_error(*reply, "listing all containers");
+  co_return parse_json(reply->body);
+}
+
+Async<Error> DockerEngine::events(std::int64_t since_ns, std::function<void()> connected,
+                                  std::function<void(ctrl::engine::Event)> sink,
+                                  std::string actions) {
+  auto accepted = [connected = std::move(connected)](const std::function<void()>&) { connected(); };
+  co_return co_await client_.events(since_ns, std::move(accepted), std::move(sink),
+                                    std::move(actions));
+}
+
+Async<Result<Seen>> DockerEngine::with_own_labels(bool image_labels, Seen seen) {
+  return migration::with_own_labels(client_, image_labels, std::move(seen));
+}
+
+}  // namespace flowcon::cluster::migration

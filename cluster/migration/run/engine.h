@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the engine of one host says of a move's container, and what it is told to do with it. Each
+// is one request or a few; all may be repeated.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/migration/plan/description.h"
+#include "cluster/migration/plan/journal.h"
+#include "cluster/migration/run/move_plan.h"
+#include "ctrl/async.h"
+#include "ctrl/engine/client.h"
+#include "ctrl/settings.h"
+
+namespace flowcon::cluster::migration {
+
+/// A container, as far as a move has to know.
+struct Seen {
+  Copy copy = Copy::unknown;
+  std::string id;
+  std::string name;
+  std::int64_t pid = 0;
+  std::int64_t exit_code = 0;
+  bool is_paused = false;
+  bool was_killed_for_memory = false;
+  double lived = 0;     ///< seconds, of one that has ended
+  std::string started;  ///< seconds since the epoch with their fraction; empty: it never was
+  std::string error;    ///< the engine's, of the last start
+  boost::json::object restart_policy;
+  std::map<std::string, std::string> labels;
+  std::string inspect;  ///< the whole answer
+};
+
+/// Restarts an engine by itself what has this policy?
+[[nodiscard]] bool restarts(const boost::json::object& policy);
+/// And after an end with this status?
+[[nodiscard]] bool restarts_after(const boost::json::object& policy, std::int64_t exit_code);
+/// Say both the same? Nothing is "no".
+[[nodiscard]] bool is_same_policy(const boost::json::object& a, const boost::json::object& b);
+
+/// Pure: the engine's answer to GET /containers/ID/json. Errors: none that is one.
+[[nodiscard]] Result<Seen> parse_seen(std::string text);
+
+struct Volumes {
+  std::vector<PlannedVolume> planned;
+  std::vector<std::string> obstacles;
+};
+
+/// What the engine has against a plan, and what it takes to judge the rest.
+struct Conflicts {
+  std::vector<std::string> reasons;
+  std::string root;     ///< where it keeps its data
+  std::string runtime;  ///< that containers get which name none
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  /// By name or id. Errors: ENOENT there is none; the engine does not answer.
+  virtual ctrl::Async<Result<Seen>> look(std::string name) = 0;
+  /// The container that was made for the move `id`; its copy is `absent` where there is none.
+  virtual ctrl::Async<Result<Seen>> look_made(std::string id) = 0;
+  /// Names of the volumes that were made for the move `id`.
+  virtual ctrl::Async<Result<std::vector<std::string>>> volumes_made(std::string id) = 0;
+
+  /// What describe() does not see of volumes: options, other containers that use them.
+  virtual ctrl::Async<Result<Volumes>> look_at_volumes(Description description) = 0;
+
+  /// Why the plan cannot be made real here: name, volumes, network, ports, memory. Errors: the
+  /// engine does not answer.
+  virtual ctrl::Async<Result<Conflicts>> conflicts(std::string name, Plan plan) = 0;
+  /// Where it keeps its data. Errors: it does not answer.
+  virtual ctrl::Async<Result<std::string>> root() = 0;
+
+  /// Why this host's engine cannot use CRIU, in words; empty: it can, as far as can be seen.
+  /// Errors: it does not answer.
+  virtual ctrl::Async<Result<std::string>> why_no_criu() = 0;
+
+  /// The folder that the engine keeps its containers in, restart policies and states among it.
+  /// Errors: it does not answer, or says none.
+  virtual ctrl::Async<Result<std::string>> containers_folder() = 0;
+
+  /// Makes the volumes and the container; its id. `image`: what the plan's is called here.
+  virtual ctrl::Async<Result<std::string>> make(std::string name, Plan plan, std::string id,
+                                                std::string image) = 0;
+  virtual ctrl::Async<Result<void>> set_policy(std::string container,
+                                               boost::json::object policy) = 0;
+  /// `checkpoint` "" = from its beginning.
+  virtual ctrl::Async<Result<void>> start(std::string container, std::string checkpoint) = 0;
+  virtual ctrl::Async<Result<void>> stop(std::string container) = 0;
+  /// Without the time that stop() gives it: it must not run.
+  virtual ctrl::Async<Result<void>> stop_at_once(std::string container) = 0;
+  virtual ctrl::Async<Result<void>> kill(std::string container, int signal) = 0;
+  /// Has it printed anything since it was started? Not where its log cannot be read.
+  virtual ctrl::Async<bool> has_printed(Seen seen) = 0;
+  /// GET /containers/ID/changes, no more than kMaxChangesBytes and a piece of it.
+  virtual ctrl::Async<Result<std::string>> changes(std::string container) = 0;
+  /// Runs `words` in the container; its exit status. When it takes longer it is ended.
+  virtual ctrl::Async<Result<std::int64_t>> execute(std::string container,
+                                                    std::vector<std::string> words,
+                                                    double seconds) = 0;
+  virtual ctrl::Async<Result<void>> make_checkpoint(std::string container, std::string checkpoint,
+                                                    double seconds) = 0;
+  virtual ctrl::Async<Result<void>> remove_checkpoint(std::string container,
+                                                      std::string checkpoint) = 0;
+  /// The container, running or not, with the volumes that have no name of a user's; none is fine.
+  virtual ctrl::Async<Result<void>> remove(std::string container) = 0;
+  /// A volume that nobody uses any more; one that is used stays.
+  virtual ctrl::Async<Result<void>> remove_volume(std::string name) = 0;
+
+  /// Does it answer? As ctrl::engine::Client::ping().
+  virtual ctrl::Async<Result<ctrl::engine::Version>> ping() = 0;
+  /// All containers, GET /containers/json?all=1. Errors: no list.
+  virtual ctrl::Async<Result<boost::json::value>> list() = 0;
+  /// As ctrl::engine::Client::events(); `connected` is called once when the stream stands.
+  virtual ctrl::Async<Error> events(std::int64_t since_ns, std::function<void()> connected,
+                                    std::function<void(ctrl::engine::Event)> sink,
+                                    std::string actions) = 0;
+  /// As migration::with_own_labels().
+  virtual ctrl::Async<Result<Seen>> with_own_labels(bool image_labels, Seen seen) = 0;
+};
+
+class DockerEngine : public Engine {
+ public:
+  explicit DockerEngine(ctrl::engine::Client& client) : client_(client) {}
+  ctrl::Async<Result<Seen>> look(std::string name) override;
+  ctrl::Async<Result<Seen>> look_made(std::string id) override;
+  ctrl::Async<Result<std::vector<std::string>>> volumes_made(std::string id) override;
+  ctrl::Async<Result<Volumes>> look_at_volumes(Description description) override;
+  ctrl::Async<Result<Conflicts>> conflicts(std::string name, Plan plan) override;
+  ctrl::Async<Result<std::string>> root() override;
+  ctrl::Async<Result<std::string>> why_no_criu() override;
+  ctrl::Async<Result<std::string>> containers_folder() override;
+  ctrl::Async<Result<std::string>> make(std::string name, Plan plan, std::string id,
+                                        std::string image) override;
+  ctrl::Async<Result<void>> set_policy(std::string container, boost::json::object policy) override;
+  ctrl::Async<Result<void>> start(std::string container, std::string checkpoint) override;
+  ctrl::Async<Result<void>> stop(std::string container) override;
+  ctrl::Async<Result<void>> stop_at_once(std::string container) override;
+  ctrl::Async<Result<void>> kill(std::string container, int signal) override;
+  ctrl::Async<bool> has_printed(Seen seen) override;
+  ctrl::Async<Result<std::string>> changes(std::string container) override;
+  ctrl::Async<Result<std::int64_t>> execute(std::string container, std::vector<std::string> words,
+                                            double seconds) override;
+  ctrl::Async<Result<void>> make_checkpoint(std::string container, std::string checkpoint,
+                                            double seconds) override;
+  ctrl::Async<Result<void>> remove_checkpoint(std::string container,
+                                              std::string checkpoint) override;
+  ctrl::Async<Result<void>> remove(std::string container) override;
+  ctrl::Async<Result<void>> remove_volume(std::string name) override;
+  ctrl::Async<Result<ctrl::engine::Version>> ping() override;
+  ctrl::Async<Result<boost::json::value>> list() override;
+  ctrl::Async<Error> events(std::int64_t since_ns, std::function<void()> connected,
+                            std::function<void(ctrl::engine::Event)> sink,
+                            std::string actions) override;
+  ctrl::Async<Result<Seen>> with_own_labels(bool image_labels, Seen seen) override;
+
+ private:
+  ctrl::Async<Result<void>> expect(std::string method, std::string path, std::string body,
+                                   double seconds, std::string doing);
+  ctrl::Async<Result<boost::json::value>> get(std::string path, std::string doing);
+  ctrl::engine::Client& client_;
+};
+
+}  // namespace flowcon::cluster::migration

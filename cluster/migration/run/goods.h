@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What travels, as one host's engine gives and takes it: the image and the parts; and the way over.
+// Each function is the one of that name in image.h, parts.h and peers/bulk.h, so that a test can
+// stand in for them.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/migration/run/image.h"
+#include "cluster/migration/run/parts.h"
+#include "cluster/network.h"
+#include "ctrl/async.h"
+#include "ctrl/engine/client.h"
+#include "ctrl/pull.h"
+
+namespace flowcon::cluster::migration {
+
+class Goods {
+ public:
+  virtual ~Goods() = default;
+  virtual ctrl::Async<Result<ImageInfo>> image_info(std::string id) = 0;
+  virtual ctrl::Async<Result<std::size_t>> layers_there(ImageInfo image) = 0;
+  virtual ctrl::Async<Result<ctrl::Pull>> send_image(ImageInfo image, std::size_t there) = 0;
+  virtual ctrl::Async<Result<void>> take_image(ImageInfo image, std::size_t there, ctrl::Pull body,
+                                               std::uint64_t max_bytes) = 0;
+  virtual ctrl::Async<Result<std::string>> call_image(ImageInfo image, std::string name,
+                                                      bool is_brought) = 0;
+  virtual ctrl::Async<Result<void>> remove_image(std::string id, bool must_be_moved) = 0;
+  virtual ctrl::Async<Result<void>> remove_moved_images(std::set<std::string> kept) = 0;
+
+  virtual ctrl::Async<Result<CopyPlace>> find_place(std::string id, std::string state_dir) = 0;
+  virtual ctrl::Async<Result<ctrl::Pull>> send_part(CopyPlace from, Part part) = 0;
+  virtual ctrl::Async<Result<void>> take_part(CopyPlace into, Part part, ctrl::Pull body,
+                                              PartLimits limits) = 0;
+
+  virtual ctrl::Async<Result<Answer>> send_body(std::vector<std::string> words, std::string method,
+                                                std::string target, ctrl::Pull body,
+                                                double idle_seconds) = 0;
+};
+
+class DockerGoods : public Goods {
+ public:
+  DockerGoods(boost::asio::io_context& io, ctrl::engine::Client& client)
+      : io_(io), client_(client) {}
+  ctrl::Async<Result<ImageInfo>> image_info(std::string id) override;
+  ctrl::Async<Result<std::size_t>> layers_there(ImageInfo image) override;
+  ctrl::Async<Result<ctrl::Pull>> send_image(ImageInfo image, std::size_t there) override;
+  ctrl::Async<Result<void>> take_image(ImageInfo image, std::size_t there, ctrl::Pull body,
+                                       std::uint64_t max_bytes) override;
+  ctrl::Async<Result<std::string>> call_image(ImageInfo image, std::string name,
+                                              bool is_brought) override;
+  ctrl::Async<Result<void>> remove_image(std::string id, bool must_be_moved) override;
+  ctrl::Async<Result<void>> remove_moved_images(std::set<std::string> kept) override;
+  ctrl::Async<Result<CopyPlace>> find_place(std::string id, std::string state_dir) override;
+  ctrl::Async<Result<ctrl::Pull>> send_part(CopyPlace from, Part part) override;
+  ctrl::Async<Result<void>> take_part(CopyPlace into, Part part, ctrl::Pull body,
+                                      PartLimits limits) override;
+  ctrl::Async<Result<Answer>> send_body(std::vector<std::string> words, std::string method,
+                                        std::string target, ctrl::Pull body,
+                                        double idle_seconds) override;
+
+ private:
+  boost::asio::io_context& io_;
+  ctrl::engine::Client& client_;
+};
+
+}  // namespace flowcon::cluster::migration

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/migration/run/host_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cluster/migration/plan/bounds.h"
+#include "cluster/migration/plan/json_parts.h"
+#include "cluster/migration/plan/left_behind.h"
+#include "ctrl/helper_threads.h"
+
+namespace flowcon::cluster::migration {
+namespace {
+
+namespace json = boost::json;
+namespace files = std::filesystem;
+using ctrl::Async;
+
+constexpr double kPathTime = 5;                  // seconds for an answer of a file system
+constexpr double kDiskTime = 10;                 // and for one while a move arrives
+constexpr double kMeasureTime = 300;             // seconds, for a million files on a busy disk
+constexpr double kWrittenTime = 60;              // seconds to look for what was saved
+constexpr std::size_t kMostLooked = 2'000'000;   // files, for the newest of them
+constexpr std::size_t kMostChanged = 200'000;    // paths of one layer that are looked at
+constexpr std::uint64_t kMostWeighed = 500'000;  // files whose size is asked for
+
+bool is_at_least(timespec time, timespec since) {
+  // A file system that counts whole seconds, or pairs of them, rounds down.
+  if (time.tv_nsec == 0) return time.tv_sec + 1 >= since.tv_sec;
+  return time.tv_sec != since.tv_sec ? time.tv_sec > since.tv_sec : time.tv_nsec >= since.tv_nsec;
+}
+
+// Of `paths` those that are files with something in them; all where the layer is no folder here.
+std::vector<std::string> with_content(const std::string& upper, std::vector<std::string> paths) {
+  if (upper.empty()) return paths;
+  std::erase_if(paths, [&](const std::string& path) {
+    struct stat status {};
+    return ::lstat((upper + path).c_str(), &status) == 0 &&
+           (!S_ISREG(status.st_mode) || status.st_size == 0);
+  });
+  return paths;
+}
+
+// The folders and files on this host that hold what a job saves; none: that cannot be said of all.
+std::vector<std::string> saved_places(const Plan& plan, const CopyPlace& place) {
+  std::vector<std::string> places;
+  std::size_t wanted = 0;
+  for (const Part& part : plan.parts) {
+    if (part.kind == PartKind::path || part.kind == PartKind::volume) ++wanted;
+    if (part.kind == PartKind::path) {
+      std::error_code code;
+      const std::string real = files::weakly_canonical(place.upper + part.where, code).string();
+      if (!place.upper.empty() && !code && is_within(real, place.upper)) places.push_back(real);
+    } else if (part.kind == PartKind::volume) {
+      for (const VolumePlace& volume : place.volumes) {
+        if (volume.destination == part.where) places.push_back(volume.folder);
+      }
+    }
+  }
+  if (places.size() < wanted) places.clear();
+  return places;
+}
+
+// By the change, which a file that is renamed into its place has too.
+bool is_new_file(const std::string& path, timespec since) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         is_at_least(status.st_ctim, since);
+}
+
+// Waits until what was written below `folder` is on its disk.
+Result<void> flush_disk(const std::string& folder) {
+  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return errno_error(errno, "opening " + folder);
+  const int code = ::syncfs(file);
+  const int why = errno;
+  ::close(file);
+  return code == 0 ? Result<void>() : errno_error(why, "writing to the disk of " + folder);
+}
+
+std::optional<Disk> measure_disk(const std::string& folder) {
+  struct statvfs found {};
+  if (::statvfs(folder.c_str(), &found) != 0) return std::nullopt;
+  const std::uint64_t unit = found.f_frsize;
+  return Disk{unit * found.f_blocks, unit * found.f_bavail, found.f_files, found.f_favail};
+}
+
+std::string mebibytes(double bytes) { return render_number(std::ceil(bytes / 1048576)) + " MiB"; }
+
+std::string resolved(const std::string& path) {
+  std::error_code failure;
+  const auto real = files::canonical(path, failure);
+  return failure ? std::string() : real.string();
+}
+
+bool is_inside(const std::string& source, const AcceptPolicy& policy) {
+  const auto is_above = [&](const std::string& prefix) { return is_within(source, prefix); };
+  if (std::none_of(policy.mounts.begin(), policy.mounts.end(), is_above)) return false;
+  const std::string real = resolved(source);
+  return !real.empty() &&
+         std::any_of(policy.mounts.begin(), policy.mounts.end(), [&](const std::string& prefix) {
+           const std::string folder = resolved(prefix);
+           return !folder.empty() && is_within(real, folder);
+         });
+}
+
+LeftBehind look_at_changes(const std::string& changes, const std::string& upper,
+                           const json::object& body, std::optional<timespec> asked) {
+  std::vector<std::string> paths = changed_paths(changes);
+  std::erase_if(paths, [&](const std::string& path) {
+    return is_of_engine(path) || is_of_mount(body, path);
+  });
+  if (paths.size() > kMostChanged) paths.resize(kMostChanged);
+  LeftBehind left;
+  for (std::string& path : with_content(upper, std::move(paths))) {
+    // What it has written last is what it saves, wherever that is.
+    const bool has_saved = asked && !upper.empty() && is_new_file(upper + path, *asked);
+    const bool passes = !has_saved && is_passing(path);
+    (passes ? left.passing : left.files).push_back(std::move(path));
+  }
+  return left;
+}
+
+}  // namespace
+
+bool is_written_since(const std::vector<std::string>& places, timespec since) {
+  std::size_t looked = 0;
+  const auto is_new = [&](const std::string& path) { return is_new_file(path, since); };
+  for (const std::string& place : places) {
+    if (is_new(place)) return true;
+    std::error_code code;
+    const auto options = files::directory_options::skip_permission_denied;
+    for (auto at = files::recursive_directory_iterator(place, options, code);
+         !code && at != files::recursive_directory_iterator(); at.increment(code)) {
+      if (++looked > kMostLooked || is_new(at->path().string())) return true;
+    }
+    if (code && code != std::errc::no_such_file_or_directory &&
+        code != std::errc::not_a_directory) {
+      return true;  // what cannot be looked at may be it
+    }
+  }
+  return false;
+}
+
+Measured measure(const std::vector<std::string>& folders, std::uint64_t most) {
+  Measured measured;
+  std::uint64_t weighed = 0;
+  for (const std::string& folder : folders) {
+    std::uint64_t& entries = measured.entries.emplace_back(0);
+    std::error_code code;
+    const auto options = files::directory_options::skip_permission_denied;
+    for (auto at = files::recursive_directory_iterator(folder, options, code);
+         !code && at != files::recursive_directory_iterator() && entries <= most;
+         at.increment(code)) {
+      ++entries;
+      struct stat status {};
+      if (++weighed <= kMostWeighed && ::lstat(at->path().c_str(), &status) == 0 &&
+          S_ISREG(status.st_mode)) {
+        measured.bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
+      }
+    }
+  }
+  return measured;
+}
+
+std::string why_no_room(const std::string& folder, std::uint64_t bytes) {
+  struct statvfs disk {};
+  if (::statvfs(folder.c_str(), &disk) != 0) return "";
+  const double spare = static_cast<double>(spare_of(std::uint64_t{disk.f_frsize} * disk.f_blocks));
+  const double free = static_cast<double>(disk.f_frsize) * static_cast<double>(disk.f_bavail);
+  if (static_cast<double>(bytes) + spare <= free) return "";
+  return "not enough room on its disk: " + mebibytes(static_cast<double>(bytes)) +
+         " are to come, " + mebibytes(free) + " are free";
+}
+
+std::vector<std::string> unfit_paths(const json::object& body, const AcceptPolicy& policy) {
+  std::vector<std::string> reasons;
+  const json::value whole(body);
+  const json::value& host = member(whole, "HostConfig");
+  for (const json::value& mount : list_of(host, "Mounts")) {
+    const std::string source = text_of(mount, "Source");
+    if (text_of(mount, "Type") != "bind" || is_inside(source, policy)) continue;
+    reasons.push_back("'" + printable(source, 200) +
+                      "' is not there, or links lead out of the folders that are accepted");
+    if (reasons.size() >= kMaxRefusals) break;
+  }
+  for (const json::value& device : list_of(host, "Devices")) {
+    const std::string path = text_of(device, "PathOnHost");
+    const auto& known = policy.devices;
+    const bool is_accepted = std::find(known.begin(), known.end(), path) != known.end();
+    struct stat ignored {};
+    if (is_accepted && ::stat(path.c_str(), &ignored) == 0) continue;
+    reasons.push_back("there is no " + printable(path, 200) + " there");
+    if (reasons.size() >= kMaxRefusals) break;
+  }
+  return reasons;
+}
+
+// -------------------------------------------------------------------------------- on threads
+
+struct LocalFiles::Threads {
+  boost::asio::thread_pool disk{1};  // waits for the disk
+  ctrl::HelperThreads helpers{4};    // ask file systems
+  ctrl::HelperThreads measurers{4};  // the same, of what may take minutes
+};
+
+LocalFiles::LocalFiles() : threads_(std::make_unique<Threads>()) {}
+LocalFiles::~LocalFiles() = default;
+
+Async<Result<void>> LocalFiles::sync(std::string folder) {
+  auto sync = [folder]() -> Async<Result<void>> { co_return flush_disk(folder); };
+  auto synced = boost::asio::co_spawn(threads_->disk.get_executor(), std::move(sync),
+                                      boost::asio::use_awaitable);
+  co_return co_await std::move(synced);
+}
+
+Async<Result<void>> LocalFiles::look_for_room(std::string folder) {
+  auto look = [folder] { return measure_disk(folder); };
+  const Result<std::optional<Disk>> found =
+      co_await threads_->helpers.ask(std::move(look), kDiskTime);
+  if (!found) co_return found.error();
+  if (!*found) co_return bad_input("the disk of " + folder + " cannot be looked at");
+  if (is_full(**found)) co_return errno_error(ENOSPC, "moves leave the rest of the disk free");
+  co_return Result<void>();
+}
+
+Async<Result<std::string>> LocalFiles::why_no_room(std::string folder, std::uint64_t bytes) {
+  auto look = [folder, bytes] { return migration::why_no_room(folder, bytes); };
+  co_return co_await threads_->helpers.ask(std::move(look), kPathTime);
+}
+
+Async<std::vector<std::string>> LocalFiles::unfit_paths(json::object body, AcceptPolicy policy) {
+  auto look = [body = std::move(body), policy = std::move(policy)] {
+    return migration::unfit_paths(body, policy);
+  };
+  Result<std::vector<std::string>> found =
+      co_await threads_->helpers.ask(std::move(look), kPathTime);
+  if (found) co_return std::move(*found);
+  std::vector<std::string> reasons{"the folders that it mounts cannot be looked at there: " +
+                                   found.error().what};
+  co_return reasons;
+}
+
+Async<Result<Measured>> LocalFiles::measure(std::vector<std::string> folders, std::uint64_t most) {
+  auto look = [folders = std::move(folders), most] { return migration::measure(folders, most); };
+  co_return co_await threads_->measurers.ask(std::move(look), kMeasureTime);
+}
+
+Async<LeftBehind> LocalFiles::left_behind(std::string changes, std::string upper, json::object body,
+                                          std::optional<timespec> asked) {
+  auto look = [changes, upper, body, asked]() -> Async<LeftBehind> {
+    co_return look_at_changes(changes, upper, body, asked);
+  };
+  auto looked = boost::asio::co_spawn(threads_->disk.get_executor(), std::move(look),
+                                      boost::asio::use_awaitable);
+  LeftBehind left = co_await std::move(looked);
+  co_return left;
+}
+
+Async<bool> LocalFiles::has_saved_since(Plan plan, CopyPlace place, timespec since) {
+  // A link that the job has made may lead to what never answers.
+  auto look = [plan = std::move(plan), place = std::move(place), since] {
+    const std::vector<std::string> places = saved_places(plan, place);
+    return places.empty() || is_written_since(places, since);
+  };
+  const Result<bool> has_saved = co_await threads_->measurers.ask(std::move(look), kWrittenTime);
+  co_return !has_saved || *has_saved;  // what cannot be looked at may be it
+}
+
+timespec LocalFiles::now() const {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return now;
+}
+
+}  // namespace flowcon::cluster::migration

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/migration/run/intake.h"
+
+#include <algorithm>
+#include <boost/asio/awaitable.hpp>
+#include <utility>
+
+#include "base/json.h"
+#include "cluster/migration/run/answers.h"
+
+namespace flowcon::cluster::migration {
+namespace {
+
+using ctrl::Async;
+using ctrl::Pull;
+using ctrl::api::failure;
+using ctrl::api::Response;
+
+constexpr std::uint64_t kMaxImage = 256ULL << 30;  // bytes
+constexpr std::size_t kMaxTrees = 384U << 20;      // bytes of memory for what one peer sends
+constexpr std::uint64_t kLookEach = 16U << 20;     // bytes until the disk is looked at again
+
+bool is_beyond(const Error& error) {
+  return error.code == boost::system::errc::no_space_on_device ||
+         error.code == boost::system::errc::file_too_large;
+}
+
+using Look = std::function<Async<Result<void>>()>;
+
+// Asks `look` at the first byte, and again each so many bytes.
+struct Looks {
+  Look look;
+  std::uint64_t left = 0;
+
+  static Async<Result<void>> next(std::shared_ptr<Looks> self, std::uint64_t bytes) {
+    if (bytes <= self->left) {
+      self->left -= bytes;
+      co_return Result<void>();
+    }
+    self->left = kLookEach;
+    co_return co_await self->look();
+  }
+};
+
+Room each_so_often(Look look) {
+  auto looks = std::make_shared<Looks>();
+  looks->look = std::move(look);
+  return [looks](std::uint64_t bytes) { return Looks::next(looks, bytes); };
+}
+
+Async<Result<void>> take_bytes(MovePtr move, std::string part, Room disk, std::uint64_t bytes) {
+  Result<void> taken = move->arrival.budget.take(part, bytes);
+  if (taken) taken = co_await disk(bytes);
+  co_return taken;
+}
+
+}  // namespace
+
+Async<Result<std::string>> read_all(Pull body, std::size_t most) {
+  std::string text;
+  for (;;) {
+    Result<std::string> piece = co_await body();
+    if (!piece) co_return piece.error();
+    if (piece->empty()) co_return text;
+    text += *piece;
+    if (text.size() > most) co_return errno_error(EFBIG, "it is too long");
+  }
+}
+
+Async<Response> Intake::take(MovePtr move, std::string name, Pull body) {
+  if (move->arrival.bodies >= kMostBodies) {
+    co_return failure(503, "too many parts of that move are coming already");
+  }
+  ++move->arrival.bodies;
+  Response answer = co_await take_part_of(move, std::move(name), std::move(body));
+  --move->arrival.bodies;
+  co_return answer;
+}
+
+Async<Response> Intake::take_part_of(MovePtr move, std::string name, Pull body) {
+  Metered metered;
+  const unsigned mine = ++move->arrival.tries;
+  move->arrival.taking[name] = mine;
+  move->account.passing = metered;
+  move->account.sending_since = world_.clock.steady();
+  const auto is_current = [move, name, mine] { return move->arrival.is_current(name, mine); };
+  Pull watched = [is_current, move,
+                  counted = metered.wrap(std::move(body))]() -> Async<Result<std::string>> {
+    Result<std::string> piece = co_await counted();
+    if (!is_current()) piece = bad_input("it is taken no more");
+    if (!move->give_up.empty()) piece = bad_input(move->give_up);
+    if (move->entry.step >= Step::undo) piece = bad_input("the move is undone");
+    co_return piece;
+  };
+  std::string wanted = name;
+  Result<void> taken = co_await take_one(move, std::move(wanted), std::move(watched));
+  if (taken && !metered.is_whole()) taken = bad_input("it did not come whole");
+  move->account.bytes += metered.bytes();
+  if (!is_current()) co_return failure(409, "it is taken no more");
+  if (move->account.sending_since)
+    move->account.sending_seconds += world_.clock.steady() - *move->account.sending_since;
+  move->account.passing.reset();
+  move->account.sending_since.reset();
+  if (taken) {
+    move->travel.received.insert(name);
+    if (name == "image") move->travel.needs_image = false;
+    if (name != "image") taken = co_await believe_received(move);
+  }
+  if (is_current()) move->arrival.taking.erase(name);
+  move->peer.heard = world_.clock.steady();
+  move->wake();
+  if (!taken) {
+    move->complain(taken.error());
+    // What has come so far goes with the copy, and does not wait for its source to say so.
+    if (is_beyond(taken.error())) move->turn_back(taken.error().message());
+    const bool is_full = taken.error().code == boost::system::errc::no_space_on_device;
+    co_return failure(is_full ? 507 : 422, taken.error().message());
+  }
+  co_return answer_with({{"bytes", metered.bytes()}, {"sha256", metered.sha256()}});
+}
+
+Async<Result<void>> Intake::take_one(MovePtr move, std::string name, Pull body) {
+  const Step step = move->entry.step;
+  if (name == "image") {
+    if (step != Step::reserve || !move->travel.needs_image)
+      co_return bad_input("no image is awaited");
+    co_return co_await take_image_of(move, std::move(body));
+  }
+  if (step != Step::transfer || move->entry.container.empty()) {
+    co_return bad_input("no data is awaited at step " + std::string(migration::name(step)));
+  }
+  std::string id = move->entry.container;
+  if (name == "life") {
+    Result<std::string> life = co_await read_all(std::move(body), kMaxLifeBytes);
+    if (!life) co_return life.error();
+    co_return co_await world_.lives.import_life(std::move(id), std::move(*life), move->plan.cause);
+  }
+  for (const Part& part : move->plan.parts) {
+    if (part.name != name) continue;
+    std::string state = world_.host.config().state_dir;
+    Result<CopyPlace> place = co_await world_.goods.find_place(std::move(id), std::move(state));
+    if (!place) co_return place.error();
+    Part wanted = part;
+    PartLimits limits;
+    move->arrival.budget.begin(name);
+    limits.bytes = move->arrival.budget.left();
+    limits.room = room_for(move, name, place->folder);
+    limits.memory = memory_of(move->entry.source);
+    co_return co_await world_.goods.take_part(std::move(*place), std::move(wanted), std::move(body),
+                                              limits);
+  }
+  co_return bad_input("no such part is awaited");
+}
+
+Async<Result<void>> Intake::take_image_of(MovePtr move, Pull body) {
+  ImageInfo image = move->plan.image;
+  Result<std::string> root = co_await world_.engine.root();
+  if (!root) co_return root.error();
+  auto look = [this, folder = std::move(*root)] { return world_.files.look_for_room(folder); };
+  Pull roomy = with_room(std::move(body), each_so_often(std::move(look)));
+  co_return co_await world_.goods.take_image(std::move(image), move->travel.layers_there,
+                                             std::move(roomy), kMaxImage);
+}
+
+Room Intake::room_for(MovePtr move, std::string name, std::string folder) {
+  auto look = [this, folder = std::move(folder)] { return world_.files.look_for_room(folder); };
+  const Room disk = each_so_often(std::move(look));
+  return [move, name, disk](std::uint64_t bytes) { return take_bytes(move, name, disk, bytes); };
+}
+
+std::shared_ptr<TreeBudget> Intake::memory_of(const std::string& peer) {
+  std::erase_if(memory_, [](const auto& one) { return one.second.expired(); });
+  std::shared_ptr<TreeBudget> memory = memory_[peer].lock();
+  if (!memory) {
+    memory = std::make_shared<TreeBudget>(TreeBudget{kMaxTrees});
+    memory_[peer] = memory;
+  }
+  return memory;
+}
+
+// When all is there, and on the disk, it counts as received.
+Async<Result<void>> Intake::believe_received(MovePtr move) {
+  const bool has_all =
+      move->travel.received.contains("life") &&
+      std::all_of(move->plan.parts.begin(), move->plan.parts.end(),
+                  [&](const Part& one) { return move->travel.received.contains(one.name); });
+  if (!has_all) co_return Result<void>();
+  std::string id = move->entry.container, state = world_.host.config().state_dir;
+  Result<CopyPlace> place = co_await world_.goods.find_place(std::move(id), std::move(state));
+  if (!place) co_return place.error();
+  std::string folder = place->folder;
+  const Result<void> done = co_await world_.files.sync(std::move(folder));
+  if (done) move->travel.is_received = true;
+  co_return done;
+}
+
+}  // namespace flowcon::cluster::migration

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/migration/run/lost.h"
+
+#include <boost/asio/awaitable.hpp>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cluster/migration/plan/json_parts.h"
+#include "cluster/migration/run/half_moved.h"
+
+namespace flowcon::cluster::migration {
+namespace {
+
+namespace json = boost::json;
+using ctrl::Async;
+
+constexpr double kAskAgain = 3;          // seconds, while the engine does not answer
+constexpr std::size_t kMostNamed = 100;  // containers
+
+bool may_be_half_moved(const json::value& listed) {
+  if (text_of(listed, "State") == "running") return false;
+  const json::object labels = object_of(listed, "Labels");
+  return labels.contains(kMoveLabel) || labels.contains("flowcon.migrate");
+}
+
+}  // namespace
+
+Async<void> LostMoves::name_known() {
+  const Result<std::vector<ctrl::store::LostMove>> lost = co_await world_.rows.lost();
+  if (!lost) {
+    world_.host.warn(lost.error().message());
+    co_return;
+  }
+  for (const ctrl::store::LostMove& one : *lost) {
+    const std::string said = describe_lost(one.entry);
+    if (!said.empty()) world_.host.warn(said);
+  }
+}
+
+Async<std::vector<std::string>> LostMoves::find_suspects() {
+  std::vector<std::string> ids;
+  while (!world_.is_ended) {
+    const Result<json::value> all = co_await world_.engine.list();
+    if (world_.is_ended) break;
+    if (all && all->is_array()) {
+      for (const json::value& one : all->get_array()) {
+        if (may_be_half_moved(one)) ids.push_back(text_of(one, "Id"));
+      }
+      break;
+    }
+    co_await world_.clock.pause(kAskAgain);
+  }
+  co_return ids;
+}
+
+Async<std::string> LostMoves::why_suspect(Seen seen) {
+  const auto label = seen.labels.find(kMoveLabel);
+  std::string move = label == seen.labels.end() ? "" : label->second;
+  const Result<ctrl::store::Migration> known = co_await world_.rows.find(std::move(move));
+  co_return why_half_moved(seen, known.has_value());
+}
+
+Async<void> LostMoves::name_all() {
+  co_await name_known();
+  const std::vector<std::string> ids = co_await find_suspects();
+  std::size_t named = 0;
+  for (std::string id : ids) {
+    if (world_.is_ended) co_return;
+    Result<Seen> seen = co_await world_.engine.look(std::move(id));
+    if (world_.is_ended) co_return;
+    if (!seen) continue;
+    const std::string name = seen->name;
+    const std::string why = co_await why_suspect(std::move(*seen));
+    if (world_.is_ended) co_return;
+    if (why.empty()) continue;
+    if (++named > kMostNamed) {
+      world_.host.warn("more than " + std::to_string(kMostNamed) + " containers look half moved");
+      co_return;
+    }
+    world_.host.warn("container " + printable(name, 80) + " looks half moved: " + why +
+                     ". Look whether it runs on another host before you start it");
+  }
+}
+
+}  // namespace flowcon::cluster::migration

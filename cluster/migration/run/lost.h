@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A host whose journal of moves has lost entries: it says so, names what looks half moved, and
+// neither starts nor stops nor answers for anything.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cluster/migration/run/world.h"
+
+namespace flowcon::cluster::migration {
+
+class LostMoves {
+ public:
+  explicit LostMoves(World& world) : world_(world) {}
+  /// Warns of each, once the engine answers.
+  ctrl::Async<void> name_all();
+
+ private:
+  ctrl::Async<void> name_known();
+  /// Ids of containers that a move may have left in the middle; none when World::is_ended.
+  ctrl::Async<std::vector<std::string>> find_suspects();
+  /// "" where it does not look half moved.
+  ctrl::Async<std::string> why_suspect(Seen seen);
+
+  World& world_;
+};
+
+}  // namespace flowcon::cluster::migration

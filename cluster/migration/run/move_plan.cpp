@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/migration/run/move_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cluster/migration/plan/bounds.h"
+#include "cluster/migration/plan/json_parts.h"
+
+namespace flowcon::cluster::migration {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::array<const char*, 5> kKinds{"volume", "path", "layer", "checkpoint", "log"};
+constexpr std::size_t kMostLayers = 512;
+constexpr std::size_t kMostVolumes = 64;
+constexpr std::size_t kMostLabels = 256;
+constexpr double kLongestConfirm = 3600;  // seconds
+
+Error wrong(const std::string& name) {
+  return bad_input("a move's plan has no valid member " + name);
+}
+
+bool is_digest(std::string_view text) {
+  return text.size() == 71 && text.starts_with("sha256:") &&
+         text.find_first_not_of("0123456789abcdef", 7) == std::string_view::npos;
+}
+
+std::uint64_t count_of(const json::value& value, std::string_view name) {
+  const json::value& found = member(value, name);
+  if (found.is_uint64()) return found.get_uint64();
+  return found.is_int64() && found.get_int64() > 0 ? static_cast<std::uint64_t>(found.get_int64())
+                                                   : 0;
+}
+
+class Reader {
+ public:
+  explicit Reader(const json::value& value) : value_(value) {}
+
+  Result<Plan> read() {
+    plan_.body = object_of(value_, "body");
+    for (auto step : {&Reader::image, &Reader::policy, &Reader::volumes, &Reader::parts,
+                      &Reader::mounts, &Reader::rest}) {
+      if (Result<void> done = (this->*step)(); !done) return done.error();
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  Result<void> image() {
+    const json::value& image = member(value_, "image");
+    plan_.image.id = text_of(image, "id");
+    const json::array& layers = list_of(image, "layers");
+    if (!is_digest(plan_.image.id) || layers.size() > kMostLayers) return wrong("image");
+    for (const json::value& layer : layers) {
+      const json::string* text = layer.if_string();
+      if (text == nullptr || !is_digest(*text)) return wrong("image.layers");
+      plan_.image.layers.emplace_back(*text);
+    }
+    if (text_of(plan_.body, "Image") != plan_.image.id) return wrong("body.Image");
+    plan_.image_name = printable(text_of(value_, "image_name"), 200);
+    return {};
+  }
+
+  // What an engine would make of other members is for it to say; these two are the policy.
+  Result<void> policy() {
+    const json::value& policy = member(value_, "restart_policy");
+    const std::string name = text_of(policy, "Name");
+    const bool is_known = name.empty() || name == "no" || name == "always" ||
+                          name == "unless-stopped" || name == "on-failure";
+    const std::uint64_t count = count_of(policy, "MaximumRetryCount");
+    if (!is_known || count > 1'000'000) return wrong("restart_policy");
+    if (name.empty()) return {};
+    plan_.restart_policy = {{"Name", name},
+                            {"MaximumRetryCount", static_cast<std::int64_t>(count)}};
+    return {};
+  }
+
+  Result<void> volumes() {
+    const json::array& all = list_of(value_, "volumes");
+    if (all.size() > kMostVolumes) return wrong("volumes");
+    for (const json::value& one : all) {
+      PlannedVolume volume{text_of(one, "name"), object_of(one, "labels")};
+      if (!is_object_name(volume.name) || !names_.insert(volume.name).second ||
+          volume.labels.size() > kMostLabels) {
+        return wrong("volumes");
+      }
+      for (const auto& [key, text] : volume.labels) {
+        if (!text.is_string()) return wrong("volumes.labels");
+      }
+      plan_.volumes.push_back(std::move(volume));
+    }
+    return {};
+  }
+
+  Result<void> parts() {
+    const json::array& all = list_of(value_, "parts");
+    std::set<std::string> seen;
+    std::size_t volumes = 0;
+    for (const json::value& one : all) {
+      Part part;
+      part.where = text_of(one, "where");
+      const std::string kind = text_of(one, "kind");
+      const auto* found = std::find(kKinds.begin(), kKinds.end(), kind);
+      if (found == kKinds.end()) return wrong("parts.kind");
+      part.kind = static_cast<PartKind>(found - kKinds.begin());
+      part.name = part.kind == PartKind::volume ? "volume-" + std::to_string(volumes++) : kind;
+      if (text_of(one, "name") != part.name || !seen.insert(part.name).second) {
+        return wrong("parts.name");
+      }
+      const bool is_in_container = part.kind == PartKind::volume || part.kind == PartKind::path;
+      if (is_in_container                     ? !is_plain_path(part.where)
+          : part.kind == PartKind::checkpoint ? !is_object_name(part.where)
+          : part.kind == PartKind::log        ? !part.where.empty() && part.where != "open"
+                                              : !part.where.empty()) {
+        return wrong("parts.where");
+      }
+      plan_.parts.push_back(std::move(part));
+    }
+    return volumes <= kMostVolumes ? Result<void>() : wrong("parts");
+  }
+
+  // A name that does not travel would be a volume of the target itself.
+  Result<void> mounts() {
+    std::set<std::string> targets;
+    const json::value body(plan_.body);
+    for (const json::value& mount : list_of(member(body, "HostConfig"), "Mounts")) {
+      if (text_of(mount, "Type") != "volume") continue;
+      const std::string name = text_of(mount, "Source");
+      // Without a name the engine makes one of its own for it, which goes with its container.
+      const bool is_anonymous = !mount.get_object().contains("Source");
+      if (!is_anonymous && !names_.contains(name)) {
+        return bad_input("the volume '" + printable(name, 80) + "' does not travel with it");
+      }
+      targets.insert(text_of(mount, "Target"));
+    }
+    for (const Part& part : plan_.parts) {
+      if (part.kind == PartKind::volume && !targets.contains(part.where)) return wrong("parts");
+    }
+    return {};
+  }
+
+  Result<void> rest() {
+    plan_.bytes = count_of(value_, "bytes");
+    const std::string cause = text_of(value_, "cause");
+    for (const Cause one :
+         {Cause::person, Cause::speculate, Cause::rebalance, Cause::balance, Cause::drain}) {
+      if (cause == cluster::name(one)) plan_.cause = one;
+    }
+    const json::value& confirm = member(value_, "confirm");
+    if (confirm.is_number()) {
+      plan_.confirm = std::clamp(confirm.to_number<double>(), 1.0, kLongestConfirm);
+    }
+    plan_.awaits_value = is_true(value_, "awaits_value");
+    plan_.has_brought_image = is_true(value_, "has_brought_image");
+    const json::value& checkpoint = member(value_, "checkpoint");
+    plan_.checkpoint.path = text_of(checkpoint, "path");
+    plan_.checkpoint.signal =
+        static_cast<int>(std::min<std::uint64_t>(count_of(checkpoint, "signal"), 64));
+    for (const json::value& word : list_of(checkpoint, "command")) {
+      if (word.is_string()) plan_.checkpoint.command.emplace_back(word.get_string());
+    }
+    const json::value& timeout = member(checkpoint, "timeout");
+    if (timeout.is_number()) plan_.checkpoint.timeout = timeout.to_number<double>();
+    return {};
+  }
+
+  const json::value& value_;
+  std::set<std::string> names_;
+  Plan plan_;
+};
+
+}  // namespace
+
+const char* name(PartKind kind) { return kKinds.at(static_cast<std::size_t>(kind)); }
+
+Result<Plan> parse_plan(std::string_view text) {
+  if (text.size() > kMaxPlanBytes) return bad_input("a move's plan is too large");
+  const Result<json::value> parsed = parse_json(text);
+  if (!parsed) return wrap(parsed.error(), "a move's plan");
+  return Reader(*parsed).read();
+}
+
+Result<Plan> parse_offer(const json::value& offered) {
+  if (const std::string why = beyond_bounds(offered); !why.empty()) return bad_input(why);
+  return Reader(offered).read();
+}
+
+json::object to_json(const Plan& plan) {
+  json::array layers, volumes, parts, command;
+  for (const std::string& layer : plan.image.layers) layers.emplace_back(layer);
+  for (const PlannedVolume& volume : plan.volumes) {
+    volumes.push_back(json::object{{"name", volume.name}, {"labels", volume.labels}});
+  }
+  for (const Part& part : plan.parts) {
+    parts.push_back(
+        json::object{{"name", part.name}, {"kind", name(part.kind)}, {"where", part.where}});
+  }
+  for (const std::string& word : plan.checkpoint.command) command.emplace_back(word);
+  return {{"body", plan.body},
+          {"restart_policy", plan.restart_policy},
+          {"image", json::object{{"id", plan.image.id}, {"layers", std::move(layers)}}},
+          {"image_name", plan.image_name},
+          {"volumes", std::move(volumes)},
+          {"parts", std::move(parts)},
+          {"bytes", plan.bytes},
+          {"cause", cluster::name(plan.cause)},
+          {"confirm", plan.confirm},
+          {"awaits_value", plan.awaits_value},
+          {"has_brought_image", plan.has_brought_image},
+          {"checkpoint", json::object{{"path", plan.checkpoint.path},
+                                      {"signal", plan.checkpoint.signal},
+                                      {"command", std::move(command)},
+                                      {"timeout", plan.checkpoint.timeout}}}};
+}
+
+bool needs_criu(const Plan& plan) {
+  return std::any_of(plan.parts.begin(), plan.parts.end(), [](const Part& part) {
+    return part.kind == PartKind::layer || part.kind == PartKind::checkpoint;
+  });
+}
+
+std::vector<std::string> refusals(const Plan& plan, const AcceptPolicy& policy) {
+  std::vector<std::string> reasons = refusals(plan.body, policy);
+  if (needs_criu(plan) && !policy.criu) {
+    reasons.emplace_back(
+        "CRIU images are not accepted: CRIU restores processes with any rights they bring "
+        "(accept-criu = on in flowcon.conf trusts peers like root)");
+  }
+  return reasons;
+}
+
+std::string create_body(const Plan& plan, const std::string& id, const std::string& image) {
+  json::object body = plan.body;
+  body["Image"] = image;
+  json::object labels = object_of(body, "Labels");
+  labels[kMoveLabel] = id;
+  body["Labels"] = std::move(labels);
+  return render_json(body);
+}
+
+std::vector<std::pair<int, std::string>> fixed_ports(const Plan& plan) {
+  std::vector<std::pair<int, std::string>> all;
+  const json::value body(plan.body);
+  const json::object& bindings = object_of(member(body, "HostConfig"), "PortBindings");
+  for (const auto& [key, list] : bindings) {
+    const std::string_view port(key.data(), key.size());
+    const std::size_t slash = port.find('/');
+    const std::string protocol(slash == std::string_view::npos ? "tcp" : port.substr(slash + 1));
+    const json::array* each = list.if_array();
+    if (each == nullptr) continue;
+    for (const json::value& binding : *each) {
+      const std::string text = text_of(binding, "HostPort");
+      int number = 0;
+      const char* end = text.data() + text.size();
+      const bool is_number =
+          std::from_chars(text.data(), end, number) == std::from_chars_result{end, std::errc()};
+      if (is_number && number > 0 && number < 65536) all.emplace_back(number, protocol);
+    }
+  }
+  return all;
+}
+
+}  // namespace flowcon::cluster::migration

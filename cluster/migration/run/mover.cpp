@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mover's beginning and end; what it is in between is in its parts.
+#include "cluster/migration/run/mover.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/awaitable.hpp>
+#include <fstream>
+#include <utility>
+
+#include "base/text.h"
+#include "cluster/migration/run/lost.h"
+#include "cluster/migration/run/movers.h"
+#include "ctrl/log.h"
+#include "ctrl/service.h"
+#include "ctrl/spawn.h"
+
+namespace flowcon::cluster::migration {
+namespace {
+
+using ctrl::Async;
+using ctrl::api::Request;
+using ctrl::api::Response;
+
+constexpr double kReadAgain = 1;       // seconds, twice as many each time
+constexpr double kReadAgainMost = 30;  // seconds
+constexpr double kSettleLook = 0.05;   // seconds
+constexpr double kRestart = 15;        // seconds until a job that has saved runs again
+constexpr double kStopLasts = 60;      // seconds that systemd is to wait from each word on
+constexpr double kStopWord = 5;        // seconds
+
+// The host as it is.
+struct ThisHost {
+  explicit ThisHost(ctrl::LocalHost& host)
+      : client(host.io(), host.config().engine),
+        goods(host.io(), client),
+        rows(host),
+        clock(host.io()) {}
+  ctrl::engine::Client client;
+  DockerEngine engine{client};
+  DockerGoods goods;
+  LocalFiles files;
+  StoreRows rows;
+  SystemClock clock;
+};
+
+// Its base comes first, and goes last.
+class HostMover : private ThisHost, public Movers {
+ public:
+  HostMover(ctrl::LocalHost& host, Network& network, Lives& lives)
+      : ThisHost(host),
+        Movers({host, network, lives, ThisHost::engine, goods, files, rows, clock}) {}
+};
+
+}  // namespace
+
+std::unique_ptr<Mover> make_mover(ctrl::LocalHost& host, Network& network, Lives& lives) {
+  return std::make_unique<HostMover>(host, network, lives);
+}
+
+AcceptPolicy accept_policy(const ctrl::Config& config) {
+  AcceptPolicy policy;
+  policy.privileged = config.accept_privileged;
+  policy.host_namespaces = config.accept_host_namespaces;
+  policy.capabilities = config.accept_capabilities;
+  policy.mounts = config.accept_mounts;
+  policy.devices = config.accept_devices;
+  policy.runtimes = config.accept_runtimes;
+  policy.criu = config.accept_criu;
+  return policy;
+}
+
+Movers::Movers(World world) : world_(world) {}
+
+// -------------------------------------------------------------------------------- who asks
+
+Async<Result<std::string>> Movers::begin(MoveOrder order) { return calls_.begin(std::move(order)); }
+
+bool Movers::is_movable(const std::string& id) const {
+  const std::optional<ctrl::Settings> settings = world_.host.settings_of(id);
+  return settings &&
+         (settings->migrate == ctrl::Migrate::app || settings->migrate == ctrl::Migrate::criu);
+}
+
+bool Movers::is_moving(const std::string& id) const { return open_.is_moving(id); }
+bool Movers::is_saving(const std::string& id) const { return open_.is_saving(id); }
+std::int64_t Movers::reserved() const { return open_.reserved(); }
+std::vector<MoveView> Movers::list(std::size_t most) const { return open_.list(most); }
+
+Result<std::vector<std::string>> Movers::open_with(const std::string& id) const {
+  if (const std::string why = records_.why_unread(); !why.empty()) return bad_input(why);
+  return open_.open_with(id);
+}
+
+bool Movers::answers(const ctrl::api::Call& call) const { return Calls::answers(call); }
+
+Async<Response> Movers::answer(ctrl::api::Call call, Request request) {
+  return calls_.answer(std::move(call), std::move(request));
+}
+
+Async<Response> Movers::answer_peer(Request request, std::string speaker) {
+  return reception_.answer(std::move(request), std::move(speaker));
+}
+
+bool Movers::has_long_body(const Request& request) const {
+  return Reception::has_long_body(request);
+}
+
+Async<Response> Movers::answer_long(Request head, ctrl::Pull body, std::string speaker) {
+  return reception_.answer_long(std::move(head), std::move(body), std::move(speaker));
+}
+
+// -------------------------------------------------------------------------------- the start
+
+Async<void> Movers::start() {
+  records_.begin();
+  if (const Result<ctrl::engine::Version> version = co_await world_.engine.ping(); !version) {
+    ctrl::log::warning("moves wait for the engine: " + version.error().message());
+  }
+  if (records_.is_lost()) {
+    // It is never read: nothing begins, and peers are told that nothing can be said.
+    ctrl::spawn(world_.host.io(), "half moved", name_lost());
+    co_return;
+  }
+  if (!co_await restore()) {
+    ctrl::spawn(world_.host.io(), "journal of moves", restore_later());
+  }
+}
+
+Async<void> Movers::name_lost() {
+  LostMoves lost(world_);
+  co_await lost.name_all();
+}
+
+Async<void> Movers::restore_later() {
+  world_.host.warn(
+      "until flowcond can read and write the journal, it migrates no container and answers no peer "
+      "about migrations; it retries");
+  for (double wait = kReadAgain; !world_.is_ended; wait = std::min(2 * wait, kReadAgainMost)) {
+    co_await world_.clock.pause(wait);
+    if (world_.is_ended) co_return;
+    if (co_await restore()) {
+      ctrl::log::info("the journal of moves was read");
+      co_return;
+    }
+  }
+}
+
+// False where it has to be tried again. What was taken up already stays.
+Async<bool> Movers::restore() {
+  std::function<void(MovePtr)> launch = [this](MovePtr move) { driver_.launch(std::move(move)); };
+  if (!co_await records_.read(std::move(launch))) co_return false;
+  ::unlink((world_.host.config().state_dir + "/open-moves").c_str());
+  ctrl::spawn(world_.host.io(), "images of moves", sweep_.run());
+  co_return true;
+}
+
+// -------------------------------------------------------------------------------- the end
+
+Async<void> Movers::settle(double seconds) {
+  world_.is_stopping = true;
+  const double until = world_.clock.steady() + seconds;
+  // What is not read cannot be undone, nor named in the end.
+  while (records_.is_reading() && world_.clock.steady() < until)
+    co_await world_.clock.pause(kSettleLook);
+  for (const auto& [id, move] : open_.all()) {
+    if (!move->is_on_its_way_back()) continue;
+    move->turn_back("flowcond was stopped");
+    move->wake();
+  }
+  // A job that was asked to save does so in its time, and is down afterwards unless it is started.
+  double longest = until;
+  for (const auto& [id, move] : open_.all()) {
+    const bool may_be_saving = move->is_on_its_way_back() && move->entry.step >= Step::save;
+    if (!may_be_saving) continue;
+    longest = std::max(longest, world_.clock.steady() + move->plan.checkpoint.timeout + kRestart);
+  }
+  const auto is_busy = [](const auto& one) { return one.second->is_on_its_way_back(); };
+  double next_word = world_.clock.steady();
+  while (world_.clock.steady() < longest &&
+         std::any_of(open_.all().begin(), open_.all().end(), is_busy)) {
+    if (world_.clock.steady() >= next_word) {
+      ctrl::service::tell_stop_lasts(kStopLasts, "waiting for jobs that save themselves");
+      next_word = world_.clock.steady() + kStopWord;
+    }
+    co_await world_.clock.pause(kSettleLook);
+  }
+}
+
+// Is the job not where it was before, or may it still end?
+bool Movers::is_away(const Move& move) const {
+  const Step step = move.written.step;
+  if (!move.is_source() || step < Step::save) return step >= Step::start && step <= Step::remove;
+  const bool stays = step == Step::undo && move.copy.seen == Copy::running;
+  return !stays || world_.clock.steady() < move.quiet_from;
+}
+
+// What of a package is to be removed may ask without flowcond: debian/docker-flowcon.prerm.
+void Movers::end() {
+  world_.is_ended = true;
+  sweep_.wake();
+  std::string names;
+  if (records_.is_reading()) names = "(the journal was not read)\n";
+  for (const auto& [id, move] : open_.all()) {
+    if (is_away(*move)) names += move->written.name + "\n";
+  }
+  if (!names.empty()) std::ofstream(world_.host.config().state_dir + "/open-moves") << names;
+  for (const auto& [id, move] : open_.all()) {
+    move->alarm->ring();
+    const Entry& entry = move->written;
+    const std::string what = move->is_source() && is_away(*move)
+                                 ? "it is stopped here until flowcond runs again"
+                                 : "it goes on when flowcond runs again";
+    ctrl::log::warning(move->label() + (move->is_source() ? " to " : " from ") +
+                       move->account.peer_name + " is open at step " + name(entry.step) + ": " +
+                       what);
+  }
+}
+
+}  // namespace flowcon::cluster::migration

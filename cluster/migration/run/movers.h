@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mover, put together from its parts. Private to cluster/migration/run and its tests.
+#pragma once
+
+#include "cluster/migration/run/calls.h"
+#include "cluster/migration/run/driver.h"
+#include "cluster/migration/run/image_sweep.h"
+#include "cluster/migration/run/mover.h"
+#include "cluster/migration/run/open_moves.h"
+#include "cluster/migration/run/reception.h"
+#include "cluster/migration/run/records.h"
+#include "cluster/migration/run/world.h"
+
+namespace flowcon::cluster::migration {
+
+class Movers : public Mover {
+ public:
+  explicit Movers(World world);
+
+  ctrl::Async<Result<std::string>> begin(MoveOrder order) override;
+  [[nodiscard]] bool is_movable(const std::string& id) const override;
+  [[nodiscard]] bool is_moving(const std::string& id) const override;
+  [[nodiscard]] bool is_saving(const std::string& id) const override;
+  [[nodiscard]] std::int64_t reserved() const override;
+  [[nodiscard]] Result<std::vector<std::string>> open_with(const std::string& id) const override;
+  [[nodiscard]] std::vector<MoveView> list(std::size_t most) const override;
+  ctrl::Async<void> start() override;
+  ctrl::Async<void> settle(double seconds) override;
+  void end() override;
+  [[nodiscard]] bool answers(const ctrl::api::Call& call) const override;
+  ctrl::Async<ctrl::api::Response> answer(ctrl::api::Call call,
+                                          ctrl::api::Request request) override;
+  ctrl::Async<ctrl::api::Response> answer_peer(ctrl::api::Request request,
+                                               std::string speaker) override;
+  [[nodiscard]] bool has_long_body(const ctrl::api::Request& request) const override;
+  ctrl::Async<ctrl::api::Response> answer_long(ctrl::api::Request head, ctrl::Pull body,
+                                               std::string speaker) override;
+
+ private:
+  ctrl::Async<bool> restore();
+  ctrl::Async<void> restore_later();
+  ctrl::Async<void> name_lost();
+  [[nodiscard]] bool is_away(const Move& move) const;
+
+  World world_;
+  OpenMoves open_{world_};
+  Records records_{world_, open_};
+  ImageSweep sweep_{world_, open_};
+  Driver driver_{world_, open_, records_, sweep_};
+  Reception reception_{world_, open_, records_, driver_};
+  Calls calls_{world_, open_, records_, driver_};
+};
+
+}  // namespace flowcon::cluster::migration

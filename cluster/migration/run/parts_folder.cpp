@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folders of the host as tar archives. tar and not the engine reads and writes volumes: engines
+// refuse to unpack relative symlinks that lead out of the volume, write nothing into a volume that
+// the container may only read, and drop the attributes user.*.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <utility>
+
+#include "base/text.h"
+#include "cluster/migration/plan/gzip.h"
+#include "cluster/migration/run/parts_child.h"
+#include "cluster/migration/run/parts_internal.h"
+
+namespace flowcon::cluster::migration {
+namespace {
+
+using ctrl::Async;
+using ctrl::Pull;
+
+// A file of a folder may need as much at least.
+constexpr std::uint64_t kNoRoom = 1U << 20;
+
+struct PackState {
+  explicit PackState(Pull pull) : inner(std::move(pull)) {}
+  Pull inner;
+  Packer packer;
+  bool has_ended = false;
+
+  static Async<Result<std::string>> next(std::shared_ptr<PackState> self) {
+    std::string out;
+    while (out.empty() && !self->has_ended) {
+      Result<std::string> piece = co_await self->inner();
+      if (!piece) co_return piece;
+      self->has_ended = piece->empty();
+      out = self->has_ended ? self->packer.finish() : self->packer.feed(*piece);
+    }
+    co_return out;
+  }
+};
+
+struct UnpackState {
+  explicit UnpackState(Pull pull) : inner(std::move(pull)) {}
+  Pull inner;
+  Unpacker unpacker;
+  std::string piece;
+  std::string_view rest;
+
+  static Async<Result<std::string>> next(std::shared_ptr<UnpackState> self) {
+    for (;;) {
+      if (!self->unpacker.is_at_end()) {
+        // Also with nothing new: a small piece may hold more than one answer does.
+        Result<std::string_view> plain = self->unpacker.next(self->rest);
+        if (!plain) co_return plain.error();
+        if (!plain->empty()) co_return std::string(*plain);
+        if (!self->rest.empty()) continue;
+      } else if (!self->rest.empty()) {
+        co_return bad_input("the archive goes on after its end");
+      }
+      Result<std::string> piece = co_await self->inner();
+      if (!piece) co_return piece;
+      if (piece->empty()) {
+        if (!self->unpacker.is_at_end()) co_return bad_input("the archive is not whole");
+        co_return std::string();
+      }
+      self->piece = std::move(*piece);
+      self->rest = self->piece;
+    }
+  }
+};
+
+struct CheckState {
+  CheckState(Pull pull, const ArchiveRules& rules) : inner(std::move(pull)), checker(rules) {}
+  Pull inner;
+  ArchiveChecker checker;
+
+  static Async<Result<std::string>> next(std::shared_ptr<CheckState> self) {
+    Result<std::string> piece = co_await self->inner();
+    if (!piece) co_return piece;
+    const Result<void> right = piece->empty() ? self->checker.finish() : self->checker.feed(*piece);
+    if (!right) co_return right.error();
+    co_return piece;
+  }
+};
+
+Async<Result<std::string>> next_of(std::shared_ptr<Child> tar) {
+  Result<std::string> piece = co_await tar->read();
+  if (!piece || !piece->empty()) co_return piece;
+  const Result<void> ended = co_await tar->finish();
+  if (!ended) co_return ended.error();
+  co_return std::string();
+}
+
+// The folder itself, not what a link leads to.
+Result<void> check_folder(const std::string& folder) {
+  struct stat info {};
+  if (::lstat(folder.c_str(), &info) != 0) return errno_error(errno, "looking at " + folder);
+  if (!S_ISDIR(info.st_mode)) return errno_error(ENOTDIR, "looking at " + folder);
+  return {};
+}
+
+}  // namespace
+
+Pull packed(Pull plain) {
+  return [state = std::make_shared<PackState>(std::move(plain))] { return PackState::next(state); };
+}
+
+Pull unpacked(Pull packed) {
+  return [state = std::make_shared<UnpackState>(std::move(packed))] {
+    return UnpackState::next(state);
+  };
+}
+
+Pull checked(Pull archive, const ArchiveRules& rules) {
+  return [state = std::make_shared<CheckState>(std::move(archive), rules)] {
+    return CheckState::next(state);
+  };
+}
+
+Error told_of_disk(Error error, const std::string& folder) {
+  struct statvfs disk {};
+  if (::statvfs(folder.c_str(), &disk) != 0) return error;
+  if (std::uint64_t{disk.f_bavail} * disk.f_frsize > kNoRoom && disk.f_favail > 0) return error;
+  return errno_error(ENOSPC, "writing to " + folder);
+}
+
+Async<Result<Pull>> send_folder(std::string folder, std::vector<std::string> without) {
+  if (const Result<void> there = check_folder(folder); !there) co_return there.error();
+  // Overlay's attributes that say where a folder's content is are sent for the receiver to refuse:
+  // without them the folder would be another.
+  std::vector<std::string> words{"tar",
+                                 "--create",
+                                 "--file=-",
+                                 "--format=posix",
+                                 "--pax-option=delete=atime,delete=ctime",
+                                 "--numeric-owner",
+                                 "--acls",
+                                 "--xattrs",
+                                 "--xattrs-include=user.*",
+                                 "--xattrs-include=security.capability",
+                                 "--xattrs-include=trusted.overlay.opaque",
+                                 "--xattrs-include=trusted.overlay.redirect",
+                                 "--xattrs-include=trusted.overlay.metacopy",
+                                 "--warning=no-file-ignored",
+                                 "--anchored",
+                                 "--no-wildcards"};
+  for (const std::string& path : without) words.push_back("--exclude=./" + path);
+  words.insert(words.end(), {"--directory=" + folder, "."});
+  auto tar = co_await Child::start(std::move(words), Child::Flow::gives);
+  if (!tar) co_return tar.error();
+  co_return Pull([child = std::move(*tar)] { return next_of(child); });
+}
+
+Async<Result<void>> sync_folder(std::string folder) {
+  std::vector<std::string> words{"sync", "--file-system", std::move(folder)};
+  co_return co_await run_child(std::move(words));
+}
+
+Async<Result<void>> take_folder(std::string folder, Pull archive) {
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    co_return errno_error(errno, "making " + folder);
+  }
+  if (const Result<void> there = check_folder(folder); !there) co_return there;
+  // A link that an earlier try left would lead elsewhere; an engine fills new volumes from images.
+  std::vector<std::string> clear{"find", folder, "-xdev", "-mindepth", "1", "-delete"};
+  if (Result<void> cleared = co_await run_child(std::move(clear)); !cleared) co_return cleared;
+  std::vector<std::string> words{"tar",
+                                 "--extract",
+                                 "--file=-",
+                                 "--numeric-owner",
+                                 "--same-owner",
+                                 "--same-permissions",
+                                 "--acls",
+                                 "--xattrs",
+                                 "--xattrs-include=user.*",
+                                 "--xattrs-include=security.capability",
+                                 "--xattrs-include=trusted.overlay.opaque",
+                                 "--warning=no-timestamp",
+                                 "--directory=" + folder};
+  auto tar = co_await Child::start(std::move(words), Child::Flow::takes);
+  if (!tar) co_return tar.error();
+  bool is_taking = true;
+  for (;;) {
+    Result<std::string> piece = co_await archive();
+    if (!piece) co_return piece.error();
+    if (piece->empty()) break;
+    if (!is_taking) continue;
+    const Result<void> written = co_await (*tar)->write(std::move(*piece));
+    if (written) continue;
+    // It needs nothing behind the archive's end, or it has failed.
+    is_taking = false;
+    const Result<void> ended = co_await (*tar)->finish();
+    if (!ended) co_return told_of_disk(ended.error(), folder);
+  }
+  if (is_taking) {
+    const Result<void> ended = co_await (*tar)->finish();
+    if (!ended) co_return told_of_disk(ended.error(), folder);
+  }
+  co_return co_await sync_folder(std::move(folder));
+}
+
+}  // namespace flowcon::cluster::migration

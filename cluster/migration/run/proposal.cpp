@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/migration/run/proposal.h"
+
+#include <algorithm>
+#include <boost/asio/awaitable.hpp>
+#include <csignal>
+#include <utility>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cluster/migration/plan/json_parts.h"
+#include "cluster/migration/plan/left_behind.h"
+#include "cluster/migration/run/deaf.h"
+#include "cluster/migration/run/targets.h"
+
+namespace flowcon::cluster::migration {
+namespace {
+
+namespace json = boost::json;
+using ctrl::Async;
+
+constexpr double kAnswerTime = 20;  // seconds for one answer of a peer
+
+bool lies_in_mount(const json::value& body, const std::string& path) {
+  for (const json::value& mount : list_of(member(body, "HostConfig"), "Mounts")) {
+    const std::string type = text_of(mount, "Type");
+    if (type != "tmpfs" && is_within(path, text_of(mount, "Target"))) return true;
+  }
+  return false;
+}
+
+bool lies_in_tmpfs(const json::value& body, const std::string& path) {
+  const json::value& host = member(body, "HostConfig");
+  for (const json::value& mount : list_of(host, "Mounts")) {
+    if (text_of(mount, "Type") == "tmpfs" && is_within(path, text_of(mount, "Target"))) return true;
+  }
+  const json::object& folders = object_of(host, "Tmpfs");
+  return std::any_of(folders.begin(), folders.end(),
+                     [&](const auto& one) { return is_within(path, std::string(one.key())); });
+}
+
+bool has_log(const json::value& body) {
+  return text_of(member(member(body, "HostConfig"), "LogConfig"), "Type") != "none";
+}
+
+void append(std::vector<std::string>& all, const std::vector<std::string>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+// What an application saves: in a volume, or where its label says.
+void add_saved_path(Proposal& made) {
+  Plan& plan = made.plan;
+  if (lies_in_tmpfs(plan.body, plan.checkpoint.path)) {
+    made.obstacles.emplace_back(
+        "its flowcon.checkpoint.path is in a tmpfs, which is gone when the job ends: save to a "
+        "volume");
+  } else if (!plan.checkpoint.path.empty() && !lies_in_mount(plan.body, plan.checkpoint.path)) {
+    plan.parts.push_back({"path", PartKind::path, plan.checkpoint.path});
+  } else if (plan.parts.empty() && plan.checkpoint.path.empty()) {
+    made.obstacles.emplace_back(
+        "none of its learnt state would migrate: it has no volume, and no label "
+        "flowcon.checkpoint.path");
+  }
+}
+
+// Does the job hear what it is asked to save by?
+void judge_signal(Proposal& made, const Seen& seen) {
+  const ctrl::Checkpoint& how = made.plan.checkpoint;
+  if (made.method != Method::app || !how.command.empty() || seen.copy != Copy::running) return;
+  const int signal = how.signal > 0 ? how.signal : SIGTERM;
+  if (std::string deaf = why_deaf(seen.pid, signal); !deaf.empty()) {
+    made.obstacles.push_back(std::move(deaf));
+  }
+}
+
+}  // namespace
+
+Async<Result<Seen>> Proposer::look(std::string container) {
+  Result<Seen> seen = co_await world_.engine.look(std::move(container));
+  if (!seen) co_return seen.error();
+  const bool all_count = world_.host.config().image_labels;
+  Seen whole = std::move(*seen);
+  co_return co_await world_.engine.with_own_labels(all_count, std::move(whole));
+}
+
+ctrl::Settings Proposer::judge_container(Proposal& made, const Seen& seen,
+                                         const MoveOrder& order) const {
+  std::vector<std::string>& against = made.obstacles;
+  const std::optional<ctrl::Settings> known = world_.host.settings_of(seen.id);
+  ctrl::Settings settings = known ? *known : ctrl::parse_labels(seen.labels);
+  if (settings.migrate == ctrl::Migrate::no)
+    against.emplace_back("its label flowcon.migrate says no");
+  made.method =
+      order.method.value_or(settings.migrate == ctrl::Migrate::criu ? Method::criu : Method::app);
+  if (seen.copy != Copy::running) {
+    against.emplace_back("it does not run");
+  } else if (seen.is_paused) {
+    against.emplace_back("it is paused: docker unpause");
+  }
+  if (open_.is_moving(seen.id)) against.emplace_back("it is on the move already");
+  return settings;
+}
+
+// Volumes and image. Do all volumes travel?
+Async<Result<bool>> Proposer::add_volumes(Draft made, Description described) {
+  Description copy = described;
+  Result<Volumes> volumes = co_await world_.engine.look_at_volumes(std::move(copy));
+  if (!volumes) co_return volumes.error();
+  append(made->obstacles, volumes->obstacles);
+  made->plan.volumes = std::move(volumes->planned);
+  std::string image = described.image;
+  Result<ImageInfo> info = co_await world_.goods.image_info(std::move(image));
+  if (info) {
+    made->plan.image = std::move(*info);
+  } else {
+    made->obstacles.push_back("its image: " + info.error().message());
+  }
+  std::size_t number = 0;
+  for (const TravellingVolume& volume : described.volumes) {
+    made->plan.parts.push_back(
+        {"volume-" + std::to_string(number++), PartKind::volume, volume.destination});
+  }
+  co_return volumes->obstacles.empty();
+}
+
+Async<Result<void>> Proposer::add_checkpoint(Draft made) {
+  if (made->method != Method::criu) {
+    add_saved_path(*made);
+    co_return Result<void>();
+  }
+  append(made->obstacles, criu_obstacles(made->plan.body));
+  made->plan.parts.push_back({"layer", PartKind::layer, ""});
+  Result<std::string> why = co_await world_.engine.why_no_criu();
+  if (!why) co_return why.error();
+  if (!why->empty()) made->obstacles.push_back("CRIU: " + *why);
+  co_return Result<void>();
+}
+
+Async<Result<Proposal>> Proposer::propose(MoveOrder order) {
+  std::string wanted = order.container;
+  const Result<Seen> seen = co_await look(std::move(wanted));
+  if (!seen) co_return seen.error();
+  Result<Description> described = describe(seen->inspect);
+  if (!described) co_return described.error();
+  auto made = std::make_shared<Proposal>();
+  made->container = seen->id;
+  made->name = seen->name;
+  made->obstacles = described->obstacles;
+  made->notes = described->notes;
+  const ctrl::Settings settings = judge_container(*made, *seen, order);
+  Description copy = *described;
+  const Result<bool> do_all_travel = co_await add_volumes(made, std::move(copy));
+  if (!do_all_travel) co_return do_all_travel.error();
+  Plan& plan = made->plan;
+  plan.body = std::move(described->body);
+  plan.restart_policy = std::move(described->restart_policy);
+  plan.image_name = described->image_name;
+  plan.cause = order.cause;
+  plan.checkpoint = settings.checkpoint;
+  plan.confirm = std::max(1.0, settings.checkpoint.confirm);
+  plan.awaits_value = world_.host.last_value_at(seen->id).has_value();
+  made->notes.push_back("the container here is kept until its copy has printed " +
+                        std::string(plan.awaits_value ? "a value" : "a line") +
+                        ", or has run for " + render_number(plan.confirm) +
+                        " s (flowcon.checkpoint.confirm)");
+  const Result<void> added = co_await add_checkpoint(made);
+  if (!added) co_return added.error();
+  judge_signal(*made, *seen);
+  // CRIU's copy goes on in the line that it was in.
+  const std::string line = made->method == Method::criu ? "open" : "";
+  if (has_log(plan.body)) plan.parts.push_back({"log", PartKind::log, line});
+  const Result<void> measured = co_await measure(made, *do_all_travel);
+  if (!measured) co_return measured.error();
+  co_return std::move(*made);
+}
+
+// How much there is to travel. A volume that does not travel may be a mount that does not answer.
+Async<Result<void>> Proposer::measure(Draft made, bool may_look) {
+  std::string id = made->container, state = world_.host.config().state_dir;
+  Result<CopyPlace> place = co_await world_.goods.find_place(std::move(id), std::move(state));
+  if (!place) co_return place.error();
+  std::vector<std::string> folders;
+  for (const VolumePlace& volume : place->volumes) folders.push_back(volume.folder);
+  const std::size_t volume_count = folders.size();
+  if (!place->upper.empty()) folders.push_back(place->upper);
+  if (made->method == Method::criu && place->upper.empty()) {
+    made->obstacles.emplace_back("CRIU: its engine does not store it by overlay2");
+  }
+  if (!may_look) co_return Result<void>();
+  const std::uint64_t most = PartLimits().entries;
+  const Result<Measured> measured = co_await world_.files.measure(std::move(folders), most);
+  if (!measured) {
+    made->obstacles.push_back("its volumes cannot be measured: " + measured.error().message());
+    co_return Result<void>();
+  }
+  made->plan.bytes = measured->bytes;
+  for (std::size_t i = 0; i < volume_count; ++i) {
+    if (measured->entries[i] < most) continue;
+    made->obstacles.push_back("the volume '" + printable(place->volumes[i].name, 80) +
+                              "' has more files than may travel, " + std::to_string(most) +
+                              ": pack them into one");
+  }
+  if (made->method != Method::app) co_return Result<void>();
+  co_return co_await look_at_layer(made, std::move(place->upper));
+}
+
+Async<Result<void>> Proposer::look_at_layer(Draft made, std::string upper) {
+  std::string container = made->container;
+  Result<std::string> changes = co_await world_.engine.changes(std::move(container));
+  if (!changes) co_return changes.error();
+  json::object body = made->plan.body;
+  const LeftBehind left = co_await world_.files.left_behind(
+      std::move(*changes), std::move(upper), std::move(body), std::optional<timespec>());
+  weigh_left_behind(*made, left);
+  co_return Result<void>();
+}
+
+void weigh_left_behind(Proposal& made, const LeftBehind& left) {
+  const std::string& path = made.plan.checkpoint.path;
+  std::vector<std::string> files = left.files;
+  std::erase_if(files, [&](const std::string& one) { return is_within(one, path); });
+  if (!files.empty() && path.empty()) {
+    made.obstacles.push_back(
+        "it has written files that would not travel: " + some_of(files) +
+        "; save to a volume, or name the file in the label flowcon.checkpoint.path");
+  } else if (!files.empty()) {
+    made.notes.push_back("left behind: what it wrote to " + some_of(files));
+  }
+  if (!left.passing.empty()) {
+    made.notes.push_back("left behind, of temporary files: " + some_of(left.passing));
+  }
+}
+
+// What the target has against it.
+// What the target has against it.
+Async<Result<std::vector<std::string>>> Proposer::ask_target(Proposal proposal,
+                                                             std::string target) {
+  json::object body;
+  body["name"] = proposal.name;
+  body["plan"] = to_json(proposal.plan);
+  std::string method = "POST", path = "/v1/peer/moves/check", text = render_json(body);
+  const std::string shown = name_of_peer(world_.network, target);
+  Result<Answer> answer = co_await world_.network.ask(
+      std::move(target), std::move(method), std::move(path), std::move(text), kAnswerTime);
+  if (!answer) co_return answer.error();
+  const Result<json::value> said = parse_json(answer->body);
+  if (!said) co_return bad_input(shown + " answers with no JSON");
+  std::vector<std::string> reasons;
+  if (answer->status != 200) {
+    reasons.push_back(shown + ": " + printable(text_of(*said, "error"), 400));
+    co_return reasons;
+  }
+  for (const json::value& reason : list_of(*said, "reasons")) {
+    if (reason.is_string())
+      reasons.push_back(shown + ": " + printable(std::string(reason.get_string()), 400));
+  }
+  co_return reasons;
+}
+
+Async<Result<Proposal>> Proposer::rehearse(MoveOrder order) {
+  const Result<Neighbour> target = find_neighbour(world_.network, order.target);
+  if (!target) co_return target.error();
+  Result<Proposal> proposal = co_await propose(std::move(order));
+  if (!proposal || proposal->plan.image.id.empty()) co_return proposal;
+  Proposal asked = *proposal;
+  std::string id = target->id;
+  Result<std::vector<std::string>> theirs = co_await ask_target(std::move(asked), std::move(id));
+  if (!theirs) co_return theirs.error();
+  proposal->obstacles.insert(proposal->obstacles.end(), theirs->begin(), theirs->end());
+  co_return proposal;
+}
+
+}  // namespace flowcon::cluster::migration

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which move of a container of this host can be made: what the container is, and what the target
+// says of it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cluster/migration/run/open_moves.h"
+#include "cluster/migration/run/world.h"
+
+namespace flowcon::cluster::migration {
+
+struct Proposal {
+  std::string container;  ///< full id
+  std::string name;
+  Method method = Method::app;
+  Plan plan;
+  std::vector<std::string> obstacles;
+  std::vector<std::string> notes;  ///< what will be another there
+};
+
+class Proposer {
+ public:
+  Proposer(World& world, OpenMoves& open) : world_(world), open_(open) {}
+  /// What is against it here. Changes nothing, as rehearse().
+  ctrl::Async<Result<Proposal>> propose(MoveOrder order);
+  /// Here and on the target.
+  ctrl::Async<Result<Proposal>> rehearse(MoveOrder order);
+
+ private:
+  /// Shared by the coroutines that add to it.
+  using Draft = std::shared_ptr<Proposal>;
+  ctrl::Async<Result<Seen>> look(std::string container);
+  [[nodiscard]] ctrl::Settings judge_container(Proposal& made, const Seen& seen,
+                                               const MoveOrder& order) const;
+  ctrl::Async<Result<bool>> add_volumes(Draft made, Description described);
+  ctrl::Async<Result<void>> add_checkpoint(Draft made);
+  ctrl::Async<Result<void>> measure(Draft made, bool may_look);
+  ctrl::Async<Result<void>> look_at_layer(Draft made, std::string upper);
+  ctrl::Async<Result<std::vector<std::string>>> ask_target(Proposal proposal, std::string target);
+
+  World& world_;
+  OpenMoves& open_;
+};
+
+/// Files of the writable layer: without a word from the job's owner they may be what it has learnt.
+void weigh_left_behind(Proposal& made, const LeftBehind& left);
+
+}  // namespace flowcon::cluster::migration

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/migration/run/reception.h"
+
+#include <algorithm>
+#include <boost/asio/awaitable.hpp>
+#include <utility>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cluster/migration/plan/bounds.h"
+#include "cluster/migration/plan/entry_json.h"
+#include "cluster/migration/plan/json_parts.h"
+#include "cluster/migration/run/answers.h"
+#include "cluster/migration/run/targets.h"
+#include "ctrl/log.h"
+
+namespace flowcon::cluster::migration {
+namespace {
+
+namespace json = boost::json;
+using ctrl::Async;
+using ctrl::Pull;
+using ctrl::api::failure;
+using ctrl::api::Request;
+using ctrl::api::Response;
+
+constexpr const char* kMoves = "/v1/peer/moves";
+constexpr double kReachTime = 3;    // seconds until a host that has just come back is reached
+constexpr double kReachLook = 0.1;  // seconds
+
+bool is_absent(const Error& error) {
+  return error.code == boost::system::errc::no_such_file_or_directory;
+}
+
+// "/v1/peer/moves/ID/PART" → ID, PART.
+std::pair<std::string, std::string> split(const std::string& target) {
+  const std::string rest = target.substr(std::min(target.size(), std::string(kMoves).size() + 1));
+  const std::size_t slash = rest.find('/');
+  if (slash == std::string::npos) return {rest, ""};
+  return {rest.substr(0, slash), rest.substr(slash + 1)};
+}
+
+}  // namespace
+
+bool Reception::has_long_body(const Request& request) {
+  if (request.method == "POST") {
+    return request.target == kMoves || request.target == std::string(kMoves) + "/check";
+  }
+  return request.method == "PUT" && request.target.starts_with(std::string(kMoves) + "/");
+}
+
+Async<Response> Reception::answer(Request request, std::string speaker) {
+  const auto [id, part] = split(request.target);
+  if (request.method != "POST" || id.empty() || !part.empty()) {
+    co_return failure(404, "there is no such verb for moves; docs/peers.md lists what there is");
+  }
+  if (const std::string why = records_.why_unread(); !why.empty()) co_return failure(503, why);
+  std::string wanted = id;
+  co_return co_await take_report(std::move(wanted), std::move(request.body), std::move(speaker));
+}
+
+Async<Response> Reception::answer_long(Request head, Pull body, std::string speaker) {
+  if (const std::string why = records_.why_unread(); !why.empty()) co_return failure(503, why);
+  if (head.method == "PUT") {
+    const auto [id, part] = split(head.target);
+    const MovePtr move = open_.find(id);
+    if (!move) co_return answer_unknown();
+    if (move->is_source() || speaker.empty() || speaker != move->entry.source) {
+      co_return failure(403, "it is not yours to send");
+    }
+    std::string name = part;
+    co_return co_await intake_.take(move, std::move(name), std::move(body));
+  }
+  if (planning_.count(speaker) >= kMostPlans) {
+    co_return failure(503, "too many plans of that host are being looked at");
+  }
+  const std::string whose = speaker;
+  planning_.insert(whose);
+  Response answer = co_await take_plan(std::move(head), std::move(body), std::move(speaker));
+  planning_.erase(planning_.find(whose));
+  co_return answer;
+}
+
+Async<Response> Reception::take_plan(Request head, Pull body, std::string speaker) {
+  Result<std::string> text = co_await read_all(std::move(body), kMaxOfferBytes);
+  if (!text && text.error().code == boost::system::errc::file_too_large) {
+    co_return failure(413, "a plan of more than 1 MiB is not accepted");
+  }
+  if (!text) co_return failure(400, text.error().message());
+  if (head.target == kMoves) {
+    co_return co_await reserve(std::move(*text), std::move(speaker));
+  }
+  co_return co_await check(std::move(*text), std::move(speaker));
+}
+
+// -------------------------------------------------------------------------------- would it go
+
+// One that has just come back may have asked before this host has reached it.
+Async<void> Reception::wait_for(std::string id) {
+  const double until = world_.clock.steady() + kReachTime;
+  while (!why_unreachable(id, world_.network.neighbours()).empty() &&
+         world_.clock.steady() < until) {
+    co_await world_.clock.pause(kReachLook);
+  }
+}
+
+// Why this host would not take the copy. Neither the engine nor a file system is asked while there
+// is a reason already: what a peer may not have it learns nothing of.
+Async<Result<std::vector<std::string>>> Reception::judge(std::string name, Plan plan,
+                                                         std::string speaker) {
+  AcceptPolicy policy = accept_policy(world_.host.config());
+  std::vector<std::string> reasons = refusals(plan, policy);
+  // Else the move would never end here: what the source did is asked of it.
+  std::string source = speaker;
+  if (reasons.empty()) co_await wait_for(std::move(source));
+  if (const std::string why = why_unreachable(speaker, world_.network.neighbours()); !why.empty()) {
+    reasons.push_back(why);
+  }
+  if (world_.network.is_draining()) reasons.emplace_back("this host is being drained");
+  if (const std::string why = records_.why_unread(); !why.empty()) reasons.push_back(why);
+  if (open_.find_by_container(name)) {
+    reasons.emplace_back("another move of that name is not finished");
+  }
+  if (!reasons.empty()) co_return reasons;
+  json::object body = plan.body;
+  const std::uint64_t bytes = plan.bytes;
+  Result<Conflicts> conflicts = co_await world_.engine.conflicts(std::move(name), std::move(plan));
+  if (!conflicts) co_return conflicts.error();
+  reasons = std::move(conflicts->reasons);
+  if (std::string why = refused_default(body, conflicts->runtime, policy); !why.empty()) {
+    reasons.push_back(std::move(why));
+  }
+  std::string root = conflicts->root;
+  Result<std::string> room = co_await world_.files.why_no_room(std::move(root), bytes);
+  if (!room) room = "its disk cannot be looked at: " + room.error().what;
+  if (!room->empty()) reasons.push_back(std::move(*room));
+  const std::vector<std::string> unfit =
+      co_await world_.files.unfit_paths(std::move(body), std::move(policy));
+  reasons.insert(reasons.end(), unfit.begin(), unfit.end());
+  co_return reasons;
+}
+
+Async<Response> Reception::check(std::string body, std::string speaker) {
+  const Result<json::value> said = parse_json(body);
+  if (!said) co_return failure(422, said.error().message());
+  Result<Plan> plan = parse_offer(member(*said, "plan"));
+  std::string name = text_of(*said, "name");
+  if (!plan) co_return failure(422, plan.error().message());
+  if (!is_object_name(name)) co_return failure(422, "the name is none");
+  Result<std::vector<std::string>> reasons =
+      co_await judge(std::move(name), std::move(*plan), std::move(speaker));
+  if (!reasons) co_return failure(502, reasons.error().message());
+  json::array list;
+  for (const std::string& one : *reasons) list.emplace_back(one);
+  co_return answer_with({{"reasons", std::move(list)}});
+}
+
+// -------------------------------------------------------------------------------- take it
+
+std::string Reception::why_no_seat_for(const std::string& peer) const {
+  const auto is_theirs = [&](const auto& one) {
+    const Move& move = *one.second;
+    return !move.is_source() && move.entry.step <= Step::start && move.entry.source == peer;
+  };
+  const auto is_asking = [&](const auto& one) { return one.second == peer; };
+  const auto of_peer = std::count_if(open_.all().begin(), open_.all().end(), is_theirs) +
+                       std::count_if(reserving_.begin(), reserving_.end(), is_asking);
+  const auto open = std::count_if(open_.all().begin(), open_.all().end(), [&](const auto& one) {
+    return !one.second->is_source() && one.second->entry.source == peer;
+  });
+  return why_no_seat(static_cast<std::size_t>(of_peer), static_cast<std::size_t>(open),
+                     static_cast<std::size_t>(open_.reserved()) + reserving_.size());
+}
+
+Async<Response> Reception::reserve(std::string body, std::string speaker) {
+  const Result<json::value> said = parse_json(body);
+  if (!said) co_return failure(422, said.error().message());
+  Result<Entry> theirs = parse_entry(render_json(member(*said, "entry")));
+  if (!theirs) co_return failure(422, theirs.error().message());
+  const bool is_for_us = theirs->side == Side::source && theirs->target == world_.network.own_id();
+  if (!is_for_us || speaker.empty() || theirs->source != speaker) {
+    co_return failure(403, "the move is not one from the host that asks to this one");
+  }
+  if (const MovePtr move = open_.find(theirs->id)) {
+    move->hear(render(*theirs));
+    co_return answer_of(*move);
+  }
+  // Ended already, or asked for twice while the first one is looked at.
+  std::string id = theirs->id;
+  const Result<ctrl::store::Migration> before = co_await world_.rows.find(std::move(id));
+  if (before) co_return refuse({"that move has ended here"});
+  if (!is_absent(before.error())) co_return failure(503, before.error().message());
+  if (theirs->step != Step::reserve) co_return answer_unknown();
+  if (world_.is_stopping) co_return refuse({"flowcond is being stopped there"});
+  if (reserving_.contains(theirs->id)) co_return failure(503, "it is being looked at");
+  Result<Plan> plan = parse_offer(member(*said, "plan"));
+  if (!plan) co_return failure(422, plan.error().message());
+  if (theirs->method == Method::criu && !needs_criu(*plan)) {
+    co_return failure(422, "a move by CRIU brings what CRIU saved");
+  }
+  if (const std::string why = why_no_seat_for(speaker); !why.empty()) co_return refuse({why});
+  plan->has_brought_image = false;
+  co_return co_await reserve_new(std::move(*theirs), std::move(*plan), std::move(speaker));
+}
+
+Async<Response> Reception::reserve_new(Entry theirs, Plan plan, std::string speaker) {
+  const std::string id = theirs.id;
+  reserving_[id] = std::move(speaker);
+  Entry entry = theirs;
+  Plan copy = plan;
+  Result<Judgement> judged = co_await judge_reservation(std::move(entry), std::move(copy));
+  reserving_.erase(id);
+  if (!judged) co_return failure(502, judged.error().message());
+  if (!judged->reasons.empty()) co_return refuse(judged->reasons);
+  if (open_.find_by_container(theirs.name)) {
+    co_return refuse({"another move of that name has begun"});
+  }
+  co_return co_await open_move(std::move(theirs), std::move(plan), std::move(*judged));
+}
+
+// Errors: the engine's.
+Async<Result<Reception::Judgement>> Reception::judge_reservation(Entry theirs, Plan plan) {
+  Judgement judged;
+  std::string name = theirs.name, from = theirs.source;
+  Plan copy = plan;
+  Result<std::vector<std::string>> reasons =
+      co_await judge(std::move(name), std::move(copy), std::move(from));
+  if (!reasons) co_return reasons.error();
+  judged.reasons = std::move(*reasons);
+  if (!judged.reasons.empty()) co_return judged;
+  std::string made_for = theirs.id;
+  const Result<Seen> made = co_await world_.engine.look_made(std::move(made_for));
+  std::string image = plan.image.id;
+  const Result<ImageInfo> there = co_await world_.goods.image_info(std::move(image));
+  judged.has_image = there.has_value();
+  Result<std::size_t> layers = std::size_t{0};
+  if (!there) {
+    ImageInfo wanted = plan.image;
+    layers = co_await world_.goods.layers_there(std::move(wanted));
+  }
+  if (!made) co_return made.error();
+  if (made->copy != Copy::absent) {
+    judged.reasons.emplace_back("a copy of that move is here, and the journal knows nothing of it");
+  } else if (!layers) {
+    judged.reasons.push_back(layers.error().message());
+  } else {
+    judged.layers_there = *layers;
+  }
+  co_return judged;
+}
+
+Async<Response> Reception::open_move(Entry theirs, Plan plan, Judgement judged) {
+  Entry entry = theirs;
+  entry.side = Side::target;
+  entry.container.clear();
+  entry.reason.clear();
+  entry.attempt = 0;
+  auto move = std::make_shared<Move>(world_.clock, std::move(entry), std::move(plan));
+  move->travel.needs_image = !judged.has_image;
+  move->plan.has_brought_image = !judged.has_image;
+  move->travel.layers_there = judged.layers_there;
+  move->started = world_.clock.wall();
+  move->began = world_.clock.steady();
+  move->account.peer_name = name_of_peer(world_.network, theirs.source);
+  move->account.steps[migration::name(Step::reserve)] = 0;
+  move->copy.seen = Copy::absent;
+  move->hear(render(theirs));
+  open_.add(move);
+  Entry first = move->entry;
+  const Result<void> saved = co_await records_.save(move, std::move(first));
+  if (!saved) {
+    open_.drop(theirs.id);
+    co_return refuse({saved.error().message()});
+  }
+  ctrl::log::info(move->label() + " from " + move->account.peer_name + " begins");
+  driver_.launch(move);
+  world_.network.tell();
+  co_return answer_of(*move);
+}
+
+// -------------------------------------------------------------------------------- how is it
+
+// What closes the other side's journal: only where all of this one was read.
+Response Reception::answer_unknown() const {
+  if (!records_.is_whole()) return failure(503, "a part of the journal of moves cannot be read");
+  const char* what = "nothing is known here of that move";
+  return answer_with({{"error", what}, {"no_such_move", true}}, 404);
+}
+
+Response Reception::answer_of(const Move& move) const {
+  if (!may_tell(move.written, move.copy.seen)) {
+    return failure(503, "the copy here has to be looked at first");
+  }
+  json::object body;
+  body["entry"] = *parse_json(render(move.written));
+  if (!move.is_source()) {
+    body["needs_image"] = move.travel.needs_image;
+    body["layers_there"] = static_cast<std::int64_t>(move.travel.layers_there);
+    if (move.copy.running_since)
+      body["running_for"] = world_.clock.steady() - *move.copy.running_since;
+  }
+  return answer_with(body);
+}
+
+Async<Response> Reception::take_report(std::string id, std::string body, std::string speaker) {
+  if (const std::string why = records_.why_unread(); !why.empty()) co_return failure(503, why);
+  const Result<json::value> said = parse_json(body);
+  if (!said) co_return failure(422, said.error().message());
+  if (const MovePtr move = open_.find(id)) {
+    if (speaker.empty() || speaker != move->other()) co_return failure(403, "it is not your move");
+    move->hear(render_json(member(*said, "entry")));
+    move->hear_running(*said);
+    co_return answer_of(*move);
+  }
+  const Result<ctrl::store::Migration> row = co_await world_.rows.find(std::move(id));
+  if (!row && is_absent(row.error())) co_return answer_unknown();
+  if (!row) co_return failure(503, row.error().message());
+  const Result<Entry> entry = parse_entry(row->entry);
+  if (!entry || !is_closed(*entry)) {
+    co_return failure(503, "the journal does not say how that move has ended");
+  }
+  const bool is_theirs = entry && (entry->source == speaker || entry->target == speaker);
+  if (!is_theirs) co_return failure(403, "it is not your move");
+  co_return answer_with({{"entry", *parse_json(row->entry)}});
+}
+
+}  // namespace flowcon::cluster::migration

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What peers ask of the mover (docs/peers.md): would a move be taken, take it, how is it. Their
+// plans come from another machine.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cluster/migration/run/driver.h"
+#include "cluster/migration/run/intake.h"
+#include "cluster/migration/run/open_moves.h"
+#include "cluster/migration/run/records.h"
+#include "cluster/migration/run/world.h"
+#include "ctrl/api/server.h"
+
+namespace flowcon::cluster::migration {
+
+class Reception {
+ public:
+  Reception(World& world, OpenMoves& open, Records& records, Driver& driver)
+      : world_(world), open_(open), records_(records), driver_(driver), intake_(world) {}
+
+  /// As Mover says.
+  ctrl::Async<ctrl::api::Response> answer(ctrl::api::Request request, std::string speaker);
+  [[nodiscard]] static bool has_long_body(const ctrl::api::Request& request);
+  ctrl::Async<ctrl::api::Response> answer_long(ctrl::api::Request head, ctrl::Pull body,
+                                               std::string speaker);
+
+ private:
+  /// What this host says of a move that it is asked to take.
+  struct Judgement {
+    std::vector<std::string> reasons;  ///< against it
+    bool has_image = false;
+    std::size_t layers_there = 0;
+  };
+  ctrl::Async<ctrl::api::Response> take_plan(ctrl::api::Request head, ctrl::Pull body,
+                                             std::string speaker);
+  ctrl::Async<ctrl::api::Response> check(std::string body, std::string speaker);
+  ctrl::Async<ctrl::api::Response> reserve(std::string body, std::string speaker);
+  ctrl::Async<ctrl::api::Response> reserve_new(Entry theirs, Plan plan, std::string speaker);
+  ctrl::Async<ctrl::api::Response> open_move(Entry theirs, Plan plan, Judgement judged);
+  ctrl::Async<ctrl::api::Response> take_report(std::string id, std::string body,
+                                               std::string speaker);
+  /// Errors: the engine's.
+  ctrl::Async<Result<std::vector<std::string>>> judge(std::string name, Plan plan,
+                                                      std::string speaker);
+  ctrl::Async<Result<Judgement>> judge_reservation(Entry theirs, Plan plan);
+  ctrl::Async<void> wait_for(std::string id);
+  [[nodiscard]] std::string why_no_seat_for(const std::string& peer) const;
+  [[nodiscard]] ctrl::api::Response answer_of(const Move& move) const;
+  [[nodiscard]] ctrl::api::Response answer_unknown() const;
+
+  World& world_;
+  OpenMoves& open_;
+  Records& records_;
+  Driver& driver_;
+  Intake intake_;
+  std::map<std::string, std::string> reserving_;  ///< ids that are being looked at, and whose
+  std::multiset<std::string> planning_;           ///< peers whose plans are being looked at
+};
+
+}  // namespace flowcon::cluster::migration

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/migration/run/saving.h"
+
+#include <algorithm>
+#include <boost/asio/awaitable.hpp>
+#include <csignal>
+#include <utility>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cluster/migration/plan/json_parts.h"
+#include "cluster/migration/plan/left_behind.h"
+#include "cluster/migration/run/deaf.h"
+#include "cluster/migration/run/processes.h"
+#include "ctrl/spawn.h"
+
+namespace flowcon::cluster::migration {
+namespace {
+
+namespace json = boost::json;
+using ctrl::Async;
+
+constexpr double kCriuTime = 300;   // seconds for CRIU to write a large job's memory
+constexpr double kLook = 0.1;       // seconds between two looks whether the job has ended
+constexpr double kOrphanTime = 30;  // seconds in which an engine ends what was not answered
+
+bool is_timeout(const Error& error) { return error.code == boost::system::errc::timed_out; }
+
+bool has_writable_bind(const json::object& body) {
+  const json::value whole(body);
+  const json::array& mounts = list_of(member(whole, "HostConfig"), "Mounts");
+  return std::any_of(mounts.begin(), mounts.end(), [](const json::value& mount) {
+    return text_of(mount, "Type") == "bind" && !is_true(mount, "ReadOnly");
+  });
+}
+
+}  // namespace
+
+Async<bool> Saver::save(MovePtr move) {
+  if (!move->saving.stopped_at) move->saving.stopped_at = world_.clock.steady();
+  move->saving.was_asked = true;
+  world_.host.apply_limits();
+  Result<void> saved;
+  if (move->entry.method == Method::app) {
+    saved = co_await save_by_application(move);
+  } else {
+    saved = co_await save_by_criu(move);
+  }
+  if (saved) {
+    std::string id = move->entry.container;
+    const Result<Seen> seen = co_await world_.engine.look(std::move(id));
+    if (seen) move->saving.saved_life = seen->started;
+    move->saving.is_saved = true;
+  } else {
+    co_await note_end(move);
+    if (is_timeout(saved.error())) move->stay_quiet(kOrphanTime);
+    move->give_up = saved.error().what;
+    move->complain(saved.error());
+  }
+  // Saving may take long; how long the other side is silent counts from here.
+  move->peer.heard = world_.clock.steady();
+  co_return true;
+}
+
+Async<Result<void>> Saver::save_by_criu(MovePtr move) {
+  move->saving.is_dumping = true;
+  ctrl::spawn(world_.host.io(), "dump " + move->entry.name, watch_dump(move));
+  std::string id = move->entry.container, checkpoint = move->checkpoint_name();
+  Result<void> saved =
+      co_await world_.engine.make_checkpoint(std::move(id), std::move(checkpoint), kCriuTime);
+  move->saving.is_dumping = false;
+  if (!saved && !move->give_up.empty()) co_return bad_input(move->give_up);
+  co_return saved;
+}
+
+// The engine ends no CRIU that nobody waits for any more, and the job would stand still with it.
+Async<void> Saver::watch_dump(MovePtr move) {
+  while (move->saving.is_dumping && !world_.is_ended) {
+    co_await world_.clock.pause(kLook);
+    if (move->give_up.empty()) continue;
+    std::string id = move->entry.container;
+    const Result<Seen> seen = co_await world_.engine.look(std::move(id));
+    if (seen && move->saving.is_dumping) end_dump(seen->pid, move->entry.container);
+  }
+}
+
+Async<Result<void>> Saver::save_by_application(MovePtr move) {
+  const ctrl::Checkpoint& how = move->plan.checkpoint;
+  if (how.command.empty()) {
+    co_return co_await save_by_signal(move, how.signal > 0 ? how.signal : SIGTERM);
+  }
+  std::string id = move->entry.container;
+  std::vector<std::string> words = how.command;
+  Result<std::int64_t> status =
+      co_await world_.engine.execute(std::move(id), std::move(words), how.timeout);
+  if (!status) co_return status.error();
+  if (*status != 0) {
+    co_return bad_input("its checkpoint command failed with status " + std::to_string(*status));
+  }
+  co_await note_end(move);
+  if (move->saving.has_ended)
+    co_return bad_input("it ended by itself while its checkpoint command ran");
+  move->saving.was_told_to_end = true;
+  move->stay_quiet(how.timeout + kOrphanTime);
+  std::string again = move->entry.container;
+  const Result<void> stopped = co_await world_.engine.stop(std::move(again));
+  if (!stopped) co_return stopped;
+  move->quiet_from = 0;
+  co_return co_await believe_saved(move, std::nullopt);
+}
+
+// The job saves when it gets the signal, and ends with status 0.
+Async<Result<void>> Saver::save_by_signal(MovePtr move, int signal) {
+  std::string id = move->entry.container;
+  const timespec asked = world_.files.now();
+  const double asked_at = world_.clock.steady();
+  const double timeout = move->plan.checkpoint.timeout;
+  // Whatever comes in between: it may save and end yet.
+  move->stay_quiet(timeout + kOrphanTime);
+  Result<void> sent = co_await world_.engine.kill(std::move(id), signal);
+  if (!sent && !is_timeout(sent.error())) co_return sent;
+  move->saving.was_told_to_end = true;
+  if (!sent) co_return sent;
+  move->saving.has_signal = true;
+  const double until = world_.clock.steady() + timeout;
+  for (;;) {
+    std::string again = move->entry.container;
+    const Result<Seen> seen = co_await world_.engine.look(std::move(again));
+    if (!seen && (world_.clock.steady() >= until || !move->give_up.empty())) co_return seen.error();
+    if (!seen) {
+      co_await world_.clock.pause(kLook);
+      continue;
+    }
+    if (seen->copy != Copy::running) {
+      move->quiet_from = 0;
+      const double waited = world_.clock.steady() - asked_at;
+      co_return co_await judge_status(move, signal, seen->exit_code, asked, waited);
+    }
+    if (world_.clock.steady() >= until || !move->give_up.empty()) {
+      move->stay_quiet(timeout);
+      if (!move->give_up.empty()) co_return bad_input(move->give_up);
+      const std::string shell = why_deaf(seen->pid, signal);
+      co_return errno_error(ETIMEDOUT, "it has not ended " + render_number(timeout) + " s after " +
+                                           ctrl::signal_name(signal) +
+                                           (shell.empty() ? "" : ": " + shell));
+    }
+    co_await world_.clock.pause(kLook);
+  }
+}
+
+Async<Result<void>> Saver::judge_status(MovePtr move, int signal, std::int64_t status,
+                                        timespec asked, double waited) {
+  // A clock that was set back says nothing of what is new.
+  const double passed = world_.clock.wall() - static_cast<double>(asked.tv_sec) -
+                        static_cast<double>(asked.tv_nsec) / 1e9;
+  const bool is_set_back = passed < waited - 0.1;
+  std::optional<timespec> since = asked;
+  if (is_set_back) since.reset();
+  if (status == 0) co_return co_await believe_saved(move, since);
+  const std::string how = status == 128 + signal
+                              ? "it was ended by " + ctrl::signal_name(signal) +
+                                    " and has not saved: it has no handler for that signal"
+                              : "it ended with status " + std::to_string(status) + " when it got " +
+                                    ctrl::signal_name(signal) + " (0 says that it has saved)";
+  co_return bad_input(how);
+}
+
+Async<Result<void>> Saver::believe_saved(MovePtr move, std::optional<timespec> asked) {
+  std::string id = move->entry.container, state = world_.host.config().state_dir;
+  const Result<CopyPlace> place = co_await world_.goods.find_place(std::move(id), std::move(state));
+  if (!place) co_return place.error();
+  if (move->plan.checkpoint.path.empty()) {
+    std::string again = move->entry.container, upper = place->upper;
+    json::object body = move->plan.body;
+    Result<std::string> changes = co_await world_.engine.changes(std::move(again));
+    if (!changes) co_return changes.error();
+    const LeftBehind left = co_await world_.files.left_behind(std::move(*changes), std::move(upper),
+                                                              std::move(body), asked);
+    if (!left.files.empty()) {
+      co_return bad_input("it has written files that would not travel: " + some_of(left.files) +
+                          " (name its checkpoint in flowcon.checkpoint.path)");
+    }
+  }
+  if (!asked || has_writable_bind(move->plan.body)) co_return Result<void>();
+  Plan plan = move->plan;
+  CopyPlace where = *place;
+  if (co_await world_.files.has_saved_since(std::move(plan), std::move(where), *asked)) {
+    co_return Result<void>();
+  }
+  move->saving.has_ended = true;
+  co_return bad_input(
+      "it ended with status 0 and wrote nothing to its checkpoint after it had been asked to save: "
+      "it has ended by itself");
+}
+
+// A job that was not told to end and has ended, ended by itself.
+Async<void> Saver::note_end(MovePtr move) {
+  if (move->saving.was_told_to_end) co_return;
+  std::string id = move->entry.container;
+  const Result<Seen> seen = co_await world_.engine.look(std::move(id));
+  move->saving.has_ended = seen && (seen->copy == Copy::finished || seen->copy == Copy::failed);
+}
+
+}  // namespace flowcon::cluster::migration

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/migration/run/sending.h"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <utility>
+#include <variant>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cluster/migration/plan/entry_json.h"
+#include "cluster/migration/plan/json_parts.h"
+#include "cluster/migration/run/targets.h"
+
+namespace flowcon::cluster::migration {
+namespace {
+
+namespace json = boost::json;
+using ctrl::Async;
+using ctrl::Pull;
+using boost::asio::experimental::awaitable_operators::operator||;
+
+constexpr double kAnswerTime = 20;  // seconds for one answer of a peer
+constexpr double kIdleTime = 60;    // seconds without a byte until a transfer is given up
+constexpr double kLook = 0.1;       // seconds between two looks whether it is sent no more
+constexpr int kTries = 3;           // of one part, where the connection broke
+constexpr double kTryAgain = 2;     // seconds
+
+// The sentence of a peer's refusal.
+std::string refusal_of(const Answer& answer) {
+  const Result<json::value> body = parse_json(answer.body);
+  const std::string said = body ? text_of(*body, "error") : "";
+  return said.empty() ? "it answers with status " + std::to_string(answer.status)
+                      : printable(said, 400);
+}
+
+// Of all that may be answered with 404 only this says that no journal holds the move.
+bool says_unknown(const std::string& text) {
+  const Result<json::value> body = parse_json(text);
+  return body && is_true(*body, "no_such_move");
+}
+
+// All of `text`, then nothing.
+Pull pull_of(std::string text) {
+  auto left = std::make_shared<std::string>(std::move(text));
+  return [left]() -> Async<Result<std::string>> {
+    constexpr std::size_t kPiece = 65536;
+    std::string piece = left->substr(0, kPiece);
+    left->erase(0, kPiece);
+    co_return piece;
+  };
+}
+
+}  // namespace
+
+// Ends when nothing more is to be sent, whatever the connection does.
+Async<void> Sender::sends_no_more(MovePtr move) {
+  const auto is_over = [&] {
+    return world_.is_ended || !move->give_up.empty() || move->peer.undoes();
+  };
+  while (!is_over()) co_await world_.clock.pause(kLook);
+}
+
+// -------------------------------------------------------------------------------- words
+
+std::string Sender::message_of(const Move& move) const {
+  json::object body;
+  const Result<json::value> entry = parse_json(render(move.written));
+  body["entry"] = *entry;
+  if (!move.is_source() && move.copy.running_since) {
+    body["running_for"] = world_.clock.steady() - *move.copy.running_since;
+  }
+  if (move.is_source() && move.entry.step == Step::reserve) {
+    json::object plan = to_json(move.plan);
+    plan.erase("checkpoint");
+    body["plan"] = std::move(plan);
+  }
+  return render_json(body);
+}
+
+Async<bool> Sender::report(MovePtr move) {
+  if (!may_tell(move->written, move->copy.seen)) co_return false;
+  const bool asks = move->is_source() && move->entry.step == Step::reserve;
+  const Word word = move->peer.word;
+  const Step peer = move->peer.step;
+  std::string method = "POST", target = "/v1/peer/moves";
+  if (!asks) target += "/" + move->entry.id;
+  std::string other = move->other(), text = message_of(*move);
+  Result<Answer> answer = co_await world_.network.ask(
+      std::move(other), std::move(method), std::move(target), std::move(text), kAnswerTime);
+  if (!answer) {
+    move->complain(answer.error());
+    co_return false;
+  }
+  if (answer->status == 404 && !asks && says_unknown(answer->body)) {
+    move->peer.word = Word::knows_nothing;
+    move->peer.heard = world_.clock.steady();
+    co_return word != Word::knows_nothing;
+  }
+  const std::string name = name_of_peer(world_.network, move->other());
+  // It has not read its journal yet, or cannot: that is no word about the move.
+  if (answer->status == 503) {
+    move->complain(bad_input(name + " does not say: " + refusal_of(*answer)));
+    co_return false;
+  }
+  if (answer->status != 200) {
+    const std::string why = name + " refuses: " + refusal_of(*answer);
+    move->trouble = why;
+    if (asks) move->give_up = why;
+    co_return asks;
+  }
+  const Result<json::value> said = parse_json(answer->body);
+  if (!said) co_return false;
+  move->hear(render_json(member(*said, "entry")));
+  move->hear_running(*said);
+  if (asks && is_true(*said, "needs_image")) {
+    const json::value& there = member(*said, "layers_there");
+    move->travel.layers_there = there.is_int64() ? static_cast<std::size_t>(there.get_int64()) : 0;
+    const Result<void> sent = co_await send_image_of(move);
+    if (!sent) {
+      move->give_up = "its image: " + sent.error().message();
+      move->complain(sent.error());
+    }
+    co_return true;
+  }
+  co_return move->peer.word != word || move->peer.step != peer;
+}
+
+// -------------------------------------------------------------------------------- bytes
+
+Async<Result<void>> Sender::send_image_of(MovePtr move) {
+  if (move->travel.layers_there > move->plan.image.layers.size()) {
+    co_return bad_input("the target says that it has more layers than there are");
+  }
+  ImageInfo image = move->plan.image;
+  Result<Pull> body = co_await world_.goods.send_image(std::move(image), move->travel.layers_there);
+  if (!body) co_return body.error();
+  std::string part = "image";
+  co_return co_await send_one(move, std::move(part), std::move(*body), kImageIdle);
+}
+
+// One part over a connection of its own; the other side has to have got the same bytes.
+// One part over a connection of its own; the other side has to have got the same bytes.
+Async<Result<void>> Sender::send_one(MovePtr move, std::string part, Pull body, double idle) {
+  Result<std::vector<std::string>> words = world_.network.dial(move->other());
+  if (!words) co_return words.error();
+  Metered metered;
+  Pull counted = metered.wrap(std::move(body));
+  // Nothing more is sent once the move is to be undone.
+  Pull watched = [this, move, counted]() -> Async<Result<std::string>> {
+    if (world_.is_ended) co_return bad_input("flowcond stops");
+    if (!move->give_up.empty()) co_return bad_input(move->give_up);
+    if (move->peer.undoes()) co_return bad_input("the target turned it down");
+    Result<std::string> piece = co_await counted();
+    co_return piece;
+  };
+  move->account.passing = metered;
+  move->account.sending_since = world_.clock.steady();
+  std::string method = "PUT", target = "/v1/peer/moves/" + move->entry.id + "/" + part;
+  Async<Result<Answer>> sending = world_.goods.send_body(
+      std::move(*words), std::move(method), std::move(target), std::move(watched), idle);
+  Async<void> waiting = sends_no_more(move);
+  auto first = std::move(sending) || std::move(waiting);
+  std::variant<Result<Answer>, std::monostate> ended = co_await std::move(first);
+  Result<Answer> answer = bad_input("it is sent no more");
+  if (ended.index() == 0) answer = std::move(std::get<0>(ended));
+  move->account.bytes += metered.bytes();
+  move->account.sending_seconds += world_.clock.steady() - *move->account.sending_since;
+  move->account.passing.reset();
+  move->account.sending_since.reset();
+  if (!answer) co_return answer.error();
+  if (answer->status != 200) {
+    co_return Error{boost::system::errc::make_error_code(boost::system::errc::invalid_argument),
+                    refusal_of(*answer)};
+  }
+  const Result<json::value> sum = parse_json(answer->body);
+  const bool is_same = sum && metered.is_whole() && text_of(*sum, "sha256") == metered.sha256();
+  if (!is_same) co_return bad_input("other bytes arrived than were sent");
+  move->travel.sent.insert(part);
+  move->peer.heard = world_.clock.steady();
+  co_return Result<void>();
+}
+
+Async<Result<Pull>> Sender::open_part(MovePtr move, std::string part) {
+  if (part == "life") {
+    std::string id = move->entry.container;
+    Result<std::string> life = co_await world_.lives.export_life(std::move(id));
+    if (!life) co_return life.error();
+    co_return pull_of(std::move(*life));
+  }
+  for (const Part& one : move->plan.parts) {
+    if (one.name != part) continue;
+    std::string id = move->entry.container, state = world_.host.config().state_dir;
+    Result<CopyPlace> place = co_await world_.goods.find_place(std::move(id), std::move(state));
+    if (!place) co_return place.error();
+    Part wanted = one;
+    co_return co_await world_.goods.send_part(std::move(*place), std::move(wanted));
+  }
+  co_return bad_input("there is no part " + part);
+}
+
+Async<bool> Sender::send(MovePtr move) {
+  std::vector<std::string> names;
+  for (const Part& part : move->plan.parts) names.push_back(part.name);
+  names.emplace_back("life");
+  for (const std::string& part : names) {
+    for (int tried = 1; !move->travel.sent.contains(part); ++tried) {
+      std::string wanted = part;
+      Result<Pull> body = co_await open_part(move, std::move(wanted));
+      Result<void> sent = body ? Result<void>() : Result<void>(body.error());
+      if (body) {
+        std::string again = part;
+        sent = co_await send_one(move, std::move(again), std::move(*body), kIdleTime);
+      }
+      if (sent) break;
+      if (world_.is_ended) co_return false;
+      const bool is_over = !move->give_up.empty() || move->peer.step >= Step::undo;
+      const bool is_refused = sent.error().code == boost::system::errc::invalid_argument;
+      if (is_over || is_refused || tried >= kTries) {
+        move->complain(sent.error());
+        move->turn_back("sending its " + part + ": " + sent.error().message());
+        co_return true;
+      }
+      co_await world_.clock.pause(kTryAgain);
+    }
+  }
+  if (move->travel.sent_at == 0) move->travel.sent_at = world_.clock.steady();
+  co_return co_await report(move);
+}
+
+}  // namespace flowcon::cluster::migration

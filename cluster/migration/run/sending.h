@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a side says to the other one of its own accord: its entry, and from the source the image and
+// the parts.
+#pragma once
+
+#include <string>
+
+#include "cluster/migration/run/move.h"
+#include "cluster/migration/run/world.h"
+
+namespace flowcon::cluster::migration {
+
+class Sender {
+ public:
+  explicit Sender(World& world) : world_(world) {}
+  /// Tells the other side this entry and hears its own. Has anything changed by it?
+  ctrl::Async<bool> report(MovePtr move);
+  /// Sends all that has not arrived yet. Has anything changed by it?
+  ctrl::Async<bool> send(MovePtr move);
+
+ private:
+  [[nodiscard]] std::string message_of(const Move& move) const;
+  ctrl::Async<Result<void>> send_one(MovePtr move, std::string part, ctrl::Pull body, double idle);
+  ctrl::Async<Result<void>> send_image_of(MovePtr move);
+  ctrl::Async<Result<ctrl::Pull>> open_part(MovePtr move, std::string part);
+  /// Ends when nothing more is to be sent, whatever the connection does.
+  ctrl::Async<void> sends_no_more(MovePtr move);
+
+  World& world_;
+};
+
+}  // namespace flowcon::cluster::migration

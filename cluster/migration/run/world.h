@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all parts of the mover act on. Behind each there is an interface, so that a test can stand
+// in for it.
+#pragma once
+
+#include "cluster/migration/run/clock.h"
+#include "cluster/migration/run/engine.h"
+#include "cluster/migration/run/goods.h"
+#include "cluster/migration/run/host_files.h"
+#include "cluster/migration/run/rows.h"
+#include "cluster/moves.h"
+#include "cluster/network.h"
+#include "ctrl/companion.h"
+
+namespace flowcon::cluster::migration {
+
+struct World {
+  ctrl::LocalHost& host;
+  Network& network;
+  Lives& lives;
+  Engine& engine;
+  Goods& goods;
+  HostFiles& files;
+  Rows& rows;
+  Clock& clock;
+  bool is_stopping = false;  ///< flowcond is about to end: no move begins
+  bool is_ended = false;     ///< nothing is done any more
+};
+
+/// What this host's configuration accepts of its peers.
+[[nodiscard]] AcceptPolicy accept_policy(const ctrl::Config& config);
+
+}  // namespace flowcon::cluster::migration

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/migration/run/engine.h"
+
+#include "tests/support/catch.h"
+
+using namespace flowcon;
+using namespace flowcon::cluster::migration;
+
+namespace {
+
+Copy copy_of(const std::string& state) {
+  const Result<Seen> seen = parse_seen(R"({"Id":"1","Name":"/vae","State":)" + state + "}");
+  REQUIRE(seen.has_value());
+  CHECK(seen->name == "vae");
+  return seen->copy;
+}
+
+}  // namespace
+
+TEST_CASE("how a container stands decides what a move does with it") {
+  const std::string times =
+      R"(,"StartedAt":"2026-11-21T10:00:00.5Z","FinishedAt":"2026-11-21T10:00:01.5Z")";
+  const std::string later =
+      R"(,"StartedAt":"2026-11-20T10:00:00.5Z","FinishedAt":"2026-11-21T10:00:01.5Z")";
+  CHECK(copy_of(R"({"Status":"created"})") == Copy::created);
+  CHECK(copy_of(R"({"Status":"running","Running":true})") == Copy::running);
+  CHECK(copy_of(R"({"Status":"paused","Running":true,"Paused":true})") == Copy::running);
+  CHECK(copy_of(R"({"Status":"restarting","Running":false,"ExitCode":1})") == Copy::running);
+  CHECK(copy_of(R"({"Status":"exited","ExitCode":0})") == Copy::finished);
+  CHECK(copy_of(R"({"Status":"exited","ExitCode":1)" + times + "}") == Copy::failed);
+  CHECK(copy_of(R"({"Status":"exited","ExitCode":1)" + later + "}") == Copy::finished);
+  CHECK(copy_of(R"({"Status":"exited","ExitCode":137)" + times + "}") == Copy::stopped);
+  CHECK(copy_of(R"({"Status":"exited","ExitCode":255)" + later + "}") == Copy::stopped);
+  CHECK(copy_of(R"({"Status":"exited","ExitCode":137,"OOMKilled":true)" + times + "}") ==
+        Copy::failed);
+}
+
+TEST_CASE("when a container was started, and how long it lived") {
+  const auto seen = [](const std::string& started) {
+    return *parse_seen(R"({"State":{"Status":"exited","StartedAt":")" + started +
+                       R"(","FinishedAt":"2026-11-21T10:00:05.5Z"}})");
+  };
+  CHECK(seen("2026-11-21T10:00:00.25Z").lived == 5);
+  CHECK(seen("2026-11-21T10:00:00.25Z").started == "1795255200.25");
+  CHECK(seen("2026-11-21T10:00:00Z").started == "1795255200");
+  CHECK(seen("2026-11-21T10:00:00.123456789Z").started == "1795255200.123456789");
+  for (const char* none : {"", "0001-01-01T00:00:00Z", "soon"}) CHECK(seen(none).started.empty());
+}
+
+TEST_CASE("what is no container is an error") {
+  for (const char* text : {"", "[]", "{}", R"({"State":1})"}) {
+    CHECK_FALSE(parse_seen(text).has_value());
+  }
+}
+
+TEST_CASE("restart policies are compared by what they do") {
+  using boost::json::object;
+  const object none, no{{"Name", "no"}}, always{{"Name", "always"}},
+      thrice{{"Name", "on-failure"}, {"MaximumRetryCount", 3}},
+      twice{{"Name", "on-failure"}, {"MaximumRetryCount", 2}};
+  CHECK(is_same_policy(none, no));
+  CHECK_FALSE(restarts(none));
+  CHECK_FALSE(restarts(no));
+  CHECK(restarts(always));
+  CHECK_FALSE(is_same_policy(always, no));
+  CHECK_FALSE(is_same_policy(thrice, twice));
+  CHECK(is_same_policy(thrice, thrice));
+  CHECK(restarts_after(always, 0));
+  CHECK(restarts_after(thrice, 1));
+  CHECK_FALSE(restarts_after(thrice, 0));
+  CHECK_FALSE(restarts_after(no, 1));
+}

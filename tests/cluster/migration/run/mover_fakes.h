@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: Apache-2.0
+// A clock, an engine, a journal and a way over of the test's own, all on one loop. For .cpp files
+// only: it includes Asio.
+#pragma once
+
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "cluster/migration/plan/entry_json.h"
+#include "cluster/migration/plan/json_parts.h"
+#include "cluster/migration/run/open_moves.h"
+#include "cluster/migration/run/records.h"
+#include "cluster/migration/run/world.h"
+#include "ctrl/spawn.h"
+#include "tests/cluster/cluster_fakes.h"
+
+namespace flowcon::cluster::test {
+
+using namespace migration;
+using ctrl::Async;
+
+/// Time passes only where nothing else is to be done.
+class FakeClock : public Clock {
+ public:
+  explicit FakeClock(boost::asio::io_context& io) : io_(io) {}
+
+  [[nodiscard]] double steady() const override { return now_; }
+  [[nodiscard]] double wall() const override { return 1.8e9 + now_; }
+  Async<void> pause(double seconds) override {
+    FakeAlarm alarm(*this);
+    co_await alarm.wait(seconds);
+  }
+  std::unique_ptr<Alarm> make_alarm() override { return std::make_unique<FakeAlarm>(*this); }
+
+  /// To the next one that waits; false, and to `end`, where that would be after it.
+  bool advance(double end) {
+    if (waiting_.empty() || waiting_.begin()->first > end) {
+      now_ = std::max(now_, end);
+      return false;
+    }
+    const auto first = waiting_.begin();
+    now_ = std::max(now_, first->first);
+    first->second->cancel();
+    waiting_.erase(first);
+    return true;
+  }
+
+ private:
+  using Waiting = std::multimap<double, boost::asio::steady_timer*>;
+
+  class FakeAlarm : public Alarm {
+   public:
+    explicit FakeAlarm(FakeClock& clock) : clock_(clock), timer_(clock.io_) {}
+    ~FakeAlarm() override { forget(); }
+    Async<void> wait(double seconds) override {
+      timer_.expires_at(boost::asio::steady_timer::time_point::max());
+      clock_.waiting_.emplace(clock_.now_ + seconds, &timer_);
+      (void)co_await timer_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+      forget();
+    }
+    void ring() override { timer_.cancel(); }
+
+   private:
+    void forget() {
+      std::erase_if(clock_.waiting_, [&](const auto& one) { return one.second == &timer_; });
+    }
+    FakeClock& clock_;
+    boost::asio::steady_timer timer_;
+  };
+
+  boost::asio::io_context& io_;
+  double now_ = 1000;
+  Waiting waiting_;
+};
+
+/// A container of the fake engine.
+struct Box {
+  std::string id, name;
+  Copy copy = Copy::created;
+  std::int64_t exit_code = 0;
+  int lives = 0;  ///< how often it was started
+  boost::json::object policy{{"Name", "no"}};
+  std::map<std::string, std::string> labels;
+  bool is_saved = false;  ///< it ended because it was asked to save
+};
+
+class FakeEngine : public Engine {
+ public:
+  explicit FakeEngine(Clock& clock) : clock_(clock) {}
+
+  Async<Result<Seen>> look(std::string name) override {
+    if (is_dead_) co_return bad_input("the engine does not answer");
+    for (const auto& [id, box] : boxes_) {
+      if (id == name || box.name == name) co_return seen(box);
+    }
+    co_return errno_error(ENOENT, "no container is called " + name);
+  }
+  Async<Result<Seen>> look_made(std::string id) override {
+    if (is_dead_) co_return bad_input("the engine does not answer");
+    for (const auto& [container, box] : boxes_) {
+      const auto label = box.labels.find(kMoveLabel);
+      if (label != box.labels.end() && label->second == id) co_return seen(box);
+    }
+    Seen none;
+    none.copy = Copy::absent;
+    co_return none;
+  }
+  Async<Result<std::vector<std::string>>> volumes_made(std::string) override {
+    co_return std::vector<std::string>();
+  }
+  Async<Result<Volumes>> look_at_volumes(Description) override { co_return Volumes(); }
+  Async<Result<Conflicts>> conflicts(std::string, Plan) override {
+    co_return Conflicts{conflicts_, "/", "runc"};
+  }
+  Async<Result<std::string>> root() override { co_return std::string("/"); }
+  Async<Result<std::string>> why_no_criu() override { co_return std::string(); }
+  Async<Result<std::string>> containers_folder() override { co_return std::string("/fake"); }
+  Async<Result<std::string>> make(std::string name, Plan, std::string id, std::string) override {
+    Box box;
+    box.id = std::string(64, static_cast<char>('a' + made_++));
+    box.name = std::move(name);
+    box.labels[kMoveLabel] = std::move(id);
+    std::string made = box.id;
+    boxes_[made] = std::move(box);
+    co_return made;
+  }
+  Async<Result<void>> set_policy(std::string container, boost::json::object policy) override {
+    acts_.push_back(policy.empty() ? "disarm" : "arm");
+    if (policy.empty()) policy = {{"Name", "no"}};
+    boxes_.at(container).policy = std::move(policy);
+    co_return Result<void>();
+  }
+  Async<Result<void>> start(std::string container, std::string) override {
+    acts_.emplace_back("start");
+    if (!refuses_start_.empty()) co_return bad_input(refuses_start_);
+    Box& box = boxes_.at(container);
+    ++box.lives;
+    box.copy = Copy::running;
+    if (on_start_) on_start_();
+    tell("start", container);
+    if (fails_at_start_) end(container, Copy::failed, 1);
+    co_return Result<void>();
+  }
+  Async<Result<void>> stop(std::string container) override { return halt(std::move(container)); }
+  Async<Result<void>> stop_at_once(std::string container) override {
+    return halt(std::move(container));
+  }
+  Async<Result<void>> kill(std::string container, int) override {
+    acts_.emplace_back("kill");
+    Box& box = boxes_.at(container);
+    if (box.copy != Copy::running) co_return bad_input("it is not running");
+    if (ignores_signals_) co_return Result<void>();
+    box.is_saved = true;
+    end(container, exit_code_ == 0 ? Copy::finished : Copy::failed, exit_code_);
+    co_return Result<void>();
+  }
+  Async<bool> has_printed(Seen seen) override { co_return seen.copy == Copy::running; }
+  Async<Result<std::string>> changes(std::string) override { co_return std::string("[]"); }
+  Async<Result<std::int64_t>> execute(std::string, std::vector<std::string>, double) override {
+    co_return std::int64_t{0};
+  }
+  Async<Result<void>> make_checkpoint(std::string, std::string, double) override {
+    co_return bad_input("there is no CRIU here");
+  }
+  Async<Result<void>> remove_checkpoint(std::string, std::string) override {
+    co_return Result<void>();
+  }
+  Async<Result<void>> remove(std::string container) override {
+    acts_.emplace_back("remove");
+    boxes_.erase(container);
+    co_return Result<void>();
+  }
+  Async<Result<void>> remove_volume(std::string) override { co_return Result<void>(); }
+  Async<Result<ctrl::engine::Version>> ping() override { co_return ctrl::engine::Version(); }
+  Async<Result<boost::json::value>> list() override {
+    boost::json::array all;
+    for (const auto& [id, box] : boxes_) {
+      boost::json::object labels;
+      for (const auto& [label, value] : box.labels) labels[label] = value;
+      const char* state = box.copy == Copy::running ? "running" : "exited";
+      all.push_back(boost::json::object{{"Id", id}, {"State", state}, {"Labels", labels}});
+    }
+    co_return boost::json::value(std::move(all));
+  }
+  Async<Error> events(std::int64_t, std::function<void()> connected,
+                      std::function<void(ctrl::engine::Event)> sink, std::string) override {
+    connected();
+    sink_ = std::move(sink);
+    // What it remembers, as an engine does.
+    for (const auto& [id, box] : boxes_) {
+      if (box.lives > 0) tell("start", id);
+    }
+    co_await clock_.pause(1e9);
+    co_return bad_input("it has ended");
+  }
+  Async<Result<Seen>> with_own_labels(bool, Seen seen) override { co_return seen; }
+
+  /// It ends, by itself or by `signal` of a person.
+  void end(const std::string& container, Copy how, std::int64_t exit_code) {
+    Box& box = boxes_.at(container);
+    box.copy = how;
+    box.exit_code = exit_code;
+    tell("die", container);
+  }
+  void tell(const std::string& action, const std::string& container) {
+    ctrl::engine::Event event;
+    event.action = action;
+    event.id = container;
+    if (sink_) sink_(event);
+  }
+  [[nodiscard]] bool runs() const {
+    return std::any_of(boxes_.begin(), boxes_.end(),
+                       [](const auto& one) { return one.second.copy == Copy::running; });
+  }
+  [[nodiscard]] Box* first() { return boxes_.empty() ? nullptr : &boxes_.begin()->second; }
+
+  std::map<std::string, Box> boxes_;
+  std::vector<std::string> acts_;
+  std::vector<std::string> conflicts_;
+  std::string refuses_start_;
+  std::string inspect_;  ///< of the container that is to be moved
+  std::int64_t exit_code_ = 0;
+  bool is_dead_ = false;
+  bool ignores_signals_ = false;
+  bool fails_at_start_ = false;
+  std::function<void()> on_start_;
+
+ private:
+  [[nodiscard]] Seen seen(const Box& box) const {
+    Seen seen;
+    seen.copy = box.copy;
+    seen.id = box.id;
+    seen.name = box.name;
+    seen.exit_code = box.exit_code;
+    seen.started = box.lives == 0 ? "" : "180000" + std::to_string(box.lives);
+    seen.restart_policy = box.policy;
+    seen.labels = box.labels;
+    seen.inspect = inspect_;
+    return seen;
+  }
+  Async<Result<void>> halt(std::string container) {
+    acts_.emplace_back("stop");
+    Box& box = boxes_.at(container);
+    if (box.copy == Copy::running) end(container, Copy::stopped, 143);
+    co_return Result<void>();
+  }
+
+  Clock& clock_;
+  int made_ = 0;
+  std::function<void(ctrl::engine::Event)> sink_;
+};
+
+/// The rows as they are on the disk.
+class FakeRows : public Rows {
+ public:
+  Async<Result<void>> save(ctrl::store::Migration row) override {
+    const Result<Entry> entry = parse_entry(row.entry);
+    if (entry && refused_.contains(entry->step)) {
+      ++refusals_;
+      co_return errno_error(ENOSPC, "writing the journal");
+    }
+    if (entry) steps_.push_back(name(entry->step));
+    rows_[row.id] = std::move(row);
+    co_return Result<void>();
+  }
+  Async<Result<std::vector<ctrl::store::Migration>>> read(std::size_t) override {
+    if (is_unreadable_) co_return errno_error(EIO, "reading the journal");
+    std::vector<ctrl::store::Migration> all;
+    for (const auto& [id, row] : rows_) all.push_back(row);
+    co_return all;
+  }
+  Async<Result<ctrl::store::Migration>> find(std::string id) override {
+    const auto found = rows_.find(id);
+    if (found == rows_.end()) co_return errno_error(ENOENT, "no such move");
+    co_return found->second;
+  }
+  Async<Result<std::vector<ctrl::store::LostMove>>> lost() override { co_return lost_; }
+  [[nodiscard]] bool is_whole() const override { return is_whole_; }
+
+  /// Of the only move; reserve where there is none.
+  [[nodiscard]] std::string step() const {
+    if (rows_.empty()) return "";
+    const Result<Entry> entry = parse_entry(rows_.begin()->second.entry);
+    return entry ? name(entry->step) : "?";
+  }
+
+  std::map<std::string, ctrl::store::Migration> rows_;
+  std::vector<std::string> steps_;  ///< that were written
+  std::set<Step> refused_;          ///< that cannot be written
+  int refusals_ = 0;
+  std::vector<ctrl::store::LostMove> lost_;
+  bool is_whole_ = true;
+  bool is_unreadable_ = false;
+};
+
+inline ctrl::Pull pull_of(const std::string& text) {
+  auto left = std::make_shared<std::string>(text);
+  return [left]() -> Async<Result<std::string>> { co_return std::exchange(*left, ""); };
+}
+
+inline Async<Result<std::string>> drained(ctrl::Pull body) {
+  std::string text;
+  for (;;) {
+    Result<std::string> piece = co_await body();
+    if (!piece) co_return piece.error();
+    if (piece->empty()) co_return text;
+    text += *piece;
+  }
+}
+
+/// Hands a body to the other host.
+using Carry =
+    std::function<Async<Result<Answer>>(std::string method, std::string target, ctrl::Pull body)>;
+
+class FakeGoods : public Goods {
+ public:
+  Async<Result<ImageInfo>> image_info(std::string id) override {
+    if (!images_.contains(id)) co_return errno_error(ENOENT, "no such image");
+    co_return ImageInfo{id, {"sha256:" + std::string(64, '1')}};
+  }
+  Async<Result<std::size_t>> layers_there(ImageInfo) override { co_return std::size_t{0}; }
+  Async<Result<ctrl::Pull>> send_image(ImageInfo, std::size_t) override {
+    co_return pull_of("layers");
+  }
+  Async<Result<void>> take_image(ImageInfo image, std::size_t, ctrl::Pull body,
+                                 std::uint64_t) override {
+    const Result<std::string> text = co_await drained(std::move(body));
+    if (!text) co_return text.error();
+    images_.insert(image.id);
+    co_return Result<void>();
+  }
+  Async<Result<std::string>> call_image(ImageInfo image, std::string, bool) override {
+    co_return image.id;
+  }
+  Async<Result<void>> remove_image(std::string id, bool) override {
+    removals_.push_back(id);
+    if (keeps_images_) co_return bad_input("it is in use");
+    images_.erase(id);
+    co_return Result<void>();
+  }
+  Async<Result<void>> remove_moved_images(std::set<std::string>) override {
+    ++sweeps_;
+    co_return Result<void>();
+  }
+  Async<Result<CopyPlace>> find_place(std::string id, std::string) override {
+    CopyPlace place;
+    place.id = id;
+    place.folder = "/fake/" + id;
+    co_return place;
+  }
+  Async<Result<ctrl::Pull>> send_part(CopyPlace, Part part) override {
+    co_return pull_of("bytes of " + part.name);
+  }
+  Async<Result<void>> take_part(CopyPlace, Part part, ctrl::Pull body, PartLimits) override {
+    const Result<std::string> text = co_await drained(std::move(body));
+    if (!text) co_return text.error();
+    if (!refuses_parts_.empty()) co_return bad_input(refuses_parts_);
+    parts_[part.name] = *text;
+    co_return Result<void>();
+  }
+  Async<Result<Answer>> send_body(std::vector<std::string>, std::string method, std::string target,
+                                  ctrl::Pull body, double) override {
+    return carry_(std::move(method), std::move(target), std::move(body));
+  }
+
+  std::set<std::string> images_;
+  std::map<std::string, std::string> parts_;  ///< that have come
+  std::string refuses_parts_;
+  std::vector<std::string> removals_;
+  bool keeps_images_ = false;
+  int sweeps_ = 0;
+  Carry carry_;
+};
+
+class FakeFiles : public HostFiles {
+ public:
+  explicit FakeFiles(Clock& clock) : clock_(clock) {}
+  Async<Result<void>> sync(std::string) override { co_return Result<void>(); }
+  Async<Result<void>> look_for_room(std::string) override { co_return Result<void>(); }
+  Async<Result<std::string>> why_no_room(std::string, std::uint64_t) override { co_return room_; }
+  Async<std::vector<std::string>> unfit_paths(boost::json::object, AcceptPolicy) override {
+    co_return std::vector<std::string>();
+  }
+  Async<Result<Measured>> measure(std::vector<std::string> folders, std::uint64_t) override {
+    co_return Measured{100, std::vector<std::uint64_t>(folders.size(), 1)};
+  }
+  Async<LeftBehind> left_behind(std::string, std::string, boost::json::object,
+                                std::optional<timespec>) override {
+    co_return left_;
+  }
+  Async<bool> has_saved_since(Plan, CopyPlace, timespec) override { co_return has_saved_; }
+  [[nodiscard]] timespec now() const override {
+    return {static_cast<std::time_t>(clock_.wall()), 0};
+  }
+
+  std::string room_;  ///< why there is none
+  LeftBehind left_;
+  bool has_saved_ = true;
+
+ private:
+  Clock& clock_;
+};
+
+class FakeLives : public Lives {
+ public:
+  Async<Result<std::string>> export_life(std::string) override { co_return std::string("{}"); }
+  Async<Result<void>> import_life(std::string, std::string, Cause) override {
+    ++imports_;
+    co_return Result<void>();
+  }
+  Async<Result<void>> forget_life(std::string) override { co_return Result<void>(); }
+  int imports_ = 0;
+};
+
+/// A network of two hosts.
+class FakeLink : public FakeNetwork {
+ public:
+  using Ask = std::function<Async<Result<Answer>>(std::string method, std::string target,
+                                                  std::string body)>;
+  Async<Result<Answer>> ask(std::string, std::string method, std::string target, std::string body,
+                            double) override {
+    return ask_(std::move(method), std::move(target), std::move(body));
+  }
+  [[nodiscard]] Result<std::vector<std::string>> dial(const std::string&) const override {
+    return std::vector<std::string>{"ssh"};
+  }
+  Ask ask_;
+};
+
+/// What a mover acts on.
+struct MoverHost {
+  MoverHost(boost::asio::io_context& io, FakeClock& the_clock, char digit, char other)
+      : clock(the_clock), host(io), engine(clock), files(clock) {
+    host.config_.state_dir = host.folder_.path();
+    network.own_id_ = host_id(digit);
+    network.add(std::string("h") + other, other, {});
+  }
+  World world() { return {host, network, lives, engine, goods, files, rows, clock}; }
+
+  FakeClock& clock;
+  FakeHost host;
+  FakeLink network;
+  FakeEngine engine;
+  FakeGoods goods;
+  FakeFiles files;
+  FakeRows rows;
+  FakeLives lives;
+};
+
+/// One host with a mover's journal, for the parts that need no other.
+struct OneHost {
+  /// Runs it to its end; time passes as it waits.
+  template <class T>
+  T await(Async<T> asked) {
+    std::optional<T> found;
+    auto life = [&]() -> Async<void> { found = co_await std::move(asked); };
+    ctrl::spawn(io, "test", life);
+    for (int turn = 0; turn < 100'000 && !found; ++turn) {
+      io.restart();
+      if (io.poll() == 0 && !found) (void)clock.advance(clock.steady() + 1e6);
+    }
+    return std::move(found.value());
+  }
+  /// Lets so many seconds pass.
+  void pass(double seconds) {
+    const double end = clock.steady() + seconds;
+    do {
+      io.restart();
+      while (io.poll() > 0) {
+      }
+    } while (clock.advance(end));
+  }
+  MovePtr add(Side side, Step step, const std::string& name = "vae") {
+    Entry entry;
+    entry.id = std::string(31, 'f') + std::to_string(open.all().size());
+    entry.side = side;
+    entry.step = step;
+    entry.name = name;
+    entry.container = std::string(64, static_cast<char>('a' + open.all().size()));
+    entry.source = host_id(side == Side::source ? '1' : '2');
+    entry.target = host_id(side == Side::source ? '2' : '1');
+    auto move = std::make_shared<Move>(clock, std::move(entry), Plan());
+    move->began = clock.steady();
+    open.add(move);
+    return move;
+  }
+
+  FakeClock clock{io};  ///< outlives what waits on the loop
+  boost::asio::io_context io{1};
+  MoverHost host{io, clock, '1', '2'};
+  World world = host.world();
+  OpenMoves open{world};
+  Records records{world, open};
+};
+
+}  // namespace flowcon::cluster::test

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole moves, both halves, through the real mover: with fakes of engine, files, journal, network
+// and clock, so that what takes minutes takes milliseconds.
+#include "tests/cluster/migration/run/two_hosts.h"
+
+using namespace flowcon;
+using namespace flowcon::cluster;
+using namespace flowcon::cluster::test;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+const Words kSourceSteps{"reserve", "save", "transfer", "start", "remove", "done"};
+const Words kTargetSteps{"reserve", "transfer", "ready", "start", "confirm", "done"};
+
+// Each step once: a row may be written again at its step.
+Words without_repeats(Words steps) {
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  return steps;
+}
+
+// Begins a move that waits at `step` of that side ("transfer"), for so long.
+void begin_held(TwoHosts& hosts, TwoHosts::Side& side, const std::string& where,
+                const std::string& step) {
+  hold_at(where + "." + step + ":60");
+  REQUIRE(hosts.begin().empty());
+  REQUIRE(hosts.until([&] { return side.rows.step() == step; }));
+  hosts.pass(0.01);
+}
+
+}  // namespace
+
+TEST_CASE("a move brings the job, what it saved and its restart policy to the target") {
+  TwoHosts hosts;
+  REQUIRE(hosts.begin().empty());
+  REQUIRE(hosts.ends());
+  CHECK(hosts.outcome() == "2 done done");
+  CHECK_FALSE(hosts.has_two);
+  CHECK(without_repeats(hosts.source.rows.steps_) == kSourceSteps);
+  CHECK(without_repeats(hosts.target.rows.steps_) == kTargetSteps);
+  CHECK(hosts.source.engine.boxes_.empty());
+  const Box& copy = *hosts.target.engine.first();
+  CHECK(copy.name == "plain");
+  CHECK(copy.lives == 1);
+  CHECK(text_of(copy.policy, "Name") == "unless-stopped");
+  CHECK(hosts.target.goods.parts_.at("path") == "bytes of path");
+  CHECK(hosts.target.goods.images_.size() == 1);
+  CHECK(hosts.target.lives.imports_ == 1);
+}
+
+TEST_CASE("what the target has against a move is said before anything is stopped") {
+  TwoHosts hosts;
+  hosts.target.engine.conflicts_ = {"there is a container of that name"};
+  REQUIRE(hosts.begin().empty());
+  REQUIRE(hosts.ends());
+  CHECK(hosts.outcome() == "1 undone ");
+  CHECK(hosts.source.engine.acts_ == Words{});
+}
+
+TEST_CASE("a step that cannot be written is not done, and the job goes on where it was") {
+  for (const Step step : {Step::save, Step::transfer}) {
+    INFO(name(step));
+    TwoHosts hosts;
+    hosts.source.rows.refused_ = {step};
+    REQUIRE(hosts.begin().empty());
+    REQUIRE(hosts.ends());
+    CHECK(hosts.outcome() == "1 undone undone");
+    CHECK_FALSE(hosts.has_two);
+    CHECK(text_of(hosts.source.engine.first()->policy, "Name") == "unless-stopped");
+    CHECK(hosts.target.engine.boxes_.empty());
+  }
+}
+
+TEST_CASE("a journal that takes nothing keeps no job down") {
+  TwoHosts hosts;
+  begin_held(hosts, hosts.source, "source", "transfer");
+  hosts.source.rows.refused_ = {Step::start, Step::undo, Step::undone};
+  CHECK(hosts.call(hosts.source, "POST cancel-move") == 200);
+  REQUIRE(hosts.until([&] { return hosts.source.engine.runs(); }));
+  CHECK(hosts.source.rows.step() == "transfer");
+  hosts.source.rows.refused_.clear();
+  REQUIRE(hosts.ends());
+  CHECK(hosts.outcome() == "1 undone undone");
+  CHECK_FALSE(hosts.has_two);
+}
+
+TEST_CASE("a hand-over that cannot be written is tried until it is, and no copy runs before") {
+  TwoHosts hosts;
+  hosts.source.rows.refused_ = {Step::start};
+  REQUIRE(hosts.begin().empty());
+  REQUIRE(hosts.until([&] { return hosts.source.rows.refusals_ > 5; }));
+  CHECK_FALSE(hosts.source.engine.runs());
+  CHECK_FALSE(hosts.target.engine.runs());
+  hosts.source.rows.refused_.clear();
+  REQUIRE(hosts.ends());
+  CHECK(hosts.outcome() == "2 done done");
+  CHECK_FALSE(hosts.has_two);
+}
+
+TEST_CASE("the source's flowcond is killed at each step: one copy runs in the end") {
+  struct Row {
+    const char* step;
+    const char* outcome;
+  };
+  for (const Row& row : {Row{"reserve", "1"}, Row{"save", "1"}, Row{"transfer", "1"},
+                         Row{"start", "2"}, Row{"remove", "2"}}) {
+    INFO(row.step);
+    TwoHosts hosts;
+    begin_held(hosts, hosts.source, "source", row.step);
+    hold_at("");
+    hosts.restart(hosts.source);
+    REQUIRE(hosts.ends());
+    CHECK(hosts.outcome().substr(0, 1) == row.outcome);
+    CHECK_FALSE(hosts.has_two);
+    const std::size_t left = hosts.source.engine.boxes_.size() + hosts.target.engine.boxes_.size();
+    CHECK(left == 1);
+  }
+}
+
+TEST_CASE("the target's flowcond is killed at each step: one copy runs in the end") {
+  struct Row {
+    const char* step;
+    const char* outcome;
+  };
+  for (const Row& row : {Row{"reserve", "1"}, Row{"transfer", "1"}, Row{"ready", "2"},
+                         Row{"start", "2"}, Row{"confirm", "2"}}) {
+    INFO(row.step);
+    TwoHosts hosts;
+    begin_held(hosts, hosts.target, "target", row.step);
+    hold_at("");
+    hosts.restart(hosts.target);
+    REQUIRE(hosts.ends());
+    CHECK(hosts.outcome().substr(0, 1) == row.outcome);
+    CHECK_FALSE(hosts.has_two);
+    const std::size_t left = hosts.source.engine.boxes_.size() + hosts.target.engine.boxes_.size();
+    CHECK(left == 1);
+  }
+}
+
+TEST_CASE("a target that is lost before the hand-over costs the job its pause alone") {
+  TwoHosts hosts;
+  begin_held(hosts, hosts.target, "target", "transfer");
+  hosts.is_cut = true;
+  REQUIRE(hosts.until([&] { return hosts.source.engine.runs(); }, 120));
+  hosts.is_cut = false;
+  REQUIRE(hosts.ends());
+  CHECK(hosts.outcome() == "1 undone undone");
+  CHECK_FALSE(hosts.has_two);
+}
+
+TEST_CASE("after the hand-over only a person's word takes the job back from a lost target") {
+  TwoHosts hosts;
+  begin_held(hosts, hosts.source, "source", "start");
+  hosts.kill(hosts.target);
+  hosts.source.network.neighbours_.front().is_reachable = false;
+  hosts.pass(3600);
+  CHECK(hosts.outcome() == "- start ready");
+  CHECK(hosts.call(hosts.source, "POST cancel-move") == 409);
+  CHECK(hosts.call(hosts.source, "POST take-back") == 200);
+  REQUIRE(hosts.until([&] { return hosts.source.engine.runs(); }));
+  // It comes back, and has to give up.
+  hosts.start(hosts.target);
+  hosts.source.network.neighbours_.front().is_reachable = true;
+  REQUIRE(hosts.ends());
+  CHECK(hosts.outcome() == "1 undone undone");
+  CHECK_FALSE(hosts.has_two);
+}
+
+TEST_CASE("a job that ends by itself before it is asked to save is not started again") {
+  TwoHosts hosts;
+  hosts.source.engine.first()->policy = {{"Name", "no"}};
+  Inspected plain("20.10-plain");
+  plain.config()["Labels"] =
+      boost::json::object{{"flowcon.migrate", "app"}, {"flowcon.checkpoint.path", "/ckpt"}};
+  hosts.source.engine.inspect_ = render_json(plain.value);
+  begin_held(hosts, hosts.source, "source", "save");
+  hosts.source.engine.end(hosts.source.engine.first()->id, Copy::finished, 0);
+  REQUIRE(hosts.ends());
+  CHECK(hosts.outcome() == "- undone undone");
+  CHECK(hosts.source.engine.first()->lives == 1);
+  CHECK(hosts.target.engine.boxes_.empty());
+}
+
+TEST_CASE("a copy that fails at its start is removed, and the job goes on at its source") {
+  TwoHosts hosts;
+  hosts.target.engine.fails_at_start_ = true;
+  REQUIRE(hosts.begin().empty());
+  REQUIRE(hosts.ends());
+  CHECK(hosts.outcome() == "1 undone undone");
+  CHECK_FALSE(hosts.has_two);
+  CHECK(hosts.target.engine.boxes_.empty());
+}
+
+TEST_CASE("a person who starts the container on the source is stopped again") {
+  TwoHosts hosts;
+  begin_held(hosts, hosts.target, "target", "ready");
+  REQUIRE(hosts.until([&] { return hosts.source.rows.step() == "start"; }));
+  Box& box = *hosts.source.engine.first();
+  ++box.lives;
+  box.copy = Copy::running;
+  hosts.source.engine.tell("start", box.id);
+  REQUIRE(hosts.until([&] { return !hosts.source.engine.runs(); }, 1));
+  REQUIRE(hosts.ends());
+  CHECK(hosts.outcome() == "2 done done");
+  CHECK_FALSE(hosts.has_two);
+  CHECK(hosts.source.host.warnings_.size() == 1);
+}
+
+TEST_CASE("a job that does not end in its time runs on, and the move says why") {
+  TwoHosts hosts;
+  hosts.source.engine.ignores_signals_ = true;
+  REQUIRE(hosts.begin().empty());
+  REQUIRE(hosts.ends());
+  CHECK(hosts.outcome() == "1 undone undone");
+  CHECK(hosts.source.engine.first()->lives == 1);
+  const Result<Entry> entry = parse_entry(hosts.source.rows.rows_.begin()->second.entry);
+  REQUIRE(entry.has_value());
+  CHECK(entry->reason.find("it has not ended") != std::string::npos);
+}
+
+TEST_CASE("flowcond that stops in a move has the job run here before it ends") {
+  TwoHosts hosts;
+  begin_held(hosts, hosts.source, "source", "transfer");
+  bool is_settled = false;
+  auto life = [&]() -> Async<void> {
+    co_await hosts.source.mover().settle(5);
+    is_settled = true;
+  };
+  ctrl::spawn(hosts.io, "test", life);
+  REQUIRE(hosts.until([&] { return is_settled; }, 60));
+  CHECK(hosts.source.engine.runs());
+  REQUIRE(hosts.ends());
+  CHECK(hosts.outcome() == "1 undone undone");
+}
+
+TEST_CASE("a journal that cannot be read lets no move begin, and is read when it can be") {
+  TwoHosts hosts;
+  hosts.kill(hosts.source);
+  hosts.source.rows.is_unreadable_ = true;
+  hosts.start(hosts.source);
+  CHECK(hosts.begin().starts_with("the journal of moves was not read yet"));
+  CHECK_FALSE(hosts.source.mover().open_with(host_id('2')).has_value());
+  hosts.source.rows.is_unreadable_ = false;
+  hosts.pass(60);
+  REQUIRE(hosts.begin().empty());
+  REQUIRE(hosts.ends());
+  CHECK(hosts.outcome() == "2 done done");
+}
