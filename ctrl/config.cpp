@@ -368,10 +368,10 @@ void add_accept_options(std::vector<Option>& all) {
 Option policy_option() {
   Option option;
   option.name = "policy";
+  option.value = policy::host_policy_names();
   option.help = "how the CPU is divided";
   const char* separator = ": ";
   for (const policy::HostPolicyKind& kind : policy::host_policies()) {
-    option.value += (option.value.empty() ? "" : "|") + kind.name;
     option.help += separator + kind.name + ", " + kind.summary;
     separator = "; ";
   }

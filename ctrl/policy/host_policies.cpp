@@ -14,8 +14,7 @@ std::vector<HostPolicyKind>& registry() {
        [](const HostParameters& parameters, Forecaster&) -> std::unique_ptr<HostPolicy> {
          return std::make_unique<Flowcon>(parameters);
        }},
-      {"milestone", "first the job nearest to a usable model or to its end",
-       DividesBy::work,
+      {"milestone", "first the job nearest to a usable model or to its end", DividesBy::work,
        [](const HostParameters& parameters, Forecaster& forecaster) -> std::unique_ptr<HostPolicy> {
          return std::make_unique<MilestonePolicy>(parameters, forecaster);
        }},
@@ -36,6 +35,12 @@ const HostPolicyKind* find_host_policy(std::string_view name) {
     if (kind.name == name) return &kind;
   }
   return nullptr;
+}
+
+std::string host_policy_names() {
+  std::string names;
+  for (const HostPolicyKind& kind : registry()) names += (names.empty() ? "" : "|") + kind.name;
+  return names;
 }
 
 DividesBy divides_by(std::string_view name) {

@@ -19,7 +19,7 @@ balance::JobReport settled(const std::string& id, double age) {
 }
 
 balance::HostReport report(char digit, std::vector<balance::JobReport> containers) {
-  return {host_id(digit), std::string("h") + digit, false, 0, std::move(containers), {}, {}};
+  return {host_id(digit), std::string("h") + digit, false, 0, std::move(containers), 1, {}};
 }
 
 balance::JobReport learning(const std::string& id) {

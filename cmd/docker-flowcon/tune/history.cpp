@@ -192,7 +192,7 @@ sim::TuneSetting read_present(FieldReader& reader) {
   sim::TuneSetting present;
   present.policy = reader.text("policy");
   reader.require(ctrl::policy::find_host_policy(present.policy) != nullptr, "policy",
-                 "is none that this version knows");
+                 ("must be one of " + ctrl::policy::host_policy_names()).c_str());
   present.is_quota = is_second(reader, "limit_mode", "weight", "quota");
   present.alpha = number_in(reader, "alpha", {0, kMostNumber});
   present.beta = number_in(reader, "beta", {1, kMostNumber});

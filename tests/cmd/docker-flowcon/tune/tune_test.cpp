@@ -215,7 +215,8 @@ TEST_CASE("a file that is no history is refused with the place") {
   holds(with(":1,", ":2,"), "is no history that docker flowcon tune --save");
   holds(with("\"cores\":8", "\"cores\":0"), "cores: must be from 0.01 to 100000");
   holds(with("\"cores\":8", "\"cores\":\"x\""), "cores: must be a number");
-  holds(with("\"policy\":\"flowcon\"", "\"policy\":\"x\""), "policy: must be flowcon or milestone");
+  holds(with("\"policy\":\"flowcon\"", "\"policy\":\"x\""),
+        "policy: must be one of flowcon|milestone");
   holds(with("\"interval_max\":320", "\"interval_max\":3"),
         "interval_max: must be from 20 to 86400");
   holds(with("\"runs\":[", "\"runs\":[7,"), "runs[0]: must be an object");
