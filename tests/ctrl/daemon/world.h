@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A daemon on a clock, an engine and control groups of the test's own; its store is a real one.
+// A daemon on a clock, an engine and control groups of the test's own; its store is a real one. For
+// .cpp files only: it includes Asio.
 #pragma once
 
 #include <boost/asio/co_spawn.hpp>
