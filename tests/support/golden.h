@@ -10,12 +10,13 @@
 #include <string>
 
 #include "tests/support/catch.h"
+#include "tests/support/paths.h"
 
 namespace flowcon::test {
 
 /// Checks that `actual` is what tests/golden/`name` holds.
 inline void check_golden(const std::string& name, const std::string& actual) {
-  const std::string path = std::string(FLOWCON_SOURCE_DIR) + "/tests/golden/" + name;
+  const std::string path = source_path("tests/golden/" + name);
   const char* update = std::getenv("FLOWCON_UPDATE_GOLDEN");
   if (update != nullptr && std::string(update) == "1") {
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());

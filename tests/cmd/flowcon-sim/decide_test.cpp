@@ -11,6 +11,7 @@
 
 #include "tests/support/catch.h"
 #include "tests/support/golden.h"
+#include "tests/support/paths.h"
 
 namespace {
 
@@ -51,7 +52,7 @@ struct Output {
 };
 
 std::string file(const std::string& name) {
-  const std::string path = FLOWCON_SOURCE_DIR "/tests/golden/flowcon-sim/" + name;
+  const std::string path = flowcon::test::source_path("tests/golden/flowcon-sim/" + name);
   std::ifstream in(path);
   CAPTURE(path);
   REQUIRE(in);

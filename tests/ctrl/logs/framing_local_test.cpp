@@ -8,6 +8,7 @@
 
 #include "ctrl/logs/tail_file.h"
 #include "tests/support/catch.h"
+#include "tests/support/paths.h"
 
 namespace flowcon::ctrl::logs {
 
@@ -17,7 +18,7 @@ namespace {
 
 /// What a real file of tests/ctrl/logs/data holds, uncompressed.
 std::string data(const std::string& name) {
-  auto file = open_log_file(FLOWCON_SOURCE_DIR "/tests/ctrl/logs/data/" + name);
+  auto file = open_log_file(flowcon::test::source_path("tests/ctrl/logs/data/" + name));
   REQUIRE(file.has_value());
   REQUIRE(file->uncompress().has_value());
   std::string bytes(1 << 20, '\0');

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/support/catch.h"
+#include "tests/support/paths.h"
 
 namespace flowcon::ctrl::logs {
 
@@ -17,8 +18,8 @@ using Lines = std::vector<std::string>;
 namespace {
 
 std::string event_file() {
-  std::ifstream file(FLOWCON_SOURCE_DIR
-                     "/tests/ctrl/logs/data/events.out.tfevents.1763700000.host");
+  std::ifstream file(
+      flowcon::test::source_path("tests/ctrl/logs/data/events.out.tfevents.1763700000.host"));
   REQUIRE(file.good());
   return {std::istreambuf_iterator<char>(file), {}};
 }

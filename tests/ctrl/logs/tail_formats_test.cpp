@@ -11,6 +11,7 @@
 #include "ctrl/logs/tail_reader.h"
 #include "tests/ctrl/logs/log_folder.h"
 #include "tests/support/catch.h"
+#include "tests/support/paths.h"
 
 namespace flowcon::ctrl::logs {
 
@@ -44,8 +45,8 @@ void write(const std::string& path, const std::string& bytes) {
 }
 
 std::string event_file() {
-  std::ifstream file(FLOWCON_SOURCE_DIR
-                     "/tests/ctrl/logs/data/events.out.tfevents.1763700000.host");
+  std::ifstream file(
+      flowcon::test::source_path("tests/ctrl/logs/data/events.out.tfevents.1763700000.host"));
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

@@ -5,11 +5,12 @@
 
 #include "tests/ctrl/metrics/log_file.h"
 #include "tests/support/catch.h"
+#include "tests/support/paths.h"
 
 namespace flowcon::ctrl::metrics::test {
 namespace {
 
-const std::string kData = std::string(FLOWCON_SOURCE_DIR) + "/tests/ctrl/metrics/data/";
+const std::string kData = flowcon::test::source_path("tests/ctrl/metrics/data/");
 
 struct Format {
   std::string name;

@@ -7,6 +7,7 @@
 #include "ctrl/metrics/collector.h"
 #include "tests/ctrl/metrics/log_file.h"
 #include "tests/support/catch.h"
+#include "tests/support/paths.h"
 
 namespace flowcon::ctrl::metrics::test {
 namespace {
@@ -15,7 +16,7 @@ constexpr std::size_t kKeep = 16;
 
 std::vector<std::string> corpus() {
   std::vector<std::string> logs;
-  const std::string folder = std::string(FLOWCON_SOURCE_DIR) + "/tests/ctrl/metrics/data";
+  const std::string folder = flowcon::test::source_path("tests/ctrl/metrics/data");
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".log")
       logs.push_back(read_all(entry.path().string()).substr(0, 6000));

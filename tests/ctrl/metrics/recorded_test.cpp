@@ -6,6 +6,7 @@
 
 #include "tests/ctrl/metrics/log_file.h"
 #include "tests/support/catch.h"
+#include "tests/support/paths.h"
 
 namespace flowcon::ctrl::metrics::test {
 namespace {
@@ -15,11 +16,7 @@ namespace fs = std::filesystem;
 constexpr int kLogs = 41;
 constexpr int kFoundAtLeast = 36;
 
-std::string recorded_folder() {
-  const char* given = std::getenv("FLOWCON_SHARED");
-  const std::string base = given ? given : std::string(FLOWCON_SOURCE_DIR) + "/../shared";
-  return base + "/logs/";
-}
+std::string recorded_folder() { return flowcon::test::shared_path("logs/"); }
 
 struct Counts {
   int logs = 0;

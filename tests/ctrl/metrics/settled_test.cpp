@@ -6,6 +6,7 @@
 #include "ctrl/metrics/collector.h"
 #include "tests/ctrl/metrics/log_file.h"
 #include "tests/support/catch.h"
+#include "tests/support/paths.h"
 
 namespace flowcon::ctrl::metrics::test {
 namespace {
@@ -74,10 +75,8 @@ int compare_folder(const std::string& folder) {
 }  // namespace
 
 TEST_CASE("a settled choice loses no value") {
-  CHECK(compare_folder(std::string(FLOWCON_SOURCE_DIR) + "/tests/ctrl/metrics/data") > 30);
-  const char* given = std::getenv("FLOWCON_SHARED");
-  const std::string recorded =
-      (given ? given : std::string(FLOWCON_SOURCE_DIR) + "/../shared") + "/logs";
+  CHECK(compare_folder(flowcon::test::source_path("tests/ctrl/metrics/data")) > 30);
+  const std::string recorded = flowcon::test::shared_path("logs");
   if (std::filesystem::is_directory(recorded)) CHECK(compare_folder(recorded) > 20);
 }
 

@@ -6,12 +6,13 @@
 
 #include "tests/cluster/migration/plan/tar_builder.h"
 #include "tests/support/catch.h"
+#include "tests/support/paths.h"
 
 namespace flowcon::cluster::migration {
 namespace {
 
 std::string read(const std::string& name) {
-  std::ifstream file(FLOWCON_SOURCE_DIR "/tests/cluster/migration/plan/data/" + name,
+  std::ifstream file(flowcon::test::source_path("tests/cluster/migration/plan/data/" + name),
                      std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }

@@ -12,14 +12,15 @@
 
 #include "base/json.h"
 #include "cluster/migration/plan/description.h"
+#include "tests/support/paths.h"
 
 namespace flowcon::cluster::migration {
 
 class Inspected {
  public:
   explicit Inspected(const std::string& version) {
-    std::ifstream file(FLOWCON_SOURCE_DIR "/tests/cluster/migration/plan/data/inspect-" + version +
-                       ".json");
+    std::ifstream file(flowcon::test::source_path("tests/cluster/migration/plan/data/inspect-" +
+                                                  version + ".json"));
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     value = *parse_json(text);
   }
