@@ -1,9 +1,27 @@
-# A room is one static library. Headers are included by their path from the top: "ctrl/model.h".
+# flowcon_precompile(TARGET KIND): cmake/pch/KIND.h is compiled once, for the first target that asks for it.
+function(flowcon_precompile name kind)
+  if(NOT FLOWCON_PCH)
+    return()
+  endif()
+  get_property(first GLOBAL PROPERTY flowcon_pch_${kind})
+  if(first)
+    target_precompile_headers(${name} REUSE_FROM ${first})
+  else()
+    target_precompile_headers(${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch/${kind}.h)
+    set_property(GLOBAL PROPERTY flowcon_pch_${kind} ${name})
+  endif()
+endfunction()
+
+# A room is one static library. Headers are included by their path from the top: "ctrl/model.h". PCH: what is
+# precompiled for it.
 function(flowcon_room name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "PCH" "SOURCES;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
+  if(ARG_PCH)
+    flowcon_precompile(${name} ${ARG_PCH})
+  endif()
 endfunction()
 
 # Purity by build: the pure rooms are compiled with a folder in front of the system's headers, in

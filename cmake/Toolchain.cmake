@@ -1,7 +1,8 @@
 # Compiler flags: every warning is an error; ccache where it is installed; hardening in releases.
 find_program(FLOWCON_CCACHE ccache)
 if(FLOWCON_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${FLOWCON_CCACHE})
+  # Without the variable ccache leaves files with a precompiled header alone.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros ${FLOWCON_CCACHE})
 endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion
@@ -25,6 +26,8 @@ elseif(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   add_link_options(-Wl,-z,relro,-z,now)
 endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+# RE2 asks it of those that use it; all alike can share what is precompiled.
+add_compile_options(-pthread)
 if(NOT FLOWCON_SANITIZE)
   add_link_options(-pie)
 endif()
