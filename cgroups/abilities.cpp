@@ -114,18 +114,6 @@ class Prober {
     return ability;
   }
 
-  [[nodiscard]] Ability group_pressure() const {
-    Ability ability{"group pressure"};
-    if (!fs_.is_v2("cpu")) {
-      ability.detail = "cgroup v1 knows no pressure of a single group";
-      ability.advice = "boot with systemd.unified_cgroup_hierarchy=1 to have cgroup v2";
-      return ability;
-    }
-    const Feature feature{"group pressure", "cpu", "", "cpu.pressure",
-                          "boot with psi=1, and not with cgroup_disable=pressure"};
-    return check(feature, false);
-  }
-
  private:
   static std::string spelt(const std::string& controller, bool is_v2) {
     return is_v2 && controller == "blkio" ? "io" : controller;
@@ -259,9 +247,8 @@ std::vector<Ability> probe_abilities(const CgroupFs& fs, const ProbePlaces& plac
   return {prober.cgroups(),         prober.check(kCpu),           prober.check(kCpuUse, false),
           prober.check(kCpuQuota),  prober.check(kMemory, false), prober.check(kMemorySoft),
           prober.check(kIo, false), prober.io_weight(),           prober.io_caps(),
-          probe_pressure(places),   prober.group_pressure(),      probe_systemd(places),
-          probe_root(places),       probe_host(places),           probe_delegation(fs, places),
-          probe_gpu(places)};
+          probe_pressure(places),   probe_systemd(places),        probe_root(places),
+          probe_host(places),       probe_delegation(fs, places), probe_gpu(places)};
 }
 
 }  // namespace flowcon::cgroups

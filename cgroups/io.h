@@ -21,21 +21,19 @@
 
 namespace flowcon::cgroups {
 
-/// What a group and those below it did to one block device since the group was made. Discards are
-/// left out. Units: bytes, operations.
+/// Bytes that a group and those below it moved from and to one block device since the group was
+/// made. Discards are left out.
 struct IoUse {
   std::uint64_t read_bytes = 0;
   std::uint64_t written_bytes = 0;
-  std::uint64_t read_ops = 0;
-  std::uint64_t written_ops = 0;
   bool operator==(const IoUse&) const = default;
 };
 
 /// By device ("8:0", a whole disk). A device mapper's I/O is seen on it and on what it lies on.
 using IoUses = std::map<std::string, IoUse>;
 
-/// v2 io.stat; v1 the first that is there of blkio.throttle.io_service_bytes_recursive and
-/// io_serviced_recursive, the same not recursive, blkio.bfq.… likewise, blkio.io_… (CFQ).
+/// v2 io.stat; v1 the first that is there of blkio.throttle.io_service_bytes_recursive, the same
+/// not recursive, blkio.bfq.… likewise, blkio.io_… (CFQ).
 /// On v1 the kernel charges buffered writes to the root group, so only direct ones are seen.
 /// Errors: as CgroupFs::read; ENOENT also without an I/O group; EBADMSG.
 [[nodiscard]] Result<IoUses> read_io_use(const CgroupFs& fs, const Group& group);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
 #include <cerrno>
-#include <utility>
 
 #include "cgroups/io.h"
 #include "cgroups/parse.h"
@@ -15,9 +13,9 @@ Error not_io(const std::string& file, std::string_view line) {
   return errno_error(EBADMSG, file + " holds \"" + printable(line, 60) + "\"");
 }
 
-/// v1: "8:0 Read 4096", and totals that are left out. `reads` and `writes` are members of IoUse.
-Result<void> add_v1(std::string_view text, const std::string& file, std::uint64_t IoUse::*reads,
-                    std::uint64_t IoUse::*writes, IoUses& uses) {
+/// v1: "8:0 Read 4096", and totals that are left out.
+Result<IoUses> parse_v1(std::string_view text, const std::string& file) {
+  IoUses uses;
   for (const std::string_view line : lines_of(text)) {
     const auto words = words_of(line);
     if (words.size() == 2 && words[0] == "Total") continue;
@@ -27,40 +25,20 @@ Result<void> add_v1(std::string_view text, const std::string& file, std::uint64_
     const auto number = parse_number<std::uint64_t>(words[2], file);
     if (!number) return number.error();
     IoUse& use = uses[std::string(words[0])];
-    use.*(is_read ? reads : writes) = *number;
+    (is_read ? use.read_bytes : use.written_bytes) = *number;
     if (uses.size() > kMostDevices) return not_io(file, "more devices than there can be");
   }
-  return {};
+  return uses;
 }
 
-struct Files {
-  const char* bytes;
-  const char* operations;
-};
-
-constexpr std::array<Files, 6> kV1Files = {{
-    {"blkio.throttle.io_service_bytes_recursive", "blkio.throttle.io_serviced_recursive"},
-    {"blkio.throttle.io_service_bytes", "blkio.throttle.io_serviced"},
-    {"blkio.bfq.io_service_bytes_recursive", "blkio.bfq.io_serviced_recursive"},
-    {"blkio.bfq.io_service_bytes", "blkio.bfq.io_serviced"},
-    {"blkio.io_service_bytes_recursive", "blkio.io_serviced_recursive"},
-    {"blkio.io_service_bytes", "blkio.io_serviced"},
-}};
-
 Result<IoUses> read_v1(const CgroupFs& fs, const std::string& group) {
-  for (const Files& files : kV1Files) {
-    const auto bytes = fs.read("blkio", group, files.bytes);
-    if (!bytes && is_missing_file(bytes.error())) continue;
-    if (!bytes) return bytes.error();
-    const auto operations = fs.read("blkio", group, files.operations);
-    if (!operations) return operations.error();
-    IoUses uses;
-    auto done = add_v1(*bytes, files.bytes, &IoUse::read_bytes, &IoUse::written_bytes, uses);
-    if (done) {
-      done = add_v1(*operations, files.operations, &IoUse::read_ops, &IoUse::written_ops, uses);
-    }
-    if (!done) return done.error();
-    return uses;
+  for (const char* file :
+       {"blkio.throttle.io_service_bytes_recursive", "blkio.throttle.io_service_bytes",
+        "blkio.bfq.io_service_bytes_recursive", "blkio.bfq.io_service_bytes",
+        "blkio.io_service_bytes_recursive", "blkio.io_service_bytes"}) {
+    const auto bytes = fs.read("blkio", group, file);
+    if (bytes) return parse_v1(*bytes, file);
+    if (!is_missing_file(bytes.error())) return bytes.error();
   }
   return errno_error(ENOENT, "this kernel counts no block I/O of groups");
 }
@@ -68,9 +46,7 @@ Result<IoUses> read_v1(const CgroupFs& fs, const std::string& group) {
 std::uint64_t* field_of(IoUse& use, std::string_view key) {
   if (key == "rbytes") return &use.read_bytes;
   if (key == "wbytes") return &use.written_bytes;
-  if (key == "rios") return &use.read_ops;
-  if (key == "wios") return &use.written_ops;
-  return nullptr;  // discards, and what controllers add (cost.usage, use_delay)
+  return nullptr;  // operations, discards, and what controllers add (cost.usage, use_delay)
 }
 
 }  // namespace

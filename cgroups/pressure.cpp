@@ -90,32 +90,15 @@ Pressure read_host_pressure(const std::string& root) {
   return pressure;
 }
 
-Pressure read_group_pressure(const CgroupFs& fs, const Group& group) {
-  Pressure pressure;
-  const auto read = [&](const std::string& controller, const std::string& path,
-                        const std::string& file) -> std::optional<Stall> {
-    const std::string missing = "the group has no " + file + " (pressure is off for it or at boot)";
-    if (fs.is_v2(controller) && !path.empty()) {
-      return taken(fs.read(controller, path, file), pressure, missing);
-    }
-    if (pressure.reason.empty()) {
-      pressure.reason = "cgroup v1 knows no pressure of a single group";
-    }
-    return std::nullopt;
-  };
-  pressure.cpu = read("cpu", group.cpu, "cpu.pressure");
-  pressure.memory = read("memory", group.memory, "memory.pressure");
-  pressure.io = read(io_controller(fs), group.io, "io.pressure");
-  return pressure;
-}
-
 Result<HostMemory> read_host_memory(const std::string& root) {
   const auto text = read_proc(root + "/proc/meminfo");
   if (!text) return wrap(text.error(), "read the host's memory");
   auto memory = parse_meminfo(*text);
   if (!memory) return wrap(memory.error(), "read the host's memory");
-  const Pressure pressure = read_host_pressure(root);
-  if (pressure.memory) memory->pressure_some_avg10 = pressure.memory->some_avg10;
+  const auto text_of_pressure = read_proc(root + "/proc/pressure/memory");
+  const auto stall = text_of_pressure ? parse_pressure(*text_of_pressure)
+                                      : Result<Stall>(text_of_pressure.error());
+  if (stall) memory->pressure_some_avg10 = stall->some_avg10;
   return memory;
 }
 

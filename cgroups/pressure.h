@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How short a host or a group is of CPU, memory and I/O: the kernel's pressure stall information
+// How short a host is of CPU, memory and I/O: the kernel's pressure stall information
 // (PSI), and the host's memory. Parsing is pure.
 #pragma once
 
@@ -9,8 +9,6 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "cgroups/cgroup_fs.h"
-#include "cgroups/group.h"
 
 namespace flowcon::cgroups {
 
@@ -20,7 +18,7 @@ struct Stall {
   bool operator==(const Stall&) const = default;
 };
 
-/// The stalls of a host or a group; what cannot be had is missing, and `reason` says why.
+/// The stalls of a host; what cannot be had is missing, and `reason` says why.
 struct Pressure {
   std::optional<Stall> cpu;
   std::optional<Stall> memory;
@@ -44,10 +42,6 @@ struct HostMemory {
 
 /// /proc/pressure below `root`. Never fails as a whole: see Pressure.
 [[nodiscard]] Pressure read_host_pressure(const std::string& root = "");
-
-/// The group's own *.pressure files, which only the unified hierarchy has, and only where the
-/// group's controllers live there. Never fails as a whole: see Pressure.
-[[nodiscard]] Pressure read_group_pressure(const CgroupFs& fs, const Group& group);
 
 /// Memory and its pressure of the host, from /proc below `root`. Errors: of /proc/meminfo alone.
 [[nodiscard]] Result<HostMemory> read_host_memory(const std::string& root = "");

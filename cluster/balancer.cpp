@@ -57,7 +57,7 @@ Async<void> Balancer::begin() {
     }
   }
   was_draining_ = network_.is_draining();
-  next_round_ = now.steady + host_.config().categorise_interval;
+  next_round_ = now.steady + host_.config().balance.categorise_interval;
   next_balance_ = now.steady + kSoonest;
   is_begun_ = true;
 }
@@ -66,7 +66,7 @@ void Balancer::look() {
   if (!is_begun_ || is_ended_) return;
   const peers::Instant now = clock_();
   if (now.steady >= next_round_) {
-    next_round_ = now.steady + host_.config().categorise_interval;
+    next_round_ = now.steady + host_.config().balance.categorise_interval;
     take_round();
   }
   watch_counts(now.steady);
@@ -103,8 +103,8 @@ void Balancer::take_round() {
     ids.push_back(id);
   }
   const ctrl::Config& config = host_.config();
-  const balance::Round round =
-      marks_.take_round(containers, config.categorise_alpha, now, config.categorise_interval);
+  const balance::Round round = marks_.take_round(containers, config.balance.categorise_alpha, now,
+                                                 config.balance.categorise_interval);
   // Rounds in which nothing happens say nothing, and there are thousands of them a day.
   if (round.is_news) {
     record("categorise", policy::to_json(round.state), policy::to_json(round.decision));
@@ -114,16 +114,16 @@ void Balancer::take_round() {
     const bool is_new = std::find(requests_.begin(), requests_.end(), id) == requests_.end();
     if (is_new && !attempts_.is_exhausted(id)) requests_.push_back(id);
   }
-  is_rebalancing_due_ = config.rebalance;
+  is_rebalancing_due_ = config.balance.rebalance;
 }
 
 bool Balancer::is_balancing() const {
-  return host_.config().cluster_policy == ctrl::ClusterPolicyChoice::balance;
+  return host_.config().balance.policy == ctrl::ClusterPolicyChoice::balance;
 }
 
 // Balance is asked soon after a container came or went, on whichever host.
 void Balancer::watch_counts(double now) {
-  if (!is_balancing() || !host_.config().rebalance || now < next_balance_) return;
+  if (!is_balancing() || !host_.config().balance.rebalance || now < next_balance_) return;
   std::map<std::string, std::int64_t> present;
   present[network_.own_id()] = static_cast<std::int64_t>(host_.view().jobs.size());
   for (const Neighbour& neighbour : network_.neighbours()) {

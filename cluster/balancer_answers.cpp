@@ -227,7 +227,8 @@ Async<Response> Balancer::take_order(std::string body, std::string id) {
   const Cause cause = why_moved == name(Cause::balance) ? Cause::balance : Cause::rebalance;
   reader.require(why_moved == name(cause), "cause", "must be rebalance or balance");
   if (reader.failed()) co_return failure(422, reader.error().message());
-  if (!host_.config().rebalance) co_return failure(409, "this host has the option rebalance off");
+  if (!host_.config().balance.rebalance)
+    co_return failure(409, "this host has the option rebalance off");
   if (!follows(id)) {
     co_return failure(409, "for this host " + printable(coordinator().name, 80) + " coordinates");
   }

@@ -87,7 +87,8 @@ std::optional<std::string> Balancer::next_to_leave() const {
 
 // False where there is nothing to decide now.
 Async<bool> Balancer::speculate_one() {
-  if (!host_.config().speculate || is_balancing() || network_.is_draining()) requests_.clear();
+  if (!host_.config().balance.speculate || is_balancing() || network_.is_draining())
+    requests_.clear();
   if (requests_.empty() || is_busy()) co_return false;
   const std::optional<std::string> container = next_request();
   if (!container) co_return false;
@@ -152,7 +153,7 @@ Async<Result<std::string>> Balancer::send_away(std::string container, std::strin
 
 void Balancer::take_failure(const Begun& move, const std::string& why) {
   const std::string& id = move.container;
-  attempts_.fail(id, move.target, clock_().steady, 2 * host_.config().categorise_interval);
+  attempts_.fail(id, move.target, clock_().steady, 2 * host_.config().balance.categorise_interval);
   const bool is_last = attempts_.is_exhausted(id);
   ctrl::log::warning("container " + shown(id) + " was not moved to " + host_name(move.target) +
                      ": " + printable(why, 300) +

@@ -172,7 +172,7 @@ Result<Balancer::Plan> Balancer::plan(const std::vector<balance::HostReport>& re
   const auto is_barred = [&](const std::string& id) { return !barred_.may_try(id, now); };
   Plan plan;
   if (is_balancing()) {
-    const auto most = static_cast<std::uint32_t>(config.max_moves);
+    const auto most = config.balance.max_moves;
     const auto state = balance::steer_question(reports, most, is_barred);
     if (!state) return state.error();
     const policy::SteerDecision decision = policy::decide_steer(*state);
@@ -180,7 +180,8 @@ Result<Balancer::Plan> Balancer::plan(const std::vector<balance::HostReport>& re
             policy::to_json(decision)};
     return plan;
   }
-  const auto question = balance::rebalance_question(reports, config.rebalance_idle, is_barred);
+  const auto question =
+      balance::rebalance_question(reports, config.balance.rebalance_idle, is_barred);
   if (!question) return question.error();
   plan.is_due = question->is_due;
   if (!plan.is_due && !is_asked_for) return plan;
@@ -255,7 +256,7 @@ const char* Balancer::obstacle(const std::string& container, Cause cause) const 
       return "the container has not converged";
     }
     if (mark->rebalanced) return "the container was rebalanced already";
-  } else if (mark != nullptr && mark->moves >= host_.config().max_moves) {
+  } else if (mark != nullptr && mark->moves >= host_.config().balance.max_moves) {
     return "the container was moved as often as max-moves allows";
   }
   if (cause == Cause::balance) {
@@ -299,7 +300,8 @@ Async<Balancer::Outcome> Balancer::order(policy::Move move, Cause cause,
   }
   if (!outcome.error.empty()) {
     outcome.state = "refused";
-    barred_.fail(move.container, move.to, clock_().steady, 2 * host_.config().categorise_interval);
+    barred_.fail(move.container, move.to, clock_().steady,
+                 2 * host_.config().balance.categorise_interval);
     ctrl::log::warning("the load is not evened out by moving " + move.container.substr(0, 12) +
                        " from " + host_name(move.from) + ": " + printable(outcome.error, 300));
   }

@@ -130,7 +130,7 @@ Result<std::unique_ptr<ctrl::Companion>> make_cluster(ctrl::LocalHost& host) {
   std::string notice;
   const ctrl::Config& config = host.config();
   auto server =
-      ctrl::api::Server::listen(host.io(), config.peer_socket_path(), config.peer_group, &notice);
+      ctrl::api::Server::listen(host.io(), config.peer_socket_path(), config.peers.group, &notice);
   if (!server) {
     host.warn("no peer can reach this host: " + server.error().message() +
               " (another one: --peer-socket)");

@@ -6,490 +6,462 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <concepts>
 
 #include "base/json.h"
 #include "base/ssh_address.h"
 #include "base/text.h"
 #include "ctrl/api/scrape.h"
-#include "ctrl/events.h"
 #include "ctrl/hook_gate.h"
 #include "ctrl/policy/host_policies.h"
 
 namespace flowcon::ctrl {
 namespace {
 
-Result<double> parse_number(const std::string& text, double low, double high) {
-  double number = 0;
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, number);
-  if (parsed.ec != std::errc() || parsed.ptr != end || !(number >= low && number <= high)) {
-    return bad_input("\"" + printable(text, 60) + "\" is not a number from " + render_number(low) +
-                     " to " + render_number(high));
-  }
-  return number;
+constexpr std::size_t kSocketPath = sizeof(sockaddr_un::sun_path) - 1;
+
+template <class T>
+using Field = T& (*)(Config&);
+
+// The member that one or two member pointers lead to.
+template <auto... Path>
+auto& at(Config& config) {
+  return (config.*....*Path);
 }
 
-// True if `word` is one of the words of a list with commas.
-bool has_word(const std::string& list, const std::string& word) {
-  return ("," + list + ",").find("," + word + ",") != std::string::npos;
+std::string quoted(const std::string& text) { return "\"" + printable(text, 60) + "\""; }
+
+// `take` changes a value by a text, `show` turns it into one.
+template <class T, class Take, class Show>
+Option option(std::string name, std::string value, std::string help, Field<T> field, Take take,
+              Show show) {
+  Option made;
+  made.name = std::move(name);
+  made.value = std::move(value);
+  made.help = std::move(help);
+  made.apply = [=](Config& config, const std::string& text) -> Result<void> {
+    return take(text, field(config));
+  };
+  made.show = [=](const Config& config) { return show(field(const_cast<Config&>(config))); };
+  made.copy = [=](Config& to, const Config& from) { field(to) = field(const_cast<Config&>(from)); };
+  return made;
 }
 
+// A reload does not change it.
+Option at_start(Option made) {
+  made.needs_restart = true;
+  return made;
+}
+
+template <class T>
 Option number(std::string name, std::string value, std::string help, double low, double high,
-              double Config::*field) {
-  Option option;
-  option.name = std::move(name);
-  option.value = std::move(value);
-  option.help = std::move(help) + " (" + render_number(low) + " to " + render_number(high) + ")";
-  option.apply = [=](Config& config, const std::string& text) -> Result<void> {
-    Result<double> parsed = parse_number(text, low, high);
-    if (!parsed) return parsed.error();
-    config.*field = *parsed;
-    return {};
-  };
-  option.show = [=](const Config& config) { return render_number(config.*field); };
-  return option;
+              Field<T> field) {
+  const std::string range = render_number(low) + " to " + render_number(high);
+  return option(
+      std::move(name), std::move(value), help + " (" + range + ")", field,
+      [=](const std::string& text, T& taken) -> Result<void> {
+        double parsed = 0;
+        const char* end = text.data() + text.size();
+        const auto [stop, error] = std::from_chars(text.data(), end, parsed);
+        if (error != std::errc() || stop != end || !(parsed >= low && parsed <= high)) {
+          return bad_input(quoted(text) + " is not a number from " + range);
+        }
+        if (std::integral<T> && parsed != std::floor(parsed)) {
+          return bad_input(quoted(text) + " is not a whole number");
+        }
+        taken = static_cast<T>(parsed);
+        return {};
+      },
+      [](const T& shown) { return render_number(static_cast<double>(shown)); });
 }
 
-Option whole_number(std::string name, std::string value, std::string help, double low, double high,
-                    double Config::*field) {
-  Option option = number(std::move(name), std::move(value), std::move(help), low, high, field);
-  option.apply = [apply = option.apply, field](Config& config,
-                                               const std::string& text) -> Result<void> {
-    if (Result<void> applied = apply(config, text); !applied) return applied;
-    if (config.*field == std::floor(config.*field)) return {};
-    return bad_input("\"" + printable(text, 60) + "\" is not a whole number");
-  };
-  return option;
+// A text that `check` has nothing against.
+template <class Check>
+Option text_option(std::string name, std::string value, std::string help, Field<std::string> field,
+                   Check check) {
+  return option(
+      std::move(name), std::move(value), std::move(help), field,
+      [=](const std::string& text, std::string& taken) -> Result<void> {
+        if (Result<void> good = check(text); !good) return good;
+        taken = text;
+        return {};
+      },
+      [](const std::string& shown) { return shown; });
 }
 
-Option path(std::string name, std::string help, std::size_t longest, std::string Config::*field) {
-  Option option;
-  option.name = std::move(name);
-  option.value = "PATH";
-  option.help = std::move(help);
-  option.apply = [=](Config& config, const std::string& text) -> Result<void> {
-    // Docker writes unix:///var/run/docker.sock; take both spellings.
-    const std::string plain = text.rfind("unix://", 0) == 0 ? text.substr(7) : text;
-    if (plain.empty() || plain.front() != '/') {
-      return bad_input("\"" + printable(text, 60) + "\" is not an absolute path");
-    }
-    if (plain.size() > longest || plain.find('\0') != std::string::npos) {
-      return bad_input("the path is longer than " + std::to_string(longest) + " bytes");
-    }
-    config.*field = plain;
-    return {};
+Option path(std::string name, std::string help, std::size_t longest, Field<std::string> field) {
+  Option made = text_option(
+      std::move(name), "PATH", std::move(help), field,
+      [=](const std::string& text) -> Result<void> {
+        if (text.empty() || text.front() != '/') {
+          return bad_input(quoted(text) + " is not an absolute path");
+        }
+        if (text.size() > longest || text.find('\0') != std::string::npos) {
+          return bad_input("the path is longer than " + std::to_string(longest) + " bytes");
+        }
+        return {};
+      });
+  // Docker writes unix:///var/run/docker.sock; take both spellings.
+  made.apply = [apply = made.apply](Config& config, const std::string& text) {
+    return apply(config, text.starts_with("unix://") ? text.substr(7) : text);
   };
-  option.show = [=](const Config& config) { return config.*field; };
-  return option;
+  return made;
 }
 
-Option group(std::string name, std::string help, std::string Config::*field) {
-  Option option;
-  option.name = std::move(name);
-  option.value = "GROUP";
-  option.help = std::move(help);
-  option.apply = [=](Config& config, const std::string& text) -> Result<void> {
-    config.*field = text;
-    return {};
-  };
-  option.show = [=](const Config& config) { return config.*field; };
-  return option;
+Option group(std::string name, std::string help, Field<std::string> field) {
+  return text_option(std::move(name), "GROUP", std::move(help), field,
+                     [](const std::string&) -> Result<void> { return {}; });
 }
 
-// Hosts with commas, blanks or line ends between them; one that is there already is not added.
-Result<void> add_peers(Config& config, const std::string& text) {
-  constexpr std::size_t kMostPeers = 1000;
+// A whole line, quotes and all; "" for none.
+template <class Check>
+Option line(std::string name, std::string value, std::string help, Field<std::string> field,
+            Check check) {
+  Option made = text_option(std::move(name), std::move(value), std::move(help), field,
+                            [=](const std::string& text) -> Result<void> {
+                              if (text.empty()) return {};
+                              const auto good = check(text);
+                              return good ? Result<void>() : Result<void>(good.error());
+                            });
+  made.is_line = true;
+  return made;
+}
+
+// Values with commas, blanks or line ends between them.
+std::vector<std::string> split(const std::string& text) {
   constexpr const char* kBetween = ", \t\n";
+  std::vector<std::string> words;
   for (std::size_t at = text.find_first_not_of(kBetween); at != std::string::npos;) {
     const std::size_t end = std::min(text.find_first_of(kBetween, at), text.size());
-    const std::string word = text.substr(at, end - at);
-    if (Result<SshAddress> address = parse_ssh_address(word); !address) return address.error();
-    const auto& known = config.peers;
-    if (std::find(known.begin(), known.end(), word) == known.end()) config.peers.push_back(word);
-    if (config.peers.size() > kMostPeers) return bad_input("there are more than 1000 peers");
+    words.push_back(text.substr(at, end - at));
     at = text.find_first_not_of(kBetween, end);
   }
-  return {};
+  return words;
 }
 
-std::string show_peers(const Config& config) {
+template <class List, class Name>
+std::string join(const List& list, Name name, const char* between = ",") {
   std::string out;
-  for (const std::string& peer : config.peers) out += (out.empty() ? "" : ",") + peer;
+  for (const auto& value : list) out += (out.empty() ? "" : between) + std::string(name(value));
   return out;
 }
 
-// Words with commas or blanks between them; each time adds to what was said before.
-Option words(std::string name, std::string value, std::string help,
-             std::vector<std::string> Config::*field) {
-  Option option;
-  option.name = std::move(name);
-  option.value = std::move(value);
-  option.help = std::move(help);
-  option.is_list = true;
-  option.clear = [=](Config& config) { (config.*field).clear(); };
-  option.apply = [=](Config& config, const std::string& text) -> Result<void> {
-    constexpr std::size_t kMostWords = 1000;
-    constexpr const char* kBetween = ", \t\n";
-    for (std::size_t at = text.find_first_not_of(kBetween); at != std::string::npos;) {
-      const std::size_t end = std::min(text.find_first_of(kBetween, at), text.size());
-      if ((config.*field).size() >= kMostWords) return bad_input("there are more than 1000 words");
-      (config.*field).push_back(text.substr(at, end - at));
-      at = text.find_first_not_of(kBetween, end);
-    }
-    return {};
-  };
-  option.show = [=](const Config& config) {
-    std::string out;
-    for (const std::string& word : config.*field) out += (out.empty() ? "" : ",") + word;
-    return out;
-  };
-  return option;
-}
-
-// Folders and devices are paths.
-Option paths(std::string name, std::string value, std::string help,
-             std::vector<std::string> Config::*field) {
-  Option option = words(std::move(name), std::move(value), std::move(help), field);
-  option.apply = [=, add = option.apply](Config& config, const std::string& text) -> Result<void> {
-    if (Result<void> added = add(config, text); !added) return added;
-    for (const std::string& word : config.*field) {
-      const bool is_plain =
-          word.starts_with('/') && word.find("/../") == std::string::npos && !word.ends_with("/..");
-      if (!is_plain && word != "gpu") {
-        return bad_input("\"" + printable(word, 60) + "\" is not an absolute path");
-      }
-    }
-    return {};
-  };
-  return option;
-}
-
-// An option that takes one of a few words. `words` pairs each with its value.
-template <class T, class Reach>
-Option choice(std::string name, std::string help, std::vector<std::pair<std::string, T>> words,
-              Reach reach) {
-  Option option;
-  option.name = std::move(name);
-  for (const auto& [word, value] : words) option.value += (option.value.empty() ? "" : "|") + word;
-  option.help = std::move(help);
-  option.apply = [words, reach, names = option.value](Config& config,
-                                                      const std::string& text) -> Result<void> {
-    for (const auto& [word, value] : words) {
-      if (word == text) {
-        reach(config) = value;
+// Values that `check` has nothing against; a known one is not added again.
+template <class Check>
+Option list(std::string name, std::string value, std::string help,
+            Field<std::vector<std::string>> field, Check check) {
+  Option made = option(
+      std::move(name), std::move(value), std::move(help), field,
+      [=](const std::string& text, std::vector<std::string>& taken) -> Result<void> {
+        constexpr std::size_t kMostWords = 1000;
+        for (const std::string& word : split(text)) {
+          if (const auto good = check(word); !good) return good.error();
+          if (std::find(taken.begin(), taken.end(), word) == taken.end()) taken.push_back(word);
+          if (taken.size() > kMostWords) return bad_input("there are more than 1000 values");
+        }
         return {};
-      }
-    }
-    return bad_input("\"" + printable(text, 60) + "\" is none of " + names);
+      },
+      [](const std::vector<std::string>& shown) {
+        return join(shown, [](const std::string& word) { return word; });
+      });
+  made.is_list = true;
+  return made;
+}
+
+Result<void> any_word(const std::string&) { return {}; }
+
+Result<void> check_folder(const std::string& word) {
+  const bool is_plain =
+      word.starts_with('/') && word.find("/../") == std::string::npos && !word.ends_with("/..");
+  return is_plain ? Result<void>() : bad_input(quoted(word) + " is not an absolute path");
+}
+
+Result<void> check_device(const std::string& word) {
+  return word == "gpu" ? Result<void>() : check_folder(word);
+}
+
+// Some of the values in `known`, which name() names. `help` ends where they are listed.
+template <class Known, class T = typename Known::value_type>
+Option some_of(std::string name_of, std::string help, const Known& known,
+               Field<std::set<T>> field) {
+  const auto word_of = [](T value) { return name(value); };
+  const std::string names = join(known, word_of, ", ");
+  return option(
+      std::move(name_of), "LIST", "comma-separated list of " + help + ": " + names, field,
+      [=](const std::string& text, std::set<T>& taken) -> Result<void> {
+        std::set<T> found;
+        for (const std::string& word : split(text)) {
+          const auto is_meant = [&](T value) { return name(value) == word; };
+          const auto value = std::find_if(known.begin(), known.end(), is_meant);
+          if (value == known.end()) return bad_input(quoted(word) + " is none of " + names);
+          if (!found.insert(*value).second) return bad_input(quoted(word) + " is there twice");
+        }
+        if (found.empty()) return bad_input("it needs at least one of " + names);
+        taken = std::move(found);
+        return {};
+      },
+      [=](const std::set<T>& shown) { return join(shown, word_of); });
+}
+
+// One of a few words, each with its value.
+template <class T>
+using Words = std::vector<std::pair<std::string, T>>;
+
+template <class T>
+Option choice(std::string name, std::string help, const Words<T>& words, Field<T> field) {
+  const std::string names = join(
+      words, [](const auto& word) { return word.first; }, "|");
+  return option(
+      std::move(name), names, std::move(help), field,
+      [=](const std::string& text, T& taken) -> Result<void> {
+        for (const auto& [word, value] : words) {
+          if (word != text) continue;
+          taken = value;
+          return {};
+        }
+        return bad_input(quoted(text) + " is none of " + names);
+      },
+      [=](const T& shown) {
+        for (const auto& [word, value] : words) {
+          if (value == shown) return word;
+        }
+        return std::string();
+      });
+}
+
+Option truth(std::string name, std::string help, Field<bool> field) {
+  return choice(std::move(name), std::move(help), Words<bool>{{"true", true}, {"false", false}},
+                field);
+}
+
+Option on_off(std::string name, std::string help, Field<bool> field) {
+  return choice(std::move(name), std::move(help), Words<bool>{{"on", true}, {"off", false}}, field);
+}
+
+std::vector<Option> path_options() {
+  return {
+      at_start(path("socket", "where the daemon listens", kSocketPath, at<&Config::socket>)),
+      at_start(group("socket-group", "group that may use the socket", at<&Config::socket_group>)),
+      at_start(path("engine", "socket of the Docker Engine", kSocketPath, at<&Config::engine>)),
+      at_start(path("state-dir", "folder of the state files", 3000, at<&Config::state_dir>)),
   };
-  option.show = [words, reach](const Config& config) {
-    Config copy = config;
-    for (const auto& [word, value] : words) {
-      if (value == reach(copy)) return word;
-    }
-    return std::string();
-  };
-  return option;
-}
-
-void add_cluster_options(std::vector<Option>& all) {
-  constexpr std::size_t kSocketPath = sizeof(sockaddr_un::sun_path) - 1;
-  Option socket =
-      path("peer-socket",
-           "socket for peers, which ssh bridges; by default peer.sock beside the daemon's socket",
-           kSocketPath, &Config::peer_socket);
-  socket.show = [](const Config& config) { return config.peer_socket_path(); };
-  all.push_back(socket);
-  all.push_back(group("peer-group", "group that may use the peer socket", &Config::peer_group));
-  all.push_back(number("peer-heartbeat", "SECONDS",
-                       "longest time between two reports to peers; a peer that is silent three "
-                       "times as long is unknown",
-                       0.2, 20, &Config::peer_heartbeat));
-  Option peer;
-  peer.name = "peer";
-  peer.value = "HOST";
-  peer.help = "another host with flowcond, [user@]host[:port]; may be repeated";
-  peer.apply = add_peers;
-  peer.show = show_peers;
-  peer.is_list = true;
-  peer.clear = [](Config& config) { config.peers.clear(); };
-  all.push_back(peer);
-  all.push_back(number("categorise-interval", "SECONDS",
-                       "time between two rounds that find converged containers", 1, 3600,
-                       &Config::categorise_interval));
-  all.push_back(number("categorise-alpha", "GROWTH",
-                       "a container progresses while its value changes by more than this share of "
-                       "its first one per round",
-                       0, 1e6, &Config::categorise_alpha));
-  all.push_back(choice<bool>(
-      "peers-from",
-      "static: peers come from the option peer and from docker flowcon peer add; swarm: members of "
-      "the Docker Swarm are peers too, and its leader coordinates (exchange keys by peer add)",
-      {{"static", false}, {"swarm", true}}, [](Config& c) -> bool& { return c.peers_from_swarm; }));
-  const auto on_off = [] {
-    return std::vector<std::pair<std::string, bool>>{{"on", true}, {"off", false}};
-  };
-  all.push_back(choice<ClusterPolicyChoice>(
-      "cluster-policy",
-      "how containers migrate between hosts: specon (published) migrates converged ones; balance "
-      "goes by remaining work; set the same on all hosts",
-      {{"specon", ClusterPolicyChoice::specon}, {"balance", ClusterPolicyChoice::balance}},
-      [](Config& c) -> ClusterPolicyChoice& { return c.cluster_policy; }));
-  all.push_back(whole_number("max-moves", "N", "maximum migrations per container by balance", 0,
-                             100, &Config::max_moves));
-  all.push_back(choice<bool>("speculate",
-                             "migrate a converged container, at most once, to the least loaded "
-                             "host, if its label flowcon.migrate allows it",
-                             on_off(), [](Config& c) -> bool& { return c.speculate; }));
-  all.push_back(choice<bool>("rebalance",
-                             "even out the load when all containers of all hosts have converged or "
-                             "were migrated; off also stops balance",
-                             on_off(), [](Config& c) -> bool& { return c.rebalance; }));
-  all.push_back(choice<bool>(
-      "rebalance-idle",
-      "rebalance also whenever a host is idle while another has two or more containers", on_off(),
-      [](Config& c) -> bool& { return c.rebalance_idle; }));
-}
-
-// One word or line that `check` has nothing against; "" where it may be none.
-Option checked(std::string name, std::string value, std::string help, std::string Config::*field,
-               Result<void> (*check)(const std::string&)) {
-  Option option;
-  option.name = std::move(name);
-  option.value = std::move(value);
-  option.help = std::move(help);
-  option.is_line = true;
-  option.apply = [=](Config& config, const std::string& text) -> Result<void> {
-    if (Result<void> good = text.empty() ? Result<void>() : check(text); !good) return good;
-    config.*field = text;
-    return {};
-  };
-  option.show = [=](const Config& config) { return config.*field; };
-  return option;
-}
-
-Result<void> check_hook(const std::string& text) {
-  const auto words = parse_hook(text);
-  return words ? Result<void>() : Result<void>(words.error());
-}
-
-Result<void> check_listen(const std::string& text) {
-  const auto address = api::parse_loopback(text);
-  return address ? Result<void>() : Result<void>(address.error());
-}
-
-Result<void> apply_hook_events(Config& config, const std::string& text) {
-  std::string list;
-  for (const std::string_view event : kEventNames) {
-    if (has_word(text, std::string(event))) {
-      list += (list.empty() ? "" : ",") + std::string(event);
-    }
-  }
-  // Nothing else is in it, and nothing twice.
-  if (list.size() != text.size() || list.empty()) {
-    return bad_input("\"" + printable(text, 60) +
-                     "\" is not a list of converged, diverging, nan, migrated, revert and failure");
-  }
-  config.hook_events = list;
-  return {};
-}
-
-void add_watching_options(std::vector<Option>& all) {
-  all.push_back(checked("metrics-listen", "ADDRESS:PORT",
-                        "serve metrics for Prometheus over TCP, on an address of this host only; "
-                        "the socket always serves them at /metrics",
-                        &Config::metrics_listen, check_listen));
-  all.push_back(checked("hook", "PROGRAM",
-                        "program that gets events as JSON on its standard input: absolute path and "
-                        "arguments; there is no shell",
-                        &Config::hook, check_hook));
-  all.push_back(checked("webhook", "URL", "address that curl posts the same JSON to",
-                        &Config::webhook, check_webhook));
-  Option events;
-  events.name = "hook-events";
-  events.value = "LIST";
-  events.help =
-      "comma-separated list of the events to report: converged, diverging, nan, migrated, revert, "
-      "failure";
-  events.apply = apply_hook_events;
-  events.show = [](const Config& config) { return config.hook_events; };
-  all.push_back(events);
-  all.push_back(number("hook-interval", "SECONDS",
-                       "the same event of a container is reported at most once in this time", 0,
-                       86400, &Config::hook_interval));
-}
-
-Result<void> apply_resources(Config& config, const std::string& text) {
-  std::string list;
-  for (const Resource resource : {Resource::cpu, Resource::memory, Resource::io}) {
-    if (has_word(text, name(resource)))
-      list += (list.empty() ? "" : ",") + std::string(name(resource));
-  }
-  // Nothing else is in it, and nothing twice.
-  if (list.size() != text.size() || list.empty()) {
-    return bad_input("\"" + printable(text, 60) +
-                     "\" is not a list of cpu, memory and io, such as cpu,io");
-  }
-  config.resources = list;
-  return {};
-}
-
-std::vector<std::pair<std::string, bool>> truth() { return {{"true", true}, {"false", false}}; }
-
-void add_accept_options(std::vector<Option>& all) {
-  all.push_back(
-      choice<bool>("accept-privileged",
-                   "containers from peers may be privileged, or lack the engine's usual isolation",
-                   truth(), [](Config& c) -> bool& { return c.accept_privileged; }));
-  all.push_back(choice<bool>("accept-host-namespaces",
-                             "containers from peers may share namespaces of this host", truth(),
-                             [](Config& c) -> bool& { return c.accept_host_namespaces; }));
-  all.push_back(words("accept-capabilities", "LIST",
-                      "capabilities that containers from peers may have beyond the engine's "
-                      "default ones; ALL for any",
-                      &Config::accept_capabilities));
-  all.push_back(
-      paths("accept-mounts", "FOLDERS",
-            "folders of this host that containers from peers may mount, with everything below",
-            &Config::accept_mounts));
-  all.push_back(paths("accept-devices", "LIST",
-                      "devices of this host that containers from peers may have; gpu for --gpus",
-                      &Config::accept_devices));
-  all.push_back(words("accept-runtimes", "LIST",
-                      "runtimes beyond runc that containers from peers may use",
-                      &Config::accept_runtimes));
-  all.push_back(choice<bool>("accept-criu",
-                             "accept CRIU images from peers; CRIU restores processes with any "
-                             "rights they bring, so this trusts peers like root",
-                             {{"on", true}, {"off", false}},
-                             [](Config& c) -> bool& { return c.accept_criu; }));
 }
 
 Option policy_option() {
-  Option option;
-  option.name = "policy";
-  option.value = policy::host_policy_names();
-  option.help = "how the CPU is divided";
-  const char* separator = ": ";
+  Words<std::string> names;
+  std::string help = "how the CPU is divided";
   for (const policy::HostPolicyKind& kind : policy::host_policies()) {
-    option.help += separator + kind.name + ", " + kind.summary;
-    separator = "; ";
+    help += (names.empty() ? ": " : "; ") + std::string(kind.name) + ", " + kind.summary;
+    names.emplace_back(kind.name, kind.name);
   }
-  option.apply = [names = option.value](Config& config, const std::string& text) -> Result<void> {
-    if (policy::find_host_policy(text) == nullptr) {
-      return bad_input("\"" + printable(text, 60) + "\" is none of " + names);
-    }
-    config.policy = text;
-    return {};
-  };
-  option.show = [](const Config& config) { return config.policy; };
-  return option;
+  return choice("policy", help, names, at<&Config::policy>);
 }
 
-std::vector<Option> make_options() {
-  constexpr std::size_t kSocketPath = sizeof(sockaddr_un::sun_path) - 1;
-  std::vector<Option> all;
-  all.push_back(path("socket", "where the daemon listens", kSocketPath, &Config::socket));
-  all.push_back(group("socket-group", "group that may use the socket", &Config::socket_group));
-  all.push_back(path("engine", "socket of the Docker Engine", kSocketPath, &Config::engine));
-  all.push_back(path("state-dir", "folder of the state files", 3000, &Config::state_dir));
-  all.push_back(policy_option());
-  all.push_back(
+std::vector<Option> policy_options() {
+  using growth::Estimator, growth::Normalise, growth::Parameters;
+  return {
+      policy_option(),
       number("alpha", "EFFICIENCY",
              "a job grows while its growth efficiency is at least this share of its first loss per "
              "second per whole host; below it in two decisions running, the job counts as "
              "converged; under policy milestone only for memory and block I/O",
-             0, 1e6, &Config::alpha));
-  all.push_back(number("beta", "N",
-                       "no limit of a converged job falls below 1/(N x jobs); under policy "
-                       "milestone only for memory and block I/O",
-                       1, 1e6, &Config::beta));
-  all.push_back(number("interval", "SECONDS",
-                       "time between two decisions by growth, before back-off; under policy "
-                       "milestone only about memory and block I/O",
-                       1, 86400, &Config::interval));
-  all.push_back(number("interval-max", "SECONDS",
-                       "longest interval that the back-off of policy flowcon reaches", 1, 86400,
-                       &Config::interval_max));
-  all.push_back(number("observe", "SECONDS",
-                       "time between two samples of usage and values, and under policy milestone "
-                       "between two decisions about the CPU",
-                       1, 3600, &Config::observe));
-  all.push_back(choice<cgroups::LimitMode>(
-      "limit-mode",
-      "how a share becomes a CPU limit: weight wastes nothing when a rival idles, quota is a cap",
-      {{"weight", cgroups::LimitMode::weight}, {"quota", cgroups::LimitMode::quota}},
-      [](Config& c) -> cgroups::LimitMode& { return c.limit_mode; }));
-  Option resources;
-  resources.name = "resources";
-  resources.value = "LIST";
-  resources.help =
-      "comma-separated list of what to limit: cpu, memory, io (memory softly, and only while the "
-      "host is short of it; io by weight if the disk's scheduler knows weights)";
-  resources.apply = apply_resources;
-  resources.show = [](const Config& config) { return config.resources; };
-  all.push_back(resources);
-  all.push_back(number("cores", "N",
-                       "cores that containers can use together, if a quota above them leaves less "
-                       "than the host has; shares and estimates of remaining time are relative to "
-                       "this number; 0: all of the host's",
-                       0, 100000, &Config::cores));
-  all.push_back(
+             0, 1e6, at<&Config::alpha>),
+      number("beta", "N",
+             "no limit of a converged job falls below 1/(N x jobs); under policy milestone only "
+             "for memory and block I/O",
+             1, 1e6, at<&Config::beta>),
+      number("interval", "SECONDS",
+             "time between two decisions by growth, before back-off; under policy milestone only "
+             "about memory and block I/O",
+             1, 86400, at<&Config::interval>),
+      number("interval-max", "SECONDS",
+             "longest interval that the back-off of policy flowcon reaches", 1, 86400,
+             at<&Config::interval_max>),
+      number("observe", "SECONDS",
+             "time between two samples of usage and values, and under policy milestone between two "
+             "decisions about the CPU",
+             1, 3600, at<&Config::observe>),
+      truth("floor-all",
+            "the floor of beta holds for growing jobs too; under policy milestone only for memory "
+            "and block I/O",
+            at<&Config::floor_all>),
+      truth("only-grow", "never lower a limit; the label flowcon.only-grow does this for one job",
+            at<&Config::only_grow>),
+      at_start(on_off("image-labels",
+                      "labels flowcon.* of a container's image count too; off: only labels given "
+                      "to the container count",
+                      at<&Config::image_labels>)),
+      choice("growth.estimator", "progress from a robust trend, or from two values as published",
+             Words<Estimator>{{"robust", Estimator::robust}, {"paper", Estimator::paper}},
+             at<&Config::growth, &Parameters::estimator>),
+      choice(
+          "growth.normalise", "divisor of the values: the first stable one, their range, or 1",
+          Words<Normalise>{
+              {"first", Normalise::first}, {"range", Normalise::range}, {"none", Normalise::none}},
+          at<&Config::growth, &Parameters::normalise>),
+      truth("growth.directed", "only a change towards the goal is progress",
+            at<&Config::growth, &Parameters::directed>),
+  };
+}
+
+std::vector<Option> limit_options() {
+  using cgroups::LimitMode;
+  Option resources = some_of("resources", "what to limit", kResources,
+                             at<&Config::limiting, &Limiting::resources>);
+  resources.help +=
+      " (memory softly, and only while the host is short of it; io by weight if the disk's "
+      "scheduler knows weights)";
+  return {
+      choice("limit-mode",
+             "how a share becomes a CPU limit: weight wastes nothing when a rival idles, quota is "
+             "a cap",
+             Words<LimitMode>{{"weight", LimitMode::weight}, {"quota", LimitMode::quota}},
+             at<&Config::limiting, &Limiting::mode>),
+      resources,
+      at_start(number("cores", "N",
+                      "cores that containers can use together, if a quota above them leaves less "
+                      "than the host has; shares and estimates of remaining time are relative to "
+                      "this number; 0: all of the host's",
+                      0, 100000, at<&Config::cores>)),
       number("memory-low", "SHARE",
-             "the host is short of memory while less than this share of it is available, or "
-             "while processes wait for memory a tenth of the time",
-             0, 1, &Config::memory_low));
-  all.push_back(number(
-      "io-bandwidth", "BYTES",
-      "bandwidth of a disk per second; limit-mode quota caps block I/O only if this is above 0", 0,
-      1e12, &Config::io_bandwidth));
-  all.push_back(choice<bool>("floor-all",
-                             "the floor of beta holds for growing jobs too; under policy milestone "
-                             "only for memory and block I/O",
-                             truth(), [](Config& c) -> bool& { return c.floor_all; }));
-  all.push_back(choice<bool>(
-      "only-grow", "never lower a limit; the label flowcon.only-grow does this for one job",
-      truth(), [](Config& c) -> bool& { return c.only_grow; }));
-  all.push_back(choice<bool>("image-labels",
-                             "labels flowcon.* of a container's image count too; off: only labels "
-                             "given to the container count",
-                             {{"on", true}, {"off", false}},
-                             [](Config& c) -> bool& { return c.image_labels; }));
-  all.push_back(choice<growth::Estimator>(
-      "growth.estimator", "progress from a robust trend, or from two values as published",
-      {{"robust", growth::Estimator::robust}, {"paper", growth::Estimator::paper}},
-      [](Config& c) -> growth::Estimator& { return c.growth.estimator; }));
-  all.push_back(choice<growth::Normalise>(
-      "growth.normalise", "divisor of the values: the first stable one, their range, or 1",
-      {{"first", growth::Normalise::first},
-       {"range", growth::Normalise::range},
-       {"none", growth::Normalise::none}},
-      [](Config& c) -> growth::Normalise& { return c.growth.normalise; }));
-  all.push_back(choice<bool>("growth.directed", "only a change towards the goal is progress",
-                             truth(), [](Config& c) -> bool& { return c.growth.directed; }));
-  all.push_back(
-      number("retention", "DAYS", "how long records are kept", 0.01, 36500, &Config::retention));
-  all.push_back(whole_number("store-size", "MIB",
-                             "maximum size of the records; above nine tenths of it the older half "
-                             "is thinned, then the oldest are deleted",
-                             16, 1048576, &Config::store_size));
-  all.push_back(choice<bool>("dry-run", "plan and show limits, write none", truth(),
-                             [](Config& c) -> bool& { return c.dry_run; }));
-  add_watching_options(all);
-  add_cluster_options(all);
-  add_accept_options(all);
-  all.push_back(choice<log::Level>("log-level", "least important messages to log",
-                                   {{"error", log::Level::error},
-                                    {"warning", log::Level::warning},
-                                    {"info", log::Level::info},
-                                    {"debug", log::Level::debug}},
-                                   [](Config& c) -> log::Level& { return c.log_level; }));
-  for (Option& option : all) {
-    option.standard = option.show(Config());
-    for (const char* fixed :
-         {"socket", "socket-group", "engine", "state-dir", "dry-run", "cores", "peer-socket",
-          "peer-group", "peer-heartbeat", "metrics-listen", "image-labels", "store-size"}) {
-      if (option.name == fixed) option.needs_restart = true;
+             "the host is short of memory while less than this share of it is available, or while "
+             "processes wait for memory a tenth of the time",
+             0, 1, at<&Config::limiting, &Limiting::memory_low>),
+      number("io-bandwidth", "BYTES",
+             "bandwidth of a disk per second; limit-mode quota caps block I/O only if this is "
+             "above 0",
+             0, 1e12, at<&Config::limiting, &Limiting::io_bandwidth>),
+      at_start(truth("dry-run", "plan and show limits, write none", at<&Config::dry_run>)),
+  };
+}
+
+std::vector<Option> record_options() {
+  using log::Level;
+  return {
+      number("retention", "DAYS", "how long records are kept", 0.01, 36500, at<&Config::retention>),
+      at_start(number("store-size", "MIB",
+                      "maximum size of the records; above nine tenths of it the older half is "
+                      "thinned, then the oldest are deleted",
+                      16, 1048576, at<&Config::store_size>)),
+      choice("log-level", "least important messages to log",
+             Words<Level>{{"error", Level::error},
+                          {"warning", Level::warning},
+                          {"info", Level::info},
+                          {"debug", Level::debug}},
+             at<&Config::log_level>),
+  };
+}
+
+std::vector<Option> hook_options() {
+  return {
+      at_start(line("metrics-listen", "ADDRESS:PORT",
+                    "serve metrics for Prometheus over TCP, on an address of this host only; the "
+                    "socket always serves them at /metrics",
+                    at<&Config::metrics_listen>, api::parse_loopback)),
+      line("hook", "PROGRAM",
+           "program that gets events as JSON on its standard input: absolute path and arguments; "
+           "there is no shell",
+           at<&Config::hooks, &HookOptions::program>, parse_hook),
+      line("webhook", "URL", "address that curl posts the same JSON to",
+           at<&Config::hooks, &HookOptions::url>, check_webhook),
+      some_of("hook-events", "the events to report", kEventKinds,
+              at<&Config::hooks, &HookOptions::events>),
+      number("hook-interval", "SECONDS",
+             "the same event of a container is reported at most once in this time", 0, 86400,
+             at<&Config::hooks, &HookOptions::interval>),
+  };
+}
+
+std::vector<Option> cluster_options() {
+  using Policy = ClusterPolicyChoice;
+  Option socket =
+      path("peer-socket",
+           "socket for peers, which ssh bridges; by default peer.sock beside the daemon's socket",
+           kSocketPath, at<&Config::peers, &PeerOptions::socket>);
+  socket.show = [](const Config& config) { return config.peer_socket_path(); };
+  return {
+      list("peer", "HOST", "another host with flowcond, [user@]host[:port]; may be repeated",
+           at<&Config::peers, &PeerOptions::hosts>, parse_ssh_address),
+      choice("peers-from",
+             "where peers come from: static, the option peer and docker flowcon peer add; swarm, "
+             "also the members of the Docker Swarm, whose leader coordinates (exchange keys by "
+             "peer add)",
+             Words<bool>{{"static", false}, {"swarm", true}},
+             at<&Config::peers, &PeerOptions::from_swarm>),
+      at_start(socket),
+      at_start(group("peer-group", "group that may use the peer socket",
+                     at<&Config::peers, &PeerOptions::group>)),
+      at_start(number("peer-heartbeat", "SECONDS",
+                      "longest time between two reports to peers; a peer that is silent three "
+                      "times as long is unknown",
+                      0.2, 20, at<&Config::peers, &PeerOptions::heartbeat>)),
+      number("categorise-interval", "SECONDS",
+             "time between two rounds that find converged containers", 1, 3600,
+             at<&Config::balance, &BalanceOptions::categorise_interval>),
+      number("categorise-alpha", "GROWTH",
+             "a container progresses while its value changes by more than this share of its first "
+             "one per round",
+             0, 1e6, at<&Config::balance, &BalanceOptions::categorise_alpha>),
+      choice("cluster-policy",
+             "how containers migrate between hosts: specon (published) migrates converged ones; "
+             "balance goes by remaining work; set the same on all hosts",
+             Words<Policy>{{"specon", Policy::specon}, {"balance", Policy::balance}},
+             at<&Config::balance, &BalanceOptions::policy>),
+      number("max-moves", "N", "maximum migrations per container by balance", 0, 100,
+             at<&Config::balance, &BalanceOptions::max_moves>),
+      on_off("speculate",
+             "migrate a converged container, at most once, to the least loaded host, if its label "
+             "flowcon.migrate allows it",
+             at<&Config::balance, &BalanceOptions::speculate>),
+      on_off("rebalance",
+             "even out the load when all containers of all hosts have converged or were migrated; "
+             "off also stops balance",
+             at<&Config::balance, &BalanceOptions::rebalance>),
+      on_off("rebalance-idle",
+             "rebalance also whenever a host is idle while another has two or more containers",
+             at<&Config::balance, &BalanceOptions::rebalance_idle>),
+  };
+}
+
+std::vector<Option> accept_options() {
+  return {
+      truth("accept-privileged",
+            "containers from peers may be privileged, or lack the engine's usual isolation",
+            at<&Config::accept, &Accept::privileged>),
+      truth("accept-host-namespaces", "containers from peers may share namespaces of this host",
+            at<&Config::accept, &Accept::host_namespaces>),
+      list("accept-capabilities", "LIST",
+           "capabilities that containers from peers may have beyond the engine's default ones; ALL "
+           "for any",
+           at<&Config::accept, &Accept::capabilities>, any_word),
+      list("accept-mounts", "FOLDERS",
+           "folders of this host that containers from peers may mount, with everything below",
+           at<&Config::accept, &Accept::mounts>, check_folder),
+      list("accept-devices", "LIST",
+           "devices of this host that containers from peers may have; gpu for --gpus",
+           at<&Config::accept, &Accept::devices>, check_device),
+      list("accept-runtimes", "LIST", "runtimes beyond runc that containers from peers may use",
+           at<&Config::accept, &Accept::runtimes>, any_word),
+      on_off("accept-criu",
+             "accept CRIU images from peers; CRIU restores processes with any rights they bring, "
+             "so this trusts peers like root",
+             at<&Config::accept, &Accept::criu>),
+  };
+}
+
+std::vector<Option> make_options() {
+  std::vector<Option> all;
+  for (const auto& [section, some] : {std::pair{"Paths and sockets", path_options()},
+                                      {"Policy", policy_options()},
+                                      {"Limits", limit_options()},
+                                      {"Records and log", record_options()},
+                                      {"Metrics and hooks", hook_options()},
+                                      {"Other hosts", cluster_options()},
+                                      {"What peers may bring", accept_options()}}) {
+    for (Option made : some) {
+      made.section = section;
+      made.default_text = made.show(Config());
+      all.push_back(std::move(made));
     }
   }
   return all;
@@ -497,10 +469,8 @@ std::vector<Option> make_options() {
 
 }  // namespace
 
-bool Config::limits(Resource resource) const { return has_word(resources, name(resource)); }
-
 std::string Config::peer_socket_path() const {
-  return peer_socket.empty() ? socket.substr(0, socket.rfind('/')) + "/peer.sock" : peer_socket;
+  return peers.socket.empty() ? socket.substr(0, socket.rfind('/')) + "/peer.sock" : peers.socket;
 }
 
 const std::vector<Option>& options() {

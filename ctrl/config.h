@@ -3,22 +3,60 @@
 // --print-config are all made from. Parsing of text only; reading files is cmd/flowcond's.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "cgroups/cpu.h"
+#include "ctrl/accept.h"
+#include "ctrl/events.h"
 #include "ctrl/growth/growth.h"
 #include "ctrl/log.h"
 #include "ctrl/model.h"
 
 namespace flowcon::ctrl {
 
-/// Who says which container moves to another host.
+/// Which policy decides what migrates between hosts.
 enum class ClusterPolicyChoice { specon, balance };
+
+struct Limiting {
+  cgroups::LimitMode mode = cgroups::LimitMode::weight;
+  std::set<Resource> resources{kResources.begin(), kResources.end()};
+  double io_bandwidth = 0;  ///< bytes per second that a disk can do; 0 = not known: no caps
+  double memory_low = 0.1;  ///< the host is short of memory while less than this share is available
+};
+
+/// Where events are reported.
+struct HookOptions {
+  std::string program;  ///< and its arguments, separated by blanks; "" = none
+  std::string url;      ///< "" = none
+  std::set<EventKind> events{kEventKinds.begin(), kEventKinds.end()};
+  double interval = 60;  ///< seconds between two reports of the same event
+};
+
+struct PeerOptions {
+  std::vector<std::string> hosts;  ///< [user@]host[:port], checked
+  bool from_swarm = false;  ///< members of the Docker Swarm are peers, its leader coordinates
+  std::string socket;       ///< "" = beside Config::socket, see peer_socket_path()
+  std::string group = "flowcon-peer";
+  double heartbeat = 5;  ///< seconds
+};
+
+/// Migrations between hosts.
+struct BalanceOptions {
+  double categorise_interval = 30;  ///< seconds
+  double categorise_alpha = 0.01;   ///< growth in one interval, share of the first value
+  ClusterPolicyChoice policy = ClusterPolicyChoice::specon;
+  std::uint32_t max_moves = 2;  ///< of one container, under balance
+  bool speculate = true;        ///< converged containers go to the least loaded host
+  bool rebalance = true;        ///< the load is evened out when all have converged
+  bool rebalance_idle = true;   ///< … and whenever a host idles beside one with two
+};
 
 struct Config {
   std::string socket = "/run/flowcon/flowcon.sock";
@@ -30,64 +68,44 @@ struct Config {
   double beta = 2;            ///< the floor is 1/(beta*n)
   double interval = 20;       ///< seconds between two decisions by growth, before back-off
   double interval_max = 320;  ///< seconds; the back-off stops here
-  double observe = 5;         ///< seconds between two looks at usage
-  double retention = 30;      ///< days that records are kept
-  double store_size = 1024;   ///< MiB that they may take
-  cgroups::LimitMode limit_mode = cgroups::LimitMode::weight;
+  double observe = 5;         ///< seconds between two samples of usage
   bool floor_all = true;
-  std::string resources = "cpu,memory,io";  ///< what is limited
-  double cores = 0;         ///< that containers can use together; 0 = all of the host's
-  double io_bandwidth = 0;  ///< bytes per second that a disk can do; 0 = not known: no caps
-  double memory_low = 0.1;  ///< the host is short of memory while less than this share is available
-  bool only_grow = false;   ///< no limit is ever lowered
+  bool only_grow = false;     ///< no limit is ever lowered
   bool image_labels = false;  ///< labels that come from a container's image count as its own
   growth::Parameters growth;
+  Limiting limiting;
+  double cores = 0;  ///< that containers can use together; 0 = all of the host's
   bool dry_run = false;
-  std::string metrics_listen;  ///< address of the loopback interface and port; "" = no TCP
-  std::string hook;            ///< program and words, parted by blanks; "" = none
-  std::string webhook;         ///< "" = none
-  std::string hook_events = "converged,diverging,nan,migrated,revert,failure";
-  double hook_interval = 60;  ///< seconds between two calls for the same
-  std::string peer_socket;    ///< "" = beside `socket`, see peer_socket_path()
-  std::string peer_group = "flowcon-peer";
-  double peer_heartbeat = 5;        ///< seconds
-  std::vector<std::string> peers;   ///< [user@]host[:port], checked
-  double categorise_interval = 30;  ///< seconds
-  double categorise_alpha = 0.01;   ///< growth in one interval, share of the first value
-  // What peers may bring here; [accept] in the file.
-  bool accept_privileged = false;
-  bool accept_host_namespaces = false;
-  std::vector<std::string> accept_capabilities;  ///< "SYS_PTRACE"; "ALL"
-  std::vector<std::string> accept_mounts;        ///< folders of this host, with all below them
-  std::vector<std::string> accept_devices;       ///< paths; "gpu" for --gpus
-  std::vector<std::string> accept_runtimes;      ///< beyond runc
-  bool accept_criu = false;  ///< processes that CRIU froze there; who may bring them is as root
-  bool peers_from_swarm = false;  ///< members of the Docker Swarm are peers, its leader coordinates
-  ClusterPolicyChoice cluster_policy = ClusterPolicyChoice::specon;
-  double max_moves = 2;        ///< of one container, under balance; a whole number
-  bool speculate = true;       ///< converged containers go where they hurt least
-  bool rebalance = true;       ///< the load is evened out when all have converged
-  bool rebalance_idle = true;  ///< … and whenever a host idles beside one with two
+  double retention = 30;            ///< days that records are kept
+  std::uint32_t store_size = 1024;  ///< MiB that they may take
   log::Level log_level = log::Level::info;
+  std::string metrics_listen;  ///< address of the loopback interface and port; "" = no TCP
+  HookOptions hooks;
+  PeerOptions peers;
+  BalanceOptions balance;
+  Accept accept;
 
-  [[nodiscard]] bool limits(Resource resource) const;
-  /// peer.sock in the folder of `socket` unless another one is said.
+  [[nodiscard]] bool limits(Resource resource) const {
+    return limiting.resources.contains(resource);
+  }
+  /// peer.sock in the folder of `socket` unless peers.socket is set.
   [[nodiscard]] std::string peer_socket_path() const;
 };
 
-/// One option. `apply` takes the text that a person wrote.
+/// One option: all that is said of it, once. Help, manual pages and packaging/flowcon.conf are made
+/// from it (scripts/golden).
 struct Option {
+  std::string section;         ///< heading in the help, the manual page and the file
   std::string name;            ///< the word in the file; --name on the command line
   std::string value;           ///< what it takes, for help: "SECONDS", "weight|quota"
   std::string help;            ///< meaning, unit and range
-  std::string standard;        ///< the default, as text
+  std::string default_text;    ///< the default, as text
   bool needs_restart = false;  ///< a reload does not change it
-  bool is_list = false;        ///< may be said again: each time adds to what was said before
+  bool is_list = false;        ///< may be repeated: each time adds to the values before
   bool is_line = false;        ///< in a file its value is the line as it is, quotes and all
-  std::function<Result<void>(Config&, const std::string&)> apply;
-  std::function<std::string(const Config&)> show;
-  /// For a list that a reload changes: forgets what was said, so that `apply` begins anew.
-  std::function<void(Config&)> clear;
+  std::function<Result<void>(Config&, const std::string&)> apply;  ///< a person's text
+  std::function<std::string(const Config&)> show;                  ///< text that `apply` takes
+  std::function<void(Config& to, const Config& from)> copy;        ///< at a reload
 };
 
 /// All options, in the order of the help text.
@@ -99,8 +117,8 @@ struct Option {
 /// FLOWCON_INTERVAL_MAX for interval-max.
 [[nodiscard]] std::string environment_name(std::string_view option);
 
-/// What contradicts itself in a complete configuration. `said_at` gives the place where an option
-/// was set ("flowcon.conf line 3"), for the message.
+/// Contradictions in a complete configuration. `said_at` gives the place where an option was set
+/// ("flowcon.conf line 3"), for the message.
 [[nodiscard]] Result<void> check(const Config& config,
                                  const std::map<std::string, std::string>& said_at);
 

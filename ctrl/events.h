@@ -13,10 +13,13 @@ namespace flowcon::ctrl {
 
 enum class EventKind : std::uint8_t { converged, diverging, nan, migrated, revert, failure };
 
+inline constexpr std::array<EventKind, 6> kEventKinds{EventKind::converged, EventKind::diverging,
+                                                      EventKind::nan,       EventKind::migrated,
+                                                      EventKind::revert,    EventKind::failure};
 /// Their words, in the order of EventKind: in the option hook-events, in what hooks get, and as a
 /// label of flowcon_events_total.
-inline constexpr std::array<std::string_view, 6> kEventNames{"converged", "diverging", "nan",
-                                                             "migrated",  "revert",    "failure"};
+inline constexpr std::array<std::string_view, kEventKinds.size()> kEventNames{
+    "converged", "diverging", "nan", "migrated", "revert", "failure"};
 
 [[nodiscard]] constexpr std::string_view name(EventKind kind) {
   return kEventNames[static_cast<std::size_t>(kind)];

@@ -65,11 +65,10 @@ Place read_place(FieldReader& job, std::string_view resource) {
 std::string render_handover(const Handover& handover) {
   json::array jobs;
   for (const auto& [id, job] : handover.jobs) {
-    jobs.push_back(json::object{{"id", id},
-                                {"cpu", render_place(job.cpu)},
-                                {"memory", render_place(job.memory)},
-                                {"io", render_place(job.io)},
-                                {"reason", job.reason}});
+    json::object one{{"id", id}};
+    for (const Resource resource : kResources) one[name(resource)] = render_place(job[resource]);
+    one["reason"] = job.reason;
+    jobs.push_back(std::move(one));
   }
   return render_json(json::object{{"interval", handover.interval}, {"jobs", std::move(jobs)}});
 }
@@ -85,9 +84,9 @@ Result<Handover> parse_handover(std::string_view text) {
   const auto read_one = [](FieldReader& job) {
     std::pair<std::string, HandedJob> one;
     one.first = job.text("id");
-    one.second.cpu = read_place(job, "cpu");
-    one.second.memory = read_place(job, "memory");
-    one.second.io = read_place(job, "io");
+    for (const Resource resource : kResources) {
+      one.second[resource] = read_place(job, name(resource));
+    }
     one.second.reason = job.text("reason");
     return one;
   };

@@ -13,10 +13,7 @@
 
 namespace flowcon::ctrl {
 
-struct HandedJob {
-  Place cpu;
-  Place memory;
-  Place io;
+struct HandedJob : PerResource<Place> {
   std::string reason;
 };
 

@@ -13,10 +13,6 @@ namespace {
 constexpr std::size_t kMostWaiting = 100;
 constexpr double kLongestCall = 30;  // seconds
 
-bool has_word(const std::string& list, std::string_view word) {
-  return ("," + list + ",").find("," + std::string(word) + ",") != std::string::npos;
-}
-
 }  // namespace
 
 Hooks::Hooks(boost::asio::io_context& io, const Config& config, std::string host)
@@ -24,10 +20,11 @@ Hooks::Hooks(boost::asio::io_context& io, const Config& config, std::string host
 
 void Hooks::tell(const Event& event, double now) {
   std::vector<std::vector<std::string>> programs;
-  if (auto words = parse_hook(config_.hook); words && !words->empty()) programs.push_back(*words);
-  if (!config_.webhook.empty()) programs.push_back(webhook_words(config_.webhook));
-  if (programs.empty() || !has_word(config_.hook_events, name(event.kind))) return;
-  if (!gate_.admit(event, config_.hook_interval, now)) {
+  if (auto words = parse_hook(config_.hooks.program); words && !words->empty())
+    programs.push_back(*words);
+  if (!config_.hooks.url.empty()) programs.push_back(webhook_words(config_.hooks.url));
+  if (programs.empty() || !config_.hooks.events.contains(event.kind)) return;
+  if (!gate_.admit(event, config_.hooks.interval, now)) {
     ++counts_.held_back;
     return;
   }

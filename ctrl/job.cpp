@@ -112,8 +112,7 @@ policy::JobView view_of(const Job& job) {
   view.is_frozen = job.frozen.has_value();
   view.comparable_from = job.comparable_from;
   if (job.has_reading) {
-    view.used =
-        policy::Used{static_cast<double>(job.reading.cpu_ns) / 1e9,
+    view.used = Used{static_cast<double>(job.reading.cpu_ns) / 1e9,
                      static_cast<double>(job.reading.memory), job.traffic.io, job.traffic.host_io};
   }
   if (job.extractor) view.report = &job.extractor->report();
@@ -123,13 +122,18 @@ policy::JobView view_of(const Job& job) {
 }
 
 void take_standing(Job& job, const policy::Standing& standing) {
-  for (const Resource resource : {Resource::cpu, Resource::memory, Resource::io}) {
-    static_cast<policy::Share&>(job.place(resource)) = standing.of(resource);
+  for (const Resource resource : kResources) {
+    static_cast<policy::Share&>(job[resource]) = standing[resource];
   }
   job.verdict = standing.verdict;
 }
 
-policy::Standing standing_of(const Job& job) { return {job.cpu, job.memory, job.io, job.verdict}; }
+policy::Standing standing_of(const Job& job) {
+  policy::Standing standing;
+  for (const Resource resource : kResources) standing[resource] = job[resource];
+  standing.verdict = job.verdict;
+  return standing;
+}
 
 std::string training_of(const engine::Container& container) {
   return valid_utf8((container.image + " " + container.command).substr(0, kLongestTraining));

@@ -42,7 +42,7 @@ struct Place : policy::Share {
   double granted = 1;
 };
 
-struct Job {
+struct Job : PerResource<Place> {
   engine::Container container;
   Settings given;     ///< by its labels or to adopt
   Settings settings;  ///< those that hold: `given` with the values of `control` in their place
@@ -61,9 +61,6 @@ struct Job {
   bool is_reverted = false;        ///< somebody else changed it since
   std::optional<Moment> frozen;    ///< since when flowcond has seen it frozen (docker pause)
 
-  Place cpu;
-  Place memory;
-  Place io;
   std::string reason;                   ///< of the last decision, for a person
   std::optional<double> before_saving;  ///< the CPU it was granted when it was asked to save itself
 
@@ -120,12 +117,6 @@ struct Job {
   /// Wall time. The engine does not always say when.
   [[nodiscard]] double begun() const {
     return container.started > 0 ? container.started : admitted;
-  }
-  [[nodiscard]] Place& place(Resource resource) {
-    return resource == Resource::cpu ? cpu : resource == Resource::memory ? memory : io;
-  }
-  [[nodiscard]] const Place& place(Resource resource) const {
-    return const_cast<Job*>(this)->place(resource);
   }
 };
 

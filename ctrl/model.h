@@ -2,6 +2,10 @@
 // The plain types that the decisions are made of. No behaviour, no I/O.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,16 +22,8 @@ struct Sample {
   double value = 0;
 };
 
-/// The lists of FlowCon: NL (young), WL (watching), CL (completing).
+/// The lists of FlowCon: NL (young), WL (watching), CL (converged).
 enum class List { nl, wl, cl };
-
-/// Average use of one container over an interval, each as a share (0..1) of what the host has.
-/// `blkio` is a share of the host total in the interval.
-struct Usage {
-  double cpu = 0;
-  double memory = 0;
-  double blkio = 0;
-};
 
 /// A moment, read once per wake. Units: seconds; `wall` since the epoch, `steady` since any fixed
 /// point, immune to clock changes.
@@ -42,12 +38,54 @@ struct Host {
   double memory = 1;
 };
 
-/// What is limited.
+/// A resource that is limited. A new one is a row here, in kResources and in PerResource;
+/// docs/architecture.md lists what else it needs.
 enum class Resource { cpu, memory, io };
+
+struct ResourceKind {
+  Resource resource;
+  const char* name;   ///< in options, in the API and in records
+  const char* label;  ///< in the plugin's JSON
+};
+
+inline constexpr std::array<ResourceKind, 3> kResourceKinds{{{Resource::cpu, "cpu", "CPU"},
+                                                             {Resource::memory, "memory", "Memory"},
+                                                             {Resource::io, "io", "IO"}}};
+
+/// All of them, in the order in which they are shown.
+inline constexpr std::array kResources{Resource::cpu, Resource::memory, Resource::io};
+
+/// One T for each resource.
+template <class T>
+struct PerResource {
+  T cpu{};
+  T memory{};
+  T io{};
+
+  [[nodiscard]] T& operator[](Resource resource) {
+    return resource == Resource::cpu ? cpu : resource == Resource::memory ? memory : io;
+  }
+  [[nodiscard]] const T& operator[](Resource resource) const {
+    return const_cast<PerResource&>(*this)[resource];
+  }
+};
+
+/// Average use of one container over an interval, each as a share (0..1) of what the host has; io
+/// as a share of the host's total in the interval.
+using Usage = PerResource<double>;
+
+/// What a job has used here. Units: CPU seconds and bytes since its container began; `memory` bytes
+/// in use; `host_io` bytes of all disks of the host since it booted.
+struct Used {
+  double cpu = 0;
+  double memory = 0;
+  std::optional<std::uint64_t> io;  ///< empty: not counted
+  std::uint64_t host_io = 0;
+};
 
 /// "cpu", "memory", "io".
 [[nodiscard]] constexpr const char* name(Resource resource) {
-  return resource == Resource::cpu ? "cpu" : resource == Resource::memory ? "memory" : "io";
+  return kResourceKinds[static_cast<std::size_t>(resource)].name;
 }
 
 /// "NL", "WL", "CL".

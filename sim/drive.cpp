@@ -77,7 +77,7 @@ class Driven : public ForecastingHost {
     // What goes on elsewhere is another container.
     if (job.moves > 0) view.id += "." + std::to_string(job.moves);
     view.arrived = job.arrived;
-    view.used = policy::Used{job.used, job.memory, std::nullopt, 0};
+    view.used = ctrl::Used{job.used, job.memory, std::nullopt, 0};
     view.report = &job.report;
     view.goal = job.report.goal;
     view.track = &job.track;

@@ -64,7 +64,7 @@ Error refusal(const Reply& reply) {
 Peers::Peers(ctrl::LocalHost& host, std::unique_ptr<ctrl::api::Server> server)
     : host_(host),
       server_(std::move(server)),
-      heartbeat_(host.config().peer_heartbeat),
+      heartbeat_(host.config().peers.heartbeat),
       ssh_folder_(host.config().state_dir + "/ssh"),
       chance_(std::random_device()()),
       engine_(host.io(), host.config().engine) {}
@@ -115,7 +115,7 @@ Async<void> Peers::begin() {
         "says itself");
   }
   if (!server_) co_return;
-  if (const Result<void> given = server_->give_to(host_.config().peer_group); !given) {
+  if (const Result<void> given = server_->give_to(host_.config().peers.group); !given) {
     host_.warn(given.error().message() + ": no peer can reach this host");
   }
 }
@@ -146,12 +146,12 @@ void Peers::look(double now) {
 
 // The configuration may be read again at any time. Whoever leaves it is looked at until it may go.
 void Peers::follow_config() {
-  const bool is_read_again = configured_ != host_.config().peers;
+  const bool is_read_again = configured_ != host_.config().peers.hosts;
   const bool is_any_leaving = std::any_of(links_.begin(), links_.end(), [](const LinkPtr& link) {
     return link->is_from_config && link->is_leaving();
   });
   if (!is_read_again && !is_any_leaving) return;
-  configured_ = host_.config().peers;
+  configured_ = host_.config().peers.hosts;
   std::vector<SshAddress> wanted;
   for (const std::string& text : configured_) {
     if (Result<SshAddress> address = parse_ssh_address(text)) wanted.push_back(*address);
@@ -177,7 +177,7 @@ void Peers::follow_config() {
     if (!known || is_replaced) add(std::move(address), true);
   }
   if (is_read_again && server_ && !links_.empty()) {
-    (void)server_->give_to(host_.config().peer_group);
+    (void)server_->give_to(host_.config().peers.group);
   }
 }
 

@@ -179,7 +179,7 @@ Async<Response> Peers::list() {
   here["draining"] = own.draining;
   here["ssh"] = ssh_folder_;
   here["socket"] = host_.config().peer_socket_path();
-  here["group"] = host_.config().peer_group;
+  here["group"] = host_.config().peers.group;
   json::object body;
   body["heartbeat"] = heartbeat_;
   body["here"] = std::move(here);
@@ -194,7 +194,7 @@ Async<Response> Peers::add_by_command(std::string body) {
   if (!address) co_return failure(422, address.error().message());
   // The group may have been made together with the peer's user, a moment ago.
   if (server_) {
-    const Result<void> given = server_->give_to(host_.config().peer_group);
+    const Result<void> given = server_->give_to(host_.config().peers.group);
     if (!given) ctrl::log::warning(given.error().message() + ": no peer can reach this host");
   }
   const std::string name = host_and_port(*address);

@@ -23,7 +23,7 @@ constexpr double kEngineTime = 10;  // seconds
 }  // namespace
 
 Async<void> Peers::ask_swarm() {
-  if (host_.config().peers_from_swarm) {
+  if (host_.config().peers.from_swarm) {
     const Result<void> read = co_await read_swarm();
     if (read) {
       swarm_failures_.reset();
@@ -110,7 +110,7 @@ void Peers::follow_swarm(std::vector<SwarmMember> members) {
 }
 
 std::optional<std::vector<std::string>> Peers::leaders() const {
-  if (!host_.config().peers_from_swarm) return std::nullopt;
+  if (!host_.config().peers.from_swarm) return std::nullopt;
   std::vector<std::string> ids;
   for (const SwarmMember& member : swarm_) {
     if (!member.is_leader) continue;

@@ -110,6 +110,18 @@ std::string first_line_usage(const std::string& problem) {
   return problem + "\n\nUsage:  flowcond [OPTIONS]\n\nRun 'flowcond --help' for more information";
 }
 
+// What is given of each option goes to `given`.
+void declare_options(CLI::App& app, std::map<std::string, std::string>& given) {
+  for (const ctrl::Option& option : ctrl::options()) {
+    const std::string help = option.help + (option.needs_restart ? "; needs a restart" : "") +
+                             " (default " + option.default_text + ")";
+    auto* declared = app.add_option("--" + option.name, given[option.name], help);
+    declared->option_text(option.value)->group(option.section);
+    if (option.value == "true|false") declared->expected(0, 1);
+    if (option.is_list) declared->multi_option_policy(CLI::MultiOptionPolicy::Join);
+  }
+}
+
 // CLI11 says "The following argument was not expected: --intervall"; say what was meant.
 std::string explain(const CLI::ParseError& e, const std::vector<std::string>& extras) {
   for (const std::string& extra : extras) {
@@ -155,14 +167,7 @@ Result<Invocation> parse_command_line(int argc, const char* const* argv) {
   app.add_flag("--check-config", check_only, "check the configuration, report errors, and exit");
   app.add_flag("--print-config", print_only, "show every option, its value and where it is set");
   std::map<std::string, std::string> given;
-  for (const ctrl::Option& option : ctrl::options()) {
-    const bool is_switch = option.value == "true|false";
-    auto* declared = app.add_option("--" + option.name, given[option.name],
-                                    option.help + " (default " + option.standard + ")");
-    declared->option_text(option.value);
-    if (is_switch) declared->expected(0, 1);
-    if (option.is_list) declared->multi_option_policy(CLI::MultiOptionPolicy::Join);
-  }
+  declare_options(app, given);
   Invocation invocation;
   try {
     app.parse(argc, argv);

@@ -55,7 +55,7 @@ Async<Result<void>> Daemon::follow_pause(std::string id) {
   if (is_active != is_aside(jobs_.at(id), is_all_paused_)) co_return Result<void>();
   is_compare_due_ = true;
   if (!is_active) {
-    for (Place* place : {&jobs_.at(id).cpu, &jobs_.at(id).memory, &jobs_.at(id).io}) *place = {};
+    static_cast<PerResource<Place>&>(jobs_.at(id)) = PerResource<Place>();
     active_.push_back(id);
     co_return Result<void>();
   }

@@ -173,12 +173,7 @@ void Daemon::reload(const Result<Config>& config) {
     if (text == option.show(config_)) continue;
     std::string& list = option.needs_restart ? waiting : changed;
     list += (list.empty() ? "" : ", ") + option.name + " = " + text;
-    if (option.needs_restart) continue;
-    if (option.clear) option.clear(config_);
-    // Its own text is what it takes.
-    if (Result<void> applied = option.apply(config_, text); !applied) {
-      log::error(option.name + ": " + applied.error().message());
-    }
+    if (!option.needs_restart) option.copy(config_, *config);
   }
   log::set_level(config_.log_level);
   log::event(log::Event::config_read,

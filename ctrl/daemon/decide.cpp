@@ -82,7 +82,7 @@ void Daemon::decide(Moment now) {
 void Daemon::note_guarantees() {
   const bool is_held = planning_.divides_by() == policy::DividesBy::work &&
                        config_.limits(Resource::cpu) && !config_.dry_run;
-  const bool is_weighed = config_.limit_mode == cgroups::LimitMode::weight;
+  const bool is_weighed = config_.limiting.mode == cgroups::LimitMode::weight;
   const auto claim = [&](const Job& job) {
     const auto weight = static_cast<double>(job.original.cpu.weight);
     return job.cpu.granted * (is_weighed ? job.settings.weight * weight : 1);
@@ -106,10 +106,12 @@ void Daemon::grant_all(Moment now) {
     }
     Settings settings = job.settings;
     settings.only_grow = settings.only_grow || config_.only_grow;
-    // A pin is a share of the CPU.
-    job.memory.granted = grant(job.memory.limit, job.memory.granted, settings, {});
-    job.io.granted = grant(job.io.limit, job.io.granted, settings, {});
     const double before = job.cpu.granted;
+    for (const Resource resource : kResources) {
+      Place& place = job[resource];  // the CPU's is granted below: a pin is a share of the CPU
+      if (resource != Resource::cpu)
+        place.granted = grant(place.limit, place.granted, settings, {});
+    }
     // The sooner it has saved itself, the less it stands still.
     const bool is_saving = companion_ != nullptr && companion_->is_saving(id);
     if (is_saving && !job.before_saving) job.before_saving = before;
@@ -139,14 +141,14 @@ std::map<std::string, cgroups::Setting> Daemon::plan() {
     io.push_back({job.original.io, parent_of(job.group.io), job.io.granted, factor});
   }
   const auto cpu_plan =
-      cgroups::share_out(cpu, config_.limit_mode, host_.cores, world_.fs->is_v2("cpu"));
+      cgroups::share_out(cpu, config_.limiting.mode, host_.cores, world_.fs->is_v2("cpu"));
   cgroups::MemoryParameters thresholds;
-  thresholds.low_available = config_.memory_low;
-  thresholds.release_available = std::min(1.0, config_.memory_low * 1.5);
+  thresholds.low_available = config_.limiting.memory_low;
+  thresholds.release_available = std::min(1.0, config_.limiting.memory_low * 1.5);
   const auto memory_plan =
       cgroups::soften(memory, meter_.host_memory(), thresholds, is_short_of_memory_);
   const auto io_plan =
-      cgroups::share_out_io(io, config_.limit_mode, bandwidths(), limits_.mechanism());
+      cgroups::share_out_io(io, config_.limiting.mode, bandwidths(), limits_.mechanism());
   std::map<std::string, cgroups::Setting> planned;
   const std::vector<std::string>& members = planning_.members();
   for (std::size_t i = 0; i < members.size(); ++i) {
@@ -162,9 +164,11 @@ std::map<std::string, cgroups::Setting> Daemon::plan() {
 // What an admin says that each disk can do; without it there are no caps.
 std::map<std::string, double> Daemon::bandwidths() const {
   std::map<std::string, double> all;
-  if (config_.limit_mode != cgroups::LimitMode::quota || config_.io_bandwidth <= 0) return all;
+  if (config_.limiting.mode != cgroups::LimitMode::quota || config_.limiting.io_bandwidth <= 0)
+    return all;
   if (Result<std::vector<cgroups::BlockDevice>> devices = cgroups::read_block_devices(*world_.fs)) {
-    for (const cgroups::BlockDevice& device : *devices) all[device.number] = config_.io_bandwidth;
+    for (const cgroups::BlockDevice& device : *devices)
+      all[device.number] = config_.limiting.io_bandwidth;
   }
   return all;
 }

@@ -82,9 +82,9 @@ void add_job(Exposition& out, const Snapshot& seen, const Job& job) {
     out.add("flowcon_container_list", {{"container", who}, {"list", name(list)}},
             job.cpu.list == list ? 1 : 0);
   }
-  for (const Resource resource : {Resource::cpu, Resource::memory, Resource::io}) {
+  for (const Resource resource : kResources) {
     if (!seen.config.limits(resource)) continue;
-    const Place& place = job.place(resource);
+    const Place& place = job[resource];
     const std::string_view word = name(resource);
     out.add("flowcon_container_limit_ratio", {{"container", who}, {"resource", word}},
             is_aside(job, seen.is_all_paused) ? 1 : place.granted);

@@ -15,8 +15,9 @@ policy::HostParameters parameters_of(const Config& config, const Host& host) {
   said.interval_max = config.interval_max;
   said.observe = config.observe;
   said.floor_all = config.floor_all;
-  said.limits_memory = config.limits(Resource::memory);
-  said.limits_io = config.limits(Resource::io);
+  for (const Resource resource : config.limiting.resources) {
+    if (resource != Resource::cpu) said.others.push_back(resource);
+  }
   said.growth = config.growth;
   return said;
 }

@@ -129,8 +129,8 @@ json::object container_of(const Snapshot& seen, const Job& job, std::size_t rece
   c["network"] = number_or_null(job.network_rate);
   c["gpu"] = gpu_of(job);
   json::object resources;
-  for (const Resource resource : {Resource::cpu, Resource::memory, Resource::io}) {
-    if (seen.config.limits(resource)) resources[name(resource)] = place_of(job.place(resource));
+  for (const Resource resource : kResources) {
+    if (seen.config.limits(resource)) resources[name(resource)] = place_of(job[resource]);
   }
   c["resources"] = std::move(resources);
   c["weight"] = job.settings.weight;

@@ -48,9 +48,7 @@ void Takeover::claim(Job& job) {
     kept_.erase(kept);
   }
   if (handed == handed_.jobs.end()) return;
-  job.cpu = handed->second.cpu;
-  job.memory = handed->second.memory;
-  job.io = handed->second.io;
+  static_cast<PerResource<Place>&>(job) = handed->second;
   job.reason = handed->second.reason;
 }
 

@@ -159,8 +159,9 @@ Progress progress_between(const std::vector<Sample>& samples, double from, doubl
 }
 
 Efficiency efficiency(const Progress& progress, const Usage& use) {
-  return {share(progress.rate, use.cpu), share(progress.rate, use.memory),
-          share(progress.rate, use.blkio)};
+  Efficiency all;
+  for (const Resource resource : kResources) all[resource] = share(progress.rate, use[resource]);
+  return all;
 }
 
 }  // namespace flowcon::ctrl::growth

@@ -66,11 +66,7 @@ struct Scale {
 /// Growth efficiency G = P / R per resource, finite. Empty where P is unknown or the use is not
 /// above zero.
 /// Units: progress per second per whole host. Source: FlowCon eq. 4.2.
-struct Efficiency {
-  std::optional<double> cpu;
-  std::optional<double> memory;
-  std::optional<double> blkio;
-};
+using Efficiency = PerResource<std::optional<double>>;
 [[nodiscard]] Efficiency efficiency(const Progress& progress, const Usage& use);
 
 }  // namespace flowcon::ctrl::growth

@@ -91,10 +91,10 @@ Usage Flowcon::usage_of(const Watched& job, const JobView& seen, double elapsed)
   const auto moved = rate_of(seen.used->io, job.used.io, elapsed);
   const auto all = rate_of(seen.used->host_io, job.used.host_io, elapsed);
   // What a container reads from memory disks is not in the disks' total.
-  if (moved && all) use.blkio = *moved > 0 ? *moved / std::max(*moved, *all) : 0;
+  if (moved && all) use.io = *moved > 0 ? *moved / std::max(*moved, *all) : 0;
   if (parameters_.growth.estimator != growth::Estimator::robust) return use;
-  for (double* share : {&use.cpu, &use.memory, &use.blkio}) {
-    if (*share > 0) *share = std::max(*share, kLeastUse);
+  for (const Resource resource : kResources) {
+    if (use[resource] > 0) use[resource] = std::max(use[resource], kLeastUse);
   }
   return use;
 }
@@ -114,7 +114,7 @@ growth::Progress Flowcon::progress_of(const Watched& job, const JobView& seen,
 // back to NL: it is never counted as converged.
 void Flowcon::measure(Watched& job, const JobView& seen, const Moment& now) const {
   Standing& standing = job.standing;
-  standing.cpu.is_fresh = standing.memory.is_fresh = standing.io.is_fresh = false;
+  for (const Resource resource : kResources) standing[resource].is_fresh = false;
   if (seen.is_frozen || seen.report == nullptr || !seen.used) return;
   const metrics::Report& report = *seen.report;
   // Another series was chosen meanwhile: its values have nothing to do with the kept ones.
@@ -125,8 +125,9 @@ void Flowcon::measure(Watched& job, const JobView& seen, const Moment& now) cons
   }
   const double elapsed = now.steady - job.anchor.steady;
   if (elapsed < kClosestLooks) {
-    for (Share* share : {&standing.cpu, &standing.memory, &standing.io}) {
-      share->is_fresh = share->growth.has_value() && standing.verdict == growth::Verdict::measured;
+    for (const Resource resource : kResources) {
+      Share& share = standing[resource];
+      share.is_fresh = share.growth.has_value() && standing.verdict == growth::Verdict::measured;
     }
     return;
   }
@@ -134,7 +135,7 @@ void Flowcon::measure(Watched& job, const JobView& seen, const Moment& now) cons
     const double silence = now.wall - job.anchor.wall;
     const double most = kSilentIntervals * parameters_.interval;
     if (silence > std::max(kSilentGaps * usual_gap(report), most)) {
-      standing.cpu.list = standing.memory.list = standing.io.list = List::nl;
+      for (const Resource resource : kResources) standing[resource].list = List::nl;
       standing.verdict = growth::Verdict::unmeasured;
     }
     return;
@@ -144,13 +145,11 @@ void Flowcon::measure(Watched& job, const JobView& seen, const Moment& now) cons
   standing.verdict = progress.verdict;
   // A job that diverges keeps its place: it has not converged, whatever its growth of 0 suggests.
   const bool is_measured = progress.verdict == growth::Verdict::measured;
-  const auto put = [is_measured](Share& share, const std::optional<double>& growth) {
-    if (growth) share.growth = growth;
-    share.is_fresh = growth.has_value() && is_measured;
-  };
-  put(standing.cpu, efficiency.cpu);
-  put(standing.memory, efficiency.memory);
-  put(standing.io, efficiency.blkio);
+  for (const Resource resource : kResources) {
+    const std::optional<double>& growth = efficiency[resource];
+    if (growth) standing[resource].growth = growth;
+    standing[resource].is_fresh = growth.has_value() && is_measured;
+  }
   set_anchor(job, seen, now);
 }
 
@@ -176,7 +175,7 @@ ExecutorState Flowcon::executor_state(Resource resource) const {
     Member member;
     member.id = id;
     if (const auto found = jobs_.find(id); found != jobs_.end()) {
-      const Share& share = found->second.standing.of(resource);
+      const Share& share = found->second.standing[resource];
       member.list = share.list;
       member.limit = share.limit;
       member.growth = share.growth_for_decision();
@@ -200,8 +199,7 @@ bool Flowcon::follow(const std::vector<std::string>& active, Rounds* rounds) {
   interval_ = decision.interval;
   members_ = active;
   for (const std::string& id : decision.arrived) {
-    Standing& standing = jobs_[id].standing;
-    standing.cpu = standing.memory = standing.io = Share();
+    static_cast<PerResource<Share>&>(jobs_[id].standing) = PerResource<Share>();
   }
   return true;
 }
@@ -212,7 +210,7 @@ ExecutorDecision Flowcon::run_executor(Resource resource, Rounds* rounds) {
   // Where a resource is used by nobody its rounds say nothing.
   bool has_news = resource == Resource::cpu;
   for (const Placement& placement : decision.containers) {
-    Share& share = jobs_[placement.id].standing.of(resource);
+    Share& share = jobs_[placement.id].standing[resource];
     has_news = has_news || share.is_fresh;
     share.list = placement.list;
     share.limit = placement.limit;
@@ -225,8 +223,7 @@ ExecutorDecision Flowcon::run_executor(Resource resource, Rounds* rounds) {
 }
 
 void Flowcon::decide_others(Rounds* rounds) {
-  if (parameters_.limits_memory) run_executor(Resource::memory, rounds);
-  if (parameters_.limits_io) run_executor(Resource::io, rounds);
+  for (const Resource resource : parameters_.others) run_executor(resource, rounds);
 }
 
 HostDecision Flowcon::standings(const HostView& view) const {

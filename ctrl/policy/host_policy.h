@@ -4,7 +4,6 @@
 // handed in.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,15 +14,6 @@
 #include "ctrl/model.h"
 
 namespace flowcon::ctrl::policy {
-
-/// What a job has used here. Units: CPU seconds and bytes since its container began; `memory` bytes
-/// in use; `host_io` bytes of all disks of the host since it booted.
-struct Used {
-  double cpu = 0;
-  double memory = 0;
-  std::optional<std::uint64_t> io;  ///< empty: not counted
-  std::uint64_t host_io = 0;
-};
 
 /// One job as it is now. Units: seconds on the steady clock.
 struct JobView {
@@ -60,18 +50,8 @@ struct Share {
   }
 };
 
-struct Standing {
-  Share cpu;
-  Share memory;
-  Share io;
+struct Standing : PerResource<Share> {
   growth::Verdict verdict = growth::Verdict::unmeasured;
-
-  [[nodiscard]] Share& of(Resource resource) {
-    return resource == Resource::cpu ? cpu : resource == Resource::memory ? memory : io;
-  }
-  [[nodiscard]] const Share& of(Resource resource) const {
-    return const_cast<Standing*>(this)->of(resource);
-  }
 };
 
 /// One decision as it is recorded: what went in and what came out, as JSON that `flowcon-sim
@@ -110,8 +90,8 @@ struct HostParameters {
   double interval_max = 320;
   double observe = 5;
   bool floor_all = true;
-  bool limits_memory = false;
-  bool limits_io = false;
+  /// What is limited by growth beside the CPU, which each policy divides in its own way.
+  std::vector<Resource> others;
   /// People look: growth is measured where no decision needs it, and looks are not saved. False in
   /// the simulator.
   bool is_watched = true;

@@ -151,7 +151,7 @@ void MilestonePolicy::record(double now, const MilestoneState& state,
 HostDecision MilestonePolicy::decide(const HostView& view, Rounds* rounds) {
   const double now = view.now.steady;
   const HostParameters& said = parameters();
-  const bool needs_growth = said.is_watched || said.limits_memory || said.limits_io;
+  const bool needs_growth = said.is_watched || !said.others.empty();
   if (needs_growth && now >= next_growth_) {
     measure(view);
     next_growth_ = now + said.interval;

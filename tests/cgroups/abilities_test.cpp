@@ -143,10 +143,10 @@ TEST_CASE("a v2 host with everything lacks nothing but the bus that was not aske
         Ability{"io weight", true, "io.bfq.weight: BFQ schedules sda"});
 }
 
-TEST_CASE("a v1 host without systemd has everything but group pressure") {
+TEST_CASE("a v1 host without systemd has everything else") {
   const FakeRoot root;
   put_v1_host(root);
-  CHECK(missing(root) == Names{"group pressure", "systemd"});
+  CHECK(missing(root) == Names{"systemd"});
   CHECK(ability_of(root, "cgroups").detail == "v1, v1 controllers: blkio cpu cpuacct memory");
   CHECK(ability_of(root, "memory soft limit").detail ==
         "/cg/memory/docker/memory.soft_limit_in_bytes");
@@ -170,8 +170,7 @@ TEST_CASE("a kernel without a feature says which one, and the rest is there") {
   for (const char* file : {"cpu.max", "memory.high", "io.max", "cpu.pressure"}) {
     root.remove(std::string("/sys/fs/cgroup/system.slice/") + file);
   }
-  CHECK(missing(root) ==
-        Names{"cpu quota", "memory soft limit", "io caps", "group pressure", "systemd"});
+  CHECK(missing(root) == Names{"cpu quota", "memory soft limit", "io caps", "systemd"});
   CHECK(ability_of(root, "cpu quota").advice.find("CONFIG_CFS_BANDWIDTH") != std::string::npos);
 }
 
@@ -253,8 +252,7 @@ TEST_CASE("without any mount everything that needs one is missing, with a reason
   put_common(root);
   root.put("/proc/self/mountinfo", "");
   CHECK(missing(root) == Names{"cgroups", "cpu", "cpu use", "cpu quota", "memory",
-                               "memory soft limit", "io", "io weight", "io caps", "group pressure",
-                               "systemd"});
+                               "memory soft limit", "io", "io weight", "io caps", "systemd"});
 }
 
 TEST_CASE("GPUs are named, and a host without says which way") {

@@ -42,40 +42,36 @@ const IoMechanism kCfq = mechanism_of(WeightFile::blkio_weight);
 TEST_CASE("io.stat is taken apart by device") {
   CHECK(parse_io_stat("8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=5 dios=6\n"
                       "253:1 rbytes=7 wbytes=0 rios=1 wios=0 dbytes=0 dios=0 cost.usage=9\n")
-            .value() == IoUses{{"8:0", {1, 2, 3, 4}}, {"253:1", {7, 0, 1, 0}}});
+            .value() == IoUses{{"8:0", {1, 2}}, {"253:1", {7, 0}}});
   CHECK(parse_io_stat("").value().empty());
   // devices without I/O, alone in a line or in front of another
   CHECK(parse_io_stat("7:0 \n253:0 8:0 rbytes=1 wbytes=2 rios=3 wios=4\n").value() ==
-        IoUses{{"8:0", {1, 2, 3, 4}}});
+        IoUses{{"8:0", {1, 2}}});
 }
 
 TEST_CASE("a text that is not io.stat is EBADMSG") {
   for (const char* text : {"rubbish", "rbytes=5", "8:0 rbytes=x", "8:0 rbytes=-1", "8:0 rbytes=",
-                           "8:0 wios=99999999999999999999999", "8: rbytes=1", "\x1b[2J"}) {
+                           "8:0 wbytes=99999999999999999999999", "8: rbytes=1", "\x1b[2J"}) {
     INFO(text);
     CHECK(parse_io_stat(text).error().code.value() == EBADMSG);
   }
 }
 
-TEST_CASE("v1's use is bytes and operations from the first files that are there") {
+TEST_CASE("v1's use is from the first file that is there") {
   FakeCgroups fs = host_of(Mode::v1);
   CHECK(read_io_use(fs, kGroup).value().empty());
   fs.set("docker/4f", "blkio.throttle.io_service_bytes_recursive",
          "8:0 Read 100\n8:0 Write 200\n8:0 Sync 300\n8:0 Async 0\n8:0 Discard 7\n8:0 Total 300\n"
          "Total 300");
-  fs.set("docker/4f", "blkio.throttle.io_serviced_recursive",
-         "8:0 Read 1\n8:0 Write 2\n8:0 Total 3\nTotal 3");
-  CHECK(read_io_use(fs, kGroup).value() == IoUses{{"8:0", {100, 200, 1, 2}}});
+  CHECK(read_io_use(fs, kGroup).value() == IoUses{{"8:0", {100, 200}}});
 
   fs.remove_file("docker/4f", "blkio.throttle.io_service_bytes_recursive");
   fs.set("docker/4f", "blkio.throttle.io_service_bytes", "8:0 Read 10\nTotal 10");
-  fs.set("docker/4f", "blkio.throttle.io_serviced", "8:0 Read 1\nTotal 1");
-  CHECK(read_io_use(fs, kGroup).value() == IoUses{{"8:0", {10, 0, 1, 0}}});
+  CHECK(read_io_use(fs, kGroup).value() == IoUses{{"8:0", {10, 0}}});
 
   fs.remove_file("docker/4f", "blkio.throttle.io_service_bytes");
   fs.set("docker/4f", "blkio.bfq.io_service_bytes_recursive", "8:0 Write 20\nTotal 20");
-  fs.set("docker/4f", "blkio.bfq.io_serviced_recursive", "8:0 Write 2\nTotal 2");
-  CHECK(read_io_use(fs, kGroup).value() == IoUses{{"8:0", {0, 20, 0, 2}}});
+  CHECK(read_io_use(fs, kGroup).value() == IoUses{{"8:0", {0, 20}}});
 
   fs.remove_file("docker/4f", "blkio.bfq.io_service_bytes_recursive");
   CHECK(read_io_use(fs, kGroup).error().code.value() == ENOENT);

@@ -83,21 +83,4 @@ TEST_CASE("a host without PSI says how to get it, and its memory is still known"
   CHECK(read_host_memory(root.path()).error().code.value() == ENOENT);
 }
 
-TEST_CASE("a v2 group has a pressure of its own, a v1 group not") {
-  const Group group{"docker/4f", "docker/4f", "docker/4f", "", "docker/4f"};
-  FakeCgroups v2(Mode::v2, {{"docker/4f", FakeCgroups::v2_group()}});
-  v2.set("docker/4f", "io.pressure", kStall);
-  const Pressure pressure = read_group_pressure(v2, group);
-  CHECK(pressure.io == Stall{12.5});
-  CHECK(pressure.cpu == Stall{0});
-  CHECK(pressure.reason.empty());
-  v2.remove_file("docker/4f", "memory.pressure");
-  CHECK_FALSE(read_group_pressure(v2, group).memory);
-  CHECK(read_group_pressure(v2, group).reason.find("memory.pressure") != std::string::npos);
-
-  const FakeCgroups v1(Mode::v1, {{"docker/4f", FakeCgroups::v1_group()}});
-  CHECK_FALSE(read_group_pressure(v1, group).cpu);
-  CHECK(read_group_pressure(v1, group).reason == "cgroup v1 knows no pressure of a single group");
-}
-
 }  // namespace flowcon::cgroups

@@ -28,7 +28,7 @@ balance::HostReport report(char digit, std::vector<balance::JobReport> container
 // This host, h1, coordinates and balances; an interval is 10 s, so nothing is asked before 5.
 struct Balanced : Stand {
   Balanced() {
-    host.config_.cluster_policy = ctrl::ClusterPolicyChoice::balance;
+    host.config_.balance.policy = ctrl::ClusterPolicyChoice::balance;
     host.view_.cores = 1;
   }
   void add(const std::string& name, char digit, std::vector<balance::JobReport> containers) {
@@ -97,7 +97,7 @@ TEST_CASE("a container that was moved twice stays, unless max-moves says otherwi
   stand.add("h2", '2', {job("a", 300, 2), job("b", 280, 2)});
   stand.look(10);
   CHECK(stand.network.orders().empty());
-  stand.host.config_.max_moves = 3;
+  stand.host.config_.balance.max_moves = 3;
   stand.look(10);
   CHECK(stand.network.orders().size() == 1);
 }
@@ -123,7 +123,7 @@ TEST_CASE("balance decides nothing while a host is silent or a container is on t
 TEST_CASE("balance decides soon after a container came or went, and not more often than that") {
   Balanced stand;
   stand.add("h2", '2', {});
-  stand.host.config_.categorise_interval = 1000;
+  stand.host.config_.balance.categorise_interval = 1000;
   stand.look(10);
   const std::size_t before = stand.reports_asked();
   stand.look(100);
@@ -149,7 +149,7 @@ TEST_CASE("under balance nothing is speculated, and with rebalance off nothing i
   CHECK(stand.moves.orders_.empty());
   CHECK(counted(stand.balancer->counts()) == "2/0/1");
   Balanced off;
-  off.host.config_.rebalance = false;
+  off.host.config_.balance.rebalance = false;
   off.add("h2", '2', {job("a", 300), job("b", 280)});
   off.look(10);
   off.look(10);
@@ -231,21 +231,21 @@ TEST_CASE("a host refuses an order of balance that it may not follow") {
   Ordered stand;
   CHECK(stand.order('4') == "for this host a-host coordinates");
   CHECK(stand.order('2', "rebalance").find("cluster-policy is balance on this host") == 0);
-  stand.host.config_.cluster_policy = ctrl::ClusterPolicyChoice::specon;
+  stand.host.config_.balance.policy = ctrl::ClusterPolicyChoice::specon;
   CHECK(stand.order('2').find("cluster-policy is specon on this host") == 0);
-  stand.host.config_.cluster_policy = ctrl::ClusterPolicyChoice::balance;
+  stand.host.config_.balance.policy = ctrl::ClusterPolicyChoice::balance;
   stand.moves.fixed_.insert("a");
   CHECK(stand.order('2') == "the container's label does not allow it");
   stand.moves.fixed_.clear();
-  stand.host.config_.rebalance = false;
+  stand.host.config_.balance.rebalance = false;
   CHECK(stand.order('2') == "this host has the option rebalance off");
-  stand.host.config_.rebalance = true;
+  stand.host.config_.balance.rebalance = true;
   for (int moves = 1; moves <= 2; ++moves) {
     REQUIRE(stand.balancer->import_marks("a", stand.balancer->export_marks("a"), Cause::balance)
                 .has_value());
   }
   CHECK(stand.order('2') == "the container was moved as often as max-moves allows");
-  stand.host.config_.max_moves = 3;
+  stand.host.config_.balance.max_moves = 3;
   stand.moves.refusal_ = "no room";
   CHECK(stand.order('2') == "no room");
   CHECK(stand.order('2') == "the container could not be moved a moment ago");

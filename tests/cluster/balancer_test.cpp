@@ -64,7 +64,7 @@ TEST_CASE("what its label does not allow is not moved, and decided like all othe
 
 TEST_CASE("speculate off moves nothing and categorises all the same") {
   Stand stand;
-  stand.host.config_.speculate = false;
+  stand.host.config_.balance.speculate = false;
   stand.network.add("h2", '2', {});
   stand.converge("a");
   stand.ask("a");

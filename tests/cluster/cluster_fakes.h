@@ -29,7 +29,7 @@ class FakeHost : public ctrl::LocalHost {
     auto opened = ctrl::store::Store::open(folder_.path() + "/db", &notice);
     REQUIRE(opened.has_value());
     store_ = std::move(*opened);
-    config_.categorise_interval = 10;
+    config_.balance.categorise_interval = 10;
     view_.name = "h1";
   }
   ~FakeHost() override { effects_.finish(); }

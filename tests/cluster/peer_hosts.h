@@ -49,7 +49,7 @@ class Hosts {
               "done\n");
     ::chmod((folder_ + "/ssh").c_str(), 0755);
     host.config_.state_dir = folder_ + "/state";
-    host.config_.peer_heartbeat = 0.2;
+    host.config_.peers.heartbeat = 0.2;
     std::filesystem::create_directories(host.config_.state_dir + "/ssh");
     write("state/ssh/known_hosts",
           "b ssh-ed25519 AAAAb\nb2 ssh-ed25519 AAAAb\nc ssh-ed25519 AAAAc\n");
@@ -80,7 +80,7 @@ class Hosts {
   // flowcond starts, with these peers.
   void start(const std::vector<std::string>& names) {
     stop();
-    host.config_.peers = names;
+    host.config_.peers.hosts = names;
     here = std::make_unique<peers::Peers>(host, nullptr);
     here->join({{}, {}, {}, moving});
     ctrl::spawn(io, "test", here->begin());

@@ -24,7 +24,7 @@ struct Leaving {
   }
   // The configuration is read again.
   void read(const Names& peers) {
-    hosts.host.config_.peers = peers;
+    hosts.host.config_.peers.hosts = peers;
     look();
   }
   void look() { hosts.here->look(now += 1); }
@@ -151,7 +151,7 @@ TEST_CASE("a member that leaves a swarm is kept until its moves are over") {
   Leaving one;
   flowcon::test::FakeDaemon engine(one.hosts.host.folder_.path() + "/engine");
   one.hosts.host.config_.engine = one.hosts.host.folder_.path() + "/engine";
-  one.hosts.host.config_.peers_from_swarm = true;
+  one.hosts.host.config_.peers.from_swarm = true;
   one.hosts.says(address, kB);
   one.hosts.start({});
   const auto swarm_is = [&](const Names& managers) {

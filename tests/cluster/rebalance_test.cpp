@@ -94,7 +94,7 @@ TEST_CASE("a host that idles takes what has converged while others learn") {
 
 TEST_CASE("nothing is decided while somebody learns, is moved, or the option is off") {
   Stand stand;
-  stand.host.config_.rebalance_idle = false;
+  stand.host.config_.balance.rebalance_idle = false;
   make_uneven(stand);
   stand.network.report('2', report('2', {settled("old", 100), learning("new")}));
   stand.look(10);
@@ -106,7 +106,7 @@ TEST_CASE("nothing is decided while somebody learns, is moved, or the option is 
   CHECK(stand.network.orders().empty());
   make_uneven(stand);
   stand.network.neighbours_.pop_back();
-  stand.host.config_.rebalance = false;
+  stand.host.config_.balance.rebalance = false;
   stand.look(10);
   CHECK(stand.network.orders().empty());
 }
@@ -190,7 +190,7 @@ TEST_CASE("nobody else may order") {
   stand.moves.fixed_.insert("a");
   CHECK(stand.order('2', "a", '4') == "the container's label does not allow it");
   stand.moves.fixed_.clear();
-  stand.host.config_.rebalance = false;
+  stand.host.config_.balance.rebalance = false;
   CHECK(stand.order('2', "a", '4') == "this host has the option rebalance off");
   CHECK(stand.moves.orders_.empty());
   stand.peer('2', "POST", "/v1/peer/move", R"({"container":"a"})");

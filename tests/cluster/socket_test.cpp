@@ -71,10 +71,10 @@ class Live {
     const char* path = std::getenv("PATH");
     before_ = path != nullptr ? path : "";
     ::setenv("PATH", (folder + ":" + before_).c_str(), 1);
-    host.config_.peer_socket = socket_ = folder + "/peer.sock";
-    host.config_.peer_group = "";
-    host.config_.peer_heartbeat = 0.5;
-    host.config_.peers = {"h2"};
+    host.config_.peers.socket = socket_ = folder + "/peer.sock";
+    host.config_.peers.group = "";
+    host.config_.peers.heartbeat = 0.5;
+    host.config_.peers.hosts = {"h2"};
     auto made = make_cluster(host);
     REQUIRE(made.has_value());
     cluster = std::move(*made);
@@ -189,10 +189,10 @@ TEST_CASE("hosts that speak no common version say who has to be updated") {
 
 TEST_CASE("the peers of the configuration are followed when it is read again") {
   Live live;
-  live.host.config_.peers = {};
+  live.host.config_.peers.hosts = {};
   live.cluster->look(0);
   CHECK(live.status_of(Live::request("GET /v1/peer/hello")) == "403");
-  live.host.config_.peers = {"h2"};
+  live.host.config_.peers.hosts = {"h2"};
   live.cluster->look(0);
   for (int i = 0; i < 2000 && !live.knows_peer(); ++i)
     live.io.run_for(std::chrono::milliseconds(5));
@@ -295,7 +295,7 @@ TEST_CASE("many connections that say nothing keep nobody else out") {
 
 TEST_CASE("whose key is stolen cannot keep other peers out") {
   Live live;
-  live.host.config_.peers = {"h2", "h3"};
+  live.host.config_.peers.hosts = {"h2", "h3"};
   live.cluster->look(0);
   const std::string from_thief = announcement("h3");
   std::vector<int> held;

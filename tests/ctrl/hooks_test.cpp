@@ -151,8 +151,8 @@ TEST_CASE("events go to the hook in order, those that it is not to be told of do
   const test::TempFolder folder;
   boost::asio::io_context io{1};
   Config config;
-  config.hook = keeper(folder) + " word";
-  config.hook_events = "converged,failure";
+  config.hooks.program = keeper(folder) + " word";
+  config.hooks.events = {EventKind::converged, EventKind::failure};
   Hooks hooks(io, config, "gpu1");
 
   hooks.tell(event_of(EventKind::converged, "a"), 1);
@@ -179,7 +179,7 @@ TEST_CASE("events go to the hook in order, those that it is not to be told of do
 TEST_CASE("a hook that fails is counted, and the next event is told all the same") {
   boost::asio::io_context io{1};
   Config config;
-  config.hook = "/bin/false";
+  config.hooks.program = "/bin/false";
   Hooks hooks(io, config, "");
 
   hooks.tell(event_of(EventKind::converged, "a"), 1);
@@ -204,7 +204,7 @@ TEST_CASE("without a hook nothing is called, and nothing is held back") {
 TEST_CASE("no more than a hundred calls wait") {
   boost::asio::io_context io{1};
   Config config;
-  config.hook = "/bin/true";
+  config.hooks.program = "/bin/true";
   Hooks hooks(io, config, "");
   // Slow enough for the gate, and faster than anything is called, since the loop does not run.
   for (int i = 0; i < 300; ++i) hooks.tell(event_of(EventKind::revert, std::to_string(i)), 2.0 * i);

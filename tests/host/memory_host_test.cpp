@@ -100,11 +100,4 @@ TEST_CASE("the host's memory and pressure are there, or it is said why not") {
   if (!pressure.reason.empty()) WARN("no host pressure: " << pressure.reason);
 }
 
-TEST_CASE("a group's pressure is there on v2, or it is said why not") {
-  const HostGroup host;
-  const Pressure pressure = read_group_pressure(*host.fs, host.outer());
-  CHECK((pressure.cpu && pressure.memory && pressure.io) == pressure.reason.empty());
-  if (!host.fs->is_v2("cpu")) CHECK_FALSE(pressure.cpu);
-}
-
 }  // namespace flowcon::cgroups

@@ -105,17 +105,6 @@ def page_options(lines):
     return found
 
 
-def page_keys(lines):
-    """Options of a configuration file: `.It Cm alpha = Ar EFFICIENCY`."""
-    found = []
-    for head, body in items(lines):
-        key = re.fullmatch(r"Cm (\S+) = Ar (\S+)", head)
-        if key:
-            text = described(body)
-            found.append(Option(key.group(1), "", key.group(2), default_in(text), text))
-    return found
-
-
 def subsections(lines):
     """The lines before the first subsection under "", then heading -> lines."""
     found, rest = {}, []

@@ -18,6 +18,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import man_pages as man  # noqa: E402
+import option_texts  # noqa: E402
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else os.path.join(TOP, "build/dev/bin")
@@ -133,16 +134,35 @@ class Pages(unittest.TestCase):
         self.none(man.differences(man.page_options(parts["OPTIONS"]), man.help_options(text),
                                   check_text=False))
 
-    def test_the_configuration(self):
-        keys = man.page_keys("\n".join(["\n".join(lines) for lines in man.sections(
-            page("flowcon.conf.5")).values()]).splitlines())
+    def test_the_options_of_the_daemon_are_said_as_its_help_says_them(self):
         printed = {}
         for line in run("flowcond", "--config", "/dev/null", "--print-config").splitlines():
             name, value = re.match(r"^(\S+) = (.*?) *# default$", line).groups()
             printed[name] = value.strip()
-        self.assertEqual({key.name: key.default for key in keys}, printed)
-        options = [o for o in man.help_options(run("flowcond", "--help")) if o.name in printed]
-        self.none(man.differences(keys, options))
+        self.assertEqual({o.name: o.default for o in option_texts.read_options(BIN)}, printed)
+        self.assertEqual("\n".join(option_texts.differences(BIN)), "",
+                         "scripts/golden --update writes what differs")
+
+    def test_what_is_said_of_options_elsewhere_holds(self):
+        defaults = {o.name: o.default for o in option_texts.read_options(BIN)}
+        paths = [os.path.join(TOP, "man", name) for name in pages()]
+        paths += glob.glob(os.path.join(TOP, "docs", "*.md")) + [os.path.join(TOP, "README.md")]
+        said = set()
+        for path in paths:
+            with open(path, encoding="utf-8") as stream:
+                text = stream.read()
+            said.update(re.findall(r"`([a-z][a-z.-]+) = ([^`]+)`", text))
+            said.update(re.findall(r"^\.(?:Cm|Ql) ([a-z][a-z.-]+) = (\S+)", text, re.M))
+            if path.endswith(".md"):
+                said.update(re.findall(r"^    ([a-z][a-z.-]+) = (.+)$", text, re.M))
+            for name, value in re.findall(r"`([a-z][a-z.-]+) = ([^`]+)` \(default\)", text):
+                self.assertEqual(value, defaults[name], path)
+        self.assertGreater(len(said), 20)
+        for name, value in sorted(said):
+            if f"accept-{name}" in defaults:  # below [accept]
+                name = f"accept-{name}"
+            with self.subTest(option=f"{name} = {value}"):
+                run("flowcond", "--config", "/dev/null", f"--{name}", value, "--check-config")
 
     def test_the_simulator(self):
         parts = man.sections(page("flowcon-sim.1"))

@@ -50,8 +50,7 @@ class FakeCgroups final : public cgroups::CgroupFs {
             {"blkio.throttle.write_bps_device", ""},
             {"blkio.throttle.read_iops_device", ""},
             {"blkio.throttle.write_iops_device", ""},
-            {"blkio.throttle.io_service_bytes_recursive", "Total 0"},
-            {"blkio.throttle.io_serviced_recursive", "Total 0"}};
+            {"blkio.throttle.io_service_bytes_recursive", "Total 0"}};
   }
   /// The files of a fresh v2 container without limits.
   static Files v2_group() {

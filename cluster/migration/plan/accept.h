@@ -8,17 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "ctrl/accept.h"
+
 namespace flowcon::cluster::migration {
 
-/// [accept] of flowcon.conf. As it stands here nothing special is accepted.
-struct AcceptPolicy {
-  bool privileged = false;       ///< --privileged, and whatever takes away the engine's own fences
-  bool host_namespaces = false;  ///< network, PID, IPC, UTS, user or cgroup of the host
-  std::vector<std::string> capabilities;  ///< beyond the engine's default: "SYS_PTRACE"; "ALL"
-  std::vector<std::string> mounts;        ///< folders of this host; all below them too
-  std::vector<std::string> devices;       ///< paths, "/dev/fuse"; "gpu" for --gpus
-  std::vector<std::string> runtimes;      ///< beyond runc: "nvidia"
-  bool criu = false;                      ///< processes that CRIU froze
+struct AcceptPolicy : ctrl::Accept {
   std::vector<std::string> log_drivers{"json-file", "local", "journald", "none"};
 };
 

@@ -105,7 +105,7 @@ Async<bool> CopyKeeper::start(MovePtr move) {
   // Links that were made since it was judged.
   if (is_first) {
     json::object body = move->plan.body;
-    AcceptPolicy policy = accept_policy(world_.host.config());
+    AcceptPolicy policy{world_.host.config().accept};
     const std::vector<std::string> unfit =
         co_await world_.files.unfit_paths(std::move(body), std::move(policy));
     if (!unfit.empty()) {

@@ -59,18 +59,6 @@ std::unique_ptr<Mover> make_mover(ctrl::LocalHost& host, Network& network, Lives
   return std::make_unique<HostMover>(host, network, lives);
 }
 
-AcceptPolicy accept_policy(const ctrl::Config& config) {
-  AcceptPolicy policy;
-  policy.privileged = config.accept_privileged;
-  policy.host_namespaces = config.accept_host_namespaces;
-  policy.capabilities = config.accept_capabilities;
-  policy.mounts = config.accept_mounts;
-  policy.devices = config.accept_devices;
-  policy.runtimes = config.accept_runtimes;
-  policy.criu = config.accept_criu;
-  return policy;
-}
-
 Movers::Movers(World world) : world_(world) {}
 
 // -------------------------------------------------------------------------------- who asks

@@ -108,7 +108,7 @@ Async<void> Reception::wait_for(std::string id) {
 // is a reason already: what a peer may not have it learns nothing of.
 Async<Result<std::vector<std::string>>> Reception::judge(std::string name, Plan plan,
                                                          std::string speaker) {
-  AcceptPolicy policy = accept_policy(world_.host.config());
+  AcceptPolicy policy{world_.host.config().accept};
   std::vector<std::string> reasons = refusals(plan, policy);
   // Else the move would never end here: what the source did is asked of it.
   std::string source = speaker;

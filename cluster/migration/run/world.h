@@ -27,7 +27,4 @@ struct World {
   bool is_ended = false;     ///< nothing is done any more
 };
 
-/// What this host's configuration accepts of its peers.
-[[nodiscard]] AcceptPolicy accept_policy(const ctrl::Config& config);
-
 }  // namespace flowcon::cluster::migration

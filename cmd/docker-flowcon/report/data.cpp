@@ -63,10 +63,6 @@ void add_place(std::vector<ReportPlace>& places, ReportPlace place) {
   places.push_back(std::move(place));
 }
 
-std::vector<ReportPlace>& places_of(ReportRun& run, const std::string& resource) {
-  return resource == "memory" ? run.memory : run.io;
-}
-
 void add_change(ReportRun& run, const json::value& change) {
   const double time = *number(change, "time");
   const std::string resource = shown(change, "resource");
@@ -78,8 +74,11 @@ void add_change(ReportRun& run, const json::value& change) {
   if (shown(change, "algorithm") == "categorise") {
     if (run.categories.empty()) run.categories.push_back({run.started, from, std::nullopt});
     add_place(run.categories, {time, to, std::nullopt});
-  } else if (resource == "memory" || resource == "io") {
-    std::vector<ReportPlace>& places = places_of(run, resource);
+  }
+  // Those of the CPU are in the history.
+  for (const ctrl::Resource kind : ctrl::kResources) {
+    if (kind == ctrl::Resource::cpu || resource != name(kind)) continue;
+    std::vector<ReportPlace>& places = run.places[kind];
     if (places.empty() && from_limit) places.push_back({run.started, from, from_limit});
     add_place(places, {time, to, limit});
   }
@@ -199,7 +198,7 @@ ReportRun read_run(const json::value& about, const json::value& history) {
   }
   for (const json::value* row : timed_rows(member(history, "decisions"))) {
     const double time = *real_of(cell(*row, 0));
-    add_place(run.cpu, {time, printable(text_of(cell(*row, 1)), 8), real_of(cell(*row, 2))});
+    add_place(run.places.cpu, {time, printable(text_of(cell(*row, 1)), 8), real_of(cell(*row, 2))});
     const std::optional<double> growth = real_of(cell(*row, 3));
     run.growth.push_back({time, growth.value_or(std::nan(""))});
   }
@@ -246,9 +245,9 @@ void thin_report(ReportData& data, std::size_t most_points) {
     run.samples = thinned(run.samples, most_points);
     run.growth = thinned(run.growth, most_points);
     run.usage = thinned(run.usage, most_points);
-    run.cpu = thinned(run.cpu, most_points);
-    run.memory = thinned(run.memory, most_points);
-    run.io = thinned(run.io, most_points);
+    for (const ctrl::Resource kind : ctrl::kResources) {
+      run.places[kind] = thinned(run.places[kind], most_points);
+    }
     const std::size_t before = run.marks.size();
     const std::vector<ReportMark> marks = run.marks;
     run.marks = thinned_steps(marks, most_points, [&](std::size_t i) {

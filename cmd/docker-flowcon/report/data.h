@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ctrl/model.h"
 
 namespace flowcon::plugin {
 
@@ -61,9 +62,7 @@ struct ReportRun {
   std::vector<ReportPoint> samples;
   std::vector<ReportUse> usage;
   std::vector<ReportPoint> growth;
-  std::vector<ReportPlace> cpu;
-  std::vector<ReportPlace> memory;
-  std::vector<ReportPlace> io;
+  ctrl::PerResource<std::vector<ReportPlace>> places;
   std::vector<ReportPlace> categories;
   std::vector<ReportMark> marks;
   std::size_t marks_left_out = 0;

@@ -56,22 +56,23 @@ json::object run_json(const ReportRun& run) {
   for (const ReportStay& stay : run.stays) {
     stays.push_back(json::array{json::string(stay.host), stay.began, stay.ended});
   }
-  return {{"id", run.id},
-          {"name", run.name},
-          {"image", run.image},
-          {"metric", run.metric},
-          {"started", run.started},
-          {"finished", number(run.finished)},
-          {"samples", points_json(run.samples)},
-          {"usage", std::move(usage)},
-          {"growth", points_json(run.growth)},
-          {"cpu", places_json(run.cpu)},
-          {"memory", places_json(run.memory)},
-          {"io", places_json(run.io)},
-          {"categories", places_json(run.categories)},
-          {"marks", std::move(marks)},
-          {"marks_left_out", run.marks_left_out},
-          {"stays", std::move(stays)}};
+  json::object out{{"id", run.id},
+                   {"name", run.name},
+                   {"image", run.image},
+                   {"metric", run.metric},
+                   {"started", run.started},
+                   {"finished", number(run.finished)},
+                   {"samples", points_json(run.samples)},
+                   {"usage", std::move(usage)},
+                   {"growth", points_json(run.growth)},
+                   {"categories", places_json(run.categories)},
+                   {"marks", std::move(marks)},
+                   {"marks_left_out", run.marks_left_out},
+                   {"stays", std::move(stays)}};
+  for (const ctrl::Resource resource : ctrl::kResources) {
+    out[name(resource)] = places_json(run.places[resource]);
+  }
+  return out;
 }
 
 // Seconds that local time is ahead of UTC.
@@ -177,8 +178,9 @@ std::string containers_table(const ReportData& data) {
     rows += "<tr>" + text_cell(run.name, "th") + cell(moment_text(run.started)) +
             cell(run.finished ? moment_text(run.finished) : "runs") +
             text_cell((run.metric.empty() ? "" : run.metric + " ") + value) +
-            cell(run.cpu.empty() ? std::string(kUnknown) : run.cpu.back().list) +
-            cell(run.cpu.empty() ? std::string(kUnknown) : percent_text(run.cpu.back().limit)) +
+            cell(run.places.cpu.empty() ? std::string(kUnknown) : run.places.cpu.back().list) +
+            cell(run.places.cpu.empty() ? std::string(kUnknown)
+                                        : percent_text(run.places.cpu.back().limit)) +
             cell(mean_cpu(run)) + cell(std::to_string(run.marks.size() + run.marks_left_out)) +
             "</tr>\n";
   }

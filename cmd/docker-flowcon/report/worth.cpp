@@ -59,9 +59,9 @@ Grid make_grid(const ReportData& data) {
 double limit_at(const ReportRun& run, double time) {
   double limit = 1;
   const auto after =
-      std::upper_bound(run.cpu.begin(), run.cpu.end(), time,
+      std::upper_bound(run.places.cpu.begin(), run.places.cpu.end(), time,
                        [](double moment, const ReportPlace& place) { return moment < place.time; });
-  if (after != run.cpu.begin()) limit = std::prev(after)->limit.value_or(1);
+  if (after != run.places.cpu.begin()) limit = std::prev(after)->limit.value_or(1);
   return limit;
 }
 

@@ -11,6 +11,7 @@
 #include "cmd/docker-flowcon/text/table.h"
 #include "cmd/docker-flowcon/text/times.h"
 #include "cmd/docker-flowcon/text/units.h"
+#include "ctrl/model.h"
 
 namespace flowcon::plugin {
 namespace {
@@ -48,9 +49,11 @@ json::value resource_of(const json::value& value) {
 
 json::value resources_of(const json::value& value) {
   if (!value.is_object()) return nullptr;
-  return json::object{{"CPU", resource_of(member(value, "cpu"))},
-                      {"Memory", resource_of(member(value, "memory"))},
-                      {"IO", resource_of(member(value, "io"))}};
+  json::object all;
+  for (const ctrl::ResourceKind& kind : ctrl::kResourceKinds) {
+    all[kind.label] = resource_of(member(value, kind.name));
+  }
+  return all;
 }
 
 json::value bool_or_null(const json::value& value) {

@@ -23,14 +23,17 @@ TopSpan list_cell(const TopRow& row, std::size_t, bool) {
   return {text, TopStyle::settled};
 }
 
-TopSpan limit_cell(const TopRow& row, std::size_t, bool) { return {percent_text(row.limit)}; }
-TopSpan memory_limit_cell(const TopRow& row, std::size_t, bool) {
-  return {percent_text(row.memory_limit)};
+using ctrl::Resource;
+
+template <Resource resource>
+TopSpan limit_cell(const TopRow& row, std::size_t, bool) {
+  return {percent_text(row.limits[resource])};
 }
-TopSpan io_limit_cell(const TopRow& row, std::size_t, bool) { return {percent_text(row.io_limit)}; }
-TopSpan cpu_cell(const TopRow& row, std::size_t, bool) { return {percent_text(row.cpu)}; }
-TopSpan memory_cell(const TopRow& row, std::size_t, bool) { return {memory_text(row.memory)}; }
-TopSpan io_cell(const TopRow& row, std::size_t, bool) { return {rate_text(row.io)}; }
+
+template <Resource resource, std::string (*text)(std::optional<double>)>
+TopSpan use_cell(const TopRow& row, std::size_t, bool) {
+  return {text(row.use[resource])};
+}
 
 TopSpan growth_cell(const TopRow& row, std::size_t, bool) {
   if (row.growth) return {number_text(*row.growth, 3)};
@@ -68,12 +71,12 @@ constexpr std::array<TopColumn, 14> kColumns{
     {{"NAME", "name", 12, 32, 0, Align::left, name_cell},
      {"HOST", "host", 8, 16, kHostRank, Align::left, host_cell},
      {"LIST", "list", 6, 6, 1, Align::left, list_cell},
-     {"LIMIT", "limit", 6, 6, 2, Align::right, limit_cell},
-     {"CPU %", "cpu", 6, 6, 2, Align::right, cpu_cell},
-     {"MEM", "memory", 8, 8, 6, Align::right, memory_cell},
-     {"MEM LIM", "", 7, 7, 9, Align::right, memory_limit_cell},
-     {"I/O", "io", 9, 9, 8, Align::right, io_cell},
-     {"I/O LIM", "", 7, 7, 10, Align::right, io_limit_cell},
+     {"LIMIT", "limit", 6, 6, 2, Align::right, limit_cell<Resource::cpu>},
+     {"CPU %", "cpu", 6, 6, 2, Align::right, use_cell<Resource::cpu, percent_text>},
+     {"MEM", "memory", 8, 8, 6, Align::right, use_cell<Resource::memory, memory_text>},
+     {"MEM LIM", "", 7, 7, 9, Align::right, limit_cell<Resource::memory>},
+     {"I/O", "io", 9, 9, 8, Align::right, use_cell<Resource::io, rate_text>},
+     {"I/O LIM", "", 7, 7, 10, Align::right, limit_cell<Resource::io>},
      {"GROWTH", "growth", 10, 10, 3, Align::right, growth_cell},
      {"METRIC", "", 14, 22, 4, Align::left, metric_cell},
      {"TREND", "", 8, 24, 5, Align::left, trend_cell},

@@ -126,7 +126,7 @@ class Layout {
     double cpu = 0;
     std::array<std::size_t, 3> lists{};
     for (const TopRow& row : state_.view.rows) {
-      cpu += row.cpu.value_or(0);
+      cpu += row.use.cpu.value_or(0);
       ++lists[row.list == "NL" ? 0 : row.list == "WL" ? 1 : 2];
     }
     const double part = std::clamp(cpu, 0.0, 1.0);

@@ -60,16 +60,16 @@ TopRow read_row(const json::value& entry, const std::string& host) {
   row.warnings = sentences(member(entry, "warnings"));
   // What is planned for a container that is not controlled is nothing it has.
   if (row.state != "paused" && row.state != "frozen" && row.state != "unsupported") {
-    const json::value& resources = member(entry, "resources");
-    row.limit = number(entry, "limit");
-    row.memory_limit = number(member(resources, "memory"), "limit");
-    row.io_limit = number(member(resources, "io"), "limit");
+    for (const ctrl::Resource resource : ctrl::kResources) {
+      row.limits[resource] = number(member(member(entry, "resources"), name(resource)), "limit");
+    }
+    row.limits.cpu = number(entry, "limit");
   }
   row.growth = number(entry, "growth");
   row.value = number(entry, "value");
-  row.cpu = number(entry, "cpu");
-  row.memory = number(entry, "memory");
-  row.io = number(entry, "io");
+  for (const ctrl::Resource resource : ctrl::kResources) {
+    row.use[resource] = number(entry, name(resource));
+  }
   row.progress = progress_of(member(entry, "progress"));
   row.weight = number(entry, "weight");
   row.floor = number(entry, "floor");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ctrl/model.h"
 
 namespace flowcon::plugin {
 
@@ -27,14 +28,10 @@ struct TopRow {
   std::string reason;
   std::string note;
   std::vector<std::string> warnings;
-  std::optional<double> limit;
-  std::optional<double> memory_limit;
-  std::optional<double> io_limit;
+  ctrl::PerResource<std::optional<double>> limits;
   std::optional<double> growth;
   std::optional<double> value;
-  std::optional<double> cpu;
-  std::optional<double> memory;
-  std::optional<double> io;
+  ctrl::PerResource<std::optional<double>> use;
   std::optional<double> progress;  ///< 0 to 1
   std::optional<double> weight;
   std::optional<double> floor;

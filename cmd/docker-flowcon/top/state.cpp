@@ -55,10 +55,10 @@ int compare(const TopRow& a, const TopRow& b, std::string_view order, bool desce
   if (order == "name") return compare_texts(a.name, b.name, descends);
   if (order == "host") return compare_texts(a.host, b.host, descends);
   if (order == "list") return (list_rank(a) - list_rank(b)) * (descends ? -1 : 1);
-  if (order == "limit") return compare_numbers(a.limit, b.limit, descends);
-  if (order == "cpu") return compare_numbers(a.cpu, b.cpu, descends);
-  if (order == "memory") return compare_numbers(a.memory, b.memory, descends);
-  if (order == "io") return compare_numbers(a.io, b.io, descends);
+  if (order == "limit") return compare_numbers(a.limits.cpu, b.limits.cpu, descends);
+  for (const ctrl::Resource resource : ctrl::kResources) {
+    if (order == name(resource)) return compare_numbers(a.use[resource], b.use[resource], descends);
+  }
   return compare_numbers(a.growth, b.growth, descends);
 }
 

@@ -78,7 +78,8 @@ TEST_CASE("peers may be said again and again, in every place, and add up") {
   files.write("f.conf.d/10.conf", "peer = h4\n");
   const auto got = parse({"--config", path.c_str(), "--peer", "h5", "--peer", "h6,h7"});
   REQUIRE(got.has_value());
-  CHECK(got->config.peers == std::vector<std::string>{"h2", "ada@h3:2222", "h4", "h5", "h6", "h7"});
+  CHECK(got->config.peers.hosts ==
+        std::vector<std::string>{"h2", "ada@h3:2222", "h4", "h5", "h6", "h7"});
   CHECK(problem_of("peer = -oProxyCommand=x\n").find(":1: peer: \"-oProxyCommand") !=
         std::string::npos);
   CHECK(parse({"--peer", "a;b"}).has_value() == false);
@@ -99,13 +100,13 @@ TEST_CASE("the section [accept] says what peers may bring") {
                    "alpha = 0.1\n[accept]\nprivileged = true\nmounts = /srv, /data\n"
                    "devices = /dev/fuse gpu\ncapabilities = SYS_PTRACE\n");
   REQUIRE(read_config_file(file, config, said_at).has_value());
-  CHECK(config.accept_privileged);
-  CHECK_FALSE(config.accept_host_namespaces);
-  CHECK(config.accept_mounts == std::vector<std::string>{"/srv", "/data"});
-  CHECK(config.accept_devices == std::vector<std::string>{"/dev/fuse", "gpu"});
-  CHECK(config.accept_capabilities == std::vector<std::string>{"SYS_PTRACE"});
-  CHECK_FALSE(config.accept_criu);
-  CHECK(parse({"--accept-criu", "on"})->config.accept_criu);
+  CHECK(config.accept.privileged);
+  CHECK_FALSE(config.accept.host_namespaces);
+  CHECK(config.accept.mounts == std::vector<std::string>{"/srv", "/data"});
+  CHECK(config.accept.devices == std::vector<std::string>{"/dev/fuse", "gpu"});
+  CHECK(config.accept.capabilities == std::vector<std::string>{"SYS_PTRACE"});
+  CHECK_FALSE(config.accept.criu);
+  CHECK(parse({"--accept-criu", "on"})->config.accept.criu);
   CHECK(problem_of("[accept]\nmounts = srv\n").find("not an absolute path") != std::string::npos);
   CHECK(problem_of("[accept]\nmounts = /srv/../etc\n").find("not an absolute path") !=
         std::string::npos);
@@ -137,26 +138,52 @@ TEST_CASE("hooks and the port of the metrics are checked where they are set") {
                   "hook = /usr/bin/tell  --topic a;b\nwebhook = https://chat.example/x?key=1&y=2\n"
                   "hook-events = nan,failure\nhook-interval = 0\nmetrics-listen = [::1]:9469\n");
   REQUIRE(read_config_file(file, config, said_at).has_value());
-  CHECK(config.hook == "/usr/bin/tell  --topic a;b");
-  CHECK(config.webhook == "https://chat.example/x?key=1&y=2");
-  CHECK(config.hook_events == "nan,failure");
+  CHECK(config.hooks.program == "/usr/bin/tell  --topic a;b");
+  CHECK(config.hooks.url == "https://chat.example/x?key=1&y=2");
+  CHECK(config.hooks.events ==
+        std::set<ctrl::EventKind>{ctrl::EventKind::nan, ctrl::EventKind::failure});
   CHECK(config.metrics_listen == "[::1]:9469");
   CHECK(problem_of("hook = tell me\n").find("absolute path") != std::string::npos);
   CHECK(problem_of("webhook = file:///etc/passwd\n").find("http://") != std::string::npos);
-  CHECK(problem_of("hook-events = nan,nan\n").find("is not a list") != std::string::npos);
-  CHECK(problem_of("hook-events = all\n").find("is not a list") != std::string::npos);
+  CHECK(problem_of("hook-events = nan,nan\n") == "/f.conf:1: hook-events: \"nan\" is there twice");
+  CHECK(problem_of("hook-events = nan,all\n") ==
+        "/f.conf:1: hook-events: \"all\" is none of converged, diverging, nan, migrated, revert, "
+        "failure");
   CHECK(problem_of("metrics-listen = 0.0.0.0:9469\n").find("this host alone") != std::string::npos);
+}
+
+TEST_CASE("a list of resources is a set, shown in one order") {
+  const auto got = parse({"--resources", "io, cpu"});
+  REQUIRE(got.has_value());
+  CHECK(got->config.limits(ctrl::Resource::cpu));
+  CHECK_FALSE(got->config.limits(ctrl::Resource::memory));
+  CHECK(ctrl::find_option("resources")->show(got->config) == "cpu,io");
+  CHECK(problem_of("resources = cpu,gpu\n") ==
+        "/f.conf:1: resources: \"gpu\" is none of cpu, memory, io");
+  CHECK(problem_of("resources =\n") ==
+        "/f.conf:1: resources: it needs at least one of cpu, memory, io");
+}
+
+TEST_CASE("a reload copies each option that needs no restart, and a list as a whole") {
+  const auto from = parse({"--peer", "h2", "--max-moves", "7", "--accept-mounts", "/srv"});
+  REQUIRE(from.has_value());
+  ctrl::Config to;
+  to.peers.hosts = {"h1"};
+  for (const ctrl::Option& option : ctrl::options()) option.copy(to, from->config);
+  CHECK(to.peers.hosts == std::vector<std::string>{"h2"});
+  CHECK(to.balance.max_moves == 7);
+  CHECK(to.accept.mounts == std::vector<std::string>{"/srv"});
 }
 
 TEST_CASE("who says what moves between hosts, and how often") {
   const Files files;
   ctrl::Config config;
   std::map<std::string, std::string> said_at;
-  CHECK(config.cluster_policy == ctrl::ClusterPolicyChoice::specon);
+  CHECK(config.balance.policy == ctrl::ClusterPolicyChoice::specon);
   const std::string file = files.write("f.conf", "cluster-policy = balance\nmax-moves = 0\n");
   REQUIRE(read_config_file(file, config, said_at).has_value());
-  CHECK(config.cluster_policy == ctrl::ClusterPolicyChoice::balance);
-  CHECK(config.max_moves == 0);
+  CHECK(config.balance.policy == ctrl::ClusterPolicyChoice::balance);
+  CHECK(config.balance.max_moves == 0);
   CHECK(problem_of("cluster-policy = fair\n").find("none of specon|balance") != std::string::npos);
   CHECK(problem_of("max-moves = 1.5\n").find("not a whole number") != std::string::npos);
   CHECK(problem_of("max-moves = 101\n").find("from 0 to 100") != std::string::npos);
@@ -193,8 +220,8 @@ TEST_CASE("dry-run may be given as a bare flag or with a value") {
 TEST_CASE("every option's default is accepted by the option itself") {
   for (const ctrl::Option& option : ctrl::options()) {
     ctrl::Config config;
-    CHECK(option.apply(config, option.standard).has_value());
-    CHECK(option.show(config) == option.standard);
+    CHECK(option.apply(config, option.default_text).has_value());
+    CHECK(option.show(config) == option.default_text);
   }
 }
 
@@ -207,5 +234,5 @@ TEST_CASE("what print-config shows can be read again") {
   REQUIRE(
       read_config_file(files.write("f.conf", render_config(*shown)), config, said_at).has_value());
   CHECK(config.alpha == 0.2);
-  CHECK(config.limit_mode == cgroups::LimitMode::quota);
+  CHECK(config.limiting.mode == cgroups::LimitMode::quota);
 }

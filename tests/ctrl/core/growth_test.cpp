@@ -301,7 +301,7 @@ TEST_CASE("efficiency is progress by use, empty where either is unknown") {
   const Efficiency known = efficiency({Verdict::measured, 0.02}, {0.5, 0, kNan});
   CHECK(known.cpu == 0.04);
   CHECK_FALSE(known.memory);
-  CHECK_FALSE(known.blkio);
+  CHECK_FALSE(known.io);
   CHECK_FALSE(efficiency({}, {1, 1, 1}).cpu);
   CHECK(efficiency({Verdict::diverging, 0.0}, {0.5, 0, 0}).cpu == 0.0);
   CHECK(std::isfinite(*efficiency({Verdict::measured, 1e300}, {1e-300, 0, 0}).cpu));

@@ -39,7 +39,7 @@ ReportRun steady_job(const std::string& id, double begin, double end, double cpu
   for (double t = begin; t < end; t += 1) {
     run.usage.push_back({t + 1, cpu, 1e6, 0.0, std::nullopt});
   }
-  run.cpu.push_back({begin, limit < 1 ? "CL" : "NL", limit});
+  run.places.cpu.push_back({begin, limit < 1 ? "CL" : "NL", limit});
   run.samples = {{begin, 1.0}, {begin + (end - begin) / 2, 0.05}, {end, 0.0}};
   return run;
 }
@@ -49,7 +49,7 @@ void set_from(ReportRun& run, double time, double cpu, double limit) {
   for (ReportUse& look : run.usage) {
     if (look.time > time) look.cpu = cpu;
   }
-  run.cpu.push_back({time, "NL", limit});
+  run.places.cpu.push_back({time, "NL", limit});
 }
 
 TEST_CASE("parts are equal, and what one leaves goes to the others") {
@@ -198,9 +198,9 @@ TEST_CASE("changes become places and marks of the runs that they are about") {
 
   CHECK(run.samples.size() == 3);
   CHECK(run.samples[0].time == 105);
-  CHECK(run.cpu.size() == 2);
-  CHECK(run.memory.size() == 2);
-  CHECK(run.memory[1].limit == 0.5);
+  CHECK(run.places.cpu.size() == 2);
+  CHECK(run.places.memory.size() == 2);
+  CHECK(run.places.memory[1].limit == 0.5);
   CHECK(run.categories.size() == 2);
   CHECK(run.stays.size() == 1);
   REQUIRE(run.marks.size() == 5);
@@ -219,7 +219,7 @@ TEST_CASE("thinning keeps the ends, the extremes and each change of a list") {
   for (int i = 0; i < 10000; ++i) {
     run.samples.push_back({double(i), i == 5003 ? 100.0 : i % 7 * 0.1});
     run.usage.push_back({double(i), 0.5, 1.0, std::nullopt, std::nullopt});
-    run.cpu.push_back({double(i), i == 777 ? "WL" : "NL", i * 1e-5});
+    run.places.cpu.push_back({double(i), i == 777 ? "WL" : "NL", i * 1e-5});
     run.marks.push_back({double(i), "cpu", i == 778 ? "WL" : "NL", "NL", ""});
   }
   data.runs.push_back(run);
@@ -234,7 +234,7 @@ TEST_CASE("thinning keeps the ends, the extremes and each change of a list") {
                     [](const ReportPoint& point) { return point.value == 100; }));
   CHECK(thin.usage.size() == 100);
   CHECK(thin.usage[50].cpu == 0.5);
-  CHECK(std::any_of(thin.cpu.begin(), thin.cpu.end(),
+  CHECK(std::any_of(thin.places.cpu.begin(), thin.places.cpu.end(),
                     [](const ReportPlace& place) { return place.list == "WL"; }));
   CHECK(std::any_of(thin.marks.begin(), thin.marks.end(),
                     [](const ReportMark& mark) { return mark.from == "WL"; }));
@@ -253,7 +253,7 @@ TEST_CASE("every text of the data is text of the page and nothing else") {
   ReportRun run = steady_job(kEvil, 100, 200, 0.75, 1);
   run.image = run.metric = kEvil;
   run.marks = {{120, kEvil, kEvil, kEvil, kEvil}};
-  run.cpu[0].list = kEvil;
+  run.places.cpu[0].list = kEvil;
   run.stays = {{kEvil, 1, 2}};
   data.runs = {run, steady_job(kEvil, 100, 400, 0.25, 0.25)};
   data.moves = {{kEvil, kEvil, kEvil, kEvil, kEvil, kEvil, kEvil, 1, 2.0, 3.0}};
