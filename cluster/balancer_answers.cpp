@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/balancer.h"
 #include "cluster/codec/decision_json.h"
 #include "cluster/migration/run/view_json.h"
-#include "ctrl/codec/field_reader.h"
 
 namespace flowcon::cluster {
 
@@ -19,7 +19,6 @@ using ctrl::api::Response;
 namespace {
 
 namespace json = boost::json;
-using ctrl::codec::FieldReader;
 
 constexpr std::size_t kMovesShown = 50;
 constexpr double kForwardTime = 60;  // seconds; the coordinator asks all others in turn
@@ -192,9 +191,8 @@ Async<Response> Balancer::rebalance_here(std::string body) {
   out["dry_run"] = is_dry;
   out["policy"] = done.plan.cause == Cause::balance ? "balance" : "specon";
   out["due"] = done.plan.is_due;
-  for (const char* member : {"balance_factor", "branch"}) {
-    const json::value* said = done.plan.decision.as_object().if_contains(member);
-    out[member] = said != nullptr ? *said : json::value();
+  for (const char* name : {"balance_factor", "branch"}) {
+    out[name] = member(done.plan.decision, name);
   }
   out["moves"] = std::move(moves);
   Response response;

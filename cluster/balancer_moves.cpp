@@ -3,10 +3,10 @@
 // other, each decided on what the one before left.
 #include <algorithm>
 
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/balancer.h"
 #include "cluster/codec/decision_json.h"
-#include "ctrl/codec/field_reader.h"
 
 namespace flowcon::cluster {
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/balancer.h"
 #include "cluster/codec/decision_json.h"
@@ -30,12 +31,8 @@ constexpr std::size_t kMovesLookedAt = 256;
 constexpr std::size_t kMovesMeasured = 9;  // the last ones
 
 std::string sentence_of(const Answer& answer) {
-  if (Result<json::value> body = parse_json(answer.body); body && body->is_object()) {
-    const json::value* said = body->get_object().if_contains("error");
-    if (said != nullptr && said->is_string()) {
-      return printable(std::string(said->get_string()), 300);
-    }
-  }
+  const std::string sentence = text_in(answer.body, "error");
+  if (!sentence.empty()) return printable(sentence, 300);
   return "it answers with status " + std::to_string(answer.status);
 }
 

@@ -4,6 +4,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/run/parts.h"
 #include "ctrl/companion.h"
@@ -48,12 +49,10 @@ Async<Result<void>> JobLives::import_life(std::string id, std::string text, Caus
   std::string job;
   if (text.size() <= kMaxLifeBytes) {
     const Result<json::value> life = parse_json(text);
-    const json::value* said =
-        life && life->is_object() ? life->get_object().if_contains("marks") : nullptr;
-    if (said != nullptr && said->is_object()) marks = said->get_object();
-    const json::value* recorded =
-        life && life->is_object() ? life->get_object().if_contains("job") : nullptr;
-    if (recorded != nullptr) job = render_json(*recorded);
+    if (life) {
+      marks = object_of(*life, "marks");
+      if (!member(*life, "job").is_null()) job = render_json(member(*life, "job"));
+    }
   }
   if (host_ != nullptr && !job.empty()) co_await take_job(id, std::move(job));
   const Result<void> taken = memory_->import_marks(id, marks, cause);

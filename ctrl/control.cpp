@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 
 namespace flowcon::ctrl {
@@ -14,10 +15,6 @@ namespace json = boost::json;
 
 constexpr std::array<std::string_view, 4> kValues = {"weight", "floor", "ceiling", "only-grow"};
 constexpr double kLongestPin = 10.0 * 366 * 86400;  // ten years; a typing error, not a plan
-
-std::string text_of(const json::object::value_type& member) {
-  return std::string(member.key().data(), member.key().size());
-}
 
 Result<json::object> parse_object(std::string_view text) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return json::object();
@@ -49,22 +46,14 @@ Result<Control> parse_control(std::string_view text) {
   Control control;
   Result<json::object> body = parse_object(text);
   if (!body) return body.error();
-  if (const json::value* paused = body->if_contains("paused"); paused && paused->is_bool()) {
-    control.is_paused = paused->get_bool();
+  control.is_paused = is_true(member(*body, "paused"));
+  if (const json::value& pin = member(*body, "pin"); pin.is_object()) {
+    if (!member(pin, "limit").is_number()) return bad_input("the pin is incomplete");
+    control.pin = Pin{std::clamp(*real_of(member(pin, "limit")), 1e-6, 1.0), {}};
+    if (member(pin, "until").is_number()) control.pin->until = real_of(member(pin, "until"));
   }
-  if (const json::value* pin = body->if_contains("pin"); pin && pin->is_object()) {
-    const json::value* limit = pin->get_object().if_contains("limit");
-    const json::value* until = pin->get_object().if_contains("until");
-    if (!limit || !limit->is_number() || !until) return bad_input("the pin is incomplete");
-    control.pin = Pin{std::clamp(limit->to_number<double>(), 1e-6, 1.0), {}};
-    if (until->is_number()) control.pin->until = until->to_number<double>();
-  }
-  if (const json::value* values = body->if_contains("values"); values && values->is_object()) {
-    json::object given;
-    for (const auto& member : values->get_object()) given[member.key()] = member.value();
-    if (!given.empty()) {
-      if (auto merged = merge_values(control, render_json(given)); !merged) return merged.error();
-    }
+  if (const json::object& values = object_of(member(*body, "values")); !values.empty()) {
+    if (auto merged = merge_values(control, render_json(values)); !merged) return merged.error();
   }
   return control;
 }
@@ -75,7 +64,7 @@ Result<Pin> parse_pin(std::string_view text, double now) {
   std::optional<double> limit;
   Pin pin;
   for (const auto& member : *body) {
-    const std::string key = text_of(member);
+    const std::string key{std::string_view(member.key())};
     if (!member.value().is_string()) return bad_input(printable(key, 80) + " is not a string");
     const std::string value(member.value().get_string());
     if (key == "cpu") {
@@ -101,7 +90,7 @@ Result<void> merge_values(Control& control, std::string_view text) {
   if (body->empty()) return bad_input("nothing to set: weight, floor, ceiling or only-grow");
   Control merged = control;
   for (const auto& member : *body) {
-    const std::string key = text_of(member);
+    const std::string key{std::string_view(member.key())};
     if (std::find(kValues.begin(), kValues.end(), key) == kValues.end()) {
       return bad_input("set has no value " + printable(key, 80) +
                        "; it takes weight, floor, ceiling and only-grow");

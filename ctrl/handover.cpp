@@ -12,14 +12,13 @@
 #include <utility>
 
 #include "base/json.h"
-#include "ctrl/codec/field_reader.h"
+#include "base/json_reader.h"
 #include "ctrl/log.h"
 
 namespace flowcon::ctrl {
 namespace {
 
 namespace json = boost::json;
-using codec::FieldReader;
 
 constexpr std::time_t kFresh = 60;  // seconds
 constexpr std::size_t kLongest = 16U << 20;
@@ -73,14 +72,9 @@ std::string render_handover(const Handover& handover) {
   return render_json(json::object{{"interval", handover.interval}, {"jobs", std::move(jobs)}});
 }
 
-Result<Handover> parse_handover(std::string_view text) {
-  const Result<json::value> value = parse_json(text);
-  if (!value) return value.error();
-  FieldReader reader(*value, "");
+static Handover read_handover(FieldReader& reader) {
   Handover handover;
-  handover.interval = reader.number("interval");
-  reader.require(handover.interval >= 1 && handover.interval <= 86400, "interval",
-                 "must be from 1 to 86400");
+  handover.interval = reader.number("interval", 1, 86400);
   const auto read_one = [](FieldReader& job) {
     std::pair<std::string, HandedJob> one;
     one.first = job.text("id");
@@ -91,9 +85,10 @@ Result<Handover> parse_handover(std::string_view text) {
     return one;
   };
   for (auto& one : reader.each("jobs", read_one)) handover.jobs.insert(std::move(one));
-  if (reader.failed()) return reader.error();
   return handover;
 }
+
+Result<Handover> parse_handover(std::string_view text) { return read_fields(text, read_handover); }
 
 bool take_handover_request(const std::string& state_dir) {
   return take_fresh(request_file(state_dir));

@@ -2,7 +2,7 @@
 #include "cluster/balance/marks.h"
 
 #include "base/json.h"
-#include "ctrl/codec/field_reader.h"
+#include "base/json_reader.h"
 
 namespace flowcon::cluster::balance {
 namespace {
@@ -13,7 +13,7 @@ boost::json::value age(const std::optional<double>& time, double now) {
   return number_or_null(time ? std::optional(std::max(now - *time, 0.0)) : std::nullopt);
 }
 
-std::optional<double> read_time(ctrl::codec::FieldReader& reader, const char* name, double now) {
+std::optional<double> read_time(FieldReader& reader, const char* name, double now) {
   const std::optional<double> age = reader.number_or_null(name);
   reader.require(!age || (*age >= 0 && *age <= kLongestAge), name, "must be an age in seconds");
   return age ? std::optional(now - *age) : std::nullopt;
@@ -100,7 +100,7 @@ boost::json::object render_mark(const Mark& mark, double now) {
 
 Result<Mark> parse_mark(const boost::json::object& json, double now) {
   const boost::json::value whole(json);
-  ctrl::codec::FieldReader reader(whole, "");
+  FieldReader reader(whole, "");
   Mark mark;
   const std::string category = reader.text("category");
   if (category == policy::name(policy::Category::wc)) {

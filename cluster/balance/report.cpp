@@ -8,15 +8,14 @@
 #include <unordered_set>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/balance/marks.h"
-#include "ctrl/codec/field_reader.h"
 
 namespace flowcon::cluster::balance {
 namespace {
 
 namespace json = boost::json;
-using ctrl::codec::FieldReader;
 using policy::Category;
 
 constexpr std::size_t kMostContainers = 10'000;

@@ -11,27 +11,19 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
-#include "ctrl/codec/field_reader.h"
 
 namespace flowcon::cluster::policy {
 namespace {
 
 namespace json = boost::json;
-using ctrl::codec::FieldReader;
-using ctrl::codec::indexed;
 
 ObservedContainer read_observed(FieldReader& reader) {
   ObservedContainer container;
   container.id = reader.text("id");
-  const std::string category = reader.text("category");
-  if (category == name(Category::wc)) {
-    container.category = Category::wc;
-  } else if (category == name(Category::cc)) {
-    container.category = Category::cc;
-  } else {
-    reader.require(category == name(Category::pc), "category", "must be PC, WC or CC");
-  }
+  container.category =
+      reader.one_of("category", {Category::pc, Category::wc, Category::cc}, "must be PC, WC or CC");
   container.value = reader.number_or_null("value");
   container.previous_value = reader.number_or_null("previous_value");
   container.previous_growth = reader.number_or_null("previous_growth");
@@ -79,10 +71,7 @@ WorkerLoad read_load(FieldReader& reader) {
 }
 
 std::uint32_t read_moves(FieldReader& reader, const char* name) {
-  constexpr std::int64_t kMost = 1'000'000;
-  const std::int64_t moves = reader.count(name);
-  reader.require(moves <= kMost, name, "must be at most 1000000");
-  return static_cast<std::uint32_t>(std::min(moves, kMost));
+  return static_cast<std::uint32_t>(reader.count(name, 1'000'000));
 }
 
 double read_positive(FieldReader& reader, const char* name) {
@@ -128,10 +117,7 @@ void require_unique_containers(FieldReader& reader, std::string_view name, const
 Rounding read_rounding(FieldReader& reader) {
   const json::value* value = reader.find("rounding");
   if (!value || value->is_null()) return Rounding::floor;
-  const std::string rounding = reader.text("rounding");
-  if (rounding == name(Rounding::ceil)) return Rounding::ceil;
-  reader.require(rounding == name(Rounding::floor), "rounding", "must be floor or ceil");
-  return Rounding::floor;
+  return reader.one_of("rounding", {Rounding::floor, Rounding::ceil}, "must be floor or ceil");
 }
 
 json::value finite_or_null(const std::optional<double>& number) {

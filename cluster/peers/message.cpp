@@ -6,14 +6,13 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
-#include "ctrl/codec/field_reader.h"
 
 namespace flowcon::cluster::peers {
 namespace {
 
 namespace json = boost::json;
-using ctrl::codec::FieldReader;
 
 constexpr std::size_t kLongestName = 255;
 constexpr std::size_t kLongestVersion = 64;
@@ -21,35 +20,62 @@ constexpr std::int64_t kMostContainers = 1'000'000;
 constexpr double kMostCores = 1'000'000;
 constexpr double kUsageNews = 0.05;
 
-Result<json::value> parse_message(std::string_view text) {
+template <class Read>
+auto read_message(std::string_view text, Read read) -> decltype(read_fields(text, read)) {
   if (text.size() > kMaxMessage) return bad_input("the message is longer than 64 KiB");
-  return parse_json(text);
-}
-
-std::int64_t count_up_to(FieldReader& reader, std::string_view name, std::int64_t most) {
-  const std::int64_t count = reader.count(name);
-  if (!reader.failed()) reader.require(count <= most, name, "is too large");
-  return count;
+  return read_fields(text, read);
 }
 
 // A text that is shown to people and to nobody else.
 std::string words(FieldReader& reader, std::string_view name, std::size_t most) {
   const std::string text = reader.text(name);
-  if (reader.failed()) return "";
   reader.require(!text.empty() && text.size() <= most, name, "is empty or too long");
   return printable(text, most);
 }
 
 std::string host_id(FieldReader& reader, std::string_view name) {
   std::string id = reader.text(name);
-  if (!reader.failed()) reader.require(is_host_id(id), name, "must be 32 hexadecimal digits");
+  reader.require(is_host_id(id), name, "must be 32 hexadecimal digits");
   return id;
 }
 
 std::int64_t from_one(FieldReader& reader, std::string_view name) {
   const std::int64_t number = reader.count(name);
-  if (!reader.failed()) reader.require(number >= 1, name, "must be at least 1");
+  reader.require(number >= 1, name, "must be at least 1");
   return number;
+}
+
+Hello read_hello(FieldReader& reader) {
+  Hello hello;
+  FieldReader range(reader.member("protocol"), "protocol");
+  hello.protocol.min = from_one(range, "min");
+  hello.protocol.max = from_one(range, "max");
+  range.require(hello.protocol.min <= hello.protocol.max, "max", "must be at least min");
+  reader.take_complaint(range);
+  hello.version = words(reader, "version", kLongestVersion);
+  hello.host = words(reader, "host", kLongestName);
+  hello.id = host_id(reader, "id");
+  hello.incarnation = from_one(reader, "incarnation");
+  return hello;
+}
+
+State read_state(FieldReader& reader) {
+  State state;
+  state.protocol = from_one(reader, "protocol");
+  state.id = host_id(reader, "id");
+  state.name = words(reader, "name", kLongestName);
+  state.incarnation = from_one(reader, "incarnation");
+  state.sequence = from_one(reader, "sequence");
+  state.counts.pc = reader.count("pc", kMostContainers);
+  state.counts.wc = reader.count("wc", kMostContainers);
+  state.counts.cc = reader.count("cc", kMostContainers);
+  state.usage = reader.number("usage", 0, 1);
+  state.cores = reader.number("cores", 0, kMostCores);
+  reader.require(state.cores > 0, "cores", "must be above 0");
+  state.memory = reader.count("memory");
+  state.containers = reader.count("containers", kMostContainers);
+  state.draining = reader.boolean("draining");
+  return state;
 }
 
 }  // namespace
@@ -60,67 +86,19 @@ bool is_host_id(std::string_view text) {
          });
 }
 
-Result<Hello> parse_hello(std::string_view text) {
-  const Result<json::value> parsed = parse_message(text);
-  if (!parsed) return parsed.error();
-  FieldReader reader(*parsed, "");
-  Hello hello;
-  const json::value protocol = reader.member("protocol");
-  FieldReader range(protocol, "protocol");
-  hello.protocol.min = from_one(range, "min");
-  hello.protocol.max = from_one(range, "max");
-  if (!range.failed()) {
-    range.require(hello.protocol.min <= hello.protocol.max, "max", "must be at least min");
-  }
-  reader.take_complaint(range);
-  hello.version = words(reader, "version", kLongestVersion);
-  hello.host = words(reader, "host", kLongestName);
-  hello.id = host_id(reader, "id");
-  hello.incarnation = from_one(reader, "incarnation");
-  if (reader.failed()) return reader.error();
-  return hello;
-}
+Result<Hello> parse_hello(std::string_view text) { return read_message(text, read_hello); }
 
 Result<State> parse_state(std::string_view text) {
-  const Result<json::value> parsed = parse_message(text);
-  if (!parsed) return parsed.error();
-  FieldReader reader(*parsed, "");
-  State state;
-  state.protocol = from_one(reader, "protocol");
-  if (!reader.failed()) {
-    // Only then do the other members mean what they do here.
-    const auto common = choose_protocol({}, {state.protocol, state.protocol});
-    if (!common) return common.error();
-  }
-  state.id = host_id(reader, "id");
-  state.name = words(reader, "name", kLongestName);
-  state.incarnation = from_one(reader, "incarnation");
-  state.sequence = from_one(reader, "sequence");
-  state.counts.pc = count_up_to(reader, "pc", kMostContainers);
-  state.counts.wc = count_up_to(reader, "wc", kMostContainers);
-  state.counts.cc = count_up_to(reader, "cc", kMostContainers);
-  state.usage = reader.number("usage");
-  state.cores = reader.number("cores");
-  state.memory = reader.count("memory");
-  state.containers = count_up_to(reader, "containers", kMostContainers);
-  state.draining = reader.boolean("draining");
-  if (!reader.failed()) {
-    // Written so that what is no number fails too.
-    reader.require(state.usage >= 0 && state.usage <= 1, "usage", "must be from 0 to 1");
-    reader.require(state.cores > 0 && state.cores <= kMostCores, "cores",
-                   "must be above 0 and at most 1000000");
-  }
-  if (reader.failed()) return reader.error();
-  return state;
+  // Only where its version is spoken do the other members mean what they do here.
+  const auto version = read_message(text, [](FieldReader& r) { return from_one(r, "protocol"); });
+  if (!version) return version.error();
+  const auto common = choose_protocol({}, {*version, *version});
+  if (!common) return common.error();
+  return read_message(text, read_state);
 }
 
 Result<bool> parse_drain(std::string_view text) {
-  const Result<json::value> parsed = parse_message(text);
-  if (!parsed) return parsed.error();
-  FieldReader reader(*parsed, "");
-  const bool is_draining = reader.boolean("draining");
-  if (reader.failed()) return reader.error();
-  return is_draining;
+  return read_message(text, [](FieldReader& reader) { return reader.boolean("draining"); });
 }
 
 std::string render(const Hello& hello) {

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/json.h"
+#include "base/json_reader.h"
 #include "base/random_id.h"
 #include "base/text.h"
 #include "cluster/peers/ssh.h"
@@ -50,12 +50,8 @@ std::string read_text(const std::string& path) {
 
 // A refusal's own sentence, else its status.
 Error refusal(const Reply& reply) {
-  if (Result<boost::json::value> body = parse_json(reply.body); body && body->is_object()) {
-    const auto* sentence = body->get_object().if_contains("error");
-    if (sentence != nullptr && sentence->is_string()) {
-      return bad_input("it refuses: " + printable(std::string(sentence->get_string()), 300));
-    }
-  }
+  const std::string sentence = text_in(reply.body, "error");
+  if (!sentence.empty()) return bad_input("it refuses: " + printable(sentence, 300));
   return bad_input("it answers with status " + std::to_string(reply.status));
 }
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/peers/peers.h"
 #include "cluster/peers/ssh.h"
 #include "cluster/policy/speculate.h"
-#include "ctrl/codec/field_reader.h"
 
 namespace flowcon::cluster::peers {
 namespace {
@@ -32,19 +32,19 @@ Response no_such_peer(const std::string& name) {
 
 // {"host":"h2","user":"","port":22}; user and port may be missing.
 Result<SshAddress> read_address(const std::string& body) {
-  const Result<json::value> parsed = parse_json(body);
-  if (!parsed) return parsed.error();
-  ctrl::codec::FieldReader reader(*parsed, "");
-  SshAddress address;
-  address.host = reader.text("host");
-  if (reader.find("user") != nullptr) address.user = reader.text("user");
-  const std::int64_t port = reader.find("port") != nullptr ? reader.count("port") : 22;
-  if (reader.failed()) return reader.error();
-  if (port < 1 || port > 65535) return bad_input("port must be from 1 to 65535");
-  address.port = static_cast<unsigned>(port);
-  Result<SshAddress> checked = parse_ssh_address(render_ssh_address(address));
+  const Result<SshAddress> address = read_fields(body, [](FieldReader& reader) {
+    SshAddress read;
+    read.host = reader.text("host");
+    if (reader.find("user") != nullptr) read.user = reader.text("user");
+    const std::int64_t port = reader.find("port") != nullptr ? reader.count("port") : 22;
+    reader.require(port >= 1 && port <= 65535, "port", "must be from 1 to 65535");
+    read.port = static_cast<unsigned>(port);
+    return read;
+  });
+  if (!address) return address.error();
+  Result<SshAddress> checked = parse_ssh_address(render_ssh_address(*address));
   if (!checked) return checked.error();
-  if (!(*checked == address)) return bad_input("host or user has characters that it may not have");
+  if (!(*checked == *address)) return bad_input("host or user has characters that it may not have");
   return checked;
 }
 
@@ -247,11 +247,10 @@ Result<std::string> Peers::moving_with(const Link& link) const {
 Async<Response> Peers::remove(std::string name, std::string body) {
   bool is_forced = false;
   if (!body.empty()) {
-    const Result<json::value> said = parse_json(body);
-    if (!said) co_return failure(422, said.error().message());
-    ctrl::codec::FieldReader reader(*said, "");
-    is_forced = reader.optional_bool("force");
-    if (reader.failed()) co_return failure(422, reader.error().message());
+    const Result<bool> force =
+        read_fields(body, [](FieldReader& reader) { return reader.optional_bool("force"); });
+    if (!force) co_return failure(422, force.error().message());
+    is_forced = *force;
   }
   const LinkPtr link = find(name);
   if (!link) co_return no_such_peer(name);

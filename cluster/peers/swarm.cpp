@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 
 namespace flowcon::cluster::peers {
@@ -15,19 +16,6 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kMostMembers = 1000;
-
-const json::value& member(const json::value& value, const char* name) {
-  static const json::value kNull;
-  const json::object* object = value.if_object();
-  const json::value* found = object != nullptr ? object->if_contains(name) : nullptr;
-  return found != nullptr ? *found : kNull;
-}
-
-std::string text(const json::value& value) {
-  return value.is_string() ? std::string(value.get_string()) : "";
-}
-
-bool is_true(const json::value& value) { return value.is_bool() && value.get_bool(); }
 
 // "10.0.0.2", or "10.0.0.2:2377" of a manager; ssh's port is another one.
 std::optional<SshAddress> address_of(std::string said) {
@@ -49,16 +37,16 @@ Result<SwarmPart> parse_swarm_part(std::string_view info) {
   const json::value& swarm = member(*read, "Swarm");
   if (!swarm.is_object()) return bad_input("the engine says nothing of a swarm");
   SwarmPart part;
-  const std::string state = text(member(swarm, "LocalNodeState"));
+  const std::string state = text_of(swarm, "LocalNodeState");
   part.is_in_none = state == "inactive";
   if (state != "active") return part;
-  part.node = text(member(swarm, "NodeID"));
-  part.is_manager = is_true(member(swarm, "ControlAvailable"));
+  part.node = text_of(swarm, "NodeID");
+  part.is_manager = is_true(swarm, "ControlAvailable");
   const json::array* managers = member(swarm, "RemoteManagers").if_array();
   if (managers == nullptr) return part;
   for (const json::value& manager : *managers) {
-    if (text(member(manager, "NodeID")) == part.node) continue;
-    const auto address = address_of(text(member(manager, "Addr")));
+    if (text_of(manager, "NodeID") == part.node) continue;
+    const auto address = address_of(text_of(manager, "Addr"));
     if (address && part.managers.size() < kMostMembers) part.managers.push_back(*address);
   }
   return part;
@@ -72,15 +60,15 @@ Result<std::vector<SwarmMember>> parse_swarm_nodes(std::string_view nodes, std::
   std::vector<SwarmMember> members;
   for (const json::value& one : *list) {
     SwarmMember found;
-    found.is_here = !node.empty() && text(member(one, "ID")) == node;
+    found.is_here = !node.empty() && text_of(one, "ID") == node;
     const json::value& status = member(one, "Status");
     const json::value& manager = member(one, "ManagerStatus");
-    found.is_leader = is_true(member(manager, "Leader"));
-    found.name = printable(text(member(member(one, "Description"), "Hostname")), 253);
+    found.is_leader = is_true(manager, "Leader");
+    found.name = printable(text_of(member(member(one, "Description"), "Hostname")), 253);
     // A manager may not know its own address as others see it.
-    auto address = address_of(text(member(status, "Addr")));
-    if (!address) address = address_of(text(member(manager, "Addr")));
-    const bool is_up = text(member(status, "State")) == "ready";
+    auto address = address_of(text_of(status, "Addr"));
+    if (!address) address = address_of(text_of(manager, "Addr"));
+    const bool is_up = text_of(status, "State") == "ready";
     if (!found.is_here && (!address || !is_up)) continue;
     if (address) found.address = *address;
     if (members.size() < kMostMembers) members.push_back(std::move(found));

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/caller.h"
+#include "base/json_reader.h"
 #include "cmd/docker-flowcon/job/control.h"
 #include "cmd/docker-flowcon/job/run.h"
-#include "cmd/docker-flowcon/text/json_fields.h"
 #include "cmd/docker-flowcon/tool.h"
 
 namespace flowcon::plugin {

@@ -24,6 +24,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 
 namespace flowcon::plugin {
@@ -189,12 +190,8 @@ Result<boost::json::value> read_body(const Answer& answer, const std::string& pa
   const unsigned status = answer.status;
   Result<boost::json::value> body = parse_json(answer.text);
   const boost::json::object* object = body ? body->if_object() : nullptr;
-  if (status >= 400) {
-    const boost::json::value* sentence = object != nullptr ? object->if_contains("error") : nullptr;
-    if (sentence != nullptr && sentence->is_string()) {
-      const std::string_view said(sentence->get_string().data(), sentence->get_string().size());
-      return bad_input(printable(said, 1000));
-    }
+  if (status >= 400 && object != nullptr && member(*object, "error").is_string()) {
+    return bad_input(printable(text_of(*object, "error"), 1000));
   }
   if (status >= 300 || object == nullptr) {
     return bad_input("unix://" + printable(path, 200) + " answered with status " +

@@ -14,10 +14,10 @@
 #include <cstring>
 #include <ostream>
 
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/endpoint.h"
 #include "cmd/docker-flowcon/template/functions.h"
-#include "cmd/docker-flowcon/text/json_fields.h"
 #include "cmd/docker-flowcon/text/table.h"
 
 namespace flowcon::plugin {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 
 namespace flowcon::plugin {
@@ -30,23 +31,10 @@ std::optional<json::object> read_object(const std::filesystem::path& path) {
   return std::move(value->get_object());
 }
 
-std::string string_member(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
-}
-
 std::string config_folder(const Invocation& invocation, const Environment& environment) {
   if (!invocation.config_folder.empty()) return invocation.config_folder;
   const std::string from_environment = lookup(environment, "DOCKER_CONFIG");
   return from_environment.empty() ? lookup(environment, "HOME") + "/.docker" : from_environment;
-}
-
-std::string host_of(const json::object& meta) {
-  const json::value* endpoints = meta.if_contains("Endpoints");
-  if (endpoints == nullptr || !endpoints->is_object()) return "";
-  const json::value* docker = endpoints->get_object().if_contains("docker");
-  if (docker == nullptr || !docker->is_object()) return "";
-  return string_member(docker->get_object(), "Host");
 }
 
 // docker names a context's folder by the SHA-256 of its name. Looking at each folder's own record
@@ -57,7 +45,8 @@ Result<Endpoint> find_context(const std::string& folder, const std::string& name
   for (std::size_t i = 0; !failed && entry != std::filesystem::directory_iterator(); ++i) {
     if (i == kMaxContexts) break;
     const std::optional<json::object> meta = read_object(entry->path() / "meta.json");
-    if (meta && string_member(*meta, "Name") == name) return Endpoint{name, host_of(*meta)};
+    if (meta && text_of(*meta, "Name") == name)
+      return Endpoint{name, text_of(member(member(*meta, "Endpoints"), "docker"), "Host")};
     entry.increment(failed);
   }
   return bad_input("context \"" + printable(name) + "\": context not found in " +
@@ -91,7 +80,7 @@ Result<Endpoint> find_endpoint(const Invocation& invocation, const Environment& 
   }
   if (context.empty()) {
     const std::optional<json::object> config = read_object(folder + "/config.json");
-    if (config) context = string_member(*config, "currentContext");
+    if (config) context = text_of(*config, "currentContext");
   }
   if (context.empty() || context == "default") {
     // The context "default" is whatever DOCKER_HOST says, also where it was named by hand.

@@ -4,6 +4,7 @@
 #include <boost/json/object.hpp>
 #include <ostream>
 
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/text/format.h"
 
@@ -22,15 +23,10 @@ constexpr std::string_view kDefault =
     " API version:  {{.Server.ApiVersion}}{{end}}";
 
 json::value server_object(const json::value& answer) {
-  const json::object* said = answer.if_object();
-  const json::value* version = said != nullptr ? said->if_contains("version") : nullptr;
-  const json::value* api = said != nullptr ? said->if_contains("api") : nullptr;
   json::object server{{"Version", nullptr}, {"ApiVersion", nullptr}};
-  if (version != nullptr && version->is_string()) {
-    const json::string& text = version->get_string();
-    server["Version"] = printable({text.data(), text.size()});
-  }
-  if (api != nullptr && api->is_number()) server["ApiVersion"] = *api;
+  const json::value& version = member(answer, "version");
+  if (version.is_string()) server["Version"] = printable(text_of(version));
+  if (member(answer, "api").is_number()) server["ApiVersion"] = member(answer, "api");
   return server;
 }
 

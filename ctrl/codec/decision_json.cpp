@@ -6,26 +6,17 @@
 #include <string>
 #include <utility>
 
-#include "ctrl/codec/field_reader.h"
+#include "base/json_reader.h"
 
 namespace flowcon::ctrl::policy {
 namespace {
 
 namespace json = boost::json;
-using codec::FieldReader;
-using codec::indexed;
 
 Member read_member(FieldReader& reader) {
   Member member;
   member.id = reader.text("id");
-  const std::string list = reader.text("list");
-  if (list == name(List::wl)) {
-    member.list = List::wl;
-  } else if (list == name(List::cl)) {
-    member.list = List::cl;
-  } else {
-    reader.require(list == name(List::nl), "list", "must be NL, WL or CL");
-  }
+  member.list = reader.one_of("list", {List::nl, List::wl, List::cl}, "must be NL, WL or CL");
   member.limit = reader.number_or_null("limit");
   member.growth = reader.number_or_null("growth");
   return member;
@@ -45,11 +36,6 @@ ExecutorState read_executor(FieldReader& reader) {
   state.containers = reader.each("containers", read_member);
   reader.require_unique_ids("containers", state.containers);
   return state;
-}
-
-json::value number_or_null(const std::optional<double>& number) {
-  if (!number) return nullptr;
-  return *number;
 }
 
 json::array texts(const std::vector<std::string>& from) {

@@ -5,21 +5,17 @@
 #include <boost/json/object.hpp>
 
 #include "base/json.h"
-#include "ctrl/codec/field_reader.h"
+#include "base/json_reader.h"
 
 namespace flowcon::ctrl::policy {
 namespace {
 
 namespace json = boost::json;
-using codec::FieldReader;
 
 constexpr double kMost = 1e15;  // beyond any CPU seconds; keeps sums finite
 
 void read_if(FieldReader& reader, const char* name, double low, double high, double& out) {
-  const std::optional<double> number = reader.optional_number(name);
-  if (!number) return;
-  reader.require(*number >= low && *number <= high, name, "is out of its range");
-  out = *number;
+  if (reader.optional_number(name)) out = reader.number(name, low, high);
 }
 
 MilestoneMember read_member(FieldReader& reader) {

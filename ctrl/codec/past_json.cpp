@@ -5,14 +5,13 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include "base/json_reader.h"
 #include "base/text.h"
-#include "ctrl/codec/field_reader.h"
 
 namespace flowcon::ctrl {
 namespace {
 
 namespace json = boost::json;
-using codec::FieldReader;
 using growth::Track;
 using growth::WorkPoint;
 
@@ -29,17 +28,11 @@ json::array array_of(const std::vector<WorkPoint>& points) {
   return array;
 }
 
-double within(FieldReader& reader, const char* name, double low, double high) {
-  const double number = reader.number(name);
-  reader.require(number >= low && number <= high, name, "is out of its range");
-  return number;
-}
-
 // In order of work, none of it beyond what was used.
 std::vector<WorkPoint> points_of(FieldReader& reader, const char* name, double used, double low,
                                  double high) {
   std::vector<WorkPoint> points = reader.each(name, [&](FieldReader& point) {
-    return WorkPoint{within(point, "work", 0, used), within(point, "value", low, high)};
+    return WorkPoint{point.number("work", 0, used), point.number("value", low, high)};
   });
   reader.require(points.size() <= Track::kMaxPoints, name, "has too many points");
   const auto is_earlier = [](const WorkPoint& a, const WorkPoint& b) { return a.work < b.work; };
@@ -70,12 +63,12 @@ Result<Past> past_from(const json::value& value) {
   reader.require(past.metric.size() <= kMostName, "metric", "is too long");
   past.goal = reader.text("goal") == name(Goal::max) ? Goal::max : Goal::min;
   past.is_whole = reader.boolean("whole");
-  past.started = within(reader, "started", 0, kMostTime);
+  past.started = reader.number("started", 0, kMostTime);
   growth::TrackRecord& track = past.track;
-  track.used = within(reader, "used", 0, kMostWork);
+  track.used = reader.number("used", 0, kMostWork);
   track.cycles =
-      static_cast<int>(std::clamp(within(reader, "cycles", 0, kMostCycles), 0.0, kMostCycles));
-  track.begun = within(reader, "begun", 0, track.used);
+      static_cast<int>(std::clamp(reader.number("cycles", 0, kMostCycles), 0.0, kMostCycles));
+  track.begun = reader.number("begun", 0, track.used);
   track.values = points_of(reader, "values", track.used, -Track::kMostValue, Track::kMostValue);
   track.counts = points_of(reader, "counts", track.used, 0, 1);
   const auto is_less = [](const WorkPoint& a, const WorkPoint& b) { return a.value < b.value; };

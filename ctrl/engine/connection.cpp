@@ -4,7 +4,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <cstdio>
 
-#include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "ctrl/engine/client.h"
 
@@ -32,12 +32,8 @@ Error connect_error(const boost::system::error_code& code, const std::string& so
 
 // The engine's own sentence in an error answer, else its status.
 std::string refusal(const Reply& reply) {
-  if (Result<boost::json::value> parsed = parse_json(reply.body); parsed && parsed->is_object()) {
-    if (const auto* message = parsed->get_object().if_contains("message");
-        message != nullptr && message->is_string()) {
-      return printable(std::string(message->get_string()));
-    }
-  }
+  const std::string sentence = text_in(reply.body, "message");
+  if (!sentence.empty()) return printable(sentence);
   return "status " + std::to_string(reply.status);
 }
 

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "ctrl/engine/client.h"
 
 namespace flowcon::ctrl::engine {
@@ -12,28 +13,20 @@ namespace {
 
 namespace json = boost::json;
 
-const json::value* find(const json::value& value, std::initializer_list<std::string_view> path) {
+const json::value& find(const json::value& value, std::initializer_list<std::string_view> path) {
   const json::value* at = &value;
-  for (std::string_view key : path) {
-    const json::object* object = at->if_object();
-    at = object != nullptr ? object->if_contains(key) : nullptr;
-    if (at == nullptr) return nullptr;
-  }
-  return at;
+  for (const std::string_view key : path) at = &member(*at, key);
+  return *at;
 }
 
 std::string text_at(const json::value& value, std::initializer_list<std::string_view> path) {
-  const json::value* at = find(value, path);
-  const json::string* text = at != nullptr ? at->if_string() : nullptr;
-  return text != nullptr ? std::string(*text) : std::string();
+  return text_of(find(value, path));
 }
 
 std::int64_t integer_at(const json::value& value, std::initializer_list<std::string_view> path) {
-  const json::value* at = find(value, path);
-  if (at == nullptr) return 0;
-  if (at->is_int64()) return at->get_int64();
-  if (at->is_uint64()) return static_cast<std::int64_t>(at->get_uint64());
-  return 0;
+  const json::value& at = find(value, path);
+  if (at.is_uint64()) return static_cast<std::int64_t>(at.get_uint64());
+  return at.is_int64() ? at.get_int64() : 0;
 }
 
 // "2026-11-21T02:12:40.123456789Z"; the engine writes UTC only. 0 where it is something else.
@@ -53,10 +46,8 @@ bool is_container_id(std::string_view id) {
 // What has no place on both sides (a tmpfs) is left out.
 std::vector<Mount> mounts_of(const json::value& value) {
   std::vector<Mount> mounts;
-  const json::value* list = find(value, {"Mounts"});
-  if (list == nullptr || !list->is_array()) return mounts;
-  for (const json::value& entry : list->get_array()) {
-    Mount mount{text_at(entry, {"Destination"}), text_at(entry, {"Source"})};
+  for (const json::value& entry : list_of(value, "Mounts")) {
+    Mount mount{text_of(entry, "Destination"), text_of(entry, "Source")};
     const auto is_path = [](const std::string& path) {
       return path.size() <= 4096 && path.starts_with("/");
     };
@@ -69,21 +60,16 @@ std::vector<Mount> mounts_of(const json::value& value) {
 std::string command_of(const json::value& value) {
   constexpr std::size_t kLongest = 4096;
   std::string command = text_at(value, {"Path"});
-  const json::value* arguments = find(value, {"Args"});
-  if (arguments != nullptr && arguments->is_array()) {
-    for (const json::value& argument : arguments->get_array()) {
-      if (!argument.is_string() || command.size() >= kLongest) break;
-      command += " " + std::string(argument.get_string());
-    }
+  for (const json::value& argument : list_of(value, "Args")) {
+    if (!argument.is_string() || command.size() >= kLongest) break;
+    command += " " + text_of(argument);
   }
   return command.substr(0, kLongest);
 }
 
 std::map<std::string, std::string> labels_of(const json::value& value) {
   std::map<std::string, std::string> all;
-  const json::value* labels = find(value, {"Config", "Labels"});
-  if (labels == nullptr || !labels->is_object()) return all;
-  for (const auto& [key, label] : labels->get_object()) {
+  for (const auto& [key, label] : object_of(member(value, "Config"), "Labels")) {
     if (label.is_string()) all.emplace(key, label.get_string());
   }
   return all;
@@ -103,10 +89,8 @@ Result<Container> parse_container(std::string_view body) {
   c.image = text_at(value, {"Config", "Image"});
   c.image_id = text_at(value, {"Image"});
   c.command = command_of(value);
-  const json::value* running = find(value, {"State", "Running"});
-  c.running = running != nullptr && running->is_bool() && running->get_bool();
-  const json::value* paused = find(value, {"State", "Paused"});
-  c.is_frozen = paused != nullptr && paused->is_bool() && paused->get_bool();
+  c.running = is_true(find(value, {"State", "Running"}));
+  c.is_frozen = is_true(find(value, {"State", "Paused"}));
   c.pid = integer_at(value, {"State", "Pid"});
   c.started = parse_utc(text_at(value, {"State", "StartedAt"}));
   // "0001-01-01T00:00:00Z" of one that never ended.

@@ -4,26 +4,12 @@
 #include <cmath>
 #include <map>
 
+#include "base/json_reader.h"
+
 namespace flowcon::ctrl::policy {
 namespace {
 
 namespace json = boost::json;
-
-const json::value& member(const json::value& value, std::string_view name) {
-  static const json::value nothing;
-  const json::object* object = value.if_object();
-  const json::value* found = object != nullptr ? object->if_contains(name) : nullptr;
-  return found != nullptr ? *found : nothing;
-}
-
-const json::array& list(const json::value& value) {
-  static const json::array none;
-  return value.is_array() ? value.get_array() : none;
-}
-
-std::string text(const json::value& value) {
-  return value.is_string() ? std::string(value.get_string()) : "";
-}
 
 std::optional<double> number(const json::value& value) {
   return value.is_number() ? std::optional(value.to_number<double>()) : std::nullopt;
@@ -31,8 +17,8 @@ std::optional<double> number(const json::value& value) {
 
 std::map<std::string, const json::value*> containers_of(const json::value& state) {
   std::map<std::string, const json::value*> all;
-  for (const json::value& one : list(member(state, "containers"))) {
-    all[text(member(one, "id"))] = &one;
+  for (const json::value& one : list_of(state, "containers")) {
+    all[text_of(one, "id")] = &one;
   }
   return all;
 }
@@ -46,7 +32,7 @@ std::string rank_text(const std::optional<double>& rank) {
 
 PlaceChange move_of(const json::value& container) {
   PlaceChange change;
-  change.id = text(container);
+  change.id = text_of(container);
   return change;
 }
 
@@ -56,14 +42,14 @@ std::vector<PlaceChange> place_changes(const json::value& state, const json::val
                                        std::string_view word) {
   const std::map<std::string, const json::value*> before = containers_of(state);
   std::vector<PlaceChange> changes;
-  for (const json::value& one : list(member(decision, "containers"))) {
-    const auto found = before.find(text(member(one, "id")));
+  for (const json::value& one : list_of(decision, "containers")) {
+    const auto found = before.find(text_of(one, "id"));
     if (found == before.end() || found->first.empty()) continue;
     const json::value& was = *found->second;
     PlaceChange change;
     change.id = found->first;
-    change.from = text(member(was, word));
-    change.to = text(member(one, word));
+    change.from = text_of(member(was, word));
+    change.to = text_of(member(one, word));
     change.from_limit = number(member(was, "limit"));
     change.limit = number(member(one, "limit"));
     const std::optional<double> growth = number(member(one, "growth"));
@@ -77,8 +63,8 @@ std::vector<PlaceChange> place_changes(const json::value& state, const json::val
 std::vector<PlaceChange> rank_changes(const json::value& state, const json::value& decision) {
   const std::map<std::string, const json::value*> before = containers_of(state);
   std::vector<PlaceChange> changes;
-  for (const json::value& one : list(member(decision, "containers"))) {
-    const auto found = before.find(text(member(one, "id")));
+  for (const json::value& one : list_of(decision, "containers")) {
+    const auto found = before.find(text_of(one, "id"));
     if (found == before.end() || found->first.empty()) continue;
     PlaceChange change;
     change.id = found->first;
@@ -95,7 +81,7 @@ std::vector<PlaceChange> rank_changes(const json::value& state, const json::valu
 
 std::vector<PlaceChange> move_changes(const json::value& decision) {
   std::vector<PlaceChange> moves;
-  for (const json::value& move : list(member(decision, "moves"))) {
+  for (const json::value& move : list_of(decision, "moves")) {
     moves.push_back(move_of(member(move, "container")));
   }
   return moves;

@@ -7,10 +7,11 @@
 #include <string_view>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "cluster/migration/plan/accept.h"
 #include "cluster/migration/plan/description.h"
 #include "cluster/migration/plan/entry_json.h"
-#include "cluster/migration/plan/json_parts.h"
+#include "cluster/migration/plan/names.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 

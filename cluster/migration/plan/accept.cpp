@@ -5,8 +5,9 @@
 #include <array>
 #include <string_view>
 
+#include "base/json_reader.h"
 #include "base/text.h"
-#include "cluster/migration/plan/json_parts.h"
+#include "cluster/migration/plan/names.h"
 
 namespace flowcon::cluster::migration {
 namespace {

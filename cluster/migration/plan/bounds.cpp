@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "cluster/migration/plan/json_parts.h"
+#include "base/json_reader.h"
 
 namespace flowcon::cluster::migration {
 namespace {

@@ -6,8 +6,9 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
-#include "cluster/migration/plan/json_parts.h"
+#include "cluster/migration/plan/names.h"
 
 namespace flowcon::cluster::migration {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
-#include "cluster/migration/plan/json_parts.h"
 #include "cluster/migration/plan/sha256.h"
 
 namespace flowcon::cluster::migration {

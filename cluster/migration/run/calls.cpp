@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/random_id.h"
 #include "base/text.h"
 #include "cluster/migration/run/answers.h"
 #include "cluster/migration/run/targets.h"
 #include "cluster/migration/run/view_json.h"
-#include "ctrl/codec/field_reader.h"
 #include "ctrl/log.h"
 
 namespace flowcon::cluster::migration {
@@ -35,20 +35,15 @@ Result<Wish> parse_wish(const std::string& container, const std::string& body) {
   Wish wish;
   wish.order.container = container;
   if (body.empty()) return wish;
-  const Result<json::value> said = parse_json(body);
-  if (!said) return said.error();
-  ctrl::codec::FieldReader reader(*said, "");
-  if (reader.find("host") != nullptr) wish.order.target = reader.text("host");
-  if (reader.find("method") != nullptr) {
-    const std::string method = reader.text("method");
-    if (method != "app" && method != "criu") {
-      return bad_input("the method is neither app nor criu");
+  return read_fields(body, [&wish](FieldReader& reader) {
+    if (reader.find("host") != nullptr) wish.order.target = reader.text("host");
+    if (reader.find("method") != nullptr) {
+      wish.order.method =
+          reader.one_of("method", {Method::app, Method::criu}, "must be app or criu");
     }
-    wish.order.method = method == "app" ? Method::app : Method::criu;
-  }
-  wish.is_dry = reader.optional_bool("dry_run");
-  if (reader.failed()) return reader.error();
-  return wish;
+    wish.is_dry = reader.optional_bool("dry_run");
+    return wish;
+  });
 }
 
 unsigned status_of(const Error& error) {

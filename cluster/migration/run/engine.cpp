@@ -14,9 +14,9 @@
 #include <set>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/bounds.h"
-#include "cluster/migration/plan/json_parts.h"
 #include "cluster/migration/plan/left_behind.h"
 #include "cluster/migration/run/labels.h"
 #include "cluster/migration/run/processes.h"

@@ -16,10 +16,11 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/bounds.h"
-#include "cluster/migration/plan/json_parts.h"
 #include "cluster/migration/plan/left_behind.h"
+#include "cluster/migration/plan/names.h"
 #include "ctrl/helper_threads.h"
 
 namespace flowcon::cluster::migration {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/json.h"
-#include "cluster/migration/plan/json_parts.h"
+#include "base/json_reader.h"
 #include "cluster/migration/plan/load_filter.h"
 #include "cluster/migration/plan/save_filter.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "cluster/migration/plan/json_parts.h"
+#include "base/json_reader.h"
 #include "ctrl/settings.h"
 
 namespace flowcon::cluster::migration {

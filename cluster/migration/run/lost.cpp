@@ -4,8 +4,8 @@
 #include <boost/asio/awaitable.hpp>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
-#include "cluster/migration/plan/json_parts.h"
 #include "cluster/migration/run/half_moved.h"
 
 namespace flowcon::cluster::migration {

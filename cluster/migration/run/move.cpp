@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/entry_json.h"
-#include "cluster/migration/plan/json_parts.h"
 
 namespace flowcon::cluster::migration {
 namespace {

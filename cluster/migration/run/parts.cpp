@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/run/parts_internal.h"
 
@@ -48,10 +49,7 @@ Async<Result<void>> check_options(engine::Client& client, std::string name) {
   Result<json::value> parsed = parse_json(reply->body);
   const json::object* volume = parsed ? parsed->if_object() : nullptr;
   if (volume == nullptr) co_return bad_input(doing + ": no JSON object");
-  const json::value* options = volume->if_contains("Options");
-  const bool has_options =
-      options != nullptr && options->is_object() && !options->get_object().empty();
-  if (has_options) {
+  if (!object_of(member(*volume, "Options")).empty()) {
     co_return bad_input("volume " + printable(name, 80) +
                         " has mount options of its own: what it holds cannot be moved");
   }
@@ -71,8 +69,7 @@ Async<Result<void>> check_alone(engine::Client& client, std::string name, std::s
   Result<json::value> parsed = parse_json(reply->body);
   if (!parsed || !parsed->is_array()) co_return bad_input(doing + ": not a JSON list");
   for (const json::value& one : parsed->get_array()) {
-    const json::value* other = one.is_object() ? one.get_object().if_contains("Id") : nullptr;
-    if (other == nullptr || !other->is_string() || other->get_string() != id) {
+    if (text_of(one, "Id") != id) {
       co_return bad_input("volume " + printable(name, 80) + " is used by another container here");
     }
   }

@@ -4,6 +4,7 @@
 #include <boost/json/object.hpp>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/run/parts.h"
 
@@ -14,18 +15,6 @@ namespace engine = ctrl::engine;
 namespace json = boost::json;
 
 constexpr double kAnswer = 30;  // seconds
-
-const json::value& member(const json::value& value, std::string_view name) {
-  static const json::value nothing;
-  const json::object* object = value.if_object();
-  const json::value* found = object != nullptr ? object->if_contains(name) : nullptr;
-  return found != nullptr ? *found : nothing;
-}
-
-std::string text_of(const json::value& value) {
-  const json::string* text = value.if_string();
-  return text != nullptr ? std::string(text->data(), text->size()) : "";
-}
 
 // Absolute, and every part of it a name.
 bool is_plain(std::string_view path) {
@@ -48,10 +37,10 @@ Result<std::vector<VolumePlace>> volumes_of(const json::value& inspect, const st
   const json::value& mounts = member(inspect, "Mounts");
   if (!mounts.is_array()) return volumes;
   for (const json::value& mount : mounts.get_array()) {
-    if (text_of(member(mount, "Type")) != "volume") continue;
-    if (text_of(member(mount, "Driver")) != "local") continue;
-    VolumePlace volume{text_of(member(mount, "Name")), text_of(member(mount, "Destination")),
-                       text_of(member(mount, "Source"))};
+    if (text_of(mount, "Type") != "volume") continue;
+    if (text_of(mount, "Driver") != "local") continue;
+    VolumePlace volume{text_of(mount, "Name"), text_of(mount, "Destination"),
+                       text_of(mount, "Source")};
     if (!is_below(volume.folder, root + "/volumes")) {
       return bad_input("the engine keeps volume " + printable(volume.name, 80) +
                        " elsewhere than below " + root + "/volumes");
@@ -63,9 +52,9 @@ Result<std::vector<VolumePlace>> volumes_of(const json::value& inspect, const st
 
 Result<CopyPlace> place_of(const json::value& inspect, const json::value& info,
                            const std::string& id) {
-  const std::string root = text_of(member(info, "DockerRootDir"));
+  const std::string root = text_of(info, "DockerRootDir");
   if (!is_plain(root)) return bad_input("the engine does not say where it keeps its data");
-  if (text_of(member(inspect, "Id")) != id) return bad_input("the engine means another container");
+  if (text_of(inspect, "Id") != id) return bad_input("the engine means another container");
   CopyPlace place;
   place.id = id;
   place.folder = root + "/containers/" + id;
@@ -73,13 +62,13 @@ Result<CopyPlace> place_of(const json::value& inspect, const json::value& info,
       text_of(member(member(member(inspect, "GraphDriver"), "Data"), "UpperDir"));
   if (is_below(upper, root)) place.upper = upper;
   const json::value& log = member(member(inspect, "HostConfig"), "LogConfig");
-  place.log_driver = text_of(member(log, "Type"));
+  place.log_driver = text_of(log, "Type");
   const json::value& terminal = member(member(inspect, "Config"), "Tty");
   place.has_terminal = terminal.is_bool() && terminal.get_bool();
   const json::value& state = member(inspect, "State");
   const json::value& running = member(state, "Running");
   place.is_running = !running.is_bool() || running.get_bool();
-  place.is_fresh = text_of(member(state, "Status")) == "created";
+  place.is_fresh = text_of(state, "Status") == "created";
   auto volumes = volumes_of(inspect, root);
   if (!volumes) return volumes.error();
   place.volumes = std::move(*volumes);

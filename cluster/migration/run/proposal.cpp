@@ -7,9 +7,10 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
-#include "cluster/migration/plan/json_parts.h"
 #include "cluster/migration/plan/left_behind.h"
+#include "cluster/migration/plan/names.h"
 #include "cluster/migration/run/deaf.h"
 #include "cluster/migration/run/targets.h"
 

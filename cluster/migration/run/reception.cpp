@@ -6,10 +6,11 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/bounds.h"
 #include "cluster/migration/plan/entry_json.h"
-#include "cluster/migration/plan/json_parts.h"
+#include "cluster/migration/plan/names.h"
 #include "cluster/migration/run/answers.h"
 #include "cluster/migration/run/targets.h"
 #include "ctrl/log.h"

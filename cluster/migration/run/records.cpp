@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/entry_json.h"
-#include "cluster/migration/plan/json_parts.h"
 #include "cluster/migration/run/view_json.h"
 
 namespace flowcon::cluster::migration {

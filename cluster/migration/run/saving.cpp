@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
-#include "cluster/migration/plan/json_parts.h"
 #include "cluster/migration/plan/left_behind.h"
 #include "cluster/migration/run/deaf.h"
 #include "cluster/migration/run/processes.h"

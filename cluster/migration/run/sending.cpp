@@ -7,9 +7,9 @@
 #include <variant>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/entry_json.h"
-#include "cluster/migration/plan/json_parts.h"
 #include "cluster/migration/run/targets.h"
 
 namespace flowcon::cluster::migration {

@@ -2,7 +2,7 @@
 #include "cluster/migration/run/view_json.h"
 
 #include "base/json.h"
-#include "cluster/migration/plan/json_parts.h"
+#include "base/json_reader.h"
 
 namespace flowcon::cluster::migration {
 namespace {

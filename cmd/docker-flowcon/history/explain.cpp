@@ -5,10 +5,10 @@
 #include <ostream>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/balance/algorithms.h"
 #include "cmd/docker-flowcon/job/control.h"
-#include "cmd/docker-flowcon/text/json_fields.h"
 #include "cmd/docker-flowcon/text/raw_json.h"
 #include "cmd/docker-flowcon/text/table.h"
 #include "cmd/docker-flowcon/text/times.h"

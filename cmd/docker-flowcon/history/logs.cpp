@@ -6,11 +6,11 @@
 #include <ostream>
 #include <utility>
 
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/daemon_client.h"
 #include "cmd/docker-flowcon/job/control.h"
 #include "cmd/docker-flowcon/job/run.h"
-#include "cmd/docker-flowcon/text/json_fields.h"
 #include "cmd/docker-flowcon/text/times.h"
 #include "cmd/docker-flowcon/tool.h"
 

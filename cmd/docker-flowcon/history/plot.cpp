@@ -6,10 +6,10 @@
 #include <cmath>
 #include <ostream>
 
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/history/chart.h"
 #include "cmd/docker-flowcon/history/history.h"
-#include "cmd/docker-flowcon/text/json_fields.h"
 #include "cmd/docker-flowcon/text/times.h"
 #include "cmd/docker-flowcon/text/units.h"
 

@@ -14,8 +14,8 @@
 #include <sstream>
 #include <thread>
 
+#include "base/json_reader.h"
 #include "base/text.h"
-#include "cmd/docker-flowcon/text/json_fields.h"
 #include "cmd/docker-flowcon/tool.h"
 
 namespace flowcon::plugin {

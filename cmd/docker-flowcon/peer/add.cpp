@@ -11,13 +11,13 @@
 #include <thread>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/ssh_address.h"
 #include "base/text.h"
 #include "cluster/peers/ssh.h"
 #include "cmd/docker-flowcon/peer/files.h"
 #include "cmd/docker-flowcon/peer/peer.h"
 #include "cmd/docker-flowcon/peer/side.h"
-#include "cmd/docker-flowcon/text/json_fields.h"
 #include "cmd/docker-flowcon/tool.h"
 
 namespace flowcon::plugin {

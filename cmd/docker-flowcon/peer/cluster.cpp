@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/text/format.h"
-#include "cmd/docker-flowcon/text/json_fields.h"
 #include "cmd/docker-flowcon/text/units.h"
 
 namespace flowcon::plugin {

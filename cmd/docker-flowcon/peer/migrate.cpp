@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/job/control.h"
-#include "cmd/docker-flowcon/text/json_fields.h"
 #include "cmd/docker-flowcon/text/units.h"
 #include "cmd/docker-flowcon/text/values.h"
 

@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <ostream>
 
+#include "base/json_reader.h"
 #include "base/ssh_address.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/text/format.h"
-#include "cmd/docker-flowcon/text/json_fields.h"
 #include "cmd/docker-flowcon/text/times.h"
 #include "cmd/docker-flowcon/text/units.h"
 

@@ -14,11 +14,11 @@
 #include <iterator>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/peers/ssh.h"
 #include "cmd/docker-flowcon/peer/files.h"
 #include "cmd/docker-flowcon/peer/service.h"
-#include "cmd/docker-flowcon/text/json_fields.h"
 #include "cmd/docker-flowcon/tool.h"
 
 namespace flowcon::plugin {

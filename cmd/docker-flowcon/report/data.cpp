@@ -5,8 +5,8 @@
 #include <cmath>
 #include <map>
 
+#include "base/json_reader.h"
 #include "base/text.h"
-#include "cmd/docker-flowcon/text/json_fields.h"
 #include "cmd/docker-flowcon/text/times.h"
 #include "cmd/docker-flowcon/text/units.h"
 #include "ctrl/policy/host_policies.h"

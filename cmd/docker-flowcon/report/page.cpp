@@ -8,7 +8,7 @@
 
 #include "base/html.h"
 #include "base/json.h"
-#include "cmd/docker-flowcon/text/json_fields.h"
+#include "base/json_reader.h"
 #include "cmd/docker-flowcon/text/times.h"
 #include "cmd/docker-flowcon/text/units.h"
 #include "ctrl/policy/host_policies.h"

@@ -11,13 +11,13 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/files.h"
 #include "cmd/docker-flowcon/job/control.h"
 #include "cmd/docker-flowcon/report/data.h"
 #include "cmd/docker-flowcon/report/page.h"
 #include "cmd/docker-flowcon/report/worth.h"
-#include "cmd/docker-flowcon/text/json_fields.h"
 #include "cmd/docker-flowcon/text/times.h"
 
 namespace flowcon::plugin {

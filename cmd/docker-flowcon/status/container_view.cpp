@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/json_reader.h"
 #include "base/text.h"
-#include "cmd/docker-flowcon/text/json_fields.h"
 #include "cmd/docker-flowcon/text/table.h"
 #include "cmd/docker-flowcon/text/times.h"
 #include "cmd/docker-flowcon/text/units.h"

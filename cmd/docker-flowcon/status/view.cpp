@@ -3,9 +3,9 @@
 
 #include <boost/json/array.hpp>
 
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/status/container_view.h"
-#include "cmd/docker-flowcon/text/json_fields.h"
 
 namespace flowcon::plugin {
 namespace {

@@ -12,8 +12,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/json_reader.h"
 #include "cmd/docker-flowcon/job/control.h"
-#include "cmd/docker-flowcon/text/json_fields.h"
 
 namespace flowcon::plugin {
 namespace {

@@ -5,8 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "base/json_reader.h"
 #include "cmd/docker-flowcon/text/cells.h"
-#include "cmd/docker-flowcon/text/json_fields.h"
 #include "cmd/docker-flowcon/text/times.h"
 #include "cmd/docker-flowcon/text/units.h"
 #include "cmd/docker-flowcon/top/columns.h"

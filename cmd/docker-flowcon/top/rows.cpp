@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/text/cells.h"
-#include "cmd/docker-flowcon/text/json_fields.h"
 #include "cmd/docker-flowcon/text/times.h"
 #include "ctrl/policy/host_policies.h"
 

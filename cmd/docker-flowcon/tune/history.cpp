@@ -7,9 +7,8 @@
 #include <functional>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
-#include "cmd/docker-flowcon/text/json_fields.h"
-#include "ctrl/codec/field_reader.h"
 #include "ctrl/policy/host_policies.h"
 
 namespace flowcon::plugin {
@@ -17,7 +16,6 @@ namespace {
 
 namespace json = boost::json;
 namespace growth = ctrl::growth;
-using ctrl::codec::FieldReader;
 
 constexpr std::size_t kNameBytes = 200;
 constexpr std::size_t kTrainingBytes = 400;
@@ -162,7 +160,7 @@ std::vector<sim::CurvePoint> read_points(FieldReader& reader) {
     const bool is_good =
         x && value && *x >= before && *x <= 1 && std::abs(*value) <= sim::ReplayRun::kMostValue;
     if (!is_good) {
-      reader.complain(ctrl::codec::indexed("points", i),
+      reader.complain(indexed("points", i),
                       "must be a share of the work, not less than the one before, and a value");
       break;
     }

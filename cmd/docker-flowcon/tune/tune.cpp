@@ -9,11 +9,11 @@
 #include <ostream>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/files.h"
 #include "cmd/docker-flowcon/job/control.h"
 #include "cmd/docker-flowcon/text/format.h"
-#include "cmd/docker-flowcon/text/json_fields.h"
 #include "cmd/docker-flowcon/text/times.h"
 #include "cmd/docker-flowcon/tune/history.h"
 #include "cmd/docker-flowcon/tune/view.h"

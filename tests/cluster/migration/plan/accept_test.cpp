@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/migration/plan/accept.h"
 
-#include "cluster/migration/plan/json_parts.h"
+#include "cluster/migration/plan/names.h"
 #include "tests/cluster/migration/plan/inspected.h"
 #include "tests/support/catch.h"
 

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "base/json.h"
-#include "cluster/migration/plan/json_parts.h"
+#include "base/json_reader.h"
 #include "tests/support/catch.h"
 
 using namespace flowcon;

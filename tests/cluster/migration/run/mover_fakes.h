@@ -19,7 +19,6 @@
 
 #include "base/json.h"
 #include "cluster/migration/plan/entry_json.h"
-#include "cluster/migration/plan/json_parts.h"
 #include "cluster/migration/run/open_moves.h"
 #include "cluster/migration/run/records.h"
 #include "cluster/migration/run/world.h"

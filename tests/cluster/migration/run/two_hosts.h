@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "cluster/migration/plan/json_parts.h"
+#include "base/json_reader.h"
 #include "cluster/migration/run/movers.h"
 #include "ctrl/spawn.h"
 #include "tests/cluster/migration/plan/inspected.h"

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctrl/codec/field_reader.h"
+#include "base/json_reader.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "base/json.h"
 #include "base/text.h"
 
-namespace flowcon::ctrl::codec {
+namespace flowcon {
 namespace {
 
 namespace json = boost::json;
@@ -23,6 +24,82 @@ std::string shown(const json::value& value) {
 }
 
 }  // namespace
+
+const json::value& member(const json::object& object, std::string_view name) {
+  static const json::value nothing;
+  const json::value* value = object.if_contains(name);
+  return value != nullptr ? *value : nothing;
+}
+
+const json::value& member(const json::value& value, std::string_view name) {
+  return member(object_of(value), name);
+}
+
+std::string text_of(const json::value& value) {
+  return value.is_string() ? std::string(value.get_string()) : "";
+}
+
+std::string text_of(const json::object& object, std::string_view name) {
+  return text_of(member(object, name));
+}
+
+std::string text_of(const json::value& value, std::string_view name) {
+  return text_of(member(value, name));
+}
+
+std::string text_in(std::string_view json, std::string_view name) {
+  const Result<json::value> parsed = parse_json(json);
+  return parsed ? text_of(*parsed, name) : "";
+}
+
+const json::array& list_of(const json::value& value) {
+  static const json::array none;
+  return value.is_array() ? value.get_array() : none;
+}
+
+const json::array& list_of(const json::value& value, std::string_view name) {
+  return list_of(member(value, name));
+}
+
+const json::object& object_of(const json::value& value) {
+  static const json::object none;
+  return value.is_object() ? value.get_object() : none;
+}
+
+const json::object& object_of(const json::value& value, std::string_view name) {
+  return object_of(member(value, name));
+}
+
+bool is_true(const json::value& value) { return value.is_bool() && value.get_bool(); }
+
+bool is_true(const json::value& value, std::string_view name) {
+  return is_true(member(value, name));
+}
+
+std::optional<double> real_of(const json::value& value) {
+  if (value.is_number()) return value.to_number<double>();
+  const std::string word = text_of(value);
+  if (word == "nan") return std::nan("");
+  if (word == "inf") return HUGE_VAL;
+  if (word == "-inf") return -HUGE_VAL;
+  return std::nullopt;
+}
+
+json::value number_or_null(const json::value& value) {
+  return real_of(value) ? value : json::value();
+}
+
+json::value text_or_null(const json::value& value) {
+  return value.is_string() ? value : json::value();
+}
+
+bool is_nothing(const json::value& value) {
+  if (value.is_number()) return value.to_number<double>() == 0;
+  if (value.is_string()) return value.get_string().empty();
+  if (value.is_array()) return value.get_array().empty();
+  if (value.is_object()) return value.get_object().empty();
+  return !is_true(value);
+}
 
 std::string indexed(std::string_view name, std::size_t index) {
   return std::string(name) + '[' + std::to_string(index) + ']';
@@ -59,6 +136,12 @@ double FieldReader::number(std::string_view name) {
   return value->to_number<double>();
 }
 
+double FieldReader::number(std::string_view name, double low, double high) {
+  const double number = this->number(name);
+  require(number >= low && number <= high, name, "is out of its range");
+  return number;
+}
+
 std::optional<double> FieldReader::number_or_null(std::string_view name) {
   const json::value* value = required(name);
   if (!value || value->is_null()) return std::nullopt;
@@ -80,6 +163,12 @@ std::int64_t FieldReader::count(std::string_view name) {
   const bool is_whole = number >= 0 && number <= kMostCounted && std::floor(number) == number;
   require(is_whole, name, "must be a whole number from 0 to 2^53");
   return is_whole ? static_cast<std::int64_t>(number) : 0;
+}
+
+std::int64_t FieldReader::count(std::string_view name, std::int64_t most) {
+  const std::int64_t number = count(name);
+  require(number <= most, name, ("must be at most " + std::to_string(most)).c_str());
+  return std::min(number, most);
 }
 
 bool FieldReader::boolean(std::string_view name) {
@@ -142,4 +231,4 @@ const json::value* FieldReader::required(std::string_view name) {
   return value;
 }
 
-}  // namespace flowcon::ctrl::codec
+}  // namespace flowcon

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads JSON that comes from elsewhere. The lookups take whatever is missing or of another type as
+// nothing; FieldReader complains of it in a sentence that names the field.
+#pragma once
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace flowcon {
+
+/// The member; null where it is missing or `value` is no object.
+[[nodiscard]] const boost::json::value& member(const boost::json::object& object,
+                                               std::string_view name);
+[[nodiscard]] const boost::json::value& member(const boost::json::value& value,
+                                               std::string_view name);
+
+/// A string's text; "" for anything else.
+[[nodiscard]] std::string text_of(const boost::json::value& value);
+[[nodiscard]] std::string text_of(const boost::json::object& object, std::string_view name);
+[[nodiscard]] std::string text_of(const boost::json::value& value, std::string_view name);
+
+/// The text of the member `name` of the JSON object that `json` is; "" where it is none.
+[[nodiscard]] std::string text_in(std::string_view json, std::string_view name);
+
+/// The elements of a list; none for anything else.
+[[nodiscard]] const boost::json::array& list_of(const boost::json::value& value);
+[[nodiscard]] const boost::json::array& list_of(const boost::json::value& value,
+                                                std::string_view name);
+
+/// The members of an object; none for anything else.
+[[nodiscard]] const boost::json::object& object_of(const boost::json::value& value);
+[[nodiscard]] const boost::json::object& object_of(const boost::json::value& value,
+                                                   std::string_view name);
+
+/// True for true, false for anything else.
+[[nodiscard]] bool is_true(const boost::json::value& value);
+[[nodiscard]] bool is_true(const boost::json::value& value, std::string_view name);
+
+/// A number, or one of the words nan, inf and -inf for those that JSON does not know; empty for
+/// anything else.
+[[nodiscard]] std::optional<double> real_of(const boost::json::value& value);
+
+/// The value where it is such a number or a string, else null.
+[[nodiscard]] boost::json::value number_or_null(const boost::json::value& value);
+[[nodiscard]] boost::json::value text_or_null(const boost::json::value& value);
+
+/// Is the value null, false, 0, "", [] or {}?
+[[nodiscard]] bool is_nothing(const boost::json::value& value);
+
+/// "NAME[INDEX]", the place of an element in complaints.
+[[nodiscard]] std::string indexed(std::string_view name, std::size_t index);
+
+/// Reads fields of one object and keeps the first complaint, so that a reader is a list of fields
+/// and one look at the end. Whatever is wrong reads as zero, empty or false.
+class FieldReader {
+ public:
+  /// `path` is the object's place in the whole, empty at the top. `value` must outlive the reader;
+  /// that it is no object is the first complaint.
+  FieldReader(const boost::json::value& value, std::string path);
+
+  /// Where the field `name` is in the whole: "containers[3].name".
+  [[nodiscard]] std::string place(std::string_view name) const;
+
+  /// Null where the field is missing; whether that is an error is the caller's to say.
+  [[nodiscard]] const boost::json::value* find(std::string_view name) const;
+
+  /// The field, whatever it is; the null value where it is missing.
+  const boost::json::value& member(std::string_view name);
+
+  double number(std::string_view name);
+  /// Complains of a number that is not from `low` to `high`.
+  double number(std::string_view name, double low, double high);
+  std::optional<double> number_or_null(std::string_view name);
+  std::optional<double> optional_number(std::string_view name);  ///< null counts as absent
+
+  /// A number of things: whole, from 0 to 2^53, beyond which a double counts no longer.
+  std::int64_t count(std::string_view name);
+  /// Complains of more than `most`, and reads it as `most`.
+  std::int64_t count(std::string_view name, std::int64_t most);
+
+  bool boolean(std::string_view name);
+  bool optional_bool(std::string_view name);  ///< null counts as absent, absent as false
+
+  std::string text(std::string_view name);
+  std::string text_of(const boost::json::value& value, std::string_view name);
+
+  /// The one of `values` whose name() is the text of the field; else complains that it `rule`, and
+  /// reads the first.
+  template <class Value>
+  Value one_of(std::string_view name, std::initializer_list<Value> values, const char* rule);
+
+  const boost::json::array& array(std::string_view name);
+
+  /// What read(FieldReader&) makes of each element of the array `name`, up to the first complaint.
+  template <class Read>
+  auto each(std::string_view name, Read read);
+
+  /// Complains that the field `name`, which is there, `rule` ("must be …").
+  void require(bool holds, std::string_view name, const char* rule);
+
+  /// Complains of the first of `items`, read from the array `name`, whose id one before it has.
+  template <class Items>
+  void require_unique_ids(std::string_view name, const Items& items);
+
+  void complain(std::string_view name, const std::string& what);
+  void complain_of_repeated(std::string_view name, std::string_view id);
+  void take_complaint(const FieldReader& inner);
+
+  [[nodiscard]] bool failed() const { return !complaint_.empty(); }
+  [[nodiscard]] Error error() const { return bad_input(complaint_); }
+
+ private:
+  const boost::json::value* required(std::string_view name);
+
+  const boost::json::object* object_ = nullptr;
+  std::string path_;
+  std::string complaint_;
+};
+
+template <class Value>
+Value FieldReader::one_of(std::string_view field, std::initializer_list<Value> values,
+                          const char* rule) {
+  const std::string word = text(field);
+  for (const Value value : values) {
+    if (word == name(value)) return value;
+  }
+  require(false, field, rule);
+  return *values.begin();
+}
+
+template <class Read>
+auto FieldReader::each(std::string_view name, Read read) {
+  const boost::json::array& elements = array(name);
+  const std::string at = place(name);
+  std::vector<decltype(read(*this))> items;
+  items.reserve(elements.size());
+  for (std::size_t i = 0; i < elements.size() && !failed(); ++i) {
+    FieldReader inner(elements[i], indexed(at, i));
+    items.push_back(read(inner));
+    take_complaint(inner);
+  }
+  return items;
+}
+
+template <class Items>
+void FieldReader::require_unique_ids(std::string_view name, const Items& items) {
+  std::unordered_set<std::string_view> ids;
+  for (std::size_t i = 0; i < items.size() && !failed(); ++i) {
+    if (!ids.insert(items[i].id).second) {
+      complain_of_repeated(indexed(name, i) + ".id", items[i].id);
+    }
+  }
+}
+
+/// What read(FieldReader&) makes of the JSON object that `text` is. Errors: not JSON; the reader's
+/// first complaint.
+template <class Read>
+auto read_fields(std::string_view text, Read read)
+    -> Result<decltype(read(std::declval<FieldReader&>()))> {
+  const Result<boost::json::value> parsed = parse_json(text);
+  if (!parsed) return parsed.error();
+  FieldReader reader(*parsed, "");
+  auto made = read(reader);
+  if (reader.failed()) return reader.error();
+  return made;
+}
+
+}  // namespace flowcon
