@@ -162,7 +162,7 @@ runs_here leaves
 must flowcon h1 migrate leaves h2
 ends_with
 check "what waits for a job that was moved does not take its going for its end" is "$RUN_STATUS" 125
-check "and is told where it is" holds "$(cat "$WORK/leaves.err")" "was moved to h2"
+check "and is told where it is" holds "$(cat "$WORK/leaves.err")" "migrated to h2"
 check "it goes on there" runs_only_on h2 leaves
 host_stop h1
 FLOWCON_FAILPOINTS=move.source.transfer:5 host_up h1

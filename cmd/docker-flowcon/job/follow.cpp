@@ -93,7 +93,7 @@ Ended look_here(const Session& session, const std::string& id) {
 }
 
 int end_following(const Session& session, const Whereabouts& there, int number) {
-  session.terminal.err << "No longer followed, and not stopped: "
+  session.terminal.err << "Not followed any more, but still running: "
                        << (there.name.empty() ? "the job" : there.name) << "\n";
   return 128 + number;
 }
@@ -128,8 +128,8 @@ class Follower {
   std::optional<int> follow(const Whereabouts& there) {
     if (there.state == Whereabouts::State::back) return go_on_here(there);
     if (there.state == Whereabouts::State::moved) {
-      say(there.name + " was moved to " + there.host +
-          " and goes on there; its exit status is not known here. On that host: "
+      say(there.name + " migrated to " + there.host +
+          " and runs on there; its exit status is not available here. On that host: "
           "docker flowcon logs --follow " +
           there.name);
       return kElsewhere;
@@ -142,9 +142,9 @@ class Follower {
 
   std::optional<int> go_on_here(const Whereabouts& there) {
     const Ended ended = look_here(session_, id_);
-    if (!ended.status) say("docker does not say how " + there.name + " ended");
+    if (!ended.status) say("docker does not report the exit status of " + there.name);
     if (!ended.is_running) return ended.status.value_or(unclear_status());
-    if (was_told_) say("the migration was undone, and " + there.name + " goes on here");
+    if (was_told_) say("the migration was undone, and " + there.name + " runs on here");
     was_told_ = false;
     const ExecPlan logs = plan_docker(session_.invocation, session_.environment,
                                       {"logs", "--follow", "--since", since_, id_});
