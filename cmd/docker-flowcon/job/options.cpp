@@ -62,7 +62,7 @@ void declare_job_options(CLI::App& app, JobOptions& options) {
       ->type_name("regexp")
       ->check(check_not_empty);
   app.add_option("--weight", options.weight,
-                 "Importance relative to the other jobs, 0.001 to 10 (default 1)")
+                 "Weight relative to the other jobs, 0.001 to 10 (default 1)")
       ->type_name("number")
       ->check(check_weight);
   app.add_option("--floor", options.floor,
