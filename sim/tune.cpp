@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two stages: a coarse grid on a few draws, then steps around its best; what comes out on top is
-// measured again on draws that nothing was chosen by, so that luck in the search is no gain.
+// Two stages: a coarse grid on a few draws, then steps around its best; the winners are measured
+// again on draws that the search has not seen, so that luck in the search is no gain.
 #include "sim/tune.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which commands there are. Their texts stand where their options are declared.
+// The list of commands. Their texts are beside the declarations of their options.
 #include <ostream>
 #include <utility>
 
