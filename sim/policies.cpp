@@ -54,7 +54,7 @@ PolicySet make_oracle_set(const Schedule& schedule) {
   return on_each(schedule.hosts, [&](const HostSpec&) { return make_milestone_oracle(schedule); });
 }
 
-// Published FlowCon has the name, and what flowcond does with it another one.
+// Published FlowCon has the plain name, flowcond's variant another one.
 std::vector<PolicyKind> all_policies() {
   std::vector<PolicyKind> all;
   all.push_back(on_hosts("free", "every job equally, as without flowcond", "free"));

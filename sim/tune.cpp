@@ -199,7 +199,7 @@ void Search::search_around(TuneSetting best) {
   }
 }
 
-// The best first; those that do alike by what they change.
+// The best first; equal ones by their change.
 void Search::sort_candidates() {
   const auto rank = [&](const Candidate& candidate) {
     return std::pair(std::round(candidate.score * 10),

@@ -45,7 +45,7 @@ std::string_view summary_of(Command command) {
   return "";
 }
 
-// What was said, as text; what was not said is empty.
+// The given options, as text; "" = not given.
 struct Said {
   std::string schedule;
   std::string policy = "free,flowcon,flowcon-weight,milestone";

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kLongestLine = 4096;
 
-// CLI11 takes what is behind a ; off, and brackets and quotes around a value.
+// CLI11 drops text behind a ; and brackets and quotes around a value.
 std::string behind_equals(const std::string& line) {
   const std::size_t begin = line.find_first_not_of(" \t", line.find('=') + 1);
   if (begin == std::string::npos) return "";
@@ -110,7 +110,7 @@ std::string first_line_usage(const std::string& problem) {
   return problem + "\n\nUsage:  flowcond [OPTIONS]\n\nRun 'flowcond --help' for more information";
 }
 
-// CLI11 says "The following argument was not expected: --intervall"; say what was meant.
+// CLI11 says "The following argument was not expected: --intervall"; suggest the intended option.
 std::string explain(const CLI::ParseError& e, const std::vector<std::string>& extras) {
   for (const std::string& extra : extras) {
     if (extra.rfind("--", 0) == 0)

@@ -31,7 +31,7 @@ constexpr std::array kHandedOn{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR
 volatile std::sig_atomic_t running_child = 0;
 volatile std::sig_atomic_t was_interrupted = 0;
 
-// The child gets what the terminal sends by itself.
+// The terminal sends its signals to the child by itself.
 void hand_on(int number, siginfo_t* info, void*) {
   was_interrupted = number;
   if (running_child > 0 && info->si_code <= 0) ::kill(running_child, number);
@@ -98,7 +98,7 @@ int end_following(const Session& session, const Whereabouts& there, int number) 
   return 128 + number;
 }
 
-// From the end of docker's client to that of the job, as far as it can be told here.
+// From the end of docker's client to the end of the job, if it can be known here.
 class Follower {
  public:
   Follower(const Session& session, const DaemonClient& daemon, const std::string& id, int status,

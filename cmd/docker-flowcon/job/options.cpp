@@ -20,7 +20,7 @@ std::string check_goal(const std::string& text) {
                                         : "has to be min or max, not \"" + printable(text) + "\"";
 }
 
-// flowcond resolves it under the container's mounts; here only what can be no such path is refused.
+// flowcond resolves it under the container's mounts; this refuses only impossible paths.
 std::string check_log(const std::string& text) {
   constexpr std::string_view kEvents = "tfevents:";
   const bool is_events = text.compare(0, kEvents.size(), kEvents) == 0;

@@ -119,7 +119,7 @@ void give_out(std::vector<Track>& tracks, std::size_t cell) {
   for (std::size_t i = 0; i < there.size(); ++i) there[i]->free[cell] = shares[i];
 }
 
-// When the job had learnt 90 % of what it learnt.
+// When the job had made 90 % of its improvement.
 std::optional<double> learnt_time(const ReportRun& run) {
   std::optional<double> first;
   double best = 0;
