@@ -53,7 +53,7 @@ Async<Result<void>> check_options(engine::Client& client, std::string name) {
       options != nullptr && options->is_object() && !options->get_object().empty();
   if (has_options) {
     co_return bad_input("volume " + printable(name, 80) +
-                        " has mount options of its own: what it holds cannot be moved");
+                        " has mount options of its own: its contents cannot migrate");
   }
   co_return Result<void>();
 }
