@@ -190,7 +190,7 @@ Command make_peer(Session& session) {
       "Make this host and another one peers; USER is an admin there (needs root)",
       {declare_peer_add, run_peer_add, check_peer_add});
   add_peer_command<PeerDrainOptions>(group, session, "drain", "HOST",
-                                     "Drain a host: accept no containers, migrate its own away",
+                                     "Drain a host: migrate its containers away, take no new ones",
                                      {declare_peer_drain, run_peer_drain, check_peer_drain});
   add_peer_command<PeerLsOptions>(group, session, "ls", "[OPTIONS]",
                                   "List the peers, their scores and their errors",
@@ -199,7 +199,7 @@ Command make_peer(Session& session) {
                                   "Remove a peer and its key (needs root)",
                                   {declare_peer_rm, run_peer_rm, check_peer_rm});
   add_peer_command<PeerDrainOptions>(group, session, "undrain", "HOST",
-                                     "Stop draining a host: it accepts containers again",
+                                     "Stop draining a host: it takes containers again",
                                      {declare_peer_drain, run_peer_undrain, check_peer_drain});
   return group;
 }
