@@ -15,7 +15,7 @@ std::string host_name(const About& about, const std::string& id) {
 
 const char* word(Category category) {
   return category == Category::pc   ? "progressing"
-         : category == Category::wc ? "watching"
+         : category == Category::wc ? "watched"
                                     : "converged";
 }
 

@@ -250,7 +250,7 @@ TEST_CASE("each round is told in a sentence") {
       R"({"alpha":0.01,"containers":[{"id":"a","category":"PC","value":0.5,"previous_value":0.504,)"
       R"("previous_growth":0.2,"migrated":false}]})";
   CHECK(explain("categorise", categorise, "a") ==
-        "watching, was progressing: its value changed by 0.004, alpha is 0.01, before by 0.2");
+        "watched, was progressing: its value changed by 0.004, alpha is 0.01, before by 0.2");
   const std::string speculate =
       R"({"weights":{"pc":2,"wc":1.5,"cc":1},"container":"a","source":"1","workers":[)"
       R"({"id":"1","pc":2,"wc":0,"cc":1,"usage":0.9},{"id":"2","pc":1,"wc":0,"cc":0,"usage":0.1}]})";
