@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A container's program for bench/overhead: prints what a training prints, at a steady rate, and
-// does nothing else, so that what is measured is the cost of reading it. Static and without any
-// library but the standard one, so that a tar of this one file is an image.
+// A container's program for bench/overhead: prints a training's lines at a steady rate and does
+// nothing else, so that the bench measures the cost of reading them. Static, so that a tar of this
+// one file is an image.
 #include <cerrno>
 #include <cmath>
 #include <cstdio>

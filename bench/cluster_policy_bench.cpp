@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time of one round of the cluster's decisions beside reading and writing the same state as JSON in
 // the same run: cluster_policy_bench [HOSTS] [CONTAINERS] [ROUNDS] (1000 hosts of 20 containers, 20
-// rounds, unless told otherwise). The states are made before, and not part of the time.
+// rounds, by default). The states are made before, and not part of the time.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

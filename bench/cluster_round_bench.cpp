@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time of what the daemon does each round beside the decisions themselves, on one thread:
-// cluster_round_bench [HOSTS] [CONTAINERS] [ROUNDS] (1000 hosts of 20 containers, 20 rounds, unless
-// told otherwise). One host's own round; the coordinator's, from the reports as they come; messages
-// in a star, as the one in its middle reads and answers them.
+// Time of the daemon's work per round beside the decisions, on one thread:
+// cluster_round_bench [HOSTS] [CONTAINERS] [ROUNDS] (1000 hosts of 20 containers, 20 rounds, by
+// default). One host's own round; the coordinator's, from unread reports; the messages of a star,
+// as its centre reads and answers them.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -39,7 +39,7 @@ struct Cluster {
   std::vector<policy::Worker> workers;
 };
 
-// A third of the hosts nearly idle; all that runs has converged, so that all is decided.
+// A third of the hosts nearly idle; all jobs have converged, so that all is decided.
 Cluster make_cluster(std::size_t hosts, std::size_t containers) {
   std::mt19937 random(1);
   std::uniform_real_distribution<double> share(0, 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Speed of `extract` on a large json-file log, beside `wc -l` and `grep -F -c loss` on the same
 // file in the same run: extract_bench [MIB] [FOLDER] [ROUNDS]. Makes the file (1024 MiB in /tmp
-// unless told otherwise), reads it once so that it is in the page cache, takes the three in turn,
-// and removes it. Uses the very code of the command; printing the result is not part of the time.
+// by default), reads it once so that it is in the page cache, takes the three in turn,
+// and removes it. Uses the code of the command, without printing the result.
 #include <fcntl.h>
 #include <unistd.h>
 

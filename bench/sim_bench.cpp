@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Speed of the simulator, policy by policy: sim_bench [JOBS] [HOSTS] [POLICY...] (10000 jobs on 100
-// hosts, all policies but the oracles, unless told otherwise). Beside each run stand as many events
+// hosts, all policies but the oracles, by default). Beside each run stand as many events
 // through a plain queue, and a run of a tenth of the jobs on a tenth of the hosts. CPU seconds.
 #include <algorithm>
 #include <cmath>

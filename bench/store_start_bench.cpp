@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long the store takes to open, empty and with many records, closed and not:
-// store_start_bench [SAMPLES] [ROUNDS]. Makes a state of so many samples (1,000,000) in /tmp, opens
-// it so often (5), and prints n, minimum, mean and maximum of each, and the ratios to the empty
+// store_start_bench [SAMPLES] [ROUNDS]. Makes a state of SAMPLES (1,000,000) in /tmp, opens it
+// ROUNDS (5) times, and prints n, minimum, mean and maximum of each, and the ratios to the empty
 // one.
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ void fill(const std::string& path, int samples) {
   }
 }
 
-// As a kill leaves it.
+// As after a kill.
 void forget_that_it_was_closed(const std::string& path) {
   sqlite3* db = nullptr;
   sqlite3_open(path.c_str(), &db);

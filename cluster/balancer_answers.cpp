@@ -238,7 +238,7 @@ Async<Response> Balancer::take_order(std::string body, std::string id) {
   }
   const std::vector<std::string> jobs = host_.view().jobs;
   if (std::find(jobs.begin(), jobs.end(), container) == jobs.end()) {
-    co_return failure(404, "no such container is under control any more");
+    co_return failure(404, "No such container: it is not under control any more");
   }
   const std::vector<Neighbour> all = network_.neighbours();
   const bool is_there = std::any_of(all.begin(), all.end(), [&](const Neighbour& neighbour) {

@@ -155,7 +155,7 @@ void Balancer::take_failure(const Begun& move, const std::string& why) {
   const std::string& id = move.container;
   attempts_.fail(id, move.target, clock_().steady, 2 * host_.config().balance.categorise_interval);
   const bool is_last = attempts_.is_exhausted(id);
-  ctrl::log::warning("container " + shown(id) + " was not moved to " + host_name(move.target) +
+  ctrl::log::warning("container " + shown(id) + " did not migrate to " + host_name(move.target) +
                      ": " + printable(why, 300) +
                      (is_last ? " (after three attempts, no more)" : " (will retry later)"));
   const bool is_waiting = std::find(requests_.begin(), requests_.end(), id) != requests_.end();

@@ -254,17 +254,17 @@ const char* Balancer::obstacle(const std::string& container, Cause cause) const 
     }
     if (mark->rebalanced) return "the container was rebalanced already";
   } else if (mark != nullptr && mark->moves >= host_.config().balance.max_moves) {
-    return "the container was moved as often as max-moves allows";
+    return "the container has migrated as often as max-moves allows";
   }
   if (cause == Cause::balance) {
     const std::optional<ctrl::JobForecast> forecast = host_.forecast(container);
     if (forecast && !forecast->is_under_way) return "the container has just begun";
   }
   return !moves_.is_movable(container) ? "the container's label does not allow it"
-         : moves_.is_moving(container) ? "the container is on the move"
-         : is_busy()                   ? "another container of this host is on the move"
+         : moves_.is_moving(container) ? "the container is migrating"
+         : is_busy()                   ? "another container of this host is migrating"
          : !attempts_.may_try(container, clock_().steady)
-             ? "the container could not be moved a moment ago"
+             ? "the container could not migrate a moment ago"
              : nullptr;
 }
 

@@ -8,7 +8,7 @@
 namespace flowcon::sim {
 namespace {
 
-// A run as the daemon's looks would have followed it, alone on its host.
+// A run as the daemon's ticks would have followed it, alone on its host.
 std::optional<ctrl::growth::Remembered> run_of(const JobSpec& job) {
   ctrl::growth::Track track;
   track.look({0, 0, 0, {}}, {});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the daemons know when a run begins, which is what policies are made of: their hosts and what
-// they remember of runs before. Of the jobs that are to come there is nothing in it.
+// The daemons' knowledge when a run begins, from which policies are made: hosts and remembered
+// earlier runs, nothing about future jobs.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ struct Beginning {
   std::vector<EarlierRun> memory;  ///< oldest first
 };
 
-/// Of the schedule's jobs nothing but `earlier` is looked at.
+/// Reads only `earlier` of the schedule's jobs.
 [[nodiscard]] Beginning beginning_of(const Schedule& schedule);
 
 }  // namespace flowcon::sim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no policy can beat, whatever it knows: clairvoyant lower bounds of a schedule.
+// Clairvoyant lower bounds of a schedule, which no policy can beat.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@ struct Bounds {
   double mean_completion = 0;
   double mean_t90 = 0;
   double makespan = 0;
-  std::size_t jobs = 0;  ///< those that are counted: that come to an end of their own, complete
+  std::size_t jobs = 0;  ///< counted jobs: those that end by themselves, complete
 };
 
 /// The k-th end cannot come before the k-th end of either of two easier worlds: all hosts' cores in
 /// one that any job can use whole, shortest remaining work first (which has, at every moment, ended
 /// the most jobs that can have ended); and every job alone on a host from its arrival on. The mean
-/// takes the later of the two for each k. Jobs that are killed or crash take no room in it.
+/// takes the later of the two for each k. Killed and crashed jobs take no part.
 [[nodiscard]] Bounds bounds_of(const Schedule& schedule);
 
 }  // namespace flowcon::sim

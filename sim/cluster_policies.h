@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policies that move jobs between simulated hosts: SpeCon, and ours.
+// Policies that migrate jobs between simulated hosts: SpeCon, and ours.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,11 @@
 
 namespace flowcon::sim {
 
-/// SpeCon as the daemons do it: categorise, speculate, rebalance (Algorithms 3-5), each job moved
-/// and rebalanced once at most.
+/// SpeCon as the daemons do it: categorise, speculate, rebalance (Algorithms 3-5), each job
+/// migrates and is rebalanced at most once.
 [[nodiscard]] std::unique_ptr<ClusterPolicy> make_specon(const PolicyParameters& parameters);
 
-/// Moves by the work that is left (cluster/policy/steer.h), as `hosts` forecast it. They must
+/// Migrations by remaining work (cluster/policy/steer.h), as `hosts` forecast it. They must
 /// outlive it.
 [[nodiscard]] std::unique_ptr<ClusterPolicy> make_balance(std::vector<const ForecastingHost*> hosts,
                                                           const PolicyParameters& parameters);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables with commas from files that anybody may have written. Linear time, bounded memory; what is
-// wrong is a sentence with its line.
+// Comma-separated tables from untrusted files. Linear time, bounded memory; an error is a sentence
+// with its line.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 namespace flowcon::sim {
 
 /// Reads a table row by row. Fields may be in double quotes (two of them mean one); lines end with
-/// LF or CRLF; empty lines are skipped. The text must outlive it.
+/// LF or CRLF; empty lines are skipped. It keeps a view of the text.
 class CsvReader {
  public:
   static constexpr std::size_t kMaxFields = 256;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a training's evaluation function goes: E over the share of the work that is done. By formula,
-// or a real one as a table.
+// A training's evaluation function: E over the share of the work done, by formula or as a table.
 #pragma once
 
 #include <memory>
@@ -17,11 +16,11 @@ struct CurvePoint {
   double value = 0;
 };
 
-/// The shapes that have a formula. With E0 the first value, E1 what it tends to and r the rate:
+/// The shapes that have a formula. With E0 the first value, E1 the limit and r the rate:
 ///   exponential   E1 + (E0-E1) exp(-r x)
 ///   power         E1 + (E0-E1) / (1 + r x)
 ///   plateau_drop  half of the way exponentially at once, the other half, as fast, from x = 0.6 on
-///   flat          E0, whatever is done
+///   flat          E0 throughout
 ///   diverge       exponential to x = 0.3, then up again beyond E0
 enum class Shape { exponential, power, plateau_drop, flat, diverge };
 
@@ -53,7 +52,7 @@ class Curve {
   double range_ = 0;
 };
 
-/// A curve of a file, and what it is a curve of.
+/// A curve of a file, with its names.
 struct NamedCurve {
   std::string id;
   std::string model;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A policy of flowcond on a simulated host: the very object, shown what a daemon would see.
+// A policy of flowcond on a simulated host: the same object, with a daemon's view.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace flowcon::sim {
 
-/// What flowcond's configuration says beside the numbers; the defaults are the product's.
+/// Further options of flowcond's configuration; the defaults are the product's.
 struct HostOptions {
   ctrl::growth::Parameters growth;
   bool floor_all = true;
@@ -22,11 +22,11 @@ struct HostOptions {
 /// FlowCon as published: growth from two values, no floor for growing jobs, limits are caps.
 [[nodiscard]] HostOptions paper_options();
 
-/// A host that knows what is left of its jobs.
+/// A host that can forecast the remaining work of its jobs.
 class ForecastingHost : public HostPolicy {
  public:
   virtual ~ForecastingHost() = default;
-  /// The work that is expected of a job here. Empty: not known. Units: CPU seconds.
+  /// The expected remaining work of a job here. Empty: unknown. Units: CPU seconds.
   [[nodiscard]] virtual std::optional<double> left(const Known& job) const = 0;
 };
 

@@ -148,7 +148,7 @@ void Engine::advance(Host& host, double now) {
   host.time = now;
 }
 
-// What the daemon reads when it looks: counters of the kernel, lines of the log.
+// The daemon's readings at a tick: counters of the kernel, lines of the log.
 void Engine::look(Host& host, double now) {
   for (Live* job : host.jobs) {
     Known& known = job->known;
@@ -291,7 +291,7 @@ void Engine::guarantee_caps(Host& host, const std::vector<Grant>& grants) {
   }
 }
 
-// A job that the policy does not speak of gets what any other would.
+// A job without a share of the policy gets the same as any other.
 void Engine::set_rates(Host& host, std::vector<Grant> grants) {
   grants.resize(host.jobs.size());
   std::vector<Demand> demands;

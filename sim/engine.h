@@ -16,15 +16,15 @@ struct EngineParameters {
   /// Lost to sharing: with k effective sharers (sim/share.h) every CPU second does
   /// 1/(1 + contention (k-1)) CPU seconds of work.
   double contention = 0;
-  double move_seconds = 5;  ///< a job that moves does nothing for so long
+  double move_seconds = 5;  ///< how long a migrating job stands still
 };
 
-/// What became of one job. Units: seconds of simulated time, CPU seconds.
+/// The outcome of one job. Units: seconds of simulated time, CPU seconds.
 struct Outcome {
   enum class End { running, complete, crashed, killed };
   End end = End::running;
   double finished = 0;
-  std::optional<double> reached90;  ///< when 90 % of its improvement was there
+  std::optional<double> reached90;  ///< when 90 % of its improvement was reached
   double worked = 0;                ///< work done
   std::uint32_t moves = 0;
   std::size_t host = 0;  ///< where it ended

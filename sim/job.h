@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the simulator is given: jobs as they truly are, hosts, and both together as a schedule. No
-// policy is ever shown a JobSpec; see known.h for what they see.
+// The input of the simulator: true jobs, hosts, and both together as a schedule. No policy sees a
+// JobSpec; known.h is their view.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ struct JobSpec {
   double memory = 0;        ///< bytes
   double warmup = 0;        ///< share of the work before the first step (imports, data)
   std::uint32_t lines = 1;  ///< log lines with a value, evenly over the steps
-  bool has_counter = false;  ///< each line says how far it is ("epoch 3/20")
+  bool has_counter = false;  ///< each line has its progress ("epoch 3/20")
   double noise = 0;          ///< standard deviation of a value, share of the curve's range
   std::uint64_t noise_seed = 0;
   std::shared_ptr<const Curve> curve;
   std::string curve_id;              ///< which real curve it has; empty: one of its model's
-  std::optional<double> crash_at;    ///< ends without being done at this share of the work
-  std::optional<double> kill_after;  ///< somebody ends it so many seconds after its arrival
+  std::optional<double> crash_at;    ///< crashes at this share of the work
+  std::optional<double> kill_after;  ///< killed this many seconds after its arrival
   std::optional<std::size_t> host;   ///< where it is started; empty: see Start
 
   /// Share of the steps done when `used` CPU seconds were spent, 0..1.
@@ -57,12 +57,12 @@ enum class Start {
   least,     ///< where the fewest run at that moment
 };
 
-/// All that a run begins with. Jobs are in order of arrival.
+/// The input of a run. Jobs are in order of arrival.
 struct Schedule {
   std::string name;
   std::vector<HostSpec> hosts;
   std::vector<JobSpec> jobs;
-  std::vector<JobSpec> earlier;  ///< jobs that ran, one by one, before it begins
+  std::vector<JobSpec> earlier;  ///< jobs that ran, one by one, before the run
   Start start = Start::balanced;
   std::uint64_t seed = 0;
 };

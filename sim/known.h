@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that a policy sees: what a daemon would know of a job at this moment, and nothing of what it
-// truly is or will be. Filled by the engine from printed lines and CPU counters.
+// A policy's view: a daemon's observations of a job at this moment, without its truth or future.
+// The engine fills it from printed lines and CPU counters.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@
 
 namespace flowcon::sim {
 
-/// What was known of a job that was moved goes with it. Units: seconds of simulated time, CPU
+/// It travels with a migrated job. Units: seconds of simulated time, CPU
 /// seconds, bytes.
 struct Known {
-  std::size_t number = 0;  ///< a container's id: unique, says nothing
+  std::size_t number = 0;  ///< a container's id: unique, without meaning
   std::string_view model;  ///< image and command
   double arrived = 0;      ///< when it was started on this host
-  double used = 0;         ///< CPU time on all hosts, as of the last look
+  double used = 0;         ///< CPU time on all hosts, as of the last tick
   double memory = 0;       ///< in use
   double looked_at = 0;
   std::uint32_t moves = 0;  ///< to other hosts, so far
@@ -36,16 +36,16 @@ struct HostView {
   double now = 0;
   double cores = 1;
   double memory = 0;
-  bool has_changed = false;  ///< a job came or went since the decision before
+  bool has_changed = false;  ///< a job came or went since the last decision
   std::vector<const Known*> jobs;
 };
 
-/// All hosts at a decision about moves.
+/// All hosts at a decision about migrations.
 struct ClusterView {
   double now = 0;
-  double move_seconds = 0;  ///< how long a job stands still while it moves, as measured so far
+  double move_seconds = 0;  ///< how long a migrating job stands still, as measured so far
   std::vector<HostView> hosts;
-  std::vector<std::size_t> moving;  ///< Known::number of those that are on their way
+  std::vector<std::size_t> moving;  ///< Known::number of migrating jobs
 };
 
 }  // namespace flowcon::sim

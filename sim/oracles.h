@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policies that know the truth: how much work each job has left. No daemon can do what they do;
-// they show how much there is to win.
+// Policies that know the true remaining work of each job. No daemon can know it; they show the
+// possible gain.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace flowcon::sim {
 
-/// The job with the least work left first.
+/// Shortest remaining work first.
 [[nodiscard]] std::unique_ptr<HostPolicy> make_srpt(const Schedule& schedule);
 
 /// The job first that is nearest, per worth, to a milestone: 90 % of its improvement is worth as

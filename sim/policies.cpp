@@ -54,10 +54,10 @@ PolicySet make_oracle_set(const Schedule& schedule) {
   return on_each(schedule.hosts, [&](const HostSpec&) { return make_milestone_oracle(schedule); });
 }
 
-// Published FlowCon has the name, and what flowcond does with it another one.
+// Published FlowCon has the plain name, flowcond's variant another one.
 std::vector<PolicyKind> all_policies() {
   std::vector<PolicyKind> all;
-  all.push_back(on_hosts("free", "every job alike, as without us", "free"));
+  all.push_back(on_hosts("free", "every job equally, as without flowcond", "free"));
   all.push_back(
       on_hosts("flowcon", "FlowCon as published: limits are caps", "flowcon", paper_options()));
   all.push_back(
@@ -66,10 +66,10 @@ std::vector<PolicyKind> all_policies() {
     if (kind.name == "free" || kind.name == "flowcon") continue;
     all.push_back(on_hosts(kind.name, kind.summary, kind.name));
   }
-  all.push_back({"specon", "SpeCon between hosts, every job alike on each", make_specon_set});
-  all.push_back({"balance", "ours between hosts: by the work that is left; milestone on each",
-                 make_balance_set});
-  all.push_back({"srpt", "oracle: least work left first", make_srpt_set});
+  all.push_back({"specon", "SpeCon between hosts, every job equally on each", make_specon_set});
+  all.push_back(
+      {"balance", "ours between hosts: by remaining work; milestone on each", make_balance_set});
+  all.push_back({"srpt", "oracle: shortest remaining work first", make_srpt_set});
   all.push_back({"milestone-oracle", "oracle: nearest milestone first", make_oracle_set});
   return all;
 }

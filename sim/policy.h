@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface between the engine and what decides. A policy is made of a Beginning and handed a
+// The interface between the engine and policies. A policy is made of a Beginning and gets a
 // HostView or ClusterView, so it cannot see the future; only an oracle is made of the schedule.
 #pragma once
 
@@ -19,7 +19,8 @@
 
 namespace flowcon::sim {
 
-/// What one job gets: its weight among the others, and its cap as a share of the host (1 = none).
+/// The effective share of one job: its weight among the others, and its cap as a share of the host
+/// (1 = none).
 struct Grant {
   double weight = 1;
   double quota = 1;
@@ -36,7 +37,7 @@ struct HostDecision {
 class HostPolicy {
  public:
   virtual ~HostPolicy() = default;
-  /// Called when a job came or went, and when the time it asked for is over.
+  /// Called when a job came or went, and when `next` is over.
   virtual HostDecision decide(const HostView& view) = 0;
   /// A job ended by itself; `is_complete`: with exit status 0.
   virtual void end(const Known& job, double now, bool is_complete) {
@@ -54,23 +55,22 @@ struct ClusterDecision {
   double next = kNever;  ///< seconds
 };
 
-/// Moves jobs between hosts.
+/// Migrates jobs between hosts.
 class ClusterPolicy {
  public:
   virtual ~ClusterPolicy() = default;
-  /// Called when the time it asked for is over, and, where wants_changes(), after each arrival,
-  /// departure and landing.
+  /// Called when `next` is over and, if wants_changes(), after each arrival, departure and landing.
   virtual ClusterDecision decide(const ClusterView& view) = 0;
   [[nodiscard]] virtual bool wants_changes() const { return false; }
 };
 
-/// What a policy is made of for one run.
+/// The parts of a policy for one run.
 struct PolicySet {
   std::vector<std::unique_ptr<HostPolicy>> hosts;  ///< one a host
-  std::unique_ptr<ClusterPolicy> cluster;          ///< null: nothing moves
+  std::unique_ptr<ClusterPolicy> cluster;          ///< null: no migrations
 };
 
-/// What a person can choose of the policies. Units: as the options of flowcond.
+/// Options of the policies. Units: as the options of flowcond.
 struct PolicyParameters {
   double alpha = 0.03;
   double beta = 2;
@@ -79,16 +79,16 @@ struct PolicyParameters {
   double observe = 5;
   double categorise_interval = 30;
   double categorise_alpha = 0.01;
-  bool rebalance_idle = false;  ///< SpeCon evens out whenever a host idles, too, as flowcond does
+  bool rebalance_idle = false;  ///< SpeCon also rebalances whenever a host idles, as flowcond does
   std::uint32_t max_moves = 2;  ///< of one job, for the balancing policy
-  bool has_memory = true;       ///< runs that ended are remembered
+  bool has_memory = true;       ///< ended runs are remembered
   ctrl::policy::PlannerParameters planner;
 };
 
-/// A policy for one run, of what daemons know when it begins.
+/// A policy for one run, made of the daemons' knowledge at its beginning.
 using MakePolicy =
     std::function<PolicySet(const Beginning& beginning, const PolicyParameters& parameters)>;
-/// An oracle for one run, of what is to come. The schedule must outlive it.
+/// An oracle for one run, made of the schedule, which must outlive it.
 using MakeOracle = PolicySet (*)(const Schedule& schedule);
 
 /// A policy by name.
@@ -103,7 +103,7 @@ struct PolicyKind {
 
   std::string name;
   std::string summary;
-  bool is_oracle = false;  ///< it is handed the schedule
+  bool is_oracle = false;  ///< it gets the schedule
   std::variant<MakePolicy, MakeOracle> maker;
 
   /// For one run of the schedule, which must outlive it.

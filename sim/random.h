@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that look random and follow from a seed alone, on every machine. No clock, no device.
+// Pseudo-random numbers that depend on a seed alone, on every machine. No clock, no device.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ class Random {
   std::uint64_t state_;
 };
 
-/// A value of the standard normal distribution that belongs to (seed, index): the same one whenever
-/// it is asked for, so that the noise of a line does not depend on when the line is printed.
+/// The value of the standard normal distribution for (seed, index), always the same, so that the
+/// noise of a line does not depend on when it is printed.
 [[nodiscard]] double normal_of(std::uint64_t seed, std::uint64_t index);
 
 }  // namespace flowcon::sim

@@ -23,8 +23,8 @@ enum class Format { table, csv, json };
 /// A table that parse_trace() reads.
 [[nodiscard]] std::string render_jobs(const std::vector<JobSpec>& jobs);
 
-/// A page of its own: the table, a figure of the means with their errors, and for each policy how
-/// the jobs fared. No script, nothing is fetched.
+/// A self-contained page without script: the table, a figure of the means with their errors, and
+/// the jobs of each policy.
 [[nodiscard]] std::string render_page(const std::string& title, const std::string& command,
                                       const std::vector<PolicySummary>& summaries);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs that flowcond recorded, as jobs that can be run again: what a job was like, apart from what
-// it was given. Linear time, whatever was recorded.
+// Recorded runs as jobs that can be replayed: the properties of a job, apart from the CPU it got.
+// Linear time.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace flowcon::sim {
 
-/// What one look measured. Units: seconds since the epoch; share of the host since the look before.
+/// One sample. Units: seconds since the epoch; share of the host since the last sample.
 struct RecordedUse {
   double time = 0;
   double cpu = 0;
 };
 
-/// A run as it was recorded. Rows in order of time.
+/// A recorded run. Rows in order of time.
 struct RecordedRun {
   double started = 0;
   std::optional<double> finished;
@@ -29,7 +29,7 @@ struct RecordedRun {
   std::vector<RecordedUse> usage;
 };
 
-/// What a run was like. `points`: the values over the share of `work` at which they came, in order,
+/// A run to replay. `points`: the values over the share of `work` at which they came, in order,
 /// finite, at least two and at most kMostPoints.
 struct ReplayRun {
   static constexpr std::size_t kMostPoints = 400;
@@ -40,16 +40,16 @@ struct ReplayRun {
   std::string name;
   std::string training;  ///< equal means "the same training again"
   double started = 0;    ///< seconds since the epoch
-  double seconds = 0;    ///< that it took
+  double seconds = 0;    ///< its runtime
   double work = 0;       ///< CPU seconds
-  double cores = 1;      ///< the most that it used
+  double cores = 1;      ///< the most it used
   std::uint32_t values = 0;
   bool has_counter = false;
   ctrl::Goal goal = ctrl::Goal::min;
   std::vector<CurvePoint> points;
 };
 
-/// Why a run cannot be run again.
+/// Why a run cannot be replayed.
 enum class Unfit { is_running, has_moved, has_few_values, has_gaps, used_nothing };
 
 struct Reading {
@@ -57,12 +57,12 @@ struct Reading {
   std::optional<Unfit> unfit;
 };
 
-/// `cores`: of the host. A time of which nothing is recorded may be two minutes or a tenth of the
-/// run, whichever is longer.
+/// `cores`: of the host. A gap in the records may last two minutes or a tenth of the run,
+/// whichever is longer.
 [[nodiscard]] Reading read_recorded(const RecordedRun& recorded, double cores);
 
-/// The runs on one host of `cores`, as they came; with a `seed` above 0 each is put in the place of
-/// one drawn from all of them: what else might have come (Efron's bootstrap).
+/// The runs on one host of `cores`, as they came; with a `seed` above 0 each is replaced by one
+/// drawn from all of them (Efron's bootstrap).
 [[nodiscard]] Schedule replay_schedule(const std::vector<ReplayRun>& runs, double cores,
                                        std::uint64_t seed);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The published experiments as schedules. What the publications do not say is assumed here, and
-// told in docs/simulator.md.
+// The published experiments as schedules. docs/simulator.md lists our assumptions.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 
 namespace flowcon::sim {
 
-/// What a person can choose of a schedule. Empty: as the schedule has it.
+/// Options of a schedule. Empty: as the schedule has it.
 struct ScheduleOptions {
   std::uint64_t seed = 1;
   double counters = 1;  ///< share of the jobs that print a progress counter, 0..1
@@ -26,7 +25,7 @@ struct ScheduleOptions {
   std::optional<Start> start;
   std::uint32_t history = 3;       ///< runs of each model before the schedule begins
   double crashes = 0;              ///< share of the jobs that crash at some point, 0..1
-  std::vector<NamedCurve> curves;  ///< real ones, in the place of the formulas
+  std::vector<NamedCurve> curves;  ///< real ones, instead of formulas
 };
 
 struct PublishedSchedule {
@@ -46,7 +45,7 @@ struct PublishedSchedule {
                                                      const std::vector<NamedCurve>& curves,
                                                      std::uint64_t seed);
 
-/// What the options say of single jobs: counters, noise, lines, crashes; then the order of arrival.
+/// Applies the options of single jobs: counters, noise, lines, crashes; then sorts by arrival.
 void apply_options(Schedule& schedule, const ScheduleOptions& options);
 
 }  // namespace flowcon::sim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many runs put together: each policy against free competition on the same schedules.
+// Many runs summarised: each policy against free competition on the same schedules.
 #pragma once
 
 #include <functional>
@@ -18,8 +18,8 @@ struct Figure {
   std::optional<double> se;
 };
 
-/// Units: percent against free; negative is better. Times of a job count from its arrival; jobs
-/// that crash or are killed are not counted.
+/// Units: percent against free; negative is better. Times of a job count from its arrival;
+/// crashed and killed jobs do not count.
 struct PolicySummary {
   std::string policy;
   Figure mean_completion_percent;
@@ -45,7 +45,7 @@ struct Experiment {
   std::uint64_t seeds = 1;
 };
 
-/// Runs every policy on every seed. `progress` is told before each run, where it is set.
+/// Runs every policy on every seed. Calls `progress`, if set, before each run.
 [[nodiscard]] std::vector<PolicySummary> run_experiment(
     const Experiment& experiment,
     const std::function<void(const std::string& what)>& progress = nullptr);

@@ -124,7 +124,7 @@ Result<JobSpec> job_of(const CsvReader& reader, const TraceColumns& columns,
   return job;
 }
 
-// The value of a cell: what a program prints for none is none.
+// The value of a cell; a program's word for none is none.
 Result<double> value_of(const CsvReader& reader, std::size_t column) {
   const std::string_view text = reader.field(column);
   double value = 0;

@@ -18,7 +18,7 @@ struct TraceOptions {
   double worker_cores = 1;    ///< cores that one worker (GPU, node) of the trace stands for
   double arrival_scale = 1;   ///< factor on the times of arrival
   double work_scale = 1;      ///< factor on the durations
-  std::size_t most_jobs = 0;  ///< only so many, the first to arrive; 0 = all
+  std::size_t most_jobs = 0;  ///< at most this many, the first to arrive; 0 = all
 };
 
 /// Jobs of a trace, on `options.hosts` (1) hosts of `options.cores` (8) cores.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two stages: a coarse grid on a few draws, then steps around its best; what comes out on top is
-// measured again on draws that nothing was chosen by, so that luck in the search is no gain.
+// Two stages: a coarse grid on a few draws, then steps around its best; the winners are measured
+// again on draws that the search has not seen, so that luck in the search is no gain.
 #include "sim/tune.h"
 
 #include <algorithm>
@@ -199,7 +199,7 @@ void Search::search_around(TuneSetting best) {
   }
 }
 
-// The best first; those that do alike by what they change.
+// The best first; equal ones by their change.
 void Search::sort_candidates() {
   const auto rank = [&](const Candidate& candidate) {
     return std::pair(std::round(candidate.score * 10),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which setting of flowcond would have served recorded runs best: the present one and a grid of
-// others, each simulated on the runs as they came and on others drawn from them.
+// The best setting of flowcond for recorded runs: the current one and a grid of others, each
+// simulated on the runs as they came and on draws from them.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@
 
 namespace flowcon::sim {
 
-/// The options that are tried. Units: as those of flowcond.
+/// The options to vary. Units: as those of flowcond.
 struct TuneSetting {
   std::string policy = "flowcon";  ///< of ctrl::policy::host_policies()
   bool is_quota = false;
@@ -27,7 +27,7 @@ struct TuneSetting {
   bool operator==(const TuneSetting&) const = default;
 };
 
-/// The setting that holds, and options that are left as they are.
+/// The current setting, and fixed options.
 struct TuneBase {
   TuneSetting present;
   double observe = 5;  ///< seconds
@@ -35,17 +35,17 @@ struct TuneBase {
   bool floor_all = true;
 };
 
-/// What is to become less.
+/// The objective to minimise.
 enum class Objective { mean, t90, makespan };
 
-/// Percent against the present setting, negative is better: a mean over what was drawn and the
-/// standard error that runs as few as these give it (bootstrap).
+/// Percent against the current setting, negative is better: mean over the draws and standard error
+/// (bootstrap).
 struct Effect {
   double percent = 0;
   double error = 0;
 };
 
-/// More than twice its error away from nothing.
+/// More than twice its error away from 0.
 [[nodiscard]] inline bool is_beyond_error(const Effect& effect) {
   return std::abs(effect.percent) > 2 * effect.error;
 }
@@ -63,7 +63,7 @@ struct TuneRow {
 };
 
 struct Tuning {
-  /// Seconds under the present setting, with the runs as they came.
+  /// Seconds under the current setting, with the runs as they came.
   double mean = 0;
   double t90 = 0;
   double makespan = 0;
@@ -75,12 +75,12 @@ struct Tuning {
 inline constexpr std::size_t kLeastRuns = 3;
 inline constexpr std::size_t kMostRuns = 300;
 inline constexpr std::size_t kMostOthers = 4;
-/// Less is not worth a change. Percent.
+/// The least gain worth a change. Percent.
 inline constexpr double kLeastGain = 1;
 
-/// `runs`: kLeastRuns to kMostRuns, in order of their start. `progress` is told the share that is
-/// done, 0..1. The same arguments give the same numbers, to the bit. Intervals and looks below
-/// 1/300 of the mean run are not tried and not followed: that bounds the time.
+/// `runs`: kLeastRuns to kMostRuns, in order of their start. `progress` gets the finished share,
+/// 0..1. The same arguments give the same numbers, to the bit. Intervals and ticks are at least
+/// 1/300 of the mean run, which bounds the time.
 [[nodiscard]] Tuning tune(const std::vector<ReplayRun>& runs, double cores, const TuneBase& base,
                           Objective objective,
                           const std::function<void(double)>& progress = nullptr);

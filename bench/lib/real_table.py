@@ -170,7 +170,7 @@ def left_out(plan, results, schedule):
 def table(plan, results, predicted, setup):
     """All of it. `predicted`: (schedule, repetition, policy's id) -> what flowcon-sim says."""
     alone = alone_of(results)
-    last = "moves a job" if plan["kind"] == "cluster" else "CPU of alone"
+    last = "migrations a job" if plan["kind"] == "cluster" else "CPU of alone"
     head = ["", "n", "mean", "time to 90 %", "makespan", "best job", "worst job", "improved", last,
             "mean, simulated", "90 %, simulated", "makespan, simulated", "published"]
     parts = [f"{setup['machine']}; {setup['date']}; commit {setup['commit']}; {setup['version']}.",

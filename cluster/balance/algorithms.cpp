@@ -25,17 +25,17 @@ std::vector<PlaceChange> moves_of(const boost::json::value&, const boost::json::
 std::vector<Algorithm> all_algorithms() {
   std::vector<Algorithm> all = ctrl::policy::host_algorithms();
   all.push_back({"categorise",
-                 "categories of a host's containers, who asks to move (SpeCon, Algorithm 3)",
+                 "categories of a host's containers, who asks to migrate (SpeCon, Algorithm 3)",
                  decide_text<categorise_state_from, decide_categorise>,
                  explain_state<categorise_state_from, decide_categorise>, category_changes});
-  all.push_back({"speculate", "the host for a container that asks to move (SpeCon, Algorithm 4)",
+  all.push_back({"speculate", "the host for a container that asks to migrate (SpeCon, Algorithm 4)",
                  decide_text<speculate_state_from, decide_speculate>,
                  explain_state<speculate_state_from, decide_speculate>,
                  ctrl::policy::request_changes});
-  all.push_back({"rebalance", "moves that even out the hosts (SpeCon, Algorithm 5)",
+  all.push_back({"rebalance", "migrations that even out the load (SpeCon, Algorithm 5)",
                  decide_text<rebalance_state_from, decide_rebalance>,
                  explain_state<rebalance_state_from, decide_rebalance>, moves_of});
-  all.push_back({"balance", "moves by the work that is left on each host (ours)",
+  all.push_back({"balance", "migrations by the remaining work of each host (ours)",
                  decide_text<steer_state_from, decide_steer>,
                  explain_state<steer_state_from, decide_steer>, moves_of});
   return all;

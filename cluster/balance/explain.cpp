@@ -15,7 +15,7 @@ std::string host_name(const About& about, const std::string& id) {
 
 const char* word(Category category) {
   return category == Category::pc   ? "progressing"
-         : category == Category::wc ? "watching"
+         : category == Category::wc ? "watched"
                                     : "converged";
 }
 
@@ -90,7 +90,7 @@ Result<std::string> explain(const RebalanceState& state, const RebalanceDecision
   const bool is_in = std::any_of(
       state.workers.begin(), state.workers.end(),
       [&](const WorkerLoad& host) { return find(host.containers, id) != host.containers.end(); });
-  return is_in ? "stays: " + std::to_string(decision.moves.size()) + " others are moved" + factor
+  return is_in ? "stays: " + std::to_string(decision.moves.size()) + " others migrate" + factor
                : Result<std::string>(elsewhere());
 }
 
@@ -106,17 +106,17 @@ Result<std::string> explain(const SteerState& state, const SteerDecision& decisi
   for (const Move& move : decision.moves) {
     if (move.container != id) continue;
     return "goes to " + host_name(about, move.to) + ", which has " +
-           rounded(work_of(state, move.to)) + " CPU s of work left: here " +
+           rounded(work_of(state, move.to)) + " CPU s of remaining work: here " +
            rounded(work_of(state, move.from)) + ", " + rounded(job->left) +
-           " of it its own; a move costs " + rounded(state.move_seconds) + " s";
+           " of it its own; a migration costs " + rounded(state.move_seconds) + " s";
   }
   if (!job->may_move) {
     return "stays: it may not migrate now, has just begun, or has no estimate";
   }
   if (job->moves >= state.max_moves) {
-    return "stays: it was moved " + std::to_string(job->moves) + " times";
+    return "stays: it has migrated " + std::to_string(job->moves) + " times";
   }
-  return "stays: " + std::to_string(decision.moves.size()) + " others are moved";
+  return "stays: " + std::to_string(decision.moves.size()) + " others migrate";
 }
 
 }  // namespace flowcon::cluster::policy

@@ -186,10 +186,10 @@ bool Peers::may_go(Link& link, const std::string& where) {
   link.leaving = why;
   const std::string gone = "peer " + link.name + " is no longer " + where;
   if (open) {
-    host_.warn(gone + ", and a move of " + *open +
+    host_.warn(gone + ", and a migration of " + *open +
                " from or to it is not over: it is kept until that ends");
   } else {
-    host_.warn(gone + ", and is kept until it is known that no move from or to it is open: " +
+    host_.warn(gone + ", and is kept until it is known that no migration from or to it is open: " +
                open.error().message());
   }
   return false;

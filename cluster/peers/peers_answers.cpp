@@ -271,7 +271,7 @@ Async<Response> Peers::remove(std::string name, std::string body) {
   if (open && !open->empty()) {
     if (!is_forced) {
       co_return failure(
-          409, "moves from or to " + name + " are open: " + *open +
+          409, "migrations from or to " + name + " are open: " + *open +
                    "; wait for them, or finish them by hand after docker flowcon peer rm --force");
     }
     host_.warn(name + " is removed with open migrations: " + *open +

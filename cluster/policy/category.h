@@ -6,7 +6,7 @@
 
 namespace flowcon::cluster::policy {
 
-/// The categories of SpeCon: PC (progressing), WC (watching), CC (converged).
+/// The categories of SpeCon: PC (progressing), WC (watched), CC (converged).
 enum class Category { pc, wc, cc };
 
 /// "PC", "WC", "CC".

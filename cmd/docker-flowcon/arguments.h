@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks through a command's words before CLI11 reads them: finds where ours end and docker's begin,
-// and says what is wrong in docker's own words.
+// Checks a command's words before CLI11 reads them: finds where ours end and docker's begin, and
+// words errors as docker does.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command of `docker flowcon` as data: its declared options, and what it does with them.
+// A command of `docker flowcon` as data: its declared options and its action.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,7 +16,7 @@
 
 namespace flowcon::plugin {
 
-/// What every command works with.
+/// The context of every command.
 struct Session {
   const Invocation& invocation;
   const Environment& environment;
@@ -27,16 +27,16 @@ struct Session {
 
 struct Command {
   std::string path;               ///< "docker flowcon status"
-  std::string synopsis;           ///< what follows it: "[OPTIONS] [CONTAINER...]"
+  std::string synopsis;           ///< after it: "[OPTIONS] [CONTAINER...]"
   std::unique_ptr<CLI::App> app;  ///< name, one-line description, options, further text (footer)
   WordStyle style = WordStyle::mixed;
-  bool is_hidden = false;  ///< for programs: it works, and no list shows it
+  bool is_hidden = false;  ///< for programs: works, but is not listed
   /// Commands under it, in alphabetical order; one that has any has no work of its own.
   std::vector<Command> below;
-  /// Checks what single options cannot show; a sentence, or "" where all is well. May be empty.
+  /// Checks combinations of options; returns a sentence, or "" if all is well. May be empty.
   std::function<std::string(const std::vector<std::string>& rest)> check;
-  /// Runs with the options that were parsed. `rest` is what followed the command's own words; in
-  /// WordStyle::mixed it is the positionals as they were typed (CLI11 takes "[a,b]" for a list).
+  /// Runs with the parsed options. `rest`: the words after the command's own; in WordStyle::mixed
+  /// the positionals as typed (CLI11 takes "[a,b]" for a list).
   std::function<int(const std::vector<std::string>& rest)> run;
 };
 
@@ -45,11 +45,11 @@ struct Command {
 /// Those below it, in alphabetical order. `session` has to outlive them.
 [[nodiscard]] std::vector<Command> make_commands(Session& session);
 
-/// A client for the flowcond that answers for the containers docker would show.
-/// Errors: they are on another host and no socket was chosen; says how to ask there.
+/// A client for the flowcond of the host that docker talks to.
+/// Errors: it is another host and no socket was chosen; says how to ask there.
 [[nodiscard]] Result<DaemonClient> find_daemon(const Session& session, const std::string& command);
 
-/// Says on stderr what failed; returns kFailed.
+/// Prints the error on stderr; returns kFailed.
 int report(Terminal& terminal, const Error& error);
 
 }  // namespace flowcon::plugin

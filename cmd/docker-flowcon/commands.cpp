@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which commands there are. Their texts stand where their options are declared.
+// The list of commands. Their texts are beside the declarations of their options.
 #include <ostream>
 #include <utility>
 
@@ -65,7 +65,7 @@ Command make_command(Session& session, const std::string& name, const std::strin
   return command;
 }
 
-// What a command is made of: see steering.h for such a set of functions.
+// The functions of a command; steering.h has such sets.
 template <class Options>
 struct Parts {
   void (*declare)(CLI::App& app, Options& options);
@@ -190,16 +190,16 @@ Command make_peer(Session& session) {
       "Make this host and another one peers; USER is an admin there (needs root)",
       {declare_peer_add, run_peer_add, check_peer_add});
   add_peer_command<PeerDrainOptions>(group, session, "drain", "HOST",
-                                     "Drain a host: take nothing more, migrate its containers away",
+                                     "Drain a host: migrate its containers away, take no new ones",
                                      {declare_peer_drain, run_peer_drain, check_peer_drain});
   add_peer_command<PeerLsOptions>(group, session, "ls", "[OPTIONS]",
-                                  "List the peers, their scores, and what is wrong with them",
+                                  "List the peers, their scores and their errors",
                                   {declare_peer_ls, run_peer_ls});
   add_peer_command<PeerRmOptions>(group, session, "rm", "[OPTIONS] HOST",
                                   "Remove a peer and its key (needs root)",
                                   {declare_peer_rm, run_peer_rm, check_peer_rm});
   add_peer_command<PeerDrainOptions>(group, session, "undrain", "HOST",
-                                     "Let a drained host take containers again",
+                                     "Stop draining a host: it takes containers again",
                                      {declare_peer_drain, run_peer_undrain, check_peer_drain});
   return group;
 }

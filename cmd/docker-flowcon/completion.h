@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the shell offers behind `docker flowcon`: commands, options, their values, containers.
+// Shell completion of `docker flowcon`: commands, options, their values, containers.
 // Speaks the protocol of docker's own completion (Cobra).
 #pragma once
 
@@ -12,18 +12,17 @@
 
 namespace flowcon::plugin {
 
-/// What the shell may offer for the last word.
+/// Completions of the last word.
 struct Completion {
-  /// Candidates that begin with what is typed, each with a description behind a tab where it has
-  /// one.
+  /// Candidates that begin with the typed text, with a description behind a tab if there is one.
   std::vector<std::string> candidates;
   bool offers_files = false;  ///< the shell may add the names of files
-  /// Words of `docker run` that docker knows better; docker is to complete them.
+  /// Words of `docker run`, for docker to complete.
   std::optional<std::vector<std::string>> of_docker_run;
 };
 
 /// Completes the last of `words`, which follow `docker flowcon`. `names` is asked where a name of
-/// its kind may stand. Of "--goal=m" only the value is completed, as all shells expect.
+/// its kind may stand. Of "--goal=m" it completes only the value, as all shells expect.
 [[nodiscard]] Completion complete(const Command& root, const std::vector<Command>& commands,
                                   const std::vector<std::string>& words,
                                   const CompletionNames& names);

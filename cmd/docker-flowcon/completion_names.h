@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that completion offers, from those who know them: flowcond and docker. A shell waits for
-// each, so nobody is waited for long, and who does not answer has no names.
+// Names for completion, from flowcond and docker. A shell waits for each, so they have little time;
+// without an answer there are no names.
 #pragma once
 
 #include <functional>
@@ -19,15 +19,15 @@ struct CompletionNames {
   Ask others;      ///< running, and not under control
   Ask metrics;     ///< that flowcond found in logs
   Ask peers;       ///< other hosts
-  Ask members;     ///< of them those that were made peers by command, which `peer rm` takes
+  Ask members;     ///< peers added by command, which `peer rm` takes
   Ask hosts;       ///< this one and the others
 };
 
 /// Those that ask flowcond and docker. `session` has to outlive them.
 [[nodiscard]] CompletionNames ask_names(const Session& session);
 
-/// True for a metric's name that means nothing to a shell: bash expands what completion offers, and
-/// the name comes out of a log.
+/// True if a metric's name has no special characters of a shell: bash expands completions, and the
+/// name comes from a log.
 [[nodiscard]] bool is_plain_metric(std::string_view name);
 
 }  // namespace flowcon::plugin

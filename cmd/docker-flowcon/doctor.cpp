@@ -92,7 +92,7 @@ Ability look_at_engine(const Session& session) {
   std::string path = endpoint->host.empty() ? "/var/run/docker.sock" : endpoint->host;
   if (path.compare(0, kUnix.size(), kUnix) == 0) path.erase(0, kUnix.size());
   if (endpoint->is_remote() || path.empty() || path[0] != '/') {
-    ability.detail = printable(endpoint->host) + " is not looked at from here";
+    ability.detail = printable(endpoint->host) + " is not checked from here";
     return ability;
   }
   const SocketState state = probe_socket(path);

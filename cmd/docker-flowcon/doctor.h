@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `docker flowcon doctor`: what flowcond can do on this host and what the plugin sees itself, each
-// with why and what to do.
+// `docker flowcon doctor`: the abilities of this host, as flowcond and the plugin find them, with
+// reason and advice.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ struct DoctorOptions {
 
 void declare_doctor(CLI::App& app, DoctorOptions& options);
 
-/// Prints the abilities. kDone where nothing essential is missing: CPU limits (by weight or quota)
-/// and the engine; else, and where that could not be found out, kFailed.
+/// Prints the abilities. kDone if CPU limits (by weight or quota) and the engine are available;
+/// kFailed if not, or if that is unknown.
 [[nodiscard]] int run_doctor(const Session& session, const DoctorOptions& options);
 
 }  // namespace flowcon::plugin

@@ -25,14 +25,14 @@ volatile sig_atomic_t begins_new_line = 0;
 
 constexpr long kPatienceSeconds = 2;
 
-// What pass_endings_to() was told. A handler may only touch atomics without locks.
+// Set by pass_endings_to(). A handler may only touch atomics without locks.
 static_assert(std::atomic<long>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 std::atomic<int> endings_file{-1};
 std::atomic<long> first_ending{0};  // on the monotonic clock, in seconds; 0 = none came
 termios modes{};
 std::atomic<bool> has_modes{false};
 
-// False where the process is to end now. Only what POSIX allows in a handler.
+// False if the process is to end now. Calls only functions that POSIX allows in a handler.
 bool pass_ending(int number) {
   const int file = endings_file.load();
   if (file < 0) return false;
@@ -47,7 +47,7 @@ bool pass_ending(int number) {
   return false;
 }
 
-// Only what POSIX allows in a handler.
+// Calls only functions that POSIX allows in a handler.
 void end_by_signal(int number) {
   const int before = errno;
   if (pass_ending(number)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the plugin ends before its work is done: by a signal, or with docker. Only what draws on the
-// whole terminal has something to undo then; all else ends at once.
+// How the plugin ends early: by a signal, or with docker. Only full-screen commands have something
+// to undo then; all others end at once.
 #pragma once
 
 #include "cmd/docker-flowcon/plugin.h"
@@ -17,8 +17,8 @@ void end_on_signals(bool is_interactive);
 /// with 130. Without the variable, from an older docker, nothing happens.
 void end_with_docker(const Environment& environment);
 
-/// From now on what would end the process writes a byte into `file` instead: the number of the
-/// signal (SIGINT for the end of docker). -1 takes it back. Where a second one comes more than two
+/// From now on a signal, or the end of docker (as SIGINT), writes its number as a byte into `file`
+/// instead of ending the process. -1 takes it back. Where a second one comes more than two
 /// seconds after the first, nobody reads them: the terminal gets the modes back that it had, and
 /// the process ends.
 void pass_endings_to(int file);

@@ -26,8 +26,8 @@ struct Endpoint {
 [[nodiscard]] Result<Endpoint> find_endpoint(const Invocation& invocation,
                                              const Environment& environment);
 
-/// Where to ask for what flowcond on `endpoint` knows, in one sentence with the command to type.
-/// `command` is what the user asked for, such as "status".
+/// How to reach the flowcond on `endpoint`, in one sentence with the command to type. `command`:
+/// the user's command, such as "status".
 [[nodiscard]] std::string remote_hint(const Endpoint& endpoint, const std::string& command);
 
 }  // namespace flowcon::plugin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole files in and out.
+// Reads and writes whole files.
 #pragma once
 
 #include <sys/types.h>
@@ -14,8 +14,8 @@ namespace flowcon::plugin {
 /// Errors: it cannot be read; it is longer than `most_bytes`.
 [[nodiscard]] Result<std::string> read_file(const std::string& path, std::size_t most_bytes);
 
-/// Writes beside the file first and renames, so that a full disk costs nobody the older one; what
-/// is no regular file is written to as it is. `mode`: of the file, else as the umask has it.
+/// Writes beside the file and renames, so that a full disk does not destroy the older one; writes
+/// directly to a file that is not regular. `mode`: of the file, else as the umask has it.
 [[nodiscard]] Result<void> write_file(const std::string& path, const std::string& text,
                                       std::optional<mode_t> mode = std::nullopt);
 

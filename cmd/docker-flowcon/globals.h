@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes docker's command line apart: docker's own global options, the word `flowcon`, the rest.
-// Nothing is checked that docker checks itself.
+// It leaves the checks of docker to docker.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct Invocation {
   std::string config_folder;         ///< value of --config, "" = not given
   bool wants_help = false;           ///< --help, -h or the word `help` before `flowcon`
   bool wants_version = false;        ///< --version or -v before `flowcon`
-  std::vector<std::string> words;    ///< what follows `flowcon`
+  std::vector<std::string> words;    ///< after `flowcon`
 };
 
 /// Reads `[GLOBAL OPTIONS] [help] flowcon ARGS...`. Where the word `flowcon` is missing (the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Docker CLI plugin `docker flowcon`. docker asks for the metadata on each of its own starts,
-// so that answer comes before anything else is looked at.
+// so that answer comes first.
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What docker asks each plugin on each of its own starts. Text known at build time and one write;
-// nothing is read.
+// The plugin's metadata, which docker asks for at each of its starts: constant text and one write.
 #pragma once
 
 #include <string_view>
@@ -13,7 +12,7 @@ namespace flowcon::plugin {
 /// Writes metadata_json() to `file`. Returns the exit status: 0, or 1 where the write fails.
 [[nodiscard]] int write_metadata(int file);
 
-/// What this program is for, in one line, as `docker --help` lists it.
+/// The one-line description in `docker --help`.
 [[nodiscard]] std::string_view short_description();
 
 }  // namespace flowcon::plugin

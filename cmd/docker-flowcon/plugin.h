@@ -17,7 +17,7 @@ using Environment = std::map<std::string, std::string, std::less<>>;
 /// The value of `name`, or "" where it is not set.
 [[nodiscard]] std::string lookup(const Environment& environment, std::string_view name);
 
-/// Where output goes and how it looks there. `width` and `height` are in characters.
+/// The output streams and their size. `width` and `height` in characters.
 struct Terminal {
   std::ostream& out;
   std::ostream& err;

@@ -27,8 +27,8 @@ using Sink = std::function<Result<void>(std::string_view bytes)>;
 [[nodiscard]] Result<void> decide_one(const Algorithm& algorithm, const Source& source,
                                       const Sink& sink);
 
-/// Decides on one state a line and writes one line for each: the decision or {"error":"…"}. Every
-/// whole line that has arrived is answered before the next read, so a program can ask and wait.
+/// Reads one state a line and writes one line for each: the decision or {"error":"…"}. It answers
+/// every whole line before the next read, so a program can ask and wait.
 /// Errors: reading or writing failed.
 [[nodiscard]] Result<void> decide_lines(const Algorithm& algorithm, const Source& source,
                                         const Sink& sink);

@@ -44,7 +44,7 @@ State of executor (alpha in units of growth, intervals in seconds, limits as sha
   {"alpha":0.03,"beta":2,"interval":20,
    "containers":[{"id":"a","list":"WL","limit":0.5,"growth":0.01},
                  {"id":"b","list":"NL","limit":1,"growth":null}]}
-  list: NL, WL or CL; growth null: not measured; limit null: never had one.
+  list: NL, WL or CL; growth null: not measured; limit null: none yet.
   Optional: "interval_max" (the back-off's bound), "floor_all" (the floor 1/(beta*n) for all lists).
 State of listener: the same and "initial_interval" and "active":["a","b"], the ids running now.
 
@@ -76,19 +76,19 @@ State of rebalance (times in seconds, all on one clock):
                                        {"id":"b","converged_at":null,"migrated_at":950,
                                         "rebalanced":false}]},
               {"id":"h2","containers":[]}]}
-  A time that is null: never. A container without a time, or rebalanced, stays.
+  null: never. A container without a time, or a rebalanced one, stays.
   Optional: "guard" (a source holds at least two more than the target), "rounding" ("floor", or
-  "ceil": of containers per worker), "fill" (a target takes while it has room, not one alone).
+  "ceil": of containers per worker), "fill" (a target takes containers while it has room).
 
 State of balance (left: CPU seconds to the end; width, cores: in cores; move_seconds: how long a
-container stands still that is moved):
+migrating container stands still):
   {"move_seconds":5,"max_moves":2,"gain":3,
    "hosts":[{"id":"h1","cores":2,
              "containers":[{"id":"a","left":900,"width":2,"moves":0,"may_move":true},
                            {"id":"b","left":300,"width":1,"moves":2,"may_move":true}]},
             {"id":"h2","cores":2,"containers":[]}]}
-  moves: how often it was moved, max_moves: how often it may be; gain: what a move has to win, in
-  times its cost. A container that may not move counts and stays.
+  moves: its migrations so far, max_moves: their maximum; gain: least benefit of a migration, as a
+  multiple of its cost. A container that may not migrate counts and stays.
 
 Exit status: 0 done, 1 the state is wrong (the message names the field), 125 wrong usage.
 )";
@@ -117,8 +117,8 @@ The decisions of docker-flowcon without containers.
 Commands:
   decide          Make one decision by hand, from JSON to JSON
   run             Simulate a schedule of jobs under policies
-  bound           What no policy can beat on a schedule
-  jobs            The jobs of a schedule as a table
+  bound           Print a bound that no policy can beat on a schedule
+  jobs            Print the jobs of a schedule as a table
 
 Options:
   -h, --help      Print this help
@@ -178,7 +178,7 @@ Result<Invocation> parse_command_line(int argc, const char* const* argv) {
   }
   if (!is_decide) return usage_error("a command is missing", false);
   if (algorithm->count() == 0) {
-    return usage_error("which algorithm? Known: " + known_algorithms(), true);
+    return usage_error("name an algorithm: " + known_algorithms(), true);
   }
   invocation.algorithm = find_algorithm(name);
   invocation.lines = lines;
@@ -186,7 +186,7 @@ Result<Invocation> parse_command_line(int argc, const char* const* argv) {
   std::vector<std::string_view> names;
   for (const Algorithm& known : algorithms()) names.push_back(known.name);
   return usage_error("unknown algorithm " + printable(name, 60) + hint(name, names) +
-                         " Known: " + known_algorithms(),
+                         " Algorithms: " + known_algorithms(),
                      true);
 }
 

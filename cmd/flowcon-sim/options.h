@@ -9,7 +9,7 @@
 
 namespace flowcon::sim {
 
-/// What the arguments ask for: a text to show, or a decision.
+/// The request of the arguments: a text to show, or a decision.
 struct Invocation {
   std::string text;                      ///< help or version; empty: decide
   const Algorithm* algorithm = nullptr;  ///< set where text is empty

@@ -36,15 +36,16 @@ std::string_view summary_of(Command command) {
              "jobs.\nThe decisions are those of the daemon. The same arguments give the same "
              "bytes.\n";
     case Command::bound:
-      return "What no policy can beat on a schedule, whatever it knows of the future.\n";
+      return "Print a bound that no policy can beat on a schedule, even with knowledge of the "
+             "future.\n";
     case Command::jobs:
-      return "The jobs of a schedule as a table with commas, which run and bound read too: what "
-             "is\nmeasured elsewhere can use the same ones.\n";
+      return "Print the jobs of a schedule as a comma-separated table, which run and bound read "
+             "too.\n";
   }
   return "";
 }
 
-// What was said, as text; what was not said is empty.
+// The given options, as text; "" = not given.
 struct Said {
   std::string schedule;
   std::string policy = "free,flowcon,flowcon-weight,milestone";
@@ -90,13 +91,14 @@ std::string help_text(Command command) {
   text += "\nOptions:\n";
   if (command == Command::run) {
     text +=
-        "      --policy LIST         With commas between (free,flowcon,flowcon-weight,milestone)\n"
+        "      --policy LIST         Comma-separated (free,flowcon,flowcon-weight,milestone)\n"
         "      --report FILE         Write a page with table and figures\n";
   }
   if (command != Command::jobs) {
     text +=
         "      --format FORMAT       table, csv or json (table)\n"
-        "      --seeds N             So many runs with other jobs, arrivals and noise (1)\n";
+        "      --seeds N             Number of runs, each with other jobs, arrivals and noise "
+        "(1)\n";
   }
   text +=
       "      --seed N              The first seed (1)\n"
@@ -105,7 +107,7 @@ std::string help_text(Command command) {
       "      --start WAY           Where jobs begin: balanced, random or least (loaded)\n";
   if (command == Command::run) {
     text +=
-        "      --counters WHICH      Which jobs print how far they are: all, none or a share "
+        "      --counters WHICH      Jobs that print a progress counter: all, none or a share "
         "(all)\n"
         "      --noise SHARE         Noise of the values, share of their range\n";
   }
@@ -120,24 +122,25 @@ std::string help_text(Command command) {
         "      --history N           Runs of each model before a published schedule begins (3)\n"
         "      --contention X        Each further job that shares a host costs this share of its "
         "speed (0)\n"
-        "      --move-seconds S      What a move between hosts costs a job (5)\n"
-        "      --max-moves N         Moves of one job under balance (2)\n"
+        "      --move-seconds S      Cost of a migration for a job (5)\n"
+        "      --max-moves N         Maximum migrations per job under balance (2)\n"
         "      --categorise-interval S\n"
-        "                            As the option of flowcond: SpeCon decides so often (30)\n"
-        "      --rebalance-idle      SpeCon evens out whenever a host idles, too, as flowcond "
+        "                            As the option of flowcond, and how often SpeCon decides (30)\n"
+        "      --rebalance-idle      SpeCon also rebalances whenever a host idles, as flowcond "
         "does\n"
-        "      --interval S          As the options of flowcond (20)\n"
-        "      --observe S           As the option of flowcond: milestone decides so often (5)\n"
+        "      --interval S          As the option of flowcond (20)\n"
+        "      --observe S           As the option of flowcond, and how often milestone decides "
+        "(5)\n"
         "      --alpha X             (0.03)\n"
         "      --beta X              (2)\n"
-        "      --worth Q             Milestone: what a usable model is worth, its end being 1 "
+        "      --worth Q             Milestone: value of a usable model, relative to the end "
         "(0.85)\n"
-        "      --lateness SHARE      ... how much longer than free a job may take (0.1)\n"
-        "      --step N              ... each rank weighs so many times the next one (8)\n"
-        "      --inertia SHARE       ... in an order that stands the last key counts for so much "
-        "more,\n"
-        "                            those before it in proportion to their rank (0.15)\n"
-        "      --no-memory           Earlier runs of the same model are not remembered\n";
+        "      --lateness SHARE      ... how much longer than under free a job may take (0.1)\n"
+        "      --step N              ... weight of a rank, relative to the next one (8)\n"
+        "      --inertia SHARE       ... hysteresis: the key of rank r of n counts 1 + SHARE r/n "
+        "times\n"
+        "                            (0.15)\n"
+        "      --no-memory           Forget earlier runs of the same model\n";
   }
   text +=
       "  For tables:\n"

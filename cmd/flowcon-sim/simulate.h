@@ -11,16 +11,16 @@
 
 namespace flowcon::sim {
 
-/// What the commands touch of the world.
+/// The commands' view of the outside world.
 struct World {
   /// The bytes of a file, unpacked where it is packed with gzip. Errors: of the system; too large.
   std::function<Result<std::string>(const std::string& path)> read;
   std::function<Result<void>(const std::string& path, std::string_view bytes)> write;
-  /// Told what is being done now; null: nobody listens.
+  /// Gets the progress; null: nobody listens.
   std::function<void(const std::string& what)> progress;
 };
 
-/// What a command has to say, and the status it ends with.
+/// A command's output and exit status.
 struct Answer {
   std::string out;
   std::string problem;  ///< for standard error, where it is not empty
@@ -30,7 +30,7 @@ struct Answer {
 /// `arguments` begin with "run", "bound" or "jobs".
 [[nodiscard]] Answer simulate(const std::vector<std::string>& arguments, const World& world);
 
-/// Reads a file through zlib, which passes on what is not packed. At most 512 MiB unpacked.
+/// Reads a file, unpacked if it is packed with gzip. At most 512 MiB unpacked.
 [[nodiscard]] Result<std::string> read_packed(const std::string& path);
 
 /// Writes a file anew.

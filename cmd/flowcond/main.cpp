@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// flowcond: arguments, the daemon and what knows other hosts, exit codes. 0 done, 1 failed, 2 wrong
+// flowcond: arguments, the daemon with its cluster part, exit codes. 0 done, 1 failed, 2 wrong
 // usage or configuration.
 #include <cstdio>
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kLongestLine = 4096;
 
-// CLI11 takes what is behind a ; off, and brackets and quotes around a value.
+// CLI11 drops text behind a ; and brackets and quotes around a value.
 std::string behind_equals(const std::string& line) {
   const std::size_t begin = line.find_first_not_of(" \t", line.find('=') + 1);
   if (begin == std::string::npos) return "";
@@ -122,7 +122,7 @@ void declare_options(CLI::App& app, std::map<std::string, std::string>& given) {
   }
 }
 
-// CLI11 says "The following argument was not expected: --intervall"; say what was meant.
+// CLI11 says "The following argument was not expected: --intervall"; suggest the intended option.
 std::string explain(const CLI::ParseError& e, const std::vector<std::string>& extras) {
   for (const std::string& extra : extras) {
     if (extra.rfind("--", 0) == 0)

@@ -121,7 +121,7 @@ void Daemon::grant_all(Moment now) {
     if (job.cpu.granted == before) continue;
     ++counts_.limit_changes;
     const std::string reason = job.control.pin ? "pinned"
-                               : is_saving     ? "it saves itself, to move"
+                               : is_saving     ? "it saves itself, to migrate"
                                                : job.reason;
     log::limit_change({job.container.name, id, before, job.cpu.granted, reason, config_.dry_run});
   }

@@ -11,7 +11,7 @@ namespace flowcon::ctrl::policy {
 namespace {
 
 const char* word(List list) {
-  return list == List::nl ? "young" : list == List::wl ? "watching" : "completing";
+  return list == List::nl ? "learning" : list == List::wl ? "watched" : "converged";
 }
 
 // Three digits say enough to a person.
@@ -44,8 +44,8 @@ std::string reason(const ExecutorState& state, const Member& member,
            (*member.growth < state.alpha ? "under" : "at least") + " alpha " + percent(state.alpha);
   }
   if (decision.all_completing) {
-    text += "; all are completing and compete freely, next look in " + rounded(decision.interval) +
-            " s";
+    text += "; all have converged and compete freely, next decision in " +
+            rounded(decision.interval) + " s";
   }
   return text;
 }
@@ -53,7 +53,7 @@ std::string reason(const ExecutorState& state, const Member& member,
 // Its share, where it is not what was decided.
 std::string granted(const About& about, double decided) {
   if (!about.granted || *about.granted == decided) return "";
-  return "; granted " + rounded(*about.granted) + ", by its floor, ceiling, pin or a move";
+  return "; granted " + rounded(*about.granted) + ", by its floor, ceiling, pin or a migration";
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ Result<std::string> explain(const ListenerState& state, const ListenerDecision& 
     return std::find(ids.begin(), ids.end(), about.id) != ids.end();
   };
   if (is_in(decision.arrived)) {
-    return std::string("arrived: joins the young with limit 1, and the executor runs at once");
+    return std::string("arrived: starts in NL with limit 1, and the executor runs at once");
   }
   if (is_in(decision.departed)) {
     return std::string("left: its share goes to the others, and the executor runs at once");

@@ -251,7 +251,7 @@ HostDecision Flowcon::decide(const HostView& view, Rounds* rounds) {
 }
 
 std::string Flowcon::reason(const std::string& id) const {
-  if (all_completing_) return "all are completing: free competition";
+  if (all_completing_) return "all have converged: free competition";
   const auto found = jobs_.find(id);
   if (found == jobs_.end()) return "";
   const Share& cpu = found->second.standing.cpu;

@@ -101,7 +101,7 @@ Result<std::map<std::string, std::string>> Store::pasts() {
   Statement all(db_, "SELECT id,past FROM pasts");
   std::map<std::string, std::string> found;
   for (;;) {
-    Result<bool> row = all.step("reading what jobs did before they were moved");
+    Result<bool> row = all.step("reading the earlier history of migrated jobs");
     if (!row) return row.error();
     if (!*row) return found;
     found[all.text(0)] = all.text(1);

@@ -16,7 +16,7 @@ Migration read_row(const Statement& row) {
 }  // namespace
 
 Result<void> Store::save_migration(const Migration& migration) {
-  constexpr const char* kDoing = "writing the journal of moves";
+  constexpr const char* kDoing = "writing the journal of migrations";
   Transaction transaction(journal_);
   // By its rowid it stays where it is, so that what is damaged can be read row by row.
   Statement put(journal_,
@@ -40,7 +40,7 @@ Result<std::vector<Migration>> Store::migrations(std::size_t most) {
   all.bind(static_cast<std::int64_t>(most));
   std::vector<Migration> found;
   for (;;) {
-    Result<bool> row = all.step("reading the journal of moves");
+    Result<bool> row = all.step("reading the journal of migrations");
     if (!row) return row.error();
     if (!*row) return found;
     found.push_back(read_row(all));
@@ -49,9 +49,9 @@ Result<std::vector<Migration>> Store::migrations(std::size_t most) {
 
 Result<Migration> Store::migration(const std::string& id) {
   Statement one(journal_, "SELECT id,entry,plan,started,ended FROM migrations WHERE id=?");
-  Result<bool> row = one.bind(id).step("reading the journal of moves");
+  Result<bool> row = one.bind(id).step("reading the journal of migrations");
   if (!row) return row.error();
-  if (!*row) return errno_error(ENOENT, "there is no such move");
+  if (!*row) return errno_error(ENOENT, "there is no such migration");
   return read_row(one);
 }
 
@@ -59,7 +59,7 @@ Result<std::vector<LostMove>> Store::lost_moves() {
   Statement all(journal_, "SELECT id,entry FROM lost_moves");
   std::vector<LostMove> found;
   for (;;) {
-    Result<bool> row = all.step("reading which moves were lost");
+    Result<bool> row = all.step("reading the lost migrations");
     if (!row) return row.error();
     if (!*row) return found;
     found.push_back({all.text(0), all.text(1)});

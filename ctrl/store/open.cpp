@@ -264,7 +264,7 @@ class Opening {
     }
     if (is_there(lost_file())) {
       say(text_in(lost_file()) +
-          " No container is moved to or from this host until a person has "
+          " No container migrates to or from this host until a person has "
           "looked (docs/moving.md, A lost journal). Then: rm " +
           lost_file() + " && systemctl restart flowcond");
       return {};
@@ -290,7 +290,7 @@ class Opening {
     if (auto done = keep_identity(db); !done) return done;
     const std::string text = why + ". " + std::to_string(salvaged->rows) +
                              " rows of it could be read, " + std::to_string(salvaged->open) +
-                             " of them moves that had not ended.";
+                             " of them migrations that had not ended.";
     if (auto written = write_whole(lost_file(), text); !written) return written;
     looked->db.reset();
     remove_files(draft + "-wal");

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the report of scripts/cluster-demo from what cluster_watch.py saw.
+"""Makes the report of scripts/cluster-demo from the records of cluster_watch.py.
 
     cluster_report.py DATA REPORT      DATA/setup.json, DATA/off.json, DATA/on.json -> the table on
                                        stdout, REPORT/summary.json and REPORT/index.html
@@ -13,10 +13,10 @@ from report import change, mean, percent, seconds, wrapped
 from report_html import COLOURS, LEFT, STYLE, Plot, change_cell, definitions, esc, legend, seconds_cell
 
 TITLES = {"off": "Where they arrived", "on": "With SpeCon"}
-FOOTNOTE = ("Completion: from a job's arrival to its end, moves included. Makespan: first arrival to last "
-            "end. Best: the job that gained most. Moved: containers that SpeCon moved because they had "
-            "converged; rebalanced: those that it moved to even out the load. Change: on against off, less "
-            "is better.")
+FOOTNOTE = ("Completion: from a job's arrival to its end, migrations included. Makespan: first arrival to "
+            "last end. Best: the job that gained most. Migrated: converged containers that SpeCon migrated; "
+            "rebalanced: containers that it migrated to even out the load. Change: on against off, less is "
+            "better.")
 LANE = 16  # of the drawing, in its own units
 
 
@@ -64,7 +64,7 @@ def text_table(summary):
     rows = [["JOB", "SPECON OFF", "ON", "CHANGE"]]
     rows += [[name, seconds(one["off"]), seconds(one["on"]), percent(one["change"])] for name, one in rows_of(summary)]
     for words in ("moved", "rebalanced", "undone"):
-        rows.append([words + " jobs" if words != "undone" else "moves undone"] +
+        rows.append([{"moved": "migrated", "rebalanced": "rebalanced", "undone": "undone migrations"}[words]] +
                     [str(summary[words].get(mode, "-")) for mode in ("off", "on")] + [""])
     widths = [max(len(row[i]) for row in rows) for i in range(4)]
     return "\n".join("".join(cell.ljust(widths[i]) if i == 0 else "   " + cell.rjust(widths[i])
@@ -115,7 +115,7 @@ def gantt(run, span, kinds):
 def table(summary):
     rows = "".join(f'<tr><th scope="row">{esc(name)}</th>{seconds_cell(one["off"])}{seconds_cell(one["on"])}'
                    f'{change_cell(one["change"])}</tr>' for name, one in rows_of(summary))
-    for key, words in (("moved", "Moved jobs"), ("rebalanced", "Rebalanced jobs"), ("undone", "Moves undone")):
+    for key, words in (("moved", "Migrated"), ("rebalanced", "Rebalanced"), ("undone", "Undone migrations")):
         cells = "".join(f"<td>{summary[key].get(mode, '–')}</td>" for mode in ("off", "on"))
         rows += f'<tr><th scope="row">{words}</th>{cells}<td></td></tr>'
     head = "".join(f'<th scope="col">{words}</th>' for words in ("Job", "SpeCon off", "on", "change"))

@@ -106,7 +106,7 @@ class Watch:
             if time.time() - until < 2 * LOOK and self.ended.get(name, 0) == 0:
                 places[host].append(name)
         print(f"  {time.time() - begin:>4.0f} s  " + " | ".join(f"{host}: {' '.join(names) or '-'}" for host, names in places.items())
-              + f" | {sum(move['step'] == 'done' for move in self.moves.values())} moved", flush=True)
+              + f" | {sum(move['step'] == 'done' for move in self.moves.values())} migrated", flush=True)
 
 
 def main():

@@ -158,7 +158,7 @@ engine_stop() {
   engine_unmount_below "$dir" || left=1
   [ -z "$data" ] || engine_unmount_below "$data" || left=1
   engine_remove_cgroup "$cgroup" || left=1
-  [ "$left" = 0 ] || { warn "something of the engine in $dir is left; try again, or look at $dir/*.log"; return 1; }
+  [ "$left" = 0 ] || { warn "the engine in $dir left something behind; try again, or read $dir/*.log"; return 1; }
   rm -rf "$dir/exec" "$dir/docker.sock" "$dir/docker.pid" "$dir/daemon.json" \
     "$dir/containerd.toml" "$dir/engine.state"
   [ -z "$cgroup" ] || rm -f "$ENGINE_REGISTRY/${cgroup#/}"

@@ -7,7 +7,7 @@ import html
 import math
 
 COLOURS = ("var(--job-1)", "var(--job-2)", "var(--job-3)", "var(--job-4)", "var(--job-5)")
-LISTS = {"NL": "young: still learns", "WL": "watched: slower", "CL": "completing: has converged"}
+LISTS = {"NL": "new or still learning", "WL": "watched, slower", "CL": "converged"}
 TITLES = {"free": "Free competition", "flowcon": "Under FlowCon"}
 WIDTH, LEFT, RIGHT = 560, 44, 20
 MOST_POINTS = 500
@@ -137,7 +137,7 @@ def ranges(free):
 
 
 def loss_plot(run, scales, measured, span):
-    plot = Plot(span, 220, f"{TITLES[run['mode']]}: what each job still has to learn, over time")
+    plot = Plot(span, 220, f"{TITLES[run['mode']]}: remaining improvement of each job, over time")
     plot.axes([(0, "0 %"), (0.1, "10 %"), (0.5, "50 %"), (1, "100 %")])
     zero = start_of(run)
     for i, job in enumerate(run["jobs"]):
@@ -153,7 +153,7 @@ def loss_plot(run, scales, measured, span):
 
 
 def use_at(job, t):
-    """CPU share in the look that covers `t`: the first one at or after it, while the job ran."""
+    """CPU share in the sample that covers `t`: the first one at or after it, while the job ran."""
     if t < job["started"] or t > job["finished"]:
         return 0.0
     for when, cpu, *_ in job["history"]["usage"]:
@@ -179,7 +179,7 @@ def limit_plot(run, span):
     """A row for each job: a band in the colour of its list, and its limit as a step line."""
     jobs = run["jobs"]
     row = 64
-    what = "limits that FlowCon would have set (none was)" if run["mode"] == "free" else "limits and lists"
+    what = "limits that FlowCon would have set" if run["mode"] == "free" else "limits and lists"
     plot = Plot(span, row * len(jobs) + 6, f"{TITLES[run['mode']]}: {what}, over time")
     plot.axes([])
     zero = start_of(run)

@@ -224,7 +224,7 @@ TEST_CASE("a host follows an order of balance and records what it was decided fr
                     R"("may_move":true}]}]})") == "begun");
   CHECK(stand.moves.orders_ == Words{"a>4 balance"});
   CHECK(stand.explained("balance").find(R"("left":300)") != std::string::npos);
-  CHECK(stand.order('2') == "the container is on the move");
+  CHECK(stand.order('2') == "the container is migrating");
 }
 
 TEST_CASE("a host refuses an order of balance that it may not follow") {
@@ -244,11 +244,11 @@ TEST_CASE("a host refuses an order of balance that it may not follow") {
     REQUIRE(stand.balancer->import_marks("a", stand.balancer->export_marks("a"), Cause::balance)
                 .has_value());
   }
-  CHECK(stand.order('2') == "the container was moved as often as max-moves allows");
+  CHECK(stand.order('2') == "the container has migrated as often as max-moves allows");
   stand.host.config_.balance.max_moves = 3;
   stand.moves.refusal_ = "no room";
   CHECK(stand.order('2') == "no room");
-  CHECK(stand.order('2') == "the container could not be moved a moment ago");
+  CHECK(stand.order('2') == "the container could not migrate a moment ago");
   CHECK(stand.order('2', "person").find("cause") == 0);
   CHECK(stand.status == 422);
   CHECK(stand.moves.orders_.size() == 1);

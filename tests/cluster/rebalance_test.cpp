@@ -174,9 +174,9 @@ TEST_CASE("a host follows the order of its coordinator, and looks itself whether
   Ordered stand;
   CHECK(stand.order('2', "a", '4') == "begun");
   CHECK(stand.moves.orders_ == Words{"a>4 rebalance"});
-  CHECK(stand.order('2', "a", '4') == "the container is on the move");
+  CHECK(stand.order('2', "a", '4') == "the container is migrating");
   CHECK(stand.order('2', "x", '4') == "the container has not converged");
-  CHECK(stand.order('2', "nobody", '4') == "no such container is under control any more");
+  CHECK(stand.order('2', "nobody", '4') == "No such container: it is not under control any more");
   CHECK(stand.status == 404);
 }
 
@@ -232,7 +232,7 @@ TEST_CASE("an order that comes to nothing is not followed again at once") {
   Ordered stand;
   stand.moves.refusal_ = "no room";
   CHECK(stand.order('2', "a", '4') == "no room");
-  CHECK(stand.order('2', "a", '4') == "the container could not be moved a moment ago");
+  CHECK(stand.order('2', "a", '4') == "the container could not migrate a moment ago");
 }
 
 TEST_CASE("a report has ages, and no time of any clock") {

@@ -106,7 +106,7 @@ check "the log says who decided" flowcond_said "container flat1: user 0 decided"
 # --- explained, and decided again -------------------------------------------------------------------
 
 eventually "a job is completing again" container_has flat1 '.list == "CL"'
-check "the last decision is explained in a sentence" holds "$(explained flat1 1 | jq -r '.decisions[0].sentence')" "completing"
+check "the last decision is explained in a sentence" holds "$(explained flat1 1 | jq -r '.decisions[0].sentence')" "converged"
 check "with the growth and alpha" holds "$(explained flat1 1 | jq -r '.decisions[0].sentence')" "alpha 3 %"
 if [ -x "$BIN/flowcon-sim" ]; then
   check "recorded decisions, decided again, give the same bytes" replays flat1 40 11

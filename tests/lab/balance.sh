@@ -73,7 +73,7 @@ is_never_new() {
 check "its new host knows from the first decision on how long it takes" is_never_new
 check "its log goes on: its first line is that of its first host" \
   is "$(on h1 docker flowcon logs "$moved" 2>/dev/null | head -n 1)" "step 1/3000 loss: 999999"
-explained() { holds "$(on h2 docker flowcon explain "$stayed" --last 200 2>&1)" "others are moved"; }
+explained() { holds "$(on h2 docker flowcon explain "$stayed" --last 200 2>&1)" "others migrate"; }
 soon "what stayed knows why" explained
 decided_again() {
   local round

@@ -20,7 +20,7 @@
 
 namespace flowcon::test {
 
-/// A folder that is gone with the object.
+/// A folder that is removed with the object.
 class TempFolder {
  public:
   TempFolder() {
@@ -78,7 +78,7 @@ class FakeDaemon {
                          std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body);
   }
 
-  /// Answers `line` with `bytes` as they are. "" = keeps the connection open and says nothing.
+  /// Answers `line` with `bytes` as they are. "" = keeps the connection open and sends nothing.
   void answer_raw(const std::string& line, const std::string& bytes) {
     const std::lock_guard lock(mutex_);
     answers_[line] = bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A shared object with the functions of NVML, for tests that load it as the real one is loaded. Two
-// GPUs and their processes; the environment variable FAKE_NVML says what is wrong with them. Its
+// GPUs and their processes; the environment variable FAKE_NVML selects their faults. Its
 // declarations are its own, so that a wrong one in cgroups/gpu.cpp shows.
 #include <cstdio>
 #include <cstdlib>

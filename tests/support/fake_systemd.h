@@ -46,7 +46,7 @@ class FakeSystemd {
     ::close(listener_);
     std::filesystem::remove_all(folder_);
   }
-  /// Waits until the client has gone; what it said may be read afterwards.
+  /// Waits until the client has gone; its messages can be read afterwards.
   void join() {
     if (thread_.joinable()) thread_.join();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where this checkout lies. Only paths.cpp is compiled with it, so that a compiler cache serves
+// The path of this checkout. Only paths.cpp is compiled with it, so that a compiler cache serves
 // every checkout.
 #pragma once
 

@@ -10,7 +10,7 @@
 
 namespace flowcon::plugin {
 
-/// One line a candidate, best first, with what its score is made of; then one a named number that
+/// One line per candidate, best first, with the parts of its score; then one per named number that
 /// cannot be the metric. Safe for a terminal.
 [[nodiscard]] std::string explanation_text(const ctrl::metrics::Explanation& explanation,
                                            const ExtractOptions& options);

@@ -89,9 +89,8 @@ std::string advice(const ExtractOptions& options) {
            "\"; run without --metric to see the candidates, or give a --pattern with a group named "
            "value";
   }
-  return "no metric found; name it with --metric NAME, or give --pattern 'loss=(?P<value>\\S+)' "
-         "for what "
-         "the log prints";
+  return "no metric found; name it with --metric NAME, or match it with --pattern "
+         "'loss=(?P<value>\\S+)'";
 }
 
 }  // namespace

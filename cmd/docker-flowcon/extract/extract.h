@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `docker flowcon extract`: what would be found in a log. Reads a file or standard input, needs no
-// daemon and no engine.
+// `docker flowcon extract`: the metric that flowcond would find in a log. Reads a file or standard
+// input, needs no daemon and no engine.
 #pragma once
 
 #include <iosfwd>
@@ -22,18 +22,18 @@ struct ExtractOptions {
   std::string format = "table";  ///< table or json
   std::string input;             ///< raw, json-file or "" = detected
   std::string file;              ///< "-" = standard input
-  bool explain = false;          ///< say why the series was chosen
+  bool explain = false;          ///< explain the choice of the series
 };
 
 /// Declares the options and the argument FILE of the command.
 void declare_extract(CLI::App& command, ExtractOptions& options);
 
-/// Prints what was found on stdout. 0: done; 1: failed or nothing found (stderr says what to try;
-/// with --format json the empty result is printed all the same).
+/// Prints the result on stdout. 0: done; 1: failed or nothing found (stderr says what to try; with
+/// --format json it still prints the empty result).
 [[nodiscard]] int run_extract(const ExtractOptions& options);
 [[nodiscard]] int run_extract(const ExtractOptions& options, std::ostream& out, std::ostream& err);
 
-/// What was found in a log.
+/// The result for one log.
 struct Extraction {
   ctrl::metrics::Report report;
   ctrl::metrics::Explanation explanation;  ///< empty unless options.explain

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `docker flowcon explain`: what was decided about a container, why, and how to decide it again by
-// hand.
+// `docker flowcon explain`: the decisions about a container, their reasons, and the command that
+// repeats the last one.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ void declare_explain(CLI::App& app, ExplainOptions& options);
 
 /// Prints the decisions, flowcond's own answer byte for byte, or the last recorded state byte for
 /// byte with a line end. On a terminal characters that it may obey are JSON escapes instead.
-/// Returns kFailed where flowcond does not answer or nothing is recorded.
+/// Returns kFailed if flowcond does not answer or has no records.
 [[nodiscard]] int run_explain(const Session& session, const ExplainOptions& options);
 
 }  // namespace flowcon::plugin

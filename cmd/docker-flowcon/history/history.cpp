@@ -104,7 +104,7 @@ std::string render_table(const Kind& kind, const json::array& rows) {
   return align_columns(out);
 }
 
-// RFC 4180: commas, lines that end in CRLF, quotes around what holds one of these, doubled inside.
+// RFC 4180: commas, lines that end in CRLF, fields with one of these in quotes, quotes doubled.
 std::string csv_field(const json::value& value) {
   if (const std::optional<double> number = real_of(value)) return render_number(*number);
   const std::string text = printable(text_of(value), kWordBytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `docker flowcon history`: what was recorded of a container, as a table, JSON or CSV.
+// `docker flowcon history`: the records of a container, as a table, JSON or CSV.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -22,7 +22,7 @@ void declare_history(CLI::App& app, HistoryOptions& options);
 [[nodiscard]] std::string check_history(const HistoryOptions& options);
 
 /// Prints decisions unless other rows are asked for; JSON has all of them unless some are asked
-/// for. Returns kFailed where flowcond does not answer or knows nothing of the container.
+/// for. Returns kFailed if flowcond does not answer or has no records of the container.
 [[nodiscard]] int run_history(const Session& session, const HistoryOptions& options);
 
 /// Flowcond's answer to GET /v1/containers/NAME/history.

@@ -22,7 +22,7 @@ using cluster::migration::LogRecord;
 
 bool ends_line(const LogRecord& record) { return record.text.ends_with('\n'); }
 
-// Empty: all of them, as docker has it for what is no number, too.
+// Empty: all of them, as for docker also with a value that is no number.
 std::optional<std::size_t> count_of(const std::string& tail) {
   std::size_t count = 0;
   const auto [end, error] = std::from_chars(tail.data(), tail.data() + tail.size(), count);
@@ -84,7 +84,7 @@ std::size_t lines_at_engine(const Session& session, const LogsOptions& options) 
   return lines(result->out) + lines(result->err);
 }
 
-// Errors: flowcond's, after which what is missing is said.
+// Errors: flowcond's; the caller then says what is missing.
 Result<void> show_past(const Session& session, const LogsOptions& options,
                        const DaemonClient& daemon, const std::string& target) {
   Result<Page> page = fetch_page(daemon, target, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `docker flowcon logs`: what a container printed on all the hosts it has been on. Shows what
-// flowcond keeps of the earlier ones, then becomes `docker logs`.
+// `docker flowcon logs`: the output of a container on all its hosts. Shows flowcond's copy of the
+// earlier ones, then becomes `docker logs`.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,10 @@ struct LogsOptions {
 void declare_logs(CLI::App& app, LogsOptions& options);
 [[nodiscard]] std::string check_logs(const LogsOptions& options);
 
-/// Becomes docker. Returns only where that fails, or a line cannot be written.
+/// Becomes docker. Returns only if that fails, or if a line cannot be written.
 [[nodiscard]] int run_logs(const Session& session, const LogsOptions& options);
 
-/// Which records of the past are shown. Pure.
+/// Selects the records of earlier hosts to show. Pure.
 class PastLines {
  public:
   /// Units: seconds since the epoch. `last`: at most so many lines, the last ones; none = all.
@@ -37,9 +37,9 @@ class PastLines {
             std::optional<std::size_t> last)
       : since_(since), until_(until), last_(last) {}
 
-  /// Takes lines as flowcond keeps them, whole ones. What is no record is left out.
+  /// Takes whole lines as flowcond keeps them; skips lines that are no records.
   void take(std::string_view lines);
-  /// What may be shown by now, in order: with `last` nothing before the end.
+  /// The lines that can be shown now, in order: with `last` none before the end.
   [[nodiscard]] std::deque<cluster::migration::LogRecord> shown(bool is_end);
 
  private:

@@ -26,7 +26,7 @@ constexpr unsigned kUsualHeight = 24;
 constexpr std::size_t kNameBytes = 64;
 constexpr double kDay = 86400;
 
-// Losses of some thousands stay readable, and are told apart.
+// Losses of some thousands stay readable and distinguishable.
 std::string plain_label(double value) {
   const double size = std::fabs(value);
   return number_text(value, size >= 1e3 && size < 1e6 ? 6 : 4);
@@ -37,7 +37,7 @@ std::string bytes_label(double value) { return memory_text(value); }
 std::string clock_label(double time) { return clock_text(time); }
 std::string moment_label(double time) { return moment_text(time); }
 
-// A series of the history: which list, which cell of its rows, what it is called.
+// A series of the history: its list, the cell of its rows, its name.
 struct Series {
   std::string_view option;
   std::string_view list;

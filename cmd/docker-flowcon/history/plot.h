@@ -17,7 +17,7 @@ struct PlotOptions {
 
 void declare_plot(CLI::App& app, PlotOptions& options);
 
-/// Prints the chart: braille dots where the locale is UTF-8, else ASCII. Returns kFailed where
+/// Prints the chart: braille dots where the locale is UTF-8, else ASCII. Returns kFailed if
 /// flowcond does not answer or there is no finite value.
 [[nodiscard]] int run_plot(const Session& session, const PlotOptions& options);
 

@@ -12,12 +12,12 @@
 
 namespace flowcon::plugin {
 
-/// True if `name` can be a container's name or id, by docker's own rule. What cannot never gets
-/// into a request's path or to a shell.
+/// True if `name` can be a container's name or id, by docker's rule. Other names never reach a
+/// request's path or a shell.
 [[nodiscard]] bool is_container_name(std::string_view name);
 
-/// How long a change may take: the engine has its own pace, and some answers come only when the
-/// limits are written.
+/// Timeout of a change: the engine may be slow, and some answers come only when the limits are
+/// written.
 inline constexpr std::chrono::seconds kControlTimeout{30};
 
 /// "/v1/containers/NAME/ACTION". Errors: `container` cannot be a name.
@@ -38,7 +38,7 @@ void declare_adopt(CLI::App& app, AdoptOptions& options);
 [[nodiscard]] int run_adopt(const Session& session, const AdoptOptions& options);
 
 void declare_release(CLI::App& app, ReleaseOptions& options);
-/// Goes on after a container that cannot be released; the status is kFailed then.
+/// Continues after a container that cannot be released, and returns kFailed at the end.
 [[nodiscard]] int run_release(const Session& session, const ReleaseOptions& options);
 
 }  // namespace flowcon::plugin

@@ -31,7 +31,7 @@ constexpr std::array kHandedOn{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR
 volatile std::sig_atomic_t running_child = 0;
 volatile std::sig_atomic_t was_interrupted = 0;
 
-// The child gets what the terminal sends by itself.
+// The terminal sends its signals to the child by itself.
 void hand_on(int number, siginfo_t* info, void*) {
   was_interrupted = number;
   if (running_child > 0 && info->si_code <= 0) ::kill(running_child, number);
@@ -93,12 +93,12 @@ Ended look_here(const Session& session, const std::string& id) {
 }
 
 int end_following(const Session& session, const Whereabouts& there, int number) {
-  session.terminal.err << "No longer followed, and not stopped: "
+  session.terminal.err << "Not followed any more, but still running: "
                        << (there.name.empty() ? "the job" : there.name) << "\n";
   return 128 + number;
 }
 
-// From the end of docker's client to that of the job, as far as it can be told here.
+// From the end of docker's client to the end of the job, if it can be known here.
 class Follower {
  public:
   Follower(const Session& session, const DaemonClient& daemon, const std::string& id, int status,
@@ -128,8 +128,8 @@ class Follower {
   std::optional<int> follow(const Whereabouts& there) {
     if (there.state == Whereabouts::State::back) return go_on_here(there);
     if (there.state == Whereabouts::State::moved) {
-      say(there.name + " was moved to " + there.host +
-          " and goes on there; its exit status is not known here. On that host: "
+      say(there.name + " migrated to " + there.host +
+          " and runs on there; its exit status is not available here. On that host: "
           "docker flowcon logs --follow " +
           there.name);
       return kElsewhere;
@@ -142,9 +142,9 @@ class Follower {
 
   std::optional<int> go_on_here(const Whereabouts& there) {
     const Ended ended = look_here(session_, id_);
-    if (!ended.status) say("docker does not say how " + there.name + " ended");
+    if (!ended.status) say("docker does not report the exit status of " + there.name);
     if (!ended.is_running) return ended.status.value_or(unclear_status());
-    if (was_told_) say("the migration was undone, and " + there.name + " goes on here");
+    if (was_told_) say("the migration was undone, and " + there.name + " runs on here");
     was_told_ = false;
     const ExecPlan logs = plan_docker(session_.invocation, session_.environment,
                                       {"logs", "--follow", "--since", since_, id_});

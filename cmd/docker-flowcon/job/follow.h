@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job of a `docker flowcon run` in the foreground when docker's own client has ended: that is
-// the job's end only where no move stopped it.
+// Follows the job of a foreground `docker flowcon run` after docker's client has ended: the job has
+// ended too, unless a migration stopped it.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -12,18 +12,18 @@
 
 namespace flowcon::plugin {
 
-/// What the list of moves (GET /v1/moves) says of a container that ran here.
+/// The state of a container that ran here, by the list of migrations (GET /v1/moves).
 struct Whereabouts {
   enum class State {
-    here,     ///< no move stopped it
-    moving,   ///< a move is under way
+    here,     ///< no migration stopped it
+    moving,   ///< a migration is under way
     moved,    ///< it is on `host`
-    back,     ///< a move stopped it and was undone: it was started here again
+    back,     ///< a migration stopped it and was undone: it runs here again
     unknown,  ///< flowcond has lost entries of its journal
   };
   State state = State::here;
   std::string name;  ///< of the container, safe for a terminal
-  std::string host;  ///< it moved or moves to, safe for a terminal
+  std::string host;  ///< target of the migration, safe for a terminal
 };
 
 [[nodiscard]] Whereabouts whereabouts(const boost::json::value& moves, const std::string& id);
@@ -34,17 +34,17 @@ struct Whereabouts {
 [[nodiscard]] int run_child(const ExecPlan& plan, Terminal& terminal);
 
 struct FollowOptions {
-  /// Did flowcond answer when the job began? Where not, it is asked once, and counts only where it
-  /// knows a move of the job.
+  /// Did flowcond answer when the job began? If not, it is asked once, and counts only if it has a
+  /// migration of the job.
   bool was_answering = true;
-  /// In which a flowcond that does not answer has to come back.
+  /// How long to wait for a flowcond that does not answer.
   std::chrono::milliseconds patience = std::chrono::seconds(60);
 };
 
-/// `status` is that of docker's client for the container `id`. Waits for the end of a move that
-/// stopped the job, and for its end here where the move was undone. Returns the job's own status,
-/// or 125 with a sentence where the job goes on elsewhere, and where it may: `status` is 0, and
-/// flowcond does not answer or does not know.
+/// `status` is that of docker's client for the container `id`. Waits for the end of a migration
+/// that stopped the job, and for the job's end here if the migration was undone. Returns the job's
+/// status, or 125 with a sentence if the job runs on elsewhere, or may: `status` is 0, and flowcond
+/// does not answer or has lost its journal.
 [[nodiscard]] int follow_job(const Session& session, const DaemonClient& daemon,
                              const std::string& id, int status, const FollowOptions& options = {});
 

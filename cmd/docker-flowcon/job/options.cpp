@@ -20,7 +20,7 @@ std::string check_goal(const std::string& text) {
                                         : "has to be min or max, not \"" + printable(text) + "\"";
 }
 
-// flowcond resolves it under the container's mounts; here only what can be no such path is refused.
+// flowcond resolves it under the container's mounts; this refuses only impossible paths.
 std::string check_log(const std::string& text) {
   constexpr std::string_view kEvents = "tfevents:";
   const bool is_events = text.compare(0, kEvents.size(), kEvents) == 0;
@@ -62,7 +62,7 @@ void declare_job_options(CLI::App& app, JobOptions& options) {
       ->type_name("regexp")
       ->check(check_not_empty);
   app.add_option("--weight", options.weight,
-                 "Importance beside the other jobs, 0.001 to 10 (default 1)")
+                 "Weight relative to the other jobs, 0.001 to 10 (default 1)")
       ->type_name("number")
       ->check(check_weight);
   app.add_option("--floor", options.floor,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user can say about a job, on the command line of `run` and `adopt`. The same words are the
-// labels flowcon.* and the members of the daemon's adopt call.
+// The options of a job, on the command line of `run` and `adopt`. Labels flowcon.* and the members
+// of the daemon's adopt call have the same names.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,7 +10,7 @@
 
 namespace flowcon::plugin {
 
-/// "" = not said.
+/// "" = not given.
 struct JobOptions {
   std::string metric;
   std::string goal;       ///< min or max
@@ -26,11 +26,11 @@ struct JobOptions {
 /// checks included.
 void declare_job_options(CLI::App& app, JobOptions& options);
 
-/// Checks what a single word does not show: the pattern's groups, a floor above the ceiling.
-/// Returns a sentence that names the option, or "".
+/// Checks the pattern's groups, and a floor above the ceiling. Returns a sentence that names the
+/// option, or "".
 [[nodiscard]] std::string check_job_options(const JobOptions& options);
 
-/// `flowcon.enable=true` and one `flowcon.NAME=VALUE` for each thing that was said.
+/// `flowcon.enable=true` and one `flowcon.NAME=VALUE` for each given option.
 [[nodiscard]] std::vector<std::string> job_labels(const JobOptions& options);
 
 /// The body of the adopt call.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `docker flowcon run`: `docker run` with labels added. Never looks into docker's own arguments,
-// but for the file that the container's id goes to.
+// `docker flowcon run`: `docker run` with labels added. It reads no argument of docker but
+// --cidfile.
 #pragma once
 
 #include <string>
@@ -18,12 +18,12 @@ struct ExecPlan {
   std::vector<std::string> environment;
 };
 
-/// docker as it was called, with its global options, then `words`. The environment is without what
-/// docker tells its plugins.
+/// docker with its global options, then `words`. The environment lacks the variables that docker
+/// sets for plugins.
 [[nodiscard]] ExecPlan plan_docker(const Invocation& invocation, const Environment& environment,
                                    const std::vector<std::string>& words);
 
-/// Returns only where it fails: 127 where the program is not found, else 126.
+/// Returns only if it fails: 127 if the program is not found, else 126.
 [[nodiscard]] int become(ExecPlan plan, Terminal& terminal);
 
 /// docker with its global options, `run`, the labels and `docker_arguments`; the container's id
@@ -33,9 +33,9 @@ struct ExecPlan {
                                 const std::vector<std::string>& docker_arguments,
                                 const std::string& id_file = "");
 
-/// Where docker's containers are on another host: becomes docker, and returns only where that
-/// fails: 127 where docker is not found, else 126. Else returns the job's status, also where a move
-/// stopped it here (follow_job()).
+/// If docker's containers are on another host: becomes docker, and returns only if that fails: 127
+/// if docker is not found, else 126. Else returns the job's status, also after a migration stopped
+/// it here (follow_job()).
 [[nodiscard]] int run_run(const Session& session, const JobOptions& options,
                           const std::vector<std::string>& docker_arguments);
 

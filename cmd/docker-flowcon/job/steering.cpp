@@ -110,7 +110,7 @@ int run_unpin(const Session& session, const UnpinOptions& options) {
 void declare_set(CLI::App& app, SetOptions& options) {
   app.add_option("CONTAINER", options.containers)->required();
   app.add_option("--weight", options.weight,
-                 "Importance beside the other jobs, 0.001 to 10, or none to undo it")
+                 "Weight relative to the other jobs, 0.001 to 10, or none to undo it")
       ->type_name("number")
       ->check(check_weight_or_none);
   app.add_option("--floor", options.floor,

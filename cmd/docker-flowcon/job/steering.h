@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people decide about containers under control: pause and resume, pin and unpin, set.
+// Overrides by people: pause and resume, pin and unpin, set.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -26,7 +26,7 @@ struct UnpinOptions {
   std::vector<std::string> containers;
 };
 
-/// "" = not said; "none" takes a value back to what it is without.
+/// "" = not given; "none" removes an override.
 struct SetOptions {
   std::vector<std::string> containers;
   std::string weight;
@@ -35,9 +35,9 @@ struct SetOptions {
   std::string only_grow;  ///< true or false
 };
 
-// declare_… declares a command's options, check_… returns what they lack or "", run_… asks flowcond
-// container by container, prints the name of each that is done, and goes on after one that fails;
-// the status is kFailed then.
+// declare_… declares a command's options; check_… returns their error or ""; run_… asks flowcond
+// container by container, prints the name of each finished one, continues after a failure, and then
+// returns kFailed.
 
 void declare_pause(CLI::App& app, PauseOptions& options);
 void declare_resume(CLI::App& app, PauseOptions& options);

@@ -264,14 +264,15 @@ Result<void> removable(const Session& session, const DaemonClient& daemon, const
     if (text_of(member(peer, "name")) != name) continue;
     const std::string open = moves ? moving_with(*moves, text_of(member(peer, "id"))) : "";
     if (!open.empty() && !is_forced) {
-      return bad_input("moves from or to " + name + " are open: " + open +
+      return bad_input("migrations from or to " + name + " are open: " + open +
                        "; wait for them (docker flowcon migrate --cancel ends one before its "
                        "hand-over), or finish them by hand: docker flowcon peer rm --force " +
                        name);
     }
     if (!open.empty()) {
       session.terminal.err
-          << "Moves from or to " << name << " are open and no longer end by themselves: " << open
+          << "Migrations from or to " << name
+          << " are open and no longer end by themselves: " << open
           << ". Make sure on both hosts that one copy of each runs, then end each on its side: "
           << "docker flowcon migrate --take-back on its old host, --keep on its new one\n";
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `docker flowcon peer add` and `peer rm`, which change what ssh lets in, and `peer accept`, which
-// `add` runs on the other host. Each step is said; what is done already is left as it is.
+// `docker flowcon peer add` and `peer rm`, which change the keys that ssh accepts, and `peer
+// accept`, which `add` runs on the other host. They report each step, and skip steps already done.
 #pragma once
 
 #include <string>

@@ -212,8 +212,8 @@ json::object container_headings() {
 }
 
 json::object move_headings() {
-  return {{"Name", "MOVE OF"}, {"From", "FROM"},       {"To", "TO"},       {"Cause", "CAUSE"},
-          {"Step", "STEP"},    {"BytesText", "BYTES"}, {"State", "STATE"}, {"Error", "ERROR"}};
+  return {{"Name", "MIGRATION"}, {"From", "FROM"},       {"To", "TO"},       {"Cause", "CAUSE"},
+          {"Step", "STEP"},      {"BytesText", "BYTES"}, {"State", "STATE"}, {"Error", "ERROR"}};
 }
 
 Result<std::string> table(std::string_view layout, const std::vector<Thing>& things,
@@ -277,7 +277,7 @@ int run_cluster(const Session& session, const ClusterOptions& options) {
 }
 
 void declare_rebalance(CLI::App& app, RebalanceOptions& options) {
-  app.add_flag("--dry-run", options.dry_run, "Show what would be migrated, migrate nothing");
+  app.add_flag("--dry-run", options.dry_run, "Show the planned migrations, migrate nothing");
   app.add_option("--format", options.format, format_help())->type_name("string");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `docker flowcon cluster`, `rebalance`: all hosts together, as flowcond knows them.
+// `docker flowcon cluster`, `rebalance`: all hosts together, as flowcond sees them.
 #pragma once
 
 #include <boost/json/object.hpp>

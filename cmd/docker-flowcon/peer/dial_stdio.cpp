@@ -138,7 +138,7 @@ int run_dial_stdio(const Session& session, const DialOptions& options) {
   }
   const std::string line = announcement(options.from);
   if (::send(socket, line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size())) {
-    const Error why = errno_error(errno, "telling flowcond who calls");
+    const Error why = errno_error(errno, "announcing the caller to flowcond");
     ::close(socket);
     return report(session.terminal, why);
   }

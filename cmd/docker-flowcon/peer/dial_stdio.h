@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `docker flowcon dial-stdio`: stdin and stdout become a connection to flowcond's peer socket. What
-// ssh runs at the other end, as the forced command of a peer's key; it looks at no variable and at
-// no byte. Before the first it says whose they are (base/caller.h).
+// `docker flowcon dial-stdio`, the forced command of a peer's key: connects stdin and stdout to
+// flowcond's peer socket. It reads no variable and interprets no byte. Before the first byte it
+// announces the peer (base/caller.h).
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace flowcon::plugin {
 
-/// Where flowcond listens to peers unless told otherwise.
+/// Default of flowcond's peer socket.
 inline constexpr const char* kDefaultPeerSocket = "/run/flowcon/peer.sock";
 
 struct DialOptions {
   std::string socket = kDefaultPeerSocket;
-  std::string from;  ///< the peer whose key it is, as this host calls it; "" = not said
+  std::string from;  ///< the peer whose key it is, by its name here; "" = not given
 };
 
 void declare_dial_stdio(CLI::App& app, DialOptions& options);

@@ -12,17 +12,16 @@
 namespace flowcon::plugin {
 
 /// "TYPE BASE64" of a line as ssh-keygen and ssh-keyscan write it, without comment. Errors: a type
-/// that OpenSSH does not know, other characters, more than 8 KiB: nothing that could be options, a
-/// command or another line gets through.
+/// unknown to OpenSSH, other characters, more than 8 KiB: no options, command or second line pass.
 [[nodiscard]] Result<std::string> parse_public_key(std::string_view line);
 
-/// The keys in the output of ssh-keyscan; lines that hold none are skipped.
+/// The keys in the output of ssh-keyscan; skips lines without one.
 [[nodiscard]] std::vector<std::string> parse_keyscan(std::string_view text);
 
-/// How a peer's key is marked in authorized_keys.
+/// The comment of a peer's key in authorized_keys.
 [[nodiscard]] std::string key_comment(const SshAddress& peer);
 
-/// The line that lets a peer's key do nothing but talk to the peer socket, as that peer. Errors: a
+/// The line that restricts a peer's key to the peer socket, as that peer. Errors: a
 /// program's or socket's path with other characters than letters, digits and /._-
 [[nodiscard]] Result<std::string> authorized_line(const std::string& program,
                                                   const std::string& socket, const std::string& key,

@@ -110,7 +110,8 @@ int follow(const Session& session, const DaemonClient& daemon, const std::string
     const json::value move = find_move(*answer, id);
     if (move.is_null()) {
       progress.end();
-      return report(session.terminal, bad_input("flowcond does not know the migration any more"));
+      return report(session.terminal,
+                    bad_input("flowcond has no record of the migration any more"));
     }
     if (is_true(member(move, "ended"))) {
       progress.end();
@@ -171,11 +172,10 @@ void declare_migrate(CLI::App& app, MigrateOptions& options) {
   app.add_flag("-d,--detach", options.detach, "Do not wait until it finishes");
   app.add_flag("--cancel", options.cancel, "Cancel the migration; the container runs on here");
   app.add_flag("--take-back", options.take_back,
-               "Restart the container here although its new host is silent: only if it certainly "
-               "does not run there");
-  app.add_flag(
-      "--keep", options.keep,
-      "On its new host: finish the migration without the old host, only if that is lost for good");
+               "Restart the container here; only if it certainly does not run on its silent new "
+               "host");
+  app.add_flag("--keep", options.keep,
+               "On the new host: finish the migration; only if the old host is lost for good");
   app.footer(
       "Without HOST the container migrates to the peer with the lowest score. ^C stops waiting, "
       "not the migration.\n\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `docker flowcon migrate`: moves a container to another host and shows how far it is.
+// `docker flowcon migrate`: migrates a container to another host and shows the progress.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -11,7 +11,7 @@ namespace flowcon::plugin {
 
 struct MigrateOptions {
   std::string container;
-  std::string host;    ///< "" = the peer with the least score
+  std::string host;    ///< "" = the peer with the lowest score
   std::string method;  ///< app, criu; "" = as the label says
   bool dry_run = false;
   bool detach = false;
@@ -24,7 +24,8 @@ void declare_migrate(CLI::App& app, MigrateOptions& options);
 [[nodiscard]] std::string check_migrate(const MigrateOptions& options);
 [[nodiscard]] int run_migrate(const Session& session, const MigrateOptions& options);
 
-/// One line on a move as GET /v1/moves has it: "save", "transfer: 12MiB of 80MiB, 9MB/s, 7 s left".
+/// One line about a migration of GET /v1/moves: "save", "transfer: 12MiB of 80MiB, 9MB/s, 7 s
+/// left".
 [[nodiscard]] std::string move_text(const boost::json::value& move);
 
 }  // namespace flowcon::plugin

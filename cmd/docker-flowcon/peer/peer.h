@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `docker flowcon peer ls`, `drain`, `undrain`: other hosts as flowcond knows them.
+// `docker flowcon peer ls`, `drain`, `undrain`: other hosts as flowcond sees them.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -38,7 +38,7 @@ struct PeerView {
   boost::json::object shown;
 };
 
-/// Reads the answer of GET /v1/peers. What is missing or of a wrong kind counts as unknown. Errors:
+/// Reads the answer of GET /v1/peers. Missing or ill-typed members count as unknown. Errors:
 /// the answer has no list of peers.
 [[nodiscard]] Result<std::vector<PeerView>> read_peers(const boost::json::value& answer);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One side of a pair of peers: its key, its user, what it lets in and whom it believes. `peer add`
-// does the same on both hosts with what the other one offers. Needs root.
+// One side of a pair of peers: its key, its user, the keys it accepts and the host keys it trusts.
+// `peer add` does the same on both hosts with the other one's offer. Needs root.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -14,16 +14,14 @@
 
 namespace flowcon::plugin {
 
-/// What one host tells the other to be let in: how it is reached, its own public key, the host keys
-/// of its sshd.
+/// One host's offer to the other: its address, its public key, the host keys of its sshd.
 struct Offer {
   SshAddress address;
   std::string key;
   std::vector<std::string> host_keys;
 };
 
-/// Reads {"host","port","key","host_keys":[…]}. Errors: anything in it that is not what it has to
-/// be.
+/// Reads {"host","port","key","host_keys":[…]}. Errors: a wrong member.
 [[nodiscard]] Result<Offer> parse_offer(const boost::json::value& json);
 [[nodiscard]] std::string render_offer(const Offer& offer);
 
@@ -31,28 +29,28 @@ class Side {
  public:
   using Say = std::function<void(const std::string& step)>;
 
-  /// Asks flowcond where its files are. `say` gets each step that changed something. Errors: not
-  /// root; no flowcond.
+  /// Asks flowcond for the paths of its files. `say` gets each step that changed something. Errors:
+  /// not root; no flowcond.
   [[nodiscard]] static Result<Side> open(const DaemonClient& daemon, Say say);
 
-  /// The name that this host has for itself.
+  /// This host's own name.
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::string known_hosts() const;
 
-  /// The public key that this host goes to others with; made where there is none.
+  /// This host's public key; created if missing.
   [[nodiscard]] Result<std::string> own_key() const;
   /// Errors: there is no such user, or it has no shell, and `create` is false; says what to do.
   [[nodiscard]] Result<void> ensure_user(bool create) const;
-  /// Lets the peer's key in, for the peer verbs only.
+  /// Accepts the peer's key, for the peer verbs only.
   [[nodiscard]] Result<void> authorize(const SshAddress& peer, const std::string& key) const;
   [[nodiscard]] Result<void> revoke(const SshAddress& peer) const;
-  /// Believes these host keys of the peer, and no others; none = forgets the peer.
+  /// Trusts these host keys of the peer, and no others; none = forgets the peer.
   [[nodiscard]] Result<void> trust(const SshAddress& peer,
                                    const std::vector<std::string>& keys) const;
   [[nodiscard]] std::vector<std::string> trusted(const SshAddress& peer) const;
-  /// Lets flowcond have peers where it is a service that may not (peer_service.h).
+  /// Gives the service the permissions for peers (service.h).
   [[nodiscard]] Result<void> open_service() const;
-  /// Makes it a peer of flowcond.
+  /// Adds it to flowcond's peers.
   [[nodiscard]] Result<void> join(const SshAddress& peer) const;
 
  private:

@@ -50,7 +50,7 @@ std::vector<const json::value*> timed_rows(const json::value& list) {
   return rows;
 }
 
-// "rank 2 12.0%"; of what was not known nothing is said.
+// "rank 2 12.0%", without unknown parts.
 std::string with_limit(const std::string& place, const std::optional<double>& limit) {
   if (!limit) return place;
   return place + (place.empty() ? "" : " ") + percent_text(limit);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `docker flowcon report` shows, read from flowcond's answers and thinned to what a page can
-// hold. Pure. Every text is made safe; escaping for HTML is the page's business.
+// The data of `docker flowcon report`, read from flowcond's answers and thinned to fit a page.
+// Pure. Every text is made safe; the page escapes it for HTML.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -20,7 +20,7 @@ struct ReportPoint {
   double value = 0;  ///< may be not finite
 };
 
-/// What one look measured.
+/// One sample of the usage.
 struct ReportUse {
   double time = 0;
   std::optional<double> cpu;
@@ -67,7 +67,7 @@ struct ReportRun {
   std::vector<ReportMark> marks;
   std::size_t marks_left_out = 0;
   std::vector<ReportStay> stays;
-  bool has_moved = false;  ///< it ended here to go to another host, or came from one
+  bool has_moved = false;  ///< it migrated from or to another host
 };
 
 struct ReportMove {
@@ -87,8 +87,8 @@ struct ReportData {
   std::string host;
   std::string version;
   std::string limit_mode;
-  std::string policy;           ///< who divides the CPU now
-  std::optional<double> alpha;  ///< empty where that policy knows none
+  std::string policy;           ///< the current policy
+  std::optional<double> alpha;  ///< empty if the policy has none
   std::optional<double> beta;   ///< the same
   std::optional<double> cores;
   bool is_dry_run = false;  ///< limits were planned, not written
@@ -96,7 +96,7 @@ struct ReportData {
   double made = 0;
   std::vector<ReportRun> runs;
   std::vector<ReportMove> moves;
-  std::vector<std::string> notes;  ///< what is missing, in sentences
+  std::vector<std::string> notes;  ///< missing data, in sentences
 };
 
 /// Begins a report from GET /v1/status.
@@ -105,7 +105,7 @@ struct ReportData {
 /// Reads GET /v1/containers/NAME/history of one of GET /v1/runs, whole.
 [[nodiscard]] ReportRun read_run(const boost::json::value& run, const boost::json::value& history);
 
-/// Adds a page of GET /v1/changes to the runs that it is about.
+/// Adds a page of GET /v1/changes to its runs.
 void add_changes(ReportData& data, const boost::json::value& changes);
 
 /// Adds GET /v1/moves.

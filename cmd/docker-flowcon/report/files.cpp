@@ -3,7 +3,7 @@
 
 namespace flowcon::plugin {
 
-// Made from report/ by cmake/Embed.cmake.
+// cmake/Embed.cmake makes the texts from report/.
 extern const std::string_view kReportPage;
 extern const std::string_view kReportStyle;
 extern const std::string_view kReportScript;

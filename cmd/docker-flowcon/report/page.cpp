@@ -184,7 +184,7 @@ std::string containers_table(const ReportData& data) {
             cell(mean_cpu(run)) + cell(std::to_string(run.marks.size() + run.marks_left_out)) +
             "</tr>\n";
   }
-  return table("The containers that were under control, as they were last seen",
+  return table("Containers under control, with their last values",
                head_row({{"Container", true},
                          {"Began", false},
                          {"Ended", false},
@@ -192,7 +192,7 @@ std::string containers_table(const ReportData& data) {
                          {"List", false},
                          {"Limit", false},
                          {"CPU, mean", false},
-                         {"Decisions that changed something", false}}),
+                         {"Changes", false}}),
                rows);
 }
 
@@ -206,19 +206,19 @@ std::string moves_table(const ReportData& data) {
             cell(move.stopped_seconds ? time_text(*move.stopped_seconds) : std::string(kUnknown)) +
             text_cell(move.error) + "</tr>\n";
   }
-  return "<h2>Moves between hosts</h2>\n" + table("Moves that this host took part in",
-                                                  head_row({{"Container", true},
-                                                            {"From, to", true},
-                                                            {"Began", false},
-                                                            {"Cause", true},
-                                                            {"Method", true},
-                                                            {"Last step", true},
-                                                            {"Job stood still", false},
-                                                            {"Error", true}}),
-                                                  rows);
+  return "<h2>Migrations</h2>\n" + table("Migrations from and to this host",
+                                         head_row({{"Container", true},
+                                                   {"From, to", true},
+                                                   {"Began", false},
+                                                   {"Cause", true},
+                                                   {"Method", true},
+                                                   {"Last step", true},
+                                                   {"Job stopped for", false},
+                                                   {"Error", true}}),
+                                         rows);
 }
 
-constexpr double kSmall = 0.02;  // of the time: less than the estimate can tell
+constexpr double kSmall = 0.02;  // of the time: below the precision of the estimate
 
 std::string worth_cells(const std::optional<WorthTime>& worth) {
   if (!worth) return cell(std::string(kUnknown)) + cell(std::string(kUnknown)) + cell("");
@@ -277,7 +277,7 @@ std::string worth_section(const ReportData& data, const std::vector<JobWorth>& w
     rows += "<tr>" + text_cell(data.runs[i].name, "th") + worth_cells(worth.learnt) +
             worth_cells(worth.whole) + "</tr>\n";
   }
-  std::string out = "<h2>What it was worth</h2>\n";
+  std::string out = "<h2>Estimated gain</h2>\n";
   if (rows.empty()) {
     return out + "<p>" + html_escaped(worth_gap(data)) + "</p>\n<p class=\"quiet\">" +
            html_escaped(worth_method()) + "</p>\n";
@@ -295,7 +295,7 @@ std::string worth_section(const ReportData& data, const std::vector<JobWorth>& w
                          {"without FlowCon", false},
                          {"saved", false}}),
                rows);
-  if (is_extrapolated) out += "<p class=\"quiet\">* beyond what was recorded</p>\n";
+  if (is_extrapolated) out += "<p class=\"quiet\">* extrapolated beyond the records</p>\n";
   return out + "<p class=\"quiet\">" + html_escaped(worth_method()) + "</p>\n";
 }
 
@@ -312,26 +312,26 @@ std::string legend(const ReportData& data) {
   const bool is_ranked = divides_by(data.policy) == DividesBy::work;
   std::string out = "<ul class=\"legend\">";
   if (is_ranked) {
-    out += legend_band("nl", "NL: its usable model is still ahead (PC: still learns)") +
-           legend_band("wl", "WL: only by the policy flowcon (WC: slower)") +
-           legend_band("cl", "CL: its usable model is likely there (CC: has converged)");
+    out += legend_band("nl", "NL: before its usable model (PC: still learns)") +
+           legend_band("wl", "WL: only under policy flowcon (WC: watched, slower)") +
+           legend_band("cl", "CL: probably past its usable model (CC: converged)");
   } else {
-    out += legend_band("nl", "NL, young: still learns (PC)") +
-           legend_band("wl", "WL, watched: slower (WC)") +
-           legend_band("cl", "CL, completing: has converged (CC)");
+    out += legend_band("nl", "NL: new or still learning (PC)") +
+           legend_band("wl", "WL: watched, slower (WC)") + legend_band("cl", "CL: converged (CC)");
   }
   return out + legend_entry("<path class=\"first\" d=\"M0 6H22\"/>", "measured") +
          legend_entry("<path class=\"second\" d=\"M0 6H22\"/>", "limit") +
          legend_entry("<circle class=\"change\" cx=\"11\" cy=\"6\" r=\"4\"/>",
-                      is_ranked ? "came, or to another list" : "to another list") +
+                      is_ranked ? "new, or on another list" : "on another list") +
          legend_entry("<circle class=\"mark\" cx=\"11\" cy=\"6\" r=\"2.5\"/>",
-                      is_ranked ? "to another rank or limit" : "to another limit") +
-         legend_entry("<path class=\"move\" d=\"M11 0V12\"/>", "moved to another host") + "</ul>\n";
+                      is_ranked ? "other rank or limit" : "other limit") +
+         legend_entry("<path class=\"move\" d=\"M11 0V12\"/>", "migrated to another host") +
+         "</ul>\n";
 }
 
 std::string facts(const ReportData& data) {
-  std::string text = "Made " + moment_text(data.made) + " of what was recorded since " +
-                     moment_text(data.since) + ", host's time";
+  std::string text =
+      "Records from " + moment_text(data.since) + " to " + moment_text(data.made) + ", host's time";
   if (data.cores) text += "; " + number_text(*data.cores, 4) + " cores";
   if (!data.limit_mode.empty()) text += "; limits by " + data.limit_mode;
   if (!data.policy.empty()) text += "; policy " + data.policy;
@@ -383,7 +383,7 @@ std::string render_page(const ReportData& data, const std::vector<JobWorth>& wor
   const PageFiles files = page_files();
   std::string_view rest = files.page;
   std::string out;
-  // One pass: what is put in is never looked at for further places.
+  // One pass: inserted text is never searched for placeholders.
   while (true) {
     const std::size_t at = rest.find('@');
     const std::size_t end = at == std::string_view::npos ? at : rest.find('@', at + 1);

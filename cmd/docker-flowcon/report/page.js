@@ -7,8 +7,8 @@ const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 1000, LEFT = 96, RIGHT = 14;
 const MILESTONE = data.policy === "milestone";
 const LISTS = {
-  NL: ["nl", MILESTONE ? "its usable model is still ahead" : "young: still learns"], WL: ["wl", "watched: slower"],
-  CL: ["cl", MILESTONE ? "its usable model is likely there" : "completing: has converged"],
+  NL: ["nl", MILESTONE ? "before its usable model" : "new or still learning"], WL: ["wl", "watched, slower"],
+  CL: ["cl", MILESTONE ? "probably past its usable model" : "converged"],
   PC: ["nl", "progressing"], WC: ["wl", "watched"], CC: ["cl", "converged"],
 };
 
@@ -230,7 +230,7 @@ function words(run, t) {
   if (look) parts.push(`CPU ${percent(look[1])}, memory ${bytes(look[2])}, I/O ${rate(look[3])}`);
   const stay = run.stays.find((s) => t >= s[1] && t < s[2]);
   if (stay) parts.push(`on ${stay[0]}`);
-  return parts.join("; ") + (mark ? `. Last decision that changed something: ${markWords(mark)}` : "");
+  return parts.join("; ") + (mark ? `. Last change: ${markWords(mark)}` : "");
 }
 
 function drawCharts(box, run) {
@@ -244,7 +244,7 @@ function drawCharts(box, run) {
   const moves = movesOf(run);
   const metric = run.metric || "metric";
   const last = run.samples.length > 0 ? run.samples[run.samples.length - 1][1] : null;
-  add(170, `${metric}, lists behind it`,
+  add(170, `${metric}, with the lists as bands`,
       `${metric} over time, ${run.samples.length} points, last value ${plain(last)}`)
     .range(run.samples.map((s) => s[1])).bands(run.cpu, end, 0, 170).axes(plain)
     .line(run.samples, (s) => s[1], "first", false).moves(moves);
@@ -259,7 +259,7 @@ function drawCharts(box, run) {
       .level(data.alpha, `alpha ${plain(data.alpha)}`).moves(moves);
   }
   add(120, "CPU: use (line) and limit (dashed), share of the host; marks are decisions",
-      `CPU use and limit over time, ${run.marks.length} decisions that changed something`)
+      `CPU use and limit over time, ${run.marks.length} changes`)
     .range([...run.usage.map((u) => u[1]), ...run.cpu.map((p) => p[2])], [0, 1]).axes(percent)
     .line(run.usage, (u) => u[1], "first", false).line(run.cpu, (p) => p[2], "second", true, end)
     .moves(moves).marks(run.marks, 8);
@@ -341,7 +341,7 @@ function evenly(rows) {
 
 function addTables(parent, run) {
   const part = element(parent, "details", { class: "screen-only" });
-  element(part, "summary", {}, "The same as tables");
+  element(part, "summary", {}, "The data as tables");
   part.addEventListener("toggle", () => {
     if (!part.open || part.children.length > 1) return;
     const looks = evenly(run.usage).map((u) => {
@@ -349,10 +349,10 @@ function addTables(parent, run) {
       return [moment(u[0]), sample ? plain(sample[1]) : "--", growth ? plain(growth[1]) : "--",
               place ? place[1] : "--", place ? percent(place[2]) : "--", percent(u[1]), bytes(u[2]), rate(u[3])];
     });
-    table(part, `${run.name}: what was measured, ${looks.length} of ${run.usage.length} looks`,
+    table(part, `${run.name}: samples, ${looks.length} of ${run.usage.length}`,
           ["Time", run.metric || "Metric", "Growth", "List", "Limit", "CPU", "Memory", "Block I/O"], looks);
     const marks = evenly(run.marks).map((m) => [moment(m[0]), m[1] || "host", m[2], m[3], m[4]]);
-    table(part, `${run.name}: decisions that changed something, ${marks.length} of ${run.marks.length + run.marks_left_out}`,
+    table(part, `${run.name}: changes, ${marks.length} of ${run.marks.length + run.marks_left_out}`,
           ["Time", "About", "From", "To", "Reason"], marks);
   });
 }
@@ -388,7 +388,7 @@ function addTimeline(parent) {
   const runs = data.runs;
   const begin = Math.min(...runs.map(beginOf)), end = Math.max(...runs.map(endOf));
   const row = 20;
-  const chart = new Chart(parent, begin, end, row * runs.length, "Which list each container was on",
+  const chart = new Chart(parent, begin, end, row * runs.length, "List of each container",
                           `lists of ${runs.length} containers over time; the table above has their ends`);
   runs.forEach((run, i) => {
     const name = element(chart.svg, "text", { x: LEFT - 6, y: i * row + 14, "text-anchor": "end" },

@@ -54,7 +54,7 @@ Result<std::vector<json::value>> find_runs(const DaemonClient& daemon, const std
     const bool is_there = std::any_of(
         runs.begin(), runs.end(), [&](const json::value& run) { return is_wanted(run, {word}); });
     if (!is_there) {
-      return bad_input("nothing is recorded of \"" + printable(word) + "\" in this time");
+      return bad_input("No such container: " + printable(word) + " (no records in this time)");
     }
   }
   return runs;
@@ -73,8 +73,7 @@ Result<void> fetch_changes(const DaemonClient& daemon, std::string question, Rep
       const json::array& changes = list_of(member(*page, "changes"));
       const std::optional<double> until =
           changes.empty() ? std::nullopt : real_of(member(changes.back(), "time"));
-      data.notes.push_back("There were too many decisions: their reasons end at " +
-                           moment_text(until) + ".");
+      data.notes.push_back("Too many decisions: their reasons end at " + moment_text(until) + ".");
       return {};
     }
     question = next;
@@ -91,7 +90,7 @@ Result<ReportData> fetch_report(const DaemonClient& daemon, const ReportOptions&
   Result<std::vector<json::value>> runs = find_runs(daemon, question, options.containers);
   if (!runs) return runs.error();
   if (runs->size() > kMostRuns) {
-    data.notes.push_back("The last " + std::to_string(kMostRuns) + " of " +
+    data.notes.push_back("Only the last " + std::to_string(kMostRuns) + " of " +
                          std::to_string(runs->size()) + " containers are shown.");
     runs->erase(runs->begin(), runs->end() - static_cast<std::ptrdiff_t>(kMostRuns));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `docker flowcon report`: what was recorded, as one HTML page.
+// `docker flowcon report`: the records as one HTML page.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ struct ReportOptions {
 
 void declare_report(CLI::App& app, ReportOptions& options);
 
-/// Writes the page and prints the file's name. Returns kFailed where flowcond does not answer, a
-/// container is not known, or the file cannot be written; an older file is left then.
+/// Writes the page and prints the file's name. Returns kFailed if flowcond does not answer, a
+/// container has no records, or the file cannot be written; an older file stays then.
 [[nodiscard]] int run_report(const Session& session, const ReportOptions& options);
 
 }  // namespace flowcon::plugin

@@ -119,7 +119,7 @@ void give_out(std::vector<Track>& tracks, std::size_t cell) {
   for (std::size_t i = 0; i < there.size(); ++i) there[i]->free[cell] = shares[i];
 }
 
-// When the job had learnt 90 % of what it learnt.
+// When the job had made 90 % of its improvement.
 std::optional<double> learnt_time(const ReportRun& run) {
   std::optional<double> first;
   double best = 0;
@@ -172,24 +172,25 @@ std::optional<WorthTime> worth_until(const ReportRun& run, const Track& track, c
 }  // namespace
 
 const char* worth_method() {
-  return "An estimate, not a measurement: nobody ran the same jobs without FlowCon. For each "
-         "moment it redistributes the CPU time that all containers under control used together in "
-         "equal parts. A container that used 90 % of its limit or more "
-         "was held by it, and would have taken what it used while none held it (95th "
-         "percentile), or the most that it ever used; the others what they did use, and "
-         "what one leaves goes to the rest. A job is taken to progress with the CPU time "
-         "it gets; of one that used less than 1 % of the host, or was on other hosts, "
-         "too, nothing is said. What the record does not reach is extended at the job's mean "
-         "rate. 90 % learnt: from the start until the best value so far has made 90 % of "
-         "the way from the first value to the best one. Other programs, weights, memory "
-         "and I/O are left out, so small differences mean nothing.";
+  return "An estimate, not a measurement: nobody ran the same jobs without FlowCon. At each moment "
+         "it divides the CPU time that all containers under control used together into equal "
+         "parts. A container that used 90 % of its limit or more counts as held back: without "
+         "FlowCon it uses as much as it did while nothing held it back (95th percentile), or its "
+         "maximum. The others use what they did use, and the rest goes to those that can use it. A "
+         "job's progress is proportional to its CPU time; jobs that used less than 1 % of the "
+         "host, "
+         "or ran on other hosts too, have no estimate. Beyond the records a job goes on at its "
+         "mean "
+         "rate. 90 % learnt: from the start until the best value so far has made 90 % of the way "
+         "from the first value to the best one. The estimate ignores other programs, weights, "
+         "memory and I/O, so small differences mean nothing.";
 }
 
 std::string worth_gap(const ReportData& data) {
   if (data.is_dry_run) {
-    return "No estimate: flowcond runs with --dry-run, its limits held nobody.";
+    return "No estimate: flowcond runs with --dry-run, so its limits held nobody back.";
   }
-  return "No estimate: no container that began in this time has made progress or ended.";
+  return "No estimate: no container that started in this time has made progress or ended.";
 }
 
 std::vector<double> equal_parts(double capacity, const std::vector<double>& demands) {

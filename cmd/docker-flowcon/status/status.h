@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `docker flowcon status`, once or again and again.
+// `docker flowcon status`, once or repeatedly.
 #pragma once
 
 #include <functional>
@@ -21,9 +21,8 @@ struct StatusOptions {
 
 void declare_status(CLI::App& app, StatusOptions& options);
 
-/// Prints the status. `wait` is called between two looks of --watch and says whether to go on.
-/// Returns kFailed where the daemon does not answer (at the first look) or a container is not
-/// there.
+/// Prints the status. `wait` is called between two updates of --watch and returns whether to go on.
+/// Returns kFailed if the daemon does not answer (at the first update) or a container is missing.
 [[nodiscard]] int run_status(const Session& session, const StatusOptions& options,
                              const std::function<bool()>& wait);
 

@@ -18,9 +18,9 @@ namespace flowcon::plugin {
 /// {Use, Memory}, Resources {CPU, Memory, IO: {List, Limit, Growth}}, Weight, Floor, Ceiling,
 /// OnlyGrow, Pinned {Limit, Until}, Since, Reason, Note, Warnings, in docs/api.md's units, null =
 /// unknown. `shown` has the same members made safe for a terminal, the ID cut to 12 characters
-/// unless told otherwise, and the text of tables' cells: LimitPerc, CPUPerc, MemUsage, BlockIO,
+/// by default, and the text of tables' cells: LimitPerc, CPUPerc, MemUsage, BlockIO,
 /// NetIO, GPUPerc, GPUMem, FloorPerc, CeilingPerc, PinnedText, Score, ProgressPerc, GrowthText,
-/// NoteText (what people decided, then the note).
+/// NoteText (overrides, then the note).
 struct ContainerView {
   boost::json::object exact;
   boost::json::object shown;
@@ -28,16 +28,16 @@ struct ContainerView {
 
 struct StatusView {
   std::vector<ContainerView> containers;
-  /// What a person should know beside the table, one sentence each, safe for a terminal.
+  /// Warnings beside the table, one sentence each, safe for a terminal.
   std::vector<std::string> warnings;
 };
 
-/// Reads the answer of GET /v1/status. What is missing or of a wrong kind counts as unknown.
+/// Reads the answer of GET /v1/status. Missing or ill-typed members count as unknown.
 /// Errors: the answer has no list of containers.
 [[nodiscard]] Result<StatusView> read_status(const boost::json::value& answer, bool truncate);
 
 /// Keeps the containers that `wanted` names, by name, id or a beginning of an id that only one has,
-/// in the order of `wanted`. Returns a sentence for each that is not there.
+/// in the order of `wanted`. Returns a sentence for each missing one.
 [[nodiscard]] std::vector<std::string> select_containers(StatusView& view,
                                                          const std::vector<std::string>& wanted);
 

@@ -18,10 +18,10 @@ namespace flowcon::plugin {
 /// A value as Go prints it: strings bare, lists as [a b], objects as map[k:v], null as <no value>.
 [[nodiscard]] std::string template_text(const boost::json::value& value);
 
-/// Go's truth: false, 0, "", null and what is empty are false.
+/// Go's truth: false, 0, "", null and empty values are false.
 [[nodiscard]] bool is_template_true(const boost::json::value& value);
 
-/// JSON on one line, safe on a terminal: what printable() would replace is escaped.
+/// JSON on one line, safe on a terminal: it escapes the characters that printable() replaces.
 [[nodiscard]] std::string json_text(const boost::json::value& value);
 
 }  // namespace flowcon::plugin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parsed form of a template: what the parser makes and the evaluator walks.
+// The parsed form of a template, from the parser to the evaluator.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -10,7 +10,7 @@
 
 namespace flowcon::plugin {
 
-/// Where something stands in the template. Lines count from 1, columns from 0, as Go counts.
+/// A place in the template. Lines count from 1, columns from 0, as Go counts.
 struct Position {
   std::size_t line = 1;
   std::size_t column = 0;
@@ -25,7 +25,7 @@ struct Operand {
   boost::json::value literal;          ///< of a literal
   std::string function;                ///< name, of a function
   std::shared_ptr<Pipeline> pipeline;  ///< of a pipeline in parentheses
-  std::vector<std::string> fields;     ///< looked up one after the other in what it stands for
+  std::vector<std::string> fields;     ///< looked up one after the other
   std::string text;                    ///< as written, for messages
   Position position;
 };

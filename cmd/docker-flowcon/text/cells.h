@@ -11,7 +11,7 @@
 namespace flowcon::plugin {
 
 /// `text` (UTF-8, safe for a terminal) with a '?' for each character that takes neither one column
-/// nor two: terminals do not agree on what they do with those.
+/// nor two: terminals differ on those.
 [[nodiscard]] std::string drawable(std::string_view text);
 
 /// Columns that drawable text takes.
@@ -32,7 +32,7 @@ enum class Align { left, right };
 [[nodiscard]] std::string ascii_cells(std::string_view text);
 
 /// `values` as a line of at most `width` blocks, the last ones where there are more: the lowest
-/// block is their least value, the highest their greatest. What is not finite is a blank.
+/// block is their least value, the highest their greatest. Values that are not finite are blanks.
 [[nodiscard]] std::string sparkline(const std::vector<double>& values, std::size_t width,
                                     bool is_utf8);
 

@@ -20,7 +20,7 @@ class Format {
   /// Errors: "template parsing error: …".
   [[nodiscard]] static Result<Format> parse(std::string_view text, std::string_view default_table);
 
-  /// True where each thing is printed as JSON and nothing else was asked for.
+  /// True if the format is plain json.
   [[nodiscard]] bool is_json() const { return kind_ == Kind::json; }
 
   /// One entry of `things` a line; a table has `headers` (field to heading) above.

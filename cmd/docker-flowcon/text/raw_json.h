@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON as text: for what has to stay byte for byte as flowcond sent it.
+// JSON as text, kept byte for byte as flowcond sent it.
 #pragma once
 
 #include <string>
@@ -13,8 +13,7 @@ namespace flowcon::plugin {
 [[nodiscard]] std::string safe_json(std::string_view text);
 
 /// The bytes of the member `name` of an object; of several the last one, as parse_json() has it.
-/// "" where it is not there or `object` is no object. `object` has to be JSON that parse_json()
-/// takes.
+/// "" if it is missing or `object` is no object. `object` must be JSON that parse_json() accepts.
 [[nodiscard]] std::string_view member_text(std::string_view object, std::string_view name);
 
 /// The bytes of the last element of an array, under the same conditions; "" where it has none.

@@ -14,13 +14,13 @@ namespace flowcon::plugin {
 
 /// A moment as docker's --since takes it: a duration before `now`, seconds since the epoch with or
 /// without a fraction, or an RFC 3339 date (2026-11-21, 2026-11-21T12:00, …:05.5, with Z or
-/// +01:00; without a zone it is local time). Units: seconds since the epoch. Empty where it is none
-/// of these.
+/// +01:00; without a zone it is local time). Units: seconds since the epoch. Empty for any
+/// other text.
 [[nodiscard]] std::optional<double> parse_moment(const std::string& text, double now);
-/// Why a text is no such moment, for an option; "" where it is one.
+/// Error of an option whose text is no such moment; "" if it is one.
 [[nodiscard]] std::string check_moment(const std::string& text);
 
-/// "2026-11-21 12:04:10" in local time; "--" for what is no moment before the year 10000.
+/// "2026-11-21 12:04:10" in local time; "--" for no moment, or one after the year 9999.
 [[nodiscard]] std::string moment_text(std::optional<double> moment);
 
 /// The clock's part of it: "12:04:10".

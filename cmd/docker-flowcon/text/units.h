@@ -9,7 +9,7 @@
 
 namespace flowcon::plugin {
 
-/// What stands for a number that is not known, as in docker stats.
+/// The text of an unknown number, as in docker stats.
 inline constexpr std::string_view kUnknown = "--";
 
 /// A number with `digits` significant digits (1 to 17).
@@ -18,7 +18,7 @@ inline constexpr std::string_view kUnknown = "--";
 /// A share, 0.25, as "25.0%".
 [[nodiscard]] std::string percent_text(std::optional<double> share);
 
-/// Bytes as "393.3MiB"; what is not finite is unknown.
+/// Bytes as "393.3MiB"; a number that is not finite is unknown.
 [[nodiscard]] std::string memory_text(std::optional<double> bytes);
 
 /// Bytes per second as "183.5kB/s" (decimal, as docker stats counts I/O).

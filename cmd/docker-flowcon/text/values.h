@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of options, checked as CLI11 wants it: "" where all is well, else what it has to be.
+// Checks of option values, as CLI11 wants them: "" if all is well, else the expected form.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ namespace flowcon::plugin {
 [[nodiscard]] std::string check_weight_or_none(const std::string& text);
 [[nodiscard]] std::string check_share_or_none(const std::string& text);
 
-/// Checks that a floor is not above a ceiling, where both are shares: a sentence, or "".
+/// Checks that a floor is not above a ceiling, if both are shares: a sentence, or "".
 [[nodiscard]] std::string check_range(const std::string& floor, const std::string& ceiling);
 
 }  // namespace flowcon::plugin

@@ -12,7 +12,7 @@ namespace {
 TopSpan name_cell(const TopRow& row, std::size_t, bool) { return {row.name, TopStyle::strong}; }
 TopSpan host_cell(const TopRow& row, std::size_t, bool) { return {row.host, TopStyle::quiet}; }
 
-// What a person decided or what is wrong stands where the list is: it is why the list says less.
+// An override or a problem replaces the list, because it explains the limit.
 TopSpan list_cell(const TopRow& row, std::size_t, bool) {
   if (row.state == "paused") return {"paused", TopStyle::strong};
   if (row.state == "frozen") return {"frozen", TopStyle::quiet};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of `docker flowcon top`: which of them fit, and what is in their cells. Pure.
+// The columns of `docker flowcon top`: their choice by width, and their cells. Pure.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ struct TopColumn {
   std::string_view heading;
   std::string_view order;  ///< of kTopOrders; "" = none
   std::size_t least = 0;   ///< columns of the terminal
-  std::size_t most = 0;    ///< above `least` where it takes what is left
-  unsigned rank = 0;       ///< those of a higher one are left out first
+  std::size_t most = 0;    ///< above `least` if it takes the remaining width
+  unsigned rank = 0;       ///< a higher one is left out first
   Align align = Align::left;
-  /// `width` is what it has.
+  /// `width` is its width.
   TopSpan (*cell)(const TopRow& row, std::size_t width, bool is_utf8) = nullptr;
 };
 
@@ -27,8 +27,8 @@ struct PlacedColumn {
   std::size_t width = 0;
 };
 
-/// Those that fit into `width`, with a blank between two. The host is among the first where there
-/// are several.
+/// Those that fit into `width`, with a blank between two. With several
+/// hosts, the host is among the first.
 [[nodiscard]] std::vector<PlacedColumn> place_columns(std::size_t width, bool has_hosts);
 
 }  // namespace flowcon::plugin

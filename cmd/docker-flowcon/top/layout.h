@@ -24,8 +24,8 @@ struct TopLook {
   bool is_utf8 = true;      ///< else every character is ASCII
 };
 
-/// Exactly `look.height` lines of at most `look.width` columns. Brings what the state says of its
-/// place on the screen (first_row, page_line, page_rows) into what there is.
+/// Exactly `look.height` lines of at most `look.width` columns. Clamps the
+/// state's scroll position (first_row, page_line, page_rows) to the rows.
 [[nodiscard]] std::vector<TopLine> layout_top(TopState& state, const TopLook& look);
 
 }  // namespace flowcon::plugin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `docker flowcon top` shows, read from flowcond's answers: a row per container. Pure. Every
+// The rows of `docker flowcon top`, one per container, read from flowcond's answers. Pure. Every
 // text is safe for a terminal.
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace flowcon::plugin {
 
-/// One container. Shares are of the host, 0 to 1; memory in bytes, io in bytes per second. What is
-/// not known is empty.
+/// One container. Shares are of the host, 0 to 1; memory in bytes, io in bytes per second. Empty =
+/// unknown.
 struct TopRow {
   std::string id;  ///< as it came
   std::string name;
@@ -46,8 +46,8 @@ struct TopHost {
   std::string name;
   std::string version;
   std::string limit_mode;
-  std::string policy;              ///< who divides the CPU
-  std::optional<double> alpha;     ///< empty where the policy knows none
+  std::string policy;              ///< the current policy
+  std::optional<double> alpha;     ///< empty if the policy has none
   std::optional<double> interval;  ///< seconds; the same
   bool is_all_completing = false;
   bool is_paused = false;
@@ -66,7 +66,7 @@ struct TopView {
 /// The containers on other hosts, from GET /v1/cluster.
 [[nodiscard]] std::vector<TopRow> read_elsewhere(const boost::json::value& cluster);
 
-/// What was decided about a container, from its `explain`: a line each, newest first.
+/// The decisions about a container, from its `explain`: a line each, newest first.
 [[nodiscard]] std::vector<std::string> read_decisions(const boost::json::value& explained);
 
 }  // namespace flowcon::plugin

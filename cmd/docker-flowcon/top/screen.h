@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The terminal of `docker flowcon top`, by ncurses: lines out, keys in. Knows nothing of what they
-// mean.
+// The terminal of `docker flowcon top`, by ncurses: lines out, keys in. Their
+// meaning is in state.h.
 #pragma once
 
 #include <memory>
@@ -24,19 +24,20 @@ class TopScreen {
   /// Gives the terminal back as it was.
   ~TopScreen();
 
-  /// Draws the lines; only what differs from what is there is sent.
+  /// Draws the lines; sends only differences.
   void draw(const std::vector<TopLine>& picture);
-  /// Draws all of it anew with the next draw().
+  /// Makes the next draw() redraw everything.
   void forget_drawn();
   /// Takes the terminal's size. Returns columns and lines.
   void fit();
   [[nodiscard]] std::size_t width() const;
   [[nodiscard]] std::size_t height() const;
-  /// The next key; empty where none is waiting, or it means nothing here.
+  /// The next key; empty if none is waiting, or it is unknown.
   [[nodiscard]] std::optional<TopKey> read_key();
-  /// True where read_key() found that nobody types there any more.
+  /// True after read_key() found the end of the input.
   [[nodiscard]] bool is_gone() const { return is_gone_; }
-  /// Gives the terminal back, stops the process as ^Z does, and takes it again when it goes on.
+  /// Gives the terminal back, stops the process as ^Z does, and takes it again when the process
+  /// continues.
   void stop();
 
  private:

@@ -92,7 +92,7 @@ const TopRow* commanded_row(TopState& state) {
     say(state, row->name + " is on " + row->host + ": ask there", true);
     row = nullptr;
   } else if (!is_container_name(row->id)) {
-    say(state, row->name + " has no id that can be asked for", true);
+    say(state, row->name + " has no valid id", true);
     row = nullptr;
   }
   return row;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `docker flowcon top` without a terminal and without flowcond: what is shown, what a key does to
-// it, what is to be asked of flowcond then. Pure.
+// The model of `docker flowcon top`, without terminal and flowcond: the state, the effect of keys
+// on it, the resulting requests. Pure.
 #pragma once
 
 #include <array>
@@ -48,14 +48,14 @@ struct TopKey {
   char character = 0;  ///< ASCII
 };
 
-/// What is in front: the rows, an input line below them, or a page in their place.
+/// The mode: the rows, an input line below them, or a page in their place.
 enum class TopMode { rows, filter, pin, help, details };
 
 struct TopState {
-  TopView view;                   ///< of the last look
+  TopView view;                   ///< of the last update
   std::vector<TopRow> elsewhere;  ///< on other hosts
   std::string problem;            ///< why flowcond does not answer; "" = it does
-  double now = 0;                 ///< of the last look, seconds since the epoch
+  double now = 0;                 ///< of the last update, seconds since the epoch
 
   std::size_t order = 0;  ///< in kTopOrders
   bool is_descending = false;
@@ -63,36 +63,36 @@ struct TopState {
   std::string selected;  ///< id; "" = none yet
   bool is_frozen = false;
   TopMode mode = TopMode::rows;
-  std::string input;    ///< what is typed in filter and pin
-  std::string message;  ///< the last that was done, or that went wrong
+  std::string input;    ///< the text typed in filter and pin
+  std::string message;  ///< result or error of the last action
   bool is_message_bad = false;
   std::vector<std::string> decisions;  ///< of the selected one, newest first
   std::size_t first_row = 0;           ///< first one shown of the rows
   std::size_t page_line = 0;           ///< first one shown of a page
-  std::size_t page_rows = 20;          ///< how far a page key goes
+  std::size_t page_rows = 20;          ///< step of a page key
 };
 
-/// What a key asks for besides what it does to the state.
+/// The request of a key, besides its effect on the state.
 struct TopAction {
   enum class Kind { none, quit, redraw, post, explain };
   Kind kind = Kind::none;
   std::string id;       ///< of a container
   std::string verb;     ///< post: pause, resume, pin, unpin
   std::string body;     ///< post: JSON
-  std::string success;  ///< post: a sentence for when it is done
+  std::string success;  ///< post: a sentence for the success
 };
 
-/// The rows that the filter lets through, in order.
+/// The rows that pass the filter, in order.
 [[nodiscard]] std::vector<const TopRow*> visible_rows(const TopState& state);
 
 /// The selected row; null where there is none.
 [[nodiscard]] const TopRow* selected_row(const TopState& state);
 
-/// A look that arrived at `now`: taken unless the state is frozen. The selection stays on its
-/// container; where that is gone it goes to the one that has its place.
+/// Takes an update that arrived at `now`, unless the state is frozen. The selection stays on its
+/// container; if that is gone, it goes to the container now in its place.
 void take_view(TopState& state, TopView view, double now);
 
-/// What a key does.
+/// Handles a key.
 [[nodiscard]] TopAction take_key(TopState& state, const TopKey& key);
 
 }  // namespace flowcon::plugin

@@ -16,9 +16,9 @@ struct TopOptions {
 
 void declare_top(CLI::App& app, TopOptions& options);
 
-/// Draws until a key or a signal ends it; the terminal is as it was then, whatever ended it.
-/// Returns kFailed where stdin or stdout is no terminal that can be drawn on, or flowcond does not
-/// answer at the first look; 128 + n for a signal n.
+/// Draws until a key or a signal ends it, then restores the terminal. Returns kFailed if stdin or
+/// stdout is no suitable terminal, or if flowcond does not answer at the first update; 128 + n for
+/// a signal n.
 [[nodiscard]] int run_top(const Session& session, const TopOptions& options);
 
 }  // namespace flowcon::plugin

@@ -23,11 +23,12 @@ struct TuneHistory {
   std::map<std::string, std::size_t> left_out;
 };
 
-/// Begins a history from GET /v1/status. What it does not tell is taken to be the default. Errors:
+/// Begins a history from GET /v1/status. Missing settings count as the defaults. Errors:
 /// the number of cores is missing or is none.
 [[nodiscard]] Result<TuneHistory> begin_tune_history(const boost::json::value& status);
 
-/// Adds one of GET /v1/runs with its GET /v1/containers/NAME/history, or counts why not.
+/// Adds one of GET /v1/runs with its GET /v1/containers/NAME/history, or counts the reason against
+/// it.
 void add_tune_run(TuneHistory& history, const boost::json::value& run,
                   const boost::json::value& recorded);
 

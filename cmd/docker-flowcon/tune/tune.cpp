@@ -96,7 +96,7 @@ Result<TuneHistory> load_history(const Session& session, const TuneOptions& opti
   return parse_tune_history(*text, options.from);
 }
 
-// Before a minute is spent on what could not be written then.
+// Before a minute of work whose result could not be written.
 Result<void> check_folder(const std::string& folder) {
   if (access(folder.c_str(), W_OK | X_OK) == 0) return {};
   const int number = errno;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `docker flowcon tune`: which setting of flowcond would have served the recorded runs best.
+// `docker flowcon tune`: the best setting of flowcond for the recorded runs.
 #pragma once
 
 #include <string>
@@ -21,9 +21,9 @@ struct TuneOptions {
 void declare_tune(CLI::App& app, TuneOptions& options);
 [[nodiscard]] std::string check_tune(const TuneOptions& options);
 
-/// Prints the present setting and the best others. Returns kFailed where there is no history, fewer
-/// than sim::kLeastRuns of its runs can be replayed, or a file cannot be read or written. That no
-/// setting is better is no failure.
+/// Prints the current setting and the best others. Returns kFailed if there is no history, if fewer
+/// than sim::kLeastRuns of its runs can be replayed, or if a file cannot be read or written. It is
+/// no failure if no setting is better.
 [[nodiscard]] int run_tune(const Session& session, const TuneOptions& options);
 
 }  // namespace flowcon::plugin

@@ -51,7 +51,7 @@ std::vector<Line> lines_of(const TuneSetting& setting) {
           {"interval-max", render_number(setting.interval_max)}};
 }
 
-// "alpha 0.01, interval 10": what is other than at present.
+// "alpha 0.01, interval 10": the differences from the current setting.
 std::string change_text(const TuneSetting& setting, const TuneSetting& present) {
   std::string text;
   const std::vector<Line> before = lines_of(present);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `docker flowcon tune` found, as rows, sentences and a file of the configuration. Pure.
+// The result of `docker flowcon tune`, as rows, sentences and a configuration file. Pure.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -12,11 +12,11 @@
 
 namespace flowcon::plugin {
 
-/// The template of the table, and what stands above its columns.
+/// The template of the table, and its headings.
 [[nodiscard]] std::string_view tune_table();
 [[nodiscard]] boost::json::object tune_headings();
 
-/// The present setting, the others, no control; a row each. `exact`: numbers for programs alone,
+/// The current setting, the others, no control; a row each. `exact`: numbers for programs alone,
 /// without those that are texts for people.
 [[nodiscard]] std::vector<boost::json::object> tune_rows(const TuneHistory& history,
                                                          const sim::Tuning& tuning, bool exact);
@@ -24,11 +24,11 @@ namespace flowcon::plugin {
 /// "42 runs on gpu1 since 2026-11-20 10:00:00; left out: 2 not ended, 1 fewer than 8 values"
 [[nodiscard]] std::string history_text(const TuneHistory& history);
 
-/// What is best, in a sentence; where nothing is better than by chance it says that.
+/// The best setting, in a sentence, or that none is better than by chance.
 [[nodiscard]] std::string verdict_text(const TuneHistory& history, const sim::Tuning& tuning,
                                        sim::Objective objective);
 
-/// What the simulator does not know, in a sentence.
+/// The limits of the simulation, in a sentence.
 [[nodiscard]] std::string caveat_text();
 
 /// A file for flowcon.conf.d with the setting of `row`, and in its comment the expected effect and

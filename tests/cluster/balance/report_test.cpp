@@ -250,7 +250,7 @@ TEST_CASE("each round is told in a sentence") {
       R"({"alpha":0.01,"containers":[{"id":"a","category":"PC","value":0.5,"previous_value":0.504,)"
       R"("previous_growth":0.2,"migrated":false}]})";
   CHECK(explain("categorise", categorise, "a") ==
-        "watching, was progressing: its value changed by 0.004, alpha is 0.01, before by 0.2");
+        "watched, was progressing: its value changed by 0.004, alpha is 0.01, before by 0.2");
   const std::string speculate =
       R"({"weights":{"pc":2,"wc":1.5,"cc":1},"container":"a","source":"1","workers":[)"
       R"({"id":"1","pc":2,"wc":0,"cc":1,"usage":0.9},{"id":"2","pc":1,"wc":0,"cc":0,"usage":0.1}]})";
@@ -263,7 +263,7 @@ TEST_CASE("each round is told in a sentence") {
       R"({"id":"b","converged_at":-9,"migrated_at":null,"rebalanced":false}]},)"
       R"({"id":"2","containers":[]}]})";
   CHECK(explain("rebalance", rebalance, "a") == "goes to host-2, which is idle; 1 a host is even");
-  CHECK(explain("rebalance", rebalance, "b") == "stays: 1 others are moved; 1 a host is even");
+  CHECK(explain("rebalance", rebalance, "b") == "stays: 1 others migrate; 1 a host is even");
   const std::string balance =
       R"({"move_seconds":4,"max_moves":2,"gain":3,"hosts":[{"id":"1","cores":1,"containers":[)"
       R"({"id":"a","left":300,"width":1,"moves":0,"may_move":true},)"
@@ -273,9 +273,9 @@ TEST_CASE("each round is told in a sentence") {
       R"({"id":"2","cores":1,"containers":[{"id":"e","left":20,"width":1,"moves":0,)"
       R"("may_move":true}]}]})";
   CHECK(explain("balance", balance, "a") ==
-        "goes to host-2, which has 20 CPU s of work left: here 700, 300 of it its own; a "
-        "move costs 4 s");
-  CHECK(explain("balance", balance, "b") == "stays: it was moved 2 times");
+        "goes to host-2, which has 20 CPU s of remaining work: here 700, 300 of it its own; a "
+        "migration costs 4 s");
+  CHECK(explain("balance", balance, "b") == "stays: it has migrated 2 times");
   CHECK(explain("balance", balance, "c") ==
         "stays: it may not migrate now, has just begun, or has no estimate");
   CHECK(explain("balance", balance, "e").find("stays: ") == 0);

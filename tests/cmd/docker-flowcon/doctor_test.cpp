@@ -140,7 +140,7 @@ TEST_CASE("without flowcond doctor says what the plugin sees itself") {
         std::string::npos);
   CHECK(file.out.find("/file, 0644 ") != std::string::npos);
   CHECK(file.out.find(", which is no socket\n") != std::string::npos);
-  CHECK(file.out.find("is not looked at from here\n") != std::string::npos);
+  CHECK(file.out.find("is not checked from here\n") != std::string::npos);
   CHECK(file.out.find('\033') == std::string::npos);
 }
 

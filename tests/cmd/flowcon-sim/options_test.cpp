@@ -74,12 +74,12 @@ TEST_CASE("wrong usage says what is wrong and what was meant") {
   CHECK(problem({}) == "a command is missing");
   CHECK(problem({"decdie"}) == "unknown command decdie; did you mean decide?");
   CHECK(problem({"simulate"}) == "unknown command simulate.");
-  CHECK(problem({"decide"}) == "which algorithm? Known: " + kKnown);
+  CHECK(problem({"decide"}) == "name an algorithm: " + kKnown);
   CHECK(problem({"decide", "exector"}) ==
-        "unknown algorithm exector; did you mean executor? Known: " + kKnown);
+        "unknown algorithm exector; did you mean executor? Algorithms: " + kKnown);
   CHECK(problem({"decide", "categorize"}) ==
-        "unknown algorithm categorize; did you mean categorise? Known: " + kKnown);
-  CHECK(problem({"decide", "magic"}) == "unknown algorithm magic. Known: " + kKnown);
+        "unknown algorithm categorize; did you mean categorise? Algorithms: " + kKnown);
+  CHECK(problem({"decide", "magic"}) == "unknown algorithm magic. Algorithms: " + kKnown);
   CHECK(problem({"decide", "executor", "--line"}) ==
         "unknown option --line; did you mean --lines?");
   CHECK(problem({"--verion"}) == "unknown option --verion; did you mean --version?");

@@ -273,7 +273,7 @@ TEST_CASE("what waits for a job that was moved away does not end with its status
   environment["STATUS"] = "0";
   outcome = run_in_child({"flowcon", "run", "image"}, environment);
   CHECK(outcome.status == 125);
-  CHECK(outcome.err.find("vae was moved to gpu2") != std::string::npos);
+  CHECK(outcome.err.find("vae migrated to gpu2") != std::string::npos);
   CHECK(left_over() == 0);
 }
 
@@ -369,7 +369,7 @@ TEST_CASE("a flowcond that was not there at the beginning is asked once at the e
   CHECK(waiting.end_of(0, kNotFollowed) == 0);
   daemon.answer("GET /v1/moves", 200, moves_of(R"(,"ended":true,"step":"done")"));
   CHECK(waiting.end_of(0, kNotFollowed) == 125);
-  CHECK(waiting.said.find("vae was moved to gpu2") == 0);
+  CHECK(waiting.said.find("vae migrated to gpu2") == 0);
 }
 
 TEST_CASE("a job that a move brought back and that docker no longer knows has no status 0") {
@@ -378,7 +378,7 @@ TEST_CASE("a job that a move brought back and that docker no longer knows has no
   daemon.answer("GET /v1/moves", 200,
                 moves_of(R"(,"ended":true,"step":"undone","steps":{"save":1})"));
   CHECK(waiting.end_of(0) == 125);
-  CHECK(waiting.said == "docker does not say how vae ended\n");
+  CHECK(waiting.said == "docker does not report the exit status of vae\n");
   CHECK(waiting.end_of(3) == 3);
 }
 

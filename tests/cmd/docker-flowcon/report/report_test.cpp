@@ -184,7 +184,7 @@ TEST_CASE("changes become places and marks of the runs that they are about") {
         "stays":[{"host":"gpu2","began":10,"ended":90},{"host":"x"}]})")));
   add_changes(data, parsed(R"({"changes":[
     {"time":140,"algorithm":"executor","resource":"cpu","container":"4c01","from":"NL","to":"CL",
-     "from_limit":1,"limit":0.25,"growth":0.01,"sentence":"completing"},
+     "from_limit":1,"limit":0.25,"growth":0.01,"sentence":"converged"},
     {"time":150,"algorithm":"executor","resource":"memory","container":"4c01","from":"NL","to":"NL",
      "from_limit":1,"limit":0.5,"growth":0.01,"sentence":"m"},
     {"time":160,"algorithm":"categorise","resource":"","container":"4c01","from":"PC","to":"WC",
@@ -283,12 +283,12 @@ TEST_CASE("the page names the policy, and says what lists mean by it") {
   };
   const std::string flowcon = page_of("flowcon");
   CHECK(has(flowcon, "; policy flowcon; alpha 0.03; beta 2; "));
-  CHECK(has(flowcon, "CL, completing: has converged (CC)"));
+  CHECK(has(flowcon, "CL: converged (CC)"));
   CHECK(has(flowcon, R"("alpha":0.03)"));
   const std::string milestone = page_of("milestone");
   CHECK(has(milestone, "; policy milestone; flowcond"));
-  CHECK(has(milestone, "CL: its usable model is likely there (CC: has converged)"));
-  CHECK(has(milestone, "to another rank or limit"));
+  CHECK(has(milestone, "CL: probably past its usable model (CC: converged)"));
+  CHECK(has(milestone, "other rank or limit"));
   CHECK(has(milestone, R"("policy":"milestone","alpha":null)"));
 }
 
@@ -330,7 +330,7 @@ class ReportFixture {
     fake.answer("GET /v1/changes?since=1790000000", 200,
                 R"({"changes":[{"time":1790000060,"algorithm":"executor","resource":"cpu",
                 "container":"4c01","from":"NL","to":"CL","from_limit":1,"limit":0.25,"growth":0.01,
-                "sentence":"completing, was young"}],"next":"since=1790000060&after=7"})");
+                "sentence":"converged, was learning"}],"next":"since=1790000060&after=7"})");
     fake.answer("GET /v1/changes?since=1790000060&after=7", 200, R"({"changes":[],"next":null})");
   }
 
@@ -355,7 +355,7 @@ TEST_CASE_METHOD(ReportFixture, "report asks for what was recorded and writes th
   std::ifstream written(file);
   const std::string page{std::istreambuf_iterator<char>(written), std::istreambuf_iterator<char>()};
   CHECK(page.find("<th scope=\"row\" class=\"text\">vae</th>") != std::string::npos);
-  CHECK(page.find("completing, was young") != std::string::npos);
+  CHECK(page.find("converged, was learning") != std::string::npos);
   CHECK(page.rfind("</html>\n") == page.size() - 8);
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 2);
 }
@@ -377,13 +377,13 @@ TEST_CASE_METHOD(ReportFixture,
   CHECK(nowhere.status == 1);
   CHECK(nowhere.err.find("No such file") != std::string::npos);
   CHECK(nobody.status == 1);
-  CHECK(nobody.err == "nothing is recorded of \"cnn\" in this time\n");
+  CHECK(nobody.err == "No such container: cnn (no records in this time)\n");
   CHECK_FALSE(std::filesystem::exists(folder.path() + "/r.html"));
 }
 
 TEST_CASE_METHOD(ReportFixture, "the words of the page around the charts") {
   const std::string page = run({"-o", "-"}).out;
-  const std::size_t begin = page.find("<h2>What it was worth");
+  const std::size_t begin = page.find("<h2>Estimated gain");
   test::check_golden("plugin/report_worth.html",
                      page.substr(begin, page.find("<h2>Over time") - begin));
 }

@@ -276,7 +276,7 @@ TEST_CASE_METHOD(TopFixture, "e asks for the decisions and shows them on a page"
   CHECK(action.kind == TopAction::Kind::explain);
   CHECK(action.id == "4c01");
   const Result<boost::json::value> explained = parse_json(
-      R"({"decisions":[{"time":1790000020,"resource":"cpu","sentence":"young; limit set to 1"},
+      R"({"decisions":[{"time":1790000020,"resource":"cpu","sentence":"learning; limit set to 1"},
       {"time":1790000620,"resource":"cpu","sentence":"watching: growth 0.8 %/s is under alpha 3 %; limit kept at 0.4, and more words that need another line"}]})");
   REQUIRE(explained.has_value());
   state.decisions = read_decisions(*explained);
