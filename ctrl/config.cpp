@@ -192,6 +192,17 @@ Option choice(std::string name, std::string help, std::vector<std::pair<std::str
   return option;
 }
 
+Option policy_option(std::string name, std::string help, const std::vector<PolicyName>& known,
+                     std::string Config::*field) {
+  std::vector<std::pair<std::string, std::string>> words;
+  for (const PolicyName& one : known) {
+    help += (words.empty() ? ": " : "; ") + one.name + ", " + one.summary;
+    words.emplace_back(one.name, one.name);
+  }
+  return choice<std::string>(std::move(name), std::move(help), std::move(words),
+                             [field](Config& c) -> std::string& { return c.*field; });
+}
+
 void add_cluster_options(std::vector<Option>& all) {
   constexpr std::size_t kSocketPath = sizeof(sockaddr_un::sun_path) - 1;
   Option socket =
@@ -229,12 +240,9 @@ void add_cluster_options(std::vector<Option>& all) {
   const auto on_off = [] {
     return std::vector<std::pair<std::string, bool>>{{"on", true}, {"off", false}};
   };
-  all.push_back(choice<ClusterPolicyChoice>(
-      "cluster-policy",
-      "how containers migrate between hosts: specon (published) migrates converged ones; balance "
-      "goes by remaining work; set the same on all hosts",
-      {{"specon", ClusterPolicyChoice::specon}, {"balance", ClusterPolicyChoice::balance}},
-      [](Config& c) -> ClusterPolicyChoice& { return c.cluster_policy; }));
+  all.push_back(policy_option("cluster-policy", "how containers migrate between hosts",
+                              cluster_policy_names(), &Config::cluster_policy));
+  all.back().help += "; set the same on all hosts";
   all.push_back(whole_number("max-moves", "N", "maximum migrations per container by balance", 0,
                              100, &Config::max_moves));
   all.push_back(choice<bool>("speculate",
@@ -365,27 +373,6 @@ void add_accept_options(std::vector<Option>& all) {
                              [](Config& c) -> bool& { return c.accept_criu; }));
 }
 
-Option policy_option() {
-  Option option;
-  option.name = "policy";
-  option.value = policy::host_policy_names();
-  option.help = "how the CPU is divided";
-  const char* separator = ": ";
-  for (const policy::HostPolicyKind& kind : policy::host_policies()) {
-    option.help += separator + kind.name + ", " + kind.summary;
-    separator = "; ";
-  }
-  option.apply = [names = option.value](Config& config, const std::string& text) -> Result<void> {
-    if (policy::find_host_policy(text) == nullptr) {
-      return bad_input("\"" + printable(text, 60) + "\" is none of " + names);
-    }
-    config.policy = text;
-    return {};
-  };
-  option.show = [](const Config& config) { return config.policy; };
-  return option;
-}
-
 std::vector<Option> make_options() {
   constexpr std::size_t kSocketPath = sizeof(sockaddr_un::sun_path) - 1;
   std::vector<Option> all;
@@ -393,7 +380,11 @@ std::vector<Option> make_options() {
   all.push_back(group("socket-group", "group that may use the socket", &Config::socket_group));
   all.push_back(path("engine", "socket of the Docker Engine", kSocketPath, &Config::engine));
   all.push_back(path("state-dir", "folder of the state files", 3000, &Config::state_dir));
-  all.push_back(policy_option());
+  std::vector<PolicyName> host_policies;
+  for (const policy::HostPolicyKind& kind : policy::host_policies()) {
+    host_policies.push_back({kind.name, kind.summary});
+  }
+  all.push_back(policy_option("policy", "how the CPU is divided", host_policies, &Config::policy));
   all.push_back(
       number("alpha", "EFFICIENCY",
              "a job grows while its growth efficiency is at least this share of its first loss per "
@@ -501,6 +492,11 @@ bool Config::limits(Resource resource) const { return has_word(resources, name(r
 
 std::string Config::peer_socket_path() const {
   return peer_socket.empty() ? socket.substr(0, socket.rfind('/')) + "/peer.sock" : peer_socket;
+}
+
+std::vector<PolicyName>& cluster_policy_names() {
+  static std::vector<PolicyName> names;
+  return names;
 }
 
 const std::vector<Option>& options() {

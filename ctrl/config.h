@@ -17,8 +17,14 @@
 
 namespace flowcon::ctrl {
 
-/// Who says which container moves to another host.
-enum class ClusterPolicyChoice { specon, balance };
+/// A policy as the option that chooses it shows it.
+struct PolicyName {
+  std::string name;
+  std::string summary;
+};
+
+/// Those of the option cluster-policy, which ctrl does not know: set before options() is called.
+std::vector<PolicyName>& cluster_policy_names();
 
 struct Config {
   std::string socket = "/run/flowcon/flowcon.sock";
@@ -63,11 +69,11 @@ struct Config {
   std::vector<std::string> accept_runtimes;      ///< beyond runc
   bool accept_criu = false;  ///< processes that CRIU froze there; who may bring them is as root
   bool peers_from_swarm = false;  ///< members of the Docker Swarm are peers, its leader coordinates
-  ClusterPolicyChoice cluster_policy = ClusterPolicyChoice::specon;
-  double max_moves = 2;        ///< of one container, under balance; a whole number
-  bool speculate = true;       ///< converged containers go where they hurt least
-  bool rebalance = true;       ///< the load is evened out when all have converged
-  bool rebalance_idle = true;  ///< … and whenever a host idles beside one with two
+  std::string cluster_policy = "specon";  ///< one of cluster_policy_names()
+  double max_moves = 2;                   ///< of one container, under balance; a whole number
+  bool speculate = true;                  ///< converged containers go where they hurt least
+  bool rebalance = true;                  ///< the load is evened out when all have converged
+  bool rebalance_idle = true;             ///< … and whenever a host idles beside one with two
   log::Level log_level = log::Level::info;
 
   [[nodiscard]] bool limits(Resource resource) const;

@@ -79,8 +79,8 @@ struct PolicyParameters {
   double observe = 5;
   double categorise_interval = 30;
   double categorise_alpha = 0.01;
-  bool rebalance_idle = false;  ///< SpeCon evens out whenever a host idles, too, as flowcond does
-  std::uint32_t max_moves = 2;  ///< of one job, for the balancing policy
+  bool rebalance_idle = false;  ///< flowcond has it on
+  std::uint32_t max_moves = 2;  ///< of one job
   bool has_memory = true;       ///< runs that ended are remembered
   ctrl::policy::PlannerParameters planner;
 };

@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "cluster/codec/report_json.h"
 #include "ctrl/codec/field_reader.h"
 
 namespace flowcon::cluster::policy {
@@ -24,14 +25,7 @@ using ctrl::codec::indexed;
 ObservedContainer read_observed(FieldReader& reader) {
   ObservedContainer container;
   container.id = reader.text("id");
-  const std::string category = reader.text("category");
-  if (category == name(Category::wc)) {
-    container.category = Category::wc;
-  } else if (category == name(Category::cc)) {
-    container.category = Category::cc;
-  } else {
-    reader.require(category == name(Category::pc), "category", "must be PC, WC or CC");
-  }
+  container.category = read_category(reader);
   container.value = reader.number_or_null("value");
   container.previous_value = reader.number_or_null("previous_value");
   container.previous_growth = reader.number_or_null("previous_growth");

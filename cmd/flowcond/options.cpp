@@ -9,11 +9,19 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "cluster/policy/cluster_policies.h"
 
 namespace flowcon::cmd {
 namespace {
 
 constexpr std::size_t kLongestLine = 4096;
+
+const bool kHasClusterPolicies = [] {
+  for (const cluster::policy::ClusterPolicyKind& kind : cluster::policy::cluster_policies()) {
+    ctrl::cluster_policy_names().push_back({kind.name, kind.summary});
+  }
+  return true;
+}();
 
 // CLI11 takes what is behind a ; off, and brackets and quotes around a value.
 std::string behind_equals(const std::string& line) {
