@@ -13,15 +13,14 @@
 #include <vector>
 
 #include "base/json.h"
-#include "cluster/balance/marks.h"
-#include "cluster/balance/report.h"
 #include "cluster/codec/decision_json.h"
+#include "cluster/codec/report_json.h"
 #include "cluster/peers/ledger.h"
 #include "cluster/peers/message.h"
+#include "cluster/policy/specon.h"
 
 namespace {
 
-namespace balance = flowcon::cluster::balance;
 namespace peers = flowcon::cluster::peers;
 namespace policy = flowcon::cluster::policy;
 using Clock = std::chrono::steady_clock;
@@ -33,7 +32,7 @@ std::string id_of(std::size_t number, int digits) {
 }
 
 struct Cluster {
-  std::vector<balance::HostReport> reports;
+  std::vector<policy::HostReport> reports;
   std::vector<std::string> texts;
   std::vector<std::string> states;
   std::vector<policy::Worker> workers;
@@ -45,12 +44,12 @@ Cluster make_cluster(std::size_t hosts, std::size_t containers) {
   std::uniform_real_distribution<double> share(0, 1);
   Cluster cluster;
   for (std::size_t h = 0; h < hosts; ++h) {
-    balance::HostReport report;
+    policy::HostReport report;
     report.id = id_of(h, 32);
     report.name = "host-" + std::to_string(h);
     const std::size_t count = h % 3 == 0 ? 1 : containers + containers / 2;
     for (std::size_t c = 0; c < count; ++c) {
-      balance::JobReport job;
+      policy::JobReport job;
       job.id = id_of(h * 10'000 + c, 64);
       job.name = "training-" + std::to_string(c);
       job.category = policy::Category::cc;
@@ -68,7 +67,7 @@ Cluster make_cluster(std::size_t hosts, std::size_t containers) {
     state.usage = share(random);
     cluster.workers.push_back({report.id, state.counts, state.usage});
     cluster.states.push_back(peers::render(state));
-    cluster.texts.push_back(balance::render_report(report));
+    cluster.texts.push_back(policy::render_report(report));
     cluster.reports.push_back(std::move(report));
   }
   return cluster;
@@ -78,11 +77,11 @@ bool nobody(const std::string&) { return false; }
 
 int measure(std::size_t hosts, std::size_t containers, int rounds) {
   const Cluster cluster = make_cluster(hosts, containers);
-  balance::Marks marks;
+  policy::Categories categories;
   double now = 0;
   std::size_t bytes = 0;
   for (const std::string& text : cluster.texts) bytes += text.size();
-  std::vector<balance::Observed> own;
+  std::vector<policy::Observed> own;
   for (std::size_t c = 0; c < containers; ++c) own.push_back({id_of(c, 64), 0.5});
   std::int64_t sequence = 1;
   peers::Ledger ledger;
@@ -94,7 +93,7 @@ int measure(std::size_t hosts, std::size_t containers, int rounds) {
       {"a host's own round",
        [&] {
          now += 30;
-         return marks.take_round(own, 0.01, now, 30).decision.containers.size();
+         return categories.take_round(own, 0.01, now, 30).decision.containers.size();
        }},
       {"one request among all hosts",
        [&] {
@@ -107,16 +106,17 @@ int measure(std::size_t hosts, std::size_t containers, int rounds) {
        }},
       {"a balance of all hosts",
        [&] {
-         const auto question = balance::rebalance_question(cluster.reports, false, nobody);
+         const auto question = policy::rebalance_question({cluster.reports, nobody, false}, false);
          return policy::decide_rebalance(question->state).moves.size();
        }},
       {"  with reading the reports",
        [&] {
-         std::vector<balance::HostReport> reports;
+         std::vector<policy::HostReport> reports;
          for (const std::string& text : cluster.texts) {
-           reports.push_back(*balance::parse_report(text));
+           reports.push_back(*policy::parse_report(text));
          }
-         const auto question = balance::rebalance_question(std::move(reports), false, nobody);
+         const auto question =
+             policy::rebalance_question({std::move(reports), nobody, false}, false);
          return policy::decide_rebalance(question->state).moves.size();
        }},
       {"a state from and to each host",

@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "cluster/codec/decision_json.h"
+#include "cluster/codec/report_json.h"
 #include "ctrl/effects.h"
 #include "ctrl/spawn.h"
 
@@ -16,12 +16,16 @@ using ctrl::Async;
 
 namespace {
 
-constexpr double kSoonest = 5;  // seconds between two decisions of balance
+constexpr double kSoonest = 5;  // seconds between two plans
 
-policy::Category category_from(const std::string& text) {
-  return text == "CC"   ? policy::Category::cc
-         : text == "WC" ? policy::Category::wc
-                        : policy::Category::pc;
+policy::ClusterParameters parameters_of(const ctrl::Config& config) {
+  policy::ClusterParameters said;
+  said.categorise_interval = config.balance.categorise_interval;
+  said.categorise_alpha = config.balance.categorise_alpha;
+  said.speculate = config.balance.speculate;
+  said.rebalance_idle = config.balance.rebalance_idle;
+  said.max_moves = config.balance.max_moves;
+  return said;
 }
 
 // From the clock on the wall to the steady one and back; what lies in the future is now.
@@ -36,7 +40,24 @@ std::optional<double> to_wall(const std::optional<double>& steady, const peers::
 }  // namespace
 
 Balancer::Balancer(ctrl::LocalHost& host, Network& network, Moves& moves, Clock clock)
-    : host_(host), network_(network), moves_(moves), clock_(std::move(clock)) {}
+    : host_(host),
+      network_(network),
+      moves_(moves),
+      clock_(std::move(clock)),
+      reports_(host, network, moves, categories_),
+      kind_(policy::find_cluster_policy(host.config().balance.policy)),
+      policy_(kind_->make(parameters_of(host.config()), categories_)) {}
+
+policy::ClusterPolicy& Balancer::active_policy() {
+  const ctrl::Config& config = host_.config();
+  if (kind_->name == config.balance.policy) {
+    policy_->configure(parameters_of(config));
+  } else {
+    kind_ = policy::find_cluster_policy(config.balance.policy);
+    policy_ = kind_->make(parameters_of(config), categories_);
+  }
+  return *policy_;
+}
 
 Async<void> Balancer::begin() {
   auto read = [&store = host_.store()] { return store.marks(); };
@@ -46,19 +67,22 @@ Async<void> Balancer::begin() {
     host_.warn(kept.error().message());
   } else {
     for (const ctrl::store::Mark& row : *kept) {
-      balance::Mark mark{
-          category_from(row.category), row.value, row.growth, 0, {}, {}, row.rebalanced, 0};
-      mark.moves =
-          static_cast<std::uint32_t>(std::clamp<std::int64_t>(row.moves, 0, balance::kMostMoves));
-      mark.seen = *to_steady(row.seen, now);
-      mark.converged = to_steady(row.converged, now);
-      mark.migrated = to_steady(row.migrated, now);
-      marks_.put(row.id, mark);
+      policy::CategoryState state;
+      state.category = policy::parse_category(row.category).value_or(policy::Category::pc);
+      state.value = row.value;
+      state.growth = row.growth;
+      state.seen = *to_steady(row.seen, now);
+      state.converged = to_steady(row.converged, now);
+      state.migrated = to_steady(row.migrated, now);
+      state.rebalanced = row.rebalanced;
+      state.moves =
+          static_cast<std::uint32_t>(std::clamp<std::int64_t>(row.moves, 0, policy::kMostMoves));
+      categories_.put(row.id, state);
     }
   }
   was_draining_ = network_.is_draining();
   next_round_ = now.steady + host_.config().balance.categorise_interval;
-  next_balance_ = now.steady + kSoonest;
+  next_plan_ = now.steady + kSoonest;
   is_begun_ = true;
 }
 
@@ -82,12 +106,10 @@ void Balancer::look() {
 
 Async<void> Balancer::work() {
   while (!is_ended_) {
-    const bool has_decided = co_await speculate_one();
+    const bool has_decided = co_await send_one();
     if (has_decided) continue;
-    const bool has_drained = co_await drain_one();
-    if (has_drained) continue;
     if (!std::exchange(is_rebalancing_due_, false)) break;
-    next_balance_ = clock_().steady + kSoonest;
+    next_plan_ = clock_().steady + kSoonest;
     const Rebalancing done = co_await rebalance(false, false);
     if (done.is_on_the_move) decided_counts_.clear();
   }
@@ -96,34 +118,26 @@ Async<void> Balancer::work() {
 
 void Balancer::take_round() {
   const double now = clock_().steady;
-  std::vector<balance::Observed> containers;
+  std::vector<policy::Observed> containers;
   std::vector<std::string> ids;
   for (const std::string& id : host_.view().jobs) {
     containers.push_back({id, host_.value_of(id)});
     ids.push_back(id);
   }
-  const ctrl::Config& config = host_.config();
-  const balance::Round round = marks_.take_round(containers, config.balance.categorise_alpha, now,
-                                                 config.balance.categorise_interval);
-  // Rounds in which nothing happens say nothing, and there are thousands of them a day.
-  if (round.is_news) {
-    record("categorise", policy::to_json(round.state), policy::to_json(round.decision));
-  }
-  save(std::move(ids), marks_.forget_old(now));
-  for (const std::string& id : round.decision.requests) {
+  ctrl::policy::Rounds rounds;
+  const std::vector<std::string> asking = active_policy().observe(containers, now, &rounds);
+  record(rounds);
+  save(std::move(ids), categories_.forget_old(now));
+  for (const std::string& id : asking) {
     const bool is_new = std::find(requests_.begin(), requests_.end(), id) == requests_.end();
     if (is_new && !attempts_.is_exhausted(id)) requests_.push_back(id);
   }
-  is_rebalancing_due_ = config.balance.rebalance;
+  is_rebalancing_due_ = host_.config().balance.rebalance;
 }
 
-bool Balancer::is_balancing() const {
-  return host_.config().balance.policy == ctrl::ClusterPolicyChoice::balance;
-}
-
-// Balance is asked soon after a container came or went, on whichever host.
+// A policy that wants it plans soon after a container came or went, on whichever host.
 void Balancer::watch_counts(double now) {
-  if (!is_balancing() || !host_.config().balance.rebalance || now < next_balance_) return;
+  if (now < next_plan_ || !host_.config().balance.rebalance || !active_policy().wants_changes()) return;
   std::map<std::string, std::int64_t> present;
   present[network_.own_id()] = static_cast<std::int64_t>(host_.view().jobs.size());
   for (const Neighbour& neighbour : network_.neighbours()) {
@@ -140,11 +154,11 @@ void Balancer::save(std::vector<std::string> ids, std::vector<std::string> gone)
   const peers::Instant now = clock_();
   auto rows = std::make_shared<std::vector<ctrl::store::Mark>>();
   for (const std::string& id : ids) {
-    const balance::Mark* mark = marks_.find(id);
-    if (mark == nullptr) continue;
-    rows->push_back({id, policy::name(mark->category), mark->value, mark->growth,
-                     *to_wall(mark->seen, now), to_wall(mark->converged, now),
-                     to_wall(mark->migrated, now), mark->rebalanced, mark->moves});
+    const policy::CategoryState* state = categories_.find(id);
+    if (state == nullptr) continue;
+    rows->push_back({id, policy::name(state->category), state->value, state->growth,
+                     *to_wall(state->seen, now), to_wall(state->converged, now),
+                     to_wall(state->migrated, now), state->rebalanced, state->moves});
   }
   if (rows->empty() && gone.empty()) return;
   const bool is_queued =
@@ -155,11 +169,12 @@ void Balancer::save(std::vector<std::string> ids, std::vector<std::string> gone)
   if (!is_queued) ctrl::log::debug("category state is not saved now: the disk is slow");
 }
 
-void Balancer::record(std::string algorithm, const boost::json::value& state,
-                      const boost::json::value& decision) {
+void Balancer::record(const ctrl::policy::Rounds& decided) {
+  if (decided.empty()) return;
   auto rounds = std::make_shared<std::vector<ctrl::store::Round>>();
-  rounds->push_back(
-      {clock_().wall, std::move(algorithm), "", render_json(state), render_json(decision)});
+  for (const ctrl::policy::Round& one : decided) {
+    rounds->push_back({clock_().wall, one.algorithm, "", one.state, one.decision});
+  }
   const bool is_queued = host_.effects().try_post([store = &host_.store(), rounds] {
     const Result<void> written = store->record({}, *rounds);
     if (!written) ctrl::log::debug(written.error().message());
@@ -168,41 +183,36 @@ void Balancer::record(std::string algorithm, const boost::json::value& state,
 }
 
 policy::Counts Balancer::counts() const {
-  policy::Counts counts = marks_.count(host_.view().jobs);
+  policy::Counts counts = categories_.count(host_.view().jobs);
   // Whoever gets a container by Algorithm 4 or 5 gets one that has converged; what balance sends
   // is told apart when it runs.
   counts.cc += moves_.reserved();
   return counts;
 }
 
-boost::json::object Balancer::export_marks(const std::string& id) const {
-  const balance::Mark* mark = marks_.find(id);
-  return mark != nullptr ? balance::render_mark(*mark, clock_().steady) : boost::json::object();
+boost::json::object Balancer::export_state(const std::string& id) const {
+  const policy::CategoryState* state = categories_.find(id);
+  return state != nullptr ? policy::to_json(*state, clock_().steady) : boost::json::object();
 }
 
-Result<void> Balancer::import_marks(const std::string& id, const boost::json::object& marks,
-                                    Cause cause) {
+Result<void> Balancer::import_state(const std::string& id, const boost::json::object& said,
+                                    const Cause& cause) {
   const double now = clock_().steady;
-  balance::Mark mark;
-  if (!marks.empty()) {
-    Result<balance::Mark> read = balance::parse_mark(marks, now);
+  policy::CategoryState state;
+  state.seen = now;
+  if (!said.empty()) {
+    const Result<policy::CategoryState> read = policy::category_state_from(said, now);
     if (!read) return read.error();
-    mark = *read;
-  } else {
-    mark.seen = now;
+    state = *read;
   }
-  if (cause == Cause::speculate) mark.migrated = now;
-  if (cause == Cause::rebalance) mark.rebalanced = true;
-  const bool is_by_policy =
-      cause == Cause::speculate || cause == Cause::rebalance || cause == Cause::balance;
-  if (is_by_policy && mark.moves < balance::kMostMoves) ++mark.moves;
-  marks_.put(id, mark);
+  active_policy().land(state, cause, now);
+  categories_.put(id, state);
   save({id}, {});
   return {};
 }
 
-void Balancer::forget_marks(const std::string& id) {
-  marks_.forget(id);
+void Balancer::forget_state(const std::string& id) {
+  categories_.forget(id);
   save({}, {id});
 }
 

@@ -6,8 +6,9 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/balancer.h"
-#include "cluster/codec/decision_json.h"
+#include "cluster/codec/report_json.h"
 #include "cluster/migration/run/view_json.h"
+#include "cluster/policy/algorithms.h"
 
 namespace flowcon::cluster {
 
@@ -48,6 +49,13 @@ void show_load(json::object& out, const policy::Counts& counts, double usage, do
   out["draining"] = is_draining;
 }
 
+const policy::ClusterPolicyKind* kind_of(const Cause& cause) {
+  const auto& kinds = policy::cluster_policies();
+  const auto found = std::find_if(kinds.begin(), kinds.end(),
+                                  [&](const auto& kind) { return kind.cause == cause; });
+  return found == kinds.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 bool Balancer::answers(const ctrl::api::Call& call) const {
@@ -70,7 +78,9 @@ bool Balancer::answers_peer(const Request& request) const {
 
 Async<Response> Balancer::answer_peer(Request request, std::string id) {
   const std::string verb = request.method + " " + request.target;
-  if (verb == "GET /v1/peer/jobs") co_return Response{200, balance::render_report(own_report())};
+  if (verb == "GET /v1/peer/jobs") {
+    co_return Response{200, policy::render_report(reports_.own(clock_().steady))};
+  }
   if (verb == "POST /v1/peer/move") {
     co_return co_await take_order(std::move(request.body), std::move(id));
   }
@@ -101,15 +111,15 @@ json::array Balancer::hosts_shown() const {
 }
 
 Async<Response> Balancer::show_cluster() {
-  const GatheringPtr gathering = co_await gather();
+  const GatheringPtr gathering = co_await reports_.gather(clock_().steady);
   json::array hosts = hosts_shown();
   std::map<std::string, json::value> names;
   for (const json::value& host : hosts) {
     names[std::string(host.at("id").as_string())] = host.at("name");
   }
   json::array containers;
-  for (const balance::HostReport& report : gathering->reports) {
-    for (const balance::JobReport& job : report.containers) {
+  for (const policy::HostReport& report : gathering->hosts) {
+    for (const policy::JobReport& job : report.containers) {
       json::object one;
       one["host"] = names.count(report.id) > 0 ? names[report.id] : json::value(report.name);
       one["host_id"] = report.id;
@@ -128,8 +138,9 @@ Async<Response> Balancer::show_cluster() {
   }
   json::object body;
   body["here"] = hosts.front();
-  body["coordinator"] = valid_utf8(coordinator().name);
-  body["coordinator_id"] = coordinator().id;
+  const Member who = reports_.coordinator();
+  body["coordinator"] = valid_utf8(who.name);
+  body["coordinator_id"] = who.id;
   body["hosts"] = std::move(hosts);
   body["containers"] = std::move(containers);
   body["moves"] = migration::to_json(moves_.list(kMovesShown));
@@ -141,7 +152,7 @@ Async<Response> Balancer::show_cluster() {
 // --- evening out because somebody asks for it
 
 Async<Response> Balancer::rebalance_for_person(std::string body) {
-  const balance::Member who = coordinator();
+  const Member who = reports_.coordinator();
   if (who.id == network_.own_id() || who.id.empty()) {
     co_return co_await rebalance_here(std::move(body));
   }
@@ -172,8 +183,8 @@ Async<Response> Balancer::rebalance_here(std::string body) {
   const Rebalancing done = co_await rebalance(true, is_dry);
   if (!done.error.empty()) co_return failure(409, done.error);
   std::map<std::string, std::string> containers;
-  for (const balance::HostReport& report : done.gathering->reports) {
-    for (const balance::JobReport& job : report.containers) containers[job.id] = job.name;
+  for (const policy::HostReport& report : done.gathering->hosts) {
+    for (const policy::JobReport& job : report.containers) containers[job.id] = job.name;
   }
   json::array moves;
   for (const Outcome& outcome : done.outcomes) {
@@ -189,10 +200,14 @@ Async<Response> Balancer::rebalance_here(std::string body) {
   json::object out;
   out["coordinator"] = valid_utf8(network_.own_name());
   out["dry_run"] = is_dry;
-  out["policy"] = done.plan.cause == Cause::balance ? "balance" : "specon";
+  out["policy"] = done.policy_name;
   out["due"] = done.plan.is_due;
-  for (const char* name : {"balance_factor", "branch"}) {
-    out[name] = member(done.plan.decision, name);
+  // Where the policy decided by such numbers.
+  const Result<json::value> decision =
+      parse_json(done.decided.empty() ? "{}" : done.decided.back().decision);
+  for (const char* member : {"balance_factor", "branch"}) {
+    const json::value* said = decision->as_object().if_contains(member);
+    out[member] = said != nullptr ? *said : json::value();
   }
   out["moves"] = std::move(moves);
   Response response;
@@ -201,16 +216,14 @@ Async<Response> Balancer::rebalance_here(std::string body) {
 }
 
 // Decided again here, so that what is recorded is right whoever sent it.
-void Balancer::record_order(Cause cause, const json::value& said) {
-  if (cause == Cause::balance) {
-    const Result<policy::SteerState> state = policy::steer_state_from(said);
-    if (!state) return;
-    record(name(cause), policy::to_json(*state), policy::to_json(policy::decide_steer(*state)));
-    return;
-  }
-  const Result<policy::RebalanceState> state = policy::rebalance_state_from(said);
-  if (!state) return;
-  record(name(cause), policy::to_json(*state), policy::to_json(policy::decide_rebalance(*state)));
+void Balancer::record_order(const Cause& cause, const json::value& said) {
+  const ctrl::policy::Algorithm* algorithm = policy::find_algorithm(cause);
+  if (algorithm == nullptr) return;
+  ctrl::policy::Round round{cause, {}, render_json(said), ""};
+  Result<std::string> decision = algorithm->decide(round.state);
+  if (!decision) return;
+  round.decision = std::move(*decision);
+  record({std::move(round)});
 }
 
 // What a coordinator decided about a container of this host. Whether it may is looked at here once
@@ -221,18 +234,23 @@ Async<Response> Balancer::take_order(std::string body, std::string id) {
   FieldReader reader(*parsed, "");
   const std::string container = reader.text("container");
   const std::string target = reader.text("target");
-  const std::string why_moved = reader.text("cause");
-  const Cause cause = why_moved == name(Cause::balance) ? Cause::balance : Cause::rebalance;
-  reader.require(why_moved == name(cause), "cause", "must be rebalance or balance");
-  if (reader.failed()) co_return failure(422, reader.error().message());
-  if (!host_.config().balance.rebalance)
-    co_return failure(409, "this host has the option rebalance off");
-  if (!follows(id)) {
-    co_return failure(409, "for this host " + printable(coordinator().name, 80) + " coordinates");
+  Cause cause = reader.text("cause");
+  const policy::ClusterPolicyKind* kind = kind_of(cause);
+  if (kind == nullptr) {
+    std::string causes;
+    for (const auto& one : policy::cluster_policies()) {
+      causes += (causes.empty() ? "" : " or ") + one.cause;
+    }
+    reader.complain("cause", "must be " + causes);
   }
-  if ((cause == Cause::balance) != is_balancing()) {
-    co_return failure(409, std::string("cluster-policy is ") +
-                               (is_balancing() ? "balance" : "specon") +
+  if (reader.failed()) co_return failure(422, reader.error().message());
+  if (!host_.config().balance.rebalance) co_return failure(409, "this host has the option rebalance off");
+  if (!reports_.follows(id)) {
+    co_return failure(
+        409, "for this host " + printable(reports_.coordinator().name, 80) + " coordinates");
+  }
+  if (kind->name != host_.config().balance.policy) {
+    co_return failure(409, "cluster-policy is " + host_.config().balance.policy +
                                " on this host and another on the one that coordinates: set the " +
                                "same on all hosts");
   }
@@ -246,10 +264,10 @@ Async<Response> Balancer::take_order(std::string body, std::string id) {
            !neighbour.state->draining;
   });
   if (!is_there) co_return failure(409, "this host does not reach the target, or that one drains");
-  if (const char* why = obstacle(container, cause); why != nullptr) co_return failure(409, why);
+  if (const char* why = obstacle(container); why != nullptr) co_return failure(409, why);
   if (const json::value* said = reader.find("state")) record_order(cause, *said);
-  std::string moved = container, there = target;
-  const Result<std::string> begun = co_await send_away(std::move(moved), std::move(there), cause);
+  Begun move{container, target, false};
+  const Result<std::string> begun = co_await send_away(std::move(move), std::move(cause));
   if (!begun) co_return failure(409, begun.error().message());
   Response response;
   response.body = render_json(json::object{{"id", *begun}});

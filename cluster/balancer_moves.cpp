@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What leaves this host: requests by Algorithm 4, everything where it drains. One move after the
+// What leaves this host: containers that ask to, everything where it drains. One move after the
 // other, each decided on what the one before left.
 #include <algorithm>
 
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/balancer.h"
-#include "cluster/codec/decision_json.h"
 
 namespace flowcon::cluster {
 
@@ -43,18 +42,18 @@ bool Balancer::is_busy() const {
   if (is_beginning_ || !begun_.empty()) return true;
   const std::vector<MoveView> list = moves_.list(kMovesLookedAt);
   return std::any_of(list.begin(), list.end(), [](const MoveView& one) {
-    return !one.has_ended && one.side == migration::Side::source && one.cause != Cause::person;
+    return !one.has_ended && one.side == migration::Side::source && one.cause != kPerson;
   });
 }
 
 // This host, and those that are there, take something and did not refuse this container before.
-std::vector<policy::Worker> Balancer::workers(const std::string& container, bool is_leaving) const {
+std::vector<policy::Worker> Balancer::workers(const std::string& container) const {
   std::vector<policy::Worker> all;
   all.push_back({network_.own_id(), counts(), host_.view().usage});
   for (const Neighbour& neighbour : network_.neighbours()) {
     if (!neighbour.is_reachable || !neighbour.state || neighbour.state->draining) continue;
     // One that drains has no host to spare: it asks again where it was refused.
-    if (!is_leaving && attempts_.is_refused(container, neighbour.id)) continue;
+    if (!network_.is_draining() && attempts_.is_refused(container, neighbour.id)) continue;
     all.push_back({neighbour.id, neighbour.state->counts, neighbour.state->usage});
   }
   return all;
@@ -63,11 +62,11 @@ std::vector<policy::Worker> Balancer::workers(const std::string& container, bool
 // The first that still wants to move and may be tried now; those that want to no more are dropped.
 std::optional<std::string> Balancer::next_request() {
   const std::vector<std::string> jobs = host_.view().jobs;
+  const policy::ClusterPolicy& active = active_policy();
   const auto is_over = [&](const std::string& id) {
-    const balance::Mark* mark = marks_.find(id);
     const bool is_there = std::find(jobs.begin(), jobs.end(), id) != jobs.end();
-    return !is_there || mark == nullptr || mark->category != policy::Category::cc ||
-           mark->migrated || !moves_.is_movable(id) || attempts_.is_exhausted(id);
+    return !is_there || !active.wants_to_leave(id) || !moves_.is_movable(id) ||
+           attempts_.is_exhausted(id);
   };
   requests_.erase(std::remove_if(requests_.begin(), requests_.end(), is_over), requests_.end());
   const double now = clock_().steady;
@@ -86,64 +85,47 @@ std::optional<std::string> Balancer::next_to_leave() const {
 }
 
 // False where there is nothing to decide now.
-Async<bool> Balancer::speculate_one() {
-  if (!host_.config().balance.speculate || is_balancing() || network_.is_draining())
-    requests_.clear();
-  if (requests_.empty() || is_busy()) co_return false;
-  const std::optional<std::string> container = next_request();
+Async<bool> Balancer::send_one() {
+  const bool is_draining = network_.is_draining();
+  if (is_draining) requests_.clear();
+  if (is_busy()) co_return false;
+  const std::optional<std::string> container = is_draining ? next_to_leave() : next_request();
   if (!container) co_return false;
   std::erase(requests_, *container);
   policy::SpeculateState state;
   state.container = *container;
   state.source = network_.own_id();
-  state.workers = workers(*container, false);
+  state.workers = workers(*container);
+  state.draining = is_draining;
   // Alone it would be marked as moved for good, and be still here when others come.
-  if (state.workers.size() < 2) co_return true;
-  const policy::SpeculateDecision decision = policy::decide_speculate(state);
-  record("speculate", policy::to_json(state), policy::to_json(decision));
-  if (!decision.move) {
+  if (state.workers.size() < 2) co_return !is_draining;
+  ctrl::policy::Rounds rounds;
+  const auto chosen = active_policy().choose(state, clock_().steady, &rounds);
+  record(rounds);
+  if (!chosen) {
     ctrl::log::info("container " + shown(*container) +
                     " has converged and stays: no host is less loaded");
-    marks_.mark_migrated(*container, clock_().steady);
     save({*container}, {});
-    co_return true;
+    co_return !is_draining;
   }
-  std::string id = *container, target = decision.target;
-  (void)co_await send_away(std::move(id), std::move(target), Cause::speculate);
+  Begun move{*container, chosen->host, !is_draining};
+  Cause cause = chosen->cause;
+  (void)co_await send_away(std::move(move), std::move(cause));
   co_return true;
 }
 
-Async<bool> Balancer::drain_one() {
-  if (!network_.is_draining() || is_busy()) co_return false;
-  const std::optional<std::string> container = next_to_leave();
-  if (!container) co_return false;
-  policy::SpeculateState state;
-  state.draining = true;
-  state.container = *container;
-  state.source = network_.own_id();
-  state.workers = workers(*container, true);
-  const policy::SpeculateDecision decision = policy::decide_speculate(state);
-  if (!decision.move) co_return false;  // nobody is there: looked at again soon
-  record("speculate", policy::to_json(state), policy::to_json(decision));
-  std::string id = *container, target = decision.target;
-  (void)co_await send_away(std::move(id), std::move(target), Cause::drain);
-  co_return true;
-}
-
-Async<Result<std::string>> Balancer::send_away(std::string container, std::string target,
-                                               Cause cause) {
-  ctrl::log::info("container " + shown(container) + " goes to " + host_name(target) + " (" +
-                  name(cause) + ")");
+Async<Result<std::string>> Balancer::send_away(Begun move, Cause cause) {
+  ctrl::log::info("container " + shown(move.container) + " goes to " + host_name(move.target) +
+                  " (" + cause + ")");
   MoveOrder order;
-  order.container = container;
-  order.target = target;
-  order.cause = cause;
+  order.container = move.container;
+  order.target = move.target;
+  order.cause = std::move(cause);
   is_beginning_ = true;
   Result<std::string> begun = co_await moves_.begin(std::move(order));
   is_beginning_ = false;
-  const Begun move{container, target, cause};
   if (begun) {
-    begun_[*begun] = move;
+    begun_[*begun] = std::move(move);
   } else {
     take_failure(move, begun.error().message());
   }
@@ -159,7 +141,7 @@ void Balancer::take_failure(const Begun& move, const std::string& why) {
                      ": " + printable(why, 300) +
                      (is_last ? " (after three attempts, no more)" : " (will retry later)"));
   const bool is_waiting = std::find(requests_.begin(), requests_.end(), id) != requests_.end();
-  if (move.cause == Cause::speculate && !is_last && !is_waiting) requests_.push_back(id);
+  if (move.is_request && !is_last && !is_waiting) requests_.push_back(id);
 }
 
 }  // namespace flowcon::cluster

@@ -2,11 +2,11 @@
 #include "cluster/cluster.h"
 
 #include "base/text.h"
-#include "cluster/balance/algorithms.h"
 #include "cluster/balancer.h"
 #include "cluster/lives.h"
 #include "cluster/migration/run/mover.h"
 #include "cluster/peers/peers.h"
+#include "cluster/policy/algorithms.h"
 #include "ctrl/exposition.h"
 #include "ctrl/log.h"
 
@@ -64,7 +64,7 @@ class Cluster : public ctrl::Companion {
 
   [[nodiscard]] const ctrl::policy::Algorithm* find_algorithm(
       std::string_view name) const override {
-    return balance::find_algorithm(name);
+    return policy::find_algorithm(name);
   }
 
   [[nodiscard]] std::string host_name(const std::string& id) const override {

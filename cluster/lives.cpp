@@ -18,7 +18,7 @@ using ctrl::Async;
 
 Async<Result<std::string>> JobLives::export_life(std::string id) {
   json::object life;
-  life["marks"] = memory_->export_marks(id);
+  life["marks"] = memory_->export_state(id);
   std::string text = render_json(life);
   if (host_ == nullptr) co_return text;
   Result<std::string> job = co_await host_->export_life(id);
@@ -45,26 +45,26 @@ Async<void> JobLives::take_job(std::string id, std::string text) {
 }
 
 Async<Result<void>> JobLives::import_life(std::string id, std::string text, Cause cause) {
-  json::object marks;
+  json::object state;
   std::string job;
   if (text.size() <= kMaxLifeBytes) {
     const Result<json::value> life = parse_json(text);
     if (life) {
-      marks = object_of(*life, "marks");
+      state = object_of(*life, "marks");
       if (!member(*life, "job").is_null()) job = render_json(member(*life, "job"));
     }
   }
   if (host_ != nullptr && !job.empty()) co_await take_job(id, std::move(job));
-  const Result<void> taken = memory_->import_marks(id, marks, cause);
+  const Result<void> taken = memory_->import_state(id, state, cause);
   if (taken) co_return Result<void>();
   // Whatever it was before: that it has been moved is known here.
   ctrl::log::warning("what came with container " + printable(id, 12) +
                      " makes no sense: " + taken.error().message());
-  co_return memory_->import_marks(id, {}, cause);
+  co_return memory_->import_state(id, {}, cause);
 }
 
 Async<Result<void>> JobLives::forget_life(std::string id) {
-  memory_->forget_marks(id);
+  memory_->forget_state(id);
   if (host_ != nullptr) co_return co_await host_->forget_life(std::move(id));
   co_return Result<void>();
 }

@@ -11,25 +11,21 @@
 
 #include "base/result.h"
 #include "cluster/migration/plan/journal.h"
+#include "cluster/policy/cause.h"
 #include "ctrl/async.h"
 
 namespace flowcon::cluster {
-
-/// Who wants a container elsewhere.
-enum class Cause { person, speculate, rebalance, balance, drain };
-
-[[nodiscard]] const char* name(Cause cause);
 
 /// A container of this host is to go to another.
 struct MoveOrder {
   std::string container;                    ///< name or id, of this host
   std::string target;                       ///< id of a host
   std::optional<migration::Method> method;  ///< empty: as its label flowcon.migrate says
-  Cause cause = Cause::person;
+  Cause cause = kPerson;
 };
 
-/// What is known of a job beside its container: history, marks, what people decided. Times in it
-/// are ages, so that no clock is compared. cluster/cluster.cpp puts it together.
+/// What is known of a job beside its container: history, category state, what people decided. Times
+/// in it are ages, so that no clock is compared. cluster/cluster.cpp puts it together.
 class Lives {
  public:
   virtual ~Lives() = default;
@@ -48,15 +44,15 @@ inline constexpr std::size_t kMaxLifeBytes = 16U << 20;
 class Memory {
  public:
   virtual ~Memory() = default;
-  /// The marks of a container of this host (full id), times as ages in seconds. Empty: there are
-  /// none.
-  [[nodiscard]] virtual boost::json::object export_marks(const std::string& id) const = 0;
+  /// The category state of a container of this host (full id), times as ages in seconds. Empty:
+  /// nothing is known.
+  [[nodiscard]] virtual boost::json::object export_state(const std::string& id) const = 0;
   /// Takes what came with a copy (its full id here), from another machine, as it is after a move
   /// for `cause`. Errors: a member is missing or out of its range; nothing has changed.
-  virtual Result<void> import_marks(const std::string& id, const boost::json::object& marks,
-                                    Cause cause) = 0;
+  virtual Result<void> import_state(const std::string& id, const boost::json::object& state,
+                                    const Cause& cause) = 0;
   /// The copy will not be started.
-  virtual void forget_marks(const std::string& id) = 0;
+  virtual void forget_state(const std::string& id) = 0;
 };
 
 /// A move of a container from or to this host, as it is shown. Units: bytes as sent, bytes a
@@ -69,7 +65,7 @@ struct MoveView {
   std::string source, target;            ///< ids of hosts
   std::string source_name, target_name;  ///< as they are called here
   migration::Method method = migration::Method::app;
-  Cause cause = Cause::person;
+  Cause cause = kPerson;
   migration::Step step = migration::Step::reserve;
   std::string error;  ///< why it is undone, or what went wrong last
   std::uint64_t bytes = 0;

@@ -247,20 +247,28 @@ std::vector<Option> path_options() {
   };
 }
 
-Option policy_option() {
-  Words<std::string> names;
-  std::string help = "how the CPU is divided";
-  for (const policy::HostPolicyKind& kind : policy::host_policies()) {
-    help += (names.empty() ? ": " : "; ") + std::string(kind.name) + ", " + kind.summary;
-    names.emplace_back(kind.name, kind.name);
+Option policy_option(std::string name, std::string help, const std::vector<PolicyName>& known,
+                     Field<std::string> field) {
+  Words<std::string> words;
+  for (const PolicyName& one : known) {
+    help += (words.empty() ? ": " : "; ") + one.name + ", " + one.summary;
+    words.emplace_back(one.name, one.name);
   }
-  return choice("policy", help, names, at<&Config::policy>);
+  return choice(std::move(name), std::move(help), words, field);
+}
+
+std::vector<PolicyName> host_policy_names() {
+  std::vector<PolicyName> names;
+  for (const policy::HostPolicyKind& kind : policy::host_policies()) {
+    names.push_back({std::string(kind.name), std::string(kind.summary)});
+  }
+  return names;
 }
 
 std::vector<Option> policy_options() {
   using growth::Estimator, growth::Normalise, growth::Parameters;
   return {
-      policy_option(),
+      policy_option("policy", "how the CPU is divided", host_policy_names(), at<&Config::policy>),
       number("alpha", "EFFICIENCY",
              "a job grows while its growth efficiency is at least this share of its first loss per "
              "second per whole host; below it in two decisions running, the job counts as "
@@ -373,7 +381,6 @@ std::vector<Option> hook_options() {
 }
 
 std::vector<Option> cluster_options() {
-  using Policy = ClusterPolicyChoice;
   Option socket =
       path("peer-socket",
            "socket for peers, which ssh bridges; by default peer.sock beside the daemon's socket",
@@ -402,11 +409,9 @@ std::vector<Option> cluster_options() {
              "a container progresses while its value changes by more than this share of its first "
              "one per round",
              0, 1e6, at<&Config::balance, &BalanceOptions::categorise_alpha>),
-      choice("cluster-policy",
-             "how containers migrate between hosts: specon (published) migrates converged ones; "
-             "balance goes by remaining work; set the same on all hosts",
-             Words<Policy>{{"specon", Policy::specon}, {"balance", Policy::balance}},
-             at<&Config::balance, &BalanceOptions::policy>),
+      policy_option("cluster-policy",
+                    "how containers migrate between hosts, the same on all of them",
+                    cluster_policy_names(), at<&Config::balance, &BalanceOptions::policy>),
       number("max-moves", "N", "maximum migrations per container by balance", 0, 100,
              at<&Config::balance, &BalanceOptions::max_moves>),
       on_off("speculate",
@@ -471,6 +476,11 @@ std::vector<Option> make_options() {
 
 std::string Config::peer_socket_path() const {
   return peers.socket.empty() ? socket.substr(0, socket.rfind('/')) + "/peer.sock" : peers.socket;
+}
+
+std::vector<PolicyName>& cluster_policy_names() {
+  static std::vector<PolicyName> names;
+  return names;
 }
 
 const std::vector<Option>& options() {

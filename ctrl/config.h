@@ -21,8 +21,14 @@
 
 namespace flowcon::ctrl {
 
-/// Which policy decides what migrates between hosts.
-enum class ClusterPolicyChoice { specon, balance };
+/// A policy as the option that chooses it shows it.
+struct PolicyName {
+  std::string name;
+  std::string summary;
+};
+
+/// Those of the option cluster-policy, which ctrl does not know: set before options() is called.
+std::vector<PolicyName>& cluster_policy_names();
 
 struct Limiting {
   cgroups::LimitMode mode = cgroups::LimitMode::weight;
@@ -51,7 +57,7 @@ struct PeerOptions {
 struct BalanceOptions {
   double categorise_interval = 30;  ///< seconds
   double categorise_alpha = 0.01;   ///< growth in one interval, share of the first value
-  ClusterPolicyChoice policy = ClusterPolicyChoice::specon;
+  std::string policy = "specon";    ///< one of cluster_policy_names()
   std::uint32_t max_moves = 2;  ///< of one container, under balance
   bool speculate = true;        ///< converged containers go to the least loaded host
   bool rebalance = true;        ///< the load is evened out when all have converged

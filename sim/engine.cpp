@@ -17,7 +17,6 @@ constexpr double kLeastWeight = 1e-9;
 constexpr double kLeastCap = 1e-6;  // cores
 constexpr double kDone = 1e-12;     // share of the work that rounding may leave over
 constexpr double kBusy = 0.9;       // as ctrl/daemon/decide.cpp
-constexpr double kMoveSeconds = 5;  // as cluster/balance/report.cpp, where none was measured
 
 // Seconds that an end may be off by rounding: late in time the clock itself takes longer steps.
 double tolerance_at(double now) {
@@ -106,8 +105,8 @@ class Engine {
   std::size_t next_host_ = 0;
   std::size_t unended_ = 0;
   double next_cluster_ = kNever;
-  std::vector<std::size_t> moving_;  // numbers of jobs that are on their way
-  double move_seconds_ = kMoveSeconds;
+  std::vector<std::size_t> moving_;     // numbers of jobs that are on their way
+  std::optional<double> move_seconds_;  // as measured
   RunResult result_;
 };
 

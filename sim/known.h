@@ -24,7 +24,6 @@ struct Known {
   double memory = 0;       ///< in use
   double looked_at = 0;
   std::uint32_t moves = 0;  ///< to other hosts, so far
-  std::optional<double> rebalanced_at;
 
   ctrl::metrics::Report report;  ///< of its log: at most kKeptSamples
   ctrl::growth::Track track;
@@ -43,7 +42,7 @@ struct HostView {
 /// All hosts at a decision about migrations.
 struct ClusterView {
   double now = 0;
-  double move_seconds = 0;  ///< how long a migrating job stands still, as measured so far
+  std::optional<double> move_seconds;  ///< how long a job stood still that moved; empty: none did
   std::vector<HostView> hosts;
   std::vector<std::size_t> moving;  ///< Known::number of migrating jobs
 };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The policies by name.
 #include "base/text.h"
-#include "sim/cluster_policies.h"
-#include "sim/drive.h"
+#include "sim/drive_cluster.h"
 #include "sim/oracles.h"
 #include "sim/policy.h"
 
@@ -27,23 +26,19 @@ PolicyKind on_hosts(std::string name, std::string summary, std::string policy,
           }};
 }
 
-PolicySet make_specon_set(const Beginning& beginning, const PolicyParameters& parameters) {
-  PolicySet set = on_each(beginning.hosts, [&](const HostSpec& host) {
-    return drive("free", host.cores, beginning.memory, parameters);
-  });
-  set.cluster = make_specon(parameters);
-  return set;
-}
-
-PolicySet make_balance_set(const Beginning& beginning, const PolicyParameters& parameters) {
-  std::vector<const ForecastingHost*> hosts;
-  PolicySet set = on_each(beginning.hosts, [&](const HostSpec& spec) {
-    auto host = drive("milestone", spec.cores, beginning.memory, parameters);
-    hosts.push_back(host.get());
-    return host;
-  });
-  set.cluster = make_balance(std::move(hosts), parameters);
-  return set;
+// A policy of flowcond between hosts, on hosts that are divided by the one that it is meant for.
+PolicyKind between_hosts(const cluster::policy::ClusterPolicyKind& kind) {
+  const auto make = [kind](const Beginning& beginning, const PolicyParameters& parameters) {
+    std::vector<const ForecastingHost*> hosts;
+    PolicySet set = on_each(beginning.hosts, [&](const HostSpec& spec) {
+      auto host = drive(kind.host_policy, spec.cores, beginning.memory, parameters);
+      hosts.push_back(host.get());
+      return host;
+    });
+    set.cluster = drive(kind, hosts, parameters);
+    return set;
+  };
+  return {kind.name, "between hosts: " + kind.summary + "; " + kind.host_policy + " on each", make};
 }
 
 PolicySet make_srpt_set(const Schedule& schedule) {
@@ -66,9 +61,9 @@ std::vector<PolicyKind> all_policies() {
     if (kind.name == "free" || kind.name == "flowcon") continue;
     all.push_back(on_hosts(kind.name, kind.summary, kind.name));
   }
-  all.push_back({"specon", "SpeCon between hosts, every job equally on each", make_specon_set});
-  all.push_back(
-      {"balance", "ours between hosts: by remaining work; milestone on each", make_balance_set});
+  for (const cluster::policy::ClusterPolicyKind& kind : cluster::policy::cluster_policies()) {
+    all.push_back(between_hosts(kind));
+  }
   all.push_back({"srpt", "oracle: shortest remaining work first", make_srpt_set});
   all.push_back({"milestone-oracle", "oracle: nearest milestone first", make_oracle_set});
   return all;

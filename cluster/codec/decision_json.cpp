@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/codec/report_json.h"
 
 namespace flowcon::cluster::policy {
 namespace {

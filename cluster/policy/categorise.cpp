@@ -44,19 +44,7 @@ CategoriseDecision decide_categorise(const CategoriseState& state) {
 
 Counts count_categories(const std::vector<CategorisedContainer>& containers) {
   Counts counts;
-  for (const CategorisedContainer& container : containers) {
-    switch (container.category) {
-      case Category::pc:
-        ++counts.pc;
-        break;
-      case Category::wc:
-        ++counts.wc;
-        break;
-      case Category::cc:
-        ++counts.cc;
-        break;
-    }
-  }
+  for (const CategorisedContainer& container : containers) counts.add(container.category);
   return counts;
 }
 

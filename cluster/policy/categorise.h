@@ -27,6 +27,8 @@ struct ObservedContainer {
 /// What Algorithm 3 decides from: the containers of one host. Units: alpha in units of value per
 /// categorisation interval.
 struct CategoriseState {
+  static constexpr const char* kAlgorithm = "categorise";
+
   double alpha = 0.01;
   std::vector<ObservedContainer> containers;
 };

@@ -38,6 +38,8 @@ enum class Rounding { floor, ceil };
 /// What Algorithm 5 decides from. guard, rounding and fill are ours; as they stand here it is the
 /// published algorithm.
 struct RebalanceState {
+  static constexpr const char* kAlgorithm = "rebalance";
+
   double now = 0;  ///< seconds, on any clock that the containers' times are on too
   /// A source must hold at least two containers more than the target, so that a move never just
   /// swaps which host is idle.

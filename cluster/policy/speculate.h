@@ -10,15 +10,12 @@
 
 namespace flowcon::cluster::policy {
 
-/// What a container of each category weighs in a host's score.
+/// What a container of each category weighs in a host's score: pc > wc > cc > 0.
 struct Weights {
   double pc = 2;
   double wc = 1.5;
   double cc = 1;
 };
-
-/// Is pc > wc > cc > 0, as Algorithm 4 asks, and finite? The decisions are only about such weights.
-[[nodiscard]] bool is_valid(const Weights& weights);
 
 /// One host. Units: usage is R(w,t), the share (0..1) of the host that is in use; one that is not a
 /// number counts as the highest.
@@ -35,6 +32,8 @@ struct Worker {
 /// What Algorithm 4 decides from: who asks, where it runs (one of the workers), and every host that
 /// may take it.
 struct SpeculateState {
+  static constexpr const char* kAlgorithm = "speculate";
+
   Weights weights;
   std::string container;
   std::string source;
@@ -61,31 +60,5 @@ struct SpeculateDecision {
 /// among the workers keeps its container, and one that drains where there is no other. O(hosts).
 /// Source: SpeCon, Algorithm 4.
 [[nodiscard]] SpeculateDecision decide_speculate(const SpeculateState& state);
-
-/// The workers as a request leaves them to the next one: where it moves, the source has one
-/// container in CC less and the target one more. Usage stays what was measured.
-[[nodiscard]] std::vector<Worker> workers_after(std::vector<Worker> workers,
-                                                const std::string& source,
-                                                const SpeculateDecision& decision);
-
-/// A converged container that asks to move, and its host.
-struct Request {
-  std::string container;
-  std::string source;
-};
-
-/// What becomes of a request; as in SpeculateDecision.
-struct Answer {
-  std::string container;
-  std::string target;
-  bool move = false;
-};
-
-/// All requests of a round, one after the other: the same targets as decide_speculate() and
-/// workers_after() in turn, in O((hosts + requests) log hosts).
-/// Source: SpeCon, Algorithm 4.
-[[nodiscard]] std::vector<Answer> decide_requests(const Weights& weights,
-                                                  const std::vector<Worker>& workers,
-                                                  const std::vector<Request>& requests);
 
 }  // namespace flowcon::cluster::policy

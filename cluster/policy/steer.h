@@ -30,6 +30,8 @@ struct SteeredHost {
 };
 
 struct SteerState {
+  static constexpr const char* kAlgorithm = "balance";
+
   double move_seconds = 5;      ///< how long a job stands still while it moves, as measured
   std::uint32_t max_moves = 2;  ///< of one job
   /// What a move has to win: so many times its cost, in seconds of waiting of all jobs together.

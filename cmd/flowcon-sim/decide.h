@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `flowcon-sim decide`: bytes in, bytes out around the product's own decisions. They are listed
-// in cluster/balance/algorithms.h.
+// in cluster/policy/algorithms.h.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "cluster/balance/algorithms.h"
+#include "cluster/policy/algorithms.h"
 
 namespace flowcon::sim {
 
-using cluster::balance::algorithms;
-using cluster::balance::find_algorithm;
+using cluster::policy::algorithms;
+using cluster::policy::find_algorithm;
 using ctrl::policy::Algorithm;
 
 /// Reads at most `size` bytes to `buffer`: how many, 0 at the end. Blocks until there are some.

@@ -9,13 +9,21 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "cluster/policy/cluster_policies.h"
 
 namespace flowcon::cmd {
 namespace {
 
 constexpr std::size_t kLongestLine = 4096;
 
-// CLI11 drops text behind a ; and brackets and quotes around a value.
+const bool kHasClusterPolicies = [] {
+  for (const cluster::policy::ClusterPolicyKind& kind : cluster::policy::cluster_policies()) {
+    ctrl::cluster_policy_names().push_back({kind.name, kind.summary});
+  }
+  return true;
+}();
+
+// CLI11 takes what is behind a ; off, and brackets and quotes around a value.
 std::string behind_equals(const std::string& line) {
   const std::size_t begin = line.find_first_not_of(" \t", line.find('=') + 1);
   if (begin == std::string::npos) return "";

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -19,6 +20,9 @@ namespace flowcon::ctrl::policy {
 /// Says a decision about one container after the other. Errors: it is not in the state.
 using Explain = std::function<Result<std::string>(const About&)>;
 
+using Changes = std::vector<PlaceChange> (*)(const boost::json::value& state,
+                                             const boost::json::value& decision);
+
 struct Algorithm {
   std::string_view name;
   std::string_view summary;  ///< for the help: what it decides
@@ -27,8 +31,7 @@ struct Algorithm {
   Result<std::string> (*decide)(std::string_view state);
   /// Decides once more from a recorded state, by the very function that did. Errors: as decide().
   Result<Explain> (*explain)(const boost::json::value& state);
-  std::vector<PlaceChange> (*changes)(const boost::json::value& state,
-                                      const boost::json::value& decision);
+  Changes changes;
 };
 
 /// Algorithm::decide of a function and the reader of its state.
@@ -52,7 +55,15 @@ Result<Explain> explain_state(const boost::json::value& json) {
   });
 }
 
-/// Those of one host; the cluster's follow in cluster/balance/algorithms.h.
+/// The row of a decision, from the function that makes it and the reader of its state.
+template <auto Read, auto Decide>
+Algorithm algorithm(std::string_view summary, Changes changes) {
+  using State = std::decay_t<decltype(*Read(std::declval<const boost::json::value&>()))>;
+  return {State::kAlgorithm, summary, decide_text<Read, Decide>, explain_state<Read, Decide>,
+          changes};
+}
+
+/// Those of one host; the cluster's follow in cluster/policy/algorithms.h.
 [[nodiscard]] const std::vector<Algorithm>& host_algorithms();
 
 /// The one of that name, or null.

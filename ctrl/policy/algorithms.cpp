@@ -20,15 +20,12 @@ std::vector<PlaceChange> no_changes(const boost::json::value&, const boost::json
 
 const std::vector<Algorithm>& host_algorithms() {
   static const std::vector<Algorithm> kAlgorithms{
-      {"executor", "lists, limits and the next interval (FlowCon, Algorithm 1)",
-       decide_text<executor_state_from, decide_executor>,
-       explain_state<executor_state_from, decide_executor>, list_changes},
-      {"listener", "containers that came and went (FlowCon, Algorithm 2)",
-       decide_text<listener_state_from, decide_listener>,
-       explain_state<listener_state_from, decide_listener>, no_changes},
-      {"milestone", "ranks and shares of a host's containers (ours)",
-       decide_text<milestone_state_from, decide_milestone>,
-       explain_state<milestone_state_from, decide_milestone>, rank_changes},
+      algorithm<executor_state_from, decide_executor>(
+          "lists, limits and the next interval (FlowCon, Algorithm 1)", list_changes),
+      algorithm<listener_state_from, decide_listener>(
+          "containers that came and went (FlowCon, Algorithm 2)", no_changes),
+      algorithm<milestone_state_from, decide_milestone>(
+          "ranks and shares of a host's containers (ours)", rank_changes),
   };
   return kAlgorithms;
 }

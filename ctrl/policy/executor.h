@@ -24,6 +24,8 @@ struct Member {
 /// What the executor decides from. Units: interval and interval_max in seconds; alpha in units of
 /// growth; beta (at least 1) has none.
 struct ExecutorState {
+  static constexpr const char* kAlgorithm = "executor";
+
   double alpha = 0.03;
   double beta = 2;
   double interval = 20;
@@ -54,6 +56,8 @@ struct ExecutorDecision {
 /// What the listener decides from: the executor's state, the interval to fall back to, and the
 /// ids running now in order of arrival.
 struct ListenerState {
+  static constexpr const char* kAlgorithm = "listener";
+
   ExecutorState executor;
   double initial_interval = 20;
   std::vector<std::string> active;

@@ -192,10 +192,7 @@ bool Flowcon::follow(const std::vector<std::string>& active, Rounds* rounds) {
   state.active = active;
   const ListenerDecision decision = decide_listener(state);
   if (!decision.rerun) return false;
-  if (rounds != nullptr) {
-    rounds->push_back(
-        {"listener", Resource::cpu, render_json(to_json(state)), render_json(to_json(decision))});
-  }
+  add_round(rounds, state, decision);
   interval_ = decision.interval;
   members_ = active;
   for (const std::string& id : decision.arrived) {
@@ -215,10 +212,7 @@ ExecutorDecision Flowcon::run_executor(Resource resource, Rounds* rounds) {
     share.list = placement.list;
     share.limit = placement.limit;
   }
-  if (has_news && rounds != nullptr && !state.containers.empty()) {
-    rounds->push_back(
-        {"executor", resource, render_json(to_json(state)), render_json(to_json(decision))});
-  }
+  if (has_news && !state.containers.empty()) add_round(rounds, state, decision, resource);
   return decision;
 }
 

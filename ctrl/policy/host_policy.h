@@ -12,6 +12,7 @@
 #include "ctrl/growth/track.h"
 #include "ctrl/metrics/report.h"
 #include "ctrl/model.h"
+#include "ctrl/policy/round.h"
 
 namespace flowcon::ctrl::policy {
 
@@ -53,17 +54,6 @@ struct Share {
 struct Standing : PerResource<Share> {
   growth::Verdict verdict = growth::Verdict::unmeasured;
 };
-
-/// One decision as it is recorded: what went in and what came out, as JSON that `flowcon-sim
-/// decide` takes and gives.
-struct Round {
-  std::string algorithm;  ///< a name of algorithms.h
-  Resource resource = Resource::cpu;
-  std::string state;
-  std::string decision;
-};
-
-using Rounds = std::vector<Round>;
 
 struct HostDecision {
   std::vector<Standing> jobs;     ///< in the order of the view's

@@ -29,6 +29,8 @@ struct MilestoneMember {
 };
 
 struct MilestoneState {
+  static constexpr const char* kAlgorithm = "milestone";
+
   double cores = 1;
   double worth = 0.85;    ///< q: what a usable model is worth, where its end is worth 1
   double step = 8;        ///< each rank weighs so many times the next one

@@ -144,8 +144,7 @@ void MilestonePolicy::record(double now, const MilestoneState& state,
   last_recorded_ = state.members.size();
   next_telling_ = now + parameters().interval;
   if (state.members.empty()) return;
-  rounds->push_back(
-      {"milestone", Resource::cpu, render_json(to_json(state)), render_json(to_json(decision))});
+  add_round(rounds, state, decision);
 }
 
 HostDecision MilestonePolicy::decide(const HostView& view, Rounds* rounds) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cluster-policy = balance: who moves by the work that is left, when, and what a host does with
 // such an order.
-#include "cluster/balance/algorithms.h"
 #include "cluster/codec/decision_json.h"
+#include "cluster/policy/algorithms.h"
 #include "tests/cluster/cluster_fakes.h"
 
 namespace flowcon::cluster {
@@ -11,8 +11,8 @@ namespace {
 using namespace test;
 using Words = std::vector<std::string>;
 
-balance::JobReport job(const std::string& id, std::optional<double> left, std::uint32_t moves = 0) {
-  balance::JobReport out;
+policy::JobReport job(const std::string& id, std::optional<double> left, std::uint32_t moves = 0) {
+  policy::JobReport out;
   out.id = id;
   out.name = "name-" + id;
   out.movable = true;
@@ -21,17 +21,17 @@ balance::JobReport job(const std::string& id, std::optional<double> left, std::u
   return out;
 }
 
-balance::HostReport report(char digit, std::vector<balance::JobReport> containers) {
+policy::HostReport report(char digit, std::vector<policy::JobReport> containers) {
   return {host_id(digit), std::string("h") + digit, false, 0, std::move(containers), 1.0, {}};
 }
 
 // This host, h1, coordinates and balances; an interval is 10 s, so nothing is asked before 5.
 struct Balanced : Stand {
   Balanced() {
-    host.config_.balance.policy = ctrl::ClusterPolicyChoice::balance;
+    host.config_.balance.policy = "balance";
     host.view_.cores = 1;
   }
-  void add(const std::string& name, char digit, std::vector<balance::JobReport> containers) {
+  void add(const std::string& name, char digit, std::vector<policy::JobReport> containers) {
     const auto count = static_cast<std::int64_t>(containers.size());
     network.add(name, digit, {count, 0, 0});
     network.report(digit, report(digit, std::move(containers)));
@@ -74,7 +74,7 @@ TEST_CASE("what this host has too much of it gives away itself, and says why") {
   ctrl::policy::About about;
   about.id = "a";
   about.host_name = [&](const std::string& id) { return stand.balancer->host_name(id); };
-  CHECK(ctrl::policy::sentence_about(*balance::find_algorithm("balance"), recorded, about)
+  CHECK(ctrl::policy::sentence_about(*policy::find_algorithm("balance"), recorded, about)
             .find("goes to h2, which has 0 CPU s") == 0);
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("a move that is not worth its cost is not made") {
   stand.run_here({{"a", 30}, {"b", 25}});
   stand.add("h2", '2', {});
   // Half a minute stands against what moves from here took: 100 s each, as was measured.
-  stand.moves.moves_.push_back({"m0", "z", Cause::person, migration::Step::done, true, 100});
+  stand.moves.moves_.push_back({"m0", "z", kPerson, migration::Step::done, true, 100});
   stand.look(10);
   CHECK(stand.moves.orders_.empty());
   CHECK(stand.reports_asked() == 1);
@@ -181,19 +181,19 @@ TEST_CASE("a person is shown the plan of balance") {
 
 TEST_CASE("the count of moves goes with a container, and survives a restart") {
   Balanced stand;
-  REQUIRE(stand.balancer->import_marks("a", {}, Cause::balance).has_value());
+  REQUIRE(stand.balancer->import_state("a", {}, "balance").has_value());
   const auto moves_of = [&](const std::string& id) {
-    return stand.balancer->export_marks(id).at("moves").to_number<int>();
+    return stand.balancer->export_state(id).at("moves").to_number<int>();
   };
   CHECK(moves_of("a") == 1);
-  for (const Cause cause : {Cause::balance, Cause::speculate, Cause::rebalance}) {
+  for (const char* cause : {"balance", "speculate", "rebalance"}) {
     REQUIRE(
-        stand.balancer->import_marks("b", stand.balancer->export_marks("a"), cause).has_value());
+        stand.balancer->import_state("b", stand.balancer->export_state("a"), cause).has_value());
     CHECK(moves_of("b") == 2);
   }
-  for (const Cause cause : {Cause::person, Cause::drain}) {
+  for (const char* cause : {kPerson, kDrain}) {
     REQUIRE(
-        stand.balancer->import_marks("c", stand.balancer->export_marks("a"), cause).has_value());
+        stand.balancer->import_state("c", stand.balancer->export_state("a"), cause).has_value());
     CHECK(moves_of("c") == 1);
   }
   stand.restart(10);
@@ -231,9 +231,9 @@ TEST_CASE("a host refuses an order of balance that it may not follow") {
   Ordered stand;
   CHECK(stand.order('4') == "for this host a-host coordinates");
   CHECK(stand.order('2', "rebalance").find("cluster-policy is balance on this host") == 0);
-  stand.host.config_.balance.policy = ctrl::ClusterPolicyChoice::specon;
+  stand.host.config_.balance.policy = "specon";
   CHECK(stand.order('2').find("cluster-policy is specon on this host") == 0);
-  stand.host.config_.balance.policy = ctrl::ClusterPolicyChoice::balance;
+  stand.host.config_.balance.policy = "balance";
   stand.moves.fixed_.insert("a");
   CHECK(stand.order('2') == "the container's label does not allow it");
   stand.moves.fixed_.clear();
@@ -241,7 +241,7 @@ TEST_CASE("a host refuses an order of balance that it may not follow") {
   CHECK(stand.order('2') == "this host has the option rebalance off");
   stand.host.config_.balance.rebalance = true;
   for (int moves = 1; moves <= 2; ++moves) {
-    REQUIRE(stand.balancer->import_marks("a", stand.balancer->export_marks("a"), Cause::balance)
+    REQUIRE(stand.balancer->import_state("a", stand.balancer->export_state("a"), "balance")
                 .has_value());
   }
   CHECK(stand.order('2') == "the container has migrated as often as max-moves allows");
@@ -257,17 +257,17 @@ TEST_CASE("a host refuses an order of balance that it may not follow") {
 TEST_CASE("a report says what balance asks, and no more than can be believed") {
   Ordered stand;
   stand.host.lefts_["a"] = 1e300;
-  stand.moves.moves_.push_back({"m0", "z", Cause::person, migration::Step::done, true, 8});
-  stand.moves.moves_.push_back({"m1", "z", Cause::person, migration::Step::undone, true, {}});
-  stand.moves.moves_.push_back({"m2", "z", Cause::person, migration::Step::done, true, 6});
-  stand.moves.moves_.push_back({"m3", "z", Cause::person, migration::Step::done, true, -1});
+  stand.moves.moves_.push_back({"m0", "z", kPerson, migration::Step::done, true, 8});
+  stand.moves.moves_.push_back({"m1", "z", kPerson, migration::Step::undone, true, {}});
+  stand.moves.moves_.push_back({"m2", "z", kPerson, migration::Step::done, true, 6});
+  stand.moves.moves_.push_back({"m3", "z", kPerson, migration::Step::done, true, -1});
   const auto said = stand.peer('2', "GET", "/v1/peer/jobs");
   CHECK(said.at("cores").to_number<double>() == 1);
   CHECK(said.at("move_seconds").to_number<double>() == 6);
   CHECK(said.at("containers").at(0).at("left").to_number<double>() == 1e12);
   CHECK(said.at("containers").at(1).at("left").to_number<double>() == 200);
   CHECK(said.at("containers").at(1).at("moves").to_number<double>() == 0);
-  CHECK(balance::parse_report(render_json(said)).has_value());
+  CHECK(policy::parse_report(render_json(said)).has_value());
 }
 
 }  // namespace

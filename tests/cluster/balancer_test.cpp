@@ -33,7 +33,7 @@ TEST_CASE("one for which no host has less to do stays, and is not asked about ag
   CHECK(stand.moves.orders_.empty());
 }
 
-TEST_CASE("a host without others marks nothing, as others may come") {
+TEST_CASE("a host without others decides nothing, as others may come") {
   Stand stand;
   stand.converge("a");
   stand.ask("a");
@@ -172,7 +172,7 @@ TEST_CASE("a host that drains alone waits, and tries again when it is told to on
   CHECK(stand.moves.orders_.size() == 4);
 }
 
-TEST_CASE("marks survive a restart, with a wall clock that is this host's own") {
+TEST_CASE("category state survives a restart, with a wall clock that is this host's own") {
   Stand stand;
   stand.network.add("h2", '2', {9, 0, 0});
   stand.converge("a");
@@ -184,25 +184,24 @@ TEST_CASE("marks survive a restart, with a wall clock that is this host's own") 
   CHECK(shown.at("converged_age").to_number<double>() == 110);
 }
 
-TEST_CASE("marks go with a move, and the move's cause is one of them") {
+TEST_CASE("category state goes with a move, and knows what the move was for") {
   Stand stand;
   stand.converge("a");
-  const boost::json::object sent = stand.balancer->export_marks("a");
-  CHECK(stand.balancer->export_marks("nobody").empty());
-  REQUIRE(stand.balancer->import_marks("copy1", sent, Cause::speculate).has_value());
-  REQUIRE(stand.balancer->import_marks("copy2", sent, Cause::rebalance).has_value());
-  REQUIRE(stand.balancer->import_marks("copy3", sent, Cause::drain).has_value());
-  REQUIRE(stand.balancer->import_marks("copy4", {}, Cause::person).has_value());
-  CHECK(stand.balancer->export_marks("copy1").at("migrated_age") == 0.0);
-  CHECK_FALSE(stand.balancer->export_marks("copy1").at("rebalanced").as_bool());
-  CHECK(stand.balancer->export_marks("copy2").at("rebalanced").as_bool());
-  CHECK(stand.balancer->export_marks("copy3").at("migrated_age").is_null());
-  CHECK(stand.balancer->export_marks("copy3").at("category") == "CC");
-  CHECK(stand.balancer->export_marks("copy4").at("category") == "PC");
-  const Result<void> bad =
-      stand.balancer->import_marks("copy5", {{"category", "CC"}}, Cause::drain);
+  const boost::json::object sent = stand.balancer->export_state("a");
+  CHECK(stand.balancer->export_state("nobody").empty());
+  REQUIRE(stand.balancer->import_state("copy1", sent, "speculate").has_value());
+  REQUIRE(stand.balancer->import_state("copy2", sent, "rebalance").has_value());
+  REQUIRE(stand.balancer->import_state("copy3", sent, kDrain).has_value());
+  REQUIRE(stand.balancer->import_state("copy4", {}, kPerson).has_value());
+  CHECK(stand.balancer->export_state("copy1").at("migrated_age") == 0.0);
+  CHECK_FALSE(stand.balancer->export_state("copy1").at("rebalanced").as_bool());
+  CHECK(stand.balancer->export_state("copy2").at("rebalanced").as_bool());
+  CHECK(stand.balancer->export_state("copy3").at("migrated_age").is_null());
+  CHECK(stand.balancer->export_state("copy3").at("category") == "CC");
+  CHECK(stand.balancer->export_state("copy4").at("category") == "PC");
+  const Result<void> bad = stand.balancer->import_state("copy5", {{"category", "CC"}}, kDrain);
   CHECK_FALSE(bad.has_value());
-  CHECK(stand.balancer->export_marks("copy5").empty());
+  CHECK(stand.balancer->export_state("copy5").empty());
 }
 
 TEST_CASE("a life that makes no sense leaves what the move itself says") {
@@ -213,13 +212,13 @@ TEST_CASE("a life that makes no sense leaves what the move itself says") {
   const auto take = [&](const std::string& id, const std::string& text) {
     bool is_taken = false;
     auto life = [&]() -> ctrl::Async<void> {
-      const Result<void> done = co_await lives.import_life(id, text, Cause::speculate);
+      const Result<void> done = co_await lives.import_life(id, text, "speculate");
       is_taken = done.has_value();
     };
     ctrl::spawn(stand.io, "test", life);
     stand.run();
     CHECK(is_taken);
-    return stand.balancer->export_marks(id);
+    return stand.balancer->export_state(id);
   };
   std::string sent;
   auto give = [&]() -> ctrl::Async<void> {
@@ -234,8 +233,8 @@ TEST_CASE("a life that makes no sense leaves what the move itself says") {
     CHECK(marks.at("category") == "PC");
     CHECK(marks.at("migrated_age") == 0.0);
   }
-  stand.balancer->forget_marks("copy");
-  CHECK(stand.balancer->export_marks("copy").empty());
+  stand.balancer->forget_state("copy");
+  CHECK(stand.balancer->export_state("copy").empty());
 }
 
 TEST_CASE("a copy that is reserved here counts") {

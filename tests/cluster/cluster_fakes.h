@@ -13,6 +13,7 @@
 
 #include "base/json.h"
 #include "cluster/balancer.h"
+#include "cluster/codec/report_json.h"
 #include "ctrl/effects.h"
 #include "ctrl/spawn.h"
 #include "tests/support/catch.h"
@@ -115,8 +116,8 @@ class FakeNetwork : public Network {
     neighbours_.push_back(one);
     return neighbours_.back();
   }
-  void report(char digit, const balance::HostReport& report) {
-    answers_[host_id(digit) + " GET /v1/peer/jobs"] = {200, balance::render_report(report)};
+  void report(char digit, const policy::HostReport& report) {
+    answers_[host_id(digit) + " GET /v1/peer/jobs"] = {200, policy::render_report(report)};
   }
   [[nodiscard]] std::vector<std::string> orders() const {
     std::vector<std::string> bodies;
@@ -138,7 +139,7 @@ class FakeNetwork : public Network {
 class FakeMoves : public Moves {
  public:
   ctrl::Async<Result<std::string>> begin(MoveOrder order) override {
-    orders_.push_back(order.container + ">" + order.target.substr(0, 1) + " " + name(order.cause));
+    orders_.push_back(order.container + ">" + order.target.substr(0, 1) + " " + order.cause);
     if (!refusal_.empty()) co_return bad_input(refusal_);
     const std::string id = "m" + std::to_string(orders_.size());
     moves_.push_back({id, order.container, order.cause, migration::Step::transfer, false, {}});
@@ -178,7 +179,7 @@ class FakeMoves : public Moves {
 
   struct Move {
     std::string id, container;
-    Cause cause = Cause::person;
+    Cause cause = kPerson;
     migration::Step step = migration::Step::transfer;
     bool ended = false;
     std::optional<double> stopped = std::nullopt;

@@ -8,8 +8,8 @@ namespace {
 using namespace test;
 using Words = std::vector<std::string>;
 
-balance::JobReport settled(const std::string& id, double age) {
-  balance::JobReport job;
+policy::JobReport settled(const std::string& id, double age) {
+  policy::JobReport job;
   job.id = id;
   job.name = "name-" + id;
   job.category = policy::Category::cc;
@@ -18,12 +18,12 @@ balance::JobReport settled(const std::string& id, double age) {
   return job;
 }
 
-balance::HostReport report(char digit, std::vector<balance::JobReport> containers) {
+policy::HostReport report(char digit, std::vector<policy::JobReport> containers) {
   return {host_id(digit), std::string("h") + digit, false, 0, std::move(containers), 1, {}};
 }
 
-balance::JobReport learning(const std::string& id) {
-  balance::JobReport container = settled(id, 0);
+policy::JobReport learning(const std::string& id) {
+  policy::JobReport container = settled(id, 0);
   container.category = policy::Category::pc;
   container.converged_age.reset();
   return container;
@@ -34,6 +34,11 @@ void make_uneven(Stand& stand) {
   stand.network.add("h2", '2', {0, 0, 2});
   stand.network.report('2', report('2', {settled("old", 100), settled("late", 5)}));
   stand.network.answers_[host_id('2') + " POST /v1/peer/move"] = {200, R"({"id":"m9"})"};
+}
+
+TEST_CASE("the lowest name coordinates, and of two the lowest id") {
+  CHECK(coordinator_of({{"h2", "a"}, {"h1", "z"}, {"h3", "b"}}).id == "z");
+  CHECK(coordinator_of({{"h1", "z"}, {"h1", "a"}}).id == "a");
 }
 
 TEST_CASE("the coordinator asks the container's own host to move it") {
@@ -223,7 +228,7 @@ TEST_CASE("a worker of a swarm follows its managers, and nobody else") {
 
 TEST_CASE("a container is rebalanced once") {
   Ordered stand;
-  REQUIRE(stand.balancer->import_marks("a", stand.balancer->export_marks("a"), Cause::rebalance)
+  REQUIRE(stand.balancer->import_state("a", stand.balancer->export_state("a"), "rebalance")
               .has_value());
   CHECK(stand.order('2', "a", '4') == "the container was rebalanced already");
 }

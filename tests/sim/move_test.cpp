@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "ctrl/growth/forecast.h"
-#include "sim/cluster_policies.h"
-#include "sim/drive.h"
+#include "sim/drive_cluster.h"
 #include "sim/engine.h"
 #include "tests/sim/schedules.h"
 #include "tests/support/catch.h"
@@ -63,10 +62,10 @@ std::vector<MoveOrder> balanced(const std::map<std::size_t, double>& left,
     if (!silent.contains(i)) jobs[i].track.look({1, 8, 0, {}}, {{1, 0.5}});
   }
   ClusterView view;
-  view.move_seconds = 5;
   view.hosts.push_back({0, 0, 8, 64e9, true, {&jobs[0], &jobs[1]}});
   view.hosts.push_back({1, 0, 8, 64e9, true, {&jobs[2]}});
-  return make_balance({&one, &other}, {})->decide(view).moves;
+  const auto* balance = flowcon::cluster::policy::find_cluster_policy("balance");
+  return drive(*balance, {&one, &other}, {})->decide(view).moves;
 }
 
 }  // namespace
@@ -91,7 +90,8 @@ TEST_CASE("of a moved job its new host knows what the one before knew") {
   }));
   set.cluster = std::make_unique<Mover>(35, [&](const ClusterView& view) {
     // What a move takes is known when one has been made.
-    if (view.now != 55 && view.move_seconds != (view.now < 55 ? 5 : 20)) ++wrong_views;
+    const auto expected = view.now < 55 ? std::nullopt : std::optional(20.0);
+    if (view.now != 55 && view.move_seconds != expected) ++wrong_views;
     const bool is_moving = view.now > 35 && view.now < 55;
     if (view.now != 55 && view.moving.size() != (is_moving ? 1U : 0U)) ++wrong_views;
   });

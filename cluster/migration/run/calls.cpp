@@ -100,8 +100,8 @@ Async<Result<std::string>> Calls::begin(MoveOrder order) {
     open_.drop(move->entry.id);
     co_return saved.error();
   }
-  ctrl::log::info(move->label() + " to " + target->name + " begins (" +
-                  cluster::name(move->plan.cause) + ", " + name(move->entry.method) + ")");
+  ctrl::log::info(move->label() + " to " + target->name + " begins (" + move->plan.cause + ", " +
+                  name(move->entry.method) + ")");
   for (const std::string& note : notes) {
     ctrl::log::info("migration " + move->entry.id.substr(0, 8) + ": " + note);
   }

@@ -148,11 +148,7 @@ class Reader {
 
   Result<void> rest() {
     plan_.bytes = count_of(value_, "bytes");
-    const std::string cause = text_of(value_, "cause");
-    for (const Cause one :
-         {Cause::person, Cause::speculate, Cause::rebalance, Cause::balance, Cause::drain}) {
-      if (cause == cluster::name(one)) plan_.cause = one;
-    }
+    plan_.cause = read_cause(text_of(value_, "cause"));
     const json::value& confirm = member(value_, "confirm");
     if (confirm.is_number()) {
       plan_.confirm = std::clamp(confirm.to_number<double>(), 1.0, kLongestConfirm);
@@ -210,7 +206,7 @@ json::object to_json(const Plan& plan) {
           {"volumes", std::move(volumes)},
           {"parts", std::move(parts)},
           {"bytes", plan.bytes},
-          {"cause", cluster::name(plan.cause)},
+          {"cause", plan.cause},
           {"confirm", plan.confirm},
           {"awaits_value", plan.awaits_value},
           {"has_brought_image", plan.has_brought_image},

@@ -41,7 +41,7 @@ struct Plan {
   std::vector<PlannedVolume> volumes;
   std::vector<Part> parts;
   std::uint64_t bytes = 0;  ///< of what travels beside the image, before it is packed; an estimate
-  Cause cause = Cause::person;
+  Cause cause = kPerson;
   /// How long a copy may print nothing until it is taken to run on, in seconds; and does only a
   /// value, not any line, show it before?
   double confirm = 30;

@@ -36,7 +36,7 @@ json::object to_json(const MoveView& view) {
   out["source_name"] = view.source_name;
   out["target_name"] = view.target_name;
   out["method"] = name(view.method);
-  out["cause"] = cluster::name(view.cause);
+  out["cause"] = view.cause;
   out["step"] = name(view.step);
   out["error"] = view.error;
   out["bytes"] = view.bytes;
@@ -69,11 +69,7 @@ MoveView parse_view(const json::value& shown) {
   view.source_name = text_of(shown, "source_name");
   view.target_name = text_of(shown, "target_name");
   view.method = text_of(shown, "method") == name(Method::criu) ? Method::criu : Method::app;
-  const std::string cause = text_of(shown, "cause");
-  for (const Cause one :
-       {Cause::person, Cause::speculate, Cause::rebalance, Cause::balance, Cause::drain}) {
-    if (cause == cluster::name(one)) view.cause = one;
-  }
+  view.cause = read_cause(text_of(shown, "cause"));
   if (const auto step = parse_step(view.side, text_of(shown, "step"))) view.step = *step;
   view.error = text_of(shown, "error");
   view.bytes = count_of(shown, "bytes").value_or(0);

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
-#include "cluster/balance/algorithms.h"
+#include "cluster/policy/algorithms.h"
 #include "cmd/docker-flowcon/job/control.h"
 #include "cmd/docker-flowcon/text/raw_json.h"
 #include "cmd/docker-flowcon/text/table.h"
@@ -22,7 +22,8 @@ constexpr std::size_t kWordBytes = 32;
 // The name of an algorithm becomes part of a command to type, so it is one that flowcon-sim has.
 std::string algorithm_of(const boost::json::value& decision) {
   const std::string name = text_of(member(decision, "algorithm"));
-  return cluster::balance::find_algorithm(name) != nullptr ? name : "executor";
+  const bool is_known = cluster::policy::find_algorithm(name) != nullptr;
+  return is_known ? name : ctrl::policy::ExecutorState::kAlgorithm;
 }
 
 int say_nothing_recorded(const Session& session, const ExplainOptions& options) {

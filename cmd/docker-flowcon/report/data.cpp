@@ -7,6 +7,7 @@
 
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/policy/categorise.h"
 #include "cmd/docker-flowcon/text/times.h"
 #include "cmd/docker-flowcon/text/units.h"
 #include "ctrl/policy/host_policies.h"
@@ -71,7 +72,7 @@ void add_change(ReportRun& run, const json::value& change) {
   const std::optional<double> limit = number(change, "limit");
   const std::optional<double> from_limit = number(change, "from_limit");
   ReportMark mark{time, resource, from, to, shown(change, "sentence", kSentenceBytes)};
-  if (shown(change, "algorithm") == "categorise") {
+  if (shown(change, "algorithm") == cluster::policy::CategoriseState::kAlgorithm) {
     if (run.categories.empty()) run.categories.push_back({run.started, from, std::nullopt});
     add_place(run.categories, {time, to, std::nullopt});
   }

@@ -19,7 +19,7 @@ TEST_CASE("a move is read back as it was written") {
   view.source_name = "h1";
   view.target_name = "h2";
   view.method = Method::criu;
-  view.cause = Cause::drain;
+  view.cause = kDrain;
   view.step = Step::confirm;
   view.error = "no word";
   view.bytes = 3;

@@ -1,29 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the policy over several hosts remembers of each container of this host from round to round:
-// its category, since when, whether it has had its migration and its rebalancing, and how often it
-// was moved. Pure: values
-// and times are handed in.
+// What is remembered of each container of a host from round to round, whatever the policy between
+// hosts: its category, since when, whether it has had its migration and its rebalancing, and how
+// often it was moved. Pure: values and times are handed in.
 #pragma once
 
-#include <boost/json/object.hpp>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/result.h"
 #include "cluster/policy/categorise.h"
 
-namespace flowcon::cluster::balance {
+namespace flowcon::cluster::policy {
 
 /// More moves than a container ever has.
 inline constexpr std::uint32_t kMostMoves = 1'000'000;
 
 /// Units: times in seconds on the steady clock of this process, value and growth as in
-/// policy::ObservedContainer.
-struct Mark {
-  policy::Category category = policy::Category::pc;
+/// ObservedContainer.
+struct CategoryState {
+  Category category = Category::pc;
   std::optional<double> value;      ///< at the last round that saw it
   std::optional<double> growth;     ///< of that round
   double seen = 0;                  ///< when that was
@@ -41,46 +38,37 @@ struct Observed {
 };
 
 /// One round of Algorithm 3 and what came of it.
-struct Round {
-  policy::CategoriseState state;
-  policy::CategoriseDecision decision;
+struct CategoryRound {
+  CategoriseState state;
+  CategoriseDecision decision;
   bool is_news = false;  ///< a category changed, or somebody wants to move
 };
 
-class Marks {
+class Categories {
  public:
   /// Containers that are gone are remembered so long, in seconds: they may be started again, or
-  /// their marks be asked for by a move.
+  /// their state be asked for by a move.
   static constexpr double kKept = 86400;
 
   /// One round over all containers there are now. One that is new, or that the last round, at most
   /// one and a half intervals ago, did not see has no value from before and stays where it is.
   /// Units: seconds for `now` and `interval`.
-  [[nodiscard]] Round take_round(const std::vector<Observed>& containers, double alpha, double now,
-                                 double interval);
+  [[nodiscard]] CategoryRound take_round(const std::vector<Observed>& containers, double alpha,
+                                         double now, double interval);
 
   /// `ids` by category; one that no round has seen is in PC.
-  [[nodiscard]] policy::Counts count(const std::vector<std::string>& ids) const;
+  [[nodiscard]] Counts count(const std::vector<std::string>& ids) const;
   /// Null where nothing is known of it.
-  [[nodiscard]] const Mark* find(const std::string& id) const;
+  [[nodiscard]] const CategoryState* find(const std::string& id) const;
   void mark_migrated(const std::string& id, double now);
 
-  void put(const std::string& id, const Mark& mark) { marks_[id] = mark; }
-  [[nodiscard]] const std::map<std::string, Mark>& all() const { return marks_; }
-  void forget(const std::string& id) { marks_.erase(id); }
+  void put(const std::string& id, const CategoryState& state) { states_[id] = state; }
+  void forget(const std::string& id) { states_.erase(id); }
   /// Forgets containers not seen for kKept; returns their ids.
   [[nodiscard]] std::vector<std::string> forget_old(double now);
 
  private:
-  std::map<std::string, Mark> marks_;
+  std::map<std::string, CategoryState> states_;
 };
 
-/// {"category":"CC","value":0.1,"growth":0.001,"seen_age":3.5,"converged_age":120,
-/// "migrated_age":null,"rebalanced":false,"moves":0}: times as ages in seconds at `now`.
-[[nodiscard]] boost::json::object render_mark(const Mark& mark, double now);
-/// Reads that, of another machine; one of before there was `moves` does not tell it. Errors: a
-/// member is missing or ill-typed, an age is below 0 or above 100 years, moves are not 0 to
-/// 1,000,000; the sentence names it.
-[[nodiscard]] Result<Mark> parse_mark(const boost::json::object& json, double now);
-
-}  // namespace flowcon::cluster::balance
+}  // namespace flowcon::cluster::policy

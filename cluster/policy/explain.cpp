@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cluster/balance/explain.h"
+#include "cluster/policy/explain.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-namespace flowcon::cluster::balance {
+namespace flowcon::cluster {
 
 class Attempts {
  public:
@@ -31,4 +31,4 @@ class Attempts {
   std::map<std::string, Entry> all_;
 };
 
-}  // namespace flowcon::cluster::balance
+}  // namespace flowcon::cluster

@@ -7,7 +7,7 @@
 
 #include "ctrl/policy/algorithm.h"
 
-namespace flowcon::cluster::balance {
+namespace flowcon::cluster::policy {
 
 /// In the order of the help.
 [[nodiscard]] const std::vector<ctrl::policy::Algorithm>& algorithms();
@@ -17,4 +17,4 @@ namespace flowcon::cluster::balance {
   return ctrl::policy::find_algorithm(algorithms(), name);
 }
 
-}  // namespace flowcon::cluster::balance
+}  // namespace flowcon::cluster::policy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cluster/balance/attempts.h"
+#include "cluster/attempts.h"
 
-namespace flowcon::cluster::balance {
+namespace flowcon::cluster {
 
 void Attempts::fail(const std::string& container, const std::string& target, double now,
                     double wait) {
@@ -29,4 +29,4 @@ bool Attempts::is_refused(const std::string& container, const std::string& targe
   return found != all_.end() && found->second.targets.count(target) > 0;
 }
 
-}  // namespace flowcon::cluster::balance
+}  // namespace flowcon::cluster

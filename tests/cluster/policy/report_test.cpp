@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hosts tell the coordinator, and what it asks Algorithm 5.
-#include "cluster/balance/report.h"
+// What hosts tell the coordinator, and what its policy asks Algorithm 5 and steer.
+#include "cluster/policy/report.h"
 
 #include "base/json.h"
-#include "cluster/balance/algorithms.h"
-#include "cluster/balance/attempts.h"
 #include "cluster/codec/decision_json.h"
+#include "cluster/codec/report_json.h"
+#include "cluster/policy/algorithms.h"
+#include "cluster/policy/balance.h"
 #include "tests/support/catch.h"
 
-namespace flowcon::cluster::balance {
+namespace flowcon::cluster::policy {
 namespace {
-
-using policy::Category;
 
 JobReport job(const std::string& id, Category category, std::optional<double> converged = {},
               bool movable = true) {
@@ -29,6 +28,18 @@ HostReport host(const std::string& name, std::vector<JobReport> containers) {
 }
 
 bool nobody(const std::string&) { return false; }
+
+using IsBarred = std::function<bool(const std::string&)>;
+
+Result<RebalanceQuestion> rebalance_question(std::vector<HostReport> hosts, bool when_idle,
+                                             IsBarred is_barred) {
+  return policy::rebalance_question({std::move(hosts), std::move(is_barred), false}, when_idle);
+}
+
+Result<SteerState> steer_question(std::vector<HostReport> hosts, std::uint32_t max_moves,
+                                  IsBarred is_barred) {
+  return policy::steer_question({std::move(hosts), std::move(is_barred), false}, max_moves);
+}
 
 TEST_CASE("a report is read back as it was") {
   HostReport sent = host("h1", {job("a", Category::cc, 12.5), job("b", Category::pc, {}, false)});
@@ -100,11 +111,6 @@ TEST_CASE("a report that makes no sense is refused, with the member's name") {
             .has_value() == false);
 }
 
-TEST_CASE("the lowest name coordinates, and of two the lowest id") {
-  CHECK(coordinator_of({{"h2", "a"}, {"h1", "z"}, {"h3", "b"}}).id == "z");
-  CHECK(coordinator_of({{"h1", "z"}, {"h1", "a"}}).id == "a");
-}
-
 TEST_CASE("rebalancing is due when all have converged or were moved") {
   JobReport moved = job("b", Category::pc);
   moved.migrated_age = 3;
@@ -128,11 +134,11 @@ TEST_CASE("ages become times on one clock, whatever the clocks of the hosts say"
       false, nobody);
   REQUIRE(question.has_value());
   CHECK(question->state.workers.front().id == "idh1");
-  const policy::RebalanceDecision decision = policy::decide_rebalance(question->state);
+  const RebalanceDecision decision = decide_rebalance(question->state);
   REQUIRE(decision.moves.size() == 1);
   CHECK(decision.moves.front().container == "b");
   CHECK(decision.moves.front().to == "idh2");
-  const auto again = policy::rebalance_state_from(policy::to_json(question->state));
+  const auto again = rebalance_state_from(to_json(question->state));
   CHECK(again.has_value());
 }
 
@@ -146,7 +152,7 @@ TEST_CASE("what may not be moved counts and is no candidate; a draining host is 
                          false, [](const std::string& id) { return id == "c"; });
   REQUIRE(question.has_value());
   CHECK(question->state.workers.size() == 2);
-  const policy::RebalanceDecision decision = policy::decide_rebalance(question->state);
+  const RebalanceDecision decision = decide_rebalance(question->state);
   REQUIRE(decision.moves.size() == 1);
   CHECK(decision.moves.front().container == "b");
 }
@@ -181,7 +187,7 @@ TEST_CASE("steer is asked with hosts in order of name and what hosts measured") 
   h2.containers[0].moves = 1;
   const auto question = steer_question({h3, h2, h1}, 2, nobody);
   REQUIRE(question.has_value());
-  CHECK(render_json(policy::to_json(*question)) ==
+  CHECK(render_json(to_json(*question)) ==
         R"({"move_seconds":6,"max_moves":2,"gain":3,"hosts":[)"
         R"({"id":"idh1","cores":1,"containers":[)"
         R"({"id":"h10","left":10,"width":1,"moves":0,"may_move":true}]},)"
@@ -207,7 +213,7 @@ TEST_CASE("what may not be moved, has just begun, or of which nothing is known, 
   REQUIRE(question.has_value());
   REQUIRE(question->hosts.size() == 1);
   std::string movable;
-  for (const policy::SteeredJob& one : question->hosts[0].jobs) movable += one.may_move ? "+" : "-";
+  for (const SteeredJob& one : question->hosts[0].jobs) movable += one.may_move ? "+" : "-";
   CHECK(movable == "---+-");
   CHECK(question->hosts[0].jobs[1].left == 70);  // the median of 60, 65, 70, 100 and 1000
   CHECK(question->hosts[0].jobs[4].left == 65);
@@ -219,24 +225,6 @@ TEST_CASE("steer is not asked of a container on two hosts, nor of a host with to
       steer_question({busy("h1", std::vector<double>(1001, 5)), busy("h2", {})}, 2, nobody);
   REQUIRE_FALSE(question.has_value());
   CHECK(question.error().message().find("h1 has more than 1000 containers") == 0);
-}
-
-TEST_CASE("a container is tried three times, later each time, and not twice at one host") {
-  Attempts attempts;
-  CHECK(attempts.may_try("a", 0));
-  attempts.fail("a", "h2", 0, 60);
-  CHECK(attempts.is_refused("a", "h2"));
-  CHECK_FALSE(attempts.is_refused("a", "h3"));
-  CHECK_FALSE(attempts.may_try("a", 59));
-  CHECK(attempts.may_try("a", 60));
-  attempts.fail("a", "h3", 60, 60);
-  CHECK_FALSE(attempts.may_try("a", 179));
-  CHECK(attempts.may_try("a", 180));
-  attempts.fail("a", "h4", 180, 60);
-  CHECK(attempts.is_exhausted("a"));
-  CHECK_FALSE(attempts.may_try("a", 1e9));
-  attempts.forget("a");
-  CHECK(attempts.may_try("a", 180));
 }
 
 TEST_CASE("each round is told in a sentence") {
@@ -285,4 +273,4 @@ TEST_CASE("each round is told in a sentence") {
 }
 
 }  // namespace
-}  // namespace flowcon::cluster::balance
+}  // namespace flowcon::cluster::policy

@@ -2,7 +2,7 @@
 #include "ctrl/policy/changes.h"
 
 #include "base/json.h"
-#include "cluster/balance/algorithms.h"
+#include "cluster/policy/algorithms.h"
 #include "tests/support/catch.h"
 
 using namespace flowcon;
@@ -16,7 +16,7 @@ std::vector<PlaceChange> changes(std::string_view algorithm, const std::string& 
   const Result<boost::json::value> after = parse_json(decision);
   REQUIRE(before.has_value());
   REQUIRE(after.has_value());
-  return cluster::balance::find_algorithm(algorithm)->changes(*before, *after);
+  return cluster::policy::find_algorithm(algorithm)->changes(*before, *after);
 }
 
 }  // namespace

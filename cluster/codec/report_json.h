@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What hosts tell each other of containers, as JSON: the category state that goes with a container,
+// and a host's report to the coordinator (GET /v1/peer/jobs). Both come from other machines.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/json_reader.h"
+#include "base/result.h"
+#include "cluster/policy/categories.h"
+#include "cluster/policy/report.h"
+
+namespace flowcon::cluster::policy {
+
+/// The member "category" of an object. It complains of anything but PC, WC, CC.
+[[nodiscard]] Category read_category(FieldReader& reader);
+
+/// {"category":"CC","value":0.1,"growth":0.001,"seen_age":3.5,"converged_age":120,
+/// "migrated_age":null,"rebalanced":false,"moves":0}: times as ages in seconds at `now`.
+[[nodiscard]] boost::json::object to_json(const CategoryState& state, double now);
+/// Reads that. Errors: a member is missing or ill-typed, an age is below 0 or above 100 years,
+/// moves are not 0 to 1,000,000; the sentence names it.
+[[nodiscard]] Result<CategoryState> category_state_from(const boost::json::object& json,
+                                                        double now);
+
+/// {"id","name","draining","moves","cores","move_seconds","containers":[{"id","name","category",
+/// "value","converged_age","migrated_age","rebalanced","movable","left","width","moves",
+/// "beginning"}]}
+[[nodiscard]] std::string render_report(const HostReport& report);
+/// Unknown members are ignored. Errors: not JSON, a member that is missing or out of its range, an
+/// id that is there twice or no engine's, more than 10,000 containers; the sentence names it.
+[[nodiscard]] Result<HostReport> parse_report(std::string_view text);
+
+}  // namespace flowcon::cluster::policy

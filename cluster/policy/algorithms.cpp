@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/policy/algorithms.h"
+
+#include "cluster/codec/decision_json.h"
+#include "cluster/policy/explain.h"
+
+namespace flowcon::cluster::policy {
+namespace {
+
+using ctrl::policy::algorithm;
+using ctrl::policy::Algorithm;
+using ctrl::policy::PlaceChange;
+
+std::vector<PlaceChange> category_changes(const boost::json::value& state,
+                                          const boost::json::value& decision) {
+  return ctrl::policy::place_changes(state, decision, "category");
+}
+
+std::vector<PlaceChange> moves_of(const boost::json::value&, const boost::json::value& decision) {
+  return ctrl::policy::move_changes(decision);
+}
+
+std::vector<Algorithm> all_algorithms() {
+  std::vector<Algorithm> all = ctrl::policy::host_algorithms();
+  all.push_back(algorithm<categorise_state_from, decide_categorise>(
+      "categories of a host's containers, who asks to move (SpeCon, Algorithm 3)",
+      category_changes));
+  all.push_back(algorithm<speculate_state_from, decide_speculate>(
+      "the host for a container that asks to move (SpeCon, Algorithm 4)",
+      ctrl::policy::request_changes));
+  all.push_back(algorithm<rebalance_state_from, decide_rebalance>(
+      "moves that even out the hosts (SpeCon, Algorithm 5)", moves_of));
+  all.push_back(algorithm<steer_state_from, decide_steer>(
+      "moves by the work that is left on each host (ours)", moves_of));
+  return all;
+}
+
+}  // namespace
+
+const std::vector<Algorithm>& algorithms() {
+  static const std::vector<Algorithm> kAlgorithms = all_algorithms();
+  return kAlgorithms;
+}
+
+}  // namespace flowcon::cluster::policy

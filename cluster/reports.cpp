@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/reports.h"
+
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <tuple>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cluster/codec/report_json.h"
+#include "ctrl/spawn.h"
+
+namespace flowcon::cluster {
+
+using ctrl::Async;
+
+namespace {
+
+constexpr auto kAwait = boost::asio::as_tuple(boost::asio::use_awaitable);
+
+constexpr double kReportTime = 5;  // seconds that a host has for its report
+constexpr std::size_t kMovesLookedAt = 256;
+constexpr std::size_t kMovesMeasured = 9;  // the last ones
+
+}  // namespace
+
+std::string sentence_of(const Answer& answer) {
+  if (Result<boost::json::value> body = parse_json(answer.body); body && body->is_object()) {
+    const boost::json::value* said = body->get_object().if_contains("error");
+    if (said != nullptr && said->is_string()) {
+      return printable(std::string(said->get_string()), 300);
+    }
+  }
+  return "it answers with status " + std::to_string(answer.status);
+}
+
+const Member& coordinator_of(const std::vector<Member>& members) {
+  return *std::min_element(members.begin(), members.end(), [](const Member& a, const Member& b) {
+    return std::tie(a.name, a.id) < std::tie(b.name, b.id);
+  });
+}
+
+Member Reports::coordinator() const {
+  std::vector<Member> members{{network_.own_name(), network_.own_id()}};
+  for (const Neighbour& neighbour : network_.neighbours()) {
+    if (neighbour.is_reachable && neighbour.state) {
+      members.push_back({neighbour.state->name, neighbour.id});
+    }
+  }
+  const auto leaders = network_.leaders();
+  if (!leaders) return coordinator_of(members);
+  for (const Member& member : members) {
+    if (!leaders->empty() && member.id == leaders->front()) return member;
+  }
+  return {"the swarm's leader, which is not reached,", ""};
+}
+
+bool Reports::follows(const std::string& id) const {
+  const auto leaders = network_.leaders();
+  if (!leaders) return coordinator().id == id;
+  return std::find(leaders->begin(), leaders->end(), id) != leaders->end();
+}
+
+policy::JobReport Reports::job(const std::string& id, double now) const {
+  policy::JobReport job = policy::report_of(id, categories_.find(id), now);
+  job.name = host_.name_of(id);
+  job.value = host_.value_of(id);
+  job.movable = moves_.is_movable(id);
+  if (const auto forecast = host_.forecast(id)) {
+    // A counter may say what it likes.
+    job.left = std::min(forecast->left, policy::kMostWork);
+    job.width = forecast->width;
+    job.beginning = !forecast->is_under_way;
+  }
+  return job;
+}
+
+policy::HostReport Reports::own(double now) const {
+  policy::HostReport report;
+  report.id = network_.own_id();
+  report.name = network_.own_name();
+  report.draining = network_.is_draining();
+  std::vector<double> stopped;
+  for (const MoveView& move : moves_.list(kMovesLookedAt)) {
+    if (!move.has_ended) ++report.moves;
+    if (move.stopped_seconds && stopped.size() < kMovesMeasured) {
+      stopped.push_back(std::max(*move.stopped_seconds, 0.0));
+    }
+  }
+  report.move_seconds = policy::median(std::move(stopped));
+  const ctrl::HostView view = host_.view();
+  report.cores = view.cores;
+  for (const std::string& id : view.jobs) report.containers.push_back(job(id, now));
+  return report;
+}
+
+Async<GatheringPtr> Reports::gather(double now) {
+  auto gathering = std::make_shared<Gathering>(host_.io());
+  gathering->hosts.push_back(own(now));
+  gathering->names[network_.own_id()] = network_.own_name();
+  for (const Neighbour& neighbour : network_.neighbours()) {
+    if (neighbour.state) gathering->names[neighbour.id] = neighbour.state->name;
+    if (!neighbour.is_reachable || neighbour.id.empty()) {
+      const bool is_told = !neighbour.error.empty();
+      if (gathering->silent.empty()) {
+        gathering->silent =
+            is_told ? neighbour.error : neighbour.name + " has not been reached yet";
+      }
+      continue;
+    }
+    ++gathering->missing;
+    ctrl::spawn(host_.io(), "report", ask(gathering, neighbour));
+  }
+  // Each has its own limit; another request may be before it on its connection.
+  gathering->done.expires_after(std::chrono::seconds(static_cast<int>(2 * kReportTime)));
+  while (gathering->missing > 0) {
+    auto [code] = co_await gathering->done.async_wait(kAwait);
+    if (!code) break;
+  }
+  if (gathering->missing > 0 && gathering->silent.empty()) {
+    gathering->silent = "a host takes too long to answer";
+  }
+  co_return gathering;
+}
+
+Async<void> Reports::ask(GatheringPtr gathering, Neighbour neighbour) {
+  std::string id = neighbour.id, method = "GET", target = "/v1/peer/jobs", body;
+  const Result<Answer> answer = co_await network_.ask(
+      std::move(id), std::move(method), std::move(target), std::move(body), kReportTime);
+  std::string problem;
+  if (!answer) {
+    problem = answer.error().message();
+  } else if (answer->status != 200) {
+    problem = sentence_of(*answer);
+  } else {
+    Result<policy::HostReport> report = policy::parse_report(answer->body);
+    if (!report) {
+      problem = "its report makes no sense: " + report.error().message();
+    } else if (report->id != neighbour.id) {
+      problem = "its report is of another host";
+    } else {
+      gathering->hosts.push_back(std::move(*report));
+    }
+  }
+  if (!problem.empty() && gathering->silent.empty()) {
+    gathering->silent = neighbour.name + ": " + problem;
+  }
+  --gathering->missing;
+  gathering->done.cancel();
+}
+
+}  // namespace flowcon::cluster

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the hosts report of their containers, and which of them coordinates. For .cpp files only: it
+// includes Asio.
+#pragma once
+
+#include <boost/asio/steady_timer.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cluster/moves.h"
+#include "cluster/network.h"
+#include "cluster/policy/report.h"
+#include "ctrl/companion.h"
+
+namespace flowcon::cluster {
+
+/// A host that may coordinate.
+struct Member {
+  std::string name;
+  std::string id;
+};
+/// The lowest name, then id. `members` has at least one.
+[[nodiscard]] const Member& coordinator_of(const std::vector<Member>& members);
+
+/// What a peer that refuses says, in words for a person.
+[[nodiscard]] std::string sentence_of(const Answer& answer);
+
+/// What the hosts said of their containers.
+struct Gathering {
+  explicit Gathering(boost::asio::io_context& io) : done(io) {}
+  std::vector<policy::HostReport> hosts;     ///< this one first
+  std::map<std::string, std::string> names;  ///< by id, as they call themselves
+  std::string silent;                        ///< who did not answer, and why; "" = all did
+  std::size_t missing = 0;
+  boost::asio::steady_timer done;
+};
+using GatheringPtr = std::shared_ptr<Gathering>;
+
+class Reports {
+ public:
+  Reports(ctrl::LocalHost& host, Network& network, const Moves& moves,
+          const policy::Categories& categories)
+      : host_(host), network_(network), moves_(moves), categories_(categories) {}
+
+  /// Who asks the others about their load. Without id: nobody that is reached.
+  [[nodiscard]] Member coordinator() const;
+  /// May this host give orders here? A worker of a swarm knows its managers, and not which one
+  /// leads.
+  [[nodiscard]] bool follows(const std::string& id) const;
+
+  // Units: `now` in seconds on the steady clock.
+  [[nodiscard]] policy::JobReport job(const std::string& id, double now) const;
+  [[nodiscard]] policy::HostReport own(double now) const;
+  /// Of this host and all that are reachable.
+  ctrl::Async<GatheringPtr> gather(double now);
+
+ private:
+  ctrl::Async<void> ask(GatheringPtr gathering, Neighbour neighbour);
+
+  ctrl::LocalHost& host_;
+  Network& network_;
+  const Moves& moves_;
+  const policy::Categories& categories_;
+};
+
+}  // namespace flowcon::cluster
