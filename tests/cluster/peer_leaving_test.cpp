@@ -50,10 +50,11 @@ TEST_CASE("a peer that leaves the configuration is kept until its moves are over
   one.look();
   CHECK(one.hosts.source_of("b") == "leaving");
   CHECK(one.hosts.reaches("b"));
-  CHECK(one.hosts.here->known_name("b") == "b");
+  CHECK(one.hosts.here->links().speaker_of("b")->name == "b");
   CHECK(one.hosts.leads_to(kB) == "b");
-  CHECK(one.warnings() == Names{"peer b is no longer in the configuration, and a move of vae, gru "
-                                "from or to it is not over: it is kept until that ends"});
+  CHECK(one.warnings() ==
+        Names{"peer b is no longer in the configuration, and a migration of vae, gru "
+              "from or to it is not over: it is kept until that ends"});
   // It takes nothing more.
   CHECK(one.hosts.seen("b").state.value_or(peers::State{}).draining);
   one.open = {"gru"};
@@ -73,14 +74,14 @@ TEST_CASE("a peer that leaves is kept while it is not known what moves") {
   one.look();
   CHECK(one.hosts.source_of("b") == "leaving");
   CHECK(one.warnings() == Names{"peer b is no longer in the configuration, and is kept until it is "
-                                "known that no move from or to it is open: the journal is not "
+                                "known that no migration from or to it is open: the journal is not "
                                 "read"});
   one.is_read = true;
   one.open = {"vae"};
   one.look();
   CHECK(one.hosts.source_of("b") == "leaving");
   REQUIRE(one.warnings().size() == 2);
-  CHECK(one.warnings().back().find("a move of vae") != std::string::npos);
+  CHECK(one.warnings().back().find("a migration of vae") != std::string::npos);
   one.open.clear();
   one.look();
   CHECK(one.hosts.source_of("b").empty());
@@ -168,8 +169,9 @@ TEST_CASE("a member that leaves a swarm is kept until its moves are over") {
   one.open = {"vae"};
   REQUIRE(swarm_is({}));
   CHECK(one.hosts.waits_for([&] { return one.hosts.source_of(address) == "leaving"; }));
-  CHECK(one.warnings() == Names{"peer 10.0.0.2 is no longer in the swarm, and a move of vae from "
-                                "or to it is not over: it is kept until that ends"});
+  CHECK(one.warnings() ==
+        Names{"peer 10.0.0.2 is no longer in the swarm, and a migration of vae from "
+              "or to it is not over: it is kept until that ends"});
   REQUIRE(swarm_is({address}));
   CHECK(one.hosts.waits_for([&] { return one.hosts.source_of(address) == "swarm"; }));
   REQUIRE(swarm_is({}));

@@ -83,7 +83,7 @@ eventually "a person keeps it once the source is gone" flowcon h2 migrate --keep
 eventually "the move has ended there" has_ended h2 vae
 check "the copy has its restart policy" policy_is h2 vae unless-stopped
 check "it runs" runs_only_on h2 vae
-check "a second word finds no move" says "no move of container vae to here" flowcon h2 migrate --keep vae
+check "a second word finds no move" says "no migration of container vae to here" flowcon h2 migrate --keep vae
 host_up h1
 eventually "a source that comes back removes its copy" is_gone h1 vae
 eventually "and ends its move" has_ended h1 vae
@@ -123,7 +123,7 @@ eventually "its job is stopped for a move" at_step h1 rnn transfer
 sed -i '/^peer = /d' "$WORK/h1/conf"
 kill -HUP "$(host_pid h1)"
 eventually "a peer that leaves the configuration during a move is kept" source_is h1 h2 leaving
-check "flowcond says why" host_has h1 /v1/status 'any(.warnings[]; test("peer h2 is no longer in the configuration, and a move of .*rnn"))'
+check "flowcond says why" host_has h1 /v1/status 'any(.warnings[]; test("peer h2 is no longer in the configuration, and a migration of .*rnn"))'
 check "it is reached still" reaches h1 h2
 must flowcon h1 migrate --cancel rnn
 eventually "its move is undone" has_ended h1 rnn

@@ -71,7 +71,7 @@ std::string why_no_seat(std::size_t of_peer, std::size_t open_of_peer, std::size
            " containers of that host are on their way here already: try again when one has arrived";
   }
   if (open_of_peer >= kMostIncoming) {
-    return std::to_string(kMostIncoming) + " moves from that host are not over here";
+    return std::to_string(kMostIncoming) + " migrations from that host have not ended here";
   }
   return all >= kMostIncoming ? "too many containers are on their way here" : "";
 }

@@ -404,7 +404,7 @@ std::vector<std::string> criu_obstacles(const json::object& body) {
   std::vector<std::string> all;
   const json::value whole(body);
   const json::value& host = member(whole, "HostConfig");
-  if (is_true(whole, "Tty")) all.emplace_back("CRIU cannot move a terminal (-t)");
+  if (is_true(whole, "Tty")) all.emplace_back("CRIU cannot migrate a terminal (-t)");
   bool has_gpu = !list_of(host, "DeviceRequests").empty();
   has_gpu = has_gpu || text_of(host, "Runtime").find("nvidia") != std::string::npos;
   bool has_device = false;
@@ -413,19 +413,19 @@ std::vector<std::string> criu_obstacles(const json::object& body) {
     has_gpu = has_gpu || is_gpu;
     has_device = has_device || !is_gpu;
   }
-  if (has_gpu) all.emplace_back("CRIU cannot move what is on a GPU");
-  if (has_device) all.emplace_back("CRIU cannot move open devices");
+  if (has_gpu) all.emplace_back("CRIU cannot migrate what is on a GPU");
+  if (has_device) all.emplace_back("CRIU cannot migrate open devices");
   if (text_of(host, "NetworkMode") == "host") {
-    all.emplace_back("it is in the host's network, and its connections cannot be moved");
+    all.emplace_back("it is in the host's network, and its connections cannot be migrated");
   }
   for (const char* name : {"PidMode", "IpcMode", "UTSMode"}) {
     if (text_of(host, name) == "host") {
-      all.emplace_back("CRIU cannot move what is in a namespace of the host (" + std::string(name) +
-                       ")");
+      all.emplace_back("CRIU cannot migrate what is in a namespace of the host (" +
+                       std::string(name) + ")");
     }
   }
   if (is_true(host, "Privileged")) {
-    all.emplace_back("CRIU cannot move a privileged container: it sees all devices of the host");
+    all.emplace_back("CRIU cannot migrate a privileged container: it sees all devices of the host");
   }
   return all;
 }

@@ -85,7 +85,7 @@ Effect Rules::source_save() const {
     // While the entry still says `save`: `undo` without has_saved leaves the container as it is.
     if (!facts_.has_own_policy) return stay(Act::arm, "it ended by itself");
     if (!facts_.is_synced) return stay(Act::sync, "it ended by itself");
-    return {Act::wait, Step::undo, false, false, "it ended by itself before it was moved"};
+    return {Act::wait, Step::undo, false, false, "it ended by itself before it was migrated"};
   }
   if (const std::string why = source_obstacle(); !why.empty()) return undo(why);
   switch (facts_.copy) {
@@ -341,9 +341,10 @@ std::string why_not_taken_back(const Entry& entry, Word word, bool is_heard) {
   if (entry.step < Step::start) {
     return "it was not handed over; docker flowcon migrate --cancel ends the migration";
   }
-  if (!was_handed_over) return "the move is about to end by itself";
+  if (!was_handed_over) return "the migration is about to end by itself";
   if (!is_heard || word == Word::knows_nothing) return "";
-  return "the other host is reachable, and the move goes on there by itself; once that host is "
+  return "the other host is reachable, and the migration goes on there by itself; once that host "
+         "is "
          "gone for good, so that no copy runs there, the container can be taken back";
 }
 
@@ -352,9 +353,10 @@ std::string why_not_kept(const Entry& entry, bool is_heard) {
     return "it was not handed over to this host; what is reserved for it here goes when its source "
            "stays silent";
   }
-  if (entry.step > Step::confirm) return "the move is about to end by itself";
+  if (entry.step > Step::confirm) return "the migration is about to end by itself";
   if (!is_heard) return "";
-  return "the other host is reachable, and the move ends by itself; once that host is gone for "
+  return "the other host is reachable, and the migration ends by itself; once that host is gone "
+         "for "
          "good, "
          "so that no copy is started there, the container can be kept";
 }

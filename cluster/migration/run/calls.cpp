@@ -91,7 +91,7 @@ Async<Result<std::string>> Calls::begin(MoveOrder order) {
   const MovePtr move = opened(std::move(*proposal), *target);
   // Nobody else may begin one while the journal is written.
   if (open_.is_moving(move->entry.container)) {
-    co_return errno_error(EPERM, "it is on the move already");
+    co_return errno_error(EPERM, "it is migrating already");
   }
   open_.add(move);
   Entry first = move->entry;
@@ -103,7 +103,7 @@ Async<Result<std::string>> Calls::begin(MoveOrder order) {
   ctrl::log::info(move->label() + " to " + target->name + " begins (" +
                   cluster::name(move->plan.cause) + ", " + name(move->entry.method) + ")");
   for (const std::string& note : notes) {
-    ctrl::log::info("move " + move->entry.id.substr(0, 8) + ": " + note);
+    ctrl::log::info("migration " + move->entry.id.substr(0, 8) + ": " + note);
   }
   driver_.launch(move);
   co_return move->entry.id;
@@ -180,7 +180,7 @@ Response Calls::steer(const std::string& name, const std::string& verb) {
   const bool keeps = verb == "POST keep";
   const MovePtr move = open_.find_by_container(name);
   if (!move || move->is_source() == keeps) {
-    return failure(404, "no move of container " + printable(name, 80) +
+    return failure(404, "no migration of container " + printable(name, 80) +
                             (keeps ? " to here" : " from here") + " is under way");
   }
   if (keeps) {

@@ -148,7 +148,7 @@ void Driver::tell_end(const Move& move) {
   event.container = move.entry.name;
   event.id = move.entry.container;
   event.sentence = is_there ? "it runs on " + move.account.peer_name
-                            : "its move to " + move.account.peer_name + " was undone: " +
+                            : "its migration to " + move.account.peer_name + " was undone: " +
                                   (move.entry.reason.empty() ? move.trouble : move.entry.reason);
   world_.host.tell(std::move(event));
 }

@@ -21,18 +21,18 @@ std::string why_half_moved(const Seen& seen, bool is_known) {
   if (seen.copy == Copy::running || restarts(seen.restart_policy)) return "";
   if (seen.labels.contains(kMoveLabel) && !is_known) {
     return seen.copy == Copy::created
-               ? "a move made it and it never ran"
-               : "a move brought it, it is stopped and has no restart policy";
+               ? "a migration made it and it never ran"
+               : "a migration brought it, it is stopped and has no restart policy";
   }
   if (!may_move(seen) || seen.copy == Copy::created) return "";
   return "its label " + std::string(kMigrateLabel) +
-         " lets it move, it is stopped and has no restart policy";
+         " lets it migrate, it is stopped and has no restart policy";
 }
 
 std::string describe_lost(const std::string& entry) {
   const Result<Entry> parsed = parse_entry(entry);
   if (!parsed) return "";
-  return "container " + printable(parsed->name, 80) + ": its move " + parsed->id.substr(0, 8) +
+  return "container " + printable(parsed->name, 80) + ": its migration " + parsed->id.substr(0, 8) +
          (parsed->side == Side::source ? " from here" : " to here") +
          " had not ended; the last step that can be read is " + name(parsed->step);
 }

@@ -234,7 +234,7 @@ Async<Result<void>> LocalFiles::look_for_room(std::string folder) {
       co_await threads_->helpers.ask(std::move(look), kDiskTime);
   if (!found) co_return found.error();
   if (!*found) co_return bad_input("the disk of " + folder + " cannot be looked at");
-  if (is_full(**found)) co_return errno_error(ENOSPC, "moves leave the rest of the disk free");
+  if (is_full(**found)) co_return errno_error(ENOSPC, "migrations leave the rest of the disk free");
   co_return Result<void>();
 }
 

@@ -37,7 +37,7 @@ Async<void> ImageSweep::run() {
     co_await remove_left(std::move(kept));
     kept = open_.images();
     const Result<void> swept = co_await world_.goods.remove_moved_images(std::move(kept));
-    if (!swept) ctrl::log::debug("images of moves stay: " + swept.error().message());
+    if (!swept) ctrl::log::debug("images of migrations stay: " + swept.error().message());
     if (world_.is_ended) co_return;
     co_await alarm_->wait(left_.empty() ? kSweepTime : kSweepAgain);
   }

@@ -69,7 +69,7 @@ Async<Result<std::string>> read_all(Pull body, std::size_t most) {
 
 Async<Response> Intake::take(MovePtr move, std::string name, Pull body) {
   if (move->arrival.bodies >= kMostBodies) {
-    co_return failure(503, "too many parts of that move are coming already");
+    co_return failure(503, "too many payloads of that migration are coming already");
   }
   ++move->arrival.bodies;
   Response answer = co_await take_part_of(move, std::move(name), std::move(body));
@@ -89,7 +89,7 @@ Async<Response> Intake::take_part_of(MovePtr move, std::string name, Pull body) 
     Result<std::string> piece = co_await counted();
     if (!is_current()) piece = bad_input("it is taken no more");
     if (!move->give_up.empty()) piece = bad_input(move->give_up);
-    if (move->entry.step >= Step::undo) piece = bad_input("the move is undone");
+    if (move->entry.step >= Step::undo) piece = bad_input("the migration is undone");
     co_return piece;
   };
   std::string wanted = name;

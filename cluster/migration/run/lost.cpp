@@ -74,10 +74,11 @@ Async<void> LostMoves::name_all() {
     if (world_.is_ended) co_return;
     if (why.empty()) continue;
     if (++named > kMostNamed) {
-      world_.host.warn("more than " + std::to_string(kMostNamed) + " containers look half moved");
+      world_.host.warn("more than " + std::to_string(kMostNamed) +
+                       " containers look half migrated");
       co_return;
     }
-    world_.host.warn("container " + printable(name, 80) + " looks half moved: " + why +
+    world_.host.warn("container " + printable(name, 80) + " looks half migrated: " + why +
                      ". Look whether it runs on another host before you start it");
   }
 }

@@ -45,7 +45,7 @@ void Move::wake() {
 }
 
 std::string Move::label() const {
-  return "move " + entry.id.substr(0, 8) + " of container " + printable(entry.name, 80);
+  return "migration " + entry.id.substr(0, 8) + " of container " + printable(entry.name, 80);
 }
 
 void Move::complain(const Error& error) {

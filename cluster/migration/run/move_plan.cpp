@@ -24,7 +24,7 @@ constexpr std::size_t kMostLabels = 256;
 constexpr double kLongestConfirm = 3600;  // seconds
 
 Error wrong(const std::string& name) {
-  return bad_input("a move's plan has no valid member " + name);
+  return bad_input("a migration's plan has no valid member " + name);
 }
 
 bool is_digest(std::string_view text) {
@@ -181,9 +181,9 @@ class Reader {
 const char* name(PartKind kind) { return kKinds.at(static_cast<std::size_t>(kind)); }
 
 Result<Plan> parse_plan(std::string_view text) {
-  if (text.size() > kMaxPlanBytes) return bad_input("a move's plan is too large");
+  if (text.size() > kMaxPlanBytes) return bad_input("a migration's plan is too large");
   const Result<json::value> parsed = parse_json(text);
-  if (!parsed) return wrap(parsed.error(), "a move's plan");
+  if (!parsed) return wrap(parsed.error(), "a migration's plan");
   return Reader(*parsed).read();
 }
 

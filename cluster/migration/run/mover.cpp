@@ -116,7 +116,7 @@ Async<Response> Movers::answer_long(Request head, ctrl::Pull body, std::string s
 Async<void> Movers::start() {
   records_.begin();
   if (const Result<ctrl::engine::Version> version = co_await world_.engine.ping(); !version) {
-    ctrl::log::warning("moves wait for the engine: " + version.error().message());
+    ctrl::log::warning("migrations wait for the engine: " + version.error().message());
   }
   if (records_.is_lost()) {
     // It is never read: nothing begins, and peers are told that nothing can be said.
@@ -141,7 +141,7 @@ Async<void> Movers::restore_later() {
     co_await world_.clock.pause(wait);
     if (world_.is_ended) co_return;
     if (co_await restore()) {
-      ctrl::log::info("the journal of moves was read");
+      ctrl::log::info("the journal of migrations was read");
       co_return;
     }
   }

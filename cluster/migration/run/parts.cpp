@@ -51,7 +51,7 @@ Async<Result<void>> check_options(engine::Client& client, std::string name) {
   if (volume == nullptr) co_return bad_input(doing + ": no JSON object");
   if (!object_of(member(*volume, "Options")).empty()) {
     co_return bad_input("volume " + printable(name, 80) +
-                        " has mount options of its own: what it holds cannot be moved");
+                        " has mount options of its own: what it holds cannot be migrated");
   }
   co_return Result<void>();
 }

@@ -107,7 +107,7 @@ Async<Result<Way>> find_way(engine::Client& client, std::string id, std::string 
       co_return errno_error(ENOTDIR, "/" + printable(joined(done)) + " in the container");
     }
   }
-  co_return bad_input(printable(path) + " leads to no file or folder that could be moved alone");
+  co_return bad_input(printable(path) + " leads to no file or folder that could be migrated alone");
 }
 
 struct PathState {

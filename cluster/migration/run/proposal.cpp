@@ -98,7 +98,7 @@ ctrl::Settings Proposer::judge_container(Proposal& made, const Seen& seen,
   } else if (seen.is_paused) {
     against.emplace_back("it is paused: docker unpause");
   }
-  if (open_.is_moving(seen.id)) against.emplace_back("it is on the move already");
+  if (open_.is_moving(seen.id)) against.emplace_back("it is migrating already");
   return settings;
 }
 

@@ -53,7 +53,8 @@ bool Reception::has_long_body(const Request& request) {
 Async<Response> Reception::answer(Request request, std::string speaker) {
   const auto [id, part] = split(request.target);
   if (request.method != "POST" || id.empty() || !part.empty()) {
-    co_return failure(404, "there is no such verb for moves; docs/peers.md lists what there is");
+    co_return failure(404,
+                      "there is no such verb for migrations; docs/peers.md lists what there is");
   }
   if (const std::string why = records_.why_unread(); !why.empty()) co_return failure(503, why);
   std::string wanted = id;
@@ -120,7 +121,7 @@ Async<Result<std::vector<std::string>>> Reception::judge(std::string name, Plan 
   if (world_.network.is_draining()) reasons.emplace_back("this host is being drained");
   if (const std::string why = records_.why_unread(); !why.empty()) reasons.push_back(why);
   if (open_.find_by_container(name)) {
-    reasons.emplace_back("another move of that name is not finished");
+    reasons.emplace_back("another migration of that name has not ended");
   }
   if (!reasons.empty()) co_return reasons;
   json::object body = plan.body;
@@ -180,7 +181,7 @@ Async<Response> Reception::reserve(std::string body, std::string speaker) {
   if (!theirs) co_return failure(422, theirs.error().message());
   const bool is_for_us = theirs->side == Side::source && theirs->target == world_.network.own_id();
   if (!is_for_us || speaker.empty() || theirs->source != speaker) {
-    co_return failure(403, "the move is not one from the host that asks to this one");
+    co_return failure(403, "the migration is not from the host that asks to this one");
   }
   if (const MovePtr move = open_.find(theirs->id)) {
     move->hear(render(*theirs));
@@ -189,7 +190,7 @@ Async<Response> Reception::reserve(std::string body, std::string speaker) {
   // Ended already, or asked for twice while the first one is looked at.
   std::string id = theirs->id;
   const Result<ctrl::store::Migration> before = co_await world_.rows.find(std::move(id));
-  if (before) co_return refuse({"that move has ended here"});
+  if (before) co_return refuse({"that migration has ended here"});
   if (!is_absent(before.error())) co_return failure(503, before.error().message());
   if (theirs->step != Step::reserve) co_return answer_unknown();
   if (world_.is_stopping) co_return refuse({"flowcond is being stopped there"});
@@ -197,7 +198,7 @@ Async<Response> Reception::reserve(std::string body, std::string speaker) {
   Result<Plan> plan = parse_offer(member(*said, "plan"));
   if (!plan) co_return failure(422, plan.error().message());
   if (theirs->method == Method::criu && !needs_criu(*plan)) {
-    co_return failure(422, "a move by CRIU brings what CRIU saved");
+    co_return failure(422, "a migration by CRIU brings what CRIU saved");
   }
   if (const std::string why = why_no_seat_for(speaker); !why.empty()) co_return refuse({why});
   plan->has_brought_image = false;
@@ -214,7 +215,7 @@ Async<Response> Reception::reserve_new(Entry theirs, Plan plan, std::string spea
   if (!judged) co_return failure(502, judged.error().message());
   if (!judged->reasons.empty()) co_return refuse(judged->reasons);
   if (open_.find_by_container(theirs.name)) {
-    co_return refuse({"another move of that name has begun"});
+    co_return refuse({"another migration of that name has begun"});
   }
   co_return co_await open_move(std::move(theirs), std::move(plan), std::move(*judged));
 }
@@ -241,7 +242,8 @@ Async<Result<Reception::Judgement>> Reception::judge_reservation(Entry theirs, P
   }
   if (!made) co_return made.error();
   if (made->copy != Copy::absent) {
-    judged.reasons.emplace_back("a copy of that move is here, and the journal knows nothing of it");
+    judged.reasons.emplace_back(
+        "a copy of that migration is here, and the journal knows nothing of it");
   } else if (!layers) {
     judged.reasons.push_back(layers.error().message());
   } else {
@@ -283,8 +285,9 @@ Async<Response> Reception::open_move(Entry theirs, Plan plan, Judgement judged) 
 
 // What closes the other side's journal: only where all of this one was read.
 Response Reception::answer_unknown() const {
-  if (!records_.is_whole()) return failure(503, "a part of the journal of moves cannot be read");
-  const char* what = "nothing is known here of that move";
+  if (!records_.is_whole())
+    return failure(503, "a part of the journal of migrations cannot be read");
+  const char* what = "nothing is known here of that migration";
   return answer_with({{"error", what}, {"no_such_move", true}}, 404);
 }
 
@@ -308,7 +311,8 @@ Async<Response> Reception::take_report(std::string id, std::string body, std::st
   const Result<json::value> said = parse_json(body);
   if (!said) co_return failure(422, said.error().message());
   if (const MovePtr move = open_.find(id)) {
-    if (speaker.empty() || speaker != move->other()) co_return failure(403, "it is not your move");
+    if (speaker.empty() || speaker != move->other())
+      co_return failure(403, "it is not your migration");
     move->hear(render_json(member(*said, "entry")));
     move->hear_running(*said);
     co_return answer_of(*move);
@@ -318,10 +322,10 @@ Async<Response> Reception::take_report(std::string id, std::string body, std::st
   if (!row) co_return failure(503, row.error().message());
   const Result<Entry> entry = parse_entry(row->entry);
   if (!entry || !is_closed(*entry)) {
-    co_return failure(503, "the journal does not say how that move has ended");
+    co_return failure(503, "the journal does not say how that migration has ended");
   }
   const bool is_theirs = entry && (entry->source == speaker || entry->target == speaker);
-  if (!is_theirs) co_return failure(403, "it is not your move");
+  if (!is_theirs) co_return failure(403, "it is not your migration");
   co_return answer_with({{"entry", *parse_json(row->entry)}});
 }
 

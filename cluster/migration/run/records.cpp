@@ -51,7 +51,7 @@ std::string Records::why_unread() const {
   if (is_read_) return "";
   const std::string what =
       world_.rows.is_whole() ? "was not read yet: try again in a moment, or " : "is not whole: ";
-  return "the journal of moves " + what + "see the warnings of docker flowcon status";
+  return "the journal of migrations " + what + "see the warnings of docker flowcon status";
 }
 
 bool Records::is_reading() const { return is_begun_ && !is_read_ && world_.rows.is_whole(); }
@@ -111,7 +111,7 @@ Async<bool> Records::read_one(ctrl::store::Migration row, std::function<void(Mov
   Result<Plan> plan = parse_plan(row.plan);
   if (!entry || !plan) {
     is_whole_ = false;
-    world_.host.warn("a move in the journal cannot be read and is left alone: " +
+    world_.host.warn("a migration in the journal cannot be read and is left alone: " +
                      (entry ? plan : Result<Plan>(entry.error())).error().message());
     co_return true;
   }

@@ -264,7 +264,7 @@ Result<void> removable(const Session& session, const DaemonClient& daemon, const
     if (text_of(member(peer, "name")) != name) continue;
     const std::string open = moves ? moving_with(*moves, text_of(member(peer, "id"))) : "";
     if (!open.empty() && !is_forced) {
-      return bad_input("moves from or to " + name + " are open: " + open +
+      return bad_input("migrations from or to " + name + " are open: " + open +
                        "; wait for them (docker flowcon migrate --cancel ends one before its "
                        "hand-over), or finish them by hand: docker flowcon peer rm --force " +
                        name);

@@ -201,22 +201,22 @@ TEST_CASE("an answer whose members are all of the wrong type is described withou
   CHECK(made.body.at("HostConfig") == json::object());
 }
 
-TEST_CASE("what CRIU cannot move is told apart") {
+TEST_CASE("what CRIU cannot migrate is told apart") {
   CHECK(criu_obstacles(description_of(Inspected("28")).body) == Words{});
   CHECK(criu_obstacles(description_of(Inspected("20.10")).body) ==
-        Words{"CRIU cannot move open devices"});
+        Words{"CRIU cannot migrate open devices"});
   const auto words = [](const char* body) { return criu_obstacles(from(body).as_object()); };
-  CHECK(words(R"({"Tty": true})") == Words{"CRIU cannot move a terminal (-t)"});
+  CHECK(words(R"({"Tty": true})") == Words{"CRIU cannot migrate a terminal (-t)"});
   CHECK(words(R"({"HostConfig": {"DeviceRequests": [{"Count": -1}]}})") ==
-        Words{"CRIU cannot move what is on a GPU"});
+        Words{"CRIU cannot migrate what is on a GPU"});
   CHECK(words(R"({"HostConfig": {"Runtime": "nvidia"}})") ==
-        Words{"CRIU cannot move what is on a GPU"});
+        Words{"CRIU cannot migrate what is on a GPU"});
   CHECK(words(R"({"HostConfig": {"Devices": [{"PathOnHost": "/dev/dri/card0"}]}})") ==
-        Words{"CRIU cannot move what is on a GPU"});
+        Words{"CRIU cannot migrate what is on a GPU"});
   CHECK(words(R"({"HostConfig": {"NetworkMode": "host"}})") ==
-        Words{"it is in the host's network, and its connections cannot be moved"});
+        Words{"it is in the host's network, and its connections cannot be migrated"});
   CHECK(words(R"({"HostConfig": {"PidMode": "host"}})") ==
-        Words{"CRIU cannot move what is in a namespace of the host (PidMode)"});
+        Words{"CRIU cannot migrate what is in a namespace of the host (PidMode)"});
   CHECK(words(R"({"HostConfig": {"Privileged": true}})").size() == 1);
 }
 

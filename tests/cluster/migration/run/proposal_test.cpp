@@ -31,7 +31,7 @@ TEST_CASE("a container moves once at a time, and an image that is gone does not 
   TwoHosts hosts;
   hold_at("source.reserve:60");
   CHECK(hosts.begin().empty());
-  CHECK(hosts.begin() == "it is on the move already");
+  CHECK(hosts.begin() == "it is migrating already");
   hold_at("");
   REQUIRE(hosts.ends());
   TwoHosts others;

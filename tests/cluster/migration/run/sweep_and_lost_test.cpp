@@ -47,7 +47,7 @@ TEST_CASE("an image that a move under way needs is not removed") {
   host.pass(0);
 }
 
-TEST_CASE("a host that lost its journal names what looks half moved, and touches nothing") {
+TEST_CASE("a host that lost its journal names what looks half migrated, and touches nothing") {
   OneHost host;
   const auto put = [&](char digit, Copy copy, const std::string& move) {
     Box box;
@@ -66,7 +66,7 @@ TEST_CASE("a host that lost its journal names what looks half moved, and touches
   ctrl::spawn(host.io, "lost", lost.name_all());
   host.pass(10);
   REQUIRE(host.host.host.warnings_.size() == 2);
-  CHECK(host.host.host.warnings_[0].starts_with("container job-a looks half moved"));
-  CHECK(host.host.host.warnings_[1].starts_with("container job-c looks half moved"));
+  CHECK(host.host.host.warnings_[0].starts_with("container job-a looks half migrated"));
+  CHECK(host.host.host.warnings_[1].starts_with("container job-c looks half migrated"));
   CHECK(host.host.engine.acts_.empty());
 }

@@ -239,7 +239,7 @@ TEST_CASE("a journal that cannot be read lets no move begin, and is read when it
   hosts.kill(hosts.source);
   hosts.source.rows.is_unreadable_ = true;
   hosts.start(hosts.source);
-  CHECK(hosts.begin().starts_with("the journal of moves was not read yet"));
+  CHECK(hosts.begin().starts_with("the journal of migrations was not read yet"));
   CHECK_FALSE(hosts.source.mover().open_with(host_id('2')).has_value());
   hosts.source.rows.is_unreadable_ = false;
   hosts.pass(60);
