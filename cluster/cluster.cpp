@@ -113,7 +113,8 @@ class Cluster : public ctrl::Companion {
 
   // Plans and parts of moves; only the peer whose key it is sends one.
   Async<Response> answer_long(Request head, ctrl::Pull body) {
-    Result<std::string> speaker = speaker_id(peers_, peers_.known_name(head.from));
+    const peers::LinkPtr link = peers_.links().speaker_of(head.from);
+    Result<std::string> speaker = speaker_id(peers_, link ? link->name : "");
     if (!speaker) co_return failure(403, speaker.error().message());
     co_return co_await mover_->answer_long(std::move(head), std::move(body), std::move(*speaker));
   }

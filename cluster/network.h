@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "cluster/peers/message.h"
 #include "ctrl/async.h"
+#include "ctrl/reply.h"
 
 namespace flowcon::cluster {
 
@@ -21,10 +22,7 @@ struct Neighbour {
   std::string error;                  ///< why it is not reachable, in words
 };
 
-struct Answer {
-  unsigned status = 0;
-  std::string body;
-};
+using Answer = ctrl::Reply;
 
 class Network {
  public:

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "ctrl/program.h"
 #include "ctrl/spawn.h"
+#include "ctrl/wire/child.h"
 
 namespace flowcon::ctrl {
 namespace {
@@ -46,15 +46,18 @@ Async<void> Hooks::work() {
     Call call = std::move(waiting_.front());
     waiting_.pop_front();
     const std::string program = call.words.front();
-    const Result<int> status =
-        co_await run_program(&io_, std::move(call.words), std::move(call.input), kLongestCall);
+    Command command;
+    command.argv = std::move(call.words);
+    command.input = std::move(call.input);
+    command.goes_on = true;
+    const Result<Ran> ran = co_await run(std::move(command), kLongestCall);
     ++counts_.calls;
-    if (status && *status == 0) continue;
+    if (ran && ran->status == 0) continue;
     ++counts_.failures;
     if (!failures_.count()) continue;
     log::warning("the hook " + printable(program, 200) + " failed, for the " +
                  std::to_string(failures_.total()) + ". time: " +
-                 (status ? "its status is " + std::to_string(*status) : status.error().message()));
+                 (ran ? "its status is " + std::to_string(ran->status) : ran.error().message()));
   }
   is_working_ = false;
 }

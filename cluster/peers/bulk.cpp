@@ -2,10 +2,13 @@
 #include "cluster/peers/bulk.h"
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
 #include <optional>
 
-#include "cluster/peers/child.h"
+#include "cluster/peers/channel.h"
 #include "cluster/peers/ssh.h"
+#include "ctrl/wire/child.h"
+#include "ctrl/wire/http.h"
 
 namespace flowcon::cluster::peers {
 namespace {
@@ -22,16 +25,10 @@ Async<Result<std::string>> watched(Pull body, Failure failure) {
   co_return piece;
 }
 
-// The child goes with whoever waits for it, however that ends.
-struct Held {
-  std::shared_ptr<Child> child;
-  ~Held() { child->abandon(); }
-};
-
 Error explained(const Error& error, const std::string& said, const std::string& peer) {
   const bool is_silent = error.code == boost::system::errc::timed_out;
   if (is_silent && said.empty()) return errno_error(ETIMEDOUT, "sending to " + peer);
-  if (!is_silent && !is_end(error.code)) return wrap(error, "sending to " + peer);
+  if (!is_silent && !ctrl::is_end(error.code)) return wrap(error, "sending to " + peer);
   return bad_input(explain_ssh(said, peer));
 }
 
@@ -40,27 +37,23 @@ Error explained(const Error& error, const std::string& said, const std::string& 
 Async<Result<Answer>> send_body(boost::asio::io_context& io, std::vector<std::string> words,
                                 std::string method, std::string target, Pull body,
                                 double idle_seconds, std::string peer) {
-  Result<std::shared_ptr<Child>> child = Child::start(io, words);
+  // The child goes with whoever waits for it, however that ends.
+  const Result<std::shared_ptr<ctrl::Child>> child =
+      ctrl::Child::start(io.get_executor(), bridge(std::move(words)));
   if (!child) co_return child.error();
-  const Held held{*child};
   auto failure = std::make_shared<std::optional<Error>>();
-  ctrl::Upload upload;
-  upload.host = "flowcon";
-  upload.method = std::move(method);
-  upload.target = target;
-  upload.content_type = "application/octet-stream";
-  upload.body = [body = std::move(body), failure] { return watched(body, failure); };
-  upload.idle = ctrl::nanoseconds(idle_seconds);
-  upload.max_answer = kMaxBulkAnswer;
-  upload.doing = target;
-  Result<ctrl::Uploaded> uploaded =
-      co_await ctrl::send_upload(held.child->stream(), std::move(upload));
-  const std::string said = co_await held.child->close();
+  ctrl::HttpRequest request;
+  request.method = std::move(method);
+  request.target = target;
+  request.content_type = "application/octet-stream";
+  request.pieces = [body = std::move(body), failure] { return watched(body, failure); };
+  request.doing = target;
+  const auto http = std::make_shared<ctrl::Http>((*child)->stream());
+  const ctrl::Patience patience{0, idle_seconds};
+  Result<Answer> answer = co_await http->ask(std::move(request), patience, kMaxBulkAnswer);
+  const std::string said = co_await (*child)->close();
   if (*failure) co_return **failure;
-  if (!uploaded) co_return explained(uploaded.error(), said, peer);
-  Answer answer;
-  answer.status = uploaded->status;
-  answer.body = std::move(uploaded->answer);
+  if (!answer) co_return explained(answer.error(), said, peer);
   co_return answer;
 }
 

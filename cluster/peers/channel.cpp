@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/peers/channel.h"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http.hpp>
+#include <boost/asio/io_context.hpp>
 
-#include "cluster/peers/child.h"
+#include "ctrl/wire/child.h"
+#include "ctrl/wire/http.h"
 
 namespace flowcon::cluster::peers {
-namespace {
-
-namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = beast::http;
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
-
-}  // namespace
 
 struct Channel::Impl {
-  std::shared_ptr<Child> child;
-  beast::flat_buffer buffer;
+  std::shared_ptr<ctrl::Child> child;
+  std::shared_ptr<ctrl::Http> http;
 };
 
-Result<std::shared_ptr<Channel>> Channel::open(asio::io_context& io,
+ctrl::Command bridge(std::vector<std::string> argv) {
+  ctrl::Command command;
+  command.argv = std::move(argv);
+  command.joined = ctrl::Joined::both;
+  // It speaks with whoever answers at a peer's address: all that it needs of root are its files.
+  command.rights = ctrl::Rights::none;
+  return command;
+}
+
+Result<std::shared_ptr<Channel>> Channel::open(boost::asio::io_context& io,
                                                const std::vector<std::string>& words) {
-  Result<std::shared_ptr<Child>> child = Child::start(io, words);
+  Result<std::shared_ptr<ctrl::Child>> child = ctrl::Child::start(io.get_executor(), bridge(words));
   if (!child) return child.error();
   auto impl = std::make_shared<Impl>();
   impl->child = std::move(*child);
+  impl->http = std::make_shared<ctrl::Http>(impl->child->stream());
   return std::shared_ptr<Channel>(new Channel(std::move(impl)));
 }
 
@@ -41,35 +41,23 @@ Channel::~Channel() { impl_->child->abandon(); }
 ctrl::Async<Result<Reply>> Channel::ask(std::string method, std::string target, std::string body,
                                         double seconds) {
   const auto impl = impl_;
-  const std::shared_ptr<ctrl::LocalStream> stream = impl->child->stream();
-  http::request<http::string_body> request(http::string_to_verb(method), target, 11);
-  request.set(http::field::host, "flowcon");
-  request.set(http::field::user_agent, "flowcond/" FLOWCON_VERSION);
-  request.keep_alive(true);
-  if (!body.empty()) {
-    request.set(http::field::content_type, "application/json");
-    request.body() = std::move(body);
-    request.prepare_payload();
-  }
-  stream->expires_after(ctrl::nanoseconds(seconds));
-  auto [write_code, written] = co_await http::async_write(*stream, request, kAwait);
-  boost::system::error_code failed = write_code;
-  http::response_parser<http::string_body> parser;
-  parser.body_limit(kMaxAnswer);
-  if (!failed) {
-    auto [read_code, read] = co_await http::async_read(*stream, impl->buffer, parser, kAwait);
-    failed = read_code;
-  }
-  if (failed == beast::error::timeout) co_return errno_error(ETIMEDOUT, "no answer");
+  ctrl::HttpRequest request;
+  request.method = std::move(method);
+  request.target = std::move(target);
+  request.body = std::move(body);
+  request.doing = "asking over ssh";
+  request.keep_alive = true;
+  Result<Reply> reply = co_await impl->http->ask(std::move(request), {seconds, 0}, kMaxAnswer);
   // Also of the request before.
-  if (is_end(failed)) failed = asio::error::eof;
-  if (failed) co_return Error{failed, "reading the answer"};
-  Reply reply;
-  reply.status = parser.get().result_int();
-  reply.body = std::move(parser.get().body());
+  if (!reply && ctrl::is_end(reply.error().code)) {
+    co_return Error{boost::asio::error::eof, reply.error().what};
+  }
   co_return reply;
 }
 
-ctrl::Async<std::string> Channel::close() { return impl_->child->close(); }
+ctrl::Async<std::string> Channel::close() {
+  const auto impl = impl_;
+  co_return co_await impl->child->close();
+}
 
 }  // namespace flowcon::cluster::peers

@@ -9,13 +9,15 @@
 
 #include "base/result.h"
 #include "ctrl/async.h"
+#include "ctrl/reply.h"
+
+namespace flowcon::ctrl {
+struct Command;
+}
 
 namespace flowcon::cluster::peers {
 
-struct Reply {
-  unsigned status = 0;
-  std::string body;
-};
+using ctrl::Reply;
 
 class Channel {
  public:
@@ -42,5 +44,8 @@ class Channel {
   explicit Channel(std::shared_ptr<Impl> impl);
   std::shared_ptr<Impl> impl_;
 };
+
+/// The command of an ssh that bridges to a peer's socket, with no rights but its files'.
+[[nodiscard]] ctrl::Command bridge(std::vector<std::string> argv);
 
 }  // namespace flowcon::cluster::peers

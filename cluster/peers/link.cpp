@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/peers/link.h"
 
+#include <boost/asio/awaitable.hpp>
+#include <cerrno>
 #include <chrono>
 
 #include "base/json.h"
@@ -41,6 +43,17 @@ void Link::take_answer(const State& answer, const Instant& now, double heartbeat
   if (is_overtaken) return;
   state = answer;
   pushed.reset();
+}
+
+ctrl::Async<Result<Reply>> Link::ask(std::string method, std::string target, std::string body,
+                                     double seconds) {
+  const auto self = shared_from_this();
+  const auto guard = co_await asking.lock();
+  const std::shared_ptr<Channel> open = channel;
+  if (!open) co_return errno_error(ENOTCONN, "there is no connection");
+  Result<Reply> reply =
+      co_await open->ask(std::move(method), std::move(target), std::move(body), seconds);
+  co_return reply;
 }
 
 json::object Link::describe(const Instant& now, double patience) const {

@@ -26,7 +26,7 @@ struct Instant {
 
 [[nodiscard]] Instant present();
 
-struct Link {
+struct Link : std::enable_shared_from_this<Link> {
   Link(boost::asio::io_context& io, SshAddress where, bool is_configured)
       : address(std::move(where)),
         name(host_and_port(address)),
@@ -39,7 +39,7 @@ struct Link {
   std::string name;  ///< host, with its port where that is not 22
   bool is_from_config;
   bool is_from_swarm = false;
-  /// Nothing names it any more, and a move from or to it is open, or that is not known.
+  /// Nothing names it any more, and a migration from or to it is open, or that is not known.
   enum class Leaving { no, unknown, moving } leaving = Leaving::no;
 
   std::string known_id;           ///< of the host that it was first; "" = never reached
@@ -58,7 +58,6 @@ struct Link {
   boost::asio::steady_timer timer;  ///< what its coroutine waits for
   ctrl::Mutex asking;               ///< one request at a time
   std::shared_ptr<Channel> channel;
-  std::optional<State> told;  ///< what it was told last
   Backoff backoff;
   ctrl::log::Repeated failures;
   bool is_due = false;     ///< it is to be told something now
@@ -68,6 +67,19 @@ struct Link {
   /// It answered within `patience` seconds, and its connection has not ended since.
   [[nodiscard]] bool is_reachable(const Instant& now, double patience) const {
     return unused.empty() && error.empty() && heard && now.steady - heard->steady <= patience;
+  }
+  /// One request on the connection that is open, behind those that wait already.
+  ctrl::Async<Result<Reply>> ask(std::string method, std::string target, std::string body,
+                                 double seconds);
+  /// Its coroutine looks at it at once; `is_again` also where it is of no use or was tried lately.
+  void wake(bool is_again) {
+    is_wanted = is_wanted || is_again;
+    timer.cancel();
+  }
+  void end() {
+    is_ended = true;
+    timer.cancel();
+    channel.reset();
   }
   [[nodiscard]] bool is_leaving() const { return leaving != Leaving::no; }
   /// It was added by a person; what the configuration names stays named there.

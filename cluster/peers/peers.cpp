@@ -26,7 +26,6 @@ constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 constexpr double kLeastGap = 0.2;    // seconds between two messages to one peer
 constexpr double kConnectTime = 20;  // ssh's own limit for the connection is 10 s
-constexpr double kSwarmInterval = 30;
 constexpr double kUnusedAgain = 60;  // until a peer that is of no use is looked at again
 
 // False in a service without network, which is what the package's is until a peer is added.
@@ -62,8 +61,9 @@ Peers::Peers(ctrl::LocalHost& host, std::unique_ptr<ctrl::api::Server> server)
       server_(std::move(server)),
       heartbeat_(host.config().peers.heartbeat),
       ssh_folder_(host.config().state_dir + "/ssh"),
+      ids_(host),
       chance_(std::random_device()()),
-      engine_(host.io(), host.config().engine) {}
+      swarm_(host) {}
 
 Async<void> Peers::begin() {
   const std::string fresh_id = random_id();
@@ -78,14 +78,7 @@ Async<void> Peers::begin() {
   identity_ = *identity;
   has_identity_ = true;
   told_ = own_state();
-  auto read_ids = [&store = host_.store()] { return store.peer_ids(); };
-  Result<std::map<std::string, std::string>> ids =
-      co_await host_.effects().run(std::move(read_ids));
-  if (ids) {
-    ids_ = std::move(*ids);
-  } else {
-    host_.warn(ids.error().message());
-  }
+  co_await ids_.read();
   if (server_) {
     server_->expect_callers();
     server_->serve([this](ctrl::api::Request request) { return answer_peer(std::move(request)); });
@@ -101,9 +94,9 @@ Async<void> Peers::begin() {
     SshAddress address{peer.user, peer.host, static_cast<unsigned>(peer.port)};
     // The file is ours, and yet what goes to ssh is checked each time.
     Result<SshAddress> checked = parse_ssh_address(render_ssh_address(address));
-    if (checked && !find(host_and_port(*checked))) add(std::move(*checked), false);
+    if (checked && !links_.find(host_and_port(*checked))) add(std::move(*checked), false);
   }
-  if (links_.empty()) co_return;
+  if (links_.all().empty()) co_return;
   if (!may_connect()) {
     host_.warn(
         "other hosts cannot be reached: the service has no network. Link "
@@ -121,21 +114,22 @@ ctrl::Async<void> Peers::settle(double) { co_return; }
 void Peers::end() {
   is_ended_ = true;
   if (server_) server_->close();
-  for (const LinkPtr& link : links_) {
-    link->is_ended = true;
-    link->timer.cancel();
-    link->channel.reset();
+  for (const LinkPtr& link : links_.all()) {
+    link->end();
   }
 }
 
 void Peers::look(double now) {
   if (has_identity_ && !is_ended_) {
     follow_config();
-    if (now >= next_swarm_ && !is_asking_swarm_) {
-      next_swarm_ = now + kSwarmInterval;
-      is_asking_swarm_ = true;
-      ctrl::spawn(host_.io(), "swarm", ask_swarm());
-    }
+    const auto added = [this] {
+      std::vector<SshAddress> all;
+      for (const LinkPtr& link : links_.all()) {
+        if (!link->is_from_swarm) all.push_back(link->address);
+      }
+      return all;
+    };
+    swarm_.look(now, added, [this] { follow_swarm(); });
   }
   tell();
 }
@@ -143,16 +137,16 @@ void Peers::look(double now) {
 // The configuration may be read again at any time. Whoever leaves it is looked at until it may go.
 void Peers::follow_config() {
   const bool is_read_again = configured_ != host_.config().peers.hosts;
-  const bool is_any_leaving = std::any_of(links_.begin(), links_.end(), [](const LinkPtr& link) {
-    return link->is_from_config && link->is_leaving();
-  });
+  const bool is_any_leaving =
+      std::any_of(links_.all().begin(), links_.all().end(),
+                  [](const LinkPtr& link) { return link->is_from_config && link->is_leaving(); });
   if (!is_read_again && !is_any_leaving) return;
   configured_ = host_.config().peers.hosts;
   std::vector<SshAddress> wanted;
   for (const std::string& text : configured_) {
     if (Result<SshAddress> address = parse_ssh_address(text)) wanted.push_back(*address);
   }
-  const std::vector<LinkPtr> before = links_;
+  const std::vector<LinkPtr> before = links_.all();
   for (const LinkPtr& link : before) {
     const bool is_wanted = std::find(wanted.begin(), wanted.end(), link->address) != wanted.end();
     if (is_wanted && link->is_from_swarm && link->is_leaving()) {
@@ -162,24 +156,24 @@ void Peers::follow_config() {
     if (!link->is_from_config) continue;
     if (is_wanted) link->leaving = Link::Leaving::no;
     if (is_wanted || !may_go(*link, "in the configuration")) continue;
-    ctrl::spawn(host_.io(), "peer " + link->name, forget_id(link->name));
+    ctrl::spawn(host_.io(), "peer " + link->name, ids_.forget(link->name));
     drop(link);
   }
   for (SshAddress& address : wanted) {
-    const LinkPtr known = find(host_and_port(address));
+    const LinkPtr known = links_.find(host_and_port(address));
     // By another user now; the id stays.
     const bool is_replaced = known && known->is_leaving() && !(known->address == address);
     if (is_replaced) drop(known);
     if (!known || is_replaced) add(std::move(address), true);
   }
-  if (is_read_again && server_ && !links_.empty()) {
+  if (is_read_again && server_ && !links_.all().empty()) {
     (void)server_->give_to(host_.config().peers.group);
   }
 }
 
-// Afterwards neither host could ask the other what became of a move between them.
+// Afterwards neither host could ask the other what became of a migration between them.
 bool Peers::may_go(Link& link, const std::string& where) {
-  const Result<std::string> open = moving_with(link);
+  const Result<std::string> open = rest_.moving_with(link);
   if (open && open->empty()) return true;
   const Link::Leaving why = open ? Link::Leaving::moving : Link::Leaving::unknown;
   if (link.leaving == why) return false;
@@ -196,16 +190,13 @@ bool Peers::may_go(Link& link, const std::string& where) {
 }
 
 void Peers::tell() {
-  if (has_identity_ && !is_ended_) tell_all();
-}
-
-void Peers::tell_all() {
+  if (!has_identity_ || is_ended_) return;
   State state = own_state();
   if (!is_news(told_, state)) return;
   told_ = std::move(state);
-  for (const LinkPtr& link : links_) {
+  for (const LinkPtr& link : links_.all()) {
     link->is_due = true;
-    link->timer.cancel();
+    link->wake(false);
   }
 }
 
@@ -235,40 +226,23 @@ std::string Peers::own_name() const {
   return name.empty() ? "unnamed" : name;
 }
 
-Peers::LinkPtr Peers::find(const std::string& name) const {
-  for (const LinkPtr& link : links_) {
-    if (link->name == name) return link;
-  }
-  return nullptr;
-}
-
-Peers::LinkPtr Peers::find_id(const std::string& id) const {
-  for (const LinkPtr& link : links_) {
-    if (link->unused.empty() && link->hello && link->hello->id == id) return link;
-  }
-  return nullptr;
-}
-
-Peers::LinkPtr Peers::add(SshAddress address, bool is_from_config) {
+LinkPtr Peers::add(SshAddress address, bool is_from_config) {
   auto link = std::make_shared<Link>(host_.io(), std::move(address), is_from_config);
-  if (const auto id = ids_.find(link->name); id != ids_.end()) link->known_id = id->second;
-  links_.push_back(link);
+  link->known_id = ids_.of(link->name);
+  links_.add(link);
   ctrl::spawn(host_.io(), "peer " + link->name, keep(link));
   return link;
 }
 
 void Peers::drop(LinkPtr link) {
-  link->is_ended = true;
-  link->timer.cancel();
-  link->channel.reset();
-  std::erase(links_, link);
+  link->end();
+  links_.erase(link);
   // Its key may be gone from sshd by now, but not the connection that it was used for.
   if (server_) server_->drop_connections();
-  for (const LinkPtr& other : links_) {
+  for (const LinkPtr& other : links_.all()) {
     if (other->same_as == link->name) other->same_as.clear();
     if (other->unused.empty() && !other->is_refused) continue;
-    other->is_wanted = true;  // it may have been unused because of this one
-    other->timer.cancel();
+    other->wake(true);  // it may have been unused because of this one
   }
   ctrl::log::info("peer " + link->name + " is removed");
 }
@@ -340,20 +314,10 @@ Async<Result<void>> Peers::converse(LinkPtr link) {
   co_return Result<void>();
 }
 
-Async<Result<Reply>> Peers::ask_link(LinkPtr link, std::string method, std::string target,
-                                     std::string body, double seconds) {
-  const auto guard = co_await link->asking.lock();
-  const std::shared_ptr<Channel> channel = link->channel;
-  if (!channel) co_return errno_error(ENOTCONN, "there is no connection");
-  Result<Reply> reply =
-      co_await channel->ask(std::move(method), std::move(target), std::move(body), seconds);
-  co_return reply;
-}
-
 Async<Result<void>> Peers::greet(LinkPtr link) {
   std::string method = "GET", target = "/v1/peer/hello", body;
   Result<Reply> reply =
-      co_await ask_link(link, std::move(method), std::move(target), std::move(body), kConnectTime);
+      co_await link->ask(std::move(method), std::move(target), std::move(body), kConnectTime);
   if (!reply) co_return reply.error();
   if (reply->status != 200) co_return refusal(*reply);
   Result<Hello> hello = parse_hello(reply->body);
@@ -376,25 +340,25 @@ Async<Result<void>> Peers::greet(LinkPtr link) {
   link->known_id = hello->id;
   link->may_be_another = false;
   ledger_.settle(hello->id, hello->incarnation);
-  co_await keep_id(link);
+  co_await ids_.keep(link);
   co_return Result<void>();
 }
 
 // Nothing is waited for once the verdict is made: two that greet at once do not both get an id.
 Async<IdVerdict> Peers::judge(LinkPtr link, std::string id) {
   const auto other_with_id = [this, link, id] {
-    return std::find_if(links_.begin(), links_.end(), [&](const LinkPtr& other) {
+    return std::find_if(links_.all().begin(), links_.all().end(), [&](const LinkPtr& other) {
       return other != link && other->known_id == id;
     });
   };
   std::string known_hosts;
-  if (other_with_id() != links_.end()) {
+  if (other_with_id() != links_.all().end()) {
     auto read = [file = known_hosts_file(ssh_folder_)] { return read_text(file); };
     known_hosts = co_await host_.effects().run(std::move(read));
   }
   const auto other = other_with_id();
   std::optional<PeerId> holder;
-  if (other != links_.end()) holder = PeerId{(*other)->address, (*other)->known_id};
+  if (other != links_.all().end()) holder = PeerId{(*other)->address, (*other)->known_id};
   const PeerId peer{link->address, link->may_be_another ? "" : link->known_id};
   const IdVerdict verdict = judge_id(peer, id, identity_.id, holder, known_hosts);
   const bool replaces = holder && verdict.kind == IdVerdict::Kind::unused &&
@@ -406,34 +370,10 @@ Async<IdVerdict> Peers::judge(LinkPtr link, std::string id) {
   co_return judge_id(peer, id, identity_.id, {}, known_hosts);
 }
 
-// Where it cannot be written it holds until the end of this process.
-Async<void> Peers::keep_id(LinkPtr link) {
-  const auto kept = ids_.find(link->name);
-  const bool is_kept = kept != ids_.end() && kept->second == link->known_id;
-  if (is_kept || link->is_ended) co_return;
-  const std::string name = link->name, id = link->known_id;
-  auto save = [&store = host_.store(), name, id] { return store.save_peer_id(name, id); };
-  const Result<void> saved = co_await host_.effects().run(std::move(save));
-  if (!saved) {
-    ctrl::log::warning(saved.error().message());
-    co_return;
-  }
-  if (link->is_ended) co_return;  // and forgotten behind it
-  std::erase_if(ids_, [&](const auto& one) { return one.second == id; });
-  ids_[name] = id;
-}
-
-Async<void> Peers::forget_id(std::string name) {
-  ids_.erase(name);
-  auto forget = [&store = host_.store(), name] { return store.forget_peer_id(name); };
-  const Result<void> forgotten = co_await host_.effects().run(std::move(forget));
-  if (!forgotten) ctrl::log::warning(forgotten.error().message());
-}
-
 Async<Result<void>> Peers::exchange(LinkPtr link) {
   std::string method = "POST", target = "/v1/peer/state", body = render(next_state());
   Result<Reply> reply =
-      co_await ask_link(link, std::move(method), std::move(target), std::move(body), patience());
+      co_await link->ask(std::move(method), std::move(target), std::move(body), patience());
   if (!reply) co_return reply.error();
   if (reply->status != 200) co_return refusal(*reply);
   const Result<State> state = parse_state(reply->body);
@@ -452,6 +392,26 @@ Async<Result<void>> Peers::exchange(LinkPtr link) {
   link->failures.reset();
   if (rest_.hear) rest_.hear();
   co_return Result<void>();
+}
+
+void Peers::follow_swarm() {
+  if (is_ended_) return;
+  const std::vector<SwarmMember>& members = swarm_.members();
+  const std::vector<LinkPtr> before = links_.all();
+  for (const LinkPtr& link : before) {
+    const bool is_member = std::any_of(members.begin(), members.end(), [&](const SwarmMember& m) {
+      return !m.is_here && m.address == link->address;
+    });
+    if (!link->is_from_swarm) continue;
+    if (is_member) link->leaving = Link::Leaving::no;
+    if (!is_member && may_go(*link, "in the swarm")) drop(link);
+  }
+  for (const SwarmMember& member : members) {
+    // Who was added by name is a peer by that.
+    const bool is_known = member.is_here || links_.find(host_and_port(member.address)) ||
+                          (!member.name.empty() && links_.find(member.name));
+    if (!is_known) add(member.address, false)->is_from_swarm = true;
+  }
 }
 
 }  // namespace flowcon::cluster::peers

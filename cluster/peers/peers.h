@@ -4,13 +4,11 @@
 // peer for unknown, never for dead.
 //
 // Its methods are spread by question: peers.cpp who is there and the connections to them,
-// peers_swarm.cpp who a Docker Swarm says is there, peers_network.cpp what the rest of the cluster
-// sees, peers_answers.cpp what peers and people ask.
+// peers_network.cpp what the rest of the cluster sees, peers_answers.cpp what peers and people ask.
 // For .cpp files only: it includes Asio.
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -19,14 +17,12 @@
 #include "cluster/network.h"
 #include "cluster/peers/identity.h"
 #include "cluster/peers/ledger.h"
-#include "cluster/peers/link.h"
+#include "cluster/peers/links.h"
 #include "cluster/peers/message.h"
-#include "cluster/peers/swarm.h"
+#include "cluster/peers/swarm_watch.h"
 #include "ctrl/api/server.h"
 #include "ctrl/companion.h"
 #include "ctrl/effects.h"
-#include "ctrl/engine/client.h"
-#include "ctrl/log.h"
 #include "ctrl/store/store.h"
 
 namespace flowcon::cluster::peers {
@@ -40,9 +36,12 @@ struct Rest {
   std::function<ctrl::Async<ctrl::api::Response>(ctrl::api::Request, std::string id)> answer;
   /// What a peer tells has changed, or whether it is there.
   std::function<void()> hear;
-  /// Names of the containers whose move from or to the host `id` is not finished. Errors: that is
-  /// not known.
+  /// Names of the containers whose migration from or to the host `id` is not finished. Errors: that
+  /// is not known.
   std::function<Result<std::vector<std::string>>(const std::string& id)> moving = {};
+
+  /// The names of what migrates from or to a peer, safe to show; "" = nothing does.
+  [[nodiscard]] Result<std::string> moving_with(const Link& link) const;
 };
 
 class Peers : public ctrl::Companion, public Network {
@@ -55,8 +54,7 @@ class Peers : public ctrl::Companion, public Network {
   [[nodiscard]] bool has_identity() const { return has_identity_; }
   /// This host as it would tell its peers now.
   [[nodiscard]] State own_state() const;
-  /// The name of the peer that `from` means, which may be listed under two; "" = none.
-  [[nodiscard]] std::string known_name(const std::string& from) const;
+  [[nodiscard]] const Links& links() const { return links_; }
 
   ctrl::Async<void> begin() override;
   void look(double now) override;
@@ -77,8 +75,6 @@ class Peers : public ctrl::Companion, public Network {
   void tell() override;
 
  private:
-  using LinkPtr = std::shared_ptr<Link>;
-
   // peers.cpp
   LinkPtr add(SshAddress address, bool is_from_config);
   void drop(LinkPtr link);
@@ -90,33 +86,16 @@ class Peers : public ctrl::Companion, public Network {
   ctrl::Async<Result<void>> converse(LinkPtr link);
   ctrl::Async<Result<void>> greet(LinkPtr link);
   ctrl::Async<Result<void>> exchange(LinkPtr link);
-  ctrl::Async<Result<Reply>> ask_link(LinkPtr link, std::string method, std::string target,
-                                      std::string body, double seconds);
   ctrl::Async<IdVerdict> judge(LinkPtr link, std::string id);
-  ctrl::Async<void> keep_id(LinkPtr link);
-  ctrl::Async<void> forget_id(std::string name);
   [[nodiscard]] State next_state();
-  void tell_all();
   [[nodiscard]] double patience() const { return 3 * heartbeat_; }
-  [[nodiscard]] LinkPtr find(const std::string& name) const;
-  [[nodiscard]] LinkPtr find_id(const std::string& id) const;
-
-  [[nodiscard]] LinkPtr speaker_of(const std::string& from) const;
-
-  // peers_swarm.cpp
-  ctrl::Async<void> ask_swarm();
-  ctrl::Async<Result<void>> read_swarm();
-  ctrl::Async<std::vector<SwarmMember>> called_as_here(std::vector<SwarmMember> members);
-  void follow_swarm(std::vector<SwarmMember> members);
+  void follow_swarm();
 
   // peers_answers.cpp
   ctrl::Async<ctrl::api::Response> answer_peer(ctrl::api::Request request);
-  [[nodiscard]] Result<LinkPtr> known_speaker(const std::string& from) const;
   [[nodiscard]] ctrl::api::Response take_state(const std::string& body, const LinkPtr& speaker);
   ctrl::Async<ctrl::api::Response> list();
   ctrl::Async<ctrl::api::Response> add_by_command(std::string body);
-  /// Names of what moves from or to it, safe to show; "" = nothing does.
-  [[nodiscard]] Result<std::string> moving_with(const Link& link) const;
   ctrl::Async<ctrl::api::Response> remove(std::string name, std::string body);
   ctrl::Async<ctrl::api::Response> drain(std::string name, bool is_draining);
   ctrl::Async<Result<void>> drain_here(bool is_draining);
@@ -131,15 +110,11 @@ class Peers : public ctrl::Companion, public Network {
   std::int64_t sequence_ = 0;
   State told_;  ///< what all were told last
   Ledger ledger_;
-  std::vector<std::string> configured_;     ///< peers of the configuration, as they were last read
-  std::map<std::string, std::string> ids_;  ///< by name of the peer, as they are kept
-  std::vector<LinkPtr> links_;  ///< in order of arrival, those of the configuration first
+  std::vector<std::string> configured_;  ///< peers of the configuration, as they were last read
+  KnownIds ids_;
+  Links links_;
   std::minstd_rand chance_;
-  ctrl::engine::Client engine_;     ///< asked about a swarm, where peers come from one
-  std::vector<SwarmMember> swarm_;  ///< those who may lead
-  bool is_asking_swarm_ = false;
-  double next_swarm_ = 0;  ///< steady
-  ctrl::log::Repeated swarm_failures_;
+  SwarmWatch swarm_;
   bool is_ended_ = false;
 };
 

@@ -54,15 +54,14 @@ Result<SshAddress> read_address(const std::string& body) {
 // -----------------------------------------------------------------------------------------
 
 Async<Response> Peers::answer_peer(ctrl::api::Request request) {
-  const Result<LinkPtr> known = known_speaker(request.from);
+  const Result<LinkPtr> known = links_.known_speaker(request.from);
   if (!known) co_return failure(403, known.error().message());
   const LinkPtr speaker = *known;
   const std::string verb = request.method + " " + request.target;
   if (verb == "GET /v1/peer/hello") {
     // It has just come: no need to wait until this host tries it again.
     if (!speaker->is_reachable(present(), patience())) {
-      speaker->is_wanted = true;
-      speaker->timer.cancel();
+      speaker->wake(true);
     }
     const std::string name = host_.view().name;
     const Hello hello{
@@ -91,19 +90,6 @@ Async<Response> Peers::answer_peer(ctrl::api::Request request) {
       404, "there is no " + printable(verb, 200) + " for peers; docs/peers.md lists what there is");
 }
 
-// Only a key that was let in as a peer's says whose it is.
-Result<Peers::LinkPtr> Peers::known_speaker(const std::string& from) const {
-  if (from.empty()) {
-    return bad_input(
-        "it is not known whose key this is: run docker flowcon peer add once more, which writes it "
-        "beside the key");
-  }
-  LinkPtr speaker = speaker_of(from);
-  if (speaker) return speaker;
-  return bad_input("this host has no peer " + printable(from, 80) +
-                   ": run docker flowcon peer add there");
-}
-
 Response Peers::take_state(const std::string& body, const LinkPtr& speaker) {
   Result<State> state = parse_state(body);
   if (!state) return failure(422, state.error().message());
@@ -114,7 +100,7 @@ Response Peers::take_state(const std::string& body, const LinkPtr& speaker) {
   const bool is_known = speaker->hello && speaker->unused.empty();
   const LinkPtr link = is_known ? speaker : nullptr;
   const std::string expected = is_known ? speaker->hello->id : speaker->known_id;
-  if (expected.empty() ? find_id(state->id) != nullptr : state->id != expected) {
+  if (expected.empty() ? links_.find_id(state->id) != nullptr : state->id != expected) {
     return failure(403, "this key is that of " + speaker->name + ", and the state of another host");
   }
   switch (ledger_.take(state->id, state->incarnation, state->sequence, link != nullptr)) {
@@ -160,7 +146,7 @@ Async<Response> Peers::answer(ctrl::api::Call call, ctrl::api::Request request) 
 Async<Response> Peers::list() {
   const Instant now = present();
   json::array all;
-  for (const LinkPtr& link : links_) {
+  for (const LinkPtr& link : links_.all()) {
     link->look(now, patience());
     json::object one = link->describe(now, patience());
     one["score"] =
@@ -198,14 +184,13 @@ Async<Response> Peers::add_by_command(std::string body) {
     if (!given) ctrl::log::warning(given.error().message() + ": no peer can reach this host");
   }
   const std::string name = host_and_port(*address);
-  if (const LinkPtr known = find(name)) {
+  if (const LinkPtr known = links_.find(name)) {
     // Who adds it once more has its host key, and says that this is the host that is meant.
     const bool is_named = known->is_from_config && !known->is_leaving();
     const bool is_it = is_named || known->address == *address;
     if (is_it && !known->is_reachable(present(), patience())) {
       known->may_be_another = true;
-      known->is_wanted = true;
-      known->timer.cancel();
+      known->wake(true);
     }
     // What a swarm names, or nothing any more, is kept from now on as if it was added.
     const bool is_passing = known->is_from_swarm || known->is_leaving();
@@ -216,24 +201,24 @@ Async<Response> Peers::add_by_command(std::string body) {
                                  "; docker flowcon peer rm takes it away");
     }
   }
-  if (links_.size() >= kMostPeers) co_return failure(409, "there are 1000 peers already");
+  if (links_.all().size() >= kMostPeers) co_return failure(409, "there are 1000 peers already");
   const ctrl::store::Peer peer{name, address->user, address->host,
                                static_cast<std::int64_t>(address->port)};
   auto save = [&store = host_.store(), peer] { return store.save_peer(peer); };
   const Result<void> saved = co_await host_.effects().run(std::move(save));
   if (!saved) co_return failure(507, saved.error().message());
-  const LinkPtr there = find(name);
+  const LinkPtr there = links_.find(name);
   if (there) there->take_as_added();
   if (!there && !is_ended_) add(std::move(*address), false);
   ctrl::log::info("peer " + name + " is added");
   co_return done(name);
 }
 
-Result<std::string> Peers::moving_with(const Link& link) const {
-  if (!rest_.moving) return std::string();
-  Result<std::vector<std::string>> names = rest_.moving(link.known_id);
+Result<std::string> Rest::moving_with(const Link& link) const {
+  if (!moving) return std::string();
+  Result<std::vector<std::string>> names = moving(link.known_id);
   if (names && link.hello && link.hello->id != link.known_id) {
-    const Result<std::vector<std::string>> more = rest_.moving(link.hello->id);
+    const Result<std::vector<std::string>> more = moving(link.hello->id);
     if (!more) return more.error();
     names->insert(names->end(), more->begin(), more->end());
   }
@@ -252,7 +237,7 @@ Async<Response> Peers::remove(std::string name, std::string body) {
     if (!force) co_return failure(422, force.error().message());
     is_forced = *force;
   }
-  const LinkPtr link = find(name);
+  const LinkPtr link = links_.find(name);
   if (!link) co_return no_such_peer(name);
   if (link->is_from_config && !link->is_leaving()) {
     co_return failure(409, name +
@@ -263,7 +248,7 @@ Async<Response> Peers::remove(std::string name, std::string body) {
     co_return failure(409, name + " is a peer as a member of the swarm (option peers-from)");
   }
   // Afterwards neither host could ask the other what became of them.
-  const Result<std::string> open = moving_with(*link);
+  const Result<std::string> open = rest_.moving_with(*link);
   if (!open && !is_forced) {
     co_return failure(503, open.error().message() + "; docker flowcon peer rm --force " + name +
                                " does not wait for it");
@@ -284,12 +269,12 @@ Async<Response> Peers::remove(std::string name, std::string body) {
   if (link->is_leaving()) configured_.clear();  // whom it stood in the way of is added
   if (!link->is_ended) drop(link);
   std::string gone = name;
-  co_await forget_id(std::move(gone));
+  co_await ids_.forget(std::move(gone));
   co_return done(name);
 }
 
 Async<Response> Peers::drain(std::string name, bool is_draining) {
-  const LinkPtr link = find(name);
+  const LinkPtr link = links_.find(name);
   if (!link) {
     if (name != host_.view().name) co_return no_such_peer(name);
     const Result<void> drained = co_await drain_here(is_draining);
@@ -302,13 +287,13 @@ Async<Response> Peers::drain(std::string name, bool is_draining) {
   }
   std::string method = "POST", target = "/v1/peer/drain", body = render_drain(is_draining);
   const Result<Reply> reply =
-      co_await ask_link(link, std::move(method), std::move(target), std::move(body), patience());
+      co_await link->ask(std::move(method), std::move(target), std::move(body), patience());
   if (!reply) co_return failure(502, name + " cannot be told: " + reply.error().message());
   if (reply->status != 200) {
     co_return failure(502, name + " refuses: status " + std::to_string(reply->status));
   }
   link->is_due = true;  // its state is another one now
-  link->timer.cancel();
+  link->wake(false);
   co_return done(name);
 }
 
@@ -317,7 +302,7 @@ Async<Result<void>> Peers::drain_here(bool is_draining) {
   Result<void> saved = co_await host_.effects().run(std::move(save));
   if (!saved) co_return saved;
   identity_.is_draining = is_draining;
-  tell_all();
+  tell();
   co_return Result<void>();
 }
 

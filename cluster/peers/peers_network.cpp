@@ -13,7 +13,7 @@ using ctrl::Async;
 std::vector<Neighbour> Peers::neighbours() const {
   const Instant now = present();
   std::vector<Neighbour> all;
-  for (const LinkPtr& link : links_) {
+  for (const LinkPtr& link : links_.all()) {
     if (!link->unused.empty()) continue;
     Neighbour one;
     if (link->hello) one.id = link->hello->id;
@@ -32,34 +32,37 @@ std::vector<Neighbour> Peers::neighbours() const {
 
 Async<Result<Answer>> Peers::ask(std::string id, std::string method, std::string target,
                                  std::string body, double seconds) {
-  const LinkPtr link = find_id(id);
+  const LinkPtr link = links_.find_id(id);
   if (!link) co_return bad_input("no peer has the id " + printable(id, 40));
   const std::string name = link->name;
   Result<Reply> reply =
-      co_await ask_link(link, std::move(method), std::move(target), std::move(body), seconds);
+      co_await link->ask(std::move(method), std::move(target), std::move(body), seconds);
   if (!reply) co_return wrap(reply.error(), "asking " + name);
-  co_return Answer{reply->status, std::move(reply->body)};
+  co_return reply;
 }
 
 Result<std::vector<std::string>> Peers::dial(const std::string& id) const {
-  const LinkPtr link = find_id(id);
+  const LinkPtr link = links_.find_id(id);
   if (!link) return bad_input("no peer has the id " + printable(id, 40));
   // A host that sends or takes much may be slow to answer.
   constexpr double kPatience = 15;
   return ssh_command(link->address, ssh_folder_, std::max(patience(), kPatience));
 }
 
-Peers::LinkPtr Peers::speaker_of(const std::string& from) const {
-  LinkPtr link = find(from);
-  if (!link || link->same_as.empty()) return link;
-  // Its key may have come under the other of two names. That it says so would not be enough.
-  const LinkPtr other = find(link->same_as);
-  return other ? other : link;
-}
-
-std::string Peers::known_name(const std::string& from) const {
-  const LinkPtr link = speaker_of(from);
-  return link ? link->name : "";
+std::optional<std::vector<std::string>> Peers::leaders() const {
+  if (!host_.config().peers_from_swarm) return std::nullopt;
+  std::vector<std::string> ids;
+  for (const SwarmMember& member : swarm_.members()) {
+    if (!member.is_leader) continue;
+    if (member.is_here) {
+      ids.push_back(identity_.id);
+      continue;
+    }
+    LinkPtr link = links_.find(host_and_port(member.address));
+    if (!link && !member.name.empty()) link = links_.find(member.name);
+    if (link && link->hello && link->unused.empty()) ids.push_back(link->hello->id);
+  }
+  return ids;
 }
 
 }  // namespace flowcon::cluster::peers

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "ctrl/reply.h"
 
 namespace flowcon::plugin {
 
@@ -19,12 +20,6 @@ enum class SocketState { answers, absent, unknown };
 /// Looks whether someone listens at `path`, without waiting. `absent` only where the socket is
 /// missing or refuses.
 [[nodiscard]] SocketState probe_socket(const std::string& path);
-
-/// An answer as it came.
-struct Answer {
-  unsigned status = 0;  ///< of HTTP
-  std::string text;     ///< the body
-};
 
 class DaemonClient {
  public:
@@ -46,6 +41,9 @@ class DaemonClient {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
+  [[nodiscard]] Result<ctrl::Reply> exchange(const char* method, const std::string& target,
+                                             const std::string& body) const;
+
   std::string path_;
   std::chrono::milliseconds timeout_;
 };

@@ -6,20 +6,18 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ctrl/ran.h"
 
 namespace flowcon::plugin {
 
-/// What a program came to.
-struct ToolResult {
-  int status = 0;   ///< as a shell has it: 128 + n where a signal ended it
-  std::string out;  ///< at most 1 MiB
-  std::string err;  ///< "" where it went to our own stderr
-};
+/// What a program came to: its status as a shell has it, at most 1 MiB of stdout, and of stderr
+/// where it did not go to our own.
+using ToolResult = ctrl::Ran;
 
 enum class ToolErrors { keep, pass_on };
 
-/// Runs `words`, the first looked for on the PATH, with `input` (at most 64 KiB) on stdin. Waits
-/// for its end. Errors: it cannot be started (says which package has it).
+/// Runs `words`, the first looked for on the PATH, with `input` on stdin. Waits
+/// for its end. Errors: it cannot be started (of ssh it says which package has it).
 [[nodiscard]] Result<ToolResult> run_tool(const std::vector<std::string>& words,
                                           const std::string& input = "",
                                           ToolErrors errors = ToolErrors::keep);

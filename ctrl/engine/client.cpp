@@ -1,24 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/engine/client.h"
 
+#include <algorithm>
+#include <boost/asio/awaitable.hpp>
+#include <cctype>
 #include <cstdio>
 
-#include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
-#include "ctrl/engine/connection.h"
 #include "ctrl/log.h"
+#include "ctrl/wire/http.h"
 
 namespace flowcon::ctrl::engine {
 namespace {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = beast::http;
 
 constexpr std::size_t kMostImages = 256;  // whose labels are remembered
 constexpr std::size_t kMaxEvent = 1U << 20;
+constexpr std::size_t kMaxBody = 64U << 20;  // a list of 1,000 containers has about 2 MiB
+constexpr std::size_t kMaxRefusal = 64U << 10;
+constexpr std::size_t kMaxTargetShown = 120;
+
+Error connect_error(const boost::system::error_code& code, const std::string& socket) {
+  if (code == boost::system::errc::permission_denied) {
+    return {code, "no right to use the engine's socket " + socket +
+                      " (run flowcond as root or in the group docker)"};
+  }
+  // An engine that ends may take its socket away. That is not the answer that something is not
+  // there.
+  const bool is_gone = code == boost::system::errc::no_such_file_or_directory;
+  const boost::system::error_code told =
+      is_gone ? boost::system::errc::make_error_code(boost::system::errc::connection_refused)
+              : code;
+  return {told, "no Docker engine answers at " + socket +
+                    " (is it running? systemctl start docker; another socket: --engine)"};
+}
+
+Async<Result<std::shared_ptr<Http>>> connect(std::string socket, double seconds) {
+  auto connected = co_await Http::connect(socket, seconds);
+  if (!connected) co_return connect_error(connected.error().code, socket);
+  co_return connected;
+}
+
+HttpRequest request_for(std::string method, std::string target, std::string doing) {
+  HttpRequest request;
+  request.host = "docker";
+  request.method = std::move(method);
+  request.target = std::move(target);
+  request.doing = std::move(doing);
+  return request;
+}
+
+// The connection ends with the body.
+Async<Result<Incoming>> get(std::string socket, std::string target, std::string doing,
+                            Patience patience) {
+  const auto http = co_await connect(socket, std::max(patience.whole, patience.piece));
+  if (!http) co_return http.error();
+  HttpRequest request = request_for("GET", std::move(target), std::move(doing));
+  patience.whole = 0;  // connect() began it
+  co_return co_await (*http)->open(std::move(request), patience);
+}
 
 }  // namespace
+
+Error engine_error(const Reply& reply, const std::string& doing) {
+  const std::string said = printable(text_in(reply.body, "message"));
+  const std::string sentence =
+      doing + ": " + (said.empty() ? "status " + std::to_string(reply.status) : said);
+  return reply.status == 404 ? errno_error(ENOENT, sentence) : bad_input(sentence);
+}
+
+std::string percent_encoded(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || c == '-' || c == '_' || c == '.') {
+      out += c;
+    } else {
+      char hex[4];
+      std::snprintf(hex, sizeof hex, "%%%02X", byte);
+      out += hex;
+    }
+  }
+  return out;
+}
 
 Client::Client(asio::io_context& io, std::string socket) : io_(io), socket_(std::move(socket)) {}
 
@@ -28,34 +94,37 @@ std::string Client::versioned(const std::string& path) const {
 
 Async<Result<Reply>> Client::call(std::string method, std::string path, std::string body,
                                   double seconds) {
-  const std::string target = versioned(path);
-  auto response = co_await exchange(socket_, method, target, std::move(body), seconds);
-  if (!response) co_return response.error();
-  Reply reply;
-  reply.status = response->result_int();
-  reply.body = std::move(response->body());
-  co_return reply;
+  HttpRequest request = request_for(std::move(method), versioned(path), "asking the engine");
+  request.body = std::move(body);
+  const auto http = co_await connect(socket_, seconds);
+  if (!http) co_return http.error();
+  const Patience patience;  // what connect() began
+  co_return co_await (*http)->ask(std::move(request), patience, kMaxBody);
 }
 
 Async<Result<Version>> Client::ping() {
-  auto response = co_await exchange(socket_, "GET", "/_ping", "", kPingTime);
-  if (!response && response.error().code == boost::system::errc::timed_out) {
+  Patience patience;
+  patience.whole = kPingTime;
+  Result<Incoming> answer = co_await get(socket_, "/_ping", "asking the engine", patience);
+  if (!answer && answer.error().code == boost::system::errc::timed_out) {
     co_return errno_error(ETIMEDOUT,
                           "the Docker engine at " + socket_ +
                               " does not answer (is it frozen? systemctl status docker)");
   }
-  if (!response) co_return response.error();
-  if (response->result_int() != 200) {
-    const Reply reply{response->result_int(), response->body()};
+  if (!answer) co_return answer.error();
+  Result<std::string> body = co_await all_of(std::move(answer->body), kMaxRefusal);
+  if (!body) co_return body.error();
+  if (answer->status != 200) {
+    const Reply reply{answer->status, *body};
     co_return engine_error(reply, "the engine is not well");
   }
-  Result<std::string> api = negotiate(std::string((*response)["Api-Version"]));
+  Result<std::string> api = negotiate(std::string(answer->fields["Api-Version"]));
   if (!api) co_return api.error();
   api_ = *api;
   Version version;
   version.api = api_;
   // "Docker/20.10.24 (linux)"; absent behind some socket proxies.
-  const std::string server((*response)[http::field::server]);
+  const std::string server(answer->fields["Server"]);
   if (const auto slash = server.find('/'); slash != std::string::npos) {
     version.engine = printable(server.substr(slash + 1, server.find(' ') - slash - 1), 40);
   }
@@ -103,10 +172,6 @@ Async<Result<std::map<std::string, std::string>>> Client::image_labels(std::stri
 Async<Error> Client::events(std::int64_t since_ns,
                             std::function<void(std::function<void()> end)> connected,
                             std::function<void(Event)> sink, std::string actions) {
-  Result<std::shared_ptr<Stream>> connection = co_await connect(socket_, nanoseconds(kPingTime));
-  if (!connection) co_return connection.error();
-  Stream& stream = **connection;
-
   std::string target = versioned("/events") + "?filters=" +
                        percent_encoded(R"({"type":["container"],"event":)" + actions + "}");
   if (since_ns > 0) {
@@ -116,29 +181,25 @@ Async<Error> Client::events(std::int64_t since_ns,
                   static_cast<long long>(since_ns % 1000000000));
     target += since;
   }
-  auto request = request_for<http::empty_body>("GET", target);
-  auto [write_code, written] = co_await http::async_write(stream, request, kAwait);
-  if (write_code) co_return Error{write_code, "asking the engine for events"};
-
-  beast::flat_buffer buffer;
-  http::response_parser<http::string_body> parser;
-  parser.body_limit(boost::none);
-  auto [header_code, header] = co_await http::async_read_header(stream, buffer, parser, kAwait);
-  if (header_code) co_return Error{header_code, "asking the engine for events"};
-  if (parser.get().result() != http::status::ok) {
-    co_return bad_input("the engine refuses its events: status " +
-                        std::to_string(parser.get().result_int()));
+  const auto http = co_await connect(socket_, kPingTime);
+  if (!http) co_return http.error();
+  HttpRequest request = request_for("GET", std::move(target), "asking the engine for events");
+  const Patience patience;
+  Result<Incoming> answer = co_await (*http)->open(std::move(request), patience);
+  if (!answer) co_return answer.error();
+  if (answer->status != 200) {
+    co_return bad_input("the engine refuses its events: status " + std::to_string(answer->status));
   }
-  connected([stream = std::weak_ptr<Stream>(*connection)] {
-    if (const auto open = stream.lock()) open->cancel();
+  connected([connection = std::weak_ptr<Http>(*http)] {
+    if (const auto open = connection.lock()) open->cancel();
   });
-  stream.expires_never();
-
+  (*http)->wait_for_ever();
   std::string pending;
-  while (!parser.is_done()) {
-    auto [code, count] = co_await http::async_read_some(stream, buffer, parser, kAwait);
-    pending += parser.get().body();
-    parser.get().body().clear();
+  for (;;) {
+    const Result<std::string> piece = co_await answer->body();
+    if (!piece) co_return wrap(piece.error(), "the engine's event stream ended");
+    if (piece->empty()) co_return bad_input("the engine's event stream ended");
+    pending += *piece;
     for (auto end = pending.find('\n'); end != std::string::npos; end = pending.find('\n')) {
       if (Result<Event> event = parse_event(std::string_view(pending).substr(0, end))) {
         sink(std::move(*event));
@@ -148,9 +209,34 @@ Async<Error> Client::events(std::int64_t since_ns,
       pending.erase(0, end + 1);
     }
     if (pending.size() > kMaxEvent) co_return bad_input("the engine sent an endless event");
-    if (code) co_return Error{code, "the engine's event stream ended"};
   }
-  co_return bad_input("the engine's event stream ended");
+}
+
+Async<Result<Pull>> Client::download(std::string path, double idle_seconds) {
+  const std::string doing = "reading " + printable(path, kMaxTargetShown) + " from the engine";
+  Patience patience;
+  patience.piece = idle_seconds;
+  Result<Incoming> answer = co_await get(socket_, versioned(path), doing, patience);
+  if (!answer) co_return answer.error();
+  if (answer->status == 200) co_return std::move(answer->body);
+  Result<std::string> said = co_await all_of(std::move(answer->body), kMaxRefusal);
+  if (!said) co_return said.error();
+  const Reply reply{answer->status, *said};
+  co_return engine_error(reply, doing);
+}
+
+Async<Result<Reply>> Client::upload(std::string method, std::string path, std::string content_type,
+                                    Pull body, double idle_seconds) {
+  HttpRequest request =
+      request_for(std::move(method), versioned(path),
+                  "sending " + printable(path, kMaxTargetShown) + " to the engine");
+  request.content_type = std::move(content_type);
+  request.pieces = std::move(body);
+  const auto http = co_await connect(socket_, idle_seconds);
+  if (!http) co_return http.error();
+  Patience patience;
+  patience.piece = idle_seconds;
+  co_return co_await (*http)->ask(std::move(request), patience, kMaxBody);
 }
 
 }  // namespace flowcon::ctrl::engine

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "ctrl/async.h"
 #include "ctrl/pull.h"
+#include "ctrl/reply.h"
 
 namespace flowcon::ctrl::engine {
 
@@ -88,10 +89,7 @@ struct Event {
 [[nodiscard]] Result<std::string> negotiate(std::string_view engine_api);
 
 /// What the engine answers: JSON, mostly.
-struct Reply {
-  unsigned status = 0;
-  std::string body;
-};
+using ctrl::Reply;
 
 /// The engine's own sentence of a refusal, after what we were doing; its status where it says none.
 /// The code is ENOENT for a 404.

@@ -46,14 +46,14 @@ Result<std::int64_t> make_run(sqlite3* db, const History& history) {
 
 }  // namespace
 
-Result<void> Store::forget_history(const std::string& id) {
+Result<void> Records::forget_history(const std::string& id) {
   Transaction transaction(db_);
   if (auto done = forget_run(db_, id); !done) return done;
   return transaction.commit(kDoing);
 }
 
-Result<void> Store::import_history(const History& history,
-                                   const std::optional<LogPosition>& position) {
+Result<void> Records::import_history(const History& history,
+                                     const std::optional<LogPosition>& position) {
   Transaction transaction(db_);
   if (auto done = forget_run(db_, history.run.id); !done) return done;
   Result<std::int64_t> run = make_run(db_, history);
@@ -87,25 +87,22 @@ Result<void> Store::import_history(const History& history,
   return transaction.commit(kDoing);
 }
 
-Result<void> Store::save_past(const std::string& id, const std::string& past) {
+Result<void> Records::save_past(const std::string& id, const std::string& past) {
   Statement put(db_, "INSERT OR REPLACE INTO pasts VALUES(?,?)");
   return put.bind(id).bind(past).run(kDoing);
 }
 
-Result<void> Store::forget_past(const std::string& id) {
+Result<void> Records::forget_past(const std::string& id) {
   Statement drop(db_, "DELETE FROM pasts WHERE id=?");
   return drop.bind(id).run(kDoing);
 }
 
-Result<std::map<std::string, std::string>> Store::pasts() {
+Result<std::map<std::string, std::string>> Records::pasts() {
   Statement all(db_, "SELECT id,past FROM pasts");
-  std::map<std::string, std::string> found;
-  for (;;) {
-    Result<bool> row = all.step("reading the earlier history of migrated jobs");
-    if (!row) return row.error();
-    if (!*row) return found;
-    found[all.text(0)] = all.text(1);
-  }
+  return all.collect<std::map<std::string, std::string>>(
+      "reading the earlier history of migrated jobs", [&] {
+        return std::pair<std::string, std::string>{all.text(0), all.text(1)};
+      });
 }
 
 }  // namespace flowcon::ctrl::store

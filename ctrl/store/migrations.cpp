@@ -15,7 +15,7 @@ Migration read_row(const Statement& row) {
 
 }  // namespace
 
-Result<void> Store::save_migration(const Migration& migration) {
+Result<void> Journal::save_migration(const Migration& migration) {
   constexpr const char* kDoing = "writing the journal of migrations";
   Transaction transaction(journal_);
   // By its rowid it stays where it is, so that what is damaged can be read row by row.
@@ -32,22 +32,17 @@ Result<void> Store::save_migration(const Migration& migration) {
   return {};
 }
 
-Result<std::vector<Migration>> Store::migrations(std::size_t most) {
+Result<std::vector<Migration>> Journal::migrations(std::size_t most) {
   Statement all(journal_,
                 "SELECT id,entry,plan,started,ended FROM migrations WHERE ended IS NULL UNION ALL "
                 "SELECT * FROM (SELECT id,entry,plan,started,ended FROM migrations "
                 "WHERE ended IS NOT NULL ORDER BY ended DESC LIMIT ?)");
   all.bind(static_cast<std::int64_t>(most));
-  std::vector<Migration> found;
-  for (;;) {
-    Result<bool> row = all.step("reading the journal of migrations");
-    if (!row) return row.error();
-    if (!*row) return found;
-    found.push_back(read_row(all));
-  }
+  return all.collect<std::vector<Migration>>("reading the journal of migrations",
+                                             [&] { return read_row(all); });
 }
 
-Result<Migration> Store::migration(const std::string& id) {
+Result<Migration> Journal::migration(const std::string& id) {
   Statement one(journal_, "SELECT id,entry,plan,started,ended FROM migrations WHERE id=?");
   Result<bool> row = one.bind(id).step("reading the journal of migrations");
   if (!row) return row.error();
@@ -55,24 +50,20 @@ Result<Migration> Store::migration(const std::string& id) {
   return read_row(one);
 }
 
-Result<std::vector<LostMove>> Store::lost_moves() {
+Result<std::vector<LostMove>> Journal::lost_moves() {
   Statement all(journal_, "SELECT id,entry FROM lost_moves");
-  std::vector<LostMove> found;
-  for (;;) {
-    Result<bool> row = all.step("reading the lost migrations");
-    if (!row) return row.error();
-    if (!*row) return found;
-    found.push_back({all.text(0), all.text(1)});
-  }
+  return all.collect<std::vector<LostMove>>("reading the lost migrations", [&] {
+    return LostMove{all.text(0), all.text(1)};
+  });
 }
 
-void Store::mirror_journal() {
+void Journal::mirror_journal() {
   Statement ask(journal_,
                 "SELECT sequence,coalesce((SELECT id FROM identity),''),"
                 "coalesce((SELECT incarnation FROM identity),0) FROM journal");
   const Result<bool> row = ask.step("reading how far the journal is");
   if (!row || !*row) return;
-  Statement put(db_, "UPDATE state SET sequence=?,host=?,incarnation=?");
+  Statement put(records_, "UPDATE state SET sequence=?,host=?,incarnation=?");
   (void)put.bind(ask.integer(0)).bind(ask.text(1)).bind(ask.integer(2)).run("");
 }
 

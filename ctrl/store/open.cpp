@@ -368,23 +368,28 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path, std::string*
   sqlite3* records = opening.records.db.get();
   if (auto bounded = bound(records, options.most_bytes); !bounded) return bounded.error();
   if (auto opened = set_closed(records, false); !opened) return opened.error();
-  auto store =
-      std::unique_ptr<Store>(new Store(opening.records.db.release(), opening.journal.db.release()));
+  auto store = std::unique_ptr<Store>(
+      new Store(opening.records.db.release(), opening.journal.db.release(), options.most_bytes));
   store->lost_file_ = opening.lost_file();
   store->is_whole_ = !is_there(store->lost_file_);
-  store->most_bytes_ = options.most_bytes;
   store->mirror_journal();
   return store;
 }
 
-void Store::note_damage(const Error& error) {
+Result<void> Store::record(const std::vector<Look>& looks, const std::vector<Round>& rounds) {
+  Result<void> recorded = Records::record(looks, rounds);
+  return recorded && has_unforgotten() ? forget_unforgotten() : recorded;
+}
+
+void Records::note_damage(const Error& error) {
   if (error.code.value() == EUCLEAN) has_damage_ = true;
 }
 
-Store::~Store() {
+Records::~Records() {
   if (!has_damage_) (void)set_closed(db_, true);
   sqlite3_close(db_);
-  sqlite3_close(journal_);
 }
+
+Journal::~Journal() { sqlite3_close(journal_); }
 
 }  // namespace flowcon::ctrl::store

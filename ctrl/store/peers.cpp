@@ -5,51 +5,43 @@
 
 namespace flowcon::ctrl::store {
 
-Result<void> Store::save_peer(const Peer& peer) {
+Result<void> Journal::save_peer(const Peer& peer) {
   Statement put(journal_, "INSERT OR REPLACE INTO peers(name,user,host,port) VALUES(?,?,?,?)");
   put.bind(peer.name).bind(peer.user).bind(peer.host).bind(peer.port);
   return put.run("saving a peer");
 }
 
-Result<void> Store::forget_peer(const std::string& name) {
+Result<void> Journal::forget_peer(const std::string& name) {
   Statement drop(journal_, "DELETE FROM peers WHERE name=?");
   return drop.bind(name).run("forgetting a peer");
 }
 
-Result<std::vector<Peer>> Store::peers() {
+Result<std::vector<Peer>> Journal::peers() {
   Statement all(journal_, "SELECT name,user,host,port FROM peers ORDER BY name");
-  std::vector<Peer> found;
-  for (;;) {
-    Result<bool> row = all.step("reading peers");
-    if (!row) return row.error();
-    if (!*row) return found;
-    found.push_back({all.text(0), all.text(1), all.text(2), all.integer(3)});
-  }
+  return all.collect<std::vector<Peer>>("reading peers", [&] {
+    return Peer{all.text(0), all.text(1), all.text(2), all.integer(3)};
+  });
 }
 
-Result<void> Store::save_peer_id(const std::string& name, const std::string& id) {
+Result<void> Journal::save_peer_id(const std::string& name, const std::string& id) {
   Statement put(journal_, "INSERT OR REPLACE INTO peer_ids(name,id) VALUES(?,?)");
   put.bind(name).bind(id);
   return put.run("saving which host a peer is");
 }
 
-Result<void> Store::forget_peer_id(const std::string& name) {
+Result<void> Journal::forget_peer_id(const std::string& name) {
   Statement drop(journal_, "DELETE FROM peer_ids WHERE name=?");
   return drop.bind(name).run("forgetting which host a peer is");
 }
 
-Result<std::map<std::string, std::string>> Store::peer_ids() {
+Result<std::map<std::string, std::string>> Journal::peer_ids() {
   Statement all(journal_, "SELECT name,id FROM peer_ids");
-  std::map<std::string, std::string> found;
-  for (;;) {
-    Result<bool> row = all.step("reading which host each peer is");
-    if (!row) return row.error();
-    if (!*row) return found;
-    found[all.text(0)] = all.text(1);
-  }
+  return all.collect<std::map<std::string, std::string>>("reading which host each peer is", [&] {
+    return std::pair<std::string, std::string>{all.text(0), all.text(1)};
+  });
 }
 
-Result<Identity> Store::begin_incarnation(const std::string& fresh_id) {
+Result<Identity> Journal::begin_incarnation(const std::string& fresh_id) {
   constexpr const char* kDoing = "beginning an incarnation";
   Statement count(journal_,
                   "INSERT INTO identity(one,id,incarnation,draining) VALUES(1,?,1,0) "
@@ -65,13 +57,13 @@ Result<Identity> Store::begin_incarnation(const std::string& fresh_id) {
   return identity;
 }
 
-Result<void> Store::save_draining(bool is_draining) {
+Result<void> Journal::save_draining(bool is_draining) {
   Statement put(journal_, "UPDATE identity SET draining=?");
   return put.bind(static_cast<std::int64_t>(is_draining)).run("saving whether this host drains");
 }
 
-Result<void> Store::save_marks(const std::vector<Mark>& marks,
-                               const std::vector<std::string>& gone) {
+Result<void> Records::save_marks(const std::vector<Mark>& marks,
+                                 const std::vector<std::string>& gone) {
   const std::string doing = "saving what is known of converged containers";
   Transaction transaction(db_);
   Statement put(db_,
@@ -90,20 +82,16 @@ Result<void> Store::save_marks(const std::vector<Mark>& marks,
   return transaction.commit(doing);
 }
 
-Result<std::vector<Mark>> Store::marks() {
+Result<std::vector<Mark>> Records::marks() {
   Statement all(
       db_, "SELECT id,category,value,growth,seen,converged,migrated,rebalanced,moves FROM marks");
   const auto number = [&all](int column) {
     return all.is_null(column) ? std::nullopt : std::optional(all.number(column));
   };
-  std::vector<Mark> found;
-  for (;;) {
-    Result<bool> row = all.step("reading what is known of converged containers");
-    if (!row) return row.error();
-    if (!*row) return found;
-    found.push_back({all.text(0), all.text(1), number(2), number(3), all.number(4), number(5),
-                     number(6), all.integer(7) != 0, all.integer(8)});
-  }
+  return all.collect<std::vector<Mark>>("reading what is known of converged containers", [&] {
+    return Mark{all.text(0), all.text(1), number(2),           number(3),     all.number(4),
+                number(5),   number(6),   all.integer(7) != 0, all.integer(8)};
+  });
 }
 
 }  // namespace flowcon::ctrl::store

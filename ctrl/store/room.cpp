@@ -108,7 +108,7 @@ Result<double> thin(sqlite3* db, double from, double until) {
 
 }  // namespace
 
-Result<bool> Store::forget_before(double before) {
+Result<bool> Records::forget_before(double before) {
   Transaction transaction(db_);
   Result<bool> more = drop_before(db_, before);
   if (!more) {
@@ -132,7 +132,7 @@ Result<bool> Store::forget_before(double before) {
   return more;
 }
 
-Result<bool> Store::make_room() {
+Result<bool> Records::make_room() {
   const auto page = pragma(db_, "PRAGMA page_size");
   const auto pages = pragma(db_, "PRAGMA page_count");
   const auto free = pragma(db_, "PRAGMA freelist_count");

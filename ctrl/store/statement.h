@@ -89,6 +89,18 @@ class Statement {
     return {};
   }
 
+  /// What make() makes of each row, in a vector or a map. Errors: SQLite's.
+  template <class Found, class Make>
+  [[nodiscard]] Result<Found> collect(const std::string& doing, Make make) {
+    Found found;
+    for (;;) {
+      const Result<bool> row = step(doing);
+      if (!row) return row.error();
+      if (!*row) return found;
+      found.insert(found.end(), make());
+    }
+  }
+
   [[nodiscard]] std::string text(int column) const {
     const auto* bytes = sqlite3_column_text(statement_, column);
     const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));

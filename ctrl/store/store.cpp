@@ -122,7 +122,7 @@ Result<double> last_kept(sqlite3* db, std::int64_t run) {
 
 }  // namespace
 
-Result<void> Store::save_originals(const std::vector<Original>& originals) {
+Result<void> Journal::save_originals(const std::vector<Original>& originals) {
   const std::string doing = "saving original limits";
   // With the power the control groups go, too.
   const Brief brief(journal_);
@@ -146,12 +146,12 @@ Result<void> Store::save_originals(const std::vector<Original>& originals) {
   return saved;
 }
 
-Result<void> Store::forget_original(const std::string& id) {
+Result<void> Journal::forget_original(const std::string& id) {
   unforgotten_.insert(id);
   return forget_unforgotten();
 }
 
-Result<void> Store::forget_unforgotten() {
+Result<void> Journal::forget_unforgotten() {
   const Brief brief(journal_);
   Statement drop(journal_, "DELETE FROM originals WHERE id=?");
   while (!unforgotten_.empty()) {
@@ -162,15 +162,11 @@ Result<void> Store::forget_unforgotten() {
   return {};
 }
 
-Result<std::vector<Original>> Store::originals() {
+Result<std::vector<Original>> Journal::originals() {
   Statement all(journal_,
                 "SELECT id,name,cpu,cpuacct,memory,scope,io,weight,quota_us,period_us,soft_bytes,"
                 "io_weight,io_caps,life FROM originals");
-  std::vector<Original> found;
-  for (;;) {
-    Result<bool> row = all.step("reading original limits");
-    if (!row) return row.error();
-    if (!*row) return found;
+  return all.collect<std::vector<Original>>("reading original limits", [&] {
     Original o;
     o.id = all.text(0);
     o.name = all.text(1);
@@ -186,11 +182,11 @@ Result<std::vector<Original>> Store::originals() {
     if (!all.is_null(11)) o.setting.io.weight = static_cast<std::uint64_t>(all.integer(11));
     o.setting.io.caps = caps_from(all.text(12));
     o.life = all.text(13);
-    found.push_back(std::move(o));
-  }
+    return o;
+  });
 }
 
-Result<void> Store::save_choice(const Choice& choice) {
+Result<void> Journal::save_choice(const Choice& choice) {
   Statement put(journal_,
                 "INSERT OR REPLACE INTO choices(id,released,settings,control) VALUES(?,?,?,?)");
   put.bind(choice.id).bind(static_cast<std::int64_t>(choice.released)).bind(choice.settings);
@@ -198,34 +194,26 @@ Result<void> Store::save_choice(const Choice& choice) {
   return put.run("saving a choice");
 }
 
-Result<void> Store::forget_choice(const std::string& id) {
+Result<void> Journal::forget_choice(const std::string& id) {
   Statement drop(journal_, "DELETE FROM choices WHERE id=?");
   return drop.bind(id).run("forgetting a choice");
 }
 
-Result<std::vector<Choice>> Store::choices() {
+Result<std::vector<Choice>> Journal::choices() {
   Statement all(journal_, "SELECT id,released,settings,control FROM choices");
-  std::vector<Choice> found;
-  for (;;) {
-    Result<bool> row = all.step("reading choices");
-    if (!row) return row.error();
-    if (!*row) return found;
-    found.push_back({all.text(0), all.integer(1) != 0, all.text(2), all.text(3)});
-  }
+  return all.collect<std::vector<Choice>>("reading choices", [&] {
+    return Choice{all.text(0), all.integer(1) != 0, all.text(2), all.text(3)};
+  });
 }
 
-Result<std::map<std::string, LogPosition>> Store::positions() {
+Result<std::map<std::string, LogPosition>> Records::positions() {
   Statement all(db_, "SELECT id,log,position FROM positions");
-  std::map<std::string, LogPosition> found;
-  for (;;) {
-    Result<bool> row = all.step("reading how far logs were read");
-    if (!row) return row.error();
-    if (!*row) return found;
-    found[all.text(0)] = {all.text(1), all.text(2)};
-  }
+  return all.collect<std::map<std::string, LogPosition>>("reading how far logs were read", [&] {
+    return std::pair<std::string, LogPosition>{all.text(0), {all.text(1), all.text(2)}};
+  });
 }
 
-Result<void> Store::record(const std::vector<Look>& looks, const std::vector<Round>& rounds) {
+Result<void> Records::record(const std::vector<Look>& looks, const std::vector<Round>& rounds) {
   const auto is_full = [](const Result<void>& result) {
     return !result && result.error().code == boost::system::errc::no_space_on_device;
   };
@@ -241,11 +229,11 @@ Result<void> Store::record(const std::vector<Look>& looks, const std::vector<Rou
     recorded = record_once(looks, rounds);
   }
   if (!recorded) note_damage(recorded.error());
-  if (recorded && !unforgotten_.empty()) return forget_unforgotten();
   return recorded;
 }
 
-Result<void> Store::record_once(const std::vector<Look>& looks, const std::vector<Round>& rounds) {
+Result<void> Records::record_once(const std::vector<Look>& looks,
+                                  const std::vector<Round>& rounds) {
   Transaction transaction(db_);
   Statement sample(db_, "INSERT INTO samples VALUES(?,?,?)");
   Statement usage(db_, "INSERT INTO usage(run,time,cpu,memory,io,network) VALUES(?,?,?,?,?,?)");
@@ -296,23 +284,17 @@ Result<void> Store::record_once(const std::vector<Look>& looks, const std::vecto
   return transaction.commit(kRecording);
 }
 
-Result<std::vector<Run>> Store::runs(double since) {
+Result<std::vector<Run>> Records::runs(double since) {
   Statement all(
       db_,
       "SELECT number,id,name,image,metric,goal,started,finished,training,counter,moved FROM runs "
       "WHERE seen>=? "
       "ORDER BY started,number");
   all.bind(since);
-  std::vector<Run> found;
-  for (;;) {
-    Result<bool> row = all.step("reading what ran");
-    if (!row) return row.error();
-    if (!*row) return found;
-    found.push_back(run_from(all));
-  }
+  return all.collect<std::vector<Run>>("reading what ran", [&] { return run_from(all); });
 }
 
-Result<RoundPage> Store::rounds(double since, std::int64_t after, std::size_t most_bytes) {
+Result<RoundPage> Records::rounds(double since, std::int64_t after, std::size_t most_bytes) {
   Statement all(db_,
                 "SELECT rowid,time,algorithm,resource,state,decision FROM rounds "
                 "WHERE time>=?1 AND (time>?1 OR rowid>?2) ORDER BY time,rowid");
@@ -332,7 +314,7 @@ Result<RoundPage> Store::rounds(double since, std::int64_t after, std::size_t mo
 }
 
 // Of more than kMostShown rows each second one, each third one, … and the last one.
-class Store::Thinner {
+class Records::Thinner {
  public:
   explicit Thinner(std::int64_t rows) : left_(rows), step_((rows + kMostShown - 1) / kMostShown) {}
   [[nodiscard]] bool keeps() {
@@ -346,7 +328,7 @@ class Store::Thinner {
   std::int64_t step_;
 };
 
-Result<Store::Thinner> Store::thinner_of(const char* table, std::int64_t run, double since) {
+Result<Records::Thinner> Records::thinner_of(const char* table, std::int64_t run, double since) {
   Statement count(db_, std::string("SELECT count(*) FROM ") + table + " WHERE run=? AND time>=?");
   count.bind(run).bind(since);
   const Result<bool> row = count.step("reading the history");
@@ -354,7 +336,7 @@ Result<Store::Thinner> Store::thinner_of(const char* table, std::int64_t run, do
   return Thinner(count.integer(0));
 }
 
-Result<History> Store::history(const std::string& wanted, double since) {
+Result<History> Records::history(const std::string& wanted, double since) {
   const std::string doing = "reading the history";
   History history;
   std::int64_t number = 0;
@@ -412,7 +394,7 @@ Result<History> Store::history(const std::string& wanted, double since) {
   return history;
 }
 
-Result<Explained> Store::explained(const std::string& wanted, std::size_t count) {
+Result<Explained> Records::explained(const std::string& wanted, std::size_t count) {
   const std::string doing = "reading decisions";
   std::int64_t number = 0;
   Result<Run> run = find_run(db_, wanted, &number);

@@ -191,22 +191,13 @@ struct Options {
   std::uint64_t most_bytes = 1ULL << 30;  ///< that the records may take
 };
 
-class Store {
+/// What must not be lost (journal.db). Errors of all methods: SQLite's, disk full and read-only
+/// among them.
+class Journal {
  public:
-  /// Opens or makes the records at `path` and journal.db beside it (mode 0600). A file that is no
-  /// database or is damaged is moved aside to PATH.damaged-N, with its log of changes, and never
-  /// deleted. Of a journal what can still be read is taken over, open moves excepted, and
-  /// journal.lost is written: see is_journal_whole(). `notice` says all of it. The records are
-  /// checked only where they were not closed; this can take a while. Errors: cannot be made
-  /// or written; of another version than this program's, and left as it is.
-  [[nodiscard]] static Result<std::unique_ptr<Store>> open(const std::string& path,
-                                                           std::string* notice,
-                                                           const Options& options = {});
-  ~Store();
-  Store(const Store&) = delete;
-  Store& operator=(const Store&) = delete;
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
 
-  /// Errors (all below): SQLite's, disk full and read-only among them.
   [[nodiscard]] Result<void> save_originals(const std::vector<Original>& originals);
   /// Where it fails, each later record() or forget_original() tries again.
   [[nodiscard]] Result<void> forget_original(const std::string& id);
@@ -228,16 +219,6 @@ class Store {
   /// Begins one more incarnation. `fresh_id` is the host's id where it had none.
   [[nodiscard]] Result<Identity> begin_incarnation(const std::string& fresh_id);
   [[nodiscard]] Result<void> save_draining(bool is_draining);
-  /// One transaction: these are as they stand here, those of `gone` are no more.
-  [[nodiscard]] Result<void> save_marks(const std::vector<Mark>& marks,
-                                        const std::vector<std::string>& gone);
-  [[nodiscard]] Result<std::vector<Mark>> marks();
-
-  /// Keeps the last five of each training.
-  [[nodiscard]] Result<void> save_training(const Training& training);
-  /// In the order in which they ended.
-  [[nodiscard]] Result<std::vector<Training>> trainings();
-
   /// On the disk, whatever happens to the power, when it returns. Its id is new or not.
   [[nodiscard]] Result<void> save_migration(const Migration& migration);
   /// Those that have not ended, then the `most` that ended last; each group newest first.
@@ -252,6 +233,41 @@ class Store {
   [[nodiscard]] const std::string& journal_lost_file() const { return lost_file_; }
   /// The moves that were open when the journal was lost; none where it is whole.
   [[nodiscard]] Result<std::vector<LostMove>> lost_moves();
+
+ protected:
+  Journal(sqlite3* journal, sqlite3* records) : journal_(journal), records_(records) {}
+  ~Journal();
+  /// Originals that could not be deleted yet.
+  [[nodiscard]] bool has_unforgotten() const { return !unforgotten_.empty(); }
+  [[nodiscard]] Result<void> forget_unforgotten();
+  /// Tells the records how far the journal is, so that its loss is noticed. Errors are none: then
+  /// they know less.
+  void mirror_journal();
+
+  bool is_whole_ = true;
+  std::string lost_file_;
+
+ private:
+  sqlite3* journal_;
+  sqlite3* records_;
+  std::set<std::string> unforgotten_;
+};
+
+/// What is recorded, bounded in bytes. Errors of all methods: as the journal's.
+class Records {
+ public:
+  Records(const Records&) = delete;
+  Records& operator=(const Records&) = delete;
+
+  /// One transaction: these are as they stand here, those of `gone` are no more.
+  [[nodiscard]] Result<void> save_marks(const std::vector<Mark>& marks,
+                                        const std::vector<std::string>& gone);
+  [[nodiscard]] Result<std::vector<Mark>> marks();
+
+  /// Keeps the last five of each training.
+  [[nodiscard]] Result<void> save_training(const Training& training);
+  /// In the order in which they ended.
+  [[nodiscard]] Result<std::vector<Training>> trainings();
 
   /// One transaction. Where the disk is full, once more after the log of changes was made smaller;
   /// where the records have reached their bound, once more after older ones have gone.
@@ -289,25 +305,41 @@ class Store {
   /// there is more to do.
   [[nodiscard]] Result<bool> make_room();
 
+ protected:
+  Records(sqlite3* records, std::uint64_t most_bytes) : db_(records), most_bytes_(most_bytes) {}
+  ~Records();
+
  private:
   class Thinner;
-  Store(sqlite3* records, sqlite3* journal) : db_(records), journal_(journal) {}
   [[nodiscard]] Result<Thinner> thinner_of(const char* table, std::int64_t run, double since);
   [[nodiscard]] Result<void> record_once(const std::vector<Look>& looks,
                                          const std::vector<Round>& rounds);
-  [[nodiscard]] Result<void> forget_unforgotten();
-  /// Tells the records how far the journal is, so that its loss is noticed. Errors are none: then
-  /// they know less.
-  void mirror_journal();
-  /// Damage that is seen has the records checked at the next start.
+
   void note_damage(const Error& error);
+
   sqlite3* db_;
-  sqlite3* journal_;
-  bool is_whole_ = true;
-  std::string lost_file_;
-  bool has_damage_ = false;
-  std::uint64_t most_bytes_ = 0;
-  std::set<std::string> unforgotten_;  ///< originals that could not be deleted yet
+  bool has_damage_ = false;  ///< seen: they are checked at the next start
+  std::uint64_t most_bytes_;
+};
+
+class Store : public Journal, public Records {
+ public:
+  /// Opens or makes the records at `path` and journal.db beside it (mode 0600). A file that is no
+  /// database or is damaged is moved aside to PATH.damaged-N, with its log of changes, and never
+  /// deleted. Of a journal what can still be read is taken over, open moves excepted, and
+  /// journal.lost is written: see is_journal_whole(). `notice` says all of it. The records are
+  /// checked only where they were not closed; this can take a while. Errors: cannot be made
+  /// or written; of another version than this program's, and left as it is.
+  [[nodiscard]] static Result<std::unique_ptr<Store>> open(const std::string& path,
+                                                           std::string* notice,
+                                                           const Options& options = {});
+  /// As Records::record(); tries again to forget originals that could not be forgotten.
+  [[nodiscard]] Result<void> record(const std::vector<Look>& looks,
+                                    const std::vector<Round>& rounds);
+
+ private:
+  Store(sqlite3* records, sqlite3* journal, std::uint64_t most_bytes)
+      : Journal(journal, records), Records(records, most_bytes) {}
 };
 
 }  // namespace flowcon::ctrl::store

@@ -5,7 +5,7 @@
 
 namespace flowcon::ctrl::store {
 
-Result<void> Store::save_training(const Training& training) {
+Result<void> Records::save_training(const Training& training) {
   constexpr const char* kDoing = "remembering a training";
   Transaction transaction(db_);
   Statement put(db_, "INSERT INTO trainings(training,ended,total,share90) VALUES(?,?,?,?)");
@@ -18,17 +18,13 @@ Result<void> Store::save_training(const Training& training) {
   return transaction.commit(kDoing);
 }
 
-Result<std::vector<Training>> Store::trainings() {
+Result<std::vector<Training>> Records::trainings() {
   Statement all(db_, "SELECT training,ended,total,share90 FROM trainings ORDER BY ended,rowid");
-  std::vector<Training> found;
-  for (;;) {
-    Result<bool> row = all.step("reading earlier trainings");
-    if (!row) return row.error();
-    if (!*row) return found;
+  return all.collect<std::vector<Training>>("reading earlier trainings", [&] {
     Training training{all.text(0), all.number(1), all.number(2), std::nullopt};
     if (!all.is_null(3)) training.share90 = all.number(3);
-    found.push_back(std::move(training));
-  }
+    return training;
+  });
 }
 
 }  // namespace flowcon::ctrl::store

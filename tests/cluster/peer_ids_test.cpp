@@ -22,13 +22,13 @@ TEST_CASE("a peer that says it is another one speaks for nobody, whoever is reac
   hosts.start({"c", "b"});
   REQUIRE(hosts.refuses("c", "docker flowcon peer rm c, then peer add"));
   CHECK(hosts.seen("c").id.empty());
-  CHECK(hosts.here->known_name("c") == "c");
+  CHECK(hosts.here->links().speaker_of("c")->name == "c");
   CHECK(hosts.leads_to(kB).empty());
   hosts.says("b", kB);
   REQUIRE(hosts.reaches("b"));
   CHECK(hosts.leads_to(kB) == "b");
-  CHECK(hosts.here->known_name("b") == "b");
-  CHECK(hosts.here->known_name("c") == "c");
+  CHECK(hosts.here->links().speaker_of("b")->name == "b");
+  CHECK(hosts.here->links().speaker_of("c")->name == "c");
 }
 
 TEST_CASE("a new peer that says it is another one is refused") {
@@ -40,7 +40,7 @@ TEST_CASE("a new peer that says it is another one is refused") {
   hosts.start({"c", "b"});
   REQUIRE(hosts.refuses("c", "c says that it is b, and has another host key"));
   REQUIRE(hosts.reaches("b"));
-  CHECK(hosts.here->known_name("c") == "c");
+  CHECK(hosts.here->links().speaker_of("c")->name == "c");
   CHECK(hosts.leads_to(kB) == "b");
 }
 
@@ -54,8 +54,8 @@ TEST_CASE("a host under a second name is used once, and speaks under both") {
   hosts.start({"b", "b2"});
   REQUIRE(hosts.reaches("b"));
   REQUIRE(hosts.waits_for([&] { return hosts.seen("b2").name.empty(); }));
-  CHECK(hosts.here->known_name("b2") == "b");
-  CHECK(hosts.here->known_name("b") == "b");
+  CHECK(hosts.here->links().speaker_of("b2")->name == "b");
+  CHECK(hosts.here->links().speaker_of("b")->name == "b");
   CHECK(hosts.leads_to(kB) == "b");
 }
 

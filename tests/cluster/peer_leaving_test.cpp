@@ -50,7 +50,7 @@ TEST_CASE("a peer that leaves the configuration is kept until its moves are over
   one.look();
   CHECK(one.hosts.source_of("b") == "leaving");
   CHECK(one.hosts.reaches("b"));
-  CHECK(one.hosts.here->known_name("b") == "b");
+  CHECK(one.hosts.here->links().speaker_of("b")->name == "b");
   CHECK(one.hosts.leads_to(kB) == "b");
   CHECK(one.warnings() ==
         Names{"peer b is no longer in the configuration, and a migration of vae, gru "

@@ -11,6 +11,7 @@
 using namespace flowcon;
 using namespace flowcon::ctrl;
 using engine::Client;
+using engine::engine_error;
 using engine::Reply;
 
 namespace {

@@ -12,7 +12,6 @@
 #include <sstream>
 
 #include "base/json.h"
-#include "ctrl/program.h"
 #include "ctrl/spawn.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_daemon.h"
@@ -47,17 +46,7 @@ std::string keeper(const test::TempFolder& folder) {
   return path;
 }
 
-Result<int> status_of(std::vector<std::string> words, const std::string& input, double seconds) {
-  boost::asio::io_context io{1};
-  std::optional<Result<int>> status;
-  const auto run = [&]() -> Async<void> {
-    status = co_await run_program(&io, std::move(words), input, seconds);
-  };
-  spawn(io, "test", run);
-  io.run();
-  REQUIRE(status.has_value());
-  return *status;
-}
+}  // namespace
 
 TEST_CASE("the same about the same container is told once in the interval") {
   HookGate gate;
@@ -129,24 +118,6 @@ TEST_CASE("a webhook is an address of http or https") {
   }
 }
 
-TEST_CASE("a program gets its input and its words as they are, and its status comes back") {
-  const test::TempFolder folder;
-  const std::string input = std::string(300000, 'x') + "\n";
-
-  CHECK(*status_of({keeper(folder), "a b", "$(c)"}, input, 20) == 0);
-  CHECK(read_all(folder.path() + "/told") == "a b|$(c)|" + input);
-  CHECK(*status_of({"/bin/sh", "-c", "exit 7"}, input, 20) == 7);
-  CHECK_FALSE(status_of({folder.path() + "/nothing"}, "", 20).has_value());
-  CHECK_FALSE(status_of({}, "", 20).has_value());
-}
-
-TEST_CASE("a program that takes too long is killed with all that it started") {
-  const auto status = status_of({"/bin/sh", "-c", "sleep 600 & sleep 600"}, "", 0.2);
-
-  REQUIRE(status.has_value());
-  CHECK(*status == 128 + SIGKILL);
-}
-
 TEST_CASE("events go to the hook in order, those that it is not to be told of do not") {
   const test::TempFolder folder;
   boost::asio::io_context io{1};
@@ -215,5 +186,3 @@ TEST_CASE("no more than a hundred calls wait") {
 
   CHECK(hooks.counts().calls == 0);
 }
-
-}  // namespace

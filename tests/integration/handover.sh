@@ -99,7 +99,7 @@ host_kill h1
 unlock
 check "the journal of a source that was killed then says transfer" journal_is h1 transfer
 host_up h1
-eventually "the move is undone" over slow
+eventually "the migration is undone" over slow
 eventually "and one copy runs, at the source" runs_only_on h1 slow
 check "with its restart policy" policy_is h1 slow always
 clear_away slow

@@ -25,7 +25,7 @@ disk() {
   # One rename: a half-written line would be none.
   on "$host" sh -c 'printf "%s\n" "$@" >/run/disk-faults.part && mv /run/disk-faults.part /run/disk-faults' disk "$@"
 }
-# journal_of HOST: how the files of the database are called that has the journal of moves.
+# journal_of HOST: how the files of the database are called that has the journal of migrations.
 journal_of() { on "$1" sh -c 'test -e /var/lib/flowcon/journal.db && echo "journal.db*" || echo "flowcon.db*"'; }
 
 # --- ends -----------------------------------------------------------------------------------------

@@ -47,8 +47,8 @@ struct Description {
 /// sentence names it. That something cannot be moved is no error but an obstacle.
 [[nodiscard]] Result<Description> describe(std::string_view inspect);
 
-/// Why CRIU cannot move a container that would be created with `body`; empty: nothing is known to
-/// be in its way.
+/// Why CRIU cannot migrate a container that would be created with `body`; empty: nothing is known
+/// to be in its way.
 [[nodiscard]] std::vector<std::string> criu_obstacles(const boost::json::object& body);
 
 }  // namespace flowcon::cluster::migration

@@ -18,6 +18,7 @@ namespace {
 using ctrl::Async;
 using ctrl::Pull;
 using ctrl::engine::Client;
+using ctrl::engine::engine_error;
 using ctrl::engine::Reply;
 
 constexpr double kCallTime = 60;  // seconds; an engine that unpacks another image is slow

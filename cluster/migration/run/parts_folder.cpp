@@ -8,22 +8,26 @@
 #include <unistd.h>
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <memory>
 #include <utility>
 
 #include "base/text.h"
 #include "cluster/migration/plan/gzip.h"
-#include "cluster/migration/run/parts_child.h"
 #include "cluster/migration/run/parts_internal.h"
+#include "ctrl/wire/child.h"
 
 namespace flowcon::cluster::migration {
 namespace {
 
 using ctrl::Async;
+using ctrl::Child;
+using ctrl::Joined;
 using ctrl::Pull;
 
 // A file of a folder may need as much at least.
 constexpr std::uint64_t kNoRoom = 1U << 20;
+constexpr double kPatience = 300;  // seconds in which tar does something
 
 struct PackState {
   explicit PackState(Pull pull) : inner(std::move(pull)) {}
@@ -87,10 +91,26 @@ struct CheckState {
   }
 };
 
+// Its words are shown and its patterns are plain, whatever the daemon's own surroundings.
+Async<Result<std::shared_ptr<Child>>> start(std::vector<std::string> argv, Joined joined) {
+  ctrl::Command command;
+  command.argv = std::move(argv);
+  command.environment = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+                         "LC_ALL=C"};
+  command.joined = joined;
+  co_return Child::start(co_await boost::asio::this_coro::executor, command);
+}
+
+Async<Result<void>> run_child(std::vector<std::string> argv) {
+  auto child = co_await start(std::move(argv), Joined::none);
+  if (!child) co_return child.error();
+  co_return co_await (*child)->succeed(kPatience);
+}
+
 Async<Result<std::string>> next_of(std::shared_ptr<Child> tar) {
-  Result<std::string> piece = co_await tar->read();
+  Result<std::string> piece = co_await tar->read(kPatience);
   if (!piece || !piece->empty()) co_return piece;
-  const Result<void> ended = co_await tar->finish();
+  const Result<void> ended = co_await tar->succeed(kPatience);
   if (!ended) co_return ended.error();
   co_return std::string();
 }
@@ -150,7 +170,7 @@ Async<Result<Pull>> send_folder(std::string folder, std::vector<std::string> wit
                                  "--no-wildcards"};
   for (const std::string& path : without) words.push_back("--exclude=./" + path);
   words.insert(words.end(), {"--directory=" + folder, "."});
-  auto tar = co_await Child::start(std::move(words), Child::Flow::gives);
+  auto tar = co_await start(std::move(words), Joined::out);
   if (!tar) co_return tar.error();
   co_return Pull([child = std::move(*tar)] { return next_of(child); });
 }
@@ -181,7 +201,7 @@ Async<Result<void>> take_folder(std::string folder, Pull archive) {
                                  "--xattrs-include=trusted.overlay.opaque",
                                  "--warning=no-timestamp",
                                  "--directory=" + folder};
-  auto tar = co_await Child::start(std::move(words), Child::Flow::takes);
+  auto tar = co_await start(std::move(words), Joined::in);
   if (!tar) co_return tar.error();
   bool is_taking = true;
   for (;;) {
@@ -189,15 +209,15 @@ Async<Result<void>> take_folder(std::string folder, Pull archive) {
     if (!piece) co_return piece.error();
     if (piece->empty()) break;
     if (!is_taking) continue;
-    const Result<void> written = co_await (*tar)->write(std::move(*piece));
+    const Result<void> written = co_await (*tar)->write(std::move(*piece), kPatience);
     if (written) continue;
     // It needs nothing behind the archive's end, or it has failed.
     is_taking = false;
-    const Result<void> ended = co_await (*tar)->finish();
+    const Result<void> ended = co_await (*tar)->succeed(kPatience);
     if (!ended) co_return told_of_disk(ended.error(), folder);
   }
   if (is_taking) {
-    const Result<void> ended = co_await (*tar)->finish();
+    const Result<void> ended = co_await (*tar)->succeed(kPatience);
     if (!ended) co_return told_of_disk(ended.error(), folder);
   }
   co_return co_await sync_folder(std::move(folder));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of the journal of moves, as the mover reads and writes them. All but is_whole() wait for
-// the disk.
+// The rows of the journal of migrations, as the mover reads and writes them. All but is_whole()
+// wait for the disk.
 #pragma once
 
 #include <string>

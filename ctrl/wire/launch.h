@@ -18,13 +18,13 @@ enum class Rights {
   none,  ///< no capability, now or by what it runs; as root it is still the owner of root's files
 };
 
-/// Starts `words` in a process group of its own, so that ^C at a daemon in a terminal is not its
-/// business; the first word is looked for on the PATH. `files` become its stdin, stdout and stderr,
-/// -1 is /dev/null. `environment` is all of its environment; none = this process's.
+/// Starts `argv`; the first is looked for on the PATH. `files` become its stdin, stdout and stderr,
+/// -1 is /dev/null. `environment` is all of its environment; none = this process's. In a process
+/// group of its own ^C at a terminal does not reach it, nor does the terminal's input.
 /// Errors: it cannot be started; its rights cannot be given up.
-[[nodiscard]] Result<pid_t> launch(const std::vector<std::string>& words,
+[[nodiscard]] Result<pid_t> launch(const std::vector<std::string>& argv,
                                    const std::array<int, 3>& files,
                                    std::vector<std::string> environment = {},
-                                   Rights rights = Rights::ours);
+                                   Rights rights = Rights::ours, bool has_own_group = true);
 
 }  // namespace flowcon::ctrl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctrl/launch.h"
+#include "ctrl/wire/launch.h"
 
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -48,8 +48,8 @@ void close_others() {
 
 // What posix_spawn has no word for. `failed` is where the child says why it cannot be started.
 [[noreturn]] void become(char* const* argv, char* const* envp, const std::array<int, 3>& files,
-                         int failed) {
-  ::setpgid(0, 0);
+                         bool has_own_group, int failed) {
+  if (has_own_group) ::setpgid(0, 0);
   for (const int signal : {SIGPIPE, SIGTERM, SIGINT, SIGHUP}) ::signal(signal, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
@@ -65,7 +65,8 @@ void close_others() {
   ::_exit(127);
 }
 
-Result<pid_t> launch_bare(char* const* argv, char* const* envp, std::array<int, 3> files) {
+Result<pid_t> launch_bare(char* const* argv, char* const* envp, const std::array<int, 3>& files,
+                          bool has_own_group) {
   const std::string doing = std::string("starting ") + argv[0] + " without capabilities";
   int said[2];
   if (::pipe2(said, O_CLOEXEC) != 0) return errno_error(errno, doing);
@@ -74,7 +75,7 @@ Result<pid_t> launch_bare(char* const* argv, char* const* envp, std::array<int, 
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &ours);
   const pid_t pid = ::fork();
-  if (pid == 0) become(argv, envp, files, said[1]);
+  if (pid == 0) become(argv, envp, files, has_own_group, said[1]);
   int why = pid < 0 ? errno : 0;
   ::pthread_sigmask(SIG_SETMASK, &ours, nullptr);
   ::close(said[1]);
@@ -92,15 +93,15 @@ Result<pid_t> launch_bare(char* const* argv, char* const* envp, std::array<int, 
 
 }  // namespace
 
-Result<pid_t> launch(const std::vector<std::string>& words, const std::array<int, 3>& files,
-                     std::vector<std::string> environment, Rights rights) {
-  std::vector<char*> argv, envp;
-  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
+Result<pid_t> launch(const std::vector<std::string>& argv, const std::array<int, 3>& files,
+                     std::vector<std::string> environment, Rights rights, bool has_own_group) {
+  std::vector<char*> pointers, envp;
+  for (const std::string& word : argv) pointers.push_back(const_cast<char*>(word.c_str()));
+  pointers.push_back(nullptr);
   for (std::string& variable : environment) envp.push_back(variable.data());
   envp.push_back(nullptr);
   char* const* variables = environment.empty() ? environ : envp.data();
-  if (rights == Rights::none) return launch_bare(argv.data(), variables, files);
+  if (rights == Rights::none) return launch_bare(pointers.data(), variables, files, has_own_group);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   for (int file = 0; file < 3; ++file) {
@@ -122,13 +123,15 @@ Result<pid_t> launch(const std::vector<std::string>& words, const std::array<int
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &usual);
   posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  const int group = has_own_group ? POSIX_SPAWN_SETPGROUP : 0;
+  posix_spawnattr_setflags(
+      &attributes, static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group));
   pid_t pid = -1;
-  const int code = ::posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), variables);
+  const int code =
+      ::posix_spawnp(&pid, pointers[0], &actions, &attributes, pointers.data(), variables);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
-  if (code != 0) return errno_error(code, "starting " + words.front());
+  if (code != 0) return errno_error(code, "starting " + argv.front());
   return pid;
 }
 

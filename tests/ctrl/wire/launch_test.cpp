@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctrl/launch.h"
+#include "ctrl/wire/launch.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/wire/child.h"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <csignal>
+
+#include "ctrl/wire/run_alone.h"
+#include "tests/support/catch.h"
+
+using namespace flowcon;
+using namespace flowcon::ctrl;
+
+namespace {
+
+constexpr double kLong = 20;
+
+Command shell(const std::string& script, Joined joined = Joined::out) {
+  Command command;
+  command.argv = {"/bin/sh", "-c", script};
+  command.joined = joined;
+  return command;
+}
+
+Result<Ran> run_here(const Command& command, double seconds = kLong) {
+  return run_alone([&] { return run(command, seconds); });
+}
+
+Async<Result<std::string>> read_twice(Command command, double seconds) {
+  const auto child = Child::start(co_await boost::asio::this_coro::executor, command);
+  if (!child) co_return child.error();
+  Result<std::string> first = co_await (*child)->read(seconds);
+  if (!first) co_return first;
+  const Result<std::string> second = co_await (*child)->read(seconds);
+  if (second) *first += *second;
+  const Result<void> ended = co_await (*child)->succeed(seconds);
+  if (!ended) co_return ended.error();
+  co_return first;
+}
+
+// Writes "x" until it is taken no more, then asks why.
+Async<Result<void>> write_all(Command command) {
+  const auto child = Child::start(co_await boost::asio::this_coro::executor, command);
+  if (!child) co_return child.error();
+  for (;;) {
+    std::string piece(65536, 'x');
+    const Result<void> written = co_await (*child)->write(std::move(piece), kLong);
+    if (!written) break;
+  }
+  co_return co_await (*child)->succeed(kLong);
+}
+
+}  // namespace
+
+TEST_CASE("a program gets its input and its words as they are, and its status comes back") {
+  Command command = shell("cat; for w; do printf '<%s>' \"$w\"; done; echo bad >&2; exit 7");
+  command.argv.insert(command.argv.end(), {"sh", "a b", "$(c)"});
+  command.input = "line\n";
+  const auto ran = run_here(command);
+  REQUIRE(ran.has_value());
+  CHECK(ran->status == 7);
+  CHECK(ran->out == "line\n<a b><$(c)>");
+  CHECK(ran->err == "bad\n");
+}
+
+TEST_CASE("a program that is not there, or none, is an error") {
+  Command command;
+  CHECK_FALSE(run_here(command).has_value());
+  command.argv = {"/nowhere/program"};
+  const auto ran = run_here(command);
+  REQUIRE_FALSE(ran.has_value());
+  CHECK(ran.error().code == boost::system::errc::no_such_file_or_directory);
+}
+
+TEST_CASE("a program that takes too long is killed with all that it started") {
+  const auto ran = run_here(shell("sleep 600 & sleep 600", Joined::none), 0.2);
+  REQUIRE(ran.has_value());
+  CHECK(ran->status == 128 + SIGKILL);
+}
+
+TEST_CASE("of long output the first is kept, and of long complaints the last") {
+  const auto ran = run_here(
+      shell("head -c 3000000 /dev/zero | tr '\\0' x; head -c 100000 /dev/zero >&2; echo end >&2"));
+  REQUIRE(ran.has_value());
+  CHECK(ran->out.size() == 1U << 20);
+  CHECK(ran->err.size() == 4096);
+  CHECK(ran->err.substr(4092) == "end\n");
+}
+
+TEST_CASE("what a program gives is read to its end, and a failure says its last words") {
+  const auto given = run_alone([] { return read_twice(shell("printf abc"), kLong); });
+  REQUIRE(given.has_value());
+  CHECK(*given == "abc");
+  const auto failed =
+      run_alone([] { return read_twice(shell("printf abc; echo no room >&2; exit 3"), kLong); });
+  REQUIRE_FALSE(failed.has_value());
+  CHECK(failed.error().message() == "/bin/sh failed: no room");
+  const auto silent = run_alone([] { return read_twice(shell("exit 3"), kLong); });
+  REQUIRE_FALSE(silent.has_value());
+  CHECK(silent.error().message() == "/bin/sh failed: status 3");
+}
+
+TEST_CASE("a program that gives nothing is not waited for longer than told") {
+  const auto given = run_alone([] { return read_twice(shell("exec sleep 600"), 0.05); });
+  REQUIRE_FALSE(given.has_value());
+  CHECK(given.error().code == boost::system::errc::timed_out);
+}
+
+TEST_CASE("a program that takes no more says why") {
+  const auto taken = run_alone(
+      [] { return write_all(shell("head -c 10 >/dev/null; echo full >&2; exit 1", Joined::in)); });
+  REQUIRE_FALSE(taken.has_value());
+  CHECK(taken.error().message() == "/bin/sh failed: full");
+}
