@@ -50,7 +50,7 @@ Result<std::vector<std::string>> Peers::dial(const std::string& id) const {
 }
 
 std::optional<std::vector<std::string>> Peers::leaders() const {
-  if (!host_.config().peers_from_swarm) return std::nullopt;
+  if (!host_.config().peers.from_swarm) return std::nullopt;
   std::vector<std::string> ids;
   for (const SwarmMember& member : swarm_.members()) {
     if (!member.is_leader) continue;

@@ -52,7 +52,7 @@ void SwarmWatch::look(double now, std::function<std::vector<SshAddress>()> added
 Async<void> SwarmWatch::ask(std::function<std::vector<SshAddress>()> added,
                             std::function<void()> follow) {
   Result<std::vector<SwarmMember>> found;
-  if (host_.config().peers_from_swarm) found = co_await read();
+  if (host_.config().peers.from_swarm) found = co_await read();
   if (found) {
     if (!found->empty()) {
       *found = co_await called_as_here(host_.io(), std::move(*found), added());
