@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctrl/life.h"
+#include "ctrl/history_bundle.h"
 
 #include <algorithm>
 #include <cmath>
@@ -32,17 +32,17 @@ json::array rows_of(const std::vector<Row>& rows, std::size_t step, Render rende
   return out;
 }
 
-json::object object_of(const Life& life, double now, std::size_t step) {
+json::object object_of(const HistoryBundle& bundle, double now, std::size_t step) {
   const auto age = [now](double time) { return std::max(0.0, now - time); };
-  const store::History& history = life.history;
+  const store::History& history = bundle.history;
   json::object out;
   out["flowcon_life"] = kFormat;
-  out["whole"] = life.is_whole;
-  out["recorded"] = life.has_history;
+  out["whole"] = bundle.is_whole;
+  out["recorded"] = bundle.has_history;
   out["name"] = valid_utf8(history.run.name);
   out["metric"] = valid_utf8(history.run.metric);
   out["goal"] = name(history.run.goal);
-  out["started"] = life.has_history ? age(history.run.started) : 0.0;
+  out["started"] = bundle.has_history ? age(history.run.started) : 0.0;
   out["samples"] = rows_of(history.samples, step, [&](const Sample& s) {
     return json::array{age(s.time), s.value};
   });
@@ -57,22 +57,22 @@ json::object object_of(const Life& life, double now, std::size_t step) {
     return json::array{valid_utf8(s.host), age(s.began), age(s.ended)};
   });
   json::object choice;
-  choice["released"] = life.choice.released;
-  choice["settings"] = life.choice.settings;
-  Result<Control> control = parse_control(life.choice.control);
+  choice["released"] = bundle.choice.released;
+  choice["settings"] = bundle.choice.settings;
+  Result<Control> control = parse_control(bundle.choice.control);
   if (control && control->pin && control->pin->until) {
     // What is left of it; it ends by the clock of whoever has the job.
     control->pin->until = std::max(0.0, *control->pin->until - now);
   }
   choice["control"] = control ? render_control(*control) : "";
   out["choice"] = std::move(choice);
-  if (life.past) out["past"] = to_json(*life.past);
-  if (life.position) {
-    Result<logs::Position> at = logs::parse_position(life.position->position);
+  if (bundle.past) out["past"] = to_json(*bundle.past);
+  if (bundle.position) {
+    Result<logs::Position> at = logs::parse_position(bundle.position->position);
     if (at && !at->is_empty()) {
       at->file = logs::kMovedFile;
       at->time = age(at->time);
-      out["log"] = valid_utf8(life.position->log);
+      out["log"] = valid_utf8(bundle.position->log);
       out["position"] = logs::render_position(*at);
     }
   }
@@ -81,15 +81,15 @@ json::object object_of(const Life& life, double now, std::size_t step) {
 
 // ------------------------------------------------------------------------------------ reading
 
-// Members of one object; the first that is not what it may be is the error.
+// Members of one object; the first that has a wrong value is the error.
 class Reader {
  public:
   Reader(const json::object& from, double now) : from_(from), now_(now) {}
 
   [[nodiscard]] bool is_right() const { return error_.empty(); }
-  [[nodiscard]] Error error() const { return bad_input("the job's life: " + error_); }
+  [[nodiscard]] Error error() const { return bad_input("the history bundle: " + error_); }
   void refuse(std::string_view member) {
-    if (error_.empty()) error_ = "\"" + std::string(member) + "\" is not what it may be";
+    if (error_.empty()) error_ = "\"" + std::string(member) + "\" has a wrong value";
   }
 
   bool boolean(std::string_view name) {
@@ -234,47 +234,47 @@ Result<store::Choice> read_choice(const json::object& from, double now) {
 
 }  // namespace
 
-std::string render_life(const Life& life, double now, std::size_t most) {
+std::string render_bundle(const HistoryBundle& bundle, double now, std::size_t most) {
   for (std::size_t step = 1;;) {
-    std::string text = render_json(object_of(life, now, step));
-    const std::size_t rows = std::max(
-        {life.history.samples.size(), life.history.usage.size(), life.history.decisions.size()});
+    std::string text = render_json(object_of(bundle, now, step));
+    const std::size_t rows = std::max({bundle.history.samples.size(), bundle.history.usage.size(),
+                                       bundle.history.decisions.size()});
     if (text.size() <= most || step > rows) return text;
     step = std::max(step + 1, step * text.size() / most + 1);
   }
 }
 
-Result<Life> parse_life(std::string_view text, double now) {
-  if (text.size() > kMaxLife) return bad_input("the job's life is longer than 15 MiB");
+Result<HistoryBundle> parse_bundle(std::string_view text, double now) {
+  if (text.size() > kMaxBundle) return bad_input("the history bundle is longer than 15 MiB");
   Result<json::value> parsed = parse_json(text);
-  if (!parsed || !parsed->is_object()) return bad_input("the job's life is no JSON object");
+  if (!parsed || !parsed->is_object()) return bad_input("the history bundle is not a JSON object");
   const json::object& from = parsed->get_object();
   const json::value* format = from.if_contains("flowcon_life");
   if (format == nullptr || !format->is_int64() || format->get_int64() != kFormat) {
-    return bad_input("the job's life is in a form that this version does not know");
+    return bad_input("this version does not know the format of the history bundle");
   }
   Reader reader(from, now);
-  Life life;
-  life.is_whole = reader.boolean("whole");
-  life.has_history = reader.boolean("recorded");
-  store::Run& run = life.history.run;
+  HistoryBundle bundle;
+  bundle.is_whole = reader.boolean("whole");
+  bundle.has_history = reader.boolean("recorded");
+  store::Run& run = bundle.history.run;
   run.name = reader.text("name");
   run.metric = reader.text("metric");
   run.goal = reader.text("goal") == "max" ? Goal::max : Goal::min;
   run.started = reader.moment("started");
-  read_rows(reader, life.history);
+  read_rows(reader, bundle.history);
   const json::value* choice = from.if_contains("choice");
   if (choice == nullptr || !choice->is_object()) reader.refuse("choice");
   if (!reader.is_right()) return reader.error();
   auto chosen = read_choice(choice->get_object(), now);
-  if (!chosen) return wrap(chosen.error(), "the job's life");
-  life.choice = std::move(*chosen);
+  if (!chosen) return wrap(chosen.error(), "the history bundle");
+  bundle.choice = std::move(*chosen);
   if (const json::value* past = from.if_contains("past")) {
     Result<Past> read = past_from(*past);
     if (read) {
-      life.past = std::move(*read);
+      bundle.past = std::move(*read);
     } else {
-      life.past_problem = read.error().message();
+      bundle.past_problem = read.error().message();
     }
   }
   if (from.contains("position")) {
@@ -282,12 +282,12 @@ Result<Life> parse_life(std::string_view text, double now) {
     Result<logs::Position> at = logs::parse_position(reader.text("position"));
     const bool is_right = reader.is_right() && at && at->file == logs::kMovedFile &&
                           std::isfinite(at->time) && at->time >= 0 && at->time <= kOldest;
-    if (!is_right) return bad_input("the job's life: \"position\" is not what it may be");
+    if (!is_right) return bad_input("the history bundle: \"position\" has a wrong value");
     at->time = now - at->time;
     position.position = logs::render_position(*at);
-    life.position = std::move(position);
+    bundle.position = std::move(position);
   }
-  return life;
+  return bundle;
 }
 
 }  // namespace flowcon::ctrl
