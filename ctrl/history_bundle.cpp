@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 
 #include "base/json.h"
 #include "base/text.h"
+#include "ctrl/codec/field_reader.h"
 #include "ctrl/control.h"
 #include "ctrl/logs/framing_position.h"
 #include "ctrl/settings.h"
@@ -15,6 +18,7 @@ namespace {
 
 namespace json = boost::json;
 
+constexpr const char* kBundle = "the history bundle";
 constexpr int kFormat = 1;
 constexpr double kOldest = 100.0 * 366 * 86400;
 constexpr std::size_t kMaxText = 4096;
@@ -81,95 +85,54 @@ json::object object_of(const HistoryBundle& bundle, double now, std::size_t step
 
 // ------------------------------------------------------------------------------------ reading
 
-// Members of one object; the first that has a wrong value is the error.
-class Reader {
+// The first member that is not what it may be is the error.
+class Reader : public codec::FieldReader {
  public:
-  Reader(const json::object& from, double now) : from_(from), now_(now) {}
+  Reader(const json::value& from, std::string path, double now)
+      : FieldReader(from, std::move(path)), now_(now) {}
 
-  [[nodiscard]] bool is_right() const { return error_.empty(); }
-  [[nodiscard]] Error error() const { return bad_input("the history bundle: " + error_); }
-  void refuse(std::string_view member) {
-    if (error_.empty()) error_ = "\"" + std::string(member) + "\" has a wrong value";
-  }
-
-  bool boolean(std::string_view name) {
-    const json::value* value = from_.if_contains(name);
-    if (value == nullptr || !value->is_bool()) {
-      refuse(name);
-      return false;
-    }
-    return value->get_bool();
-  }
+  void refuse(std::string_view name) { complain(name, "has a wrong value"); }
   std::string text(std::string_view name) {
-    const json::value* value = from_.if_contains(name);
-    const json::string* text = value != nullptr ? value->if_string() : nullptr;
-    if (text == nullptr || text->size() > kMaxText) {
-      refuse(name);
-      return "";
-    }
-    return {text->data(), text->size()};
+    std::string text = FieldReader::text(name);
+    if (text.size() > kMaxText) refuse(name);
+    return text;
   }
-  double moment(std::string_view name) {
-    const json::value* value = from_.if_contains(name);
-    return value != nullptr ? time_of(*value, name) : (refuse(name), 0.0);
-  }
+  double moment(std::string_view name) { return time_of(member(name), name); }
 
   /// Calls `take` with each row, which has `cells` cells.
   template <class Take>
   void rows(std::string_view name, std::size_t cells, Take take) {
-    const json::value* value = from_.if_contains(name);
-    if (value == nullptr || !value->is_array()) return refuse(name);
-    for (const json::value& row : value->get_array()) {
+    for (const json::value& row : array(name)) {
       if (!row.is_array() || row.get_array().size() != cells) return refuse(name);
       take(row.get_array());
-      if (!is_right()) return;
+      if (failed()) return;
     }
   }
   /// An age as a time.
   double time_of(const json::value& value, std::string_view name) {
-    const std::optional<double> age = finite(value);
-    if (!age || *age < 0 || *age > kOldest) {
-      refuse(name);
-      return now_;
-    }
-    return now_ - *age;
+    return now_ - number_of(value, 0, kOldest, name);
   }
   double number_of(const json::value& value, double least, double most, std::string_view name) {
-    const std::optional<double> number = finite(value);
-    if (!number || *number < least || *number > most) {
-      refuse(name);
-      return least;
-    }
-    return *number;
+    const double number = value.is_number() ? value.to_number<double>() : NAN;
+    if (number >= least && number <= most) return number;
+    refuse(name);
+    return least;
   }
   std::optional<double> number_or_none(const json::value& value, std::string_view name) {
-    if (value.is_null()) return {};
-    const std::optional<double> number = finite(value);
-    if (!number) refuse(name);
-    return number;
+    constexpr double kMost = std::numeric_limits<double>::max();
+    return value.is_null() ? std::nullopt : std::optional(number_of(value, -kMost, kMost, name));
   }
   /// Also those that JSON does not know.
   double any_number(const json::value& value, std::string_view name) {
-    if (const json::string* text = value.if_string()) {
-      if (*text == "nan") return std::nan("");
-      if (*text == "inf") return HUGE_VAL;
-      if (*text == "-inf") return -HUGE_VAL;
-    }
-    const std::optional<double> number = finite(value);
-    if (!number) refuse(name);
-    return number.value_or(0);
+    if (value.is_number()) return value.to_number<double>();
+    const std::string text = text_of(value, name);
+    if (text == "nan" || text == "inf" || text == "-inf") return std::strtod(text.c_str(), nullptr);
+    refuse(name);
+    return 0;
   }
 
  private:
-  static std::optional<double> finite(const json::value& value) {
-    if (!value.is_number()) return {};
-    const double number = value.to_number<double>();
-    return std::isfinite(number) ? std::optional(number) : std::nullopt;
-  }
-
-  const json::object& from_;
   double now_;
-  std::string error_;
 };
 
 List list_of(Reader& reader, const json::value& value) {
@@ -213,13 +176,13 @@ void read_rows(Reader& reader, store::History& history) {
   std::stable_sort(history.decisions.begin(), history.decisions.end(), by_time);
 }
 
-Result<store::Choice> read_choice(const json::object& from, double now) {
-  Reader reader(from, now);
+Result<store::Choice> read_choice(const json::value& from, double now) {
+  Reader reader(from, "choice", now);
   store::Choice choice;
   choice.released = reader.boolean("released");
   choice.settings = reader.text("settings");
   const std::string decided = reader.text("control");
-  if (!reader.is_right()) return reader.error();
+  if (reader.failed()) return reader.error();
   if (!choice.settings.empty()) {
     if (const auto settings = parse_choice(choice.settings); !settings) return settings.error();
   }
@@ -247,13 +210,9 @@ std::string render_bundle(const HistoryBundle& bundle, double now, std::size_t m
 Result<HistoryBundle> parse_bundle(std::string_view text, double now) {
   if (text.size() > kMaxBundle) return bad_input("the history bundle is longer than 15 MiB");
   Result<json::value> parsed = parse_json(text);
-  if (!parsed || !parsed->is_object()) return bad_input("the history bundle is not a JSON object");
-  const json::object& from = parsed->get_object();
-  const json::value* format = from.if_contains("flowcon_life");
-  if (format == nullptr || !format->is_int64() || format->get_int64() != kFormat) {
-    return bad_input("this version does not know the format of the history bundle");
-  }
-  Reader reader(from, now);
+  if (!parsed) return wrap(parsed.error(), kBundle);
+  Reader reader(*parsed, "", now);
+  reader.require(reader.count("flowcon_life") == kFormat, "flowcon_life", "must be 1");
   HistoryBundle bundle;
   bundle.is_whole = reader.boolean("whole");
   bundle.has_history = reader.boolean("recorded");
@@ -263,13 +222,11 @@ Result<HistoryBundle> parse_bundle(std::string_view text, double now) {
   run.goal = reader.text("goal") == "max" ? Goal::max : Goal::min;
   run.started = reader.moment("started");
   read_rows(reader, bundle.history);
-  const json::value* choice = from.if_contains("choice");
-  if (choice == nullptr || !choice->is_object()) reader.refuse("choice");
-  if (!reader.is_right()) return reader.error();
-  auto chosen = read_choice(choice->get_object(), now);
-  if (!chosen) return wrap(chosen.error(), "the history bundle");
+  auto chosen = read_choice(reader.member("choice"), now);
+  if (reader.failed()) return wrap(reader.error(), kBundle);
+  if (!chosen) return wrap(chosen.error(), kBundle);
   bundle.choice = std::move(*chosen);
-  if (const json::value* past = from.if_contains("past")) {
+  if (const json::value* past = reader.find("past")) {
     Result<Past> read = past_from(*past);
     if (read) {
       bundle.past = std::move(*read);
@@ -277,12 +234,13 @@ Result<HistoryBundle> parse_bundle(std::string_view text, double now) {
       bundle.past_problem = read.error().message();
     }
   }
-  if (from.contains("position")) {
+  if (reader.find("position") != nullptr) {
     store::LogPosition position{reader.text("log"), ""};
     Result<logs::Position> at = logs::parse_position(reader.text("position"));
-    const bool is_right = reader.is_right() && at && at->file == logs::kMovedFile &&
-                          std::isfinite(at->time) && at->time >= 0 && at->time <= kOldest;
-    if (!is_right) return bad_input("the history bundle: \"position\" has a wrong value");
+    const bool is_right =
+        at && at->file == logs::kMovedFile && at->time >= 0 && at->time <= kOldest;
+    if (!is_right) reader.refuse("position");
+    if (reader.failed()) return wrap(reader.error(), kBundle);
     at->time = now - at->time;
     position.position = logs::render_position(*at);
     bundle.position = std::move(position);

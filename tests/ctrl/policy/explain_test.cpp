@@ -39,26 +39,27 @@ Result<std::string> explain(const policy::ListenerState& s, const std::string& i
 
 TEST_CASE("a job that falls to completing is told with its numbers") {
   CHECK(*explain(state(), "vae", "12:04:10", {}) ==
-        "completing, was watching: growth 0.8 %/s is under alpha 3 %; limit lowered from 0.4 to "
+        "converged, was watching: growth 0.8 %/s is under alpha 3 %; limit lowered from 0.4 to "
         "0.25");
 }
 
 TEST_CASE("a job that stays on its list is told since when") {
   CHECK(*explain(state(), "gru", "12:04:10", {}) ==
-        "young since 12:04:10: growth 15 %/s is at least alpha 3 %; limit lowered from 1 to 0.949");
-  CHECK(explain(state(), "gru", "", {})->rfind("young: growth", 0) == 0);
+        "learning since 12:04:10: growth 15 %/s is at least alpha 3 %; limit lowered from 1 to "
+        "0.949");
+  CHECK(explain(state(), "gru", "", {})->rfind("learning: growth", 0) == 0);
 }
 
 TEST_CASE("what floor, ceiling or pin made of the limit is told") {
   const std::string told = *explain(state(), "vae", "", 0.3);
-  CHECK(told.find("; granted 0.3, by its floor, ceiling, pin or a move") != std::string::npos);
+  CHECK(told.find("; effective share 0.3 (floor, ceiling, pin or migration)") != std::string::npos);
 }
 
 TEST_CASE("a growth that is not measured is told as that") {
   policy::ExecutorState s = state();
   s.containers[0].growth.reset();
   s.containers[0].limit.reset();
-  CHECK(*explain(s, "gru", "", {}) == "young: growth is not measured; limit set to 1");
+  CHECK(*explain(s, "gru", "", {}) == "learning: growth is not measured; limit set to 1");
 }
 
 TEST_CASE("free competition is told with the next interval") {
@@ -68,8 +69,8 @@ TEST_CASE("free competition is told with the next interval") {
     m.growth = 0.001;
   }
   CHECK(*explain(s, "gru", "", {}) ==
-        "completing: growth 0.1 %/s is under alpha 3 %; all are completing and compete freely, "
-        "next look in 40 s; limit kept at 1");
+        "converged: growth 0.1 %/s is under alpha 3 %; all jobs have converged and compete freely, "
+        "next decision in 40 s; limit kept at 1");
 }
 
 TEST_CASE("a rank is told with what it comes from") {
@@ -84,12 +85,11 @@ TEST_CASE("a rank is told with what it comes from") {
   s.members[1].open90 = 0;
   s.members[1].is_blind = true;
   CHECK(*explain(s, "vae", 0.5) ==
-        "rank 1 of 2: 420 CPU s to its end; due in 310 s; share 0.881; granted 0.5, by its floor, "
-        "ceiling, pin or a move");
-  CHECK(*explain(s, "gru", {}) ==
-        "rank 2 of 2: 1000 CPU s to its end, which is a guess; share 0.119");
+        "rank 1 of 2: 420 CPU s left; due in 310 s; share 0.881; effective share 0.5 (floor, "
+        "ceiling, pin or migration)");
+  CHECK(*explain(s, "gru", {}) == "rank 2 of 2: 1000 CPU s left (a guess); share 0.119");
   s.members[1].left = 1234567;
-  CHECK(explain(s, "gru", {})->find(": 1230000 CPU s to") != std::string::npos);
+  CHECK(explain(s, "gru", {})->find(": 1230000 CPU s left") != std::string::npos);
   CHECK_FALSE(explain(s, "nobody", {}).has_value());
 }
 
@@ -100,8 +100,7 @@ TEST_CASE("who came, who went, and what it means for the others") {
   CHECK(explain(s, "new")->rfind("arrived", 0) == 0);
   CHECK(explain(s, "vae")->rfind("left", 0) == 0);
   CHECK(*explain(s, "gru") ==
-        "others came or went (1 and 1): the interval is back to 20 s and the executor runs at "
-        "once");
+        "1 arrived, 1 left: the interval is 20 s again; the executor runs now");
   CHECK_FALSE(explain(s, "nobody").has_value());
   CHECK_FALSE(explain(state(), "nobody", "", {}).has_value());
 }
