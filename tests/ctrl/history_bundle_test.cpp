@@ -35,10 +35,10 @@ HistoryBundle sample() {
   bundle.choice.control =
       R"({"paused":true,"pin":{"limit":0.5,"until":1790000600},"values":{"weight":"2"}})";
   bundle.past = Past{{100, 1, 10, {{20, 3}, {20, -1e100}}, {{20, 0.25}, {90, 0.5}}},
-                   "accuracy",
-                   Goal::max,
-                   true,
-                   7.25};
+                     "accuracy",
+                     Goal::max,
+                     true,
+                     7.25};
   return bundle;
 }
 

@@ -32,8 +32,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const api::Routes routes{
       {"GET", "/v1/containers/NAME/explain", "", {api::Parameter{"last", true, 1, 1000}}, {}},
       {"POST", "/v1/containers/NAME/set", "", {}, {}}};
-  const auto found = api::find_route(routes, std::string(request.method_string()),
-                                     std::string(request.target()));
+  const auto found =
+      api::find_route(routes, std::string(request.method_string()), std::string(request.target()));
   if (!found) return 0;
   const auto last = found->second.number<int>("last", 1);
   if (last < 1 || last > 1000) std::abort();
