@@ -24,7 +24,7 @@
 #include "cluster/peers/link.h"
 #include "cluster/policy/cluster_policies.h"
 #include "cluster/reports.h"
-#include "ctrl/api/call.h"
+#include "ctrl/api/routes.h"
 #include "ctrl/api/server.h"
 #include "ctrl/companion.h"
 #include "ctrl/log.h"
@@ -53,8 +53,8 @@ class Balancer : public Memory {
   /// A host's id as people know it.
   [[nodiscard]] std::string host_name(const std::string& id) const;
 
-  [[nodiscard]] bool answers(const ctrl::api::Call& call) const;
-  ctrl::Async<ctrl::api::Response> answer(ctrl::api::Call call, ctrl::api::Request request);
+  /// What people ask (docs/api.md).
+  [[nodiscard]] ctrl::api::Routes routes();
   /// `id` is the peer's that asks.
   [[nodiscard]] bool answers_peer(const ctrl::api::Request& request) const;
   ctrl::Async<ctrl::api::Response> answer_peer(ctrl::api::Request request, std::string id);

@@ -58,17 +58,12 @@ const policy::ClusterPolicyKind* kind_of(const Cause& cause) {
 
 }  // namespace
 
-bool Balancer::answers(const ctrl::api::Call& call) const {
-  if (call.container || call.peer) return false;
-  return call.verb == "GET cluster" || call.verb == "POST rebalance";
-}
-
-Async<Response> Balancer::answer(ctrl::api::Call call, Request request) {
-  if (network_.own_id().empty()) {
-    co_return failure(503, "peers are off: the state file could not be written at the start");
-  }
-  if (call.verb == "GET cluster") co_return co_await show_cluster();
-  co_return co_await rebalance_for_person(std::move(request.body));
+ctrl::api::Routes Balancer::routes() {
+  using ctrl::api::Call, ctrl::api::get, ctrl::api::post;
+  return {get("/v1/cluster", "All hosts, their containers and the migrations.",
+              [this](const Call&) { return show_cluster(); }),
+          post("/v1/rebalance", "Rebalances the cluster now.",
+               [this](Call call) { return rebalance_for_person(std::move(call.body)); })};
 }
 
 bool Balancer::answers_peer(const Request& request) const {

@@ -52,14 +52,18 @@ class Cluster : public ctrl::Companion {
     peers_.look(now);
   }
 
-  [[nodiscard]] bool answers(const ctrl::api::Call& call) const override {
-    return peers_.answers(call) || balancer_.answers(call) || mover_->answers(call);
-  }
-
-  Async<Response> answer(ctrl::api::Call call, Request request) override {
-    if (mover_->answers(call)) return mover_->answer(std::move(call), std::move(request));
-    if (balancer_.answers(call)) return balancer_.answer(std::move(call), std::move(request));
-    return peers_.answer(std::move(call), std::move(request));
+  [[nodiscard]] ctrl::api::Routes routes() override {
+    ctrl::api::Routes all = peers_.routes();
+    for (ctrl::api::Route& row : balancer_.routes()) all.push_back(std::move(row));
+    for (ctrl::api::Route& row : all) {
+      row.answer = [this, answer = std::move(row.answer)](ctrl::api::Call call) {
+        if (peers_.has_identity()) return answer(std::move(call));
+        return ctrl::api::at_once(
+            failure(503, "peers are off: flowcond could not write its state file at the start"));
+      };
+    }
+    for (ctrl::api::Route& row : mover_->routes()) all.push_back(std::move(row));
+    return all;
   }
 
   [[nodiscard]] const ctrl::policy::Algorithm* find_algorithm(

@@ -21,7 +21,7 @@ Async<Result<std::string>> JobLives::export_life(std::string id) {
   life["marks"] = memory_->export_state(id);
   std::string text = render_json(life);
   if (host_ == nullptr) co_return text;
-  Result<std::string> job = co_await host_->export_life(id);
+  Result<std::string> job = co_await host_->export_history(id);
   if (!job) co_return job.error();
   text.pop_back();
   // As it is rendered: read and rendered again it would be the same.
@@ -37,7 +37,7 @@ Async<void> JobLives::take_job(std::string id, std::string text) {
   if (place && place->log_driver == "json-file") {
     log_path = place->folder + "/" + place->id + "-json.log";
   }
-  const Result<void> taken = co_await host_->import_life(id, std::move(text), log_path);
+  const Result<void> taken = co_await host_->import_history(id, std::move(text), log_path);
   if (!taken) {
     ctrl::log::warning("what was recorded of container " + printable(id, 12) +
                        " elsewhere is lost: " + taken.error().message());
@@ -65,7 +65,7 @@ Async<Result<void>> JobLives::import_life(std::string id, std::string text, Caus
 
 Async<Result<void>> JobLives::forget_life(std::string id) {
   memory_->forget_state(id);
-  if (host_ != nullptr) co_return co_await host_->forget_life(std::move(id));
+  if (host_ != nullptr) co_return co_await host_->forget_history(std::move(id));
   co_return Result<void>();
 }
 

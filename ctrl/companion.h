@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "ctrl/api/call.h"
-#include "ctrl/api/server.h"
+#include "ctrl/api/routes.h"
 #include "ctrl/async.h"
 #include "ctrl/config.h"
 #include "ctrl/events.h"
@@ -77,17 +76,17 @@ class LocalHost {
   /// Something that hooks may want to be told of.
   virtual void tell(Event) {}
 
-  /// Everything that is known of a container that has been stopped, for import_life() of another
+  /// Everything that is known of a container that has been stopped, for import_history() of another
   /// host: JSON of at most 15 MiB. Waits, half a minute at most, until what it printed last is
   /// recorded. That nothing is known is no error. Errors: the store's.
-  virtual Async<Result<std::string>> export_life(std::string id) = 0;
+  virtual Async<Result<std::string>> export_history(std::string id) = 0;
   /// Takes it over for a container that was created here and has not been started; `log_path` is
   /// the file that its log has been put in, "" for none. May be repeated. Errors: it is not what
-  /// export_life() gives; the store's, a full disk among them.
-  virtual Async<Result<void>> import_life(std::string id, std::string life,
-                                          std::string log_path) = 0;
+  /// export_history() gives; the store's, a full disk among them.
+  virtual Async<Result<void>> import_history(std::string id, std::string bundle,
+                                             std::string log_path) = 0;
   /// Forgets what was imported. Errors: the store's.
-  virtual Async<Result<void>> forget_life(std::string id) = 0;
+  virtual Async<Result<void>> forget_history(std::string id) = 0;
 };
 
 /// What the daemon calls, all on the loop.
@@ -98,9 +97,8 @@ class Companion {
   virtual Async<void> begin() = 0;
   /// After each pass: something may have changed. `now` is on the steady clock, in seconds.
   virtual void look(double now) = 0;
-  /// Is a call of the API one that answer() knows?
-  [[nodiscard]] virtual bool answers(const api::Call& call) const = 0;
-  virtual Async<api::Response> answer(api::Call call, api::Request request) = 0;
+  /// What it adds to the API.
+  [[nodiscard]] virtual api::Routes routes() = 0;
   /// A decision that is recorded under this name, its own among them; null where there is none.
   [[nodiscard]] virtual const policy::Algorithm* find_algorithm(std::string_view name) const {
     return policy::find_algorithm(policy::host_algorithms(), name);

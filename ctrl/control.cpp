@@ -65,7 +65,7 @@ Result<Pin> parse_pin(std::string_view text, double now) {
   Pin pin;
   for (const auto& member : *body) {
     const std::string key{std::string_view(member.key())};
-    if (!member.value().is_string()) return bad_input(printable(key, 80) + " is not a string");
+    if (!member.value().is_string()) return bad_input(printable(key, 80) + " must be a string");
     const std::string value(member.value().get_string());
     if (key == "cpu") {
       Result<double> share = parse_bounded(value, 0, 1, "above 0, at most 1");
@@ -76,7 +76,7 @@ Result<Pin> parse_pin(std::string_view text, double now) {
       if (!seconds) return wrap(seconds.error(), "for");
       pin.until = now + *seconds;
     } else {
-      return bad_input("pin has no value " + printable(key, 80));
+      return bad_input("pin takes cpu and for, not " + printable(key, 80));
     }
   }
   if (!limit) return bad_input("pin needs a share of the host: {\"cpu\":\"0.5\"}");
@@ -87,15 +87,15 @@ Result<Pin> parse_pin(std::string_view text, double now) {
 Result<void> merge_values(Control& control, std::string_view text) {
   Result<json::object> body = parse_object(text);
   if (!body) return body.error();
-  if (body->empty()) return bad_input("nothing to set: weight, floor, ceiling or only-grow");
+  if (body->empty())
+    return bad_input("nothing to set; set takes weight, floor, ceiling and only-grow");
   Control merged = control;
   for (const auto& member : *body) {
     const std::string key{std::string_view(member.key())};
     if (std::find(kValues.begin(), kValues.end(), key) == kValues.end()) {
-      return bad_input("set has no value " + printable(key, 80) +
-                       "; it takes weight, floor, ceiling and only-grow");
+      return bad_input("set takes weight, floor, ceiling and only-grow, not " + printable(key, 80));
     }
-    if (!member.value().is_string()) return bad_input(key + ": the value is not a string");
+    if (!member.value().is_string()) return bad_input(key + " must be a string");
     const std::string value(member.value().get_string());
     if (value == "none") {
       merged.values.erase(key);

@@ -46,14 +46,14 @@ Result<std::vector<std::string>> parse_words(const std::string& text) {
   if (text.front() != '[') return std::vector<std::string>{"/bin/sh", "-c", text};
   Result<boost::json::value> parsed = parse_json(text);
   if (!parsed || !parsed->is_array() || parsed->get_array().empty()) {
-    return bad_input("the command begins with [ and is no JSON list of words");
+    return bad_input("the command begins with [ but is not a JSON list of strings");
   }
   std::vector<std::string> words;
   for (const boost::json::value& word : parsed->get_array()) {
-    if (!word.is_string()) return bad_input("the command has a word that is no text");
+    if (!word.is_string()) return bad_input("the command has an argument that is not a string");
     words.emplace_back(word.get_string());
   }
-  if (words.front().empty()) return bad_input("the command's first word is empty");
+  if (words.front().empty()) return bad_input("the command has no program");
   return words;
 }
 
@@ -99,10 +99,10 @@ Result<int> parse_signal(std::string_view text) {
     }
   }
   if (number < 1 || number > SIGRTMAX) {
-    return bad_input("\"" + printable(text, 60) + "\" is no signal, such as USR1");
+    return bad_input("\"" + printable(text, 60) + "\" is not a signal such as USR1");
   }
   if (number == SIGKILL || number == SIGSTOP) {
-    return bad_input("no process hears the signal " + signal_name(number));
+    return bad_input("a process cannot handle the signal " + signal_name(number));
   }
   return number;
 }
@@ -126,7 +126,7 @@ Result<double> parse_bounded(const std::string& text, double low_exclusive, doub
 
 Result<std::string> clean_path(const std::string& path) {
   if (path.empty() || path.front() != '/') {
-    return bad_input("the path does not begin with a slash: it is one inside the container");
+    return bad_input("the path must begin with a slash (it is one inside the container)");
   }
   if (path.size() > kLongestPath) return bad_input("the path is longer than 1000 bytes");
   std::string clean;
@@ -134,10 +134,10 @@ Result<std::string> clean_path(const std::string& path) {
     const std::size_t end = std::min(path.find('/', at), path.size());
     const std::string part = path.substr(at, end - at);
     at = end + 1;
-    if (part == "..") return bad_input("the path has a part that is \"..\"");
+    if (part == "..") return bad_input("the path must not contain \"..\"");
     const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' '; };
     if (std::any_of(part.begin(), part.end(), is_control)) {
-      return bad_input("the path has bytes that are no text");
+      return bad_input("the path is not UTF-8 text");
     }
     if (!part.empty() && part != ".") clean += "/" + part;
   }
@@ -176,7 +176,7 @@ Result<void> take_setting(Settings& settings, std::string_view key, const std::s
   } else if (key == "weight") {
     Result<double> weight = parse_bounded(value, 0, kMostWeight, "at least 0.001, at most 10");
     if (!weight) return weight.error();
-    if (*weight < kLeastWeight) return bad_input("a weight is at least 0.001");
+    if (*weight < kLeastWeight) return bad_input("the weight must be at least 0.001");
     settings.weight = *weight;
   } else if (key == "floor") {
     Result<double> floor = parse_bounded(value, 0, 1, "above 0, at most 1");
@@ -193,7 +193,7 @@ Result<void> take_setting(Settings& settings, std::string_view key, const std::s
     settings.only_grow = value == "true";
   } else if (key == "migrate") {
     if (value != "no" && value != "app" && value != "criu") {
-      return bad_input("\"" + printable(value, 60) + "\" is none of no, app and criu");
+      return bad_input("\"" + printable(value, 60) + "\" is not no, app or criu");
     }
     settings.migrate = value == "no" ? Migrate::no : value == "app" ? Migrate::app : Migrate::criu;
   } else if (key == "mounts") {
@@ -202,9 +202,9 @@ Result<void> take_setting(Settings& settings, std::string_view key, const std::s
     return take_checkpoint(settings.checkpoint, key, value);
   } else {
     const std::string_view near = nearest_word(key, kKnown);
-    return bad_input(
-        "there is no such label" +
-        (near.empty() ? std::string() : "; did you mean flowcon." + std::string(near)));
+    return bad_input("unknown label" + (near.empty()
+                                            ? std::string()
+                                            : "; did you mean flowcon." + std::string(near)));
   }
   return {};
 }
@@ -251,7 +251,7 @@ Settings parse_labels(const Labels& labels) {
   }
   if (any && !has_enable) settings.enabled = true;
   if (settings.floor && settings.ceiling && *settings.floor > *settings.ceiling) {
-    settings.warnings.emplace_back("label flowcon.floor is above flowcon.ceiling, which holds");
+    settings.warnings.emplace_back("flowcon.floor is above flowcon.ceiling; the ceiling wins");
   }
   return settings;
 }
@@ -265,8 +265,8 @@ Result<Settings> parse_choice(std::string_view text) {
   if (!parsed->is_object()) return bad_input("the body is not a JSON object");
   for (const auto& [key, value] : parsed->get_object()) {
     const std::string shown = printable(std::string_view(key.data(), key.size()), 80);
-    if (!value.is_string()) return bad_input(shown + ": the value is not a string");
-    if (key == "enable") return bad_input("enable is not a value of adopt");
+    if (!value.is_string()) return bad_input(shown + " must be a string");
+    if (key == "enable") return bad_input("adopt does not take enable");
     Result<void> taken = take_setting(settings, std::string_view(key.data(), key.size()),
                                       std::string(value.get_string()));
     if (!taken) return wrap(taken.error(), shown);

@@ -58,9 +58,7 @@ class Peers : public ctrl::Companion, public Network {
 
   ctrl::Async<void> begin() override;
   void look(double now) override;
-  [[nodiscard]] bool answers(const ctrl::api::Call& call) const override;
-  ctrl::Async<ctrl::api::Response> answer(ctrl::api::Call call,
-                                          ctrl::api::Request request) override;
+  [[nodiscard]] ctrl::api::Routes routes() override;
   ctrl::Async<void> settle(double seconds) override;
   void end() override;
 

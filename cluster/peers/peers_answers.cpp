@@ -20,9 +20,7 @@ using ctrl::api::Response;
 constexpr std::size_t kMostPeers = 1000;
 
 Response done(const std::string& name) {
-  Response response;
-  response.body = render_json(json::object{{"name", valid_utf8(name)}});
-  return response;
+  return ctrl::api::answer_with({{"name", valid_utf8(name)}});
 }
 
 Response no_such_peer(const std::string& name) {
@@ -123,24 +121,18 @@ Response Peers::take_state(const std::string& body, const LinkPtr& speaker) {
 // --- people
 // ----------------------------------------------------------------------------------------
 
-bool Peers::answers(const ctrl::api::Call& call) const {
-  const auto is = [&](const char* verb) { return call.verb == verb; };
-  if (call.container) return false;
-  if (!call.peer) return is("GET peers") || is("POST peers");
-  return is("POST remove") || is("POST drain") || is("POST undrain");
-}
-
-Async<Response> Peers::answer(ctrl::api::Call call, ctrl::api::Request request) {
-  if (!has_identity_) {
-    co_return failure(503, "peers are off: the state file could not be written at the start");
-  }
-  if (call.verb == "GET peers") co_return co_await list();
-  if (call.verb == "POST peers") co_return co_await add_by_command(std::move(request.body));
-  if (call.verb == "POST remove") {
-    co_return co_await remove(std::move(*call.peer), std::move(request.body));
-  }
-  const bool is_draining = call.verb == "POST drain";
-  co_return co_await drain(std::move(*call.peer), is_draining);
+ctrl::api::Routes Peers::routes() {
+  using ctrl::api::Call, ctrl::api::get, ctrl::api::post;
+  const auto drains = [this](bool is_draining) {
+    return [this, is_draining](Call call) { return drain(std::move(call.name), is_draining); };
+  };
+  return {get("/v1/peers", "The other hosts.", [this](const Call&) { return list(); }),
+          post("/v1/peers", "Adds a peer.",
+               [this](Call call) { return add_by_command(std::move(call.body)); }),
+          post("/v1/peers/NAME/remove", "Removes a peer.",
+               [this](Call call) { return remove(std::move(call.name), std::move(call.body)); }),
+          post("/v1/peers/NAME/drain", "Starts draining a host.", drains(true)),
+          post("/v1/peers/NAME/undrain", "Stops draining a host.", drains(false))};
 }
 
 Async<Response> Peers::list() {
@@ -170,9 +162,7 @@ Async<Response> Peers::list() {
   body["heartbeat"] = heartbeat_;
   body["here"] = std::move(here);
   body["peers"] = std::move(all);
-  Response response;
-  response.body = render_json(body);
-  co_return response;
+  co_return ctrl::api::answer_with(body);
 }
 
 Async<Response> Peers::add_by_command(std::string body) {

@@ -21,7 +21,6 @@
 
 #include "base/caller.h"
 #include "base/json.h"
-#include "ctrl/api/call.h"
 #include "ctrl/api/peer.h"
 #include "ctrl/service.h"
 #include "ctrl/spawn.h"
@@ -165,13 +164,17 @@ Request request_of(const http::request_header<>& head, uid_t user) {
 
 }  // namespace
 
+Response answer_with(const boost::json::object& body, unsigned status) {
+  return {status, render_json(body)};
+}
+
 Response failure(unsigned status, const std::string& sentence) {
-  boost::json::object body;
-  body["error"] = sentence;
-  Response response;
-  response.status = status;
-  response.body = render_json(body);
-  return response;
+  return answer_with({{"error", sentence}}, status);
+}
+
+Response failure(unsigned status, const Error& error) {
+  const bool is_unknown = error.code == boost::system::errc::no_such_file_or_directory;
+  return is_unknown ? failure(404, error.what) : failure(status, error.message());
 }
 
 struct Server::Impl : std::enable_shared_from_this<Server::Impl> {

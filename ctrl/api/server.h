@@ -3,6 +3,8 @@
 // what is asked. docs/api.md is the contract.
 #pragma once
 
+#include <boost/json/fwd.hpp>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,6 +14,9 @@
 #include "ctrl/pull.h"
 
 namespace flowcon::ctrl::api {
+
+/// The longest body that a request may have, in bytes.
+inline constexpr std::uint64_t kMaxBody = 64U << 10;
 
 struct Request {
   std::string method;
@@ -27,8 +32,12 @@ struct Response {
   std::string type = "application/json";
 };
 
+[[nodiscard]] Response answer_with(const boost::json::object& body, unsigned status = 200);
+
 /// {"error":"…"} with a status.
 [[nodiscard]] Response failure(unsigned status, const std::string& sentence);
+/// 404 for ENOENT, else `status`.
+[[nodiscard]] Response failure(unsigned status, const Error& error);
 
 using Handler = std::function<Async<Response>(Request)>;
 

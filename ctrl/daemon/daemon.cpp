@@ -18,8 +18,10 @@
 
 #include "ctrl/api/scrape.h"
 #include "ctrl/daemon/daemon_state.h"
+#include "ctrl/daemon/routes.h"
 #include "ctrl/log.h"
 #include "ctrl/logs/tail_helper.h"
+#include "ctrl/pause.h"
 #include "ctrl/service.h"
 #include "ctrl/spawn.h"
 
@@ -47,18 +49,32 @@ Daemon::Daemon(asio::io_context& io, const Config& config, World world)
       config_(config),
       host_(host_of_this_machine(config)),
       world_(std::move(world)),
-      limits_(*world_.fs, effects_, *world_.store),
-      containers_(world_.containers([this] { wake(); })),
-      tails_(io),
+      schedule_(io),
+      containers_(world_.containers([this] { schedule_.wake(); })),
       planning_(config_, host_),
-      meter_(io, *world_.fs, effects_, host_, jobs_),
-      notifier_(io, config_, host_name(), [this] { return moment(); }),
+      meter_(io, *world_.fs, effects_, host_, roster_.jobs),
+      notifier_(io, config_, host_name(), world_.clock),
       recorder_(
-          io, effects_, records_of(*world_.store), config_, [this] { return moment().wall; },
-          [this] { spawn(io_, "past logs", forget_past_logs()); }),
+          io, effects_, records_of(*world_.store), config_, [this] { return world_.clock().wall; },
+          [this] { spawn(io_, "earlier logs", carry_over_.forget_logs(containers_.get())); }),
+      controls_(io, effects_, *world_.store),
+      logs_(io, roster_, world_.clock,
+            [this](const std::string& id) { return carried_log_path(config_.state_dir, id); }),
+      carry_over_(world_, effects_, roster_, recorder_, controls_, logs_, config_.state_dir),
+      enforcer_(config_, host_, world_, effects_, roster_, controls_, planning_, meter_, companion_,
+                shown_),
+      intake_({world_, effects_, enforcer_.limits(), roster_, schedule_, controls_, carry_over_,
+               logs_, takeover_, planning_, recorder_, companion_}),
       pass_(io),
-      timer_(io),
-      watchdog_timer_(io) {}
+      commands_({pass_, world_, *containers_, roster_, schedule_, controls_, intake_}),
+      records_([this] { return snapshot(); }, effects_, *world_.store),
+      routes_(host_routes({[this] { return snapshot(); }, effects_, *containers_, commands_,
+                           records_, carry_over_})) {}
+
+void Daemon::accompany(std::unique_ptr<Companion> companion) {
+  companion_ = std::move(companion);
+  for (api::Route& row : companion_->routes()) routes_.push_back(std::move(row));
+}
 
 Async<void> Daemon::run() {
   co_await begin();
@@ -71,86 +87,78 @@ Async<void> Daemon::run() {
 
 Async<void> Daemon::pass() {
   const auto guard = co_await pass_.lock();
-  const Moment now = moment();
-  take_changes(now);
-  co_await follow_freezing(now);
+  const Moment now = world_.clock();
+  intake_.take(containers_->take(), now);
+  co_await intake_.follow_freezing(now);
   look(now);
-  const bool is_deciding = is_run_due_ || now.steady >= next_run_;
+  const bool is_deciding = schedule_.is_deciding(now.steady);
   if (is_deciding) decide(now);
   co_await apply(now);
-  co_await takeover_.restore_unclaimed(&limits_, now.steady, is_stopping_);
+  co_await takeover_.restore_unclaimed(&enforcer_.limits(), now.steady, is_stopping_);
   record(now, is_deciding);
-  notifier_.follow(jobs_, recorder_.problem(), engine_problem(*containers_));
+  notifier_.follow(roster_.jobs, recorder_.problem(), engine_problem(*containers_));
   if (companion_) companion_->look(now.steady);
 }
 
 Async<void> Daemon::begin() {
-  spawn(io_, "watchdog", watchdog());
-  auto read = [this] { return world_.store->choices(); };
-  Result<std::vector<store::Choice>> choices = co_await effects_.run(std::move(read));
-  if (choices) {
-    for (store::Choice& choice : *choices) choices_[choice.id] = std::move(choice);
-    is_all_paused_ = control_of("").is_paused;
-  } else {
-    warn(choices.error().message());
-  }
-  auto read_positions = [this] { return world_.store->positions(); };
-  auto positions = co_await effects_.run(std::move(read_positions));
-  if (positions) {
-    positions_ = std::move(*positions);
-  } else {
-    warn(positions.error().message());
-  }
-  co_await read_pasts();
+  co_await read_state();
   co_await read_trainings();
   co_await meter_.begin();
-  co_await take_over(moment());
-  if (config_.dry_run) {
-    log::info("dry run: limits are planned and shown, none is written");
-  } else {
-    std::set<std::string> stay = takeover_.kept();
-    Result<Limits::Leftovers> restored = co_await limits_.restore_leftovers(std::move(stay));
-    if (!restored) {
-      warn(restored.error().message());
-    } else if (restored->restored > 0) {
-      log::event(log::Event::limits_left, "restored the limits of " +
-                                              std::to_string(restored->restored) +
-                                              " containers that an earlier run left behind");
-    }
-    if (restored) {
-      for (store::Original& original : restored->failed) takeover_.keep(std::move(original));
-    }
-  }
-  const Moment now = moment();
-  started_ = now.wall;
-  next_look_ = now.steady + config_.observe;
-  next_run_ = now.steady + planning_.interval();
+  co_await take_over(world_.clock());
+  co_await restore_leftovers();
+  const Moment now = world_.clock();
+  shown_.started = now.wall;
+  schedule_.next_look = now.steady + config_.observe;
+  schedule_.next_run = now.steady + planning_.interval();
   containers_->start();
   if (companion_) co_await companion_->begin();
   service::tell_ready("watching " + config_.engine);
 }
 
-Async<void> Daemon::wait() {
-  if (is_stopping_ || is_compare_due_ || is_apply_due_ || containers_->has_changes()) co_return;
-  const double due = std::min(next_look_, next_run_);
-  timer_.expires_at(
-      asio::steady_timer::time_point(std::chrono::duration_cast<asio::steady_timer::duration>(
-          std::chrono::duration<double>(due))));
-  co_await timer_.async_wait(kAwait);
+Async<void> Daemon::read_state() {
+  if (Result<void> read = co_await controls_.read(); !read) warn(read.error().message());
+  auto read_positions = [this] { return world_.store->positions(); };
+  auto positions = co_await effects_.run(std::move(read_positions));
+  if (!positions) warn(positions.error().message());
+  if (positions) logs_.begin(std::move(*positions));
+  if (Result<void> read = co_await carry_over_.read(); !read) warn(read.error().message());
 }
 
-void Daemon::wake() { timer_.cancel(); }
+Async<void> Daemon::restore_leftovers() {
+  if (config_.dry_run) {
+    log::info("dry run: flowcond plans limits and writes none");
+    co_return;
+  }
+  std::set<std::string> stay = takeover_.kept();
+  Result<Limits::Leftovers> restored =
+      co_await enforcer_.limits().restore_leftovers(std::move(stay));
+  if (!restored) {
+    warn(restored.error().message());
+    co_return;
+  }
+  if (restored->restored > 0) {
+    log::event(log::Event::limits_left, "restored the limits of " +
+                                            std::to_string(restored->restored) +
+                                            " containers that an earlier run left behind");
+  }
+  for (store::Original& original : restored->failed) takeover_.keep(std::move(original));
+}
+
+Async<void> Daemon::wait() {
+  if (is_stopping_ || containers_->has_changes()) co_return;
+  co_await schedule_.wait();
+}
 
 void Daemon::apply_limits() {
-  is_apply_due_ = true;
-  wake();
+  schedule_.is_apply_due = true;
+  schedule_.wake();
 }
 
 Snapshot Daemon::snapshot() const {
-  return {config_,      host_,     *world_.fs,       jobs_,
-          active_,      planning_, recorder_,        notifier_,
-          *containers_, tails_,    companion_.get(), start_warnings_,
-          counts_,      started_,  is_all_paused_,   is_short_of_memory_};
+  return {config_,          host_,        *world_.fs,
+          roster_,          planning_,    recorder_,
+          notifier_,        *containers_, logs_.tails(),
+          companion_.get(), shown_,       controls_.is_all_paused()};
 }
 
 void Daemon::stop() {
@@ -158,13 +166,13 @@ void Daemon::stop() {
   is_stopping_ = true;
   recorder_.stop();
   service::tell_stopping();
-  wake();
+  schedule_.wake();
 }
 
 void Daemon::reload(const Result<Config>& config) {
   if (!config) {
     log::event(log::Event::config_refused,
-               "the configuration is not read again: " + config.error().message());
+               "configuration not reloaded: " + config.error().message());
     return;
   }
   std::string changed, waiting;
@@ -177,26 +185,16 @@ void Daemon::reload(const Result<Config>& config) {
   }
   log::set_level(config_.log_level);
   log::event(log::Event::config_read,
-             "configuration read again: " + (changed.empty() ? "nothing changed" : changed));
-  if (!waiting.empty()) log::warning("these take effect at the next start: " + waiting);
-  planning_.configure(config_, jobs_);
-  is_run_due_ = true;
+             "configuration reloaded: " + (changed.empty() ? "nothing changed" : changed));
+  if (!waiting.empty()) log::warning("restart flowcond to apply " + waiting);
+  planning_.configure(config_, roster_.jobs);
+  schedule_.is_run_due = true;
   apply_limits();
 }
 
 void Daemon::warn(const std::string& sentence) {
   log::warning(sentence);
-  start_warnings_.push_back(sentence);
-}
-
-Async<void> Daemon::watchdog() {
-  const double every = service::watchdog_seconds();
-  while (every > 0 && !is_stopping_) {
-    service::tell_alive();
-    watchdog_timer_.expires_after(std::chrono::duration_cast<asio::steady_timer::duration>(
-        std::chrono::duration<double>(every)));
-    co_await watchdog_timer_.async_wait(kAwait);
-  }
+  shown_.warnings.push_back(sentence);
 }
 
 Async<void> Daemon::release_all() {
@@ -205,37 +203,95 @@ Async<void> Daemon::release_all() {
   const auto guard = co_await pass_.lock();
   containers_->stop();
   notifier_.end();
-  watchdog_timer_.cancel();
-  const Moment now = moment();
-  std::size_t restored = 0;
+  const Moment now = world_.clock();
   const std::set<std::string> left = leave_limits();
-  co_await takeover_.restore_unclaimed(&limits_, now.steady, true);
-  for (auto& [id, job] : jobs_) {
-    job.read_until = tails_.stop(id, false);
-    if (!job.is_limited || left.contains(id)) continue;
+  co_await takeover_.restore_unclaimed(&enforcer_.limits(), now.steady, true);
+  const std::size_t restored = co_await restore_all(left);
+  intake_.settle_all();
+  record(now, false);
+  while (recorder_.is_writing()) co_await pause(0.005);
+  effects_.finish();
+  log::event(log::Event::stopped,
+             "stopped; restored the limits of " + std::to_string(restored) + " containers" +
+                 (left.empty() ? ""
+                               : ", left those of " + std::to_string(left.size()) +
+                                     " to the next flowcond"));
+}
+
+Async<std::size_t> Daemon::restore_all(std::set<std::string> but) {
+  std::size_t restored = 0;
+  for (auto& [id, job] : roster_.jobs) {
+    job.read_until = logs_.tails().stop(id, false);
+    if (!job.is_limited || but.contains(id)) continue;
     store::Original original = original_of(job);
-    Result<void> done = co_await limits_.restore(std::move(original));
+    Result<void> done = co_await enforcer_.limits().restore(std::move(original));
     if (done) {
       ++restored;
     } else {
       log::error(done.error().message());
     }
   }
-  while (!ending_.empty()) {
-    const std::string id = ending_.begin()->first;
-    settle(id, tails_.stop(id, false));
+  co_return restored;
+}
+
+std::set<std::string> Daemon::leave_limits() const {
+  std::set<std::string> ids;
+  if (!take_handover_request(config_.state_dir) || config_.dry_run) return ids;
+  Handover left;
+  left.interval = planning_.interval();
+  for (const std::string& id : planning_.members()) {
+    const auto found = roster_.jobs.find(id);
+    if (found == roster_.jobs.end()) continue;
+    const Job& job = found->second;
+    left.jobs[id] = {job.cpu, job.memory, job.io, job.reason};
+    left.jobs[id].cpu.granted = job.before_saving.value_or(job.cpu.granted);
+    if (job.is_limited && job.is_original_saved) ids.insert(id);
   }
-  record(now, false);
-  while (recorder_.is_writing()) {
-    timer_.expires_after(std::chrono::milliseconds(5));
-    co_await timer_.async_wait(kAwait);
+  if (const Result<void> written = write_handover(config_.state_dir, left); !written) {
+    log::warning(written.error().message() + ": the limits are restored");
+    ids.clear();
   }
-  effects_.finish();
-  log::event(log::Event::stopped,
-             "stopped; limits of " + std::to_string(restored) + " containers restored" +
-                 (left.empty() ? ""
-                               : ", those of " + std::to_string(left.size()) +
-                                     " are left to the flowcond that follows"));
+  return ids;
+}
+
+Async<void> Daemon::take_over(Moment now) {
+  Handover handed = take_handover(config_.state_dir);
+  if (config_.dry_run || handed.jobs.empty()) co_return;
+  auto read = [this] { return world_.store->originals(); };
+  Result<std::vector<store::Original>> originals = co_await effects_.run(std::move(read));
+  if (originals) takeover_.begin(std::move(handed), std::move(*originals), now.steady);
+}
+
+// Whatever the policy: it may become one that asks for them.
+Async<void> Daemon::read_trainings() {
+  auto read = [this] { return world_.store->trainings(); };
+  const auto trainings = co_await effects_.run(std::move(read));
+  if (!trainings) {
+    warn(trainings.error().message());
+    co_return;
+  }
+  for (const store::Training& training : *trainings) {
+    planning_.remember(training.key, {training.total, training.share90});
+  }
+}
+
+void Daemon::record(Moment now, bool is_decided) {
+  for (auto& [id, job] : roster_.jobs) {
+    if (!job.unsupported.empty()) continue;
+    const bool is_member = planning_.is_member(id);
+    const bool is_looked = job.has_reading && job.read_at.steady == now.steady;
+    if (!is_looked && !(is_decided && is_member)) continue;
+    if (!job.log.name.empty()) job.read_until = logs_.tails().position(id);
+    store::Look look = look_of(job);
+    if (is_looked && job.cpu_share) {
+      look.usage = {now.wall, *job.cpu_share, job.reading.memory, job.io_rate, job.network_rate};
+    }
+    if (is_decided && is_member) {
+      look.decision = {now.wall, job.cpu.list, job.cpu.granted, job.cpu.growth_for_decision()};
+    }
+    recorder_.add(std::move(look));
+  }
+  recorder_.write();
 }
 
 namespace {
@@ -270,6 +326,42 @@ void raise_descriptor_limit() {
   if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) log::debug("the limit of open files stays low");
 }
 
+Result<std::unique_ptr<store::Store>> open_store(const Config& config, std::string* notice) {
+  store::Options options;
+  options.most_bytes = static_cast<std::uint64_t>(config.store_size) << 20U;
+  const service::Patience patience;
+  return store::Store::open(config.state_dir + "/flowcon.db", notice, options);
+}
+
+// Jobs are controlled all the same where it cannot be had.
+std::unique_ptr<api::Scrape> listen_for_metrics(asio::io_context& io, const Config& config,
+                                                Daemon& daemon) {
+  if (config.metrics_listen.empty()) return nullptr;
+  auto listening = api::Scrape::listen(io, config.metrics_listen,
+                                       [&daemon] { return metrics_of(daemon.snapshot()); });
+  if (listening) return std::move(*listening);
+  daemon.warn(listening.error().message());
+  return nullptr;
+}
+
+Async<void> keep_watchdog_quiet() {
+  const double every = service::watchdog_seconds();
+  while (every > 0) {
+    service::tell_alive();
+    co_await pause(every);
+  }
+}
+
+Async<void> reload_at_each(asio::signal_set* signals, Daemon* daemon, ConfigSource source) {
+  for (;;) {
+    const auto [code, number] = co_await signals->async_wait(kAwait);
+    if (code) co_return;
+    service::tell_reloading();
+    daemon->reload(source());
+    service::tell_ready("watching " + daemon->config().engine);
+  }
+}
+
 }  // namespace
 
 Result<void> run_daemon(const Config& config, const ConfigSource& source,
@@ -280,16 +372,10 @@ Result<void> run_daemon(const Config& config, const ConfigSource& source,
   if (!fs) return fs.error();
   const auto locked = lock_state(config.state_dir);
   if (!locked) return locked.error();
-  std::string store_notice;
-  store::Options store_options;
-  store_options.most_bytes = static_cast<std::uint64_t>(config.store_size) << 20U;
-  auto patience = std::make_optional<service::Patience>();
-  auto store = store::Store::open(config.state_dir + "/flowcon.db", &store_notice, store_options);
-  patience.reset();
+  std::string store_notice, socket_notice;
+  auto store = open_store(config, &store_notice);
   if (!store) return store.error();
-
   asio::io_context io(1);
-  std::string socket_notice;
   auto server = api::Server::listen(io, config.socket, config.socket_group, &socket_notice);
   if (!server) return server.error();
 
@@ -300,21 +386,11 @@ Result<void> run_daemon(const Config& config, const ConfigSource& source,
   auto accompanied = companion(daemon);
   if (!accompanied) return accompanied.error();
   daemon.accompany(std::move(*accompanied));
-  std::unique_ptr<api::Scrape> scrape;
-  if (!config.metrics_listen.empty()) {
-    auto listening = api::Scrape::listen(io, config.metrics_listen,
-                                         [&daemon] { return metrics_of(daemon.snapshot()); });
-    // Jobs are controlled all the same.
-    if (listening) {
-      scrape = std::move(*listening);
-    } else {
-      daemon.warn(listening.error().message());
-    }
-  }
+  const std::unique_ptr<api::Scrape> scrape = listen_for_metrics(io, config, daemon);
   for (const std::string& path : service::drop_other_sockets()) {
     daemon.warn("systemd listens at " + path +
-                " for flowcond, which no option names: change flowcond.socket (systemctl edit) or "
-                "the options socket and peer-socket");
+                ", but no option names that socket: change flowcond.socket (systemctl edit) or the "
+                "options socket and peer-socket");
   }
   asio::signal_set signals(io, SIGTERM, SIGINT);
   signals.async_wait([&daemon](const boost::system::error_code& code, int) {
@@ -322,17 +398,11 @@ Result<void> run_daemon(const Config& config, const ConfigSource& source,
   });
   ::signal(SIGPIPE, SIG_IGN);
   asio::signal_set reloads(io, SIGHUP);
-  const auto reload_at_each = [&]() -> Async<void> {
-    for (;;) {
-      const auto [code, number] = co_await reloads.async_wait(kAwait);
-      if (code) co_return;
-      service::tell_reloading();
-      daemon.reload(source());
-      service::tell_ready("watching " + config.engine);
-    }
-  };
-  spawn(io, "reload", reload_at_each);
-  (*server)->serve([&daemon](api::Request request) { return daemon.answer(std::move(request)); });
+  spawn(io, "reload", reload_at_each(&reloads, &daemon, source));
+  spawn(io, "watchdog", keep_watchdog_quiet());
+  (*server)->serve([&daemon](api::Request request) {
+    return api::answer(&daemon.routes(), std::move(request));
+  });
   const auto whole_life = [&]() -> Async<void> {
     co_await daemon.run();
     (*server)->close();

@@ -12,7 +12,7 @@ HostView Daemon::view() const {
   view.name = host_name();
   view.cores = host_.cores;
   view.memory = host_.memory;
-  for (const auto& [id, job] : jobs_) {
+  for (const auto& [id, job] : roster_.jobs) {
     if (!job.unsupported.empty()) continue;
     view.jobs.push_back(id);
     view.usage += job.cpu_share.value_or(0);
@@ -22,8 +22,8 @@ HostView Daemon::view() const {
 }
 
 std::optional<double> Daemon::value_of(const std::string& id) const {
-  const auto found = jobs_.find(id);
-  if (found == jobs_.end() || !found->second.extractor) return std::nullopt;
+  const auto found = roster_.jobs.find(id);
+  if (found == roster_.jobs.end() || !found->second.extractor) return std::nullopt;
   if (found->second.frozen) return std::nullopt;  // that it stands still is not its own doing
   const metrics::Report& report = found->second.extractor->report();
   if (report.samples.empty()) return std::nullopt;
@@ -34,8 +34,8 @@ std::optional<double> Daemon::value_of(const std::string& id) const {
 }
 
 std::optional<double> Daemon::last_value_at(const std::string& id) const {
-  const auto found = jobs_.find(id);
-  if (found == jobs_.end() || !found->second.extractor) return std::nullopt;
+  const auto found = roster_.jobs.find(id);
+  if (found == roster_.jobs.end() || !found->second.extractor) return std::nullopt;
   const Job& job = found->second;
   if (!job.settings.log.empty() && !job.settings.log_is_events) return std::nullopt;
   const metrics::Report& report = job.extractor->report();
@@ -43,19 +43,32 @@ std::optional<double> Daemon::last_value_at(const std::string& id) const {
 }
 
 std::optional<JobForecast> Daemon::forecast(const std::string& id) const {
-  const auto found = jobs_.find(id);
-  if (found == jobs_.end() || !found->second.has_track) return std::nullopt;
+  const auto found = roster_.jobs.find(id);
+  if (found == roster_.jobs.end() || !found->second.has_track) return std::nullopt;
   return planning_.forecast(found->second);
 }
 
 std::optional<Settings> Daemon::settings_of(const std::string& id) const {
-  const auto found = jobs_.find(id);
-  return found == jobs_.end() ? std::nullopt : std::optional(found->second.settings);
+  const auto found = roster_.jobs.find(id);
+  return found == roster_.jobs.end() ? std::nullopt : std::optional(found->second.settings);
 }
 
 std::string Daemon::name_of(const std::string& id) const {
-  const auto found = jobs_.find(id);
-  return found == jobs_.end() ? "" : found->second.container.name;
+  const auto found = roster_.jobs.find(id);
+  return found == roster_.jobs.end() ? "" : found->second.container.name;
+}
+
+Async<Result<std::string>> Daemon::export_history(std::string id) {
+  return carry_over_.export_history(std::move(id), host_name());
+}
+
+Async<Result<void>> Daemon::import_history(std::string id, std::string bundle,
+                                           std::string log_path) {
+  return carry_over_.import_history(std::move(id), std::move(bundle), std::move(log_path));
+}
+
+Async<Result<void>> Daemon::forget_history(std::string id) {
+  return carry_over_.forget_history(std::move(id));
 }
 
 }  // namespace flowcon::ctrl

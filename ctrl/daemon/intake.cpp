@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is there: containers come under control and leave it.
-#include <unistd.h>
+#include "ctrl/daemon/intake.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "base/json.h"
 #include "base/text.h"
-#include "ctrl/daemon/daemon_state.h"
+#include "ctrl/daemon/snapshot.h"
 #include "ctrl/log.h"
-#include "ctrl/spawn.h"
 
 namespace flowcon::ctrl {
 namespace {
+
+// Between the engine's answer and the look at its group.
+constexpr const char* kEnded = "it has ended";
 
 // The user's quota as the engine tells it; empty = none.
 std::optional<std::int64_t> quota_of(const engine::Container& c, std::uint64_t* period_us) {
@@ -41,8 +42,8 @@ std::string why_not_its_own(const engine::Container& container, const Settings& 
   if (own.enabled || own.is_mistaken || container.labels.contains("flowcon.enable")) return "";
   if (!parse_labels(container.image_labels).enabled) return "";
   if (!container.label_problem.empty()) {
-    return "its labels count once it is known which of them come from its image: " +
-           container.label_problem + "; docker flowcon adopt controls it at once";
+    return "cannot tell which labels come from its image: " + container.label_problem +
+           "; docker flowcon adopt controls it now";
   }
   return "not under control: its flowcon labels come from its image (image-labels = off); docker "
          "flowcon adopt controls it";
@@ -50,48 +51,47 @@ std::string why_not_its_own(const engine::Container& container, const Settings& 
 
 }  // namespace
 
-void Daemon::take_changes(Moment now) {
-  for (Change& change : containers_->take()) {
-    const std::string id = change.container.id;
+void Intake::take(std::vector<Change> changes, Moment now) {
+  for (const Change& change : changes) {
     switch (change.kind) {
       case Change::Kind::finished:
-        if (jobs_.contains(id)) {
-          finish(id, change.time > 0 ? change.time : now.wall, change.exit_status);
-        }
+        finish(change.container.id, change.time > 0 ? change.time : now.wall, change.exit_status);
         break;
       case Change::Kind::updated:
         follow_update(change.container);
         break;
-      case Change::Kind::started: {
-        if (const auto there = jobs_.find(id); there != jobs_.end()) {
-          // Adopted by command before its event came, unless its labels were waited for.
-          if (there->second.unsupported.empty() || there->second.container.label_problem.empty()) {
-            break;
-          }
-          jobs_.erase(there);
-        }
-        // Started again before the listener saw its end: two changes, not none.
-        if (planning_.is_member(id)) compare_sets(now);
-        greet(change.container, now);
+      case Change::Kind::started:
+        start(change.container, now);
         break;
-      }
     }
   }
   compare_sets(now);
 }
 
-void Daemon::greet(const engine::Container& container, Moment now) {
-  const auto choice = choices_.find(container.id);
-  if (choice != choices_.end() && choice->second.released) return;
+void Intake::start(const engine::Container& container, Moment now) {
+  const std::string& id = container.id;
+  if (const auto there = at_.roster.jobs.find(id); there != at_.roster.jobs.end()) {
+    const Job& job = there->second;
+    // Adopted by command before its event came, unless its labels were waited for.
+    if (job.unsupported.empty() || job.container.label_problem.empty()) return;
+    at_.roster.jobs.erase(there);
+  }
+  // Started again before the listener saw its end: two changes, not none.
+  if (at_.planning.is_member(id)) compare_sets(now);
+  greet(container, now);
+}
+
+void Intake::greet(const engine::Container& container, Moment now) {
+  if (at_.controls.is_released(container.id)) return;
   Settings settings = parse_labels(container.labels);
   for (const auto& [label, value] : container.image_labels) {
     if (!container.label_problem.empty()) break;  // nobody knows yet
     settings.warnings.push_back("label " + printable(label, 80) +
-                                " comes from the image and does not count (image-labels = off)");
+                                " is ignored: it comes from the image (image-labels = off)");
   }
   std::string refusal = why_not_its_own(container, settings);
-  if (choice != choices_.end() && !choice->second.settings.empty()) {
-    if (auto chosen = parse_choice(choice->second.settings)) {
+  if (const std::string adopted = at_.controls.adopted_with(container.id); !adopted.empty()) {
+    if (auto chosen = parse_choice(adopted)) {
       settings = *chosen;
       refusal.clear();
     }
@@ -101,41 +101,51 @@ void Daemon::greet(const engine::Container& container, Moment now) {
   }
 }
 
-void Daemon::admit(const engine::Container& container, const Settings& settings, Moment now,
+// Its control group, and what it has before any limit of ours.
+void Intake::find_group(Job& job) {
+  Result<cgroups::Group> group = at_.world.find_group(job.container.pid, job.id());
+  if (!group) {
+    const bool has_ended = is_gone(group.error());
+    job.unsupported =
+        has_ended ? kEnded : group.error().message() + "; flowcond leaves its limits alone";
+    return;
+  }
+  if (!at_.limits.is_mechanism_known()) at_.limits.find_mechanism(*group);
+  Result<cgroups::Setting> setting =
+      cgroups::read_setting(*at_.world.fs, *group, at_.limits.mechanism());
+  if (!setting) {
+    job.unsupported = is_gone(setting.error())
+                          ? kEnded
+                          : "cannot read its CPU limits: " + setting.error().message();
+    return;
+  }
+  job.group = *group;
+  job.life = at_.world.fs->life("cpu", group->cpu);
+  job.original = job.present = *setting;
+}
+
+void Intake::admit(const engine::Container& container, const Settings& settings, Moment now,
                    const std::string& refusal) {
+  const std::string id = container.id;
   // What is left to read of its former life is read by this one.
-  if (ending_.contains(container.id)) settle(container.id, tails_.stop(container.id, false));
+  if (at_.roster.ending.contains(id)) settle(id, at_.logs.tails().stop(id, false));
   Job job;
   job.container = container;
   job.given = settings;
-  job.control = control_of(container.id);
+  job.control = at_.controls.of(id);
   job.settings = with_values(settings, job.control);
   job.admitted = now.wall;
   job.arrived = now.steady - std::max(0.0, now.wall - job.begun());
   if (!refusal.empty()) {
     job.unsupported = refusal;
   } else if (!settings.enabled) {
-    job.unsupported = "not under control: flowcon.enable is neither true nor false";
+    job.unsupported = "not under control: flowcon.enable must be true or false";
   } else if (const Result<LogChoice> log = choose_log(container, settings); !log) {
     job.unsupported = log.error().message();
   } else {
     job.log = *log;
-    Result<cgroups::Group> group = world_.find_group(container.pid, container.id);
-    if (group && !limits_.is_mechanism_known()) limits_.find_mechanism(*group);
-    Result<cgroups::Setting> setting =
-        group ? cgroups::read_setting(*world_.fs, *group, limits_.mechanism())
-              : Result<cgroups::Setting>(group.error());
-    if (setting) {
-      job.group = *group;
-      job.life = world_.fs->life("cpu", group->cpu);
-      job.original = job.present = *setting;
-    } else if (is_gone(setting.error())) {
-      return;  // it ended between the engine's answer and this look
-    } else if (!group) {
-      job.unsupported = group.error().message() + ": no limit of it is touched";
-    } else {
-      job.unsupported = "its CPU limits cannot be read: " + setting.error().message();
-    }
+    find_group(job);
+    if (job.unsupported == kEnded) return;
   }
   if (job.unsupported.empty() && settings.spec_is_usable) {
     Result<metrics::Extractor> made =
@@ -146,122 +156,127 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
       job.settings.warnings.push_back(made.error().message());
     }
   }
-  const std::string id = container.id;
-  take_up_past(job);
-  takeover_.claim(job);
+  at_.carry_over.take_up(job);
+  at_.takeover.claim(job);
   if (container.is_frozen) freeze(job, now);
-  if (job.unsupported.empty() && !is_aside(job, is_all_paused_)) {
-    // In order of arrival: the engine may have told of an older one later.
-    auto at = active_.end();
-    while (at != active_.begin() && container.started > 0 &&
-           jobs_.at(*(at - 1)).container.started > container.started) {
-      --at;
-    }
-    active_.insert(at, id);
-  }
+  if (job.unsupported.empty() && !is_aside(job, at_.controls.is_all_paused())) line_up(job);
+  const std::string who = "container " + printable(container.name, 80);
   log::event(log::Event::container_found,
-             "container " + printable(container.name, 80) + " (" + id.substr(0, 12) + ") " +
+             who + " (" + id.substr(0, 12) + ") " +
                  (job.unsupported.empty() ? "comes under control" : job.unsupported),
              id);
-  for (const std::string& warning : job.settings.warnings) {
-    log::warning("container " + printable(container.name, 80) + ": " + warning);
-  }
-  const auto placed = jobs_.insert_or_assign(id, std::move(job)).first;
-  if (placed->second.extractor) start_tail(placed->second);
+  for (const std::string& warning : job.settings.warnings) log::warning(who + ": " + warning);
+  const auto placed = at_.roster.jobs.insert_or_assign(id, std::move(job)).first;
+  if (placed->second.extractor) at_.logs.start(placed->second);
 }
 
-void Daemon::start_tail(Job& job) {
-  const std::string path = past_log_path(job.id());
-  // What it printed on earlier hosts, where its log could not be given to the engine here.
-  if (!job.log.is_inside && ::access(path.c_str(), R_OK) == 0) {
-    job.is_reading_past = true;
-    spawn(io_, "past log", read_past_log(job.id(), path));
-  } else {
-    follow_log(job);
+// In order of arrival: the engine may have told of an older one later.
+void Intake::line_up(const Job& job) {
+  std::vector<std::string>& active = at_.roster.active;
+  auto at = active.end();
+  while (at != active.begin() && job.container.started > 0 &&
+         at_.roster.jobs.at(*(at - 1)).container.started > job.container.started) {
+    --at;
   }
+  active.insert(at, job.id());
 }
 
-void Daemon::follow_log(Job& job) {
-  const std::string id = job.id();
-  const auto stored = positions_.find(id);
-  std::string from;
-  if (stored != positions_.end() && stored->second.log == job.log.name) {
-    job.recorded_position = stored->second;
-    from = stored->second.position;
-  }
-  job.read_until = from;
-  job.has_position = !from.empty();
-  auto sink = [this, id](const logs::Line& line) { feed(id, line); };
-  Result<void> started;
-  if (job.log.is_journal) {
-    started = tails_.start_journal(id, from, sink);
-  } else if (const auto source = open_log(job.log, job.container); source) {
-    started = tails_.start(id, *source, from, sink);
-  } else {
-    started = source.error();
-  }
-  if (!started) {
-    job.log_problem = started.error().message();
-    log::event(log::Event::container_unread,
-               "container " + printable(job.container.name, 80) + ": " + job.log_problem, id);
-  }
-}
-
-void Daemon::feed(const std::string& id, const logs::Line& line) {
-  // Looked up by id for each line: the job may be gone when a last line comes.
-  const auto found = jobs_.find(id);
-  const auto ending = ending_.find(id);
-  if (found == jobs_.end() && ending == ending_.end()) return;
-  Job& job = found != jobs_.end() ? found->second : ending->second.job;
-  if (!job.extractor) return;
-  if (job.is_catching_up && !line.is_known) end_catching_up(job);
-  job.is_catching_up = line.is_known;
-  // A file of the job's own may say any time; no value is from the future.
-  const double now = moment().wall;
-  job.extractor->feed(line.text, line.time > 0 && line.time <= now ? line.time : now);
-}
-
-void Daemon::finish(const std::string& id, double time, const std::optional<int>& status) {
-  std::erase(active_, id);
-  const auto found = jobs_.find(id);
+void Intake::finish(const std::string& id, double time, const std::optional<int>& status) {
+  const auto found = at_.roster.jobs.find(id);
+  if (found == at_.roster.jobs.end()) return;
+  std::erase(at_.roster.active, id);
   const Job& job = found->second;
-  if (job.is_limited) limits_.undo(original_of(job));
+  if (job.is_limited) at_.limits.undo(original_of(job));
   log::event(log::Event::container_ended,
-             "container " + printable(job.container.name, 80) + " has finished", id);
-  const bool is_half_read = tails_.stats(id).is_catching_up;
-  ending_.insert_or_assign(id, Ending{std::move(found->second), time, status, is_half_read});
+             "container " + printable(job.container.name, 80) + " has ended", id);
+  const bool is_half_read = at_.logs.tails().stats(id).is_catching_up;
+  at_.roster.ending.insert_or_assign(id,
+                                     Ending{std::move(found->second), time, status, is_half_read});
   // The policy keeps its id until the sets are compared.
-  planning_.forget(id);
-  jobs_.erase(found);
-  is_compare_due_ = true;
+  at_.planning.forget(id);
+  at_.roster.jobs.erase(found);
+  at_.schedule.is_compare_due = true;
   auto read = [this, id](const std::string& until) { settle(id, until); };
-  if (!tails_.drain(id, std::move(read))) settle(id, tails_.stop(id, true));
+  if (!at_.logs.tails().drain(id, std::move(read))) settle(id, at_.logs.tails().stop(id, true));
 }
 
-/// The log of an ended job has been read as far as it can be.
-void Daemon::settle(const std::string& id, const std::string& read_until) {
-  const auto found = ending_.find(id);
-  if (found == ending_.end()) return;
+// The log of an ended job has been read as far as it can be.
+void Intake::settle(const std::string& id, const std::string& read_until) {
+  const auto found = at_.roster.ending.find(id);
+  if (found == at_.roster.ending.end()) return;
   Ending& ending = found->second;
   ending.job.read_until = read_until;
   record_end(ending.job, ending.time);
-  remember_end(ending.job, moment(), ending.time, ending.status, ending.is_half_read);
-  ending_.erase(found);
+  remember_end(ending, at_.world.clock());
+  at_.roster.ending.erase(found);
 }
 
-void Daemon::compare_sets(Moment now) {
-  is_compare_due_ = false;
+void Intake::settle_all() {
+  while (!at_.roster.ending.empty()) {
+    const std::string id = at_.roster.ending.begin()->first;
+    settle(id, at_.logs.tails().stop(id, false));
+  }
+}
+
+void Intake::record_end(Job& job, double time) {
+  if (!job.unsupported.empty()) return;
+  store::Look look = look_of(job);
+  look.run.finished = time;
+  // Of one that runs on several hosts each sees a part, which says nothing of the whole.
+  look.run.has_moved = job.container.labels.contains(kMovedLabel) ||
+                       (at_.companion && at_.companion->is_moving(job.id()));
+  // The container may come back, and its log goes on.
+  at_.logs.set_position(job.id(), job.recorded_position);
+  at_.recorder.add(std::move(look));
+}
+
+// Whatever the policy: what is remembered serves when another one asks for it.
+void Intake::remember_end(Ending& ending, Moment now) {
+  Job& job = ending.job;
+  follow_track(job, now, false, ending.is_half_read);  // what it printed last
+  if (job.past) at_.carry_over.drop(job.id());
+  if (!job.has_track) return;
+  // One that goes on elsewhere has not ended.
+  if (at_.companion && at_.companion->is_saving(job.id())) {
+    return at_.carry_over.keep(
+        job, [this](const std::string& id) { return at_.companion->is_moving(id); });
+  }
+  const bool is_complete = ending.status == 0 && job.saw_all;
+  at_.planning.end(job, now.steady, is_complete);
+  if (!is_complete) return;
+  const std::optional<growth::Remembered> run = growth::remembered_run(job.track, job.goal);
+  if (!run) return;
+  const store::Training training{training_of(job.container), ending.time, run->total, run->share90};
+  const bool is_queued = at_.effects.try_post([&store = *at_.world.store, training] {
+    if (Result<void> saved = store.save_training(training); !saved) {
+      log::warning(saved.error().message());
+    }
+  });
+  if (!is_queued) log::debug("too many effects wait; a training is not remembered");
+}
+
+void Intake::compare_sets(Moment now) {
+  at_.schedule.is_compare_due = false;
   join_claimed(now);
   policy::Rounds rounds;
-  if (planning_.follow(active_, rounds)) is_run_due_ = true;
-  recorder_.add(now.wall, rounds);
+  if (at_.planning.follow(at_.roster.active, rounds)) at_.schedule.is_run_due = true;
+  at_.recorder.add(now.wall, rounds);
 }
 
-// docker pause and unpause: what is frozen has no rank and uses nothing, and others have what it
-// had.
-Async<void> Daemon::follow_freezing(Moment now) {
+void Intake::join_claimed(Moment now) {
+  for (const std::string& id : at_.roster.active) {
+    if (!at_.takeover.joins(id) || at_.planning.is_member(id)) continue;
+    if (at_.planning.members().empty()) {
+      at_.planning.resume_interval(at_.takeover.interval());
+      at_.schedule.next_run = now.steady + at_.planning.interval();
+    }
+    at_.planning.resume(at_.roster.jobs.at(id));
+  }
+}
+
+Async<void> Intake::follow_freezing(Moment now) {
   std::vector<std::string> changed;
-  for (auto& [id, job] : jobs_) {
+  for (auto& [id, job] : at_.roster.jobs) {
     if (!job.unsupported.empty() || job.frozen.has_value() == job.container.is_frozen) continue;
     if (job.container.is_frozen) {
       freeze(job, now);
@@ -269,7 +284,7 @@ Async<void> Daemon::follow_freezing(Moment now) {
       thaw(job, now);
     }
     log::info("container " + printable(job.container.name, 80) +
-              (job.frozen ? " is frozen (docker pause)" : " goes on (docker unpause)"));
+              (job.frozen ? " is frozen (docker pause)" : " continues (docker unpause)"));
     changed.push_back(id);
   }
   for (const std::string& id : changed) {
@@ -279,16 +294,66 @@ Async<void> Daemon::follow_freezing(Moment now) {
   if (!changed.empty()) compare_sets(now);
 }
 
-void Daemon::follow_update(const engine::Container& container) {
-  const auto found = jobs_.find(container.id);
-  if (found == jobs_.end()) return;
+Async<Result<void>> Intake::follow_pause(std::string id) {
+  const std::vector<std::string>& active = at_.roster.active;
+  const bool is_active = std::find(active.begin(), active.end(), id) != active.end();
+  Job& job = at_.roster.jobs.at(id);
+  if (is_active != is_aside(job, at_.controls.is_all_paused())) co_return Result<void>();
+  at_.schedule.is_compare_due = true;
+  if (!is_active) {
+    for (Place* place : {&job.cpu, &job.memory, &job.io}) *place = {};
+    at_.roster.active.push_back(id);
+    co_return Result<void>();
+  }
+  std::erase(at_.roster.active, id);
+  if (!job.is_limited) co_return Result<void>();
+  store::Original original = original_of(job);
+  Result<void> restored = co_await at_.limits.restore(std::move(original));
+  const auto found = at_.roster.jobs.find(id);
+  if (found == at_.roster.jobs.end()) co_return Result<void>();
+  if (!restored) {
+    found->second.problem = restored.error().message();
+    co_return restored;
+  }
+  found->second.present = found->second.original;
+  found->second.is_limited = found->second.is_original_saved = false;
+  co_return Result<void>();
+}
+
+Async<Result<void>> Intake::release(std::string id) {
+  if (at_.roster.jobs.at(id).is_limited) {
+    store::Original original = original_of(at_.roster.jobs.at(id));
+    Result<void> restored = co_await at_.limits.restore(std::move(original));
+    if (!restored) co_return restored;
+  }
+  store::Choice choice;
+  choice.id = id;
+  choice.released = true;
+  Result<void> saved = co_await at_.controls.save(choice);
+  if (!saved) {
+    log::warning(saved.error().message() + "; a restart will control it again");
+    at_.controls.keep(choice);
+  }
+  Job& job = at_.roster.jobs.at(id);
+  job.read_until = at_.logs.tails().stop(id, false);
+  record_end(job, at_.world.clock().wall);
+  std::erase(at_.roster.active, id);
+  at_.planning.forget(id);
+  at_.roster.jobs.erase(id);
+  at_.schedule.is_compare_due = true;
+  co_return Result<void>();
+}
+
+void Intake::follow_update(const engine::Container& container) {
+  const auto found = at_.roster.jobs.find(container.id);
+  if (found == at_.roster.jobs.end()) return;
   Job& job = found->second;
   const engine::Container before = std::exchange(job.container, container);
   if (!job.unsupported.empty()) return;
   // What a person gives by `docker update` is a new ceiling, not drift. The engine has written all
   // of its settings again, so what was written here before is gone.
   Result<cgroups::Setting> there =
-      cgroups::read_setting(*world_.fs, job.group, limits_.mechanism());
+      cgroups::read_setting(*at_.world.fs, job.group, at_.limits.mechanism());
   if (!there) return;
   const cgroups::Setting written = std::exchange(job.present, *there);
   cgroups::Setting original = job.original;
@@ -296,7 +361,7 @@ void Daemon::follow_update(const engine::Container& container) {
     original.cpu.quota_us = quota_of(container, &original.cpu.period_us);
   }
   if (before.cpu_shares != container.cpu_shares) {
-    const bool is_v2 = world_.fs->is_v2("cpu");
+    const bool is_v2 = at_.world.fs->is_v2("cpu");
     original.cpu.weight = weight_of(container.cpu_shares, is_v2);
     // On v2 the engine's rule differs by version; what it wrote says it exactly.
     if (is_v2 && there->cpu.weight != written.cpu.weight) original.cpu.weight = there->cpu.weight;
@@ -307,7 +372,7 @@ void Daemon::follow_update(const engine::Container& container) {
   if (original == job.original) return;
   job.original = original;
   job.is_original_saved = false;
-  log::info("container " + printable(container.name, 80) + ": docker update gave new limits");
+  log::info("container " + printable(container.name, 80) + ": docker update set new limits");
 }
 
 }  // namespace flowcon::ctrl

@@ -106,15 +106,15 @@ void add_host(Exposition& out, const Snapshot& seen) {
   out.add("flowcon_paused", seen.is_all_paused ? 1 : 0);
   out.add("flowcon_policy", {{"policy", seen.config.policy}}, 1);
   out.add("flowcon_all_completing", seen.planning.all_completing() ? 1 : 0);
-  out.add("flowcon_memory_short", seen.is_short_of_memory ? 1 : 0);
+  out.add("flowcon_memory_short", seen.shown.is_short_of_memory ? 1 : 0);
   out.add("flowcon_alpha", seen.config.alpha);
   out.add("flowcon_interval_seconds", seen.planning.interval());
   out.add("flowcon_cores", seen.host.cores);
   out.add("flowcon_warnings", static_cast<double>(seen.warnings().size()));
-  out.add("flowcon_decisions_total", static_cast<double>(seen.counts.decisions));
-  out.add("flowcon_limit_changes_total", static_cast<double>(seen.counts.limit_changes));
-  out.add("flowcon_limit_reverts_total", static_cast<double>(seen.counts.reverts));
-  out.add("flowcon_limits_reapplied_total", static_cast<double>(seen.counts.reapplied));
+  out.add("flowcon_decisions_total", static_cast<double>(seen.shown.counts.decisions));
+  out.add("flowcon_limit_changes_total", static_cast<double>(seen.shown.counts.limit_changes));
+  out.add("flowcon_limit_reverts_total", static_cast<double>(seen.shown.counts.reverts));
+  out.add("flowcon_limits_reapplied_total", static_cast<double>(seen.shown.counts.reapplied));
   out.add("flowcon_records_lost_total", static_cast<double>(seen.recorder.lost()));
   for (std::size_t kind = 0; kind < kEventNames.size(); ++kind) {
     out.add("flowcon_events_total", {{"event", kEventNames.at(kind)}},
@@ -133,14 +133,14 @@ std::string metrics_of(const Snapshot& seen) {
   add_host(out, seen);
   std::map<std::string_view, double> states{
       {"controlled", 0}, {"observed", 0}, {"paused", 0}, {"frozen", 0}, {"unsupported", 0}};
-  for (const auto& [id, job] : seen.jobs) {
+  for (const auto& [id, job] : seen.roster.jobs) {
     states[seen.state_of(job)] += 1;
     if (job.unsupported.empty()) add_job(out, seen, job);
   }
   for (const auto& [state, count] : states)
     out.add("flowcon_containers", {{"state", state}}, count);
   if (seen.companion != nullptr) seen.companion->add_metrics(out);
-  add_process(out, seen.started);
+  add_process(out, seen.shown.started);
   return out.text();
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was recorded of all containers: the requests of docs/api.md that a report is made from.
+#include "ctrl/daemon/records.h"
+
+#include <ctime>
 #include <limits>
+#include <utility>
 
 #include "base/json.h"
 #include "base/text.h"
-#include "ctrl/daemon/daemon_state.h"
 
 namespace flowcon::ctrl {
 namespace {
@@ -15,23 +17,55 @@ namespace json = boost::json;
 // are read and explained.
 constexpr std::size_t kPageBytes = 256U << 10;
 
-}  // namespace
+constexpr double kEver = -std::numeric_limits<double>::infinity();
 
-const policy::Algorithm* Daemon::find_algorithm(const std::string& name) const {
-  return companion_ ? companion_->find_algorithm(name)
-                    : policy::find_algorithm(policy::host_algorithms(), name);
+// "12:04:10", with the day where it is not today's.
+std::string clock_text(double time, double now) {
+  const auto seconds = static_cast<std::time_t>(time);
+  const auto today = static_cast<std::time_t>(now);
+  std::tm then{}, there{};
+  if (::localtime_r(&seconds, &then) == nullptr || ::localtime_r(&today, &there) == nullptr) {
+    return "";
+  }
+  const bool is_today = then.tm_yday == there.tm_yday && then.tm_year == there.tm_year;
+  char text[40];
+  return std::strftime(text, sizeof text, is_today ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &then) > 0
+             ? text
+             : "";
 }
 
-policy::About Daemon::asked_of(const std::string& id) const {
+}  // namespace
+
+std::string RecordReader::id_of(const std::string& name) const {
+  const std::string id = see_().roster.find(name);
+  return id.empty() ? name : id;
+}
+
+api::Response RecordReader::no_records(const Error& error, const std::string& name) const {
+  if (error.code != boost::system::errc::no_such_file_or_directory) {
+    return api::failure(500, error.message());
+  }
+  const bool is_here = !see_().roster.find(name).empty();
+  return api::failure(404, is_here ? "no records of container " + printable(name, 80) + " yet"
+                                   : "No such container: " + printable(name, 80));
+}
+
+const policy::Algorithm* RecordReader::find_algorithm(const std::string& name) const {
+  const Companion* companion = see_().companion;
+  return companion != nullptr ? companion->find_algorithm(name)
+                              : policy::find_algorithm(policy::host_algorithms(), name);
+}
+
+policy::About RecordReader::asked_of(const std::string& id) const {
   policy::About about;
   about.id = id;
-  if (companion_) {
-    about.host_name = [this](const std::string& host) { return companion_->host_name(host); };
+  if (const Companion* companion = see_().companion; companion != nullptr) {
+    about.host_name = [companion](const std::string& host) { return companion->host_name(host); };
   }
   return about;
 }
 
-void Daemon::show_changes(const store::Round& round, json::array& all) const {
+void RecordReader::show_changes(const store::Round& round, json::array& all) const {
   const policy::Algorithm* algorithm = find_algorithm(round.algorithm);
   const Result<json::value> state = parse_json(round.state);
   const Result<json::value> decision = parse_json(round.decision);
@@ -58,9 +92,8 @@ void Daemon::show_changes(const store::Round& round, json::array& all) const {
   }
 }
 
-Async<api::Response> Daemon::runs(std::optional<double> since) {
-  const double from = since.value_or(-std::numeric_limits<double>::infinity());
-  auto read = [this, from] { return world_.store->runs(from); };
+Async<api::Response> RecordReader::runs(api::Call call) {
+  auto read = [this, from = call.number("since", kEver)] { return store_.runs(from); };
   Result<std::vector<store::Run>> found = co_await effects_.run(std::move(read));
   if (!found) co_return api::failure(500, found.error().message());
   json::array all;
@@ -80,12 +113,13 @@ Async<api::Response> Daemon::runs(std::optional<double> since) {
   }
   json::object body;
   body["runs"] = std::move(all);
-  co_return api::Response{200, render_json(body)};
+  co_return api::answer_with(body);
 }
 
-Async<api::Response> Daemon::changes(std::optional<double> since, std::int64_t after) {
-  const double from = since.value_or(0);
-  auto read = [this, from, after] { return world_.store->rounds(from, after, kPageBytes); };
+Async<api::Response> RecordReader::changes(api::Call call) {
+  const double from = call.number("since", 0.0);
+  const auto after = call.number<std::int64_t>("after", 0);
+  auto read = [this, from, after] { return store_.rounds(from, after, kPageBytes); };
   Result<store::RoundPage> page = co_await effects_.run(std::move(read));
   if (!page) co_return api::failure(500, page.error().message());
   json::array all;
@@ -98,7 +132,85 @@ Async<api::Response> Daemon::changes(std::optional<double> since, std::int64_t a
            "&after=" + std::to_string(page->after);
   }
   body["next"] = std::move(next);
-  co_return api::Response{200, render_json(body)};
+  co_return api::answer_with(body);
+}
+
+Async<api::Response> RecordReader::history(api::Call call) {
+  auto read = [this, id = id_of(call.name), from = call.number("since", kEver)] {
+    return store_.history(id, from);
+  };
+  Result<store::History> found = co_await effects_.run(std::move(read));
+  if (!found) co_return no_records(found.error(), call.name);
+  json::object body;
+  body["id"] = found->run.id;
+  body["name"] = valid_utf8(found->run.name);
+  body["metric"] =
+      found->run.metric.empty() ? json::value(nullptr) : json::value(valid_utf8(found->run.metric));
+  body["goal"] = flowcon::ctrl::name(found->run.goal);
+  body["started"] = found->run.started;
+  body["finished"] = number_or_null(found->run.finished);
+  json::array samples, usage, decisions;
+  for (const Sample& s : found->samples) samples.push_back(json::array{s.time, s.value});
+  for (const store::UsageRow& u : found->usage) {
+    usage.push_back(
+        json::array{u.time, u.cpu, u.memory, number_or_null(u.io), number_or_null(u.network)});
+  }
+  for (const store::DecisionRow& d : found->decisions) {
+    decisions.push_back(
+        json::array{d.time, flowcon::ctrl::name(d.list), d.limit, number_or_null(d.growth)});
+  }
+  body["samples"] = std::move(samples);
+  body["usage"] = std::move(usage);
+  body["decisions"] = std::move(decisions);
+  json::array stays;
+  for (const store::Stay& s : found->stays) {
+    stays.push_back(
+        json::object{{"host", valid_utf8(s.host)}, {"began", s.began}, {"ended", s.ended}});
+  }
+  body["stays"] = std::move(stays);
+  co_return api::answer_with(body);
+}
+
+std::string RecordReader::sentence_of(const std::string& id,
+                                      const store::ExplainedRound& explained) const {
+  const store::Round& round = explained.round;
+  const policy::Algorithm* algorithm = find_algorithm(round.algorithm);
+  if (algorithm == nullptr) return "";
+  policy::About about = asked_of(id);
+  if (explained.since) about.since = clock_text(*explained.since, round.time);
+  about.granted = explained.granted;
+  return policy::sentence_about(*algorithm, round.state, about);
+}
+
+Async<api::Response> RecordReader::explain(api::Call call) {
+  auto read = [this, id = id_of(call.name), count = call.number<std::size_t>("last", 1)] {
+    return store_.explained(id, count);
+  };
+  Result<store::Explained> found = co_await effects_.run(std::move(read));
+  if (!found) co_return no_records(found.error(), call.name);
+  json::object head;
+  head["id"] = found->run.id;
+  head["name"] = valid_utf8(found->run.name);
+  // State and decision go out as they are kept, byte for byte: they are to be decided again.
+  std::string body = render_json(head);
+  body.pop_back();
+  body += ",\"decisions\":[";
+  const char* separator = "";
+  for (const store::ExplainedRound& explained : found->rounds) {
+    const store::Round& round = explained.round;
+    json::object about;
+    about["time"] = round.time;
+    about["algorithm"] = round.algorithm;
+    about["resource"] = round.resource;
+    about["sentence"] = sentence_of(found->run.id, explained);
+    std::string text = render_json(about);
+    text.pop_back();
+    body +=
+        separator + text + ",\"state\":" + round.state + ",\"decision\":" + round.decision + "}";
+    separator = ",";
+  }
+  body += "]}";
+  co_return api::Response{200, std::move(body)};
 }
 
 }  // namespace flowcon::ctrl

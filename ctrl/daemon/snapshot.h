@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -14,8 +13,8 @@
 #include "ctrl/daemon/notifier.h"
 #include "ctrl/daemon/planning.h"
 #include "ctrl/daemon/recorder.h"
+#include "ctrl/daemon/roster.h"
 #include "ctrl/daemon/world.h"
-#include "ctrl/job.h"
 #include "ctrl/logs/log_set.h"
 
 namespace flowcon::ctrl {
@@ -33,23 +32,27 @@ struct Counts {
 /// Takes no part in the division: a person suspended control of it or of all, or froze it.
 [[nodiscard]] bool is_aside(const Job& job, bool is_all_paused);
 
+/// What a daemon shows of itself besides its parts.
+struct Shown {
+  Counts counts;
+  double started = 0;  ///< wall
+  bool is_short_of_memory = false;
+  std::vector<std::string> warnings;  ///< of its start
+};
+
 struct Snapshot {
   const Config& config;
   const Host& host;
   const cgroups::CgroupFs& fs;
-  const std::map<std::string, Job>& jobs;
-  const std::vector<std::string>& active;
+  const Roster& roster;
   const Planning& planning;
   const Recorder& recorder;
   const Notifier& notifier;
   const Containers& containers;
   const logs::LogSet& tails;
   const Companion* companion;  ///< null: there is none
-  const std::vector<std::string>& start_warnings;
-  Counts counts;
-  double started = 0;  ///< wall
+  const Shown& shown;
   bool is_all_paused = false;
-  bool is_short_of_memory = false;
 
   /// "controlled", "observed", "paused", "frozen" or "unsupported".
   [[nodiscard]] const char* state_of(const Job& job) const;

@@ -79,17 +79,17 @@ json::object metric_of(const Job& job, std::size_t recent) {
 std::string lot_of(const Snapshot& seen, const Job& job) {
   const bool is_ranked = seen.planning.divides_by() == policy::DividesBy::work &&
                          seen.config.limits(Resource::cpu) && !is_aside(job, seen.is_all_paused);
-  if (!is_ranked) return "it keeps its fair share";
+  if (!is_ranked) return "the container keeps its fair share";
   switch (seen.planning.basis_of(job)) {
     case growth::Basis::counter:
-      return "its progress counter says when it goes";
+      return "its remaining time comes from its progress counter";
     case growth::Basis::memory:
-      return "earlier runs say when it goes";
+      return "its remaining time comes from earlier runs";
     case growth::Basis::age:
       break;
   }
-  return job.settings.floor ? "its end is guessed"
-                            : "its end is guessed; a flowcon.floor keeps it a share";
+  return std::string("its remaining time is a guess") +
+         (job.settings.floor ? "" : "; set flowcon.floor to guarantee it CPU");
 }
 
 std::string note_of(const Snapshot& seen, const Job& job) {
@@ -102,7 +102,7 @@ std::string note_of(const Snapshot& seen, const Job& job) {
   if (!job.settings.spec_is_usable) return "no metric: a label is wrong; " + lot_of(seen, job);
   if (job.extractor && job.extractor->count() == 0) {
     return (tail.framing.lines == 0
-                ? "it has printed nothing yet; "
+                ? "no output yet (Python buffers: run it with -e PYTHONUNBUFFERED=1); "
                 : "no metric found in " + std::to_string(tail.framing.lines) + " lines yet; ") +
            lot_of(seen, job);
   }
@@ -171,7 +171,7 @@ const char* Snapshot::state_of(const Job& job) const {
 }
 
 std::vector<std::string> Snapshot::warnings() const {
-  std::vector<std::string> warnings = start_warnings;
+  std::vector<std::string> warnings = shown.warnings;
   for (const std::string& problem : {engine_problem(containers), containers.problem()}) {
     if (!problem.empty()) warnings.push_back(problem);
   }
@@ -211,18 +211,18 @@ std::string status_of(const Snapshot& seen, std::size_t recent) {
                     {"directed", seen.config.growth.directed}};
   body["all_completing"] = seen.planning.all_completing();
   body["paused"] = seen.is_all_paused;
-  body["short_of_memory"] = seen.is_short_of_memory;
-  body["reverts"] = seen.counts.reverts;
-  body["reapplied"] = seen.counts.reapplied;
+  body["short_of_memory"] = seen.shown.is_short_of_memory;
+  body["reverts"] = seen.shown.counts.reverts;
+  body["reapplied"] = seen.shown.counts.reapplied;
   body["warnings"] = strings(seen.warnings());
   json::array containers;
   // In order of arrival, then those that are paused or frozen or cannot be controlled.
-  std::vector<std::string> order = seen.active;
-  for (const auto& [id, job] : seen.jobs) {
+  std::vector<std::string> order = seen.roster.active;
+  for (const auto& [id, job] : seen.roster.jobs) {
     if (!job.unsupported.empty() || is_aside(job, seen.is_all_paused)) order.push_back(id);
   }
   for (const std::string& id : order) {
-    containers.push_back(container_of(seen, seen.jobs.at(id), recent));
+    containers.push_back(container_of(seen, seen.roster.jobs.at(id), recent));
   }
   body["containers"] = std::move(containers);
   return render_json(body);

@@ -44,7 +44,7 @@ std::string reason(const ExecutorState& state, const Member& member,
            (*member.growth < state.alpha ? "under" : "at least") + " alpha " + percent(state.alpha);
   }
   if (decision.all_completing) {
-    text += "; all have converged and compete freely, next decision in " +
+    text += "; all jobs have converged and compete freely, next decision in " +
             rounded(decision.interval) + " s";
   }
   return text;
@@ -53,7 +53,7 @@ std::string reason(const ExecutorState& state, const Member& member,
 // Its share, where it is not what was decided.
 std::string granted(const About& about, double decided) {
   if (!about.granted || *about.granted == decided) return "";
-  return "; granted " + rounded(*about.granted) + ", by its floor, ceiling, pin or a migration";
+  return "; effective share " + rounded(*about.granted) + " (floor, ceiling, pin or migration)";
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ Result<std::string> explain(const MilestoneState& state, const MilestoneDecision
   const Ranked& ranked = decision.members[at];
   std::string text = "rank " + std::to_string(ranked.rank + 1) + " of " +
                      std::to_string(state.members.size()) + ": " + rounded(member->left) +
-                     " CPU s to its end" + (member->is_blind ? ", which is a guess" : "");
+                     " CPU s left" + (member->is_blind ? " (a guess)" : "");
   if (member->left90 && member->open90 > 0) {
     text += ", 90 % of its gain still to come by " + percent(member->open90) + ", " +
             rounded(*member->left90) + " CPU s per chance";
@@ -103,15 +103,15 @@ Result<std::string> explain(const ListenerState& state, const ListenerDecision& 
     return std::find(ids.begin(), ids.end(), about.id) != ids.end();
   };
   if (is_in(decision.arrived)) {
-    return std::string("arrived: starts in NL with limit 1, and the executor runs at once");
+    return std::string("arrived: starts in NL with limit 1; the executor runs now");
   }
   if (is_in(decision.departed)) {
-    return std::string("left: its share goes to the others, and the executor runs at once");
+    return std::string("left: the others get its share; the executor runs now");
   }
   if (!is_in(state.active)) return bad_input("the container is not in this decision");
-  return "others came or went (" + std::to_string(decision.arrived.size()) + " and " +
-         std::to_string(decision.departed.size()) + "): the interval is back to " +
-         rounded(decision.interval) + " s and the executor runs at once";
+  return std::to_string(decision.arrived.size()) + " arrived, " +
+         std::to_string(decision.departed.size()) + " left: the interval is " +
+         rounded(decision.interval) + " s again; the executor runs now";
 }
 
 }  // namespace flowcon::ctrl::policy

@@ -56,13 +56,13 @@ class FakeHost : public ctrl::LocalHost {
   }
   [[nodiscard]] std::string name_of(const std::string& id) const override { return "name-" + id; }
   void warn(const std::string& sentence) override { warnings_.push_back(sentence); }
-  ctrl::Async<Result<std::string>> export_life(std::string) override {
+  ctrl::Async<Result<std::string>> export_history(std::string) override {
     co_return std::string("{}");
   }
-  ctrl::Async<Result<void>> import_life(std::string, std::string, std::string) override {
+  ctrl::Async<Result<void>> import_history(std::string, std::string, std::string) override {
     co_return Result<void>();
   }
-  ctrl::Async<Result<void>> forget_life(std::string) override { co_return Result<void>(); }
+  ctrl::Async<Result<void>> forget_history(std::string) override { co_return Result<void>(); }
 
   flowcon::test::TempFolder folder_;
   boost::asio::io_context& io_;
@@ -268,12 +268,14 @@ struct Stand {
     run();
     return response;
   }
-  boost::json::value person(const std::string& verb, const std::string& body = "") {
-    ctrl::api::Call call_of;
-    call_of.verb = verb;
+  /// `call_of`: "GET cluster".
+  boost::json::value person(const std::string& call_of, const std::string& body = "") {
     ctrl::api::Request request;
+    request.method = call_of.substr(0, call_of.find(' '));
+    request.target = "/v1/" + call_of.substr(call_of.find(' ') + 1);
     request.body = body;
-    const ctrl::api::Response response = call(balancer->answer(call_of, request));
+    const ctrl::api::Routes routes = balancer->routes();
+    const ctrl::api::Response response = call(ctrl::api::answer(&routes, request));
     status = response.status;
     return *parse_json(response.body);
   }

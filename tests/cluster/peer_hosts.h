@@ -120,26 +120,26 @@ class Hosts {
     return words ? (*words)[words->size() - 2] : "";
   }
   // What a person asks; the status.
-  unsigned ask(const std::string& verb, std::optional<std::string> peer, const std::string& body) {
-    ctrl::api::Call call;
-    call.verb = verb;
-    call.peer = std::move(peer);
+  unsigned ask(const std::string& method, const std::string& path, const std::string& body) {
     ctrl::api::Request request;
+    request.method = method;
+    request.target = "/v1/peers" + path;
     request.body = body;
     answered = {0, ""};
+    const ctrl::api::Routes routes = here->routes();
     auto ask_here = [&]() -> ctrl::Async<void> {
-      answered = co_await here->answer(std::move(call), std::move(request));
+      answered = co_await ctrl::api::answer(&routes, std::move(request));
     };
     ctrl::spawn(io, "test", ask_here);
     CHECK(waits_for([&] { return answered.status != 0; }));
     return answered.status;
   }
   void add_once_more(const std::string& name) {
-    CHECK(ask("POST peers", std::nullopt, R"({"host":")" + name + R"("})") == 200);
+    CHECK(ask("POST", "", R"({"host":")" + name + R"("})") == 200);
   }
   // Of an entry of the list of peers; "" = there is none.
   std::string source_of(const std::string& name) {
-    CHECK(ask("GET peers", std::nullopt, "") == 200);
+    CHECK(ask("GET", "", "") == 200);
     const boost::json::value all = *parse_json(answered.body);
     for (const boost::json::value& one : all.at("peers").as_array()) {
       if (one.at("name").as_string() == name) return std::string(one.at("source").as_string());

@@ -126,12 +126,12 @@ TEST_CASE("by another name of the same host it is reached at once, whatever move
 
 TEST_CASE("a person removes a peer that leaves by force alone") {
   Leaving one;
-  CHECK(one.hosts.ask("POST remove", "b", R"({"force":true})") == 409);
+  CHECK(one.hosts.ask("POST", "/b/remove", R"({"force":true})") == 409);
   one.open = {"vae"};
   one.read({});
-  CHECK(one.hosts.ask("POST remove", "b", "") == 409);
+  CHECK(one.hosts.ask("POST", "/b/remove", "") == 409);
   CHECK(one.hosts.answered.body.find("are open: vae") != std::string::npos);
-  CHECK(one.hosts.ask("POST remove", "b", R"({"force":true})") == 200);
+  CHECK(one.hosts.ask("POST", "/b/remove", R"({"force":true})") == 200);
   CHECK(one.hosts.source_of("b").empty());
 }
 

@@ -153,12 +153,13 @@ class Live {
 
 // What this host shows of its only peer.
 std::string peer_shown(Live& live, const std::string& member) {
-  ctrl::api::Call call;
-  call.verb = "GET peers";
+  ctrl::api::Request request;
+  request.method = "GET";
+  request.target = "/v1/peers";
   std::string body;
+  const ctrl::api::Routes routes = live.cluster->routes();
   auto ask = [&]() -> ctrl::Async<void> {
-    ctrl::api::Response response =
-        co_await live.cluster->answer(std::move(call), ctrl::api::Request());
+    ctrl::api::Response response = co_await ctrl::api::answer(&routes, std::move(request));
     body = std::move(response.body);
   };
   ctrl::spawn(live.io, "test", ask);
@@ -263,9 +264,7 @@ TEST_CASE("what makes no sense is refused, and names of hosts are only shown") {
     const std::string status = live.push(named);
     CHECK((status == "200" || status == "422"));
   }
-  ctrl::api::Call call;
-  call.verb = "GET cluster";
-  REQUIRE(live.cluster->answers(call));
+  REQUIRE(ctrl::api::find_route(live.cluster->routes(), "GET", "/v1/cluster").has_value());
 }
 
 TEST_CASE("huge, slow and half messages end one connection and nothing else") {

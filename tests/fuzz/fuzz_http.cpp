@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "ctrl/api/call.h"
+#include "ctrl/api/routes.h"
 #include "ctrl/control.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
@@ -29,10 +29,14 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (!parser.is_done()) return 0;
   const auto request = parser.release();
   if (request.body().size() > api::kMaxBody) std::abort();
-  const auto call =
-      api::parse_call(std::string(request.method_string()), std::string(request.target()));
-  if (!call) return 0;
-  if (call->last < 1 || call->last > 1000) std::abort();
+  static const api::Routes routes{
+      {"GET", "/v1/containers/NAME/explain", "", {api::Parameter{"last", true, 1, 1000}}, {}},
+      {"POST", "/v1/containers/NAME/set", "", {}, {}}};
+  const auto found =
+      api::find_route(routes, std::string(request.method_string()), std::string(request.target()));
+  if (!found) return 0;
+  const auto last = found->second.number<int>("last", 1);
+  if (last < 1 || last > 1000) std::abort();
   Control control;
   (void)parse_choice(request.body());
   (void)parse_pin(request.body(), 1000);

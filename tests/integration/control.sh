@@ -78,7 +78,7 @@ check "and says which" holds "$(api_status POST /v1/containers/flat1/adopt '{"we
 
 # --- callers that make mistakes, and many of them ------------------------------------------------------
 
-check "an address that is not there: a 404 that says where the list is" holds "$(api_status GET /v1/nothing)" '404 {"error":"there is no GET /v1/nothing; docs/api.md lists what there is"}'
+check "an address that is not there: a 404 that says where the list is" holds "$(api_status GET /v1/nothing)" '404 {"error":"there is nothing at /v1/nothing; docs/api.md lists all calls"}'
 check "a body that is no JSON is a 422" holds "$(api_status POST /v1/containers/flat1/adopt '{"metric":')" '422 {"error"'
 head -c 900000 /dev/zero | tr '\0' ' ' >"$WORK/body"
 is_refused() { holds "$(api_status POST /v1/containers/flat1/adopt "@$WORK/body")" '413 {"error"'; }
@@ -157,7 +157,7 @@ check "a cap above the user's own --cpus changes nothing" is "$(quota capped)" "
 check "a limit of 1 is the user's own quota" is "$(quota learn3)" "50000 100000"
 check "weights are left alone" is "$(weight capped) $(weight open1) $(weight learn3)" "$DEFAULT_WEIGHT $DEFAULT_WEIGHT $DEFAULT_WEIGHT"
 docker update --cpus 0.1 open1 >/dev/null
-eventually "docker update is seen" flowcond_said "container open1: docker update gave new limits"
+eventually "docker update is seen" flowcond_said "container open1: docker update set new limits"
 await_decisions open1 2
 check "docker update --cpus below the cap is the new ceiling" is "$(quota open1)" "10000 100000"
 docker update --cpus "$(awk -v c="$cores" 'BEGIN {print c / 2}')" open1 >/dev/null

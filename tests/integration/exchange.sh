@@ -53,7 +53,7 @@ watcher=$!
 ask_to_leave
 stop_flowcond
 check "flowcond that was asked to leaves its limits" settings_are "$written"
-check "and says so" flowcond_said "are left to the flowcond that follows"
+check "and says so" flowcond_said "to the next flowcond"
 check "the originals are kept" holds "$(saved_originals)" "flat1 flat2"
 check "the request is gone" [ ! -e "$STATE/hand-over" ]
 start_flowcond

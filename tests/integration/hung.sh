@@ -110,7 +110,7 @@ else
   kill -USR1 "${SERVER%%:*}"
   eventually "it does not answer" note_has silent1 "the log does not answer"
   kill -TERM "${DAEMON%%:*}"
-  eventually "flowcond restores all limits at its end" flowcond_said "stopped; limits of"
+  eventually "flowcond restores all limits at its end" flowcond_said "stopped; restored the limits of"
   held=$DAEMON
   DAEMON=
   for _ in 1 2 3 4 5; do # the state is let go of a moment after that line

@@ -67,8 +67,8 @@ eventually "bytes that are no UTF-8 do not hide the values beside them" values_a
 first_values() { is "$(records "$1" | jq -c '[.samples[0:7][][1]]')" "$2"; }
 eventually "nan, inf and numbers beyond a double are values as they were printed" first_values strange '[0.5,"nan","inf","inf","-inf","-inf",0.25]'
 eventually "a loss that is no number is diverging" container_has strange '.verdict == "diverging" and .value == "nan" and (.note | contains("keeps its fair share"))'
-eventually "a log without a metric: the status says so" container_has words '.verdict == "no metric" and (.note | test("no metric found in [0-9]+ lines yet; it keeps its fair share"))'
-eventually "a log without a line: the status says so" container_has quiet '.note == "it has printed nothing yet; it keeps its fair share"'
+eventually "a log without a metric: the status says so" container_has words '.verdict == "no metric" and (.note | test("no metric found in [0-9]+ lines yet; the container keeps its fair share"))'
+eventually "a log without a line: the status says so" container_has quiet '.note == "no output yet (Python buffers: run it with -e PYTHONUNBUFFERED=1); the container keeps its fair share"'
 
 # --- what cannot be read, and wrong labels ---------------------------------------------------------------
 
@@ -78,9 +78,9 @@ job typo1 flat --label flowcon.metrik=loss
 job maybe1 flat --label flowcon.enable=maybe
 eventually "the log driver none keeps nothing, and the status says so" container_has none1 '.state == "unsupported" and (.note | contains("log driver none keeps nothing that could be read") and contains("--log-driver json-file"))'
 eventually "a regular expression that is none is a warning that shows it" container_has regex1 '.warnings | any(contains("label flowcon.pattern: ") and contains("missing )"))'
-check "and the job gets no metric at all" container_has regex1 '.values == 0 and .note == "no metric: a label is wrong; it keeps its fair share"'
+check "and the job gets no metric at all" container_has regex1 '.values == 0 and .note == "no metric: a label is wrong; the container keeps its fair share"'
 check "a value out of its range is a warning that says the range" container_has regex1 '.warnings | any(contains("label flowcon.floor: \"7\" is not a number above 0, at most 1"))'
-eventually "an unknown label is a warning that says what may have been meant" container_has typo1 '.warnings == ["label flowcon.metrik: there is no such label; did you mean flowcon.metric"]'
+eventually "an unknown label is a warning that says what may have been meant" container_has typo1 '.warnings == ["label flowcon.metrik: unknown label; did you mean flowcon.metric"]'
 check "and the job is controlled all the same" container_has typo1 '.state == "controlled"'
 eventually "an enable that is neither true nor false is no control, and shown" container_has maybe1 '.state == "unsupported" and (.warnings[0] | contains("neither true nor false"))'
 

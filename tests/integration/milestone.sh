@@ -82,16 +82,16 @@ check "  at no time" not told_by rest memory
 works mute 20000 'nothing'
 eventually "of one that says nothing it is guessed" flowcond_said "CPU s to its end by age"
 eventually "and it is under control too" container_has mute '.state == "controlled" and .limit > 0'
-eventually "and the status says so, and what helps" container_has mute '.note | test("^no metric found in [0-9]+ lines yet; its end is guessed; a flowcon.floor keeps it a share$")'
+eventually "and the status says so, and what helps" container_has mute '.note | test("^no metric found in [0-9]+ lines yet; its remaining time is a guess; set flowcon.floor to guarantee it CPU$")'
 prints counted 'i=0; while :; do i=$((i + 1)); echo "epoch $i/20000"; sleep 0.1; done'
-eventually "where there is a counter it is that which says when it goes" container_has counted '.progress.total == 20000 and (.note | test("^no metric found in [0-9]+ lines yet; its progress counter says when it goes$"))'
+eventually "where there is a counter it is that which says when it goes" container_has counted '.progress.total == 20000 and (.note | test("^no metric found in [0-9]+ lines yet; its remaining time comes from its progress counter$"))'
 
 # --- what people say counts -----------------------------------------------------------------------------
 
 works floored 20000 "$COUNTED" --label flowcon.floor=0.3
 eventually "a floor holds" container_has floored '.limit >= 0.3'
 must api POST /v1/containers/mute/set '{"floor":"0.1"}'
-eventually "one that has a floor is not told to get one" container_has mute '.limit >= 0.1 and (.note | endswith("its end is guessed"))'
+eventually "one that has a floor is not told to get one" container_has mute '.limit >= 0.1 and (.note | endswith("its remaining time is a guess"))'
 must api POST /v1/containers/long/pin '{"cpu":"0.5"}'
 eventually "and a pin" container_has long '.limit == 0.5'
 if [ -x "$BIN/flowcon-sim" ]; then

@@ -84,7 +84,7 @@ eventually "a job that only grows keeps its limit when it converges" container_h
 job_mode learn1 learn
 job_mode flat1 flat
 check "a wrong value is a 422 that says which" holds "$(api_status POST /v1/containers/learn1/set '{"weight":"heavy"}')" '422 {"error":"weight: '
-check "a value that set does not have is a 422" holds "$(api_status POST /v1/containers/learn1/set '{"metric":"loss"}')" '422 {"error":"set has no value metric'
+check "a value that set does not have is a 422" holds "$(api_status POST /v1/containers/learn1/set '{"metric":"loss"}')" '422 {"error":"set takes weight, floor, ceiling and only-grow, not metric'
 must api POST /v1/containers/learn1/set '{"only-grow":"none"}'
 
 # --- who may ----------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ eventually "a wrong one is told, with file and line" flowcond_said "10.conf:1: a
 check "and changes nothing" status_has '.alpha == 0.2'
 printf 'state-dir = /nowhere\n' >"$WORK/flowcond.conf.d/10.conf"
 kill -HUP "${DAEMON%%:*}"
-eventually "what cannot change while it runs is told" flowcond_said "these take effect at the next start: state-dir = /nowhere"
+eventually "what cannot change while it runs is told" flowcond_said "restart flowcond to apply state-dir = /nowhere"
 eventually "and what was taken away is back to its default" status_has '.alpha == 0.03 and .limit_mode == "weight"'
 check "no job was lost by it" status_has '[.containers[] | select(.state == "controlled")] | length == 2'
 rm -r "$WORK/flowcond.conf.d"

@@ -71,7 +71,7 @@ $name CONTROLLED"
   job "plain$number" flat
   check "$cli: adopt prints the container's name" prints_and_says 0 "plain$number" "" "$docker" flowcon adopt --metric loss --goal min "plain$number"
   eventually "$cli: and puts it under control" container_has "plain$number" '.state == "controlled" and .values > 0 and .goal == "min"'
-  check "$cli: adopt a second time says that it is" prints_and_says 1 "" "under control already" "$docker" flowcon adopt "plain$number"
+  check "$cli: adopt a second time says that it is" prints_and_says 1 "" "already under control" "$docker" flowcon adopt "plain$number"
   check "$cli: adopt of an unknown container says so" prints_and_says 1 "" "nobody" "$docker" flowcon adopt nobody
   check "$cli: adopt with a wrong goal is wrong usage" fails_with 125 "has to be min or max" "$docker" flowcon adopt --goal down "plain$number"
   eventually "$cli: limits are what the formula says" weights_as_computed

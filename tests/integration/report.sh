@@ -142,14 +142,14 @@ changes() { api GET "/v1/changes?since=$since" | jq -r "[.changes[] | select(.al
 changes_are_two() { at_least "$(changes '[.[].container] | unique | length')" 2; }
 eventually "both are told as changes" changes_are_two
 check "with rank and share" is "$(changes '.[0] | [.from, .to, .from_limit, .limit, .resource] | tostring')" '["","rank 1",null,1,"cpu"]'
-check "and reasons" is "$(changes 'all(.sentence | test("^rank [12] of [12]: .* CPU s to its end"))')" true
+check "and reasons" is "$(changes 'all(.sentence | test("^rank [12] of [12]: .* CPU s left"))')" true
 check "looks that change nothing are none" at_least 12 "$(changes length)"
 page=$WORK/milestone.html
 check "report writes a page of it" is "$(flowcon report --since "$since" -o "$page")" "$page"
 check "it opens in a browser" browse "$page" --dump-dom
 check "without a word on the console" is_silent "$page"
 check "each has its marks" grep -qE 'rank1:[1-9][0-9]*:.* rank2:[1-9]' <<<"$(dom "$page.dom" marks)"
-check "with reasons about the CPU" grep -qE '<title>[^<]* cpu: rank [12] [0-9.]+%\. rank [12] of [12]: [^<]* CPU s to its end' "$page.dom"
+check "with reasons about the CPU" grep -qE '<title>[^<]* cpu: rank [12] [0-9.]+%\. rank [12] of [12]: [^<]* CPU s left' "$page.dom"
 check "what the neighbour changed, too" grep -qE '<title>[^<]* cpu: rank 1 100\.0% → rank [12] [0-9.]+%\. ' "$page.dom"
 check "of a limit that was not known nothing is said" not grep -q 'no limit' "$page.dom"
 check "the policy is named, and what lists mean by it" is "$(dom "$page.dom" words 'policy milestone' 'CL: probably past its usable model')" "all there"

@@ -87,7 +87,7 @@ eventually "a link to a file of the host leads to the container's own, which is 
 eventually "a FIFO is refused" note_has fifo1 "is not a regular file"
 eventually "a link of the kernel's is refused" note_has proc1 "open /proc/1/fd/0: "
 eventually "a file of the kernel's is refused" note_has kernel1 "a file of the kernel's own"
-check "a path that is none is a warning" container_has wrong1 '.warnings | any(contains("label flowcon.log: the path does not begin with a slash"))'
+check "a path that is none is a warning" container_has wrong1 '.warnings | any(contains("label flowcon.log: the path must begin with a slash"))'
 check "a running container is adopted with a log of its own" api POST /v1/containers/adopted1/adopt '{"log":"/tmp/log","metric":"loss"}'
 eventually "and that is read" container_has adopted1 '.value == 3 and .values == 3'
 eventually "the driver local is read through its rotations" all_values local1 200

@@ -126,7 +126,7 @@ must docker rm -f -v inside
 
 quick
 systemctl reload flowcond.service
-reload_told() { has_messages "configuration read again: policy = flowcon, interval = 1, observe = 1"; }
+reload_told() { has_messages "configuration reloaded: policy = flowcon, interval = 1, observe = 1"; }
 eventually "a drop-in is read on reload" reload_told
 eventually "containers with the label are limited" limits_hold
 written=$(settings)
@@ -137,7 +137,7 @@ check "and what a person changed" has_messages "A person has decided"
 # --- upgraded -------------------------------------------------------------------------------------------
 
 old=$(systemctl show -P MainPID flowcond.service)
-decided_again() { api GET /v1/status | jq -e '[.containers[] | select(.list == "CL")] | length == 2' && has_messages 'are left to the flowcond that follows'; }
+decided_again() { api GET /v1/status | jq -e '[.containers[] | select(.list == "CL")] | length == 2' && has_messages ' to the next flowcond'; }
 inode=$(stat -c %i "$SOCKET")
 : >"$WORK/calling"
 callers "$WORK/calling" &

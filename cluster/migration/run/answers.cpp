@@ -2,20 +2,12 @@
 #include "cluster/migration/run/answers.h"
 
 #include <boost/json/array.hpp>
-
-#include "base/json.h"
+#include <boost/json/object.hpp>
 
 namespace flowcon::cluster::migration {
 
 namespace json = boost::json;
 using ctrl::api::Response;
-
-Response answer_with(const json::object& body, unsigned status) {
-  Response response;
-  response.status = status;
-  response.body = render_json(body);
-  return response;
-}
 
 Response refuse(const std::vector<std::string>& reasons) {
   json::object body;
@@ -27,7 +19,7 @@ Response refuse(const std::vector<std::string>& reasons) {
   }
   body["error"] = all;
   body["reasons"] = std::move(list);
-  return answer_with(body, 409);
+  return ctrl::api::answer_with(body, 409);
 }
 
 }  // namespace flowcon::cluster::migration

@@ -2,16 +2,12 @@
 // Answers of the mover to peers and people. No I/O, no clock.
 #pragma once
 
-#include <boost/json/object.hpp>
 #include <string>
 #include <vector>
 
 #include "ctrl/api/server.h"
 
 namespace flowcon::cluster::migration {
-
-[[nodiscard]] ctrl::api::Response answer_with(const boost::json::object& body,
-                                              unsigned status = 200);
 
 /// All reasons, as a list and as one sentence.
 [[nodiscard]] ctrl::api::Response refuse(const std::vector<std::string>& reasons);

@@ -9,7 +9,6 @@
 #include "base/json_reader.h"
 #include "base/random_id.h"
 #include "base/text.h"
-#include "cluster/migration/run/answers.h"
 #include "cluster/migration/run/targets.h"
 #include "cluster/migration/run/view_json.h"
 #include "ctrl/log.h"
@@ -19,8 +18,8 @@ namespace {
 
 namespace json = boost::json;
 using ctrl::Async;
+using ctrl::api::answer_with;
 using ctrl::api::failure;
-using ctrl::api::Request;
 using ctrl::api::Response;
 
 constexpr double kHeardTime = 10;  // seconds in which a word counts as fresh
@@ -111,28 +110,36 @@ Async<Result<std::string>> Calls::begin(MoveOrder order) {
 
 // -------------------------------------------------------------------------------- by the API
 
-bool Calls::answers(const ctrl::api::Call& call) {
-  if (call.peer) return false;
-  if (!call.container) return call.verb == "GET moves";
-  return call.verb == "POST migrate" || call.verb == "POST cancel-move" ||
-         call.verb == "POST take-back" || call.verb == "POST keep";
+ctrl::api::Routes Calls::routes() {
+  using ctrl::api::Call, ctrl::api::get, ctrl::api::post;
+  const auto steers = [this](const char* verb) {
+    return [this, verb](const Call& call) { return ctrl::api::at_once(steer(call.name, verb)); };
+  };
+  const std::string container = "/v1/containers/NAME/";
+  ctrl::api::Routes all{
+      get("/v1/moves", "Migrations of this host.",
+          [this](const Call&) { return ctrl::api::at_once(list()); }),
+      post(container + "migrate", "Migrates a container.",
+           [this](Call call) { return migrate(std::move(call.name), std::move(call.body)); }),
+      post(container + "cancel-move", "Cancels a migration.", steers("cancel-move")),
+      post(container + "take-back", "Starts the container here again: the target is lost.",
+           steers("take-back")),
+      post(container + "keep", "Keeps the copy here: the source is lost.", steers("keep"))};
+  for (ctrl::api::Route& row : all) {
+    row.answer = [this, answer = std::move(row.answer)](Call call) {
+      // What is missing would be taken for a move that is over.
+      const std::string why = records_.why_unread();
+      if (why.empty() || records_.is_lost()) return answer(std::move(call));
+      return ctrl::api::at_once(failure(503, why));
+    };
+  }
+  return all;
 }
 
-Async<Response> Calls::answer(ctrl::api::Call call, Request request) {
-  // What is missing would be taken for a move that is over.
-  const bool is_lost = records_.is_lost();
-  if (const std::string why = records_.why_unread(); !why.empty() && !is_lost)
-    co_return failure(503, why);
-  if (call.verb == "GET moves") {
-    json::object all{{"moves", to_json(open_.list(1000))}};
-    if (is_lost || !records_.is_whole()) all["whole"] = false;
-    co_return answer_with(all);
-  }
-  std::string name = *call.container;
-  if (call.verb == "POST migrate") {
-    co_return co_await migrate(std::move(name), std::move(request.body));
-  }
-  co_return steer(name, call.verb);
+Response Calls::list() const {
+  json::object all{{"moves", to_json(open_.list(1000))}};
+  if (records_.is_lost() || !records_.is_whole()) all["whole"] = false;
+  return answer_with(all);
 }
 
 Async<Response> Calls::rehearse(MoveOrder order, std::string host) {
@@ -177,7 +184,7 @@ bool Calls::is_heard(const Move& move) const {
 }
 
 Response Calls::steer(const std::string& name, const std::string& verb) {
-  const bool keeps = verb == "POST keep";
+  const bool keeps = verb == "keep";
   const MovePtr move = open_.find_by_container(name);
   if (!move || move->is_source() == keeps) {
     return failure(404, "no migration of container " + printable(name, 80) +
@@ -187,7 +194,7 @@ Response Calls::steer(const std::string& name, const std::string& verb) {
     const std::string why = why_not_kept(move->entry, is_heard(*move));
     if (!why.empty()) return failure(409, why);
     move->is_kept = true;
-  } else if (verb == "POST take-back") {
+  } else if (verb == "take-back") {
     const std::string why = why_not_taken_back(move->entry, move->peer.word, is_heard(*move));
     if (!why.empty()) return failure(409, why);
     move->is_taken_back = true;

@@ -9,8 +9,7 @@
 #include "cluster/migration/run/proposal.h"
 #include "cluster/migration/run/records.h"
 #include "cluster/migration/run/world.h"
-#include "ctrl/api/call.h"
-#include "ctrl/api/server.h"
+#include "ctrl/api/routes.h"
 
 namespace flowcon::cluster::migration {
 
@@ -21,12 +20,12 @@ class Calls {
 
   /// As Moves and Mover say.
   ctrl::Async<Result<std::string>> begin(MoveOrder order);
-  [[nodiscard]] static bool answers(const ctrl::api::Call& call);
-  ctrl::Async<ctrl::api::Response> answer(ctrl::api::Call call, ctrl::api::Request request);
+  [[nodiscard]] ctrl::api::Routes routes();
 
  private:
   ctrl::Async<ctrl::api::Response> migrate(std::string name, std::string body);
   ctrl::Async<ctrl::api::Response> rehearse(MoveOrder order, std::string host);
+  [[nodiscard]] ctrl::api::Response list() const;
   [[nodiscard]] ctrl::api::Response steer(const std::string& name, const std::string& verb);
   [[nodiscard]] bool is_heard(const Move& move) const;
   [[nodiscard]] MovePtr opened(Proposal proposal, const Neighbour& target) const;

@@ -13,6 +13,7 @@ namespace {
 
 using ctrl::Async;
 using ctrl::Pull;
+using ctrl::api::answer_with;
 using ctrl::api::failure;
 using ctrl::api::Response;
 

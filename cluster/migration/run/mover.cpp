@@ -81,12 +81,6 @@ Result<std::vector<std::string>> Movers::open_with(const std::string& id) const 
   return open_.open_with(id);
 }
 
-bool Movers::answers(const ctrl::api::Call& call) const { return Calls::answers(call); }
-
-Async<Response> Movers::answer(ctrl::api::Call call, Request request) {
-  return calls_.answer(std::move(call), std::move(request));
-}
-
 Async<Response> Movers::answer_peer(Request request, std::string speaker) {
   return reception_.answer(std::move(request), std::move(speaker));
 }

@@ -9,8 +9,7 @@
 
 #include "cluster/moves.h"
 #include "cluster/network.h"
-#include "ctrl/api/call.h"
-#include "ctrl/api/server.h"
+#include "ctrl/api/routes.h"
 #include "ctrl/companion.h"
 #include "ctrl/pull.h"
 
@@ -32,9 +31,7 @@ class Mover : public Moves {
   [[nodiscard]] virtual Result<std::vector<std::string>> open_with(const std::string& id) const = 0;
 
   /// Calls of people: docs/api.md.
-  [[nodiscard]] virtual bool answers(const ctrl::api::Call& call) const = 0;
-  virtual ctrl::Async<ctrl::api::Response> answer(ctrl::api::Call call,
-                                                  ctrl::api::Request request) = 0;
+  [[nodiscard]] virtual ctrl::api::Routes routes() = 0;
   /// What peers ask below /v1/peer/moves: docs/peers.md. `speaker` is the id of the host that
   /// speaks; empty: none of the peers.
   virtual ctrl::Async<ctrl::api::Response> answer_peer(ctrl::api::Request request,

@@ -27,9 +27,7 @@ class Movers : public Mover {
   ctrl::Async<void> start() override;
   ctrl::Async<void> settle(double seconds) override;
   void end() override;
-  [[nodiscard]] bool answers(const ctrl::api::Call& call) const override;
-  ctrl::Async<ctrl::api::Response> answer(ctrl::api::Call call,
-                                          ctrl::api::Request request) override;
+  [[nodiscard]] ctrl::api::Routes routes() override { return calls_.routes(); }
   ctrl::Async<ctrl::api::Response> answer_peer(ctrl::api::Request request,
                                                std::string speaker) override;
   [[nodiscard]] bool has_long_body(const ctrl::api::Request& request) const override;

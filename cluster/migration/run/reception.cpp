@@ -21,6 +21,7 @@ namespace {
 namespace json = boost::json;
 using ctrl::Async;
 using ctrl::Pull;
+using ctrl::api::answer_with;
 using ctrl::api::failure;
 using ctrl::api::Request;
 using ctrl::api::Response;

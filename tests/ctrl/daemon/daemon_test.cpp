@@ -215,3 +215,67 @@ TEST_CASE("an adopted container is under control at once") {
   CHECK(host.ask("POST", "/v1/containers/c/adopt", "{}") == 409);
   CHECK(host.ask("POST", "/v1/containers/nobody/adopt", "{}") == 404);
 }
+
+TEST_CASE("a pinned job has its share until the pin expires") {
+  Host host;
+  run_two(host);
+  REQUIRE(host.ask("POST", "/v1/containers/a/pin", R"({"cpu":"0.9","for":"20"})") == 200);
+  host.pass(0.1);
+  CHECK(host.status_of("a").at("limit").to_number<double>() == 0.9);
+  host.pass(21);
+  CHECK(host.status_of("a").at("pinned").is_null());
+  CHECK(host.status_of("a").at("limit").to_number<double>() != 0.9);
+}
+
+TEST_CASE("a pin and values that were set hold after a restart, until they are taken back") {
+  Host host;
+  run_two(host);
+  REQUIRE(host.ask("POST", "/v1/containers/a/pin", R"({"cpu":"0.9"})") == 200);
+  REQUIRE(host.ask("POST", "/v1/containers/b/set", R"({"floor":"0.25"})") == 200);
+  host.end();
+  host.begin();
+  host.pass();
+  CHECK(host.status_of("a").at("limit").to_number<double>() == 0.9);
+  CHECK(host.status_of("b").at("floor").to_number<double>() == 0.25);
+  REQUIRE(host.ask("POST", "/v1/containers/a/unpin") == 200);
+  REQUIRE(host.ask("POST", "/v1/containers/b/set", R"({"floor":"none"})") == 200);
+  CHECK(host.status_of("a").at("pinned").is_null());
+  CHECK(host.status_of("b").at("floor").is_null());
+}
+
+TEST_CASE("control of all is suspended and resumed at once") {
+  Host host;
+  run_two(host);
+  REQUIRE(host.ask("POST", "/v1/pause") == 200);
+  CHECK(host.said.body == R"({"paused":true})");
+  CHECK(host.weight("a") == "100");
+  CHECK(host.weight("b") == "100");
+  host.pass();
+  CHECK(host.status_of("b").at("state").as_string() == "paused");
+  REQUIRE(host.ask("POST", "/v1/resume") == 200);
+  host.pass();
+  CHECK(host.weight("a") != "100");
+}
+
+TEST_CASE("a container that is not there is told from one that is not under control") {
+  Host host;
+  run_two(host);
+  host.start("c", {{"flowcon.enable", "false"}});
+  host.pass();
+  for (const char* call : {"pause", "unpin", "release"}) {
+    const std::string all = "/v1/containers/";
+    CHECK(host.ask("POST", all + "nobody/" + call) == 404);
+    CHECK(host.json().at("error").as_string() == "No such container: nobody");
+    CHECK(host.ask("POST", all + "c/" + call) == 404);
+    CHECK(host.json().at("error").as_string() ==
+          "container c is not under control (docker flowcon adopt c)");
+  }
+  CHECK(host.ask("GET", "/v1/containers/nobody/history") == 404);
+  CHECK(host.json().at("error").as_string() == "No such container: nobody");
+}
+
+TEST_CASE("a job that prints nothing has a note that says what to try") {
+  Host host;
+  run_two(host);
+  CHECK(host.status_of("a").at("note").as_string().find("PYTHONUNBUFFERED=1") != std::string::npos);
+}

@@ -138,7 +138,7 @@ class Host {
     container.log_path = folder.path() + "/" + container.id + "-json.log";
     std::ofstream(container.log_path).close();
     container.labels = std::move(labels);
-    container.labels["flowcon.enable"] = "true";
+    container.labels.emplace("flowcon.enable", "true");
     running[container.id] = container;
     fs.add("docker/" + container.id, FakeCgroups::v2_group());
     if (!daemon) return;
@@ -180,7 +180,7 @@ class Host {
     request.body = body;
     auto answer = [this, request]() -> ctrl::Async<void> {
       ctrl::api::Request asked = request;
-      said = co_await daemon->answer(std::move(asked));
+      said = co_await ctrl::api::answer(&daemon->routes(), std::move(asked));
     };
     wait(answer());
     return said.status;

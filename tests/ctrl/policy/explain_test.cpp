@@ -52,7 +52,7 @@ TEST_CASE("a job that stays on its list is told since when") {
 
 TEST_CASE("what floor, ceiling or pin made of the limit is told") {
   const std::string told = *explain(state(), "vae", "", 0.3);
-  CHECK(told.find("; granted 0.3, by its floor, ceiling, pin or a migration") != std::string::npos);
+  CHECK(told.find("; effective share 0.3 (floor, ceiling, pin or migration)") != std::string::npos);
 }
 
 TEST_CASE("a growth that is not measured is told as that") {
@@ -69,7 +69,7 @@ TEST_CASE("free competition is told with the next interval") {
     m.growth = 0.001;
   }
   CHECK(*explain(s, "gru", "", {}) ==
-        "converged: growth 0.1 %/s is under alpha 3 %; all have converged and compete freely, "
+        "converged: growth 0.1 %/s is under alpha 3 %; all jobs have converged and compete freely, "
         "next decision in 40 s; limit kept at 1");
 }
 
@@ -85,12 +85,11 @@ TEST_CASE("a rank is told with what it comes from") {
   s.members[1].open90 = 0;
   s.members[1].is_blind = true;
   CHECK(*explain(s, "vae", 0.5) ==
-        "rank 1 of 2: 420 CPU s to its end; due in 310 s; share 0.881; granted 0.5, by its floor, "
-        "ceiling, pin or a migration");
-  CHECK(*explain(s, "gru", {}) ==
-        "rank 2 of 2: 1000 CPU s to its end, which is a guess; share 0.119");
+        "rank 1 of 2: 420 CPU s left; due in 310 s; share 0.881; effective share 0.5 (floor, "
+        "ceiling, pin or migration)");
+  CHECK(*explain(s, "gru", {}) == "rank 2 of 2: 1000 CPU s left (a guess); share 0.119");
   s.members[1].left = 1234567;
-  CHECK(explain(s, "gru", {})->find(": 1230000 CPU s to") != std::string::npos);
+  CHECK(explain(s, "gru", {})->find(": 1230000 CPU s left") != std::string::npos);
   CHECK_FALSE(explain(s, "nobody", {}).has_value());
 }
 
@@ -101,8 +100,7 @@ TEST_CASE("who came, who went, and what it means for the others") {
   CHECK(explain(s, "new")->rfind("arrived", 0) == 0);
   CHECK(explain(s, "vae")->rfind("left", 0) == 0);
   CHECK(*explain(s, "gru") ==
-        "others came or went (1 and 1): the interval is back to 20 s and the executor runs at "
-        "once");
+        "1 arrived, 1 left: the interval is 20 s again; the executor runs now");
   CHECK_FALSE(explain(s, "nobody").has_value());
   CHECK_FALSE(explain(state(), "nobody", "", {}).has_value());
 }

@@ -84,14 +84,15 @@ class TwoHosts {
     (void)until([&] { return said != "?"; });
     return said;
   }
-  /// A person's call; its status.
+  /// A person's call, "POST keep"; its status.
   unsigned call(Side& side, const std::string& verb) {
-    ctrl::api::Call call;
-    call.verb = verb;
-    call.container = "plain";
+    ctrl::api::Request request;
+    request.method = "POST";
+    request.target = "/v1/containers/plain/" + verb.substr(verb.find(' ') + 1);
     unsigned status = 0;
+    const ctrl::api::Routes routes = side.mover().routes();
     auto life = [&]() -> Async<void> {
-      const ctrl::api::Response response = co_await side.mover().answer(call, ctrl::api::Request());
+      const ctrl::api::Response response = co_await ctrl::api::answer(&routes, std::move(request));
       status = response.status;
     };
     ctrl::spawn(io, "test", life);

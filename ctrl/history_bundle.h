@@ -16,7 +16,7 @@
 namespace flowcon::ctrl {
 
 /// Times are those of the clock of whoever holds it. Units: seconds since the epoch.
-struct Life {
+struct HistoryBundle {
   /// run.id is the one here, run.image is not sent. Its last stay is the one on the sending host.
   store::History history;
   bool has_history = false;  ///< something was recorded
@@ -29,15 +29,16 @@ struct Life {
   bool is_whole = false;
 };
 
-/// The most that a life takes on its way, in bytes; the rest of 16 MiB is for what else is told.
-inline constexpr std::size_t kMaxLife = 15U << 20;
+/// The most that a bundle takes on its way, in bytes; the rest of 16 MiB is for what else is told.
+inline constexpr std::size_t kMaxBundle = 15U << 20;
 
 /// Where it would be longer than `most`, evenly fewer rows of each kind are told, the last one
 /// always. `now`: the clock of whoever holds it.
-[[nodiscard]] std::string render_life(const Life& life, double now, std::size_t most = kMaxLife);
+[[nodiscard]] std::string render_bundle(const HistoryBundle& bundle, double now,
+                                        std::size_t most = kMaxBundle);
 
-/// `now`: the clock of whoever takes it. Ages are not below 0. Errors: longer than kMaxLife, not
+/// `now`: the clock of whoever takes it. Ages are not below 0. Errors: longer than kMaxBundle, not
 /// JSON, a member that is missing or not what it may be, choices that nobody can have made.
-[[nodiscard]] Result<Life> parse_life(std::string_view text, double now);
+[[nodiscard]] Result<HistoryBundle> parse_bundle(std::string_view text, double now);
 
 }  // namespace flowcon::ctrl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctrl/life.h"
+#include "ctrl/history_bundle.h"
 
 #include <unistd.h>
 
@@ -22,28 +22,28 @@ namespace json = boost::json;
 constexpr double kHere = 1'790'000'000;
 constexpr double kThere = 1'600'000'000;  // another clock, far off
 
-Life sample() {
-  Life life;
-  life.has_history = life.is_whole = true;
-  store::History& h = life.history;
+HistoryBundle sample() {
+  HistoryBundle bundle;
+  bundle.has_history = bundle.is_whole = true;
+  store::History& h = bundle.history;
   h.run = {"id", "vae", "train:1", "loss", Goal::max, kHere - 100, {}, "", false};
   h.samples = {{kHere - 90, 0.5}, {kHere - 80, std::nan("")}, {kHere - 70, -HUGE_VAL}};
   h.usage = {{kHere - 90, 0.25, 1U << 30, 12.5, {}}, {kHere - 85, 0.5, 2, {}, 3.0}};
   h.decisions = {{kHere - 90, List::nl, 1, {}}, {kHere - 60, List::cl, 0.25, 0.125}};
   h.stays = {{"h1", kHere - 100, kHere - 50}, {"h2", kHere - 50, kHere}};
-  life.choice.settings = R"({"metric":"loss"})";
-  life.choice.control =
+  bundle.choice.settings = R"({"metric":"loss"})";
+  bundle.choice.control =
       R"({"paused":true,"pin":{"limit":0.5,"until":1790000600},"values":{"weight":"2"}})";
-  life.past = Past{{100, 1, 10, {{20, 3}, {20, -1e100}}, {{20, 0.25}, {90, 0.5}}},
-                   "accuracy",
-                   Goal::max,
-                   true,
-                   7.25};
-  return life;
+  bundle.past = Past{{100, 1, 10, {{20, 3}, {20, -1e100}}, {{20, 0.25}, {90, 0.5}}},
+                     "accuracy",
+                     Goal::max,
+                     true,
+                     7.25};
+  return bundle;
 }
 
 std::string broken(const std::string& member, const std::string& value) {
-  auto parsed = parse_json(render_life(sample(), kHere));
+  auto parsed = parse_json(render_bundle(sample(), kHere));
   REQUIRE(parsed.has_value());
   if (value.empty()) {
     parsed->get_object().erase(member);
@@ -55,12 +55,12 @@ std::string broken(const std::string& member, const std::string& value) {
 
 }  // namespace
 
-TEST_CASE("a life is the same on another clock, as many seconds ago") {
-  const auto life = parse_life(render_life(sample(), kHere), kThere);
-  REQUIRE(life.has_value());
-  CHECK(life->is_whole);
-  CHECK(life->has_history);
-  const store::History& h = life->history;
+TEST_CASE("a bundle is the same on another clock, as many seconds ago") {
+  const auto bundle = parse_bundle(render_bundle(sample(), kHere), kThere);
+  REQUIRE(bundle.has_value());
+  CHECK(bundle->is_whole);
+  CHECK(bundle->has_history);
+  const store::History& h = bundle->history;
   CHECK(h.run.name == "vae");
   CHECK(h.run.metric == "loss");
   CHECK(h.run.goal == Goal::max);
@@ -83,16 +83,16 @@ TEST_CASE("a life is the same on another clock, as many seconds ago") {
   CHECK(h.stays[1].host == "h2");
   CHECK(h.stays[1].began == kThere - 50);
   CHECK(h.stays[1].ended == kThere);
-  CHECK(life->choice.settings == R"({"metric":"loss"})");
-  CHECK(life->choice.control ==
+  CHECK(bundle->choice.settings == R"({"metric":"loss"})");
+  CHECK(bundle->choice.control ==
         R"({"paused":true,"pin":{"limit":0.5,"until":1600000600},"values":{"weight":"2"}})");
-  CHECK_FALSE(life->position.has_value());
-  REQUIRE(life->past.has_value());
-  CHECK(life->past->metric == "accuracy");
-  CHECK(life->past->goal == Goal::max);
-  CHECK(life->past->started == 7.25);
-  CHECK(life->past->is_whole);
-  const growth::TrackRecord& track = life->past->track;
+  CHECK_FALSE(bundle->position.has_value());
+  REQUIRE(bundle->past.has_value());
+  CHECK(bundle->past->metric == "accuracy");
+  CHECK(bundle->past->goal == Goal::max);
+  CHECK(bundle->past->started == 7.25);
+  CHECK(bundle->past->is_whole);
+  const growth::TrackRecord& track = bundle->past->track;
   CHECK(track.used == 100);
   CHECK(track.cycles == 1);
   CHECK(track.begun == 10);
@@ -103,18 +103,18 @@ TEST_CASE("a life is the same on another clock, as many seconds ago") {
 }
 
 TEST_CASE("what a job has done elsewhere is left out where no job can have done it") {
-  auto parsed = parse_json(render_life(sample(), kHere));
+  auto parsed = parse_json(render_bundle(sample(), kHere));
   REQUIRE(parsed.has_value());
   const json::object past = parsed->get_object()["past"].get_object();
   const auto is_taken = [&](const char* member, const char* value) {
     json::object other = past;
     other[member] = *parse_json(value);
     parsed->get_object()["past"] = std::move(other);
-    const auto life = parse_life(render_json(*parsed), kThere);
-    REQUIRE(life.has_value());
-    CHECK(life->has_history);
-    CHECK(life->past.has_value() == life->past_problem.empty());
-    return life->past.has_value();
+    const auto bundle = parse_bundle(render_json(*parsed), kThere);
+    REQUIRE(bundle.has_value());
+    CHECK(bundle->has_history);
+    CHECK(bundle->past.has_value() == bundle->past_problem.empty());
+    return bundle->past.has_value();
   };
   CHECK(is_taken("used", "90"));
   CHECK(is_taken("values", "[]"));
@@ -142,34 +142,34 @@ TEST_CASE("what a job has done elsewhere is left out where no job can have done 
     CHECK_FALSE(is_taken(member, value));
   }
   parsed->get_object().erase("past");
-  const auto without = parse_life(render_json(*parsed), kThere);
+  const auto without = parse_bundle(render_json(*parsed), kThere);
   REQUIRE(without.has_value());
   CHECK_FALSE(without->past.has_value());
 }
 
-TEST_CASE("where nothing is known a life is empty, and what is from the future is of now") {
-  Life empty;
-  auto back = parse_life(render_life(empty, kHere), kThere);
+TEST_CASE("where nothing is known a bundle is empty, and what is from the future is of now") {
+  HistoryBundle empty;
+  auto back = parse_bundle(render_bundle(empty, kHere), kThere);
   REQUIRE(back.has_value());
   CHECK_FALSE(back->has_history);
   CHECK(back->history.samples.empty());
-  Life early = sample();
+  HistoryBundle early = sample();
   early.history.samples = {{kHere + 600, 1}};
-  back = parse_life(render_life(early, kHere), kThere);
+  back = parse_bundle(render_bundle(early, kHere), kThere);
   REQUIRE(back.has_value());
   CHECK(back->history.samples.front().time == kThere);
 }
 
-TEST_CASE("a long life is thinned evenly, its last rows stay") {
-  Life life = sample();
-  life.history.samples.clear();
+TEST_CASE("a long bundle is thinned evenly, its last rows stay") {
+  HistoryBundle bundle = sample();
+  bundle.history.samples.clear();
   for (int i = 0; i < 100'000; ++i) {
-    life.history.samples.push_back({kHere - 100'000 + i, static_cast<double>(i)});
+    bundle.history.samples.push_back({kHere - 100'000 + i, static_cast<double>(i)});
   }
-  const std::string text = render_life(life, kHere, 200'000);
+  const std::string text = render_bundle(bundle, kHere, 200'000);
   CHECK(text.size() <= 200'000);
   CHECK(text.size() > 50'000);
-  const auto back = parse_life(text, kHere);
+  const auto back = parse_bundle(text, kHere);
   REQUIRE(back.has_value());
   const std::vector<Sample>& kept = back->history.samples;
   REQUIRE(kept.size() > 1000);
@@ -210,20 +210,20 @@ TEST_CASE("what is not what it may be is refused, by its name") {
   };
   for (const auto& [member, value] : wrong) {
     INFO(member << " = " << value);
-    CHECK_FALSE(parse_life(broken(member, value), kThere).has_value());
-    CHECK_FALSE(parse_life(broken(member, ""), kThere).has_value());
+    CHECK_FALSE(parse_bundle(broken(member, value), kThere).has_value());
+    CHECK_FALSE(parse_bundle(broken(member, ""), kThere).has_value());
   }
-  CHECK_FALSE(parse_life("", kThere).has_value());
-  CHECK_FALSE(parse_life("[]", kThere).has_value());
-  CHECK_FALSE(parse_life(std::string(kMaxLife + 1, ' '), kThere).has_value());
+  CHECK_FALSE(parse_bundle("", kThere).has_value());
+  CHECK_FALSE(parse_bundle("[]", kThere).has_value());
+  CHECK_FALSE(parse_bundle(std::string(kMaxBundle + 1, ' '), kThere).has_value());
 }
 
 TEST_CASE("a position in a file of the job's own travels without the file's identity") {
-  Life life = sample();
+  HistoryBundle bundle = sample();
   const logs::Position there{{1, 2, 3, 4}, {5, 6}, 70, {64, 8}, kHere - 5};
-  life.position = store::LogPosition{"/out/log", logs::render_position(there)};
-  const std::string text = render_life(life, kHere);
-  const auto back = parse_life(text, kThere);
+  bundle.position = store::LogPosition{"/out/log", logs::render_position(there)};
+  const std::string text = render_bundle(bundle, kHere);
+  const auto back = parse_bundle(text, kThere);
   REQUIRE(back.has_value());
   REQUIRE(back->position.has_value());
   CHECK(back->position->log == "/out/log");
@@ -232,11 +232,11 @@ TEST_CASE("a position in a file of the job's own travels without the file's iden
   CHECK((*here == logs::Position{logs::kMovedFile, {5, 6}, 70, {64, 8}, kThere - 5}));
   auto parsed = parse_json(text);
   parsed->get_object()["position"] = logs::render_position(there);
-  CHECK_FALSE(parse_life(render_json(*parsed), kThere).has_value());
+  CHECK_FALSE(parse_bundle(render_json(*parsed), kThere).has_value());
 }
 
 TEST_CASE("a moved file is told by its bytes") {
-  char folder[] = "/tmp/flowcon-life-XXXXXX";
+  char folder[] = "/tmp/flowcon-bundle-XXXXXX";
   REQUIRE(::mkdtemp(folder) != nullptr);
   const std::string path = std::string(folder) + "/log";
   const auto write = [&path](const std::string& text) { std::ofstream(path) << text; };

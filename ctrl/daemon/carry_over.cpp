@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes and goes with a container that moves between hosts: what was recorded and decided, and
-// what it printed where its engine here has no place for that.
-#include "ctrl/life.h"
+#include "ctrl/daemon/carry_over.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <cmath>
+#include <utility>
 
 #include "base/json.h"
 #include "base/text.h"
-#include "ctrl/daemon/daemon_state.h"
+#include "ctrl/companion.h"
 #include "ctrl/log.h"
 #include "ctrl/logs/tail_file.h"
 #include "ctrl/pause.h"
-#include "ctrl/spawn.h"
 
 namespace flowcon::ctrl {
 namespace {
@@ -28,7 +22,6 @@ namespace json = boost::json;
 constexpr int kRecordedTries = 150;       // of 0.2 s
 constexpr double kSameStart = 0.01;       // seconds
 constexpr std::size_t kMostPasts = 1000;  // in memory, before those of jobs that have gone go
-constexpr std::size_t kPiece = 64U << 10;
 constexpr std::size_t kPage = 1U << 20;
 constexpr std::size_t kLongestLine = 8U
                                      << 20;  // of a record, see cluster/migration/plan/log_lines.h
@@ -83,129 +76,123 @@ std::vector<std::string> kept_logs(const std::string& folder) {
 
 }  // namespace
 
-std::string Daemon::past_log_path(const std::string& id) const {
-  return config_.state_dir + "/lives/" + id + ".log";
+std::string carried_log_path(const std::string& state_dir, const std::string& id) {
+  return state_dir + "/lives/" + id + ".log";
 }
 
-Async<void> Daemon::read_pasts() {
+Async<Result<void>> CarryOver::read() {
   auto read = [this] { return world_.store->pasts(); };
   const auto pasts = co_await effects_.run(std::move(read));
-  if (!pasts) {
-    warn(pasts.error().message());
-    co_return;
-  }
+  if (!pasts) co_return pasts.error();
   for (const auto& [id, text] : *pasts) {
     const Result<json::value> value = parse_json(text);
     Result<Past> past = value ? past_from(*value) : Result<Past>(value.error());
     if (past) {
       pasts_[id] = std::move(*past);
     } else {
-      log::warning("what container " + printable(id, 12) +
-                   " did before is not known any more: " + past.error().message());
+      log::warning("cannot read what container " + printable(id, 12) +
+                   " did on other hosts: " + past.error().message());
     }
   }
+  co_return Result<void>();
 }
 
-// By the container's next start, and no other: what came between is not known.
-void Daemon::take_up_past(Job& job) {
+void CarryOver::take_up(Job& job) {
   job.saw_all = !job.container.has_ended_before && !job.container.labels.contains(kMovedLabel);
   const auto found = pasts_.find(job.id());
   if (found == pasts_.end()) return;
   Past& past = found->second;
   if (past.started == 0) {
     past.started = job.begun();
-    save_past(job.id(), past);
+    save(job.id(), past);
   } else if (std::fabs(past.started - job.begun()) > kSameStart) {
-    return drop_past(job.id());
+    return drop(job.id());
   }
   job.past = past;
   job.saw_all = past.is_whole;
 }
 
-// For the host that it goes to, or for this one, where the move is undone.
-void Daemon::keep_past(const Job& job) {
+void CarryOver::keep(const Job& job, const std::function<bool(const std::string&)>& is_moving) {
   if (pasts_.size() >= kMostPasts) {
-    std::erase_if(pasts_, [this](const auto& past) {
-      return !jobs_.contains(past.first) && !companion_->is_moving(past.first);
+    std::erase_if(pasts_, [&](const auto& past) {
+      return !roster_.jobs.contains(past.first) && !is_moving(past.first);
     });
   }
   const Past past{job.track.record(), job.track_metric, job.goal, job.saw_all, 0};
   pasts_[job.id()] = past;
-  save_past(job.id(), past);
+  save(job.id(), past);
 }
 
-void Daemon::save_past(const std::string& id, const Past& past) {
-  const bool is_queued = effects_.try_post([this, id, past] {
-    if (Result<void> saved = world_.store->save_past(id, render_json(to_json(past))); !saved) {
-      log::warning(saved.error().message());
-    }
-  });
-  if (!is_queued) log::debug("too many effects wait; what a job has used is in memory alone");
+void CarryOver::save(const std::string& id, const Past& past) {
+  post([this, id, past] { return world_.store->save_past(id, render_json(to_json(past))); });
 }
 
-void Daemon::drop_past(const std::string& id) {
+void CarryOver::drop(const std::string& id) {
   pasts_.erase(id);
-  const bool is_queued = effects_.try_post([this, id] {
-    if (Result<void> gone = world_.store->forget_past(id); !gone)
-      log::warning(gone.error().message());
+  post([this, id] { return world_.store->forget_past(id); });
+}
+
+void CarryOver::post(std::function<Result<void>()> write) {
+  const bool is_queued = effects_.try_post([write = std::move(write)] {
+    if (Result<void> done = write(); !done) log::warning(done.error().message());
   });
-  if (!is_queued) log::debug("too many effects wait; what a job had used stays in the state");
+  if (!is_queued) log::debug("too many effects wait; the state file lags behind");
 }
 
 // The engine's event that it has ended comes a moment later than the end.
-Async<void> Daemon::await_recorded(std::string id) {
+Async<void> CarryOver::await_recorded(std::string id) {
   for (int i = 0; i < kRecordedTries; ++i) {
-    const auto job = jobs_.find(id);
-    const bool is_done =
-        !ending_.contains(id) && (job == jobs_.end() || !job->second.unsupported.empty());
+    const auto job = roster_.jobs.find(id);
+    const bool is_done = !roster_.ending.contains(id) &&
+                         (job == roster_.jobs.end() || !job->second.unsupported.empty());
     if (is_done && recorder_.is_idle()) co_return;
     if (is_done) recorder_.write();
     co_await pause(0.2);
   }
 }
 
-Async<Result<std::string>> Daemon::export_life(std::string id) {
+Async<Result<std::string>> CarryOver::export_history(std::string id, std::string host) {
   co_await await_recorded(id);
-  Life life;
-  life.is_whole = !jobs_.contains(id) && recorder_.is_idle();
+  HistoryBundle bundle;
+  bundle.is_whole = !roster_.jobs.contains(id) && recorder_.is_idle();
   // One that a start here has taken up is not all that there is.
   const auto past = pasts_.find(id);
-  if (past != pasts_.end() && past->second.started == 0) life.past = past->second;
-  const std::string host = view().name;
-  const double now = moment().wall;
-  auto tell = [this, id, life, host, now]() mutable -> Result<std::string> {
+  if (past != pasts_.end() && past->second.started == 0) bundle.past = past->second;
+  const double now = world_.clock().wall;
+  auto tell = [this, id, bundle, host, now]() mutable -> Result<std::string> {
     const auto choices = world_.store->choices();
     if (!choices) return choices.error();
     for (const store::Choice& choice : *choices) {
-      if (choice.id == id) life.choice = choice;
+      if (choice.id == id) bundle.choice = choice;
     }
     const auto positions = world_.store->positions();
     if (!positions) return positions.error();
     const auto at = positions->find(id);
     // A file of the job's own: "/out/log", "tfevents:/out".
     if (at != positions->end() && at->second.log.find('/') != std::string::npos) {
-      life.position = at->second;
+      bundle.position = at->second;
     }
     Result<store::History> history = world_.store->history(id);
     if (history) {
-      life.has_history = true;
+      bundle.has_history = true;
       const double began =
           history->stays.empty() ? history->run.started : history->stays.back().ended;
       history->stays.push_back({host, began, now});
-      life.history = std::move(*history);
+      bundle.history = std::move(*history);
     } else if (history.error().code != boost::system::errc::no_such_file_or_directory) {
       return history.error();
     }
-    return render_life(life, now);
+    return render_bundle(bundle, now);
   };
   co_return co_await effects_.run(std::move(tell));
 }
 
-Async<Result<void>> Daemon::import_life(std::string id, std::string life, std::string log_path) {
+Async<Result<void>> CarryOver::import_history(std::string id, std::string text,
+                                              std::string log_path) {
   if (!is_id(id)) co_return bad_input("no container has the id " + printable(id, 80));
-  const double now = moment().wall;
-  auto take = [this, id, life, log_path, now]() -> Result<Life> {
-    Result<Life> read = parse_life(life, now);
+  const double now = world_.clock().wall;
+  auto take = [this, id, text, log_path, now]() -> Result<HistoryBundle> {
+    Result<HistoryBundle> read = parse_bundle(text, now);
     if (!read) return read;
     read->history.run.id = read->choice.id = id;
     // Of a log that holds more than was recorded nothing tells where the rest begins.
@@ -223,80 +210,44 @@ Async<Result<void>> Daemon::import_life(std::string id, std::string life, std::s
     if (!put) return put.error();
     return read;
   };
-  Result<Life> taken = co_await effects_.run(std::move(take));
+  Result<HistoryBundle> taken = co_await effects_.run(std::move(take));
   if (!taken) co_return taken.error();
-  if (taken->position) positions_[id] = *taken->position;
+  if (taken->position) logs_.set_position(id, *taken->position);
   if (taken->past) pasts_[id] = *taken->past;
   if (!taken->past_problem.empty()) {
-    log::warning("what container " + printable(id, 12) +
-                 " has used elsewhere is not known: " + taken->past_problem);
+    log::warning("cannot read what container " + printable(id, 12) +
+                 " did on other hosts: " + taken->past_problem);
   }
-  const store::Choice choice = taken->choice;
+  const store::Choice& choice = taken->choice;
   if (choice.settings.empty() && choice.control.empty() && !choice.released) {
     co_return Result<void>();
   }
-  auto save = [this, choice] { return world_.store->save_choice(choice); };
-  Result<void> saved = co_await effects_.run(std::move(save));
-  if (saved) choices_[id] = choice;
-  co_return saved;
+  co_return co_await controls_.save(choice);
 }
 
-Async<Result<void>> Daemon::forget_life(std::string id) {
-  positions_.erase(id);
+Async<Result<void>> CarryOver::forget_history(std::string id) {
+  logs_.forget(id);
   pasts_.erase(id);
-  choices_.erase(id);
-  auto forget = [this, id]() -> Result<void> {
-    if (auto done = world_.store->forget_choice(id); !done) return done;
-    return world_.store->forget_history(id);
-  };
+  if (Result<void> done = co_await controls_.forget(id); !done) co_return done;
+  auto forget = [this, id] { return world_.store->forget_history(id); };
   co_return co_await effects_.run(std::move(forget));
 }
 
-// In turns, so that nothing waits for a long log.
-Async<void> Daemon::read_past_log(std::string id, std::string path) {
-  auto sink = [this, id](const logs::Line& line) {
-    logs::Line known = line;
-    known.is_known = true;
-    feed(id, known);
-  };
-  const auto decoder = logs::make_decoder(logs::Format::json_file, sink);
-  const Result<logs::LogFile> file = logs::open_log_file(path);
-  std::string bytes(kPiece, '\0');
-  std::uint64_t offset = 0;
-  while (file && jobs_.contains(id)) {
-    const Result<std::size_t> got = file->read(bytes.data(), bytes.size(), offset);
-    if (!got || *got == 0) break;
-    offset += *got;
-    decoder->feed(std::string_view(bytes).substr(0, *got));
-    co_await boost::asio::post(io_, boost::asio::use_awaitable);
-  }
-  decoder->finish();
-  const auto found = jobs_.find(id);
-  if (found == jobs_.end()) co_return;
-  if (!file) log::warning(file.error().message());
-  found->second.is_reading_past = false;
-  end_catching_up(found->second);
-  follow_log(found->second);
-}
-
-// Those of containers that the engine does not know any more.
-Async<void> Daemon::forget_past_logs() {
-  for (const std::string& id : kept_logs(config_.state_dir + "/lives")) {
-    Result<engine::Container> seen = co_await containers_->inspect(id);
+Async<void> CarryOver::forget_logs(Containers* containers) {
+  for (const std::string& id : kept_logs(state_dir_ + "/lives")) {
+    Result<engine::Container> seen = co_await containers->inspect(id);
     if (seen || seen.error().code != boost::system::errc::no_such_file_or_directory) continue;
-    if (::unlink(past_log_path(id).c_str()) == 0) {
-      log::info("the log of container " + id.substr(0, 12) + " on earlier hosts is forgotten");
+    if (::unlink(carried_log_path(state_dir_, id).c_str()) == 0) {
+      log::info("deleted the earlier log of container " + id.substr(0, 12) + ", which is gone");
     }
   }
 }
 
-Async<api::Response> Daemon::past_log(std::string name, std::uint64_t from) {
-  Result<engine::Container> seen = co_await containers_->inspect(name);
-  if (!seen) {
-    const bool is_unknown = seen.error().code == boost::system::errc::no_such_file_or_directory;
-    co_return api::failure(is_unknown ? 404 : 502, seen.error().what);
-  }
-  const std::string path = past_log_path(seen->id);
+Async<api::Response> CarryOver::log_of(Containers* containers, api::Call call) {
+  Result<engine::Container> seen = co_await containers->inspect(call.name);
+  if (!seen) co_return api::failure(502, seen.error());
+  const std::string path = carried_log_path(state_dir_, seen->id);
+  const auto from = call.number<std::uint64_t>("from", 0);
   json::object body;
   body["id"] = seen->id;
   body["name"] = valid_utf8(seen->name);
@@ -313,9 +264,7 @@ Async<api::Response> Daemon::past_log(std::string name, std::uint64_t from) {
   };
   Result<json::object> page = co_await effects_.run(std::move(read));
   if (!page) co_return api::failure(500, page.error().message());
-  api::Response response;
-  response.body = render_json(*page);
-  co_return response;
+  co_return api::answer_with(*page);
 }
 
 }  // namespace flowcon::ctrl

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctrl/life.h"
+#include "ctrl/history_bundle.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 
 #include "base/json.h"
 #include "base/text.h"
+#include "ctrl/codec/field_reader.h"
 #include "ctrl/control.h"
 #include "ctrl/logs/framing_position.h"
 #include "ctrl/settings.h"
@@ -15,6 +18,7 @@ namespace {
 
 namespace json = boost::json;
 
+constexpr const char* kBundle = "the history bundle";
 constexpr int kFormat = 1;
 constexpr double kOldest = 100.0 * 366 * 86400;
 constexpr std::size_t kMaxText = 4096;
@@ -32,17 +36,17 @@ json::array rows_of(const std::vector<Row>& rows, std::size_t step, Render rende
   return out;
 }
 
-json::object object_of(const Life& life, double now, std::size_t step) {
+json::object object_of(const HistoryBundle& bundle, double now, std::size_t step) {
   const auto age = [now](double time) { return std::max(0.0, now - time); };
-  const store::History& history = life.history;
+  const store::History& history = bundle.history;
   json::object out;
   out["flowcon_life"] = kFormat;
-  out["whole"] = life.is_whole;
-  out["recorded"] = life.has_history;
+  out["whole"] = bundle.is_whole;
+  out["recorded"] = bundle.has_history;
   out["name"] = valid_utf8(history.run.name);
   out["metric"] = valid_utf8(history.run.metric);
   out["goal"] = name(history.run.goal);
-  out["started"] = life.has_history ? age(history.run.started) : 0.0;
+  out["started"] = bundle.has_history ? age(history.run.started) : 0.0;
   out["samples"] = rows_of(history.samples, step, [&](const Sample& s) {
     return json::array{age(s.time), s.value};
   });
@@ -57,22 +61,22 @@ json::object object_of(const Life& life, double now, std::size_t step) {
     return json::array{valid_utf8(s.host), age(s.began), age(s.ended)};
   });
   json::object choice;
-  choice["released"] = life.choice.released;
-  choice["settings"] = life.choice.settings;
-  Result<Control> control = parse_control(life.choice.control);
+  choice["released"] = bundle.choice.released;
+  choice["settings"] = bundle.choice.settings;
+  Result<Control> control = parse_control(bundle.choice.control);
   if (control && control->pin && control->pin->until) {
     // What is left of it; it ends by the clock of whoever has the job.
     control->pin->until = std::max(0.0, *control->pin->until - now);
   }
   choice["control"] = control ? render_control(*control) : "";
   out["choice"] = std::move(choice);
-  if (life.past) out["past"] = to_json(*life.past);
-  if (life.position) {
-    Result<logs::Position> at = logs::parse_position(life.position->position);
+  if (bundle.past) out["past"] = to_json(*bundle.past);
+  if (bundle.position) {
+    Result<logs::Position> at = logs::parse_position(bundle.position->position);
     if (at && !at->is_empty()) {
       at->file = logs::kMovedFile;
       at->time = age(at->time);
-      out["log"] = valid_utf8(life.position->log);
+      out["log"] = valid_utf8(bundle.position->log);
       out["position"] = logs::render_position(*at);
     }
   }
@@ -81,95 +85,54 @@ json::object object_of(const Life& life, double now, std::size_t step) {
 
 // ------------------------------------------------------------------------------------ reading
 
-// Members of one object; the first that is not what it may be is the error.
-class Reader {
+// The first member that is not what it may be is the error.
+class Reader : public codec::FieldReader {
  public:
-  Reader(const json::object& from, double now) : from_(from), now_(now) {}
+  Reader(const json::value& from, std::string path, double now)
+      : FieldReader(from, std::move(path)), now_(now) {}
 
-  [[nodiscard]] bool is_right() const { return error_.empty(); }
-  [[nodiscard]] Error error() const { return bad_input("the job's life: " + error_); }
-  void refuse(std::string_view member) {
-    if (error_.empty()) error_ = "\"" + std::string(member) + "\" is not what it may be";
-  }
-
-  bool boolean(std::string_view name) {
-    const json::value* value = from_.if_contains(name);
-    if (value == nullptr || !value->is_bool()) {
-      refuse(name);
-      return false;
-    }
-    return value->get_bool();
-  }
+  void refuse(std::string_view name) { complain(name, "has a wrong value"); }
   std::string text(std::string_view name) {
-    const json::value* value = from_.if_contains(name);
-    const json::string* text = value != nullptr ? value->if_string() : nullptr;
-    if (text == nullptr || text->size() > kMaxText) {
-      refuse(name);
-      return "";
-    }
-    return {text->data(), text->size()};
+    std::string text = FieldReader::text(name);
+    if (text.size() > kMaxText) refuse(name);
+    return text;
   }
-  double moment(std::string_view name) {
-    const json::value* value = from_.if_contains(name);
-    return value != nullptr ? time_of(*value, name) : (refuse(name), 0.0);
-  }
+  double moment(std::string_view name) { return time_of(member(name), name); }
 
   /// Calls `take` with each row, which has `cells` cells.
   template <class Take>
   void rows(std::string_view name, std::size_t cells, Take take) {
-    const json::value* value = from_.if_contains(name);
-    if (value == nullptr || !value->is_array()) return refuse(name);
-    for (const json::value& row : value->get_array()) {
+    for (const json::value& row : array(name)) {
       if (!row.is_array() || row.get_array().size() != cells) return refuse(name);
       take(row.get_array());
-      if (!is_right()) return;
+      if (failed()) return;
     }
   }
   /// An age as a time.
   double time_of(const json::value& value, std::string_view name) {
-    const std::optional<double> age = finite(value);
-    if (!age || *age < 0 || *age > kOldest) {
-      refuse(name);
-      return now_;
-    }
-    return now_ - *age;
+    return now_ - number_of(value, 0, kOldest, name);
   }
   double number_of(const json::value& value, double least, double most, std::string_view name) {
-    const std::optional<double> number = finite(value);
-    if (!number || *number < least || *number > most) {
-      refuse(name);
-      return least;
-    }
-    return *number;
+    const double number = value.is_number() ? value.to_number<double>() : NAN;
+    if (number >= least && number <= most) return number;
+    refuse(name);
+    return least;
   }
   std::optional<double> number_or_none(const json::value& value, std::string_view name) {
-    if (value.is_null()) return {};
-    const std::optional<double> number = finite(value);
-    if (!number) refuse(name);
-    return number;
+    constexpr double kMost = std::numeric_limits<double>::max();
+    return value.is_null() ? std::nullopt : std::optional(number_of(value, -kMost, kMost, name));
   }
   /// Also those that JSON does not know.
   double any_number(const json::value& value, std::string_view name) {
-    if (const json::string* text = value.if_string()) {
-      if (*text == "nan") return std::nan("");
-      if (*text == "inf") return HUGE_VAL;
-      if (*text == "-inf") return -HUGE_VAL;
-    }
-    const std::optional<double> number = finite(value);
-    if (!number) refuse(name);
-    return number.value_or(0);
+    if (value.is_number()) return value.to_number<double>();
+    const std::string text = text_of(value, name);
+    if (text == "nan" || text == "inf" || text == "-inf") return std::strtod(text.c_str(), nullptr);
+    refuse(name);
+    return 0;
   }
 
  private:
-  static std::optional<double> finite(const json::value& value) {
-    if (!value.is_number()) return {};
-    const double number = value.to_number<double>();
-    return std::isfinite(number) ? std::optional(number) : std::nullopt;
-  }
-
-  const json::object& from_;
   double now_;
-  std::string error_;
 };
 
 List list_of(Reader& reader, const json::value& value) {
@@ -213,13 +176,13 @@ void read_rows(Reader& reader, store::History& history) {
   std::stable_sort(history.decisions.begin(), history.decisions.end(), by_time);
 }
 
-Result<store::Choice> read_choice(const json::object& from, double now) {
-  Reader reader(from, now);
+Result<store::Choice> read_choice(const json::value& from, double now) {
+  Reader reader(from, "choice", now);
   store::Choice choice;
   choice.released = reader.boolean("released");
   choice.settings = reader.text("settings");
   const std::string decided = reader.text("control");
-  if (!reader.is_right()) return reader.error();
+  if (reader.failed()) return reader.error();
   if (!choice.settings.empty()) {
     if (const auto settings = parse_choice(choice.settings); !settings) return settings.error();
   }
@@ -234,60 +197,55 @@ Result<store::Choice> read_choice(const json::object& from, double now) {
 
 }  // namespace
 
-std::string render_life(const Life& life, double now, std::size_t most) {
+std::string render_bundle(const HistoryBundle& bundle, double now, std::size_t most) {
   for (std::size_t step = 1;;) {
-    std::string text = render_json(object_of(life, now, step));
-    const std::size_t rows = std::max(
-        {life.history.samples.size(), life.history.usage.size(), life.history.decisions.size()});
+    std::string text = render_json(object_of(bundle, now, step));
+    const std::size_t rows = std::max({bundle.history.samples.size(), bundle.history.usage.size(),
+                                       bundle.history.decisions.size()});
     if (text.size() <= most || step > rows) return text;
     step = std::max(step + 1, step * text.size() / most + 1);
   }
 }
 
-Result<Life> parse_life(std::string_view text, double now) {
-  if (text.size() > kMaxLife) return bad_input("the job's life is longer than 15 MiB");
+Result<HistoryBundle> parse_bundle(std::string_view text, double now) {
+  if (text.size() > kMaxBundle) return bad_input("the history bundle is longer than 15 MiB");
   Result<json::value> parsed = parse_json(text);
-  if (!parsed || !parsed->is_object()) return bad_input("the job's life is no JSON object");
-  const json::object& from = parsed->get_object();
-  const json::value* format = from.if_contains("flowcon_life");
-  if (format == nullptr || !format->is_int64() || format->get_int64() != kFormat) {
-    return bad_input("the job's life is in a form that this version does not know");
-  }
-  Reader reader(from, now);
-  Life life;
-  life.is_whole = reader.boolean("whole");
-  life.has_history = reader.boolean("recorded");
-  store::Run& run = life.history.run;
+  if (!parsed) return wrap(parsed.error(), kBundle);
+  Reader reader(*parsed, "", now);
+  reader.require(reader.count("flowcon_life") == kFormat, "flowcon_life", "must be 1");
+  HistoryBundle bundle;
+  bundle.is_whole = reader.boolean("whole");
+  bundle.has_history = reader.boolean("recorded");
+  store::Run& run = bundle.history.run;
   run.name = reader.text("name");
   run.metric = reader.text("metric");
   run.goal = reader.text("goal") == "max" ? Goal::max : Goal::min;
   run.started = reader.moment("started");
-  read_rows(reader, life.history);
-  const json::value* choice = from.if_contains("choice");
-  if (choice == nullptr || !choice->is_object()) reader.refuse("choice");
-  if (!reader.is_right()) return reader.error();
-  auto chosen = read_choice(choice->get_object(), now);
-  if (!chosen) return wrap(chosen.error(), "the job's life");
-  life.choice = std::move(*chosen);
-  if (const json::value* past = from.if_contains("past")) {
+  read_rows(reader, bundle.history);
+  auto chosen = read_choice(reader.member("choice"), now);
+  if (reader.failed()) return wrap(reader.error(), kBundle);
+  if (!chosen) return wrap(chosen.error(), kBundle);
+  bundle.choice = std::move(*chosen);
+  if (const json::value* past = reader.find("past")) {
     Result<Past> read = past_from(*past);
     if (read) {
-      life.past = std::move(*read);
+      bundle.past = std::move(*read);
     } else {
-      life.past_problem = read.error().message();
+      bundle.past_problem = read.error().message();
     }
   }
-  if (from.contains("position")) {
+  if (reader.find("position") != nullptr) {
     store::LogPosition position{reader.text("log"), ""};
     Result<logs::Position> at = logs::parse_position(reader.text("position"));
-    const bool is_right = reader.is_right() && at && at->file == logs::kMovedFile &&
-                          std::isfinite(at->time) && at->time >= 0 && at->time <= kOldest;
-    if (!is_right) return bad_input("the job's life: \"position\" is not what it may be");
+    const bool is_right =
+        at && at->file == logs::kMovedFile && at->time >= 0 && at->time <= kOldest;
+    if (!is_right) reader.refuse("position");
+    if (reader.failed()) return wrap(reader.error(), kBundle);
     at->time = now - at->time;
     position.position = logs::render_position(*at);
-    life.position = std::move(position);
+    bundle.position = std::move(position);
   }
-  return life;
+  return bundle;
 }
 
 }  // namespace flowcon::ctrl

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/daemon/controls.h"
+
+#include <utility>
+
+#include "base/text.h"
+#include "ctrl/log.h"
+#include "ctrl/spawn.h"
+
+namespace flowcon::ctrl {
+namespace {
+
+// The choice that stands for all containers; no container has this id.
+constexpr const char* kAll = "";
+
+bool is_empty(const store::Choice& choice) {
+  return choice.control.empty() && choice.settings.empty() && !choice.released;
+}
+
+}  // namespace
+
+Async<Result<void>> Controls::read() {
+  auto read = [this] { return store_.choices(); };
+  Result<std::vector<store::Choice>> choices = co_await effects_.run(std::move(read));
+  if (!choices) co_return choices.error();
+  for (store::Choice& choice : *choices) keep(std::move(choice));
+  is_all_paused_ = of(kAll).is_paused;
+  co_return Result<void>();
+}
+
+store::Choice Controls::choice_of(const std::string& id) const {
+  const auto found = choices_.find(id);
+  if (found != choices_.end()) return found->second;
+  store::Choice none;
+  none.id = id;
+  return none;
+}
+
+bool Controls::is_released(const std::string& id) const { return choice_of(id).released; }
+
+std::string Controls::adopted_with(const std::string& id) const { return choice_of(id).settings; }
+
+Control Controls::of(const std::string& id) const {
+  Result<Control> control = parse_control(choice_of(id).control);
+  if (control) return *control;
+  log::warning("cannot read the overrides of container " + printable(id, 12) + ": " +
+               control.error().message());
+  return {};
+}
+
+Async<Result<void>> Controls::save(std::string id, Control control) {
+  store::Choice choice = choice_of(id);
+  choice.control = render_control(control);
+  if (is_empty(choice)) return forget(std::move(id));
+  return save(std::move(choice));
+}
+
+Async<Result<void>> Controls::save(store::Choice choice) {
+  auto write = [this, choice] { return store_.save_choice(choice); };
+  Result<void> saved = co_await effects_.run(std::move(write));
+  if (saved) keep(std::move(choice));
+  co_return saved;
+}
+
+Async<Result<void>> Controls::pause_all(bool is_paused) {
+  Control control;
+  control.is_paused = is_paused;
+  Result<void> saved = co_await save(kAll, control);
+  if (saved) is_all_paused_ = is_paused;
+  co_return saved;
+}
+
+Async<Result<void>> Controls::forget(std::string id) {
+  auto write = [this, id] { return store_.forget_choice(id); };
+  Result<void> forgotten = co_await effects_.run(std::move(write));
+  if (forgotten) choices_.erase(id);
+  co_return forgotten;
+}
+
+void Controls::save_ended_pin(const std::string& id, const Control& control) {
+  spawn(io_, "pin ends", save_later(id, control));
+}
+
+Async<void> Controls::save_later(std::string id, Control control) {
+  Result<void> saved = co_await save(std::move(id), std::move(control));
+  if (!saved) log::warning(saved.error().message());
+}
+
+}  // namespace flowcon::ctrl

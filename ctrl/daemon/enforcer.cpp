@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/daemon/enforcer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "cgroups/memory.h"
+#include "ctrl/log.h"
+
+namespace flowcon::ctrl {
+namespace {
+
+std::string parent_of(const std::string& group) {
+  const auto slash = group.rfind('/');
+  return slash == std::string::npos ? std::string() : group.substr(0, slash);
+}
+
+}  // namespace
+
+Enforcer::Enforcer(const Config& config, const Host& host, const World& world, Effects& effects,
+                   Roster& roster, Controls& controls, const Planning& planning, const Meter& meter,
+                   const std::unique_ptr<Companion>& companion, Shown& shown)
+    : config_(config),
+      host_(host),
+      fs_(*world.fs),
+      roster_(roster),
+      controls_(controls),
+      planning_(planning),
+      meter_(meter),
+      companion_(companion),
+      shown_(shown),
+      limits_(*world.fs, effects, *world.store) {}
+
+// What each gets when all want the whole host. Shares by growth are not of all that there is.
+void Enforcer::note_guarantees() {
+  const bool is_held = planning_.divides_by() == policy::DividesBy::work &&
+                       config_.limits(Resource::cpu) && !config_.dry_run;
+  const bool is_weighed = config_.limiting.mode == cgroups::LimitMode::weight;
+  const auto claim = [&](const Job& job) {
+    const auto weight = static_cast<double>(job.original.cpu.weight);
+    return job.cpu.granted * (is_weighed ? job.settings.weight * weight : 1);
+  };
+  double all = 0;
+  for (const std::string& id : planning_.members()) all += claim(roster_.jobs.at(id));
+  if (!is_weighed) all = std::max(1.0, all);  // caps that leave some of the host to nobody
+  for (const std::string& id : planning_.members()) {
+    Job& job = roster_.jobs.at(id);
+    job.guaranteed = is_held && all > 0 ? claim(job) / all * host_.cores : 0;
+  }
+}
+
+void Enforcer::grant_all(Moment now) {
+  for (const std::string& id : planning_.members()) {
+    Job& job = roster_.jobs.at(id);
+    if (job.control.pin && now.wall >= job.control.pin->until.value_or(now.wall + 1)) {
+      job.control.pin.reset();
+      log::info("container " + printable(job.container.name, 80) + ": its pin expired");
+      controls_.save_ended_pin(id, job.control);
+    }
+    Settings settings = job.settings;
+    settings.only_grow = settings.only_grow || config_.only_grow;
+    for (const Resource resource : kResources) {
+      Place& place = job[resource];  // the CPU's is granted below: a pin is a share of the CPU
+      if (resource != Resource::cpu)
+        place.granted = grant(place.limit, place.granted, settings, {});
+    }
+    const double before = job.cpu.granted;
+    // The sooner it has saved itself, the less it stands still.
+    const bool is_saving = companion_ != nullptr && companion_->is_saving(id);
+    if (is_saving && !job.before_saving) job.before_saving = before;
+    job.cpu.granted = grant(is_saving ? 1 : job.cpu.limit, job.before_saving.value_or(before),
+                            settings, job.control.pin);
+    if (!is_saving) job.before_saving.reset();
+    if (job.cpu.granted == before) continue;
+    ++shown_.counts.limit_changes;
+    const std::string reason = job.control.pin ? "pinned"
+                               : is_saving     ? "it checkpoints for a migration"
+                                               : job.reason;
+    log::limit_change({job.container.name, id, before, job.cpu.granted, reason, config_.dry_run});
+  }
+  note_guarantees();
+}
+
+// A resource that is not to be limited keeps its originals.
+std::map<std::string, cgroups::Setting> Enforcer::plan() {
+  std::vector<cgroups::Share> cpu;
+  std::vector<cgroups::MemoryShare> memory;
+  std::vector<cgroups::IoShare> io;
+  for (const std::string& id : planning_.members()) {
+    const Job& job = roster_.jobs.at(id);
+    const double factor = job.settings.weight;
+    cpu.push_back({job.original.cpu, parent_of(job.group.cpu), job.cpu.granted, factor});
+    memory.push_back({job.original.memory, job.reading.memory, job.memory.granted});
+    io.push_back({job.original.io, parent_of(job.group.io), job.io.granted, factor});
+  }
+  const auto cpu_plan =
+      cgroups::share_out(cpu, config_.limiting.mode, host_.cores, fs_.is_v2("cpu"));
+  cgroups::MemoryParameters thresholds;
+  thresholds.low_available = config_.limiting.memory_low;
+  thresholds.release_available = std::min(1.0, config_.limiting.memory_low * 1.5);
+  const auto memory_plan =
+      cgroups::soften(memory, meter_.host_memory(), thresholds, shown_.is_short_of_memory);
+  const auto io_plan =
+      cgroups::share_out_io(io, config_.limiting.mode, bandwidths(), limits_.mechanism());
+  std::map<std::string, cgroups::Setting> planned;
+  const std::vector<std::string>& members = planning_.members();
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    cgroups::Setting setting = roster_.jobs.at(members[i]).original;
+    if (config_.limits(Resource::cpu)) setting.cpu = cpu_plan[i];
+    if (config_.limits(Resource::memory)) setting.memory = memory_plan[i];
+    if (config_.limits(Resource::io)) setting.io = io_plan[i];
+    planned[members[i]] = std::move(setting);
+  }
+  return planned;
+}
+
+// What an admin says that each disk can do; without it there are no caps.
+std::map<std::string, double> Enforcer::bandwidths() const {
+  std::map<std::string, double> all;
+  if (config_.limiting.mode != cgroups::LimitMode::quota || config_.limiting.io_bandwidth <= 0)
+    return all;
+  if (Result<std::vector<cgroups::BlockDevice>> devices = cgroups::read_block_devices(fs_)) {
+    for (const cgroups::BlockDevice& device : *devices)
+      all[device.number] = config_.limiting.io_bandwidth;
+  }
+  return all;
+}
+
+Async<void> Enforcer::apply(Moment now) {
+  grant_all(now);
+  if (config_.dry_run) co_return;
+  std::vector<Target> targets;
+  const std::map<std::string, cgroups::Setting> planned = plan();
+  for (const auto& [id, setting] : planned) {
+    const Job& job = roster_.jobs.at(id);
+    // A new original must reach the store even where nothing has to be written.
+    const bool is_stale = job.is_limited && !job.is_original_saved;
+    if (setting == job.present && !is_stale) continue;
+    Target target;
+    target.container = original_of(job);
+    target.is_original_saved = job.is_original_saved;
+    target.present = job.present;
+    target.setting = setting;
+    targets.push_back(std::move(target));
+  }
+  if (targets.empty()) co_return;
+  const std::vector<Outcome> outcomes = co_await limits_.apply(std::move(targets));
+  for (const Outcome& outcome : outcomes) {
+    const auto found = roster_.jobs.find(outcome.id);
+    if (found == roster_.jobs.end()) continue;
+    Job& job = found->second;
+    job.is_original_saved = outcome.is_original_saved;
+    job.is_limited = job.is_limited || outcome.is_original_saved;
+    if (outcome.is_written) {
+      job.present = planned.at(outcome.id);
+      if (std::exchange(job.is_reverted, false)) ++shown_.counts.reapplied;
+    }
+    if (outcome.problem != job.problem) {
+      job.problem = outcome.problem;
+      if (!job.problem.empty()) {
+        log::event(log::Event::limit_refused,
+                   "container " + printable(job.container.name, 80) + ": " + job.problem,
+                   outcome.id);
+      }
+    }
+  }
+}
+
+}  // namespace flowcon::ctrl

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes real what the policy decided: from the share of each job to what it is granted (floors,
+// ceilings, pins), from there to settings of the kernel, and these to Limits. For .cpp files only:
+// it includes Asio.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "cgroups/cgroup_fs.h"
+#include "cgroups/setting.h"
+#include "ctrl/async.h"
+#include "ctrl/companion.h"
+#include "ctrl/config.h"
+#include "ctrl/daemon/controls.h"
+#include "ctrl/daemon/meter.h"
+#include "ctrl/daemon/planning.h"
+#include "ctrl/daemon/roster.h"
+#include "ctrl/daemon/snapshot.h"
+#include "ctrl/limits.h"
+
+namespace flowcon::ctrl {
+
+class Enforcer {
+ public:
+  /// All have to outlive it; `companion` may come later.
+  Enforcer(const Config& config, const Host& host, const World& world, Effects& effects,
+           Roster& roster, Controls& controls, const Planning& planning, const Meter& meter,
+           const std::unique_ptr<Companion>& companion, Shown& shown);
+
+  /// Writes what has changed for those who share the host; counts it in `shown`.
+  Async<void> apply(Moment now);
+  [[nodiscard]] Limits& limits() { return limits_; }
+  [[nodiscard]] const Limits& limits() const { return limits_; }
+
+ private:
+  void grant_all(Moment now);
+  void note_guarantees();
+  [[nodiscard]] std::map<std::string, cgroups::Setting> plan();
+  [[nodiscard]] std::map<std::string, double> bandwidths() const;
+
+  const Config& config_;
+  const Host& host_;
+  cgroups::CgroupFs& fs_;
+  Roster& roster_;
+  Controls& controls_;
+  const Planning& planning_;
+  const Meter& meter_;
+  const std::unique_ptr<Companion>& companion_;
+  Shown& shown_;
+  Limits limits_;
+};
+
+}  // namespace flowcon::ctrl

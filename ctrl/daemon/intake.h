@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is there: containers come under control and leave it, are frozen, paused, given new limits
+// by others, and end. For .cpp files only: it includes Asio.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ctrl/async.h"
+#include "ctrl/companion.h"
+#include "ctrl/daemon/carry_over.h"
+#include "ctrl/daemon/controls.h"
+#include "ctrl/daemon/log_follower.h"
+#include "ctrl/daemon/planning.h"
+#include "ctrl/daemon/recorder.h"
+#include "ctrl/daemon/roster.h"
+#include "ctrl/daemon/schedule.h"
+#include "ctrl/daemon/takeover.h"
+#include "ctrl/daemon/world.h"
+#include "ctrl/effects.h"
+#include "ctrl/limits.h"
+
+namespace flowcon::ctrl {
+
+class Intake {
+ public:
+  /// What it works with; all have to outlive it.
+  struct Parts {
+    const World& world;
+    Effects& effects;
+    Limits& limits;
+    Roster& roster;
+    Schedule& schedule;
+    Controls& controls;
+    CarryOver& carry_over;
+    LogFollower& logs;
+    Takeover& takeover;
+    Planning& planning;
+    Recorder& recorder;
+    const std::unique_ptr<Companion>& companion;  ///< may come later
+  };
+
+  explicit Intake(const Parts& parts) : at_(parts) {}
+
+  /// What the engine says that has changed.
+  void take(std::vector<Change> changes, Moment now);
+  /// docker pause and unpause: a frozen job has no rank and uses nothing, and others have what it
+  /// had.
+  Async<void> follow_freezing(Moment now);
+  /// Puts a container under control. `refusal`: why it cannot be.
+  void admit(const engine::Container& container, const Settings& settings, Moment now,
+             const std::string& refusal = "");
+  /// Control of it ends, its original limits are back. Errors: they could not be put back.
+  Async<Result<void>> release(std::string id);
+  /// Makes real what a person decided: it leaves the lists and gets its original limits back, or
+  /// comes back as an arrival. Errors: the limits could not be put back.
+  Async<Result<void>> follow_pause(std::string id);
+  /// Shows the policy who shares the host now.
+  void compare_sets(Moment now);
+  /// The daemon ends: what is still read of ended jobs is read no further.
+  void settle_all();
+
+ private:
+  void start(const engine::Container& container, Moment now);
+  void greet(const engine::Container& container, Moment now);
+  void finish(const std::string& id, double time, const std::optional<int>& status);
+  void settle(const std::string& id, const std::string& read_until);
+  void follow_update(const engine::Container& container);
+  void join_claimed(Moment now);
+  void find_group(Job& job);
+  void line_up(const Job& job);
+  void record_end(Job& job, double time);
+  void remember_end(Ending& ending, Moment now);
+
+  Parts at_;
+};
+
+}  // namespace flowcon::ctrl
