@@ -243,7 +243,7 @@ std::set<std::string> Daemon::leave_limits() const {
     const auto found = roster_.jobs.find(id);
     if (found == roster_.jobs.end()) continue;
     const Job& job = found->second;
-    left.jobs[id] = {job.cpu, job.memory, job.io, job.reason};
+    left.jobs[id] = {job, job.reason};
     left.jobs[id].cpu.granted = job.before_saving.value_or(job.cpu.granted);
     if (job.is_limited && job.is_original_saved) ids.insert(id);
   }

@@ -301,7 +301,7 @@ Async<Result<void>> Intake::follow_pause(std::string id) {
   if (is_active != is_aside(job, at_.controls.is_all_paused())) co_return Result<void>();
   at_.schedule.is_compare_due = true;
   if (!is_active) {
-    for (Place* place : {&job.cpu, &job.memory, &job.io}) *place = {};
+    static_cast<PerResource<Place>&>(job) = PerResource<Place>();
     at_.roster.active.push_back(id);
     co_return Result<void>();
   }
