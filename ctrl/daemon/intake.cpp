@@ -107,6 +107,7 @@ void Daemon::admit(const engine::Container& container, const Settings& settings,
   if (ending_.contains(container.id)) settle(container.id, tails_.stop(container.id, false));
   Job job;
   job.container = container;
+  job.training = training_of(container);
   job.given = settings;
   job.control = control_of(container.id);
   job.settings = with_values(settings, job.control);

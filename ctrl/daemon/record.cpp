@@ -69,7 +69,7 @@ void Daemon::remember_end(Job& job, Moment now, double time, const std::optional
   if (!is_complete) return;
   const std::optional<growth::Remembered> run = growth::remembered_run(job.track, job.goal);
   if (!run) return;
-  const store::Training training{training_of(job.container), time, run->total, run->share90};
+  const store::Training training{job.training, time, run->total, run->share90};
   const bool is_queued = effects_.try_post([this, training] {
     if (Result<void> saved = world_.store->save_training(training); !saved) {
       log::warning(saved.error().message());
