@@ -107,7 +107,7 @@ void take_traffic(Job& job, const Moment& now, const Traffic& traffic) {
 policy::JobView view_of(const Job& job) {
   policy::JobView view;
   view.id = job.id();
-  view.training = training_of(job.container);
+  view.training = job.training;
   view.arrived = job.arrived;
   view.is_frozen = job.frozen.has_value();
   view.comparable_from = job.comparable_from;

@@ -42,54 +42,65 @@ struct Place : policy::Share {
   double granted = 1;
 };
 
-struct Job : PerResource<Place> {
+/// Who it is, and what people want of it.
+struct JobSettings {
   engine::Container container;
-  Settings given;     ///< by its labels or to adopt
-  Settings settings;  ///< those that hold: `given` with the values of `control` in their place
+  std::string training;  ///< see training_of()
+  Settings given;        ///< by its labels or to adopt
+  Settings settings;     ///< those that hold: `given` with the values of `control` in their place
   Control control;
-  cgroups::Group group;
   std::string unsupported;  ///< why it cannot be controlled; "" = it can
-  std::string problem;      ///< why its limits are not what they should be; "" = they are
-  std::string log_problem;  ///< why its log cannot be followed; "" = it is
-  std::optional<metrics::Extractor> extractor;
+  double admitted = 0;      ///< wall time; what was printed before may be recorded already
+  double arrived = 0;       ///< when it began, on the steady clock
+};
 
-  std::string life;  ///< of its group, see store::Original
+/// Its limits in the kernel.
+struct JobLimits {
+  cgroups::Group group;
+  std::string problem;  ///< why its limits are not what they should be; "" = they are
+  std::string life;     ///< of its group, see store::Original
   cgroups::Setting original;
   cgroups::Setting present;        ///< as last written or read
   bool is_original_saved = false;  ///< the store holds `original` as it is here
   bool is_limited = false;         ///< it has an original to restore, and to forget
   bool is_reverted = false;        ///< somebody else changed it since
-  std::optional<Moment> frozen;    ///< since when flowcond has seen it frozen (docker pause)
+};
 
+/// Where the policy has put it, and what others have been told of that.
+struct JobStanding : PerResource<Place> {
   std::string reason;                   ///< of the last decision, for a person
   std::optional<double> before_saving;  ///< the CPU it was granted when it was asked to save itself
-
+  double guaranteed = 0;                ///< cores, by the last decision; 0 = not known
   growth::Verdict verdict = growth::Verdict::unmeasured;
-  double comparable_from = 0;  ///< see policy::JobView
 
-  // The look before, for usage.
-  bool has_reading = false;
-  Moment read_at;
-  Reading reading;
-  std::optional<double> cpu_share;
-
-  // The last traffic, and its rate since the one before. Units: bytes per second.
-  bool has_traffic = false;
-  Moment traffic_at;
-  Traffic traffic;
-  std::optional<double> io_rate;
-  std::optional<double> network_rate;
-  std::optional<cgroups::GpuUse> gpu;
-
-  // What others have been told of.
   struct Told {
     bool has_converged = false;
     bool is_diverging = false;
     std::string problem;
   };
   Told told;
+};
 
-  // What is forecast from.
+/// What it uses. Units: rates in bytes per second.
+struct JobUse {
+  bool has_reading = false;
+  Moment read_at;
+  Reading reading;
+  std::optional<double> cpu_share;
+  // The last traffic, and its rate since the one before.
+  bool has_traffic = false;
+  Moment traffic_at;
+  Traffic traffic;
+  std::optional<double> io_rate;
+  std::optional<double> network_rate;
+  std::optional<cgroups::GpuUse> gpu;
+  std::optional<Moment> frozen;  ///< since when flowcond has seen it frozen (docker pause)
+  double comparable_from = 0;    ///< see policy::JobView
+};
+
+/// What it printed, and what is forecast from.
+struct JobValues {
+  std::optional<metrics::Extractor> extractor;
   growth::Track track;
   bool has_track = false;
   std::optional<Past> past;     ///< of a job that goes on from another host
@@ -97,22 +108,24 @@ struct Job : PerResource<Place> {
   std::size_t track_count = 0;  ///< values that it has been given
   std::string track_metric;
   Goal goal = Goal::min;
-  double guaranteed = 0;  ///< cores, by the last decision; 0 = not known
-  double arrived = 0;     ///< when it began, on the steady clock
+};
 
-  // Recording.
-  std::size_t recorded_count = 0;
-  std::size_t known_count = 0;  ///< those of them that an earlier daemon has recorded
-  std::string known_metric;     ///< of which series
-  std::string recorded_metric;
+/// Its log, and what of it is recorded.
+struct JobLog {
   LogChoice log;                         ///< what is followed
+  std::string log_problem;               ///< why it cannot be followed; "" = it is
   std::string read_until;                ///< in it; what was handed on is in the extractor
   store::LogPosition recorded_position;  ///< as the store has it
   bool has_position = false;             ///< the log is read from where an earlier daemon stopped
   bool is_reading_past = false;          ///< what was printed on earlier hosts is being read
   bool is_catching_up = false;  ///< what is read now is what an earlier daemon has recorded
-  double admitted = 0;          ///< wall time; what was printed before may be recorded already
+  std::size_t recorded_count = 0;
+  std::string recorded_metric;
+  std::size_t known_count = 0;  ///< recorded values that an earlier daemon has recorded
+  std::string known_metric;     ///< of which series
+};
 
+struct Job : JobSettings, JobLimits, JobStanding, JobUse, JobValues, JobLog {
   [[nodiscard]] const std::string& id() const { return container.id; }
   /// Wall time. The engine does not always say when.
   [[nodiscard]] double begun() const {

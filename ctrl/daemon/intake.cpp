@@ -131,6 +131,7 @@ void Intake::admit(const engine::Container& container, const Settings& settings,
   if (at_.roster.ending.contains(id)) settle(id, at_.logs.tails().stop(id, false));
   Job job;
   job.container = container;
+  job.training = training_of(container);
   job.given = settings;
   job.control = at_.controls.of(id);
   job.settings = with_values(settings, job.control);

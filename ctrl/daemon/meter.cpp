@@ -11,8 +11,8 @@
 namespace flowcon::ctrl {
 namespace {
 
-constexpr double kTrafficEvery = 15;  // seconds; nothing that a decision needs comes sooner
-constexpr double kClockJump = 2;      // seconds; ntp slews less between two looks
+constexpr double kRestEvery = 15;  // seconds; people see memory and traffic that old
+constexpr double kClockJump = 2;   // seconds; ntp slews less between two looks
 
 }  // namespace
 
@@ -26,11 +26,11 @@ Async<void> Meter::begin() {
   if (gpus) gpus_ = std::move(*gpus);
 }
 
-void Meter::look(Moment now, bool is_deciding) {
+void Meter::look(Moment now, bool needs_all) {
   follow_clock(now);
-  const bool is_traffic_due = is_deciding || now.steady >= next_traffic_;
-  if (is_traffic_due) {
-    next_traffic_ = now.steady + kTrafficEvery;
+  const bool is_rest_due = needs_all || now.steady >= next_rest_;
+  if (is_rest_due) {
+    next_rest_ = now.steady + kRestEvery;
     Result<std::uint64_t> moved = cgroups::read_host_io();
     host_io_ = moved ? *moved : 0;
     if (gpus_ && !is_reading_gpus_) spawn(io_, "gpus", read_gpus());
@@ -39,10 +39,15 @@ void Meter::look(Moment now, bool is_deciding) {
   for (auto& [id, job] : jobs_) {
     if (!job.unsupported.empty()) continue;
     Result<std::uint64_t> cpu = cgroups::read_cpu_usage(fs_, job.group);
-    Result<cgroups::MemoryUse> memory = cgroups::read_memory_use(fs_, job.group);
     if (!cpu) continue;  // dying: its end is about to be told
-    take_reading(job, host_, now, {*cpu, memory ? memory->working_set : 0});
-    if (is_traffic_due) take_traffic(job, now, read_traffic(job));
+    Reading reading{*cpu, job.reading.memory};
+    const bool is_new = !job.has_reading;
+    if (is_rest_due || is_new) {
+      Result<cgroups::MemoryUse> memory = cgroups::read_memory_use(fs_, job.group);
+      reading.memory = memory ? memory->working_set : 0;
+    }
+    take_reading(job, host_, now, reading);
+    if (is_rest_due || is_new) take_traffic(job, now, read_traffic(job));
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What jobs use, read from the kernel at each look; traffic and GPUs less often. For .cpp files
-// only: it includes Asio.
+// What jobs use, read from the kernel: CPU time at each tick, memory, traffic and GPUs less often.
+// For .cpp files only: it includes Asio.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -29,8 +29,9 @@ class Meter {
 
   /// Finds GPUs; once, before all others.
   Async<void> begin();
-  /// Reads each job that can be controlled; `is_deciding`: traffic too.
-  void look(Moment now, bool is_deciding);
+  /// Reads the CPU time of each job that can be controlled; memory, traffic and GPUs each 15 s, and
+  /// where `needs_all`.
+  void look(Moment now, bool needs_all);
   /// Of the host, at the last look.
   [[nodiscard]] const cgroups::HostMemory& host_memory() const { return host_memory_; }
 
@@ -44,7 +45,7 @@ class Meter {
   Effects& effects_;
   Host host_;
   Jobs& jobs_;
-  double next_traffic_ = 0;    // steady
+  double next_rest_ = 0;       // steady; when all but CPU time is read
   std::uint64_t host_io_ = 0;  // bytes of all disks since the host booted
   cgroups::HostMemory host_memory_;
   std::unique_ptr<cgroups::Gpus> gpus_;  // used on the effects thread; null without a GPU

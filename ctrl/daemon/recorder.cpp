@@ -31,7 +31,7 @@ store::Run run_of(const Job& job, const std::string& metric, Goal goal) {
   run.metric = metric;
   run.goal = goal;
   run.started = job.container.started;
-  run.training = training_of(job.container);
+  run.training = job.training;
   return run;
 }
 

@@ -16,7 +16,7 @@ class LogSet {
  public:
   /// As TailSet; `journal` is the journal's folder, "" = this system's.
   explicit LogSet(boost::asio::io_context& io,
-                  std::chrono::milliseconds batch = std::chrono::milliseconds(500),
+                  std::chrono::milliseconds batch = std::chrono::milliseconds(1000),
                   std::chrono::milliseconds check = std::chrono::seconds(30),
                   std::string journal = "");
   ~LogSet();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which log may have something to read is inotify's to say; reading is LogReader's. Logs that may
-// have are a queue, and each turn of the loop reads one chunk of the first, so that all get theirs.
-// Callbacks, not coroutines: every one holds the set weakly and looks its logs up again.
-// A log whose file system may not answer goes over to SlowLogs.
+// have are a queue, and each turn of the loop reads about a chunk from its front, so that all get
+// theirs. Callbacks, not coroutines: every one holds the set weakly and looks its logs up again. A
+// log whose file system may not answer goes over to SlowLogs.
 #include "ctrl/logs/tail.h"
 
 #include <sys/inotify.h>
@@ -33,6 +33,7 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 constexpr std::size_t kChunkBytes = 64 * 1024;
+constexpr std::size_t kLogsPerTurn = 16;
 constexpr std::uint64_t kMaxDrainBytes = 16 * 1024 * 1024;
 // Steps that read nothing (opening, looking) are few; this only bounds a log that is rotated
 // without end while it is drained.
@@ -69,6 +70,7 @@ struct Tail {
   std::string name;  ///< under which the folder's watch knows it; "" = any
   std::uint64_t rescues = 0;
   bool is_queued = false;
+  bool has_more = false;    ///< its last step did not come to an end
   bool is_checked = false;  ///< it is looked at because time has passed, not for an event
   bool is_reading = false;  ///< a step of its reader is on the stack
   bool is_stopped = false;
@@ -93,8 +95,8 @@ bool is_exhausted(const Error& error) {
 
 void read_to_end(LogReader& reader, std::vector<char>& buffer) {
   reader.suspect_rotation();
-  const std::uint64_t end = reader.stats().bytes + kMaxDrainBytes;
-  for (std::uint64_t steps = 0; steps < kMaxDrainSteps && reader.stats().bytes < end; ++steps) {
+  const std::uint64_t end = reader.bytes() + kMaxDrainBytes;
+  for (std::uint64_t steps = 0; steps < kMaxDrainSteps && reader.bytes() < end; ++steps) {
     if (reader.step(buffer) == LogReader::Step::idle) break;
   }
   reader.finish();
@@ -392,20 +394,26 @@ void TailSet::Impl::schedule() {
 
 void TailSet::Impl::take_turn() {
   is_scheduled = false;
-  if (ready.empty()) return;
-  const TailPtr tail = ready.front();
-  ready.pop_front();
-  tail->is_queued = false;
-  if (!tail->is_stopped) read_chunk(tail);
-  if (!is_closed) schedule();
+  // The loop asks the kernel for other events between two turns, so few lines of many logs are one
+  // turn; a log with more to read than a chunk has its own.
+  for (std::size_t logs = 0; logs < kLogsPerTurn && !ready.empty(); ++logs) {
+    const TailPtr tail = ready.front();
+    if (logs > 0 && tail->has_more) break;
+    ready.pop_front();
+    tail->is_queued = false;
+    if (!tail->is_stopped) read_chunk(tail);
+    if (is_closed) return;
+    if (tail->has_more) break;
+  }
+  schedule();
 }
 
 void TailSet::Impl::read_chunk(const TailPtr& tail) {
   std::vector<char> buffer = take_buffer();
   tail->is_reading = true;
-  const std::uint64_t bytes = tail->reader->stats().bytes;
+  const std::uint64_t bytes = tail->reader->bytes();
   const auto step = tail->reader->step(buffer);
-  const bool has_news = tail->reader->stats().bytes > bytes || step == LogReader::Step::opened;
+  const bool has_news = tail->reader->bytes() > bytes || step == LogReader::Step::opened;
   if (std::exchange(tail->is_checked, false) && has_news) ++tail->rescues;
   if (tail->drains_later && !is_closed) read_to_end(*tail->reader, buffer);
   tail->is_reading = false;
@@ -416,7 +424,8 @@ void TailSet::Impl::read_chunk(const TailPtr& tail) {
     watch_file(tail);
     follow_folder(tail);
   }
-  if (step != LogReader::Step::idle) enqueue(tail, false);
+  tail->has_more = step != LogReader::Step::idle;
+  if (tail->has_more) enqueue(tail, false);
 }
 
 // A descriptor or a watch may have become free.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Follows the logs of containers, whatever their format, and hands on their lines. Inotify, never
-// polling a quiet file, but for a slow look now and then, since events can be lost; at most 64 KiB
-// a turn and job, so that one noisy job cannot starve the rest. Rotation (Docker's max-size and
+// polling a quiet file, but for a slow look now and then, since events can be lost; about 64 KiB a
+// turn of the loop, so that one noisy job cannot starve the rest. Rotation (Docker's max-size and
 // max-file, compressed or not), truncation, deletion and replacement are handled. A log on a
 // network or FUSE file system is read by a thread of that file system, which nobody waits for.
 #pragma once
@@ -52,7 +52,7 @@ class TailSet {
   /// inotify cannot watch. `patience`: after so long without an answer a file system is said not to
   /// answer.
   explicit TailSet(boost::asio::io_context& io,
-                   std::chrono::milliseconds batch = std::chrono::milliseconds(500),
+                   std::chrono::milliseconds batch = std::chrono::milliseconds(1000),
                    std::chrono::milliseconds check = std::chrono::seconds(30),
                    std::chrono::milliseconds patience = std::chrono::seconds(10));
   ~TailSet();

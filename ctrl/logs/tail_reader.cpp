@@ -95,9 +95,9 @@ LogReader::Step LogReader::read(std::vector<char>& buffer) {
         std::min<std::uint64_t>(wanted, again + (known_.offset - offset_)));
   }
   // Likewise where the bytes end whose times are told by those of the file.
-  if (format_ == Format::text && offset_ < old_bytes_) {
+  if (format_ == Format::text && offset_ < opened_.size) {
     wanted =
-        static_cast<std::size_t>(std::min<std::uint64_t>(wanted, again + (old_bytes_ - offset_)));
+        static_cast<std::size_t>(std::min<std::uint64_t>(wanted, again + (opened_.size - offset_)));
   }
   const auto got = file_.read(buffer.data(), wanted, offset_ - again);
   if (!got && file_.is_compressed()) {
@@ -130,7 +130,7 @@ void LogReader::take(std::string_view bytes) {
     if (offset_ > end) recent_.clear();
   } else {
     // A position's time must be one of its lines', so what has just come is of now here already.
-    const bool is_old = end <= old_bytes_;
+    const bool is_old = end <= opened_.size;
     const double read_at = now();
     decoder_->set_times(is_old ? time_at(offset_) : read_at, is_old ? time_at(end) : read_at);
     decoder_->feed(bytes);
@@ -142,15 +142,14 @@ void LogReader::take(std::string_view bytes) {
     catch_up_ = CatchUp::none;
   }
   if (decoder_->is_stuck()) {
-    stuck_size_ = size_of(file_);
-    stuck_changed_ = file_.changed();
+    stuck_ = {size_of(file_), file_.changed()};
   }
 }
 
 /// False, and ready to read the record again, once the file has changed.
 bool LogReader::wait_at_damage() {
   const std::uint64_t start = offset_ - decoder_->pending_bytes();
-  if (size_of(file_) == stuck_size_ && file_.changed() == stuck_changed_) {
+  if (stuck_ == Extent{size_of(file_), file_.changed()}) {
     stats_.problem = "the record at byte " + std::to_string(start) + " of " + chain_->shown() +
                      " is damaged; it is read again when the file changes";
     return true;
@@ -188,10 +187,9 @@ void LogReader::begin_file(LogFile file) {
   recent_.clear();
   is_starved_ = false;
   is_replaced_ = false;
-  old_bytes_ = size_of(file_);
-  changed_ = file_.changed();
+  opened_ = {{size_of(file_), file_.changed()}};
   const double born = static_cast<double>(file_.id().born_ns) / 1e9;
-  born_ = born > 0 ? std::min(born, changed_) : changed_;
+  opened_.born = born > 0 ? std::min(born, opened_.changed) : opened_.changed;
   if (catch_up_ == CatchUp::by_place && is_known_file_ && known_.offset == 0) {
     catch_up_ = CatchUp::none;
   }
@@ -201,11 +199,11 @@ void LogReader::begin_file(LogFile file) {
 /// was opened is spread between its birth, the moment an earlier reader stopped, and its last
 /// change. Units: seconds since the epoch; 0 = not known.
 double LogReader::time_at(std::uint64_t offset) const {
-  if (format_ != Format::text || old_bytes_ == 0) return 0;
-  double first = born_;
-  double last = changed_;
+  if (format_ != Format::text || opened_.size == 0) return 0;
+  double first = opened_.born;
+  double last = opened_.changed;
   std::uint64_t from = 0;
-  std::uint64_t to = old_bytes_;
+  std::uint64_t to = opened_.size;
   // The kernel's time of change is of its last tick, so it may be a little before that moment.
   if (is_known_file_) last = std::max(last, known_.time);
   if (known_.time > first && known_.offset < to && is_known_file_) {
@@ -223,7 +221,7 @@ LogReader::Step LogReader::start_over() {
   recent_.clear();
   offset_ = 0;
   settled_ = 0;
-  old_bytes_ = 0;
+  opened_.size = 0;
   has_read_ = true;
   catch_up_ = CatchUp::none;
   return Step::more;

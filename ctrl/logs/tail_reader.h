@@ -46,6 +46,8 @@ class LogReader {
   [[nodiscard]] const Chain& chain() const { return *chain_; }
   [[nodiscard]] Position position() const;
   [[nodiscard]] TailStats stats() const;
+  /// Read so far.
+  [[nodiscard]] std::uint64_t bytes() const { return stats_.bytes; }
   /// The system had no descriptor left for the file; try again when one may be free.
   [[nodiscard]] bool is_starved() const { return is_starved_; }
   /// The log is where its asker may have to wait, which its view does not allow yet.
@@ -59,6 +61,16 @@ class LogReader {
     none,
     by_place,  ///< all before the offset in the position's file
     by_time,   ///< that file is gone: all that are not younger than its last line
+  };
+  struct Extent {
+    std::uint64_t size = 0;
+    double changed = 0;
+    bool operator==(const Extent&) const = default;
+  };
+  /// A file when it was opened: what it held then was written between its birth and its last
+  /// change.
+  struct Opened : Extent {
+    double born = 0;
   };
   Step open();
   Step wake();
@@ -86,13 +98,8 @@ class LogReader {
   std::string recent_;           ///< the bytes before offset_ as they were read
   CatchUp catch_up_ = CatchUp::none;
   double youngest_line_ = 0;
-  // What a file without times held when it was opened, was written between these two.
-  std::uint64_t old_bytes_ = 0;
-  double born_ = 0;
-  double changed_ = 0;
-  // The file at the moment at which its damage was found.
-  std::uint64_t stuck_size_ = 0;
-  double stuck_changed_ = 0;
+  Opened opened_;
+  Extent stuck_;           ///< the file at the moment at which its damage was found
   bool has_read_ = false;  ///< a line may have been handed on: known_ is not the position any more
   bool suspects_rotation_ = true;
   bool is_replaced_ = false;  ///< the name leads elsewhere; file_ may still grow until its next end

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "ctrl/metrics/prefix.h"
 #include "ctrl/metrics/scan_internal.h"
@@ -20,6 +21,8 @@ constexpr std::size_t kUsualFields = 64;  // room for more is given back after t
 constexpr double kBareName = 5;           // as judge_name() gives "train", "avg"
 constexpr double kSelfEvident = 10;
 constexpr std::size_t kMaxNames = 128;
+constexpr std::size_t kLivePlans = 32;      // of a job that runs: it prints few kinds of lines
+constexpr std::size_t kSettledPlans = 256;  // of a whole file
 constexpr std::size_t kMaxNameBytes = 96;
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
@@ -36,6 +39,11 @@ std::uint64_t skeleton_hash(std::string_view text) {
     hash = (hash ^ static_cast<unsigned char>(text[i])) * kFnvPrime;
   }
   return hash;
+}
+
+/// Tells a record from its copies.
+std::uint32_t record_hash(std::string_view text) {
+  return static_cast<std::uint32_t>(text_hash(text) >> 16);
 }
 
 /// "Stopping. Best iteration:" — the line after it is a copy of an earlier one.
@@ -87,7 +95,28 @@ std::uint64_t name_hash(std::string_view text) {
   return hash;
 }
 
-Collector::Collector(const std::string& metric, std::size_t keep) : query_(metric), keep_(keep) {}
+Collector::Collector(const std::string& metric, std::size_t keep) : query_(metric), series_(keep) {
+  if (series_.is_bounded()) plans_.emplace(kLivePlans);
+}
+
+void Collector::favour(const Series* series) {
+  if (series_.favoured() == series) return;
+  series_.favour(series);
+  counters_.start_over();
+}
+
+void Collector::remember_refused() {
+  refusals_.begin();
+  if (!is_settled()) plans_.reset();
+}
+
+bool Collector::settle() {
+  if (is_settled()) return true;
+  if (!series_.favoured()) return false;
+  words_ = counters_.needed(series_.favoured()->traits);
+  if (is_settled()) plans_.emplace(kSettledPlans);
+  return is_settled();
+}
 
 void Collector::feed(std::string_view line, double time) {
   if (!words_.empty() && !holds_any(line, words_)) return;
@@ -118,27 +147,47 @@ void Collector::feed(std::string_view line, double time) {
 
 void Collector::feed_line(std::string_view line, double time) {
   ++line_;
-  if (plans_ && feed_planned(line, time)) return;
-  const std::string_view text = without_prefix(line);
-  if (recording_) {
-    text_offset_ = static_cast<std::size_t>(text.data() - line.data());
-    recording_->usable = recording_->usable && find_anchor(shape_, text_offset_, recording_->text);
+  const bool has_plans = plans_ && !after_best_ && !table_.has_header();
+  if (const LinePlan* plan = has_plans ? plans_->find(line) : nullptr) {
+    return run_plan(line, *plan, time);
   }
+  const std::string_view text = without_prefix(line);
+  if (plans_) plans_->begin_text(static_cast<std::size_t>(text.data() - line.data()));
   feed_long(line, text, time);
-  recording_ = nullptr;
+  if (plans_) plans_->end_line();
+}
+
+void Collector::run_plan(std::string_view line, const LinePlan& plan, double time) {
+  table_.pass_over();
+  if (plan.has_values) {
+    record_ = record_hash(line.substr(plans_->position_of(plan.text)));
+  }
+  for (const PlanStep& step : plan.steps) {
+    const std::size_t at = plans_->position_of(step.at);
+    std::optional<Number> number = number_at(line, at);
+    if (!number) number = non_finite_at(line, at);
+    if (!number) continue;
+    if (step.kind == PlanStep::Kind::counter) {
+      progress_.counter(step.key, step.role, number->value, line_);
+    } else if (step.kind == PlanStep::Kind::ratio) {
+      const std::optional<Number> total = number_at(line, plans_->position_of(step.total));
+      if (total) progress_.ratio(step.key, step.role, number->value, total->value, line_);
+    } else {
+      add_value(*step.series, number->value, step.integer, plan.has_counter, time);
+    }
+  }
 }
 
 void Collector::feed_long(std::string_view line, std::string_view text, double time) {
   if (text.find_first_not_of(" \t") == std::string_view::npos) return;
-  const bool is_copy = after_best_;
-  after_best_ = announces_best(text);
-  if (recording_ && (is_copy || after_best_)) recording_->usable = false;
+  const bool is_copy = std::exchange(after_best_, announces_best(text));
+  if (after_best_) refuse_plan();
   if (is_copy) return;
-  record_ = static_cast<std::uint32_t>(text_hash(text) >> 16);
+  record_ = record_hash(text);
   label_ = {};
   in_table_ = false;
   const TableLine kind = table_.read(text);
-  if (recording_ && (kind != TableLine::none || table_.has_header())) recording_->usable = false;
+  if (kind != TableLine::none || table_.awaits_header()) refuse_plan();
   if (kind == TableLine::header) return;
   if (kind == TableLine::row || (text.size() != line.size() && table_.read_as_row(line))) {
     in_table_ = true;
@@ -220,23 +269,18 @@ Collector::LineKind Collector::read_counters(const std::vector<Field>& fields) {
       const bool leads = i == 0 && field.integer && !field.percent;
       kind.has_counter =
           kind.has_counter || field.has_total || (field.bracketed && field.integer) || leads;
-      if (field.has_total) count_ratio(field, 0, Role::step);
+      if (field.has_total) count(field, 0, Role::step);
       continue;
     }
     if (role == Role::epoch || role == Role::step) {
       (role == Role::epoch ? epoch : kind.has_counter) = true;
-      if (field.has_total) {
-        count_ratio(field, judged.hash, role);
-      } else {
-        progress_.counter(judged.hash, role, field.value, line_);
-        record_step(PlanStep::Kind::counter, field, judged.hash, role);
-      }
+      count(field, judged.hash, role);
     } else if (role == Role::total && field.integer) {
       progress_.total(lower(field.key).find("epoch") != std::string::npos, field.value);
-      if (recording_) recording_->usable = false;
+      refuse_plan();
     } else if (field.has_total && role != Role::metric && counts_data(field.key)) {
       kind.has_counter = true;
-      count_ratio(field, judged.hash, Role::step);
+      count(field, judged.hash, Role::step);
     }
   }
   if (kind.grain == Grain::none) {
@@ -245,20 +289,34 @@ Collector::LineKind Collector::read_counters(const std::vector<Field>& fields) {
   return kind;
 }
 
+/// A counter, which has a total or not.
+void Collector::count(const Field& field, std::uint64_t key, Role role) {
+  PlanStep step;
+  step.kind = field.has_total ? PlanStep::Kind::ratio : PlanStep::Kind::counter;
+  step.role = role;
+  step.key = key;
+  if (field.has_total) {
+    progress_.ratio(key, role, field.value, field.total, line_);
+  } else {
+    progress_.counter(key, role, field.value, line_);
+  }
+  if (plans_) {
+    plans_->record(step, field.at, field.total_at);
+  } else if (field.has_total) {
+    counters_.add(key, field.key);
+  }
+}
+
 void Collector::read_bar(std::string_view text, LineKind& kind) {
   if (!bar_.present) return;
-  if (recording_) recording_->usable = false;
+  refuse_plan();
   kind.grain = Grain::redraw;
   kind.has_counter = true;
   kind.bar_finished = bar_.done >= bar_.total;
   const std::uint64_t title = text_hash(text.substr(0, bar_.title));
-  // Where no unfinished state was ever printed, two equal titles are two bars, not one drawn twice.
-  kind.same_bar = kind.bar_finished && has_partial_bars_ && last_bar_finished_ &&
-                  last_bar_title_ == title && last_bar_line_ + 1 == line_;
-  has_partial_bars_ = has_partial_bars_ || !kind.bar_finished;
-  last_bar_line_ = line_;
-  last_bar_title_ = title;
-  last_bar_finished_ = kind.bar_finished;
+  kind.same_bar = kind.bar_finished && last_bar_.was_partial && last_bar_.finished &&
+                  last_bar_.title == title && last_bar_.line + 1 == line_;
+  last_bar_ = {line_, title, kind.bar_finished, last_bar_.was_partial || !kind.bar_finished};
 }
 
 bool Collector::is_candidate(const Field& field, const Judged& judged, bool nameless_line) const {
@@ -275,8 +333,9 @@ bool Collector::is_candidate(const Field& field, const Judged& judged, bool name
 void Collector::take_fields(const std::vector<Field>& fields, std::string_view text, double time) {
   if (fields.empty()) return;
   judge_fields(fields);
-  line_counters_.clear();
-  const std::uint64_t before = favoured_ ? favoured_->added : 0;
+  counters_.begin_line();
+  const Series* favoured = series_.favoured();
+  const std::uint64_t before = favoured ? favoured->added : 0;
   LineKind kind = read_counters(fields);
   read_bar(text, kind);
   bool nameless_line = true;
@@ -285,11 +344,11 @@ void Collector::take_fields(const std::vector<Field>& fields, std::string_view t
     const bool named = !fields[i].key.empty() && (role == Role::metric || role == Role::unknown);
     if (named && !fields[i].integer) nameless_line = false;
   }
-  if (recording_) recording_->has_counter = kind.has_counter;
+  if (plans_) plans_->note_counter(kind.has_counter);
   if (nameless_line) skeleton_ = skeleton_hash(text);
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (!is_candidate(fields[i], judged_[i], nameless_line)) {
-      if (remembers_refused_) refuse(fields[i], judged_[i]);
+      refusals_.add(fields[i], judged_[i].hash, !query_.empty());
       continue;
     }
     if (fields[i].key.empty() && i == 0 && fields[i].integer && fields.size() > 1) continue;
@@ -303,7 +362,7 @@ void Collector::take_fields(const std::vector<Field>& fields, std::string_view t
     if (kind.bar_finished)
       take_value(fields[i], judged_[i], Grain::finished, occurrence, i, kind, time);
   }
-  if (!plans_) note_counters(favoured_ && favoured_->added > before);
+  if (!plans_) counters_.end_line(favoured && favoured->added > before);
 }
 
 void Collector::take_value(const Field& field, const Judged& judged, Grain grain, int occurrence,
@@ -317,31 +376,36 @@ void Collector::take_value(const Field& field, const Judged& judged, Grain grain
   if (field.quoted || in_table_) identity = mix(identity, in_table_ ? 2 : 1);
   if (!label_.empty()) identity = mix(identity, text_hash(label_));
   Series* series = find_or_create(identity, field, judged, grain, occurrence, position);
-  if (!series) return;
+  if (!series || (is_settled() && series != series_.favoured())) return;
   if (plans_) {
-    if (series != favoured_) return;
-    record_step(PlanStep::Kind::value, field, 0, Role::metric);
-  } else if (series->traits.one_spelling && field.key != series->traits.name) {
-    series->traits.one_spelling = false;
+    PlanStep step;
+    step.integer = field.integer;
+    step.series = series;
+    plans_->record(step, field.at);
   }
+  if (field.key != series->traits.name) series->traits.one_spelling = false;
   if (grain == Grain::finished && kind.same_bar) {
     series->replace_last(field.value);
     return;
   }
-  if (series->has_seen(record_) && kind.has_counter) return;
-  const bool roomy = keep_ == 0 || series == favoured_;
-  series->add({time, field.value}, line_, field.integer,
-              roomy ? keep_ : std::min(keep_, kSmallKeep));
+  add_value(*series, field.value, field.integer, kind.has_counter, time);
+}
+
+void Collector::add_value(Series& series, double value, bool integer, bool has_counter,
+                          double time) {
+  if (series.has_seen(record_) && has_counter) return;
+  series.add({time, value}, line_, integer, series_.room_of(series));
   ++values_;
 }
 
 Series* Collector::find_or_create(std::uint64_t identity, const Field& field, const Judged& judged,
                                   Grain grain, int occurrence, std::size_t position) {
-  const auto known = index_.find(identity);
-  if (known != index_.end()) return series_[known->second].get();
-  if (plans_) return nullptr;
-  const std::size_t most = keep_ == 0 ? kMaxSeriesUnbounded : kMaxSeries;
-  if (series_.size() >= most) evict();
+  Series* known = series_.find(identity);
+  if (known || is_settled()) return known;
+  if (series_.is_full()) {
+    series_.evict();
+    if (plans_) plans_->forget();
+  }
   SeriesTraits traits;
   traits.name = field.key.empty() ? "column " + std::to_string(position + 1)
                                   : std::string(field.key.substr(0, kMaxNameBytes));
@@ -360,61 +424,7 @@ Series* Collector::find_or_create(std::uint64_t identity, const Field& field, co
       mix(mix(judged.hash, static_cast<std::uint64_t>(traits.phase) * 4 + (field.average ? 2 : 0) +
                                static_cast<std::uint64_t>(occurrence)),
           label_.empty() ? 0 : text_hash(label_));
-  index_.emplace(identity, series_.size());
-  identities_.push_back(identity);
-  series_.push_back(std::make_unique<Series>(std::move(traits)));
-  return series_.back().get();
-}
-
-void Collector::refuse(const Field& field, const Judged& judged) {
-  if (field.key.empty()) return;
-  const auto known = std::find(refused_names_.begin(), refused_names_.end(), judged.hash);
-  if (known != refused_names_.end()) {
-    ++refused_[static_cast<std::size_t>(known - refused_names_.begin())].count;
-    return;
-  }
-  if (refused_.size() >= kMaxRefused) return;
-  const std::string_view name = field.key.substr(0, kMaxNameBytes);
-  std::string why = explain_name(name);
-  if (why.empty() && !query_.empty()) why = "its name is not the one asked for";
-  if (why.empty()) {
-    why = field.unit || field.far_unit ? "it has a unit: a time, a size or a rate"
-          : field.has_total            ? "so many of so many: a counter"
-                                       : "no plain value stands behind its name";
-  }
-  refused_.push_back({std::string(name), std::move(why), 1});
-  refused_names_.push_back(judged.hash);
-}
-
-/// Half of the series go: those with the fewest values, the oldest first. Amortised over the
-/// insertions that made room necessary, the cost of a line stays linear.
-void Collector::evict() {
-  std::vector<std::size_t> order(series_.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  const auto worth = [&](std::size_t i) {
-    const Series& series = *series_[i];
-    const bool metric = series.traits.info.role == Role::metric;
-    return series.added * (metric ? 4 : 1);
-  };
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    const bool favoured_a = series_[a].get() == favoured_;
-    const bool favoured_b = series_[b].get() == favoured_;
-    if (favoured_a != favoured_b) return favoured_a;
-    if (worth(a) != worth(b)) return worth(a) > worth(b);
-    return series_[a]->last_line > series_[b]->last_line;
-  });
-  order.resize(order.size() / 2);
-  std::sort(order.begin(), order.end());
-  std::vector<std::unique_ptr<Series>> kept;
-  std::vector<std::uint64_t> identities;
-  index_.clear();
-  for (std::size_t i : order) {
-    index_.emplace(identities_[i], kept.size());
-    kept.push_back(std::move(series_[i]));
-    identities.push_back(identities_[i]);
-  }
-  series_ = std::move(kept);
-  identities_ = std::move(identities);
+  return &series_.add(identity, std::move(traits));
 }
 
 }  // namespace flowcon::ctrl::metrics

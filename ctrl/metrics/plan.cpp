@@ -4,6 +4,8 @@
 // marks of dates, times and ratios.
 #include "ctrl/metrics/plan.h"
 
+#include <algorithm>
+
 #include "ctrl/metrics/scan_internal.h"
 
 namespace flowcon::ctrl::metrics {
@@ -61,6 +63,47 @@ bool find_anchor(const LineShape& shape, std::size_t at, Anchor& anchor) {
     return true;
   }
   return false;
+}
+
+const LinePlan* LinePlans::find(std::string_view line) {
+  recording_ = nullptr;
+  if (!read_shape(line, shape_)) return nullptr;
+  LinePlan& plan = plans_[shape_.hash % plans_.size()];
+  if (plan.known && plan.shape == shape_.hash) return plan.usable ? &plan : nullptr;
+  plan = LinePlan{};
+  plan.shape = shape_.hash;
+  plan.known = plan.usable = true;
+  recording_ = &plan;
+  return nullptr;
+}
+
+void LinePlans::record(PlanStep step, std::size_t at, std::size_t total_at) {
+  if (!recording_ || !recording_->usable) return;
+  recording_->usable = find_anchor(shape_, text_offset_ + at, step.at) &&
+                       (step.kind != PlanStep::Kind::ratio ||
+                        find_anchor(shape_, text_offset_ + total_at, step.total));
+  recording_->has_values = recording_->has_values || step.kind == PlanStep::Kind::value;
+  recording_->steps.push_back(step);
+}
+
+void LinePlans::note_counter(bool has_counter) {
+  if (recording_) recording_->has_counter = has_counter;
+}
+
+void LinePlans::refuse_line() {
+  if (recording_) recording_->usable = false;
+}
+
+void LinePlans::end_line() {
+  if (recording_ && recording_->has_values && recording_->usable) {
+    recording_->usable = find_anchor(shape_, text_offset_, recording_->text);
+  }
+  recording_ = nullptr;
+}
+
+void LinePlans::forget() {
+  std::fill(plans_.begin(), plans_.end(), LinePlan{});
+  recording_ = nullptr;
 }
 
 }  // namespace flowcon::ctrl::metrics

@@ -30,20 +30,25 @@ struct Anchor {
   std::uint16_t back = 0;
 };
 
+class Series;
+
 /// One thing that a line of a shape does.
 struct PlanStep {
   enum class Kind : std::uint8_t { value, ratio, counter };
   Kind kind = Kind::value;
   Role role = Role::unknown;
+  bool integer = false;  ///< of a value
   Anchor at;
-  Anchor total;           ///< of a ratio
-  std::uint64_t key = 0;  ///< of a counter
+  Anchor total;              ///< of a ratio
+  std::uint64_t key = 0;     ///< of a counter
+  Series* series = nullptr;  ///< of a value
 };
 
 struct LinePlan {
   std::uint64_t shape = 0;
   bool known = false;
-  bool usable = false;       ///< false: lines of this shape go the long way
+  bool usable = false;  ///< false: lines of this shape go the long way
+  bool has_values = false;
   bool has_counter = false;  ///< a copy of an earlier record is one
   Anchor text;               ///< where the prefix ends
   std::vector<PlanStep> steps;
@@ -53,19 +58,35 @@ struct LinePlan {
 /// whose distance is fixed text. False where there is none.
 [[nodiscard]] bool find_anchor(const LineShape& shape, std::size_t at, Anchor& anchor);
 
-[[nodiscard]] inline std::size_t position_of(const LineShape& shape, Anchor anchor) {
-  return shape.starts[anchor.run] - anchor.back;
-}
-
-/// A fixed number of plans; a new one takes the place of an old one.
-class PlanCache {
+/// A fixed number of plans; a new one takes the place of an old one. Where a line has none, what is
+/// read of it the long way becomes one.
+class LinePlans {
  public:
-  PlanCache() : plans_(kPlans) {}
-  [[nodiscard]] LinePlan& slot(std::uint64_t shape) { return plans_[shape % kPlans]; }
+  explicit LinePlans(std::size_t most) : plans_(most) {}
+  /// The plan of `line`; null: it goes the long way, which ends with end_line().
+  [[nodiscard]] const LinePlan* find(std::string_view line);
+  /// The line now being read: its text begins at `offset`.
+  void begin_text(std::size_t offset) { text_offset_ = offset; }
+  /// It does `step` with the number at `at` of its text, of a ratio also with the one at
+  /// `total_at`.
+  void record(PlanStep step, std::size_t at, std::size_t total_at = 0);
+  void note_counter(bool has_counter);
+  /// More than its numbers decides what it does.
+  void refuse_line();
+  void end_line();
+  /// Series are gone.
+  void forget();
+
+  /// Position of `anchor` in the line that find() was last asked for.
+  [[nodiscard]] std::size_t position_of(Anchor anchor) const {
+    return shape_.starts[anchor.run] - anchor.back;
+  }
 
  private:
-  static constexpr std::size_t kPlans = 256;
   std::vector<LinePlan> plans_;
+  LineShape shape_;
+  LinePlan* recording_ = nullptr;
+  std::size_t text_offset_ = 0;
 };
 
 }  // namespace flowcon::ctrl::metrics

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collector whose choice has settled: most lines are passed over, the others are read by plan.
+#include "ctrl/metrics/settled.h"
+
 #include <algorithm>
 #include <cstring>
 
-#include "ctrl/metrics/collector.h"
 #include "ctrl/metrics/scan_internal.h"
+#include "ctrl/metrics/series.h"
 
 namespace flowcon::ctrl::metrics {
 namespace {
@@ -34,112 +35,41 @@ bool holds_any(std::string_view text, const std::vector<std::string>& words) {
   });
 }
 
-void Collector::favour(const Series* series) {
-  if (favoured_ == series) return;
-  favoured_ = series;
-  for (CounterWord& counter : counter_words_) counter.alone = false;
-}
-
-void Collector::count_ratio(const Field& field, std::uint64_t key, Role role) {
-  progress_.ratio(key, role, field.value, field.total, line_);
-  record_step(PlanStep::Kind::ratio, field, key, role);
-  if (plans_) return;
-  line_counters_.push_back(key);
-  const bool known = std::any_of(counter_words_.begin(), counter_words_.end(),
-                                 [&](const CounterWord& counter) { return counter.hash == key; });
+void CounterWords::add(std::uint64_t key, std::string_view name) {
+  line_.push_back(key);
+  const bool known = std::any_of(counters_.begin(), counters_.end(),
+                                 [&](const Counter& counter) { return counter.key == key; });
   if (known) return;
-  if (counter_words_.size() < 4 * kMaxCounterWords) {
-    counter_words_.push_back({key, longest_word(field.key), false});
+  if (counters_.size() < 4 * kMaxCounterWords) {
+    counters_.push_back({key, longest_word(name), false});
   } else {
-    many_counters_ = true;
+    is_overfull_ = true;
   }
 }
 
-void Collector::note_counters(bool with_value) {
+void CounterWords::end_line(bool with_value) {
   if (with_value) return;
-  for (std::uint64_t key : line_counters_) {
-    for (CounterWord& counter : counter_words_)
-      counter.alone = counter.alone || counter.hash == key;
+  for (const std::uint64_t key : line_) {
+    for (Counter& counter : counters_) counter.alone = counter.alone || counter.key == key;
   }
 }
 
-bool Collector::settle() {
-  if (plans_) return true;
-  if (!favoured_ || many_counters_) return false;
-  const SeriesTraits& traits = favoured_->traits;
-  const std::string word = longest_word(traits.name);
+void CounterWords::start_over() {
+  for (Counter& counter : counters_) counter.alone = false;
+}
+
+std::vector<std::string> CounterWords::needed(const SeriesTraits& favoured) const {
+  const std::string word = longest_word(favoured.name);
   const bool is_printed =
-      traits.one_spelling && !traits.nameless && !traits.in_table && !traits.average;
-  if (!is_printed || word.size() < kMinWordBytes) return false;
+      favoured.one_spelling && !favoured.nameless && !favoured.in_table && !favoured.average;
+  if (is_overfull_ || !is_printed || word.size() < kMinWordBytes) return {};
   std::vector<std::string> words{word};
-  for (const CounterWord& counter : counter_words_) {
+  for (const Counter& counter : counters_) {
     if (!counter.alone) continue;
-    if (counter.word.size() < kMinWordBytes || words.size() > kMaxCounterWords) return false;
+    if (counter.word.size() < kMinWordBytes || words.size() > kMaxCounterWords) return {};
     words.push_back(counter.word);
   }
-  for (std::size_t i = 0; i < series_.size(); ++i) {
-    if (series_[i].get() == favoured_) index_of_favoured_ = i;
-  }
-  words_ = std::move(words);
-  plans_ = std::make_unique<PlanCache>();
-  return true;
-}
-
-void Collector::record_step(PlanStep::Kind kind, const Field& field, std::uint64_t key, Role role) {
-  if (!recording_ || !recording_->usable) return;
-  PlanStep step;
-  step.kind = kind;
-  step.key = key;
-  step.role = role;
-  const bool anchored = find_anchor(shape_, text_offset_ + field.at, step.at) &&
-                        (kind != PlanStep::Kind::ratio ||
-                         find_anchor(shape_, text_offset_ + field.total_at, step.total));
-  recording_->usable = anchored;
-  recording_->steps.push_back(step);
-}
-
-/// What take_value() does for the favoured series.
-void Collector::take_settled(std::string_view text, const Number& number, bool has_counter,
-                             double time) {
-  Series* series = series_[index_of_favoured_].get();
-  record_ = static_cast<std::uint32_t>(text_hash(text) >> 16);
-  if (series->has_seen(record_) && has_counter) return;
-  series->add({time, number.value}, line_, number.integer, 0);
-  ++values_;
-}
-
-/// True if the line was read by its plan. Where there is none, the long way is recorded as one.
-bool Collector::feed_planned(std::string_view line, double time) {
-  if (after_best_ || table_.has_header() || !read_shape(line, shape_)) return false;
-  LinePlan& plan = plans_->slot(shape_.hash);
-  if (plan.known && plan.shape == shape_.hash) {
-    if (plan.usable) run_plan(line, plan, time);
-    return plan.usable;
-  }
-  plan = LinePlan{};
-  plan.shape = shape_.hash;
-  plan.known = true;
-  plan.usable = true;
-  recording_ = &plan;
-  return false;
-}
-
-void Collector::run_plan(std::string_view line, const LinePlan& plan, double time) {
-  table_.pass_over();
-  for (const PlanStep& step : plan.steps) {
-    const std::size_t at = position_of(shape_, step.at);
-    std::optional<Number> number = number_at(line, at);
-    if (!number) number = non_finite_at(line, at);
-    if (!number) continue;
-    if (step.kind == PlanStep::Kind::counter) {
-      progress_.counter(step.key, step.role, number->value, line_);
-    } else if (step.kind == PlanStep::Kind::ratio) {
-      const std::optional<Number> total = number_at(line, position_of(shape_, step.total));
-      if (total) progress_.ratio(step.key, step.role, number->value, total->value, line_);
-    } else {
-      take_settled(line.substr(position_of(shape_, plan.text)), *number, plan.has_counter, time);
-    }
-  }
+  return words;
 }
 
 }  // namespace flowcon::ctrl::metrics

@@ -30,6 +30,8 @@ class TableReader {
   /// a prefix or the first column.
   bool read_as_row(std::string_view line);
   [[nodiscard]] bool has_header() const { return how_ != Split::none; }
+  /// The line before may be the upper half of a header.
+  [[nodiscard]] bool awaits_header() const { return !previous_.empty(); }
   /// A line that is known to be neither header nor row stands here.
   void pass_over();
   [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }

@@ -78,17 +78,18 @@ Run run_from(const Statement& row) {
 
 constexpr const char* kRecording = "recording a look";
 
-Result<std::int64_t> put_run(sqlite3* db, const Run& run, double seen) {
-  Statement put(db,
-                "INSERT INTO runs(id,name,image,metric,goal,started,finished,seen,training,"
-                "counter,moved) VALUES(?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET "
-                "name=excluded.name,metric=excluded.metric,goal=excluded.goal,"
-                "training=excluded.training,counter=max(runs.counter,excluded.counter),"
-                // One that came from another host began there.
-                "started=CASE WHEN EXISTS(SELECT 1 FROM stays WHERE run=runs.number) "
-                "THEN min(runs.started,excluded.started) ELSE excluded.started END,"
-                "finished=excluded.finished,moved=excluded.moved,seen=excluded.seen "
-                "RETURNING number");
+constexpr const char* kPutRun =
+    "INSERT INTO runs(id,name,image,metric,goal,started,finished,seen,training,"
+    "counter,moved) VALUES(?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET "
+    "name=excluded.name,metric=excluded.metric,goal=excluded.goal,"
+    "training=excluded.training,counter=max(runs.counter,excluded.counter),"
+    // One that came from another host began there.
+    "started=CASE WHEN EXISTS(SELECT 1 FROM stays WHERE run=runs.number) "
+    "THEN min(runs.started,excluded.started) ELSE excluded.started END,"
+    "finished=excluded.finished,moved=excluded.moved,seen=excluded.seen "
+    "RETURNING number";
+
+Result<std::int64_t> put_run(Statement& put, const Run& run, double seen) {
   put.bind(run.id).bind(run.name).bind(run.image).bind(run.metric).bind(name(run.goal));
   put.bind(run.started).bind(run.finished).bind(seen).bind(run.training);
   put.bind(std::int64_t{run.has_counter ? 1 : 0}).bind(std::int64_t{run.has_moved ? 1 : 0});
@@ -96,7 +97,7 @@ Result<std::int64_t> put_run(sqlite3* db, const Run& run, double seen) {
   if (!row) return row.error();
   const std::int64_t number = put.integer(0);
   // The statement must reach its end for the change to count.
-  if (Result<bool> end = put.step(kRecording); !end) return end.error();
+  if (auto end = put.run(kRecording); !end) return end.error();
   return number;
 }
 
@@ -235,13 +236,15 @@ Result<void> Records::record(const std::vector<Look>& looks, const std::vector<R
 Result<void> Records::record_once(const std::vector<Look>& looks,
                                   const std::vector<Round>& rounds) {
   Transaction transaction(db_);
+  Statement put(db_, kPutRun);
+  Statement position(db_, "INSERT OR REPLACE INTO positions VALUES(?,?,?)");
   Statement sample(db_, "INSERT INTO samples VALUES(?,?,?)");
   Statement usage(db_, "INSERT INTO usage(run,time,cpu,memory,io,network) VALUES(?,?,?,?,?,?)");
   Statement decision(db_, "INSERT INTO decisions VALUES(?,?,?,?,?)");
   for (const Look& look : looks) {
     double seen = look.run.finished.value_or(look.run.started);
     if (look.usage) seen = std::max(seen, look.usage->time);
-    Result<std::int64_t> run = put_run(db_, look.run, seen);
+    Result<std::int64_t> run = put_run(put, look.run, seen);
     if (!run) return run.error();
     if (look.is_other_series) {
       Statement drop(db_, "DELETE FROM samples WHERE run=?");
@@ -265,9 +268,8 @@ Result<void> Records::record_once(const std::vector<Look>& looks,
       if (auto done = usage.run(kRecording); !done) return done;
     }
     if (look.position) {
-      Statement put(db_, "INSERT OR REPLACE INTO positions VALUES(?,?,?)");
-      put.bind(look.run.id).bind(look.position->log).bind(look.position->position);
-      if (auto done = put.run(kRecording); !done) return done;
+      position.bind(look.run.id).bind(look.position->log).bind(look.position->position);
+      if (auto done = position.run(kRecording); !done) return done;
     }
     if (look.decision) {
       decision.bind(*run).bind(look.decision->time).bind(name(look.decision->list));

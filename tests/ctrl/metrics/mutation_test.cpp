@@ -82,7 +82,7 @@ void check_report(const Report& report) {
   CHECK(report.samples.size() <= report.count);
   CHECK(report.confidence >= 0);
   CHECK(report.confidence <= 1);
-  CHECK(report.candidates.size() <= Collector::kMaxSeries);
+  CHECK(report.candidates.size() <= SeriesSet::kMost);
   CHECK(report.low <= report.high);
   if (report.counter) {
     CHECK(report.counter->done >= 0);
