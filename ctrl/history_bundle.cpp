@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/text.h"
-#include "ctrl/codec/field_reader.h"
 #include "ctrl/control.h"
 #include "ctrl/logs/framing_position.h"
 #include "ctrl/settings.h"
@@ -86,7 +86,7 @@ json::object object_of(const HistoryBundle& bundle, double now, std::size_t step
 // ------------------------------------------------------------------------------------ reading
 
 // The first member that is not what it may be is the error.
-class Reader : public codec::FieldReader {
+class Reader : public FieldReader {
  public:
   Reader(const json::value& from, std::string path, double now)
       : FieldReader(from, std::move(path)), now_(now) {}

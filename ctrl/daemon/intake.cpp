@@ -247,7 +247,7 @@ void Intake::remember_end(Ending& ending, Moment now) {
   if (!is_complete) return;
   const std::optional<growth::Remembered> run = growth::remembered_run(job.track, job.goal);
   if (!run) return;
-  const store::Training training{training_of(job.container), ending.time, run->total, run->share90};
+  const store::Training training{job.training, ending.time, run->total, run->share90};
   const bool is_queued = at_.effects.try_post([&store = *at_.world.store, training] {
     if (Result<void> saved = store.save_training(training); !saved) {
       log::warning(saved.error().message());
