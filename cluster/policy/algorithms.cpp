@@ -23,15 +23,15 @@ std::vector<PlaceChange> moves_of(const boost::json::value&, const boost::json::
 std::vector<Algorithm> all_algorithms() {
   std::vector<Algorithm> all = ctrl::policy::host_algorithms();
   all.push_back(algorithm<categorise_state_from, decide_categorise>(
-      "categories of a host's containers, who asks to move (SpeCon, Algorithm 3)",
+      "categories of a host's containers, who asks to migrate (SpeCon, Algorithm 3)",
       category_changes));
   all.push_back(algorithm<speculate_state_from, decide_speculate>(
-      "the host for a container that asks to move (SpeCon, Algorithm 4)",
+      "the host for a container that asks to migrate (SpeCon, Algorithm 4)",
       ctrl::policy::request_changes));
   all.push_back(algorithm<rebalance_state_from, decide_rebalance>(
-      "moves that even out the hosts (SpeCon, Algorithm 5)", moves_of));
+      "migrations that even out the load (SpeCon, Algorithm 5)", moves_of));
   all.push_back(algorithm<steer_state_from, decide_steer>(
-      "moves by the work that is left on each host (ours)", moves_of));
+      "migrations by the remaining work of each host (ours)", moves_of));
   return all;
 }
 
