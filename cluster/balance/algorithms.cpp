@@ -3,6 +3,8 @@
 
 #include "cluster/balance/explain.h"
 #include "cluster/codec/decision_json.h"
+#include "cluster/codec/explain_queue.h"
+#include "cluster/codec/queue_json.h"
 
 namespace flowcon::cluster::balance {
 namespace {
@@ -22,6 +24,22 @@ std::vector<PlaceChange> moves_of(const boost::json::value&, const boost::json::
   return ctrl::policy::move_changes(decision);
 }
 
+// A container's list or host is none of the queue's: its jobs are not containers yet.
+std::vector<PlaceChange> no_changes(const boost::json::value&, const boost::json::value&) {
+  return {};
+}
+
+// As decide_text, of a decision that can fail.
+Result<std::string> decide_queue_text(std::string_view text) {
+  const auto json = parse_json(text);
+  if (!json) return json.error();
+  const auto state = queue_state_from(*json);
+  if (!state) return state.error();
+  const auto decision = decide_queue(*state);
+  if (!decision) return decision.error();
+  return render_json(to_json(*decision));
+}
+
 std::vector<Algorithm> all_algorithms() {
   std::vector<Algorithm> all = ctrl::policy::host_algorithms();
   all.push_back({"categorise",
@@ -38,6 +56,11 @@ std::vector<Algorithm> all_algorithms() {
   all.push_back({"balance", "moves by the work that is left on each host (ours)",
                  decide_text<steer_state_from, decide_steer>,
                  explain_state<steer_state_from, decide_steer>, moves_of});
+  all.push_back({"queue", "who of the queue starts, gives workers, gets some (KOD2)",
+                 decide_queue_text, explain_state<queue_state_from, decide_queue>, no_changes});
+  all.push_back({"share", "devices of a node for its tasks (Liquid)",
+                 decide_text<share_state_from, decide_share>,
+                 explain_state<share_state_from, decide_share>, no_changes});
   return all;
 }
 
