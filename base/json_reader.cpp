@@ -212,7 +212,7 @@ void FieldReader::require(bool holds, std::string_view name, const char* rule) {
 
 void FieldReader::complain(std::string_view name, const std::string& what) {
   if (!complaint_.empty()) return;
-  complaint_ = place(name);
+  complaint_ = printable(place(name));  // names can be the state's own
   if (complaint_.empty()) complaint_ = "the state";
   complaint_ += ": " + what;
 }

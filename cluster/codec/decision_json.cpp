@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/codec/arrays.h"
 #include "cluster/codec/report_json.h"
 
 namespace flowcon::cluster::policy {
@@ -124,22 +125,6 @@ Rounding read_rounding(FieldReader& reader) {
 json::value finite_or_null(const std::optional<double>& number) {
   if (!number || !std::isfinite(*number)) return nullptr;
   return *number;
-}
-
-json::array texts(const std::vector<std::string>& from) {
-  json::array array;
-  array.reserve(from.size());
-  for (const std::string& text : from) array.emplace_back(text);
-  return array;
-}
-
-// An array of what render(item) makes of each.
-template <class Items, class Render>
-json::array rendered(const Items& items, Render render) {
-  json::array array;
-  array.reserve(items.size());
-  for (const auto& item : items) array.emplace_back(render(item));
-  return array;
 }
 
 json::object observed(const ObservedContainer& container) {

@@ -2,7 +2,9 @@
 #include "cluster/policy/algorithms.h"
 
 #include "cluster/codec/decision_json.h"
+#include "cluster/codec/queue_json.h"
 #include "cluster/policy/explain.h"
+#include "cluster/policy/explain_queue.h"
 
 namespace flowcon::cluster::policy {
 namespace {
@@ -32,6 +34,10 @@ std::vector<Algorithm> all_algorithms() {
       "migrations that even out the load (SpeCon, Algorithm 5)", moves_of));
   all.push_back(algorithm<steer_state_from, decide_steer>(
       "migrations by the remaining work of each host (ours)", moves_of));
+  all.push_back(algorithm<queue_state_from, decide_queue>(
+      "who of the queue starts, gives workers, gets some (KOD2)", ctrl::policy::no_changes));
+  all.push_back(algorithm<share_state_from, decide_share>("devices of a node for its tasks (Liquid)",
+                                                          ctrl::policy::no_changes));
   return all;
 }
 

@@ -2,32 +2,18 @@
 #include "cluster/policy/explain.h"
 
 #include <algorithm>
-#include <cstdio>
+
+#include "cluster/policy/sentences.h"
 
 namespace flowcon::cluster::policy {
 namespace {
 
 Error elsewhere() { return bad_input("the container is not in this decision"); }
 
-std::string host_name(const About& about, const std::string& id) {
-  return about.host_name ? about.host_name(id) : id;
-}
-
 const char* word(Category category) {
   return category == Category::pc   ? "progressing"
          : category == Category::wc ? "watched"
                                     : "converged";
-}
-
-std::string rounded(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", number);
-  return text;
-}
-
-template <class Items>
-auto find(const Items& items, const std::string& id) {
-  return std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.id == id; });
 }
 
 // CPU seconds that a host still has to do.

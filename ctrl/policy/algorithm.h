@@ -27,12 +27,22 @@ struct Algorithm {
   std::string_view name;
   std::string_view summary;  ///< for the help: what it decides
   /// State JSON to decision JSON without a newline. Errors: not JSON, or a field that is missing or
-  /// ill-typed, named in the sentence.
+  /// ill-typed, named in the sentence; or nothing can be decided from it.
   Result<std::string> (*decide)(std::string_view state);
   /// Decides once more from a recorded state, by the very function that did. Errors: as decide().
   Result<Explain> (*explain)(const boost::json::value& state);
   Changes changes;
 };
+
+/// A decision as one that can fail.
+template <class Decision>
+Result<Decision> as_result(Decision decision) {
+  return decision;
+}
+template <class Decision>
+Result<Decision> as_result(Result<Decision> decision) {
+  return decision;
+}
 
 /// Algorithm::decide of a function and the reader of its state.
 template <auto Read, auto Decide>
@@ -41,7 +51,9 @@ Result<std::string> decide_text(std::string_view text) {
   if (!json) return json.error();
   const auto state = Read(*json);
   if (!state) return state.error();
-  return render_json(to_json(Decide(*state)));
+  const auto decision = as_result(Decide(*state));
+  if (!decision) return decision.error();
+  return render_json(to_json(*decision));
 }
 
 /// Algorithm::explain of them, where explain(state, decision, about) is there.
@@ -49,8 +61,9 @@ template <auto Read, auto Decide>
 Result<Explain> explain_state(const boost::json::value& json) {
   auto state = Read(json);
   if (!state) return state.error();
-  auto decision = Decide(*state);
-  return Explain([state = std::move(*state), decision = std::move(decision)](const About& about) {
+  auto decision = as_result(Decide(*state));
+  if (!decision) return decision.error();
+  return Explain([state = std::move(*state), decision = std::move(*decision)](const About& about) {
     return explain(state, decision, about);
   });
 }

@@ -11,11 +11,6 @@ std::vector<PlaceChange> list_changes(const boost::json::value& state,
   return place_changes(state, decision, "list");
 }
 
-// The executor runs behind it, and says what became of whom.
-std::vector<PlaceChange> no_changes(const boost::json::value&, const boost::json::value&) {
-  return {};
-}
-
 }  // namespace
 
 const std::vector<Algorithm>& host_algorithms() {

@@ -43,5 +43,8 @@ struct PlaceChange {
 /// The one of the state, where the decision is "move":true.
 [[nodiscard]] std::vector<PlaceChange> request_changes(const boost::json::value& state,
                                                        const boost::json::value& decision);
+/// None: the decision is about no container, or a later one says what became of it.
+[[nodiscard]] std::vector<PlaceChange> no_changes(const boost::json::value& state,
+                                                  const boost::json::value& decision);
 
 }  // namespace flowcon::ctrl::policy

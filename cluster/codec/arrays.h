@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists as arrays of JSON.
+#pragma once
+
+#include <boost/json/array.hpp>
+#include <string>
+#include <vector>
+
+namespace flowcon::cluster::policy {
+
+/// An array of what render(item) makes of each.
+template <class Items, class Render>
+boost::json::array rendered(const Items& items, Render render) {
+  boost::json::array array;
+  array.reserve(items.size());
+  for (const auto& item : items) array.emplace_back(render(item));
+  return array;
+}
+
+inline boost::json::array texts(const std::vector<std::string>& from) {
+  return boost::json::array(from.begin(), from.end());
+}
+
+}  // namespace flowcon::cluster::policy
