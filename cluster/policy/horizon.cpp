@@ -57,7 +57,7 @@ HorizonDecision decide_horizon(const HorizonState& state, HorizonEffort effort) 
     if (bound > plan.value + kRounding) improve_plan(model, dual, sweeper, plan, bound);
   }
   HorizonDecision decision = written(state, model, plan);
-  decision.bound = std::max(bound, plan.value);
+  decision.bound = bound > plan.value + kRounding ? bound : plan.value;
   return decision;
 }
 
