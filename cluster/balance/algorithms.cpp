@@ -2,6 +2,8 @@
 #include "cluster/balance/algorithms.h"
 
 #include "cluster/balance/explain.h"
+#include "cluster/balance/explain_allocate.h"
+#include "cluster/codec/allocate_json.h"
 #include "cluster/codec/decision_json.h"
 
 namespace flowcon::cluster::balance {
@@ -38,6 +40,9 @@ std::vector<Algorithm> all_algorithms() {
   all.push_back({"balance", "moves by the work that is left on each host (ours)",
                  decide_text<steer_state_from, decide_steer>,
                  explain_state<steer_state_from, decide_steer>, moves_of});
+  all.push_back({"allocate", "nodes for each job (elastic allocator: greedy or rolling horizon)",
+                 decide_text<allocate_state_from, decide_allocate>,
+                 explain_state<allocate_state_from, decide_allocate>, allocate_changes});
   return all;
 }
 

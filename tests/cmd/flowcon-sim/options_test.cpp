@@ -12,7 +12,7 @@ namespace {
 using flowcon::test::check_golden;
 
 const std::string kKnown =
-    "executor, listener, milestone, categorise, speculate, rebalance, balance";
+    "executor, listener, milestone, categorise, speculate, rebalance, balance, allocate";
 
 flowcon::Result<flowcon::sim::Invocation> parsed(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "flowcon-sim");
