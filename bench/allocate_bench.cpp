@@ -147,6 +147,24 @@ std::string published_lp(const HorizonState& state) {
   return objective + rules + bounds + integers + binaries + "End\n";
 }
 
+// Whether the decision keeps to the nodes and has the objective that it claims.
+bool holds(const HorizonState& state, const policy::HorizonDecision& decision) {
+  std::vector<std::int64_t> used(static_cast<std::size_t>(state.steps), 0);
+  double objective = 0;
+  for (std::size_t i = 0; i < decision.plan.size(); ++i) {
+    const HorizonJob& job = state.jobs[i];
+    double served = 0;
+    for (std::size_t t = 0; t < used.size(); ++t) {
+      const int nodes = decision.plan[i].nodes[t];
+      used[t] += nodes;
+      served = std::min(job.left, served + state.minutes / 60 * speed_of(job, nodes));
+      objective += served / job.left;
+    }
+  }
+  return std::abs(objective - decision.objective) < 1e-9 * objective &&
+         *std::max_element(used.begin(), used.end()) <= state.nodes;
+}
+
 struct Solved {
   double objective = -1;  // -1: none
   bool is_optimal = false;
@@ -241,6 +259,10 @@ int measure(const std::vector<Arrival>& trace, int decisions, int cbc_seconds) {
     const auto decision = decide_horizon(state);
     full_ms.push_back(cpu_milliseconds() - middle);
     plan_ms.push_back(middle - from);
+    if (!holds(state, decision)) {
+      std::fprintf(stderr, "a decision breaks the rules\n");
+      return 1;
+    }
     gaps.push_back(100 * (decision.bound / decision.objective - 1));
     if (gaps.back() < 1e-7) ++proven;
     for (Rival& rival : rivals) {
