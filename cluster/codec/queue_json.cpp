@@ -63,8 +63,8 @@ class QueueReader {
  private:
   void read_options() {
     if (const json::value* basis = reader_.find("basis"); basis && !basis->is_null()) {
-      state_.basis = reader_.one_of("basis", {WeightBasis::worker, WeightBasis::job},
-                                    "must be worker or job");
+      state_.basis =
+          reader_.one_of("basis", {WeightBasis::worker, WeightBasis::job}, "must be worker or job");
     }
     state_.prune = option(reader_, "prune", state_.prune);
     state_.repeat = option(reader_, "repeat", state_.repeat);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/policy/algorithms.h"
 
+#include "cluster/codec/allocate_json.h"
 #include "cluster/codec/decision_json.h"
 #include "cluster/codec/queue_json.h"
 #include "cluster/policy/explain.h"
+#include "cluster/policy/explain_allocate.h"
 #include "cluster/policy/explain_queue.h"
 
 namespace flowcon::cluster::policy {
@@ -36,8 +38,10 @@ std::vector<Algorithm> all_algorithms() {
       "migrations by the remaining work of each host (ours)", moves_of));
   all.push_back(algorithm<queue_state_from, decide_queue>(
       "who of the queue starts, gives workers, gets some (KOD2)", ctrl::policy::no_changes));
-  all.push_back(algorithm<share_state_from, decide_share>("devices of a node for its tasks (Liquid)",
-                                                          ctrl::policy::no_changes));
+  all.push_back(algorithm<share_state_from, decide_share>(
+      "devices of a node for its tasks (Liquid)", ctrl::policy::no_changes));
+  all.push_back(algorithm<allocate_state_from, decide_allocate>(
+      "nodes for each job (elastic allocator: greedy or rolling horizon)", allocate_changes));
   return all;
 }
 

@@ -14,8 +14,7 @@ namespace flowcon::cluster::policy {
 // Each takes a state and what was decided from it. Errors: the job is not in the state.
 
 /// "starts on gpu1 (2 workers): its minimum fits there; weight 0.73".
-[[nodiscard]] Result<std::string> explain(const QueueState& state,
-                                          const QueueDecision& decision,
+[[nodiscard]] Result<std::string> explain(const QueueState& state, const QueueDecision& decision,
                                           const ctrl::policy::About& about);
 /// "gets gpu0: the most used device with room for it".
 [[nodiscard]] Result<std::string> explain(const ShareState& state, const ShareDecision& decision,

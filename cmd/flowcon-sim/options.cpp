@@ -108,6 +108,17 @@ State of share (util in percent of a device, mem in any unit):
    "tasks":[{"id":"a","util":40,"mem":6},{"id":"b","gpus":1}]}
   A task asks for a part of a device, or for whole ones that nobody uses.
 
+State of allocate (nodes 0: it queues, in order; train_time: since its start; left in node hours):
+  {"allocator":"greedy","nodes":16,
+   "jobs":[{"id":"a","nodes":8,"train_time":900,"n_min":1,"n_max":16},
+           {"id":"b","nodes":0,"train_time":0,"n_min":1,"n_max":4}]}
+  Optional: "powers_of_two" (true), "cascade" (true: with an empty queue running jobs get idle
+  nodes), "repeat" (false: only one job is halved).
+  {"allocator":"milp","nodes":16,"steps":5,"minutes":5,
+   "jobs":[{"id":"a","left":2.5,"n_min":1,"n_max":16},{"id":"b","left":0.4,"n_min":1,"n_max":4}]}
+  Optional: "allow_zero" (jobs may be parked), "pause" (seconds of a step that are lost where the
+  number changes); of a job "now" (its nodes), "speed":{"1":1,"2":1.6,"4":2.56}.
+
 Exit status: 0 done, 1 the state is wrong (the message names the field), 125 wrong usage.
 )";
 

@@ -93,8 +93,7 @@ std::vector<PlaceChange> request_changes(const json::value& state, const json::v
   return {move_of(member(state, "container"))};
 }
 
-std::vector<PlaceChange> no_changes(const json::value& /*state*/,
-                                    const json::value& /*decision*/) {
+std::vector<PlaceChange> no_changes(const json::value& /*state*/, const json::value& /*decision*/) {
   return {};
 }
 

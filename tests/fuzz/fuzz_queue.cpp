@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "base/json.h"
-#include "cluster/codec/explain_queue.h"
 #include "cluster/codec/queue_json.h"
+#include "cluster/policy/explain_queue.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -36,7 +36,7 @@ void check_queue(const boost::json::value& json) {
     for (const QueueJob& job : *list) {
       About about;
       about.id = job.id;
-      if (!explain(*state, decision, about)) std::abort();
+      if (!explain(*state, *decision, about)) std::abort();
     }
   }
   const auto again = queue_state_from(to_json(*state));
