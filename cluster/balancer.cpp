@@ -137,7 +137,8 @@ void Balancer::take_round() {
 
 // A policy that wants it plans soon after a container came or went, on whichever host.
 void Balancer::watch_counts(double now) {
-  if (now < next_plan_ || !host_.config().balance.rebalance || !active_policy().wants_changes()) return;
+  if (now < next_plan_ || !host_.config().balance.rebalance || !active_policy().wants_changes())
+    return;
   std::map<std::string, std::int64_t> present;
   present[network_.own_id()] = static_cast<std::int64_t>(host_.view().jobs.size());
   for (const Neighbour& neighbour : network_.neighbours()) {

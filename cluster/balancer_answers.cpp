@@ -239,7 +239,8 @@ Async<Response> Balancer::take_order(std::string body, std::string id) {
     reader.complain("cause", "must be " + causes);
   }
   if (reader.failed()) co_return failure(422, reader.error().message());
-  if (!host_.config().balance.rebalance) co_return failure(409, "this host has the option rebalance off");
+  if (!host_.config().balance.rebalance)
+    co_return failure(409, "this host has the option rebalance off");
   if (!reports_.follows(id)) {
     co_return failure(
         409, "for this host " + printable(reports_.coordinator().name, 80) + " coordinates");

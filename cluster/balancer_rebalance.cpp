@@ -90,9 +90,9 @@ const char* Balancer::obstacle(const std::string& container) {
   const policy::JobReport job = reports_.job(container, now);
   if (const char* why = active_policy().objection(job); why != nullptr) return why;
   return !job.movable                         ? "the container's label does not allow it"
-         : moves_.is_moving(container)        ? "the container is on the move"
-         : is_busy()                          ? "another container of this host is on the move"
-         : !attempts_.may_try(container, now) ? "the container could not be moved a moment ago"
+         : moves_.is_moving(container)        ? "the container is migrating"
+         : is_busy()                          ? "another container of this host is migrating"
+         : !attempts_.may_try(container, now) ? "the container could not migrate a moment ago"
                                               : nullptr;
 }
 

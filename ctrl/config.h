@@ -58,10 +58,10 @@ struct BalanceOptions {
   double categorise_interval = 30;  ///< seconds
   double categorise_alpha = 0.01;   ///< growth in one interval, share of the first value
   std::string policy = "specon";    ///< one of cluster_policy_names()
-  std::uint32_t max_moves = 2;  ///< of one container, under balance
-  bool speculate = true;        ///< converged containers go to the least loaded host
-  bool rebalance = true;        ///< the load is evened out when all have converged
-  bool rebalance_idle = true;   ///< … and whenever a host idles beside one with two
+  std::uint32_t max_moves = 2;      ///< of one container, under balance
+  bool speculate = true;            ///< converged containers go to the least loaded host
+  bool rebalance = true;            ///< the load is evened out when all have converged
+  bool rebalance_idle = true;       ///< … and whenever a host idles beside one with two
 };
 
 struct Config {

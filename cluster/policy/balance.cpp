@@ -28,7 +28,7 @@ Result<Plan> Balance::plan(const ClusterView& view, Rounds* rounds) {
 
 const char* Balance::objection(const JobReport& container) const {
   return container.moves >= parameters().max_moves
-             ? "the container was moved as often as max-moves allows"
+             ? "the container has migrated as often as max-moves allows"
          : container.beginning ? "the container has just begun"
                                : nullptr;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Precompiled for rooms with an event loop in the dev preset, where FLOWCON_PCH is on. A header still includes what it uses: release,
-// clang and asan builds have no such help.
+// Precompiled for rooms with an event loop in the dev preset, where FLOWCON_PCH is on. A header
+// still includes what it uses: release, clang and asan builds have no such help.
+#include <algorithm>
+#include <array>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -15,8 +17,6 @@
 #include <boost/asio/write.hpp>
 #include <boost/json.hpp>
 #include <boost/system/result.hpp>
-#include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <coroutine>

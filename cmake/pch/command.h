@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Precompiled for the plugin in the dev preset, where FLOWCON_PCH is on. A header still includes what it uses: release,
-// clang and asan builds have no such help.
+// Precompiled for the plugin in the dev preset, where FLOWCON_PCH is on. A header still includes
+// what it uses: release, clang and asan builds have no such help.
 #include <CLI/CLI.hpp>
-#include <boost/json.hpp>
-#include <boost/system/result.hpp>
 #include <algorithm>
 #include <array>
+#include <boost/json.hpp>
+#include <boost/system/result.hpp>
 #include <chrono>
 #include <cmath>
 #include <coroutine>

@@ -32,8 +32,8 @@ void Daemon::look(Moment now) {
   // A policy that divides by work decides by CPU time and the log alone.
   const bool needs_rest = planning_.divides_by() != policy::DividesBy::work ||
                           config_.limits(Resource::memory) || config_.limits(Resource::io);
-  meter_.look(now, (needs_rest && is_deciding) ||
-                       is_rest_due(roster_.jobs, now.steady, config_.observe));
+  meter_.look(
+      now, (needs_rest && is_deciding) || is_rest_due(roster_.jobs, now.steady, config_.observe));
   for (auto& [id, job] : roster_.jobs) {
     const bool is_read = job.unsupported.empty() && job.traffic_at.steady == now.steady;
     if (is_read && job.is_limited) find_drift(job);

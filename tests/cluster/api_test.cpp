@@ -14,7 +14,7 @@ using namespace flowcon;
 namespace {
 
 ctrl::api::Routes all_rows(test::Host& host) {
-  host.config.peer_socket = host.folder.path() + "/peer.sock";
+  host.config.peers.socket = host.folder.path() + "/peer.sock";
   host.begin();
   const auto cluster = cluster::make_cluster(*host.daemon);
   REQUIRE(cluster.has_value());

@@ -99,3 +99,9 @@ TEST_CASE("nonsense is refused by its first wrong member") {
   CHECK(with("\"interval\":40", "\"interval\":0.5").find("interval") != std::string::npos);
   CHECK_FALSE(parse_handover("{").has_value());
 }
+
+TEST_CASE("a request that the kernel's finer clock stamps with the next second counts") {
+  const test::TempFolder folder;
+  touch(folder.path() + "/hand-over", -1);
+  CHECK(take_handover_request(folder.path()));
+}

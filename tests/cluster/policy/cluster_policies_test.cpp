@@ -136,7 +136,7 @@ TEST_CASE("a policy says why a container does not follow a plan") {
   CHECK(balance.policy->objection(job) == std::string("the container has just begun"));
   job.moves = 2;
   CHECK(balance.policy->objection(job) ==
-        std::string("the container was moved as often as max-moves allows"));
+        std::string("the container has migrated as often as max-moves allows"));
 }
 
 TEST_CASE("what a move was for is known of a container that has landed") {
