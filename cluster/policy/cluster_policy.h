@@ -35,7 +35,8 @@ struct ClusterParameters {
 /// All hosts, as they report, at a decision about moves.
 struct ClusterView {
   std::vector<HostReport> hosts;
-  /// The last moves of this container failed: it counts, and stays for now.
+  /// The last migrations of this container failed: it counts, and is not migrated until its time to
+  /// wait is over.
   std::function<bool(const std::string& container)> is_barred;
   bool is_asked_for = false;  ///< by a person, whether it is due or not
 };
