@@ -29,11 +29,11 @@ void Daemon::look(Moment now) {
   const bool is_deciding = schedule_.is_deciding(now.steady);
   if (!is_deciding && now.steady < schedule_.next_look) return;
   schedule_.next_look = now.steady + config_.observe;
+  meter_.look_at_host();
   // A policy that divides by work decides by CPU time and the log alone.
-  const bool needs_rest = planning_.divides_by() != policy::DividesBy::work ||
-                          config_.limits(Resource::memory) || config_.limits(Resource::io);
-  meter_.look(
-      now, (needs_rest && is_deciding) || is_rest_due(roster_.jobs, now.steady, config_.observe));
+  const bool is_by_use = is_deciding && planning_.divides_by() != policy::DividesBy::work;
+  meter_.look(now, is_by_use || enforcer_.softens_memory() ||
+                       is_rest_due(roster_.jobs, now.steady, config_.observe));
   for (auto& [id, job] : roster_.jobs) {
     const bool is_read = job.unsupported.empty() && job.traffic_at.steady == now.steady;
     if (is_read && job.is_limited) find_drift(job);

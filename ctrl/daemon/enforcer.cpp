@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "cgroups/memory.h"
 #include "ctrl/log.h"
 
 namespace flowcon::ctrl {
@@ -82,6 +81,18 @@ void Enforcer::grant_all(Moment now) {
   note_guarantees();
 }
 
+cgroups::MemoryParameters Enforcer::thresholds() const {
+  cgroups::MemoryParameters thresholds;
+  thresholds.low_available = config_.limiting.memory_low;
+  thresholds.release_available = std::min(1.0, config_.limiting.memory_low * 1.5);
+  return thresholds;
+}
+
+bool Enforcer::softens_memory() const {
+  return config_.limits(Resource::memory) &&
+         cgroups::is_short_of_memory(meter_.host_memory(), thresholds(), shown_.is_short_of_memory);
+}
+
 // A resource that is not to be limited keeps its originals.
 std::map<std::string, cgroups::Setting> Enforcer::plan() {
   std::vector<cgroups::Share> cpu;
@@ -96,11 +107,8 @@ std::map<std::string, cgroups::Setting> Enforcer::plan() {
   }
   const auto cpu_plan =
       cgroups::share_out(cpu, config_.limiting.mode, host_.cores, fs_.is_v2("cpu"));
-  cgroups::MemoryParameters thresholds;
-  thresholds.low_available = config_.limiting.memory_low;
-  thresholds.release_available = std::min(1.0, config_.limiting.memory_low * 1.5);
   const auto memory_plan =
-      cgroups::soften(memory, meter_.host_memory(), thresholds, shown_.is_short_of_memory);
+      cgroups::soften(memory, meter_.host_memory(), thresholds(), shown_.is_short_of_memory);
   const auto io_plan =
       cgroups::share_out_io(io, config_.limiting.mode, bandwidths(), limits_.mechanism());
   std::map<std::string, cgroups::Setting> planned;

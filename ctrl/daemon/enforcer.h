@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cgroups/cgroup_fs.h"
+#include "cgroups/memory.h"
 #include "cgroups/setting.h"
 #include "ctrl/async.h"
 #include "ctrl/companion.h"
@@ -31,11 +32,14 @@ class Enforcer {
 
   /// Writes what has changed for those who share the host; counts it in `shown`.
   Async<void> apply(Moment now);
+  /// The next apply() makes soft limits of what jobs use, which has to be read for it.
+  [[nodiscard]] bool softens_memory() const;
   [[nodiscard]] Limits& limits() { return limits_; }
   [[nodiscard]] const Limits& limits() const { return limits_; }
 
  private:
   void grant_all(Moment now);
+  [[nodiscard]] cgroups::MemoryParameters thresholds() const;
   void note_guarantees();
   [[nodiscard]] std::map<std::string, cgroups::Setting> plan();
   [[nodiscard]] std::map<std::string, double> bandwidths() const;

@@ -26,6 +26,10 @@ Async<void> Meter::begin() {
   if (gpus) gpus_ = std::move(*gpus);
 }
 
+void Meter::look_at_host() {
+  if (Result<cgroups::HostMemory> memory = cgroups::read_host_memory()) host_memory_ = *memory;
+}
+
 void Meter::look(Moment now, bool needs_all) {
   follow_clock(now);
   const bool is_rest_due = needs_all || now.steady >= next_rest_;
@@ -35,7 +39,6 @@ void Meter::look(Moment now, bool needs_all) {
     host_io_ = moved ? *moved : 0;
     if (gpus_ && !is_reading_gpus_) spawn(io_, "gpus", read_gpus());
   }
-  if (Result<cgroups::HostMemory> memory = cgroups::read_host_memory()) host_memory_ = *memory;
   for (auto& [id, job] : jobs_) {
     if (!job.unsupported.empty()) continue;
     Result<std::uint64_t> cpu = cgroups::read_cpu_usage(fs_, job.group);

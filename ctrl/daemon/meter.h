@@ -29,10 +29,11 @@ class Meter {
 
   /// Finds GPUs; once, before all others.
   Async<void> begin();
+  /// Reads the host's memory.
+  void look_at_host();
   /// Reads the CPU time of each job that can be controlled; memory, traffic and GPUs each 15 s, and
   /// where `needs_all`.
   void look(Moment now, bool needs_all);
-  /// Of the host, at the last look.
   [[nodiscard]] const cgroups::HostMemory& host_memory() const { return host_memory_; }
 
  private:

@@ -2,6 +2,7 @@
 // The loop of one host, without an engine and a kernel: arrivals, ends, restarts, hand-overs,
 // writes that fail.
 #include <cerrno>
+#include <cstdint>
 
 #include "tests/ctrl/daemon/world.h"
 #include "tests/support/catch.h"
@@ -278,4 +279,18 @@ TEST_CASE("a job that prints nothing has a note that says what to try") {
   Host host;
   run_two(host);
   CHECK(host.status_of("a").at("note").as_string().find("PYTHONUNBUFFERED=1") != std::string::npos);
+}
+
+TEST_CASE("where memory is short a soft limit leaves room above what a job uses at that tick") {
+  Host host;
+  host.config.limiting.memory_low = 2;  // always short
+  run_two(host);
+  const std::string group = "docker/" + Host::id_of("a");
+  for (std::uint64_t used = 1U << 20; used < 1ULL << 40; used <<= 4) {
+    host.fs.set(group, "memory.current", std::to_string(used));
+    host.pass();
+    CHECK(host.status_of("a").at("memory").to_number<std::uint64_t>() == used);
+    const std::string high = host.fs.text(group, "memory.high");
+    CHECK((high == "max" || std::stoull(high) > used));
+  }
 }
