@@ -47,7 +47,7 @@ last_move() { moves "$1" "[.moves[] | select(.name == \"$2\")][0] | $3"; }
 # --- real trainings -----------------------------------------------------------------------------------
 
 # An image that only h1 has: the training image and one small layer, the scripts.
-must on h1 sh -c 'docker create --name seed "$1" true && docker cp -q /opt/source/examples seed:/examples && docker cp -q /opt/source/tests/lab/paced.py seed:/paced.py && docker commit seed trainings:1 && docker rm seed' seed "$IMAGE_TRAIN"
+must on h1 sh -c 'docker create --name seed "$1" true && docker cp /opt/source/examples seed:/examples && docker cp /opt/source/tests/lab/paced.py seed:/paced.py && docker commit seed trainings:1 && docker rm seed' seed "$IMAGE_TRAIN"
 EPOCHS=400
 waits='import signal, sys, time
 def save(*_):
