@@ -246,7 +246,8 @@ lines_of() { on "$1" sh -c 'wc -l <"$(docker inspect -f "{{.LogPath}}" torn)"'; 
 written=$(lines_of h1)
 has_more() { [ "$(lines_of h1)" -gt $((written + 5)) ]; }
 must wait_until 30 has_more
-engine_gives_up() { holds "$(on h1 docker logs torn 2>&1)" "Error grabbing logs"; }
+# With an error or without a word.
+engine_gives_up() { [ "$(on h1 docker logs torn 2>/dev/null | wc -l)" -lt $((written + 5)) ]; }
 check "an engine reads no further than a torn record" engine_gives_up
 check "the job moves all the same" moves_to h1 torn h2
 last=$(on h2 cat /var/lib/docker/volumes/torn/_data/step)

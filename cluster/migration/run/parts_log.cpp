@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -70,7 +71,8 @@ Result<void> write_all(int file, std::string_view bytes, const std::string& path
 
 // --------------------------------------------------------------------------------- the sender
 
-constexpr int kMostFiles = 1000;  // of one log; packed ones are not counted
+constexpr int kMostFiles = 1000;      // of one log; packed ones are not counted
+constexpr off_t kNewest = 256 << 10;  // bytes; the last record of a file is within these
 
 // What the driver json-file has written, oldest first.
 std::deque<std::string> files_of(const CopyPlace& place) {
@@ -83,6 +85,25 @@ std::deque<std::string> files_of(const CopyPlace& place) {
     files.push_front(std::move(older));
   }
   return files;
+}
+
+// Whether the engine has told of all records. Some versions end at a torn one without a word.
+bool has_newer(const std::deque<std::string>& files, std::int64_t than_ns) {
+  bool is_newer = false;
+  const LogSink sink = [&is_newer](const LogRecord&) { is_newer = true; };
+  for (auto path = files.rbegin(); path != files.rend(); ++path) {
+    const File file(::open(path->c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    const off_t size = file.is_open() ? ::lseek(file.get(), 0, SEEK_END) : 0;
+    if (size <= 0) continue;  // rotated a moment ago
+    std::string end(static_cast<std::size_t>(std::min(size, kNewest)), '\0');
+    const ssize_t count =
+        ::pread(file.get(), end.data(), end.size(), size - std::min(size, kNewest));
+    TornRecords records(than_ns);
+    if (count > 0)
+      records.feed(std::string_view(end).substr(0, static_cast<std::size_t>(count)), sink);
+    break;
+  }
+  return is_newer;
 }
 
 struct SendState {
@@ -98,6 +119,7 @@ struct SendState {
   bool ends_line;
   LogRecord last;
   bool has_begun = false;
+  bool has_given_up = false;  ///< the engine, at a torn record
   bool has_ended = false;
   std::deque<std::string> files;  ///< of the driver, oldest first, for where the engine gives up
   std::optional<TornRecords> torn;
@@ -147,7 +169,7 @@ struct SendState {
     };
     while (out.empty() && !self->has_ended && self->engine) {
       Result<void> taken;
-      if (!self->frames.why_broken().empty()) {
+      if (self->has_given_up) {
         taken = self->read_torn(sink);
         // There may be much of it that is known already.
         co_await boost::asio::post(co_await boost::asio::this_coro::executor,
@@ -157,7 +179,9 @@ struct SendState {
         if (!piece) co_return piece;
         const bool is_end = piece->empty();
         taken = is_end ? self->frames.finish(sink) : self->frames.feed(*piece, sink);
-        self->has_ended = is_end && self->frames.why_broken().empty();
+        self->has_given_up = !self->frames.why_broken().empty() ||
+                             (is_end && has_newer(self->files, self->frames.last_ns()));
+        self->has_ended = is_end && !self->has_given_up;
       }
       if (!taken) co_return taken.error();
       const bool is_half = !self->last.text.empty() && self->last.text.back() != '\n';
