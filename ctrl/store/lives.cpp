@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What other hosts recorded of a container that has come here.
 #include <algorithm>
+#include <limits>
 
-#include "base/json.h"
+#include "ctrl/store/samples.h"
 #include "ctrl/store/statement.h"
 #include "ctrl/store/store.h"
 
@@ -58,11 +59,8 @@ Result<void> Records::import_history(const History& history,
   if (auto done = forget_run(db_, history.run.id); !done) return done;
   Result<std::int64_t> run = make_run(db_, history);
   if (!run) return run.error();
-  Statement sample(db_, "INSERT INTO samples VALUES(?,?,?)");
-  for (const Sample& s : history.samples) {
-    sample.bind(*run).bind(s.time).bind(render_number(s.value));
-    if (auto done = sample.run(kDoing); !done) return done;
-  }
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  if (auto done = SampleWriter(db_).add(*run, history.samples, kNone, kDoing); !done) return done;
   Statement usage(db_, "INSERT INTO usage(run,time,cpu,memory,io,network) VALUES(?,?,?,?,?,?)");
   for (const UsageRow& u : history.usage) {
     usage.bind(*run).bind(u.time).bind(u.cpu).bind(static_cast<std::int64_t>(u.memory));

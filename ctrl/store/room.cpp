@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ctrl/store/samples.h"
 #include "ctrl/store/statement.h"
 #include "ctrl/store/store.h"
 
@@ -20,13 +21,14 @@ constexpr double kSlice = 64;     // the oldest part of the whole time that goes
 constexpr int kKeptOf = 4;        // of the older half one in so many is kept
 constexpr int kPagesAtOnce = 64;  // given back to the file system
 
-// What grows. Rows a step: a round holds the state of all containers, 100 KB where there are 1000.
+// What grows. Rows a step: a round holds the state of all containers, 100 KB where there are 1000,
+// and a row of samples 4 KB.
 struct Grown {
   const char* table;
-  const char* series;
+  const char* series;  ///< "" = see thin_samples()
   std::int64_t step;
 };
-constexpr std::array<Grown, 4> kGrown = {{{"samples", "run", 2000},
+constexpr std::array<Grown, 4> kGrown = {{{"samples", "", 500},
                                           {"usage", "run", 2000},
                                           {"decisions", "run", 2000},
                                           {"rounds", "algorithm,resource", 32}}};
@@ -93,7 +95,9 @@ Result<double> thin(sqlite3* db, double from, double until) {
     if (!time) return time.error();
     if (*time) end = std::min(end, std::max(**time, std::nextafter(from, until)));
   }
+  if (auto done = thin_samples(db, from, end, kKeptOf, kDoing); !done) return done.error();
   for (const Grown& grown : kGrown) {
+    if (*grown.series == '\0') continue;
     const std::string table = grown.table;
     Statement drop(db, "DELETE FROM " + table +
                            " WHERE rowid IN (SELECT number FROM (SELECT rowid AS number,"

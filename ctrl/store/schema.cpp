@@ -6,16 +6,17 @@
 namespace flowcon::ctrl::store {
 namespace {
 
-// What is deleted is found by its time. `pasts`: what was known of a job's work when it left a
-// host, as JSON. `state`: whether the file was closed, up to which time older records were thinned,
-// and how far the journal was.
+// What is deleted is found by its time. A row of `samples` is values in order, see samples.h.
+// `pasts`: what was known of a job's work when it left a host, as JSON. `state`: whether the file
+// was closed, up to which time older records were thinned, and how far the journal was.
 constexpr const char* kRecords = R"sql(
 CREATE TABLE runs(
   number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, image TEXT NOT NULL,
   metric TEXT NOT NULL, goal TEXT NOT NULL, started REAL NOT NULL, finished REAL,
   seen REAL NOT NULL, training TEXT NOT NULL, counter INTEGER NOT NULL, moved INTEGER NOT NULL);
 CREATE INDEX runs_by_name ON runs(name, started);
-CREATE TABLE samples(run INTEGER NOT NULL, time REAL NOT NULL, value TEXT NOT NULL);
+CREATE TABLE samples(run INTEGER NOT NULL, time REAL NOT NULL, until REAL NOT NULL,
+  count INTEGER NOT NULL, packed BLOB NOT NULL);
 CREATE INDEX samples_by_run ON samples(run, time);
 CREATE INDEX samples_by_time ON samples(time);
 CREATE TABLE usage(run INTEGER NOT NULL, time REAL NOT NULL, cpu REAL NOT NULL,

@@ -53,6 +53,11 @@ class Statement {
                       SQLITE_TRANSIENT);
     return *this;
   }
+  Statement& bind_bytes(std::string_view bytes) {
+    sqlite3_bind_blob(statement_, ++at_, bytes.data(), static_cast<int>(bytes.size()),
+                      SQLITE_TRANSIENT);
+    return *this;
+  }
   Statement& bind(double number) {
     sqlite3_bind_double(statement_, ++at_, number);
     return *this;
@@ -106,6 +111,13 @@ class Statement {
     const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
     return bytes != nullptr ? std::string(reinterpret_cast<const char*>(bytes), size)
                             : std::string();
+  }
+  /// Valid until the next step.
+  [[nodiscard]] std::string_view bytes(int column) const {
+    const void* bytes = sqlite3_column_blob(statement_, column);
+    const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
+    return bytes != nullptr ? std::string_view(static_cast<const char*>(bytes), size)
+                            : std::string_view();
   }
   [[nodiscard]] double number(int column) const {
     return sqlite3_column_double(statement_, column);

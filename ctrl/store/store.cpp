@@ -2,11 +2,10 @@
 #include "ctrl/store/store.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <limits>
 
 #include "base/json.h"
+#include "ctrl/store/samples.h"
 #include "ctrl/store/statement.h"
 
 namespace flowcon::ctrl::store {
@@ -16,14 +15,6 @@ constexpr int kStepsAtBound = 50;
 
 List list_from(const std::string& text) {
   return text == "CL" ? List::cl : text == "WL" ? List::wl : List::nl;
-}
-
-// SQLite turns NaN into NULL, so values travel as text.
-double value_from(const std::string& text) {
-  if (text == "nan") return std::nan("");
-  double value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
 }
 
 std::int64_t as_integer(std::uint64_t number) { return static_cast<std::int64_t>(number); }
@@ -115,7 +106,7 @@ Result<Run> find_run(sqlite3* db, const std::string& wanted, std::int64_t* numbe
 
 // Time of the last sample kept of a run; minus infinity where there is none.
 Result<double> last_kept(sqlite3* db, std::int64_t run) {
-  Statement ask(db, "SELECT max(time) FROM samples WHERE run=?");
+  Statement ask(db, "SELECT max(until) FROM samples WHERE run=?");
   Result<bool> row = ask.bind(run).step(kRecording);
   if (!row) return row.error();
   return *row && !ask.is_null(0) ? ask.number(0) : -std::numeric_limits<double>::infinity();
@@ -238,7 +229,7 @@ Result<void> Records::record_once(const std::vector<Look>& looks,
   Transaction transaction(db_);
   Statement put(db_, kPutRun);
   Statement position(db_, "INSERT OR REPLACE INTO positions VALUES(?,?,?)");
-  Statement sample(db_, "INSERT INTO samples VALUES(?,?,?)");
+  SampleWriter samples(db_);
   Statement usage(db_, "INSERT INTO usage(run,time,cpu,memory,io,network) VALUES(?,?,?,?,?,?)");
   Statement decision(db_, "INSERT INTO decisions VALUES(?,?,?,?,?)");
   for (const Look& look : looks) {
@@ -256,11 +247,7 @@ Result<void> Records::record_once(const std::vector<Look>& looks,
       if (!last) return last.error();
       kept_until = *last;
     }
-    for (const Sample& s : look.samples) {
-      if (s.time <= kept_until) continue;
-      sample.bind(*run).bind(s.time).bind(render_number(s.value));
-      if (auto done = sample.run(kRecording); !done) return done;
-    }
+    if (auto done = samples.add(*run, look.samples, kept_until, kRecording); !done) return done;
     if (look.usage) {
       usage.bind(*run).bind(look.usage->time).bind(look.usage->cpu);
       usage.bind(static_cast<std::int64_t>(look.usage->memory));
@@ -330,8 +317,8 @@ class Records::Thinner {
   std::int64_t step_;
 };
 
-Result<Records::Thinner> Records::thinner_of(const char* table, std::int64_t run, double since) {
-  Statement count(db_, std::string("SELECT count(*) FROM ") + table + " WHERE run=? AND time>=?");
+Result<Records::Thinner> Records::thinner_of(const char* counted, std::int64_t run, double since) {
+  Statement count(db_, std::string("SELECT ") + counted + ">=?");
   count.bind(run).bind(since);
   const Result<bool> row = count.step("reading the history");
   if (!row) return row.error();
@@ -346,19 +333,19 @@ Result<History> Records::history(const std::string& wanted, double since) {
   if (!run) return run.error();
   history.run = *run;
 
-  Result<Thinner> thinner = thinner_of("samples", number, since);
+  Result<Thinner> thinner =
+      thinner_of("sum(count) FROM samples WHERE run=? AND until", number, since);
   if (!thinner) return thinner.error();
-  Statement samples(db_,
-                    "SELECT time,value FROM samples WHERE run=? AND time>=? "
-                    "ORDER BY time,rowid");
+  Statement samples(db_, "SELECT packed FROM samples WHERE run=? AND until>=? ORDER BY time,rowid");
   samples.bind(number).bind(since);
   Result<bool> row = false;
   for (row = samples.step(doing); row && *row; row = samples.step(doing)) {
-    if (!thinner->keeps()) continue;
-    history.samples.push_back({samples.number(0), value_from(samples.text(1))});
+    for (const Sample& sample : unpacked(samples.bytes(0))) {
+      if (thinner->keeps() && sample.time >= since) history.samples.push_back(sample);
+    }
   }
   if (!row) return row.error();
-  thinner = thinner_of("usage", number, since);
+  thinner = thinner_of("count(*) FROM usage WHERE run=? AND time", number, since);
   if (!thinner) return thinner.error();
   Statement usage(db_,
                   "SELECT time,cpu,memory,io,network FROM usage WHERE run=? AND time>=? "
@@ -373,7 +360,7 @@ Result<History> Records::history(const std::string& wanted, double since) {
     history.usage.push_back(u);
   }
   if (!row) return row.error();
-  thinner = thinner_of("decisions", number, since);
+  thinner = thinner_of("count(*) FROM decisions WHERE run=? AND time", number, since);
   if (!thinner) return thinner.error();
   Statement decisions(db_,
                       "SELECT time,list,share,growth FROM decisions WHERE run=?1 AND time>="

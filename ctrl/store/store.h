@@ -311,7 +311,7 @@ class Records {
 
  private:
   class Thinner;
-  [[nodiscard]] Result<Thinner> thinner_of(const char* table, std::int64_t run, double since);
+  [[nodiscard]] Result<Thinner> thinner_of(const char* counted, std::int64_t run, double since);
   [[nodiscard]] Result<void> record_once(const std::vector<Look>& looks,
                                          const std::vector<Round>& rounds);
 

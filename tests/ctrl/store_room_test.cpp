@@ -78,7 +78,8 @@ TEST_CASE("records that reached their bound between two steps take what is new a
 TEST_CASE("old records go in steps, and none of them is long") {
   const Folder folder;
   const auto store = open_bounded(folder);
-  for (int i = 0; i < 100; ++i) REQUIRE(store->record({busy_look(i)}, {}).has_value());
+  for (int i = 0; i < 100; ++i)
+    REQUIRE(store->record({busy_look(i)}, {{i * 1.0, "executor", "cpu", "{}", "{}"}}).has_value());
   int steps = 0;
   for (bool more = true; more; ++steps) more = *store->forget_before(50);
   CHECK(steps >= 2);

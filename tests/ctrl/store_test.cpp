@@ -295,7 +295,7 @@ TEST_CASE("a state of another version is refused and left alone") {
     std::string path;
     std::string version;
   };
-  for (const File& file : {File{folder.file(), "15"}, File{folder.journal(), "1"}}) {
+  for (const File& file : {File{folder.file(), "16"}, File{folder.journal(), "1"}}) {
     for (const std::string other : {"14", "99"}) {
       execute_at(file.path, ("PRAGMA user_version = " + other).c_str());
       std::string notice;
