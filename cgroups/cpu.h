@@ -61,6 +61,8 @@ struct Share {
   std::string parent;   ///< parent group; weights compete among siblings only
   double limit = 1;     ///< share of the host in (0,1]
   double factor = 1;    ///< user's own factor on the weight (flowcon.weight), > 0
+  double useful = 1;    ///< share of the host that it can use, or uses
+  double most = 1;      ///< share of the host that it may have
 };
 
 /// Settings for all controlled containers at once, in order. Pure.
@@ -73,6 +75,10 @@ struct Share {
 /// quota: quota = round(l * cores * period), at least 1000 us, never above the original quota;
 ///   the period is the original's where it had a quota, else 100000 us. A limit of 1 is exactly the
 ///   original. The weight follows the formula above with every l = 1.
+///   What narrow ones (useful < limit) leave is lent to the others in proportion to their limits,
+///   up to what each can use and may have; the sum of min(limit, useful) and loans is at most 1. A
+///   narrow one keeps its own quota, and where there are loans weights follow the limits, so that
+///   it has back at once what it can use after all.
 ///
 /// `cores` is what the host has. A limit below 1e-6 counts as 1e-6, one that is above 1 or NaN as
 /// 1; a factor that is not finite and positive counts as 1. A weight of 0 (cpu.idle) is left alone.

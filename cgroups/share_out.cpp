@@ -9,9 +9,38 @@ namespace {
 
 constexpr double kMinQuotaUs = 1000;
 constexpr std::uint64_t kDefaultPeriodUs = 100000;
+constexpr double kLeastLoan = 1e-6;
 
-void limit_quota(const Share& share, double cores, CpuSetting& setting) {
-  const double limit = safe_limit(share.limit);
+// Limits with what narrow ones leave lent to the others.
+std::vector<double> with_loans(const std::vector<Share>& shares) {
+  std::vector<double> limits, rooms(shares.size());
+  double left = 0, used = 0, claims = 0;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const Share& share = shares[i];
+    const double limit = limits.emplace_back(safe_limit(share.limit));
+    used += std::min(limit, share.useful);
+    left += std::max(0.0, limit - share.useful);
+    rooms[i] = std::max(0.0, std::min(share.useful, share.most) - limit);
+    if (rooms[i] > 0) claims += limit;
+  }
+  // Each turn fills at least one up, or lends all.
+  for (double spare = std::min(left, 1 - used); spare > kLeastLoan && claims > kLeastLoan;) {
+    const double rate = spare / claims;
+    spare = claims = 0;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      if (rooms[i] <= 0) continue;
+      const double wanted = rate * safe_limit(shares[i].limit);
+      const double lent = std::min(wanted, rooms[i]);
+      limits[i] += lent;
+      rooms[i] -= lent;
+      spare += wanted - lent;
+      if (rooms[i] > 0) claims += safe_limit(shares[i].limit);
+    }
+  }
+  return limits;
+}
+
+void limit_quota(double limit, double cores, CpuSetting& setting) {
   if (limit >= 1) return;
   if (!setting.quota_us) setting.period_us = kDefaultPeriodUs;
   const double period = static_cast<double>(setting.period_us);
@@ -24,11 +53,16 @@ void limit_quota(const Share& share, double cores, CpuSetting& setting) {
 
 std::vector<CpuSetting> share_out(const std::vector<Share>& shares, LimitMode mode, double cores,
                                   bool is_v2) {
+  const bool is_quota = mode == LimitMode::quota;
+  const std::vector<double> limits = is_quota ? with_loans(shares) : std::vector<double>();
+  bool weighs = !is_quota;
+  for (std::size_t i = 0; i < limits.size(); ++i)
+    weighs = weighs || limits[i] > safe_limit(shares[i].limit);
   std::vector<Claim> claims;
   claims.reserve(shares.size());
   for (const Share& share : shares) {
     claims.push_back({share.parent, static_cast<double>(share.original.weight), share.factor,
-                      mode == LimitMode::weight ? share.limit : 1.0});
+                      weighs ? share.limit : 1.0});
   }
   const std::vector<double> weights = scaled_weights(claims);
   std::vector<CpuSetting> settings;
@@ -37,7 +71,7 @@ std::vector<CpuSetting> share_out(const std::vector<Share>& shares, LimitMode mo
     CpuSetting setting = shares[i].original;
     setting.weight = static_cast<std::uint64_t>(weights[i]);
     if (setting.weight != 0) setting.weight = clamp_to_kernel(setting, is_v2).weight;
-    if (mode == LimitMode::quota) limit_quota(shares[i], cores, setting);
+    if (is_quota) limit_quota(limits[i], cores, setting);
     settings.push_back(setting);
   }
   return settings;

@@ -2,6 +2,7 @@
 #include "ctrl/daemon/enforcer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/text.h"
@@ -13,6 +14,15 @@ namespace {
 std::string parent_of(const std::string& group) {
   const auto slash = group.rfind('/');
   return slash == std::string::npos ? std::string() : group.substr(0, slash);
+}
+
+// Share of the host that it can use, in steps, so that quotas do not change with each reading.
+double useful_share(const Job& job, double cores) {
+  constexpr double kSteps = 20, kUsesAll = 0.95;
+  const double useful = std::min(1.0, job.track.width().value_or(cores) / cores);
+  const double used = job.cpu_share.value_or(1);
+  if (used >= kUsesAll * job.cpu.granted) return useful;
+  return std::min(useful, std::ceil(used * kSteps) / kSteps);
 }
 
 }  // namespace
@@ -101,7 +111,10 @@ std::map<std::string, cgroups::Setting> Enforcer::plan() {
   for (const std::string& id : planning_.members()) {
     const Job& job = roster_.jobs.at(id);
     const double factor = job.settings.weight;
-    cpu.push_back({job.original.cpu, parent_of(job.group.cpu), job.cpu.granted, factor});
+    cgroups::Share share{job.original.cpu, parent_of(job.group.cpu), job.cpu.granted, factor};
+    share.useful = useful_share(job, host_.cores);
+    share.most = job.control.pin ? job.cpu.granted : job.settings.ceiling.value_or(1);
+    cpu.push_back(share);
     memory.push_back({job.original.memory, job.reading.memory, job.memory.granted});
     io.push_back({job.original.io, parent_of(job.group.io), job.io.granted, factor});
   }

@@ -224,4 +224,58 @@ TEST_CASE("what is shared out is within the kernel's range as it is") {
   }
 }
 
+TEST_CASE("what a narrow job cannot use of its quota is lent to the others") {
+  // The quotas in percent of a host of 2 cores.
+  const auto quotas = [](const std::vector<Share>& shares) {
+    std::vector<long> percent;
+    for (const CpuSetting& setting : share_out(shares, LimitMode::quota, 2, true))
+      percent.push_back(
+          setting.quota_us ? std::lround(static_cast<double>(*setting.quota_us) / 2000) : 100);
+    return percent;
+  };
+  const auto share = [](double limit, double useful, double most = 1) {
+    return Share{kV2, "docker", limit, 1, useful, most};
+  };
+  using Percent = std::vector<long>;
+  CHECK((quotas({share(0.8, 0.5), share(0.2, 1)}) == Percent{80, 50}));
+  CHECK((quotas({share(0.8, 0.5), share(0.2, 0.5)}) == Percent{80, 50}));
+  // In proportion to the limits, and what one cannot use or may not have to the next.
+  CHECK((quotas({share(0.7, 0.4), share(0.2, 1), share(0.1, 1)}) == Percent{70, 40, 20}));
+  CHECK((quotas({share(0.7, 0.4), share(0.2, 0.3), share(0.1, 1)}) == Percent{70, 30, 30}));
+  CHECK((quotas({share(0.7, 0.4), share(0.2, 1, 0.2), share(0.1, 1)}) == Percent{70, 20, 40}));
+  // What no job leaves is not lent: of limits that the policy keeps low, or that add up to more.
+  CHECK((quotas({share(0.3, 1), share(0.2, 1)}) == Percent{30, 20}));
+  CHECK((quotas({share(0.9, 0.5), share(0.9, 1)}) == Percent{90, 90}));
+  CHECK((quotas({share(0.9, 0.5)}) == Percent{90}));
+}
+
+TEST_CASE("a narrow job has back at once what it can use after all: weights follow the limits") {
+  const std::vector<Share> shares = {{kV2, "docker", 0.8, 1, 0.5, 1}, {kV2, "docker", 0.2, 1}};
+  CHECK((weights(shares, LimitMode::quota, true) == std::vector<std::uint64_t>{160, 40}));
+}
+
+TEST_CASE("loans never take more of the host than there is, nor give one more than it may have") {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> part(0.01, 1);
+  for (int i = 0; i < 2000; ++i) {
+    std::vector<Share> shares = random_shares(random, true);
+    double used = 0, asked = 0;
+    for (Share& share : shares) {
+      share.limit = part(random) / static_cast<double>(shares.size());
+      share.useful = part(random);
+      share.most = std::max(share.limit, part(random));
+      asked += std::min(share.limit, share.useful);
+    }
+    const std::vector<CpuSetting> settings = share_out(shares, LimitMode::quota, 64, true);
+    for (std::size_t j = 0; j < shares.size(); ++j) {
+      const double got = static_cast<double>(settings[j].quota_us.value_or(6400000)) / 6400000;
+      CHECK(got >= shares[j].limit - 1e-4);
+      CHECK(got <= std::max(shares[j].limit, std::min(shares[j].useful, shares[j].most)) + 1e-4);
+      used += std::min(got, shares[j].useful);
+    }
+    CHECK(used >= asked - 1e-3);
+    CHECK(used <= std::max(asked, 1.0) + 1e-3);
+  }
+}
+
 }  // namespace flowcon::cgroups

@@ -294,3 +294,26 @@ TEST_CASE("where memory is short a soft limit leaves room above what a job uses 
     CHECK((high == "max" || std::stoull(high) > used));
   }
 }
+
+TEST_CASE("with quotas what one job does not use of its own goes to the other, and comes back") {
+  Host host;
+  host.config.limiting.mode = cgroups::LimitMode::quota;
+  run_two(host);
+  const auto quota = [&](const char* name) {
+    return std::stoi(host.fs.text("docker/" + Host::id_of(name), "cpu.max"));
+  };
+  double cpu_of_a = 0, cpu_of_b = 0;
+  const auto pass = [&](double share_of_a, double share_of_b) {
+    host.use("a", cpu_of_a += share_of_a * 2 * 5);
+    host.use("b", cpu_of_b += share_of_b * 2 * 5);
+    host.pass();
+  };
+  pass(0.5, 0.5);
+  CHECK(quota("a") == 100000);
+  CHECK(quota("b") == 100000);
+  for (int i = 0; i < 3; ++i) pass(0.2, 0.5);
+  CHECK(quota("a") == 100000);
+  CHECK(quota("b") == 160000);
+  for (int i = 0; i < 2; ++i) pass(0.5, 0.5);
+  CHECK(quota("b") == 100000);
+}
