@@ -112,7 +112,7 @@ eventually "so that each has what the formula says" weights_as_computed
 must docker commit -c 'LABEL flowcon.floor=0.5' pulled flowcon-labelled:2
 : >"$faults/images"
 must docker run -d --name unknown --network none --label flowcon.metric=loss flowcon-labelled:2 sleep 600
-eventually "while an image is not known no label counts that may be its" container_has unknown '.state == "unsupported" and (.note | contains("once it is known"))'
+eventually "while an image is not known no label counts that may be its" container_has unknown '.state == "unsupported" and (.note | contains("cannot tell which labels come from its image"))'
 rm "$faults/images"
 eventually "and then the container's own do" container_has unknown '.state == "controlled" and .floor == null'
 must api POST /v1/containers/pulled/adopt '{"weight":"2"}'

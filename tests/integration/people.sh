@@ -101,7 +101,7 @@ check "a user who is in it is not" holds "$(as_nobody 0 GET /v1/version)" '200 {
 chmod 660 "$SOCKET"
 check "nothing was paused by that" status_has '.paused | not'
 must api POST /v1/containers/flat1/set '{"weight":"1"}'
-check "the log says who decided" flowcond_said "container flat1: user 0 decided"
+check "the log says who decided" flowcond_said "container flat1: user 0 set overrides"
 
 # --- explained, and decided again -------------------------------------------------------------------
 

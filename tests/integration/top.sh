@@ -97,7 +97,7 @@ check "the metric of a job and its trend" shows 'learn1 .*loss [0-9.e+]+ â†“ +[â
 check "the list and the limit of the one that has converged" shows 'flat1 +CL +[0-9.]+%'
 check "the policy on top" shows '  weight  policy flowcon  alpha 3 %  interval '
 check "the host's share on top" shows '^CPU \[#* *\] +[0-9.]+%  3 containers: '
-check "and the keys below" shows '^q end  \? help  / filter'
+check "and the keys below" shows '^q quit  \? help  / filter'
 check "nothing is wider or higher than 80x24" fits 80 24
 first=$(seen | grep -o 'learn1 .*')
 changes() { local now; now=$(seen | grep -o 'learn1 .*') && [ "$now" != "$first" ]; }
@@ -149,13 +149,13 @@ keys e
 eventually "e shows what was decided, with reasons" shows 'growth .* alpha 3 %'
 check "and what is known of it" shows '^image +flowcon-test:1'
 keys Escape
-eventually "Escape goes back" shows '^q end'
+eventually "Escape goes back" shows '^q quit'
 keys Escape
 eventually "and takes the filter away" is_sorted 'learn1 flat1 evil1'
 keys '?'
 eventually "? shows the keys" shows 'pin it to a share of the host'
 keys q
-eventually "q leaves the page, not the program" shows '^q end'
+eventually "q leaves the page, not the program" shows '^q quit'
 keys Space
 eventually "blank freezes it" shows 'FROZEN'
 keys Space
@@ -280,7 +280,7 @@ check "the one below says why" shows '^(learn1|flat1|evil1): milestone: [1-3] of
 keys '?'
 eventually "? says what the lists mean by it" shows 'NL before its usable model'
 keys q
-eventually "and goes back" shows '^q end'
+eventually "and goes back" shows '^q quit'
 keys q
 
 end_tmux

@@ -49,7 +49,7 @@ check "the CPU time is that of the looks" is \
   "$(jq '[.runs[] | .cpu_seconds > 0.05 and .cpu_seconds <= 1.01 * .seconds * .cores] | all' "$history")" true
 check "a run took its twelve seconds" is "$(jq '[.runs[] | .seconds >= 11 and .seconds < 40] | all' "$history")" true
 check "flowcond's history is replayed" holds "$(flowcon tune --since 1h 2>"$WORK/said")" "none (current)"
-check "with what the simulator does not know" grep -q "This is simulated" "$WORK/said"
+check "with what the simulator does not know" grep -q "These numbers are simulated" "$WORK/said"
 check "the saved one gives the same" \
   is "$(flowcon tune --from "$history" --format json 2>/dev/null)" "$(flowcon tune --since 1h --format json 2>/dev/null)"
 
