@@ -279,3 +279,17 @@ TEST_CASE("a job that prints nothing has a note that says what to try") {
   run_two(host);
   CHECK(host.status_of("a").at("note").as_string().find("PYTHONUNBUFFERED=1") != std::string::npos);
 }
+
+TEST_CASE("a job whose output ends no line has a note that says so") {
+  Host host;
+  host.begin();
+  host.start("a");
+  const std::string path = host.folder.path() + "/" + Host::id_of("a") + "-json.log";
+  const std::string record = R"({"log":")" + std::string(16384, 'x') +
+                             R"(","stream":"stdout","time":"2033-05-18T03:33:20Z"})"
+                             "\n";
+  std::ofstream(path, std::ios::app) << record;
+  host.pass();
+  host.pass();
+  CHECK(host.status_of("a").at("note").as_string().find("ends no line") != std::string::npos);
+}
