@@ -19,6 +19,9 @@ json::array strings(const std::vector<std::string>& texts) {
   return out;
 }
 
+// Of a log; without the end of a line in it, that is what Docker waits for.
+constexpr std::uint64_t kMuchOutput = 16 * 1024;
+
 json::value gpu_of(const Job& job) {
   if (!job.gpu) return nullptr;
   json::object out;
@@ -63,7 +66,8 @@ json::object metric_of(const Job& job, std::size_t recent) {
   if (report.counter) {
     json::object progress;
     progress["done"] = report.counter->done;
-    progress["total"] = report.counter->total;
+    progress["total"] = report.counter->total > 0 ? json::value(report.counter->total) : nullptr;
+    if (!(report.counter->total > 0)) progress["within"] = report.counter->within;
     out["progress"] = std::move(progress);
   }
   if (report.metric.empty()) return out;
@@ -100,6 +104,11 @@ std::string note_of(const Snapshot& seen, const Job& job) {
   const logs::TailStats tail = seen.tails.stats(job.id());
   if (!tail.problem.empty()) return tail.problem;
   if (!job.settings.spec_is_usable) return "no metric: a label is wrong; " + lot_of(seen, job);
+  if (job.settings.log.empty() && tail.bytes >= kMuchOutput && tail.framing.newlines == 0) {
+    return "its output ends no line, and Docker passes such output on only 16 KiB at a time: print "
+           "newlines; " +
+           lot_of(seen, job);
+  }
   if (job.extractor && job.extractor->count() == 0) {
     return (tail.framing.lines == 0
                 ? "no output yet (Python buffers: run it with -e PYTHONUNBUFFERED=1); "

@@ -92,6 +92,7 @@ void LineSplitter::feed_line(std::string_view line, double time, bool is_stderr)
     after_return_ = false;
     if (line.empty()) return;
   }
+  ++stats_.newlines;
   if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
   if (std::memchr(line.data(), '\r', line.size())) {
     line = line.substr(feed_returns_until_last(line));

@@ -343,8 +343,7 @@ std::uint64_t JsonFileDecoder::pending_bytes() const { return pending_.size() + 
 
 FramingStats JsonFileDecoder::stats() const {
   FramingStats sum = out_.stats();
-  sum.lines += err_.stats().lines;
-  sum.cut_lines += err_.stats().cut_lines;
+  sum.add_lines(err_.stats());
   sum.bad_records = bad_records_;
   return sum;
 }

@@ -26,8 +26,16 @@ using LineSink = std::function<void(const Line&)>;
 
 struct FramingStats {
   std::uint64_t lines = 0;
+  std::uint64_t newlines = 0;     ///< lines that ended in one, not in \r or \b
   std::uint64_t cut_lines = 0;    ///< lines longer than kMaxLineBytes
   std::uint64_t bad_records = 0;  ///< records that are not what the format says
+
+  /// Of another stream of the same log.
+  void add_lines(const FramingStats& other) {
+    lines += other.lines;
+    newlines += other.newlines;
+    cut_lines += other.cut_lines;
+  }
 };
 
 }  // namespace flowcon::ctrl::logs

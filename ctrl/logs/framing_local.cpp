@@ -140,8 +140,7 @@ void LocalDecoder::reset() {
 
 FramingStats LocalDecoder::stats() const {
   FramingStats sum = out_.stats();
-  sum.lines += err_.stats().lines;
-  sum.cut_lines += err_.stats().cut_lines;
+  sum.add_lines(err_.stats());
   sum.bad_records = bad_records_;
   return sum;
 }

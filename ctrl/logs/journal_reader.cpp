@@ -140,8 +140,7 @@ void JournalReader::finish() {
 
 FramingStats JournalReader::stats() const {
   FramingStats sum = out_.stats();
-  sum.lines += err_.stats().lines;
-  sum.cut_lines += err_.stats().cut_lines;
+  sum.add_lines(err_.stats());
   return sum;
 }
 

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
+#include "ctrl/metrics/counters.h"
 #include "ctrl/metrics/prefix.h"
 #include "ctrl/metrics/scan_internal.h"
 
@@ -24,21 +26,11 @@ constexpr std::size_t kMaxNames = 128;
 constexpr std::size_t kLivePlans = 32;      // of a job that runs: it prints few kinds of lines
 constexpr std::size_t kSettledPlans = 256;  // of a whole file
 constexpr std::size_t kMaxNameBytes = 96;
+constexpr double kHundred = 100;
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   hash = (hash ^ value) * kFnvPrime;
   return hash ^ (hash >> 29);
-}
-
-/// The letters of a line: what its fixed text is.
-std::uint64_t skeleton_hash(std::string_view text) {
-  std::uint64_t hash = kFnvOffset;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool is_exponent = (text[i] == 'e' || text[i] == 'E') && i > 0 && is_digit(text[i - 1]);
-    if (!is_letter(text[i]) || is_exponent) continue;
-    hash = (hash ^ static_cast<unsigned char>(text[i])) * kFnvPrime;
-  }
-  return hash;
 }
 
 /// Tells a record from its copies.
@@ -59,10 +51,26 @@ bool announces_best(std::string_view text) {
 /// "Samples: 640/60000": a counter although its name is a quantity.
 bool counts_data(std::string_view key) {
   const std::string words = lower(key);
-  constexpr std::array<std::string_view, 9> data{"sample", "example", "image", "token",    "sent",
-                                                 "record", "frame",   "file",  "processed"};
+  constexpr std::array<std::string_view, 10> data{"sample",    "example", "image", "token",
+                                                  "sent",      "record",  "frame", "file",
+                                                  "processed", "document"};
   return std::any_of(data.begin(), data.end(),
                      [&](std::string_view word) { return words.find(word) != std::string::npos; });
+}
+
+/// "[3][100/500]", "[3/20][100/500]": the epoch stands before what counts within it.
+bool stands_outside(const std::vector<Field>& fields, std::size_t index, std::string_view text) {
+  if (index + 1 >= fields.size() || !fields[index].integer) return false;
+  const Field& next = fields[index + 1];
+  return next.has_total && next.bracketed && next.at > fields[index].at &&
+         text.substr(fields[index].at, next.at - fields[index].at).find("][") != std::string::npos;
+}
+
+/// Not those of an evaluation, and not how many an epoch has.
+bool is_counter_of_steps(const Field& field, const NameInfo& info) {
+  if (field.phase == Phase::eval || info.phase == Phase::eval) return false;
+  const std::string words = lower(field.key);
+  return words.find("epoch") == std::string::npos && words.find("batches") == std::string::npos;
 }
 
 }  // namespace
@@ -159,6 +167,7 @@ void Collector::feed_line(std::string_view line, double time) {
 
 void Collector::run_plan(std::string_view line, const LinePlan& plan, double time) {
   table_.pass_over();
+  progress_.begin_line(false);
   if (plan.has_values) {
     record_ = record_hash(line.substr(plans_->position_of(plan.text)));
   }
@@ -168,14 +177,17 @@ void Collector::run_plan(std::string_view line, const LinePlan& plan, double tim
     if (!number) number = non_finite_at(line, at);
     if (!number) continue;
     if (step.kind == PlanStep::Kind::counter) {
-      progress_.counter(step.key, step.role, number->value, line_);
+      progress_.counter(step.key, step.role, number->value, number->integer);
+    } else if (step.kind == PlanStep::Kind::percent) {
+      progress_.ratio(step.key, step.role, number->value, kHundred);
     } else if (step.kind == PlanStep::Kind::ratio) {
       const std::optional<Number> total = number_at(line, plans_->position_of(step.total));
-      if (total) progress_.ratio(step.key, step.role, number->value, total->value, line_);
+      if (total) progress_.ratio(step.key, step.role, number->value, total->value);
     } else {
       add_value(*step.series, number->value, step.integer, plan.has_counter, time);
     }
   }
+  if (std::exchange(took_metric_, false)) progress_.values();
 }
 
 void Collector::feed_long(std::string_view line, std::string_view text, double time) {
@@ -201,7 +213,7 @@ void Collector::feed_long(std::string_view line, std::string_view text, double t
 }
 
 void Collector::take_row(std::string_view text) {
-  const std::size_t bar = text.find("%|");
+  const std::size_t bar = percent_of_bar(text);
   bar_ = bar == std::string_view::npos ? Bar{} : scanner_.scan(text.substr(bar)).bar;
   bar_.title = bar_.present ? bar : 0;
   label_ = table_.label();
@@ -251,10 +263,13 @@ void Collector::judge_fields(const std::vector<Field>& fields) {
   }
 }
 
-Collector::LineKind Collector::read_counters(const std::vector<Field>& fields) {
+Collector::LineKind Collector::read_counters(const std::vector<Field>& fields,
+                                             std::string_view text) {
   LineKind kind;
   bool epoch = false;
   bool seen_metric = false;  // counters behind the first value tell no more than those before it
+  const bool has_ratio =
+      std::any_of(fields.begin(), fields.end(), [](const Field& field) { return field.has_total; });
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const Field& field = fields[i];
     const Judged& judged = judged_[i];
@@ -265,22 +280,24 @@ Collector::LineKind Collector::read_counters(const std::vector<Field>& fields) {
       kind.counter_first = kind.has_counter || epoch;
       if (kind.counter_first) kind.grain = kind.has_counter ? Grain::fine : Grain::epoch;
     }
+    const bool is_stated = note_total(field, judged, text, has_ratio);
+    const bool is_outer = stands_outside(fields, i, text);
     if (field.key.empty()) {
       const bool leads = i == 0 && field.integer && !field.percent;
       kind.has_counter =
           kind.has_counter || field.has_total || (field.bracketed && field.integer) || leads;
-      if (field.has_total) count(field, 0, Role::step);
+      count_nameless(fields, i, is_outer, text);
       continue;
     }
-    if (role == Role::epoch || role == Role::step) {
-      (role == Role::epoch ? epoch : kind.has_counter) = true;
+    const bool is_counter = role == Role::epoch || role == Role::step;
+    if (is_counter) (role == Role::epoch ? epoch : kind.has_counter) = true;
+    if (field.has_total && role != Role::metric) {
+      kind.has_counter = kind.has_counter || (!is_counter && counts_data(field.key));
+      count_ratio(field, judged, is_outer, text);
+    } else if (role == Role::epoch && !is_stated) {
       count(field, judged.hash, role);
-    } else if (role == Role::total && field.integer) {
-      progress_.total(lower(field.key).find("epoch") != std::string::npos, field.value);
-      refuse_plan();
-    } else if (field.has_total && role != Role::metric && counts_data(field.key)) {
-      kind.has_counter = true;
-      count(field, judged.hash, Role::step);
+    } else if (role == Role::step && !is_stated && is_counter_of_steps(field, judged.info)) {
+      count(field, judged.hash, role);
     }
   }
   if (kind.grain == Grain::none) {
@@ -289,20 +306,72 @@ Collector::LineKind Collector::read_counters(const std::vector<Field>& fields) {
   return kind;
 }
 
+/// A total that stands alone, and how much is done in percent. True if prose states the total.
+bool Collector::note_total(const Field& field, const Judged& judged, std::string_view text,
+                           bool has_ratio) {
+  if (judged.info.role == Role::total && field.value == std::floor(field.value)) {
+    const bool of_epochs = lower(field.key).find("epoch") != std::string::npos;
+    progress_.total(judged.hash, of_epochs, field.value);
+    refuse_plan();
+  }
+  if (in_table_ || has_ratio) return false;
+  if (const auto stated = stated_total(text, field)) {
+    progress_.total(letters_hash(text), stated->of_epochs, stated->total);
+    refuse_plan();
+    return true;
+  }
+  if (is_progress(text, field) && field.phase != Phase::eval) {
+    count(field, letters_hash(text.substr(0, field.at)), Role::step, PlanStep::Kind::percent);
+  }
+  return false;
+}
+
+void Collector::count_ratio(const Field& field, const Judged& judged, bool is_outer,
+                            std::string_view text) {
+  Role role = judged.info.role;
+  if (is_outer || (role != Role::step && !in_table_ && role_of_ratio(text, field) == Role::epoch)) {
+    role = Role::epoch;
+  }
+  if (role != Role::epoch) {
+    if (role != Role::step && !counts_data(field.key)) return;
+    if (judged.info.phase == Phase::eval || is_aside(text, field)) return;
+    role = Role::step;
+  }
+  count(field, judged.hash, role, PlanStep::Kind::ratio);
+}
+
+void Collector::count_nameless(const std::vector<Field>& fields, std::size_t index, bool is_outer,
+                               std::string_view text) {
+  const Field& field = fields[index];
+  const std::uint64_t name = letters_hash(text.substr(0, field.at));
+  if (field.has_total) {
+    const bool says_nothing = !bar_.present && std::none_of(text.begin(), text.end(), is_letter);
+    const Role role = is_outer       ? Role::epoch
+                      : says_nothing ? Role::unknown
+                                     : role_of_ratio(text, field);
+    if (!is_aside(text, field)) count(field, is_outer ? ~name : name, role, PlanStep::Kind::ratio);
+  } else if (is_outer && field.integer) {
+    count(field, ~name, Role::epoch);
+  } else if (index == 0 && field.integer && !field.percent && fields.size() > 1) {
+    count(field, name, Role::unknown);
+  }
+}
+
 /// A counter, which has a total or not.
-void Collector::count(const Field& field, std::uint64_t key, Role role) {
+void Collector::count(const Field& field, std::uint64_t key, Role role, PlanStep::Kind kind) {
   PlanStep step;
-  step.kind = field.has_total ? PlanStep::Kind::ratio : PlanStep::Kind::counter;
+  step.kind = kind;
   step.role = role;
   step.key = key;
-  if (field.has_total) {
-    progress_.ratio(key, role, field.value, field.total, line_);
+  if (kind == PlanStep::Kind::counter) {
+    progress_.counter(key, role, field.value, field.integer);
   } else {
-    progress_.counter(key, role, field.value, line_);
+    progress_.ratio(key, role, field.value, field.has_total ? field.total : kHundred);
   }
+  if (field.scaled) refuse_plan();
   if (plans_) {
     plans_->record(step, field.at, field.total_at);
-  } else if (field.has_total) {
+  } else if (kind != PlanStep::Kind::counter) {
     counters_.add(key, field.key);
   }
 }
@@ -336,7 +405,8 @@ void Collector::take_fields(const std::vector<Field>& fields, std::string_view t
   counters_.begin_line();
   const Series* favoured = series_.favoured();
   const std::uint64_t before = favoured ? favoured->added : 0;
-  LineKind kind = read_counters(fields);
+  progress_.begin_line(bar_.present);
+  LineKind kind = read_counters(fields, text);
   read_bar(text, kind);
   bool nameless_line = true;
   for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -345,7 +415,7 @@ void Collector::take_fields(const std::vector<Field>& fields, std::string_view t
     if (named && !fields[i].integer) nameless_line = false;
   }
   if (plans_) plans_->note_counter(kind.has_counter);
-  if (nameless_line) skeleton_ = skeleton_hash(text);
+  if (nameless_line) skeleton_ = letters_hash(text);
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (!is_candidate(fields[i], judged_[i], nameless_line)) {
       refusals_.add(fields[i], judged_[i].hash, !query_.empty());
@@ -362,6 +432,7 @@ void Collector::take_fields(const std::vector<Field>& fields, std::string_view t
     if (kind.bar_finished)
       take_value(fields[i], judged_[i], Grain::finished, occurrence, i, kind, time);
   }
+  if (std::exchange(took_metric_, false)) progress_.values();
   if (!plans_) counters_.end_line(favoured && favoured->added > before);
 }
 
@@ -396,6 +467,7 @@ void Collector::add_value(Series& series, double value, bool integer, bool has_c
   if (series.has_seen(record_) && has_counter) return;
   series.add({time, value}, line_, integer, series_.room_of(series));
   ++values_;
+  took_metric_ = took_metric_ || series.traits.info.role == Role::metric;
 }
 
 Series* Collector::find_or_create(std::uint64_t identity, const Field& field, const Judged& judged,

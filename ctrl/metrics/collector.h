@@ -81,11 +81,16 @@ class Collector {
   void feed_line(std::string_view line, double time);
   void feed_long(std::string_view line, std::string_view text, double time);
   void run_plan(std::string_view line, const LinePlan& plan, double time);
-  void count(const Field& field, std::uint64_t key, Role role);
+  void count(const Field& field, std::uint64_t key, Role role,
+             PlanStep::Kind kind = PlanStep::Kind::counter);
+  void count_ratio(const Field& field, const Judged& judged, bool is_outer, std::string_view text);
+  void count_nameless(const std::vector<Field>& fields, std::size_t index, bool is_outer,
+                      std::string_view text);
+  bool note_total(const Field& field, const Judged& judged, std::string_view text, bool has_ratio);
   void take_row(std::string_view text);
   void take_fields(const std::vector<Field>& fields, std::string_view text, double time);
   void judge_fields(const std::vector<Field>& fields);
-  LineKind read_counters(const std::vector<Field>& fields);
+  LineKind read_counters(const std::vector<Field>& fields, std::string_view text);
   void read_bar(std::string_view text, LineKind& kind);
   bool is_candidate(const Field& field, const Judged& judged, bool nameless_line) const;
   void take_value(const Field& field, const Judged& judged, Grain grain, int occurrence,
@@ -118,7 +123,8 @@ class Collector {
 
   std::uint64_t line_ = 0;
   std::uint64_t values_ = 0;
-  bool after_best_ = false;  ///< the line before announced the best record so far
+  bool took_metric_ = false;  ///< from this line
+  bool after_best_ = false;   ///< the line before announced the best record so far
   LastBar last_bar_;
 };
 

@@ -151,7 +151,9 @@ bool is_total(const std::vector<std::string>& words) {
     } else if (meaning == Meaning::limit || word == "n" || word == "nb") {
       if (counter) return false;  // "epoch_num"
       limit = true;
-    } else if (meaning != Meaning::train) {
+    } else if (word == "scheduled") {
+      limit = true;
+    } else if (meaning != Meaning::train && word != "optimization") {
       return false;
     }
   }
@@ -237,7 +239,11 @@ NameInfo judge_name(std::string_view name) {
       info.role = Role::decoy;  // "epoch_count"
       return info;
     }
-    info.role = is_total(words) ? Role::total : tally.step ? Role::step : Role::epoch;
+    // Of "config.max_epochs" the last part says it.
+    const std::size_t dot = name.rfind('.');
+    const bool limits =
+        dot == std::string_view::npos ? is_total(words) : is_total(name_words(name.substr(dot)));
+    info.role = limits ? Role::total : tally.step ? Role::step : Role::epoch;
     return info;
   }
   if (tally.best || tally.quantities > 0) {

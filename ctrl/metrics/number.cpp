@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -104,6 +105,38 @@ std::optional<Number> number_at(std::string_view text, std::size_t at) {
     ++at;
   }
   number.end = at;
+  return number;
+}
+
+std::optional<Number> scaled_at(std::string_view text, std::size_t at) {
+  const std::size_t whole = skip_digits(text, at);
+  if (whole == at || whole >= text.size()) return std::nullopt;
+  const auto is_closed = [&text](std::size_t end) {
+    return end >= text.size() || !(is_letter(text[end]) || is_digit(text[end]) || text[end] == '_');
+  };
+  Number number;
+  number.integer = true;
+  if (text[whole] == ',' && whole - at <= 3) {
+    std::string plain(text.substr(at, whole - at));
+    std::size_t end = whole;
+    while (end - at < kMaxDigits && end < text.size() && text[end] == ',' &&
+           skip_digits(text, end + 1) == end + 4) {
+      plain += text.substr(end + 1, 3);
+      end += 4;
+    }
+    const bool is_list = end + 1 < text.size() && text[end] == ',' && is_digit(text[end + 1]);
+    if (end == whole || is_list || !is_closed(end)) return std::nullopt;
+    number.value = to_double(plain);
+    number.end = end;
+    return number;
+  }
+  const std::size_t end = text[whole] == '.' ? skip_digits(text, whole + 1) : whole;
+  if (end >= text.size() || end - at > kMaxDigits || !is_closed(end + 1)) return std::nullopt;
+  const char unit = text[end];
+  const double scale = unit == 'k' || unit == 'K' ? 1e3 : unit == 'M' ? 1e6 : unit == 'G' ? 1e9 : 0;
+  if (scale == 0) return std::nullopt;
+  number.value = std::round(to_double(text.substr(at, end - at)) * scale);
+  number.end = end + 1;
   return number;
 }
 

@@ -34,7 +34,7 @@ class Series;
 
 /// One thing that a line of a shape does.
 struct PlanStep {
-  enum class Kind : std::uint8_t { value, ratio, counter };
+  enum class Kind : std::uint8_t { value, ratio, percent, counter };
   Kind kind = Kind::value;
   Role role = Role::unknown;
   bool integer = false;  ///< of a value

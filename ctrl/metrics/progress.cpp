@@ -3,97 +3,237 @@
 #include "ctrl/metrics/progress.h"
 
 #include <algorithm>
+#include <cmath>
+#include <tuple>
 
 namespace flowcon::ctrl::metrics {
 namespace {
 
 constexpr std::size_t kMaxStates = 16;
+constexpr std::ptrdiff_t kMaxTotals = 4;  // of one name; more are no totals
+constexpr std::size_t kMaxStated = 8;
+constexpr double kMostTotal = 1e15;
+constexpr double kEndless = 2147483647;  // what programs print that have no end
+// A fall from above the one to below the other begins a cycle, as does one from the end or from the
+// same place.
+constexpr double kCycleEnd = 0.85;
+constexpr double kCycleBegin = 0.15;
+// How long others may go on before a counter that stands still is over.
+constexpr std::uint64_t kPatience = 8;
+constexpr std::uint64_t kSureRises = 8;      // of a ratio alone on its lines
+constexpr std::uint64_t kPatientValues = 8;  // lines of values after its end
+
+bool is_total(double total) { return total >= 1 && total <= kMostTotal && total != kEndless; }
 
 }  // namespace
 
-Progress::State& Progress::state(std::uint64_t key, Role role, double done) {
+Progress::State& Progress::state(std::uint64_t name, Role role, double done, double total) {
+  std::ptrdiff_t namesakes = 0;
+  State* oldest = nullptr;
   for (State& known : states_) {
-    if (known.key == key) return known;
+    if (known.name != name) continue;
+    if (role == Role::epoch || known.total == total) return known;
+    ++namesakes;
+    if (!oldest || known.last < oldest->last) oldest = &known;
+  }
+  State fresh;
+  fresh.name = name;
+  fresh.role = role;
+  fresh.first = fresh.done = done;
+  fresh.total = total;
+  fresh.epochs = epochs_;
+  fresh.last = moves_;
+  if (namesakes >= kMaxTotals) {
+    for (State& known : states_) known.is_broken = known.is_broken || known.name == name;
+    fresh.is_broken = true;
+    return *oldest = fresh;
   }
   if (states_.size() == kMaxStates) {
-    // The one that was printed least gives way.
-    auto least = std::min_element(states_.begin(), states_.end(),
-                                  [](const State& a, const State& b) { return a.count < b.count; });
+    // The one that was printed least gives way, an epoch last.
+    const auto least = std::min_element(states_.begin(), states_.end(), [](auto& a, auto& b) {
+      return std::tuple(a.role == Role::epoch, a.count) <
+             std::tuple(b.role == Role::epoch, b.count);
+    });
     *least = states_.back();
     states_.pop_back();
   }
-  State fresh;
-  fresh.key = key;
-  fresh.role = role;
-  fresh.first = done;
-  fresh.done = done;
   states_.push_back(fresh);
   return states_.back();
 }
 
-void Progress::ratio(std::uint64_t key, Role role, double done, double total, std::uint64_t line) {
-  if (!(total >= 1) || !(done >= 0) || done > total || total > 1e15) return;
-  State& now = state(key, role, done);
-  now.falls += done < now.done;
-  now.rises += done > now.done;
-  if (role == Role::epoch && done != now.done) now.fraction = 0;
+void Progress::move(State& now, double done) {
+  if (done < now.done) {
+    const double whole = now.total > 0 ? now.total : now.done;
+    const bool anew = now.done == now.total ||
+                      (now.done > kCycleEnd * whole && done < std::max(kCycleBegin * whole, 1.5));
+    ++now.falls;
+    now.cycles += anew || now.done == now.top;
+    now.top = now.done;
+  }
+  if (done > now.done) {
+    ++now.rises;
+    now.crossed += now.epochs != epochs_;
+  }
+  if (now.role == Role::epoch && done != now.done) {
+    now.fraction = 0;
+    epochs_ += std::floor(done) != std::floor(now.done);
+  }
+  if (done != now.done) ++moves_;
+  if (now.count > 0) now.gap = std::max(now.gap, moves_ - now.last);
   now.done = done;
-  now.total = total;
+  now.epochs = epochs_;
+  now.last = moves_;
+  now.values = values_;
   ++now.count;
-  now.last_line = line;
+}
+
+void Progress::begin_line(bool is_bar) {
+  leading_.reset();
+  is_led_ = is_bar;
+}
+
+void Progress::ratio(std::uint64_t name, Role role, double done, double total) {
+  if (!is_total(total) || !(done >= 0) || done > total) return;
+  State& now = state(name, role, done, total);
+  now.total = total;
+  move(now, done);
+  if (!is_led_ && role == Role::step) leading_ = name;
+  is_led_ = true;
   if (role == Role::epoch) return;
   for (State& outer : states_) {
     if (outer.role != Role::epoch) continue;
     outer.has_inner = true;
-    // A validation bar within the epoch starts again: the epoch does not.
+    // Another bar within the epoch starts again: the epoch does not.
     outer.fraction = std::max(outer.fraction, done / total);
   }
 }
 
-void Progress::counter(std::uint64_t key, Role role, double done, std::uint64_t line) {
-  if (!(done >= 0) || done > 1e15) return;
-  State& now = state(key, role, done);
-  now.falls += done < now.done;
-  if (role == Role::epoch && done != now.done) now.fraction = 0;
-  now.done = done;
+void Progress::counter(std::uint64_t name, Role role, double done, bool is_whole) {
+  if (!(done >= 0) || done > kMostTotal) return;
+  State& now = state(name, role, done, 0);
+  now.has_fractions = now.has_fractions || !is_whole;
   if (now.total > 0 && done > now.total) now.total = 0;  // another counter of the same name
-  ++now.count;
-  now.last_line = line;
+  move(now, done);
+  is_led_ = is_led_ || role == Role::epoch;
+  if (role != Role::epoch || !leading_) return;
+  for (State& known : states_) known.leads = known.leads || known.name == *leading_;
 }
 
-void Progress::total(bool of_epochs, double total) {
-  if (!(total >= 1) || total > 1e15) return;
-  (of_epochs ? total_epochs_ : total_steps_) = total;
+void Progress::total(std::uint64_t name, bool of_epochs, double total) {
+  if (!is_total(total)) return;
+  Stated now{name, of_epochs, total, 0};
+  const auto known = std::find_if(stated_.begin(), stated_.end(),
+                                  [name](const Stated& stated) { return stated.name == name; });
+  if (known != stated_.end()) {
+    now.rises = known->rises + (total > known->total);
+    stated_.erase(known);
+  } else if (stated_.size() == kMaxStated) {
+    stated_.erase(stated_.begin());
+  }
+  stated_.push_back(now);
+  if (now.rises >= 2) counter(name, of_epochs ? Role::epoch : Role::step, total, true);
+}
+
+double Progress::stated(bool of_epochs) const {
+  double total = 0;
+  for (const Stated& stated : stated_) {
+    if (stated.of_epochs == of_epochs && stated.rises < 2) total = stated.total;
+  }
+  return total;
 }
 
 double Progress::total_of(const State& state) const {
-  if (state.total > 0) return state.total;
-  const double stated = state.role == Role::epoch ? total_epochs_ : total_steps_;
-  return stated >= state.done ? stated : 0;
+  if (state.total > 0) {
+    const bool is_sure = state.role != Role::unknown || state.rises >= kSureRises;
+    return is_sure ? state.total : 0;
+  }
+  // A total that is stated elsewhere counts for what goes on towards it, not for a setting.
+  if (state.role != Role::epoch && (state.rises == 0 || state.falls > 0)) return 0;
+  const bool of_epochs =
+      state.role == Role::epoch || (state.role == Role::unknown && stated(true) > 0);
+  const double total = stated(of_epochs);
+  return total >= state.done ? total : 0;
 }
 
-const Progress::State* Progress::best(bool epochs) const {
+/// It was at its end from the beginning, or stands still while the job goes on.
+bool Progress::is_dead(const State& state) const {
+  if (state.is_broken) return true;
+  const bool is_at_end = state.total > 0 && state.done >= state.total;
+  if (is_at_end && state.rises == 0) return true;
+  const std::uint64_t since = moves_ - state.last;
+  if (!is_at_end) return since > kPatience + 4 * state.gap;
+  return since > kPatience + 2 * state.count || values_ - state.values >= kPatientValues;
+}
+
+const Progress::State* Progress::best_epoch() const {
+  const State* best = nullptr;
+  // A total beside the counter says more than one that stands elsewhere.
+  const auto worth = [](const State& state) { return std::tuple(state.total > 0, state.count); };
+  for (const State& candidate : states_) {
+    if (candidate.role != Role::epoch || total_of(candidate) <= 0) continue;
+    if (!best || worth(candidate) > worth(*best)) best = &candidate;
+  }
+  return best;
+}
+
+const Progress::State* Progress::best_step() const {
+  const State* best = nullptr;
+  const auto worth = [](const State& state) {
+    return std::tuple(state.cycles == 0, state.role == Role::step, state.total > 0, state.count);
+  };
+  for (const State& candidate : states_) {
+    if (candidate.role == Role::epoch || total_of(candidate) <= 0 || is_dead(candidate)) continue;
+    if (!best || worth(candidate) > worth(*best)) best = &candidate;
+  }
+  return best;
+}
+
+/// The epoch that a program counts, whether it says how many there are or not.
+const Progress::State* Progress::named_epoch() const {
   const State* best = nullptr;
   for (const State& candidate : states_) {
-    if ((candidate.role == Role::epoch) != epochs || total_of(candidate) <= 0) continue;
+    if (candidate.role != Role::epoch || candidate.has_fractions) continue;
     if (!best || candidate.count > best->count) best = &candidate;
   }
   return best;
 }
 
+/// Until it has gone on from one epoch to the next twice, a counter beside an epoch may start again
+/// with each. So may one whose job only states how many epochs there are.
+bool Progress::is_within_epoch(const State& step, const State* epoch) const {
+  if (step.cycles > 0) return true;
+  if (step.leads && step.falls == 0) return false;
+  // "iters: 200" before "epoch: 1, iter: 5/200".
+  const bool is_stated = std::any_of(states_.begin(), states_.end(), [&step](const State& setting) {
+    return setting.role == Role::step && setting.total == 0 && setting.rises == 0 &&
+           setting.done == step.total;
+  });
+  if (step.total > 0 && (is_stated || step.total == stated(false))) return false;
+  const State* named = named_epoch();
+  if (named && total_of(*named) == 1) return false;
+  if (named) return step.falls > 0 || step.crossed < (epoch ? 1U : 2U);
+  return !epoch && stated(true) > 1 && step.total > 0 && step.role == Role::step;
+}
+
 std::optional<Counter> Progress::result() const {
-  const State* epoch = best(true);
-  const State* inner = best(false);
-  // One epoch in all, or a step counter that goes on across epochs, speaks for itself.
-  const bool inner_is_global = inner && inner->falls == 0 && epoch && epoch->done > epoch->first &&
-                               inner->rises > 1 && inner->total > 0;
-  if (epoch && (total_of(*epoch) > 1 || !inner) && !inner_is_global) {
+  const State* epoch = best_epoch();
+  const State* step = best_step();
+  const bool is_within = step && is_within_epoch(*step, epoch);
+  if (step && !is_within) return Counter{step->done, total_of(*step)};
+  if (epoch && (total_of(*epoch) > 1 || !step)) {
     const double total = total_of(*epoch);
-    if (!epoch->has_inner || !inner) return Counter{epoch->done, total};
+    if (!epoch->has_inner || epoch->has_fractions) return Counter{epoch->done, total};
     const double before = epoch->first == 0 ? epoch->done : epoch->done - 1;
     return Counter{std::clamp(before + epoch->fraction, 0.0, total), total};
   }
-  if (inner) return Counter{inner->done, total_of(*inner)};
+  if (const State* named = named_epoch(); named && named->has_inner) {
+    return Counter{named->done, 0, named->fraction};
+  }
+  if (is_within && !named_epoch() && step->cycles > 0 && stated(true) > 1) {
+    // Only the bar of an epoch is printed, and how many there are.
+    const double done = static_cast<double>(step->cycles) + step->done / step->total;
+    if (done <= stated(true)) return Counter{done, stated(true)};
+  }
   return std::nullopt;
 }
 

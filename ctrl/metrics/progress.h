@@ -1,51 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a job is by its own account. Every counter with a total is followed; where an epoch of a
-// known number of epochs and a counter within the epoch are both printed, they are one progress:
+// How far a job is by its own account. Every counter is followed; one that is seen to begin again,
+// or that stands within an epoch, never speaks for the job by itself. Where an epoch of a known
+// number of epochs and a counter within the epoch are both printed, they are one progress:
 // done = (e - 1) + b/B of E (e + b/B where the epochs begin at 0).
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
-#include "ctrl/metrics/extractor.h"
 #include "ctrl/metrics/names.h"
+#include "ctrl/metrics/report.h"
 
 namespace flowcon::ctrl::metrics {
 
+/// Bounded: 16 counters, of which 4 may have one name and different totals.
 class Progress {
  public:
-  /// A counter "done/total" on line number `line`. `key` identifies it (a hash of its name).
-  void ratio(std::uint64_t key, Role role, double done, double total, std::uint64_t line);
-  /// A counter without a total ("epoch: 3").
-  void counter(std::uint64_t key, Role role, double done, std::uint64_t line);
-  /// A total that stands elsewhere: max_epochs, "epochs=20".
-  void total(bool of_epochs, double total);
+  /// Counters of another line follow; `is_bar`: one with a progress bar.
+  void begin_line(bool is_bar);
+  /// A counter "done/total". `name` identifies it (a hash); one name with two totals is two
+  /// counters, unless it counts epochs. Role::unknown: it stands on its lines without a word.
+  void ratio(std::uint64_t name, Role role, double done, double total);
+  /// A counter without a total ("epoch: 3"; "epoch: 0.17" is not whole). Role::unknown: a number
+  /// without a name that leads its lines, a counter only if it behaves like one and a total is
+  /// stated.
+  void counter(std::uint64_t name, Role role, double done, bool is_whole);
+  /// A total that stands elsewhere: max_epochs, "epochs=20". One that rises twice is a counter.
+  void total(std::uint64_t name, bool of_epochs, double total);
+  /// A line with values of a metric.
+  void values() { ++values_; }
 
   [[nodiscard]] std::optional<Counter> result() const;
 
  private:
   struct State {
-    std::uint64_t key = 0;
+    std::uint64_t name = 0;
     Role role = Role::unknown;
     double first = 0;
     double done = 0;
     double total = 0;     ///< 0 = not printed
     double fraction = 0;  ///< of the present epoch, by a counter within it
+    double top = -1;      ///< from where it last fell
     bool has_inner = false;
+    bool is_broken = false;      ///< one name, a total that changes all the time: a pair of indices
+    bool has_fractions = false;  ///< "epoch 0.17"
+    bool leads = false;          ///< stands before the epoch: "step 5/9000, epoch 0"
     std::uint64_t count = 0;
     std::uint64_t falls = 0;
     std::uint64_t rises = 0;
-    std::uint64_t last_line = 0;
+    std::uint64_t cycles = 0;   ///< falls that began it anew
+    std::uint64_t crossed = 0;  ///< rises over the end of an epoch
+    std::uint64_t epochs = 0;   ///< epochs that had begun when it last came
+    std::uint64_t last = 0;     ///< moves of all counters when it last came
+    std::uint64_t gap = 1;      ///< most moves of the others in between
+    std::uint64_t values = 0;   ///< lines of values when it last came
   };
-  State& state(std::uint64_t key, Role role, double done);
-  [[nodiscard]] const State* best(bool epochs) const;
+  struct Stated {
+    std::uint64_t name = 0;
+    bool of_epochs = false;
+    double total = 0;
+    std::uint64_t rises = 0;
+  };
+  [[nodiscard]] double stated(bool of_epochs) const;
+  State& state(std::uint64_t name, Role role, double done, double total);
+  void move(State& now, double done);
   [[nodiscard]] double total_of(const State& state) const;
+  [[nodiscard]] bool is_dead(const State& state) const;
+  [[nodiscard]] bool is_within_epoch(const State& step, const State* epoch) const;
+  [[nodiscard]] const State* best_epoch() const;
+  [[nodiscard]] const State* best_step() const;
+  [[nodiscard]] const State* named_epoch() const;
 
   std::vector<State> states_;
-  double total_epochs_ = 0;
-  double total_steps_ = 0;
+  std::vector<Stated> stated_;            ///< the latest last
+  std::optional<std::uint64_t> leading_;  ///< the ratio that begins this line
+  bool is_led_ = false;                   ///< no ratio comes first on this line
+  std::uint64_t moves_ = 0;
+  std::uint64_t epochs_ = 0;
+  std::uint64_t values_ = 0;
 };
 
 }  // namespace flowcon::ctrl::metrics

@@ -18,7 +18,8 @@ inline constexpr std::size_t kKeptSamples = 512;
 /// How far the job is by its own account ("epoch 3/20"). Units: the job's own; 0 <= done <= total.
 struct Counter {
   double done = 0;
-  double total = 0;
+  double total = 0;   ///< 0 = not known: `done` is the epoch as printed, `within` the share of it
+  double within = 0;  ///< 0..1
 };
 
 struct Candidate {

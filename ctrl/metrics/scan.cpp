@@ -51,6 +51,12 @@ std::size_t second_of_ratio(std::string_view line, std::size_t at, bool& spaced)
     spaced = spaced || second != next + 1;
   } else if (spaced && line.substr(next, 3) == "of ") {
     second = skip_blanks(line, next + 3);
+    // "iteration: 1 of max_iter: 30".
+    for (std::string_view limit : {"max", "total", "num"}) {
+      if (line.substr(second, limit.size()) != limit) continue;
+      while (second < line.size() && (is_letter(line[second]) || line[second] == '_')) ++second;
+      second = std::min(line.find_first_not_of(" :=", second), line.size());
+    }
   } else if (spaced && line.substr(next, 7) == "out of ") {
     second = skip_blanks(line, next + 7);
   }
@@ -180,6 +186,11 @@ std::size_t LineScanner::scan_number(std::size_t at) {
   const std::size_t compound = skip_compound(at, *number);
   if (compound != number->end) return compound;
   bool spaced = false;
+  if (const std::optional<Number> scaled = scaled_at(line_, at)) {
+    const std::size_t total = second_of_ratio(line_, scaled->end, spaced);
+    const std::size_t after = total == std::string_view::npos ? 0 : take_ratio(at, *scaled, total);
+    if (after != 0) return after;
+  }
   const std::size_t second =
       number->percent ? std::string_view::npos : second_of_ratio(line_, number->end, spaced);
   if (second != std::string_view::npos) {
@@ -239,7 +250,8 @@ std::size_t LineScanner::take_with_unit(std::size_t at, const Number& number) {
 
 /// Returns the position after the ratio, 0 where it is none after all.
 std::size_t LineScanner::take_ratio(std::size_t begin, const Number& first, std::size_t second_at) {
-  std::optional<Number> second = number_at(line_, second_at);
+  const std::optional<Number> scaled = scaled_at(line_, second_at);
+  std::optional<Number> second = scaled ? scaled : number_at(line_, second_at);
   if (!second) second = non_finite_at(line_, second_at);
   if (!second) return 0;
   const char after = second->end < line_.size() ? line_[second->end] : '\0';
@@ -256,6 +268,8 @@ std::size_t LineScanner::take_ratio(std::size_t begin, const Number& first, std:
     field.key = frame_key(key.text);
     field.total = second->value;
     field.has_total = true;
+    const char first_end = line_[first.end - 1];
+    field.scaled = scaled || !is_digit(first_end);
     add(field, second->end);
     return second->end;
   }

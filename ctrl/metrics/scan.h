@@ -28,6 +28,7 @@ struct Field {
   bool far_unit = false;     ///< the next word is a unit ("351.17 samples/sec"), or the next name
   bool average = false;      ///< the "(v)" after a value of the same name
   bool has_total = false;    ///< a counter "a/b" of whole numbers, or "a of b"
+  bool scaled = false;       ///< a or b are printed as "12.9k", "57,350"
   bool quoted = false;       ///< a member of a dictionary
   bool named_after = false;  ///< "719.53 avg": the name follows
   bool after_best = false;   ///< "Best is trial 3 with value: 0.97"

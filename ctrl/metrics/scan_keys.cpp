@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ctrl/metrics/counters.h"
 #include "ctrl/metrics/scan.h"
 #include "ctrl/metrics/scan_internal.h"
 
@@ -283,6 +284,7 @@ void LineScanner::find_bar() {
        {"%|", "[==", "[>", "[=>", "\xE2\x94\x81\xE2\x94\x81", "\xE2\x96\x88", "[...", "[##"}) {
     drawn = std::min(drawn, line_.find(mark));
   }
+  if (drawn == std::string_view::npos) drawn = percent_of_bar(line_);
   if (drawn == std::string_view::npos) return;
   facts_.bar = {true, counter->value, counter->total, drawn};
 }

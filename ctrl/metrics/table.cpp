@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "ctrl/metrics/counters.h"
 #include "ctrl/metrics/names.h"
 #include "ctrl/metrics/scan_internal.h"
 
@@ -23,9 +24,8 @@ std::string_view stripped(std::string_view text) {
 
 /// The line before the bar that YOLO draws at its end: "…  640: 100%|████| 8/8 [00:05<00:00]".
 std::string_view without_bar(std::string_view line) {
-  std::size_t bar = line.find("%|");
+  const std::size_t bar = percent_of_bar(line);
   if (bar == std::string_view::npos) return line;
-  while (bar > 0 && is_digit(line[bar - 1])) --bar;
   line = stripped(line.substr(0, bar));
   if (!line.empty() && line.back() == ':') line.remove_suffix(1);
   return line;

@@ -71,13 +71,13 @@ constexpr std::array kGroups{
           "params param parameters parameter frames videos rows files file gpu gpus cpu cpus "
           "classes predict prediction id ids index idx data reader learner rounds_left k "
           "q beta kernel layers layer hidden heads units queue buffer s it its m g x y z w h b d "
-          "i j lo hi p c e f t r v u a o l bad wait status kimg tick days day bins leaves depth "
+          "i j lo hi p c e f t r v u a o l bad wait status tick days day bins leaves depth "
           "cases items item users user documents support positives negatives pos neg candidates"},
-    Group{Meaning::epoch, 0, "epoch epochs ep round rounds pass passes"},
+    Group{Meaning::epoch, 0, "epoch epochs epoches ep round rounds pass passes"},
     Group{Meaning::step, 0,
           "step steps iter iters iteration iterations batch batches minibatch minibatches update "
           "updates up globalstep nupdates timestep timesteps trial "
-          "episode episodes tree trees generation microbatch"},
+          "episode episodes tree trees generation microbatch kimg"},
     Group{Meaning::limit, 0, "max num total maximum"},
     Group{Meaning::train, 0, "train training trn tr learn trained fit"},
     Group{Meaning::eval, 0,

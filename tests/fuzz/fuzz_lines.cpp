@@ -25,6 +25,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     }
     const metrics::Report report = extractor->report();
     if (report.samples.size() > kKept || report.samples.size() > report.count) std::abort();
+    const auto& counter = report.counter;
+    if (counter && counter->total > 0 && !(counter->done <= counter->total)) std::abort();
     if (!std::isfinite(report.low) || !std::isfinite(report.high)) std::abort();
   }
   return 0;

@@ -168,8 +168,13 @@ std::string render_extract_json(const Extraction& extraction, const ExtractOptio
   out["values"] = std::move(values);
   out["progress"] = nullptr;
   if (report.counter) {
-    out["progress"] = boost::json::object{{"done", json_number(report.counter->done)},
-                                          {"total", json_number(report.counter->total)}};
+    boost::json::object progress{{"done", json_number(report.counter->done)}, {"total", nullptr}};
+    if (report.counter->total > 0) {
+      progress["total"] = json_number(report.counter->total);
+    } else {
+      progress["within"] = json_number(report.counter->within);
+    }
+    out["progress"] = std::move(progress);
   }
   out["confidence"] = json_number(std::round(report.confidence * 1000) / 1000);
   boost::json::array candidates;
@@ -201,9 +206,13 @@ std::string render_extract_table(const Extraction& extraction, const ExtractOpti
     row("VALUES", std::to_string(report.samples.size()));
     row("RANGE", render_number(report.low) + " to " + render_number(report.high));
   }
-  if (report.counter) {
+  if (report.counter && report.counter->total > 0) {
     row("PROGRESS",
         render_number(report.counter->done) + " of " + render_number(report.counter->total));
+  } else if (report.counter) {
+    row("PROGRESS", "epoch " + render_number(report.counter->done) + ", " +
+                        render_number(std::round(report.counter->within * 100)) +
+                        " % (of how many epochs is not known)");
   }
   if (report.count > 0) {
     out += "\n";

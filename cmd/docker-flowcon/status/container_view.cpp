@@ -24,8 +24,11 @@ constexpr std::size_t kTextBytes = 4096;
 
 json::value progress_of(const json::value& value) {
   if (!value.is_object()) return nullptr;
-  return json::object{{"Done", number_or_null(member(value, "done"))},
-                      {"Total", number_or_null(member(value, "total"))}};
+  json::object progress{{"Done", number_or_null(member(value, "done"))},
+                        {"Total", number_or_null(member(value, "total"))}};
+  const json::value within = number_or_null(member(value, "within"));
+  if (!within.is_null()) progress["Within"] = within;
+  return progress;
 }
 
 json::value gpu_of(const json::value& value) {
@@ -83,7 +86,11 @@ std::string count_text(double count) {
 std::string progress_text(const json::value& progress) {
   const auto done = real_of(member(progress, "Done"));
   const auto total = real_of(member(progress, "Total"));
-  if (!done || !total) return std::string(kUnknown);
+  if (!done) return std::string(kUnknown);
+  // How many epochs there are is not known.
+  const auto within = real_of(member(progress, "Within"));
+  if (!total && within) return "epoch " + count_text(*done) + print(", %.0f %%", *within * 100);
+  if (!total) return std::string(kUnknown);
   const std::string counter = count_text(*done) + "/" + count_text(*total);
   const double percent = *done / *total * 100;
   if (!(*total > 0)) return counter;

@@ -317,3 +317,17 @@ TEST_CASE("with quotas what one job does not use of its own goes to the other, a
   for (int i = 0; i < 2; ++i) pass(0.5, 0.5);
   CHECK(quota("b") == 100000);
 }
+
+TEST_CASE("a job whose output ends no line has a note that says so") {
+  Host host;
+  host.begin();
+  host.start("a");
+  const std::string path = host.folder.path() + "/" + Host::id_of("a") + "-json.log";
+  const std::string record = R"({"log":")" + std::string(16384, 'x') +
+                             R"(","stream":"stdout","time":"2033-05-18T03:33:20Z"})"
+                             "\n";
+  std::ofstream(path, std::ios::app) << record;
+  host.pass();
+  host.pass();
+  CHECK(host.status_of("a").at("note").as_string().find("ends no line") != std::string::npos);
+}

@@ -222,4 +222,13 @@ TEST_CASE("json-file logs are recognised by their first bytes") {
   CHECK_FALSE(looks_like_json_file("Epoch 1\n"));
 }
 
+TEST_CASE("lines that a newline ended are counted apart from a bar drawn over itself") {
+  LineSplitter splitter([](const Line&) {});
+  splitter.feed("1/3\r2/3\r3/3\r", 0, false);
+  CHECK(splitter.stats().lines == 3);
+  CHECK(splitter.stats().newlines == 0);
+  splitter.feed("done\nloss 0.5\r\n", 0, false);
+  CHECK(splitter.stats().newlines == 2);
+}
+
 }  // namespace flowcon::ctrl::logs

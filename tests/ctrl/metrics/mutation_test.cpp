@@ -86,7 +86,9 @@ void check_report(const Report& report) {
   CHECK(report.low <= report.high);
   if (report.counter) {
     CHECK(report.counter->done >= 0);
-    CHECK(report.counter->done <= report.counter->total);
+    CHECK((report.counter->total == 0 || report.counter->done <= report.counter->total));
+    CHECK(report.counter->within >= 0);
+    CHECK(report.counter->within <= 1);
   }
 }
 

@@ -74,6 +74,15 @@ TEST_CASE("extract prints the metric, its values and the progress as JSON") {
   CHECK(outcome.out.back() == '\n');
 }
 
+TEST_CASE("extract says that the number of epochs is not known") {
+  const std::string log =
+      "Train Epoch: 4 [640/12000 (5%)] Loss: 0.5\nTrain Epoch: 4 [1200/12000 (10%)] Loss: 0.4\n";
+  CHECK(extract(as_json(), log).out.find(R"("progress":{"done":4,"total":null,"within":0.1})") !=
+        std::string::npos);
+  CHECK(extract({}, log).out.find(
+            "PROGRESS    epoch 4, 10 % (of how many epochs is not known)\n") != std::string::npos);
+}
+
 TEST_CASE("extract reads json-file logs of Docker, detected or told") {
   const std::string log =
       "{\"log\":\"loss: 0.5\\n\",\"stream\":\"stdout\",\"time\":\"2024-01-01T00:00:00Z\"}\n"

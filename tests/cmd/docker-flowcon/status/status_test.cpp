@@ -188,6 +188,13 @@ TEST_CASE_METHOD(StatusFixture, "a part of an epoch is shown with two digits") {
   CHECK(run({"--format", "{{.ProgressPerc}}"}).out == "0.14/2 (7%)\n");
 }
 
+TEST_CASE_METHOD(StatusFixture, "an epoch of unknown many is shown with the share of it") {
+  fake.answer("GET /v1/status", 200,
+              R"({"containers":[{"progress":{"done":4,"total":null,"within":0.0533}}]})");
+
+  CHECK(run({"--format", "{{.ProgressPerc}}"}).out == "epoch 4, 5 %\n");
+}
+
 TEST_CASE_METHOD(StatusFixture, "an answer without containers is an error") {
   fake.answer("GET /v1/status", 200, "{}");
 

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/metrics/counters.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "ctrl/metrics/scan_internal.h"
+#include "ctrl/metrics/words.h"
+
+namespace flowcon::ctrl::metrics {
+namespace {
+
+constexpr std::uint64_t kFnvOffset = 14695981039346656037ULL;
+constexpr std::uint64_t kFnvPrime = 1099511628211ULL;
+constexpr std::size_t kMaxTitle = 120;
+constexpr std::size_t kMaxWord = 24;
+
+std::size_t skip(std::string_view text, std::size_t at, std::string_view set) {
+  return std::min(text.find_first_not_of(set, at), text.size());
+}
+
+std::string_view word_at(std::string_view text, std::size_t at) {
+  std::size_t end = at;
+  while (end < text.size() && (is_letter(text[end]) || text[end] == '_')) ++end;
+  return text.substr(at, end - at);
+}
+
+/// The word behind the number that ends at `end`, one blank or more away.
+std::string_view word_behind(std::string_view text, std::size_t end) {
+  const std::size_t at = skip(text, end, " ");
+  return at > end ? word_at(text, at) : std::string_view{};
+}
+
+std::size_t end_of_number(std::string_view text, std::size_t at) {
+  return skip(text, at, "0123456789,.");
+}
+
+Meaning meaning_of(std::string_view word) {
+  return word.size() > kMaxWord ? Meaning::none : look_up(lower(word)).meaning;
+}
+
+/// What stands before a ratio, without the percentage and the bar.
+std::string_view title_of(std::string_view text, const Field& ratio) {
+  const std::string_view before = text.substr(0, ratio.at);
+  const std::string_view title = before.substr(0, percent_of_bar(text));
+  return title.substr(title.size() - std::min(title.size(), kMaxTitle));
+}
+
+/// A number that belongs to no other word: not the one of "cuda:0".
+bool has_free_number(std::string_view text) {
+  if (!text.empty() && is_digit(text.front())) return true;
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    const bool is_glued =
+        is_letter(text[i - 1]) || (i > 1 && text[i - 1] == ':' && is_letter(text[i - 2]));
+    if (is_digit(text[i]) && !is_digit(text[i - 1]) && !is_glued) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::uint64_t letters_hash(std::string_view text) {
+  std::uint64_t hash = kFnvOffset;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_exponent = (text[i] == 'e' || text[i] == 'E') && i > 0 && is_digit(text[i - 1]);
+    if (!is_letter(text[i]) || is_exponent) continue;
+    hash = (hash ^ static_cast<unsigned char>(text[i])) * kFnvPrime;
+  }
+  return hash;
+}
+
+std::size_t percent_of_bar(std::string_view line) {
+  for (std::size_t mark = line.find('%'); mark != std::string_view::npos;
+       mark = line.find('%', mark + 1)) {
+    std::size_t from = mark;
+    while (from > 0 && is_digit(line[from - 1])) --from;
+    if (from == mark) continue;
+    const std::string_view behind = line.substr(mark + 1);
+    if (behind.starts_with('|') || behind.starts_with(" \xE2\x94") ||
+        behind.starts_with(" \xE2\x95")) {
+      return from;
+    }
+    const std::size_t counter = skip(behind, 0, " ");
+    const std::size_t end = skip(behind, counter, "0123456789");
+    if (counter > 0 && end > counter && behind.substr(end, 1) == "/" &&
+        behind.substr(skip(behind, end + 1, "0123456789")).starts_with(" [")) {
+      return from;
+    }
+  }
+  return std::string_view::npos;
+}
+
+Role role_of_ratio(std::string_view text, const Field& ratio) {
+  const std::size_t end = end_of_number(text, std::max(ratio.total_at, ratio.at));
+  if (meaning_of(word_behind(text, end)) == Meaning::epoch) return Role::epoch;
+  const std::string_view title = title_of(text, ratio);
+  for (std::size_t i = 0; i < title.size();) {
+    const std::string_view word = word_at(title, i);
+    if (word.empty()) {
+      ++i;
+      continue;
+    }
+    i += word.size();
+    if (meaning_of(word) == Meaning::epoch) {
+      return has_free_number(title.substr(i)) ? Role::step : Role::epoch;
+    }
+  }
+  return Role::step;
+}
+
+bool is_aside(std::string_view text, const Field& ratio) {
+  if (ratio.phase == Phase::eval) return true;
+  constexpr std::array<std::string_view, 39> words{
+      "load",        "loading",    "loaded",        "map",        "mapping",    "download",
+      "downloading", "extract",    "extracting",    "tokenizing", "tokenize",   "filter",
+      "filtering",   "reading",    "read",          "fetching",   "preparing",  "caching",
+      "cache",       "indexing",   "computing",     "sanity",     "converting", "scanning",
+      "casting",     "saving",     "sampling",      "inference",  "predicting", "prediction",
+      "generating",  "preprocess", "preprocessing", "cv",         "batches",    "init",
+      "chain",       "fold",       "restart"};
+  const std::string_view title = title_of(text, ratio);
+  for (std::size_t i = 0; i < title.size();) {
+    const std::string_view word = word_at(title, i);
+    i += std::max<std::size_t>(word.size(), 1);
+    if (word.size() < 2 || word.size() > 13) continue;
+    if (std::find(words.begin(), words.end(), lower(word)) != words.end()) return true;
+  }
+  // A download's speed; "samples/s" and "it/s" are a training's.
+  return text.find("B/s", ratio.at) != std::string_view::npos;
+}
+
+bool is_progress(std::string_view text, const Field& field) {
+  if (!field.percent || field.has_total || !(field.value <= 100)) return false;
+  if (percent_of_bar(text) == field.at) return true;
+  constexpr std::size_t reach = 16;
+  const std::string_view before = text.substr(0, field.at);
+  const std::string near = lower(before.substr(before.size() - std::min(before.size(), reach)));
+  if (near.find("progress") != std::string::npos || near.find("##] ") != std::string::npos ||
+      near.find("..] ") != std::string::npos) {
+    return true;
+  }
+  const std::string_view word = word_behind(text, skip(text, field.at, "0123456789.%"));
+  return word == "complete" || word == "completed" || word == "done";
+}
+
+std::optional<StatedTotal> stated_total(std::string_view text, const Field& field) {
+  if (!field.integer || field.has_total || !(field.value > 1)) return std::nullopt;
+  const std::string_view word = word_behind(text, end_of_number(text, field.at));
+  if (word.size() < 4 || (word.back() != 's' && word != "kimg")) return std::nullopt;
+  const Meaning meaning = meaning_of(word);
+  if (meaning != Meaning::epoch && meaning != Meaning::step) return std::nullopt;
+  std::string_view before = text.substr(0, field.at);
+  const bool in_parentheses = before.ends_with('(');
+  while (!before.empty() && is_blank(before.back())) before.remove_suffix(1);
+  const bool is_span = before.ends_with(" for") || before.ends_with(" of");
+  const std::size_t behind = static_cast<std::size_t>(word.data() - text.data()) + word.size();
+  const bool closes = text.substr(behind).starts_with(')');
+  const bool is_over = text.substr(behind).starts_with(" over ");
+  const std::string words = lower(before);
+  const bool trains = words.find("train") != std::string::npos;
+  if (words.find("warm") != std::string::npos || words.find("every") != std::string::npos ||
+      text.substr(behind).find(" per ") != std::string_view::npos) {
+    return std::nullopt;
+  }
+  if (!(in_parentheses && closes) && !is_over && !(is_span && trains)) return std::nullopt;
+  return StatedTotal{meaning == Meaning::epoch, field.value};
+}
+
+}  // namespace flowcon::ctrl::metrics

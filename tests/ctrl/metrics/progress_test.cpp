@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which counter speaks for the job while its lines come.
+#include "ctrl/metrics/progress.h"
+
+#include <string>
+#include <vector>
+
+#include "ctrl/metrics/collector.h"
+#include "tests/support/catch.h"
+
+namespace flowcon::ctrl::metrics::test {
+namespace {
+
+/// What is known after those lines: "-" or "done/total", "epoch n+within" where no total is.
+std::string progress_of(const std::vector<std::string>& lines, std::size_t keep = 0) {
+  Collector collector("", keep);
+  for (const std::string& line : lines) collector.feed(line, 0);
+  const std::optional<Counter> counter = collector.progress().result();
+  const auto text = [](double number) {
+    std::string out = std::to_string(number);
+    out.erase(out.find_last_not_of('0') + 1);
+    return out.back() == '.' ? out.substr(0, out.size() - 1) : out;
+  };
+  if (!counter) return "-";
+  if (counter->total > 0) return text(counter->done) + "/" + text(counter->total);
+  return "epoch " + text(counter->done) + "+" + text(counter->within);
+}
+
+/// Lines of `epochs` epochs of 4 batches of `batches`.
+std::vector<std::string> epochs_of(const std::string& before, int epochs, int batches) {
+  std::vector<std::string> lines;
+  for (int epoch = 1; epoch <= epochs; ++epoch) {
+    for (int batch = 1; batch <= 4; ++batch) {
+      lines.push_back(before + std::to_string(epoch) + " | " + std::to_string(batch * batches / 4) +
+                      "/ " + std::to_string(batches) + " batches | loss 0.5");
+    }
+  }
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("a counter within an epoch of unknown many never speaks for the job") {
+  CHECK(progress_of({"Train Epoch: 4 [640/12000 (5%)]\tLoss: 0.5"}) == "epoch 4+0.053333");
+  CHECK(progress_of({"TRAIN [4][600/12000] Loss 0.5"}) == "epoch 4+0.05");
+  CHECK(progress_of({"| epoch 001:   1000 / 4000 loss=10.1"}) == "epoch 1+0.25");
+  for (int epochs = 1; epochs <= 4; ++epochs) {
+    const std::string last = "epoch " + std::to_string(epochs) + "+1";
+    CHECK(progress_of(epochs_of("| epoch ", epochs, 175)) == last);
+    CHECK(progress_of(epochs_of("| epoch ", epochs, 175), 16) == last);
+  }
+}
+
+TEST_CASE("a counter that goes on over two epochs counts the job's steps") {
+  const auto line = [](int epoch, int step) {
+    return "epoch " + std::to_string(epoch) + " step " + std::to_string(step) + "/900 loss 0.5";
+  };
+  CHECK(progress_of({line(0, 100), line(0, 200)}) == "epoch 0+0.222222");
+  CHECK(progress_of({line(0, 100), line(1, 200)}) == "epoch 1+0.222222");
+  CHECK(progress_of({line(0, 100), line(1, 200), line(2, 300)}) == "300/900");
+}
+
+TEST_CASE("a step before the epoch counts the whole job") {
+  CHECK(progress_of({"[step=100/900,epoch=0] loss=0.5"}) == "100/900");
+  CHECK(progress_of({"epoch: 0, iter: 100/900, loss: 0.5"}) == "epoch 0+0.111111");
+  CHECK(progress_of({"iters: 900", "epoch: 0, iter: 100/900, loss: 0.5"}) == "100/900");
+}
+
+TEST_CASE("bars of a validation and of preparations say nothing of the job") {
+  const std::vector<std::string> bars = {
+      "Validation:  50%|#####     | 10/20 [00:01<00:01, 9.9it/s]",
+      "Loading checkpoint shards: 50%|#####     | 1/2 [00:01<00:01, 1it/s]",
+      "  0%|          | 45.3M/528M [00:04<00:40, 12.1MB/s]",
+      "Training batches: 50%|#####     | 10/20 [00:01<00:01, 9.9it/s]",
+      "Fold 1: 50%|#####     | 10/20 [00:01<00:01, 9.9it/s]"};
+  for (const std::string& bar : bars) {
+    INFO(bar);
+    CHECK(progress_of({bar}) == "-");
+    CHECK(progress_of({"10% 1/10 [00:01<00:09, 1it/s]", bar}) == "1/10");
+  }
+}
+
+TEST_CASE("a bar that begins anew counts an epoch") {
+  const std::string half = "50% 10/20 [00:01<00:01, 9.9it/s]";
+  const std::string full = "100% 20/20 [00:02<00:00, 9.9it/s]";
+  const std::string first = "5% 1/20 [00:00<00:02, 9.9it/s]";
+  CHECK(progress_of({half, full}) == "20/20");
+  CHECK(progress_of({half, full, first}) == "-");
+  CHECK(progress_of({"max_epochs: 4", half, full}) == "-");
+  CHECK(progress_of({"max_epochs: 4", half, full, half, first}) == "1.05/4");
+}
+
+TEST_CASE("a counter is dead where it stands still while the job goes on") {
+  std::vector<std::string> lines = {"Computed probabilities for sample 1000 / 1797",
+                                    "Computed probabilities for sample 1797 / 1797"};
+  CHECK(progress_of(lines) == "1797/1797");
+  for (int i = 1; i <= 8; ++i) lines.push_back("Iteration " + std::to_string(i) + ": error = 7.5");
+  CHECK(progress_of(lines) == "-");
+  CHECK(progress_of({"Using sample 1797 / 1797"}) == "-");
+}
+
+TEST_CASE("a pair of indices is no counter") {
+  std::vector<std::string> lines;
+  for (int batch = 100; batch <= 500; batch += 100) {
+    lines.push_back("Batch 2/" + std::to_string(batch) + " loss 0.5");
+  }
+  lines.push_back("Batch 3/100 loss 0.5");
+  CHECK(progress_of(lines) == "-");
+}
+
+TEST_CASE("a stated total counts for what goes on towards it") {
+  CHECK(progress_of({"eval_iters = 20", "max_iters = 200"}) == "-");
+  CHECK(progress_of({"max_iters = 200", "eval_iters = 20", "iter 0: loss 4.2",
+                     "iter 10: loss 4"}) == "10/200");
+  CHECK(progress_of({"Total Epoches: 50", "Epoch 3: loss 0.5"}) == "3/50");
+  CHECK(progress_of({"Max epochs   500000. Desired error: 0.001.", "Epochs  1000. error: 0.5",
+                     "Epochs  2000. error: 0.4", "Epochs  3000. error: 0.3"}) == "3000/500000");
+  CHECK(progress_of({"Training a tagger (60 iterations)", "iter 1 loss 0.5", "iter 2 loss 0.4"}) ==
+        "2/60");
+  CHECK(progress_of({"3 passes over the corpus", "PROGRESS: pass 0, at document #80/80",
+                     "PROGRESS: pass 1, at document #20/80"}) == "1.25/3");
+  CHECK(progress_of({"saving every 10 epochs for training", "Epoch 3: loss 0.5"}) == "-");
+}
+
+TEST_CASE("numbers without an end are no totals") {
+  CHECK(progress_of({"max_iterations: 2147483647", "iteration 1 loss 3", "iteration 2 loss 2"}) ==
+        "-");
+}
+
+TEST_CASE("counters of hostile logs stay bounded") {
+  Progress progress;
+  for (std::uint64_t i = 0; i < 100000; ++i) {
+    progress.ratio(i % 97, i % 3 == 0 ? Role::epoch : Role::step, 1, 2 + static_cast<double>(i));
+    progress.counter(i, Role::step, static_cast<double>(i), true);
+    progress.total(i, i % 2 == 0, 1 + static_cast<double>(i));
+  }
+  const std::optional<Counter> counter = progress.result();
+  CHECK((!counter || counter->total == 0 || counter->done <= counter->total));
+}
+
+}  // namespace flowcon::ctrl::metrics::test
