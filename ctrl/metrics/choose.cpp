@@ -31,6 +31,15 @@ bool is_accumulating(const Series& series) {
   return series.rises >= 5 && series.falls == 0 && series.low >= 0;
 }
 
+/// A "score" or "accuracy" that began near its highest value and went down for most of its range.
+bool is_loss_in_disguise(const Series& series) {
+  constexpr std::uint64_t enough = 8;
+  constexpr double most = 0.5;
+  return series.traits.info.vague && series.traits.info.better == Better::higher &&
+         series.finite >= enough && trend_of(series) <= -most && series.falls > series.rises &&
+         series.first_value >= series.low + 0.8 * (series.high - series.low);
+}
+
 /// A sum that can tell what it is made of.
 class Tally {
  public:
@@ -58,6 +67,12 @@ void count_unknown(const Series& series, Tally& tally) {
   if (is_accumulating(series)) tally.add(-4, "it only ever rises");
 }
 
+/// A share of a download, of an epoch; an accuracy is noisy or has a name.
+bool is_bar_of_percent(const Series& series) {
+  return series.traits.percent && series.traits.info.weight <= kNamedWeight && series.rises >= 3 &&
+         series.falls * 10 <= series.rises && series.low >= 0 && series.high <= 100;
+}
+
 std::string_view name_reason(const Series& series) {
   switch (series.traits.info.better) {
     case Better::lower:
@@ -72,6 +87,8 @@ std::string_view name_reason(const Series& series) {
 
 void count_behaviour(const Series& series, Tally& tally) {
   if (is_constant(series)) tally.add(series.finite >= 3 ? -7 : -4, "it never changes");
+  if (series.finite == 0 && series.added > 1) tally.add(-5, "it is never a number");
+  if (is_bar_of_percent(series)) tally.add(-6, "a percentage that only rises, as of a progress bar");
   if (is_clockwork(series)) tally.add(-6, "it goes on by the same step, as a counter or a clock");
   const double trend = trend_of(series);
   const bool named = series.traits.info.role == Role::metric && series.traits.info.weight > 5;
@@ -114,6 +131,18 @@ void count_series(const Series& series, Tally& tally) {
   if (traits.repeated_key) tally.add(-3, "the second value of that name on its line");
   if (traits.nameless) tally.add(-2, "it has no name");
   if (traits.labelled) tally.add(-3, "a table's row of one class among others");
+}
+
+/// "iou_loss" beside "loss" on the same line is a part of it.
+bool is_part_of_another(const Series& series, const std::vector<std::unique_ptr<Series>>& all) {
+  const SeriesTraits& own = series.traits;
+  if (own.info.role != Role::metric || own.info.plain) return false;
+  return std::any_of(all.begin(), all.end(), [&](const auto& other) {
+    const SeriesTraits& its = other->traits;
+    return its.info.plain && !its.info.is_best && !its.average && its.info.better == own.info.better &&
+           its.info.weight >= own.info.weight - 1 && its.grain == own.grain && its.phase == own.phase &&
+           other->last_line == series.last_line && other->added * 10 >= series.added * 9;
+  });
 }
 
 constexpr std::size_t kBarsThatTell = 3;
@@ -169,6 +198,7 @@ double score_of(const Series& series, const std::vector<std::unique_ptr<Series>>
   Tally tally(reasons);
   if (query.empty()) {
     count_series(series, tally);
+    if (is_part_of_another(series, all)) tally.add(-2.5, "a part of another value on its lines");
     count_siblings(series, all, false, tally);
     if (redrawn) tally.add(bar_correction(series), "the validation's value of a redrawn bar");
     return tally.sum();
@@ -176,6 +206,7 @@ double score_of(const Series& series, const std::vector<std::unique_ptr<Series>>
   tally.add(query.preference(series), "it fits what was asked for");
   count_siblings(series, all, true, tally);
   tally.add(1.2 * std::log10(static_cast<double>(series.count())), "the number of its values");
+  if (series.traits.info.is_best) tally.add(-1, "a record, not a measurement");
   // As many values by epoch as by batch: the epoch's are the means.
   if (series.traits.grain == Grain::epoch) tally.add(0.01, "one value an epoch");
   if (series.added == 1) tally.add(-3, "a single value");
@@ -184,10 +215,19 @@ double score_of(const Series& series, const std::vector<std::unique_ptr<Series>>
 
 }  // namespace
 
-Goal goal_of(const Series& series) {
-  if (series.traits.info.better == Better::lower) return Goal::min;
-  if (series.traits.info.better == Better::higher) return Goal::max;
-  return trend_of(series) > 0 ? Goal::max : Goal::min;
+GoalGuess judge_goal(const Series& series) {
+  const NameInfo& info = series.traits.info;
+  const double trend = trend_of(series);
+  if (info.negated && series.finite >= 2 && series.high <= 0 && trend > 0) {
+    return {Goal::max, true, "because it is below 0 and rose"};
+  }
+  if (info.better == Better::lower) return {Goal::min, false, "by its name"};
+  if (info.better == Better::higher) {
+    if (!is_loss_in_disguise(series)) return {Goal::max, false, "by its name"};
+    return {Goal::min, true, "because it fell from the start, whatever its name says"};
+  }
+  if (trend > 0) return {Goal::max, true, "because it rose"};
+  return {Goal::min, true, trend < 0 ? "because it fell" : "for want of a sign"};
 }
 
 std::vector<Scored> rank_candidates(const std::vector<std::unique_ptr<Series>>& all,
@@ -202,7 +242,7 @@ std::vector<Scored> rank_candidates(const std::vector<std::unique_ptr<Series>>& 
     const double score = score_of(*series, all, query, redrawn, nullptr);
     if (score <= kHidden / 2) continue;
     // Rounded, so that equal candidates keep the order in which they appeared.
-    ranked.push_back({series.get(), std::round(score * 1e6) / 1e6, goal_of(*series)});
+    ranked.push_back({series.get(), std::round(score * 1e6) / 1e6, judge_goal(*series).goal});
   }
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const Scored& a, const Scored& b) { return a.score > b.score; });
@@ -215,12 +255,6 @@ std::vector<Reason> explain_score(const Series& series,
   std::vector<Reason> reasons;
   (void)score_of(series, all, query, has_redrawn_bars(all), &reasons);
   return reasons;
-}
-
-std::string explain_goal(const Series& series) {
-  if (series.traits.info.better != Better::unknown) return "by its name";
-  const double trend = trend_of(series);
-  return trend > 0 ? "because it rose" : trend < 0 ? "because it fell" : "for want of a sign";
 }
 
 double confidence_of(const std::vector<Scored>& ranked) {
