@@ -10,6 +10,8 @@
 namespace flowcon::ctrl::metrics {
 namespace {
 
+constexpr double kWandering = 0.35;  // below this share of its range a trend may be chance
+
 /// -1 to 1: how far the series fell (negative) or rose between its first and last values, as a
 /// share of its range.
 double trend_of(const Series& series) {
@@ -63,6 +65,7 @@ void count_unknown(const Series& series, Tally& tally) {
   }
   tally.add(1 + 4 * std::min(1.0, std::abs(trend_of(series))),
             "its name says nothing, but it goes somewhere over time");
+  if (std::abs(trend_of(series)) < kWandering) tally.add(-1.5, "it wanders about");
   if (series.integers == series.finite) tally.add(-5, "whole numbers only");
   if (is_accumulating(series)) tally.add(-4, "it only ever rises");
 }
@@ -88,7 +91,8 @@ std::string_view name_reason(const Series& series) {
 void count_behaviour(const Series& series, Tally& tally) {
   if (is_constant(series)) tally.add(series.finite >= 3 ? -7 : -4, "it never changes");
   if (series.finite == 0 && series.added > 1) tally.add(-5, "it is never a number");
-  if (is_bar_of_percent(series)) tally.add(-6, "a percentage that only rises, as of a progress bar");
+  if (is_bar_of_percent(series))
+    tally.add(-6, "a percentage that only rises, as of a progress bar");
   if (is_clockwork(series)) tally.add(-6, "it goes on by the same step, as a counter or a clock");
   const double trend = trend_of(series);
   const bool named = series.traits.info.role == Role::metric && series.traits.info.weight > 5;
@@ -139,12 +143,14 @@ bool is_part_of_another(const Series& series, const std::vector<std::unique_ptr<
   if (own.info.role != Role::metric || own.info.plain) return false;
   return std::any_of(all.begin(), all.end(), [&](const auto& other) {
     const SeriesTraits& its = other->traits;
-    return its.info.plain && !its.info.is_best && !its.average && its.info.better == own.info.better &&
-           its.info.weight >= own.info.weight - 1 && its.grain == own.grain && its.phase == own.phase &&
+    return its.info.plain && !its.info.is_best && !its.average &&
+           its.info.better == own.info.better && its.info.weight >= own.info.weight - 1 &&
+           its.grain == own.grain && its.phase == own.phase &&
            other->last_line == series.last_line && other->added * 10 >= series.added * 9;
   });
 }
 
+constexpr double kValuesThatTell = 12;  // of a series whose name says nothing
 constexpr std::size_t kBarsThatTell = 3;
 constexpr std::size_t kFineFactor = 3;
 constexpr double kHidden = -100;
@@ -259,7 +265,12 @@ std::vector<Reason> explain_score(const Series& series,
 
 double confidence_of(const std::vector<Scored>& ranked) {
   if (ranked.empty()) return 0;
-  const double first = std::clamp((ranked[0].score + 1) / 12, 0.05, 1.0);
+  double first = std::clamp((ranked[0].score + 1) / 12, 0.05, 1.0);
+  // What only its behaviour speaks for needs time to show it.
+  const Series& best = *ranked[0].series;
+  if (best.traits.info.role == Role::unknown) {
+    first *= std::min(1.0, static_cast<double>(best.finite) / kValuesThatTell);
+  }
   if (ranked.size() < 2) return first;
   // Half of it rests on the distance to the next one: four points are beyond doubt.
   const double margin = std::clamp((ranked[0].score - ranked[1].score) / 4, 0.0, 1.0);

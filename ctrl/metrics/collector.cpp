@@ -181,6 +181,7 @@ void Collector::run_plan(std::string_view line, const LinePlan& plan, double tim
 
 void Collector::feed_long(std::string_view line, std::string_view text, double time) {
   if (text.find_first_not_of(" \t") == std::string_view::npos) return;
+  if (text.find('\0') != std::string_view::npos) has_zero_bytes_ = true;
   const bool is_copy = std::exchange(above_.is_best, announces_best(text));
   if (above_.is_best) refuse_plan();
   if (is_copy) return;
@@ -203,6 +204,13 @@ void Collector::feed_long(std::string_view line, std::string_view text, double t
   take_fields(facts.fields, text, time);
 }
 
+std::string Collector::warning() const {
+  if (has_zero_bytes_) return "the log holds zero bytes: UTF-16 and binary data are not read";
+  if (has_decimal_commas_)
+    return "numbers with a decimal comma (0,53) are not read: set LC_NUMERIC=C";
+  return {};
+}
+
 /// "loss: 0,5312" is read as 0: better to say so.
 void Collector::note_decimal_comma(const std::vector<Field>& fields, std::string_view text) {
   for (const Field& field : fields) {
@@ -212,7 +220,8 @@ void Collector::note_decimal_comma(const std::vector<Field>& fields, std::string
     const std::size_t end = std::min(text.find_first_not_of("0123456789", comma + 1), text.size());
     const bool ends = end == text.size() || (!is_letter(text[end]) && text[end] != ',');
     const bool is_group = end - comma == 4 && text[field.at] != '0';
-    if (ends && !is_group && judge_name(field.key).weight > kNamedWeight) ++decimal_commas_;
+    if (ends && !is_group && judge_name(field.key).weight > kNamedWeight)
+      has_decimal_commas_ = true;
   }
 }
 
@@ -239,7 +248,8 @@ const NameInfo& Collector::judge(std::string_view key, std::uint64_t hash) {
   const auto known = names_.find(hash);
   if (known != names_.end()) return known->second;
   if (names_.size() >= kMaxNames) names_.clear();
-  const NameInfo& info = names_.emplace(hash, judge_name(key.substr(0, kMaxNameBytes))).first->second;
+  const NameInfo& info =
+      names_.emplace(hash, judge_name(key.substr(0, kMaxNameBytes))).first->second;
   if (!query_.empty() && info.weight > kNamedWeight && seen_.size() < kMaxSeen) {
     seen_.emplace_back(key.substr(0, kMaxNameBytes));
   }
@@ -254,7 +264,8 @@ void Collector::judge_fields(const std::vector<Field>& fields) {
     if (!field.key.empty()) {
       judged.hash = name_hash(field.key);
       judged.info = judge(field.key, judged.hash);
-      if (field.has_total && judged.info.role == Role::metric && judged.info.weight <= kNamedWeight) {
+      if (field.has_total && judged.info.role == Role::metric &&
+          judged.info.weight <= kNamedWeight) {
         judged.info.role = Role::step;  // "Training 640/60000": no kind of value is named
       }
       if (field.after_best && judged.info.role == Role::metric && !judged.info.is_best) {

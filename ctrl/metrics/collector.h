@@ -40,8 +40,8 @@ class Collector {
 
   /// Where a metric is asked for: names of others that came, the first ones.
   [[nodiscard]] const std::vector<std::string>& seen() const { return seen_; }
-  /// Metrics that were printed with a decimal comma, which are read as whole numbers.
-  [[nodiscard]] std::uint64_t decimal_commas() const { return decimal_commas_; }
+  /// What of the log cannot be read, in plain words; "" = nothing.
+  [[nodiscard]] std::string warning() const;
 
   /// From now on named numbers that are no candidates are remembered; every line goes the long way
   /// until the choice has settled.
@@ -135,8 +135,9 @@ class Collector {
 
   std::uint64_t line_ = 0;
   std::uint64_t values_ = 0;
-  std::uint64_t decimal_commas_ = 0;  ///< metrics printed with one
-  std::vector<std::string> seen_;     ///< metrics' names, while one is asked for
+  bool has_decimal_commas_ = false;
+  bool has_zero_bytes_ = false;
+  std::vector<std::string> seen_;  ///< metrics' names, while one is asked for
   Above above_;
   LastBar last_bar_;
 };

@@ -45,6 +45,7 @@ struct Extractor::Impl {
   void look_again();
   [[nodiscard]] Report look() const;
   [[nodiscard]] std::vector<Scored> ranked() const;
+  [[nodiscard]] std::string missing_text() const;
   [[nodiscard]] GoalGuess goal_for(const Series& series) const {
     return spec.goal ? GoalGuess{*spec.goal, false, "as told"} : judge_goal(series);
   }
@@ -65,7 +66,7 @@ struct Extractor::Impl {
   const Series* chosen = nullptr;
   const Series* favoured = nullptr;
   std::uint64_t favoured_since = 0;  ///< line
-  bool is_sure = false;  ///< of `chosen`
+  bool is_sure = false;              ///< of `chosen`
   bool settled = false;
   std::uint64_t next_look = 1;  ///< number of values at which the choice is made again
 };
@@ -112,7 +113,7 @@ void Extractor::Impl::look_again() {
     is_sure = false;
   }
   // What was sure stays so unless doubt has grown: a job's rank must not come and go.
-  if (keep != 0) is_sure = confidence_of(order) >= (is_sure ? kSure / 2 : kSure);
+  if (keep != 0) is_sure = confidence_of(order) >= (is_sure ? 0.75 * kSure : kSure);
   collector.favour(chosen);
   const bool stands = collector.lines() >= kLinesToSettle &&
                       collector.lines() - favoured_since >= kLinesToSettle / 2;
@@ -174,13 +175,15 @@ Report Extractor::Impl::look() const {
   if (keep == 0 && !matched && !settled) series = order.empty() ? nullptr : order.front().series;
   for (const Scored& scored : order) {
     if (report.candidates.size() == kMaxReported) break;
-    report.candidates.push_back({scored.series->traits.name, goal_for(*scored.series).goal, scored.score,
-                                 scored.series->count()});
+    report.candidates.push_back({scored.series->traits.name, goal_for(*scored.series).goal,
+                                 scored.score, scored.series->count()});
   }
   report.counter = collector.progress().result();
-  report.seen = collector.seen();
-  report.decimal_commas = collector.decimal_commas();
-  if (!series || series->added == 0) return report;
+  report.warning = collector.warning();
+  if (!series || series->added == 0) {
+    if (!spec.metric.empty() && !matched) report.missing = missing_text();
+    return report;
+  }
   const bool named = matched || !collector.query().empty();
   report.confidence = named ? 1 : confidence_of(order);
   if (is_withheld()) {
@@ -197,6 +200,14 @@ Report Extractor::Impl::look() const {
   report.low = series->low;
   report.high = series->high;
   return report;
+}
+
+std::string Extractor::Impl::missing_text() const {
+  std::string text = "nothing named " + spec.metric;
+  for (const std::string& name : collector.seen()) {
+    text += (&name == &collector.seen().front() ? "; seen: " : ", ") + name;
+  }
+  return text;
 }
 
 void Extractor::remember_refused() { impl_->collector.remember_refused(); }

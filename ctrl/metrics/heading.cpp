@@ -14,8 +14,8 @@ namespace {
 constexpr std::size_t kMaxHeadingBytes = 60;
 
 bool is_heading_word(const std::string& word) {
-  constexpr std::array<std::string_view, 9> words{"running", "begin", "start", "starting", "results",
-                                                  "phase",   "mode",  "loop",  "data"};
+  constexpr std::array<std::string_view, 9> words{
+      "running", "begin", "start", "starting", "results", "phase", "mode", "loop", "data"};
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
@@ -39,7 +39,8 @@ std::optional<Phase> heading_of(std::string_view text) {
     while (end < text.size() && is_letter(text[end])) ++end;
     if (end == i) {
       if (is_digit(text[i]) && !after_counter) return std::nullopt;
-      const bool is_mark = std::string_view(" -=#*>:.[]()/\t").find(text[i]) != std::string_view::npos;
+      const bool is_mark =
+          std::string_view(" -=#*>:.[]()/\t").find(text[i]) != std::string_view::npos;
       if (!is_mark && !is_digit(text[i])) return std::nullopt;
       ++i;
       continue;

@@ -44,8 +44,8 @@ struct Report {
   double low = 0, high = 0;     ///< range of the finite values seen
   std::optional<Counter> counter;
   std::vector<Candidate> candidates;  ///< best first, the chosen one included
-  std::vector<std::string> seen;      ///< other metrics' names, where one was asked for
-  std::size_t decimal_commas = 0;     ///< metrics printed as "0,53", which are misread
+  std::string missing;  ///< "nothing named lss; seen: loss, acc", where nothing fits what was asked
+  std::string warning;  ///< the log is written in a way that is not read; holds none of its text
 };
 
 }  // namespace flowcon::ctrl::metrics

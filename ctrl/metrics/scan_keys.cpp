@@ -236,8 +236,9 @@ std::string_view LineScanner::name_before_wall(Gap gap) const {
   skip_back(gap);
   const std::string_view name = trimmed(words_before(gap.low, gap.end));
   if (name.empty() || judge_name(name).weight <= kNamedWeight) return {};
-  const bool touches_value = gap.after_field && line_.find_first_not_of(" \t", fence_) ==
-                                                    static_cast<std::size_t>(name.data() - line_.data());
+  const bool touches_value =
+      gap.after_field && line_.find_first_not_of(" \t", fence_) ==
+                             static_cast<std::size_t>(name.data() - line_.data());
   return touches_value ? std::string_view{} : name;
 }
 

@@ -43,10 +43,10 @@ struct SeriesTraits {
 
 /// Where in a job's course a line stands, as its counters say.
 struct Place {
-  std::uint32_t record = 0;   ///< hash of its text
-  double epoch = NAN;         ///< of this line or the last one that said
-  double step = NAN;          ///< the first finer counter of this line
-  bool has_counter = false;   ///< one of both is on this line
+  std::uint32_t record = 0;  ///< hash of its text
+  double epoch = NAN;        ///< of this line or the last one that said
+  double step = NAN;         ///< the first finer counter of this line
+  bool has_counter = false;  ///< one of both is on this line
 
   void begin_line() {
     step = NAN;

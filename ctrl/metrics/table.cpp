@@ -197,8 +197,7 @@ bool TableReader::read_header(std::string_view line) {
       how = Split::blanks;
     }
     how_ = how;
-    ends_in_remarks_ =
-        how != Split::pipes && judge_name(columns_.back()).role == Role::unknown;
+    ends_in_remarks_ = how != Split::pipes && judge_name(columns_.back()).role == Role::unknown;
     if (how == Split::wide_blanks) {
       narrow_.clear();
       for (const std::string& word : words) narrow_.push_back(column_name(word));
@@ -246,11 +245,13 @@ bool TableReader::read_row(std::string_view line) {
 bool TableReader::read_row(std::string_view line, Split how) {
   if (!split(line, how, parts_)) return false;
   // A last column of remarks stays empty mostly.
-  const bool is_short = ends_in_remarks_ && parts_.size() >= 3 && parts_.size() + 1 == columns_.size();
-  if (parts_.size() != columns_.size() && parts_.size() != narrow_.size() && !is_short) return false;
+  const bool is_short =
+      ends_in_remarks_ && parts_.size() >= 3 && parts_.size() + 1 == columns_.size();
+  if (parts_.size() != columns_.size() && parts_.size() != narrow_.size() && !is_short)
+    return false;
   const std::vector<std::string>& columns =
       parts_.size() == columns_.size() || (is_short && parts_.size() != narrow_.size()) ? columns_
-                                                                                       : narrow_;
+                                                                                        : narrow_;
   cells_.clear();
   label_ = {};
   std::size_t gaps = 0;

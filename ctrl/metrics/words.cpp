@@ -23,15 +23,18 @@ constexpr std::array kGroups{
           "perplexity ppl bpc bpb bpd rmse mse mae rmsle logloss mlogloss error "
           "errors wer cer ter eer fid mape smape nrmse deviance hinge huber "
           "bce mcxent kld lpips err err1 err5 epe chamfer nmse "
-          "mpjpe smoothl1 l2loss rmsd msle ade fde top1err top5err bcer bwer rmsle rmspe mase wape wmape "
+          "mpjpe smoothl1 l2loss rmsd msle ade fde top1err bcer bwer rmsle rmspe mase wape wmape "
           "crps nmae absrel sqrel mindcf cavg hausdorff hd95 assd kid stress aic bic chisq chi2"},
+    Group{Meaning::lower, 8.5, "top5err"},
     Group{Meaning::lower, 6,
           "l1 l2 divergence inertia residual distortion energy regret quantile "
           "ndei gap dist distance wasserstein mcd brier pinball "
           "discrepancy impurity suboptimality infeasibility"},
     Group{Meaning::lower, 4, "trl tel"},
     Group{Meaning::either, 8, "objective objf obj_val objval fitness fbest"},
-    Group{Meaning::either, 7, "elbo likelihood loglik loglikelihood loglh lnl logprob logp ll llh fval logposterior elpd"},
+    Group{Meaning::either, 7,
+          "elbo likelihood loglik loglikelihood loglh lnl logprob logp ll llh fval logposterior "
+          "elpd"},
     Group{Meaning::either, 5, "f fx fun"},
     Group{Meaning::higher, 13,
           "reward rewards rew return returns ret eprewmean epret "
@@ -45,7 +48,8 @@ constexpr std::array kGroups{
           "fbeta dice iou psnr ssim mcc kappa pearson spearman spearmanr corr "
           "correlation las uas em r2 ap ap50 ap75 ari nmi pck pckh oks pixacc "
           "mpa score scores elo winrate f1score aucpr prauc msssim "
-          "matthews silhouette ks gini hits jaccard modularity qwk accu dsc pesq stoi sdr sisdr snr sisnr "
+          "matthews silhouette ks gini hits jaccard modularity qwk accu dsc pesq stoi sdr sisdr "
+          "snr sisnr "
           "lddt plddt gdt nsd"},
     Group{Meaning::higher, 7,
           "precision recall prec rec hit hr sensitivity specificity success win "
@@ -77,7 +81,8 @@ constexpr std::array kGroups{
           "cases items item users user documents support positives negatives pos neg candidates"},
     Group{Meaning::epoch, 0, "epoch epochs ep round rounds pass passes"},
     Group{Meaning::step, 0,
-          "step steps iter iters iteration iterations iterate iterat batch batches minibatch minibatches update "
+          "step steps iter iters iteration iterations iterate iterat batch batches minibatch "
+          "minibatches update "
           "updates up globalstep nupdates timestep timesteps trial "
           "episode episodes tree trees generation microbatch"},
     Group{Meaning::limit, 0, "max num total maximum"},
