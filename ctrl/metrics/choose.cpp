@@ -33,13 +33,14 @@ bool is_accumulating(const Series& series) {
   return series.rises >= 5 && series.falls == 0 && series.low >= 0;
 }
 
-/// A "score" or "accuracy" that began near its highest value and went down for most of its range.
+/// A "score" or "accuracy" that began near its highest value and went down by half of its range.
 bool is_loss_in_disguise(const Series& series) {
   constexpr std::uint64_t enough = 8;
-  constexpr double most = 0.5;
+  const double range = series.high - series.low;
   return series.traits.info.vague && series.traits.info.better == Better::higher &&
-         series.finite >= enough && trend_of(series) <= -most && series.falls > series.rises &&
-         series.first_value >= series.low + 0.8 * (series.high - series.low);
+         series.finite >= enough && series.falls > series.rises &&
+         series.first_value >= series.low + 0.8 * range &&
+         series.late() <= series.low + 0.5 * range;
 }
 
 /// A sum that can tell what it is made of.

@@ -447,8 +447,7 @@ void Collector::take_value(const Field& field, const Judged& judged, Grain grain
 
 void Collector::add_value(Series& series, double value, bool integer, bool has_counter,
                           double time) {
-  const bool is_copy = series.is_copy(place_, value);
-  if (is_copy && has_counter) return;
+  if (series.is_copy(place_, value, has_counter)) return;
   series.add({time, value}, line_, integer, series_.room_of(series));
   ++values_;
 }

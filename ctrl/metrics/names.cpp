@@ -186,7 +186,9 @@ NameInfo metric_info(const Tally& tally, const std::vector<std::string>& words) 
   info.negated = has(words, "negative") || has(words, "neg");
   if (info.negated) info.better = Better::lower;
   info.vague = has(words, "score") || has(words, "acc") || has(words, "accuracy");
-  const bool indexed = words.size() > 1 && is_digit(words.back().front());
+  // "loss_0", "ppl1"; "top1" is a word of its own.
+  const bool indexed =
+      is_digit(words.back().back()) && look_up(words.back()).meaning == Meaning::none;
   info.plain = tally.metrics == 1 && tally.parts == 0 && tally.unknowns == 0 && !indexed;
   info.weight = tally.metric.weight - std::min(3.5, 2.0 * tally.parts) -
                 std::min(2.0, 1.0 * tally.unknowns) - 0.05 * (tally.neutrals + tally.fillers);

@@ -35,7 +35,7 @@ bool is_rounded(double a, double b) {
 
 }  // namespace
 
-bool Series::is_copy(const Place& place, double value) {
+bool Series::is_copy(const Place& place, double value, bool has_counter) {
   // A counter that begins again: the lines of the new round are no copies of those before.
   if (place.step < last_place_.step && place.step <= first_place_.step) recent_.fill(0);
   const std::uint64_t epoch = std::bit_cast<std::uint64_t>(place.epoch) * 0x9E3779B97F4A7C15ULL;
@@ -46,7 +46,7 @@ bool Series::is_copy(const Place& place, double value) {
   if (is_here && !seen && !again) is_crowded_ = true;
   if (added == 0) first_place_ = place;
   last_place_ = place;
-  return seen || again;
+  return (seen && has_counter) || again;
 }
 
 bool Series::has_seen(std::uint32_t record) {

@@ -68,10 +68,10 @@ class Series {
 
   explicit Series(SeriesTraits what) : traits(std::move(what)) {}
 
-  /// True if a value at `place` was taken already: the same record is among the last sixteen, or
-  /// the last one stood at that place with the same value, perhaps in another precision. Remembers
-  /// the place.
-  bool is_copy(const Place& place, double value);
+  /// True if a value at `place` was taken already: the same record is among the last sixteen, on
+  /// lines with a counter finer than an epoch; or the last one stood at that place with the same
+  /// value, perhaps in another precision. Remembers the place.
+  bool is_copy(const Place& place, double value, bool has_counter);
   /// `limit` samples are kept, the last ones; 0 = all.
   void add(Sample sample, std::uint64_t line, bool integer, std::size_t limit);
   /// Overwrites the last value: the same bar drawn once more.

@@ -201,6 +201,7 @@ bool TableReader::read_header(std::string_view line) {
     if (how == Split::wide_blanks) {
       narrow_.clear();
       for (const std::string& word : words) narrow_.push_back(column_name(word));
+      if (narrow_.front() == "#") narrow_.erase(narrow_.begin());
     }
     if (std::all_of(words.begin(), words.end(), is_name)) previous_ = words;
     return true;
