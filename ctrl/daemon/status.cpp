@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -96,6 +97,17 @@ std::string lot_of(const Snapshot& seen, const Job& job) {
          (job.settings.floor ? "" : "; set flowcon.floor to guarantee it CPU");
 }
 
+std::string no_metric_text(const metrics::Report& report, std::uint64_t lines) {
+  if (lines == 0) return "no output yet (Python buffers: run it with -e PYTHONUNBUFFERED=1)";
+  if (!report.unsure_of.empty()) {
+    return "not sure: " + report.unsure_of + " (" +
+           std::to_string(std::lround(report.confidence * 100)) + " %)";
+  }
+  if (!report.warning.empty()) return report.warning;
+  const std::string where = " in " + std::to_string(lines) + " lines yet";
+  return report.missing.empty() ? "no metric found" + where : report.missing;
+}
+
 std::string note_of(const Snapshot& seen, const Job& job) {
   if (!job.unsupported.empty()) return job.unsupported;
   if (!job.problem.empty()) return job.problem;
@@ -110,15 +122,16 @@ std::string note_of(const Snapshot& seen, const Job& job) {
            lot_of(seen, job);
   }
   if (job.extractor && job.extractor->count() == 0) {
-    return (tail.framing.lines == 0
-                ? "no output yet (Python buffers: run it with -e PYTHONUNBUFFERED=1); "
-                : "no metric found in " + std::to_string(tail.framing.lines) + " lines yet; ") +
-           lot_of(seen, job);
+    return no_metric_text(job.extractor->report(), tail.framing.lines) + "; " + lot_of(seen, job);
   }
   if (job.verdict == growth::Verdict::diverging) {
     return "the metric moves away from its goal or is not a number; " + lot_of(seen, job);
   }
-  return "";
+  if (!job.extractor) return "";
+  const metrics::Report& report = job.extractor->report();
+  if (report.goal_guess.empty() || report.count < 2) return report.warning;
+  return std::string("goal ") + name(report.goal) + " is a guess (" + report.goal_guess +
+         "): set flowcon.goal";
 }
 
 json::object container_of(const Snapshot& seen, const Job& job, std::size_t recent) {

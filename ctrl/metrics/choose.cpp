@@ -10,6 +10,8 @@
 namespace flowcon::ctrl::metrics {
 namespace {
 
+constexpr double kWandering = 0.35;  // below this share of its range a trend may be chance
+
 /// -1 to 1: how far the series fell (negative) or rose between its first and last values, as a
 /// share of its range.
 double trend_of(const Series& series) {
@@ -29,6 +31,16 @@ bool is_clockwork(const Series& series) {
 /// Only ever rises, without bound in sight: time, tokens seen.
 bool is_accumulating(const Series& series) {
   return series.rises >= 5 && series.falls == 0 && series.low >= 0;
+}
+
+/// A "score" or "accuracy" that began near its highest value and went down by half of its range.
+bool is_loss_in_disguise(const Series& series) {
+  constexpr std::uint64_t enough = 8;
+  const double range = series.high - series.low;
+  return series.traits.info.vague && series.traits.info.better == Better::higher &&
+         series.finite >= enough && series.falls > series.rises &&
+         series.first_value >= series.low + 0.8 * range &&
+         series.late() <= series.low + 0.5 * range;
 }
 
 /// A sum that can tell what it is made of.
@@ -54,8 +66,15 @@ void count_unknown(const Series& series, Tally& tally) {
   }
   tally.add(1 + 4 * std::min(1.0, std::abs(trend_of(series))),
             "its name says nothing, but it goes somewhere over time");
+  if (std::abs(trend_of(series)) < kWandering) tally.add(-1.5, "it wanders about");
   if (series.integers == series.finite) tally.add(-5, "whole numbers only");
   if (is_accumulating(series)) tally.add(-4, "it only ever rises");
+}
+
+/// A share of a download, of an epoch; an accuracy is noisy or has a name.
+bool is_bar_of_percent(const Series& series) {
+  return series.traits.percent && series.traits.info.weight <= kNamedWeight && series.rises >= 3 &&
+         series.falls * 10 <= series.rises && series.low >= 0 && series.high <= 100;
 }
 
 std::string_view name_reason(const Series& series) {
@@ -72,6 +91,9 @@ std::string_view name_reason(const Series& series) {
 
 void count_behaviour(const Series& series, Tally& tally) {
   if (is_constant(series)) tally.add(series.finite >= 3 ? -7 : -4, "it never changes");
+  if (series.finite == 0 && series.added > 1) tally.add(-5, "it is never a number");
+  if (is_bar_of_percent(series))
+    tally.add(-6, "a percentage that only rises, as of a progress bar");
   if (is_clockwork(series)) tally.add(-6, "it goes on by the same step, as a counter or a clock");
   const double trend = trend_of(series);
   const bool named = series.traits.info.role == Role::metric && series.traits.info.weight > 5;
@@ -116,6 +138,20 @@ void count_series(const Series& series, Tally& tally) {
   if (traits.labelled) tally.add(-3, "a table's row of one class among others");
 }
 
+/// "iou_loss" beside "loss" on the same line is a part of it.
+bool is_part_of_another(const Series& series, const std::vector<std::unique_ptr<Series>>& all) {
+  const SeriesTraits& own = series.traits;
+  if (own.info.role != Role::metric || own.info.plain) return false;
+  return std::any_of(all.begin(), all.end(), [&](const auto& other) {
+    const SeriesTraits& its = other->traits;
+    return its.info.plain && !its.info.is_best && !its.average &&
+           its.info.better == own.info.better && its.info.weight >= own.info.weight - 1 &&
+           its.grain == own.grain && its.phase == own.phase &&
+           other->last_line == series.last_line && other->added * 10 >= series.added * 9;
+  });
+}
+
+constexpr double kValuesThatTell = 12;  // of a series whose name says nothing
 constexpr std::size_t kBarsThatTell = 3;
 constexpr std::size_t kFineFactor = 3;
 constexpr double kHidden = -100;
@@ -169,6 +205,7 @@ double score_of(const Series& series, const std::vector<std::unique_ptr<Series>>
   Tally tally(reasons);
   if (query.empty()) {
     count_series(series, tally);
+    if (is_part_of_another(series, all)) tally.add(-2.5, "a part of another value on its lines");
     count_siblings(series, all, false, tally);
     if (redrawn) tally.add(bar_correction(series), "the validation's value of a redrawn bar");
     return tally.sum();
@@ -176,6 +213,7 @@ double score_of(const Series& series, const std::vector<std::unique_ptr<Series>>
   tally.add(query.preference(series), "it fits what was asked for");
   count_siblings(series, all, true, tally);
   tally.add(1.2 * std::log10(static_cast<double>(series.count())), "the number of its values");
+  if (series.traits.info.is_best) tally.add(-1, "a record, not a measurement");
   // As many values by epoch as by batch: the epoch's are the means.
   if (series.traits.grain == Grain::epoch) tally.add(0.01, "one value an epoch");
   if (series.added == 1) tally.add(-3, "a single value");
@@ -184,10 +222,19 @@ double score_of(const Series& series, const std::vector<std::unique_ptr<Series>>
 
 }  // namespace
 
-Goal goal_of(const Series& series) {
-  if (series.traits.info.better == Better::lower) return Goal::min;
-  if (series.traits.info.better == Better::higher) return Goal::max;
-  return trend_of(series) > 0 ? Goal::max : Goal::min;
+GoalGuess judge_goal(const Series& series) {
+  const NameInfo& info = series.traits.info;
+  const double trend = trend_of(series);
+  if (info.negated && series.finite >= 2 && series.high <= 0 && trend > 0) {
+    return {Goal::max, true, "because it is below 0 and rose"};
+  }
+  if (info.better == Better::lower) return {Goal::min, false, "by its name"};
+  if (info.better == Better::higher) {
+    if (!is_loss_in_disguise(series)) return {Goal::max, false, "by its name"};
+    return {Goal::min, true, "because it fell from the start, whatever its name says"};
+  }
+  if (trend > 0) return {Goal::max, true, "because it rose"};
+  return {Goal::min, true, trend < 0 ? "because it fell" : "for want of a sign"};
 }
 
 std::vector<Scored> rank_candidates(const std::vector<std::unique_ptr<Series>>& all,
@@ -202,7 +249,7 @@ std::vector<Scored> rank_candidates(const std::vector<std::unique_ptr<Series>>& 
     const double score = score_of(*series, all, query, redrawn, nullptr);
     if (score <= kHidden / 2) continue;
     // Rounded, so that equal candidates keep the order in which they appeared.
-    ranked.push_back({series.get(), std::round(score * 1e6) / 1e6, goal_of(*series)});
+    ranked.push_back({series.get(), std::round(score * 1e6) / 1e6, judge_goal(*series).goal});
   }
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const Scored& a, const Scored& b) { return a.score > b.score; });
@@ -217,15 +264,14 @@ std::vector<Reason> explain_score(const Series& series,
   return reasons;
 }
 
-std::string explain_goal(const Series& series) {
-  if (series.traits.info.better != Better::unknown) return "by its name";
-  const double trend = trend_of(series);
-  return trend > 0 ? "because it rose" : trend < 0 ? "because it fell" : "for want of a sign";
-}
-
 double confidence_of(const std::vector<Scored>& ranked) {
   if (ranked.empty()) return 0;
-  const double first = std::clamp((ranked[0].score + 1) / 12, 0.05, 1.0);
+  double first = std::clamp((ranked[0].score + 1) / 12, 0.05, 1.0);
+  // What only its behaviour speaks for needs time to show it.
+  const Series& best = *ranked[0].series;
+  if (best.traits.info.role == Role::unknown) {
+    first *= std::min(1.0, static_cast<double>(best.finite) / kValuesThatTell);
+  }
   if (ranked.size() < 2) return first;
   // Half of it rests on the distance to the next one: four points are beyond doubt.
   const double margin = std::clamp((ranked[0].score - ranked[1].score) / 4, 0.0, 1.0);

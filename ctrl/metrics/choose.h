@@ -19,8 +19,15 @@ struct Scored {
   Goal goal = Goal::min;
 };
 
-/// Which way the series improves: by its name, else by the way it went.
-[[nodiscard]] Goal goal_of(const Series& series);
+struct GoalGuess {
+  Goal goal = Goal::min;
+  bool is_guess = false;  ///< from its behaviour, not from its name
+  const char* how = "";   ///< in plain words
+};
+
+/// Which way the series improves: by its name, else by the way it went. A name that says the
+/// opposite of what the values do from the first one on is not believed.
+[[nodiscard]] GoalGuess judge_goal(const Series& series);
 
 /// All candidates that could be chosen, best first; those of one name and another grain that lose
 /// against their sibling come behind it. With a query only what matches it as well as the best
@@ -32,9 +39,6 @@ struct Scored {
 [[nodiscard]] std::vector<Reason> explain_score(const Series& series,
                                                 const std::vector<std::unique_ptr<Series>>& all,
                                                 const NameQuery& query);
-
-/// How goal_of() knows, in plain words.
-[[nodiscard]] std::string explain_goal(const Series& series);
 
 /// 0 to 1: how sure the first of `ranked` is the right one.
 [[nodiscard]] double confidence_of(const std::vector<Scored>& ranked);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ctrl/metrics/counters.h"
+#include "ctrl/metrics/heading.h"
 #include "ctrl/metrics/prefix.h"
 #include "ctrl/metrics/scan_internal.h"
 
@@ -20,9 +21,9 @@ constexpr std::uint64_t kFnvOffset = 14695981039346656037ULL;
 constexpr std::uint64_t kFnvPrime = 1099511628211ULL;
 constexpr double kRecordPenalty = 5;      // as judge_name() takes off a best so far
 constexpr std::size_t kUsualFields = 64;  // room for more is given back after the line
-constexpr double kBareName = 5;           // as judge_name() gives "train", "avg"
 constexpr double kSelfEvident = 10;
 constexpr std::size_t kMaxNames = 128;
+constexpr std::size_t kMaxSeen = 8;
 constexpr std::size_t kLivePlans = 32;      // of a job that runs: it prints few kinds of lines
 constexpr std::size_t kSettledPlans = 256;  // of a whole file
 constexpr std::size_t kMaxNameBytes = 96;
@@ -36,16 +37,6 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
 /// Tells a record from its copies.
 std::uint32_t record_hash(std::string_view text) {
   return static_cast<std::uint32_t>(text_hash(text) >> 16);
-}
-
-/// "Stopping. Best iteration:" — the line after it is a copy of an earlier one.
-bool announces_best(std::string_view text) {
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  if (text.empty() || text.back() != ':' || text.size() > 100) return false;
-  const std::string words = lower(text);
-  return words.find("best iteration") != std::string::npos ||
-         words.find("best epoch") != std::string::npos ||
-         words.find("best step") != std::string::npos;
 }
 
 /// "Samples: 640/60000": a counter although its name is a quantity.
@@ -120,7 +111,7 @@ void Collector::remember_refused() {
 
 bool Collector::settle() {
   if (is_settled()) return true;
-  if (!series_.favoured()) return false;
+  if (!series_.favoured() || above_.was_used) return false;
   words_ = counters_.needed(series_.favoured()->traits);
   if (is_settled()) plans_.emplace(kSettledPlans);
   return is_settled();
@@ -155,27 +146,37 @@ void Collector::feed(std::string_view line, double time) {
 
 void Collector::feed_line(std::string_view line, double time) {
   ++line_;
-  const bool has_plans = plans_ && !after_best_ && !table_.has_header();
+  const bool has_plans =
+      plans_ && !above_.is_best && above_.phase == Phase::none && !table_.has_header();
   if (const LinePlan* plan = has_plans ? plans_->find(line) : nullptr) {
     return run_plan(line, *plan, time);
   }
   const std::string_view text = without_prefix(line);
   if (plans_) plans_->begin_text(static_cast<std::size_t>(text.data() - line.data()));
   feed_long(line, text, time);
+  if (const std::optional<Phase> heading = heading_of(text)) {
+    // Where training begins again the values are as they were before the first evaluation.
+    above_.phase = *heading == Phase::eval && values_ > 0 ? Phase::eval : Phase::none;
+    above_.is_first = true;
+    above_.epoch = place_.epoch;
+    refuse_plan();
+  }
   if (plans_) plans_->end_line();
 }
 
 void Collector::run_plan(std::string_view line, const LinePlan& plan, double time) {
   table_.pass_over();
   progress_.begin_line(false);
+  place_.begin_line();
   if (plan.has_values) {
-    record_ = record_hash(line.substr(plans_->position_of(plan.text)));
+    place_.record = record_hash(line.substr(plans_->position_of(plan.text)));
   }
   for (const PlanStep& step : plan.steps) {
     const std::size_t at = plans_->position_of(step.at);
     std::optional<Number> number = number_at(line, at);
     if (!number) number = non_finite_at(line, at);
     if (!number) continue;
+    if (step.kind != PlanStep::Kind::value) place_.count(step.role, number->value);
     if (step.kind == PlanStep::Kind::counter) {
       progress_.counter(step.key, step.role, number->value, number->integer);
     } else if (step.kind == PlanStep::Kind::percent) {
@@ -192,10 +193,12 @@ void Collector::run_plan(std::string_view line, const LinePlan& plan, double tim
 
 void Collector::feed_long(std::string_view line, std::string_view text, double time) {
   if (text.find_first_not_of(" \t") == std::string_view::npos) return;
-  const bool is_copy = std::exchange(after_best_, announces_best(text));
-  if (after_best_) refuse_plan();
+  if (text.find('\0') != std::string_view::npos) has_zero_bytes_ = true;
+  const bool is_copy = std::exchange(above_.is_best, announces_best(text));
+  if (above_.is_best) refuse_plan();
   if (is_copy) return;
-  record_ = record_hash(text);
+  place_.begin_line();
+  place_.record = record_hash(text);
   label_ = {};
   in_table_ = false;
   const TableLine kind = table_.read(text);
@@ -209,7 +212,29 @@ void Collector::feed_long(std::string_view line, std::string_view text, double t
   }
   const LineFacts& facts = scanner_.scan(text);
   bar_ = facts.bar;
+  note_decimal_comma(facts.fields, text);
   take_fields(facts.fields, text, time);
+}
+
+std::string Collector::warning() const {
+  if (has_zero_bytes_) return "the log holds zero bytes: UTF-16 and binary data are not read";
+  if (has_decimal_commas_)
+    return "numbers with a decimal comma (0,53) are not read: set LC_NUMERIC=C";
+  return {};
+}
+
+/// "loss: 0,5312" is read as 0: better to say so.
+void Collector::note_decimal_comma(const std::vector<Field>& fields, std::string_view text) {
+  for (const Field& field : fields) {
+    if (!field.integer || field.key.empty() || field.has_total) continue;
+    const std::size_t comma = text.find_first_not_of("0123456789", field.at);
+    if (comma + 1 >= text.size() || text[comma] != ',' || !is_digit(text[comma + 1])) continue;
+    const std::size_t end = std::min(text.find_first_not_of("0123456789", comma + 1), text.size());
+    const bool ends = end == text.size() || (!is_letter(text[end]) && text[end] != ',');
+    const bool is_group = end - comma == 4 && text[field.at] != '0';
+    if (ends && !is_group && judge_name(field.key).weight > kNamedWeight)
+      has_decimal_commas_ = true;
+  }
 }
 
 void Collector::take_row(std::string_view text) {
@@ -235,7 +260,12 @@ const NameInfo& Collector::judge(std::string_view key, std::uint64_t hash) {
   const auto known = names_.find(hash);
   if (known != names_.end()) return known->second;
   if (names_.size() >= kMaxNames) names_.clear();
-  return names_.emplace(hash, judge_name(key.substr(0, kMaxNameBytes))).first->second;
+  const NameInfo& info =
+      names_.emplace(hash, judge_name(key.substr(0, kMaxNameBytes))).first->second;
+  if (!query_.empty() && info.weight > kNamedWeight && seen_.size() < kMaxSeen) {
+    seen_.emplace_back(key.substr(0, kMaxNameBytes));
+  }
+  return info;
 }
 
 void Collector::judge_fields(const std::vector<Field>& fields) {
@@ -246,7 +276,8 @@ void Collector::judge_fields(const std::vector<Field>& fields) {
     if (!field.key.empty()) {
       judged.hash = name_hash(field.key);
       judged.info = judge(field.key, judged.hash);
-      if (field.has_total && judged.info.role == Role::metric && judged.info.weight <= kBareName) {
+      if (field.has_total && judged.info.role == Role::metric &&
+          judged.info.weight <= kNamedWeight) {
         judged.info.role = Role::step;  // "Training 640/60000": no kind of value is named
       }
       if (field.after_best && judged.info.role == Role::metric && !judged.info.is_best) {
@@ -359,6 +390,7 @@ void Collector::count_nameless(const std::vector<Field>& fields, std::size_t ind
 
 /// A counter, which has a total or not.
 void Collector::count(const Field& field, std::uint64_t key, Role role, PlanStep::Kind kind) {
+  place_.count(role, field.value);
   PlanStep step;
   step.kind = kind;
   step.role = role;
@@ -400,7 +432,10 @@ bool Collector::is_candidate(const Field& field, const Judged& judged, bool name
 }
 
 void Collector::take_fields(const std::vector<Field>& fields, std::string_view text, double time) {
-  if (fields.empty()) return;
+  if (fields.empty()) {
+    above_.phase = Phase::none;
+    return;
+  }
   judge_fields(fields);
   counters_.begin_line();
   const Series* favoured = series_.favoured();
@@ -408,6 +443,11 @@ void Collector::take_fields(const std::vector<Field>& fields, std::string_view t
   progress_.begin_line(bar_.present);
   LineKind kind = read_counters(fields, text);
   read_bar(text, kind);
+  // Lines of another kind or of the next epoch are no longer what the heading spoke of.
+  if ((!above_.is_first && above_.has_counter != kind.has_counter) || place_.epoch > above_.epoch) {
+    above_.phase = Phase::none;
+  }
+  bool took_value = false;
   bool nameless_line = true;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const Role role = judged_[i].info.role;
@@ -428,22 +468,36 @@ void Collector::take_fields(const std::vector<Field>& fields, std::string_view t
                     fields[j].average == fields[i].average;
     }
     if (occurrence > 1) continue;
+    took_value = true;
     take_value(fields[i], judged_[i], kind.grain, occurrence, i, kind, time);
     if (kind.bar_finished)
       take_value(fields[i], judged_[i], Grain::finished, occurrence, i, kind, time);
   }
   if (std::exchange(took_metric_, false)) progress_.values();
+  if (above_.phase != Phase::none) {
+    above_.has_counter = kind.has_counter;
+    above_.is_first = false;
+    if (!took_value) above_.phase = Phase::none;
+  }
   if (!plans_) counters_.end_line(favoured && favoured->added > before);
+}
+
+Phase Collector::phase_of(const Field& field, const Judged& judged) {
+  if (judged.info.phase != Phase::none) return judged.info.phase;
+  if (field.phase != Phase::none || above_.phase == Phase::none) return field.phase;
+  above_.was_used = true;
+  return above_.phase;
 }
 
 void Collector::take_value(const Field& field, const Judged& judged, Grain grain, int occurrence,
                            std::size_t position, const LineKind& kind, double time) {
-  const Phase phase = judged.info.phase != Phase::none ? judged.info.phase : field.phase;
+  const Phase phase = phase_of(field, judged);
   std::uint64_t identity = field.key.empty() ? mix(skeleton_, position) : judged.hash;
   identity =
       mix(identity, static_cast<std::uint64_t>(grain) * 64 + static_cast<std::uint64_t>(phase) * 8 +
                         (field.average ? 4 : 0) + static_cast<std::uint64_t>(occurrence));
   if (kind.counter_first) identity = mix(identity, 3);
+  if (judged.info.is_best) identity = mix(identity, 5);
   if (field.quoted || in_table_) identity = mix(identity, in_table_ ? 2 : 1);
   if (!label_.empty()) identity = mix(identity, text_hash(label_));
   Series* series = find_or_create(identity, field, judged, grain, occurrence, position);
@@ -464,7 +518,7 @@ void Collector::take_value(const Field& field, const Judged& judged, Grain grain
 
 void Collector::add_value(Series& series, double value, bool integer, bool has_counter,
                           double time) {
-  if (series.has_seen(record_) && has_counter) return;
+  if (series.is_copy(place_, value, has_counter)) return;
   series.add({time, value}, line_, integer, series_.room_of(series));
   ++values_;
   took_metric_ = took_metric_ || series.traits.info.role == Role::metric;
@@ -485,10 +539,11 @@ Series* Collector::find_or_create(std::uint64_t identity, const Field& field, co
   if (field.average) traits.name += " (average)";
   traits.info = judged.info;
   traits.grain = grain;
-  traits.phase = judged.info.phase != Phase::none ? judged.info.phase : field.phase;
+  traits.phase = phase_of(field, judged);
   traits.average = field.average;
   traits.repeated_key = occurrence > 0;
   traits.nameless = field.key.empty();
+  traits.percent = field.percent;
   traits.in_table = in_table_;
   traits.labelled = !label_.empty() && lower(label_) != "all";
   traits.match = query_.empty() ? 0 : query_.match(field.key, field.phase);

@@ -38,6 +38,11 @@ class Collector {
   void favour(const Series* series);
   [[nodiscard]] std::uint64_t lines() const { return line_; }
 
+  /// Where a metric is asked for: names of others that came, the first ones.
+  [[nodiscard]] const std::vector<std::string>& seen() const { return seen_; }
+  /// What of the log cannot be read, in plain words; "" = nothing.
+  [[nodiscard]] std::string warning() const;
+
   /// From now on named numbers that are no candidates are remembered; every line goes the long way
   /// until the choice has settled.
   void remember_refused();
@@ -73,6 +78,16 @@ class Collector {
     bool was_partial = false;  ///< this one, or one before
   };
 
+  /// What a line without values said of those that follow.
+  struct Above {
+    bool is_best = false;  ///< the next one is the best record so far
+    Phase phase = Phase::none;
+    double epoch = NAN;        ///< at that time
+    bool is_first = false;     ///< no line of values came since
+    bool has_counter = false;  ///< the lines of values since do
+    bool was_used = false;     ///< some value was told apart by it
+  };
+
   [[nodiscard]] bool is_settled() const { return !words_.empty(); }
   /// More than its numbers decides what this line does.
   void refuse_plan() {
@@ -89,6 +104,8 @@ class Collector {
   bool note_total(const Field& field, const Judged& judged, std::string_view text, bool has_ratio);
   void take_row(std::string_view text);
   void take_fields(const std::vector<Field>& fields, std::string_view text, double time);
+  void note_decimal_comma(const std::vector<Field>& fields, std::string_view text);
+  Phase phase_of(const Field& field, const Judged& judged);
   void judge_fields(const std::vector<Field>& fields);
   LineKind read_counters(const std::vector<Field>& fields, std::string_view text);
   void read_bar(std::string_view text, LineKind& kind);
@@ -118,13 +135,16 @@ class Collector {
   Bar bar_;
   std::string_view label_;
   std::string unescaped_;
-  std::uint32_t record_ = 0;
+  Place place_;
   std::uint64_t skeleton_ = 0;
 
   std::uint64_t line_ = 0;
   std::uint64_t values_ = 0;
   bool took_metric_ = false;  ///< from this line
-  bool after_best_ = false;   ///< the line before announced the best record so far
+  bool has_decimal_commas_ = false;
+  bool has_zero_bytes_ = false;
+  std::vector<std::string> seen_;  ///< metrics' names, while one is asked for
+  Above above_;
   LastBar last_bar_;
 };
 

@@ -45,8 +45,13 @@ struct Extractor::Impl {
   void look_again();
   [[nodiscard]] Report look() const;
   [[nodiscard]] std::vector<Scored> ranked() const;
-  [[nodiscard]] Goal goal_for(const Series& series) const {
-    return spec.goal.value_or(goal_of(series));
+  [[nodiscard]] std::string missing_text() const;
+  [[nodiscard]] GoalGuess goal_for(const Series& series) const {
+    return spec.goal ? GoalGuess{*spec.goal, false, "as told"} : judge_goal(series);
+  }
+  /// The choice is too doubtful to rank a job by; whoever reads a whole file sees it all the same.
+  [[nodiscard]] bool is_withheld() const {
+    return keep != 0 && !matched && collector.query().empty() && !is_sure;
   }
 
   Spec spec;
@@ -61,6 +66,7 @@ struct Extractor::Impl {
   const Series* chosen = nullptr;
   const Series* favoured = nullptr;
   std::uint64_t favoured_since = 0;  ///< line
+  bool is_sure = false;              ///< of `chosen`
   bool settled = false;
   std::uint64_t next_look = 1;  ///< number of values at which the choice is made again
 };
@@ -104,7 +110,10 @@ void Extractor::Impl::look_again() {
   if (chosen != favoured) {
     favoured = chosen;
     favoured_since = collector.lines();
+    is_sure = false;
   }
+  // What was sure stays so unless doubt has grown: a job's rank must not come and go.
+  if (keep != 0) is_sure = confidence_of(order) >= (is_sure ? 0.75 * kSure : kSure);
   collector.favour(chosen);
   const bool stands = collector.lines() >= kLinesToSettle &&
                       collector.lines() - favoured_since >= kLinesToSettle / 2;
@@ -166,21 +175,39 @@ Report Extractor::Impl::look() const {
   if (keep == 0 && !matched && !settled) series = order.empty() ? nullptr : order.front().series;
   for (const Scored& scored : order) {
     if (report.candidates.size() == kMaxReported) break;
-    report.candidates.push_back({scored.series->traits.name, goal_for(*scored.series), scored.score,
-                                 scored.series->count()});
+    report.candidates.push_back({scored.series->traits.name, goal_for(*scored.series).goal,
+                                 scored.score, scored.series->count()});
   }
   report.counter = collector.progress().result();
-  if (!series || series->added == 0) return report;
+  report.warning = collector.warning();
+  if (!series || series->added == 0) {
+    if (!spec.metric.empty() && !matched) report.missing = missing_text();
+    return report;
+  }
   const bool named = matched || !collector.query().empty();
-  report.metric = series->traits.name;
-  report.goal = goal_for(*series);
   report.confidence = named ? 1 : confidence_of(order);
+  if (is_withheld()) {
+    report.unsure_of = series->traits.name;
+    return report;
+  }
+  report.metric = series->traits.name;
+  const GoalGuess goal = goal_for(*series);
+  report.goal = goal.goal;
+  if (goal.is_guess) report.goal_guess = goal.how;
   report.samples = series->samples();
   report.head = series->head();
   report.count = series->count();
   report.low = series->low;
   report.high = series->high;
   return report;
+}
+
+std::string Extractor::Impl::missing_text() const {
+  std::string text = "nothing named " + spec.metric;
+  for (const std::string& name : collector.seen()) {
+    text += (&name == &collector.seen().front() ? "; seen: " : ", ") + name;
+  }
+  return text;
 }
 
 void Extractor::remember_refused() { impl_->collector.remember_refused(); }
@@ -203,8 +230,9 @@ Explanation Extractor::explain() const {
   for (const Scored& scored : order) {
     Explained candidate;
     candidate.metric = scored.series->traits.name;
-    candidate.goal = impl_->goal_for(*scored.series);
-    candidate.direction = impl_->spec.goal ? "as told" : explain_goal(*scored.series);
+    const GoalGuess goal = impl_->goal_for(*scored.series);
+    candidate.goal = goal.goal;
+    candidate.direction = goal.how;
     candidate.count = scored.series->count();
     candidate.reasons = explain_score(*scored.series, all, query);
     for (const Reason& reason : candidate.reasons) candidate.score += reason.points;
@@ -220,7 +248,7 @@ const std::vector<std::string>& Extractor::needed_words() const {
 
 std::size_t Extractor::count() const {
   const Series* series = impl_->matched ? impl_->matched.get() : impl_->chosen;
-  return series ? series->count() : 0;
+  return series && !impl_->is_withheld() ? series->count() : 0;
 }
 
 }  // namespace flowcon::ctrl::metrics

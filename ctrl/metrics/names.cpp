@@ -4,6 +4,7 @@
 #include "ctrl/metrics/names.h"
 
 #include <algorithm>
+#include <array>
 
 #include "ctrl/metrics/words.h"
 
@@ -66,6 +67,7 @@ struct Tally {
   int quantities = 0;
   int parts = 0;
   int neutrals = 0;
+  int fillers = 0;
   int unknowns = 0;
   Phase phase = Phase::none;
   Word metric;
@@ -113,6 +115,9 @@ void count_word(const std::string& word, Tally& tally) {
     case Meaning::neutral:
       ++tally.neutrals;
       break;
+    case Meaning::filler:
+      ++tally.fillers;
+      break;
     case Meaning::part:
       ++tally.parts;
       break;
@@ -134,8 +139,13 @@ void judge_pairs(const std::vector<std::string>& words, Tally& tally) {
     tally.metric = {Meaning::lower, 9.5};
     ++tally.metrics;
   }
-  const bool negated = has(words, "negative") || has(words, "neg");
-  if (negated && tally.metric.meaning != Meaning::none) tally.metric.meaning = Meaning::lower;
+  if (tally.metrics == 0 && has(words, "log") &&
+      (has_pair(words, "log", "prob") || has_pair(words, "log", "joint") ||
+       has_pair(words, "log", "posterior") || has_pair(words, "log", "density"))) {
+    tally.metric = {Meaning::either, 7};
+    tally.metrics = 1;
+    tally.unknowns = 0;
+  }
 }
 
 /// "epochs", "max_epochs", "num_train_steps": how far a counter will go. "total_timesteps" and
@@ -160,6 +170,13 @@ bool is_total(const std::vector<std::string>& words) {
   return counter && (limit || (words.size() == 1 && words[0] == "epochs"));
 }
 
+/// "finished in 0.5", "epoch took 12.3": when or how long.
+bool ends_in_preposition(const std::vector<std::string>& words) {
+  constexpr std::array<std::string_view, 8> last{"in", "at",  "after", "from",
+                                                 "by", "for", "with",  "took"};
+  return std::find(last.begin(), last.end(), words.back()) != last.end();
+}
+
 NameInfo metric_info(const Tally& tally, const std::vector<std::string>& words) {
   NameInfo info;
   info.role = Role::metric;
@@ -168,8 +185,15 @@ NameInfo metric_info(const Tally& tally, const std::vector<std::string>& words) 
                 : tally.metric.meaning == Meaning::higher ? Better::higher
                                                           : Better::unknown;
   info.is_best = tally.best || has(words, "max") || has(words, "maximum");
+  info.negated = has(words, "negative") || has(words, "neg");
+  if (info.negated) info.better = Better::lower;
+  info.vague = has(words, "score") || has(words, "acc") || has(words, "accuracy");
+  // "loss_0", "ppl1"; "top1" is a word of its own.
+  const bool indexed =
+      is_digit(words.back().back()) && look_up(words.back()).meaning == Meaning::none;
+  info.plain = tally.metrics == 1 && tally.parts == 0 && tally.unknowns == 0 && !indexed;
   info.weight = tally.metric.weight - std::min(3.5, 2.0 * tally.parts) -
-                std::min(2.0, 1.0 * tally.unknowns) - 0.05 * tally.neutrals;
+                std::min(2.0, 1.0 * tally.unknowns) - 0.05 * (tally.neutrals + tally.fillers);
   if (tally.phase == Phase::eval) info.weight += info.better == Better::higher ? 0.3 : -1.2;
   if (info.is_best) info.weight -= 5;
   info.weight = std::max(info.weight, 0.5);
@@ -251,9 +275,14 @@ NameInfo judge_name(std::string_view name) {
     info.is_best = tally.best;
     return info;
   }
-  if (tally.unknowns > 0 || words.empty()) return info;
+  if (words.empty()) return info;
   const bool bare = tally.phase != Phase::none || tally.neutrals > 0 || tally.parts > 0;
-  if (!bare) return info;
+  const bool only_fillers = tally.unknowns == 0 && tally.fillers > 0;
+  if (!bare && (only_fillers || ends_in_preposition(words))) {
+    info.role = Role::decoy;
+    return info;
+  }
+  if (tally.unknowns > 0 || !bare) return info;
   info.role = Role::metric;  // "train=0.93", "avg", "box": a value without its kind
   info.weight = tally.phase != Phase::none ? 5 : 4;
   return info;

@@ -30,9 +30,15 @@ struct NameInfo {
   Better better = Better::unknown;
   Phase phase = Phase::none;
   bool is_best = false;  ///< best/lowest/highest so far: a record, not a measurement
+  bool plain = false;    ///< the whole value: "loss", "total_loss", not "loss_0", "iou_loss"
+  bool negated = false;  ///< "neg_log_perplexity": the sign of the values tells which way is better
+  bool vague = false;    ///< "score", "accuracy": programs print losses under it, too
   /// How good a choice the name makes it, 0 to 14: a plain "loss" has 10. Only for metrics.
   double weight = 0;
 };
+
+/// Above this weight a name tells which kind of value it is; "train", "avg" tell less.
+inline constexpr double kNamedWeight = 5;
 
 /// Judges a name as printed ("train_loss", "Acc@1", "lm loss", "ep_rew_mean").
 [[nodiscard]] NameInfo judge_name(std::string_view name);

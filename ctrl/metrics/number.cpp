@@ -33,9 +33,15 @@ std::size_t skip_thousands(std::string_view text, std::size_t from, std::size_t 
 }
 
 std::size_t skip_exponent(std::string_view text, std::size_t at) {
-  if (at >= text.size() || (text[at] != 'e' && text[at] != 'E')) return at;
+  if (at >= text.size()) return at;
+  const bool is_fortran = text[at] == 'D' || text[at] == 'd';  // "0.24D+01": only with a sign
+  if (text[at] != 'e' && text[at] != 'E' && !is_fortran) return at;
   std::size_t digits = at + 1;
-  if (digits < text.size() && (text[digits] == '+' || text[digits] == '-')) ++digits;
+  if (digits < text.size() && (text[digits] == '+' || text[digits] == '-')) {
+    ++digits;
+  } else if (is_fortran) {
+    return at;
+  }
   const std::size_t end = skip_digits(text, digits);
   return end == digits ? at : end;
 }
@@ -87,17 +93,20 @@ std::optional<Number> number_at(std::string_view text, std::size_t at) {
   const std::size_t whole_end = at;
   if (at < text.size() && text[at] == '.') at = skip_digits(text, at + 1);
   if (at == from || (at == from + 1 && text[from] == '.')) return std::nullopt;
+  const std::size_t mantissa_end = at;
   at = skip_exponent(text, at);
+  const bool is_fortran = at != mantissa_end && (text[mantissa_end] | 0x20) == 'd';
   if (at - from > kMaxDigits) return std::nullopt;
   Number number;
-  if (has_groups) {
+  const std::string_view digits = text.substr(from, at - from);
+  if (has_groups || is_fortran) {
     std::string plain;
-    for (char c : text.substr(from, at - from)) {
-      if (c != ',') plain.push_back(c);
+    for (char c : digits) {
+      if (c != ',') plain.push_back((c | 0x20) == 'd' ? 'e' : c);
     }
     number.value = sign * to_double(plain);
   } else {
-    number.value = sign * to_double(text.substr(from, at - from));
+    number.value = sign * to_double(digits);
   }
   number.integer = at == whole_end;
   if (at < text.size() && text[at] == '%') {

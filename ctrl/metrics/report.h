@@ -22,6 +22,9 @@ struct Counter {
   double within = 0;  ///< 0..1
 };
 
+/// Below this confidence no job is ranked by a metric that was detected.
+inline constexpr double kSure = 0.2;
+
 struct Candidate {
   std::string metric;
   Goal goal = Goal::min;
@@ -33,13 +36,17 @@ struct Candidate {
 struct Report {
   std::string metric;  ///< "" = nothing found yet
   Goal goal = Goal::min;
+  std::string goal_guess;       ///< why, where the name does not say the goal; "" = it does
   double confidence = 0;        ///< 0..1; 1 when the user named the metric or gave a pattern
+  std::string unsure_of;        ///< the choice that is withheld because confidence is below kSure
   std::vector<Sample> samples;  ///< of the metric, in order; the last `keep` ones when bounded
   std::vector<Sample> head;     ///< its first samples (up to eight), also when bounded
   std::size_t count = 0;        ///< values seen in all
   double low = 0, high = 0;     ///< range of the finite values seen
   std::optional<Counter> counter;
   std::vector<Candidate> candidates;  ///< best first, the chosen one included
+  std::string missing;  ///< "nothing named lss; seen: loss, acc", where nothing fits what was asked
+  std::string warning;  ///< the log is written in a way that is not read; holds none of its text
 };
 
 }  // namespace flowcon::ctrl::metrics

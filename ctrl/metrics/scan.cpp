@@ -118,6 +118,7 @@ const LineFacts& LineScanner::scan(std::string_view line) {
   }
   overdeep_ = 0;
   while (!frames_.empty()) close_frame();
+  tell_phase_at_end();
   find_bar();
   return facts_;
 }
@@ -162,7 +163,19 @@ std::size_t LineScanner::scan_word(std::size_t at) {
   }
   if (end + 1 < line_.size() && line_[end] == ')' && is_digit(line_[end + 1])) return end;
   phase_ = phase;
+  phase_end_ = end;
   return end;
+}
+
+/// "loss 0.5 (val)", "loss 0.5 | train": the last word of a line tells the part as well.
+void LineScanner::tell_phase_at_end() {
+  if (phase_ == Phase::none || fence_ >= phase_end_ ||
+      line_.find_first_not_of(")]}|. ", phase_end_) != std::string_view::npos) {
+    return;
+  }
+  for (Field& field : facts_.fields) {
+    if (field.phase == Phase::none) field.phase = phase_;
+  }
 }
 
 /// "@10", "@[ IoU=0.50:0.95 | area=all ]", "@.5:.95": part of a name, not a value.
@@ -354,6 +367,7 @@ void LineScanner::take_number(std::size_t begin, const Number& number, std::stri
   } else if (field.key.empty()) {
     field.key = frame_key(key.text);
   }
+  if (field.key.empty() && !number.integer && fence_is_field_) name_before_counter(field, begin);
   field.bracketed = key.bracketed && field.key.empty();
   if (field.key.empty() && !field.bracketed && !key.after_number) {
     field.key = key_after(end);
@@ -375,6 +389,24 @@ void LineScanner::name_after_counter(Field& field) {
   if (judge_name(counter.key).role != Role::metric) return;
   field.key = counter.key;
   counter.key = last;
+}
+
+/// "Train loss 100 0.64", "Validation loss 100: 0.64": so does the name of a metric where a whole
+/// number stands between it and the value.
+void LineScanner::name_before_counter(Field& field, std::size_t begin) {
+  if (facts_.fields.empty()) return;
+  Field& counter = facts_.fields.back();
+  if (!counter.integer || counter.key.empty() || counter.has_total || counter.percent ||
+      counter.unit || counter.named_after || counter.quoted || counter.at + 20 < fence_) {
+    return;
+  }
+  const bool joined = line_.find_first_not_of(" \t:", fence_) == begin;
+  if (!joined || line_.substr(fence_, begin - fence_).find('\t') != std::string_view::npos) return;
+  if (judge_name(counter.key).weight <= kNamedWeight) return;
+  field.key = counter.key;
+  field.named_after = false;
+  counter.key = {};
+  counter.bracketed = true;
 }
 
 void LineScanner::set_fence(std::size_t end) {

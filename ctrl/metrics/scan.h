@@ -66,7 +66,7 @@ class LineScanner {
     bool bracketed = false;  ///< an opening [ stands between name and number
     bool is_average = false;
     bool quoted = false;
-    bool after_number = false;  ///< a counter and a separator stand before the number
+    bool after_number = false;  ///< a counter and a separator or "is" stand before the number
   };
 
   /// What stands between the last value and a number, read from its end.
@@ -95,6 +95,8 @@ class LineScanner {
   [[nodiscard]] bool has_far_unit(std::size_t at) const;
   std::size_t take_ratio(std::size_t begin, const Number& first, std::size_t second_at);
   void name_after_counter(Field& field);
+  void name_before_counter(Field& field, std::size_t begin);
+  void tell_phase_at_end();
   void set_fence(std::size_t end);
   void add(Field field, std::size_t end);
   [[nodiscard]] Key key_before(std::size_t at) const;
@@ -102,6 +104,7 @@ class LineScanner {
   void step_out_of_call(Gap& gap, Key& key) const;
   [[nodiscard]] bool step_over_separator(Gap& gap) const;
   [[nodiscard]] std::string_view name_with_group(const Gap& gap, std::size_t at) const;
+  [[nodiscard]] std::string_view name_before_wall(Gap gap) const;
   [[nodiscard]] std::string_view cleaned_name(std::string_view name, const Gap& gap) const;
   [[nodiscard]] std::string_view key_after(std::size_t at) const;
   [[nodiscard]] std::string_view words_before(std::size_t from, std::size_t at) const;
@@ -117,6 +120,7 @@ class LineScanner {
   bool after_best_ = false;      ///< the word "best" stands before, in the same clause
   char open_quote_ = '\0';       ///< a quote that is never closed on this line
   Phase phase_ = Phase::none;
+  std::size_t phase_end_ = 0;  ///< where the last word of a phase ends
   std::vector<Frame> frames_;
   std::size_t overdeep_ = 0;  ///< open braces beyond the depth that is followed
   std::string arena_;         ///< composed names; never grows beyond its first capacity

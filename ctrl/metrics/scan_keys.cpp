@@ -194,13 +194,20 @@ LineScanner::Key LineScanner::key_before(std::size_t at) const {
     --gap.end;
     skip_back(gap);
   }
-  if (gap.end == gap.low || !step_over_separator(gap)) return key;
+  if (gap.end == gap.low) return key;
+  if (!step_over_separator(gap)) {
+    key.text = name_before_wall(gap);
+    return key;
+  }
   if (gap.end == gap.low) {
     key.after_number = gap.separated && gap.after_field;
     return key;
   }
   const char last = line_[gap.end - 1];
-  if (last == ',' || last == ';' || last == '|') return key;
+  if (last == ',' || last == ';' || last == '|') {
+    if (!gap.separated) key.text = name_before_wall(gap);
+    return key;
+  }
   if (gap.separated && (last == '"' || last == '\'')) {
     const std::string_view reach = line_.substr(gap.low, gap.end - 1 - gap.low);
     const std::size_t open = reach.rfind(last);
@@ -212,9 +219,28 @@ LineScanner::Key LineScanner::key_before(std::size_t at) const {
   const bool grouped = last == ')' || last == ']';
   key.text = grouped ? name_with_group(gap, at) : words_before(gap.low, gap.end);
   key.text = cleaned_name(key.text, gap);
+  if (key.text == "is" || key.text == "was") {  // "Score at iteration 10 is 1.6"
+    key.text = {};
+    key.after_number = gap.after_field;
+  }
   // "TRAIN [0][12/3416]", "Test: [3/98]": the word tells the part, the bracket holds a counter.
   if (key.bracketed && phase_of_word(lower(key.text)) != Phase::none) key.text = {};
   return key;
+}
+
+/// "loss_train, 0.838", "train loss |  0.838": only the name of a metric reaches over such a mark,
+/// and none that follows a value ("0.5 loss, 0.6 acc").
+std::string_view LineScanner::name_before_wall(Gap gap) const {
+  const char wall = line_[gap.end - 1];
+  if (wall != ',' && wall != ';' && wall != '|') return {};
+  --gap.end;
+  skip_back(gap);
+  const std::string_view name = trimmed(words_before(gap.low, gap.end));
+  if (name.empty() || judge_name(name).weight <= kNamedWeight) return {};
+  const bool touches_value =
+      gap.after_field && line_.find_first_not_of(" \t", fence_) ==
+                             static_cast<std::size_t>(name.data() - line_.data());
+  return touches_value ? std::string_view{} : name;
 }
 
 /// Without the unit of the value before, the logger's name and marks around it.

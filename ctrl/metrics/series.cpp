@@ -15,7 +15,39 @@ constexpr std::uint64_t kMinRuns = 3;
 
 bool is_same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
+bool is_same_place(const Place& a, const Place& b) {
+  return a.has_counter && b.has_counter && is_same(a.epoch, b.epoch) && is_same(a.step, b.step);
+}
+
+/// One of both is the other one, rounded to some decimal place.
+bool is_rounded(double a, double b) {
+  if (is_same(a, b)) return true;
+  double unit = 10;
+  for (int places = 1; places <= 6; ++places, unit *= 10) {
+    const double tolerance = 1e-9 * std::max(1.0, std::abs(a * unit));
+    if (std::abs(std::round(b * unit) - a * unit) < tolerance ||
+        std::abs(std::round(a * unit) - b * unit) < tolerance) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
+
+bool Series::is_copy(const Place& place, double value, bool has_counter) {
+  // A counter that begins again: the lines of the new round are no copies of those before.
+  if (place.step < last_place_.step && place.step <= first_place_.step) recent_.fill(0);
+  const std::uint64_t epoch = std::bit_cast<std::uint64_t>(place.epoch) * 0x9E3779B97F4A7C15ULL;
+  const bool seen = has_seen(place.record ^ static_cast<std::uint32_t>(epoch >> 32));
+  const bool is_here = added > 0 && is_same_place(place, last_place_);
+  const bool has_moved = added == 1 || !is_same_place(first_place_, last_place_);
+  const bool again = is_here && has_moved && !is_crowded_ && is_rounded(value, last_);
+  if (is_here && !seen && !again) is_crowded_ = true;
+  if (added == 0) first_place_ = place;
+  last_place_ = place;
+  return (seen && has_counter) || again;
+}
 
 bool Series::has_seen(std::uint32_t record) {
   if (record == 0) record = 1;
@@ -48,8 +80,9 @@ void Series::add(Sample sample, std::uint64_t line, bool integer, std::size_t li
   if (added == 0) first_line = line;
   last_line = line;
   if (std::isfinite(sample.value)) {
-    low = finite == 0 ? sample.value : std::min(low, sample.value);
-    high = finite == 0 ? sample.value : std::max(high, sample.value);
+    if (finite == 0) first_value = low = high = sample.value;
+    low = std::min(low, sample.value);
+    high = std::max(high, sample.value);
     const double step = sample.value - last_;
     if (finite > 0 && std::isfinite(last_)) {
       rises += step > 0;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -32,11 +33,33 @@ struct SeriesTraits {
   bool average = false;       ///< the running mean in parentheses
   bool repeated_key = false;  ///< not the first value of that name on its line
   bool nameless = false;
+  bool percent = false;      ///< a % stands behind it
   bool labelled = false;     ///< a table's row of one class among others
   std::uint64_t family = 0;  ///< the same for the same name, phase and kind at another grain
   bool in_table = false;     ///< its name stands in a header, not on its lines
   bool one_spelling = true;  ///< the name was always printed alike, and stands in the text
   int match = 0;  ///< how well it fits the metric the user asked for; 0 = not, 6 = exactly
+};
+
+/// Where in a job's course a line stands, as its counters say.
+struct Place {
+  std::uint32_t record = 0;  ///< hash of its text
+  double epoch = NAN;        ///< of this line or the last one that said
+  double step = NAN;         ///< the first finer counter of this line
+  bool has_counter = false;  ///< one of both is on this line
+
+  void begin_line() {
+    step = NAN;
+    has_counter = false;
+  }
+  void count(Role role, double value) {
+    if (role == Role::epoch) {
+      epoch = value;
+    } else if (std::isnan(step)) {
+      step = value;
+    }
+    has_counter = true;
+  }
 };
 
 class Series {
@@ -45,8 +68,10 @@ class Series {
 
   explicit Series(SeriesTraits what) : traits(std::move(what)) {}
 
-  /// True if the record with this hash is among the last sixteen of this series; remembers it.
-  bool has_seen(std::uint32_t record);
+  /// True if a value at `place` was taken already: the same record is among the last sixteen, on
+  /// lines with a counter finer than an epoch; or the last one stood at that place with the same
+  /// value, perhaps in another precision. Remembers the place.
+  bool is_copy(const Place& place, double value, bool has_counter);
   /// `limit` samples are kept, the last ones; 0 = all.
   void add(Sample sample, std::uint64_t line, bool integer, std::size_t limit);
   /// Overwrites the last value: the same bar drawn once more.
@@ -76,6 +101,7 @@ class Series {
   std::uint64_t last_line = 0;
   double low = 0;
   double high = 0;
+  double first_value = 0;  ///< the first finite one
 
  private:
   struct Kept {
@@ -83,12 +109,16 @@ class Series {
     std::uint32_t run_position = 0;
   };
   void count_run(double value);
+  bool has_seen(std::uint32_t record);
 
   std::vector<Kept> ring_;
   std::size_t oldest_ = 0;  ///< index into ring_ when it is full
   std::vector<Kept> head_;
   std::array<std::uint32_t, 16> recent_{};
   std::size_t next_recent_ = 0;
+  Place first_place_;
+  Place last_place_;
+  bool is_crowded_ = false;  ///< different values came at one place
   std::array<double, kHead> tail_{};
   double last_ = 0;
   double last_step_ = 0;

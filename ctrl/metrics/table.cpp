@@ -184,6 +184,9 @@ bool TableReader::read_header(std::string_view line) {
       continue;
     columns_.clear();
     for (std::string_view cell : parts_) columns_.push_back(column_name(cell));
+    narrow_.clear();
+    // "# step rmse": a mark of comments, unless the rows have as many cells.
+    if (columns_.front() == "#") narrow_.assign(columns_.begin() + 1, columns_.end());
     // Vowpal Wabbit names its columns on two lines.
     split(line, Split::blanks, parts_);
     const std::vector<std::string> words(parts_.begin(), parts_.end());
@@ -194,9 +197,11 @@ bool TableReader::read_header(std::string_view line) {
       how = Split::blanks;
     }
     how_ = how;
-    narrow_.clear();
+    ends_in_remarks_ = how != Split::pipes && judge_name(columns_.back()).role == Role::unknown;
     if (how == Split::wide_blanks) {
+      narrow_.clear();
       for (const std::string& word : words) narrow_.push_back(column_name(word));
+      if (narrow_.front() == "#") narrow_.erase(narrow_.begin());
     }
     if (std::all_of(words.begin(), words.end(), is_name)) previous_ = words;
     return true;
@@ -240,8 +245,14 @@ bool TableReader::read_row(std::string_view line) {
 
 bool TableReader::read_row(std::string_view line, Split how) {
   if (!split(line, how, parts_)) return false;
-  if (parts_.size() != columns_.size() && parts_.size() != narrow_.size()) return false;
-  const std::vector<std::string>& columns = parts_.size() == columns_.size() ? columns_ : narrow_;
+  // A last column of remarks stays empty mostly.
+  const bool is_short =
+      ends_in_remarks_ && parts_.size() >= 3 && parts_.size() + 1 == columns_.size();
+  if (parts_.size() != columns_.size() && parts_.size() != narrow_.size() && !is_short)
+    return false;
+  const std::vector<std::string>& columns =
+      parts_.size() == columns_.size() || (is_short && parts_.size() != narrow_.size()) ? columns_
+                                                                                        : narrow_;
   cells_.clear();
   label_ = {};
   std::size_t gaps = 0;

@@ -50,6 +50,7 @@ class TableReader {
   Split how_ = Split::none;
   std::vector<std::string> columns_;
   std::vector<std::string> narrow_;  ///< the columns if every blank parts two names
+  bool ends_in_remarks_ = false;     ///< rows may lack their last cell
   bool just_read_header_ = false;
   std::vector<std::string> previous_;  ///< words of the line before: the upper half of a header
   std::vector<std::string_view> parts_;

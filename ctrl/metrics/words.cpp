@@ -23,14 +23,18 @@ constexpr std::array kGroups{
           "perplexity ppl bpc bpb bpd rmse mse mae rmsle logloss mlogloss error "
           "errors wer cer ter eer fid mape smape nrmse deviance hinge huber "
           "bce mcxent kld lpips err err1 err5 epe chamfer nmse "
-          "mpjpe smoothl1 l2loss rmsd msle ade fde top1err"},
+          "mpjpe smoothl1 l2loss rmsd msle ade fde top1err bcer bwer rmsle rmspe mase wape wmape "
+          "crps nmae absrel sqrel mindcf cavg hausdorff hd95 assd kid stress aic bic chisq chi2"},
+    Group{Meaning::lower, 8.5, "top5err"},
     Group{Meaning::lower, 6,
           "l1 l2 divergence inertia residual distortion energy regret quantile "
           "ndei gap dist distance wasserstein mcd brier pinball "
-          "discrepancy impurity"},
+          "discrepancy impurity suboptimality infeasibility"},
     Group{Meaning::lower, 4, "trl tel"},
-    Group{Meaning::either, 8, "objective objf obj_val objval"},
-    Group{Meaning::either, 7, "elbo likelihood loglik loglikelihood logprob logp ll llh fval"},
+    Group{Meaning::either, 8, "objective objf obj_val objval fitness fbest"},
+    Group{Meaning::either, 7,
+          "elbo likelihood loglik loglikelihood loglh lnl logprob logp ll llh fval logposterior "
+          "elpd"},
     Group{Meaning::either, 5, "f fx fun"},
     Group{Meaning::higher, 13,
           "reward rewards rew return returns ret eprewmean epret "
@@ -44,10 +48,12 @@ constexpr std::array kGroups{
           "fbeta dice iou psnr ssim mcc kappa pearson spearman spearmanr corr "
           "correlation las uas em r2 ap ap50 ap75 ari nmi pck pckh oks pixacc "
           "mpa score scores elo winrate f1score aucpr prauc msssim "
-          "matthews silhouette ks gini hits jaccard"},
+          "matthews silhouette ks gini hits jaccard modularity qwk accu dsc pesq stoi sdr sisdr "
+          "snr sisnr "
+          "lddt plddt gdt nsd"},
     Group{Meaning::higher, 7,
           "precision recall prec rec hit hr sensitivity specificity success win "
-          "wins exact match purity ar"},
+          "wins exact match purity ar correct"},
     Group{
         Meaning::decoy, 0,
         "lr lrs scale scaler scaling norm norms gnorm gradnorm grad gradient gradients eta speed "
@@ -63,7 +69,7 @@ constexpr std::array kGroups{
         "skipped oom freq frequency interval capacity compute price power watts exploration "
         "entropy_coef cuda device devices node nodes port address ip pcie bus channel channels "
         "thread threads worker workers process processes line lines weights weight percent "
-        "progress completed chosen rejected margin margins errno errcode exitcode"},
+        "progress completed chosen rejected margin margins errno errcode exitcode delta skip"},
     Group{Meaning::quantity, 0,
           "rate ratio fraction samples sample examples example images image img imgs tokens token "
           "tok sequences sequence sents sent sentences sentence records record words word chars "
@@ -75,7 +81,8 @@ constexpr std::array kGroups{
           "cases items item users user documents support positives negatives pos neg candidates"},
     Group{Meaning::epoch, 0, "epoch epochs epoches ep round rounds pass passes"},
     Group{Meaning::step, 0,
-          "step steps iter iters iteration iterations batch batches minibatch minibatches update "
+          "step steps iter iters iteration iterations iterate iterat batch batches minibatch "
+          "minibatches update "
           "updates up globalstep nupdates timestep timesteps trial "
           "episode episodes tree trees generation microbatch kimg"},
     Group{Meaning::limit, 0, "max num total maximum"},
@@ -88,12 +95,13 @@ constexpr std::array kGroups{
           "previous prev peak early stopping bests"},
     Group{Meaning::neutral, 0,
           "avg average averaged mean total overall running current cur curr global smoothed smooth "
-          "final function value val_ the of in on at for per model is lm all set main sum raw "
-          "moving ema cumulative dataset and a with "
-          "online by last net output recons reconstruction recon metric metrics rollout this to "
-          "results result after estimate generalization episodic micro "
-          "macro finished binary classification multiclass categorical sparse weighted bbox segm "
+          "final function value val_ sum raw moving ema cumulative online last recons "
+          "reconstruction recon metric metrics result results estimate generalization episodic "
+          "micro macro binary classification multiclass categorical sparse weighted bbox segm "
           "segmentation root negative log entropy cross"},
+    Group{Meaning::filler, 0,
+          "the of in on at for per model is was are lm all set main dataset and a with by from net "
+          "output rollout this to after before finished"},
     Group{Meaning::part, 0,
           "kl class cycle idt aux auxiliary reg regularization regularisation regularizer penalty "
           "adv adversarial "

@@ -21,6 +21,7 @@ enum class Meaning : std::uint8_t {
   eval,
   best,
   neutral,  ///< says nothing about worth ("avg", "total", "current")
+  filler,   ///< the same, and names nothing by itself ("at", "with", "model")
   part      ///< of a composed loss, or an auxiliary one ("kl", "aux", "box")
 };
 

@@ -35,7 +35,8 @@ using ctrl::metrics::Report;
 using ctrl::metrics::Spec;
 
 constexpr std::size_t kBlockBytes = 1 << 17;  // stays in the cache between reading and searching
-constexpr std::size_t kValuesInTable = 8;
+constexpr std::size_t kCandidatesInTable = 8;
+constexpr std::size_t kValuesAtEnds = 5;
 
 /// Closes a descriptor that we opened; standard input stays open.
 class File {
@@ -79,18 +80,43 @@ boost::json::value json_number(double number) {
   return boost::json::value(number);
 }
 
-std::string advice(const ExtractOptions& options) {
+std::string advice(const Report& report, const ExtractOptions& options) {
   if (!options.pattern.empty()) {
     return "the pattern matched no number; try without --pattern, or test it on one line of the "
            "log";
   }
-  if (!options.metric.empty()) {
-    return "no value named \"" + printable(options.metric) +
-           "\"; run without --metric to see the candidates, or give a --pattern with a group named "
-           "value";
-  }
+  if (!options.metric.empty()) return printable(report.missing);
   return "no metric found; name it with --metric NAME, or match it with --pattern "
          "'loss=(?P<value>\\S+)'";
+}
+
+std::string percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
+
+std::string values_text(const std::vector<ctrl::Sample>& samples, bool all) {
+  std::string out;
+  const bool is_short = all || samples.size() <= 2 * kValuesAtEnds + 1;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (!is_short && i == kValuesAtEnds) {
+      const std::size_t hidden = samples.size() - 2 * kValuesAtEnds;
+      out += "... " + std::to_string(hidden) + " more (--all)\n";
+      i += hidden;
+    }
+    out += render_number(samples[i].value) + "\n";
+  }
+  return out;
+}
+
+void print_warnings(const Report& report, const ExtractOptions& options, std::ostream& err) {
+  const auto warn = [&err](const std::string& text) {
+    err << "extract: warning: " << text << "\n";
+  };
+  if (!report.warning.empty()) warn(report.warning);
+  if (report.count == 0) {
+    err << "extract: " << advice(report, options) << "\n";
+  } else if (report.confidence < ctrl::metrics::kSure) {
+    warn("not sure: " + printable(report.metric) + " (" + percent(report.confidence) +
+         "); flowcond ranks no job by it. Name it with --metric if it is right");
+  }
 }
 
 }  // namespace
@@ -112,6 +138,8 @@ void declare_extract(CLI::App& command, ExtractOptions& options) {
   command.add_option("--input", options.input, "The log is raw or json-file (default: detected)")
       ->type_name("raw|json-file")
       ->check(CLI::IsMember({"raw", "json-file"}));
+  command.add_flag("--all", options.all,
+                   "Print every value in the table (default: the first and last five)");
   command.add_flag("--explain", options.explain, "Explain the choice of this series");
   command.add_option("FILE", options.file, "The log, - for standard input")->required();
 }
@@ -201,7 +229,8 @@ std::string render_extract_table(const Extraction& extraction, const ExtractOpti
   };
   if (report.count > 0) {
     row("METRIC", printable(report.metric));
-    row("GOAL", ctrl::name(report.goal));
+    row("GOAL", ctrl::name(report.goal) +
+                    (report.goal_guess.empty() ? "" : " (a guess: " + report.goal_guess + ")"));
     row("CONFIDENCE", render_number(std::round(report.confidence * 100) / 100));
     row("VALUES", std::to_string(report.samples.size()));
     row("RANGE", render_number(report.low) + " to " + render_number(report.high));
@@ -215,12 +244,11 @@ std::string render_extract_table(const Extraction& extraction, const ExtractOpti
                         " % (of how many epochs is not known)");
   }
   if (report.count > 0) {
-    out += "\n";
-    for (const ctrl::Sample& sample : report.samples) out += render_number(sample.value) + "\n";
+    out += "\n" + values_text(report.samples, options.all);
   }
   if (report.candidates.size() > 1) {
     out += "\nCANDIDATE                         GOAL  COUNT\n";
-    for (std::size_t i = 0; i < std::min(report.candidates.size(), kValuesInTable); ++i) {
+    for (std::size_t i = 0; i < std::min(report.candidates.size(), kCandidatesInTable); ++i) {
       const Candidate& candidate = report.candidates[i];
       std::string name = printable(candidate.metric, 32);
       name.resize(std::max<std::size_t>(name.size(), 34), ' ');
@@ -255,7 +283,7 @@ int run_extract(const ExtractOptions& options, std::ostream& out, std::ostream& 
     out << render_extract_table(*extraction, options);
   }
   out.flush();
-  if (!found) err << "extract: " << advice(options) << "\n";
+  print_warnings(extraction->report, options, err);
   return found && out ? 0 : 1;
 }
 

@@ -23,6 +23,7 @@ struct ExtractOptions {
   std::string input;             ///< raw, json-file or "" = detected
   std::string file;              ///< "-" = standard input
   bool explain = false;          ///< explain the choice of the series
+  bool all = false;              ///< every value in the table, not the first and last five
 };
 
 /// Declares the options and the argument FILE of the command.

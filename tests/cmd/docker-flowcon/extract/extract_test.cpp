@@ -102,7 +102,7 @@ TEST_CASE("extract says what to try where nothing is found") {
   CHECK(outcome.err.find("--metric NAME") != std::string::npos);
   ExtractOptions named = as_json();
   named.metric = "accuracy";
-  CHECK(extract(named, kLog).err.find("no value named \"accuracy\"") != std::string::npos);
+  CHECK(extract(named, kLog).err == "extract: nothing named accuracy; seen: loss\n");
   ExtractOptions pattern = as_json();
   pattern.pattern = "acc=(.*)";
   CHECK(extract(pattern, kLog).err.find("pattern matched no number") != std::string::npos);
@@ -208,6 +208,38 @@ TEST_CASE("extract's options refuse what they do not know") {
   app.parse("--metric loss --goal max --input raw -");
   CHECK(options.metric == "loss");
   CHECK(options.file == "-");
+}
+
+TEST_CASE("the table shows the first and last five values unless all are asked for") {
+  std::string log;
+  for (int i = 0; i < 30; ++i) log += "loss: " + std::to_string(100 - i) + ".5\n";
+  ExtractOptions options;
+  const std::string few = extract(options, log).out;
+  CHECK(few.find("\n96.5\n... 20 more (--all)\n75.5\n") != std::string::npos);
+  CHECK(few.find("\n90.5\n") == std::string::npos);
+  options.all = true;
+  const std::string all = extract(options, log).out;
+  CHECK(all.find("\n90.5\n") != std::string::npos);
+  CHECK(all.find("more (--all)") == std::string::npos);
+}
+
+TEST_CASE("extract warns of a doubtful choice and of logs that it cannot read") {
+  struct Row {
+    std::string line;
+    const char* warning;
+  };
+  const Row rows[] = {
+      {"GET /a HTTP/1.1 200 17 0.5\n", "not sure: column"},
+      {"loss: 0,5312\n", "decimal comma"},
+      {std::string("l\0o\0s\0s\0", 8) + "\n", "UTF-16 and binary"},
+  };
+  for (const Row& row : rows) {
+    std::string log;
+    for (int i = 0; i < 6; ++i) log += row.line;
+    INFO(row.warning);
+    CHECK(extract({}, log).err.find(row.warning) != std::string::npos);
+  }
+  CHECK(extract({}, "losses: 1,250.5\nlosses: 1,150.5\nlosses: 1,050.25\n").err.empty());
 }
 
 }  // namespace flowcon::plugin

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kinds of lines that say more than a name and a value: totals and parts, records printed again,
+// headings, names that are none.
+#include <string>
+#include <vector>
+
+#include "ctrl/metrics/extractor.h"
+#include "ctrl/metrics/heading.h"
+#include "tests/support/catch.h"
+
+namespace flowcon::ctrl::metrics {
+namespace {
+
+Report report_on(const std::vector<std::string>& lines, std::size_t keep = 0,
+                 const std::string& metric = "") {
+  Spec spec;
+  spec.metric = metric;
+  auto extractor = Extractor::create(spec, keep);
+  REQUIRE(extractor.has_value());
+  for (const std::string& line : lines) extractor->feed(line, 1);
+  return extractor->report();
+}
+
+std::string number(double value) { return std::to_string(value); }
+
+}  // namespace
+
+TEST_CASE("the whole loss goes before its parts on the same line") {
+  for (const std::string whole : {"loss", "total_loss", "Loss Total"}) {
+    std::vector<std::string> lines;
+    for (int i = 0; i < 20; ++i) {
+      const std::string value = number(2.0 + (i % 2) - 0.01 * i);
+      const std::string part = number(2.0 / (i + 1));
+      lines.push_back("iter " + std::to_string(i) + " iou_loss: " + part + " box_loss: " + part +
+                      " loss_0: " + part + " " + whole + ": " + value);
+    }
+    CHECK(report_on(lines).metric == whole);
+  }
+}
+
+TEST_CASE("a value printed again at the same place counts once, equal values of two epochs twice") {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 10; ++i) {
+    const std::string epoch = "epoch " + std::to_string(i);
+    lines.push_back(epoch + " loss 0.53124");
+    lines.push_back(epoch + " loss 0.531 (best so far)");
+  }
+  for (const std::size_t keep : {0, 16}) CHECK(report_on(lines, keep).count == 10);
+  std::vector<std::string> rounds;
+  for (int i = 0; i < 4; ++i) {
+    for (int step = 10; step <= 50; step += 10)
+      rounds.push_back("step " + std::to_string(step) + " loss 0.5" + std::to_string(step));
+  }
+  for (const std::size_t keep : {0, 32}) CHECK(report_on(rounds, keep).count == 20);
+}
+
+TEST_CASE("a heading tells validation from training where both have one name") {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 6; ++i) {
+    lines.push_back("Epoch " + std::to_string(i) + "/6");
+    lines.emplace_back("Training");
+    lines.push_back("loss: " + number(1.0 / (i + 1)));
+    lines.emplace_back("--- Validation ---");
+    lines.push_back("loss: " + number(2.0 / (i + 1)));
+  }
+  for (const std::size_t keep : {0, 16}) {
+    const Report report = report_on(lines, keep);
+    CHECK(report.count == 6);
+    CHECK(report.high == 1.0);
+  }
+}
+
+TEST_CASE("a heading names one part of the data and nothing else") {
+  CHECK(heading_of("--- Validation ---") == Phase::eval);
+  CHECK(heading_of("Epoch 3: evaluating on the test set") == Phase::eval);
+  CHECK(heading_of("***** Running training *****") == Phase::train);
+  for (const char* line : {"", "Saving the best on validation", "train and validation",
+                           "test accuracy", "val 0.5", "Validation 3"}) {
+    INFO(line);
+    CHECK_FALSE(heading_of(line));
+  }
+}
+
+TEST_CASE("a score that falls from its first value on is a loss, and its goal a guess") {
+  std::vector<std::string> falls;
+  std::vector<std::string> rises;
+  for (int i = 0; i < 20; ++i) {
+    falls.push_back("Score at iteration " + std::to_string(i) + " is " + number(3.0 / (i + 1)));
+    rises.push_back("Score at iteration " + std::to_string(i) + " is " +
+                    number(3.0 - 3.0 / (i + 1)));
+  }
+  const Report fallen = report_on(falls);
+  CHECK(fallen.count == 20);
+  CHECK(fallen.goal == Goal::min);
+  CHECK_FALSE(fallen.goal_guess.empty());
+  const Report risen = report_on(rises);
+  CHECK(risen.goal == Goal::max);
+  CHECK(risen.goal_guess.empty());
+}
+
+TEST_CASE("a doubtful choice is withheld from a daemon and named") {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 30; ++i)
+    lines.push_back("GET /a HTTP/1.1 200 " + std::to_string((i * 37) % 11) + " 0.0" +
+                    std::to_string((i * 7) % 10));
+  const Report report = report_on(lines, 16);
+  CHECK(report.metric.empty());
+  CHECK(report.samples.empty());
+  CHECK_FALSE(report.unsure_of.empty());
+  CHECK(report.confidence < kSure);
+}
+
+TEST_CASE("what is asked for and not there is said, with what was seen") {
+  const std::vector<std::string> lines{"loss: 0.5 acc: 0.7 lr: 0.1", "loss: 0.4 acc: 0.8 lr: 0.1"};
+  CHECK(report_on(lines, 0, "lss").missing == "nothing named lss; seen: loss, acc");
+  CHECK(report_on(lines, 16, "loss").missing.empty());
+}
+
+}  // namespace flowcon::ctrl::metrics
