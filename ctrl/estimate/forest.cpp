@@ -49,9 +49,9 @@ Forest::Forest(const Rows& rows, const std::vector<double>& values, std::uint64_
   columns.reserve(rows.size());
   for (const std::vector<float>& row : rows) columns.push_back(column_of(row));
   dlib::random_forest_regression_trainer<dlib::dense_feature_extractor> trainer;
-  trainer.set_num_trees(100);
+  trainer.set_num_trees(80);
   trainer.set_min_samples_per_leaf(2);
-  trainer.set_feature_subsampling_fraction(1.0 / 3);
+  trainer.set_feature_subsampling_fraction(0.5);
   trainer.set_seed(std::to_string(seed));
   trees_->function = trainer.train(columns, values, trees_->out_of_bag);
 }
