@@ -10,6 +10,7 @@ pkg_check_modules(sqlite3 REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(libcrypto REQUIRED IMPORTED_TARGET libcrypto>=3.0)
 pkg_check_modules(ncursesw REQUIRED ncursesw)
 find_path(CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
+find_path(DLIB_INCLUDE dlib/random_forest.h REQUIRED)
 
 # Boost.System is header-only; Asio without its deprecated names.
 add_library(flowcon_boost INTERFACE)

@@ -7,6 +7,8 @@
 #include "cluster/policy/explain.h"
 #include "cluster/policy/explain_allocate.h"
 #include "cluster/policy/explain_queue.h"
+#include "ctrl/codec/estimate_json.h"
+#include "ctrl/estimate/explain.h"
 
 namespace flowcon::cluster::policy {
 namespace {
@@ -38,6 +40,8 @@ std::vector<Algorithm> all_algorithms() {
       "migrations by the remaining work of each host (ours)", moves_of));
   all.push_back(algorithm<queue_state_from, decide_queue>(
       "who of the queue starts, gives workers, gets some (KOD2)", ctrl::policy::no_changes));
+  all.push_back(algorithm<ctrl::estimate::estimate_state_from, ctrl::estimate::decide_estimate>(
+      "what jobs will need, from what earlier ones were like (Liquid)", ctrl::policy::no_changes));
   all.push_back(algorithm<share_state_from, decide_share>(
       "devices of a node for its tasks (Liquid)", ctrl::policy::no_changes));
   all.push_back(algorithm<allocate_state_from, decide_allocate>(

@@ -103,6 +103,15 @@ State of queue (cap, idle, requests: amounts of any resources; since, starve_lim
   only the host where a job starts), "repeat" (until nothing starts), "check_after",
   "starve_everywhere" (both true; false: as printed).
 
+State of estimate (age in seconds; labels: what a run needed, above 0):
+  {"quantile":0.9,"seed":1,
+   "history":[{"family":"vae.py --epochs #","key":"vae.py --epochs 8","age":3600,
+               "features":{"arg.epochs":8,"arg.optimizer":"adam"},
+               "labels":{"seconds_train":310,"mem":2.1e9}}],
+   "jobs":[{"id":"a","family":"vae.py --epochs #","key":"vae.py --epochs 9",
+            "features":{"arg.epochs":9,"arg.optimizer":"adam"}}]}
+  quantile: of the errors of the forest that upper covers; seed: of the forest.
+
 State of share (util in percent of a device, mem in any unit):
   {"devices":[{"id":"gpu0","mem":16,"util_used":30,"mem_used":4}],
    "tasks":[{"id":"a","util":40,"mem":6},{"id":"b","gpus":1}]}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/estimate/features.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+namespace flowcon::ctrl::estimate {
+namespace {
+
+constexpr std::size_t kMostFeatures = 64;
+constexpr std::size_t kLongest = 64;  // bytes of a name or a text
+
+// The whole text as a finite number.
+std::optional<double> number_of(std::string_view text) {
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(number)) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+std::vector<std::string_view> words_of(std::string_view command) {
+  std::vector<std::string_view> words;
+  while (!command.empty()) {
+    const std::size_t end = std::min(command.find(' '), command.size());
+    if (end > 0) words.push_back(command.substr(0, end));
+    command.remove_prefix(std::min(end + 1, command.size()));
+  }
+  return words;
+}
+
+// "--batch-size" or "-b", and no negative number.
+bool is_option(std::string_view word) {
+  return word.size() > 1 && word.front() == '-' && !number_of(word);
+}
+
+// One argument: an option with its value, an option alone, or a word.
+struct Argument {
+  std::string_view option;  // with its dashes; "" = none
+  std::optional<std::string_view> value;
+  bool is_joined = false;  // "--option=value"
+};
+
+// An option's value is what follows "=" in it, or the next word that is no option.
+std::vector<Argument> arguments_of(const std::vector<std::string_view>& words) {
+  std::vector<Argument> arguments;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!is_option(words[i])) {
+      arguments.push_back({"", words[i]});
+    } else if (const std::size_t at = words[i].find('='); at != std::string_view::npos) {
+      arguments.push_back({words[i].substr(0, at), words[i].substr(at + 1), true});
+    } else if (i + 1 < words.size() && !is_option(words[i + 1])) {
+      arguments.push_back({words[i], words[i + 1]});
+      ++i;
+    } else {
+      arguments.push_back({words[i], std::nullopt});
+    }
+  }
+  return arguments;
+}
+
+// "host:5000/team/vae" of "host:5000/team/vae:2@sha256:…".
+std::string_view repository_of(std::string_view image) {
+  image = image.substr(0, image.find('@'));
+  const std::size_t slash = image.rfind('/');
+  const std::size_t colon = image.rfind(':');
+  if (colon == std::string_view::npos) return image;
+  return slash == std::string_view::npos || colon > slash ? image.substr(0, colon) : image;
+}
+
+class Collector {
+ public:
+  explicit Collector(Features known) : features_(std::move(known)) {
+    if (features_.size() > kMostFeatures) features_.resize(kMostFeatures);
+  }
+
+  void add(std::string name, std::string_view text) {
+    const auto is_same = [&name](const auto& feature) { return feature.first == name; };
+    if (features_.size() == kMostFeatures || name.size() > kLongest || text.empty() ||
+        std::any_of(features_.begin(), features_.end(), is_same)) {
+      return;
+    }
+    if (const auto number = number_of(text)) {
+      features_.emplace_back(std::move(name), *number);
+    } else if (text.size() <= kLongest) {
+      features_.emplace_back(std::move(name), std::string(text));
+    }
+  }
+
+  Features take() { return std::move(features_); }
+
+ private:
+  Features features_;
+};
+
+}  // namespace
+
+std::string key_of(const Command& command) { return command.digest + ' ' + command.command; }
+
+std::string family_of(const Command& command) {
+  std::string family(repository_of(command.image));
+  for (const Argument& argument : arguments_of(words_of(command.command))) {
+    if (!argument.option.empty()) family += ' ' + std::string(argument.option);
+    if (!argument.value) continue;
+    family += argument.is_joined ? '=' : ' ';
+    const bool is_value = !argument.option.empty() || number_of(*argument.value);
+    family += is_value ? "#" : std::string(*argument.value);
+  }
+  return family;
+}
+
+Features features_of(const Command& command, Features known) {
+  Collector features(std::move(known));
+  std::size_t place = 0;
+  for (const Argument& argument : arguments_of(words_of(command.command))) {
+    if (argument.option.empty()) {
+      features.add("arg." + std::to_string(place++), *argument.value);
+      continue;
+    }
+    std::string_view name = argument.option;
+    name.remove_prefix(std::min(name.find_first_not_of('-'), name.size()));
+    features.add("arg." + std::string(name), argument.value.value_or("1"));
+  }
+  for (const auto& [name, value] : command.environment) features.add("env." + name, value);
+  return features.take();
+}
+
+}  // namespace flowcon::ctrl::estimate

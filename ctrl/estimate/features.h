@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a job is told apart by: numbers and words of its command and of its own environment, and
+// which commands are like it. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ctrl/estimate/estimate.h"
+
+namespace flowcon::ctrl::estimate {
+
+/// What a container runs. All of it may come from strangers.
+struct Command {
+  std::string image;    ///< as it was asked for: "host:5000/team/vae:2"
+  std::string digest;   ///< "sha256:…", what is behind that name
+  std::string command;  ///< arguments with blanks between
+  std::vector<std::pair<std::string, std::string>> environment;  ///< its own, not the image's
+};
+
+/// Image digest and exact command.
+[[nodiscard]] std::string key_of(const Command& command);
+
+/// Image repository and command, in which each number and each value of an option is "#".
+[[nodiscard]] std::string family_of(const Command& command);
+
+/// `known` (workers, cores of the host, …), then each number and text of the command by its option,
+/// "arg.batch-size", or its place, "arg.2", then those of the environment, "env.EPOCHS". An option
+/// without a value is 1. Texts are up to 64 bytes; longer ones, and names above that, are left out,
+/// and so is what comes after the first 64. The first of equal names counts.
+[[nodiscard]] Features features_of(const Command& command, Features known);
+
+}  // namespace flowcon::ctrl::estimate

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/estimate/features.h"
+
+#include <string>
+
+#include "tests/support/catch.h"
+
+namespace {
+
+using namespace flowcon::ctrl::estimate;
+
+std::string shown(const Features& features) {
+  std::string text;
+  for (const auto& [name, value] : features) {
+    const auto* word = std::get_if<std::string>(&value);
+    text += name + '=' + (word ? *word : std::to_string(std::get<double>(value))) + ' ';
+  }
+  return text;
+}
+
+std::string features(const std::string& command) {
+  return shown(features_of({"vae", "", command, {}}, {}));
+}
+
+std::string family(const std::string& command) { return family_of({"vae", "", command, {}}); }
+
+}  // namespace
+
+TEST_CASE("numbers and texts of a command go by their options, other words by their places") {
+  CHECK(features("python3 vae.py --batch-size 64 --lr=1e-3 -o adam --amp 7") ==
+        "arg.0=python3 arg.1=vae.py arg.batch-size=64.000000 arg.lr=0.001000 arg.o=adam "
+        "arg.amp=7.000000 ");
+  CHECK(features("--amp --shift -2 --quiet") ==
+        "arg.amp=1.000000 arg.shift=-2.000000 arg.quiet=1.000000 ");
+  CHECK(features("") == "");
+}
+
+TEST_CASE("what is known comes first, the environment last, the first of a name counts") {
+  const Command command{"vae", "", "--lr 1 --lr 2", {{"EPOCHS", "3"}, {"MODE", "fast"}}};
+  CHECK(shown(features_of(command, {{"workers", 2.0}})) ==
+        "workers=2.000000 arg.lr=1.000000 env.EPOCHS=3.000000 env.MODE=fast ");
+}
+
+TEST_CASE("a stranger's command has at most 64 features of short names and texts") {
+  std::string command = "--" + std::string(100, 'n') + " 1 --path " + std::string(65, 'p');
+  CHECK(features(command) == "");
+  for (int i = 0; i < 1000; ++i) command += " --o" + std::to_string(i) + " 1";
+  CHECK(features_of({"vae", "", command, {}}, {}).size() == 64);
+  CHECK(features("--a inf --b nan --c 1e999 -- -") == "arg.a=inf arg.b=nan arg.c=1e999 arg.=- ");
+}
+
+TEST_CASE("a family is a command without its numbers and values") {
+  CHECK(family("python3 vae.py --batch-size 64 --lr=1e-3 8 --amp") ==
+        "vae python3 vae.py --batch-size # --lr=# # --amp");
+  CHECK(family("python3 vae.py --lr 1") == family("python3 vae.py --lr 0.5"));
+  CHECK(family("python3 vae.py --lr 1") != family("python3 gan.py --lr 1"));
+}
+
+TEST_CASE("a family goes by the image's repository, a key by its digest") {
+  CHECK(family_of({"host:5000/team/vae:2", "", "a", {}}) == "host:5000/team/vae a");
+  CHECK(family_of({"host:5000/vae", "", "a", {}}) == "host:5000/vae a");
+  CHECK(family_of({"vae@sha256:12", "", "a", {}}) == "vae a");
+  CHECK(key_of({"vae:2", "sha256:12", "a --lr 1", {}}) == "sha256:12 a --lr 1");
+}
