@@ -13,6 +13,8 @@ namespace {
 
 namespace json = boost::json;
 
+constexpr double kBusyCores = 0.1;
+
 json::array strings(const std::vector<std::string>& texts) {
   json::array out;
   for (const std::string& text : texts) out.emplace_back(valid_utf8(text));
@@ -101,8 +103,12 @@ std::string note_of(const Snapshot& seen, const Job& job) {
   if (!tail.problem.empty()) return tail.problem;
   if (!job.settings.spec_is_usable) return "no metric: a label is wrong; " + lot_of(seen, job);
   if (job.extractor && job.extractor->count() == 0) {
+    // One that waits for its data has nothing to hold back.
+    const bool is_busy = job.cpu_share.value_or(0) * seen.host.cores > kBusyCores;
     return (tail.framing.lines == 0
-                ? "no output yet (Python buffers: run it with -e PYTHONUNBUFFERED=1); "
+                ? is_busy ? "no output yet; if it prints, it may be buffered: -e "
+                            "PYTHONUNBUFFERED=1, python -u, stdbuf -oL, or flowcon.log=FILE; "
+                          : "no output yet; "
                 : "no metric found in " + std::to_string(tail.framing.lines) + " lines yet; ") +
            lot_of(seen, job);
   }
