@@ -142,7 +142,7 @@ keys BSpace BSpace BSpace BSpace
 keys -l '40% 1h'
 keys Enter
 eventually "a right one pins it" container_has flat1 '.pinned.limit == 0.4 and .pinned.until != null'
-eventually "and the row says so" shows 'flat1 +CL pin +40.0%'
+eventually "and the row says so" shows 'flat1 +CL pin +40%'
 keys u
 eventually "u unpins it" container_has flat1 '.pinned == null'
 keys e

@@ -27,6 +27,7 @@ Result<Look> take_look(const DaemonClient& daemon, const StatusOptions& options,
   if (!answer) return answer.error();
   Result<StatusView> view = read_status(*answer, !options.no_trunc);
   if (!view) return view.error();
+  filter_containers(*view, options.filters);
   Look look;
   look.problems = select_containers(*view, options.containers);
   look.warnings = view->warnings;
@@ -131,6 +132,13 @@ std::string check_interval(const std::string& text) {
 
 void declare_status(CLI::App& app, StatusOptions& options) {
   app.add_option("CONTAINER", options.containers);
+  app.add_option("-f,--filter", options.filters,
+                 "Show only containers with KEY=VALUE: name (a part of it), id (its beginning), "
+                 "image, list, metric or state")
+      ->type_name("filter")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(check_filter);
   app.add_option("--format", options.format, format_help())->type_name("string");
   app.add_flag("--no-trunc", options.no_trunc, "Do not truncate output");
   app.add_flag("-q,--quiet", options.quiet, "Only display container IDs");
