@@ -9,6 +9,7 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/status/container_view.h"
+#include "ctrl/policy/host_policies.h"
 
 namespace flowcon::plugin {
 namespace {
@@ -142,9 +143,13 @@ Result<std::string> render_status(const StatusView& view, const Format& format) 
   return format.render(things, field_headings());
 }
 
-std::string_view default_status_table() {
-  return "{{.ID}}\t{{.Name}}\t{{.List}}\t{{.LimitPerc}}\t{{.CPUPerc}}\t{{.GrowthText}}\t{{.Score}}"
-         "\t{{.ProgressPerc}}\t{{.NoteText}}";
+std::string_view default_status_table(std::string_view policy) {
+  using ctrl::policy::DividesBy;
+  return ctrl::policy::divides_by(policy) == DividesBy::work
+             ? "{{.ID}}\t{{.Name}}\t{{.LimitPerc}}\t{{.CPUPerc}}\t{{.Score}}\t{{.ProgressPerc}}"
+               "\t{{.NoteText}}"
+             : "{{.ID}}\t{{.Name}}\t{{.List}}\t{{.LimitPerc}}\t{{.CPUPerc}}\t{{.GrowthText}}"
+               "\t{{.Score}}\t{{.ProgressPerc}}\t{{.NoteText}}";
 }
 
 }  // namespace flowcon::plugin

@@ -51,7 +51,8 @@ void filter_containers(StatusView& view, const std::vector<std::string>& filters
 /// The containers in `format`; the table's headings are docker's.
 [[nodiscard]] Result<std::string> render_status(const StatusView& view, const Format& format);
 
-/// The template of the default table.
-[[nodiscard]] std::string_view default_status_table();
+/// The template of the default table, with the lists where they decide about the CPU under
+/// `policy`.
+[[nodiscard]] std::string_view default_status_table(std::string_view policy);
 
 }  // namespace flowcon::plugin

@@ -18,7 +18,7 @@ namespace {
 const char* const kStatus = R"({"version":"0.1.0","api":1,"host":"gpu1","cores":2,"cgroup":"v1",
   "limit_mode":"weight","dry_run":false,
   "engine":{"reachable":true,"version":"20.10.24","api":"1.41","error":""},
-  "alpha":0.03,"beta":2,"interval":40,"initial_interval":20,"all_completing":false,"warnings":[],
+  "policy":"milestone","alpha":0.03,"beta":2,"interval":40,"initial_interval":20,"all_completing":false,"warnings":[],
   "containers":[
    {"id":"4c01db0b339c7d8b5c1f2e0a9d8c7b6a5f4e3d2c1b0a99887766554433221100","name":"vae",
     "image":"trainings:1","state":"controlled","list":"CL","limit":0.25,"growth":0.0012,
@@ -186,6 +186,13 @@ TEST_CASE_METHOD(StatusFixture, "a part of an epoch is shown with two digits") {
               R"({"containers":[{"progress":{"done":0.142857143,"total":2}}]})");
 
   CHECK(run({"--format", "{{.ProgressPerc}}"}).out == "0.14/2 (7.1%)\n");
+}
+
+TEST_CASE_METHOD(StatusFixture, "lists and growth are shown where they decide about the CPU") {
+  fake.answer("GET /v1/status", 200, R"({"policy":"milestone","containers":[]})");
+  CHECK(run({}).out == "CONTAINER ID   NAME      LIMIT     CPU %     METRIC    PROGRESS   NOTE\n");
+  fake.answer("GET /v1/status", 200, R"({"policy":"flowcon","containers":[]})");
+  CHECK(run({}).out.find("   LIST      LIMIT     CPU %     GROWTH    ") != std::string::npos);
 }
 
 TEST_CASE_METHOD(StatusFixture, "--filter keeps the containers that fit, and their warnings") {
