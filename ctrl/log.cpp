@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/digits.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -130,7 +131,8 @@ void limit_change(const LimitChange& change) {
   const std::string after = render_number(change.after);
   const std::string text =
       printable((change.dry_run ? "would set limit of " : "limit of ") + change.container + ": " +
-                before + " -> " + after + " (" + change.reason + ")");
+                two_digits(change.before * 100) + " % -> " + two_digits(change.after * 100) +
+                " % (" + change.reason + ")");
   if (to_journal()) {
     sd_journal_send("MESSAGE=%s", text.c_str(), "PRIORITY=%i", static_cast<int>(Level::info),
                     kLimitMessage, "FLOWCON_CONTAINER=%s", change.id.c_str(), "FLOWCON_ACTION=%s",

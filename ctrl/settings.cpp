@@ -6,6 +6,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstring>
+#include <optional>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -145,13 +146,20 @@ Result<std::string> clean_path(const std::string& path) {
   return clean;
 }
 
+// As people write it in a compose file.
+std::optional<bool> truth_of(std::string value) {
+  for (char& c : value) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (value == "true" || value == "yes" || value == "on" || value == "1") return true;
+  if (value == "false" || value == "no" || value == "off" || value == "0") return false;
+  return std::nullopt;
+}
+
 Result<void> take_setting(Settings& settings, std::string_view key, const std::string& value) {
   if (value.size() > kLongestValue) return bad_input("the value is longer than 1024 bytes");
   if (key == "enable") {
-    if (value != "true" && value != "false") {
-      return bad_input("\"" + printable(value, 60) + "\" is neither true nor false");
-    }
-    settings.enabled = value == "true";
+    const std::optional<bool> said = truth_of(value);
+    if (!said) return bad_input("\"" + printable(value, 60) + "\" is neither true nor false");
+    settings.enabled = *said;
   } else if (key == "metric") {
     settings.spec.metric = value;
   } else if (key == "goal") {

@@ -2,8 +2,10 @@
 #include "cmd/docker-flowcon/arguments.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
+#include "cmd/docker-flowcon/job/run_words.h"
 
 namespace flowcon::plugin {
 namespace {
@@ -15,32 +17,55 @@ class Scanner {
 
   Scan scan() {
     for (; scan_.taken < words_.size() && !ends_; ++scan_.taken) {
-      const std::string& word = words_[scan_.taken];
+      const std::size_t first = scan_.taken;
+      const std::string& word = words_[first];
+      const bool is_option = word.size() > 1 && word[0] == '-';
+      if (style_ == WordStyle::before_image && (!is_option || word == "--")) {
+        give(first + (is_option ? 1 : 0), words_.size());
+        scan_.taken = words_.size();
+        return scan_;
+      }
       if (word == "--") {
         end_options();
-      } else if (word.size() > 2 && word.compare(0, 2, "--") == 0) {
+      } else if (is_option && word[1] == '-') {
         read_long(word);
-      } else if (word.size() > 1 && word[0] == '-') {
+      } else if (is_option) {
         read_letters(word);
       } else if (style_ == WordStyle::mixed) {
         scan_.positionals.push_back(word);
       } else {
+        give(first, words_.size());
         break;
       }
-      if (!scan_.problem.empty() || stops_before_) return scan_;
+      if (!scan_.problem.empty()) return scan_;
+      if (std::exchange(is_dockers_, false)) {
+        give(first, scan_.taken + 1);
+      } else {
+        scan_.own.insert(scan_.own.end(), at(first), at(scan_.taken + 1));
+      }
     }
     if (style_ == WordStyle::mixed && !scan_.wants_help) check_count();
     return scan_;
   }
 
  private:
+  [[nodiscard]] std::vector<std::string>::const_iterator at(std::size_t word) const {
+    return words_.begin() + static_cast<std::ptrdiff_t>(word);
+  }
+
+  void give(std::size_t first, std::size_t end) {
+    scan_.positionals.insert(scan_.positionals.end(), at(first), at(end));
+  }
+
+  void take_dockers() {
+    is_dockers_ = true;
+    scan_.taken += read_run_option(words_, scan_.taken).words - 1;
+  }
+
   void end_options() {
     ends_ = true;
-    if (style_ != WordStyle::mixed) return;
-    scan_.positionals.insert(scan_.positionals.end(),
-                             words_.begin() + static_cast<std::ptrdiff_t>(scan_.taken) + 1,
-                             words_.end());
-    scan_.taken = words_.size() - 1;
+    give(scan_.taken + 1, words_.size());
+    if (style_ == WordStyle::mixed) scan_.taken = words_.size() - 1;
   }
 
   void read_long(const std::string& word) {
@@ -59,8 +84,9 @@ class Scanner {
   }
 
   void read_letters(const std::string& word) {
+    if (style_ == WordStyle::before_image) return take_dockers();  // ours have no letters
     for (std::size_t i = 1; i < word.size(); ++i) {
-      if (word[i] == 'h' && style_ != WordStyle::until_unknown) {
+      if (word[i] == 'h') {
         scan_.wants_help = scan_.used_letter_h = true;
         continue;
       }
@@ -88,12 +114,16 @@ class Scanner {
   }
 
   void unknown(const std::string& complaint, const std::string& name) {
-    if (!name.empty()) scan_.suggestion = suggest(name);
-    if (style_ == WordStyle::until_unknown) {
-      stops_before_ = true;
-    } else {
-      scan_.problem = complaint;
+    if (style_ == WordStyle::before_image) {
+      const bool is_known = read_run_option(words_, scan_.taken).takes_value;
+      if (!is_known && scan_.suggestion.empty()) {
+        scan_.suggestion = suggest(name);
+        scan_.unknown = "--" + name;
+      }
+      return take_dockers();
     }
+    if (!name.empty()) scan_.suggestion = suggest(name);
+    scan_.problem = complaint;
   }
 
   std::string suggest(const std::string& name) const {
@@ -130,7 +160,7 @@ class Scanner {
   WordStyle style_;
   Scan scan_;
   bool ends_ = false;
-  bool stops_before_ = false;
+  bool is_dockers_ = false;
 };
 
 }  // namespace

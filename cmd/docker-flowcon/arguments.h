@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks a command's words before CLI11 reads them: finds where ours end and docker's begin, and
-// words errors as docker does.
+// Checks a command's words before CLI11 reads them: takes ours from among docker's, and words
+// errors as docker does.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,22 +12,23 @@ namespace flowcon::plugin {
 
 /// Which words belong to a command.
 enum class WordStyle {
-  mixed,         ///< all: options and positionals in any order, as docker's commands take them
-  until_word,    ///< options up to the first other word; an unknown option is an error
-  until_unknown  ///< options up to the first word that is not one of them
+  mixed,        ///< all: options and positionals in any order, as docker's commands take them
+  until_word,   ///< options up to the first other word; an unknown option is an error
+  before_image  ///< options up to the image, among those of `docker run`
 };
 
 struct Scan {
-  std::size_t taken = 0;    ///< words that belong to the command, with a `--` that ends them
+  std::size_t taken = 0;    ///< words that were looked at, with a `--` that ends them
   bool wants_help = false;  ///< --help or -h is among them
   bool used_letter_h = false;
-  std::vector<std::string> positionals;  ///< in WordStyle::mixed
+  std::vector<std::string> own;          ///< the words for CLI11
+  std::vector<std::string> positionals;  ///< the others: arguments, what follows, docker's words
   std::string problem;                   ///< "" = fine
   std::string suggestion;  ///< the nearest option, where an unknown one looks like a typo
+  std::string unknown;     ///< that one, in WordStyle::before_image
 };
 
-/// Checks `words` against the options and positionals that `app` declares. `-h` is docker's own in
-/// WordStyle::until_unknown.
+/// Checks `words` against the options and positionals that `app` declares.
 [[nodiscard]] Scan scan_words(const CLI::App& app, const std::vector<std::string>& words,
                               WordStyle style);
 

@@ -248,13 +248,15 @@ Command make_resume(Session& session) {
 }
 
 Command make_run(Session& session) {
-  Command command = make_command(session, "run", "[FLOWCON-OPTIONS] [DOCKER-RUN-ARGS]",
-                                 "Create and run a container under control");
-  command.style = WordStyle::until_unknown;
+  Command command =
+      make_command(session, "run", "[OPTIONS] [DOCKER-RUN-OPTIONS] IMAGE [COMMAND] [ARG...]",
+                   "Create and run a container under control");
+  command.style = WordStyle::before_image;
   command.app->footer(
-      "The first other argument begins those of docker run, which are passed on unchanged: see "
-      "'docker run --help'. The options above become labels flowcon.* of the container.\n\n"
-      "Example:  docker flowcon run --metric loss --rm -d trainings:1 python vae.py");
+      "The options above stand anywhere before the image and become labels flowcon.* of the "
+      "container. Everything else goes to docker run unchanged, see 'docker run --help', with "
+      "PYTHONUNBUFFERED=1 unless you set it.\n\n"
+      "Example:  docker flowcon run --rm -d --metric loss trainings:1 python vae.py");
   auto options = std::make_shared<JobOptions>();
   declare_job_options(*command.app, *options);
   command.check = [options](const std::vector<std::string>& rest) {

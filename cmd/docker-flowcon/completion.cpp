@@ -186,8 +186,8 @@ void complete_command(const Command& command, const Words& before, const std::st
                       const CompletionNames& names, Completion& completion) {
   Completer completer(command, before, typed);
   const Scan scan = scan_words(*command.app, before, command.style);
-  const bool is_run = command.style == WordStyle::until_unknown;
-  Words of_docker(before.begin() + static_cast<std::ptrdiff_t>(scan.taken), before.end());
+  const bool is_run = command.style == WordStyle::before_image;
+  Words of_docker = scan.positionals;
   of_docker.push_back(typed);
   if (is_run && scan.problem.empty() && of_docker.size() > 1) {
     completion.of_docker_run = of_docker;

@@ -37,6 +37,7 @@ struct Ability {
   bool is_found = false;
   std::string detail;
   std::string advice;
+  bool is_checked = true;  ///< false: nobody could look
 };
 
 struct Findings {
@@ -64,6 +65,7 @@ Ability look_at_socket(const std::string& path) {
   Ability ability{"socket", false, "", ""};
   struct stat state {};
   if (stat(path.c_str(), &state) != 0) {
+    ability.is_checked = errno == ENOENT || errno == ENOTDIR;
     ability.detail = printable(path) + ": " + std::strerror(errno);
     return ability;
   }
@@ -75,7 +77,10 @@ Ability look_at_socket(const std::string& path) {
     ability.detail += ", which is no socket";
   } else if (!ability.is_found) {
     ability.detail += ", which you may not use";
-    ability.advice = "sudo usermod -aG docker $USER, then log in again";
+    ability.advice = getgrnam("docker") != nullptr
+                         ? "sudo usermod -aG docker $USER, then log in again"
+                         : "this host has no group docker: sudo groupadd docker, then sudo "
+                           "systemctl restart flowcond.socket docker.socket";
   }
   return ability;
 }
@@ -85,6 +90,7 @@ Ability look_at_engine(const Session& session) {
   Ability ability{kEngine, false, "", ""};
   const Result<Endpoint> endpoint = find_endpoint(session.invocation, session.environment);
   if (!endpoint) {
+    ability.is_checked = false;
     ability.detail = endpoint.error().message();
     return ability;
   }
@@ -92,20 +98,23 @@ Ability look_at_engine(const Session& session) {
   std::string path = endpoint->host.empty() ? "/var/run/docker.sock" : endpoint->host;
   if (path.compare(0, kUnix.size(), kUnix) == 0) path.erase(0, kUnix.size());
   if (endpoint->is_remote() || path.empty() || path[0] != '/') {
+    ability.is_checked = false;
     ability.detail = printable(endpoint->host) + " is not checked from here";
     return ability;
   }
   const SocketState state = probe_socket(path);
   ability.is_found = state == SocketState::answers;
+  ability.is_checked = ability.is_found || state == SocketState::absent;
   ability.detail = "unix://" + printable(path) +
                    (ability.is_found               ? " answers"
                     : state == SocketState::absent ? ": nothing listens there"
                                                    : " cannot be reached by you");
-  if (!ability.is_found) ability.advice = "systemctl start docker";
+  if (state == SocketState::absent) ability.advice = "systemctl start docker";
   return ability;
 }
 
-Ability engine_by_status(const json::value& status) {
+// `here`: what look_at_engine() has found.
+Ability engine_by_status(const json::value& status, const Ability& here) {
   const json::value& engine = member(status, "engine");
   Ability ability{kEngine, is_true(member(engine, "reachable")), "", ""};
   if (ability.is_found) {
@@ -113,8 +122,9 @@ Ability engine_by_status(const json::value& status) {
                      safe_text(member(engine, "api"), kNameBytes);
   } else {
     const std::string why = safe_text(member(engine, "error"));
-    ability.detail = why.empty() ? "it does not answer flowcond" : why;
-    ability.advice = "systemctl start docker";
+    ability.detail = (here.is_found ? "it listens, but hangs: " : "") +
+                     (why.empty() ? "it does not answer flowcond" : why);
+    ability.advice = here.is_found ? "systemctl restart docker" : "systemctl start docker";
   }
   return ability;
 }
@@ -148,7 +158,7 @@ void ask_daemon(const DaemonClient& daemon, Findings& findings) {
   if (answer) {
     read_abilities(*answer, findings);
   } else {
-    findings.abilities.push_back({"abilities", false, answer.error().message(), ""});
+    findings.abilities.push_back({"abilities", false, answer.error().message(), "", false});
   }
 }
 
@@ -166,7 +176,8 @@ Findings examine(const Session& session) {
   if (told) return findings;
   const Result<json::value> status =
       daemon && !findings.daemon_version.empty() ? daemon->get("/v1/status") : bad_input("");
-  findings.abilities.push_back(status ? engine_by_status(*status) : look_at_engine(session));
+  const Ability here = look_at_engine(session);
+  findings.abilities.push_back(status ? engine_by_status(*status, here) : here);
   return findings;
 }
 
@@ -180,24 +191,37 @@ std::vector<std::string> missing_essentials(const Findings& findings) {
   return missing;
 }
 
-// Only flowcond can check CPU limits.
-std::string summary(const std::vector<std::string>& missing, bool daemon_answers) {
+// Only flowcond can check CPU limits, and what it could not say is not missing either.
+std::string summary(const std::vector<std::string>& missing, const Findings& findings) {
   if (missing.empty()) return "Nothing essential is missing.\n";
+  const bool daemon_answers = !findings.daemon_version.empty();
+  const auto is_unchecked = [&](std::string_view name) {
+    return std::any_of(findings.abilities.begin(), findings.abilities.end(),
+                       [&](const Ability& a) { return a.name == name && !a.is_checked; });
+  };
   std::string unchecked, names;
   for (const std::string& name : missing) {
-    std::string& list = name == kCpuLimits && !daemon_answers ? unchecked : names;
+    const bool is_open =
+        name == kCpuLimits ? !daemon_answers || is_unchecked("abilities") : is_unchecked(kEngine);
+    std::string& list = is_open ? unchecked : names;
     list += (list.empty() ? "" : " and ") + name;
   }
   if (!unchecked.empty()) {
-    unchecked = "Not checked, because flowcond does not answer: " + unchecked + ".\n";
+    unchecked = "Not checked" +
+                std::string(daemon_answers ? "" : ", because flowcond does not answer") + ": " +
+                unchecked + ".\n";
   }
   return unchecked + (names.empty() ? "" : "Missing, but essential: " + names + ".\n");
+}
+
+std::string found_text(const Ability& ability) {
+  return !ability.is_checked ? "not checked" : ability.is_found ? "yes" : "no";
 }
 
 std::string render_table(const Findings& findings, const std::vector<std::string>& missing) {
   std::string rows = "ABILITY\tFOUND\tDETAIL\n";
   for (const Ability& ability : findings.abilities) {
-    rows += ability.name + "\t" + (ability.is_found ? "yes" : "no") + "\t" + ability.detail + "\n";
+    rows += ability.name + "\t" + found_text(ability) + "\t" + ability.detail + "\n";
   }
   // What to do stands below its row, where it cannot widen the table.
   const std::string aligned = align_columns(rows);
@@ -210,16 +234,17 @@ std::string render_table(const Findings& findings, const std::vector<std::string
     if (row == 0 || findings.abilities[row - 1].advice.empty()) continue;
     out += "  to do: " + findings.abilities[row - 1].advice + "\n";
   }
-  return out + "\n" + summary(missing, !findings.daemon_version.empty());
+  return out + "\n" + summary(missing, findings);
 }
 
 std::string render_findings(const Findings& findings, const std::vector<std::string>& missing) {
   json::array abilities;
   for (const Ability& ability : findings.abilities) {
-    abilities.push_back(json::object{{"name", ability.name},
-                                     {"found", ability.is_found},
-                                     {"detail", ability.detail},
-                                     {"advice", ability.advice}});
+    abilities.push_back(json::object{
+        {"name", ability.name},
+        {"found", ability.is_checked ? json::value(ability.is_found) : json::value(nullptr)},
+        {"detail", ability.detail},
+        {"advice", ability.advice}});
   }
   json::array names;
   for (const std::string& name : missing) names.push_back(json::value(name));

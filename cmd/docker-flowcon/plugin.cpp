@@ -53,10 +53,9 @@ class Plugin {
     }
     const Scan scan = scan_words(*root_.app, words, root_.style);
     if (!scan.problem.empty()) return usage_error(terminal_, root_, scan.problem, scan.suggestion);
-    const Words own(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(scan.taken));
-    const Words rest(words.begin() + static_cast<std::ptrdiff_t>(scan.taken), words.end());
+    const Words& rest = scan.positionals;
     warn_letter_h(scan);
-    const std::string problem = parse_options(root_, without_help(own));
+    const std::string problem = parse_options(root_, without_help(scan.own));
     if (!problem.empty()) return usage_error(terminal_, root_, problem, "");
     if (rest.empty() && !scan.wants_help && !session_.invocation.wants_help) {
       // As docker's own groups of commands: nothing was asked, so nothing goes to stdout.
@@ -153,16 +152,14 @@ class Plugin {
     if (!scan.problem.empty()) {
       return usage_error(terminal_, command, scan.problem, scan.suggestion);
     }
-    const auto border = words.begin() + static_cast<std::ptrdiff_t>(scan.taken);
-    const Words rest =
-        command.style == WordStyle::mixed ? scan.positionals : Words(border, words.end());
-    std::string problem = parse_options(command, without_help(Words(words.begin(), border)));
+    const Words& rest = scan.positionals;
+    std::string problem = parse_options(command, without_help(scan.own));
     if (problem.empty() && command.check) problem = command.check(rest);
     if (!problem.empty()) return usage_error(terminal_, command, problem, "");
     if (!command.below.empty()) return run_group(command, rest, scan.wants_help);
     if (!scan.suggestion.empty()) {
       // docker has the last word on it, so that an option it gets one day is not in the way.
-      terminal_.err << printable(rest.front()) << " is not an option of " << command.path
+      terminal_.err << printable(scan.unknown) << " is not an option of " << command.path
                     << "; did you mean " << scan.suggestion << "?\n";
     }
     if (terminal_.owns_process && command.style == WordStyle::mixed) {

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/flowcond/options.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "base/text.h"
 #include "cluster/policy/cluster_policies.h"
+#include "ctrl/log.h"
 
 namespace flowcon::cmd {
 namespace {
@@ -101,6 +105,22 @@ Result<void> read_one_file(const std::string& path, ctrl::Config& config,
   return {};
 }
 
+// A variable that looks like an option's. Others with this beginning may be anybody's.
+void warn_of_typos() {
+  std::vector<std::string> names;
+  for (const ctrl::Option& option : ctrl::options())
+    names.push_back(ctrl::environment_name(option.name));
+  for (char** next = environ; *next != nullptr; ++next) {
+    const std::string_view name = std::string_view(*next).substr(0, std::strcspn(*next, "="));
+    if (!name.starts_with("FLOWCON_") || std::find(names.begin(), names.end(), name) != names.end())
+      continue;
+    const std::string_view near = nearest_word(name, names);
+    if (near.empty()) continue;
+    ctrl::log::warning("environment " + printable(name, 80) + " is not an option; did you mean " +
+                       std::string(near) + "?");
+  }
+}
+
 Result<void> read_environment(ctrl::Config& config, std::map<std::string, std::string>& said_at) {
   for (const ctrl::Option& option : ctrl::options()) {
     const std::string name = ctrl::environment_name(option.name);
@@ -111,6 +131,7 @@ Result<void> read_environment(ctrl::Config& config, std::map<std::string, std::s
     }
     said_at[option.name] = "environment " + name;
   }
+  warn_of_typos();
   return {};
 }
 

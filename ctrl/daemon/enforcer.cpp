@@ -11,6 +11,8 @@
 namespace flowcon::ctrl {
 namespace {
 
+constexpr double kWorthLogging = 0.01;  // of the host
+
 std::string parent_of(const std::string& group) {
   const auto slash = group.rfind('/');
   return slash == std::string::npos ? std::string() : group.substr(0, slash);
@@ -83,11 +85,16 @@ void Enforcer::grant_all(Moment now) {
     if (!is_saving) job.before_saving.reset();
     if (job.cpu.granted == before) continue;
     ++shown_.counts.limit_changes;
+    // A drift in small steps shows once it has gone that far.
+    double& logged = logged_.try_emplace(id, before).first->second;
+    if (std::fabs(job.cpu.granted - logged) <= kWorthLogging) continue;
     const std::string reason = job.control.pin ? "pinned"
                                : is_saving     ? "it checkpoints for a migration"
                                                : job.reason;
-    log::limit_change({job.container.name, id, before, job.cpu.granted, reason, config_.dry_run});
+    log::limit_change({job.container.name, id, logged, job.cpu.granted, reason, config_.dry_run});
+    logged = job.cpu.granted;
   }
+  std::erase_if(logged_, [this](const auto& one) { return !roster_.jobs.contains(one.first); });
   note_guarantees();
 }
 

@@ -54,6 +54,7 @@ class Enforcer {
   const std::unique_ptr<Companion>& companion_;
   Shown& shown_;
   Limits limits_;
+  std::map<std::string, double> logged_;  ///< by id, the share that the log has told
 };
 
 }  // namespace flowcon::ctrl

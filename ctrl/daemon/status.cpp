@@ -14,6 +14,8 @@ namespace {
 
 namespace json = boost::json;
 
+constexpr double kBusyCores = 0.1;
+
 json::array strings(const std::vector<std::string>& texts) {
   json::array out;
   for (const std::string& text : texts) out.emplace_back(valid_utf8(text));
@@ -97,8 +99,13 @@ std::string lot_of(const Snapshot& seen, const Job& job) {
          (job.settings.floor ? "" : "; set flowcon.floor to guarantee it CPU");
 }
 
-std::string no_metric_text(const metrics::Report& report, std::uint64_t lines) {
-  if (lines == 0) return "no output yet (Python buffers: run it with -e PYTHONUNBUFFERED=1)";
+// One that waits for its data (`is_busy` false) has no output to hold back.
+std::string no_metric_text(const metrics::Report& report, std::uint64_t lines, bool is_busy) {
+  if (lines == 0) {
+    return is_busy ? "no output yet; if it prints, it may be buffered: -e PYTHONUNBUFFERED=1, "
+                     "python -u, stdbuf -oL, or flowcon.log=FILE"
+                   : "no output yet";
+  }
   if (!report.unsure_of.empty()) {
     return "not sure: " + report.unsure_of + " (" +
            std::to_string(std::lround(report.confidence * 100)) + " %)";
@@ -122,7 +129,9 @@ std::string note_of(const Snapshot& seen, const Job& job) {
            lot_of(seen, job);
   }
   if (job.extractor && job.extractor->count() == 0) {
-    return no_metric_text(job.extractor->report(), tail.framing.lines) + "; " + lot_of(seen, job);
+    const bool is_busy = job.cpu_share.value_or(0) * seen.host.cores > kBusyCores;
+    return no_metric_text(job.extractor->report(), tail.framing.lines, is_busy) + "; " +
+           lot_of(seen, job);
   }
   if (job.verdict == growth::Verdict::diverging) {
     return "the metric moves away from its goal or is not a number; " + lot_of(seen, job);

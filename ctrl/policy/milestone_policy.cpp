@@ -17,6 +17,14 @@ namespace {
 constexpr double kOfNearest = 1.0 / 60;
 constexpr double kFarthest = 60;  // seconds
 
+// A job that prints nothing goes by its age so long; then it goes behind those that print.
+constexpr double kMaySilent = 60;  // seconds
+
+bool is_silent(const JobView& job, const growth::Forecast& expected, double now) {
+  return expected.basis == growth::Basis::age && job.report != nullptr &&
+         job.report->metric.empty() && now - job.arrived > kMaySilent;
+}
+
 std::string whole(double number) { return render_number(std::round(number)); }
 
 std::string reason_for(const Ranked& ranked, const MilestoneMember& member, std::size_t jobs,
@@ -89,10 +97,22 @@ MilestoneState MilestonePolicy::plan(const HostView& view) {
   state.floor = planner.floor;
   state.inertia = planner.inertia;
   state.members.reserve(view.jobs.size());
+  std::vector<growth::Forecast> forecasts;
+  double longest = 0;  // that is left of a job that prints something
   for (const JobView& job : view.jobs) {
+    forecasts.push_back(forecaster_.forecast(job));
+    if (!is_silent(job, forecasts.back(), view.now.steady))
+      longest = std::max(longest, forecasts.back().left);
+  }
+  for (std::size_t i = 0; i < view.jobs.size(); ++i) {
+    const JobView& job = view.jobs[i];
     Kept& kept = kept_.at(job.id);
-    const growth::Forecast expected = forecaster_.forecast(job);
+    growth::Forecast& expected = forecasts[i];
     kept.basis = expected.basis;
+    if (is_silent(job, expected, view.now.steady)) {
+      expected.left = std::max(expected.left, longest);
+      expected.open90 = 0;
+    }
     MilestoneMember member;
     member.id = job.id;
     member.left = expected.left;

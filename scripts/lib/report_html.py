@@ -49,6 +49,12 @@ svg .axis { stroke: var(--rule); stroke-width: 1; } svg .line { fill: none; stro
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 18px; margin: 0; font-size: 13px; }
 dt { color: var(--quiet); } dd { margin: 0; overflow-wrap: anywhere; }
 details > summary { cursor: pointer; }
+@media (max-width: 560px) { main { padding: 16px 8px 40px; } .card { padding: 8px; } table { font-size: 11px; }
+  th, td { padding: 4px 3px; } thead th { font-size: 11px; } }
+@media print { :root { color-scheme: light; --page: #ffffff; --card: #ffffff; --ink: #000000; --quiet: #404040; --rule: #b0b0b0; }
+  * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  body { font-size: 11px; } main { max-width: none; padding: 0; } .pair { grid-template-columns: 1fr; }
+  .card, tr { break-inside: avoid-page; } .scroll { overflow: visible; } h2, h3 { break-after: avoid-page; } }
 """
 
 

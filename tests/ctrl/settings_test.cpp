@@ -17,8 +17,18 @@ TEST_CASE("any flowcon label asks for control, unless enable says no") {
   CHECK_FALSE(parse_labels({{"flowcon.metric", "loss"}, {"flowcon.enable", "false"}}).enabled);
 }
 
+TEST_CASE("an enable is true or false in each of the words that people write") {
+  for (const char* word : {"true", "True", "TRUE", "yes", "Yes", "on", "1"})
+    CHECK(parse_labels({{"flowcon.enable", word}}).enabled);
+  for (const char* word : {"false", "False", "no", "NO", "off", "0"}) {
+    const Settings s = parse_labels({{"flowcon.metric", "loss"}, {"flowcon.enable", word}});
+    CHECK_FALSE(s.enabled);
+    CHECK(s.warnings.empty());
+  }
+}
+
 TEST_CASE("an enable that is neither true nor false is a mistake that shows") {
-  const Settings s = parse_labels({{"flowcon.enable", "yes"}});
+  const Settings s = parse_labels({{"flowcon.enable", "maybe"}});
   CHECK_FALSE(s.enabled);
   CHECK(s.is_mistaken);
   REQUIRE(s.warnings.size() == 1);

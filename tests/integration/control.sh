@@ -173,7 +173,7 @@ start_flowcond --dry-run
 eventually "a dry run shows its plan" container_has capped '.state == "observed" and .list == "CL" and (.limit * 6 | round) == 1'
 await_decisions capped 2
 check "and writes nothing" is "$(setting capped), $(setting open1), $(setting learn3)" "$before"
-check "its log says what it would do" flowcond_said "would set limit of capped: 1 -> 0.16"
+check "its log says what it would do" flowcond_said "would set limit of capped: 100 % -> 1"
 check "a dry run has nothing to restore" is "$(saved_originals)" ""
 stop_flowcond
 check "and ends with status 0" is "$DAEMON_STATUS" 0

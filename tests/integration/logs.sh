@@ -68,7 +68,7 @@ first_values() { is "$(records "$1" | jq -c '[.samples[0:7][][1]]')" "$2"; }
 eventually "nan, inf and numbers beyond a double are values as they were printed" first_values strange '[0.5,"nan","inf","inf","-inf","-inf",0.25]'
 eventually "a loss that is no number is diverging" container_has strange '.verdict == "diverging" and .value == "nan" and (.note | contains("keeps its fair share"))'
 eventually "a log without a metric: the status says so" container_has words '.verdict == "no metric" and (.note | test("no metric found in [0-9]+ lines yet; the container keeps its fair share"))'
-eventually "a log without a line: the status says so" container_has quiet '.note == "no output yet (Python buffers: run it with -e PYTHONUNBUFFERED=1); the container keeps its fair share"'
+eventually "a log without a line: the status says so" container_has quiet '.note == "no output yet; the container keeps its fair share"'
 
 # --- what cannot be read, and wrong labels ---------------------------------------------------------------
 

@@ -149,7 +149,7 @@ check_run() {
   sed -i -E 's/(org\.flowcon\.own=)[0-9a-f]{32} /\1ID /; s/<--cidfile=[^>]*>//' "$work/out"
   check "run adds labels and leaves the rest alone" says out "<-D><--config><$DOCKER_CONFIG><run>\
 <--label><flowcon.enable=true><--label><flowcon.metric=loss><--label><flowcon.goal=min>\
-<--label><org.flowcon.own=ID enable metric goal><--rm><-it><image><--metric><x>"
+<--label><org.flowcon.own=ID enable metric goal><--env=PYTHONUNBUFFERED=1><--rm><-it><image><--metric><x>"
   check "run leaves docker's plugin variables out" [ "$(wc -l <"$work/out")" -eq 0 ]
   run "$docker" flowcon run --metric loss image
   check "run without an engine fails as docker does" is_status 125

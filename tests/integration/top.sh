@@ -92,7 +92,7 @@ eventually "the others have values" status_has '[.containers[] | select(.values 
 terminal 80 24
 begin_top
 check "it uses the other screen, without a cursor" is "$(tm display-message -p '#{alternate_on} #{cursor_flag}')" "1 0"
-check "with a heading" shows 'NAME +LIST +LIMIT +CPU % +MEM +GROWTH +METRIC +TREND'
+check "with a heading" shows 'NAME +LIST +LIMIT +CPU % +GROWTH +METRIC +TREND +DONE'
 check "the metric of a job and its trend" shows 'learn1 .*loss [0-9.e+]+ ↓ +[▁▂▃▄▅▆▇█]+'
 check "the list and the limit of the one that has converged" shows 'flat1 +CL +[0-9.]+%'
 check "the policy on top" shows '  weight  policy flowcon  alpha 3 %  interval '
@@ -112,7 +112,7 @@ done
 must tm resize-window -x 120 -y 40
 eventually "a wide terminal has more columns" shows 'I/O +'
 must tm resize-window -x 80 -y 24
-eventually "and the narrow one has the old ones again" shows 'NAME +LIST +LIMIT +CPU % +MEM +GROWTH +METRIC +TREND'
+eventually "and the narrow one has the old ones again" shows 'NAME +LIST +LIMIT +CPU % +GROWTH +METRIC +TREND +DONE'
 
 # --- keys -------------------------------------------------------------------------------------------
 
@@ -142,7 +142,7 @@ keys BSpace BSpace BSpace BSpace
 keys -l '40% 1h'
 keys Enter
 eventually "a right one pins it" container_has flat1 '.pinned.limit == 0.4 and .pinned.until != null'
-eventually "and the row says so" shows 'flat1 +CL pin +40.0%'
+eventually "and the row says so" shows 'flat1 +CL pin +40%'
 keys u
 eventually "u unpins it" container_has flat1 '.pinned == null'
 keys e

@@ -60,7 +60,7 @@ def synopsis(lines):
     words = []
     for line in lines:
         word = plain(line)
-        words.append(word + "]" if word.startswith("[") and not word.endswith("]") else word)
+        words.append(word + "]" * (word.count("[") - word.count("]")))
     return " ".join(word for word in words if word)
 
 
@@ -113,7 +113,6 @@ def subsections(lines):
         if line.startswith(".Ss "):
             heading = plain(line)
             heading += "]" * (heading.count("[") - heading.count("]"))
-            heading = heading.replace("[OPTIONS [USER@]HOST]", "[OPTIONS] [USER@]HOST")
             rest = found.setdefault(heading, [])
         else:
             rest.append(line)

@@ -95,7 +95,10 @@ class Pages(unittest.TestCase):
             with self.subTest(command=name):
                 parts = man.sections(page(f"docker-flowcon-{name}.1"))
                 text = plugin_help(name)
-                self.assertEqual(man.synopsis(parts["SYNOPSIS"]), man.help_usage(text))
+                below = man.help_commands(text)
+                usages = [man.help_usage(plugin_help(name, word)) for word in below]
+                self.assertEqual(man.synopsis(parts["SYNOPSIS"]),
+                                 " ".join(usages) or man.help_usage(text))
                 self.assertEqual(man.plain(parts["NAME"][1]), lower_first(description))
                 options = man.page_options(parts.get("OPTIONS", []))
                 self.none(man.differences(options, man.help_options(text)))

@@ -54,7 +54,7 @@ check "and is counted as a revert" status_has ".reverts == $reverts + 1"
 survives 1 flat1 cpu.weight "and holds through the next daemon-reload"
 
 check "the journal has the limit with its fields" journal_says flat1 \
-  '.FLOWCON_OLD == "1" and (.FLOWCON_NEW | tonumber) < 1 and (.FLOWCON_REASON | test("^CL: growth .* is under alpha")) and .PRIORITY == "6" and .SYSLOG_IDENTIFIER == "flowcond" and .MESSAGE_ID == "0d2a0ac1bb7b4d6b8e6d94b6a4e0a7f2" and (.MESSAGE | startswith("limit of flat1: 1 -> "))'
+  '.FLOWCON_OLD == "1" and (.FLOWCON_NEW | tonumber) < 1 and (.FLOWCON_REASON | test("^CL: growth .* is under alpha")) and .PRIORITY == "6" and .SYSLOG_IDENTIFIER == "flowcond" and .MESSAGE_ID == "0d2a0ac1bb7b4d6b8e6d94b6a4e0a7f2" and (.MESSAGE | startswith("limit of flat1: 100 % -> "))'
 
 stop_service
 check "systemctl stop restores every setting exactly" is "$(settings)" "$originals"

@@ -12,11 +12,13 @@
 #include "cmd/docker-flowcon/text/raw_json.h"
 #include "cmd/docker-flowcon/text/table.h"
 #include "cmd/docker-flowcon/text/times.h"
+#include "ctrl/model.h"
 
 namespace flowcon::plugin {
 namespace {
 
 constexpr unsigned kMostDecisions = 1000;
+constexpr unsigned kRecent = 50;  // where the latest of each resource are looked for
 constexpr std::size_t kSentenceBytes = 1000;
 constexpr std::size_t kWordBytes = 32;
 // The name of an algorithm becomes part of a command to type, so it is one that flowcon-sim has.
@@ -32,7 +34,24 @@ int say_nothing_recorded(const Session& session, const ExplainOptions& options) 
   return kFailed;
 }
 
-std::string explain_text(const boost::json::array& decisions, const std::string& container) {
+// The latest of each resource, the CPU's first, as flowcond orders its resources.
+boost::json::array latest_of_each(const boost::json::array& decisions) {
+  boost::json::array latest;
+  const auto take = [&](std::string_view resource) {
+    for (auto it = decisions.rbegin(); it != decisions.rend(); ++it) {
+      if (text_of(member(*it, "resource")) != resource) continue;
+      latest.push_back(*it);
+      return;
+    }
+  };
+  for (const ctrl::ResourceKind& kind : ctrl::kResourceKinds) take(kind.name);
+  take("");  // about hosts
+  return latest;
+}
+
+// `algorithm`: of the state that --state prints.
+std::string explain_text(const boost::json::array& decisions, const std::string& container,
+                         const std::string& algorithm) {
   std::string rows;
   for (const boost::json::value& decision : decisions) {
     // What is about hosts is about no resource of one.
@@ -43,7 +62,7 @@ std::string explain_text(const boost::json::array& decisions, const std::string&
   }
   const std::string which = decisions.size() == 1 ? "Decide it" : "Decide the last one";
   return align_columns(rows) + "\n" + which + " again by hand:\n  docker flowcon explain " +
-         container + " --state | flowcon-sim decide " + algorithm_of(decisions.back()) + "\n";
+         container + " --state | flowcon-sim decide " + algorithm + "\n";
 }
 
 int print_state(const Session& session, const ExplainOptions& options, std::string_view answer,
@@ -71,17 +90,17 @@ void declare_explain(CLI::App& app, ExplainOptions& options) {
       ->check([](const std::string& text) {
         return text == "text" || text == "json" ? std::string() : "has to be text or json";
       });
-  app.add_option("-n,--last", options.last, "Number of decisions to show, 1 to 1000")
+  app.add_option("-n,--last", options.last,
+                 "Number of decisions to show, 1 to 1000 (default: the latest of each resource)")
       ->type_name("number")
-      ->check(CLI::Range(1U, kMostDecisions))
-      ->capture_default_str();
+      ->check(CLI::Range(1U, kMostDecisions));
   app.add_flag("--state", options.state,
                "Print only the last recorded state, for flowcon-sim decide ALGORITHM; explain "
                "without --state prints the whole command");
 }
 
 std::string check_explain(const ExplainOptions& options) {
-  return options.state && options.last != 1 ? "--state shows one decision; leave out --last" : "";
+  return options.state && options.last > 1 ? "--state shows one decision; leave out --last" : "";
 }
 
 int run_explain(const Session& session, const ExplainOptions& options) {
@@ -89,8 +108,9 @@ int run_explain(const Session& session, const ExplainOptions& options) {
   if (!daemon) return report(session.terminal, daemon.error());
   const Result<std::string> target = container_target(options.container, "explain");
   if (!target) return report(session.terminal, target.error());
-  const Result<std::string> answer =
-      daemon->get_text(*target + "?last=" + std::to_string(options.last));
+  const bool is_text = options.format != "json" && !options.state;
+  const unsigned last = options.last > 0 ? options.last : is_text ? kRecent : 1;
+  const Result<std::string> answer = daemon->get_text(*target + "?last=" + std::to_string(last));
   if (!answer) return report(session.terminal, answer.error());
   if (options.format == "json" && !options.state) {
     session.terminal.out << (session.terminal.is_interactive ? safe_json(*answer) : *answer);
@@ -102,7 +122,8 @@ int run_explain(const Session& session, const ExplainOptions& options) {
   const boost::json::array& decisions = list_of(member(*read, "decisions"));
   if (decisions.empty()) return say_nothing_recorded(session, options);
   if (options.state) return print_state(session, options, *answer, decisions.back());
-  session.terminal.out << explain_text(decisions, options.container);
+  session.terminal.out << explain_text(options.last > 0 ? decisions : latest_of_each(decisions),
+                                       options.container, algorithm_of(decisions.back()));
   return kDone;
 }
 

@@ -11,7 +11,7 @@ namespace flowcon::plugin {
 
 struct ExplainOptions {
   std::string container;
-  unsigned last = 1;            ///< decisions, 1 to 1000
+  unsigned last = 0;            ///< decisions, 1 to 1000; 0 = the latest of each resource
   std::string format = "text";  ///< text or json
   bool state = false;           ///< only the last recorded state
 };

@@ -3,9 +3,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <ostream>
 #include <string_view>
@@ -14,11 +16,13 @@
 #include "cmd/docker-flowcon/daemon_client.h"
 #include "cmd/docker-flowcon/endpoint.h"
 #include "cmd/docker-flowcon/job/follow.h"
+#include "cmd/docker-flowcon/job/run_words.h"
 
 namespace flowcon::plugin {
 namespace {
 
 constexpr std::string_view kPluginVariables = "DOCKER_CLI_PLUGIN_";
+constexpr std::string_view kUnbuffered = "PYTHONUNBUFFERED";
 constexpr const char* kOriginalCommand = "DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND";
 
 // What a shell and docker answer for a program that is not there, or that cannot be started.
@@ -65,15 +69,11 @@ class IdFile {
   std::string folder_;
 };
 
-// The id that docker wrote to `path`, or to the file that its arguments name instead; "" = none.
+// The id that docker wrote to `path`, or to the file that its options name instead; "" = none.
 std::string id_in(const std::string& path, const std::vector<std::string>& arguments) {
-  constexpr std::string_view kOption = "--cidfile";
   std::vector<std::string> files{path};
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& word = arguments[i];
-    if (word == kOption && i + 1 < arguments.size()) files.push_back(arguments[i + 1]);
-    if (word.starts_with(std::string(kOption) + "="))
-      files.push_back(word.substr(kOption.size() + 1));
+  for (const RunOption& option : read_run_options(arguments)) {
+    if (option.name == "--cidfile") files.push_back(option.value);
   }
   for (const std::string& file : files) {
     std::string id;
@@ -82,6 +82,23 @@ std::string id_in(const std::string& path, const std::vector<std::string>& argum
     if (is_id) return id;
   }
   return "";
+}
+
+// True if it says something of Python's buffers: in -e, or in a line of an --env-file.
+bool sets_buffering(const RunOption& option) {
+  const auto is_it = [](const std::string& setting) {
+    return setting.substr(0, setting.find('=')) == kUnbuffered;
+  };
+  if (option.name == "-e" || option.name == "--env") return is_it(option.value);
+  // A pipe is docker's to read.
+  std::error_code failed;
+  if (option.name != "--env-file" || !std::filesystem::is_regular_file(option.value, failed))
+    return false;
+  std::ifstream file(option.value);
+  for (std::string line; std::getline(file, line);) {
+    if (is_it(line)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -122,6 +139,9 @@ ExecPlan plan_run(const Invocation& invocation, const Environment& environment,
     words.emplace_back("--label");
     words.push_back(label);
   }
+  const std::vector<RunOption> given = read_run_options(docker_arguments);
+  if (std::none_of(given.begin(), given.end(), sets_buffering))
+    words.push_back("--env=" + std::string(kUnbuffered) + "=1");
   words.insert(words.end(), docker_arguments.begin(), docker_arguments.end());
   return plan_docker(invocation, environment, words);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `docker flowcon run`: `docker run` with labels added. It reads no argument of docker but
-// --cidfile.
+// `docker flowcon run`: `docker run` with labels added, and PYTHONUNBUFFERED=1 unless the
+// arguments set it. It reads no other option of docker but --cidfile.
 #pragma once
 
 #include <string>

@@ -19,7 +19,6 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kShortId = 12;  // docker's
-constexpr std::size_t kNoteCharacters = 60;
 constexpr std::size_t kTextBytes = 4096;
 
 json::value progress_of(const json::value& value) {
@@ -92,10 +91,7 @@ std::string progress_text(const json::value& progress) {
   if (!total && within) return "epoch " + count_text(*done) + print(", %.0f %%", *within * 100);
   if (!total) return std::string(kUnknown);
   const std::string counter = count_text(*done) + "/" + count_text(*total);
-  const double percent = *done / *total * 100;
-  if (!(*total > 0)) return counter;
-  return counter + " (" +
-         (std::fabs(percent) < 1e6 ? print("%.0f", percent) : number_text(percent, 3)) + "%)";
+  return *total > 0 ? counter + " (" + percent_text(*done / *total) + ")" : counter;
 }
 
 // "loss 0.0431 ↓": the arrow points to where better values are.
@@ -205,8 +201,7 @@ json::object shown_fields(const json::object& exact, bool truncate) {
   shown["Score"] = score_text(shown);
   shown["ProgressPerc"] = progress_text(member(shown, "Progress"));
   shown["GrowthText"] = growth_text(shown);
-  const std::string note = note_text(shown);
-  shown["NoteText"] = truncate ? shortened(note, kNoteCharacters) : note;
+  shown["NoteText"] = note_text(shown);
   return shown;
 }
 

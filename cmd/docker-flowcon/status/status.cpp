@@ -6,6 +6,7 @@
 #include <ostream>
 #include <thread>
 
+#include "base/json_reader.h"
 #include "cmd/docker-flowcon/status/view.h"
 #include "cmd/docker-flowcon/text/table.h"
 
@@ -21,16 +22,22 @@ struct Look {
   std::vector<std::string> problems;  // containers that are not there
 };
 
-Result<Look> take_look(const DaemonClient& daemon, const StatusOptions& options,
-                       const Format& format) {
+Result<Format> format_of(const StatusOptions& options, std::string_view policy) {
+  return Format::parse(options.quiet ? "{{.ID}}" : options.format, default_status_table(policy));
+}
+
+Result<Look> take_look(const DaemonClient& daemon, const StatusOptions& options) {
   const Result<boost::json::value> answer = daemon.get("/v1/status");
   if (!answer) return answer.error();
   Result<StatusView> view = read_status(*answer, !options.no_trunc);
   if (!view) return view.error();
+  filter_containers(*view, options.filters);
   Look look;
   look.problems = select_containers(*view, options.containers);
   look.warnings = view->warnings;
-  const Result<std::string> text = render_status(*view, format);
+  const Result<Format> format = format_of(options, text_of(member(*answer, "policy")));
+  if (!format) return format.error();
+  const Result<std::string> text = render_status(*view, *format);
   if (!text) return text.error();
   look.text = *text;
   return look;
@@ -104,11 +111,11 @@ class Watch {
 };
 
 int watch_status(const Session& session, const DaemonClient& daemon, const StatusOptions& options,
-                 const Format& format, Look first, const std::function<bool()>& wait) {
+                 Look first, const std::function<bool()>& wait) {
   Watch watch(session, can_redraw(session));
   watch.show(first);
   while (session.terminal.out.good() && wait()) {
-    const Result<Look> look = take_look(daemon, options, format);
+    const Result<Look> look = take_look(daemon, options);
     if (look) {
       watch.show(*look);
     } else {
@@ -131,6 +138,13 @@ std::string check_interval(const std::string& text) {
 
 void declare_status(CLI::App& app, StatusOptions& options) {
   app.add_option("CONTAINER", options.containers);
+  app.add_option("-f,--filter", options.filters,
+                 "Show only containers with KEY=VALUE: name (a part of it), id (its beginning), "
+                 "image, list, metric or state")
+      ->type_name("filter")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(check_filter);
   app.add_option("--format", options.format, format_help())->type_name("string");
   app.add_flag("--no-trunc", options.no_trunc, "Do not truncate output");
   app.add_flag("-q,--quiet", options.quiet, "Only display container IDs");
@@ -144,14 +158,14 @@ void declare_status(CLI::App& app, StatusOptions& options) {
 
 int run_status(const Session& session, const StatusOptions& options,
                const std::function<bool()>& wait) {
-  const Result<Format> format =
-      Format::parse(options.quiet ? "{{.ID}}" : options.format, default_status_table());
-  if (!format) return report(session.terminal, format.error());
+  // A wrong template is told before anybody is asked.
+  if (const Result<Format> format = format_of(options, ""); !format)
+    return report(session.terminal, format.error());
   const Result<DaemonClient> daemon = find_daemon(session, "status");
   if (!daemon) return report(session.terminal, daemon.error());
-  const Result<Look> look = take_look(*daemon, options, *format);
+  const Result<Look> look = take_look(*daemon, options);
   if (!look) return report(session.terminal, look.error());
-  if (options.watch) return watch_status(session, *daemon, options, *format, *look, wait);
+  if (options.watch) return watch_status(session, *daemon, options, *look, wait);
   session.terminal.out << look->text;
   session.terminal.out.flush();
   for (const std::string& warning : look->warnings) {

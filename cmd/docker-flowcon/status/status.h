@@ -13,6 +13,7 @@ namespace flowcon::plugin {
 struct StatusOptions {
   std::vector<std::string> containers;
   std::string format;
+  std::vector<std::string> filters;  ///< KEY=VALUE
   bool no_trunc = false;
   bool quiet = false;
   bool watch = false;

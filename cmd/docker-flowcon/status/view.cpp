@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/docker-flowcon/status/view.h"
 
+#include <algorithm>
+#include <array>
 #include <boost/json/array.hpp>
+#include <utility>
 
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/status/container_view.h"
+#include "ctrl/policy/host_policies.h"
 
 namespace flowcon::plugin {
 namespace {
@@ -32,11 +36,30 @@ void read_warnings(const json::object& status, StatusView& view) {
   for (const json::value& warning : list_of(member(status, "warnings"))) {
     if (warning.is_string()) view.warnings.push_back(printable(text_of(warning), kSentenceBytes));
   }
+}
+
+void add_warnings_of_containers(StatusView& view) {
   for (const ContainerView& container : view.containers) {
     for (const json::value& warning : list_of(member(container.shown, "Warnings"))) {
       view.warnings.push_back(text_of(container.shown, "Name") + ": " + text_of(warning));
     }
   }
+}
+
+// The field that KEY=VALUE is about; "" = none.
+std::string_view field_of(const std::string& filter) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kKeys{
+      {{"name", "Name"},
+       {"id", "ID"},
+       {"image", "Image"},
+       {"list", "List"},
+       {"metric", "Metric"},
+       {"state", "State"}}};
+  const std::string_view key = std::string_view(filter).substr(0, filter.find('='));
+  for (const auto& [name, field] : kKeys) {
+    if (name == key) return field;
+  }
+  return "";
 }
 
 }  // namespace
@@ -59,7 +82,10 @@ Result<StatusView> read_status(const json::value& answer, bool truncate) {
 std::vector<std::string> select_containers(StatusView& view,
                                            const std::vector<std::string>& wanted) {
   std::vector<std::string> problems;
-  if (wanted.empty()) return problems;
+  if (wanted.empty()) {
+    add_warnings_of_containers(view);
+    return problems;
+  }
   std::vector<ContainerView> selected;
   for (const std::string& name : wanted) {
     const ContainerView* exact = nullptr;
@@ -79,7 +105,34 @@ std::vector<std::string> select_containers(StatusView& view,
     }
   }
   view.containers = std::move(selected);
+  add_warnings_of_containers(view);
   return problems;
+}
+
+std::string check_filter(const std::string& filter) {
+  const bool is_known = !field_of(filter).empty() && filter.find('=') != std::string::npos;
+  return is_known ? ""
+                  : "has to be KEY=VALUE with the key name, id, image, list, metric or state, not "
+                    "\"" +
+                        printable(filter) + "\"";
+}
+
+void filter_containers(StatusView& view, const std::vector<std::string>& filters) {
+  const auto fits = [](const ContainerView& container, const std::string& filter) {
+    const std::string field(field_of(filter));
+    const std::string wanted = filter.substr(filter.find('=') + 1);
+    const std::string text = text_of(container.exact, field);
+    return field == "Name" ? text.find(wanted) != std::string::npos
+           : field == "ID" ? text.starts_with(wanted)
+                           : text == wanted;
+  };
+  std::erase_if(view.containers, [&](const ContainerView& container) {
+    return std::any_of(filters.begin(), filters.end(), [&](const std::string& filter) {
+      return std::none_of(filters.begin(), filters.end(), [&](const std::string& other) {
+        return field_of(other) == field_of(filter) && fits(container, other);
+      });
+    });
+  });
 }
 
 Result<std::string> render_status(const StatusView& view, const Format& format) {
@@ -90,9 +143,13 @@ Result<std::string> render_status(const StatusView& view, const Format& format) 
   return format.render(things, field_headings());
 }
 
-std::string_view default_status_table() {
-  return "{{.ID}}\t{{.Name}}\t{{.List}}\t{{.LimitPerc}}\t{{.CPUPerc}}\t{{.GrowthText}}\t{{.Score}}"
-         "\t{{.ProgressPerc}}\t{{.NoteText}}";
+std::string_view default_status_table(std::string_view policy) {
+  using ctrl::policy::DividesBy;
+  return ctrl::policy::divides_by(policy) == DividesBy::work
+             ? "{{.ID}}\t{{.Name}}\t{{.LimitPerc}}\t{{.CPUPerc}}\t{{.Score}}\t{{.ProgressPerc}}"
+               "\t{{.NoteText}}"
+             : "{{.ID}}\t{{.Name}}\t{{.List}}\t{{.LimitPerc}}\t{{.CPUPerc}}\t{{.GrowthText}}"
+               "\t{{.Score}}\t{{.ProgressPerc}}\t{{.NoteText}}";
 }
 
 }  // namespace flowcon::plugin

@@ -37,14 +37,22 @@ struct StatusView {
 [[nodiscard]] Result<StatusView> read_status(const boost::json::value& answer, bool truncate);
 
 /// Keeps the containers that `wanted` names, by name, id or a beginning of an id that only one has,
-/// in the order of `wanted`. Returns a sentence for each missing one.
+/// in the order of `wanted`; all if it names none. Adds the warnings of those that are kept to the
+/// daemon's. Returns a sentence for each missing one.
 [[nodiscard]] std::vector<std::string> select_containers(StatusView& view,
                                                          const std::vector<std::string>& wanted);
+
+/// A CLI11 check of KEY=VALUE.
+[[nodiscard]] std::string check_filter(const std::string& filter);
+
+/// Keeps the containers that fit: of each key given one of its values.
+void filter_containers(StatusView& view, const std::vector<std::string>& filters);
 
 /// The containers in `format`; the table's headings are docker's.
 [[nodiscard]] Result<std::string> render_status(const StatusView& view, const Format& format);
 
-/// The template of the default table.
-[[nodiscard]] std::string_view default_status_table();
+/// The template of the default table, with the lists where they decide about the CPU under
+/// `policy`.
+[[nodiscard]] std::string_view default_status_table(std::string_view policy);
 
 }  // namespace flowcon::plugin

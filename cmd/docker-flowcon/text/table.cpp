@@ -51,15 +51,6 @@ std::size_t character_count(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-std::string shortened(std::string_view text, std::size_t most) {
-  if (character_count(text) <= most) return std::string(text);
-  std::size_t end = 0;
-  for (std::size_t kept = 0; kept + 1 < most; ++kept) {
-    for (++end; end < text.size() && (text[end] & 0xC0) == 0x80;) ++end;
-  }
-  return std::string(text.substr(0, end)) + "…";
-}
-
 std::string align_columns(std::string_view text) {
   std::vector<Row> rows;
   for (std::string_view line : split(text, '\n')) rows.push_back(split(line, '\t'));

@@ -15,7 +15,4 @@ namespace flowcon::plugin {
 /// The number of characters (code points) in `text`.
 [[nodiscard]] std::size_t character_count(std::string_view text);
 
-/// `text` cut to `most` characters, the ellipsis at a cut included.
-[[nodiscard]] std::string shortened(std::string_view text, std::size_t most);
-
 }  // namespace flowcon::plugin

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/digits.h"
+
 namespace flowcon::plugin {
 namespace {
 
@@ -28,9 +30,7 @@ std::string percent_text(std::optional<double> share) {
   if (!share) return std::string(kUnknown);
   // A share far above 1 is a mistake of someone's, and still must not widen the table.
   if (!(std::fabs(*share) < 1000)) return number_text(*share * 100, 3) + "%";
-  std::array<char, 32> out{};
-  const int length = std::snprintf(out.data(), out.size(), "%.1f%%", *share * 100);
-  return {out.data(), static_cast<std::size_t>(std::max(length, 0))};
+  return two_digits(*share * 100) + "%";
 }
 
 std::string memory_text(std::optional<double> bytes) {

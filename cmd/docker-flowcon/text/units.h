@@ -15,7 +15,7 @@ inline constexpr std::string_view kUnknown = "--";
 /// A number with `digits` significant digits (1 to 17).
 [[nodiscard]] std::string number_text(double number, int digits);
 
-/// A share, 0.25, as "25.0%".
+/// A share, 0.25, as "25%": two significant digits.
 [[nodiscard]] std::string percent_text(std::optional<double> share);
 
 /// Bytes as "393.3MiB"; a number that is not finite is unknown.

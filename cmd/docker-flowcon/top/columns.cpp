@@ -66,21 +66,22 @@ TopSpan note_cell(const TopRow& row, std::size_t, bool) {
 
 constexpr unsigned kHostRank = 12;
 
-// In the order in which they stand. What is left goes to the last ones first.
+// In the order in which they stand; a narrow terminal has room for the lowest ranks. What is left
+// goes to the last ones first.
 constexpr std::array<TopColumn, 14> kColumns{
     {{"NAME", "name", 12, 32, 0, Align::left, name_cell},
      {"HOST", "host", 8, 16, kHostRank, Align::left, host_cell},
-     {"LIST", "list", 6, 6, 1, Align::left, list_cell},
-     {"LIMIT", "limit", 6, 6, 2, Align::right, limit_cell<Resource::cpu>},
-     {"CPU %", "cpu", 6, 6, 2, Align::right, use_cell<Resource::cpu, percent_text>},
-     {"MEM", "memory", 8, 8, 6, Align::right, use_cell<Resource::memory, memory_text>},
+     {"LIST", "list", 6, 6, 4, Align::left, list_cell},
+     {"LIMIT", "limit", 6, 6, 3, Align::right, limit_cell<Resource::cpu>},
+     {"CPU %", "cpu", 6, 6, 4, Align::right, use_cell<Resource::cpu, percent_text>},
+     {"MEM", "memory", 8, 8, 7, Align::right, use_cell<Resource::memory, memory_text>},
      {"MEM LIM", "", 7, 7, 9, Align::right, limit_cell<Resource::memory>},
      {"I/O", "io", 9, 9, 8, Align::right, use_cell<Resource::io, rate_text>},
      {"I/O LIM", "", 7, 7, 10, Align::right, limit_cell<Resource::io>},
-     {"GROWTH", "growth", 10, 10, 3, Align::right, growth_cell},
-     {"METRIC", "", 14, 22, 4, Align::left, metric_cell},
+     {"GROWTH", "growth", 10, 10, 6, Align::right, growth_cell},
+     {"METRIC", "", 14, 22, 1, Align::left, metric_cell},
      {"TREND", "", 8, 24, 5, Align::left, trend_cell},
-     {"DONE", "", 6, 6, 7, Align::right, progress_cell},
+     {"DONE", "", 6, 6, 2, Align::right, progress_cell},
      {"NOTE", "", 16, 200, 11, Align::left, note_cell}}};
 
 }  // namespace

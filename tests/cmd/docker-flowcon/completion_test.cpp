@@ -63,7 +63,7 @@ TEST_CASE("the last word is completed by what may stand there") {
       {{"status", ""}, "vae gru"},
       {{"status", "g"}, "gru"},
       {{"status", "vae", ""}, "vae gru"},
-      {{"status", "--"}, "--format --interval --no-trunc --quiet --socket --watch --help"},
+      {{"status", "--"}, "--filter --format --interval --no-trunc --quiet --socket --watch --help"},
       {{"status", "--q"}, "--quiet"},
       {{"status", "--format", ""}, "json table {{"},
       {{"status", "--format", "j"}, "json"},

@@ -117,6 +117,40 @@ TEST_CASE_METHOD(DoctorFixture, "flowcond's own word on the engine counts where 
   CHECK(run().status == 0);
 }
 
+TEST_CASE_METHOD(DoctorFixture, "an engine that listens and does not answer flowcond hangs") {
+  const test::FakeDaemon engine(folder.path() + "/docker.sock");
+  set_engine(false);
+  const auto run_with = [&](const std::string& name) {
+    return run_words({"flowcon", "--socket", folder.path() + "/s", "doctor"},
+                     {{"DOCKER_HOST", "unix://" + folder.path() + name}})
+        .out;
+  };
+
+  CHECK(
+      run_with("/docker.sock")
+          .find("it listens, but hangs: connection refused\n  to do: systemctl restart docker\n") !=
+      std::string::npos);
+  CHECK(run_with("/none.sock").find("  connection refused\n  to do: systemctl start docker\n") !=
+        std::string::npos);
+}
+
+TEST_CASE_METHOD(DoctorFixture, "what nobody could look at is not checked, rather than missing") {
+  fake.answer("GET /v1/doctor", 500, R"({"error":"later"})");
+  const auto run_as = [&](const std::string& format) {
+    return run_words({"flowcon", "--socket", folder.path() + "/s", "doctor", "--format", format},
+                     {{"DOCKER_HOST", "tcp://10.0.0.1:2375"}});
+  };
+  fake.answer("GET /v1/status", 500, R"({"error":"later"})");
+
+  const Outcome outcome = run_as("table");
+
+  CHECK(outcome.status == 1);
+  CHECK(outcome.out.find("abilities   not checked   ") != std::string::npos);
+  CHECK(outcome.out.find("engine      not checked   ") != std::string::npos);
+  CHECK(outcome.out.find("\nNot checked: CPU limits and the engine.\n") != std::string::npos);
+  CHECK(run_as("json").out.find(R"({"name":"abilities","found":null,)") != std::string::npos);
+}
+
 TEST_CASE("without flowcond doctor says what the plugin sees itself") {
   const test::TempFolder folder;
   const test::FakeDaemon engine(folder.path() + "/docker.sock");

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <vector>
@@ -42,6 +44,27 @@ std::string problem_of(const std::string& text) {
 }
 
 }  // namespace
+
+TEST_CASE("a variable that is nearly an option's is told of, and changes nothing") {
+  ::setenv("FLOWCON_INTERVALL", "40", 1);
+  ::setenv("FLOWCON_OF_MY_SITE", "x", 1);
+  std::FILE* file = std::tmpfile();
+  const int kept = ::dup(STDERR_FILENO);
+  ::dup2(::fileno(file), STDERR_FILENO);
+  const auto got = parse({"--beta", "4"});
+  ::dup2(kept, STDERR_FILENO);
+  ::close(kept);
+  ::unsetenv("FLOWCON_INTERVALL");
+  ::unsetenv("FLOWCON_OF_MY_SITE");
+  char text[300] = {};
+  std::rewind(file);
+  (void)!std::fread(text, 1, sizeof text - 1, file);
+  std::fclose(file);
+  CHECK(got.has_value());
+  CHECK(std::string(text) ==
+        "flowcond: warning: environment FLOWCON_INTERVALL is not an option; did you mean "
+        "FLOWCON_INTERVAL?\n");
+}
 
 TEST_CASE("options come from the file, the environment and the command line, last one wins") {
   const Files files;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop of one host, without an engine and a kernel: arrivals, ends, restarts, hand-overs,
 // writes that fail.
+#include <unistd.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 
 #include "tests/ctrl/daemon/world.h"
 #include "tests/support/catch.h"
@@ -275,10 +279,54 @@ TEST_CASE("a container that is not there is told from one that is not under cont
   CHECK(host.json().at("error").as_string() == "No such container: nobody");
 }
 
-TEST_CASE("a job that prints nothing has a note that says what to try") {
+TEST_CASE("a busy job that prints nothing has a note that says what to try") {
   Host host;
   run_two(host);
-  CHECK(host.status_of("a").at("note").as_string().find("PYTHONUNBUFFERED=1") != std::string::npos);
+  CHECK(host.status_of("a").at("note").as_string().find("no output yet; ") == 0);
+  CHECK(host.status_of("a").at("note").as_string().find("buffered") == std::string::npos);
+  host.use("a", 1000);
+  host.pass();
+  host.use("a", 1005);
+  host.pass();
+  CHECK(host.status_of("a").at("note").as_string().find(
+            "no output yet; if it prints, it may be buffered: -e PYTHONUNBUFFERED=1, python -u, "
+            "stdbuf -oL, or flowcon.log=FILE; ") == 0);
+}
+
+// What goes to stderr while it lives.
+class StandardError {
+ public:
+  StandardError() : kept_(::dup(STDERR_FILENO)), file_(std::tmpfile()) {
+    ::dup2(::fileno(file_), STDERR_FILENO);
+  }
+  ~StandardError() {
+    ::dup2(kept_, STDERR_FILENO);
+    ::close(kept_);
+    std::fclose(file_);
+  }
+  StandardError(const StandardError&) = delete;
+  StandardError& operator=(const StandardError&) = delete;
+  [[nodiscard]] std::string text() const {
+    std::string all(1 << 20, '\0');
+    std::rewind(file_);
+    all.resize(std::fread(all.data(), 1, all.size(), file_));
+    return all;
+  }
+
+ private:
+  int kept_;
+  std::FILE* file_;
+};
+
+TEST_CASE("twenty idle jobs write less than a hundred lines an hour") {
+  Host host;
+  host.begin();
+  const StandardError error;
+  for (char name = 'a'; name < 'a' + 20; ++name) host.start(std::string(1, name));
+  for (int i = 0; i < 720; ++i) host.pass();
+  const std::string text = error.text();
+  CHECK(std::count(text.begin(), text.end(), '\n') < 100);
+  CHECK(text.find("limit of a: 100 % -> ") != std::string::npos);
 }
 
 TEST_CASE("where memory is short a soft limit leaves room above what a job uses at that tick") {

@@ -96,3 +96,36 @@ TEST_CASE("milestone keeps the order of arrival out of it: equal jobs, other ord
   CHECK(share_of_first(false) > 0.5);
   CHECK(share_of_first(false) == share_of_first(true));
 }
+
+TEST_CASE("a job that prints nothing goes behind those that print, but for its first minute") {
+  growth::Track silent, near, far;
+  const metrics::Report nothing;
+  metrics::Report loss;
+  loss.metric = "loss";
+  const auto rank_of_silent = [&](double age, const metrics::Report* report) {
+    policy::HostParameters parameters;
+    parameters.host.cores = 8;
+    policy::Forecaster forecaster(8, parameters.planner.least);
+    policy::MilestonePolicy milestone(parameters, forecaster);
+    policy::HostView view;
+    view.now = {age, age};
+    for (const auto& [id, track] :
+         {std::pair("silent", &silent), std::pair("near", &near), std::pair("far", &far)}) {
+      policy::JobView job;
+      job.id = job.training = id;
+      job.track = track;
+      job.report = track == &silent ? report : &loss;
+      view.jobs.push_back(job);
+    }
+    (void)milestone.follow({"silent", "near", "far"}, nullptr);
+    (void)milestone.decide(view, nullptr);
+    return milestone.reason("silent").substr(0, 17);
+  };
+  for (growth::Track* track : {&silent, &near, &far}) track->look({0, 0, 0, {}}, {});
+  silent.look({10, 40, 0, {}}, {});
+  near.look({10, 40, 0, 0.1}, {});
+  far.look({10, 40, 0, 0.05}, {});
+  CHECK(rank_of_silent(10, &nothing) == "milestone: 1 of 3");
+  CHECK(rank_of_silent(100, &nothing) == "milestone: 3 of 3");
+  CHECK(rank_of_silent(100, &loss) == "milestone: 1 of 3");
+}

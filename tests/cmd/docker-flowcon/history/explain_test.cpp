@@ -41,20 +41,39 @@ class ExplainFixture {
     return {status, out.str(), err.str()};
   }
 
+  /// Whether the text is asked for or the last state.
+  void reply(int status, const std::string& text) {
+    for (const char* last : {"1", "50"})
+      fake.answer(std::string("GET /v1/containers/vae/explain?last=") + last, status, text);
+  }
+
   test::TempFolder folder;
   test::FakeDaemon fake{folder.path() + "/s"};
 };
 
-const char* const kLast = "GET /v1/containers/vae/explain?last=1";
-
 TEST_CASE_METHOD(ExplainFixture, "explain shows when, what and how to decide it again") {
-  fake.answer(kLast, 200,
-              answer_of(decision("1790000020.0", "executor", "growth 0.8 %/s is under alpha 3 %")));
+  reply(200, answer_of(decision("1790000020.0", "executor", "growth 0.8 %/s is under alpha 3 %")));
 
   const Outcome outcome = run({"vae"});
 
   CHECK(outcome.status == 0);
   test::check_golden("plugin/explain.txt", outcome.out);
+}
+
+TEST_CASE_METHOD(ExplainFixture, "the latest of each resource is shown, the CPU first") {
+  const auto about = [](const std::string& resource, const std::string& sentence) {
+    std::string text = decision("1790000020.0", "executor", sentence);
+    return text.replace(text.find("\"cpu\""), 5, "\"" + resource + "\"");
+  };
+  reply(200, answer_of(about("cpu", "old") + "," + about("cpu", "new") + "," + about("io", "disk") +
+                       "," + about("memory", "soft")));
+
+  const std::string out = run({"vae"}).out;
+
+  CHECK(out.find("old") == std::string::npos);
+  REQUIRE(out.find("new") != std::string::npos);
+  CHECK(out.find("new") < out.find("soft"));
+  CHECK(out.find("soft") < out.find("disk"));
 }
 
 TEST_CASE_METHOD(ExplainFixture, "several decisions are shown oldest first") {
@@ -74,7 +93,7 @@ TEST_CASE_METHOD(ExplainFixture, "json is flowcond's answer byte for byte") {
   const std::string answer = answer_of(decision("1790000020.0", "executor",
                                                 "a \xC2\x9B"
                                                 "b"));
-  fake.answer(kLast, 200, answer);
+  reply(200, answer);
 
   CHECK(run({"vae", "--format", "json"}).out == answer);
   const Outcome shown = run({"vae", "--format", "json"}, true);
@@ -84,9 +103,8 @@ TEST_CASE_METHOD(ExplainFixture, "json is flowcond's answer byte for byte") {
 
 TEST_CASE_METHOD(ExplainFixture,
                  "--state is the recorded state byte for byte, and can be decided") {
-  fake.answer(kLast, 200,
-              answer_of(decision("1", "executor", "x", R"({"old":1})") + "," +
-                        decision("2", "executor", "y")));
+  reply(200, answer_of(decision("1", "executor", "x", R"({"old":1})") + "," +
+                       decision("2", "executor", "y")));
 
   const Outcome outcome = run({"vae", "--state"});
   const auto decided = sim::find_algorithm("executor")->decide(outcome.out);
@@ -99,7 +117,7 @@ TEST_CASE_METHOD(ExplainFixture,
 
 TEST_CASE_METHOD(ExplainFixture, "a state is said to be of the algorithm that decided on it") {
   for (const std::string name : {"listener", "milestone"}) {
-    fake.answer(kLast, 200, answer_of(decision("1", name, "x", "{}")));
+    reply(200, answer_of(decision("1", name, "x", "{}")));
 
     const Outcome outcome = run({"vae", "--state"});
 
@@ -110,16 +128,16 @@ TEST_CASE_METHOD(ExplainFixture, "a state is said to be of the algorithm that de
 }
 
 TEST_CASE_METHOD(ExplainFixture, "an algorithm that nobody knows never becomes a command to type") {
-  fake.answer(kLast, 200, answer_of(decision("1", "executor; reboot", "x")));
+  reply(200, answer_of(decision("1", "executor; reboot", "x")));
 
   CHECK(run({"vae"}).out.find("reboot") == std::string::npos);
 }
 
 TEST_CASE_METHOD(ExplainFixture, "nothing recorded, and an unknown container") {
-  fake.answer(kLast, 200, answer_of(""));
+  reply(200, answer_of(""));
   const Outcome nothing = run({"vae"});
   const Outcome no_state = run({"vae", "--state"});
-  fake.answer("GET /v1/containers/gone/explain?last=1", 404,
+  fake.answer("GET /v1/containers/gone/explain?last=50", 404,
               R"({"error":"nothing is recorded of gone"})");
   const Outcome gone = run({"gone"});
 
@@ -135,7 +153,7 @@ TEST_CASE_METHOD(ExplainFixture, "answers of a wrong shape are no crash") {
   for (const std::string answer :
        {"{}", R"({"decisions":7})", R"({"decisions":[7]})", R"({"decisions":[{}]})",
         R"({"decisions":[{"time":"nan","sentence":[],"state":7}],"decisions":[]})"}) {
-    fake.answer(kLast, 200, answer);
+    reply(200, answer);
     INFO(answer);
     CHECK(run({"vae"}).status <= 1);
     CHECK(run({"vae", "--state"}).status <= 1);

@@ -95,7 +95,7 @@ Outcome run_in_child(const Words& words, const Environment& environment) {
   return outcome;
 }
 
-TEST_CASE("ours end at the first word that is not one of them, docker's are left alone") {
+TEST_CASE("ours stand anywhere before the image, docker's are left alone") {
   struct Row {
     Words line;
     std::string docker;  // what docker gets behind `run --label flowcon.enable=true`
@@ -108,7 +108,16 @@ TEST_CASE("ours end at the first word that is not one of them, docker's are left
        "<--label><flowcon.metric=loss><--label><flowcon.goal=min><-d><image>"},
       {{"--floor", "0.1", "--weight", "2", "image"},
        "<--label><flowcon.weight=2><--label><flowcon.floor=0.1><image>"},
-      {{"-d", "--metric", "loss", "image"}, "<-d><--metric><loss><image>"},
+      {{"-d", "--metric", "loss", "image"}, "<--label><flowcon.metric=loss><-d><image>"},
+      {{"-dv", "/a:/b", "--cpus", "2", "--metric=loss", "image", "--goal", "min"},
+       "<--label><flowcon.metric=loss><-dv></a:/b><--cpus><2><image><--goal><min>"},
+      {{"--name=x", "--rm", "--floor", "0.1", "-h", "--metric", "--", "image"},
+       "<--label><flowcon.floor=0.1><--name=x><--rm><-h><--metric><image>"},
+      {{"-dit", "-eA=1", "--weight", "2", "-w/w", "image"},
+       "<--label><flowcon.weight=2><-dit><-eA=1><-w/w><image>"},
+      {{"--name"}, "<--name>"},
+      {{"--new-in-docker", "value", "--metric", "loss"},
+       "<--new-in-docker><value><--metric><loss>"},
       {{"image", "--metric", "loss"}, "<image><--metric><loss>"},
       {{"--", "--metric", "x"}, "<--metric><x>"},
       {{"--metric", "loss", "--", "image"}, "<--label><flowcon.metric=loss><image>"},
@@ -132,6 +141,8 @@ TEST_CASE("ours end at the first word that is not one of them, docker's are left
     Words words{"flowcon", "run"};
     words.insert(words.end(), row.line.begin(), row.line.end());
     std::string expected = "<run><--label><flowcon.enable=true>" + row.docker;
+    const std::size_t last = std::min(expected.rfind("<flowcon."), expected.size());
+    expected.insert(expected.find("><", last) + 1, "<--env=PYTHONUNBUFFERED=1>");
 
     const Outcome outcome = run_in_child(words, environment);
 
@@ -169,7 +180,26 @@ TEST_CASE("docker's global options come before run, in the order they were given
   CHECK(outcome.status == 7);
   CHECK(docker.words() ==
         "<--config>\n</c>\n<-D>\n<-H>\n<tcp://h:1>\n<run>\n<--label>\n<flowcon.enable=true>\n"
-        "<image>\n");
+        "<--env=PYTHONUNBUFFERED=1>\n<image>\n");
+}
+
+TEST_CASE("Python writes its output at once, unless the arguments say something about it") {
+  test::TempFolder folder;
+  const std::string sets = folder.path() + "/sets";
+  const std::string other = folder.path() + "/other";
+  std::ofstream(sets) << "A=1\nPYTHONUNBUFFERED=0\n";
+  std::ofstream(other) << "A=PYTHONUNBUFFERED=0\n";
+  const auto adds = [](const Words& words) {
+    const Words all = plan_run({}, {}, {}, words).arguments;
+    return std::count(all.begin(), all.end(), "--env=PYTHONUNBUFFERED=1") == 1;
+  };
+  CHECK(adds({"image"}));
+  CHECK(adds({"-e", "PYTHONUNBUFFERED2=1", "--env-file", other, "image"}));
+  CHECK(adds({"--env-file", folder.path(), "--env-file", "/nowhere/env", "image"}));
+  CHECK(adds({"image", "-e", "PYTHONUNBUFFERED=0"}));
+  CHECK_FALSE(adds({"-ite", "PYTHONUNBUFFERED=", "image"}));
+  CHECK_FALSE(adds({"-d", "--env=PYTHONUNBUFFERED", "image"}));
+  CHECK_FALSE(adds({"--env-file", other, "--env-file=" + sets, "image"}));
 }
 
 TEST_CASE("docker gets the environment without what docker tells its plugins") {

@@ -204,13 +204,13 @@ TEST_CASE("changes become places and marks of the runs that they are about") {
   CHECK(run.categories.size() == 2);
   CHECK(run.stays.size() == 1);
   REQUIRE(run.marks.size() == 5);
-  CHECK(run.marks[0].from == "NL 100.0%");
-  CHECK(run.marks[0].to == "CL 25.0%");
+  CHECK(run.marks[0].from == "NL 100%");
+  CHECK(run.marks[0].to == "CL 25%");
   CHECK(run.marks[2].from == "PC");
   CHECK(run.marks[3].from.empty());
-  CHECK(run.marks[3].to == "rank 2 11.9%");
-  CHECK(run.marks[4].from == "rank 2 11.9%");
-  CHECK(run.marks[4].to == "rank 1 88.1%");
+  CHECK(run.marks[3].to == "rank 2 12%");
+  CHECK(run.marks[4].from == "rank 2 12%");
+  CHECK(run.marks[4].to == "rank 1 88%");
 }
 
 TEST_CASE("thinning keeps the ends, the extremes and each change of a list") {

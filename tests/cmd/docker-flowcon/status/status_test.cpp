@@ -18,7 +18,7 @@ namespace {
 const char* const kStatus = R"({"version":"0.1.0","api":1,"host":"gpu1","cores":2,"cgroup":"v1",
   "limit_mode":"weight","dry_run":false,
   "engine":{"reachable":true,"version":"20.10.24","api":"1.41","error":""},
-  "alpha":0.03,"beta":2,"interval":40,"initial_interval":20,"all_completing":false,"warnings":[],
+  "policy":"milestone","alpha":0.03,"beta":2,"interval":40,"initial_interval":20,"all_completing":false,"warnings":[],
   "containers":[
    {"id":"4c01db0b339c7d8b5c1f2e0a9d8c7b6a5f4e3d2c1b0a99887766554433221100","name":"vae",
     "image":"trainings:1","state":"controlled","list":"CL","limit":0.25,"growth":0.0012,
@@ -126,9 +126,9 @@ TEST_CASE_METHOD(StatusFixture, "-q prints ids only") {
 
 TEST_CASE_METHOD(StatusFixture, "templates see every field, a table of them has headings") {
   CHECK(run({"vae", "--format", "{{.Name}} {{.Progress.Done}} {{.LimitPerc}} {{.MemUsage}}"}).out ==
-        "vae 12 25.0% 393.3MiB\n");
+        "vae 12 25% 393.3MiB\n");
   CHECK(run({"vae", "--format", "table {{.Name}}\\t{{.CPUPerc}}\\t{{.Progress.Total}}"}).out ==
-        "NAME      CPU %     TOTAL\nvae       24.0%     40\n");
+        "NAME      CPU %     TOTAL\nvae       24%       40\n");
   const Outcome wrong = run({"--format", "{{.nope}}"});
   CHECK(wrong.status == 1);
   CHECK(wrong.err.find("template parsing error: template: :1:2: executing \"\" at <.nope>") == 0);
@@ -185,7 +185,35 @@ TEST_CASE_METHOD(StatusFixture, "a part of an epoch is shown with two digits") {
   fake.answer("GET /v1/status", 200,
               R"({"containers":[{"progress":{"done":0.142857143,"total":2}}]})");
 
-  CHECK(run({"--format", "{{.ProgressPerc}}"}).out == "0.14/2 (7%)\n");
+  CHECK(run({"--format", "{{.ProgressPerc}}"}).out == "0.14/2 (7.1%)\n");
+}
+
+TEST_CASE_METHOD(StatusFixture, "lists and growth are shown where they decide about the CPU") {
+  fake.answer("GET /v1/status", 200, R"({"policy":"milestone","containers":[]})");
+  CHECK(run({}).out == "CONTAINER ID   NAME      LIMIT     CPU %     METRIC    PROGRESS   NOTE\n");
+  fake.answer("GET /v1/status", 200, R"({"policy":"flowcon","containers":[]})");
+  CHECK(run({}).out.find("   LIST      LIMIT     CPU %     GROWTH    ") != std::string::npos);
+}
+
+TEST_CASE_METHOD(StatusFixture, "--filter keeps the containers that fit, and their warnings") {
+  fake.answer("GET /v1/status", 200, R"({"warnings":["the disk is full"],"containers":[
+      {"name":"vae-1","id":"aa1","image":"x:1","list":"CL","warnings":["first"]},
+      {"name":"vae-2","id":"ab2","image":"x:2","list":"NL","warnings":["second"]},
+      {"name":"gru","id":"ac3","image":"x:1","list":"NL"}]})");
+  const auto names = [&](std::vector<std::string> filters) {
+    filters.insert(filters.end(), {"--format", "{{.Name}}"});
+    return run(filters).out;
+  };
+  CHECK(names({"--filter", "name=vae"}) == "vae-1\nvae-2\n");
+  CHECK(names({"--filter", "name=vae", "--filter", "list=NL"}) == "vae-2\n");
+  CHECK(names({"--filter", "list=CL", "--filter=list=NL"}) == "vae-1\nvae-2\ngru\n");
+  CHECK(names({"--filter", "id=a", "--filter", "image=x:1"}) == "vae-1\ngru\n");
+  CHECK(names({"--filter", "metric=loss"}).empty());
+  CHECK(run({"--filter", "name=vae-1"}).err ==
+        "WARNING: the disk is full\nWARNING: vae-1: first\n");
+  CHECK(run({"vae-2"}).err == "WARNING: the disk is full\nWARNING: vae-2: second\n");
+  CHECK(run({"--filter", "colour=red"}).status == 125);
+  CHECK(run({"--filter", "name"}).status == 125);
 }
 
 TEST_CASE_METHOD(StatusFixture, "an epoch of unknown many is shown with the share of it") {

@@ -32,12 +32,6 @@ TEST_CASE("a line without cells ends the columns above it, as in Go") {
         "a-long-first-cell   x\nline\nb         y\n");
 }
 
-TEST_CASE("text is shortened by characters and says so") {
-  CHECK(shortened("abc", 3) == "abc");
-  CHECK(shortened("abcd", 3) == "ab…");
-  CHECK(shortened("↓↓↓↓", 3) == "↓↓…");
-}
-
 TEST_CASE("each form of --format prints what docker would print") {
   const std::string table =
       "NAME                 VALUE\n"
