@@ -12,8 +12,8 @@ namespace {
 using flowcon::test::check_golden;
 
 const std::string kKnown =
-    "executor, listener, milestone, categorise, speculate, rebalance, balance, queue, share, "
-    "allocate";
+    "executor, listener, milestone, categorise, speculate, rebalance, balance, queue, place, "
+    "share, allocate";
 
 flowcon::Result<flowcon::sim::Invocation> parsed(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "flowcon-sim");
