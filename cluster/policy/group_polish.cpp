@@ -31,6 +31,23 @@ void Polish::better(GroupPlan& plan) {
   planner_.evaluate(plan);
 }
 
+void Polish::shake(GroupPlan& plan, int tries, std::mt19937_64& random) {
+  plan_ = &plan;
+  tally();
+  const std::vector<std::uint32_t>& tasks = planner_.tasks();
+  for (int i = 0; i < tries; ++i) {
+    const std::uint32_t task = tasks[random() % tasks.size()];
+    const std::uint32_t other = tasks[random() % tasks.size()];
+    const auto node = static_cast<std::uint32_t>(random() % planner_.nodes());
+    planner_.count(2);
+    if (may_swap(task, other)) {
+      relocate(task, plan.node_of[other], other);
+    } else if (may_go(task, node)) {
+      relocate(task, node, kNobody);
+    }
+  }
+}
+
 // What goes with the nodes: jobs and GPUs on each.
 void Polish::tally() {
   gpus_.assign(planner_.nodes(), 0);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <random>
 #include <vector>
 
 #include "cluster/policy/group_plan.h"
@@ -16,6 +17,8 @@ class Polish {
 
   /// The plan, evaluated, afterwards: no single move or swap betters it by more than 1e-9.
   void better(GroupPlan& plan);
+  /// Moves and swaps of tasks by chance, where there is room, for better or worse.
+  void shake(GroupPlan& plan, int tries, std::mt19937_64& random);
 
  private:
   /// What follows if one task goes to another node.

@@ -16,8 +16,8 @@ constexpr std::int64_t kStartLooks = 20'000'000;
 constexpr std::int64_t kSearchLooks = 2'000'000;  // for any plan, where no start gave one
 constexpr std::size_t kMostSearched = 1000;       // tasks: a step of recursion each
 constexpr std::int64_t kEvolveLooks = 200'000'000;
-constexpr std::int64_t kFinishLooks = 30'000'000;
-constexpr int kFinishRounds = 1000;
+constexpr std::int64_t kFinishLooks = 100'000'000;
+constexpr int kFinishRounds = 4000;
 constexpr std::size_t kPolished = 12;  // of the population, at the end
 constexpr double kSameFitness = 1e-9;
 
@@ -72,6 +72,7 @@ bool Grouping::may_have_room() const {
 }
 
 bool Grouping::has_few_plans() const {
+  if (planner_.tasks().size() > kMostSearched) return false;
   double plans = 1;
   for (std::size_t i = 0; i < planner_.tasks().size() && plans <= kPlans; ++i) {
     plans *= static_cast<double>(planner_.nodes());
@@ -285,6 +286,31 @@ std::optional<GroupPlan> Grouping::dissolved(const GroupPlan& from, std::size_t 
   return plan;
 }
 
+// Jobs taken out, their tasks anywhere.
+std::optional<GroupPlan> Grouping::without_jobs(const GroupPlan& from, std::size_t jobs) {
+  GroupPlan plan = from;
+  std::vector<std::uint32_t> loose;
+  for (std::size_t i = 0; i < jobs; ++i) {
+    for (const std::size_t number : model_.jobs[drawn(planner_.jobs())]) {
+      const std::uint32_t node = plan.node_of[number];
+      if (node == Planner::kNowhere) continue;
+      loose.push_back(static_cast<std::uint32_t>(number));
+      plan.node_of[number] = Planner::kNowhere;
+      if (!planner_.sum_up(plan, node)) return std::nullopt;
+    }
+  }
+  std::erase_if(plan.groups, [&](std::uint32_t node) {
+    return std::find(plan.node_of.begin(), plan.node_of.end(), node) == plan.node_of.end();
+  });
+  planner_.count(plan.groups.size() * plan.node_of.size());
+  shuffle(loose);
+  for (const std::uint32_t task : loose) {
+    planner_.count(planner_.nodes());
+    if (!random_fit(plan, task)) return std::nullopt;
+  }
+  return plan;
+}
+
 // The best ones bettered; then the best one shaken and bettered again. It is the first, at last.
 void Grouping::finish() {
   const auto is_better = [](const GroupPlan& a, const GroupPlan& b) {
@@ -298,8 +324,15 @@ void Grouping::finish() {
   std::stable_sort(population_.begin(), population_.end(), is_better);
   GroupPlan best = population_.front();
   for (int i = 0; i < kFinishRounds && planner_.looks() < end; ++i) {
-    auto shaken = dissolved(population_[drawn(population_.size())], 1 + drawn(3));
-    if (!shaken) continue;
+    const GroupPlan& from = population_[drawn(population_.size())];
+    std::optional<GroupPlan> shaken;
+    const std::size_t how = drawn(3);
+    if (how == 0) shaken = dissolved(from, 1 + drawn(3));
+    if (how == 1) shaken = without_jobs(from, 1 + drawn(2));
+    if (!shaken) {
+      shaken = from;
+      polish.shake(*shaken, 4 << drawn(4), random_);
+    }
     polish.better(*shaken);
     if (shaken->fitness > best.fitness) best = *shaken;
     const std::size_t rival = drawn(population_.size());

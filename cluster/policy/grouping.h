@@ -38,6 +38,7 @@ class Grouping {
   [[nodiscard]] bool random_fit(GroupPlan& plan, std::uint32_t task);
   [[nodiscard]] std::optional<GroupPlan> crossed(const GroupPlan& from, const GroupPlan& into);
   [[nodiscard]] std::optional<GroupPlan> dissolved(const GroupPlan& from, std::size_t groups);
+  [[nodiscard]] std::optional<GroupPlan> without_jobs(const GroupPlan& from, std::size_t jobs);
   [[nodiscard]] std::size_t tournament(bool for_worst);
   void add(GroupPlan plan);
   [[nodiscard]] std::size_t drawn(std::size_t below) { return random_() % below; }

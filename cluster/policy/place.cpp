@@ -56,19 +56,22 @@ GroupPlan plan_of(const PlaceModel& model, const JobsPlaces& places, std::size_t
   return plan;
 }
 
-// For as many jobs as possible from the first on: as many as the seeded plan has, and one more as
-// long as a plan is found.
+// For as many jobs as possible from the first on: as many as the seeded plan has, or more, for
+// which a plan is found while none is for one more.
 std::optional<GroupPlan> best_plan(const PlaceModel& model, const JobsPlaces& seeded,
                                    std::uint64_t seed, std::size_t* jobs) {
   *jobs = 0;
   while (*jobs < seeded.size() && seeded[*jobs]) ++*jobs;
   std::optional<GroupPlan> first;
   if (*jobs > 0) first = plan_of(model, seeded, *jobs);
-  while (*jobs < seeded.size()) {
-    auto more = Grouping(model, *jobs + 1, seed).any();
-    if (!more) break;
-    first = std::move(more);
-    ++*jobs;
+  for (std::size_t end = seeded.size(); *jobs < end;) {
+    const std::size_t middle = (*jobs + end + 1) / 2;
+    if (auto more = Grouping(model, middle, seed).any()) {
+      first = std::move(more);
+      *jobs = middle;
+    } else {
+      end = middle - 1;
+    }
   }
   if (!first) return first;
   return Grouping(model, *jobs, seed).best(*first);
