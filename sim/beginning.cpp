@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "sim/random.h"
+#include "base/random.h"
 
 namespace flowcon::sim {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <queue>
 
-#include "sim/random.h"
+#include "base/random.h"
 #include "sim/share.h"
 
 namespace flowcon::sim {

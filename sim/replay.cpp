@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/random.h"
+#include "base/random.h"
 
 namespace flowcon::sim {
 namespace {

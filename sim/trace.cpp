@@ -9,9 +9,9 @@
 #include <map>
 
 #include "base/json.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "sim/csv.h"
-#include "sim/random.h"
 
 namespace flowcon::sim {
 namespace {

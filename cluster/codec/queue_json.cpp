@@ -12,6 +12,7 @@
 
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/codec/amounts_json.h"
 #include "cluster/codec/arrays.h"
 
 namespace flowcon::cluster::policy {
@@ -19,21 +20,9 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kMostKinds = 64;               // a row of amounts a node
 constexpr std::int64_t kMostPlaced = 1'000'000'000;  // on a node; sums stay countable
 
 enum class Stage { waiting, running, arriving };
-
-bool option(FieldReader& reader, const char* name, bool otherwise) {
-  const json::value* value = reader.find(name);
-  return value && !value->is_null() ? reader.boolean(name) : otherwise;
-}
-
-double read_amount(FieldReader& reader, std::string_view name) {
-  const double amount = reader.number(name);
-  reader.require(amount >= 0, name, "must be at least 0");
-  return amount;
-}
 
 std::int64_t read_least_one(FieldReader& reader, const char* name) {
   const std::int64_t count = reader.count(name);
@@ -75,24 +64,9 @@ class QueueReader {
   QueueNode node(FieldReader& reader) {
     QueueNode node;
     node.id = reader.text("id");
-    node.cap = amounts(reader, "cap", true);
-    node.idle = amounts(reader, "idle", false);
+    node.cap = amounts_.read(reader, "cap", true);
+    node.idle = amounts_.read(reader, "idle", false);
     return node;
-  }
-
-  Amounts amounts(FieldReader& reader, const char* name, bool is_positive) {
-    Amounts amounts;
-    FieldReader inner(reader.member(name), reader.place(name));
-    for (const auto& member : object_of(reader.member(name))) {
-      const std::string_view kind = member.key();
-      amounts.emplace_back(kind, is_positive ? read_amount(inner, kind) : inner.number(kind));
-      if (kinds_.count(std::string(kind)) == 0) kinds_.emplace(kind);
-      if (kinds_.size() > kMostKinds)
-        inner.complain(kind, "is one of more than 64 resources in all");
-      if (inner.failed()) break;
-    }
-    reader.take_complaint(inner);
-    return amounts;
   }
 
   std::vector<QueueJob> jobs(const char* list, Stage stage) {
@@ -115,8 +89,8 @@ class QueueReader {
     job.max = read_least_one(reader, "max");
     reader.require(job.max >= job.min, "max", "must be at least min");
     job.ps = reader.count("ps");
-    job.worker_request = amounts(reader, "worker_request", true);
-    job.ps_request = amounts(reader, "ps_request", true);
+    job.worker_request = amounts_.read(reader, "worker_request", true);
+    job.ps_request = amounts_.read(reader, "ps_request", true);
     if (stage == Stage::running) {
       job.placed = placed(reader);
       job.done = reader.optional_bool("done");
@@ -151,7 +125,7 @@ class QueueReader {
   FieldReader reader_;
   QueueState state_;
   std::unordered_map<std::string, std::size_t> places_;  // of the nodes, by id
-  std::unordered_set<std::string> kinds_;
+  AmountsReader amounts_;
   std::unordered_set<std::string> ids_;  // of the jobs so far
 };
 
@@ -174,13 +148,6 @@ DeviceTask read_task(FieldReader& reader) {
   task.util = read_amount(reader, "util");
   task.mem = read_amount(reader, "mem");
   return task;
-}
-
-json::object amounts_json(const Amounts& amounts) {
-  json::object object;
-  object.reserve(amounts.size());
-  for (const auto& [kind, amount] : amounts) object.emplace(kind, amount);
-  return object;
 }
 
 // {"ps":{node:count},"workers":{node:count}}; the nodes have their ids.

@@ -3,9 +3,11 @@
 
 #include "cluster/codec/allocate_json.h"
 #include "cluster/codec/decision_json.h"
+#include "cluster/codec/place_json.h"
 #include "cluster/codec/queue_json.h"
 #include "cluster/policy/explain.h"
 #include "cluster/policy/explain_allocate.h"
+#include "cluster/policy/explain_place.h"
 #include "cluster/policy/explain_queue.h"
 #include "ctrl/codec/estimate_json.h"
 #include "ctrl/estimate/explain.h"
@@ -42,6 +44,9 @@ std::vector<Algorithm> all_algorithms() {
       "who of the queue starts, gives workers, gets some (KOD2)", ctrl::policy::no_changes));
   all.push_back(algorithm<ctrl::estimate::estimate_state_from, ctrl::estimate::decide_estimate>(
       "what jobs will need, from what earlier ones were like (Liquid)", ctrl::policy::no_changes));
+  all.push_back(algorithm<place_state_from, decide_place>(
+      "nodes for the tasks of jobs: best-fit, or a batch at once (Liquid)",
+      ctrl::policy::no_changes));
   all.push_back(algorithm<share_state_from, decide_share>(
       "devices of a node for its tasks (Liquid)", ctrl::policy::no_changes));
   all.push_back(algorithm<allocate_state_from, decide_allocate>(

@@ -111,6 +111,16 @@ State of estimate (age in seconds; labels: what a run needed, above 0):
    "jobs":[{"id":"a","family":"vae.py --epochs #","key":"vae.py --epochs 9",
             "features":{"arg.epochs":9,"arg.optimizer":"adam"}}]}
   quantile: of the errors of the forest that upper covers; seed: of the forest.
+State of place (cap, used, req: amounts of any resources, gpu for the score; lambda: the network's
+weight against that of full GPUs, 0 to 1):
+  {"mode":"immediate","lambda":0.5,
+   "nodes":[{"id":"h1","rack":"r1","domain":"d1","cap":{"cpu":8,"gpu":2},"used":{"gpu":1}},
+            {"id":"h2","rack":"r1","domain":"d1","cap":{"cpu":8,"gpu":2},"used":{}}],
+   "tasks":[{"id":"a0","job":"a","role":"ps","req":{"cpu":1}},
+            {"id":"a1","job":"a","role":"worker","req":{"cpu":2,"gpu":1}}]}
+  mode: immediate (job after job, best-fit), or batch (all jobs at once, genetic; "seed").
+  Optional: "lambda" (0.5); of immediate "seeded" (each node is tried for a job's first task),
+  "remove_used" (one task of a job a node: as printed).
 
 State of share (util in percent of a device, mem in any unit):
   {"devices":[{"id":"gpu0","mem":16,"util_used":30,"mem_used":4}],

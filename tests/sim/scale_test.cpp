@@ -4,8 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include "base/random.h"
 #include "sim/engine.h"
-#include "sim/random.h"
 #include "sim/trace.h"
 #include "tests/sim/schedules.h"
 #include "tests/support/catch.h"

@@ -67,8 +67,8 @@ TEST_CASE("the recorded states give the recorded decisions") {
   const auto name =
       GENERATE(as<std::string>{}, "executor_newcomer", "executor_all_completing", "listener_swap",
                "categorise_round", "speculate_tie", "rebalance_idle", "rebalance_uneven",
-               "balance_idle", "queue_preempt", "queue_rest", "estimate_few", "share_devices",
-               "allocate_greedy", "allocate_horizon");
+               "balance_idle", "queue_preempt", "queue_rest", "estimate_few", "place_seeded",
+               "place_batch", "share_devices", "allocate_greedy", "allocate_horizon");
   Output output;
   const Algorithm* algorithm = find_algorithm(name.substr(0, name.find('_')));
   REQUIRE(algorithm != nullptr);

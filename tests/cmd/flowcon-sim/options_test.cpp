@@ -13,7 +13,7 @@ using flowcon::test::check_golden;
 
 const std::string kKnown =
     "executor, listener, milestone, categorise, speculate, rebalance, balance, queue, estimate, "
-    "share, allocate";
+    "place, share, allocate";
 
 flowcon::Result<flowcon::sim::Invocation> parsed(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "flowcon-sim");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/random.h"
+#include "base/random.h"
 
 #include <cmath>
 #include <cstddef>
 #include <numbers>
 
-namespace flowcon::sim {
+namespace flowcon {
 namespace {
 
 std::uint64_t splitmix(std::uint64_t x) {
@@ -36,4 +36,4 @@ double normal_of(std::uint64_t seed, std::uint64_t index) {
   return radius * std::cos(2 * std::numbers::pi * unit(splitmix(bits)));
 }
 
-}  // namespace flowcon::sim
+}  // namespace flowcon

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace flowcon::sim {
+namespace flowcon {
 
 /// Well mixed 64 bits of two numbers. Source: splitmix64 (Steele, Lea, Flood 2014).
 [[nodiscard]] std::uint64_t mix(std::uint64_t a, std::uint64_t b);
@@ -29,4 +29,4 @@ class Random {
 /// noise of a line does not depend on when it is printed.
 [[nodiscard]] double normal_of(std::uint64_t seed, std::uint64_t index);
 
-}  // namespace flowcon::sim
+}  // namespace flowcon

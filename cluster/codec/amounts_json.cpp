@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/codec/amounts_json.h"
+
+namespace flowcon::cluster::policy {
+namespace {
+
+constexpr std::size_t kMostKinds = 64;  // a row of amounts a node
+
+}  // namespace
+
+bool option(FieldReader& reader, const char* name, bool otherwise) {
+  const boost::json::value* value = reader.find(name);
+  return value && !value->is_null() ? reader.boolean(name) : otherwise;
+}
+
+double read_amount(FieldReader& reader, std::string_view name) {
+  const double amount = reader.number(name);
+  reader.require(amount >= 0, name, "must be at least 0");
+  return amount;
+}
+
+Amounts AmountsReader::read(FieldReader& reader, const char* name, bool is_positive) {
+  Amounts amounts;
+  FieldReader inner(reader.member(name), reader.place(name));
+  for (const auto& member : object_of(reader.member(name))) {
+    const std::string_view kind = member.key();
+    amounts.emplace_back(kind, is_positive ? read_amount(inner, kind) : inner.number(kind));
+    if (kinds_.count(std::string(kind)) == 0) kinds_.emplace(kind);
+    if (kinds_.size() > kMostKinds) inner.complain(kind, "is one of more than 64 resources in all");
+    if (inner.failed()) break;
+  }
+  reader.take_complaint(inner);
+  return amounts;
+}
+
+boost::json::object amounts_json(const Amounts& amounts) {
+  boost::json::object object;
+  object.reserve(amounts.size());
+  for (const auto& [kind, amount] : amounts) object.emplace(kind, amount);
+  return object;
+}
+
+}  // namespace flowcon::cluster::policy

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs and outputs of the placement as JSON: what `flowcon-sim decide place` reads and prints.
+// Text and types only, no decision.
+#pragma once
+
+#include <boost/json/value.hpp>
+
+#include "base/result.h"
+#include "cluster/policy/place.h"
+
+namespace flowcon::cluster::policy {
+
+/// Reads {"mode":"immediate"|"batch","nodes":[{"id","rack","domain","cap","used"}],
+/// "tasks":[{"id","job","role":"ps"|"worker","req"}]}. Options: "lambda", "remove_used", "seeded",
+/// "seed"; one that is null counts as absent. Other fields are ignored.
+/// Errors: a missing or ill-typed field, a lambda that is not from 0 to 1, an amount below 0, the
+/// id of a node or of a task that is there twice, more than 64 kinds of resources, more than 10,000
+/// nodes or tasks; the sentence names the field.
+[[nodiscard]] Result<PlaceState> place_state_from(const boost::json::value& json);
+
+/// What the reader above reads back as a state that gives the same decision.
+[[nodiscard]] boost::json::value to_json(const PlaceState& state);
+
+/// {"placement":{task:node},"unplaced":[job],"trace":[[task,node,score]]}; of a batch "score" and
+/// "fitness" instead of the trace.
+[[nodiscard]] boost::json::value to_json(const PlaceDecision& decision);
+
+}  // namespace flowcon::cluster::policy

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/policy/place_model.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace flowcon::cluster::policy {
+namespace {
+
+// The places of names in the order in which they are first asked for.
+template <class Key>
+std::size_t place_of(std::vector<Key>& names, std::unordered_map<Key, std::size_t>& places,
+                     Key name) {
+  const auto [at, is_new] = places.emplace(name, names.size());
+  if (is_new) names.push_back(name);
+  return at->second;
+}
+
+}  // namespace
+
+PlaceModel::PlaceModel(const PlaceState& state) : lambda(state.lambda) {
+  std::vector<std::string_view> names;
+  std::unordered_map<std::string_view, std::size_t> kind_places;
+  std::unordered_map<std::string_view, std::size_t> job_places;
+  for (const PlaceTask& listed : state.tasks) {
+    Task task;
+    task.job = place_of<std::string_view>(job_ids, job_places, listed.job);
+    task.is_ps = listed.role == TaskRole::ps;
+    task.gpus = amount_of(listed.request, "gpu");
+    for (const auto& [kind, amount] : listed.request) {
+      if (amount > 0) {
+        task.needs.push_back({place_of<std::string_view>(names, kind_places, kind), amount});
+      }
+    }
+    if (task.job == jobs.size()) jobs.emplace_back();
+    jobs[task.job].push_back(tasks.size());
+    tasks.push_back(std::move(task));
+  }
+  kinds = names.size();
+
+  std::vector<std::string_view> domain_names;
+  std::unordered_map<std::string_view, std::size_t> domain_places;
+  std::vector<std::unordered_map<std::string_view, std::size_t>> rack_places;  // of each domain
+  std::vector<double> rack_sizes;
+  for (const PlaceNode& listed : state.nodes) {
+    Node node;
+    node.domain = place_of<std::string_view>(domain_names, domain_places, listed.domain);
+    if (node.domain == domains.size()) {
+      domains.emplace_back();
+      rack_places.emplace_back();
+    }
+    node.rack = rack_places[node.domain].emplace(listed.rack, rack_sizes.size()).first->second;
+    if (node.rack == rack_sizes.size()) rack_sizes.push_back(0);
+    rack_sizes[node.rack] += 1;
+    domains[node.domain].push_back(nodes.size());
+    node.gpus = amount_of(listed.cap, "gpu");
+    node.gpus_used = amount_of(listed.used, "gpu");
+    nodes.push_back(node);
+    for (const std::string_view kind : names) {
+      cap.push_back(amount_of(listed.cap, kind));
+      used.push_back(amount_of(listed.used, kind));
+    }
+  }
+  racks = rack_sizes.size();
+  for (Node& node : nodes) {
+    node.rack_cost = rack_sizes[node.rack];
+    node.domain_cost = static_cast<double>(domains[node.domain].size());
+  }
+}
+
+}  // namespace flowcon::cluster::policy
