@@ -19,7 +19,7 @@ constexpr std::size_t kJobs = 1000;
 // One job every seven seconds, of one to four cores and one to a hundred minutes; one in ten
 // crashes or is killed. More than ten hosts of eight cores can do while they come.
 Schedule busy_table() {
-  Random random(7);
+  flowcon::Random random(7);
   std::string table = "job_id,submit_s,duration_s,gpus_or_nodes,model,status\n";
   for (std::size_t i = 0; i < kJobs; ++i) {
     const auto workers = 1 + random.below(4);
