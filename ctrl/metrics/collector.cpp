@@ -193,7 +193,10 @@ void Collector::run_plan(std::string_view line, const LinePlan& plan, double tim
 
 void Collector::feed_long(std::string_view line, std::string_view text, double time) {
   if (text.find_first_not_of(" \t") == std::string_view::npos) return;
-  if (text.find('\0') != std::string_view::npos) has_zero_bytes_ = true;
+  if (text.find('\0') != std::string_view::npos) {
+    has_zero_bytes_ = true;
+    return;
+  }
   const bool is_copy = std::exchange(above_.is_best, announces_best(text));
   if (above_.is_best) refuse_plan();
   if (is_copy) return;

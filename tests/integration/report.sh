@@ -150,7 +150,7 @@ check "it opens in a browser" browse "$page" --dump-dom
 check "without a word on the console" is_silent "$page"
 check "each has its marks" grep -qE 'rank1:[1-9][0-9]*:.* rank2:[1-9]' <<<"$(dom "$page.dom" marks)"
 check "with reasons about the CPU" grep -qE '<title>[^<]* cpu: rank [12] [0-9.]+%\. rank [12] of [12]: [^<]* CPU s left' "$page.dom"
-check "what the neighbour changed, too" grep -qE '<title>[^<]* cpu: rank 1 100\.0% → rank [12] [0-9.]+%\. ' "$page.dom"
+check "what the neighbour changed, too" grep -qE '<title>[^<]* cpu: rank 1 100% → rank [12] [0-9.]+%\. ' "$page.dom"
 check "of a limit that was not known nothing is said" not grep -q 'no limit' "$page.dom"
 check "the policy is named, and what lists mean by it" is "$(dom "$page.dom" words 'policy milestone' 'CL: probably past its usable model')" "all there"
 check "not the numbers of another one" not grep -qE 'alpha [0-9]' "$page.dom"

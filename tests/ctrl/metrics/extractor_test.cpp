@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "tests/ctrl/metrics/log_file.h"
 #include "tests/support/catch.h"
 
 namespace flowcon::ctrl::metrics {
@@ -234,6 +235,19 @@ TEST_CASE("progress is found in every common shape") {
     CHECK(report.counter->done == row.done);
     CHECK(report.counter->total == row.total);
   }
+}
+
+TEST_CASE("of a log in UTF-16, and of a machine's load, nothing is a metric") {
+  std::string wide, load;
+  for (int i = 0; i < 8; ++i) {
+    for (const char c : "loss: 0." + std::to_string(900 - i) + "\n") {
+      wide += c;
+      if (c != '\n') wide += '\0';
+    }
+    load += "load 1." + std::to_string(i) + "\n";
+  }
+  CHECK(test::report_on(wide, {}).count == 0);
+  CHECK(test::report_on(load, {}).confidence < kSure);
 }
 
 }  // namespace flowcon::ctrl::metrics
