@@ -2,7 +2,6 @@
 #include "ctrl/api/routes.h"
 
 #include <algorithm>
-#include <boost/asio/awaitable.hpp>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -130,20 +129,5 @@ Result<std::pair<const Route*, Call>> find_route(const Routes& routes, const std
   }
   return errno_error(EOPNOTSUPP, shown + " takes " + methods + ", not " + printable(method, 10));
 }
-
-Async<Response> answer(const Routes* routes, Request request) {
-  Result<std::pair<const Route*, Call>> found = find_route(*routes, request.method, request.target);
-  if (!found) {
-    const bool is_elsewhere = found.error().code == boost::system::errc::no_such_file_or_directory;
-    const bool is_otherwise = found.error().code == boost::system::errc::operation_not_supported;
-    return at_once(failure(is_elsewhere ? 404 : is_otherwise ? 405 : 422, found.error().what));
-  }
-  auto& [route, call] = *found;
-  call.body = std::move(request.body);
-  call.user = request.user;
-  return route->answer(std::move(call));
-}
-
-Async<Response> at_once(Response response) { co_return response; }
 
 }  // namespace flowcon::ctrl::api
