@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/ssh_address.h"
 #include "base/text.h"
-#include "ctrl/api/scrape.h"
+#include "ctrl/api/loopback.h"
 #include "ctrl/hook_gate.h"
 #include "ctrl/policy/host_policies.h"
 

@@ -10,11 +10,10 @@
 #include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
-#include <charconv>
 #include <chrono>
 #include <list>
 
-#include "base/text.h"
+#include "ctrl/api/loopback.h"
 #include "ctrl/spawn.h"
 
 namespace flowcon::ctrl::api {
@@ -33,27 +32,6 @@ constexpr std::size_t kMostConnections = 16;
 constexpr std::uint32_t kLongestHead = 8192;
 
 }  // namespace
-
-Result<Loopback> parse_loopback(const std::string& text) {
-  const Error wrong = bad_input("\"" + printable(text, 60) +
-                                "\" is not an address of this host alone with a port, such as "
-                                "127.0.0.1:9469");
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string::npos) return wrong;
-  Loopback loopback;
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data() + colon + 1, end, loopback.port);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return wrong;
-  std::string host = text.substr(0, colon);
-  if (host == "localhost") host = "127.0.0.1";
-  const bool is_bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
-  if (is_bracketed) host = host.substr(1, host.size() - 2);
-  boost::system::error_code code;
-  const auto address = asio::ip::make_address(host, code);
-  if (code || !address.is_loopback() || address.is_v6() != is_bracketed) return wrong;
-  loopback.address = host;
-  return loopback;
-}
 
 struct Scrape::Impl : std::enable_shared_from_this<Scrape::Impl> {
   Impl(asio::io_context& context, std::function<std::string()> text)

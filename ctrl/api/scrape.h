@@ -13,16 +13,6 @@
 
 namespace flowcon::ctrl::api {
 
-/// An address of the loopback interface.
-struct Loopback {
-  std::string address;  ///< "127.0.0.1", "::1"
-  std::uint16_t port = 0;
-};
-
-/// Takes "127.0.0.1:9469", "[::1]:9469" and "localhost:9469" (the first of the two). Errors:
-/// another address, since whoever reaches the port may read; no port.
-[[nodiscard]] Result<Loopback> parse_loopback(const std::string& text);
-
 /// The type of what /metrics answers.
 inline constexpr const char* kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
 

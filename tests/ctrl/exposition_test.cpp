@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "ctrl/api/loopback.h"
 #include "ctrl/api/scrape.h"
 #include "tests/support/catch.h"
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "ctrl/api/loopback.h"
 #include "tests/support/catch.h"
 
 using namespace flowcon;

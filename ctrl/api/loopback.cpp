@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/api/loopback.h"
+
+#include <boost/asio/ip/address.hpp>
+#include <charconv>
+
+#include "base/text.h"
+
+namespace flowcon::ctrl::api {
+
+Result<Loopback> parse_loopback(const std::string& text) {
+  const Error wrong = bad_input("\"" + printable(text, 60) +
+                                "\" is not an address of this host alone with a port, such as "
+                                "127.0.0.1:9469");
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos) return wrong;
+  Loopback loopback;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data() + colon + 1, end, loopback.port);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return wrong;
+  std::string host = text.substr(0, colon);
+  if (host == "localhost") host = "127.0.0.1";
+  const bool is_bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (is_bracketed) host = host.substr(1, host.size() - 2);
+  boost::system::error_code code;
+  const auto address = boost::asio::ip::make_address(host, code);
+  if (code || !address.is_loopback() || address.is_v6() != is_bracketed) return wrong;
+  loopback.address = host;
+  return loopback;
+}
+
+}  // namespace flowcon::ctrl::api
