@@ -17,12 +17,13 @@ namespace {
 constexpr double kOfNearest = 1.0 / 60;
 constexpr double kFarthest = 60;  // seconds
 
-// A job that prints nothing goes by its age so long; then it goes behind those that print.
+// A job that prints no value at all goes by its age so long; then it goes behind those that print.
 constexpr double kMaySilent = 60;  // seconds
 
 bool is_silent(const JobView& job, const growth::Forecast& expected, double now) {
   return expected.basis == growth::Basis::age && job.report != nullptr &&
-         job.report->metric.empty() && now - job.arrived > kMaySilent;
+         job.report->metric.empty() && job.report->candidates.empty() &&
+         now - job.arrived > kMaySilent;
 }
 
 std::string whole(double number) { return render_number(std::round(number)); }

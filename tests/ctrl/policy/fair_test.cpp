@@ -128,4 +128,8 @@ TEST_CASE("a job that prints nothing goes behind those that print, but for its f
   CHECK(rank_of_silent(10, &nothing) == "milestone: 1 of 3");
   CHECK(rank_of_silent(100, &nothing) == "milestone: 3 of 3");
   CHECK(rank_of_silent(100, &loss) == "milestone: 1 of 3");
+  // Its values are read; which of them is the metric is not sure.
+  metrics::Report unsure;
+  unsure.candidates.push_back({"column 2", Goal::min, 1, 9});
+  CHECK(rank_of_silent(100, &unsure) == "milestone: 1 of 3");
 }
