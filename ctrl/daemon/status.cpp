@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 
+#include "base/digits.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "ctrl/daemon/snapshot.h"
@@ -107,8 +107,7 @@ std::string no_metric_text(const metrics::Report& report, std::uint64_t lines, b
                    : "no output yet";
   }
   if (!report.unsure_of.empty()) {
-    return "not sure: " + report.unsure_of + " (" +
-           std::to_string(std::lround(report.confidence * 100)) + " %)";
+    return "not sure: " + report.unsure_of + " (" + two_digits(report.confidence * 100) + " %)";
   }
   if (!report.warning.empty()) return report.warning;
   const std::string where = " in " + std::to_string(lines) + " lines yet";

@@ -17,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/digits.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/extract/explain.h"
@@ -90,8 +91,6 @@ std::string advice(const Report& report, const ExtractOptions& options) {
          "'loss=(?P<value>\\S+)'";
 }
 
-std::string percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
-
 std::string values_text(const std::vector<ctrl::Sample>& samples, bool all) {
   std::string out;
   const bool is_short = all || samples.size() <= 2 * kValuesAtEnds + 1;
@@ -114,8 +113,8 @@ void print_warnings(const Report& report, const ExtractOptions& options, std::os
   if (report.count == 0) {
     err << "extract: " << advice(report, options) << "\n";
   } else if (report.confidence < ctrl::metrics::kSure) {
-    warn("not sure: " + printable(report.metric) + " (" + percent(report.confidence) +
-         "); flowcond ranks no job by it. Name it with --metric if it is right");
+    warn("not sure: " + printable(report.metric) + " (" + two_digits(report.confidence * 100) +
+         " %); flowcond ranks no job by it. Name it with --metric if it is right");
   }
 }
 
