@@ -11,4 +11,8 @@ namespace flowcon {
 /// of it. Unit: seconds. 0 where it has nothing, and in a build without.
 [[nodiscard]] double failpoint_seconds(const std::string& place);
 
+/// Whether nothing waits any longer: the file that the environment's FLOWCON_FAILPOINTS_UNTIL names
+/// is there. False in a build without failpoints.
+[[nodiscard]] bool failpoints_are_over();
+
 }  // namespace flowcon

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "tests/support/catch.h"
+#include "tests/support/fake_root.h"
 
 namespace flowcon {
 namespace {
@@ -19,6 +20,17 @@ TEST_CASE("a failpoint holds for as long as the environment says, in a build tha
   CHECK(failpoint_seconds("move.source") == 0);
   ::unsetenv("FLOWCON_FAILPOINTS");
   CHECK(failpoint_seconds("move.source.save") == 0);
+}
+
+TEST_CASE("failpoints are over once the file is there that the environment names") {
+  const test::FakeRoot root;
+  const std::string file = root.path() + "/over";
+  CHECK(!failpoints_are_over());
+  ::setenv("FLOWCON_FAILPOINTS_UNTIL", file.c_str(), 1);
+  CHECK(!failpoints_are_over());
+  root.put("/over", "");
+  CHECK(failpoints_are_over() == (kBuilt != 0));
+  ::unsetenv("FLOWCON_FAILPOINTS_UNTIL");
 }
 
 }  // namespace

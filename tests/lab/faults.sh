@@ -32,7 +32,7 @@ SHORT=(kill-source-flowcond kill-target-flowcond kill-source-dockerd sigterm cut
 FAULTS=(kill-source-flowcond kill-target-flowcond kill-source-dockerd kill-target-dockerd cut-5s
   cut-until-after target-disk-full target-refuses ssh-killed source-rebooted slow-disk journal-fails sigterm)
 PAIRS=${FLOWCON_TEST_PAIRS:-3}
-HOLD=${FLOWCON_TEST_HOLD:-4} # seconds that flowcond waits at the step; a busy machine needs more
+HOLD=600  # seconds that flowcond waits at the step, unless it is let go
 SETTLE=90 # seconds within which all has to be well again
 CUT=20    # seconds that a cut lasts "until after recovery"
 SLOW=3000 # milliseconds that a sync takes at most on a slow disk
@@ -189,21 +189,23 @@ view_is_true() {
 # --- a cell -----------------------------------------------------------------------------------------
 
 SIDE=''
-# hold STEP: both have their flowcond started so that it waits at STEP, and before a step of the way back the other one
-# at its transfer, so that there is time to cancel.
+# hold STEP: both have their flowcond started so that it waits at STEP until it is let go, and before a step of the way
+# back the other one at its transfer, so that there is time to cancel.
 hold() {
+  for host in "$S" "$T"; do must on "$host" rm -f /run/failpoints-are-over; done
   [ "$SIDE" != "$1" ] || return 0
   local step=${1%-criu}
   local at_source='' at_target=''
   SIDE=$1
   case $step in source.*) at_source=$step:$HOLD ;; *) at_target=$step:$HOLD ;; esac
-  [ "$step" != source.undo ] || at_target=target.transfer:$((4 * HOLD))
-  [ "$step" != target.undo ] || at_source=source.transfer:$((2 * HOLD))
+  [ "$step" != source.undo ] || at_target=target.transfer:$HOLD
+  [ "$step" != target.undo ] || at_source=source.transfer:$HOLD
   flowcond_stop "$S"
   flowcond_stop "$T"
   FLOWCON_FAILPOINTS=${at_source:+move.$at_source} flowcond_up "$S"
   FLOWCON_FAILPOINTS=${at_target:+move.$at_target} flowcond_up "$T"
 }
+let_go() { on "$1" touch /run/failpoints-are-over; }
 at_step() {
   local step=${1%-criu}
   moves_have "$(side_of "$1")" "any(.moves[]; .name == \"$2\" and .side == \"${step%.*}\" and .step == \"${step#*.}\")"
@@ -214,6 +216,7 @@ arrive() {
     *.undo)
       wait_until 90 at_step source.transfer "$2" || return 1
       move "$S" "$2" --cancel || return 1
+      [ "$1" != target.undo ] || let_go "$S" || return 1
       ;;
   esac
   wait_until 90 at_step "$1" "$2"
@@ -243,6 +246,7 @@ cell() {
   # After the source's copy is gone the target's says from where it went on.
   [ -n "$floor" ] || floor=$(on "$T" docker logs "$name" 2>/dev/null | sed -n 's/^resumed //p' | tail -n 1) || floor=
   seen=$(inject "$fault" "$step" "$name" 2>&1) || fails "the fault does not strike" "$seen"
+  for host in "$S" "$T"; do let_go "$host" >/dev/null 2>&1 || :; done # unless it has no power
   seen=$(mend "$fault" "$step" "$name" 2>&1) || fails "the fault is not mended" "$seen"
   began=$SECONDS
   seen=$(wait_until "$SETTLE" all_is_over "$name") || fails "it is not over" "$seen"

@@ -151,7 +151,7 @@ host_flowcond() {
   shift
   # shellcheck disable=SC2016 # for the shell in the host
   must on "$host" env SKEW="${SKEW:-}" FLOWCON_POLICY="${HOST_POLICY:-flowcon}" \
-    FLOWCON_FAILPOINTS="${FLOWCON_FAILPOINTS:-}" sh -c '
+    FLOWCON_FAILPOINTS="${FLOWCON_FAILPOINTS:-}" FLOWCON_FAILPOINTS_UNTIL=/run/failpoints-are-over sh -c '
     mkdir -p /run/flowcon
     [ -z "$SKEW" ] || export LD_PRELOAD=/root/skew.so SKEW_SECONDS="$SKEW"
     disk=/usr/local/lib/flowcon-disk.so

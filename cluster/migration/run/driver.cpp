@@ -85,7 +85,7 @@ Async<void> Driver::hold(MovePtr move) {
   const std::string here =
       std::string("move.") + name(move->entry.side) + "." + name(move->entry.step);
   const double until = world_.clock.steady() + failpoint_seconds(here);
-  while (world_.clock.steady() < until && !world_.is_stopping)
+  while (world_.clock.steady() < until && !failpoints_are_over() && !world_.is_stopping)
     co_await world_.clock.pause(kHoldLook);
 }
 
