@@ -198,6 +198,8 @@ hold() {
   local at_source='' at_target=''
   SIDE=$1
   case $step in source.*) at_source=$step:$HOLD ;; *) at_target=$step:$HOLD ;; esac
+  # What is ready is started when its source says so.
+  [ "$step" != target.ready ] || at_source=source.start:$HOLD at_target=''
   [ "$step" != source.undo ] || at_target=target.transfer:$HOLD
   [ "$step" != target.undo ] || at_source=source.transfer:$HOLD
   flowcond_stop "$S"
@@ -367,6 +369,7 @@ main() {
   : >"$WORK/table"
   # shellcheck disable=SC2046 # a word a host
   disks_can_break $(seq -f 'h%g' $((2 * PAIRS)))
+  on h1 sh -c 'grep -qaF FLOWCON_FAILPOINTS "$(command -v flowcond)"' || die "the hosts' flowcond has no failpoints"
   make_pairs "$PAIRS"
   if grep -q -- '-criu ' "$WORK/cells" && ! criu_works h1; then
     skip "$(grep -c -- '-criu ' "$WORK/cells") cells with CRIU" "docker checkpoint does not work on this kernel ($(uname -r))"

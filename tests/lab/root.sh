@@ -116,7 +116,7 @@ host_programs() {
       LDFLAGS=\$(dpkg-buildflags --get LDFLAGS)
       export CXXFLAGS LDFLAGS
       cmake -S . -B /out -G Ninja -D CMAKE_BUILD_TYPE=RelWithDebInfo \
-        -D CMAKE_CXX_FLAGS_RELWITHDEBINFO='-g1 -DNDEBUG' -D FLOWCON_TESTS=OFF -D FLOWCON_BENCH=OFF
+        -D CMAKE_CXX_FLAGS_RELWITHDEBINFO='-g1 -DNDEBUG' -D FLOWCON_TESTS=OFF -D FLOWCON_BENCH=OFF -D FLOWCON_FAILPOINTS=ON
       cmake --build /out --target flowcond docker-flowcon" \
     "$FLOWCON_TOP" build/source ro "$out" out rw "$FLOWCON_CACHE/ccache" ccache rw >"$log" 2>&1; then
     tail -n 25 "$log" >&2
