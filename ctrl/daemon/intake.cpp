@@ -149,8 +149,9 @@ void Intake::admit(const engine::Container& container, const Settings& settings,
     if (job.unsupported == kEnded) return;
   }
   if (job.unsupported.empty() && settings.spec_is_usable) {
-    Result<metrics::Extractor> made =
-        metrics::Extractor::create(settings.spec, metrics::kKeptSamples);
+    metrics::Spec spec = settings.spec;
+    spec.told = metrics::told_totals(container.command, container.environment);
+    Result<metrics::Extractor> made = metrics::Extractor::create(spec, metrics::kKeptSamples);
     if (made) {
       job.extractor.emplace(std::move(*made));
     } else {

@@ -70,7 +70,11 @@ json::object metric_of(const Job& job, std::size_t recent) {
     json::object progress;
     progress["done"] = report.counter->done;
     progress["total"] = report.counter->total > 0 ? json::value(report.counter->total) : nullptr;
-    if (!(report.counter->total > 0)) progress["within"] = report.counter->within;
+    if (report.counter->total > 0) {
+      progress["from"] = metrics::name(report.counter->from);
+    } else {
+      progress["within"] = report.counter->within;
+    }
     out["progress"] = std::move(progress);
   }
   if (report.metric.empty()) return out;

@@ -41,6 +41,8 @@ struct Container {
   std::string image;
   std::string image_id;  ///< "sha256:…"; "" = not said
   std::string command;   ///< what it runs, its arguments with blanks between; at most 4,096 bytes
+  /// Name and value, its image's too; at most 4,096 bytes in all. May hold secrets: never shown.
+  std::vector<std::pair<std::string, std::string>> environment;
   std::int64_t pid = 0;
   bool running = false;
   bool is_frozen = false;  ///< docker pause

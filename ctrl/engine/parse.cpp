@@ -57,14 +57,29 @@ std::vector<Mount> mounts_of(const json::value& value) {
   return mounts;
 }
 
+constexpr std::size_t kLongest = 4096;  // bytes of a command, and of an environment
+
 std::string command_of(const json::value& value) {
-  constexpr std::size_t kLongest = 4096;
   std::string command = text_at(value, {"Path"});
   for (const json::value& argument : list_of(value, "Args")) {
     if (!argument.is_string() || command.size() >= kLongest) break;
     command += " " + text_of(argument);
   }
   return command.substr(0, kLongest);
+}
+
+std::vector<std::pair<std::string, std::string>> environment_of(const json::value& value) {
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::size_t bytes = 0;
+  for (const json::value& variable : list_of(find(value, {"Config"}), "Env")) {
+    if (!variable.is_string()) continue;
+    const std::string_view text = variable.get_string();
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos || bytes + text.size() > kLongest) continue;
+    bytes += text.size();
+    environment.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return environment;
 }
 
 std::map<std::string, std::string> labels_of(const json::value& value) {
@@ -89,6 +104,7 @@ Result<Container> parse_container(std::string_view body) {
   c.image = text_at(value, {"Config", "Image"});
   c.image_id = text_at(value, {"Image"});
   c.command = command_of(value);
+  c.environment = environment_of(value);
   c.running = is_true(find(value, {"State", "Running"}));
   c.is_frozen = is_true(find(value, {"State", "Paused"}));
   c.pid = integer_at(value, {"State", "Pid"});

@@ -145,7 +145,7 @@ void Collector::feed(std::string_view line, double time) {
 }
 
 void Collector::feed_line(std::string_view line, double time) {
-  ++line_;
+  if (++line_ == 1) begun_ = time;
   const bool has_plans =
       plans_ && !above_.is_best && above_.phase == Phase::none && !table_.has_header();
   if (const LinePlan* plan = has_plans ? plans_->find(line) : nullptr) {
@@ -200,6 +200,12 @@ void Collector::feed_long(std::string_view line, std::string_view text, double t
   const bool is_copy = std::exchange(above_.is_best, announces_best(text));
   if (above_.is_best) refuse_plan();
   if (is_copy) return;
+  if (time > begun_) {
+    if (const std::optional<double> left = time_left_in(text)) {
+      progress_.time_left(time - begun_, *left);
+      refuse_plan();
+    }
+  }
   place_.begin_line();
   place_.record = record_hash(text);
   label_ = {};

@@ -28,6 +28,8 @@ class Collector {
   /// With a metric's name only series that match it are collected. `keep`: see SeriesSet.
   Collector(const std::string& metric, std::size_t keep);
   void feed(std::string_view line, double time);
+  /// Before the first line: how far the job goes by its command or its environment.
+  void told(const std::vector<ToldTotal>& totals) { progress_.told(totals); }
 
   [[nodiscard]] const std::vector<std::unique_ptr<Series>>& series() const { return series_.all(); }
   [[nodiscard]] const NameQuery& query() const { return query_; }
@@ -139,6 +141,7 @@ class Collector {
   std::uint64_t skeleton_ = 0;
 
   std::uint64_t line_ = 0;
+  double begun_ = 0;  ///< time of the first line
   std::uint64_t values_ = 0;
   bool took_metric_ = false;  ///< from this line
   bool has_decimal_commas_ = false;

@@ -39,7 +39,9 @@ struct Extractor::Impl {
   Impl(const Spec& what, std::size_t kept)
       : spec(what),
         keep(kept),
-        collector(what.pattern.empty() ? what.metric : std::string(), kept) {}
+        collector(what.pattern.empty() ? what.metric : std::string(), kept) {
+    collector.told(what.told);
+  }
 
   void feed_pattern(std::string_view line, double time);
   void look_again();

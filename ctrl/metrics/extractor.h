@@ -13,15 +13,17 @@
 #include "base/result.h"
 #include "ctrl/metrics/explain.h"
 #include "ctrl/metrics/report.h"
+#include "ctrl/metrics/told.h"
 #include "ctrl/model.h"
 
 namespace flowcon::ctrl::metrics {
 
 /// What the user said (labels or flags). Empty fields are detected.
 struct Spec {
-  std::string metric;        ///< name of the series, as printed or normalised; "" = detect
-  std::optional<Goal> goal;  ///< empty = from the name
-  std::string pattern;       ///< RE2 with a group named `value` (or one group); "" = none
+  std::string metric;                ///< name of the series, as printed or normalised; "" = detect
+  std::optional<Goal> goal;          ///< empty = from the name
+  std::string pattern;               ///< RE2 with a group named `value` (or one group); "" = none
+  std::vector<ToldTotal> told = {};  ///< how far it goes, by others than its log
 };
 
 /// Reads lines, keeps candidate series, names the best. One per container.

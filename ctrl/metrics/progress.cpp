@@ -6,6 +6,8 @@
 #include <cmath>
 #include <tuple>
 
+#include "ctrl/metrics/counters.h"
+
 namespace flowcon::ctrl::metrics {
 namespace {
 
@@ -22,6 +24,8 @@ constexpr double kCycleBegin = 0.15;
 constexpr std::uint64_t kPatience = 8;
 constexpr std::uint64_t kSureRises = 8;      // of a ratio alone on its lines
 constexpr std::uint64_t kPatientValues = 8;  // lines of values after its end
+constexpr std::uint64_t kSureTimes = 3;      // left, before they speak for the job
+constexpr double kShortestCycle = 5;         // seconds
 
 bool is_total(double total) { return total >= 1 && total <= kMostTotal && total != kEndless; }
 
@@ -121,7 +125,7 @@ void Progress::counter(std::uint64_t name, Role role, double done, bool is_whole
 
 void Progress::total(std::uint64_t name, bool of_epochs, double total) {
   if (!is_total(total)) return;
-  Stated now{name, of_epochs, total, 0};
+  Stated now{name, of_epochs, total};
   const auto known = std::find_if(stated_.begin(), stated_.end(),
                                   [name](const Stated& stated) { return stated.name == name; });
   if (known != stated_.end()) {
@@ -134,12 +138,38 @@ void Progress::total(std::uint64_t name, bool of_epochs, double total) {
   if (now.rises >= 2) counter(name, of_epochs ? Role::epoch : Role::step, total, true);
 }
 
-double Progress::stated(bool of_epochs) const {
-  double total = 0;
-  for (const Stated& stated : stated_) {
-    if (stated.of_epochs == of_epochs && stated.rises < 2) total = stated.total;
+void Progress::told(const std::vector<ToldTotal>& totals) {
+  for (const ToldTotal& told : totals) {
+    if (!is_total(told.total)) continue;
+    if (stated_.size() == kMaxStated) stated_.erase(stated_.begin());
+    stated_.push_back({letters_hash(told.name), told.of_epochs, told.total, 0, told.from});
   }
-  return total;
+}
+
+void Progress::time_left(double since, double left) {
+  TimeLeft& now = time_left_;
+  if (!(since > 0) || !(left >= 0)) return;
+  if (now.count == 0) now.epochs = epochs_;
+  const bool is_anew = now.left < kCycleBegin * now.longest && left > now.longest / 2;
+  now.is_cyclic = now.is_cyclic || (now.count > 0 && is_anew && left > kShortestCycle);
+  now.longest = is_anew ? left : std::max(now.longest, left);
+  ++now.count;
+  now.since = since;
+  now.left = left;
+  now.share = std::max(now.share, since / (since + left));
+}
+
+const Progress::Stated* Progress::last_stated(bool of_epochs) const {
+  const Stated* last = nullptr;
+  for (const Stated& stated : stated_) {
+    if (stated.of_epochs == of_epochs && stated.rises < 2) last = &stated;
+  }
+  return last;
+}
+
+double Progress::stated(bool of_epochs) const {
+  const Stated* last = last_stated(of_epochs);
+  return last ? last->total : 0;
 }
 
 double Progress::total_of(const State& state) const {
@@ -149,9 +179,7 @@ double Progress::total_of(const State& state) const {
   }
   // A total that is stated elsewhere counts for what goes on towards it, not for a setting.
   if (state.role != Role::epoch && (state.rises == 0 || state.falls > 0)) return 0;
-  const bool of_epochs =
-      state.role == Role::epoch || (state.role == Role::unknown && stated(true) > 0);
-  const double total = stated(of_epochs);
+  const double total = stated(counts_epochs(state));
   return total >= state.done ? total : 0;
 }
 
@@ -215,16 +243,48 @@ bool Progress::is_within_epoch(const State& step, const State* epoch) const {
   return !epoch && stated(true) > 1 && step.total > 0 && step.role == Role::step;
 }
 
+/// What a counter without a total beside it counts towards.
+bool Progress::counts_epochs(const State& state) const {
+  return state.role == Role::epoch || (state.role == Role::unknown && stated(true) > 0);
+}
+
+Counter Progress::counted(const State& state, double done) const {
+  Counter counter{done, total_of(state)};
+  if (state.total <= 0) counter.from = last_stated(counts_epochs(state))->from;
+  return counter;
+}
+
+/// It is the job's own where it did not begin anew with an epoch, or where nothing counts within a
+/// part of the job.
+std::optional<Counter> Progress::by_time_left() const {
+  const TimeLeft& now = time_left_;
+  if (now.count < kSureTimes || now.is_cyclic) return std::nullopt;
+  const bool has_parts = std::any_of(states_.begin(), states_.end(), [](const State& state) {
+    return state.role == Role::epoch || state.total > 0;
+  });
+  if (has_parts && epochs_ == now.epochs) return std::nullopt;
+  Counter counter{now.since, std::max(now.since, now.since / now.share)};
+  counter.from = TotalFrom::time_left;
+  return counter;
+}
+
 std::optional<Counter> Progress::result() const {
+  const std::optional<Counter> counted = by_counters();
+  if (counted && counted->total > 0) return counted;
+  const std::optional<Counter> timed = by_time_left();
+  return timed ? timed : counted;
+}
+
+std::optional<Counter> Progress::by_counters() const {
   const State* epoch = best_epoch();
   const State* step = best_step();
   const bool is_within = step && is_within_epoch(*step, epoch);
-  if (step && !is_within) return Counter{step->done, total_of(*step)};
+  if (step && !is_within) return counted(*step, step->done);
   if (epoch && (total_of(*epoch) > 1 || !step)) {
     const double total = total_of(*epoch);
-    if (!epoch->has_inner || epoch->has_fractions) return Counter{epoch->done, total};
+    if (!epoch->has_inner || epoch->has_fractions) return counted(*epoch, epoch->done);
     const double before = epoch->first == 0 ? epoch->done : epoch->done - 1;
-    return Counter{std::clamp(before + epoch->fraction, 0.0, total), total};
+    return counted(*epoch, std::clamp(before + epoch->fraction, 0.0, total));
   }
   if (const State* named = named_epoch(); named && named->has_inner) {
     return Counter{named->done, 0, named->fraction};
@@ -232,7 +292,8 @@ std::optional<Counter> Progress::result() const {
   if (is_within && !named_epoch() && step->cycles > 0 && stated(true) > 1) {
     // Only the bar of an epoch is printed, and how many there are.
     const double done = static_cast<double>(step->cycles) + step->done / step->total;
-    if (done <= stated(true)) return Counter{done, stated(true)};
+    const Stated& epochs = *last_stated(true);
+    if (done <= epochs.total) return Counter{done, epochs.total, 0, epochs.from};
   }
   return std::nullopt;
 }

@@ -11,6 +11,7 @@
 
 #include "ctrl/metrics/names.h"
 #include "ctrl/metrics/report.h"
+#include "ctrl/metrics/told.h"
 
 namespace flowcon::ctrl::metrics {
 
@@ -28,6 +29,10 @@ class Progress {
   void counter(std::uint64_t name, Role role, double done, bool is_whole);
   /// A total that stands elsewhere: max_epochs, "epochs=20". One that rises twice is a counter.
   void total(std::uint64_t name, bool of_epochs, double total);
+  /// What is known of it before its first line.
+  void told(const std::vector<ToldTotal>& totals);
+  /// The time left that it prints. Units: seconds; `since`: from its first line.
+  void time_left(double since, double left);
   /// A line with values of a metric.
   void values() { ++values_; }
 
@@ -61,8 +66,24 @@ class Progress {
     bool of_epochs = false;
     double total = 0;
     std::uint64_t rises = 0;
+    TotalFrom from = TotalFrom::log;
   };
+  /// The times left, as the share of the whole time that is over.
+  struct TimeLeft {
+    std::uint64_t count = 0;
+    double since = 0;
+    double left = 0;
+    double longest = 0;  // since it last began anew
+    double share = 0;
+    std::uint64_t epochs = 0;  // epochs that had begun when it first came
+    bool is_cyclic = false;    // of each epoch, not of the job
+  };
+  [[nodiscard]] const Stated* last_stated(bool of_epochs) const;
   [[nodiscard]] double stated(bool of_epochs) const;
+  [[nodiscard]] bool counts_epochs(const State& state) const;
+  [[nodiscard]] Counter counted(const State& state, double done) const;
+  [[nodiscard]] std::optional<Counter> by_counters() const;
+  [[nodiscard]] std::optional<Counter> by_time_left() const;
   State& state(std::uint64_t name, Role role, double done, double total);
   void move(State& now, double done);
   [[nodiscard]] double total_of(const State& state) const;
@@ -73,7 +94,8 @@ class Progress {
   [[nodiscard]] const State* named_epoch() const;
 
   std::vector<State> states_;
-  std::vector<Stated> stated_;            ///< the latest last
+  std::vector<Stated> stated_;  ///< the latest last
+  TimeLeft time_left_;
   std::optional<std::uint64_t> leading_;  ///< the ratio that begins this line
   bool is_led_ = false;                   ///< no ratio comes first on this line
   std::uint64_t moves_ = 0;

@@ -15,11 +15,38 @@ namespace flowcon::ctrl::metrics {
 /// and bounded.
 inline constexpr std::size_t kKeptSamples = 512;
 
+/// What says how far a counter goes.
+enum class TotalFrom {
+  counter,      ///< it stands beside it: "3/20"
+  log,          ///< another line: "epochs=20"
+  command,      ///< the container's command: --epochs 20
+  environment,  ///< EPOCHS=20
+  time_left     ///< "eta: 0:14:16": the counter is the time since the first line, in seconds
+};
+
+/// "counter", "log", "command", "environment", "time left".
+[[nodiscard]] constexpr const char* name(TotalFrom from) {
+  switch (from) {
+    case TotalFrom::counter:
+      return "counter";
+    case TotalFrom::log:
+      return "log";
+    case TotalFrom::command:
+      return "command";
+    case TotalFrom::environment:
+      return "environment";
+    case TotalFrom::time_left:
+      return "time left";
+  }
+  return "";
+}
+
 /// How far the job is by its own account ("epoch 3/20"). Units: the job's own; 0 <= done <= total.
 struct Counter {
   double done = 0;
   double total = 0;   ///< 0 = not known: `done` is the epoch as printed, `within` the share of it
   double within = 0;  ///< 0..1
+  TotalFrom from = TotalFrom::counter;
 };
 
 /// Below this confidence no job is ranked by a metric that was detected.

@@ -28,11 +28,29 @@ bool is_silent(const JobView& job, const growth::Forecast& expected, double now)
 
 std::string whole(double number) { return render_number(std::round(number)); }
 
+// "counter", "counter and command", "time left", "memory", "age".
+std::string told_by(const JobView& job, growth::Basis basis) {
+  const bool is_counted = basis == growth::Basis::counter && job.report && job.report->counter;
+  const metrics::TotalFrom from =
+      is_counted ? job.report->counter->from : metrics::TotalFrom::counter;
+  switch (from) {
+    case metrics::TotalFrom::counter:
+    case metrics::TotalFrom::log:
+      return name(basis);
+    case metrics::TotalFrom::command:
+    case metrics::TotalFrom::environment:
+      return std::string("counter and ") + name(from);
+    case metrics::TotalFrom::time_left:
+      break;
+  }
+  return name(from);
+}
+
 std::string reason_for(const Ranked& ranked, const MilestoneMember& member, std::size_t jobs,
-                       growth::Basis basis) {
+                       const std::string& told_by) {
   std::string text = "milestone: " + std::to_string(ranked.rank + 1) + " of " +
                      std::to_string(jobs) + ", " + whole(member.left) + " CPU s to its end by " +
-                     name(basis);
+                     told_by;
   if (member.left90 && member.open90 > 0) {
     text += ", 90 % of its gain open by " + whole(member.open90 * 100) + " %";
   }
@@ -109,7 +127,7 @@ MilestoneState MilestonePolicy::plan(const HostView& view) {
     const JobView& job = view.jobs[i];
     Kept& kept = kept_.at(job.id);
     growth::Forecast& expected = forecasts[i];
-    kept.basis = expected.basis;
+    kept.told_by = told_by(job, expected.basis);
     if (is_silent(job, expected, view.now.steady)) {
       expected.left = std::max(expected.left, longest);
       expected.open90 = 0;
@@ -152,7 +170,7 @@ void MilestonePolicy::keep(const MilestoneState& state, const MilestoneDecision&
     cpu.list = state.members[i].open90 < 0.5 ? List::cl : List::nl;
     cpu.limit = ranked.share;
     if (!parameters().is_watched) continue;
-    kept.reason = reason_for(ranked, state.members[i], state.members.size(), kept.basis);
+    kept.reason = reason_for(ranked, state.members[i], state.members.size(), kept.told_by);
   }
 }
 

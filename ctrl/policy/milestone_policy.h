@@ -29,7 +29,7 @@ class MilestonePolicy : public Flowcon {
   struct Kept {
     std::optional<std::size_t> rank;
     std::optional<double> share;
-    growth::Basis basis = growth::Basis::age;
+    std::string told_by;  ///< how much work is left
     std::string reason;
     std::size_t turn = 0;  // the last decision that it was in
   };

@@ -51,6 +51,22 @@ TEST_CASE("a container is read from the engine's answer") {
   CHECK_FALSE(c->has_ended_before);
 }
 
+TEST_CASE("a container's environment is read, and bounded") {
+  const auto seen = [](const std::string& list) {
+    std::string json = container_json("");
+    const std::string at = R"("Config":{)";
+    json.insert(json.find(at) + at.size(), R"("Env":[)" + list + "],");
+    const auto container = parse_container(json);
+    REQUIRE(container.has_value());
+    return container->environment;
+  };
+  using Environment = std::vector<std::pair<std::string, std::string>>;
+  CHECK(seen(R"("PATH=/bin","EPOCHS=20","OPTIONS=a=b","EMPTY=")") ==
+        Environment{{"PATH", "/bin"}, {"EPOCHS", "20"}, {"OPTIONS", "a=b"}, {"EMPTY", ""}});
+  CHECK(seen(R"("NONE",7,null,{},"A=1")") == Environment{{"A", "1"}});
+  CHECK(seen(R"("LONG=)" + std::string(5000, 'x') + R"(","A=1")") == Environment{{"A", "1"}});
+}
+
 TEST_CASE("a container that was started again is known") {
   const auto seen = [](const std::string& finished) {
     std::string json = container_json("");

@@ -39,6 +39,30 @@ TEST_CASE("jobs that arrive share the host, and at the end each has what it had"
   CHECK(host.weight("b") == "100");
 }
 
+TEST_CASE("how far a job goes is told by its command where its counter does not say it") {
+  Host host;
+  host.begin();
+  ctrl::engine::Container container;
+  container.command = "python3 train.py --epochs 20";
+  container.environment = {{"EPOCHS", "30"}};
+  host.start("told", {}, container);
+  host.start("other");
+  host.pass();
+  std::ofstream log(host.folder.path() + "/" + Host::id_of("told") + "-json.log");
+  for (const char* line : {"Epoch 4 loss: 0.5", "Epoch 5 loss: 0.4"}) {
+    log << R"({"log":")" << line << R"(\n","stream":"stdout","time":"2033-05-18T03:33:20Z"})"
+        << std::endl;
+  }
+  host.pass();
+  host.pass();
+  const boost::json::value told = host.status_of("told");
+  const boost::json::object& progress = told.at("progress").as_object();
+  CHECK(progress.at("done").to_number<double>() == 5);
+  CHECK(progress.at("total").to_number<double>() == 20);
+  CHECK(progress.at("from").as_string() == "command");
+  host.end();
+}
+
 TEST_CASE("one that is alone keeps what it has") {
   Host host;
   host.begin();

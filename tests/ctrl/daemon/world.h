@@ -126,8 +126,8 @@ class Host {
   }
 
   /// A container that controls itself by its label.
-  void start(const std::string& name, std::map<std::string, std::string> labels = {}) {
-    ctrl::engine::Container container;
+  void start(const std::string& name, std::map<std::string, std::string> labels = {},
+             ctrl::engine::Container container = {}) {
     container.name = name;
     container.id = id_of(name);
     container.image = "trainings";
