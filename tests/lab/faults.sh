@@ -198,8 +198,6 @@ hold() {
   local at_source='' at_target=''
   SIDE=$1
   case $step in source.*) at_source=$step:$HOLD ;; *) at_target=$step:$HOLD ;; esac
-  # What is ready is started when its source says so.
-  [ "$step" != target.ready ] || at_source=source.start:$HOLD at_target=''
   [ "$step" != source.undo ] || at_target=target.transfer:$HOLD
   [ "$step" != target.undo ] || at_source=source.transfer:$HOLD
   flowcond_stop "$S"

@@ -100,7 +100,9 @@ Async<bool> Driver::carry_out(MovePtr move, Effect effect) {
       if (!effect.reason.empty()) move->trouble = effect.reason;
       co_return co_await sender_.report(move);
     case Act::prepare:
-      co_return co_await copies_.prepare(move);
+      if (co_await copies_.prepare(move)) co_return true;
+      // Its image is still to come, unless the source has given the migration up.
+      co_return co_await sender_.report(move);
     case Act::disarm: {
       const Result<void> done = co_await world_.engine.set_policy(container, {});
       co_return move->took(done);

@@ -337,6 +337,7 @@ class FakeGoods : public Goods {
                                  std::uint64_t) override {
     const Result<std::string> text = co_await drained(std::move(body));
     if (!text) co_return text.error();
+    if (!refuses_images_.empty()) co_return bad_input(refuses_images_);
     images_.insert(image.id);
     co_return Result<void>();
   }
@@ -376,6 +377,7 @@ class FakeGoods : public Goods {
 
   std::set<std::string> images_;
   std::map<std::string, std::string> parts_;  ///< that have come
+  std::string refuses_images_;
   std::string refuses_parts_;
   std::vector<std::string> removals_;
   bool keeps_images_ = false;

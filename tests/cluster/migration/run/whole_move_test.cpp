@@ -149,6 +149,15 @@ TEST_CASE("a target that is lost before the hand-over costs the job its pause al
   CHECK_FALSE(hosts.has_two);
 }
 
+TEST_CASE("a reservation whose image does not come ends when its source has given up") {
+  TwoHosts hosts;
+  hosts.target.goods.refuses_images_ = "the layers make no image";
+  REQUIRE(hosts.begin().empty());
+  REQUIRE(hosts.until([&] { return hosts.source.rows.step() == "undone"; }, 60));
+  CHECK(hosts.ends(60));
+  CHECK(hosts.outcome() == "1 undone undone");
+}
+
 TEST_CASE("after the hand-over only a person's word takes the job back from a lost target") {
   TwoHosts hosts;
   begin_held(hosts, hosts.source, "source", "start");
