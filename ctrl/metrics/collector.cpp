@@ -64,6 +64,12 @@ bool is_counter_of_steps(const Field& field, const NameInfo& info) {
   return words.find("epoch") == std::string::npos && words.find("batches") == std::string::npos;
 }
 
+/// Of UTF-16 every second byte of a word is zero; one alone is a slip.
+bool is_binary(std::string_view text) {
+  if (text.find('\0') == std::string_view::npos) return false;
+  return 4 * std::count(text.begin(), text.end(), '\0') > static_cast<std::ptrdiff_t>(text.size());
+}
+
 }  // namespace
 
 std::uint64_t text_hash(std::string_view text) {
@@ -193,7 +199,7 @@ void Collector::run_plan(std::string_view line, const LinePlan& plan, double tim
 
 void Collector::feed_long(std::string_view line, std::string_view text, double time) {
   if (text.find_first_not_of(" \t") == std::string_view::npos) return;
-  if (text.find('\0') != std::string_view::npos) {
+  if (is_binary(text)) {
     has_zero_bytes_ = true;
     return;
   }

@@ -62,7 +62,7 @@ job cut1 learn --label flowcon.enable=true
 
 eventually "escape codes are no part of a value" values_are colours '[0.9,0.5,0.25]'
 eventually "a progress bar drawn over itself is a line each time" values_are bars '[0.8,0.7,0.6,0.5,0.4]'
-check "and its counter is the progress" container_has bars '.progress == {"done":5,"total":9} and .metric == "loss"'
+check "and its counter is the progress" container_has bars '.progress == {"done":5,"total":9,"from":"counter"} and .metric == "loss"'
 eventually "bytes that are no UTF-8 do not hide the values beside them" values_are bytes '[0.9,0.5,0.25]'
 first_values() { is "$(records "$1" | jq -c '[.samples[0:7][][1]]')" "$2"; }
 eventually "nan, inf and numbers beyond a double are values as they were printed" first_values strange '[0.5,"nan","inf","inf","-inf","-inf",0.25]'

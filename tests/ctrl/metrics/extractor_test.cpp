@@ -250,4 +250,9 @@ TEST_CASE("of a log in UTF-16, and of a machine's load, nothing is a metric") {
   CHECK(test::report_on(load, {}).confidence < kSure);
 }
 
+TEST_CASE("one zero byte does not hide the value beside it") {
+  const std::string log = std::string("loss: 0.9\nloss: 0.5\nloss: 0.25") + '\0' + "\n";
+  CHECK(test::report_on(log, {}).count == 3);
+}
+
 }  // namespace flowcon::ctrl::metrics
