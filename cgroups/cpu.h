@@ -80,11 +80,13 @@ struct Share {
 ///   narrow one keeps its own quota, and where there are loans weights follow the limits, so that
 ///   it has back at once what it can use after all.
 ///
+/// `reserve`, 0..1: the share of the host that is kept for others, by weight as scaled_weights has
+/// it, by quota by limits that are less by it.
 /// `cores` is what the host has. A limit below 1e-6 counts as 1e-6, one that is above 1 or NaN as
 /// 1; a factor that is not finite and positive counts as 1. A weight of 0 (cpu.idle) is left alone.
 /// Source: DESIGN.md, Limits; docs/architecture.md.
 [[nodiscard]] std::vector<CpuSetting> share_out(const std::vector<Share>& shares, LimitMode mode,
-                                                double cores, bool is_v2);
+                                                double cores, bool is_v2, double reserve = 0);
 
 /// How a quota is told to systemd. On daemon-reload it reads its own file of the unit again, and
 /// there quotas are whole percents of a core, rounded down.

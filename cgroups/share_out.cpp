@@ -52,7 +52,7 @@ void limit_quota(double limit, double cores, CpuSetting& setting) {
 }  // namespace
 
 std::vector<CpuSetting> share_out(const std::vector<Share>& shares, LimitMode mode, double cores,
-                                  bool is_v2) {
+                                  bool is_v2, double reserve) {
   const bool is_quota = mode == LimitMode::quota;
   const std::vector<double> limits = is_quota ? with_loans(shares) : std::vector<double>();
   bool weighs = !is_quota;
@@ -64,14 +64,14 @@ std::vector<CpuSetting> share_out(const std::vector<Share>& shares, LimitMode mo
     claims.push_back({share.parent, static_cast<double>(share.original.weight), share.factor,
                       weighs ? share.limit : 1.0});
   }
-  const std::vector<double> weights = scaled_weights(claims);
+  const std::vector<double> weights = scaled_weights(claims, is_quota ? 0 : reserve);
   std::vector<CpuSetting> settings;
   settings.reserve(shares.size());
   for (std::size_t i = 0; i < shares.size(); ++i) {
     CpuSetting setting = shares[i].original;
     setting.weight = static_cast<std::uint64_t>(weights[i]);
     if (setting.weight != 0) setting.weight = clamp_to_kernel(setting, is_v2).weight;
-    if (is_quota) limit_quota(limits[i], cores, setting);
+    if (is_quota) limit_quota((1 - reserve) * limits[i], cores, setting);
     settings.push_back(setting);
   }
   return settings;

@@ -23,10 +23,13 @@ struct Claim {
 
 /// Weights that keep together what the siblings had, in order:
 ///   w_i = o_i f_i l_i * S, where o is the original weight, f the factor, l the limit and
-///   S = sum(o_j) / sum(o_j f_j l_j) over the siblings (same parent).
-/// Rounded to the nearest integer, at least 1 and at most 1e9; what the kernel's range makes of it
-/// is the caller's. 0 where the original is 0. A factor that is not finite and positive counts
-/// as 1. Source: DESIGN.md, Limits; docs/architecture.md.
-[[nodiscard]] std::vector<double> scaled_weights(const std::vector<Claim>& claims);
+///   S = sum(o_j) / sum(o_j f_j l_j) over the n siblings (same parent).
+/// With `reserve` R > 0 the siblings together weigh at most sum(o_j) / n * (1 - R) / R: a group of
+/// the same weight beside them has R where all want all. Rounded to the nearest integer, at least 1
+/// and at most 1e9; what the kernel's range makes of it is the caller's. 0 where the original is 0.
+/// A factor that is not finite and positive counts as 1. Source: DESIGN.md, Limits;
+/// docs/architecture.md.
+[[nodiscard]] std::vector<double> scaled_weights(const std::vector<Claim>& claims,
+                                                 double reserve = 0);
 
 }  // namespace flowcon::cgroups

@@ -331,6 +331,10 @@ std::vector<Option> limit_options() {
                       "than the host has; shares and estimates of remaining time are relative to "
                       "this number; 0: all of the host's",
                       0, 100000, at<&Config::cores>)),
+      number("reserve", "SHARE",
+             "share of the host's CPU that is kept for what is not under control: by weight it is "
+             "theirs when they want it, by quota nobody else uses it",
+             0, 0.9, at<&Config::limiting, &Limiting::reserve>),
       number("memory-low", "SHARE",
              "the host is short of memory while less than this share of it is available, or while "
              "processes wait for memory a tenth of the time",

@@ -34,6 +34,7 @@ struct Limiting {
   cgroups::LimitMode mode = cgroups::LimitMode::weight;
   std::set<Resource> resources{kResources.begin(), kResources.end()};
   double io_bandwidth = 0;  ///< bytes per second that a disk can do; 0 = not known: no caps
+  double reserve = 0;       ///< share of the host's CPU for what is not under control
   double memory_low = 0.1;  ///< the host is short of memory while less than this share is available
 };
 

@@ -55,9 +55,10 @@ void Enforcer::note_guarantees() {
   double all = 0;
   for (const std::string& id : planning_.members()) all += claim(roster_.jobs.at(id));
   if (!is_weighed) all = std::max(1.0, all);  // caps that leave some of the host to nobody
+  const double cores = (1 - config_.limiting.reserve) * host_.cores;
   for (const std::string& id : planning_.members()) {
     Job& job = roster_.jobs.at(id);
-    job.guaranteed = is_held && all > 0 ? claim(job) / all * host_.cores : 0;
+    job.guaranteed = is_held && all > 0 ? claim(job) / all * cores : 0;
   }
 }
 
@@ -125,8 +126,8 @@ std::map<std::string, cgroups::Setting> Enforcer::plan() {
     memory.push_back({job.original.memory, job.reading.memory, job.memory.granted});
     io.push_back({job.original.io, parent_of(job.group.io), job.io.granted, factor});
   }
-  const auto cpu_plan =
-      cgroups::share_out(cpu, config_.limiting.mode, host_.cores, fs_.is_v2("cpu"));
+  const auto cpu_plan = cgroups::share_out(cpu, config_.limiting.mode, host_.cores,
+                                           fs_.is_v2("cpu"), config_.limiting.reserve);
   const auto memory_plan =
       cgroups::soften(memory, meter_.host_memory(), thresholds(), shown_.is_short_of_memory);
   const auto io_plan =

@@ -43,6 +43,33 @@ std::vector<Share> random_shares(std::mt19937& random, bool is_v2) {
 
 }  // namespace
 
+TEST_CASE("a reserve is what a group of the same weight beside them has") {
+  const std::vector<Share> three = {
+      {kV2, "docker", 0.1, 1}, {kV2, "docker", 0.2, 1}, {kV2, "docker", 0.7, 1}};
+  const auto weights_with = [&three](double reserve) {
+    std::vector<std::uint64_t> result;
+    for (const CpuSetting& setting : share_out(three, LimitMode::weight, 2, true, reserve))
+      result.push_back(setting.weight);
+    return result;
+  };
+  using Weights = std::vector<std::uint64_t>;
+  CHECK(weights_with(0) == Weights{30, 60, 210});
+  CHECK(weights_with(0.25) == Weights{30, 60, 210});  // 100 beside 300 has it already
+  CHECK(weights_with(0.5) == Weights{10, 20, 70});
+  CHECK(weights_with(0.75) == Weights{3, 7, 23});
+  // Of each parent by itself; what takes no part is not counted.
+  const std::vector<CpuSetting> apart =
+      share_out({{kV2, "a", 1, 1}, {kV2, "b", 1, 1}, {CpuSetting{0, kNone, 100000}, "a", 1, 1}},
+                LimitMode::weight, 2, true, 0.75);
+  CHECK(apart[0].weight == 33);
+  CHECK(apart[1].weight == 33);
+  CHECK(apart[2].weight == 0);
+  for (const CpuSetting& setting : share_out(three, LimitMode::quota, 2, true, 0.5))
+    CHECK(setting.weight == 100);
+  CHECK(share_out(three, LimitMode::quota, 2, true, 0.5)[2].quota_us == 70000);
+  CHECK(share_out({{kV2, "docker", 1, 1}}, LimitMode::quota, 2, true, 0.25)[0].quota_us == 150000);
+}
+
 TEST_CASE("weights follow the limits and keep the siblings' total") {
   struct Row {
     std::vector<Share> shares;
