@@ -86,6 +86,16 @@ json::object metric_of(const Job& job, std::size_t recent) {
   return out;
 }
 
+// Seconds to its end at its present use of the CPU; null where its end is only guessed.
+json::value time_left_of(const Snapshot& seen, const Job& job) {
+  constexpr double kLeastUse = 0.01;  // cores
+  const double used = job.cpu_share.value_or(0) * seen.host.cores;
+  if (!job.unsupported.empty() || !(used >= kLeastUse)) return nullptr;
+  if (seen.planning.basis_of(job) == growth::Basis::age) return nullptr;
+  const std::optional<JobForecast> forecast = seen.planning.forecast(job);
+  return forecast ? json::value(forecast->left / used) : json::value(nullptr);
+}
+
 // What becomes of a job whose metric says nothing.
 std::string lot_of(const Snapshot& seen, const Job& job) {
   const bool is_ranked = seen.planning.divides_by() == policy::DividesBy::work &&
@@ -157,6 +167,7 @@ json::object container_of(const Snapshot& seen, const Job& job, std::size_t rece
   c["growth"] = number_or_null(job.cpu.growth);
   c["verdict"] = verdict_of(job);
   for (auto& member : metric_of(job, recent)) c[member.key()] = member.value();
+  c["left"] = time_left_of(seen, job);
   c["cpu"] = number_or_null(job.cpu_share);
   c["memory"] = job.has_reading ? json::value(job.reading.memory) : json::value(nullptr);
   c["io"] = number_or_null(job.io_rate);

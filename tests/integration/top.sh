@@ -65,7 +65,7 @@ is_restored() {
   shows "status=$1" && shows 'modes=same' && is_given_back
 }
 is_given_back() {
-  shows 'before top' && hides 'GROWTH' &&
+  shows 'before top' && hides 'METRIC' &&
     is "$(tm display-message -p '#{alternate_on} #{cursor_flag}')" "0 1"
 }
 top_pid() { pgrep -P "$(tm display-message -p '#{pane_pid}')" -f 'flowcon top' || { printf 'top does not run\n'; return 1; }; }
@@ -92,7 +92,7 @@ eventually "the others have values" status_has '[.containers[] | select(.values 
 terminal 80 24
 begin_top
 check "it uses the other screen, without a cursor" is "$(tm display-message -p '#{alternate_on} #{cursor_flag}')" "1 0"
-check "with a heading" shows 'NAME +LIST +LIMIT +CPU % +GROWTH +METRIC +TREND +DONE'
+check "with a heading" shows 'NAME +LIST +LIMIT +CPU % +METRIC +TREND +DONE +LEFT'
 check "the metric of a job and its trend" shows 'learn1 .*loss [0-9.e+]+ ↓ +[▁▂▃▄▅▆▇█]+'
 check "the list and the limit of the one that has converged" shows 'flat1 +CL +[0-9.]+%'
 check "the policy on top" shows '  weight  policy flowcon  alpha 3 %  interval '
@@ -112,7 +112,7 @@ done
 must tm resize-window -x 120 -y 40
 eventually "a wide terminal has more columns" shows 'I/O +'
 must tm resize-window -x 80 -y 24
-eventually "and the narrow one has the old ones again" shows 'NAME +LIST +LIMIT +CPU % +GROWTH +METRIC +TREND +DONE'
+eventually "and the narrow one has the old ones again" shows 'NAME +LIST +LIMIT +CPU % +METRIC +TREND +DONE +LEFT'
 
 # --- keys -------------------------------------------------------------------------------------------
 
@@ -178,7 +178,7 @@ keys C-z
 eventually "^Z stops it and gives the terminal to the shell" shows 'Stopped'
 check "with its screen" is "$(tm display-message -p '#{alternate_on}')" 0
 say_to_shell fg
-eventually "fg goes on with it" shows 'GROWTH'
+eventually "fg goes on with it" shows 'METRIC'
 must tm resize-window -x 100 -y 20
 eventually "also where the terminal was resized" fits 100 20
 must tm resize-window -x 80 -y 24

@@ -27,6 +27,7 @@ json::value progress_of(const json::value& value) {
                         {"Total", number_or_null(member(value, "total"))}};
   const json::value within = number_or_null(member(value, "within"));
   if (!within.is_null()) progress["Within"] = within;
+  if (member(value, "from").is_string()) progress["From"] = member(value, "from");
   return progress;
 }
 
@@ -90,6 +91,8 @@ std::string progress_text(const json::value& progress) {
   const auto within = real_of(member(progress, "Within"));
   if (!total && within) return "epoch " + count_text(*done) + print(", %.0f %%", *within * 100);
   if (!total) return std::string(kUnknown);
+  // Seconds of a forecast say less than their share.
+  if (text_of(member(progress, "From")) == "time left") return percent_text(*done / *total);
   const std::string counter = count_text(*done) + "/" + count_text(*total);
   return *total > 0 ? counter + " (" + percent_text(*done / *total) + ")" : counter;
 }
@@ -162,6 +165,7 @@ json::object exact_fields(const json::object& entry) {
           {"Value", number_or_null(member(entry, "value"))},
           {"Values", number_or_null(member(entry, "values"))},
           {"Progress", progress_of(member(entry, "progress"))},
+          {"Left", number_or_null(member(entry, "left"))},
           {"CPU", number_or_null(member(entry, "cpu"))},
           {"Memory", number_or_null(member(entry, "memory"))},
           {"IO", number_or_null(member(entry, "io"))},
@@ -200,33 +204,57 @@ json::object shown_fields(const json::object& exact, bool truncate) {
   shown["PinnedText"] = pinned_text(member(shown, "Pinned"));
   shown["Score"] = score_text(shown);
   shown["ProgressPerc"] = progress_text(member(shown, "Progress"));
+  shown["LeftText"] = time_text(real_of(member(shown, "Left")));
   shown["GrowthText"] = growth_text(shown);
   shown["NoteText"] = note_text(shown);
   return shown;
 }
 
 const json::object& field_headings() {
-  static const json::object names{{"ID", "CONTAINER ID"},     {"Name", "NAME"},
-                                  {"Image", "IMAGE"},         {"State", "STATE"},
-                                  {"List", "LIST"},           {"Limit", "LIMIT"},
-                                  {"Growth", "GROWTH"},       {"Verdict", "VERDICT"},
-                                  {"Metric", "METRIC"},       {"Goal", "GOAL"},
-                                  {"Value", "VALUE"},         {"Values", "VALUES"},
-                                  {"Progress", "PROGRESS"},   {"CPU", "CPU"},
-                                  {"Memory", "MEMORY"},       {"IO", "IO"},
-                                  {"Network", "NETWORK"},     {"GPU", "GPU"},
-                                  {"Resources", "RESOURCES"}, {"Weight", "WEIGHT"},
-                                  {"Floor", "FLOOR"},         {"Ceiling", "CEILING"},
-                                  {"OnlyGrow", "ONLY GROW"},  {"Pinned", "PINNED"},
-                                  {"Since", "SINCE"},         {"Reason", "REASON"},
-                                  {"Note", "NOTE"},           {"Warnings", "WARNINGS"},
-                                  {"LimitPerc", "LIMIT"},     {"CPUPerc", "CPU %"},
-                                  {"MemUsage", "MEM USAGE"},  {"BlockIO", "BLOCK I/O"},
-                                  {"NetIO", "NET I/O"},       {"GPUPerc", "GPU %"},
-                                  {"GPUMem", "GPU MEM"},      {"FloorPerc", "FLOOR"},
-                                  {"CeilingPerc", "CEILING"}, {"PinnedText", "PINNED"},
-                                  {"Score", "METRIC"},        {"ProgressPerc", "PROGRESS"},
-                                  {"GrowthText", "GROWTH"},   {"NoteText", "NOTE"}};
+  static const json::object names{{"ID", "CONTAINER ID"},
+                                  {"Name", "NAME"},
+                                  {"Image", "IMAGE"},
+                                  {"State", "STATE"},
+                                  {"List", "LIST"},
+                                  {"Limit", "LIMIT"},
+                                  {"Growth", "GROWTH"},
+                                  {"Verdict", "VERDICT"},
+                                  {"Metric", "METRIC"},
+                                  {"Goal", "GOAL"},
+                                  {"Value", "VALUE"},
+                                  {"Values", "VALUES"},
+                                  {"Progress", "PROGRESS"},
+                                  {"Left", "LEFT"},
+                                  {"CPU", "CPU"},
+                                  {"Memory", "MEMORY"},
+                                  {"IO", "IO"},
+                                  {"Network", "NETWORK"},
+                                  {"GPU", "GPU"},
+                                  {"Resources", "RESOURCES"},
+                                  {"Weight", "WEIGHT"},
+                                  {"Floor", "FLOOR"},
+                                  {"Ceiling", "CEILING"},
+                                  {"OnlyGrow", "ONLY GROW"},
+                                  {"Pinned", "PINNED"},
+                                  {"Since", "SINCE"},
+                                  {"Reason", "REASON"},
+                                  {"Note", "NOTE"},
+                                  {"Warnings", "WARNINGS"},
+                                  {"LimitPerc", "LIMIT"},
+                                  {"CPUPerc", "CPU %"},
+                                  {"MemUsage", "MEM USAGE"},
+                                  {"BlockIO", "BLOCK I/O"},
+                                  {"NetIO", "NET I/O"},
+                                  {"GPUPerc", "GPU %"},
+                                  {"GPUMem", "GPU MEM"},
+                                  {"FloorPerc", "FLOOR"},
+                                  {"CeilingPerc", "CEILING"},
+                                  {"PinnedText", "PINNED"},
+                                  {"Score", "METRIC"},
+                                  {"ProgressPerc", "PROGRESS"},
+                                  {"LeftText", "LEFT"},
+                                  {"GrowthText", "GROWTH"},
+                                  {"NoteText", "NOTE"}};
   return names;
 }
 

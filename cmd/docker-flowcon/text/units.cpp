@@ -43,4 +43,13 @@ std::string rate_text(std::optional<double> bytes_per_second) {
   return scaled(*bytes_per_second, 1000, {"B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"});
 }
 
+std::string time_text(std::optional<double> seconds) {
+  constexpr double kMinute = 60, kHour = 3600, kDay = 86400, kMostDays = 9999;
+  if (!seconds || !(*seconds >= 0) || *seconds > kMostDays * kDay) return std::string(kUnknown);
+  if (*seconds < 100) return number_text(std::round(*seconds), 3) + " s";
+  if (*seconds < 100 * kMinute) return number_text(std::round(*seconds / kMinute), 3) + " min";
+  if (*seconds < 2 * kDay) return number_text(*seconds / kHour, 2) + " h";
+  return number_text(std::round(*seconds / kDay), 4) + " d";
+}
+
 }  // namespace flowcon::plugin

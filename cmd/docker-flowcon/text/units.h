@@ -24,4 +24,7 @@ inline constexpr std::string_view kUnknown = "--";
 /// Bytes per second as "183.5kB/s" (decimal, as docker stats counts I/O).
 [[nodiscard]] std::string rate_text(std::optional<double> bytes_per_second);
 
+/// "42 s", "12 min", "3.2 h", "5 d"; "--" where it is not known.
+[[nodiscard]] std::string time_text(std::optional<double> seconds);
+
 }  // namespace flowcon::plugin

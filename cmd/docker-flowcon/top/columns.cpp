@@ -59,6 +59,8 @@ TopSpan trend_cell(const TopRow& row, std::size_t width, bool is_utf8) {
 
 TopSpan progress_cell(const TopRow& row, std::size_t, bool) { return {percent_text(row.progress)}; }
 
+TopSpan left_cell(const TopRow& row, std::size_t, bool) { return {time_text(row.left)}; }
+
 TopSpan note_cell(const TopRow& row, std::size_t, bool) {
   if (!row.note.empty()) return {row.note, TopStyle::bad};
   return {row.warnings.empty() ? "" : row.warnings.front(), TopStyle::bad};
@@ -68,7 +70,7 @@ constexpr unsigned kHostRank = 12;
 
 // In the order in which they stand; a narrow terminal has room for the lowest ranks. What is left
 // goes to the last ones first.
-constexpr std::array<TopColumn, 14> kColumns{
+constexpr std::array<TopColumn, 15> kColumns{
     {{"NAME", "name", 12, 32, 0, Align::left, name_cell},
      {"HOST", "host", 8, 16, kHostRank, Align::left, host_cell},
      {"LIST", "list", 6, 6, 4, Align::left, list_cell},
@@ -82,6 +84,7 @@ constexpr std::array<TopColumn, 14> kColumns{
      {"METRIC", "", 14, 22, 1, Align::left, metric_cell},
      {"TREND", "", 8, 24, 5, Align::left, trend_cell},
      {"DONE", "", 6, 6, 2, Align::right, progress_cell},
+     {"LEFT", "", 6, 6, 4, Align::right, left_cell},
      {"NOTE", "", 16, 200, 11, Align::left, note_cell}}};
 
 }  // namespace

@@ -41,11 +41,13 @@ constexpr std::array<std::pair<const char*, const char*>, 15> kKeys{
 
 constexpr const char* kLists = "LIST: NL new or still learning; WL watched, slower; CL converged.";
 constexpr const char* kRankedLists = "LIST: NL before its usable model; CL probably past it.";
-constexpr std::array<const char*, 6> kWords{
+constexpr std::array<const char*, 8> kWords{
     "On other hosts PC, WC, CC: progressing, watched, converged. off: not under",
     "control, NOTE says why. pin: pinned by a person.",
     "LIMIT: share of the host it gets if others want it, too. GROWTH:",
     "progress per second and whole host. TREND: the last values of its metric.",
+    "LEFT: time to its end at its present pace, where a counter or an earlier run",
+    "tells it.",
     "MEM LIM and I/O LIM are those of memory and block I/O. Columns that do not",
     "fit are left out."};
 

@@ -71,6 +71,7 @@ TopRow read_row(const json::value& entry, const std::string& host) {
     row.use[resource] = number(entry, name(resource));
   }
   row.progress = progress_of(member(entry, "progress"));
+  row.left = number(entry, "left");
   row.weight = number(entry, "weight");
   row.floor = number(entry, "floor");
   row.ceiling = number(entry, "ceiling");

@@ -33,6 +33,7 @@ struct TopRow {
   std::optional<double> value;
   ctrl::PerResource<std::optional<double>> use;
   std::optional<double> progress;  ///< 0 to 1
+  std::optional<double> left;      ///< seconds
   std::optional<double> weight;
   std::optional<double> floor;
   std::optional<double> ceiling;

@@ -53,13 +53,18 @@ TEST_CASE("how far a job goes is told by its command where its counter does not 
     log << R"({"log":")" << line << R"(\n","stream":"stdout","time":"2033-05-18T03:33:20Z"})"
         << std::endl;
   }
-  host.pass();
-  host.pass();
+  for (int i = 1; i <= 3; ++i) {
+    host.use("told", 5 * i);
+    host.use("other", 5 * i);
+    host.pass();
+  }
   const boost::json::value told = host.status_of("told");
   const boost::json::object& progress = told.at("progress").as_object();
   CHECK(progress.at("done").to_number<double>() == 5);
   CHECK(progress.at("total").to_number<double>() == 20);
   CHECK(progress.at("from").as_string() == "command");
+  CHECK(told.at("left").to_number<double>() > 0);
+  CHECK(host.status_of("other").at("left").is_null());
   host.end();
 }
 

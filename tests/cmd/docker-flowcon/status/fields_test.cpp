@@ -15,7 +15,7 @@ const char* const kStatus = R"({"version":"0.1.0","api":1,"paused":false,"contai
    {"id":"4c01db0b339c7d8b5c1f2e0a9d8c7b6a5f4e3d2c1b0a99887766554433221100","name":"vae",
     "image":"trainings:1","state":"controlled","list":"CL","limit":0.5,"growth":0.0012,
     "verdict":"measured","metric":"loss","goal":"min","value":0.0431,"values":118,
-    "progress":{"done":12,"total":40},"cpu":0.24,"memory":412356608,"io":183500.5,"network":12,
+    "progress":{"done":12,"total":40,"from":"counter"},"left":310.5,"cpu":0.24,"memory":412356608,"io":183500.5,"network":12,
     "gpu":null,"resources":{"cpu":{"list":"CL","limit":0.5,"growth":0.0012},
       "memory":{"list":"WL","limit":0.25,"growth":0.02},"io":{"list":"NL","limit":1,"growth":null}},
     "weight":2,"floor":0.1,"ceiling":0.75,"only_grow":true,

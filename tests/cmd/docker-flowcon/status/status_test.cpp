@@ -23,7 +23,7 @@ const char* const kStatus = R"({"version":"0.1.0","api":1,"host":"gpu1","cores":
    {"id":"4c01db0b339c7d8b5c1f2e0a9d8c7b6a5f4e3d2c1b0a99887766554433221100","name":"vae",
     "image":"trainings:1","state":"controlled","list":"CL","limit":0.25,"growth":0.0012,
     "verdict":"measured","metric":"loss","goal":"min","value":0.0431,"values":118,
-    "progress":{"done":12,"total":40},"cpu":0.24,"memory":412356608,"since":1790000000.25,
+    "progress":{"done":12,"total":40,"from":"counter"},"left":310.5,"cpu":0.24,"memory":412356608,"since":1790000000.25,
     "note":"","warnings":[]},
    {"id":"4c01aa00112233445566778899aabbccddeeff00112233445566778899aabbcc","name":"gru-wikitext",
     "image":"trainings:1","state":"controlled","list":"NL","limit":1,"growth":null,
@@ -172,7 +172,7 @@ TEST_CASE_METHOD(StatusFixture, "members that are missing or of a wrong kind are
   const std::string unknown =
       R"({"ID":"","Name":"","Image":"","State":"","List":"","Limit":null,"Growth":null,)"
       R"("Verdict":"","Metric":null,"Goal":null,"Value":null,"Values":null,"Progress":null,)"
-      R"("CPU":null,"Memory":null,"IO":null,"Network":null,"GPU":null,"Resources":null,)"
+      R"("Left":null,"CPU":null,"Memory":null,"IO":null,"Network":null,"GPU":null,"Resources":null,)"
       R"("Weight":null,"Floor":null,"Ceiling":null,"OnlyGrow":null,"Pinned":null,"Since":null,)"
       R"("Reason":"","Note":"","Warnings":[]})"
       "\n";

@@ -22,7 +22,7 @@ const char* const kStatus = R"({"version":"0.1.0","host":"gpu1","cores":2,"limit
  "all_completing":false,"paused":false,"warnings":[],"containers":[
  {"id":"4c01","name":"vae","image":"trainings:1","state":"controlled","list":"CL","limit":0.25,
   "growth":0.0012,"verdict":"measured","metric":"loss","goal":"min","value":0.0431,
-  "progress":{"done":12,"total":40},"cpu":0.24,"memory":412356608,"io":183500.5,
+  "progress":{"done":12,"total":40,"from":"counter"},"left":310.5,"cpu":0.24,"memory":412356608,"io":183500.5,
   "resources":{"cpu":{"limit":0.25},"memory":{"limit":0.5},"io":{"limit":1}},"weight":1,
   "pinned":null,"reason":"CL: growth 0.12 %/s is under alpha 3 %","note":"","warnings":[],
   "recent":[0.9,0.5,0.3,0.2,0.1,0.06,0.05,0.0431]},
