@@ -208,7 +208,7 @@ void Intake::settle(const std::string& id, const std::string& read_until) {
   if (found == at_.roster.ending.end()) return;
   Ending& ending = found->second;
   ending.job.read_until = read_until;
-  record_end(ending.job, ending.time);
+  record_end(ending.job, ending.time, ending.status);
   remember_end(ending, at_.world.clock());
   at_.roster.ending.erase(found);
 }
@@ -220,10 +220,11 @@ void Intake::settle_all() {
   }
 }
 
-void Intake::record_end(Job& job, double time) {
+void Intake::record_end(Job& job, double time, const std::optional<int>& status) {
   if (!job.unsupported.empty()) return;
   store::Look look = look_of(job);
   look.run.finished = time;
+  look.run.status = status;
   // Of one that runs on several hosts each sees a part, which says nothing of the whole.
   look.run.has_moved = job.container.labels.contains(kMovedLabel) ||
                        (at_.companion && at_.companion->is_moving(job.id()));

@@ -71,7 +71,7 @@ class Intake {
   void join_claimed(Moment now);
   void find_group(Job& job);
   void line_up(const Job& job);
-  void record_end(Job& job, double time);
+  void record_end(Job& job, double time, const std::optional<int>& status = {});
   void remember_end(Ending& ending, Moment now);
 
   Parts at_;

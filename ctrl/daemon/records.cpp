@@ -106,6 +106,7 @@ Async<api::Response> RecordReader::runs(api::Call call) {
     one["goal"] = flowcon::ctrl::name(run.goal);
     one["started"] = run.started;
     one["finished"] = number_or_null(run.finished);
+    one["status"] = run.status ? json::value(*run.status) : json::value(nullptr);
     one["training"] = run.training;
     one["counter"] = run.has_counter;
     one["moved"] = run.has_moved;

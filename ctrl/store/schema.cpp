@@ -13,7 +13,8 @@ constexpr const char* kRecords = R"sql(
 CREATE TABLE runs(
   number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, image TEXT NOT NULL,
   metric TEXT NOT NULL, goal TEXT NOT NULL, started REAL NOT NULL, finished REAL,
-  seen REAL NOT NULL, training TEXT NOT NULL, counter INTEGER NOT NULL, moved INTEGER NOT NULL);
+  seen REAL NOT NULL, training TEXT NOT NULL, counter INTEGER NOT NULL, moved INTEGER NOT NULL,
+  status INTEGER);
 CREATE INDEX runs_by_name ON runs(name, started);
 CREATE TABLE samples(run INTEGER NOT NULL, time REAL NOT NULL, until REAL NOT NULL,
   count INTEGER NOT NULL, packed BLOB NOT NULL);

@@ -64,6 +64,7 @@ Run run_from(const Statement& row) {
   run.training = row.text(8);
   run.has_counter = row.integer(9) != 0;
   run.has_moved = row.integer(10) != 0;
+  if (!row.is_null(11)) run.status = row.integer(11);
   return run;
 }
 
@@ -71,19 +72,20 @@ constexpr const char* kRecording = "recording a look";
 
 constexpr const char* kPutRun =
     "INSERT INTO runs(id,name,image,metric,goal,started,finished,seen,training,"
-    "counter,moved) VALUES(?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET "
+    "counter,moved,status) VALUES(?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET "
     "name=excluded.name,metric=excluded.metric,goal=excluded.goal,"
     "training=excluded.training,counter=max(runs.counter,excluded.counter),"
     // One that came from another host began there.
     "started=CASE WHEN EXISTS(SELECT 1 FROM stays WHERE run=runs.number) "
     "THEN min(runs.started,excluded.started) ELSE excluded.started END,"
-    "finished=excluded.finished,moved=excluded.moved,seen=excluded.seen "
+    "finished=excluded.finished,moved=excluded.moved,seen=excluded.seen,status=excluded.status "
     "RETURNING number";
 
 Result<std::int64_t> put_run(Statement& put, const Run& run, double seen) {
   put.bind(run.id).bind(run.name).bind(run.image).bind(run.metric).bind(name(run.goal));
   put.bind(run.started).bind(run.finished).bind(seen).bind(run.training);
   put.bind(std::int64_t{run.has_counter ? 1 : 0}).bind(std::int64_t{run.has_moved ? 1 : 0});
+  put.bind(run.status);
   Result<bool> row = put.step(kRecording);
   if (!row) return row.error();
   const std::int64_t number = put.integer(0);
@@ -94,9 +96,10 @@ Result<std::int64_t> put_run(Statement& put, const Run& run, double seen) {
 
 // By full id, else the latest run of that name.
 Result<Run> find_run(sqlite3* db, const std::string& wanted, std::int64_t* number) {
-  Statement find(db,
-                 "SELECT number,id,name,image,metric,goal,started,finished,training,counter,moved "
-                 "FROM runs WHERE id=?1 OR name=?1 ORDER BY id=?1 DESC, started DESC LIMIT 1");
+  Statement find(
+      db,
+      "SELECT number,id,name,image,metric,goal,started,finished,training,counter,moved,"
+      "status FROM runs WHERE id=?1 OR name=?1 ORDER BY id=?1 DESC, started DESC LIMIT 1");
   Result<bool> row = find.bind(wanted).step("reading the history");
   if (!row) return row.error();
   if (!*row) return errno_error(ENOENT, "nothing is recorded of that container");
@@ -276,7 +279,8 @@ Result<void> Records::record_once(const std::vector<Look>& looks,
 Result<std::vector<Run>> Records::runs(double since) {
   Statement all(
       db_,
-      "SELECT number,id,name,image,metric,goal,started,finished,training,counter,moved FROM runs "
+      "SELECT number,id,name,image,metric,goal,started,finished,training,counter,moved,status FROM "
+      "runs "
       "WHERE seen>=? "
       "ORDER BY started,number");
   all.bind(since);

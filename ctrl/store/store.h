@@ -55,6 +55,7 @@ struct Run {
   std::string training;      ///< image and command; "" = not known
   bool has_counter = false;  ///< it printed how far it was
   bool has_moved = false;    ///< when it ended here: it was on another host, too, or went there
+  std::optional<std::int64_t> status = std::nullopt;  ///< with which it ended, where it is known
 };
 
 struct UsageRow {

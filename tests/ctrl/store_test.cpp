@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "ctrl/store/schema.h"
 #include "tests/ctrl/store_folder.h"
 
 using namespace flowcon::ctrl;
@@ -116,6 +117,7 @@ TEST_CASE("since a moment: what is newer, and the decision that still held then"
   }
   Look gone = look("b", 10);
   gone.run.finished = 20;
+  gone.run.status = 137;
   looks.push_back(gone);
   REQUIRE(store->record(looks, {}).has_value());
 
@@ -134,6 +136,8 @@ TEST_CASE("since a moment: what is newer, and the decision that still held then"
   REQUIRE(all->size() == 2);
   CHECK(all->front().id == "b");
   CHECK(all->front().finished == 20);
+  CHECK(all->front().status == 137);
+  CHECK_FALSE(all->back().status);
 }
 
 TEST_CASE("rounds come in pages, each once, those of one moment too") {
@@ -295,7 +299,8 @@ TEST_CASE("a state of another version is refused and left alone") {
     std::string path;
     std::string version;
   };
-  for (const File& file : {File{folder.file(), "16"}, File{folder.journal(), "1"}}) {
+  for (const File& file :
+       {File{folder.file(), std::to_string(kRecordsVersion)}, File{folder.journal(), "1"}}) {
     for (const std::string other : {"14", "99"}) {
       execute_at(file.path, ("PRAGMA user_version = " + other).c_str());
       std::string notice;

@@ -189,6 +189,7 @@ ReportRun read_run(const json::value& about, const json::value& history) {
   run.is_max = text_of(member(history, "goal")) == "max";
   run.started = number(history, "started").value_or(0);
   run.finished = number(history, "finished");
+  run.status = number(about, "status");
   for (const json::value* row : timed_rows(member(history, "samples"))) {
     const std::optional<double> value = real_of(cell(*row, 1));
     if (value) run.samples.push_back({*real_of(cell(*row, 0)), *value});

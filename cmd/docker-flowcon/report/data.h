@@ -59,6 +59,7 @@ struct ReportRun {
   bool is_max = false;  ///< its goal: greater values are better
   double started = 0;
   std::optional<double> finished;
+  std::optional<double> status;  ///< with which it ended
   std::vector<ReportPoint> samples;
   std::vector<ReportUse> usage;
   std::vector<ReportPoint> growth;

@@ -169,6 +169,11 @@ std::string mean_cpu(const ReportRun& run) {
   return count > 0 ? percent_text(sum / count) : std::string(kUnknown);
 }
 
+// Of one that ended well nothing is said.
+std::string status_text(std::optional<double> status) {
+  return status.value_or(0) == 0 ? "" : ", status " + number_text(*status, 6);
+}
+
 std::string containers_table(const ReportData& data) {
   std::string rows;
   for (const ReportRun& run : data.runs) {
@@ -176,7 +181,7 @@ std::string containers_table(const ReportData& data) {
     const double last = last_value(run, &is_known);
     const std::string value = is_known ? number_text(last, 4) : std::string(kUnknown);
     rows += "<tr>" + text_cell(run.name, "th") + cell(moment_text(run.started)) +
-            cell(run.finished ? moment_text(run.finished) : "runs") +
+            cell(run.finished ? moment_text(run.finished) + status_text(run.status) : "runs") +
             text_cell((run.metric.empty() ? "" : run.metric + " ") + value) +
             cell(run.places.cpu.empty() ? std::string(kUnknown) : run.places.cpu.back().list) +
             cell(run.places.cpu.empty() ? std::string(kUnknown)

@@ -14,13 +14,13 @@
 namespace flowcon::plugin {
 
 /// One container in two forms. `exact` is for JSON: ID, Name, Image, State, List, Limit, Growth,
-/// Verdict, Metric, Goal, Value, Values, Progress {Done, Total, Within, From}, Left, CPU, Memory, IO, Network,
-/// GPU {Use, Memory}, Resources {CPU, Memory, IO: {List, Limit, Growth}}, Weight, Floor, Ceiling,
-/// OnlyGrow, Pinned {Limit, Until}, Since, Reason, Note, Warnings, in docs/api.md's units, null =
-/// unknown. `shown` has the same members made safe for a terminal, the ID cut to 12 characters
-/// by default, and the text of tables' cells: LimitPerc, CPUPerc, MemUsage, BlockIO,
-/// NetIO, GPUPerc, GPUMem, FloorPerc, CeilingPerc, PinnedText, Score, ProgressPerc, LeftText, GrowthText,
-/// NoteText (overrides, then the note).
+/// Verdict, Metric, Goal, Value, Values, Progress {Done, Total, Within, From}, Left, CPU, Memory,
+/// IO, Network, GPU {Use, Memory}, Resources {CPU, Memory, IO: {List, Limit, Growth}}, Weight,
+/// Floor, Ceiling, OnlyGrow, Pinned {Limit, Until}, Since, Reason, Note, Warnings, in docs/api.md's
+/// units, null = unknown. `shown` has the same members made safe for a terminal, the ID cut to 12
+/// characters by default, and the text of tables' cells: LimitPerc, CPUPerc, MemUsage, BlockIO,
+/// NetIO, GPUPerc, GPUMem, FloorPerc, CeilingPerc, PinnedText, Score, ProgressPerc, LeftText,
+/// GrowthText, NoteText (overrides, then the note).
 struct ContainerView {
   boost::json::object exact;
   boost::json::object shown;

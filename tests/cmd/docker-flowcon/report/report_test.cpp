@@ -314,7 +314,7 @@ class ReportFixture {
                     "paused":false,"containers":[]})");
     fake.answer("GET /v1/runs?since=1790000000", 200,
                 R"({"runs":[{"id":"4c01","name":"vae","image":"t:1"},
-                            {"id":"4c02","name":"gru","image":"t:1"}]})");
+                            {"id":"4c02","name":"gru","image":"t:1","status":137}]})");
     fake.answer("GET /v1/containers/4c01/history?since=1790000000", 200,
                 R"({"metric":"loss","goal":"min","started":1790000001,"finished":1790000301,
                 "samples":[[1790000003,0.9],[1790000050,0.1],[1790000090,0.05]],
@@ -366,6 +366,7 @@ TEST_CASE_METHOD(ReportFixture, "- is stdout, and containers can be named") {
   CHECK(outcome.status == 0);
   CHECK(outcome.out.find("<!doctype html>") == 0);
   CHECK(outcome.out.find(">gru</th>") != std::string::npos);
+  CHECK(outcome.out.find(", status 137</td>") != std::string::npos);
   CHECK(outcome.out.find(">vae</th>") == std::string::npos);
 }
 
