@@ -85,6 +85,9 @@ eventually "and it is under control too" container_has mute '.state == "controll
 eventually "and the status says so, and what helps" container_has mute '.note | test("^no metric found in [0-9]+ lines yet; its remaining time is a guess; set flowcon.floor to guarantee it CPU$")'
 prints counted 'i=0; while :; do i=$((i + 1)); echo "epoch $i/20000"; sleep 0.1; done'
 eventually "where there is a counter it is that which says when it goes" container_has counted '.progress.total == 20000 and (.note | test("^no metric found in [0-9]+ lines yet; its remaining time comes from its progress counter$"))'
+prints told 'i=0; while :; do i=$((i + 1)); k=0; while [ $k -lt 2000 ]; do k=$((k + 1)); done; echo "epoch $i loss: 0.5"; done' -e EPOCHS=1000000
+eventually "where it does not say how far it goes, its environment does" container_has told '.progress.total == 1000000 and .progress.from == "environment" and .left > 0'
+eventually "and the log names it" told_by told "counter and environment"
 
 # --- what people say counts -----------------------------------------------------------------------------
 
