@@ -44,7 +44,7 @@ class Planning {
   [[nodiscard]] std::optional<JobForecast> forecast(const Job& job) const;
   /// What its end is known by.
   [[nodiscard]] growth::Basis basis_of(const Job& job) const {
-    return forecaster_.forecast(view_of(job)).basis;
+    return forecaster_.basis(view_of(job));
   }
   [[nodiscard]] policy::DividesBy divides_by() const { return policy::divides_by(name_); }
   /// Those that share the host, as follow() took them; one of them may have ended since.

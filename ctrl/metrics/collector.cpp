@@ -206,7 +206,7 @@ void Collector::feed_long(std::string_view line, std::string_view text, double t
   const bool is_copy = std::exchange(above_.is_best, announces_best(text));
   if (above_.is_best) refuse_plan();
   if (is_copy) return;
-  if (time > begun_) {
+  if (time > begun_ && !progress_.has_total()) {
     if (const std::optional<double> left = time_left_in(text)) {
       progress_.time_left(time - begun_, *left);
       refuse_plan();

@@ -268,6 +268,11 @@ std::optional<Counter> Progress::by_time_left() const {
   return counter;
 }
 
+bool Progress::has_total() const {
+  const std::optional<Counter> counted = by_counters();
+  return counted && counted->total > 0;
+}
+
 std::optional<Counter> Progress::result() const {
   const std::optional<Counter> counted = by_counters();
   if (counted && counted->total > 0) return counted;

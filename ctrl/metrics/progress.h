@@ -37,6 +37,8 @@ class Progress {
   void values() { ++values_; }
 
   [[nodiscard]] std::optional<Counter> result() const;
+  /// A counter says how far the job goes: the time left adds nothing.
+  [[nodiscard]] bool has_total() const;
 
  private:
   struct State {

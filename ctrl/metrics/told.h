@@ -15,7 +15,7 @@ namespace flowcon::ctrl::metrics {
 
 /// A number of epochs or of steps.
 struct ToldTotal {
-  std::string name;  ///< "--epochs", "EPOCHS"
+  std::string name;  ///< "epochs", "trainer.max_epochs", "EPOCHS"
   bool of_epochs = false;
   double total = 0;
   TotalFrom from = TotalFrom::command;

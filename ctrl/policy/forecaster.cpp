@@ -10,6 +10,10 @@ growth::Forecast Forecaster::forecast(const JobView& job) const {
                              &kept_[job.id]);
 }
 
+growth::Basis Forecaster::basis(const JobView& job) const {
+  return growth::left_of(*job.track, memory_.recall(job.training), least_, &kept_[job.id]).basis;
+}
+
 std::optional<double> Forecaster::left(const JobView& job) const {
   const growth::WorkLeft expected =
       growth::left_of(*job.track, memory_.recall(job.training), least_, &kept_[job.id]);

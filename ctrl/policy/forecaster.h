@@ -22,6 +22,8 @@ class Forecaster {
     memory_.remember(training, run);
   }
   [[nodiscard]] growth::Forecast forecast(const JobView& job) const;
+  /// What its `left` is told by, for as little as left().
+  [[nodiscard]] growth::Basis basis(const JobView& job) const;
   /// Its `left` alone, for much less; empty while nothing is known: it has no counter, no earlier
   /// runs, and is younger than young(). Units: CPU seconds.
   [[nodiscard]] std::optional<double> left(const JobView& job) const;
