@@ -43,14 +43,15 @@ tbody tr:last-child > * { border-bottom: 0; }
 .good { color: var(--good); font-weight: 600; } .bad { color: var(--bad); font-weight: 600; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 18px; margin: 10px 0 0; padding: 0; list-style: none; font-size: 13px; }
 .legend i { display: inline-block; width: 14px; height: 10px; border-radius: 2px; margin-right: 6px; }
-svg { display: block; width: 100%; height: auto; }
+svg { display: block; width: 100%; height: auto; overflow: visible; }
 svg text { fill: var(--quiet); font-size: 11px; font-family: inherit; }
 svg .axis { stroke: var(--rule); stroke-width: 1; } svg .line { fill: none; stroke-width: 1.8; stroke-linejoin: round; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 18px; margin: 0; font-size: 13px; }
 dt { color: var(--quiet); } dd { margin: 0; overflow-wrap: anywhere; }
 details > summary { cursor: pointer; }
 @media (max-width: 560px) { main { padding: 16px 8px 40px; } .card { padding: 8px; } table { font-size: 11px; }
-  th, td { padding: 4px 3px; } thead th { font-size: 11px; } }
+  th, td { padding: 4px 2px; } thead th { font-size: 11px; } tr > :first-child { white-space: normal; }
+  svg text { font-size: 15px; } }
 @media print { :root { color-scheme: light; --page: #ffffff; --card: #ffffff; --ink: #000000; --quiet: #404040; --rule: #b0b0b0; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   body { font-size: 11px; } main { max-width: none; padding: 0; } .pair { grid-template-columns: 1fr; }
@@ -217,7 +218,7 @@ def change_cell(value):
 
 
 def seconds_cell(value):
-    return "<td>–</td>" if value is None else f"<td>{value:.1f} s</td>"
+    return "<td>–</td>" if value is None else f"<td>{value:.1f}</td>"
 
 
 def cells(pair):

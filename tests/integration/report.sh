@@ -23,6 +23,33 @@ is_silent() { is "$(cat "$1.console")" ""; }
 # dom FILE QUESTION...: looks at the page as it is after its script has run.
 dom() { python3 "$WORK/dom.py" "$@"; }
 
+# narrow FILE: the page as a phone of 390 pixels shows it: what is wider than its place, letters that are too small
+# to read, marks of an axis that say the same.
+narrow() {
+  cat >"$WORK/narrow.html" <<HTML
+<iframe id="page" src="file://$1" style="width:390px;height:2000px"></iframe><pre id="found"></pre><script>
+addEventListener("load", () => {
+  const seen = document.getElementById("page").contentDocument, found = [];
+  for (const part of seen.querySelectorAll("body, .scroll")) {
+    if (part.scrollWidth > part.clientWidth + 1) found.push("cut: " + part.textContent.trim().slice(0, 40));
+  }
+  for (const word of seen.querySelectorAll("svg.chart text")) {
+    if (word.getBoundingClientRect().height < 9) found.push("small: " + word.textContent);
+  }
+  for (const chart of seen.querySelectorAll("svg.chart")) {
+    for (const kind of ["tick", "moment"]) {
+      const words = [...chart.querySelectorAll("." + kind)].map((word) => word.textContent);
+      if (new Set(words).size < words.length) found.push("twice: " + words.join(", "));
+    }
+  }
+  document.getElementById("found").textContent = found.join("\\n") || "fits, with " + seen.querySelectorAll(".moment").length + " times";
+});
+</script>
+HTML
+  browse "$WORK/narrow.html" --allow-file-access-from-files --dump-dom || return 1
+  sed -n '/<pre id="found">/,/<\/pre>/s/.*<pre id="found">\|<\/pre>.*//gp' "$WORK/narrow.html.dom"
+}
+
 begin "$@"
 have chromium || nothing_runs "chromium is not installed (scripts/setup)"
 cat >"$WORK/dom.py" <<'PY'
@@ -116,6 +143,7 @@ check "the policy is named, with its numbers" is "$(dom "$page.dom" words 'polic
 check "of a limit that was not known nothing is said" not grep -q 'no limit' "$page.dom"
 check "what it was worth is told, with how it was estimated" is "$(dom "$page.dom" words 'Estimated gain' 'An estimate, not a measurement')" "all there"
 check "the charts can be reached by keys, and have names" grep -qE 'class="charts" tabindex="0" role="slider" aria-label="learn1' "$page.dom"
+check "on a phone nothing is cut, too small or said twice" holds "$(narrow "$page")" "fits, with "
 check "there is a table for each" is "$(dom "$page.dom" words 'The data as tables')" "all there"
 check "it is printed, with every container open" browse "$page" --no-pdf-header-footer "--print-to-pdf=$WORK/page.pdf"
 check "on two pages or more" at_least "$(grep -a -c '/Type /Page$' "$WORK/page.pdf")" 2

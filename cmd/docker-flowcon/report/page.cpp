@@ -123,6 +123,10 @@ std::string time_text(double seconds) {
   return sign + std::to_string(whole / 3600) + " h " + std::to_string(whole / 60 % 60) + " min";
 }
 
+// Classes of cells: text, and what a narrow screen does without.
+constexpr const char* kText = "text";
+constexpr const char* kMore = "more";
+
 std::string text_cell(const std::string& text, const char* tag = "td") {
   return "<" + std::string(tag) + (std::string_view(tag) == "th" ? " scope=\"row\"" : "") +
          " class=\"text\">" + html_escaped(text) + "</" + tag + ">";
@@ -133,10 +137,10 @@ std::string cell(const std::string& text, const std::string& kind = "") {
          "</td>";
 }
 
-std::string head_row(const std::vector<std::pair<std::string, bool>>& cells) {
+std::string head_row(const std::vector<std::pair<std::string, std::string>>& cells) {
   std::string out = "<thead><tr>";
-  for (const auto& [text, is_text] : cells) {
-    out += std::string("<th scope=\"col\"") + (is_text ? " class=\"text\"" : "") + ">" + text +
+  for (const auto& [text, kind] : cells) {
+    out += "<th scope=\"col\"" + (kind.empty() ? "" : " class=\"" + kind + "\"") + ">" + text +
            "</th>";
   }
   return out + "</tr></thead>\n";
@@ -180,24 +184,24 @@ std::string containers_table(const ReportData& data) {
     bool is_known = false;
     const double last = last_value(run, &is_known);
     const std::string value = is_known ? number_text(last, 4) : std::string(kUnknown);
-    rows += "<tr>" + text_cell(run.name, "th") + cell(moment_text(run.started)) +
+    rows += "<tr>" + text_cell(run.name, "th") + cell(moment_text(run.started), kMore) +
             cell(run.finished ? moment_text(run.finished) + status_text(run.status) : "runs") +
             text_cell((run.metric.empty() ? "" : run.metric + " ") + value) +
             cell(run.places.cpu.empty() ? std::string(kUnknown) : run.places.cpu.back().list) +
             cell(run.places.cpu.empty() ? std::string(kUnknown)
                                         : percent_text(run.places.cpu.back().limit)) +
-            cell(mean_cpu(run)) + cell(std::to_string(run.marks.size() + run.marks_left_out)) +
-            "</tr>\n";
+            cell(mean_cpu(run), kMore) +
+            cell(std::to_string(run.marks.size() + run.marks_left_out)) + "</tr>\n";
   }
   return table("Containers under control, with their last values",
-               head_row({{"Container", true},
-                         {"Began", false},
-                         {"Ended", false},
-                         {"Metric", true},
-                         {"List", false},
-                         {"Limit", false},
-                         {"CPU, mean", false},
-                         {"Changes", false}}),
+               head_row({{"Container", kText},
+                         {"Began", kMore},
+                         {"Ended", ""},
+                         {"Metric", kText},
+                         {"List", ""},
+                         {"Limit", ""},
+                         {"CPU, mean", kMore},
+                         {"Changes", ""}}),
                rows);
 }
 
@@ -206,31 +210,31 @@ std::string moves_table(const ReportData& data) {
   std::string rows;
   for (const ReportMove& move : data.moves) {
     rows += "<tr>" + text_cell(move.name, "th") + text_cell(move.from + " → " + move.to) +
-            cell(moment_text(move.began)) + text_cell(move.cause) + text_cell(move.method) +
+            cell(moment_text(move.began), kMore) + text_cell(move.cause) + text_cell(move.method) +
             text_cell(move.ended ? move.step : move.step + ", under way") +
             cell(move.stopped_seconds ? time_text(*move.stopped_seconds) : std::string(kUnknown)) +
             text_cell(move.error) + "</tr>\n";
   }
   return "<h2>Migrations</h2>\n" + table("Migrations from and to this host",
-                                         head_row({{"Container", true},
-                                                   {"From, to", true},
-                                                   {"Began", false},
-                                                   {"Cause", true},
-                                                   {"Method", true},
-                                                   {"Last step", true},
-                                                   {"Job stopped for", false},
-                                                   {"Error", true}}),
+                                         head_row({{"Container", kText},
+                                                   {"From, to", kText},
+                                                   {"Began", kMore},
+                                                   {"Cause", kText},
+                                                   {"Method", kText},
+                                                   {"Last step", kText},
+                                                   {"Job stopped for", ""},
+                                                   {"Error", kText}}),
                                          rows);
 }
 
 constexpr double kSmall = 0.02;  // of the time: below the precision of the estimate
 
 std::string worth_cells(const std::optional<WorthTime>& worth) {
-  if (!worth) return cell(std::string(kUnknown)) + cell(std::string(kUnknown)) + cell("");
+  if (!worth) return cell(std::string(kUnknown)) + cell(std::string(kUnknown), kMore) + cell("");
   const double part = worth->free > 0 ? worth->saved() / worth->free : 0;
   const bool is_small = std::fabs(part) < kSmall;
   return cell(time_text(worth->took)) +
-         cell(time_text(worth->free) + (worth->is_extrapolated ? " *" : "")) +
+         cell(time_text(worth->free) + (worth->is_extrapolated ? " *" : ""), kMore) +
          cell(time_text(worth->saved()) + " (" +
                   (is_small ? "0 %" : print("%+.0f %%", part * 100)) + ")",
               is_small   ? ""
@@ -292,13 +296,13 @@ std::string worth_section(const ReportData& data, const std::vector<JobWorth>& w
   }
   out += learnt.sentence("Until 90 % was learnt") + whole.sentence("Until the end");
   out += table("Estimated times, each from the start of the job",
-               head_row({{"Container", true},
-                         {"90 % learnt", false},
-                         {"without FlowCon", false},
-                         {"saved", false},
-                         {"End", false},
-                         {"without FlowCon", false},
-                         {"saved", false}}),
+               head_row({{"Container", kText},
+                         {"90 % learnt", ""},
+                         {"without FlowCon", kMore},
+                         {"saved", ""},
+                         {"End", ""},
+                         {"without FlowCon", kMore},
+                         {"saved", ""}}),
                rows);
   if (is_extrapolated) out += "<p class=\"quiet\">* extrapolated beyond the records</p>\n";
   return out + "<p class=\"quiet\">" + html_escaped(worth_method()) + "</p>\n";

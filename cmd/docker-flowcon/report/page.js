@@ -4,7 +4,9 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const SVG = "http://www.w3.org/2000/svg";
-const WIDTH = 1000, LEFT = 96, RIGHT = 14;
+// As wide as it is shown, so that its letters are as large as those beside it.
+const WIDTH = Math.min(Math.max((document.getElementById("charts")?.clientWidth || 1000) - 34, 300), 1000);
+const LEFT = WIDTH < 600 ? 68 : 96, RIGHT = 14;
 const MILESTONE = data.policy === "milestone";
 const LISTS = {
   NL: ["nl", MILESTONE ? "before its usable model" : "new or still learning"], WL: ["wl", "watched, slower"],
@@ -22,28 +24,51 @@ function moment(t) {
   const d = new Date((t + data.utc_offset) * 1000);
   return isNaN(d) ? "--" : d.toISOString().slice(0, 19).replace("T", " ");
 }
-function clock(t, span) {
+// For a time axis with a mark each `step` seconds over `span`.
+function clock(t, step, span) {
   const d = new Date((t + data.utc_offset) * 1000);
   if (isNaN(d)) return "--";
   const day = two(d.getUTCMonth() + 1) + "-" + two(d.getUTCDate());
   const time = two(d.getUTCHours()) + ":" + two(d.getUTCMinutes());
-  if (span > 3 * 86400) return day;
-  if (span > 86400) return day + " " + time;
-  return span > 1200 ? time : time + ":" + two(d.getUTCSeconds());
+  if (step >= DAY) return span > 300 * DAY ? d.getUTCFullYear() + "-" + day : day;
+  if (span > DAY) return day + " " + time;
+  return step >= 60 ? time : time + ":" + two(d.getUTCSeconds());
 }
-function plain(v) {
+function plain(v, digits = 4) {
   if (!isNumber(v)) return "--";
-  return String(Number(v.toPrecision(4)));
+  return String(Number(v.toPrecision(digits)));
 }
-const percent = (v) => (isNumber(v) ? (v * 100).toFixed(1) + " %" : "--");
-function scaled(v, step, units) {
+const percent = (v, digits) => (isNumber(v) ? (digits ? plain(v * 100, digits) : (v * 100).toFixed(1)) + " %" : "--");
+function scaled(v, step, units, digits) {
   if (!isNumber(v)) return "--";
   let i = 0;
   while (Math.abs(v) >= step && i + 1 < units.length) { v /= step; ++i; }
-  return plain(v) + " " + units[i];
+  return plain(v, digits) + " " + units[i];
 }
-const bytes = (v) => scaled(v, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]);
-const rate = (v) => scaled(v, 1000, ["B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"]);
+const bytes = (v, digits) => scaled(v, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"], digits);
+const rate = (v, digits) => scaled(v, 1000, ["B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"], digits);
+
+// --- round numbers
+
+const DAY = 86400;
+const CLOCK_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, DAY];
+
+// The least of 1, 2, 5, 10, … times a power of `unit` that is not below `least`, both above 0.
+function roundStep(least, unit) {
+  const power = unit ** Math.floor(Math.log(least) / Math.log(unit));
+  for (let ten = 1; ; ten *= 10) {
+    for (const part of [1, 2, 5]) if (part * ten * power >= least) return part * ten * power;
+  }
+}
+function clockStep(least) {
+  return CLOCK_STEPS.find((step) => step >= least) || DAY * roundStep(least / DAY, 10);
+}
+function multiples(step, from, to, offset = 0) {
+  const found = [];
+  const first = Math.ceil((from + offset) / step - 1e-6), last = Math.floor((to + offset) / step + 1e-6);
+  for (let i = first; i <= last && found.length < 20; ++i) found.push(i * step - offset);
+  return found;
+}
 
 // --- elements
 
@@ -99,27 +124,42 @@ class Chart {
     const part = width > 0 ? (v / 2 - this.low / 2) / width : 0.5;
     return 4 + (this.height - 8) * (1 - Math.min(Math.max(part, 0), 1));
   }
-  range(values, fixed) {
+  // `fixed`: at least that far. `unit`: of the numbers that count as round.
+  range(values, fixed, unit = 10) {
     const known = values.filter(isNumber);
     this.low = fixed ? fixed[0] : known.reduce((a, b) => Math.min(a, b), Infinity);
     this.high = fixed ? Math.max(fixed[1], known.reduce((a, b) => Math.max(a, b), -Infinity))
                       : known.reduce((a, b) => Math.max(a, b), -Infinity);
     if (!(this.low <= this.high)) { this.low = 0; this.high = 1; }
+    const least = (this.high - this.low) / Math.max(2, Math.floor(this.height / 40));
+    if (least > 0 && Number.isFinite(least) && unit * least < Number.MAX_VALUE) {
+      this.step = roundStep(least, unit);
+      if (fixed) this.high = this.step * Math.ceil(this.high / this.step - 1e-6);
+    }
     return this;
   }
   axes(label) {
-    const values = this.high > this.low ? [this.low, this.low / 2 + this.high / 2, this.high] : [this.low];
+    const values = this.step ? multiples(this.step, this.low, this.high)
+                 : this.high > this.low ? [this.low, this.high] : [this.low];
+    const most = values.reduce((a, v) => Math.max(a, Math.abs(v)), 0);
+    const digits = this.step && most > 0 ? Math.min(Math.max(Math.ceil(Math.log10(most / this.step)) + 2, 3), 15) : 4;
     for (const v of values) {
       const y = this.y(v);
       element(this.svg, "line", { class: "axis", x1: LEFT, x2: WIDTH - RIGHT, y1: y, y2: y });
-      element(this.svg, "text", { x: LEFT - 6, y: y + 4, "text-anchor": "end" }, label(v));
+      element(this.svg, "text", { class: "tick", x: LEFT - 6, y: y + 4, "text-anchor": "end" }, label(v, digits));
     }
+    return this.times();
+  }
+  times() {
     const span = this.end - this.begin;
-    for (let i = 0; i <= 5; ++i) {
-      const t = this.begin + (span * i) / 5;
+    const step = clockStep(span / Math.max(1, Math.floor((WIDTH - LEFT) / 110)));
+    for (const t of multiples(step, this.begin, this.end, data.utc_offset)) {
+      const x = this.x(t);
+      element(this.svg, "line", { class: "axis", x1: x, x2: x, y1: this.height, y2: this.height + 4 });
       element(this.svg, "text", {
-        x: this.x(t), y: this.height + 15, "text-anchor": i === 0 ? "start" : i === 5 ? "end" : "middle",
-      }, clock(t, span));
+        class: "moment", x, y: this.height + 15,
+        "text-anchor": x < LEFT + 30 ? "start" : x > WIDTH - 40 ? "end" : "middle",
+      }, clock(t, step, span));
     }
     return this;
   }
@@ -266,7 +306,7 @@ function drawCharts(box, run) {
   const memory = run.usage.map((u) => u[2]);
   if (memory.some(isNumber)) {
     const most = memory.filter(isNumber).reduce((a, b) => Math.max(a, b), 0);
-    add(80, "Memory", "memory over time").range(memory, [0, most || 1]).axes(bytes)
+    add(80, "Memory", "memory over time").range(memory, [0, most || 1], 1024).axes(bytes)
       .line(run.usage, (u) => u[2], "first", false).moves(moves);
   }
   const io = run.usage.map((u) => u[3]);
@@ -387,12 +427,12 @@ function addRun(parent, run, isOpen) {
 function addTimeline(parent) {
   const runs = data.runs;
   const begin = Math.min(...runs.map(beginOf)), end = Math.max(...runs.map(endOf));
-  const row = 20;
+  const row = 20, most = Math.floor(LEFT / 7);
   const chart = new Chart(parent, begin, end, row * runs.length, "List of each container",
                           `lists of ${runs.length} containers over time; the table above has their ends`);
   runs.forEach((run, i) => {
     const name = element(chart.svg, "text", { x: LEFT - 6, y: i * row + 14, "text-anchor": "end" },
-                         run.name.length > 14 ? run.name.slice(0, 13) + "…" : run.name);
+                         run.name.length > most ? run.name.slice(0, most - 1) + "…" : run.name);
     element(name, "title", {}, run.name);
     const from = chart.x(beginOf(run)), to = chart.x(endOf(run));
     element(chart.svg, "rect", { class: "axis", x: from, y: i * row + 2, width: Math.max(to - from, 1), height: row - 5 });
@@ -403,14 +443,7 @@ function addTimeline(parent) {
       element(line, "title", {}, move.words);
     }
   });
-  chart.height = row * runs.length;
-  const span = end - begin;
-  for (let i = 0; i <= 5; ++i) {
-    const t = begin + (span * i) / 5;
-    element(chart.svg, "text", {
-      x: chart.x(t), y: chart.height + 15, "text-anchor": i === 0 ? "start" : i === 5 ? "end" : "middle",
-    }, clock(t, span));
-  }
+  chart.times();
 }
 
 const OPEN_AT_FIRST = 8;
