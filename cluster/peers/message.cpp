@@ -19,6 +19,7 @@ constexpr std::size_t kLongestVersion = 64;
 constexpr std::int64_t kMostContainers = 1'000'000;
 constexpr double kMostCores = 1'000'000;
 constexpr double kUsageNews = 0.05;
+constexpr std::size_t kMostKnown = 1000;
 
 template <class Read>
 auto read_message(std::string_view text, Read read) -> decltype(read_fields(text, read)) {
@@ -37,6 +38,18 @@ std::string host_id(FieldReader& reader, std::string_view name) {
   std::string id = reader.text(name);
   reader.require(is_host_id(id), name, "must be 32 hexadecimal digits");
   return id;
+}
+
+std::vector<std::string> host_ids(FieldReader& reader, std::string_view name) {
+  const json::array& listed = reader.array(name);
+  reader.require(listed.size() <= kMostKnown, name, "must have at most 1000 ids");
+  std::vector<std::string> ids;
+  for (const json::value& one : listed) {
+    if (reader.failed()) break;
+    ids.push_back(text_of(one));
+    reader.require(is_host_id(ids.back()), name, "must have ids of 32 hexadecimal digits");
+  }
+  return ids;
 }
 
 std::int64_t from_one(FieldReader& reader, std::string_view name) {
@@ -75,6 +88,7 @@ State read_state(FieldReader& reader) {
   state.memory = reader.count("memory");
   state.containers = reader.count("containers", kMostContainers);
   state.draining = reader.boolean("draining");
+  if (reader.find("knows") != nullptr) state.knows = host_ids(reader, "knows");
   return state;
 }
 
@@ -126,6 +140,11 @@ std::string render(const State& state) {
   out["memory"] = state.memory;
   out["containers"] = state.containers;
   out["draining"] = state.draining;
+  if (state.knows) {
+    json::array ids;
+    for (const std::string& id : *state.knows) ids.emplace_back(id);
+    out["knows"] = std::move(ids);
+  }
   return render_json(out);
 }
 
@@ -149,7 +168,7 @@ bool is_news(const State& before, const State& now) {
   return before.counts.pc != now.counts.pc || before.counts.wc != now.counts.wc ||
          before.counts.cc != now.counts.cc || before.containers != now.containers ||
          before.draining != now.draining || before.cores != now.cores ||
-         before.memory != now.memory || before.name != now.name ||
+         before.memory != now.memory || before.name != now.name || before.knows != now.knows ||
          std::abs(before.usage - now.usage) >= kUsageNews;
 }
 

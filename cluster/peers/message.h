@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "cluster/policy/category.h"
@@ -45,6 +47,7 @@ struct State {
   std::int64_t memory = 0;
   std::int64_t containers = 0;
   bool draining = false;  ///< it takes nothing and wants to give away what it has
+  std::optional<std::vector<std::string>> knows;  ///< ids of its peers, if it tells them
 };
 
 /// Unknown members are ignored. Errors: not JSON, longer than kMaxMessage, a member that is missing

@@ -46,6 +46,20 @@ Result<SshAddress> read_address(const std::string& body) {
   return checked;
 }
 
+// Names of the peers that `link` does not know; null where it does not tell.
+json::value strangers_of(const Link& link, const Links& links) {
+  if (!link.state || !link.state->knows) return nullptr;
+  const std::vector<std::string>& known = *link.state->knows;
+  json::array names;
+  for (const LinkPtr& other : links.all()) {
+    const bool is_other = other.get() != &link && other->unused.empty() && other->hello;
+    if (!is_other || other->hello->id == link.state->id) continue;
+    const bool is_known = std::find(known.begin(), known.end(), other->hello->id) != known.end();
+    if (!is_known) names.emplace_back(other->name);
+  }
+  return names;
+}
+
 }  // namespace
 
 // --- peers
@@ -143,6 +157,7 @@ Async<Response> Peers::list() {
     json::object one = link->describe(now, patience());
     one["score"] =
         link->state ? json::value(policy::score_of(link->state->counts, {})) : json::value(nullptr);
+    one["strangers"] = strangers_of(*link, links_);
     all.push_back(std::move(one));
   }
   const State own = own_state();

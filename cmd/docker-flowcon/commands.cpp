@@ -186,8 +186,8 @@ Command make_peer(Session& session) {
                                       {declare_peer_accept, run_peer_accept});
   group.below.back().is_hidden = true;
   add_peer_command<PeerAddOptions>(
-      group, session, "add", "[OPTIONS] [USER@]HOST",
-      "Make this host and another one peers; USER is an admin there (needs root)",
+      group, session, "add", "[OPTIONS] [USER@]HOST...",
+      "Make this host and others peers, each of each; USER is an admin there (needs root)",
       {declare_peer_add, run_peer_add, check_peer_add});
   add_peer_command<PeerDrainOptions>(group, session, "drain", "HOST",
                                      "Drain a host: migrate its containers away, take no new ones",

@@ -21,6 +21,7 @@ peer_is() {
   printf '%s\n' "$seen"
   return 1
 }
+holds_of_ls() { holds "$(peer "$1" ls 2>&1)" "$2"; }
 reaches_peer() { peer_is "$1" "$2" '.State == "reachable" and .Error == ""'; }
 is_unknown() { peer_is "$1" "$2" '.State == "unknown"'; }
 says() { peer_is "$1" "$2" ".Error | contains(\"$3\")"; }
@@ -41,18 +42,25 @@ check "nobody can be asked: add wants a fingerprint" fails_with 1 "give --finger
 check "another fingerprint is refused" fails_with 1 "it is another host" peer h1 add h2 --fingerprint "$(fingerprint h3)"
 check "and no host key is believed" not on h1 test -s /var/lib/flowcon/ssh/known_hosts
 check "what is no host is wrong usage" fails_with 125 "cannot be a host" peer h1 add '$(id)'
+check "among others too" fails_with 125 "cannot be a host" peer h1 add h2 '$(id)'
 check "an option is no host" fails_with 125 "" peer h1 add -- -oProxyCommand=id
 check "a host that nobody knows" fails_with 1 "got no host key from" peer h1 add h99 --fingerprint SHA256:x
 check "add sets up both sides and waits until the peer is reached" is "$(peer h1 add h2 --create-user --fingerprint "$(fingerprint h2)" 2>"$WORK/steps" | tail -n 1)" h2
-check "each step is said" holds "$(cat "$WORK/steps")" "there: lets the key of h1 in"
+check "each step is said" holds "$(cat "$WORK/steps")" "h2: lets the key of h1 in"
 soon "the other side reaches it too" reaches_peer h2 h1
 check "add again changes nothing" is "$(peer h1 add h2 2>&1)" h2
-must peer h2 add h3 --create-user --fingerprint "$(fingerprint h3)"
-must peer h3 add h1 --create-user --fingerprint "$(fingerprint h1)"
+# h1 may log in on h3, but on h2 no more: it cannot introduce the two.
+must on h2 mv /root/.ssh/authorized_keys /root/.ssh/away
+check "one that knows another host cannot be told without a login, which is said" holds "$(peer h1 add h3 --create-user --fingerprint "$(fingerprint h3)" 2>&1 || :)" "peer add h2 h3"
+must on h2 mv /root/.ssh/away /root/.ssh/authorized_keys
+soon "ls warns who does not know whom" holds_of_ls h1 "h2 and h3 do not know each other"
+check "several at once: each pair is introduced" is "$(peer h1 add h2 h3 2>/dev/null | paste -sd' ')" "h2 h3"
 for pair in 'h1 h2' 'h1 h3' 'h2 h1' 'h2 h3' 'h3 h1' 'h3 h2'; do
   # shellcheck disable=SC2086 # two words
   soon "reachable: $pair" reaches_peer $pair
 done
+knows_all() { not holds_of_ls "$1" "know each other" >/dev/null; }
+soon "and ls warns no more" knows_all h1
 check "a host is not its own peer" fails_with 1 "this host itself" peer h1 add h1 --fingerprint "$(fingerprint h1)"
 other_name=$(on h1 getent hosts h2 | cut -d' ' -f1)
 check "the same host under another name is not used" fails_with 1 "same host as h2" peer h1 add "$other_name" --fingerprint "$(fingerprint h2)"
@@ -100,8 +108,13 @@ must new_host_key 'cp ssh_host_ed25519_key /root/old; ssh-keygen -q -t ed25519 -
 soon "a changed host key is refused, in words" says h1 h3 "host key of h3 has changed"
 soon "and the peer unknown" is_unknown h1 h3
 check "add does not believe it either" fails_with 1 "has changed" peer h1 add h3
+soon "by the others too" says h2 h3 "host key of h3 has changed"
+must peer h1 add h3 --fingerprint "$(fingerprint h3)"
+soon "where an admin confirms the new one it is reached again" reaches_peer h1 h3
+soon "and by the others, which were told" reaches_peer h2 h3
 must new_host_key 'cp /root/old ssh_host_ed25519_key; cp /root/old.pub ssh_host_ed25519_key.pub'
-soon "with the right key it is reached again" reaches_peer h1 h3
+must peer h1 add h3 --fingerprint "$(fingerprint h3)"
+soon "and back" reaches_peer h2 h3
 
 # --- another id ---------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@
 #include <boost/json/object.hpp>
 #include <chrono>
 #include <iostream>
+#include <optional>
 #include <ostream>
 #include <thread>
 
@@ -28,6 +29,9 @@ namespace json = boost::json;
 constexpr std::size_t kMostOffer = 64U << 10;
 constexpr auto kJoinTime = std::chrono::seconds(20);
 
+// Who the host is as a peer, whoever is its admin.
+SshAddress peer_of(const SshAddress& host) { return {"", host.host, host.port}; }
+
 // A constant, so that nothing a user typed gets to the other host's shell.
 constexpr const char* kRemoteScript =
     "exec /bin/sh -c 's=; [ \"$(id -u)\" = 0 ] || s=\"sudo -n\"; "
@@ -36,8 +40,8 @@ constexpr const char* kRemoteScript =
     "[ ! -x $p ] || exec $s $p flowcon peer accept; done; "
     "echo \"docker-flowcon is not installed\" >&2; exit 127'";
 
-Result<SshAddress> target_of(const PeerAddOptions& options) {
-  Result<SshAddress> address = parse_ssh_address(options.host);
+Result<SshAddress> target_of(const std::string& host, const PeerAddOptions& options) {
+  Result<SshAddress> address = parse_ssh_address(host);
   if (!address || options.port.empty()) return address;
   if (address->port != 22) return bad_input("the port is given twice");
   SshAddress with_port = *address;
@@ -54,9 +58,9 @@ Result<SshAddress> address_of_here(const PeerAddOptions& options, const Side& si
   return address;
 }
 
-Side::Say say_to(Terminal& terminal, const std::string& who) {
-  return [&terminal, who](const std::string& step) {
-    terminal.err << who << ": " << step << "\n";
+Side::Say say_to(Terminal& terminal) {
+  return [&terminal](const std::string& step) {
+    terminal.err << step << "\n";
     terminal.err.flush();
   };
 }
@@ -105,15 +109,17 @@ Result<std::vector<std::string>> confirm(const Session& session, const PeerAddOp
   Result<std::vector<Scanned>> scanned = scan(host);
   if (!scanned) return scanned.error();
   std::vector<std::string> keys;
+  const std::vector<std::string>& given = options.fingerprints;
   for (const Scanned& key : *scanned) {
-    if (options.fingerprint.empty() || key.fingerprint == options.fingerprint) {
+    if (given.empty() || std::find(given.begin(), given.end(), key.fingerprint) != given.end()) {
       keys.push_back(key.key);
     }
   }
-  if (!options.fingerprint.empty()) {
+  if (!given.empty()) {
     if (!keys.empty()) return keys;
     return bad_input("no host key of " + host_and_port(host) + " has the fingerprint " +
-                     printable(options.fingerprint, 80) +
+                     printable(given.front(), 80) +
+                     (given.size() > 1 ? " or another given one" : "") +
                      ": it is another host, or somebody intercepts the connection");
   }
   const std::vector<std::string> known = side.trusted(host);
@@ -134,9 +140,12 @@ Result<std::vector<std::string>> confirm(const Session& session, const PeerAddOp
   return keys;
 }
 
-// Has the other side do its part, as the admin.
+// May ssh ask the admin for a password?
+enum class Asking { yes, no };
+
+// Has `host` do its part for the host of `offer`, as the admin. The answer is its own offer.
 Result<Offer> ask_other(const Side& side, const SshAddress& host, const Offer& offer,
-                        bool create_user) {
+                        bool create_user, Asking asking) {
   Result<json::value> body = parse_json(render_offer(offer));
   body->get_object()["create_user"] = create_user;
   std::vector<std::string> words{"ssh", "-T", "-a", "-x"};
@@ -144,7 +153,8 @@ Result<Offer> ask_other(const Side& side, const SshAddress& host, const Offer& o
        {std::string("StrictHostKeyChecking=yes"), "UserKnownHostsFile=" + side.known_hosts(),
         std::string("GlobalKnownHostsFile=/dev/null"), std::string("UpdateHostKeys=no"),
         std::string("ConnectTimeout=10"), std::string("ControlPath=none"),
-        std::string("LogLevel=ERROR")}) {
+        std::string("LogLevel=ERROR"),
+        std::string(asking == Asking::yes ? "BatchMode=no" : "BatchMode=yes")}) {
     words.insert(words.end(), {"-o", option});
   }
   if (!host.user.empty()) words.insert(words.end(), {"-l", host.user});
@@ -161,7 +171,9 @@ Result<Offer> ask_other(const Side& side, const SshAddress& host, const Offer& o
   }
   const Result<json::value> answer = parse_json(done->out);
   if (!answer) return wrap(answer.error(), "the answer of " + host_and_port(host));
-  return parse_offer(*answer);
+  Result<Offer> theirs = parse_offer(*answer);
+  if (theirs) theirs->address = peer_of(host);
+  return theirs;
 }
 
 // Waits until flowcond has reached the new peer.
@@ -184,36 +196,110 @@ Result<std::string> await_reachable(const DaemonClient& daemon, const std::strin
   return bad_input(name + " is added but not reachable yet: " + error);
 }
 
-Result<void> add_peer(const Session& session, const PeerAddOptions& options) {
-  const Result<SshAddress> host = target_of(options);
-  if (!host) return host.error();
+// A host that this one has as a peer.
+struct Member {
+  SshAddress login;             // of an admin
+  std::optional<Offer> offer;   // empty: not asked for it yet
+  Asking asking = Asking::yes;  // no: nobody named it in this command
+};
+
+// Makes this host and `host` peers.
+Result<Member> pair_with(const Session& session, const PeerAddOptions& options,
+                         const DaemonClient& daemon, const Side& side, const Offer& ours,
+                         const SshAddress& host) {
+  const SshAddress peer = peer_of(host);
+  const Result<std::vector<std::string>> host_keys = confirm(session, options, side, peer);
+  if (!host_keys) return host_keys.error();
+  if (auto trusted = side.trust(peer, *host_keys); !trusted) return trusted.error();
+  const Result<Offer> theirs = ask_other(side, host, ours, options.create_user, Asking::yes);
+  if (!theirs) return theirs.error();
+  if (theirs->key == ours.key) return bad_input(host_and_port(peer) + " is this host itself");
+  if (auto allowed = side.authorize(peer, theirs->key); !allowed) return allowed.error();
+  if (auto opened = side.open_service(); !opened) return opened.error();
+  if (auto joined = side.join(peer); !joined) return joined.error();
+  const Result<std::string> version = await_reachable(daemon, host_and_port(peer));
+  if (!version) return version.error();
+  session.terminal.out << host_and_port(peer) << "\n";
+  session.terminal.out.flush();
+  return Member{host, *theirs};
+}
+
+// The other peers of this host, with the login that the admin has for `named`.
+Result<std::vector<Member>> other_members(const DaemonClient& daemon,
+                                          const std::vector<Member>& named) {
+  const Result<json::value> answer = daemon.get("/v1/peers");
+  if (!answer) return answer.error();
+  std::vector<Member> others;
+  for (const json::value& peer : list_of(member(*answer, "peers"))) {
+    const Result<SshAddress> address = parse_ssh_address(text_of(member(peer, "name")));
+    if (!address || text_of(member(peer, "state")) == "unused") continue;
+    const bool is_named = std::any_of(named.begin(), named.end(), [&](const Member& one) {
+      return peer_of(one.login) == *address;
+    });
+    if (is_named) continue;
+    others.push_back({{named.front().login.user, address->host, address->port}, {}, Asking::no});
+  }
+  return others;
+}
+
+// Makes two other hosts peers; `other` has its offer.
+Result<void> introduce(const Side& side, Member& one, const Member& other, bool create_user) {
+  const Result<Offer> theirs = ask_other(side, one.login, *other.offer, create_user, one.asking);
+  if (!theirs) return theirs.error();
+  one.offer = *theirs;
+  const Result<Offer> done = ask_other(side, other.login, *theirs, create_user, other.asking);
+  return done ? Result<void>() : done.error();
+}
+
+// Each pair of `named`, and each of them with the peers that were there before. Errors: of the
+// former; that one of the latter cannot be reached is a warning.
+Result<void> introduce_all(const Session& session, const DaemonClient& daemon, const Side& side,
+                           std::vector<Member> named, bool create_user) {
+  Result<std::vector<Member>> others = other_members(daemon, named);
+  if (!others) return others.error();
+  std::string failed;
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    for (std::size_t k = 0; k < i + others->size(); ++k) {
+      Member& one = k < i ? named[k] : (*others)[k - i];
+      const Result<void> done = introduce(side, one, named[i], create_user);
+      if (done) continue;
+      const std::string both = host_and_port(one.login) + " " + host_and_port(named[i].login);
+      session.terminal.err << done.error().message()
+                           << "; later, on this host: sudo docker flowcon "
+                           << "peer add " << both << "\n";
+      if (k < i) failed += (failed.empty() ? "" : ", ") + both;
+    }
+  }
+  return failed.empty() ? Result<void>() : bad_input("do not know each other yet: " + failed);
+}
+
+Result<void> add_peers(const Session& session, const PeerAddOptions& options) {
+  std::vector<SshAddress> hosts;
+  for (const std::string& word : options.hosts) {
+    const Result<SshAddress> host = target_of(word, options);
+    if (!host) return host.error();
+    hosts.push_back(*host);
+  }
   const Result<DaemonClient> daemon = find_daemon(session, "peer add");
   if (!daemon) return daemon.error();
-  Result<Side> side = Side::open(*daemon, say_to(session.terminal, "here"));
+  Result<Side> side = Side::open(*daemon, say_to(session.terminal));
   if (!side) return side.error();
   const Result<SshAddress> here = address_of_here(options, *side);
   if (!here) return here.error();
   const Result<std::string> own_key = side->own_key();
   if (!own_key) return own_key.error();
   if (auto made = side->ensure_user(options.create_user); !made) return made;
-  const SshAddress peer{"", host->host, host->port};
-  const Result<std::vector<std::string>> host_keys = confirm(session, options, *side, peer);
-  if (!host_keys) return host_keys.error();
-  if (auto trusted = side->trust(peer, *host_keys); !trusted) return trusted;
   const Offer ours{*here, *own_key, own_host_keys()};
   if (ours.host_keys.empty()) {
     return bad_input("this host's sshd has no keys in /etc/ssh: install openssh-server");
   }
-  const Result<Offer> theirs = ask_other(*side, *host, ours, options.create_user);
-  if (!theirs) return theirs.error();
-  if (theirs->key == *own_key) return bad_input(host_and_port(peer) + " is this host itself");
-  if (auto allowed = side->authorize(peer, theirs->key); !allowed) return allowed;
-  if (auto opened = side->open_service(); !opened) return opened;
-  if (auto joined = side->join(peer); !joined) return joined;
-  const Result<std::string> version = await_reachable(*daemon, host_and_port(peer));
-  if (!version) return version.error();
-  session.terminal.out << host_and_port(peer) << "\n";
-  return {};
+  std::vector<Member> named;
+  for (const SshAddress& host : hosts) {
+    Result<Member> member = pair_with(session, options, *daemon, *side, ours, host);
+    if (!member) return member.error();
+    named.push_back(std::move(*member));
+  }
+  return introduce_all(session, *daemon, *side, std::move(named), options.create_user);
 }
 
 Result<void> accept_offer(const Session& session) {
@@ -226,7 +312,7 @@ Result<void> accept_offer(const Session& session) {
   if (!offer) return offer.error();
   const Result<DaemonClient> daemon = find_daemon(session, "peer accept");
   if (!daemon) return daemon.error();
-  Result<Side> side = Side::open(*daemon, say_to(session.terminal, "there"));
+  Result<Side> side = Side::open(*daemon, say_to(session.terminal));
   if (!side) return side.error();
   const Result<std::string> own_key = side->own_key();
   if (!own_key) return own_key.error();
@@ -296,7 +382,7 @@ Result<void> remove_peer(const Session& session, const std::string& name, bool i
   if (!daemon) return daemon.error();
   auto may = removable(session, *daemon, host_and_port(*peer), is_forced);
   if (!may) return may;
-  Result<Side> side = Side::open(*daemon, say_to(session.terminal, "here"));
+  Result<Side> side = Side::open(*daemon, say_to(session.terminal));
   if (!side) return side.error();
   // The key first: flowcond then ends what it was used for.
   if (auto revoked = side->revoke(*peer); !revoked) return revoked;
@@ -317,23 +403,26 @@ int status_of(Terminal& terminal, const Result<void>& done) {
 }  // namespace
 
 void declare_peer_add(CLI::App& app, PeerAddOptions& options) {
-  app.add_option("HOST", options.host)->required();
-  app.add_option("--port", options.port, "Port of its sshd (default 22)")->type_name("port");
-  app.add_option("--fingerprint", options.fingerprint,
-                 "Fingerprint of its host key, SHA256:…, instead of asking")
-      ->type_name("string");
+  app.add_option("HOST", options.hosts)->required();
+  app.add_option("--port", options.port, "Port of their sshd (default 22)")->type_name("port");
+  app.add_option("--fingerprint", options.fingerprints,
+                 "Fingerprint of a host key, SHA256:…, instead of asking; one for each host")
+      ->type_name("string")
+      ->allow_extra_args(false);
   app.add_option("--as", options.as,
-                 "How it reaches this host: host or host:port (default: this host's name)")
+                 "How they reach this host: host or host:port (default: this host's name)")
       ->type_name("host");
   app.add_flag("--create-user", options.create_user,
-               "Create the system user flowcon-peer on both hosts if it is missing");
+               "Create the system user flowcon-peer on each host if it is missing");
 }
 
 std::string check_peer_add(const PeerAddOptions& options) {
-  const Result<SshAddress> host = target_of(options);
-  if (!host) return host.error().message();
-  if (!options.fingerprint.empty() && options.fingerprint.rfind("SHA256:", 0) != 0) {
-    return "--fingerprint: has to begin with SHA256:";
+  for (const std::string& word : options.hosts) {
+    const Result<SshAddress> host = target_of(word, options);
+    if (!host) return host.error().message();
+  }
+  for (const std::string& fingerprint : options.fingerprints) {
+    if (fingerprint.rfind("SHA256:", 0) != 0) return "--fingerprint: has to begin with SHA256:";
   }
   if (options.as.empty()) return "";
   const Result<SshAddress> as = parse_ssh_address(options.as);
@@ -341,7 +430,7 @@ std::string check_peer_add(const PeerAddOptions& options) {
 }
 
 int run_peer_add(const Session& session, const PeerAddOptions& options) {
-  return status_of(session.terminal, add_peer(session, options));
+  return status_of(session.terminal, add_peers(session, options));
 }
 
 void declare_peer_rm(CLI::App& app, PeerRmOptions& options) {

@@ -4,16 +4,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cmd/docker-flowcon/command.h"
 
 namespace flowcon::plugin {
 
 struct PeerAddOptions {
-  std::string host;         ///< [user@]host, the user is an admin there
-  std::string port;         ///< of its sshd, "" = 22
-  std::string fingerprint;  ///< SHA256:…, "" = ask
-  std::string as;           ///< how the other host reaches this one, "" = by its name
+  std::vector<std::string> hosts;         ///< [user@]host, the user is an admin there
+  std::string port;                       ///< of their sshd, "" = 22
+  std::vector<std::string> fingerprints;  ///< SHA256:…; none = ask
+  std::string as;                         ///< how the other host reaches this one, "" = by its name
   bool create_user = false;
 };
 

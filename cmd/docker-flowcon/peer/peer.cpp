@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/docker-flowcon/peer/peer.h"
 
+#include <algorithm>
 #include <boost/json/array.hpp>
 #include <cstdio>
 #include <ostream>
+#include <set>
+#include <utility>
 
 #include "base/json_reader.h"
 #include "base/ssh_address.h"
@@ -49,6 +52,10 @@ json::object exact_peer(const json::object& peer) {
   out["Containers"] = number_or_null(member(peer, "containers"));
   out["Draining"] = is_true(member(peer, "draining"));
   out["Source"] = text_of(peer, "source");
+  json::array strangers;
+  for (const json::value& one : list_of(member(peer, "strangers")))
+    strangers.emplace_back(text_of(one));
+  out["Strangers"] = std::move(strangers);
   out["Error"] = text_of(peer, "error");
   return out;
 }
@@ -77,6 +84,22 @@ json::object shown_peer(const json::object& exact) {
   out["ScoresText"] = scores_text(member(exact, "Scores"));
   out["Load"] = percent_text(real_of(member(exact, "Usage")));
   return out;
+}
+
+// Each pair once, whichever of the two does not know the other.
+void warn_of_strangers(std::ostream& err, const std::vector<PeerView>& peers) {
+  std::set<std::pair<std::string, std::string>> pairs;
+  for (const PeerView& peer : peers) {
+    const std::string name = text_of(peer.exact, "Name");
+    for (const json::value& one : list_of(member(peer.exact, "Strangers"))) {
+      pairs.insert(std::minmax(name, text_of(one)));
+    }
+  }
+  for (const auto& [one, other] : pairs) {
+    const std::string both = printable(one, 100) + " " + printable(other, 100);
+    err << printable(one, 100) << " and " << printable(other, 100)
+        << " do not know each other; on this host: sudo docker flowcon peer add " << both << "\n";
+  }
 }
 
 int change_drain(const Session& session, const std::string& name, const std::string& action) {
@@ -136,6 +159,7 @@ int run_peer_ls(const Session& session, const PeerLsOptions& options) {
   const Result<std::string> text = format->render(things, headings());
   if (!text) return report(session.terminal, text.error());
   session.terminal.out << *text;
+  if (!options.quiet) warn_of_strangers(session.terminal.err, *peers);
   return kDone;
 }
 

@@ -138,9 +138,12 @@ Result<Side> Side::open(const DaemonClient& daemon, Say say) {
   }
   Result<json::value> answer = daemon.get("/v1/peers");
   if (!answer) return answer.error();
-  Side side(daemon, std::move(say));
   const json::value here = member(*answer, "here");
-  side.name_ = text_of(member(here, "name"));
+  const std::string name = text_of(member(here, "name"));
+  Side side(daemon, [say = std::move(say), who = printable(name, 100)](const std::string& step) {
+    say(who + ": " + step);
+  });
+  side.name_ = name;
   side.folder_ = text_of(member(here, "ssh"));
   side.socket_ = text_of(member(here, "socket"));
   if (side.folder_.empty() || side.folder_.front() != '/') {

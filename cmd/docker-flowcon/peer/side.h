@@ -29,8 +29,8 @@ class Side {
  public:
   using Say = std::function<void(const std::string& step)>;
 
-  /// Asks flowcond for the paths of its files. `say` gets each step that changed something. Errors:
-  /// not root; no flowcond.
+  /// Asks flowcond for the paths of its files. `say` gets each step that changed something, with
+  /// this host's name before it. Errors: not root; no flowcond.
   [[nodiscard]] static Result<Side> open(const DaemonClient& daemon, Say say);
 
   /// This host's own name.

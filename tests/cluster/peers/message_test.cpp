@@ -39,6 +39,28 @@ TEST_CASE("a state is read as it was rendered") {
   CHECK(read->draining);
 }
 
+TEST_CASE("a state may tell whom the host knows") {
+  CHECK_FALSE(parse_state(render(some_state()))->knows);
+  State state = some_state();
+  state.knows.emplace();
+  CHECK(parse_state(render(state))->knows == state.knows);
+  state.knows->push_back(kId);
+  CHECK(parse_state(render(state))->knows == state.knows);
+  CHECK(is_news(some_state(), state));
+  CHECK_FALSE(is_news(state, state));
+  const std::string told = render(state);
+  for (const char* wrong : {R"(["h2"])", R"([7])", R"({})", R"(null)"}) {
+    CAPTURE(wrong);
+    std::string text = told;
+    text.replace(text.find("[\""), kId.size() + 4, wrong);
+    const auto read = parse_state(text);
+    REQUIRE_FALSE(read.has_value());
+    CHECK(read.error().message().find("knows") != std::string::npos);
+  }
+  state.knows->assign(1001, kId);
+  CHECK_FALSE(parse_state(render(state)).has_value());
+}
+
 TEST_CASE("members of newer versions are ignored, and none may be missing") {
   CHECK(parse_state(with("{\"protocol\"", "{\"gpus\":[{\"a\":1}],\"protocol\"")).has_value());
   CHECK_FALSE(parse_state(with(",\"draining\":true", "")).has_value());

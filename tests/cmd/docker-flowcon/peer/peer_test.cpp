@@ -39,6 +39,19 @@ TEST_CASE_METHOD(PeerFixture, "peer ls shows who is reachable, since when, and w
   CHECK(run({"ls", "--format", "{{.Name}} {{.Score}}"}).out == "h2 4\nh3:2222 <no value>\n");
 }
 
+TEST_CASE_METHOD(PeerFixture, "peer ls says once which hosts do not know each other") {
+  fake.answer("GET /v1/peers", 200,
+              R"({"peers":[{"name":"h2","strangers":["h3","h4\u001b"]},)"
+              R"({"name":"h3","strangers":["h2"]},{"name":"h5","strangers":null}]})");
+
+  CHECK(
+      run({"ls"}).err ==
+      "h2 and h3 do not know each other; on this host: sudo docker flowcon peer add h2 h3\n"
+      "h2 and h4\xEF\xBF\xBD do not know each other; on this host: sudo docker flowcon peer add h2 "
+      "h4\xEF\xBF\xBD\n");
+  CHECK(run({"ls", "-q"}).err.empty());
+}
+
 TEST_CASE_METHOD(PeerFixture, "drain and undrain ask flowcond, the name encoded") {
   fake.answer("POST /v1/peers/h2%3A2222/drain", 200, R"({"name":"h2:2222"})");
   fake.answer("POST /v1/peers/h2/undrain", 502, R"({"error":"h2 cannot be told"})");
