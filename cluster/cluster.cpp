@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "cluster/balancer.h"
+#include "cluster/elsewhere.h"
 #include "cluster/lives.h"
 #include "cluster/migration/run/mover.h"
 #include "cluster/peers/peers.h"
@@ -23,7 +24,8 @@ class Cluster : public ctrl::Companion {
   Cluster(ctrl::LocalHost& host, std::unique_ptr<ctrl::api::Server> server)
       : peers_(host, std::move(server)),
         mover_(migration::make_mover(host, peers_, lives_)),
-        balancer_(host, peers_, *mover_) {
+        balancer_(host, peers_, *mover_),
+        elsewhere_(host, peers_, *mover_) {
     lives_.join(balancer_, &host);
     if (peers_.server() != nullptr) {
       peers_.server()->serve_bodies(
@@ -55,6 +57,7 @@ class Cluster : public ctrl::Companion {
   [[nodiscard]] ctrl::api::Routes routes() override {
     ctrl::api::Routes all = peers_.routes();
     for (ctrl::api::Route& row : balancer_.routes()) all.push_back(std::move(row));
+    for (ctrl::api::Route& row : elsewhere_.routes()) all.push_back(std::move(row));
     for (ctrl::api::Route& row : all) {
       row.answer = [this, answer = std::move(row.answer)](ctrl::api::Call call) {
         if (peers_.has_identity()) return answer(std::move(call));
@@ -64,6 +67,10 @@ class Cluster : public ctrl::Companion {
     }
     for (ctrl::api::Route& row : mover_->routes()) all.push_back(std::move(row));
     return all;
+  }
+
+  Async<std::optional<Response>> answer_first(Request request) override {
+    return elsewhere_.answer(std::move(request));
   }
 
   [[nodiscard]] const ctrl::policy::Algorithm* find_algorithm(
@@ -111,6 +118,9 @@ class Cluster : public ctrl::Companion {
       co_return co_await mover_->answer_peer(std::move(request), std::move(id));
     }
     const std::string verb = request.method + " " + request.target;
+    if (verb == "POST /v1/peer/call") {
+      co_return co_await elsewhere_.take(std::move(request.body), std::move(id));
+    }
     co_return failure(404, "there is no " + printable(verb, 200) +
                                " for peers; docs/peers.md lists what there is");
   }
@@ -127,6 +137,7 @@ class Cluster : public ctrl::Companion {
   JobLives lives_;
   std::unique_ptr<migration::Mover> mover_;
   Balancer balancer_;
+  Elsewhere elsewhere_;
 };
 
 }  // namespace

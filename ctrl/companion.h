@@ -69,6 +69,10 @@ class LocalHost {
   [[nodiscard]] virtual std::optional<Settings> settings_of(const std::string& id) const = 0;
   /// Its name; "" where there is no such job.
   [[nodiscard]] virtual std::string name_of(const std::string& id) const = 0;
+  /// The full id of a job by its name, its id or a unique beginning of it; "" where there is none.
+  [[nodiscard]] virtual std::string find(const std::string& name) const = 0;
+  /// What this host itself answers to a call of docs/api.md.
+  virtual Async<api::Response> answer(api::Request request) = 0;
   /// A sentence for `warnings` of the status.
   virtual void warn(const std::string& sentence) = 0;
   /// Writes the limits again, soon: what Companion::is_saving() says has changed.
@@ -99,6 +103,8 @@ class Companion {
   virtual void look(double now) = 0;
   /// What it adds to the API.
   [[nodiscard]] virtual api::Routes routes() = 0;
+  /// Asked before this host answers; empty: it does.
+  virtual Async<std::optional<api::Response>> answer_first(api::Request request);
   /// A decision that is recorded under this name, its own among them; null where there is none.
   [[nodiscard]] virtual const policy::Algorithm* find_algorithm(std::string_view name) const {
     return policy::find_algorithm(policy::host_algorithms(), name);

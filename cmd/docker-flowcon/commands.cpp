@@ -3,6 +3,7 @@
 #include <ostream>
 #include <utility>
 
+#include "base/text.h"
 #include "cmd/docker-flowcon/command.h"
 #include "cmd/docker-flowcon/doctor.h"
 #include "cmd/docker-flowcon/endpoint.h"
@@ -342,7 +343,11 @@ Result<DaemonClient> find_daemon(const Session& session, const std::string& comm
     if (!endpoint) return endpoint.error();
     if (endpoint->is_remote()) return bad_input(remote_hint(*endpoint, command));
   }
-  return DaemonClient(session.socket);
+  DaemonClient daemon(session.socket);
+  daemon.tell_forwarded([&err = session.terminal.err](const std::string& host) {
+    err << "it migrated to " << printable(host, 255) << ", which answers\n";
+  });
+  return daemon;
 }
 
 int report(Terminal& terminal, const Error& error) {

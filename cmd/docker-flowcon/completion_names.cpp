@@ -26,7 +26,7 @@ constexpr const char* kPatienceOfDocker = "1";
 boost::json::value ask_daemon(const Session& session, const char* target) {
   const Result<DaemonClient> daemon = find_daemon(session, "status");
   if (!daemon) return nullptr;
-  auto answer = DaemonClient(daemon->path(), kPatience).get(target);
+  auto answer = daemon->with_timeout(kPatience).get(target);
   return answer ? std::move(*answer) : boost::json::value();
 }
 

@@ -124,24 +124,27 @@ Result<Reply> DaemonClient::exchange(const char* method, const std::string& targ
   return ctrl::run_alone([&] { return ask(path_, std::move(request), timeout_); });
 }
 
-Result<boost::json::value> DaemonClient::get(const std::string& target) const {
-  const Result<Reply> answer = exchange("GET", target, "");
+Result<boost::json::value> DaemonClient::read(const Result<Reply>& answer) const {
   if (!answer) return answer.error();
-  return read_body(*answer, path_);
+  Result<boost::json::value> body = read_body(*answer, path_);
+  const std::string host = body ? text_of(*body, "forwarded_to") : "";
+  if (!host.empty() && told_) told_(host);
+  return body;
+}
+
+Result<boost::json::value> DaemonClient::get(const std::string& target) const {
+  return read(exchange("GET", target, ""));
 }
 
 Result<boost::json::value> DaemonClient::post(const std::string& target,
                                               const std::string& body) const {
-  const Result<Reply> answer = exchange("POST", target, body);
-  if (!answer) return answer.error();
-  return read_body(*answer, path_);
+  return read(exchange("POST", target, body));
 }
 
 Result<std::string> DaemonClient::get_text(const std::string& target) const {
   Result<Reply> answer = exchange("GET", target, "");
-  if (!answer) return answer.error();
-  const Result<boost::json::value> read = read_body(*answer, path_);
-  if (!read) return read.error();
+  const Result<boost::json::value> body = read(answer);
+  if (!body) return body.error();
   return std::move(answer->body);
 }
 

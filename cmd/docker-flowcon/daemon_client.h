@@ -4,7 +4,9 @@
 
 #include <boost/json/value.hpp>
 #include <chrono>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "ctrl/reply.h"
@@ -40,12 +42,25 @@ class DaemonClient {
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
+  /// The same with another limit on time.
+  [[nodiscard]] DaemonClient with_timeout(std::chrono::milliseconds timeout) const {
+    DaemonClient other = *this;
+    other.timeout_ = timeout;
+    return other;
+  }
+  /// `told` gets the name of the host that answered instead of this one, each time.
+  void tell_forwarded(std::function<void(const std::string& host)> told) {
+    told_ = std::move(told);
+  }
+
  private:
   [[nodiscard]] Result<ctrl::Reply> exchange(const char* method, const std::string& target,
                                              const std::string& body) const;
+  [[nodiscard]] Result<boost::json::value> read(const Result<ctrl::Reply>& answer) const;
 
   std::string path_;
   std::chrono::milliseconds timeout_;
+  std::function<void(const std::string&)> told_;
 };
 
 }  // namespace flowcon::plugin

@@ -400,9 +400,8 @@ Result<void> run_daemon(const Config& config, const ConfigSource& source,
   asio::signal_set reloads(io, SIGHUP);
   spawn(io, "reload", reload_at_each(&reloads, &daemon, source));
   spawn(io, "watchdog", keep_watchdog_quiet());
-  (*server)->serve([&daemon](api::Request request) {
-    return api::answer(&daemon.routes(), std::move(request));
-  });
+  (*server)->serve(
+      [&daemon](api::Request request) { return daemon.answer_people(std::move(request)); });
   const auto whole_life = [&]() -> Async<void> {
     co_await daemon.run();
     (*server)->close();

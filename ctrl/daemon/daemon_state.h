@@ -49,6 +49,8 @@ class Daemon : public LocalHost {
   void stop();
   /// What docs/api.md has, the companion's rows among it.
   [[nodiscard]] const api::Routes& routes() const { return routes_; }
+  /// Answers a call of people: the companion may, else this host does.
+  Async<api::Response> answer_people(api::Request request);
   /// What is shown of it, until the next change.
   [[nodiscard]] Snapshot snapshot() const;
   /// Takes a new configuration; what cannot change while it runs is told and left as it is.
@@ -67,6 +69,10 @@ class Daemon : public LocalHost {
   [[nodiscard]] std::optional<JobForecast> forecast(const std::string& id) const override;
   [[nodiscard]] std::optional<Settings> settings_of(const std::string& id) const override;
   [[nodiscard]] std::string name_of(const std::string& id) const override;
+  [[nodiscard]] std::string find(const std::string& name) const override {
+    return roster_.find(name);
+  }
+  Async<api::Response> answer(api::Request request) override;
   void warn(const std::string& sentence) override;
   void apply_limits() override;
   void tell(Event event) override { notifier_.tell(std::move(event)); }

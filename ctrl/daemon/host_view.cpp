@@ -53,6 +53,18 @@ std::optional<Settings> Daemon::settings_of(const std::string& id) const {
   return found == roster_.jobs.end() ? std::nullopt : std::optional(found->second.settings);
 }
 
+Async<api::Response> Daemon::answer(api::Request request) {
+  return api::answer(&routes_, std::move(request));
+}
+
+Async<api::Response> Daemon::answer_people(api::Request request) {
+  if (companion_) {
+    std::optional<api::Response> first = co_await companion_->answer_first(request);
+    if (first) co_return std::move(*first);
+  }
+  co_return co_await answer(std::move(request));
+}
+
 std::string Daemon::name_of(const std::string& id) const {
   const auto found = roster_.jobs.find(id);
   return found == roster_.jobs.end() ? "" : found->second.container.name;

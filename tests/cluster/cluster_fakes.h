@@ -55,6 +55,14 @@ class FakeHost : public ctrl::LocalHost {
     return std::nullopt;
   }
   [[nodiscard]] std::string name_of(const std::string& id) const override { return "name-" + id; }
+  [[nodiscard]] std::string find(const std::string& name) const override {
+    const auto found = ids_.find(name);
+    return found == ids_.end() ? "" : found->second;
+  }
+  ctrl::Async<ctrl::api::Response> answer(ctrl::api::Request request) override {
+    calls_.push_back(request.method + " " + request.target + " " + request.body);
+    co_return answer_;
+  }
   void warn(const std::string& sentence) override { warnings_.push_back(sentence); }
   ctrl::Async<Result<std::string>> export_history(std::string) override {
     co_return std::string("{}");
@@ -73,6 +81,9 @@ class FakeHost : public ctrl::LocalHost {
   std::map<std::string, double> values_;
   std::map<std::string, double> lefts_;
   std::vector<std::string> warnings_;
+  std::map<std::string, std::string> ids_;  // of containers, by name
+  std::vector<std::string> calls_;
+  ctrl::api::Response answer_{200, R"({"id":"x","name":"vae"})"};
 };
 
 class FakeNetwork : public Network {

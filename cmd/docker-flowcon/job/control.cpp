@@ -38,8 +38,8 @@ int run_adopt(const Session& session, const AdoptOptions& options) {
   if (!daemon) return report(session.terminal, daemon.error());
   const Result<std::string> target = container_target(options.container, "adopt");
   if (!target) return report(session.terminal, target.error());
-  const auto answer = DaemonClient(daemon->path(), kControlTimeout)
-                          .post(*target, render_json(job_body(options.job)));
+  const auto answer =
+      daemon->with_timeout(kControlTimeout).post(*target, render_json(job_body(options.job)));
   if (!answer) return report(session.terminal, answer.error());
   session.terminal.out << options.container << "\n";
   return kDone;

@@ -16,7 +16,7 @@ namespace {
 int run_on_all(const Session& session, const std::string& action) {
   const Result<DaemonClient> daemon = find_daemon(session, action);
   if (!daemon) return report(session.terminal, daemon.error());
-  const auto answer = DaemonClient(daemon->path(), kControlTimeout).post("/v1/" + action, "");
+  const auto answer = daemon->with_timeout(kControlTimeout).post("/v1/" + action, "");
   return answer ? kDone : report(session.terminal, answer.error());
 }
 

@@ -253,7 +253,7 @@ int run_cluster(const Session& session, const ClusterOptions& options) {
   if (!format) return report(session.terminal, format.error());
   const Result<DaemonClient> daemon = find_daemon(session, "cluster");
   if (!daemon) return report(session.terminal, daemon.error());
-  const auto answer = DaemonClient(daemon->path(), kPatience).get("/v1/cluster");
+  const auto answer = daemon->with_timeout(kPatience).get("/v1/cluster");
   if (!answer) return report(session.terminal, answer.error());
   const std::string coordinator = text_of(member(*answer, "coordinator_id"));
   const auto hosts = things_of(member(*answer, "hosts"),
@@ -286,9 +286,8 @@ int run_rebalance(const Session& session, const RebalanceOptions& options) {
   if (!format) return report(session.terminal, format.error());
   const Result<DaemonClient> daemon = find_daemon(session, "rebalance");
   if (!daemon) return report(session.terminal, daemon.error());
-  const auto answer =
-      DaemonClient(daemon->path(), kPatience)
-          .post("/v1/rebalance", render_json(json::object{{"dry_run", options.dry_run}}));
+  const auto answer = daemon->with_timeout(kPatience).post(
+      "/v1/rebalance", render_json(json::object{{"dry_run", options.dry_run}}));
   if (!answer) return report(session.terminal, answer.error());
   bool has_failed = false;
   std::vector<json::object> rows;

@@ -198,14 +198,16 @@ int run_migrate(const Session& session, const MigrateOptions& options) {
   if (options.keep) return begin_words(session, options, "keep");
   const Result<DaemonClient> found = find_daemon(session, "migrate");
   if (!found) return report(session.terminal, found.error());
-  const DaemonClient daemon(found->path(), kControlTimeout);
+  const DaemonClient daemon = found->with_timeout(kControlTimeout);
   const Result<std::string> target = container_target(options.container, "migrate");
   if (!target) return report(session.terminal, target.error());
   const auto answer = daemon.post(*target, body_of(options));
   if (!answer) return report(session.terminal, answer.error());
   if (options.dry_run) return tell_rehearsal(session, *answer);
   const std::string host = text_of(member(*answer, "host"));
-  if (options.detach) {
+  // Another host migrates it, and its flowcond follows.
+  const bool is_elsewhere = !text_of(member(*answer, "forwarded_to")).empty();
+  if (options.detach || is_elsewhere) {
     session.terminal.out << printable(text_of(member(*answer, "name")), 255) << "\n";
     return kDone;
   }

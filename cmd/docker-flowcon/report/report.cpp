@@ -139,7 +139,7 @@ void declare_report(CLI::App& app, ReportOptions& options) {
 int run_report(const Session& session, const ReportOptions& options) {
   const Result<DaemonClient> daemon = find_daemon(session, "report");
   if (!daemon) return report(session.terminal, daemon.error());
-  Result<ReportData> data = fetch_report(DaemonClient(daemon->path(), kTimeout), options);
+  Result<ReportData> data = fetch_report(daemon->with_timeout(kTimeout), options);
   if (!data) return report(session.terminal, data.error());
   const std::vector<JobWorth> worths = estimate_worth(*data);
   const std::size_t share = kPointsInAll / std::max<std::size_t>(data->runs.size(), 1);

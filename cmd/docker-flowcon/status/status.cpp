@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/docker-flowcon/status/status.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <ostream>
 #include <thread>
 
 #include "base/json_reader.h"
+#include "cmd/docker-flowcon/peer/peer.h"
 #include "cmd/docker-flowcon/status/view.h"
 #include "cmd/docker-flowcon/text/table.h"
 
@@ -22,8 +25,30 @@ struct Look {
   std::vector<std::string> problems;  // containers that are not there
 };
 
-Result<Format> format_of(const StatusOptions& options, std::string_view policy) {
-  return Format::parse(options.quiet ? "{{.ID}}" : options.format, default_status_table(policy));
+Result<Format> format_of(const StatusOptions& options, std::string_view policy, bool has_hosts) {
+  const std::string table =
+      (has_hosts ? "{{.Host}}\t" : "") + std::string(default_status_table(policy));
+  return Format::parse(options.quiet ? "{{.ID}}" : options.format, table);
+}
+
+// Adds what the other hosts have; one that cannot be asked is a warning.
+void add_other_hosts(const DaemonClient& daemon, bool truncate, StatusView& view) {
+  const Result<boost::json::value> peers = daemon.get("/v1/peers");
+  if (!peers) return;
+  for (const boost::json::value& peer : list_of(member(*peers, "peers"))) {
+    const std::string name = text_of(member(peer, "name"));
+    if (text_of(member(peer, "state")) == "unused") continue;
+    const Result<boost::json::value> answer = daemon.get(peer_target(name, "status"));
+    Result<StatusView> there =
+        answer ? read_status(*answer, truncate) : Result<StatusView>(answer.error());
+    if (!there) {
+      view.warnings.push_back(there.error().message());
+      continue;
+    }
+    name_host(*there, name);
+    std::move(there->containers.begin(), there->containers.end(),
+              std::back_inserter(view.containers));
+  }
 }
 
 Result<Look> take_look(const DaemonClient& daemon, const StatusOptions& options) {
@@ -31,11 +56,19 @@ Result<Look> take_look(const DaemonClient& daemon, const StatusOptions& options)
   if (!answer) return answer.error();
   Result<StatusView> view = read_status(*answer, !options.no_trunc);
   if (!view) return view.error();
-  filter_containers(*view, options.filters);
+  StatusView here = *view;
   Look look;
+  look.problems = select_containers(here, options.containers);
+  // Who asks for one that is not here may mean one of another host.
+  const bool has_hosts = options.all || !look.problems.empty();
+  if (has_hosts) {
+    name_host(*view, text_of(member(*answer, "host")));
+    add_other_hosts(daemon, !options.no_trunc, *view);
+  }
+  filter_containers(*view, options.filters);
   look.problems = select_containers(*view, options.containers);
   look.warnings = view->warnings;
-  const Result<Format> format = format_of(options, text_of(member(*answer, "policy")));
+  const Result<Format> format = format_of(options, text_of(member(*answer, "policy")), has_hosts);
   if (!format) return format.error();
   const Result<std::string> text = render_status(*view, *format);
   if (!text) return text.error();
@@ -138,6 +171,7 @@ std::string check_interval(const std::string& text) {
 
 void declare_status(CLI::App& app, StatusOptions& options) {
   app.add_option("CONTAINER", options.containers);
+  app.add_flag("-a,--all", options.all, "Show the containers of all hosts");
   app.add_option("-f,--filter", options.filters,
                  "Show only containers with KEY=VALUE: name (a part of it), id (its beginning), "
                  "image, list, metric or state")
@@ -159,7 +193,7 @@ void declare_status(CLI::App& app, StatusOptions& options) {
 int run_status(const Session& session, const StatusOptions& options,
                const std::function<bool()>& wait) {
   // A wrong template is told before anybody is asked.
-  if (const Result<Format> format = format_of(options, ""); !format)
+  if (const Result<Format> format = format_of(options, "", false); !format)
     return report(session.terminal, format.error());
   const Result<DaemonClient> daemon = find_daemon(session, "status");
   if (!daemon) return report(session.terminal, daemon.error());

@@ -15,6 +15,7 @@ struct StatusOptions {
   std::string format;
   std::vector<std::string> filters;  ///< KEY=VALUE
   bool no_trunc = false;
+  bool all = false;  ///< of all hosts
   bool quiet = false;
   bool watch = false;
   double interval_seconds = 2;

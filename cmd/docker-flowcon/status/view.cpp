@@ -109,6 +109,13 @@ std::vector<std::string> select_containers(StatusView& view,
   return problems;
 }
 
+void name_host(StatusView& view, const std::string& host) {
+  for (ContainerView& container : view.containers) {
+    container.exact["Host"] = host;
+    container.shown["Host"] = printable(host, 255);
+  }
+}
+
 std::string check_filter(const std::string& filter) {
   const bool is_known = !field_of(filter).empty() && filter.find('=') != std::string::npos;
   return is_known ? ""

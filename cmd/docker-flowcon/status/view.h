@@ -20,7 +20,7 @@ namespace flowcon::plugin {
 /// units, null = unknown. `shown` has the same members made safe for a terminal, the ID cut to 12
 /// characters by default, and the text of tables' cells: LimitPerc, CPUPerc, MemUsage, BlockIO,
 /// NetIO, GPUPerc, GPUMem, FloorPerc, CeilingPerc, PinnedText, Score, ProgressPerc, LeftText,
-/// GrowthText, NoteText (overrides, then the note).
+/// GrowthText, NoteText (overrides, then the note). Where several hosts are shown, Host.
 struct ContainerView {
   boost::json::object exact;
   boost::json::object shown;
@@ -47,6 +47,9 @@ struct StatusView {
 
 /// Keeps the containers that fit: of each key given one of its values.
 void filter_containers(StatusView& view, const std::vector<std::string>& filters);
+
+/// Says of each container which host it is on: the member Host.
+void name_host(StatusView& view, const std::string& host);
 
 /// The containers in `format`; the table's headings are docker's.
 [[nodiscard]] Result<std::string> render_status(const StatusView& view, const Format& format);

@@ -59,7 +59,7 @@ class Progress {
 Result<TuneHistory> fetch_history(const Session& session, const TuneOptions& options) {
   const Result<DaemonClient> found = find_daemon(session, "tune");
   if (!found) return found.error();
-  const DaemonClient daemon(found->path(), kTimeout);
+  const DaemonClient daemon = found->with_timeout(kTimeout);
   const Result<json::value> status = daemon.get("/v1/status");
   if (!status) return status.error();
   Result<TuneHistory> history = begin_tune_history(*status);

@@ -223,6 +223,40 @@ TEST_CASE_METHOD(StatusFixture, "an epoch of unknown many is shown with the shar
   CHECK(run({"--format", "{{.ProgressPerc}}"}).out == "epoch 4, 5 %\n");
 }
 
+constexpr const char* kPeers =
+    R"({"peers":[{"name":"h2","state":"reachable"},{"name":"h3","state":"unknown"},)"
+    R"({"name":"h1b","state":"unused"}]})";
+
+TEST_CASE_METHOD(StatusFixture,
+                 "--all shows the containers of all hosts, and who could not be asked") {
+  fake.answer("GET /v1/status", 200, R"({"host":"h1","containers":[{"id":"a1","name":"vae"}]})");
+  fake.answer("GET /v1/peers", 200, kPeers);
+  fake.answer("GET /v1/peers/h2/status", 200,
+              R"({"host":"x","containers":[{"id":"b2","name":"gru"}]})");
+  fake.answer("GET /v1/peers/h3/status", 502, R"({"error":"h3 cannot be asked: it fell silent"})");
+
+  const Outcome all = run({"--all", "--format", "{{.Host}} {{.Name}}"});
+  CHECK(all.status == 0);
+  CHECK(all.out == "h1 vae\nh2 gru\n");
+  CHECK(all.err == "WARNING: h3 cannot be asked: it fell silent\n");
+  CHECK(run({"-a"}).out.find("HOST") == 0);
+  CHECK(run({}).out.find("HOST") == std::string::npos);
+}
+
+TEST_CASE_METHOD(StatusFixture, "a container of another host is found by its name") {
+  fake.answer("GET /v1/status", 200, R"({"host":"h1","containers":[{"id":"a1","name":"vae"}]})");
+  fake.answer("GET /v1/peers", 200, kPeers);
+  fake.answer("GET /v1/peers/h2/status", 200, R"({"containers":[{"id":"b2","name":"gru"}]})");
+  fake.answer("GET /v1/peers/h3/status", 502, R"({"error":"h3 cannot be asked"})");
+
+  const Outcome found = run({"--format", "{{.Host}} {{.Name}}", "gru"});
+  CHECK(found.status == 0);
+  CHECK(found.out == "h2 gru\n");
+  const Outcome nowhere = run({"lstm"});
+  CHECK(nowhere.status == 1);
+  CHECK(nowhere.err.find("No such container: lstm\n") != std::string::npos);
+}
+
 TEST_CASE_METHOD(StatusFixture, "an answer without containers is an error") {
   fake.answer("GET /v1/status", 200, "{}");
 

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/elsewhere.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/json/object.hpp>
+
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/text.h"
+#include "ctrl/log.h"
+
+namespace flowcon::cluster {
+
+using ctrl::Async;
+using ctrl::api::failure;
+using ctrl::api::Request;
+using ctrl::api::Response;
+
+namespace {
+
+namespace json = boost::json;
+
+constexpr double kPatience = 30;              // seconds
+constexpr std::int64_t kMostHops = 4;         // hosts that a container may have gone through
+constexpr std::size_t kMostAnswer = 900'000;  // bytes; a connection to a peer takes 1 MiB
+constexpr std::size_t kMostMoves = 1000;      // that are looked through
+constexpr std::size_t kLongestTarget = 8192;  // bytes
+
+constexpr std::string_view kContainers = "/v1/containers/";
+constexpr std::array<std::string_view, 2> kLooks{"history", "explain"};
+constexpr std::array<std::string_view, 6> kChanges{"pause", "resume", "pin",
+                                                   "unpin", "set",    "migrate"};
+
+template <class Words>
+bool has(const Words& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// The name in "/v1/containers/NAME/VERB?QUERY", as it stands there, where such a call may be passed
+// on.
+std::optional<std::string> name_in(const std::string& method, std::string_view target) {
+  target = target.substr(0, target.find('?'));
+  if (!target.starts_with(kContainers)) return std::nullopt;
+  target.remove_prefix(kContainers.size());
+  const std::size_t slash = target.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const std::string_view verb = target.substr(slash + 1);
+  const bool is_known =
+      method == "GET" ? has(kLooks, verb) : method == "POST" && has(kChanges, verb);
+  return is_known ? std::optional(std::string(target.substr(0, slash))) : std::nullopt;
+}
+
+}  // namespace
+
+struct Elsewhere::Wanted {
+  std::string method;
+  std::string target;
+  std::string body;
+  std::int64_t hops = 1;  ///< hosts that it was passed on to, this one among them
+
+  [[nodiscard]] std::string render() const {
+    return render_json(
+        json::object{{"method", method}, {"target", target}, {"body", body}, {"hops", hops}});
+  }
+  [[nodiscard]] static Result<Wanted> parse(const std::string& text) {
+    return read_fields(text, [](FieldReader& reader) {
+      Wanted wanted{reader.text("method"), reader.text("target"), reader.text("body"),
+                    reader.count("hops", kMostHops)};
+      reader.require(wanted.target.size() <= kLongestTarget, "target", "is too long");
+      return wanted;
+    });
+  }
+};
+
+std::string Elsewhere::name_of_host(const std::string& id) const {
+  for (const Neighbour& one : network_.neighbours()) {
+    if (one.id == id) return one.name;
+  }
+  return id.substr(0, 12);
+}
+
+// Where the container of that name went last, if it went from here and none of that name is here.
+std::optional<std::string> Elsewhere::host_of(const std::string& name) const {
+  if (!host_.find(name).empty()) return std::nullopt;
+  for (const MoveView& move : moves_.list(kMostMoves)) {
+    const bool is_named =
+        move.name == name || (name.size() >= 12 && move.container.starts_with(name));
+    if (!is_named) continue;
+    if (!move.has_ended) return std::nullopt;  // the mover answers
+    if (move.step != migration::Step::done) continue;
+    return move.source == network_.own_id() ? std::optional(move.target) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool Elsewhere::has_from(const std::string& name, const std::string& speaker) const {
+  const std::string id = host_.find(name);
+  const std::vector<MoveView> moves = moves_.list(kMostMoves);
+  return std::any_of(moves.begin(), moves.end(), [&](const MoveView& move) {
+    return !id.empty() && move.container == id && move.target == network_.own_id() &&
+           move.source == speaker;
+  });
+}
+
+Async<Response> Elsewhere::ask(std::string host, Wanted wanted) {
+  const std::string there = name_of_host(host);
+  std::string method = "POST", target = "/v1/peer/call", body = wanted.render();
+  Result<Answer> reply = co_await network_.ask(std::move(host), std::move(method),
+                                               std::move(target), std::move(body), kPatience);
+  if (!reply) co_return failure(502, reply.error().message());
+  const Result<json::value> said = parse_json(reply->body);
+  if (!said || !said->is_object()) co_return failure(502, there + " answers no JSON object");
+  if (reply->status >= 400) {
+    co_return failure(static_cast<unsigned>(reply->status),
+                      there + ": " + printable(text_of(member(*said, "error")), 500));
+  }
+  json::object out = said->get_object();
+  // Of several hosts on the way the last one is it.
+  if (!out.contains("forwarded_to")) out["forwarded_to"] = valid_utf8(there);
+  co_return ctrl::api::answer_with(out, static_cast<unsigned>(reply->status));
+}
+
+Async<std::optional<Response>> Elsewhere::answer(Request request) {
+  const std::optional<std::string> name = name_in(request.method, request.target);
+  if (!name) co_return std::nullopt;
+  std::optional<std::string> host = host_of(*name);
+  if (!host) co_return std::nullopt;
+  const bool is_look = request.method == "GET";
+  Wanted wanted{std::move(request.method), std::move(request.target), std::move(request.body)};
+  const std::string there = name_of_host(*host);
+  Response response = co_await ask(std::move(*host), std::move(wanted));
+  if (response.status == 502 && is_look) co_return std::nullopt;
+  if (response.status == 502) {
+    const std::string why = text_in(response.body, "error");
+    response = failure(502, *name + " migrated to " + there + ": " + why);
+  }
+  co_return response;
+}
+
+ctrl::api::Routes Elsewhere::routes() {
+  const auto status = [this](ctrl::api::Call call) -> Async<Response> {
+    for (const Neighbour& one : network_.neighbours()) {
+      if (one.name != call.name) continue;
+      if (!one.is_reachable) {
+        return ctrl::api::at_once(failure(502, one.name + " cannot be asked: " + one.error));
+      }
+      return ask(one.id, {"GET", "/v1/status", "", 1});
+    }
+    return ctrl::api::at_once(failure(404, "there is no peer " + printable(call.name, 80)));
+  };
+  return {ctrl::api::get("/v1/peers/NAME/status", "The status of another host.", status)};
+}
+
+Async<Response> Elsewhere::take(std::string body, std::string speaker) {
+  Result<Wanted> wanted = Wanted::parse(body);
+  if (!wanted) co_return failure(422, wanted.error().message());
+  const std::optional<std::string> name = name_in(wanted->method, wanted->target);
+  const bool is_status = wanted->method == "GET" && wanted->target == "/v1/status";
+  if (!name && !is_status) co_return failure(403, "peers may not call that");
+  if (name) {
+    if (std::optional<std::string> next = host_of(*name); next && wanted->hops < kMostHops) {
+      Wanted further = *wanted;
+      ++further.hops;
+      co_return co_await ask(std::move(*next), std::move(further));
+    }
+    if (wanted->method != "GET") {
+      if (!has_from(*name, speaker)) {
+        co_return failure(
+            403, "the container " + printable(*name, 80) + " did not come from the host that asks");
+      }
+      ctrl::log::info("peer " + printable(name_of_host(speaker), 80) +
+                      " passes on: " + printable(wanted->target, 200));
+    }
+  }
+  Request request;
+  request.method = wanted->method;
+  request.target = wanted->target;
+  request.body = wanted->body;
+  Response response = co_await host_.answer(std::move(request));
+  if (response.body.size() > kMostAnswer) {
+    co_return failure(413, "the answer is longer than peers pass on: ask on that host");
+  }
+  co_return response;
+}
+
+}  // namespace flowcon::cluster

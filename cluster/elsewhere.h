@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of people about containers of other hosts: what migrated from here is asked for, and acted
+// on, where it is now. For .cpp files only: it includes Asio.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "cluster/moves.h"
+#include "cluster/network.h"
+#include "ctrl/api/routes.h"
+#include "ctrl/companion.h"
+
+namespace flowcon::cluster {
+
+class Elsewhere {
+ public:
+  Elsewhere(ctrl::LocalHost& host, Network& network, const Moves& moves)
+      : host_(host), network_(network), moves_(moves) {}
+
+  /// The answer of the host that the container of the call migrated to, with that host's name in
+  /// `forwarded_to`. Empty: this host answers by itself, since it has the container or never gave
+  /// one of that name away, or since the call changes nothing and that host cannot be reached.
+  ctrl::Async<std::optional<ctrl::api::Response>> answer(ctrl::api::Request request);
+  /// Calls about other hosts: docs/api.md.
+  [[nodiscard]] ctrl::api::Routes routes();
+  /// POST /v1/peer/call, of the host `speaker`. It may see what people may see of this host, and
+  /// change what migrated from it to here.
+  ctrl::Async<ctrl::api::Response> take(std::string body, std::string speaker);
+
+ private:
+  struct Wanted;
+  ctrl::Async<ctrl::api::Response> ask(std::string host, Wanted wanted);
+  [[nodiscard]] std::optional<std::string> host_of(const std::string& name) const;
+  [[nodiscard]] bool has_from(const std::string& name, const std::string& speaker) const;
+  [[nodiscard]] std::string name_of_host(const std::string& id) const;
+
+  ctrl::LocalHost& host_;
+  Network& network_;
+  const Moves& moves_;
+};
+
+}  // namespace flowcon::cluster

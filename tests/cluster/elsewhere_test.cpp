@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls about containers that migrated to other hosts.
+#include "cluster/elsewhere.h"
+
+#include "base/json_reader.h"
+#include "tests/cluster/cluster_fakes.h"
+#include "tests/support/catch.h"
+
+namespace flowcon::cluster {
+namespace {
+
+using ctrl::api::Request;
+using ctrl::api::Response;
+using test::host_id;
+
+constexpr const char* kCall = " POST /v1/peer/call";
+
+class ListedMoves : public test::FakeMoves {
+ public:
+  [[nodiscard]] std::vector<MoveView> list(std::size_t) const override { return views_; }
+  std::vector<MoveView> views_;
+};
+
+MoveView moved(const std::string& name, char source, char target) {
+  MoveView view;
+  view.name = name;
+  view.container = name + "-id";
+  view.source = host_id(source);
+  view.target = host_id(target);
+  view.step = migration::Step::done;
+  view.has_ended = true;
+  return view;
+}
+
+// The host 1, which gave "vae" to the host 2.
+struct ElsewhereStand {
+  ElsewhereStand() {
+    network.add("gpu2", '2', {});
+    network.add("gpu3", '3', {});
+    moves.views_ = {moved("vae", '1', '2')};
+    network.answers_[host_id('2') + kCall] = {200, R"({"id":"x","name":"vae"})"};
+  }
+  std::optional<Response> ask(const std::string& method, const std::string& target,
+                              const std::string& body = "") {
+    std::optional<Response> out;
+    Request request{method, target, body, 0, ""};
+    auto work = [this, &out](Request wanted) -> ctrl::Async<void> {
+      out = co_await elsewhere.answer(std::move(wanted));
+    };
+    ctrl::spawn(io, "test", work(std::move(request)));
+    io.restart();
+    io.run();
+    return out;
+  }
+  Response take(const std::string& body, char speaker) {
+    Response out;
+    auto work = [this, &out](std::string said, std::string who) -> ctrl::Async<void> {
+      out = co_await elsewhere.take(std::move(said), std::move(who));
+    };
+    ctrl::spawn(io, "test", work(body, host_id(speaker)));
+    io.restart();
+    io.run();
+    return out;
+  }
+  static std::string call(const std::string& method, const std::string& target, int hops = 1) {
+    return R"({"method":")" + method + R"(","target":")" + target + R"(","body":"{}","hops":)" +
+           std::to_string(hops) + "}";
+  }
+
+  boost::asio::io_context io;
+  test::FakeHost host{io};
+  test::FakeNetwork network;
+  ListedMoves moves;
+  Elsewhere elsewhere{host, network, moves};
+};
+
+TEST_CASE_METHOD(ElsewhereStand, "what migrated is pinned where it is, and the host is named") {
+  const auto answer = ask("POST", "/v1/containers/vae/pin", R"({"cpu":0.5})");
+  REQUIRE(answer);
+  CHECK(answer->status == 200);
+  CHECK(text_in(answer->body, "forwarded_to") == "gpu2");
+  CHECK(text_in(answer->body, "name") == "vae");
+  REQUIRE(network.asked_.size() == 1);
+  CHECK(text_in(network.asked_[0].body, "target") == "/v1/containers/vae/pin");
+  CHECK(text_in(network.asked_[0].body, "body") == R"({"cpu":0.5})");
+}
+
+TEST_CASE_METHOD(ElsewhereStand, "this host answers for what it has, and for what is nowhere") {
+  CHECK_FALSE(ask("POST", "/v1/containers/gru/pin"));
+  CHECK_FALSE(ask("GET", "/v1/status"));
+  CHECK_FALSE(ask("POST", "/v1/containers/vae/adopt"));
+  CHECK_FALSE(ask("GET", "/v1/containers/vae/pin"));
+  host.ids_["vae"] = "vae-2";  // one of that name was started here since
+  CHECK_FALSE(ask("POST", "/v1/containers/vae/pin"));
+  host.ids_.clear();
+  moves.views_[0].has_ended = false;
+  CHECK_FALSE(ask("POST", "/v1/containers/vae/pin"));
+  moves.views_[0].has_ended = true;
+  moves.views_[0].step = migration::Step::undone;
+  CHECK_FALSE(ask("POST", "/v1/containers/vae/pin"));
+  CHECK(network.asked_.empty());
+}
+
+TEST_CASE_METHOD(ElsewhereStand,
+                 "a host that cannot be reached: what it knows is shown, no change is lost") {
+  network.answers_.clear();
+  const auto change = ask("POST", "/v1/containers/vae/pin");
+  REQUIRE(change);
+  CHECK(change->status == 502);
+  CHECK(text_in(change->body, "error").find("vae migrated to gpu2: no answer") == 0);
+  CHECK_FALSE(ask("GET", "/v1/containers/vae/history?since=5"));
+}
+
+TEST_CASE_METHOD(ElsewhereStand, "a refusal there is told with the host's name") {
+  network.answers_[host_id('2') + kCall] = {422, R"({"error":"cpu is too large\u001b[2J"})"};
+  const auto answer = ask("POST", "/v1/containers/vae/pin");
+  REQUIRE(answer);
+  CHECK(answer->status == 422);
+  CHECK(text_in(answer->body, "error").find("gpu2: cpu is too large") == 0);
+  CHECK(text_in(answer->body, "error").find('\033') == std::string::npos);
+}
+
+TEST_CASE_METHOD(ElsewhereStand, "a peer looks at everything, and changes what came from it") {
+  moves.views_ = {moved("vae", '2', '1')};
+  host.ids_ = {{"vae", "vae-id"}, {"own", "own-id"}};
+
+  CHECK(take(call("GET", "/v1/status"), '3').status == 200);
+  CHECK(take(call("GET", "/v1/containers/own/explain"), '3').status == 200);
+  CHECK(take(call("POST", "/v1/containers/vae/pin"), '2').status == 200);
+  CHECK(host.calls_ == std::vector<std::string>{"GET /v1/status {}",
+                                                "GET /v1/containers/own/explain {}",
+                                                "POST /v1/containers/vae/pin {}"});
+  host.calls_.clear();
+  CHECK(take(call("POST", "/v1/containers/vae/pin"), '3').status == 403);
+  CHECK(take(call("POST", "/v1/containers/own/pin"), '2').status == 403);
+  for (const char* target : {"/v1/pause", "/v1/peers", "/v1/containers/vae/release", "/metrics",
+                             "/v1/containers/vae/adopt", "/v1/containers//pin/../adopt"}) {
+    CAPTURE(target);
+    CHECK(take(call("POST", target), '2').status == 403);
+    CHECK(take(call("GET", target), '2').status == 403);
+  }
+  CHECK(host.calls_.empty());
+}
+
+TEST_CASE_METHOD(ElsewhereStand,
+                 "a call follows a container over several hosts, and not for ever") {
+  moves.views_ = {moved("vae", '1', '2')};
+  network.answers_[host_id('2') + kCall] = {200, R"({"name":"vae","forwarded_to":"gpu7"})"};
+  const Response answer = take(call("POST", "/v1/containers/vae/pin"), '3');
+  CHECK(answer.status == 200);
+  CHECK(text_in(answer.body, "forwarded_to") == "gpu7");
+  CHECK(take(call("POST", "/v1/containers/vae/pin", 4), '3').status == 403);
+  CHECK(take(call("POST", "/v1/containers/vae/pin", 5), '3').status == 422);
+  CHECK(network.asked_.size() == 1);
+}
+
+TEST_CASE_METHOD(ElsewhereStand,
+                 "what peers say is checked, and no answer is longer than they take") {
+  for (const char* wrong :
+       {"", "7", "{}", R"({"method":7})", R"({"method":"GET","target":"/v1/status"})"}) {
+    CAPTURE(wrong);
+    CHECK(take(wrong, '2').status == 422);
+  }
+  host.answer_.body = "{\"a\":\"" + std::string(1'000'000, 'x') + "\"}";
+  CHECK(take(call("GET", "/v1/status"), '2').status == 413);
+}
+
+}  // namespace
+}  // namespace flowcon::cluster
