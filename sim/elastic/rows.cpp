@@ -105,7 +105,7 @@ void add_published(const std::vector<Job>& jobs, const Summaries& exact, Rows& r
   rows.add_at_least(horizon(jobs, "harsh", all_nodes()), "... and 15 % fail, 10 % are killed",
                     "up to 15.0", kLeastHarsh);
   rows.add_fewer(horizon(jobs, "delay", all_nodes()), exact, "... 15 s to scale up",
-                 "0.9 to 1.8 fewer", kMostLostByDelay);
+                 "-0.9 to 1.8 fewer", kMostLostByDelay);
 }
 
 // What nobody published: worse estimates, and the product's extras.
