@@ -4,14 +4,13 @@
 // "id,arrival in s,duration in s on one node,…", and is repeated for a week; - (and without
 // arguments) makes jobs of the same kind. 100 decisions on 70 to 190 nodes and 5 to 110 jobs x 5
 // steps, 20 s for CBC at most on each of both formulations (0: none).
-#include <unistd.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -21,6 +20,7 @@
 #include "base/json.h"
 #include "cluster/codec/horizon_lp.h"
 #include "cluster/policy/horizon.h"
+#include "cluster/solver/cbc.h"
 
 namespace {
 
@@ -171,28 +171,22 @@ struct Solved {
   double seconds = 0;
 };
 
+// CPU of the children that have ended.
+double children_seconds() {
+  rusage used{};
+  ::getrusage(RUSAGE_CHILDREN, &used);
+  return static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+         static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+}
+
 Solved solve(const std::string& lp, int seconds) {
-  namespace fs = std::filesystem;
-  const std::string base =
-      (fs::temp_directory_path() / ("allocate_bench-" + std::to_string(getpid()))).string();
-  std::ofstream(base + ".lp") << lp;
-  // 2.10.8 has called plans optimal, after its preprocessing, that are not.
-  const std::string command = "nice cbc " + base + ".lp sec " + std::to_string(seconds) +
-                              " ratioGap 0 allowableGap 1e-9 preprocess off solve > " + base +
-                              ".out 2>&1";
   Solved solved;
-  if (std::system(command.c_str()) != 0) return solved;
-  std::ifstream out(base + ".out");
-  for (std::string line; std::getline(out, line);) {
-    const auto number = [&line](const char* after) {
-      return std::atof(line.substr(line.find(after) + std::string(after).size()).c_str());
-    };
-    if (line.find("Optimal solution found") != std::string::npos) solved.is_optimal = true;
-    if (line.find("Objective value:") == 0) solved.objective = std::abs(number("value:"));
-    if (line.find("Total time (CPU") == 0) solved.seconds = number("seconds):");
-  }
-  fs::remove(base + ".lp");
-  fs::remove(base + ".out");
+  const double before = children_seconds();
+  const auto solution = flowcon::cluster::solver::run_cbc(lp, "", seconds);
+  if (!solution) return solved;
+  solved.objective = solution->objective;
+  solved.is_optimal = solution->is_optimal;
+  solved.seconds = children_seconds() - before;
   return solved;
 }
 

@@ -66,13 +66,15 @@ int main(int argc, char** argv) {
   if (command == "run" || command == "bound" || command == "jobs") return simulate(argc, argv);
   const auto invocation = flowcon::sim::parse_command_line(argc, argv);
   if (!invocation) return failed(invocation.error(), 125);
-  Result<void> done;
   if (!invocation->algorithm) {
-    done = write_output(invocation->text);
-  } else if (invocation->lines) {
-    done = flowcon::sim::decide_lines(*invocation->algorithm, read_input, write_output);
-  } else {
-    done = flowcon::sim::decide_one(*invocation->algorithm, read_input, write_output);
+    const Result<void> shown = write_output(invocation->text);
+    return shown ? 0 : failed(shown.error(), 1);
   }
+  const flowcon::sim::Decide decide = invocation->cbc_seconds > 0
+                                          ? flowcon::sim::with_cbc(invocation->cbc_seconds)
+                                          : invocation->algorithm->decide;
+  const Result<void> done = invocation->lines
+                                ? flowcon::sim::decide_lines(decide, read_input, write_output)
+                                : flowcon::sim::decide_one(decide, read_input, write_output);
   return done ? 0 : failed(done.error(), 1);
 }

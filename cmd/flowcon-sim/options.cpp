@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cluster/policy/allocate.h"
 
 namespace flowcon::sim {
 namespace {
+
+constexpr int kMostCbcSeconds = 86'400;
 
 std::string known_algorithms() {
   std::string names;
@@ -27,7 +30,7 @@ std::string hint(std::string_view word, const std::vector<std::string_view>& kno
 Error usage_error(const std::string& problem, bool is_decide) {
   if (is_decide) {
     return bad_input(problem +
-                     "\n\nUsage:  flowcon-sim decide ALGORITHM [--lines] < STATE > DECISION\n\n"
+                     "\n\nUsage:  flowcon-sim decide ALGORITHM [OPTIONS] < STATE > DECISION\n\n"
                      "Run 'flowcon-sim decide --help' for more information");
   }
   return bad_input(problem +
@@ -37,8 +40,10 @@ Error usage_error(const std::string& problem, bool is_decide) {
 
 constexpr std::string_view kStates = R"(
 Options:
-      --lines   One state a line, one decision a line; a bad line gives {"error":"..."} there
-  -h, --help    Print this help
+      --lines         One state a line, one decision a line; a bad line gives {"error":"..."} there
+      --cbc SECONDS   allocate, milp: where bound is more than 0.1 % above objective, the solver CBC
+                      (coinor-cbc) goes on from the plan for so long; the better plan is printed
+  -h, --help          Print this help
 
 State of executor (alpha in units of growth, intervals in seconds, limits as share of the host):
   {"alpha":0.03,"beta":2,"interval":20,
@@ -143,7 +148,7 @@ Exit status: 0 done, 1 the state is wrong (the message names the field), 125 wro
 
 std::string decide_help() {
   std::string text =
-      "\nUsage:  flowcon-sim decide ALGORITHM [--lines] < STATE > DECISION\n\n"
+      "\nUsage:  flowcon-sim decide ALGORITHM [OPTIONS] < STATE > DECISION\n\n"
       "Make one decision by hand: a state as JSON on standard input, the decision as JSON on\n"
       "standard output. The daemon calls the same code; 'explain' prints the states it decided "
       "on.\n"
@@ -192,6 +197,8 @@ Result<Invocation> parse_command_line(int argc, const char* const* argv) {
   decide->set_help_flag();
   decide->add_flag("-h,--help", wants_help);
   decide->add_flag("--lines", lines);
+  int cbc_seconds = 0;
+  decide->add_option("--cbc", cbc_seconds)->check(CLI::Range(1, kMostCbcSeconds));
   const CLI::Option* algorithm = decide->add_option("ALGORITHM", name);
   try {
     app.parse(argc, argv);
@@ -215,7 +222,7 @@ Result<Invocation> parse_command_line(int argc, const char* const* argv) {
     const bool is_option = word.size() > 1 && word[0] == '-';
     if (is_option) {
       const std::vector<std::string_view> known =
-          is_decide ? std::vector<std::string_view>{"--lines", "--help"}
+          is_decide ? std::vector<std::string_view>{"--lines", "--cbc", "--help"}
                     : std::vector<std::string_view>{"--version", "--help"};
       return usage_error("unknown option " + printable(word, 60) + hint(word, known), is_decide);
     }
@@ -230,6 +237,10 @@ Result<Invocation> parse_command_line(int argc, const char* const* argv) {
   }
   invocation.algorithm = find_algorithm(name);
   invocation.lines = lines;
+  invocation.cbc_seconds = cbc_seconds;
+  if (cbc_seconds > 0 && name != cluster::policy::AllocateState::kAlgorithm) {
+    return usage_error("--cbc is an option of allocate alone", true);
+  }
   if (invocation.algorithm) return invocation;
   std::vector<std::string_view> names;
   for (const Algorithm& known : algorithms()) names.push_back(known.name);

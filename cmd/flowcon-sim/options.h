@@ -14,6 +14,7 @@ struct Invocation {
   std::string text;                      ///< help or version; empty: decide
   const Algorithm* algorithm = nullptr;  ///< set where text is empty
   bool lines = false;                    ///< one state a line
+  int cbc_seconds = 0;                   ///< of `allocate`; 0: without CBC
 };
 
 /// Errors: wrong usage; the sentence holds the problem, the usage and where help is.

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "cmd/flowcon-sim/run_elastic.h"
 #include "sim/render.h"
 #include "sim/schedule.h"
 #include "sim/summary.h"
@@ -83,10 +84,12 @@ std::string help_text(Command command) {
     text += "  " + padded(known.name) + std::string(known.summary) + "\n";
   }
   if (command == Command::run) {
+    text += elastic_schedule_help();
     text += "\nPolicies:\n";
     for (const PolicyKind& kind : policies()) {
       text += "  " + padded(kind.name) + std::string(kind.summary) + "\n";
     }
+    text += elastic_policies_help();
   }
   text += "\nOptions:\n";
   if (command == Command::run) {
@@ -147,7 +150,9 @@ std::string help_text(Command command) {
       "      --jobs N              Only the first N to arrive\n"
       "      --worker-cores N      Cores that one worker (GPU, node) stands for (1)\n"
       "      --arrival-scale X     Factor on the times of arrival (1)\n"
-      "      --work-scale X        Factor on the durations (1)\n"
+      "      --work-scale X        Factor on the durations (1)\n";
+  if (command == Command::run) text += elastic_options_help();
+  text +=
       "  -h, --help                Print this help\n\n"
       "Exit status: 0 done, 1 failed (a file, a row of it), 125 wrong usage.\n";
   return text;
@@ -361,7 +366,7 @@ void declare(CLI::App& app, Said& said, Command command) {
 }
 
 // Wrong words, from the parser's point of view. "" = none.
-std::string complaint_of(const CLI::App& app, const Said& said) {
+std::string complaint_of(const CLI::App& app, const Said& said, Command command) {
   const std::vector<std::string> extras = app.remaining(true);
   if (!extras.empty()) {
     const std::string& word = extras.front();
@@ -386,6 +391,7 @@ std::string complaint_of(const CLI::App& app, const Said& said) {
     names.push_back(known.name);
     list += (list.empty() ? "" : ", ") + std::string(known.name);
   }
+  if (command == Command::run) names.push_back(kElasticSchedule);
   const std::string_view near = nearest_word(said.schedule, names);
   return "there is no schedule " + printable(said.schedule, 60) +
          (near.empty() ? ". Known: " + list : "; did you mean " + std::string(near) + "?");
@@ -395,6 +401,7 @@ std::string complaint_of(const CLI::App& app, const Said& said) {
 
 Answer simulate(const std::vector<std::string>& arguments, const World& world) {
   const Command command = command_of(arguments);
+  if (is_elastic_run(arguments)) return run_elastic(arguments, world);
   CLI::App app("", "flowcon-sim");
   Said said;
   declare(app, said, command);
@@ -406,7 +413,7 @@ Answer simulate(const std::vector<std::string>& arguments, const World& world) {
     return failed(usage_error(printable(e.what()), command), 125);
   }
   if (said.help) return {help_text(command), "", 0};
-  if (const std::string complaint = complaint_of(app, said); !complaint.empty()) {
+  if (const std::string complaint = complaint_of(app, said, command); !complaint.empty()) {
     return failed(usage_error(complaint, command), 125);
   }
   Result<Plan> plan = plan_of(said, command);

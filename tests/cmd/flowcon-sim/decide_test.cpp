@@ -17,6 +17,7 @@ namespace {
 
 using flowcon::Result;
 using flowcon::sim::Algorithm;
+using flowcon::sim::Decide;
 using flowcon::sim::decide_lines;
 using flowcon::sim::decide_one;
 using flowcon::sim::find_algorithm;
@@ -29,7 +30,7 @@ const std::string kDecision =
     R"({"interval":20,"all_completing":false,"containers":[)"
     R"({"id":"a","list":"CL","limit":0.25},{"id":"b","list":"NL","limit":1}]})";
 
-const Algorithm& executor() { return *find_algorithm("executor"); }
+Decide executor() { return find_algorithm("executor")->decide; }
 
 // Gives `text` in pieces of at most `piece` bytes.
 Source source_of(std::string text, std::size_t piece) {
@@ -72,7 +73,7 @@ TEST_CASE("the recorded states give the recorded decisions") {
   Output output;
   const Algorithm* algorithm = find_algorithm(name.substr(0, name.find('_')));
   REQUIRE(algorithm != nullptr);
-  REQUIRE(decide_one(*algorithm, source_of(file(name + ".in.json"), 7), output.sink));
+  REQUIRE(decide_one(algorithm->decide, source_of(file(name + ".in.json"), 7), output.sink));
   flowcon::test::check_golden("flowcon-sim/" + name + ".out.json", output.text);
 }
 
@@ -145,4 +146,18 @@ TEST_CASE("algorithms are found by their exact name") {
   CHECK(find_algorithm("listener") != nullptr);
   CHECK(find_algorithm("Listener") == nullptr);
   CHECK(find_algorithm("") == nullptr);
+}
+
+TEST_CASE("with CBC a decision that is proven is as without it, and a wrong state is an error") {
+  const Decide plain = find_algorithm("allocate")->decide;
+  const Decide with = flowcon::sim::with_cbc(1);
+  for (const char* name : {"allocate_greedy", "allocate_horizon"}) {
+    const std::string state = file(std::string(name) + ".in.json");
+    REQUIRE(with(state).has_value());
+    CHECK(*with(state) == *plain(state));
+  }
+  for (const char* state : {"", "{}", R"({"allocator":"milp","nodes":-1})"}) {
+    REQUIRE_FALSE(with(state).has_value());
+    CHECK(with(state).error().message() == plain(state).error().message());
+  }
 }

@@ -57,6 +57,18 @@ TEST_CASE("the version is one line") {
   CHECK(text({"--version"}) == "flowcon-sim " FLOWCON_VERSION "\n");
 }
 
+TEST_CASE("decide takes seconds for CBC, for allocate alone") {
+  const auto invocation = parsed({"decide", "allocate", "--cbc", "7"});
+  REQUIRE(invocation.has_value());
+  CHECK(invocation->cbc_seconds == 7);
+  CHECK(parsed({"decide", "allocate"})->cbc_seconds == 0);
+  CHECK(problem({"decide", "executor", "--cbc", "7"}) == "--cbc is an option of allocate alone");
+  for (const char* seconds : {"0", "86401", "x", "1.5"}) {
+    CHECK(problem({"decide", "allocate", "--cbc", seconds}).starts_with("--cbc"));
+  }
+  CHECK(problem({"decide", "allocate", "--cb", "7"}) == "unknown option --cb; did you mean --cbc?");
+}
+
 TEST_CASE("decide takes an algorithm and the lines flag in any order") {
   const auto plain = parsed({"decide", "executor"});
   REQUIRE(plain.has_value());

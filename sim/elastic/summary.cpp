@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/elastic/summary.h"
+
+#include <array>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include "base/json.h"
+#include "sim/columns.h"
+#include "sim/elastic/modes.h"
+
+namespace flowcon::sim::elastic {
+namespace {
+
+namespace json = boost::json;
+
+constexpr double kMinutes = 60;  // of an hour
+
+struct Column {
+  const char* name;
+  const char* title;
+  Figure Summary::*figure;
+};
+
+constexpr std::array<Column, 5> kColumns{{
+    {"mean_completion_minutes", "MEAN MIN", &Summary::completion},
+    {"mean_queueing_minutes", "QUEUEING MIN", &Summary::queueing},
+    {"queueing_percent", "QUEUEING %", &Summary::queueing_percent},
+    {"additional_jobs", "ADDITIONAL JOBS/100", &Summary::additional_jobs},
+    {"completed", "COMPLETED", &Summary::completed},
+}};
+
+double change_percent(double from, double to) { return from > 0 ? 100 * (to / from - 1) : 0; }
+
+// The runs of one allocator beside those of greedy, seed by seed.
+Summary summary_of(int nodes, Allocator allocator, const std::vector<Run>& greedy,
+                   const std::vector<Run>& runs) {
+  std::array<std::vector<double>, kColumns.size()> values;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const Run& run = runs[i];
+    values[0].push_back(run.mean_completion * kMinutes);
+    values[1].push_back(run.mean_queueing * kMinutes);
+    values[2].push_back(change_percent(greedy[i].mean_queueing, run.mean_queueing));
+    values[3].push_back(additional_jobs(greedy[i], run));
+    values[4].push_back(static_cast<double>(run.completed));
+  }
+  Summary summary;
+  summary.nodes = nodes;
+  summary.allocator = allocator;
+  for (std::size_t i = 0; i < kColumns.size(); ++i) {
+    summary.*kColumns[i].figure = figure_of(values[i]);
+  }
+  return summary;
+}
+
+std::string render_as_json(const std::vector<Summary>& summaries) {
+  json::array all;
+  for (const Summary& summary : summaries) {
+    json::object object{{"nodes", summary.nodes}, {"policy", name(summary.allocator)}};
+    for (const Column& column : kColumns) {
+      const Figure& figure = summary.*column.figure;
+      object[column.name] = rounded(figure.mean);
+      const std::string error = std::string(column.name) + "_se";
+      object[error] = figure.se ? json::value(rounded(*figure.se)) : json::value(nullptr);
+    }
+    all.push_back(std::move(object));
+  }
+  return render_json_pretty(all) + "\n";
+}
+
+std::string render_as_csv(const std::vector<Summary>& summaries) {
+  std::string out = "nodes,policy";
+  for (const Column& column : kColumns) {
+    out += std::string(",") + column.name + "," + column.name + "_se";
+  }
+  out += "\n";
+  for (const Summary& summary : summaries) {
+    out += std::to_string(summary.nodes) + "," + std::string(name(summary.allocator));
+    for (const Column& column : kColumns) {
+      const Figure& figure = summary.*column.figure;
+      out += "," + render_number(rounded(figure.mean)) + ",";
+      if (figure.se) out += render_number(rounded(*figure.se));
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::string render_as_table(const std::vector<Summary>& summaries) {
+  std::vector<std::vector<std::string>> rows{{"POLICY", "NODES"}};
+  for (const Column& column : kColumns) rows[0].emplace_back(column.title);
+  for (const Summary& summary : summaries) {
+    std::vector<std::string> row{std::string(name(summary.allocator)),
+                                 std::to_string(summary.nodes)};
+    for (const Column& column : kColumns) row.push_back(cell(summary.*column.figure));
+    rows.push_back(std::move(row));
+  }
+  return aligned(rows);
+}
+
+}  // namespace
+
+std::vector<Summary> compare(const Comparison& comparison,
+                             const std::function<void(const std::string& what)>& progress) {
+  std::vector<Summary> summaries;
+  for (const int nodes : comparison.nodes) {
+    const auto runs_of = [&](Allocator allocator) {
+      std::vector<Run> runs;
+      for (std::uint64_t i = 0; i < comparison.seeds; ++i) {
+        Setting setting = comparison.setting;
+        setting.nodes = nodes;
+        setting.allocator = allocator;
+        setting.seed = comparison.first_seed + i;
+        if (progress) {
+          progress(std::string(name(allocator)) + ", " + std::to_string(nodes) + " nodes, seed " +
+                   std::to_string(setting.seed));
+        }
+        runs.push_back(run(comparison.jobs, setting));
+      }
+      return runs;
+    };
+    const std::vector<Run> greedy = runs_of(Allocator::greedy);
+    for (const Allocator allocator : comparison.allocators) {
+      summaries.push_back(summary_of(nodes, allocator, greedy,
+                                     allocator == Allocator::greedy ? greedy : runs_of(allocator)));
+    }
+  }
+  return summaries;
+}
+
+std::string render(const std::vector<Summary>& summaries, Format format) {
+  if (format == Format::json) return render_as_json(summaries);
+  return format == Format::csv ? render_as_csv(summaries) : render_as_table(summaries);
+}
+
+}  // namespace flowcon::sim::elastic
