@@ -118,14 +118,14 @@ function __flowcon_sim_values
     set -l typed (commandline -ct)
     switch "$before[-1]"
         case --policy
-            __flowcon_listed Policies: flowcon-sim $before[2]
+            __flowcon_listed Policies flowcon-sim $before[2]
         case --format
             printf '%s\n' table csv json
         case --start
             printf '%s\n' balanced random least
         case --counters
             printf '%s\n' all none
-        case --report --curves
+        case --report --curves --trace
             __fish_complete_path $typed
         case '*'
             if test (count $before) = 2; and not string match -q -- '-*' $typed

@@ -57,11 +57,11 @@ _flowcon_sim() {
     return
   fi
   case $prev in
-    --policy) __flowcon_offer "$(__flowcon_listed Policies: "$1" "$command")" "$cur" ;;
+    --policy) __flowcon_offer "$(__flowcon_listed Policies "$1" "$command")" "$cur" ;;
     --format) __flowcon_offer "table csv json" "$cur" ;;
     --start) __flowcon_offer "balanced random least" "$cur" ;;
     --counters) __flowcon_offer "all none" "$cur" ;;
-    --report | --curves)
+    --report | --curves | --trace)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$cur")
       ;;

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// A published figure beside ours.
+// Figures of the publications beside those of the simulator.
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "sim/render.h"
 
 namespace flowcon::sim {
 
+/// One figure, in words with units.
 struct PublishedRow {
-  std::string experiment, published, ours, goal;
-  bool is_met;
+  std::string experiment;
+  std::string published;
+  std::string ours;
+  std::string goal;
+  bool is_met = false;
 };
+
+/// JSON: an array with one object a row; CSV: the same members as columns.
+[[nodiscard]] std::string render(const std::vector<PublishedRow>& rows, Format format);
 
 }  // namespace flowcon::sim

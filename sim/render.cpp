@@ -8,7 +8,7 @@
 
 #include "base/html.h"
 #include "base/json.h"
-#include "sim/columns.h"
+#include "sim/table.h"
 
 namespace flowcon::sim {
 namespace {
@@ -30,14 +30,6 @@ constexpr std::array<Column, 7> kColumns{{
     {"improved", "IMPROVED", &PolicySummary::improved},
     {"above_bound_percent", "ABOVE BOUND %", &PolicySummary::above_bound_percent},
 }};
-
-// A field of a table with commas, whatever is in it.
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
 
 std::string render_as_json(const std::vector<PolicySummary>& summaries) {
   json::array all;

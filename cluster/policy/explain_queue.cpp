@@ -19,13 +19,14 @@ std::string tasks(std::int64_t ps, std::int64_t workers) {
 }
 
 // "gpu1 (1 parameter server, 2 workers), gpu2 (1 worker)"
-std::string where(const Placement& placed, const QueueState& state, const About& about) {
+std::string where(const Placement& placed, const std::vector<QueueNode>& hosts,
+                  const About& about) {
   std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> nodes;
   for (const NodeCount& here : placed.ps) nodes[here.node].first = here.count;
   for (const NodeCount& here : placed.workers) nodes[here.node].second = here.count;
   std::string text;
   for (const auto& [node, counts] : nodes) {
-    const std::string& id = state.nodes[node].id;
+    const std::string& id = hosts[node].id;
     text += (text.empty() ? "" : ", ") + host_name(about, id) + " (" +
             tasks(counts.first, counts.second) + ')';
   }
@@ -81,6 +82,18 @@ std::string waits(const QueueState& state, const QueueDecision& decision, const 
   return text;
 }
 
+// "120 s left by its counter or earlier runs, after 2 others"
+std::string length_of(const LeftPlace& place, std::size_t before, const LeftState& state) {
+  if (place.is_starved) {
+    return "it has waited more than " + rounded(state.starve_limit) +
+           " s, so it goes before all that have not";
+  }
+  std::string text = (place.is_guess ? "about " : "") + rounded(place.left) + " s left" +
+                     (place.is_guess ? ", guessed from what jobs take" : "");
+  if (before == 0) return text + ", the least of all";
+  return text + ", behind " + counted(static_cast<std::int64_t>(before), "other");
+}
+
 }  // namespace
 
 Result<std::string> explain(const QueueState& state, const QueueDecision& decision,
@@ -100,11 +113,11 @@ Result<std::string> explain(const QueueState& state, const QueueDecision& decisi
   const auto running = find(decision.running, about.id);
   std::string text;
   if (story.start) {
-    text = "starts on " + where(story.start->placed, state, about) + ": " +
+    text = "starts on " + where(story.start->placed, state.nodes, about) + ": " +
            (story.start->by_preempt ? counted(story.taken, "worker") + " of other jobs made room"
                                     : std::string("its minimum fits there"));
   } else {
-    text = "runs on " + where(running->placed, state, about);
+    text = "runs on " + where(running->placed, state.nodes, about);
   }
   text += "; weight " + rounded(running->weight);
   if (story.given > 0) text += "; gives " + counted(story.given, "worker");
@@ -113,6 +126,34 @@ Result<std::string> explain(const QueueState& state, const QueueDecision& decisi
         "; grows by " + counted(story.added, "worker") + " of at most " + std::to_string(job->max);
   }
   return text;
+}
+
+Result<std::string> explain(const LeftState& state, const LeftDecision& decision,
+                            const About& about) {
+  const auto place = find(decision.jobs, about.id);
+  const auto listed = std::find_if(state.jobs.begin(), state.jobs.end(),
+                                   [&](const LeftJob& each) { return each.job.id == about.id; });
+  if (place == decision.jobs.end() || listed == state.jobs.end()) return elsewhere();
+  const auto before = static_cast<std::size_t>(place - decision.jobs.begin());
+  const std::string why = length_of(*place, before, state);
+  const QueueJob& job = listed->job;
+  const std::string there = where(place->placed, state.nodes, about);
+  switch (place->change) {
+    case LeftChange::wait:
+      return "waits: " + why + ", who leave no room for its minimum (" + tasks(job.ps, job.min) +
+             ')';
+    case LeftChange::start:
+      return "starts on " + there + ": " + why;
+    case LeftChange::keep:
+      return "stays on " + there + ": " + why;
+    case LeftChange::resize:
+      return "has its workers changed, now on " + there + ": " + why;
+    case LeftChange::move:
+      return "is saved and starts anew on " + there + ": " + why;
+    case LeftChange::park:
+      return "is saved and waits: " + why + ", who take its room";
+  }
+  return elsewhere();
 }
 
 Result<std::string> explain(const ShareState& state, const ShareDecision& decision,

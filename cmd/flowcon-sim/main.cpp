@@ -10,6 +10,7 @@
 
 #include "cmd/flowcon-sim/decide.h"
 #include "cmd/flowcon-sim/options.h"
+#include "cmd/flowcon-sim/published.h"
 #include "cmd/flowcon-sim/simulate.h"
 
 namespace {
@@ -52,7 +53,9 @@ int simulate(int argc, char** argv) {
     };
   }
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  const flowcon::sim::Answer answer = flowcon::sim::simulate(arguments, world);
+  const flowcon::sim::Answer answer = arguments.front() == "published"
+                                          ? flowcon::sim::print_published(arguments, world)
+                                          : flowcon::sim::simulate(arguments, world);
   if (has_watcher) std::fprintf(stderr, "\r\033[K");
   if (!answer.problem.empty()) std::fprintf(stderr, "flowcon-sim: %s\n", answer.problem.c_str());
   const Result<void> written = write_output(answer.out);
@@ -63,7 +66,9 @@ int simulate(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   const std::string_view command = argc > 1 ? argv[1] : "";
-  if (command == "run" || command == "bound" || command == "jobs") return simulate(argc, argv);
+  for (const std::string_view known : {"run", "bound", "jobs", "published"}) {
+    if (command == known) return simulate(argc, argv);
+  }
   const auto invocation = flowcon::sim::parse_command_line(argc, argv);
   if (!invocation) return failed(invocation.error(), 125);
   if (!invocation->algorithm) {

@@ -172,6 +172,7 @@ Commands:
   run             Simulate a schedule of jobs under policies
   bound           Print a bound that no policy can beat on a schedule
   jobs            Print the jobs of a schedule as a table
+  published       Print published figures beside those of the simulator
 
 Options:
   -h, --help      Print this help
@@ -227,9 +228,9 @@ Result<Invocation> parse_command_line(int argc, const char* const* argv) {
       return usage_error("unknown option " + printable(word, 60) + hint(word, known), is_decide);
     }
     if (is_decide) return usage_error("one algorithm only, not also " + printable(word, 60), true);
-    return usage_error(
-        "unknown command " + printable(word, 60) + hint(word, {"decide", "run", "bound", "jobs"}),
-        false);
+    return usage_error("unknown command " + printable(word, 60) +
+                           hint(word, {"decide", "run", "bound", "jobs", "published"}),
+                       false);
   }
   if (!is_decide) return usage_error("a command is missing", false);
   if (algorithm->count() == 0) {

@@ -3,12 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
-#include <cmath>
+#include <optional>
 
-#include "base/json.h"
 #include "base/text.h"
+#include "cmd/flowcon-sim/reader.h"
 #include "cmd/flowcon-sim/run_elastic.h"
+#include "cmd/flowcon-sim/run_groups.h"
 #include "sim/render.h"
 #include "sim/schedule.h"
 #include "sim/summary.h"
@@ -18,6 +18,7 @@ namespace flowcon::sim {
 namespace {
 
 constexpr double kMostSeeds = 10000;
+constexpr const char* kPolicies = "free,flowcon,flowcon-weight,milestone";
 
 enum class Command { run, bound, jobs };
 
@@ -49,7 +50,7 @@ std::string_view summary_of(Command command) {
 // The given options, as text; "" = not given.
 struct Said {
   std::string schedule;
-  std::string policy = "free,flowcon,flowcon-weight,milestone";
+  std::optional<std::string> policy;
   std::string format = "table";
   std::string report;
   std::string seeds = "1", seed = "1";
@@ -59,6 +60,7 @@ struct Said {
   std::string worker_cores, arrival_scale, work_scale, jobs;
   std::string alpha, beta, interval, max_moves, categorise_interval;
   std::string history, worth, lateness, step, inertia, observe;
+  std::string model, pause, starve_limit;  // of groups
   bool no_memory = false, rebalance_idle = false;
   bool help = false;
 };
@@ -84,9 +86,16 @@ std::string help_text(Command command) {
     text += "  " + padded(known.name) + std::string(known.summary) + "\n";
   }
   if (command == Command::run) {
+    for (const groups::ScheduleKind& known : groups::group_schedules()) {
+      text += "  " + padded(known.name) + std::string(known.summary) + "\n";
+    }
     text += elastic_schedule_help();
     text += "\nPolicies:\n";
     for (const PolicyKind& kind : policies()) {
+      text += "  " + padded(kind.name) + std::string(kind.summary) + "\n";
+    }
+    text += "\nPolicies for kod2 and liquid-N, each against the first that is named:\n";
+    for (const groups::PolicyKind& kind : groups::group_policies()) {
       text += "  " + padded(kind.name) + std::string(kind.summary) + "\n";
     }
     text += elastic_policies_help();
@@ -145,6 +154,14 @@ std::string help_text(Command command) {
         "                            (0.15)\n"
         "      --no-memory           Forget earlier runs of the same model\n";
   }
+  if (command == Command::run) {
+    text +=
+        "  For kod2, beside --policy, --format, --seeds, --seed and --counters:\n"
+        "      --model NAME          All jobs are of this model: vgg-16, cnn-rand, resnet-50 or\n"
+        "                            resnext-110 (each of them)\n"
+        "      --pause S             How long a job stands still whose tasks change (0)\n"
+        "      --starve-limit S      How long a job waits before it goes before others (300)\n";
+  }
   text +=
       "  For tables:\n"
       "      --jobs N              Only the first N to arrive\n"
@@ -157,56 +174,6 @@ std::string help_text(Command command) {
       "Exit status: 0 done, 1 failed (a file, a row of it), 125 wrong usage.\n";
   return text;
 }
-
-// Reads options one by one and keeps the first complaint.
-class Reader {
- public:
-  template <class T>
-  void number(const char* option, const std::string& text, double low, double high, T& out) {
-    if (text.empty() || !problem_.empty()) return;
-    double value = 0;
-    const char* end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, value);
-    const bool is_whole = !std::is_integral_v<T> || value == std::floor(value);
-    if (parsed.ec != std::errc() || parsed.ptr != end || !(value >= low && value <= high) ||
-        !is_whole) {
-      problem_ = std::string(option) + ": \"" + printable(text, 40) + "\" is not a " +
-                 (std::is_integral_v<T> ? "whole " : "") + "number from " + render_number(low) +
-                 " to " + render_number(high);
-      return;
-    }
-    out = static_cast<T>(value);
-  }
-  template <class T>
-  void number(const char* option, const std::string& text, double low, double high,
-              std::optional<T>& out) {
-    if (text.empty()) return;
-    T value{};
-    number(option, text, low, high, value);
-    out = value;
-  }
-  template <class T>
-  void word(const char* option, const std::string& text,
-            const std::vector<std::pair<std::string_view, T>>& words, T& out) {
-    if (text.empty() || !problem_.empty()) return;
-    std::string known;
-    for (const auto& [name, value] : words) {
-      if (name == text) {
-        out = value;
-        return;
-      }
-      known += (known.empty() ? "" : ", ") + std::string(name);
-    }
-    problem_ = std::string(option) + ": \"" + printable(text, 40) + "\" is none of " + known;
-  }
-  void complain(const std::string& what) {
-    if (problem_.empty()) problem_ = what;
-  }
-  [[nodiscard]] const std::string& problem() const { return problem_; }
-
- private:
-  std::string problem_;
-};
 
 void read_policies(const std::string& list, Reader& reader, std::vector<const PolicyKind*>& out) {
   for (std::size_t at = 0; at <= list.size();) {
@@ -268,7 +235,8 @@ Result<Plan> plan_of(const Said& said, Command command) {
   reader.word<Format>("--format", said.format,
                       {{"table", Format::table}, {"csv", Format::csv}, {"json", Format::json}},
                       plan.format);
-  if (command == Command::run) read_policies(said.policy, reader, experiment.policies);
+  if (command == Command::run)
+    read_policies(said.policy.value_or(kPolicies), reader, experiment.policies);
   if (!reader.problem().empty()) return bad_input(reader.problem());
   return plan;
 }
@@ -363,6 +331,22 @@ void declare(CLI::App& app, Said& said, Command command) {
   app.add_option("--observe", said.observe);
   app.add_option("--inertia", said.inertia);
   app.add_flag("--no-memory", said.no_memory);
+  app.add_option("--model", said.model);
+  app.add_option("--pause", said.pause);
+  app.add_option("--starve-limit", said.starve_limit);
+}
+
+// The first option that a schedule with groups of tasks has no use for. "" = none.
+std::string complaint_about_groups(const CLI::App& app, const std::string& schedule) {
+  const std::vector<std::string> known = group_options(*groups::find_group_schedule(schedule));
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0 || option->get_lnames().empty()) continue;
+    const std::string name = "--" + option->get_lnames().front();
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    return name + " makes no sense with " + schedule + ", which takes " + listed(known) +
+           "; leave it out";
+  }
+  return "";
 }
 
 // Wrong words, from the parser's point of view. "" = none.
@@ -384,14 +368,24 @@ std::string complaint_of(const CLI::App& app, const Said& said, Command command)
   }
   if (said.schedule.empty()) return "which schedule?";
   const bool is_file = said.schedule.find_first_of("./") != std::string::npos;
-  if (find_schedule(said.schedule) || is_file) return "";
-  std::vector<std::string_view> names;
-  std::string list;
-  for (const PublishedSchedule& known : published_schedules()) {
-    names.push_back(known.name);
-    list += (list.empty() ? "" : ", ") + std::string(known.name);
+  if (find_schedule(said.schedule) || is_file) {
+    if (said.model.empty() && said.pause.empty() && said.starve_limit.empty()) return "";
+    return "--model, --pause and --starve-limit are for kod2: " + printable(said.schedule, 60) +
+           " has no groups of tasks";
   }
-  if (command == Command::run) names.push_back(kElasticSchedule);
+  const bool has_groups = groups::find_group_schedule(said.schedule) != nullptr;
+  if (has_groups && command == Command::run) return complaint_about_groups(app, said.schedule);
+  if (has_groups) {
+    return printable(said.schedule, 60) + " has groups of tasks: only 'flowcon-sim run' takes it";
+  }
+  std::vector<std::string_view> names;
+  for (const PublishedSchedule& known : published_schedules()) names.push_back(known.name);
+  if (command == Command::run) {
+    for (const groups::ScheduleKind& known : groups::group_schedules()) names.push_back(known.name);
+    names.push_back(kElasticSchedule);
+  }
+  std::string list;
+  for (const std::string_view name : names) list += (list.empty() ? "" : ", ") + std::string(name);
   const std::string_view near = nearest_word(said.schedule, names);
   return "there is no schedule " + printable(said.schedule, 60) +
          (near.empty() ? ". Known: " + list : "; did you mean " + std::string(near) + "?");
@@ -415,6 +409,13 @@ Answer simulate(const std::vector<std::string>& arguments, const World& world) {
   if (said.help) return {help_text(command), "", 0};
   if (const std::string complaint = complaint_of(app, said, command); !complaint.empty()) {
     return failed(usage_error(complaint, command), 125);
+  }
+  if (const auto* kind = groups::find_group_schedule(said.schedule)) {
+    const GroupArguments words{said.policy, said.format,   said.seeds, said.seed,
+                               said.model,  said.counters, said.pause, said.starve_limit};
+    Result<std::string> out = run_groups(*kind, words, world.progress);
+    if (!out) return failed(usage_error(out.error().message(), command), 125);
+    return {std::move(*out), "", 0};
   }
   Result<Plan> plan = plan_of(said, command);
   if (!plan) return failed(usage_error(plan.error().message(), command), 125);

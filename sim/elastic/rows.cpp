@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/columns.h"
+#include "sim/table.h"
 #include "sim/elastic/modes.h"
 #include "sim/elastic/summary.h"
 

@@ -6,7 +6,7 @@
 #include <boost/json/object.hpp>
 
 #include "base/json.h"
-#include "sim/columns.h"
+#include "sim/table.h"
 #include "sim/elastic/modes.h"
 
 namespace flowcon::sim::elastic {

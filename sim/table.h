@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures as text, and rows of text as a table of columns. Pure.
+// Parts of what is printed: numbers, and tables of text.
 #pragma once
 
 #include <string>
@@ -9,16 +9,19 @@
 
 namespace flowcon::sim {
 
-/// To two decimals, as JSON and CSV have it; never -0.
+/// To two decimals, without -0.
 [[nodiscard]] double rounded(double value);
 
-/// With so many decimals: "-0.5", "12.0".
+/// With so many decimals, without -0.
 [[nodiscard]] std::string fixed(double value, int decimals);
 
-/// "12.0 +-0.5", or "12.0" with one seed.
+/// "-12.3 +-0.4"
 [[nodiscard]] std::string cell(const Figure& figure);
 
 /// Columns as wide as their widest cell, the first to the left, the others to the right.
 [[nodiscard]] std::string aligned(const std::vector<std::vector<std::string>>& rows);
+
+/// A field of a table with commas, whatever is in it.
+[[nodiscard]] std::string quoted(const std::string& text);
 
 }  // namespace flowcon::sim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/columns.h"
+#include "sim/table.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@ namespace flowcon::sim {
 
 double rounded(double value) {
   const double two = std::round(value * 100) / 100;
-  return two == 0 ? 0 : two;
+  return two == 0 ? 0 : two;  // no -0
 }
 
 std::string fixed(double value, int decimals) {
@@ -43,6 +43,13 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows) {
     out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
   return out;
+}
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
 }
 
 }  // namespace flowcon::sim

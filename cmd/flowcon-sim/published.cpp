@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/flowcon-sim/published.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "base/text.h"
+#include "cmd/flowcon-sim/reader.h"
+#include "cmd/flowcon-sim/run_groups.h"
+#include "sim/elastic/rows.h"
+#include "sim/groups/rows.h"
+#include "sim/published.h"
+
+namespace flowcon::sim {
+namespace {
+
+using Rows = std::vector<PublishedRow>;
+
+// A table of jobs that was given.
+struct TraceFile {
+  std::string name;
+  std::string text;
+};
+
+struct Inputs {
+  const std::vector<TraceFile>& traces;
+  std::uint64_t seeds;  // at most
+  const std::function<void(const std::string& what)>& progress;
+};
+
+// An experiment by name, in the order in which it is printed.
+struct Source {
+  const char* name;
+  const char* summary;
+  bool reads_traces;
+  Result<Rows> (*rows)(const Inputs& inputs);
+};
+
+void append(Rows& rows, Rows more) {
+  rows.insert(rows.end(), std::make_move_iterator(more.begin()),
+              std::make_move_iterator(more.end()));
+}
+
+Result<Rows> kod2(const Inputs& inputs) {
+  return groups::kod2_rows(std::min<std::uint64_t>(inputs.seeds, 20), inputs.progress);
+}
+
+Result<Rows> liquid(const Inputs& inputs) {
+  Rows rows;
+  for (const std::uint64_t nodes : {5, 10, 15, 20}) {
+    const std::uint64_t seeds = std::min<std::uint64_t>(inputs.seeds, nodes < 20 ? 8 : 4);
+    append(rows, groups::liquid_rows(nodes, seeds, inputs.progress));
+  }
+  return rows;
+}
+
+// Of the tables that are given, one after the other.
+Result<Rows> elastic_rows(const Inputs& inputs) {
+  Rows rows;
+  for (const TraceFile& trace : inputs.traces) {
+    const Result<elastic::TraceJobs> jobs = elastic::parse_jobs(trace.text, trace.name);
+    if (!jobs) return jobs.error();
+    append(rows, elastic::elastic_rows(*jobs));
+  }
+  return rows;
+}
+
+const std::vector<Source>& sources() {
+  static const std::vector<Source> kSources{
+      {"kod2", "KOD2's queue: completion, stuck jobs, CPU use", false, kod2},
+      {"liquid", "Liquid's placement on 5, 10, 15 and 20 nodes", false, liquid},
+      {"elastic", "The elastic allocator on the jobs of each --trace; without one left out", true,
+       elastic_rows},
+  };
+  return kSources;
+}
+
+std::string help_text() {
+  std::string text =
+      "\nUsage:  flowcon-sim published [OPTIONS]\n\n"
+      "Print figures of the publications beside those of the simulator, the goals, and which are\n"
+      "met. A goal that is missed is no failure.\n"
+      "\nExperiments:\n";
+  for (const Source& source : sources()) {
+    std::string name(source.name);
+    name.resize(10, ' ');
+    text += "  " + name + std::string(source.summary) + "\n";
+  }
+  return text +
+         "\nOptions:\n"
+         "      --experiment LIST     Only these, comma-separated (all)\n"
+         "      --trace FILE          A table of jobs, for experiments that need one; may be "
+         "repeated\n"
+         "      --seeds N             At most so many runs of each (20 of kod2, 8 of liquid, 4 on "
+         "20\n"
+         "                            nodes)\n"
+         "      --format FORMAT       table, csv or json (table)\n"
+         "  -h, --help                Print this help\n\n"
+         "Exit status: 0 done, 1 failed (a file, a row of it), 125 wrong usage.\n";
+}
+
+Answer wrong_usage(const std::string& problem) {
+  return {"",
+          problem +
+              "\n\nUsage:  flowcon-sim published [OPTIONS]\n\n"
+              "Run 'flowcon-sim published --help' for more information",
+          125};
+}
+
+struct Said {
+  std::string experiment, format, seeds;
+  std::vector<std::string> traces;
+  bool help = false;
+};
+
+void read_experiments(const std::string& list, Reader& reader, std::vector<const Source*>& out) {
+  std::vector<std::string> names;
+  for (const Source& source : sources()) names.emplace_back(source.name);
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    const std::string name = list.substr(at, end - at);
+    const auto found = std::find_if(sources().begin(), sources().end(),
+                                    [&](const Source& source) { return source.name == name; });
+    if (found == sources().end()) {
+      reader.complain("--experiment: there is no \"" + printable(name, 40) +
+                      "\"; known: " + listed(names));
+      return;
+    }
+    if (std::find(out.begin(), out.end(), &*found) == out.end()) out.push_back(&*found);
+    at = end + 1;
+  }
+}
+
+}  // namespace
+
+Answer print_published(const std::vector<std::string>& arguments, const World& world) {
+  CLI::App app("", "flowcon-sim");
+  Said said;
+  app.allow_extras();
+  app.set_help_flag();
+  app.add_flag("-h,--help", said.help);
+  app.add_option("--experiment", said.experiment);
+  app.add_option("--trace", said.traces)->expected(1)->take_all();
+  app.add_option("--seeds", said.seeds);
+  app.add_option("--format", said.format);
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(),
+                                       arguments.rend() - (arguments.empty() ? 0 : 1)));
+  } catch (const CLI::ParseError& e) {
+    return wrong_usage(printable(e.what()));
+  }
+  if (said.help) return {help_text(), "", 0};
+  if (const auto extras = app.remaining(true); !extras.empty()) {
+    return wrong_usage("unknown word " + printable(extras.front(), 60) + ".");
+  }
+  Reader reader;
+  std::vector<const Source*> chosen;
+  if (said.experiment.empty()) {
+    for (const Source& source : sources()) chosen.push_back(&source);
+  } else {
+    read_experiments(said.experiment, reader, chosen);
+  }
+  Format format = Format::table;
+  reader.word<Format>("--format", said.format,
+                      {{"table", Format::table}, {"csv", Format::csv}, {"json", Format::json}},
+                      format);
+  std::uint64_t seeds = 10000;
+  reader.number("--seeds", said.seeds, 1, 10000, seeds);
+  const bool reads_traces = std::any_of(chosen.begin(), chosen.end(),
+                                        [](const Source* source) { return source->reads_traces; });
+  if (!said.traces.empty() && !reads_traces) {
+    reader.complain("--trace: none of these experiments reads a table of jobs; leave it out");
+  }
+  if (said.traces.empty() && !said.experiment.empty() && reads_traces) {
+    reader.complain("elastic needs a table of jobs: --trace FILE");
+  }
+  if (!reader.problem().empty()) return wrong_usage(reader.problem());
+  std::vector<TraceFile> traces;
+  for (const std::string& path : said.traces) {
+    Result<std::string> text = world.read(path);
+    if (!text) return {"", text.error().message(), 1};
+    traces.push_back({path, std::move(*text)});
+  }
+  Rows rows;
+  for (const Source* source : chosen) {
+    Result<Rows> more = source->rows({traces, seeds, world.progress});
+    if (!more) return {"", more.error().message(), 1};
+    append(rows, std::move(*more));
+  }
+  return {render(rows, format), "", 0};
+}
+
+}  // namespace flowcon::sim

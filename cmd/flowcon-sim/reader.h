@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers and words of a command line, in their ranges.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/text.h"
+
+namespace flowcon::sim {
+
+/// Reads options one by one and keeps the first complaint.
+class Reader {
+ public:
+  template <class T>
+  void number(const char* option, const std::string& text, double low, double high, T& out) {
+    if (text.empty() || !problem_.empty()) return;
+    double value = 0;
+    const char* end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, value);
+    const bool is_whole = !std::is_integral_v<T> || value == std::floor(value);
+    if (parsed.ec != std::errc() || parsed.ptr != end || !(value >= low && value <= high) ||
+        !is_whole) {
+      problem_ = std::string(option) + ": \"" + printable(text, 40) + "\" is not a " +
+                 (std::is_integral_v<T> ? "whole " : "") + "number from " + render_number(low) +
+                 " to " + render_number(high);
+      return;
+    }
+    out = static_cast<T>(value);
+  }
+  template <class T>
+  void number(const char* option, const std::string& text, double low, double high,
+              std::optional<T>& out) {
+    if (text.empty()) return;
+    T value{};
+    number(option, text, low, high, value);
+    out = value;
+  }
+  template <class T>
+  void word(const char* option, const std::string& text,
+            const std::vector<std::pair<std::string_view, T>>& words, T& out) {
+    if (text.empty() || !problem_.empty()) return;
+    std::string known;
+    for (const auto& [name, value] : words) {
+      if (name == text) {
+        out = value;
+        return;
+      }
+      known += (known.empty() ? "" : ", ") + std::string(name);
+    }
+    problem_ = std::string(option) + ": \"" + printable(text, 40) + "\" is none of " + known;
+  }
+  void complain(const std::string& what) {
+    if (problem_.empty()) problem_ = what;
+  }
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+ private:
+  std::string problem_;
+};
+
+}  // namespace flowcon::sim

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// `flowcon-sim run` of schedules whose jobs are groups of tasks: kod2, liquid-N.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sim/groups/policy.h"
+#include "sim/groups/schedules.h"
+
+namespace flowcon::sim {
+
+/// The given options, as text; "" = not given.
+struct GroupArguments {
+  std::optional<std::string> policy;
+  std::string format, seeds, seed, model, counters, pause, starve_limit;
+};
+
+/// The options that a schedule takes, with their dashes.
+[[nodiscard]] std::vector<std::string> group_options(const groups::ScheduleKind& schedule);
+
+/// "a, b and c"
+[[nodiscard]] std::string listed(const std::vector<std::string>& words);
+
+/// What the runs print. Errors: an option out of range, a policy or model that the schedule has
+/// not; the sentence names what it has.
+[[nodiscard]] Result<std::string> run_groups(
+    const groups::ScheduleKind& schedule, const GroupArguments& arguments,
+    const std::function<void(const std::string& what)>& progress);
+
+}  // namespace flowcon::sim

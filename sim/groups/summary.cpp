@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/groups/summary.h"
+
+#include <array>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include "base/json.h"
+#include "sim/table.h"
+
+namespace flowcon::sim::groups {
+namespace {
+
+namespace json = boost::json;
+
+struct Column {
+  const char* name;
+  const char* title;
+  Figure GroupSummary::*figure;
+  int decimals;
+};
+
+constexpr std::array<Column, 5> kColumns{{
+    {"mean_completion_percent", "MEAN %", &GroupSummary::mean_completion_percent, 1},
+    {"makespan_percent", "MAKESPAN %", &GroupSummary::makespan_percent, 1},
+    {"cpu_use", "CPU USE", &GroupSummary::cpu_use, 2},
+    {"stuck", "STUCK", &GroupSummary::stuck, 2},
+    {"resizes", "RESIZES", &GroupSummary::resizes, 1},
+}};
+
+double percent(double value, double of) { return of > 0 ? (value / of - 1) * 100 : 0; }
+
+GroupSummary summary_of(const std::vector<GroupResult>& results,
+                        const std::vector<GroupResult>& base) {
+  GroupSummary summary;
+  std::vector<double> means, spans, uses, stuck, resizes;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const GroupResult& result = results[i];
+    means.push_back(percent(result.mean_completion, base[i].mean_completion));
+    spans.push_back(percent(result.end, base[i].end));
+    uses.push_back(result.cpu_use);
+    stuck.push_back(static_cast<double>(result.stuck));
+    resizes.push_back(static_cast<double>(result.resizes));
+    summary.mean_completion += result.mean_completion / static_cast<double>(results.size());
+    summary.makespan += result.end / static_cast<double>(results.size());
+  }
+  summary.mean_completion_percent = figure_of(means);
+  summary.makespan_percent = figure_of(spans);
+  summary.cpu_use = figure_of(uses);
+  summary.stuck = figure_of(stuck);
+  summary.resizes = figure_of(resizes);
+  return summary;
+}
+
+std::string as_json(const std::vector<GroupSummary>& summaries) {
+  json::array all;
+  for (const GroupSummary& summary : summaries) {
+    json::object object{{"model", summary.model}, {"policy", summary.policy}};
+    for (const Column& column : kColumns) {
+      const Figure& figure = summary.*column.figure;
+      object[column.name] = rounded(figure.mean);
+      object[std::string(column.name) + "_se"] =
+          figure.se ? json::value(rounded(*figure.se)) : json::value(nullptr);
+    }
+    object["mean_completion_seconds"] = rounded(summary.mean_completion);
+    object["makespan_seconds"] = rounded(summary.makespan);
+    all.push_back(std::move(object));
+  }
+  return render_json_pretty(all) + "\n";
+}
+
+std::string as_csv(const std::vector<GroupSummary>& summaries) {
+  std::string out = "model,policy";
+  for (const Column& column : kColumns) {
+    out += std::string(",") + column.name + "," + column.name + "_se";
+  }
+  out += ",mean_completion_seconds,makespan_seconds\n";
+  for (const GroupSummary& summary : summaries) {
+    out += summary.model + "," + summary.policy;
+    for (const Column& column : kColumns) {
+      const Figure& figure = summary.*column.figure;
+      out += "," + render_number(rounded(figure.mean)) + ",";
+      if (figure.se) out += render_number(rounded(*figure.se));
+    }
+    out += "," + render_number(rounded(summary.mean_completion)) + "," +
+           render_number(rounded(summary.makespan)) + "\n";
+  }
+  return out;
+}
+
+std::string as_table(const std::vector<GroupSummary>& summaries) {
+  std::vector<std::vector<std::string>> rows{{"MODEL", "POLICY"}};
+  for (const Column& column : kColumns) rows[0].emplace_back(column.title);
+  rows[0].emplace_back("MEAN s");
+  rows[0].emplace_back("MAKESPAN s");
+  for (const GroupSummary& summary : summaries) {
+    std::vector<std::string> row{summary.model, summary.policy};
+    for (const Column& column : kColumns) {
+      const Figure& figure = summary.*column.figure;
+      row.push_back(column.decimals == 1 ? cell(figure) : fixed(figure.mean, column.decimals));
+    }
+    row.push_back(fixed(summary.mean_completion, 0));
+    row.push_back(fixed(summary.makespan, 0));
+    rows.push_back(std::move(row));
+  }
+  return aligned(rows);
+}
+
+}  // namespace
+
+std::vector<GroupSummary> run_experiment(
+    const GroupExperiment& experiment,
+    const std::function<void(const std::string& what)>& progress) {
+  std::vector<std::string> models;
+  for (const std::string_view model : experiment.schedule->models) models.emplace_back(model);
+  if (!experiment.options.model.empty()) models = {experiment.options.model};
+  if (models.empty()) models = {"mixed"};
+  std::vector<GroupSummary> summaries;
+  for (const std::string& model : models) {
+    std::vector<GroupResult> base;
+    for (const PolicyKind* policy : experiment.policies) {
+      std::vector<GroupResult> results;
+      for (std::uint64_t i = 0; i < experiment.seeds; ++i) {
+        GroupOptions options = experiment.options;
+        options.model = model;
+        options.seed = experiment.first_seed + i;
+        if (progress) {
+          progress(model + ", " + std::string(policy->name) + ", seed " +
+                   std::to_string(options.seed));
+        }
+        results.push_back(run(experiment.schedule->make(options), *policy, experiment.parameters));
+      }
+      if (base.empty()) base = results;
+      summaries.push_back(summary_of(results, base));
+      summaries.back().model = model;
+      summaries.back().policy = policy->name;
+    }
+  }
+  return summaries;
+}
+
+std::string render(const std::vector<GroupSummary>& summaries, Format format) {
+  if (format == Format::json) return as_json(summaries);
+  if (format == Format::csv) return as_csv(summaries);
+  return as_table(summaries);
+}
+
+}  // namespace flowcon::sim::groups
