@@ -13,6 +13,7 @@
 #include "ctrl/codec/past_json.h"
 #include "ctrl/control.h"
 #include "ctrl/engine/client.h"
+#include "ctrl/estimate/profile.h"
 #include "ctrl/growth/track.h"
 #include "ctrl/metrics/extractor.h"
 #include "ctrl/model.h"
@@ -86,6 +87,7 @@ struct JobUse {
   bool has_reading = false;
   Moment read_at;
   Reading reading;
+  bool is_memory_read = false;  ///< at that look
   std::optional<double> cpu_share;
   // The last traffic, and its rate since the one before.
   bool has_traffic = false;
@@ -96,6 +98,15 @@ struct JobUse {
   std::optional<cgroups::GpuUse> gpu;
   std::optional<Moment> frozen;  ///< since when flowcond has seen it frozen (docker pause)
   double comparable_from = 0;    ///< see policy::JobView
+};
+
+/// What its run has needed so far, for its profile, and what of the counters is in that.
+struct JobRun {
+  std::optional<estimate::RunMeter> meter;  ///< none before the first sample
+  double sampled = 0;                       ///< when, on the steady clock
+  std::uint64_t cpu_ns = 0;
+  std::uint64_t io = 0;
+  std::uint64_t network = 0;
 };
 
 /// What it printed, and what is forecast from.
@@ -126,6 +137,7 @@ struct JobLog {
 };
 
 struct Job : JobSettings, JobLimits, JobStanding, JobUse, JobValues, JobLog {
+  JobRun run;
   [[nodiscard]] const std::string& id() const { return container.id; }
   /// Wall time. The engine does not always say when.
   [[nodiscard]] double begun() const {

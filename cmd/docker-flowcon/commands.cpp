@@ -142,7 +142,7 @@ Command make_extract(Session& session) {
 }
 
 Command make_history(Session& session) {
-  Command command = make_command(session, "history", "[OPTIONS] CONTAINER",
+  Command command = make_command(session, "history", "[OPTIONS] [CONTAINER]",
                                  "Show the records of a container, even after its end");
   fit_parts<HistoryOptions>(command, session, {declare_history, run_history, check_history});
   return command;

@@ -71,14 +71,6 @@ EstimateJob read_job(FieldReader& reader) {
   return job;
 }
 
-json::object features_json(const Features& features) {
-  json::object object;
-  for (const auto& [name, value] : features) {
-    std::visit([&object, &name = name](const auto& of) { object.emplace(name, of); }, value);
-  }
-  return object;
-}
-
 json::value or_null(const std::optional<double>& number) {
   return number ? json::value(*number) : json::value(nullptr);
 }
@@ -103,23 +95,45 @@ Result<EstimateState> estimate_state_from(const json::value& json) {
   return state;
 }
 
+Result<Profile> profile_from(const json::value& json) {
+  FieldReader reader(json, "");
+  std::set<std::string, std::less<>> labels;
+  Profile profile = read_profile(reader, labels);
+  if (reader.failed()) return reader.error();
+  return profile;
+}
+
+json::value to_json(const Features& features) {
+  json::object object;
+  for (const auto& [name, value] : features) {
+    std::visit([&object, &name = name](const auto& of) { object.emplace(name, of); }, value);
+  }
+  return object;
+}
+
+json::value to_json(const std::vector<std::pair<std::string, double>>& labels) {
+  json::object object;
+  for (const auto& [name, value] : labels) object.emplace(name, value);
+  return object;
+}
+
+json::value to_json(const Profile& profile) {
+  return json::object{{"family", profile.family},
+                      {"key", profile.key},
+                      {"age", profile.age},
+                      {"features", to_json(profile.features)},
+                      {"labels", to_json(profile.labels)}};
+}
+
 json::value to_json(const EstimateState& state) {
   json::array history;
-  for (const Profile& run : state.history) {
-    json::object labels;
-    for (const auto& [name, value] : run.labels) labels.emplace(name, value);
-    history.push_back(json::object{{"family", run.family},
-                                   {"key", run.key},
-                                   {"age", run.age},
-                                   {"features", features_json(run.features)},
-                                   {"labels", std::move(labels)}});
-  }
+  for (const Profile& run : state.history) history.push_back(to_json(run));
   json::array jobs;
   for (const EstimateJob& job : state.jobs) {
     jobs.push_back(json::object{{"id", job.id},
                                 {"family", job.family},
                                 {"key", job.key},
-                                {"features", features_json(job.features)}});
+                                {"features", to_json(job.features)}});
   }
   return json::object{{"quantile", state.quantile},
                       {"seed", state.seed},

@@ -4,6 +4,9 @@
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "ctrl/estimate/estimate.h"
@@ -19,6 +22,14 @@ namespace flowcon::ctrl::estimate {
 
 /// What the reader above reads back as a state that gives the same decision.
 [[nodiscard]] boost::json::value to_json(const EstimateState& state);
+
+/// One of the state's runs. Errors: as of estimate_state_from().
+[[nodiscard]] Result<Profile> profile_from(const boost::json::value& json);
+[[nodiscard]] boost::json::value to_json(const Profile& profile);
+
+/// {name:number|string} and {name:number}, of a run.
+[[nodiscard]] boost::json::value to_json(const Features& features);
+[[nodiscard]] boost::json::value to_json(const std::vector<std::pair<std::string, double>>& labels);
 
 /// {"jobs":[{"id","labels":{label:{"expected","upper","basis","rows"}}}]}
 [[nodiscard]] boost::json::value to_json(const EstimateDecision& decision);

@@ -63,11 +63,12 @@ Daemon::Daemon(asio::io_context& io, const Config& config, World world)
       carry_over_(world_, effects_, roster_, recorder_, controls_, logs_, config_.state_dir),
       enforcer_(config_, host_, world_, effects_, roster_, controls_, planning_, meter_, companion_,
                 shown_),
-      intake_({world_, effects_, enforcer_.limits(), roster_, schedule_, controls_, carry_over_,
-               logs_, takeover_, planning_, recorder_, companion_}),
+      intake_({world_, host_, effects_, enforcer_.limits(), roster_, schedule_, controls_,
+               carry_over_, logs_, takeover_, planning_, recorder_, meter_, companion_}),
       pass_(io),
       commands_({pass_, world_, *containers_, roster_, schedule_, controls_, intake_}),
-      records_([this] { return snapshot(); }, effects_, *world_.store),
+      records_([this] { return snapshot(); }, effects_, *world_.store,
+               [this] { return world_.clock().wall; }),
       routes_(host_routes({[this] { return snapshot(); }, effects_, *containers_, commands_,
                            records_, carry_over_})) {}
 

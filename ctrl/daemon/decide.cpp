@@ -2,6 +2,7 @@
 // What each gets: looks, and the policy's decision.
 #include "base/text.h"
 #include "ctrl/daemon/daemon_state.h"
+#include "ctrl/daemon/profile.h"
 #include "ctrl/log.h"
 
 namespace flowcon::ctrl {
@@ -76,6 +77,7 @@ void Daemon::follow_tracks(Moment now) {
   for (auto& [id, job] : roster_.jobs) {
     const bool is_half_read = job.past && logs_.tails().stats(id).is_catching_up;
     follow_track(job, now, used >= kBusy, is_half_read);
+    follow_run(job, host_, now, used >= kBusy && planning_.members().size() > 1);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "ctrl/daemon/profile.h"
 #include "ctrl/daemon/snapshot.h"
 #include "ctrl/log.h"
 
@@ -210,6 +211,7 @@ void Intake::settle(const std::string& id, const std::string& read_until) {
   ending.job.read_until = read_until;
   record_end(ending.job, ending.time, ending.status);
   remember_end(ending, at_.world.clock());
+  keep_profile(ending);
   at_.roster.ending.erase(found);
 }
 
@@ -256,6 +258,27 @@ void Intake::remember_end(Ending& ending, Moment now) {
     }
   });
   if (!is_queued) log::debug("too many effects wait; a training is not remembered");
+}
+
+void Intake::keep_profile(const Ending& ending) {
+  // One that goes on elsewhere has not ended.
+  if (at_.companion && at_.companion->is_moving(ending.job.id())) return;
+  std::optional<EndedRun> run = ended_run(ending, at_.host, at_.meter.gpu_model());
+  if (!run) return;
+  auto keep = [&store = *at_.world.store, run = std::move(*run)]() -> Result<void> {
+    store::SeenBefore before;
+    if (!run.is_seen_whole) {
+      Result<store::SeenBefore> seen = store.seen_before(run.id, run.started, run.admitted);
+      if (!seen) return seen.error();
+      before = *seen;
+    }
+    const std::optional<store::ProfileRow> profile = profile_of(run, before);
+    return profile ? store.save_profile(*profile) : Result<void>();
+  };
+  const bool is_queued = at_.effects.try_post([keep = std::move(keep)] {
+    if (Result<void> kept = keep(); !kept) log::warning(kept.error().message());
+  });
+  if (!is_queued) log::debug("too many effects wait; a profile is not kept");
 }
 
 void Intake::compare_sets(Moment now) {

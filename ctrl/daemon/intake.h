@@ -13,6 +13,7 @@
 #include "ctrl/daemon/carry_over.h"
 #include "ctrl/daemon/controls.h"
 #include "ctrl/daemon/log_follower.h"
+#include "ctrl/daemon/meter.h"
 #include "ctrl/daemon/planning.h"
 #include "ctrl/daemon/recorder.h"
 #include "ctrl/daemon/roster.h"
@@ -29,6 +30,7 @@ class Intake {
   /// What it works with; all have to outlive it.
   struct Parts {
     const World& world;
+    const Host& host;
     Effects& effects;
     Limits& limits;
     Roster& roster;
@@ -39,6 +41,7 @@ class Intake {
     Takeover& takeover;
     Planning& planning;
     Recorder& recorder;
+    const Meter& meter;
     const std::unique_ptr<Companion>& companion;  ///< may come later
   };
 
@@ -73,6 +76,7 @@ class Intake {
   void line_up(const Job& job);
   void record_end(Job& job, double time, const std::optional<int>& status = {});
   void remember_end(Ending& ending, Moment now);
+  void keep_profile(const Ending& ending);
 
   Parts at_;
 };

@@ -12,6 +12,7 @@ namespace flowcon::ctrl {
 namespace {
 
 constexpr double kRestEvery = 15;  // seconds; people see memory and traffic that old
+constexpr double kYoung = 60;      // seconds; a run may end before the next but one
 constexpr double kClockJump = 2;   // seconds; ntp slews less between two looks
 
 }  // namespace
@@ -45,7 +46,8 @@ void Meter::look(Moment now, bool needs_all) {
     if (!cpu) continue;  // dying: its end is about to be told
     Reading reading{*cpu, job.reading.memory};
     const bool is_new = !job.has_reading;
-    if (is_rest_due || is_new) {
+    job.is_memory_read = is_rest_due || is_new || now.wall - job.begun() < kYoung;
+    if (job.is_memory_read) {
       Result<cgroups::MemoryUse> memory = cgroups::read_memory_use(fs_, job.group);
       reading.memory = memory ? memory->working_set : 0;
     }
@@ -74,6 +76,7 @@ Async<void> Meter::read_gpus() {
   const Result<cgroups::GpuReading> reading = co_await effects_.run(std::move(read));
   is_reading_gpus_ = false;
   if (!reading) co_return;
+  if (!reading->devices.empty()) gpu_model_ = reading->devices.front().name;
   std::map<std::string, cgroups::Group> groups;
   for (const auto& [id, job] : jobs_) {
     if (job.unsupported.empty()) groups[id] = job.group;
@@ -98,6 +101,7 @@ void Meter::follow_clock(Moment now) {
   for (auto& [id, job] : jobs_) {
     job.comparable_from = now.steady;
     job.track.follow_clock(jump);
+    if (job.run.meter) job.run.meter->stood_still();
   }
 }
 

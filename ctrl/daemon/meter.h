@@ -32,9 +32,11 @@ class Meter {
   /// Reads the host's memory.
   void look_at_host();
   /// Reads the CPU time of each job that can be controlled; memory, traffic and GPUs each 15 s, and
-  /// where `needs_all`.
+  /// where `needs_all`; memory of a young job each time.
   void look(Moment now, bool needs_all);
   [[nodiscard]] const cgroups::HostMemory& host_memory() const { return host_memory_; }
+  /// Of its first GPU; "" = it has none, or none was read yet.
+  [[nodiscard]] const std::string& gpu_model() const { return gpu_model_; }
 
  private:
   void follow_clock(Moment now);
@@ -51,6 +53,7 @@ class Meter {
   cgroups::HostMemory host_memory_;
   std::unique_ptr<cgroups::Gpus> gpus_;  // used on the effects thread; null without a GPU
   bool is_reading_gpus_ = false;
+  std::string gpu_model_;
   std::optional<double> clock_offset_;  // wall minus steady at the last look
 };
 

@@ -7,6 +7,8 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "ctrl/codec/estimate_json.h"
+#include "ctrl/daemon/profile.h"
 
 namespace flowcon::ctrl {
 namespace {
@@ -130,6 +132,28 @@ Async<api::Response> RecordReader::changes(api::Call call) {
   json::value next;
   if (page->has_more) {
     next = "since=" + render_number(page->rounds.back().time) +
+           "&after=" + std::to_string(page->after);
+  }
+  body["next"] = std::move(next);
+  co_return api::answer_with(body);
+}
+
+Async<api::Response> RecordReader::profiles(api::Call call) {
+  const double from = call.number("since", kEver);
+  const auto after = call.number<std::int64_t>("after", 0);
+  auto read = [this, from, after] { return store_.profiles(from, after, kPageBytes); };
+  Result<store::ProfilePage> page = co_await effects_.run(std::move(read));
+  if (!page) co_return api::failure(500, page.error().message());
+  json::array all;
+  for (const store::ProfileRow& row : page->profiles) {
+    const Result<estimate::Profile> profile = read_profile(row, wall_());
+    if (profile) all.push_back(estimate::to_json(*profile));
+  }
+  json::object body;
+  body["profiles"] = std::move(all);
+  json::value next;
+  if (page->has_more) {
+    next = "since=" + render_number(page->profiles.back().ended) +
            "&after=" + std::to_string(page->after);
   }
   body["next"] = std::move(next);

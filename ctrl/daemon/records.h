@@ -19,14 +19,15 @@ using See = std::function<Snapshot()>;
 
 class RecordReader {
  public:
-  /// Both have to outlive it.
-  RecordReader(See see, Effects& effects, store::Store& store)
-      : see_(std::move(see)), effects_(effects), store_(store) {}
+  /// Effects and store have to outlive it. `wall`: seconds since the epoch.
+  RecordReader(See see, Effects& effects, store::Store& store, std::function<double()> wall)
+      : see_(std::move(see)), effects_(effects), store_(store), wall_(std::move(wall)) {}
 
   Async<api::Response> history(api::Call call);
   Async<api::Response> explain(api::Call call);
   Async<api::Response> runs(api::Call call);
   Async<api::Response> changes(api::Call call);
+  Async<api::Response> profiles(api::Call call);
 
  private:
   /// The id of a container that is here, else as it is called.
@@ -41,6 +42,7 @@ class RecordReader {
   See see_;
   Effects& effects_;
   store::Store& store_;
+  std::function<double()> wall_;
 };
 
 }  // namespace flowcon::ctrl

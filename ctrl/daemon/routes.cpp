@@ -117,6 +117,8 @@ api::Routes host_routes(const Answering& from) {
       get("/v1/runs", "All containers with records.", by(records, &RecordReader::runs), {since()}),
       get("/v1/changes", "What decisions changed.", by(records, &RecordReader::changes),
           {since(), {"after"}}),
+      get("/v1/profiles", "What runs that ended well needed.", by(records, &RecordReader::profiles),
+          {since(), {"after"}}),
       get(one + "history", "What was recorded of a container.", by(records, &RecordReader::history),
           {since()}),
       get(one + "explain", "The last decisions about a container, and why.",

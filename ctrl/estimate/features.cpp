@@ -2,6 +2,7 @@
 #include "ctrl/estimate/features.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -21,6 +22,14 @@ std::optional<double> number_of(std::string_view text) {
     return std::nullopt;
   }
   return number;
+}
+
+bool is_secret(std::string_view name) {
+  std::string upper(name);
+  for (char& c : upper) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  const auto holds = [&upper](const char* word) { return upper.find(word) != std::string::npos; };
+  constexpr std::array<const char*, 5> kWords = {"PASS", "TOKEN", "KEY", "SECRET", "CRED"};
+  return std::any_of(kWords.begin(), kWords.end(), holds);
 }
 
 std::vector<std::string_view> words_of(std::string_view command) {
@@ -98,6 +107,15 @@ class Collector {
 };
 
 }  // namespace
+
+std::vector<std::pair<std::string, std::string>> numbers_in(
+    const std::vector<std::pair<std::string, std::string>>& environment) {
+  std::vector<std::pair<std::string, std::string>> numbers;
+  for (const auto& variable : environment) {
+    if (number_of(variable.second) && !is_secret(variable.first)) numbers.push_back(variable);
+  }
+  return numbers;
+}
 
 std::string key_of(const Command& command) { return command.digest + ' ' + command.command; }
 

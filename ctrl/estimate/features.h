@@ -20,6 +20,11 @@ struct Command {
   std::vector<std::pair<std::string, std::string>> environment;  ///< its own, not the image's
 };
 
+/// Those variables whose values are numbers, but none whose name says that it is a secret: PASS,
+/// TOKEN, KEY, SECRET or CRED in it, in any case. The values of all others may say anything.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> numbers_in(
+    const std::vector<std::pair<std::string, std::string>>& environment);
+
 /// Image digest and exact command.
 [[nodiscard]] std::string key_of(const Command& command);
 

@@ -172,7 +172,7 @@ void Collector::feed_line(std::string_view line, double time) {
 
 void Collector::run_plan(std::string_view line, const LinePlan& plan, double time) {
   table_.pass_over();
-  progress_.begin_line(false);
+  progress_.begin_line(false, time);
   place_.begin_line();
   if (plan.has_values) {
     place_.record = record_hash(line.substr(plans_->position_of(plan.text)));
@@ -455,7 +455,7 @@ void Collector::take_fields(const std::vector<Field>& fields, std::string_view t
   counters_.begin_line();
   const Series* favoured = series_.favoured();
   const std::uint64_t before = favoured ? favoured->added : 0;
-  progress_.begin_line(bar_.present);
+  progress_.begin_line(bar_.present, time);
   LineKind kind = read_counters(fields, text);
   read_bar(text, kind);
   // Lines of another kind or of the next epoch are no longer what the heading spoke of.

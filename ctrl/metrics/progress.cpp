@@ -47,6 +47,7 @@ Progress::State& Progress::state(std::uint64_t name, Role role, double done, dou
   fresh.total = total;
   fresh.epochs = epochs_;
   fresh.last = moves_;
+  fresh.first_at = time_;
   if (namesakes >= kMaxTotals) {
     for (State& known : states_) known.is_broken = known.is_broken || known.name == name;
     fresh.is_broken = true;
@@ -88,10 +89,12 @@ void Progress::move(State& now, double done) {
   now.epochs = epochs_;
   now.last = moves_;
   now.values = values_;
+  now.last_at = time_;
   ++now.count;
 }
 
-void Progress::begin_line(bool is_bar) {
+void Progress::begin_line(bool is_bar, double time) {
+  time_ = time;
   leading_.reset();
   is_led_ = is_bar;
 }
@@ -251,6 +254,8 @@ bool Progress::counts_epochs(const State& state) const {
 Counter Progress::counted(const State& state, double done) const {
   Counter counter{done, total_of(state)};
   if (state.total <= 0) counter.from = last_stated(counts_epochs(state))->from;
+  counter.first_at = state.first_at;
+  counter.last_at = state.last_at;
   return counter;
 }
 
@@ -292,13 +297,18 @@ std::optional<Counter> Progress::by_counters() const {
     return counted(*epoch, std::clamp(before + epoch->fraction, 0.0, total));
   }
   if (const State* named = named_epoch(); named && named->has_inner) {
-    return Counter{named->done, 0, named->fraction};
+    Counter counter{named->done, 0, named->fraction};
+    counter.first_at = named->first_at;
+    counter.last_at = named->last_at;
+    return counter;
   }
   if (is_within && !named_epoch() && step->cycles > 0 && stated(true) > 1) {
     // Only the bar of an epoch is printed, and how many there are.
     const double done = static_cast<double>(step->cycles) + step->done / step->total;
     const Stated& epochs = *last_stated(true);
-    if (done <= epochs.total) return Counter{done, epochs.total, 0, epochs.from};
+    if (done <= epochs.total) {
+      return Counter{done, epochs.total, 0, epochs.from, step->first_at, step->last_at};
+    }
   }
   return std::nullopt;
 }

@@ -18,8 +18,8 @@ namespace flowcon::ctrl::metrics {
 /// Bounded: 16 counters, of which 4 may have one name and different totals.
 class Progress {
  public:
-  /// Counters of another line follow; `is_bar`: one with a progress bar.
-  void begin_line(bool is_bar);
+  /// Counters of another line follow, which has that time; `is_bar`: one with a progress bar.
+  void begin_line(bool is_bar, double time = 0);
   /// A counter "done/total". `name` identifies it (a hash); one name with two totals is two
   /// counters, unless it counts epochs. Role::unknown: it stands on its lines without a word.
   void ratio(std::uint64_t name, Role role, double done, double total);
@@ -62,6 +62,8 @@ class Progress {
     std::uint64_t last = 0;     ///< moves of all counters when it last came
     std::uint64_t gap = 1;      ///< most moves of the others in between
     std::uint64_t values = 0;   ///< lines of values when it last came
+    double first_at = 0;        ///< time of its first line
+    double last_at = 0;
   };
   struct Stated {
     std::uint64_t name = 0;
@@ -100,6 +102,7 @@ class Progress {
   TimeLeft time_left_;
   std::optional<std::uint64_t> leading_;  ///< the ratio that begins this line
   bool is_led_ = false;                   ///< no ratio comes first on this line
+  double time_ = 0;                       ///< of this line
   std::uint64_t moves_ = 0;
   std::uint64_t epochs_ = 0;
   std::uint64_t values_ = 0;

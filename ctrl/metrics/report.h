@@ -47,6 +47,8 @@ struct Counter {
   double total = 0;   ///< 0 = not known: `done` is the epoch as printed, `within` the share of it
   double within = 0;  ///< 0..1
   TotalFrom from = TotalFrom::counter;
+  double first_at = 0;  ///< time of its first line; 0 = not known
+  double last_at = 0;   ///< of its last one
 };
 
 /// Below this confidence no job is ranked by a metric that was detected.

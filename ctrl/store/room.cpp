@@ -121,7 +121,8 @@ Result<bool> Records::forget_before(double before) {
   }
   if (!*more) {
     for (const char* sql :
-         {"DELETE FROM trainings WHERE ended<?", "DELETE FROM runs WHERE seen<?"}) {
+         {"DELETE FROM trainings WHERE ended<?", "DELETE FROM profiles WHERE ended<?",
+          "DELETE FROM runs WHERE seen<?"}) {
       Statement drop(db_, sql);
       if (auto done = drop.bind(before).run(kDoing); !done) return done.error();
     }

@@ -7,7 +7,8 @@ namespace flowcon::ctrl::store {
 namespace {
 
 // What is deleted is found by its time. A row of `samples` is values in order, see samples.h.
-// `pasts`: what was known of a job's work when it left a host, as JSON. `state`: whether the file
+// `profiles`: what runs that ended well needed, see profiles.h. `pasts`: what was known of a job's
+// work when it left a host, as JSON. `state`: whether the file
 // was closed, up to which time older records were thinned, and how far the journal was.
 constexpr const char* kRecords = R"sql(
 CREATE TABLE runs(
@@ -43,6 +44,10 @@ CREATE TABLE marks(
 CREATE TABLE trainings(training TEXT NOT NULL, ended REAL NOT NULL, total REAL NOT NULL,
   share90 REAL);
 CREATE INDEX trainings_by_name ON trainings(training, ended);
+CREATE TABLE profiles(key TEXT NOT NULL, family TEXT NOT NULL, features TEXT NOT NULL,
+  labels TEXT NOT NULL, ended REAL NOT NULL, format INTEGER NOT NULL);
+CREATE INDEX profiles_by_key ON profiles(key, ended);
+CREATE INDEX profiles_by_end ON profiles(ended);
 CREATE TABLE pasts(id TEXT PRIMARY KEY, past TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE state(
   one INTEGER PRIMARY KEY CHECK(one = 1), clean INTEGER NOT NULL, thinned REAL NOT NULL,

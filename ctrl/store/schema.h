@@ -13,7 +13,7 @@ struct sqlite3;
 namespace flowcon::ctrl::store {
 
 /// In the files; those of another version are refused. To be changed with the tables.
-inline constexpr std::int64_t kRecordsVersion = 17;
+inline constexpr std::int64_t kRecordsVersion = 18;
 inline constexpr std::int64_t kJournalVersion = 1;
 
 /// 0 of an empty file. Errors: SQLite's.

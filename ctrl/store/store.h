@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "cgroups/setting.h"
 #include "ctrl/model.h"
+#include "ctrl/store/profiles.h"
 
 struct sqlite3;
 
@@ -269,6 +270,15 @@ class Records {
   [[nodiscard]] Result<void> save_training(const Training& training);
   /// In the order in which they ended.
   [[nodiscard]] Result<std::vector<Training>> trainings();
+
+  /// Keeps the last five of a key, and the last 2,000 of all.
+  [[nodiscard]] Result<void> save_profile(const ProfileRow& profile);
+  /// Those of this format that ended since then, of those at that very moment only the ones behind
+  /// number `after`, in order: as many as have `most_bytes` together, at least one.
+  [[nodiscard]] Result<ProfilePage> profiles(double since, std::int64_t after,
+                                             std::size_t most_bytes);
+  /// What is recorded of a container from `started` until `until`, and from its hosts before.
+  [[nodiscard]] Result<SeenBefore> seen_before(const std::string& id, double started, double until);
 
   /// One transaction. Where the disk is full, once more after the log of changes was made smaller;
   /// where the records have reached their bound, once more after older ones have gone.

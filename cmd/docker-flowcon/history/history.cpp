@@ -21,6 +21,8 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kWordBytes = 32;
+constexpr std::size_t kFamilyBytes = 80;
+constexpr std::size_t kMostProfiles = 20'000;  // far more than flowcond keeps
 
 std::string number_cell(const json::value& value) {
   const std::optional<double> number = real_of(value);
@@ -148,7 +150,7 @@ std::string render_history_json(json::object history, const HistoryOptions& opti
 }  // namespace
 
 void declare_history(CLI::App& app, HistoryOptions& options) {
-  app.add_option("CONTAINER", options.container)->required();
+  app.add_option("CONTAINER", options.container);
   app.add_flag("--decisions", options.decisions, "Show decisions: list, limit, growth (default)");
   app.add_option("--format", options.format,
                  "Output as table, json (as flowcond's API has it) or csv (default: table)")
@@ -157,6 +159,8 @@ void declare_history(CLI::App& app, HistoryOptions& options) {
         const bool is_known = text == "table" || text == "json" || text == "csv";
         return is_known ? std::string() : "has to be table, json or csv";
       });
+  app.add_flag("--profiles", options.profiles,
+               "Show what runs that ended well needed, of all containers");
   app.add_flag("--samples", options.samples, "Show the values of the metric");
   app.add_option("--since", options.since,
                  "Show records since a timestamp (e.g. \"2013-01-02T13:23:37Z\") or "
@@ -169,10 +173,77 @@ void declare_history(CLI::App& app, HistoryOptions& options) {
 std::string check_history(const HistoryOptions& options) {
   const int kinds =
       (options.samples ? 1 : 0) + (options.usage ? 1 : 0) + (options.decisions ? 1 : 0);
+  if (options.profiles) {
+    if (!options.container.empty() || kinds > 0) {
+      return "--profiles is of all containers: name none, and nothing else to show";
+    }
+    return options.format == "csv" ? "--profiles is a table or json" : "";
+  }
+  if (options.container.empty()) return "name a CONTAINER, or give --profiles";
   return kinds > 1 && options.format != "json"
              ? "only json can hold more than one of --samples, --usage and --decisions"
              : "";
 }
+
+namespace {
+
+struct LabelColumn {
+  std::string_view heading;
+  std::string_view label;
+  std::string (*cell)(const json::value&);
+};
+
+std::string seconds_cell(const json::value& value) { return time_text(real_of(value)); }
+
+// The last of them first, as people look for what has just ended.
+std::string render_profiles(const json::array& profiles) {
+  static const LabelColumn kColumns[] = {{"LAUNCH", "seconds_launch", seconds_cell},
+                                         {"TRAIN", "seconds_train", seconds_cell},
+                                         {"SAVE", "seconds_save", seconds_cell},
+                                         {"CPU s", "cpu_seconds", number_cell},
+                                         {"CORES", "cpu", number_cell},
+                                         {"MEM USAGE", "mem", memory_cell},
+                                         {"NET I/O", "net", rate_cell},
+                                         {"BLOCK I/O", "io", rate_cell}};
+  std::string out = "ENDED";
+  for (const LabelColumn& column : kColumns) out += "\t" + std::string(column.heading);
+  out += "\tFAMILY\n";
+  for (auto profile = profiles.rbegin(); profile != profiles.rend(); ++profile) {
+    out += seconds_cell(member(*profile, "age")) + " ago";
+    for (const LabelColumn& column : kColumns) {
+      out += "\t" + column.cell(member(member(*profile, "labels"), column.label));
+    }
+    out += "\t" + printable(text_of(*profile, "family"), kFamilyBytes) + "\n";
+  }
+  return align_columns(out);
+}
+
+Result<json::array> fetch_profiles(const Session& session, std::optional<double> since) {
+  const Result<DaemonClient> daemon = find_daemon(session, "history");
+  if (!daemon) return daemon.error();
+  json::array all;
+  std::string query = since ? "?since=" + render_number(*since) : "";
+  for (;;) {
+    Result<json::value> page = daemon->get("/v1/profiles" + query);
+    if (!page) return page.error();
+    const json::array& part = list_of(*page, "profiles");
+    all.insert(all.end(), part.begin(), part.end());
+    const std::string next = text_of(*page, "next");
+    if (next.empty() || "?" + next == query || all.size() > kMostProfiles) return all;
+    query = "?" + next;
+  }
+}
+
+int run_profiles(const Session& session, const HistoryOptions& options,
+                 std::optional<double> since) {
+  const Result<json::array> profiles = fetch_profiles(session, since);
+  if (!profiles) return report(session.terminal, profiles.error());
+  session.terminal.out << (options.format == "json" ? json_text(*profiles) + "\n"
+                                                    : render_profiles(*profiles));
+  return kDone;
+}
+
+}  // namespace
 
 Result<json::object> fetch_history(const Session& session, const std::string& container,
                                    const std::string& command) {
@@ -186,10 +257,11 @@ Result<json::object> fetch_history(const Session& session, const std::string& co
 }
 
 int run_history(const Session& session, const HistoryOptions& options) {
-  Result<json::object> history = fetch_history(session, options.container, "history");
-  if (!history) return report(session.terminal, history.error());
   const std::optional<double> since =
       options.since.empty() ? std::nullopt : parse_moment(options.since, present_moment());
+  if (options.profiles) return run_profiles(session, options, since);
+  Result<json::object> history = fetch_history(session, options.container, "history");
+  if (!history) return report(session.terminal, history.error());
   if (options.format == "json") {
     session.terminal.out << render_history_json(std::move(*history), options, since);
     return kDone;

@@ -84,3 +84,15 @@ TEST_CASE("a state of the estimate is bounded") {
                   "]}")
             .find("history[64].labels.l64") != std::string::npos);
 }
+
+TEST_CASE("one run of a history is read and written by itself") {
+  const std::string run =
+      R"({"family":"f","key":"k","age":5,"features":{"workers":1,"arg.opt":"adam"},)"
+      R"("labels":{"mem":3}})";
+  const auto profile = profile_from(parsed(run));
+  REQUIRE(profile.has_value());
+  CHECK(render_json(to_json(*profile)) == run);
+  const auto wrong = profile_from(parsed(changed(run, ":3", ":-3")));
+  REQUIRE_FALSE(wrong.has_value());
+  CHECK(wrong.error().message().find("labels.mem") != std::string::npos);
+}

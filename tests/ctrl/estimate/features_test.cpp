@@ -62,3 +62,12 @@ TEST_CASE("a family goes by the image's repository, a key by its digest") {
   CHECK(family_of({"vae@sha256:12", "", "a", {}}) == "vae a");
   CHECK(key_of({"vae:2", "sha256:12", "a --lr 1", {}}) == "sha256:12 a --lr 1");
 }
+
+TEST_CASE("of an environment numbers are kept, and no variable that may be a secret") {
+  using Variables = std::vector<std::pair<std::string, std::string>>;
+  const Variables given = {{"EPOCHS", "20"},       {"LR", "1e-3"},     {"HOME", "/root"},
+                           {"EMPTY", ""},          {"PIN", "1234 "},   {"DB_PASSWORD", "1234"},
+                           {"api_key", "99"},      {"HF_TOKEN", "17"}, {"Secret", "1"},
+                           {"AWS_CREDENTIAL", "5"}};
+  CHECK(numbers_in(given) == Variables{{"EPOCHS", "20"}, {"LR", "1e-3"}});
+}

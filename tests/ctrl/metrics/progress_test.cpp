@@ -40,6 +40,23 @@ std::vector<std::string> epochs_of(const std::string& before, int epochs, int ba
 
 }  // namespace
 
+TEST_CASE("the counter that speaks for the job knows when it came first and last") {
+  for (const std::size_t keep : {0, 16}) {
+    Collector collector("", keep);
+    double time = 100;
+    for (const char* line : {"Downloading: 50%|#####     | 5/10", "starting", "epoch 1/3 loss 0.5",
+                             "epoch 2/3 loss 0.4", "epoch 3/3 loss 0.3", "saving"}) {
+      collector.feed(line, time);
+      time += 10;
+    }
+    const std::optional<Counter> counter = collector.progress().result();
+    REQUIRE(counter.has_value());
+    CHECK(counter->total == 3);
+    CHECK(counter->first_at == 120);
+    CHECK(counter->last_at == 140);
+  }
+}
+
 TEST_CASE("a counter within an epoch of unknown many never speaks for the job") {
   CHECK(progress_of({"Train Epoch: 4 [640/12000 (5%)]\tLoss: 0.5"}) == "epoch 4+0.053333");
   CHECK(progress_of({"TRAIN [4][600/12000] Loss 0.5"}) == "epoch 4+0.05");

@@ -83,6 +83,32 @@ TEST_CASE_METHOD(HistoryFixture, "rows of a wrong shape are unknown cells") {
   CHECK(run({"vae", "--since", "1h"}).status == 0);
 }
 
+TEST_CASE_METHOD(HistoryFixture, "profiles are a table, the last one first, or a history in JSON") {
+  const std::string first =
+      R"({"family":"vae python3 vae.py --lr #","key":"sha256:1 a","age":7200,)"
+      R"("features":{"arg.lr":0.1},"labels":{"seconds_launch":2,"seconds_train":90,)"
+      R"("cpu_seconds":160.5,"mem":412356608,"io":1000}})";
+  const std::string second =
+      R"({"family":"\u001b[2J","key":"k","age":60,"features":{},"labels":{"seconds_save":1}})";
+  fake.answer("GET /v1/profiles", 200,
+              R"({"profiles":[)" + first + R"(],"next":"since=1&after=1"})");
+  fake.answer("GET /v1/profiles?since=1&after=1", 200,
+              R"({"profiles":[)" + second + R"(],"next":null})");
+  test::check_golden("plugin/history_profiles.txt", run({"--profiles"}).out);
+  CHECK(run({"--profiles", "--format", "json"}).out == "[" + first + "," + second + "]\n");
+  // One page that names itself is no endless list.
+  fake.answer("GET /v1/profiles?since=1790000030", 200,
+              R"({"profiles":[],"next":"since=1790000030"})");
+  CHECK(run({"--profiles", "--format", "json", "--since", "1790000030"}).out == "[]\n");
+}
+
+TEST_CASE_METHOD(HistoryFixture, "profiles are of all containers, a history is of one") {
+  CHECK(run({}).status == 125);
+  CHECK(run({"--profiles", "vae"}).status == 125);
+  CHECK(run({"--profiles", "--usage"}).status == 125);
+  CHECK(run({"--profiles", "--format", "csv"}).status == 125);
+}
+
 TEST_CASE_METHOD(HistoryFixture, "a container that nothing is known of is flowcond's error") {
   fake.answer("GET /v1/containers/gone/history", 404, R"({"error":"nothing is recorded of gone"})");
 
