@@ -58,6 +58,11 @@ json::array profiles(Host& host, const std::string& query = "") {
   return host.json().at("profiles").as_array();
 }
 
+// Waits until the records of the last pass are written: each answer comes after one step of that.
+void written(Host& host) {
+  for (int i = 0; i < 8; ++i) profiles(host);
+}
+
 double label(const json::value& profile, const char* name) {
   const auto* found = profile.at("labels").as_object().if_contains(name);
   return found != nullptr ? found->to_number<double>() : 0;
@@ -134,7 +139,10 @@ TEST_CASE("a run goes on through a restart of flowcond, by its counters and what
     double used = 0;
     work(host, "a", 20, used);
     use(host, "a", used, "9000000");
-    for (int i = 0; i < 3; ++i) host.pass();  // memory is read in each third one
+    for (int i = 0; i < 3; ++i) {  // memory is read in each third one
+      host.pass();
+      written(host);
+    }
     used += 15;
     use(host, "a", used, "3000000");
     if (is_killed) {
