@@ -190,7 +190,7 @@ Command make_peer(Session& session) {
       group, session, "add", "[OPTIONS] [USER@]HOST...",
       "Make this host and others peers, each of each; USER is an admin there (needs root)",
       {declare_peer_add, run_peer_add, check_peer_add});
-  add_peer_command<PeerDrainOptions>(group, session, "drain", "HOST",
+  add_peer_command<PeerDrainOptions>(group, session, "drain", "[OPTIONS] HOST",
                                      "Drain a host: migrate its containers away, take no new ones",
                                      {declare_peer_drain, run_peer_drain, check_peer_drain});
   add_peer_command<PeerLsOptions>(group, session, "ls", "[OPTIONS]",
@@ -201,7 +201,7 @@ Command make_peer(Session& session) {
                                   {declare_peer_rm, run_peer_rm, check_peer_rm});
   add_peer_command<PeerDrainOptions>(group, session, "undrain", "HOST",
                                      "Stop draining a host: it takes containers again",
-                                     {declare_peer_drain, run_peer_undrain, check_peer_drain});
+                                     {declare_peer_undrain, run_peer_undrain, check_peer_drain});
   return group;
 }
 

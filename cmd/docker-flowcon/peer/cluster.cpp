@@ -28,7 +28,9 @@ constexpr std::string_view kContainers =
     "{{.Host}}\t{{.Name}}\t{{.Category}}\t{{.ValueText}}\t{{.ConvergedText}}\t{{.Marks}}\t"
     "{{.MovableText}}\t{{.IDText}}";
 constexpr std::string_view kMoves =
-    "{{.Name}}\t{{.From}}\t{{.To}}\t{{.Cause}}\t{{.Step}}\t{{.BytesText}}\t{{.Error}}";
+    "{{.Name}}\t{{.From}}\t{{.To}}\t{{.Cause}}\t{{.Step}}\t{{.EndedText}}\t{{.SecondsText}}\t"
+    "{{.StoppedText}}\t{{.BytesText}}\t{{.Error}}";
+constexpr std::size_t kMovesShown = 10;
 constexpr std::string_view kPlan = "{{.Name}}\t{{.From}}\t{{.To}}\t{{.State}}\t{{.Error}}";
 
 struct Thing {
@@ -56,6 +58,12 @@ std::string age_text(std::optional<double> seconds) {
   if (whole < 3600) return two(whole / 60, "m", whole % 60, "s");
   if (whole < 86400) return two(whole / 3600, "h", whole / 60 % 60, "m");
   return two(whole / 86400, "d", whole / 3600 % 24, "h");
+}
+
+// "6.4s"; from a minute on as above.
+std::string seconds_text(std::optional<double> seconds) {
+  if (!seconds || !(*seconds >= 0) || *seconds >= 60) return age_text(seconds);
+  return number_text(*seconds, 2) + "s";
 }
 
 Thing host_of(const json::value& host, const std::string& coordinator) {
@@ -145,7 +153,8 @@ Thing move_of(const json::value& move) {
                                     {"BytesTotal", "bytes_total"},
                                     {"Rate", "rate"},
                                     {"Seconds", "seconds"},
-                                    {"StoppedSeconds", "stopped_seconds"}}) {
+                                    {"StoppedSeconds", "stopped_seconds"},
+                                    {"EndedAge", "ended_age"}}) {
     out[name] = number_or_null(member(move, field));
   }
   out["Ended"] = is_true(member(move, "ended"));
@@ -155,6 +164,10 @@ Thing move_of(const json::value& move) {
   }
   shown["Error"] = printable(text_of(out, "Error"), 400);
   shown["BytesText"] = memory_text(real_of(out["Bytes"]));
+  shown["EndedText"] =
+      is_true(out["Ended"]) ? age_text(real_of(out["EndedAge"])) + " ago" : "under way";
+  shown["SecondsText"] = seconds_text(real_of(out["Seconds"]));
+  shown["StoppedText"] = seconds_text(real_of(out["StoppedSeconds"]));
   return thing;
 }
 
@@ -212,8 +225,10 @@ json::object container_headings() {
 }
 
 json::object move_headings() {
-  return {{"Name", "MIGRATION"}, {"From", "FROM"},       {"To", "TO"},       {"Cause", "CAUSE"},
-          {"Step", "STEP"},      {"BytesText", "BYTES"}, {"State", "STATE"}, {"Error", "ERROR"}};
+  return {{"Name", "MIGRATION"},   {"From", "FROM"},           {"To", "TO"},
+          {"Cause", "CAUSE"},      {"Step", "STEP"},           {"EndedText", "ENDED"},
+          {"SecondsText", "TOOK"}, {"StoppedText", "STOPPED"}, {"BytesText", "BYTES"},
+          {"State", "STATE"},      {"Error", "ERROR"}};
 }
 
 Result<std::string> table(std::string_view layout, const std::vector<Thing>& things,
@@ -259,7 +274,7 @@ int run_cluster(const Session& session, const ClusterOptions& options) {
   const auto hosts = things_of(member(*answer, "hosts"),
                                [&](const json::value& host) { return host_of(host, coordinator); });
   const auto containers = things_of(member(*answer, "containers"), container_of);
-  const auto moves = things_of(member(*answer, "moves"), move_of);
+  auto moves = things_of(member(*answer, "moves"), move_of);
   if (format->is_json()) {
     session.terminal.out << render_json(json::object{
                                 {"Coordinator", text_of(member(*answer, "coordinator"))},
@@ -269,6 +284,7 @@ int run_cluster(const Session& session, const ClusterOptions& options) {
                          << "\n";
     return kDone;
   }
+  if (moves.size() > kMovesShown) moves.resize(kMovesShown);
   const Result<std::string> text =
       is_plain ? tables(hosts, containers, moves) : format->render(shown(hosts), host_headings());
   if (!text) return report(session.terminal, text.error());

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <boost/json/array.hpp>
+#include <chrono>
 #include <cstdio>
 #include <ostream>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "base/json_reader.h"
@@ -19,6 +21,9 @@ namespace flowcon::plugin {
 namespace {
 
 namespace json = boost::json;
+
+// Other hosts have a few seconds each to answer flowcond, and it answers then.
+constexpr auto kPatience = std::chrono::seconds(70);
 
 constexpr std::string_view kTable =
     "{{.Name}}\t{{.Reachable}}\t{{.SinceText}}\t{{.Version}}\t{{.ScoresText}}\t{{.Load}}\t"
@@ -111,6 +116,32 @@ int change_drain(const Session& session, const std::string& name, const std::str
   return kDone;
 }
 
+// "vae, gru", those that no policy may migrate marked; "" = nothing is on the host.
+Result<std::string> on_host(const DaemonClient& daemon, const std::string& host) {
+  const Result<json::value> answer = daemon.with_timeout(kPatience).get("/v1/cluster");
+  if (!answer) return answer.error();
+  std::string names;
+  for (const json::value& one : list_of(member(*answer, "containers"))) {
+    if (text_of(member(one, "host")) != host) continue;
+    names += (names.empty() ? "" : ", ") + printable(text_of(member(one, "name")), 100) +
+             (is_true(member(one, "movable")) ? "" : " (its label flowcon.migrate lets it stay)");
+  }
+  return names;
+}
+
+int wait_until_empty(const Session& session, const PeerDrainOptions& options) {
+  const Result<DaemonClient> daemon = find_daemon(session, "peer drain");
+  if (!daemon) return report(session.terminal, daemon.error());
+  for (std::string said;;) {
+    const Result<std::string> names = on_host(*daemon, options.host);
+    if (!names) return report(session.terminal, names.error());
+    if (names->empty()) return kDone;
+    if (*names != said) session.terminal.err << "still there: " << *names << "\n" << std::flush;
+    said = *names;
+    std::this_thread::sleep_for(std::chrono::duration<double>(options.look_seconds));
+  }
+}
+
 }  // namespace
 
 std::string peer_target(const std::string& name, const std::string& action) {
@@ -165,6 +196,12 @@ int run_peer_ls(const Session& session, const PeerLsOptions& options) {
 
 void declare_peer_drain(CLI::App& app, PeerDrainOptions& options) {
   app.add_option("HOST", options.host)->required();
+  app.add_flag("-w,--wait", options.wait,
+               "Wait until it has no containers under control, and say what stays");
+}
+
+void declare_peer_undrain(CLI::App& app, PeerDrainOptions& options) {
+  app.add_option("HOST", options.host)->required();
 }
 
 std::string check_peer_drain(const PeerDrainOptions& options) {
@@ -173,7 +210,8 @@ std::string check_peer_drain(const PeerDrainOptions& options) {
 }
 
 int run_peer_drain(const Session& session, const PeerDrainOptions& options) {
-  return change_drain(session, options.host, "drain");
+  const int status = change_drain(session, options.host, "drain");
+  return status == kDone && options.wait ? wait_until_empty(session, options) : status;
 }
 
 int run_peer_undrain(const Session& session, const PeerDrainOptions& options) {

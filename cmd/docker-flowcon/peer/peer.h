@@ -17,12 +17,15 @@ struct PeerLsOptions {
 
 struct PeerDrainOptions {
   std::string host;
+  bool wait = false;
+  double look_seconds = 2;  ///< between two looks of --wait
 };
 
 void declare_peer_ls(CLI::App& app, PeerLsOptions& options);
 [[nodiscard]] int run_peer_ls(const Session& session, const PeerLsOptions& options);
 
 void declare_peer_drain(CLI::App& app, PeerDrainOptions& options);
+void declare_peer_undrain(CLI::App& app, PeerDrainOptions& options);
 [[nodiscard]] std::string check_peer_drain(const PeerDrainOptions& options);
 [[nodiscard]] int run_peer_drain(const Session& session, const PeerDrainOptions& options);
 [[nodiscard]] int run_peer_undrain(const Session& session, const PeerDrainOptions& options);

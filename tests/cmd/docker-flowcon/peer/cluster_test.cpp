@@ -25,7 +25,11 @@ constexpr const char* kCluster =
     R"("moves":[{"id":"m1","container":"c0","name":"old","side":"source","source":"aa",)"
     R"("target":"bb","source_name":"gpu1","target_name":"gpu2","method":"app","cause":"speculate",)"
     R"("step":"transfer","error":"","bytes":1048576,"bytes_total":null,"rate":10,"seconds":3,)"
-    R"("stopped_seconds":null,"ended":false}]})";
+    R"("stopped_seconds":null,"ended":false},)"
+    R"({"id":"m0","container":"c1","name":"done","side":"target","source":"bb",)"
+    R"("target":"aa","source_name":"gpu2","target_name":"gpu1","method":"criu","cause":"person",)"
+    R"("step":"done","error":"","bytes":2097152,"bytes_total":null,"rate":0,"seconds":71.5,)"
+    R"("stopped_seconds":6.44,"ended":true,"ended_age":7500}]})";
 
 TEST_CASE_METHOD(DaemonFixture, "cluster shows hosts, containers and moves") {
   fake.answer("GET /v1/cluster", 200, kCluster);
@@ -35,6 +39,20 @@ TEST_CASE_METHOD(DaemonFixture, "cluster shows hosts, containers and moves") {
   CHECK(run({"cluster", "-q"}).out == "gpu1\ngpu2\ngpu3\n");
   CHECK(run({"cluster", "--format", "{{.Name}} {{.Score}}"}).out ==
         "gpu1 5\ngpu2 2\ngpu3 <no value>\n");
+}
+
+TEST_CASE_METHOD(DaemonFixture, "cluster shows the latest ten moves, and all to programs") {
+  std::string moves;
+  for (int i = 0; i < 14; ++i) {
+    moves += (i > 0 ? "," : "") + std::string(R"({"name":"m)") + std::to_string(i) +
+             R"(","ended":true,"ended_age":5})";
+  }
+  fake.answer("GET /v1/cluster", 200,
+              R"({"hosts":[{"name":"gpu1","state":"here"}],"moves":[)" + moves + "]}");
+  const std::string table = run({"cluster"}).out;
+  CHECK(table.find("m9 ") != std::string::npos);
+  CHECK(table.find("m10 ") == std::string::npos);
+  CHECK(run({"cluster", "--format", "json"}).out.find(R"("Name":"m13")") != std::string::npos);
 }
 
 TEST_CASE_METHOD(DaemonFixture, "a cluster without containers is its hosts") {

@@ -62,6 +62,19 @@ TEST_CASE_METHOD(PeerFixture, "drain and undrain ask flowcond, the name encoded"
   CHECK(failed.err == "h2 cannot be told\n");
 }
 
+TEST_CASE_METHOD(PeerFixture, "drain --wait says what stays, and ends when the host is empty") {
+  fake.answer("POST /v1/peers/h2/drain", 200, R"({"name":"h2"})");
+  fake.answer("GET /v1/cluster", 200,
+              R"({"containers":[{"host":"h1","name":"vae","movable":true}]})");
+  const Outcome done = run({"drain", "--wait", "h2"});
+  CHECK(done.status == 0);
+  CHECK(done.out == "h2\n");
+  CHECK(done.err.empty());
+  fake.answer("GET /v1/cluster", 500, R"({"error":"no cluster"})");
+  CHECK(run({"drain", "-w", "h2"}).err == "no cluster\n");
+  CHECK(run({"undrain", "-w", "h2"}).status == 125);
+}
+
 TEST_CASE_METHOD(PeerFixture, "a peer that is not there is said not to be") {
   fake.answer("GET /v1/peers", 200, kPeers);
   fake.answer("POST /v1/peers/h9/drain", 404, R"({"error":"there is no peer h9"})");
