@@ -105,6 +105,7 @@ bool Elsewhere::has_from(const std::string& name, const std::string& speaker) co
 
 Async<Response> Elsewhere::ask(std::string host, Wanted wanted) {
   const std::string there = name_of_host(host);
+  const bool is_forwarded = name_in(wanted.method, wanted.target).has_value();
   std::string method = "POST", target = "/v1/peer/call", body = wanted.render();
   Result<Answer> reply = co_await network_.ask(std::move(host), std::move(method),
                                                std::move(target), std::move(body), kPatience);
@@ -117,7 +118,7 @@ Async<Response> Elsewhere::ask(std::string host, Wanted wanted) {
   }
   json::object out = said->get_object();
   // Of several hosts on the way the last one is it.
-  if (!out.contains("forwarded_to")) out["forwarded_to"] = valid_utf8(there);
+  if (is_forwarded && !out.contains("forwarded_to")) out["forwarded_to"] = valid_utf8(there);
   co_return ctrl::api::answer_with(out, static_cast<unsigned>(reply->status));
 }
 
@@ -145,7 +146,8 @@ ctrl::api::Routes Elsewhere::routes() {
       if (!one.is_reachable) {
         return ctrl::api::at_once(failure(502, one.name + " cannot be asked: " + one.error));
       }
-      return ask(one.id, {"GET", "/v1/status", "", 1});
+      Wanted wanted{"GET", "/v1/status", "", 1};
+      return ask(one.id, std::move(wanted));
     }
     return ctrl::api::at_once(failure(404, "there is no peer " + printable(call.name, 80)));
   };

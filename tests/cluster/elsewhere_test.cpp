@@ -111,6 +111,27 @@ TEST_CASE_METHOD(ElsewhereStand,
   CHECK_FALSE(ask("GET", "/v1/containers/vae/history?since=5"));
 }
 
+TEST_CASE_METHOD(ElsewhereStand, "the status of a peer is that peer's answer") {
+  network.answers_[host_id('2') + kCall] = {200, R"({"host":"gpu2","containers":[]})"};
+  const ctrl::api::Routes routes = elsewhere.routes();
+  const auto status = [&](const std::string& name) {
+    Response out;
+    auto work = [&](Request wanted) -> ctrl::Async<void> {
+      out = co_await ctrl::api::answer(&routes, std::move(wanted));
+    };
+    Request request{"GET", "/v1/peers/" + name + "/status", "", 0, ""};
+    ctrl::spawn(io, "test", work(std::move(request)));
+    io.restart();
+    io.run();
+    return out;
+  };
+  CHECK(status("gpu2").body == R"({"host":"gpu2","containers":[]})");
+  CHECK(status("gpu9").status == 404);
+  network.neighbours_[1].is_reachable = false;
+  network.neighbours_[1].error = "it fell silent";
+  CHECK(status("gpu3").status == 502);
+}
+
 TEST_CASE_METHOD(ElsewhereStand, "a refusal there is told with the host's name") {
   network.answers_[host_id('2') + kCall] = {422, R"({"error":"cpu is too large\u001b[2J"})"};
   const auto answer = ask("POST", "/v1/containers/vae/pin");

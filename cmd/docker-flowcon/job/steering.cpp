@@ -36,7 +36,7 @@ int run_on_each(const Session& session, const std::vector<std::string>& containe
                 const std::string& action, const std::string& body) {
   const Result<DaemonClient> daemon = find_daemon(session, action);
   if (!daemon) return report(session.terminal, daemon.error());
-  const DaemonClient patient(daemon->path(), kControlTimeout);
+  const DaemonClient patient = daemon->with_timeout(kControlTimeout);
   int status = kDone;
   for (const std::string& container : containers) {
     const Result<std::string> target = container_target(container, action);
