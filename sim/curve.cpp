@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ctrl/growth/fit.h"
+
 namespace flowcon::sim {
 namespace {
 
-constexpr double kMilestone = 0.9;
 constexpr int kSteps = 2000;  // of the search for x90 in a formula
 constexpr double kDropAt = 0.6;
 constexpr double kTurnAt = 0.3;
@@ -85,10 +86,10 @@ double Curve::x90(double from) const {
   CurvePoint before{from, begin};
   for (const CurvePoint& p : points) {
     const double made = sign * (p.value - begin);
-    if (made >= kMilestone * gain) {
+    if (made >= ctrl::growth::kUsable * gain) {
       // Between two points it is a straight line.
       const double had = sign * (before.value - begin);
-      return before.x + (p.x - before.x) * (kMilestone * gain - had) / (made - had);
+      return before.x + (p.x - before.x) * (ctrl::growth::kUsable * gain - had) / (made - had);
     }
     before = p;
   }

@@ -9,7 +9,6 @@
 namespace flowcon::ctrl::growth {
 namespace {
 
-constexpr double kMilestone = 0.9;
 constexpr int kTimes = 30;          // tried, evenly in the logarithm
 constexpr double kShortest = 0.01;  // of the horizon
 constexpr double kLongest = 3;      // of the horizon
@@ -217,7 +216,7 @@ std::vector<WorkChance> work_to_90(const std::vector<WorkPoint>& points, Goal go
       if (!scores[k]) continue;
       const Basis& basis = curves[k];
       const double at_end = basis.decay(horizon);
-      const double work = basis.work_at(1 - kMilestone * (1 - at_end));
+      const double work = basis.work_at(1 - kUsable * (1 - at_end));
       const double off =
           remembered ? std::log(work / *remembered) / kRememberedSpread : kTried[first + k].off;
       const double score =
@@ -226,7 +225,7 @@ std::vector<WorkChance> work_to_90(const std::vector<WorkPoint>& points, Goal go
     }
   }
   // Nothing leads to the goal: what will be gained may come at the very end.
-  if (answers.empty()) return {{kMilestone * horizon, 1}};
+  if (answers.empty()) return {{kUsable * horizon, 1}};
   double best = answers.front().score;
   for (const Answer& answer : answers) best = std::min(best, answer.score);
   std::vector<WorkChance> chances;

@@ -11,6 +11,10 @@
 
 namespace flowcon::ctrl::growth {
 
+/// Share of its improvement with which a model counts as usable: the "90" in the names of this
+/// room.
+inline constexpr double kUsable = 0.9;
+
 /// A work at which 90 % may be reached, and how likely it is that one; all weights add up to 1.
 /// Units: CPU seconds.
 struct WorkChance {

@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::size_t kLastCounts = 24;  // that tell the pace
 constexpr double kMostPace = 1e15;       // CPU seconds for the whole: no counter's that moves
-constexpr double kMilestone = 0.9;
 // Imports and data before the first step: in units of the least work, and at most as a share.
 constexpr double kStartup = 20;
 constexpr double kMostStartup = 0.8;
@@ -182,7 +181,7 @@ std::optional<Remembered> remembered_run(const Track& track, Goal goal) {
   }
   if (!(best > 0)) return run;
   for (const WorkPoint& point : smoothed(values, kNarrowWindow)) {
-    if (sign * (point.value - first) < kMilestone * best) continue;
+    if (sign * (point.value - first) < kUsable * best) continue;
     run.share90 = std::min(1.0, point.work / run.total);
     break;
   }

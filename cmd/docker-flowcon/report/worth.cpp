@@ -5,13 +5,14 @@
 #include <cmath>
 #include <numeric>
 
+#include "ctrl/growth/fit.h"
+
 namespace flowcon::plugin {
 namespace {
 
 constexpr std::size_t kCells = 4000;  // of time, all alike
 constexpr double kLongestGap = 120;   // seconds between two looks; longer ones say nothing
 constexpr double kShortLook = 0.5;    // a shorter one does not tell what a job can use
-constexpr double kLearnt = 0.9;       // of the way from the first to the best value
 constexpr double kLeastRate = 1e-6;   // of the host; below it a time would mean nothing
 constexpr double kLeastUse = 0.01;    // of the host, on average; CPU time holds no other job up
 constexpr double kUnlimited = 0.999;  // a limit above it limits nothing
@@ -130,7 +131,7 @@ std::optional<double> learnt_time(const ReportRun& run) {
     if (is_better(sample.value, best)) best = sample.value;
   }
   if (!first || *first == best) return std::nullopt;
-  const double target = *first * (1 - kLearnt) + best * kLearnt;
+  const double target = *first * (1 - ctrl::growth::kUsable) + best * ctrl::growth::kUsable;
   for (const ReportPoint& sample : run.samples) {
     const bool is_there = std::isfinite(sample.value) && !is_better(target, sample.value);
     if (is_there) return sample.time;
