@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cluster/migration/run/targets.h"
 #include "cluster/migration/run/view_json.h"
+#include "cluster/policy/report.h"
 #include "ctrl/log.h"
 
 namespace flowcon::cluster::migration {
@@ -23,6 +24,18 @@ using ctrl::api::failure;
 using ctrl::api::Response;
 
 constexpr double kHeardTime = 10;  // seconds in which a word counts as fresh
+constexpr std::size_t kMovesLookedAt = 256;
+constexpr std::size_t kMovesMeasured = 9;  // the last ones
+
+// How long the job stood still, in the median of the last migrations by that method.
+std::optional<double> usual_stop(const std::vector<MoveView>& moves, Method method) {
+  std::vector<double> stops;
+  for (const MoveView& move : moves) {
+    const bool is_such = move.stopped_seconds && move.method == method;
+    if (is_such && stops.size() < kMovesMeasured) stops.push_back(*move.stopped_seconds);
+  }
+  return policy::median(std::move(stops));
+}
 
 // {"host":"h2","method":"criu","dry_run":true}, each may be missing.
 struct Wish {
@@ -149,6 +162,11 @@ Async<Response> Calls::rehearse(MoveOrder order, std::string host) {
   out["host"] = host;
   out["obstacles"] = json::array(proposal->obstacles.begin(), proposal->obstacles.end());
   out["notes"] = json::array(proposal->notes.begin(), proposal->notes.end());
+  out["bytes"] = proposal->plan.bytes;
+  out["layers"] = proposal->plan.image.layers.size();
+  out["layers_there"] =
+      proposal->layers_there ? json::value(*proposal->layers_there) : json::value(nullptr);
+  out["stopped_seconds"] = number_or_null(usual_stop(open_.list(kMovesLookedAt), proposal->method));
   co_return answer_with(out);
 }
 

@@ -232,10 +232,8 @@ void weigh_left_behind(Proposal& made, const LeftBehind& left) {
   }
 }
 
-// What the target has against it.
-// What the target has against it.
-Async<Result<std::vector<std::string>>> Proposer::ask_target(Proposal proposal,
-                                                             std::string target) {
+// With what the target says of it.
+Async<Result<Proposal>> Proposer::ask_target(Proposal proposal, std::string target) {
   json::object body;
   body["name"] = proposal.name;
   body["plan"] = to_json(proposal.plan);
@@ -246,16 +244,21 @@ Async<Result<std::vector<std::string>>> Proposer::ask_target(Proposal proposal,
   if (!answer) co_return answer.error();
   const Result<json::value> said = parse_json(answer->body);
   if (!said) co_return bad_input(shown + " answers with no JSON");
-  std::vector<std::string> reasons;
+  std::vector<std::string>& obstacles = proposal.obstacles;
   if (answer->status != 200) {
-    reasons.push_back(shown + ": " + printable(text_of(*said, "error"), 400));
-    co_return reasons;
+    obstacles.push_back(shown + ": " + printable(text_of(*said, "error"), 400));
+    co_return proposal;
   }
   for (const json::value& reason : list_of(*said, "reasons")) {
     if (reason.is_string())
-      reasons.push_back(shown + ": " + printable(std::string(reason.get_string()), 400));
+      obstacles.push_back(shown + ": " + printable(std::string(reason.get_string()), 400));
   }
-  co_return reasons;
+  const std::optional<double> layers = real_of(member(*said, "layers_there"));
+  const auto most = static_cast<double>(proposal.plan.image.layers.size());
+  if (layers && *layers >= 0 && *layers <= most) {
+    proposal.layers_there = static_cast<std::int64_t>(*layers);
+  }
+  co_return proposal;
 }
 
 Async<Result<Proposal>> Proposer::rehearse(MoveOrder order) {
@@ -263,12 +266,8 @@ Async<Result<Proposal>> Proposer::rehearse(MoveOrder order) {
   if (!target) co_return target.error();
   Result<Proposal> proposal = co_await propose(std::move(order));
   if (!proposal || proposal->plan.image.id.empty()) co_return proposal;
-  Proposal asked = *proposal;
   std::string id = target->id;
-  Result<std::vector<std::string>> theirs = co_await ask_target(std::move(asked), std::move(id));
-  if (!theirs) co_return theirs.error();
-  proposal->obstacles.insert(proposal->obstacles.end(), theirs->begin(), theirs->end());
-  co_return proposal;
+  co_return co_await ask_target(std::move(*proposal), std::move(id));
 }
 
 }  // namespace flowcon::cluster::migration

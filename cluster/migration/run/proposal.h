@@ -19,6 +19,8 @@ struct Proposal {
   Plan plan;
   std::vector<std::string> obstacles;
   std::vector<std::string> notes;  ///< what will be another there
+  /// Of the image, that the target has already; empty where it was not asked, or does not tell.
+  std::optional<std::int64_t> layers_there;
 };
 
 class Proposer {
@@ -39,7 +41,7 @@ class Proposer {
   ctrl::Async<Result<void>> add_checkpoint(Draft made);
   ctrl::Async<Result<void>> measure(Draft made, bool may_look);
   ctrl::Async<Result<void>> look_at_layer(Draft made, std::string upper);
-  ctrl::Async<Result<std::vector<std::string>>> ask_target(Proposal proposal, std::string target);
+  ctrl::Async<Result<Proposal>> ask_target(Proposal proposal, std::string target);
 
   World& world_;
   OpenMoves& open_;

@@ -149,12 +149,17 @@ Async<Response> Reception::check(std::string body, std::string speaker) {
   std::string name = text_of(*said, "name");
   if (!plan) co_return failure(422, plan.error().message());
   if (!is_object_name(name)) co_return failure(422, "the name is none");
+  ImageInfo image = plan->image;
   Result<std::vector<std::string>> reasons =
       co_await judge(std::move(name), std::move(*plan), std::move(speaker));
   if (!reasons) co_return failure(502, reasons.error().message());
-  json::array list;
-  for (const std::string& one : *reasons) list.emplace_back(one);
-  co_return answer_with({{"reasons", std::move(list)}});
+  json::object out{{"reasons", json::array(reasons->begin(), reasons->end())}};
+  std::string id = image.id;
+  const Result<ImageInfo> there = co_await world_.goods.image_info(std::move(id));
+  Result<std::size_t> layers = image.layers.size();
+  if (!there) layers = co_await world_.goods.layers_there(std::move(image));
+  if (layers) out["layers_there"] = *layers;
+  co_return answer_with(out);
 }
 
 // -------------------------------------------------------------------------------- take it

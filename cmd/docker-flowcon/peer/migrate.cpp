@@ -122,6 +122,28 @@ int follow(const Session& session, const DaemonClient& daemon, const std::string
   }
 }
 
+// "25 MiB of data; 1 of 5 layers of the image; about 6.4 s of standing still"
+std::string travel_text(const json::value& answer) {
+  const std::optional<double> bytes = real_of(member(answer, "bytes"));
+  const std::optional<double> layers = real_of(member(answer, "layers"));
+  const std::optional<double> there = real_of(member(answer, "layers_there"));
+  const std::optional<double> stop = real_of(member(answer, "stopped_seconds"));
+  std::string out;
+  const auto add = [&out](const std::string& part) { out += (out.empty() ? "" : "; ") + part; };
+  if (bytes) add(memory_text(bytes) + " of data");
+  if (layers && there && *there < *layers) {
+    add(number_text(*layers - *there, 6) + " of " + number_text(*layers, 6) +
+        " layers of the image");
+  } else if (layers && there) {
+    add("nothing of the image, which is there");
+  }
+  if (!out.empty()) out = "would travel: " + out;
+  add(stop ? "the job would stand still for about " + number_text(*stop, 2) +
+                 " s, as in the last migrations from here"
+           : "how long the job would stand still is not known: none has migrated from here");
+  return out;
+}
+
 int tell_rehearsal(const Session& session, const json::value& answer) {
   const std::string host = printable(text_of(member(answer, "host")), 255);
   const json::array& obstacles = list_of(member(answer, "obstacles"));
@@ -131,6 +153,7 @@ int tell_rehearsal(const Session& session, const json::value& answer) {
     }
   }
   if (!obstacles.empty()) return kFailed;
+  session.terminal.err << travel_text(answer) << "\n";
   session.terminal.out << host << "\n";
   return kDone;
 }

@@ -85,19 +85,22 @@ class TwoHosts {
     return said;
   }
   /// A person's call, "POST keep"; its status.
-  unsigned call(Side& side, const std::string& verb) {
+  unsigned call(Side& side, const std::string& verb) { return answer(side, verb).status; }
+  ctrl::api::Response answer(Side& side, const std::string& verb, const std::string& body = "") {
     ctrl::api::Request request;
     request.method = "POST";
     request.target = "/v1/containers/plain/" + verb.substr(verb.find(' ') + 1);
-    unsigned status = 0;
+    request.body = body;
+    ctrl::api::Response response;
+    bool is_answered = false;
     const ctrl::api::Routes routes = side.mover().routes();
     auto life = [&]() -> Async<void> {
-      const ctrl::api::Response response = co_await ctrl::api::answer(&routes, std::move(request));
-      status = response.status;
+      response = co_await ctrl::api::answer(&routes, std::move(request));
+      is_answered = true;
     };
     ctrl::spawn(io, "test", life);
-    (void)until([&] { return status != 0; });
-    return status;
+    (void)until([&] { return is_answered; });
+    return response;
   }
   /// flowcond of that host is killed: nothing of it goes on.
   void kill(Side& side) {

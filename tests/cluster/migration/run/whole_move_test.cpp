@@ -58,6 +58,24 @@ TEST_CASE("what the target has against a move is said before anything is stopped
   CHECK(hosts.source.engine.acts_ == Words{});
 }
 
+TEST_CASE("a rehearsal tells what would travel, and how long jobs stood still before") {
+  TwoHosts hosts;
+  const auto rehearsed = [&hosts] {
+    const auto said = hosts.answer(hosts.source, "POST migrate", R"({"dry_run":true})");
+    REQUIRE(said.status == 200);
+    return parse_json(said.body)->as_object();
+  };
+  const boost::json::object before = rehearsed();
+  CHECK(before.at("obstacles").as_array().empty());
+  CHECK(before.at("layers").to_number<int>() == 1);
+  CHECK(before.at("layers_there").to_number<int>() == 0);
+  CHECK(before.at("stopped_seconds").is_null());
+  CHECK(hosts.outcome() == "1  ");
+
+  hosts.target.goods.images_ = hosts.source.goods.images_;
+  CHECK(rehearsed().at("layers_there").to_number<int>() == 1);
+}
+
 TEST_CASE("a step that cannot be written is not done, and the job goes on where it was") {
   for (const Step step : {Step::save, Step::transfer}) {
     INFO(name(step));

@@ -82,6 +82,24 @@ TEST_CASE_METHOD(PeerFixture, "a peer that is not there is said not to be") {
   CHECK(run({"drain", "h9"}).err == "there is no peer h9\n");
 }
 
+TEST_CASE_METHOD(DaemonFixture, "migrate --dry-run says what would travel and stand still") {
+  const auto dry = [this](const std::string& more) {
+    fake.answer("POST /v1/containers/vae/migrate", 200,
+                R"({"host":"h2","obstacles":[],"notes":["left behind: /x"],)" + more + "}");
+    return run({"migrate", "--dry-run", "vae", "h2"});
+  };
+  const Outcome known =
+      dry(R"("bytes":26214400,"layers":5,"layers_there":4,"stopped_seconds":6.42)");
+  CHECK(known.out == "h2\n");
+  CHECK(known.err ==
+        "left behind: /x\nwould travel: 25MiB of data; 1 of 5 layers of the image; the job would "
+        "stand still for about 6.4 s, as in the last migrations from here\n");
+  const Outcome first = dry(R"("bytes":0,"layers":5,"layers_there":5,"stopped_seconds":null)");
+  CHECK(first.err.find("nothing of the image, which is there; how long") != std::string::npos);
+  CHECK(dry(R"("x":1)").err.find("how long the job would stand still is not known") !=
+        std::string::npos);
+}
+
 TEST_CASE_METHOD(PeerFixture, "what cannot be a host never gets into a request or to ssh") {
   for (const std::string command : {"add", "rm", "drain", "undrain"}) {
     for (const std::string host : {"-oProxyCommand=id", "a b", "", "$(id)", "a\nb", "h/../x"}) {
