@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/asio/awaitable.hpp>
 #include <boost/json/object.hpp>
 
 #include "base/json.h"
@@ -167,6 +168,9 @@ Async<Response> Elsewhere::take(std::string body, std::string speaker) {
       co_return co_await ask(std::move(*next), std::move(further));
     }
     if (wanted->method != "GET") {
+      if (host_.find(*name).empty()) {
+        co_return failure(404, "No such container: " + printable(*name, 80));
+      }
       if (!has_from(*name, speaker)) {
         co_return failure(
             403, "the container " + printable(*name, 80) + " did not come from the host that asks");

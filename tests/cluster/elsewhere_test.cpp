@@ -154,6 +154,7 @@ TEST_CASE_METHOD(ElsewhereStand, "a peer looks at everything, and changes what c
   host.calls_.clear();
   CHECK(take(call("POST", "/v1/containers/vae/pin"), '3').status == 403);
   CHECK(take(call("POST", "/v1/containers/own/pin"), '2').status == 403);
+  CHECK(take(call("POST", "/v1/containers/gone/migrate"), '2').status == 404);
   for (const char* target : {"/v1/pause", "/v1/peers", "/v1/containers/vae/release", "/metrics",
                              "/v1/containers/vae/adopt", "/v1/containers//pin/../adopt"}) {
     CAPTURE(target);
@@ -170,7 +171,7 @@ TEST_CASE_METHOD(ElsewhereStand,
   const Response answer = take(call("POST", "/v1/containers/vae/pin"), '3');
   CHECK(answer.status == 200);
   CHECK(text_in(answer.body, "forwarded_to") == "gpu7");
-  CHECK(take(call("POST", "/v1/containers/vae/pin", 4), '3').status == 403);
+  CHECK(take(call("POST", "/v1/containers/vae/pin", 4), '3').status == 404);
   CHECK(take(call("POST", "/v1/containers/vae/pin", 5), '3').status == 422);
   CHECK(network.asked_.size() == 1);
 }
