@@ -2,18 +2,21 @@
 // Time of a pass of the queue beside the same algorithm written plainly in the same run, which
 // sorts the nodes for each job and tests each: queue_bench [HOSTS] [JOBS] [ROUNDS] (1000 hosts,
 // 10000 jobs, 20 rounds, unless told otherwise). Both must decide the same. The states are made
-// before.
+// before. Decisions by what is left of the same states follow; the test of left_queue compares
+// those with a plain form.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
+#include "cluster/codec/left_json.h"
 #include "cluster/codec/queue_json.h"
 
 namespace {
@@ -198,6 +201,42 @@ bool compare(const char* name, const QueueState& state, int rounds) {
   return starts == word_for_word.starts && added == word_for_word.workers_added;
 }
 
+// The same jobs, with what is left of most of them; where `pause` is 0 each may move for nothing.
+LeftState left_of(const QueueState& state, double pause) {
+  std::mt19937 random(2);
+  LeftState left;
+  left.starve_limit = 900;
+  left.pause = pause;
+  left.nodes = state.nodes;
+  for (const auto* jobs : {&state.running, &state.waiting}) {
+    for (const QueueJob& job : *jobs) {
+      LeftJob known;
+      known.job = job;
+      known.waited = drawn(random, 1000);
+      known.served = job.placed.workers.empty() ? 0 : drawn(random, 5000);
+      if (random() % 4 != 0) known.left = drawn(random, 10000);
+      left.jobs.push_back(std::move(known));
+    }
+  }
+  return left;
+}
+
+void measure_left(const char* name, const LeftState& state, int rounds) {
+  Times times;
+  std::map<std::string, int> changes;
+  for (int round = 0; round < rounds; ++round) {
+    changes.clear();
+    times.measure([&] {
+      const auto decision = decide_left(state);
+      for (const LeftPlace& place : decision->jobs)
+        ++changes[flowcon::cluster::policy::name(place.change)];
+    });
+  }
+  times.print(name, "by what is left");
+  for (const auto& [change, count] : changes) std::printf("  %d %s", count, change.c_str());
+  std::printf("\n");
+}
+
 int measure(std::size_t hosts, std::size_t jobs, int rounds) {
   const auto share = [](std::mt19937& random) { return drawn(random, 1000) / 1000; };
   const auto uneven = [](std::mt19937& random) { return random() % 2 == 0 ? 1.0 : 0.6; };
@@ -224,10 +263,20 @@ int measure(std::size_t hosts, std::size_t jobs, int rounds) {
     scale_in.measure([&] { (void)decide_queue(preempting); });
     reading.measure([&] { (void)queue_state_from(*flowcon::parse_json(text)); });
   }
+  for (const double pause : {0.0, 30.0}) {
+    measure_left("full", left_of(make_state(hosts, jobs, 0.2, full), pause), rounds);
+    measure_left("half full", left_of(make_state(hosts, jobs, 0.2, share), pause), rounds);
+    measure_left("fragmented", left_of(make_state(hosts, jobs, 0.2, uneven), pause), rounds);
+    measure_left("empty", left_of(make_state(hosts, jobs, 0, [](auto&) { return 0.0; }), pause),
+                 rounds);
+    measure_left("growing", left_of(growing, pause), rounds);
+  }
   scale_in.print("preempting", "a pass");
   std::printf("\n");
   reading.print("", "reading its state");
-  std::printf("\naim: a pass under 100 ms for 1000 hosts and 10000 jobs\n");
+  std::printf(
+      "\naim: a pass, and a decision by what is left, under 100 ms for 1000 hosts and 10000 "
+      "jobs\n");
   if (!agree) std::fprintf(stderr, "queue_bench: the two do not decide the same\n");
   return agree ? 0 : 1;
 }

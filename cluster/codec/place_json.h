@@ -12,10 +12,14 @@ namespace flowcon::cluster::policy {
 
 /// Reads {"mode":"immediate"|"batch","nodes":[{"id","rack","domain","cap","used"}],
 /// "tasks":[{"id","job","role":"ps"|"worker","req"}]}. Options: "lambda", "remove_used", "seeded",
-/// "seed"; one that is null counts as absent. Other fields are ignored.
+/// "seed", "links":[{"a","b","bytes_per_s"}], and with links "traffic":{job:bytes a second of one
+/// pair}; one that is null, or no link, counts as absent. With links "rack" and "domain" may be
+/// missing. Other fields are ignored.
 /// Errors: a missing or ill-typed field, a lambda that is not from 0 to 1, an amount below 0, the
 /// id of a node or of a task that is there twice, more than 64 kinds of resources, more than 10,000
-/// nodes or tasks; the sentence names the field.
+/// nodes or tasks, more than 100,000 links, one that is there twice (either way), leads to no node
+/// or to its own, bytes_per_s not from 0.001 to 10^15, traffic of no job or not from 0 to 10^15;
+/// the sentence names the field.
 [[nodiscard]] Result<PlaceState> place_state_from(const boost::json::value& json);
 
 /// What the reader above reads back as a state that gives the same decision.

@@ -1,36 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/codec/queue_json.h"
 
-#include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "base/json_reader.h"
-#include "base/text.h"
 #include "cluster/codec/amounts_json.h"
 #include "cluster/codec/arrays.h"
+#include "cluster/codec/queue_fields.h"
 
 namespace flowcon::cluster::policy {
 namespace {
 
 namespace json = boost::json;
 
-constexpr std::int64_t kMostPlaced = 1'000'000'000;  // on a node; sums stay countable
-
 enum class Stage { waiting, running, arriving };
 
-std::int64_t read_least_one(FieldReader& reader, const char* name) {
-  const std::int64_t count = reader.count(name);
-  reader.require(count >= 1, name, "must be at least 1");
-  return count;
-}
-
-// What is read beside a job: the nodes that it may be on, the resources there are.
 class QueueReader {
  public:
   explicit QueueReader(const json::value& json) : reader_(json, "") {}
@@ -39,9 +25,7 @@ class QueueReader {
     state_.now = reader_.number("now");
     state_.starve_limit = read_amount(reader_, "starve_limit");
     read_options();
-    state_.nodes = reader_.each("nodes", [this](FieldReader& reader) { return node(reader); });
-    reader_.require_unique_ids("nodes", state_.nodes);
-    for (std::size_t i = 0; i < state_.nodes.size(); ++i) places_.emplace(state_.nodes[i].id, i);
+    state_.nodes = fields_.nodes(reader_);
     state_.waiting = jobs("waiting", Stage::waiting);
     state_.running = jobs("running", Stage::running);
     state_.arriving = jobs("new", Stage::arriving);
@@ -61,21 +45,10 @@ class QueueReader {
     state_.starve_everywhere = option(reader_, "starve_everywhere", state_.starve_everywhere);
   }
 
-  QueueNode node(FieldReader& reader) {
-    QueueNode node;
-    node.id = reader.text("id");
-    node.cap = amounts_.read(reader, "cap", true);
-    node.idle = amounts_.read(reader, "idle", false);
-    return node;
-  }
-
   std::vector<QueueJob> jobs(const char* list, Stage stage) {
     std::vector<QueueJob> jobs =
         reader_.each(list, [this, stage](FieldReader& reader) { return job(reader, stage); });
-    for (std::size_t i = 0; i < jobs.size() && !reader_.failed(); ++i) {
-      if (ids_.insert(jobs[i].id).second) continue;
-      reader_.complain_of_repeated(indexed(list, i) + ".id", jobs[i].id);
-    }
+    fields_.require_new_ids(reader_, list, jobs, [](const QueueJob& job) { return job.id; });
     return jobs;
   }
 
@@ -85,48 +58,17 @@ class QueueReader {
     job.since = stage == Stage::arriving ? reader.optional_number("since").value_or(state_.now)
                                          : reader.number("since");
     if (stage != Stage::arriving) job.weight = reader.number("weight");
-    job.min = read_least_one(reader, "min");
-    job.max = read_least_one(reader, "max");
-    reader.require(job.max >= job.min, "max", "must be at least min");
-    job.ps = reader.count("ps");
-    job.worker_request = amounts_.read(reader, "worker_request", true);
-    job.ps_request = amounts_.read(reader, "ps_request", true);
+    fields_.read_size(reader, job);
     if (stage == Stage::running) {
-      job.placed = placed(reader);
+      job.placed = fields_.placed(reader);
       job.done = reader.optional_bool("done");
     }
     return job;
   }
 
-  Placement placed(FieldReader& reader) {
-    FieldReader inner(reader.member("placed"), reader.place("placed"));
-    Placement placement{counts(inner, "ps"), counts(inner, "workers")};
-    reader.take_complaint(inner);
-    return placement;
-  }
-
-  std::vector<NodeCount> counts(FieldReader& reader, const char* name) {
-    std::vector<NodeCount> counts;
-    FieldReader inner(reader.member(name), reader.place(name));
-    for (const auto& member : object_of(reader.member(name))) {
-      const auto place = places_.find(std::string(member.key()));
-      if (place == places_.end()) inner.complain(member.key(), "is the id of no node");
-      const std::int64_t count = inner.count(member.key());
-      inner.require(count <= kMostPlaced, member.key(), "must be at most 10^9");
-      if (inner.failed()) break;
-      if (count > 0) counts.push_back({place->second, count});
-    }
-    reader.take_complaint(inner);
-    std::sort(counts.begin(), counts.end(),
-              [](const NodeCount& a, const NodeCount& b) { return a.node < b.node; });
-    return counts;
-  }
-
   FieldReader reader_;
   QueueState state_;
-  std::unordered_map<std::string, std::size_t> places_;  // of the nodes, by id
-  AmountsReader amounts_;
-  std::unordered_set<std::string> ids_;  // of the jobs so far
+  QueueFields fields_;
 };
 
 SharedDevice read_device(FieldReader& reader) {
@@ -150,18 +92,6 @@ DeviceTask read_task(FieldReader& reader) {
   return task;
 }
 
-// {"ps":{node:count},"workers":{node:count}}; the nodes have their ids.
-template <class Nodes>
-json::object placement_json(const Placement& placement, const Nodes& nodes) {
-  const auto counts = [&nodes](const std::vector<NodeCount>& from) {
-    json::object object;
-    object.reserve(from.size());
-    for (const NodeCount& here : from) object.emplace(nodes[here.node].id, here.count);
-    return object;
-  };
-  return {{"ps", counts(placement.ps)}, {"workers", counts(placement.workers)}};
-}
-
 json::object action_json(const QueueAction& action, const std::vector<IdleNode>& nodes) {
   using Op = QueueAction::Op;
   json::object object{{"op", name(action.op)}, {"job", action.job}};
@@ -181,11 +111,7 @@ json::object action_json(const QueueAction& action, const std::vector<IdleNode>&
 json::object job_json(const QueueJob& job, const QueueState& state, Stage stage) {
   json::object object{{"id", job.id}, {"since", job.since}};
   if (stage != Stage::arriving) object["weight"] = job.weight;
-  object["min"] = job.min;
-  object["max"] = job.max;
-  object["ps"] = job.ps;
-  object["worker_request"] = amounts_json(job.worker_request);
-  object["ps_request"] = amounts_json(job.ps_request);
+  add_size(object, job);
   if (stage == Stage::running) {
     object["placed"] = placement_json(job.placed, state.nodes);
     if (job.done) object["done"] = true;
@@ -216,10 +142,7 @@ json::value to_json(const QueueState& state) {
   if (state.repeat) object["repeat"] = true;
   if (!state.check_after) object["check_after"] = false;
   if (!state.starve_everywhere) object["starve_everywhere"] = false;
-  object["nodes"] = rendered(state.nodes, [](const QueueNode& node) {
-    return json::object{
-        {"id", node.id}, {"cap", amounts_json(node.cap)}, {"idle", amounts_json(node.idle)}};
-  });
+  object["nodes"] = rendered(state.nodes, [](const QueueNode& node) { return node_json(node); });
   const auto jobs = [&state](const std::vector<QueueJob>& from, Stage stage) {
     return rendered(from, [&](const QueueJob& job) { return job_json(job, state, stage); });
   };
@@ -258,9 +181,7 @@ json::value to_json(const QueueDecision& decision) {
         {"id", job.id}, {"weight", job.weight}, {"placed", placement_json(job.placed, nodes)}};
   });
   object["finished"] = texts(decision.finished);
-  object["nodes"] = rendered(nodes, [](const IdleNode& node) {
-    return json::object{{"id", node.id}, {"idle", amounts_json(node.idle)}};
-  });
+  object["nodes"] = rendered(nodes, [](const IdleNode& node) { return node_json(node); });
   return object;
 }
 

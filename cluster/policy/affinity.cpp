@@ -119,8 +119,10 @@ std::optional<Placement> find_place(Room& room, const Gang& gang, Refusals& refu
   if (gang.ps > 0 && refusals.covers(room, gang.ps_needs, gang.ps)) return std::nullopt;
   const std::vector<std::size_t>& nodes = room.idlest_first();
   if (room.may_fit(gang.whole) && !refusals.covers(room, gang.whole, 1)) {
-    for (const std::size_t node : nodes) {
-      if (room.fits(node, gang.whole)) return whole_on(node, gang);
+    if (room.first_fit(gang.whole, 0) != Room::kNone) {
+      return whole_on(*std::find_if(nodes.begin(), nodes.end(),
+                                    [&](std::size_t node) { return room.fits(node, gang.whole); }),
+                      gang);
     }
     refusals.add(room, gang.whole, 1);
   }

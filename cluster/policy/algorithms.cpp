@@ -3,6 +3,7 @@
 
 #include "cluster/codec/allocate_json.h"
 #include "cluster/codec/decision_json.h"
+#include "cluster/codec/left_json.h"
 #include "cluster/codec/place_json.h"
 #include "cluster/codec/queue_json.h"
 #include "cluster/policy/explain.h"
@@ -42,6 +43,9 @@ std::vector<Algorithm> all_algorithms() {
       "migrations by the remaining work of each host (ours)", moves_of));
   all.push_back(algorithm<queue_state_from, decide_queue>(
       "who of the queue starts, gives workers, gets some (KOD2)", ctrl::policy::no_changes));
+  all.push_back(algorithm<left_state_from, decide_left>(
+      "who of the queue runs, where, with how many workers, by what is left (ours)",
+      ctrl::policy::no_changes));
   all.push_back(algorithm<ctrl::estimate::estimate_state_from, ctrl::estimate::decide_estimate>(
       "what jobs will need, from what earlier ones were like (Liquid)", ctrl::policy::no_changes));
   all.push_back(algorithm<place_state_from, decide_place>(

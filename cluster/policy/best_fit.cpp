@@ -33,7 +33,8 @@ BestFit::BestFit(const PlaceModel& model, bool is_seeded, bool removes_used,
       gpus_put_(model.nodes.size(), 0),
       is_out_(model.domains.size(), false),
       on_node_(model.nodes.size()),
-      in_rack_(model.racks) {
+      in_rack_(model.racks),
+      cost_to_(model.has_links() ? model.nodes.size() : 0) {
   std::iota(all_.begin(), all_.end(), std::size_t{0});
 }
 
@@ -98,6 +99,7 @@ std::vector<double> BestFit::offer_for(const PlaceModel::Task& task) const {
 // the domain in which it was tried.
 std::optional<JobPlaces> BestFit::attempt(std::size_t job, std::size_t first) {
   domain_ = kNone;
+  job_ = job;
   JobPlaces places;
   for (std::size_t i = 0; i < model_.jobs[job].size(); ++i) {
     const PlaceModel::Task& task = model_.tasks[model_.jobs[job][i]];
@@ -105,6 +107,7 @@ std::optional<JobPlaces> BestFit::attempt(std::size_t job, std::size_t first) {
     if (i == 0 && first != kNone) {
       if (is_open(task, first)) node = first;
     } else if (!is_exhausted()) {
+      if (model_.has_links()) reach_all();
       const std::size_t at = offer_of_[i];
       node = at < offers_.size() ? best_node(task, offers_[at]) : best_node(task, offer_for(task));
       looks_left_ -= static_cast<std::int64_t>(domain_ == kNone ? all_.size()
@@ -154,6 +157,7 @@ double BestFit::score_with(const PlaceModel::Task& task, std::size_t node) const
 
 double BestFit::cost_with(const PlaceModel::Task& task, std::size_t node) const {
   const auto others = [&task](const Roles& roles) { return task.is_ps ? roles.workers : roles.ps; };
+  if (model_.has_links()) return others(cost_to_[node]);
   const PlaceModel::Node& at = model_.nodes[node];
   const double here = others(on_node_[node]);
   const double rack = others(in_rack_[at.rack]);
@@ -173,6 +177,7 @@ double BestFit::fitness_with(std::size_t node, double gpus) const {
 void BestFit::put(const PlaceModel::Task& task, std::size_t node) {
   double* row = put_.data() + node * model_.kinds;
   cost_ += cost_with(task, node);
+  if (model_.has_links() && model_.traffic[task.job] > 0) unreached_.emplace_back(task.is_ps, node);
   if (!on_node_[node].any()) {
     own_nodes_.push_back(node);
     put_before_.insert(put_before_.end(), row, row + model_.kinds);
@@ -187,7 +192,29 @@ void BestFit::put(const PlaceModel::Task& task, std::size_t node) {
   fitness_ = fitness_with(node, 0);
 }
 
+// Only once a further task asks: the last one of a job reaches nobody.
+void BestFit::reach_all() {
+  for (const auto& [is_ps, node] : unreached_) {
+    const double traffic = model_.traffic[job_];
+    const auto add = [&, is_ps = is_ps](std::size_t to, double bytes_per_s) {
+      (is_ps ? cost_to_[to].ps : cost_to_[to].workers) += traffic / bytes_per_s;
+    };
+    auto link = model_.links[node].begin();
+    for (std::size_t to = 0; to < cost_to_.size(); ++to) {
+      const bool is_known = link != model_.links[node].end() && link->to == to;
+      if (to != node) add(to, is_known ? link->bytes_per_s : model_.unmeasured(node, to));
+      if (is_known) ++link;
+    }
+    looks_left_ -= static_cast<std::int64_t>(cost_to_.size());
+    has_reached_ = true;
+  }
+  unreached_.clear();
+}
+
 void BestFit::take_back() {
+  if (has_reached_) std::fill(cost_to_.begin(), cost_to_.end(), Roles());
+  has_reached_ = false;
+  unreached_.clear();
   for (std::size_t i = 0; i < own_nodes_.size(); ++i) {
     const std::size_t node = own_nodes_[i];
     std::copy_n(put_before_.begin() + static_cast<std::ptrdiff_t>(i * model_.kinds), model_.kinds,

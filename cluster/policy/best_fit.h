@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cluster/policy/place_model.h"
@@ -51,6 +52,7 @@ class BestFit {
   [[nodiscard]] double fitness_with(std::size_t node, double gpus) const;
   [[nodiscard]] bool is_open(const PlaceModel::Task& task, std::size_t node) const;
   void put(const PlaceModel::Task& task, std::size_t node);
+  void reach_all();
   void take_back();
 
   const PlaceModel& model_;
@@ -64,6 +66,7 @@ class BestFit {
   // Of this job.
   std::vector<std::vector<double>> offers_;  // of the nodes without it, one each of unlike requests
   std::vector<std::size_t> offer_of_;        // by task
+  std::size_t job_ = 0;
   std::size_t domain_ = kNone;
   std::vector<bool> is_out_;            // domains where it did not fit
   std::vector<std::size_t> own_nodes_;  // in the order of their first tasks
@@ -74,6 +77,10 @@ class BestFit {
   Roles placed_;
   double cost_ = 0;
   double fitness_ = 0;
+  // With links: what pairs of one more task on each node with those put so far would cost.
+  std::vector<Roles> cost_to_;
+  std::vector<std::pair<bool, std::size_t>> unreached_;  // put since, is it a ps and where
+  bool has_reached_ = false;
 };
 
 }  // namespace flowcon::cluster::policy

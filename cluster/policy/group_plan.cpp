@@ -92,6 +92,17 @@ bool Planner::sum_up(GroupPlan& plan, std::uint32_t node) const {
   return true;
 }
 
+// Of one more task of a job on a node, with those on its nodes so far.
+double Planner::link_cost(std::size_t job, std::uint32_t node, bool is_ps) const {
+  double cost = 0;
+  count(own_nodes_.size());
+  for (const std::uint32_t own : own_nodes_) {
+    const double others = is_ps ? on_node_[own].workers : on_node_[own].ps;
+    if (others > 0) cost += others * model_.cost(job, node, own);
+  }
+  return cost;
+}
+
 void Planner::evaluate(GroupPlan& plan) {
   count(2 * tasks_.size());
   for (const std::uint32_t node : plan.groups) gpus_[node] = 0;
@@ -101,16 +112,21 @@ void Planner::evaluate(GroupPlan& plan) {
     double cost = 0;
     double fitness = 0;
     Roles placed;
+    own_nodes_.clear();
     for (const std::size_t number : model_.jobs[job]) {
       const std::uint32_t node = plan.node_of[number];
       const PlaceModel::Node& at = model_.nodes[node];
       const bool is_ps = model_.tasks[number].is_ps;
       Roles& here = on_node_[node];
       Roles& rack = in_rack_[at.rack];
-      if (here.ps + here.workers == 0) fitness += model_.fitness(node, gpus_[node]);
       const auto others = [is_ps](const Roles& roles) { return is_ps ? roles.workers : roles.ps; };
-      cost += (others(rack) - others(here)) * at.rack_cost +
-              (others(placed) - others(rack)) * at.domain_cost;
+      cost += model_.has_links() ? link_cost(job, node, is_ps)
+                                 : (others(rack) - others(here)) * at.rack_cost +
+                                       (others(placed) - others(rack)) * at.domain_cost;
+      if (here.ps + here.workers == 0) {
+        fitness += model_.fitness(node, gpus_[node]);
+        own_nodes_.push_back(node);
+      }
       for (Roles* roles : {&here, &rack, &placed}) (is_ps ? roles->ps : roles->workers) += 1;
     }
     for (const std::size_t number : model_.jobs[job]) {

@@ -57,6 +57,8 @@ class Planner {
     double workers = 0;
   };
 
+  [[nodiscard]] double link_cost(std::size_t job, std::uint32_t node, bool is_ps) const;
+
   const PlaceModel& model_;
   std::size_t jobs_ = 0;
   std::vector<std::uint32_t> tasks_;  // of these jobs, as listed
@@ -65,6 +67,7 @@ class Planner {
   std::vector<double> gpus_;  // put on each node
   std::vector<Roles> on_node_;
   std::vector<Roles> in_rack_;
+  std::vector<std::uint32_t> own_nodes_;  // of the job so far
 };
 
 }  // namespace flowcon::cluster::policy

@@ -132,13 +132,14 @@ Polish::Shift Polish::shift(std::uint32_t task, std::uint32_t to, std::uint32_t 
   Shift shift;
   const std::uint32_t from = plan_->node_of[task];
   const bool is_ps = model_.tasks[task].is_ps;
-  for (const std::size_t other : model_.jobs[model_.tasks[task].job]) {
+  const std::size_t job = model_.tasks[task].job;
+  for (const std::size_t other : model_.jobs[job]) {
     if (other == task || other == except) continue;
     const std::uint32_t at = plan_->node_of[other];
     if (at == from) shift.leaves = false;
     if (at == to) shift.enters = false;
     if (model_.tasks[other].is_ps != is_ps) {
-      shift.cost += model_.cost(to, at) - model_.cost(from, at);
+      shift.cost += model_.cost(job, to, at) - model_.cost(job, from, at);
     }
   }
   return shift;

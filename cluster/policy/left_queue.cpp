@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <queue>
 
 #include "base/text.h"
 #include "cluster/policy/affinity.h"
@@ -141,12 +142,7 @@ class LeftQueue {
     for (Entry* entry : order_) {
       if (!place(*entry)) return too_long(*entry);
     }
-    while (Entry* entry = find_grower()) {
-      const std::size_t node = next_node(free_.room, *entry, entry->placed);
-      free_.room.take(node, entry->gang.worker_needs, 1);
-      put_one(entry->placed.workers, node);
-      if (!free_.room.spend(kSteps)) return too_long(*entry);
-    }
+    if (const Entry* entry = grow()) return too_long(*entry);
     LeftDecision decision;
     for (const Entry* entry : order_) {
       decision.jobs.push_back({entry->job->id, entry->left, entry->is_guess, entry->is_starved,
@@ -185,6 +181,15 @@ class LeftQueue {
     }
   }
 
+  static void give_back(Room& room, const Entry& entry, const Placement& tried) {
+    for (const NodeCount& here : tried.ps) {
+      room.give_back(here.node, entry.gang.ps_needs, here.count);
+    }
+    for (const NodeCount& here : tried.workers) {
+      room.give_back(here.node, entry.gang.worker_needs, here.count);
+    }
+  }
+
   [[nodiscard]] double seconds(const Entry& entry, std::int64_t workers) const {
     const double share = static_cast<double>(entry.job->max) / static_cast<double>(workers);
     return entry.left * std::pow(share, state_.growth);
@@ -214,14 +219,16 @@ class LeftQueue {
     return least;
   }
 
-  // The place that ends it first, with all tasks anew.
-  [[nodiscard]] std::optional<Placement> find_anew(Space& space, const Entry& entry) const {
+  // The place that ends it first, with all tasks anew and at a cost, if that is before `before`.
+  [[nodiscard]] std::optional<Placement> find_anew(Space& space, const Entry& entry, double cost,
+                                                   double before) const {
     std::optional<Placement> best;
     double least = std::numeric_limits<double>::infinity();
     Gang gang = entry.gang;
     for (gang.workers = most_workers(space.room, entry); gang.workers >= entry.job->min;
          --gang.workers) {
-      if (std::max(seconds(entry, gang.workers), 1e-9) >= least) break;  // even on one node
+      const double soonest = std::max(seconds(entry, gang.workers), 1e-9);  // on one node
+      if (soonest >= least || soonest + cost >= before) break;
       if (!space.room.spend(kSteps)) break;
       gang.whole = whole_of(gang, space.room.kinds());
       std::optional<Placement> place = find_place(space.room, gang, space.refusals);
@@ -255,7 +262,7 @@ class LeftQueue {
       room.take(node, entry.gang.worker_needs, 1);
       put_one(stays.workers, node);
     }
-    give(room, entry, stays);
+    give_back(room, entry, stays);
     if (count_of(stays.ps) < entry.job->ps || workers < entry.job->min) return std::nullopt;
     return stays;
   }
@@ -288,8 +295,9 @@ class LeftQueue {
     }
     // Beside all that run, before any of them is disturbed.
     give(idle_.room, entry, before);
-    offer(find_anew(idle_, entry), runs ? cost_ : 0);
-    offer(find_anew(free_, entry), runs ? 2 * cost_ : cost_);
+    const double alone = runs ? cost_ : 0;
+    offer(find_anew(idle_, entry, alone, least), alone);
+    offer(find_anew(free_, entry, alone + cost_, least), alone + cost_);
     if (best) {
       take(free_.room, entry, *best);
       take(idle_.room, entry, *best);
@@ -298,23 +306,43 @@ class LeftQueue {
     return !free_.room.is_exhausted() && !idle_.room.is_exhausted();
   }
 
-  // The job whose end moves most per core by one more worker. Null: there is no room, or none
-  // gains.
-  Entry* find_grower() {
-    Entry* best = nullptr;
-    double most = 0;
-    for (Entry* entry : order_) {
-      const std::int64_t workers = count_of(entry->placed.workers);
-      if (workers == 0 || workers >= entry->job->max) continue;
-      if (next_node(free_.room, *entry, entry->placed) == Room::kNone) continue;
-      const double gain = seconds(*entry, workers) - seconds(*entry, workers + 1) - cost_;
-      const double cores = amount_of(entry->job->worker_request, "cpu");
-      const double per_core = cores > 0 ? gain / cores : gain;
-      if (per_core <= most) continue;
-      most = per_core;
-      best = entry;
+  // How much nearer one more worker brings the end of a job, per core. 0: it has none, or all.
+  [[nodiscard]] double gain_per_core(const Entry& entry) const {
+    const std::int64_t workers = count_of(entry.placed.workers);
+    if (workers == 0 || workers >= entry.job->max) return 0;
+    const double gain = seconds(entry, workers) - seconds(entry, workers + 1) - cost_;
+    const double cores = amount_of(entry.job->worker_request, "cpu");
+    return cores > 0 ? gain / cores : gain;
+  }
+
+  // Worker by worker to the job whose end moves most per core. No other's gain changes by that, and
+  // where one finds no room it finds none later. The job at which the decision has no end, or null.
+  const Entry* grow() {
+    struct Offer {
+      double per_core;
+      std::size_t place;  // in order_
+      bool operator<(const Offer& other) const {
+        return per_core != other.per_core ? per_core < other.per_core : place > other.place;
+      }
+    };
+    std::priority_queue<Offer> offers;
+    const auto offer = [&](std::size_t place) {
+      const double per_core = gain_per_core(*order_[place]);
+      if (per_core > 0) offers.push({per_core, place});
+    };
+    for (std::size_t i = 0; i < order_.size(); ++i) offer(i);
+    while (!offers.empty()) {
+      const std::size_t place = offers.top().place;
+      offers.pop();
+      Entry& entry = *order_[place];
+      const std::size_t node = next_node(free_.room, entry, entry.placed);
+      if (node == Room::kNone) continue;
+      free_.room.take(node, entry.gang.worker_needs, 1);
+      put_one(entry.placed.workers, node);
+      if (!free_.room.spend(kSteps)) return &entry;
+      offer(place);
     }
-    return best;
+    return nullptr;
   }
 
   const LeftState& state_;

@@ -34,6 +34,19 @@ struct PlaceTask {
   Amounts request;
 };
 
+/// What a link between two nodes was measured to carry, either way.
+struct PlaceLink {
+  std::string a;
+  std::string b;
+  double bytes_per_s = 0;  ///< above 0
+};
+
+/// Bytes a second that one pair of a job's parameter servers and workers sends.
+struct JobTraffic {
+  std::string job;
+  double bytes_per_s = 0;
+};
+
 /// One job after the other, or all at once.
 enum class PlaceMode { immediate, batch };
 
@@ -52,6 +65,8 @@ struct PlaceState {
   std::uint64_t seed = 1;    ///< batch
   std::vector<PlaceNode> nodes;
   std::vector<PlaceTask> tasks;
+  std::vector<PlaceLink> links;     ///< by the nodes' ids; none: the cost goes by racks
+  std::vector<JobTraffic> traffic;  ///< counts with links; of a job without it 0
 };
 
 struct TaskPlace {
@@ -75,7 +90,9 @@ struct PlaceDecision {
 
 /// Each job as a whole or not at all, in one domain; no node holds more than it has. The score of a
 /// job is λ · cost + (1 − λ) · fitness, the less the better. Cost: over its pairs of parameter
-/// server and worker, 0 on one node, the nodes of the rack within it, else the nodes of the domain.
+/// server and worker, 0 on one node, the nodes of the rack within it, else the nodes of the domain;
+/// with links (ours) traffic / bytes_per_s, the share of time that a pair waits for its wire. A
+/// pair without a link has the slowest one of its rack, where there is none the slowest of all.
 /// Fitness: over its nodes, −(GPUs in use with it there) / GPUs.
 /// Immediate: job after job, task after task to the node of the least score; O(tasks · nodes),
 /// where `seeded` times nodes. Batch: the best of 20,000 plans of all jobs, exact where there are

@@ -2,6 +2,7 @@
 #include "cluster/policy/place_model.h"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 #include <utility>
 
@@ -19,8 +20,7 @@ std::size_t place_of(std::vector<Key>& names, std::unordered_map<Key, std::size_
 
 }  // namespace
 
-PlaceModel::PlaceModel(const PlaceState& state) : lambda(state.lambda) {
-  std::vector<std::string_view> names;
+void PlaceModel::read_tasks(const PlaceState& state, std::vector<std::string_view>& names) {
   std::unordered_map<std::string_view, std::size_t> kind_places;
   std::unordered_map<std::string_view, std::size_t> job_places;
   for (const PlaceTask& listed : state.tasks) {
@@ -38,6 +38,52 @@ PlaceModel::PlaceModel(const PlaceState& state) : lambda(state.lambda) {
     tasks.push_back(std::move(task));
   }
   kinds = names.size();
+}
+
+// Both ways; what no node or job of the state has is left out.
+void PlaceModel::read_links(const PlaceState& state) {
+  if (state.links.empty()) return;
+  std::unordered_map<std::string_view, std::size_t> places;
+  for (std::size_t i = 0; i < nodes.size(); ++i) places.emplace(state.nodes[i].id, i);
+  links.resize(nodes.size());
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  slowest = kNone;
+  slowest_in_rack.assign(racks, kNone);
+  for (const PlaceLink& link : state.links) {
+    const auto a = places.find(link.a);
+    const auto b = places.find(link.b);
+    if (a == places.end() || b == places.end()) continue;
+    links[a->second].push_back({b->second, link.bytes_per_s});
+    links[b->second].push_back({a->second, link.bytes_per_s});
+    slowest = std::min(slowest, link.bytes_per_s);
+    double& of_rack = slowest_in_rack[nodes[a->second].rack];
+    if (nodes[a->second].rack == nodes[b->second].rack) {
+      of_rack = std::min(of_rack, link.bytes_per_s);
+    }
+  }
+  for (double& of_rack : slowest_in_rack) of_rack = of_rack == kNone ? slowest : of_rack;
+  for (std::vector<Link>& of_node : links) {
+    std::sort(of_node.begin(), of_node.end(),
+              [](const Link& a, const Link& b) { return a.to < b.to; });
+  }
+  std::unordered_map<std::string_view, double> of_job;
+  for (const JobTraffic& listed : state.traffic) of_job.emplace(listed.job, listed.bytes_per_s);
+  for (std::size_t job = 0; job < jobs.size(); ++job) {
+    const auto found = of_job.find(job_ids[job]);
+    traffic[job] = found == of_job.end() ? 0 : found->second;
+  }
+}
+
+double PlaceModel::bytes_per_s(std::size_t a, std::size_t b) const {
+  const auto at = std::lower_bound(links[a].begin(), links[a].end(), b,
+                                   [](const Link& link, std::size_t to) { return link.to < to; });
+  return at != links[a].end() && at->to == b ? at->bytes_per_s : unmeasured(a, b);
+}
+
+PlaceModel::PlaceModel(const PlaceState& state) : lambda(state.lambda) {
+  std::vector<std::string_view> names;
+  read_tasks(state, names);
+  traffic.assign(jobs.size(), 0);
 
   std::vector<std::string_view> domain_names;
   std::unordered_map<std::string_view, std::size_t> domain_places;
@@ -67,6 +113,7 @@ PlaceModel::PlaceModel(const PlaceState& state) : lambda(state.lambda) {
     node.rack_cost = rack_sizes[node.rack];
     node.domain_cost = static_cast<double>(domains[node.domain].size());
   }
+  read_links(state);
 }
 
 }  // namespace flowcon::cluster::policy

@@ -40,10 +40,18 @@ struct PlaceModel {
     }
     return true;
   }
-  /// Of a pair on two nodes of one domain (Liquid, 2).
-  [[nodiscard]] double cost(std::size_t a, std::size_t b) const {
+  /// Of a pair of a job on two nodes of one domain (Liquid, 2), with links by what is measured.
+  [[nodiscard]] double cost(std::size_t job, std::size_t a, std::size_t b) const {
     if (a == b) return 0;
+    if (has_links()) return traffic[job] / bytes_per_s(a, b);
     return nodes[a].rack == nodes[b].rack ? nodes[a].rack_cost : nodes[a].domain_cost;
+  }
+  [[nodiscard]] bool has_links() const { return !links.empty(); }
+  /// Between two nodes; there must be links.
+  [[nodiscard]] double bytes_per_s(std::size_t a, std::size_t b) const;
+  /// The same where no link is known between them.
+  [[nodiscard]] double unmeasured(std::size_t a, std::size_t b) const {
+    return nodes[a].rack == nodes[b].rack ? slowest_in_rack[nodes[a].rack] : slowest;
   }
   /// Of a node where tasks of these calls have `gpus_put` (Liquid, 6).
   [[nodiscard]] double fitness(std::size_t node, double gpus_put) const {
@@ -65,6 +73,19 @@ struct PlaceModel {
   std::vector<Task> tasks;
   std::vector<std::vector<std::size_t>> jobs;  ///< their tasks, as listed
   std::vector<std::string_view> job_ids;       ///< in the order of their first tasks
+  std::vector<double> traffic;                 ///< of a pair of each job, bytes a second
+
+  struct Link {
+    std::size_t to = 0;
+    double bytes_per_s = 0;
+  };
+  std::vector<std::vector<Link>> links;  ///< of each node, by `to`; empty where none is known
+  std::vector<double> slowest_in_rack;
+  double slowest = 0;  ///< of all
+
+ private:
+  void read_tasks(const PlaceState& state, std::vector<std::string_view>& names);
+  void read_links(const PlaceState& state);
 };
 
 }  // namespace flowcon::cluster::policy

@@ -108,6 +108,10 @@ void Room::give(std::size_t node, const Needs& needs, std::int64_t count) {
   ++growth_;
 }
 
+void Room::give_back(std::size_t node, const Needs& needs, std::int64_t count) {
+  change(node, needs, count, 1);
+}
+
 void Room::change(std::size_t node, const Needs& needs, std::int64_t count, double sign) {
   if (needs.empty() || count == 0 || !spend(count)) return;
   double* row = idle_.data() + node * kinds();

@@ -83,6 +83,8 @@ class Room {
   /// `count` tasks come to a node, or leave it, one after the other.
   void take(std::size_t node, const Needs& needs, std::int64_t count);
   void give(std::size_t node, const Needs& needs, std::int64_t count);
+  /// Gives what was taken on trial: nothing fits that did not before.
+  void give_back(std::size_t node, const Needs& needs, std::int64_t count);
 
   /// Grows whenever a node gets room back: what did not fit before may fit now.
   [[nodiscard]] std::uint64_t growth() const { return growth_; }

@@ -108,6 +108,18 @@ State of queue (cap, idle, requests: amounts of any resources; since, starve_lim
   only the host where a job starts), "repeat" (until nothing starts), "check_after",
   "starve_everywhere" (both true; false: as printed).
 
+State of left (seconds; left, served as if with max workers on one node; waited: without a task):
+  {"starve_limit":1800,
+   "nodes":[{"id":"h1","cap":{"cpu":8,"mem":32},"idle":{"cpu":3,"mem":16}}],
+   "jobs":[{"id":"a","since":40,"waited":60,"served":0,"left":900,"min":1,"max":4,"ps":1,
+            "worker_request":{"cpu":2,"mem":4},"ps_request":{"cpu":1}},
+           {"id":"b","since":0,"waited":0,"served":120,"min":1,"max":2,"ps":0,
+            "worker_request":{"cpu":5},"ps_request":{},"placed":{"ps":{},"workers":{"h1":1}}}]}
+  left missing: not known; placed missing: it waits.
+  Optional: "totals":[seconds] (what ended jobs took), "growth" (0.9: n workers do n^0.9 times the
+  work), "network" (2: a job with all workers remote takes 1+2 times as long), "pause" (0: seconds
+  that a job stands still whose tasks change), "gain" (3: least win, as a multiple of its cost).
+
 State of estimate (age in seconds; labels: what a run needed, above 0):
   {"quantile":0.9,"seed":1,
    "history":[{"family":"vae.py --epochs #","key":"vae.py --epochs 8","age":3600,
@@ -125,7 +137,9 @@ weight against that of full GPUs, 0 to 1):
             {"id":"a1","job":"a","role":"worker","req":{"cpu":2,"gpu":1}}]}
   mode: immediate (job after job, best-fit), or batch (all jobs at once, genetic; "seed").
   Optional: "lambda" (0.5); of immediate "seeded" (each node is tried for a job's first task),
-  "remove_used" (one task of a job a node: as printed).
+  "remove_used" (one task of a job a node: as printed). With
+  "links":[{"a":"h1","b":"h2","bytes_per_s":1e8}], "traffic":{"a":2e7} (bytes a second of one pair)
+  the cost is traffic/bytes_per_s; rack and domain may be missing.
 
 State of share (util in percent of a device, mem in any unit):
   {"devices":[{"id":"gpu0","mem":16,"util_used":30,"mem_used":4}],

@@ -46,12 +46,11 @@ Result<Rows> kod2(const Inputs& inputs) {
 }
 
 Result<Rows> liquid(const Inputs& inputs) {
-  Rows rows;
+  std::vector<groups::LiquidSize> sizes;
   for (const std::uint64_t nodes : {5, 10, 15, 20}) {
-    const std::uint64_t seeds = std::min<std::uint64_t>(inputs.seeds, nodes < 20 ? 8 : 4);
-    append(rows, groups::liquid_rows(nodes, seeds, inputs.progress));
+    sizes.push_back({nodes, std::min<std::uint64_t>(inputs.seeds, nodes < 20 ? 8 : 4)});
   }
-  return rows;
+  return groups::liquid_rows(sizes, inputs.progress);
 }
 
 // Of the tables that are given, one after the other.

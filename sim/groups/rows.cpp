@@ -47,6 +47,34 @@ constexpr std::array<Kod2Row, 4> kKod2{{
 // Percent of a against b.
 double against(double a, double b) { return b > 0 ? (a / b - 1) * 100 : 0; }
 
+const GroupSummary& of_policy(const Summaries& all, const char* policy) {
+  return all.at({"mixed", policy});
+}
+
+std::vector<PublishedRow> rows_of_size(const std::string& size, const Summaries& all) {
+  const auto of = [&](const char* policy) -> const GroupSummary& { return of_policy(all, policy); };
+  const auto mean = [&](const char* policy) { return of(policy).mean_completion_percent.mean; };
+  const auto span = [&](const char* policy) { return of(policy).makespan_percent.mean; };
+  const std::string name = "Liquid, " + size + " nodes: ";
+  std::vector<PublishedRow> rows;
+  rows.push_back({name + "best-fit as printed, mean completion against random", "-14 %",
+                  percent(mean("best-fit")), "as printed: worse", mean("best-fit") > 0});
+  const auto add = [&](const char* what, const char* published, double ours, double goal) {
+    rows.push_back(
+        {name + what, published, percent(ours), "<= " + fixed(goal, 0) + " %", ours <= goal});
+  };
+  add("seeded, mean completion against random", "-14 %", mean("seeded"), -22);
+  add("seeded, mean completion against even", "-32 %",
+      against(of("seeded").mean_completion, of("even").mean_completion), -32);
+  add("genetic, mean completion against random", "-25 ... -18 %", mean("genetic"), -25);
+  add("genetic, mean completion against even", "-25 ... -18 %",
+      against(of("genetic").mean_completion, of("even").mean_completion), -25);
+  add("genetic, makespan against random", "-24 ... -18 %", span("genetic"), -24);
+  add("genetic, makespan against even", "-24 ... -18 %",
+      against(of("genetic").makespan, of("even").makespan), -24);
+  return rows;
+}
+
 }  // namespace
 
 std::vector<PublishedRow> kod2_rows(std::uint64_t seeds, const Progress& progress) {
@@ -90,32 +118,34 @@ std::vector<PublishedRow> kod2_rows(std::uint64_t seeds, const Progress& progres
   return rows;
 }
 
-std::vector<PublishedRow> liquid_rows(std::uint64_t nodes, std::uint64_t seeds,
+PublishedRow growth_row(const std::string& what, double few, double many, double random_few,
+                        double random_many) {
+  const double ours = many - few;
+  const double base = random_many - random_few;
+  return {what, "flat", fixed(ours, 0) + " s of " + fixed(base, 0) + " s", "<= 10 %",
+          base > 0 && ours <= base / 10};
+}
+
+std::vector<PublishedRow> liquid_rows(const std::vector<LiquidSize>& sizes,
                                       const Progress& progress) {
-  const std::string size = std::to_string(nodes);
-  const Summaries all = summaries_of("liquid-" + size, seeds, progress);
-  const auto of = [&](const char* policy) -> const GroupSummary& {
-    return all.at({"mixed", policy});
-  };
-  const auto mean = [&](const char* policy) { return of(policy).mean_completion_percent.mean; };
-  const auto span = [&](const char* policy) { return of(policy).makespan_percent.mean; };
-  const std::string name = "Liquid, " + size + " nodes: ";
   std::vector<PublishedRow> rows;
-  rows.push_back({name + "best-fit as printed, mean completion against random", "-14 %",
-                  percent(mean("best-fit")), "as printed: worse", mean("best-fit") > 0});
-  const auto add = [&](const char* what, const char* published, double ours, double goal) {
-    rows.push_back(
-        {name + what, published, percent(ours), "<= " + fixed(goal, 0) + " %", ours <= goal});
+  std::vector<Summaries> all;
+  for (const LiquidSize& size : sizes) {
+    const std::string nodes = std::to_string(size.nodes);
+    all.push_back(summaries_of("liquid-" + nodes, size.seeds, progress));
+    for (PublishedRow& row : rows_of_size(nodes, all.back())) rows.push_back(std::move(row));
+  }
+  if (sizes.size() < 2) return rows;
+  const auto mean = [](const Summaries& of_size, const char* policy) {
+    return of_policy(of_size, policy).mean_completion;
   };
-  add("seeded, mean completion against random", "-14 %", mean("seeded"), -22);
-  add("seeded, mean completion against even", "-32 %",
-      against(of("seeded").mean_completion, of("even").mean_completion), -32);
-  add("genetic, mean completion against random", "-25 ... -18 %", mean("genetic"), -25);
-  add("genetic, mean completion against even", "-25 ... -18 %",
-      against(of("genetic").mean_completion, of("even").mean_completion), -25);
-  add("genetic, makespan against random", "-24 ... -18 %", span("genetic"), -24);
-  add("genetic, makespan against even", "-24 ... -18 %",
-      against(of("genetic").makespan, of("even").makespan), -24);
+  for (const char* policy : {"seeded", "genetic"}) {
+    rows.push_back(growth_row("Liquid, " + std::to_string(sizes.front().nodes) + " to " +
+                                  std::to_string(sizes.back().nodes) + " nodes: " + policy +
+                                  ", growth of mean completion against that of random",
+                              mean(all.front(), policy), mean(all.back(), policy),
+                              mean(all.front(), "random"), mean(all.back(), "random")));
+  }
   return rows;
 }
 

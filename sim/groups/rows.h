@@ -18,8 +18,20 @@ using Progress = std::function<void(const std::string& what)>;
 [[nodiscard]] std::vector<PublishedRow> kod2_rows(std::uint64_t seeds,
                                                   const Progress& progress = nullptr);
 
-/// Liquid on so many nodes (5, 10, 15, 20). The figures are for 8 seeds, 4 at 20 nodes.
-[[nodiscard]] std::vector<PublishedRow> liquid_rows(std::uint64_t nodes, std::uint64_t seeds,
+/// Liquid on one number of nodes: 5, 10, 15 or 20.
+struct LiquidSize {
+  std::uint64_t nodes = 0;
+  std::uint64_t seeds = 1;
+};
+
+/// Of each of them, then how mean completion grows from the first to the last. The figures are for
+/// 8 seeds, 4 at 20 nodes.
+[[nodiscard]] std::vector<PublishedRow> liquid_rows(const std::vector<LiquidSize>& sizes,
                                                     const Progress& progress = nullptr);
+
+/// By how many seconds mean completion is longer on many nodes than on few, of that of random.
+/// Met: at most a tenth of random's, which must grow.
+[[nodiscard]] PublishedRow growth_row(const std::string& what, double few, double many,
+                                      double random_few, double random_many);
 
 }  // namespace flowcon::sim::groups

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// States of the queue and of device sharing: whatever they say, a decision ends, promises nothing
+// States of both queues and of device sharing: whatever they say, a decision ends, promises nothing
 // twice and is the same from the state as it is written.
 #include <cmath>
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/json.h"
+#include "cluster/codec/left_json.h"
 #include "cluster/codec/queue_json.h"
 #include "cluster/policy/explain_queue.h"
 
@@ -46,6 +47,30 @@ void check_queue(const boost::json::value& json) {
     std::abort();
 }
 
+void check_left(const boost::json::value& json) {
+  const auto state = left_state_from(json);
+  if (!state) return;
+  const auto decision = decide_left(*state);
+  if (!decision) return;
+  if (decision->jobs.size() != state->jobs.size()) std::abort();
+  for (const LeftPlace& place : decision->jobs) {
+    if (!(place.left >= 0) || !std::isfinite(place.left)) std::abort();
+    About about;
+    about.id = place.id;
+    if (!explain(*state, *decision, about)) std::abort();
+  }
+  for (const IdleNode& node : decision->nodes) {
+    for (const auto& [kind, amount] : node.idle) {
+      if (std::isnan(amount)) std::abort();
+    }
+  }
+  const auto again = left_state_from(to_json(*state));
+  if (!again) std::abort();
+  const auto same = decide_left(*again);
+  if (!same || flowcon::render_json(to_json(*same)) != flowcon::render_json(to_json(*decision)))
+    std::abort();
+}
+
 void check_share(const boost::json::value& json) {
   const auto state = share_state_from(json);
   if (!state) return;
@@ -70,6 +95,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
       flowcon::parse_json(std::string_view(reinterpret_cast<const char*>(data), size));
   if (!json) return 0;
   check_queue(*json);
+  check_left(*json);
   check_share(*json);
   return 0;
 }

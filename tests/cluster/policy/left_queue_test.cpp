@@ -7,7 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
+#include "cluster/codec/left_json.h"
 #include "cluster/policy/explain_queue.h"
+#include "tests/cluster/policy/plain_left.h"
 #include "tests/cluster/policy/queue_states.h"
 
 namespace {
@@ -264,6 +267,23 @@ TEST_CASE("counts without end are an error that names the job") {
   // What could never fit is no work.
   state.jobs[0].job.worker_request = {{"cpu", 5}};
   CHECK(shown(decided(state)) == "mad wait");
+}
+
+TEST_CASE("random states are decided as the plain form decides them") {
+  std::mt19937 random(17);
+  for (int round = 0; round < 2000; ++round) {
+    LeftState state = random_state(random);
+    // Amounts in quarters: sums are exact in any order. Of alike jobs none gains more than others.
+    if (round % 4 == 0) {
+      for (LeftJob& known : state.jobs) {
+        known.left = 100;
+        known.job.max += 6;
+      }
+    }
+    auto plain = plain::PlainLeft(state).decide();
+    REQUIRE(plain.has_value());
+    REQUIRE(flowcon::render_json(to_json(decided(state))) == flowcon::render_json(to_json(*plain)));
+  }
 }
 
 TEST_CASE("no random state is exceeded, split or out of order, and the decision repeats itself") {

@@ -23,6 +23,14 @@ constexpr const char* kState =
     R"({"id":"a1","job":"a","role":"worker","req":{"gpu":2,"cpu":1}},)"
     R"({"id":"b0","job":"b","role":"worker","req":{"gpu":8}}]})";
 
+constexpr const char* kLinked =
+    R"({"mode":"immediate","lambda":0.5,)"
+    R"("nodes":[{"id":"h1","rack":"r","cap":{"gpu":1},"used":{}},)"
+    R"({"id":"h2","domain":"d","cap":{"gpu":1},"used":{}},{"id":"h3","cap":{},"used":{}}],)"
+    R"("tasks":[{"id":"a0","job":"a","role":"ps","req":{}}],)"
+    R"("links":[{"a":"h1","b":"h2","bytes_per_s":1000},{"a":"h3","b":"h1","bytes_per_s":0.5}],)"
+    R"("traffic":{"a":20}})";
+
 std::string complaint(const std::string& text) {
   const auto state = policy::place_state_from(parsed(text));
   return state ? "" : state.error().message();
@@ -53,6 +61,61 @@ std::string plain(const std::string& mode) {
 
 TEST_CASE("a state of the placement that is written reads back as the same text") {
   CHECK(render_json(to_json(state_of(kState))) == kState);
+}
+
+TEST_CASE("a state with links reads back as the same text, and may do without racks and domains") {
+  CHECK(render_json(to_json(state_of(kLinked))) == kLinked);
+  const auto state = state_of(changed(kLinked, R"("rack":"r",)", R"("rack":null,"domain":null,)"));
+  CHECK(state.nodes[0].rack.empty());
+  CHECK(state.nodes[0].domain == state.nodes[2].domain);
+  CHECK(state_of(changed(kLinked, R"({"a":20})", "null")).traffic.empty());
+}
+
+TEST_CASE("no links are as if there were none, and traffic counts with links alone") {
+  const std::string text = render_json(to_json(state_of(kState)));
+  for (const char* none : {R"("links":[],"traffic":{"x":-1},)", R"("links":null,"traffic":7,)"}) {
+    const std::string with = changed(text, R"("nodes")", none + std::string(R"("nodes")"));
+    CHECK(render_json(to_json(state_of(with))) == text);
+    CHECK(complaint(changed(with, R"("rack":"r",)", "")) == "nodes[0].rack: is missing");
+  }
+}
+
+TEST_CASE("what is wrong with links is named with its place") {
+  struct Row {
+    const char* from;
+    const char* to;
+    const char* complaint;
+  };
+  const auto row = GENERATE(values<Row>({
+      {R"("links":[)", R"("links":{},"x":[)", "links: must be an array, not an object"},
+      {R"("a":"h1",)", "", "links[0].a: is missing"},
+      {R"("a":"h1",)", R"("a":"h9",)", R"(links[0].a: must be the id of a node, not "h9")"},
+      {R"("b":"h2")", R"("b":7)", "links[0].b: must be a string, not 7"},
+      {R"("b":"h2")", R"("b":"")", R"(links[0].b: must be the id of a node, not "")"},
+      {R"("b":"h2")", R"("b":"h1")", R"(links[0].b: must be another node than a, not "h1")"},
+      {R"("a":"h3")", R"("a":"h2")", R"(links[1]: is there twice: "h2" and "h1")"},
+      {R"(,"bytes_per_s":1000)", "", "links[0].bytes_per_s: is missing"},
+      {R"("bytes_per_s":1000)", R"("bytes_per_s":0)",
+       "links[0].bytes_per_s: is out of its range, not 0"},
+      {R"("bytes_per_s":1000)", R"("bytes_per_s":-5)",
+       "links[0].bytes_per_s: is out of its range, not -5"},
+      {R"("bytes_per_s":1000)", R"("bytes_per_s":1e16)",
+       "links[0].bytes_per_s: is out of its range, not 1e+16"},
+      {R"({"a":20})", R"({"b":20})", "traffic.b: is the job of no task"},
+      {R"({"a":20})", R"({"a":-20})", "traffic.a: is out of its range, not -20"},
+      {R"({"a":20})", R"({"a":"nan"})", R"(traffic.a: must be a number, not "nan")"},
+      {R"({"a":20})", R"([])", "traffic: must be an object, not an array"},
+      {R"("rack":"r")", R"("rack":1)", "nodes[0].rack: must be a string, not 1"},
+  }));
+  CAPTURE(row.to);
+  CHECK(complaint(changed(kLinked, row.from, row.to)) == row.complaint);
+}
+
+TEST_CASE("links without end are refused") {
+  std::string links;
+  for (int i = 0; i < 99'999; ++i) links += "0,";
+  CHECK(complaint(changed(kLinked, R"("links":[)", R"("links":[)" + links)) ==
+        "links: are more than 100000");
 }
 
 TEST_CASE("options of the placement may be null or absent, unknown fields are ignored") {

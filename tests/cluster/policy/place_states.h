@@ -2,6 +2,7 @@
 // States of the placement for tests: nodes and tasks in few words, and where the tasks went.
 #pragma once
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <utility>
@@ -81,6 +82,23 @@ inline policy::PlaceState random_state(std::mt19937& random, std::size_t most_no
   }
   state.lambda = 0.25 * static_cast<double>(random() % 5);
   return state;
+}
+
+/// Links between some of the nodes, and traffic of some of the jobs.
+inline void add_links(policy::PlaceState& state, std::mt19937& random) {
+  for (std::size_t a = 0; a < state.nodes.size(); ++a) {
+    for (std::size_t b = a + 1; b < state.nodes.size(); ++b) {
+      if (random() % 2 == 0) continue;
+      state.links.push_back(
+          {state.nodes[b].id, state.nodes[a].id, 100 * static_cast<double>(1 + random() % 10)});
+      if (random() % 2 == 0) std::swap(state.links.back().a, state.links.back().b);
+    }
+  }
+  for (const char* job : {"a", "b", "d"}) {
+    const auto is_of_job = [job](const policy::PlaceTask& task) { return task.job == job; };
+    if (std::none_of(state.tasks.begin(), state.tasks.end(), is_of_job)) continue;
+    state.traffic.push_back({job, 50 * static_cast<double>(random() % 8)});
+  }
 }
 
 }  // namespace flowcon::test

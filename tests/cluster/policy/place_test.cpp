@@ -29,6 +29,33 @@ std::size_t number_of(const PlaceState& state, const std::string& node) {
   return static_cast<std::size_t>(at - state.nodes.begin());
 }
 
+// Bytes a second between two nodes as links tell: their own, else the slowest within their rack,
+// else the slowest.
+double bytes_per_s(const PlaceState& state, const policy::PlaceNode& one,
+                   const policy::PlaceNode& other) {
+  const auto node = [&](const std::string& id) { return state.nodes[number_of(state, id)]; };
+  const auto rack = [](const policy::PlaceNode& of) { return std::pair(of.domain, of.rack); };
+  std::optional<double> of_rack;
+  std::optional<double> of_all;
+  for (const policy::PlaceLink& link : state.links) {
+    const bool is_same = link.a == one.id && link.b == other.id;
+    const bool is_reverse = link.b == one.id && link.a == other.id;
+    if (is_same || is_reverse) return link.bytes_per_s;
+    of_all = std::min(of_all.value_or(link.bytes_per_s), link.bytes_per_s);
+    const bool is_near = rack(one) == rack(other) && rack(node(link.a)) == rack(one) &&
+                         rack(node(link.b)) == rack(one);
+    if (is_near) of_rack = std::min(of_rack.value_or(link.bytes_per_s), link.bytes_per_s);
+  }
+  return of_rack.value_or(of_all.value_or(0));
+}
+
+double traffic_of(const PlaceState& state, const std::string& job) {
+  for (const policy::JobTraffic& of_job : state.traffic) {
+    if (of_job.job == job) return of_job.bytes_per_s;
+  }
+  return 0;
+}
+
 using Nodes = std::vector<std::optional<std::size_t>>;  // by task
 
 struct Worth {
@@ -67,7 +94,10 @@ std::optional<Worth> worth(const PlaceState& state, const Nodes& node_of) {
       const auto& other = state.nodes[*node_of[b]];
       if (one.domain != other.domain) return std::nullopt;
       if (tasks[a].role != TaskRole::ps || tasks[b].role != TaskRole::worker) continue;
-      if (one.id != other.id) cost += size(one, one.rack == other.rack);
+      if (one.id == other.id) continue;
+      cost += state.links.empty()
+                  ? size(one, one.rack == other.rack)
+                  : traffic_of(state, tasks[a].job) / bytes_per_s(state, one, other);
     }
     if (!node_of[a]) continue;
     const std::size_t n = *node_of[a];
@@ -143,6 +173,50 @@ TEST_CASE("a pair in one rack costs the nodes of the rack, across racks those of
   CHECK(decision.trace[2].score == 5);
 }
 
+TEST_CASE("with links a pair costs its traffic by what its wire carries, or the slowest near it") {
+  PlaceState state = place_state(
+      {host("n1", "d/r1", 1), host("n2", "d/r1", 1), host("n3", "d/r1", 1), host("n4", "d/r2", 1),
+       host("n5", "d/r2", 1)},
+      {task("a-ps", 1), task("a-0", 1), task("a-1", 1), task("a-2", 1), task("a-3", 1)});
+  state.lambda = 1;
+  state.links = {{"n1", "n2", 1000}, {"n4", "n1", 500}, {"n3", "n2", 400}};
+  state.traffic = {{"a", 200}};
+  const auto decision = placed(state);
+  REQUIRE(decision.trace.size() == 5);
+  CHECK(decision.trace[0].place.node == "n1");
+  CHECK(decision.trace[1].place.node == "n2");  // 200 / 1000
+  CHECK(decision.trace[1].score == Approx(0.2));
+  CHECK(decision.trace[2].place.node == "n4");  // 200 / 500
+  CHECK(decision.trace[2].score == Approx(0.6));
+  CHECK(decision.trace[3].place.node == "n3");  // not known: 400, the slowest of the rack
+  CHECK(decision.trace[3].score == Approx(1.1));
+  CHECK(decision.trace[4].place.node == "n5");  // nor in another rack: the slowest of all
+  CHECK(decision.trace[4].score == Approx(1.6));
+  // In r2 no link is known: n4 and n5, too, have the slowest of all.
+  state.tasks = {task("a-ps", 1), task("a-0", 1)};
+  state.nodes = {state.nodes[3], state.nodes[4]};
+  state.nodes.push_back(host("n1", "e/r1", 0));
+  state.nodes.push_back(host("n2", "e/r1", 0));
+  state.links = {{"n1", "n2", 800}};
+  CHECK(placed(state).trace[1].score == Approx(0.25));
+}
+
+TEST_CASE("a slow wire is avoided, in each mode") {
+  // The fast pair is h2 and h3; as printed the first task goes to h1, which is as full.
+  PlaceState state = place_state({host("h1", "d/r", 2), host("h2", "d/r", 2), host("h3", "d/r", 2)},
+                                 {task("a-ps", 2), task("a-0", 2)});
+  state.links = {{"h1", "h2", 10}, {"h1", "h3", 10}, {"h2", "h3", 1000}};
+  state.traffic = {{"a", 10}};
+  CHECK(places(state) == "a-ps=h1 a-0=h2");
+  state.seeded = true;
+  CHECK(places(state) == "a-ps=h2 a-0=h3");
+  state.mode = PlaceMode::batch;
+  CHECK(placed(state).score == Approx(0.5 * 0.01 - 1));
+  state.traffic.clear();  // of a job without it 0
+  state.mode = PlaceMode::immediate;
+  CHECK(places(state) == "a-ps=h1 a-0=h2");
+}
+
 TEST_CASE("a job that does not fit into the domain of its first task begins again without it") {
   CHECK(places(place_state({host("n1", "d/r", 2, 1), host("n2", "e/r", 4)},
                            {task("a-0", 1), task("a-1", 1)})) == "a-0=n2 a-1=n2");
@@ -179,6 +253,7 @@ TEST_CASE(
   std::mt19937 random(5);
   for (int round = 0; round < 300; ++round) {
     PlaceState state = random_state(random, 8, 12);
+    if (round % 2 == 1) add_links(state, random);
     const double literal = [&] {
       const auto decision = placed(state);
       return decision.unplaced.empty() && !decision.trace.empty() ? decision.trace.back().score : 0;
@@ -234,6 +309,7 @@ TEST_CASE("a batch gets the best of all plans, where these can be counted") {
   std::mt19937 random(11);
   for (int round = 0; round < 150; ++round) {
     PlaceState state = random_state(random, 4, 5);
+    if (round % 2 == 1) add_links(state, random);
     state.mode = PlaceMode::batch;
     const auto decision = placed(state);
     const Nodes nodes = nodes_of(state, decision);
@@ -277,10 +353,11 @@ TEST_CASE("a batch that fits in one way alone is placed") {
 TEST_CASE(
     "a larger batch has a valid plan, the same each time, and no task that moves betters it") {
   std::mt19937 random(23);
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < 4; ++round) {
     PlaceState state = random_state(random, 12, 24);
     state.nodes.resize(8, state.nodes[0]);
     for (std::size_t i = 0; i < 8; ++i) state.nodes[i].id = "h" + std::to_string(i);
+    if (round % 2 == 1) add_links(state, random);
     state.mode = PlaceMode::batch;
     const auto decision = placed(state);
     CHECK(flowcon::render_json(to_json(decision)) == flowcon::render_json(to_json(placed(state))));

@@ -65,11 +65,11 @@ std::string file(const std::string& name) {
 }  // namespace
 
 TEST_CASE("the recorded states give the recorded decisions") {
-  const auto name =
-      GENERATE(as<std::string>{}, "executor_newcomer", "executor_all_completing", "listener_swap",
-               "categorise_round", "speculate_tie", "rebalance_idle", "rebalance_uneven",
-               "balance_idle", "queue_preempt", "queue_rest", "estimate_few", "place_seeded",
-               "place_batch", "share_devices", "allocate_greedy", "allocate_horizon");
+  const auto name = GENERATE(as<std::string>{}, "executor_newcomer", "executor_all_completing",
+                             "listener_swap", "categorise_round", "speculate_tie", "rebalance_idle",
+                             "rebalance_uneven", "balance_idle", "queue_preempt", "queue_rest",
+                             "left_round", "estimate_few", "place_seeded", "place_links",
+                             "place_batch", "share_devices", "allocate_greedy", "allocate_horizon");
   Output output;
   const Algorithm* algorithm = find_algorithm(name.substr(0, name.find('_')));
   REQUIRE(algorithm != nullptr);

@@ -54,6 +54,16 @@ TEST_CASE("half the counters are worth more than none, and all more than half") 
   CHECK(percent(0) < 0);
 }
 
+TEST_CASE("growth with the nodes is at most a tenth of that of random, which must grow") {
+  const auto row = groups::growth_row("w", 1000, 1010, 2000, 2100);
+  CHECK(row.experiment == "w");
+  CHECK(row.ours == "10 s of 100 s");
+  CHECK(row.is_met);
+  CHECK_FALSE(groups::growth_row("", 1000, 1011, 2000, 2100).is_met);
+  CHECK(groups::growth_row("", 1000, 900, 2000, 2100).is_met);
+  CHECK_FALSE(groups::growth_row("", 1000, 900, 2000, 2000).is_met);
+}
+
 TEST_CASE("published rows are printed as a table, with commas and as JSON") {
   const std::vector<PublishedRow> rows{{"one, two", "-", "-3 %", "<= -2 %", true},
                                        {"three", "1", "2", "3", false}};

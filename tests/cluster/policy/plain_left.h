@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue by what is left, plainly: it tries each number of workers for each job, remembers no
+// refusal, and looks at all jobs for each worker that it adds.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "cluster/policy/affinity.h"
+#include "cluster/policy/left_queue.h"
+
+namespace flowcon::test::plain {
+
+using namespace cluster::policy;
+
+inline std::vector<std::string_view> requested_kinds(const LeftState& state) {
+  std::vector<std::string_view> kinds;
+  for (const LeftJob& job : state.jobs) {
+    for (const Amounts* request : {&job.job.worker_request, &job.job.ps_request}) {
+      for (const auto& [kind, amount] : *request) {
+        if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
+      }
+    }
+  }
+  return kinds;
+}
+
+inline std::int64_t count_of(const std::vector<NodeCount>& tasks) {
+  std::int64_t count = 0;
+  for (const NodeCount& here : tasks) count += here.count;
+  return count;
+}
+
+inline std::int64_t count_on(const std::vector<NodeCount>& tasks, std::size_t node) {
+  for (const NodeCount& here : tasks) {
+    if (here.node == node) return here.count;
+  }
+  return 0;
+}
+
+inline bool is_same(const std::vector<NodeCount>& a, const std::vector<NodeCount>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const NodeCount& x, const NodeCount& y) {
+                      return x.node == y.node && x.count == y.count;
+                    });
+}
+
+inline bool is_same(const Placement& a, const Placement& b) {
+  return is_same(a.ps, b.ps) && is_same(a.workers, b.workers);
+}
+
+// The node that its workers are near: the first with most of the parameter servers; of a job
+// without any, with most of the workers.
+inline std::size_t hub_of(const Placement& placed) {
+  const auto& tasks = placed.ps.empty() ? placed.workers : placed.ps;
+  const auto most =
+      std::max_element(tasks.begin(), tasks.end(),
+                       [](const NodeCount& a, const NodeCount& b) { return a.count < b.count; });
+  return most == tasks.end() ? Room::kNone : most->node;
+}
+
+// The list stays in the order of the nodes.
+inline void put_one(std::vector<NodeCount>& tasks, std::size_t node) {
+  const auto at = std::lower_bound(tasks.begin(), tasks.end(), node,
+                                   [](const NodeCount& a, std::size_t b) { return a.node < b; });
+  if (at != tasks.end() && at->node == node) {
+    ++at->count;
+  } else {
+    tasks.insert(at, {node, 1});
+  }
+}
+
+inline double median_of(const LeftState& state) {
+  std::vector<double> totals = state.totals;
+  double longest = 0;
+  for (const LeftJob& job : state.jobs) {
+    if (job.left) totals.push_back(*job.left + job.served);
+    if (!job.left) longest = std::max(longest, job.served);
+  }
+  if (totals.empty()) return longest;
+  const auto middle = totals.begin() + static_cast<std::ptrdiff_t>(totals.size() / 2);
+  std::nth_element(totals.begin(), middle, totals.end());
+  return *middle;
+}
+
+struct Entry {
+  const QueueJob* job = nullptr;
+  double left = 0;
+  bool is_guess = false;
+  bool is_starved = false;
+  Gang gang;  // with the minimum of workers
+  Placement placed;
+};
+
+inline bool comes_before(const Entry* a, const Entry* b) {
+  if (a->is_starved != b->is_starved) return a->is_starved;
+  if (!a->is_starved && a->left != b->left) return a->left < b->left;
+  if (a->job->since != b->job->since) return a->job->since < b->job->since;
+  return a->job->id < b->job->id;
+}
+
+inline LeftChange change_of(const Placement& before, const Placement& after) {
+  if (before.workers.empty()) return after.workers.empty() ? LeftChange::wait : LeftChange::start;
+  if (after.workers.empty()) return LeftChange::park;
+  if (is_same(before, after)) return LeftChange::keep;
+  const bool stays =
+      std::any_of(before.workers.begin(), before.workers.end(),
+                  [&](const NodeCount& here) { return count_on(after.workers, here.node) > 0; });
+  const bool is_there = before.ps.empty() ? stays : is_same(before.ps, after.ps);
+  return is_there ? LeftChange::resize : LeftChange::move;
+}
+
+// The queue while job after job takes its place.
+class PlainLeft {
+ public:
+  explicit PlainLeft(const LeftState& state)
+      : state_(state),
+        free_{Room(state.nodes, requested_kinds(state))},
+        idle_{free_.room},
+        cost_(state.gain * state.pause) {
+    const double median = median_of(state);
+    entries_.reserve(state.jobs.size());
+    for (const LeftJob& job : state.jobs) {
+      Entry entry;
+      entry.job = &job.job;
+      entry.left = job.left.value_or(guessed_left(job.served, median));
+      entry.is_guess = !job.left;
+      entry.is_starved = job.waited > state.starve_limit;
+      entry.gang.ps = job.job.ps;
+      entry.gang.workers = job.job.min;
+      entry.gang.ps_needs = free_.room.needs_of(job.job.ps_request);
+      entry.gang.worker_needs = free_.room.needs_of(job.job.worker_request);
+      entries_.push_back(std::move(entry));
+    }
+    for (Entry& entry : entries_) {
+      give(free_.room, entry, entry.job->placed);
+      order_.push_back(&entry);
+    }
+    std::sort(order_.begin(), order_.end(), comes_before);
+  }
+
+  Result<LeftDecision> decide() {
+    for (Entry* entry : order_) {
+      if (!place(*entry)) return too_long(*entry);
+    }
+    while (Entry* entry = find_grower()) {
+      const std::size_t node = next_node(free_.room, *entry, entry->placed);
+      free_.room.take(node, entry->gang.worker_needs, 1);
+      put_one(entry->placed.workers, node);
+      if (!free_.room.spend(kSteps)) return too_long(*entry);
+    }
+    LeftDecision decision;
+    for (const Entry* entry : order_) {
+      decision.jobs.push_back({entry->job->id, entry->left, entry->is_guess, entry->is_starved,
+                               change_of(entry->job->placed, entry->placed), entry->placed});
+    }
+    for (std::size_t i = 0; i < state_.nodes.size(); ++i) {
+      decision.nodes.push_back({state_.nodes[i].id, free_.room.listed(i, state_.nodes[i].idle)});
+    }
+    return decision;
+  }
+
+ private:
+  static constexpr std::int64_t kSteps = 100;  // of a million, for what is tried once
+
+  struct Space {
+    Room room;
+  };
+
+  static Error too_long(const Entry& entry) {
+    return bad_input("max: job \"" + printable(entry.job->id, 40) +
+                     "\" requests too little for its counts: more than a million workers");
+  }
+
+  static void take(Room& room, const Entry& entry, const Placement& placed) {
+    for (const NodeCount& here : placed.ps) room.take(here.node, entry.gang.ps_needs, here.count);
+    for (const NodeCount& here : placed.workers) {
+      room.take(here.node, entry.gang.worker_needs, here.count);
+    }
+  }
+
+  static void give(Room& room, const Entry& entry, const Placement& placed) {
+    for (const NodeCount& here : placed.ps) room.give(here.node, entry.gang.ps_needs, here.count);
+    for (const NodeCount& here : placed.workers) {
+      room.give(here.node, entry.gang.worker_needs, here.count);
+    }
+  }
+
+  [[nodiscard]] double seconds(const Entry& entry, std::int64_t workers) const {
+    const double share = static_cast<double>(entry.job->max) / static_cast<double>(workers);
+    return entry.left * std::pow(share, state_.growth);
+  }
+
+  // To the end, at a place. Above 0: a job at its end would not care where it is.
+  [[nodiscard]] double seconds(const Entry& entry, const Placement& placed) const {
+    const std::int64_t workers = count_of(placed.workers);
+    const auto remote = static_cast<double>(workers - count_on(placed.workers, hub_of(placed)));
+    return std::max(seconds(entry, workers), 1e-9) *
+           (1 + state_.network * remote / static_cast<double>(workers));
+  }
+
+  // The most workers for which the nodes together have room.
+  static std::int64_t most_workers(const Room& room, const Entry& entry) {
+    Gang gang = entry.gang;
+    std::int64_t least = entry.job->min - 1;
+    std::int64_t most = entry.job->max;
+    while (least < most) {
+      gang.workers = least + (most - least + 1) / 2;
+      if (room.may_spread(whole_of(gang, room.kinds()))) {
+        least = gang.workers;
+      } else {
+        most = gang.workers - 1;
+      }
+    }
+    return least;
+  }
+
+  // The place that ends it first, with all tasks anew.
+  [[nodiscard]] std::optional<Placement> find_anew(Space& space, const Entry& entry) const {
+    std::optional<Placement> best;
+    double least = std::numeric_limits<double>::infinity();
+    Gang gang = entry.gang;
+    for (gang.workers = most_workers(space.room, entry); gang.workers >= entry.job->min;
+         --gang.workers) {
+      if (std::max(seconds(entry, gang.workers), 1e-9) >= least) break;  // even on one node
+      if (!space.room.spend(kSteps)) break;
+      gang.whole = whole_of(gang, space.room.kinds());
+      Refusals nothing;
+      std::optional<Placement> place = find_place(space.room, gang, nothing);
+      if (!place || seconds(entry, *place) >= least) continue;
+      least = seconds(entry, *place);
+      best = std::move(place);
+    }
+    return best;
+  }
+
+  // What of its tasks finds room where it is; empty where that is less than the minimum.
+  [[nodiscard]] std::optional<Placement> find_kept(const Entry& entry, bool grows) {
+    Room& room = free_.room;
+    Placement stays;
+    const auto keep = [&room](const std::vector<NodeCount>& from, const Needs& needs,
+                              std::vector<NodeCount>& to) {
+      for (const NodeCount& here : from) {
+        for (std::int64_t i = 0; i < here.count && room.fits(here.node, needs); ++i) {
+          if (!room.spend(1)) break;
+          room.take(here.node, needs, 1);
+          put_one(to, here.node);
+        }
+      }
+    };
+    keep(entry.job->placed.ps, entry.gang.ps_needs, stays.ps);
+    keep(entry.job->placed.workers, entry.gang.worker_needs, stays.workers);
+    std::int64_t workers = count_of(stays.workers);
+    for (; grows && workers > 0 && workers < entry.job->max && room.spend(kSteps); ++workers) {
+      const std::size_t node = next_node(room, entry, stays);
+      if (node == Room::kNone) break;
+      room.take(node, entry.gang.worker_needs, 1);
+      put_one(stays.workers, node);
+    }
+    give(room, entry, stays);
+    if (count_of(stays.ps) < entry.job->ps || workers < entry.job->min) return std::nullopt;
+    return stays;
+  }
+
+  // Where one more worker of a job goes: near it, else to the first node with room.
+  static std::size_t next_node(const Room& room, const Entry& entry, const Placement& placed) {
+    const std::size_t hub = hub_of(placed);
+    if (hub != Room::kNone && room.fits(hub, entry.gang.worker_needs)) return hub;
+    return room.first_fit(entry.gang.worker_needs, 0);
+  }
+
+  // False once the decision has no end.
+  bool place(Entry& entry) {
+    std::optional<Placement> best;
+    double least = std::numeric_limits<double>::infinity();
+    const auto offer = [&](std::optional<Placement> place, double cost) {
+      if (!place) return;
+      const double end = seconds(entry, *place) + cost;
+      if (end >= least) return;
+      least = end;
+      best = std::move(place);
+    };
+    const Placement& before = entry.job->placed;
+    const bool runs = !before.workers.empty();
+    if (runs) {
+      std::optional<Placement> kept = find_kept(entry, false);
+      const bool is_whole = kept && is_same(*kept, before);
+      offer(std::move(kept), is_whole ? 0 : cost_);
+      offer(find_kept(entry, true), cost_);
+    }
+    // Beside all that run, before any of them is disturbed.
+    give(idle_.room, entry, before);
+    offer(find_anew(idle_, entry), runs ? cost_ : 0);
+    offer(find_anew(free_, entry), runs ? 2 * cost_ : cost_);
+    if (best) {
+      take(free_.room, entry, *best);
+      take(idle_.room, entry, *best);
+      entry.placed = std::move(*best);
+    }
+    return !free_.room.is_exhausted() && !idle_.room.is_exhausted();
+  }
+
+  // The job whose end moves most per core by one more worker. Null: there is no room, or none
+  // gains.
+  Entry* find_grower() {
+    Entry* best = nullptr;
+    double most = 0;
+    for (Entry* entry : order_) {
+      const std::int64_t workers = count_of(entry->placed.workers);
+      if (workers == 0 || workers >= entry->job->max) continue;
+      if (next_node(free_.room, *entry, entry->placed) == Room::kNone) continue;
+      const double gain = seconds(*entry, workers) - seconds(*entry, workers + 1) - cost_;
+      const double cores = amount_of(entry->job->worker_request, "cpu");
+      const double per_core = cores > 0 ? gain / cores : gain;
+      if (per_core <= most) continue;
+      most = per_core;
+      best = entry;
+    }
+    return best;
+  }
+
+  const LeftState& state_;
+  Space free_;  // what the jobs before leave
+  Space idle_;  // the same beside what the others have
+  const double cost_;
+  std::vector<Entry> entries_;  // never moved: order_ points into it
+  std::vector<Entry*> order_;
+};
+
+}  // namespace flowcon::test::plain
