@@ -188,6 +188,13 @@ std::shared_ptr<const Curve> curve_of(const RawCurve& raw) {
 
 }  // namespace
 
+bool is_trace(std::string_view text) {
+  CsvReader reader(text, "");
+  if (!reader.read_header()) return false;
+  const TraceColumns columns = find_columns(reader);
+  return columns.arrival && columns.duration;
+}
+
 Result<Schedule> parse_trace(std::string_view text, const std::string& what,
                              const TraceOptions& trace, const ScheduleOptions& options) {
   CsvReader reader(text, what);

@@ -21,6 +21,9 @@ struct TraceOptions {
   std::size_t most_jobs = 0;  ///< at most this many, the first to arrive; 0 = all
 };
 
+/// Has it the columns that parse_trace() needs?
+[[nodiscard]] bool is_trace(std::string_view text);
+
 /// Jobs of a trace, on `options.hosts` (1) hosts of `options.cores` (8) cores.
 /// Needed columns: a time of arrival and a duration. Duration is the time it takes with all its
 /// workers; a job's cores are at most those of one host. Status "failed" crashes at its end,

@@ -8,8 +8,10 @@
 #include "cmd/flowcon-sim/reader.h"
 #include "cmd/flowcon-sim/run_groups.h"
 #include "sim/elastic/rows.h"
+#include "sim/estimate/rows.h"
 #include "sim/groups/rows.h"
 #include "sim/published.h"
+#include "sim/trace.h"
 
 namespace flowcon::sim {
 namespace {
@@ -32,7 +34,7 @@ struct Inputs {
 struct Source {
   const char* name;
   const char* summary;
-  bool reads_traces;
+  bool (*reads)(std::string_view table);  // null: it needs none
   Result<Rows> (*rows)(const Inputs& inputs);
 };
 
@@ -57,6 +59,7 @@ Result<Rows> liquid(const Inputs& inputs) {
 Result<Rows> elastic_rows(const Inputs& inputs) {
   Rows rows;
   for (const TraceFile& trace : inputs.traces) {
+    if (!is_trace(trace.text)) continue;
     const Result<elastic::TraceJobs> jobs = elastic::parse_jobs(trace.text, trace.name);
     if (!jobs) return jobs.error();
     append(rows, elastic::elastic_rows(*jobs));
@@ -64,12 +67,28 @@ Result<Rows> elastic_rows(const Inputs& inputs) {
   return rows;
 }
 
+Result<Rows> estimate_rows(const Inputs& inputs) {
+  Rows rows;
+  const std::uint64_t seeds = std::min(inputs.seeds, estimate::kSeeds);
+  for (const TraceFile& trace : inputs.traces) {
+    const Result<std::vector<estimate::Runs>> tables =
+        estimate::parse_tables(trace.text, trace.name);
+    if (!tables) return tables.error();
+    Result<Rows> more = estimate::estimate_rows(*tables, trace.name, seeds, inputs.progress);
+    if (!more) return more.error();
+    append(rows, std::move(*more));
+  }
+  return rows;
+}
+
 const std::vector<Source>& sources() {
   static const std::vector<Source> kSources{
-      {"kod2", "KOD2's queue: completion, stuck jobs, CPU use", false, kod2},
-      {"liquid", "Liquid's placement on 5, 10, 15 and 20 nodes", false, liquid},
-      {"elastic", "The elastic allocator on the jobs of each --trace; without one left out", true,
+      {"kod2", "KOD2's queue: completion, stuck jobs, CPU use", nullptr, kod2},
+      {"liquid", "Liquid's placement on 5, 10, 15 and 20 nodes", nullptr, liquid},
+      {"elastic", "The elastic allocator on each --trace of jobs; without one left out", is_trace,
        elastic_rows},
+      {"estimate", "Errors of the estimate on each --trace of measured runs; without one left out",
+       estimate::is_table, estimate_rows},
   };
   return kSources;
 }
@@ -88,11 +107,12 @@ std::string help_text() {
   return text +
          "\nOptions:\n"
          "      --experiment LIST     Only these, comma-separated (all)\n"
-         "      --trace FILE          A table of jobs, for experiments that need one; may be "
-         "repeated\n"
+         "      --trace FILE          A table of jobs or runs, for experiments that need one; may "
+         "be\n"
+         "                            repeated\n"
          "      --seeds N             At most so many runs of each (20 of kod2, 8 of liquid, 4 on "
          "20\n"
-         "                            nodes)\n"
+         "                            nodes, 5 of estimate)\n"
          "      --format FORMAT       table, csv or json (table)\n"
          "  -h, --help                Print this help\n\n"
          "Exit status: 0 done, 1 failed (a file, a row of it), 125 wrong usage.\n";
@@ -130,6 +150,29 @@ void read_experiments(const std::string& list, Reader& reader, std::vector<const
   }
 }
 
+// Each table is for an experiment, and each experiment that was named and needs one has it. A
+// sentence, "" = so it is.
+std::string check_traces(const std::vector<const Source*>& chosen,
+                         const std::vector<TraceFile>& traces, bool are_named) {
+  for (const TraceFile& trace : traces) {
+    const auto reads = [&trace](const Source* source) {
+      return source->reads && source->reads(trace.text);
+    };
+    if (std::none_of(chosen.begin(), chosen.end(), reads)) {
+      return printable(trace.name) +
+             ": no experiment reads a table with these columns; docs/simulator.md has those it "
+             "needs";
+    }
+  }
+  for (const Source* source : chosen) {
+    const auto is_read = [source](const TraceFile& trace) { return source->reads(trace.text); };
+    if (are_named && source->reads && std::none_of(traces.begin(), traces.end(), is_read)) {
+      return std::string(source->name) + ": no --trace is a table that it reads";
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 Answer print_published(const std::vector<std::string>& arguments, const World& world) {
@@ -165,13 +208,13 @@ Answer print_published(const std::vector<std::string>& arguments, const World& w
                       format);
   std::uint64_t seeds = 10000;
   reader.number("--seeds", said.seeds, 1, 10000, seeds);
-  const bool reads_traces = std::any_of(chosen.begin(), chosen.end(),
-                                        [](const Source* source) { return source->reads_traces; });
+  const bool reads_traces =
+      std::any_of(chosen.begin(), chosen.end(), [](const Source* source) { return source->reads; });
   if (!said.traces.empty() && !reads_traces) {
-    reader.complain("--trace: none of these experiments reads a table of jobs; leave it out");
+    reader.complain("--trace: none of these experiments reads a table; leave it out");
   }
   if (said.traces.empty() && !said.experiment.empty() && reads_traces) {
-    reader.complain("elastic needs a table of jobs: --trace FILE");
+    reader.complain("elastic and estimate need a table: --trace FILE");
   }
   if (!reader.problem().empty()) return wrong_usage(reader.problem());
   std::vector<TraceFile> traces;
@@ -179,6 +222,10 @@ Answer print_published(const std::vector<std::string>& arguments, const World& w
     Result<std::string> text = world.read(path);
     if (!text) return {"", text.error().message(), 1};
     traces.push_back({path, std::move(*text)});
+  }
+  if (const std::string problem = check_traces(chosen, traces, !said.experiment.empty());
+      !problem.empty()) {
+    return {"", problem, 1};
   }
   Rows rows;
   for (const Source* source : chosen) {

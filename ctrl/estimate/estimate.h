@@ -21,7 +21,7 @@ using Features = std::vector<std::pair<std::string, std::variant<double, std::st
 /// A run that ended well.
 struct Profile {
   std::string family;  ///< image repository and command without numbers and values
-  std::string key;     ///< image digest and exact command
+  std::string key;     ///< equal for equal image digest and exact command
   double age = 0;      ///< seconds; larger = earlier
   Features features;
   std::vector<std::pair<std::string, double>> labels;  ///< what it needed; each above 0

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <optional>
 
+#include "base/sha256.h"
+
 namespace flowcon::ctrl::estimate {
 namespace {
 
@@ -30,6 +32,51 @@ bool is_secret(std::string_view name) {
   const auto holds = [&upper](const char* word) { return upper.find(word) != std::string::npos; };
   constexpr std::array<const char*, 5> kWords = {"PASS", "TOKEN", "KEY", "SECRET", "CRED"};
   return std::any_of(kWords.begin(), kWords.end(), holds);
+}
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// As long as a key is, of letters and digits, some of each: "AKIA…", "hf_…", 40 hexadecimal digits.
+bool has_key_in(std::string_view text) {
+  constexpr std::size_t kLeast = 16;
+  std::size_t length = 0;
+  bool has_letter = false, has_digit = false;
+  for (const char c : text) {
+    const bool is_part = is_letter(c) || is_digit(c);
+    length = is_part ? length + 1 : 0;
+    has_letter = is_part && (has_letter || is_letter(c));
+    has_digit = is_part && (has_digit || is_digit(c));
+    if (length >= kLeast && has_letter && has_digit) return true;
+  }
+  return false;
+}
+
+// 40 letters, digits, + and /, with capitals and small ones: AWS's secret keys.
+bool is_base64_key(std::string_view text) {
+  const auto any = [&text](char low, char high) {
+    return std::any_of(text.begin(), text.end(), [&](char c) { return c >= low && c <= high; });
+  };
+  const auto is_part = [](char c) { return is_letter(c) || is_digit(c) || c == '+' || c == '/'; };
+  return text.size() == 40 && std::all_of(text.begin(), text.end(), is_part) && any('a', 'z') &&
+         any('A', 'Z');
+}
+
+// "https://user:password@host" or "https://token@host".
+bool has_login(std::string_view text) {
+  for (std::size_t at = 0; (at = text.find("://", at)) != std::string_view::npos;) {
+    at += 3;
+    if (text.substr(at, text.find('/', at) - at).find('@') != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+// A word that may say a secret by itself.
+bool says_secret(std::string_view word) {
+  const std::size_t equals = word.find('=');
+  const bool is_named = equals != std::string_view::npos && is_secret(word.substr(0, equals));
+  const std::string_view value = equals == std::string_view::npos ? word : word.substr(equals + 1);
+  return is_named || has_login(word) || has_key_in(word) || is_base64_key(value);
 }
 
 std::vector<std::string_view> words_of(std::string_view command) {
@@ -88,6 +135,7 @@ class Collector {
   }
 
   void add(std::string name, std::string_view text) {
+    if (is_secret(name) || says_secret(name) || says_secret(text)) return;
     const auto is_same = [&name](const auto& feature) { return feature.first == name; };
     if (features_.size() == kMostFeatures || name.size() > kLongest || text.empty() ||
         std::any_of(features_.begin(), features_.end(), is_same)) {
@@ -117,16 +165,25 @@ std::vector<std::pair<std::string, std::string>> numbers_in(
   return numbers;
 }
 
-std::string key_of(const Command& command) { return command.digest + ' ' + command.command; }
+std::string key_of(const Command& command) {
+  Sha256 sum;
+  sum.feed(command.digest);
+  sum.feed(" ");
+  sum.feed(command.command);
+  return sum.finish();
+}
 
 std::string family_of(const Command& command) {
   std::string family(repository_of(command.image));
   for (const Argument& argument : arguments_of(words_of(command.command))) {
-    if (!argument.option.empty()) family += ' ' + std::string(argument.option);
+    if (!argument.option.empty()) {
+      family += ' ';
+      family += says_secret(argument.option) ? "#" : argument.option;
+    }
     if (!argument.value) continue;
     family += argument.is_joined ? '=' : ' ';
     const bool is_value = !argument.option.empty() || number_of(*argument.value);
-    family += is_value ? "#" : std::string(*argument.value);
+    family += is_value || says_secret(*argument.value) ? "#" : *argument.value;
   }
   return family;
 }

@@ -25,16 +25,20 @@ struct Command {
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> numbers_in(
     const std::vector<std::pair<std::string, std::string>>& environment);
 
-/// Image digest and exact command.
+/// SHA-256 of image digest, blank and exact command: keys are only compared, and a command may hold
+/// a secret.
 [[nodiscard]] std::string key_of(const Command& command);
 
-/// Image repository and command, in which each number and each value of an option is "#".
+/// Image repository and command, in which each number, each value of an option and each word that
+/// looks like a secret is "#".
 [[nodiscard]] std::string family_of(const Command& command);
 
 /// `known` (workers, cores of the host, …), then each number and text of the command by its option,
 /// "arg.batch-size", or its place, "arg.2", then those of the environment, "env.EPOCHS". An option
 /// without a value is 1. Texts are up to 64 bytes; longer ones, and names above that, are left out,
-/// and so is what comes after the first 64. The first of equal names counts.
+/// and so is what comes after the first 64. The first of equal names counts. What looks like a
+/// secret is left out: a name or "NAME=" as for numbers_in(), 16 or more letters and digits in a
+/// row with some of each, 40 of base64, the user of a URL.
 [[nodiscard]] Features features_of(const Command& command, Features known);
 
 }  // namespace flowcon::ctrl::estimate

@@ -13,13 +13,13 @@ namespace flowcon::ctrl::store {
 
 /// Of rows as they are written now; others are not read. To be changed with what features or labels
 /// mean.
-inline constexpr std::int64_t kProfileFormat = 1;
+inline constexpr std::int64_t kProfileFormat = 2;
 inline constexpr std::size_t kMostProfilesOfKey = 5;
 inline constexpr std::size_t kMostProfiles = 2000;
 
 /// Units: ended in seconds since the epoch.
 struct ProfileRow {
-  std::string key;       ///< image digest and exact command
+  std::string key;       ///< SHA-256 of image digest and exact command
   std::string family;    ///< image repository and command without numbers and values
   std::string features;  ///< {name:number|string} as JSON
   std::string labels;    ///< {name:number} as JSON

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/sha256.h"
 #include "cluster/migration/plan/load_filter.h"
 #include "tests/fuzz/tar_sums.h"
 
@@ -18,7 +19,7 @@ namespace {
 using namespace flowcon::cluster::migration;
 
 std::string sum(std::string_view bytes) {
-  Sha256 made;
+  flowcon::Sha256 made;
   made.feed(bytes);
   return "sha256:" + made.finish();
 }

@@ -59,6 +59,14 @@ eventually "and the other one has the host" container_has long '.limit == 1'
 
 works first 300 "$UNCOUNTED"
 PATIENCE=300 eventually "a training without a counter ends" has_ended first
+# has_profile NAME: what it needed is kept by the digest of its image and command.
+has_profile() {
+  local key
+  key=$(engine_get "/containers/$1/json" | jq -j '.Image + " " + ([.Path] + .Args | join(" "))' | sha256sum)
+  api GET /v1/profiles | jq -e --arg key "${key%% *}" \
+    'any(.profiles[] | select(.key == $key) | .labels; .cpu_seconds > 0 and .mem > 0 and .seconds_train > 0)'
+}
+eventually "what it needed is recorded" has_profile first
 works again 300 "$UNCOUNTED"
 eventually "of the same training again it is known how long it takes" flowcond_said "CPU s to its end by memory"
 eventually "so that it goes first" container_has again '.limit > 0.8'

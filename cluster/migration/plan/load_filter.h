@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "base/sha256.h"
 #include "cluster/migration/plan/saved_image.h"
-#include "cluster/migration/plan/sha256.h"
 #include "cluster/migration/plan/tar_reader.h"
 
 namespace flowcon::cluster::migration {

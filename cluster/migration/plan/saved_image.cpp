@@ -5,8 +5,8 @@
 
 #include "base/json.h"
 #include "base/json_reader.h"
+#include "base/sha256.h"
 #include "base/text.h"
-#include "cluster/migration/plan/sha256.h"
 
 namespace flowcon::cluster::migration {
 namespace {

@@ -4,7 +4,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <utility>
 
-#include "cluster/migration/plan/sha256.h"
+#include "base/sha256.h"
 
 namespace flowcon::cluster::migration {
 

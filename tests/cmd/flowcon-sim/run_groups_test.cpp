@@ -121,3 +121,23 @@ TEST_CASE("published prints the rows of the experiments that are asked for") {
     CHECK_FALSE(published(wrong).problem.empty());
   }
 }
+
+TEST_CASE("published names a table that no experiment reads, and experiments without one") {
+  World world = no_files();
+  world.read = [](const std::string& path) -> flowcon::Result<std::string> {
+    if (path == "runs.csv") return std::string("model,duration_s,gpus_or_nodes,steps,batch\n");
+    return std::string("a,b\n1,2\n");
+  };
+  const auto problem = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> all{"published"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Answer answer = print_published(all, world);
+    CHECK(answer.status == 1);
+    return answer.problem;
+  };
+  CHECK(problem({"--trace", "other.csv"}).find("other.csv: no experiment reads") == 0);
+  CHECK(problem({"--experiment", "elastic,estimate", "--trace", "runs.csv"}) ==
+        "elastic: no --trace is a table that it reads");
+  CHECK(problem({"--experiment", "estimate", "--trace", "runs.csv"}).find("runs.csv has 0 runs") ==
+        0);
+}

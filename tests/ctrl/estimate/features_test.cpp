@@ -56,11 +56,35 @@ TEST_CASE("a family is a command without its numbers and values") {
   CHECK(family("python3 vae.py --lr 1") != family("python3 gan.py --lr 1"));
 }
 
-TEST_CASE("a family goes by the image's repository, a key by its digest") {
+TEST_CASE("a family goes by the image's repository") {
   CHECK(family_of({"host:5000/team/vae:2", "", "a", {}}) == "host:5000/team/vae a");
   CHECK(family_of({"host:5000/vae", "", "a", {}}) == "host:5000/vae a");
   CHECK(family_of({"vae@sha256:12", "", "a", {}}) == "vae a");
-  CHECK(key_of({"vae:2", "sha256:12", "a --lr 1", {}}) == "sha256:12 a --lr 1");
+}
+
+TEST_CASE("a key is a digest, which is the same for the same image and command alone") {
+  const auto key = [](const std::string& digest, const std::string& command) {
+    return key_of({"vae:2", digest, command, {}});
+  };
+  // printf '%s' 'sha256:12 a --lr 1' | sha256sum
+  CHECK(key("sha256:12", "a --lr 1") ==
+        "4e8eadd710e63e58fb29d028f419058843a02e56fc5ef1a0f0509652414dae47");
+  CHECK(key("sha256:12", "a --lr 2") != key("sha256:12", "a --lr 1"));
+  CHECK(key("sha256:13", "a --lr 1") != key("sha256:12", "a --lr 1"));
+}
+
+TEST_CASE("no feature and no family has what looks like a secret") {
+  CHECK(features("a --password hunter2 --hf-token=12 --Api_Key x --lr 1") ==
+        "arg.0=a arg.lr=1.000000 ");
+  CHECK(features("DB_PASSWORD=x --set wandb.key=y --env lr=1") == "arg.env=lr=1 ");
+  // As AWS's documentation has them.
+  CHECK(features("--id AKIAIOSFODNN7EXAMPLE --of wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY") == "");
+  CHECK(features("--from https://me:pw@host/a --to https://token@host --at https://host/a@b") ==
+        "arg.at=https://host/a@b ");
+  CHECK(features("-p0123456789abcdef --data /data/imagenet-2012/train --model resnext101_32x8d") ==
+        "arg.data=/data/imagenet-2012/train arg.model=resnext101_32x8d ");
+  CHECK(family("env PASSWORD=x login 0123456789abcdef0123456789abcdef01234567 -p0123456789abcdef "
+               "https://me:pw@host/a vae.py") == "vae env # login # # # vae.py");
 }
 
 TEST_CASE("of an environment numbers are kept, and no variable that may be a secret") {

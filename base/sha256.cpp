@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cluster/migration/plan/sha256.h"
+#include "base/sha256.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdlib>
 
-namespace flowcon::cluster::migration {
+namespace flowcon {
 namespace {
 
 // libcrypto fails here for want of memory alone, which ends the program as it does elsewhere.
@@ -61,4 +61,4 @@ bool is_sha256(std::string_view text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-}  // namespace flowcon::cluster::migration
+}  // namespace flowcon

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace flowcon::cluster::migration {
+namespace flowcon {
 
 class Sha256 {
  public:
@@ -28,4 +28,4 @@ class Sha256 {
 /// 64 hexadecimal digits, lower case?
 [[nodiscard]] bool is_sha256(std::string_view text);
 
-}  // namespace flowcon::cluster::migration
+}  // namespace flowcon

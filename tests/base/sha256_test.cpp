@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cluster/migration/plan/sha256.h"
+#include "base/sha256.h"
 
 #include <string>
 
 #include "tests/support/catch.h"
 
-namespace flowcon::cluster::migration {
+namespace flowcon {
 namespace {
 
 std::string sum_of(const std::string& bytes) {
@@ -27,4 +27,4 @@ TEST_CASE("SHA-256 is that of the standard's examples, in one piece or in many")
   CHECK_FALSE(is_sha256(std::string(64, 'A')));
 }
 
-}  // namespace flowcon::cluster::migration
+}  // namespace flowcon
