@@ -12,7 +12,8 @@ namespace {
 using flowcon::test::check_golden;
 
 const std::string kKnown =
-    "executor, listener, milestone, categorise, speculate, rebalance, balance, queue, estimate, "
+    "executor, listener, milestone, categorise, speculate, rebalance, balance, queue, left, "
+    "estimate, "
     "place, share, allocate";
 
 flowcon::Result<flowcon::sim::Invocation> parsed(std::vector<const char*> arguments) {
