@@ -5,6 +5,8 @@
 
 namespace flowcon::ctrl {
 
-Async<std::optional<api::Response>> Companion::answer_first(api::Request) { co_return std::nullopt; }
+Async<std::optional<api::Response>> Companion::answer_first(api::Request) {
+  co_return std::nullopt;
+}
 
 }  // namespace flowcon::ctrl

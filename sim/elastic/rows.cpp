@@ -5,9 +5,9 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/table.h"
 #include "sim/elastic/modes.h"
 #include "sim/elastic/summary.h"
+#include "sim/table.h"
 
 namespace flowcon::sim::elastic {
 namespace {

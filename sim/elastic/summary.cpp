@@ -6,8 +6,8 @@
 #include <boost/json/object.hpp>
 
 #include "base/json.h"
-#include "sim/table.h"
 #include "sim/elastic/modes.h"
+#include "sim/table.h"
 
 namespace flowcon::sim::elastic {
 namespace {
