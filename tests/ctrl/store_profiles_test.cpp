@@ -59,11 +59,12 @@ TEST_CASE("the last five profiles of a key are kept, by their end") {
 }
 
 TEST_CASE("the last 2,000 profiles are kept") {
+  static_assert(kProfileFormat == 2);  // as inserted here
   const Folder folder;
   const auto store = open(folder);
   execute(folder,
           "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i<1999) INSERT INTO "
-          "profiles SELECT 'k'||i,'f','{}','{}',i,1 FROM n");
+          "profiles SELECT 'k'||i,'f','{}','{}',i,2 FROM n");
   CHECK(ends(*store).size() == 2000);
   REQUIRE(store->save_profile(row("new", 5000)).has_value());
   const std::vector<double> kept = ends(*store);
