@@ -37,10 +37,7 @@ std::string render_as_json(const std::vector<PolicySummary>& summaries) {
     json::object object;
     object["policy"] = summary.policy;
     for (const Column& column : kColumns) {
-      const Figure& figure = summary.*column.figure;
-      object[column.name] = rounded(figure.mean);
-      const std::string error = std::string(column.name) + "_se";
-      object[error] = figure.se ? json::value(rounded(*figure.se)) : json::value(nullptr);
+      add_figure(object, column.name, summary.*column.figure);
     }
     all.push_back(std::move(object));
   }
@@ -50,15 +47,13 @@ std::string render_as_json(const std::vector<PolicySummary>& summaries) {
 std::string render_as_csv(const std::vector<PolicySummary>& summaries) {
   std::string out = "policy";
   for (const Column& column : kColumns) {
-    out += std::string(",") + column.name + "," + column.name + "_se";
+    out += csv_names(column.name);
   }
   out += "\n";
   for (const PolicySummary& summary : summaries) {
     out += summary.policy;
     for (const Column& column : kColumns) {
-      const Figure& figure = summary.*column.figure;
-      out += "," + render_number(rounded(figure.mean)) + ",";
-      if (figure.se) out += render_number(rounded(*figure.se));
+      out += csv_fields(summary.*column.figure);
     }
     out += "\n";
   }

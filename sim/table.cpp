@@ -2,7 +2,10 @@
 #include "sim/table.h"
 
 #include <algorithm>
+#include <boost/json/object.hpp>
 #include <cmath>
+
+#include "base/json.h"
 
 namespace flowcon::sim {
 
@@ -19,6 +22,19 @@ std::string fixed(double value, int decimals) {
   while (digits.size() <= places) digits.insert(0, "0");
   if (places > 0) digits.insert(digits.size() - places, ".");
   return (value < 0 && whole > 0 ? "-" : "") + digits;
+}
+
+void add_figure(boost::json::object& object, const std::string& name, const Figure& figure) {
+  object[name] = rounded(figure.mean);
+  object[name + "_se"] =
+      figure.se ? boost::json::value(rounded(*figure.se)) : boost::json::value(nullptr);
+}
+
+std::string csv_names(const std::string& name) { return "," + name + "," + name + "_se"; }
+
+std::string csv_fields(const Figure& figure) {
+  return "," + render_number(rounded(figure.mean)) + "," +
+         (figure.se ? render_number(rounded(*figure.se)) : "");
 }
 
 std::string cell(const Figure& figure) {

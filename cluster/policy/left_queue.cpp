@@ -24,12 +24,6 @@ std::vector<std::string_view> requested_kinds(const LeftState& state) {
   return kinds;
 }
 
-std::int64_t count_of(const std::vector<NodeCount>& tasks) {
-  std::int64_t count = 0;
-  for (const NodeCount& here : tasks) count += here.count;
-  return count;
-}
-
 std::int64_t count_on(const std::vector<NodeCount>& tasks, std::size_t node) {
   for (const NodeCount& here : tasks) {
     if (here.node == node) return here.count;
@@ -56,17 +50,6 @@ std::size_t hub_of(const Placement& placed) {
       std::max_element(tasks.begin(), tasks.end(),
                        [](const NodeCount& a, const NodeCount& b) { return a.count < b.count; });
   return most == tasks.end() ? Room::kNone : most->node;
-}
-
-// The list stays in the order of the nodes.
-void put_one(std::vector<NodeCount>& tasks, std::size_t node) {
-  const auto at = std::lower_bound(tasks.begin(), tasks.end(), node,
-                                   [](const NodeCount& a, std::size_t b) { return a.node < b; });
-  if (at != tasks.end() && at->node == node) {
-    ++at->count;
-  } else {
-    tasks.insert(at, {node, 1});
-  }
 }
 
 double median_of(const LeftState& state) {

@@ -52,7 +52,7 @@ enum class LeftChange {
 struct LeftPlace {
   std::string id;
   double left = 0;          ///< seconds, by which it was ordered
-  bool is_guess = false;    ///< nothing tells what is left
+  bool is_guess = false;    ///< what is left cannot be estimated
   bool is_starved = false;  ///< it stays so until it ends
   LeftChange change = LeftChange::wait;
   Placement placed;  ///< all its tasks
@@ -63,9 +63,9 @@ struct LeftDecision {
   std::vector<IdleNode> nodes;  ///< what they leave
 };
 
-/// What is left of a job of which nothing tells it: what jobs take in the median (those that ended
-/// and those of which it is known; without any, what the longest of the unknown has had) less what
-/// it has had, but at least half of that.
+/// What is left of a job of which it cannot be estimated: what jobs take in the median (those that
+/// ended and those of which it is known; without any, what the longest of the unknown has had) less
+/// what it has had, but at least half of that.
 [[nodiscard]] double guessed_left(double served, double median);
 
 /// Job after job takes the place that ends it first, of what those before it leave: starved ones in

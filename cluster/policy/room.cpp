@@ -183,4 +183,20 @@ bool Room::spend(std::int64_t steps) {
   return steps_left_ >= 0;
 }
 
+std::int64_t count_of(const std::vector<NodeCount>& tasks) {
+  std::int64_t count = 0;
+  for (const NodeCount& here : tasks) count += here.count;
+  return count;
+}
+
+void put_one(std::vector<NodeCount>& tasks, std::size_t node) {
+  const auto at = std::lower_bound(tasks.begin(), tasks.end(), node,
+                                   [](const NodeCount& a, std::size_t b) { return a.node < b; });
+  if (at != tasks.end() && at->node == node) {
+    ++at->count;
+  } else {
+    tasks.insert(at, {node, 1});
+  }
+}
+
 }  // namespace flowcon::cluster::policy

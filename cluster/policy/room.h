@@ -30,6 +30,11 @@ struct NodeCount {
   std::int64_t count = 0;
 };
 
+/// All tasks of a list.
+[[nodiscard]] std::int64_t count_of(const std::vector<NodeCount>& tasks);
+/// One more on a node; the list stays in the order of the nodes.
+void put_one(std::vector<NodeCount>& tasks, std::size_t node);
+
 /// Where the tasks of a job are. Each list by node, without counts of 0.
 struct Placement {
   std::vector<NodeCount> ps;

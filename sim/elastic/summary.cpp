@@ -58,10 +58,7 @@ std::string render_as_json(const std::vector<Summary>& summaries) {
   for (const Summary& summary : summaries) {
     json::object object{{"nodes", summary.nodes}, {"policy", name(summary.allocator)}};
     for (const Column& column : kColumns) {
-      const Figure& figure = summary.*column.figure;
-      object[column.name] = rounded(figure.mean);
-      const std::string error = std::string(column.name) + "_se";
-      object[error] = figure.se ? json::value(rounded(*figure.se)) : json::value(nullptr);
+      add_figure(object, column.name, summary.*column.figure);
     }
     all.push_back(std::move(object));
   }
@@ -71,15 +68,13 @@ std::string render_as_json(const std::vector<Summary>& summaries) {
 std::string render_as_csv(const std::vector<Summary>& summaries) {
   std::string out = "nodes,policy";
   for (const Column& column : kColumns) {
-    out += std::string(",") + column.name + "," + column.name + "_se";
+    out += csv_names(column.name);
   }
   out += "\n";
   for (const Summary& summary : summaries) {
     out += std::to_string(summary.nodes) + "," + std::string(name(summary.allocator));
     for (const Column& column : kColumns) {
-      const Figure& figure = summary.*column.figure;
-      out += "," + render_number(rounded(figure.mean)) + ",";
-      if (figure.se) out += render_number(rounded(*figure.se));
+      out += csv_fields(summary.*column.figure);
     }
     out += "\n";
   }

@@ -39,7 +39,7 @@ class TaskByTask : public GroupPolicy {
         if (!has_room) break;
         const std::size_t node = choose(fitting, nodes, placed);
         use(nodes[node], request);
-        put(i < job.ps ? placed.ps : placed.workers, node);
+        put_one(i < job.ps ? placed.ps : placed.workers, node);
       }
       if (!has_room) break;
       plan.changes.push_back({job.number, std::move(placed)});
@@ -157,7 +157,7 @@ class Liquid : public GroupPolicy {
       const auto& [job, role] = tasks_.at(place.task);
       if (job >= served) continue;
       Placement& placed = plan.changes[job].placed;
-      put(role == TaskRole::ps ? placed.ps : placed.workers, numbers.at(place.node));
+      put_one(role == TaskRole::ps ? placed.ps : placed.workers, numbers.at(place.node));
     }
     return plan;
   }

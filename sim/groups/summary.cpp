@@ -57,10 +57,7 @@ std::string as_json(const std::vector<GroupSummary>& summaries) {
   for (const GroupSummary& summary : summaries) {
     json::object object{{"model", summary.model}, {"policy", summary.policy}};
     for (const Column& column : kColumns) {
-      const Figure& figure = summary.*column.figure;
-      object[column.name] = rounded(figure.mean);
-      object[std::string(column.name) + "_se"] =
-          figure.se ? json::value(rounded(*figure.se)) : json::value(nullptr);
+      add_figure(object, column.name, summary.*column.figure);
     }
     object["mean_completion_seconds"] = rounded(summary.mean_completion);
     object["makespan_seconds"] = rounded(summary.makespan);
@@ -72,15 +69,13 @@ std::string as_json(const std::vector<GroupSummary>& summaries) {
 std::string as_csv(const std::vector<GroupSummary>& summaries) {
   std::string out = "model,policy";
   for (const Column& column : kColumns) {
-    out += std::string(",") + column.name + "," + column.name + "_se";
+    out += csv_names(column.name);
   }
   out += ",mean_completion_seconds,makespan_seconds\n";
   for (const GroupSummary& summary : summaries) {
     out += summary.model + "," + summary.policy;
     for (const Column& column : kColumns) {
-      const Figure& figure = summary.*column.figure;
-      out += "," + render_number(rounded(figure.mean)) + ",";
-      if (figure.se) out += render_number(rounded(*figure.se));
+      out += csv_fields(summary.*column.figure);
     }
     out += "," + render_number(rounded(summary.mean_completion)) + "," +
            render_number(rounded(summary.makespan)) + "\n";

@@ -34,14 +34,4 @@ void use(PlaceNode& node, const Amounts& request) {
   }
 }
 
-void put(std::vector<NodeCount>& tasks, std::size_t node) {
-  const auto at = std::lower_bound(tasks.begin(), tasks.end(), node,
-                                   [](const NodeCount& a, std::size_t b) { return a.node < b; });
-  if (at != tasks.end() && at->node == node) {
-    ++at->count;
-  } else {
-    tasks.insert(at, {node, 1});
-  }
-}
-
 }  // namespace flowcon::sim::groups

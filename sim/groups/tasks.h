@@ -18,9 +18,6 @@ namespace flowcon::sim::groups {
 /// A task takes its amounts of a node.
 void use(PlaceNode& node, const Amounts& request);
 
-/// One task more on a node; the list stays in the order of the nodes.
-void put(std::vector<NodeCount>& tasks, std::size_t node);
-
 /// Any order, each with the same chance.
 template <class Item>
 void shuffle(std::vector<Item>& items, Random& random) {

@@ -40,7 +40,7 @@ class TfOperator : public GroupPolicy {
       if (fitting.empty()) continue;
       const std::size_t node = fitting[random_.below(fitting.size())];
       use(nodes[node], request);
-      put(task.is_ps ? placed[task.at].ps : placed[task.at].workers, node);
+      put_one(task.is_ps ? placed[task.at].ps : placed[task.at].workers, node);
       has_changed[task.at] = true;
     }
     for (std::size_t i = 0; i < view.jobs.size(); ++i) {

@@ -50,11 +50,4 @@ struct GroupSchedule {
   std::uint64_t seed = 1;     ///< for what policies draw
 };
 
-/// The tasks in a list of a placement.
-[[nodiscard]] inline std::int64_t count_of(const std::vector<NodeCount>& tasks) {
-  std::int64_t count = 0;
-  for (const NodeCount& here : tasks) count += here.count;
-  return count;
-}
-
 }  // namespace flowcon::sim::groups

@@ -71,12 +71,6 @@ std::string sentence(const LeftState& state, const char* id) {
   return *text;
 }
 
-std::int64_t count_of(const std::vector<NodeCount>& tasks) {
-  std::int64_t count = 0;
-  for (const NodeCount& here : tasks) count += here.count;
-  return count;
-}
-
 // Cores of a job on each node.
 void add_cores(const QueueJob& job, const policy::Placement& placed, double sign,
                std::vector<double>& cores) {

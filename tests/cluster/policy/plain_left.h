@@ -31,12 +31,6 @@ inline std::vector<std::string_view> requested_kinds(const LeftState& state) {
   return kinds;
 }
 
-inline std::int64_t count_of(const std::vector<NodeCount>& tasks) {
-  std::int64_t count = 0;
-  for (const NodeCount& here : tasks) count += here.count;
-  return count;
-}
-
 inline std::int64_t count_on(const std::vector<NodeCount>& tasks, std::size_t node) {
   for (const NodeCount& here : tasks) {
     if (here.node == node) return here.count;
@@ -63,17 +57,6 @@ inline std::size_t hub_of(const Placement& placed) {
       std::max_element(tasks.begin(), tasks.end(),
                        [](const NodeCount& a, const NodeCount& b) { return a.count < b.count; });
   return most == tasks.end() ? Room::kNone : most->node;
-}
-
-// The list stays in the order of the nodes.
-inline void put_one(std::vector<NodeCount>& tasks, std::size_t node) {
-  const auto at = std::lower_bound(tasks.begin(), tasks.end(), node,
-                                   [](const NodeCount& a, std::size_t b) { return a.node < b; });
-  if (at != tasks.end() && at->node == node) {
-    ++at->count;
-  } else {
-    tasks.insert(at, {node, 1});
-  }
 }
 
 inline double median_of(const LeftState& state) {
