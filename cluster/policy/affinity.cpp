@@ -17,31 +17,47 @@ std::int64_t put(Room& room, std::vector<double>& idle, const Needs& needs, std:
   return count;
 }
 
+std::int64_t room_on(Room& room, std::size_t node, const Needs& needs, std::int64_t most) {
+  std::vector<double> idle(room.idle(node), room.idle(node) + room.kinds());
+  return put(room, idle, needs, most);
+}
+
 void sort_by_node(std::vector<NodeCount>& counts) {
   std::sort(counts.begin(), counts.end(),
             [](const NodeCount& a, const NodeCount& b) { return a.node < b.node; });
 }
 
+// How many of at most `most` tasks find room, with nothing else beside them.
+std::int64_t room_for(Room& room, const Needs& needs, std::int64_t most) {
+  std::int64_t count = 0;
+  for (std::size_t node = room.first_fit(needs, 0); count < most && node != Room::kNone;
+       node = room.first_fit(needs, node + 1)) {
+    count += room_on(room, node, needs, most - count);
+    if (room.is_exhausted()) break;
+  }
+  return count;
+}
+
+// False, and remembered, where so many tasks find no room.
+bool has_room(Room& room, const Needs& needs, std::int64_t count, Refusals& refusals) {
+  const std::int64_t found = room_for(room, needs, count);
+  if (found < count) refusals.add(room, needs, count, found);
+  return found >= count;
+}
+
 // Node by node, all or nothing.
-std::optional<Placement> spread(Room& room, const Gang& gang, const std::vector<std::size_t>& nodes,
-                                Refusals& refusals) {
+std::optional<Placement> spread(Room& room, const Gang& gang,
+                                const std::vector<std::size_t>& nodes) {
   Placement placement;
   std::int64_t ps = gang.ps;
   std::int64_t workers = gang.workers;
-  std::int64_t room_for_workers = 0;  // if there were no parameter servers
   std::vector<double> idle;
   for (const std::size_t node : nodes) {
     const bool ps_fits = ps > 0 && room.fits(node, gang.ps_needs);
     if (!ps_fits && !room.fits(node, gang.worker_needs)) continue;
-    const auto all_idle = [&] { idle.assign(room.idle(node), room.idle(node) + room.kinds()); };
-    if (ps_fits) {
-      all_idle();
-      room_for_workers += put(room, idle, gang.worker_needs, gang.workers);
-    }
-    all_idle();
+    idle.assign(room.idle(node), room.idle(node) + room.kinds());
     const std::int64_t ps_here = put(room, idle, gang.ps_needs, ps);
     const std::int64_t workers_here = put(room, idle, gang.worker_needs, workers);
-    if (!ps_fits) room_for_workers += workers_here;
     if (ps_here > 0) placement.ps.push_back({node, ps_here});
     if (workers_here > 0) placement.workers.push_back({node, workers_here});
     ps -= ps_here;
@@ -51,8 +67,6 @@ std::optional<Placement> spread(Room& room, const Gang& gang, const std::vector<
     sort_by_node(placement.workers);
     return placement;
   }
-  if (ps > 0) refusals.add(room, gang.ps_needs, gang.ps);
-  if (room_for_workers < gang.workers) refusals.add(room, gang.worker_needs, gang.workers);
   return std::nullopt;
 }
 
@@ -89,26 +103,32 @@ Placement whole_on(std::size_t node, const Gang& gang) {
   return placement;
 }
 
-void Refusals::forget(const Room& room) {
-  if (growth_ == room.growth()) return;
-  growth_ = room.growth();
-  refused_.clear();
+void Refusals::catch_up(Room& room) {
+  for (; seen_ < room.given().size(); ++seen_) {
+    const std::size_t node = room.given()[seen_];
+    std::erase_if(refused_, [&](Refused& refused) {
+      if (!room.fits(node, refused.needs)) return false;
+      refused.room += room_on(room, node, refused.needs, refused.count);
+      return refused.room >= refused.count;
+    });
+  }
 }
 
-bool Refusals::covers(const Room& room, const Needs& needs, std::int64_t count) {
-  forget(room);
+bool Refusals::covers(Room& room, const Needs& needs, std::int64_t count) {
+  catch_up(room);
   return std::any_of(refused_.begin(), refused_.end(), [&](const Refused& refused) {
     return refused.count <= count && is_less(refused.needs, needs);
   });
 }
 
-void Refusals::add(const Room& room, const Needs& needs, std::int64_t count) {
+void Refusals::add(Room& room, const Needs& needs, std::int64_t count, std::int64_t found) {
   constexpr std::size_t kMost = 64;  // beyond which looking here takes longer than trying
   if (covers(room, needs, count)) return;
   std::erase_if(refused_, [&](const Refused& refused) {
     return count <= refused.count && is_less(needs, refused.needs);
   });
-  if (refused_.size() < kMost) refused_.push_back({needs, count});
+  if (refused_.size() == kMost) refused_.erase(refused_.begin());
+  refused_.push_back({needs, count, found});
 }
 
 std::optional<Placement> find_place(Room& room, const Gang& gang, Refusals& refusals) {
@@ -127,7 +147,10 @@ std::optional<Placement> find_place(Room& room, const Gang& gang, Refusals& refu
     refusals.add(room, gang.whole, 1);
   }
   if (gang.ps + gang.workers == 1) return std::nullopt;
-  return spread(room, gang, nodes, refusals);
+  // Each kind of task alone, by the tree, since most that find no room do not even so.
+  if (!has_room(room, gang.ps_needs, gang.ps, refusals)) return std::nullopt;
+  if (!has_room(room, gang.worker_needs, gang.workers, refusals)) return std::nullopt;
+  return spread(room, gang, nodes);
 }
 
 }  // namespace flowcon::cluster::policy

@@ -22,22 +22,24 @@ struct Gang {
 /// `whole` of such a gang.
 [[nodiscard]] Needs whole_of(const Gang& gang, std::size_t kinds);
 
-/// What did not find room, kept while no node gets room back: what asks for at least as much of
-/// each need not be tried. So a full cluster refuses a long queue at once.
+/// What did not find room: what asks for at least as much of each need is not tried again. A node
+/// that gets room back is counted anew, alone. So a full cluster refuses a long queue at once.
 class Refusals {
  public:
-  /// Is it known that `count` tasks do not all find room, on whichever nodes?
-  [[nodiscard]] bool covers(const Room& room, const Needs& needs, std::int64_t count);
-  void add(const Room& room, const Needs& needs, std::int64_t count);
+  /// Is it known that `count` tasks do not all find room, on whichever nodes? Always of one room.
+  [[nodiscard]] bool covers(Room& room, const Needs& needs, std::int64_t count);
+  /// `found`: how many of the `count` find room.
+  void add(Room& room, const Needs& needs, std::int64_t count, std::int64_t found = 0);
 
  private:
   struct Refused {
     Needs needs;
     std::int64_t count = 0;
+    std::int64_t room = 0;  ///< at most for so many, below count
   };
-  void forget(const Room& room);
+  void catch_up(Room& room);
 
-  std::uint64_t growth_ = 0;
+  std::size_t seen_ = 0;  ///< of Room::given()
   std::vector<Refused> refused_;
 };
 

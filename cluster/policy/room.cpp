@@ -105,7 +105,7 @@ void Room::take(std::size_t node, const Needs& needs, std::int64_t count) {
 
 void Room::give(std::size_t node, const Needs& needs, std::int64_t count) {
   change(node, needs, count, 1);
-  ++growth_;
+  given_.push_back(node);
 }
 
 void Room::give_back(std::size_t node, const Needs& needs, std::int64_t count) {

@@ -91,8 +91,8 @@ class Room {
   /// Gives what was taken on trial: nothing fits that did not before.
   void give_back(std::size_t node, const Needs& needs, std::int64_t count);
 
-  /// Grows whenever a node gets room back: what did not fit before may fit now.
-  [[nodiscard]] std::uint64_t growth() const { return growth_; }
+  /// The nodes that got room back, in order: what did not fit there before may fit now.
+  [[nodiscard]] const std::vector<std::size_t>& given() const { return given_; }
 
   /// All nodes, the idlest first: by the sum of idle / cap, compared as ⌊x·10⁹ + ½⌋, then as
   /// listed. Valid until the next change.
@@ -127,7 +127,7 @@ class Room {
   std::vector<double> keys_;   // idleness as it is compared
   std::vector<std::size_t> order_;
   std::vector<std::size_t> stale_;  // whose place in order_ may be another one
-  std::uint64_t growth_ = 1;
+  std::vector<std::size_t> given_;
   std::int64_t steps_left_ = 100'000'000;
 };
 

@@ -119,13 +119,26 @@ TEST_CASE("what was refused before changes no answer") {
       const auto expected = find_place(room, gang, none);
       REQUIRE(place.has_value() == expected.has_value());
       const std::size_t node = random() % 4;
-      if (step % 10 == 9) room.give(node, {{0, 2}, {1, 2}}, 1);
+      if (step % 3 == 2) room.give(node, {{0, 2}, {1, 2}}, 1);
       if (!place) continue;
       CHECK(shown(*place) == shown(*expected));
       for (const auto& here : place->ps) room.take(here.node, gang.ps_needs, here.count);
       for (const auto& here : place->workers) room.take(here.node, gang.worker_needs, here.count);
     }
   }
+}
+
+TEST_CASE("a refusal outlives what a node gets back that is not enough for it") {
+  Room room({node("a", 8, 3), node("b", 8, 2)}, {"cpu"});
+  policy::Refusals refusals;
+  const policy::Needs two{{0, 2}};
+  refusals.add(room, two, 4, 2);
+  room.give(0, {{0, 0.5}}, 1);
+  CHECK(refusals.covers(room, two, 4));
+  CHECK(refusals.covers(room, {{0, 3}}, 5));
+  CHECK_FALSE(refusals.covers(room, two, 3));
+  room.give(1, two, 1);
+  CHECK_FALSE(refusals.covers(room, two, 4));
 }
 
 TEST_CASE("the first node with room from a place on is found as by looking at each") {

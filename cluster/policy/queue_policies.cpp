@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/policy/queue_policies.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "cluster/codec/left_json.h"
+#include "cluster/codec/queue_json.h"
+#include "cluster/policy/left_queue.h"
+#include "cluster/policy/queue.h"
+
+namespace flowcon::cluster::policy {
+namespace {
+
+constexpr double kNominal = 3600;  // seconds that a job takes while nothing is known of any
+
+bool is_running(const WaitingTask& job) { return job.node.has_value(); }
+
+QueueJob queue_job(const WaitingTask& task) {
+  QueueJob job;
+  job.id = task.id;
+  job.since = task.since;
+  job.weight = task.weight;
+  job.worker_request = task.request;
+  if (task.node) put_one(job.placed.workers, *task.node);
+  return job;
+}
+
+// ---------------------------------------------------------------------------- by what is left
+
+double median(std::vector<double> values) {
+  if (values.empty()) return kNominal;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Of each job. A guess that a priority acts on has to be made here: the decision knows none.
+std::vector<std::optional<double>> lefts(const QueueView& view) {
+  std::vector<double> known = view.totals;
+  bool has_priorities = false;
+  for (const WaitingTask& job : view.jobs) {
+    has_priorities = has_priorities || job.priority != 1;
+    if (job.left) known.push_back(job.served + *job.left);
+  }
+  const double typical = median(std::move(known));
+  std::vector<std::optional<double>> all;
+  all.reserve(view.jobs.size());
+  for (const WaitingTask& job : view.jobs) {
+    std::optional<double> left = job.left;
+    if (!left && has_priorities) left = guessed_left(job.served, typical);
+    if (left) *left /= job.priority;
+    all.push_back(left);
+  }
+  return all;
+}
+
+// One that runs and cannot be saved keeps its place: it is not asked about.
+bool is_fixed(const WaitingTask& job) { return is_running(job) && !job.is_parkable; }
+
+LeftState left_state(const QueueView& view) {
+  LeftState state;
+  state.starve_limit = view.starve_limit;
+  state.pause = view.pause;
+  state.nodes = view.nodes;
+  state.totals = view.totals;
+  const std::vector<std::optional<double>> left = lefts(view);
+  for (std::size_t i = 0; i < view.jobs.size(); ++i) {
+    const WaitingTask& job = view.jobs[i];
+    if (is_fixed(job)) continue;
+    state.jobs.push_back({queue_job(job), job.waited, job.served, left[i]});
+  }
+  return state;
+}
+
+bool could_ever_fit(const QueueView& view, const Amounts& request) {
+  return std::any_of(view.nodes.begin(), view.nodes.end(), [&](const QueueNode& node) {
+    return std::all_of(request.begin(), request.end(), [&](const auto& asked) {
+      return asked.second <= amount_of(node.cap, asked.first) + Room::kTolerance;
+    });
+  });
+}
+
+Result<QueuePlan> decide_by_left(const QueueView& view) {
+  const LeftState state = left_state(view);
+  const Result<LeftDecision> decision = decide_left(state);
+  if (!decision) return decision.error();
+  QueuePlan plan;
+  std::map<std::string, const WaitingTask*> jobs;
+  for (const WaitingTask& job : view.jobs) {
+    jobs[job.id] = &job;
+    if (is_fixed(job)) plan.standings.push_back({job.id, job.weight, job.is_starved});
+  }
+  // What runs and stays may keep a starved one from its room for long: nothing new comes before it.
+  bool is_barred = false;
+  std::vector<QueuePlan::Standing> waiting;
+  for (const LeftPlace& place : decision->jobs) {
+    const WaitingTask& job = *jobs.at(place.id);
+    (is_running(job) ? plan.standings : waiting)
+        .push_back({place.id, job.weight, place.is_starved});
+    if (place.change == LeftChange::park) plan.parks.push_back(place.id);
+    if (place.change == LeftChange::start && !is_barred) {
+      plan.starts.push_back({place.id, place.placed.workers.front().node});
+    }
+    is_barred = is_barred || (place.change == LeftChange::wait && place.is_starved &&
+                              could_ever_fit(view, job.request));
+  }
+  plan.standings.insert(plan.standings.end(), waiting.begin(), waiting.end());
+  ctrl::policy::add_round(&plan.rounds, state, *decision);
+  return plan;
+}
+
+// ----------------------------------------------------------------------------- by KOD2's weights
+
+// KOD2's weight with ω' times the priority.
+double weight_of(const WaitingTask& task, const LargestNode& largest) {
+  const double plain = queue_weight(queue_job(task), largest, WeightBasis::worker);
+  if (plain >= 1) return 1;
+  return 1 / (1 + std::pow(1 / plain - 1, task.priority));
+}
+
+Result<QueuePlan> decide_by_weights(const QueueView& view, const std::vector<double>& weights) {
+  QueueState state;
+  state.now = view.now;
+  state.starve_limit = view.starve_limit;
+  state.repeat = true;
+  state.nodes = view.nodes;
+  for (std::size_t i = 0; i < view.jobs.size(); ++i) {
+    QueueJob job = queue_job(view.jobs[i]);
+    job.weight = weights[i];
+    (is_running(view.jobs[i]) ? state.running : state.waiting).push_back(std::move(job));
+  }
+  const auto comes_first = [](const QueueJob& a, const QueueJob& b) {
+    return a.weight != b.weight ? a.weight > b.weight : a.since < b.since;
+  };
+  std::stable_sort(state.waiting.begin(), state.waiting.end(), comes_first);
+  const Result<QueueDecision> decision = decide_queue(state);
+  if (!decision) return decision.error();
+  QueuePlan plan;
+  for (const QueueAction& action : decision->actions) {
+    if (action.op != QueueAction::Op::start) continue;
+    plan.starts.push_back({action.job, action.placed.workers.front().node});
+  }
+  for (const RunningJob& job : decision->running) {
+    plan.standings.push_back({job.id, job.weight, job.weight >= 1});
+  }
+  for (const WaitingJob& job : decision->waiting) {
+    plan.standings.push_back({job.id, job.weight, job.weight >= 1});
+  }
+  ctrl::policy::add_round(&plan.rounds, state, *decision);
+  return plan;
+}
+
+Result<QueuePlan> decide_by_kod2(const QueueView& view) {
+  const LargestNode largest = largest_of(view.nodes);
+  std::vector<double> weights;
+  weights.reserve(view.jobs.size());
+  for (const WaitingTask& job : view.jobs) {
+    weights.push_back(job.weight > 0 ? job.weight : weight_of(job, largest));
+  }
+  return decide_by_weights(view, weights);
+}
+
+// Where all have weight 1 the first of the queue alone may start, and none is starved.
+Result<QueuePlan> decide_by_arrival(const QueueView& view) {
+  return decide_by_weights(view, std::vector<double>(view.jobs.size(), 1));
+}
+
+}  // namespace
+
+const std::vector<QueuePolicyKind>& queue_policies() {
+  static const std::vector<QueuePolicyKind> all{
+      {"left",
+       "the job with the least time left first, one that has waited longer than starve-limit "
+       "before "
+       "all others",
+       decide_by_left},
+      {"kod2", "by the weight of KOD2, which grows the less a job asks for", decide_by_kod2},
+      {"fifo", "in the order in which they were submitted", decide_by_arrival},
+  };
+  return all;
+}
+
+const QueuePolicyKind* find_queue_policy(std::string_view name) {
+  const auto& all = queue_policies();
+  const auto found = std::find_if(
+      all.begin(), all.end(), [name](const QueuePolicyKind& kind) { return kind.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace flowcon::cluster::policy

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What decides who of the queue runs, by name: the decisions of queue.h and left_queue.h, driven
+// for jobs of one container. Nobody else knows the names. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/policy/room.h"
+#include "ctrl/policy/round.h"
+
+namespace flowcon::cluster::policy {
+
+/// A job of one container, as its owner tells of it. Units: seconds.
+struct WaitingTask {
+  std::string id;
+  double since = 0;            ///< when it was submitted, on any clock
+  double waited = 0;           ///< in all
+  double served = 0;           ///< in all
+  std::optional<double> left;  ///< empty: it cannot be estimated
+  double priority = 1;         ///< factor on 1/left and on KOD2's exponent
+  double weight = 0;           ///< as QueuePlan gave it; 0: it has none yet
+  bool is_starved = false;     ///< as QueuePlan gave it
+  Amounts request;
+  std::optional<std::size_t> node;  ///< where it runs: a place in QueueView::nodes
+  bool is_parkable = false;         ///< of one that runs: it can save itself and wait again
+};
+
+/// Units: seconds.
+struct QueueView {
+  double now = 0;
+  double starve_limit = 1800;
+  double pause = 0;              ///< that a job loses which is parked and started again
+  std::vector<QueueNode> nodes;  ///< idle: without what running jobs asked for
+  std::vector<WaitingTask> jobs;
+  std::vector<double> totals;  ///< that ended jobs took
+};
+
+/// What is to be done, and what is known of each job afterwards.
+struct QueuePlan {
+  struct Start {
+    std::string job;
+    std::size_t node = 0;
+  };
+  struct Standing {
+    std::string job;
+    double weight = 0;
+    bool is_starved = false;
+  };
+  std::vector<Start> starts;        ///< in this order
+  std::vector<std::string> parks;   ///< their room is another job's
+  std::vector<Standing> standings;  ///< running ones, then waiting ones in the order of the queue
+  ctrl::policy::Rounds rounds;
+};
+
+struct QueuePolicyKind {
+  std::string name;
+  std::string summary;  ///< for the help: which job goes first
+  Result<QueuePlan> (*decide)(const QueueView& view);
+};
+
+[[nodiscard]] const std::vector<QueuePolicyKind>& queue_policies();
+/// Null where there is none of that name.
+[[nodiscard]] const QueuePolicyKind* find_queue_policy(std::string_view name);
+
+}  // namespace flowcon::cluster::policy

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/policy/queue_policies.h"
+
+#include "tests/support/catch.h"
+
+namespace flowcon::cluster::policy {
+namespace {
+
+WaitingTask task(const std::string& id, double since, double cores) {
+  WaitingTask one;
+  one.id = id;
+  one.since = since;
+  one.waited = 1000 - since;
+  one.request = {{"cpu", cores}, {"mem", 1e9}};
+  return one;
+}
+
+// It runs on the first node.
+WaitingTask runs(WaitingTask one, double served, bool is_parkable) {
+  one.node = 0;
+  one.served = served;
+  one.waited = 0;
+  one.is_parkable = is_parkable;
+  return one;
+}
+
+QueueView view_with(double idle_cores, std::vector<WaitingTask> jobs) {
+  QueueView view;
+  view.now = 1000;
+  view.starve_limit = 1e6;
+  view.pause = 10;
+  view.nodes.push_back({"h1", {{"cpu", 4}, {"mem", 8e9}}, {{"cpu", idle_cores}, {"mem", 8e9}}});
+  view.jobs = std::move(jobs);
+  return view;
+}
+
+std::string starts(const char* policy, const QueueView& view) {
+  const QueuePolicyKind* kind = find_queue_policy(policy);
+  REQUIRE(kind != nullptr);
+  const Result<QueuePlan> plan = kind->decide(view);
+  REQUIRE(plan.has_value());
+  std::string all;
+  for (const QueuePlan::Start& start : plan->starts) all += start.job + " ";
+  for (const std::string& id : plan->parks) all += "-" + id + " ";
+  return all;
+}
+
+TEST_CASE("each policy of the queue has a name and a summary, and no other is found") {
+  for (const QueuePolicyKind& kind : queue_policies()) {
+    CHECK(find_queue_policy(kind.name) == &kind);
+    CHECK_FALSE(kind.summary.empty());
+  }
+  CHECK(find_queue_policy("none") == nullptr);
+}
+
+TEST_CASE("left starts the shortest first, kod2 the one that asks for least, fifo the earliest") {
+  WaitingTask large = task("large", 1, 3), small = task("small", 2, 2), quick = task("quick", 3, 3);
+  large.left = 500;
+  small.left = 900;
+  quick.left = 50;
+  const QueueView view = view_with(3, {large, small, quick});
+  CHECK(starts("left", view) == "quick ");
+  CHECK(starts("kod2", view) == "small ");
+  CHECK(starts("fifo", view) == "large ");
+}
+
+TEST_CASE("fifo starts all that fit in their order and none behind one that does not") {
+  const QueueView view = view_with(3, {task("a", 1, 1), task("b", 2, 3), task("c", 3, 1)});
+  CHECK(starts("fifo", view) == "a ");
+  CHECK(starts("fifo", view_with(4, view.jobs)) == "a b ");
+}
+
+TEST_CASE("what runs and cannot be saved keeps its room under left, what can gives it") {
+  WaitingTask quick = task("quick", 500, 3);
+  quick.left = 50;
+  WaitingTask slow = runs(task("slow", 1, 3), 100, false);
+  slow.left = 9000;
+  CHECK(starts("left", view_with(1, {slow, quick})).empty());
+  slow.is_parkable = true;
+  CHECK(starts("left", view_with(1, {slow, quick})) == "quick -slow ");
+}
+
+TEST_CASE("nothing new comes before one that has waited too long and does not fit yet") {
+  WaitingTask starved = task("starved", 1, 4), late = task("late", 990, 1);
+  QueueView view = view_with(2, {starved, late});
+  CHECK(starts("left", view) == "late ");
+  view.starve_limit = 900;
+  CHECK(starts("left", view).empty());
+  // One that no host could ever hold keeps nobody waiting.
+  view.jobs[0].request = {{"cpu", 5}, {"mem", 1e9}};
+  CHECK(starts("left", view) == "late ");
+}
+
+TEST_CASE("a priority shortens what is left, known or guessed, and lifts KOD2's weight") {
+  WaitingTask plain = task("plain", 1, 3), urgent = task("urgent", 2, 3);
+  urgent.priority = 4;
+  CHECK(starts("left", view_with(3, {plain, urgent})) == "urgent ");
+  CHECK(starts("kod2", view_with(3, {plain, urgent})) == "urgent ");
+  CHECK(starts("fifo", view_with(3, {plain, urgent})) == "plain ");
+  plain.left = 100;
+  urgent.left = 500;
+  CHECK(starts("left", view_with(3, {plain, urgent})) == "plain ");
+}
+
+TEST_CASE("a plan records the decision that it rests on, and says where each job stands") {
+  const QueueView view = view_with(2, {runs(task("run", 1, 2), 5, false), task("wait", 2, 2)});
+  for (const QueuePolicyKind& kind : queue_policies()) {
+    const Result<QueuePlan> plan = kind.decide(view);
+    REQUIRE(plan.has_value());
+    CHECK(plan->rounds.size() == 1);
+    REQUIRE(plan->standings.size() == 2);
+    CHECK(plan->standings.front().job == "run");
+  }
+}
+
+}  // namespace
+}  // namespace flowcon::cluster::policy
