@@ -3,6 +3,7 @@
 // these interfaces and nothing behind them.
 #pragma once
 
+#include <boost/json/object.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -35,7 +36,15 @@ struct HostView {
   double cores = 1;
   double memory = 1;
   double usage = 0;
+  std::string gpu_model;          ///< of its first GPU; "" = none, or none was read yet
   std::vector<std::string> jobs;  ///< ids of the containers under control, paused ones too
+  double available = 0;           ///< memory that programs can still get; 0 = not known
+};
+
+/// What a container uses now. Units: cores, bytes.
+struct InUse {
+  double cores = 0;
+  double memory = 0;
 };
 
 /// What is expected of a job. Units: CPU seconds, cores.
@@ -65,6 +74,10 @@ class LocalHost {
   }
   /// Whatever policy divides the CPU. Empty where nothing is known of the job.
   [[nodiscard]] virtual std::optional<JobForecast> forecast(const std::string& id) const = 0;
+  /// Of a container under control; empty for others.
+  [[nodiscard]] virtual std::optional<InUse> use_of(const std::string&) const {
+    return std::nullopt;
+  }
   /// Of a container under control, what its labels or who adopted it said; empty for others.
   [[nodiscard]] virtual std::optional<Settings> settings_of(const std::string& id) const = 0;
   /// Its name; "" where there is no such job.
@@ -111,11 +124,18 @@ class Companion {
   }
   /// A host's id as people know it.
   [[nodiscard]] virtual std::string host_name(const std::string& id) const { return id; }
-  /// Is a container of this host on the move? That it ends then is not its own doing.
+  /// Is a container of this host on the move, or parked? That it ends then is not its own doing.
   [[nodiscard]] virtual bool is_moving(const std::string&) const { return false; }
   /// Is it asked to save itself, so as to go on elsewhere, or was it? It is not held back until it
   /// has ended, and then its run has not.
   [[nodiscard]] virtual bool is_saving(const std::string&) const { return false; }
+  /// The cores that a container was promised, which its limit does not go below where its labels
+  /// say nothing else; empty: none.
+  [[nodiscard]] virtual std::optional<double> promised_cores(const std::string&) const {
+    return std::nullopt;
+  }
+  /// What it adds to the status.
+  virtual void add_status(boost::json::object&) const {}
   /// What it adds to /metrics.
   virtual void add_metrics(Exposition&) const {}
   /// Once, when the daemon is about to stop and before end(): brings what is under way to where it

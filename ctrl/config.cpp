@@ -14,6 +14,7 @@
 #include "ctrl/api/loopback.h"
 #include "ctrl/hook_gate.h"
 #include "ctrl/policy/host_policies.h"
+#include "ctrl/queue_labels.h"
 
 namespace flowcon::ctrl {
 namespace {
@@ -180,15 +181,19 @@ Result<void> check_device(const std::string& word) {
   return word == "gpu" ? Result<void>() : check_folder(word);
 }
 
-// Some of the values in `known`, which name() names. `help` ends where they are listed.
+// Some of the values in `known`, which name() names, or "all". `help` ends where they are listed.
 template <class Known, class T = typename Known::value_type>
 Option some_of(std::string name_of, std::string help, const Known& known,
                Field<std::set<T>> field) {
   const auto word_of = [](T value) { return name(value); };
   const std::string names = join(known, word_of, ", ");
   return option(
-      std::move(name_of), "LIST", "comma-separated list of " + help + ": " + names, field,
+      std::move(name_of), "LIST", "all or a comma-separated list of " + help + ": " + names, field,
       [=](const std::string& text, std::set<T>& taken) -> Result<void> {
+        if (text == "all") {
+          taken = {known.begin(), known.end()};
+          return {};
+        }
         std::set<T> found;
         for (const std::string& word : split(text)) {
           const auto is_meant = [&](T value) { return name(value) == word; };
@@ -200,7 +205,9 @@ Option some_of(std::string name_of, std::string help, const Known& known,
         taken = std::move(found);
         return {};
       },
-      [=](const std::set<T>& shown) { return join(shown, word_of); });
+      [=](const std::set<T>& shown) {
+        return shown.size() == known.size() ? "all" : join(shown, word_of);
+      });
 }
 
 // One of a few words, each with its value.
@@ -432,6 +439,40 @@ std::vector<Option> cluster_options() {
   };
 }
 
+Option offer_option() {
+  return option(
+      "offer", "auto|none|LIST",
+      "what this host gives to jobs of the queue: none; auto, all cores and 80 % of the memory; or "
+      "cpu=CORES and mem=BYTES (units K, M, G, T), either of them or both, such as cpu=6 mem=20G",
+      Field<Offer>(at<&Config::queue, &QueueOptions::offer>),
+      [](const std::string& text, Offer& taken) -> Result<void> {
+        const bool is_word = text == "auto" || text == "none";
+        const Result<Request> offer = is_word ? Request() : parse_request(text);
+        if (!offer) return wrap(offer.error(), "neither auto nor none");
+        taken = {text == "none", offer->cpu, offer->mem};
+        return {};
+      },
+      [](const Offer& shown) -> std::string {
+        if (shown.is_none) return "none";
+        return shown.cpu || shown.mem ? render_request({shown.cpu, shown.mem}) : "auto";
+      });
+}
+
+std::vector<Option> queue_options() {
+  return {
+      offer_option(),
+      policy_option("queue-policy", "in which order jobs run", queue_policy_names(),
+                    at<&Config::queue, &QueueOptions::policy>),
+      number("starve-limit", "SECONDS",
+             "a job that has waited longer in all comes before all that came later", 1, 1e9,
+             at<&Config::queue, &QueueOptions::starve_limit>),
+      on_off("park",
+             "a running job with a checkpoint may be saved and wait again, so that one with less "
+             "left goes first",
+             at<&Config::queue, &QueueOptions::park>),
+  };
+}
+
 std::vector<Option> accept_options() {
   return {
       truth("accept-privileged",
@@ -465,6 +506,7 @@ std::vector<Option> make_options() {
                                       {"Limits", limit_options()},
                                       {"Records and log", record_options()},
                                       {"Metrics and hooks", hook_options()},
+                                      {"Queue", queue_options()},
                                       {"Other hosts", cluster_options()},
                                       {"What peers may bring", accept_options()}}) {
     for (Option made : some) {
@@ -483,6 +525,11 @@ std::string Config::peer_socket_path() const {
 }
 
 std::vector<PolicyName>& cluster_policy_names() {
+  static std::vector<PolicyName> names;
+  return names;
+}
+
+std::vector<PolicyName>& queue_policy_names() {
   static std::vector<PolicyName> names;
   return names;
 }
@@ -526,6 +573,10 @@ Result<void> check(const Config& config, const std::map<std::string, std::string
   if (config.interval_max < config.interval) {
     return bad_input(place("interval-max") + " is shorter than " + place("interval") +
                      ": raise the first or lower the second");
+  }
+  if (config.cores > 0 && config.queue.offer.cpu.value_or(0) > config.cores) {
+    return bad_input(place("offer") + " is more than " + place("cores") +
+                     ": lower the first or raise the second");
   }
   return {};
 }

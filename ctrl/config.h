@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -27,8 +28,10 @@ struct PolicyName {
   std::string summary;
 };
 
-/// Those of the option cluster-policy, which ctrl does not know: set before options() is called.
+/// Those of the options cluster-policy and queue-policy, which ctrl does not know: set before
+/// options() is called.
 std::vector<PolicyName>& cluster_policy_names();
+std::vector<PolicyName>& queue_policy_names();
 
 struct Limiting {
   cgroups::LimitMode mode = cgroups::LimitMode::weight;
@@ -65,6 +68,20 @@ struct BalanceOptions {
   bool rebalance_idle = true;       ///< … and whenever a host idles beside one with two
 };
 
+/// What of this host the queue's jobs may use. Units: cores, bytes. Empty parts were not said.
+struct Offer {
+  bool is_none = false;  ///< no job is started
+  std::optional<double> cpu;
+  std::optional<double> mem;
+};
+
+struct QueueOptions {
+  Offer offer;
+  std::string policy = "left";  ///< one of queue_policy_names()
+  double starve_limit = 1800;   ///< seconds
+  bool park = true;  ///< a running job may be saved and wait again, for one with less left
+};
+
 struct Config {
   std::string socket = "/run/flowcon/flowcon.sock";
   std::string socket_group = "docker";
@@ -90,6 +107,7 @@ struct Config {
   HookOptions hooks;
   PeerOptions peers;
   BalanceOptions balance;
+  QueueOptions queue;
   Accept accept;
 
   [[nodiscard]] bool limits(Resource resource) const {

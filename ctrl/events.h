@@ -11,15 +11,28 @@
 
 namespace flowcon::ctrl {
 
-enum class EventKind : std::uint8_t { converged, diverging, nan, migrated, revert, failure };
+enum class EventKind : std::uint8_t {
+  converged,
+  diverging,
+  nan,
+  migrated,
+  revert,
+  failure,
+  job_waits,
+  job_started,
+  job_parked,
+  job_ended
+};
 
-inline constexpr std::array<EventKind, 6> kEventKinds{EventKind::converged, EventKind::diverging,
-                                                      EventKind::nan,       EventKind::migrated,
-                                                      EventKind::revert,    EventKind::failure};
+inline constexpr std::array<EventKind, 10> kEventKinds{
+    EventKind::converged,  EventKind::diverging, EventKind::nan,       EventKind::migrated,
+    EventKind::revert,     EventKind::failure,   EventKind::job_waits, EventKind::job_started,
+    EventKind::job_parked, EventKind::job_ended};
 /// Their words, in the order of EventKind: in the option hook-events, in what hooks get, and as a
 /// label of flowcon_events_total.
 inline constexpr std::array<std::string_view, kEventKinds.size()> kEventNames{
-    "converged", "diverging", "nan", "migrated", "revert", "failure"};
+    "converged", "diverging", "nan",         "migrated",   "revert",
+    "failure",   "job-waits", "job-started", "job-parked", "job-ended"};
 
 [[nodiscard]] constexpr std::string_view name(EventKind kind) {
   return kEventNames[static_cast<std::size_t>(kind)];

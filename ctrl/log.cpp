@@ -26,7 +26,7 @@ struct Kind {
   const char* word;
   const char* id;
 };
-constexpr std::array<Kind, 18> kKinds{{
+constexpr std::array<Kind, 19> kKinds{{
     {Event::container_found, Level::info, "container-found",
      "MESSAGE_ID=3e871169fa6a4d56a66ca1f221407e9e"},
     {Event::container_unread, Level::warning, "container-unread",
@@ -56,6 +56,7 @@ constexpr std::array<Kind, 18> kKinds{{
     {Event::move_step, Level::info, "move-step", "MESSAGE_ID=dab6ddbe93ab4fcc8b282db43b9fbfe2"},
     {Event::move_trouble, Level::warning, "move-trouble",
      "MESSAGE_ID=f8262e459f6245678df8df747464ddd8"},
+    {Event::job_step, Level::info, "job-step", "MESSAGE_ID=5d0f6c2e8a3b4f7d9c1e60b7a24d83f5"},
 }};
 
 Level threshold = Level::info;

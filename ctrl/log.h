@@ -41,7 +41,8 @@ enum class Event {
   peer_found,
   peer_lost,
   move_step,
-  move_trouble
+  move_trouble,
+  job_step  ///< of the queue
 };
 /// One event at the level of its kind. FLOWCON_ACTION is the kind's word ("engine-lost"),
 /// FLOWCON_CONTAINER the container's id where it is about one.

@@ -10,12 +10,13 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "ctrl/queue_labels.h"
 
 namespace flowcon::ctrl {
 namespace {
 
 // The contract with users.
-constexpr std::array<std::string_view, 16> kKnown = {"enable",
+constexpr std::array<std::string_view, 20> kKnown = {"enable",
                                                      "log",
                                                      "metric",
                                                      "goal",
@@ -26,6 +27,10 @@ constexpr std::array<std::string_view, 16> kKnown = {"enable",
                                                      "only-grow",
                                                      "migrate",
                                                      "mounts",
+                                                     "queue",
+                                                     "request",
+                                                     "priority",
+                                                     "retries",
                                                      "checkpoint.path",
                                                      "checkpoint.signal",
                                                      "checkpoint.command",
@@ -206,6 +211,11 @@ Result<void> take_setting(Settings& settings, std::string_view key, const std::s
     settings.migrate = value == "no" ? Migrate::no : value == "app" ? Migrate::app : Migrate::criu;
   } else if (key == "mounts") {
     if (value != "shared") return bad_input("\"" + printable(value, 60) + "\" is not shared");
+  } else if (is_queue_label(key)) {
+    QueueLabels judged;
+    const Result<void> taken = take_queue_label(judged, key, value);
+    settings.is_queued = settings.is_queued || judged.is_job;
+    return taken;
   } else if (std::find(kKnown.begin(), kKnown.end(), key) != kKnown.end()) {
     return take_checkpoint(settings.checkpoint, key, value);
   } else {
@@ -242,6 +252,17 @@ bool has_settings(const Labels& labels) {
                      [](const auto& label) { return label.first.starts_with(kLabelPrefix); });
 }
 
+// A request without a job.
+void warn_of_no_queue(const Labels& labels, std::vector<std::string>& warnings) {
+  const std::string prefix(kLabelPrefix);
+  if (labels.contains(prefix + "queue")) return;
+  for (const char* key : {"request", "priority", "retries"}) {
+    if (!labels.contains(prefix + key)) continue;
+    warnings.push_back("label " + prefix + key + " has no effect without " + prefix +
+                       "queue=true, which only a container that was created and not started obeys");
+  }
+}
+
 Settings parse_labels(const Labels& labels) {
   Settings settings;
   bool any = false;
@@ -258,6 +279,7 @@ Settings parse_labels(const Labels& labels) {
     }
   }
   if (any && !has_enable) settings.enabled = true;
+  warn_of_no_queue(labels, settings.warnings);
   if (settings.floor && settings.ceiling && *settings.floor > *settings.ceiling) {
     settings.warnings.emplace_back("flowcon.floor is above flowcon.ceiling; the ceiling wins");
   }
@@ -274,7 +296,9 @@ Result<Settings> parse_choice(std::string_view text) {
   for (const auto& [key, value] : parsed->get_object()) {
     const std::string shown = printable(std::string_view(key.data(), key.size()), 80);
     if (!value.is_string()) return bad_input(shown + " must be a string");
-    if (key == "enable") return bad_input("adopt does not take enable");
+    if (key == "enable" || is_queue_label(std::string_view(key.data(), key.size()))) {
+      return bad_input("adopt does not take " + shown);
+    }
     Result<void> taken = take_setting(settings, std::string_view(key.data(), key.size()),
                                       std::string(value.get_string()));
     if (!taken) return wrap(taken.error(), shown);

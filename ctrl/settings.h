@@ -3,13 +3,13 @@
 // is a warning that says why; it is never ignored silently and never half used.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "ctrl/labels.h"
 #include "ctrl/metrics/extractor.h"
 
 namespace flowcon::ctrl {
@@ -37,12 +37,11 @@ struct Settings {
   std::string log;                ///< file inside the container to read; "" = what it prints
   bool log_is_events = false;     ///< `log` is TensorBoard's event files
   bool only_grow = false;         ///< its limit is never lowered
+  bool is_queued = false;         ///< it is a job of the queue
   Migrate migrate = Migrate::unsaid;
   Checkpoint checkpoint;
   std::vector<std::string> warnings;
 };
-
-inline constexpr std::string_view kLabelPrefix = "flowcon.";
 
 /// Greatest weight: beside one job of weight 1 with the same limit a job gets 10/11 of what the two
 /// share, whatever it asks for.
@@ -53,8 +52,6 @@ inline constexpr double kLeastWeight = 0.001;
 /// ones: "UNIQUE NAME NAME...", names without kLabelPrefix. It counts only where the image does not
 /// have it with the same value: one that was committed from such a container has it too.
 inline constexpr const char* kOwnLabel = "org.flowcon.own";
-
-using Labels = std::map<std::string, std::string>;
 
 /// The value of kOwnLabel. `unique`: without blanks, another one each time.
 [[nodiscard]] inline std::string own_label(const std::string& unique,

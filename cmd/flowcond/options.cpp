@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "cluster/policy/cluster_policies.h"
+#include "cluster/policy/queue_policies.h"
 #include "ctrl/log.h"
 
 namespace flowcon::cmd {
@@ -20,9 +21,12 @@ namespace {
 
 constexpr std::size_t kLongestLine = 4096;
 
-const bool kHasClusterPolicies = [] {
+const bool kHasPolicies = [] {
   for (const cluster::policy::ClusterPolicyKind& kind : cluster::policy::cluster_policies()) {
     ctrl::cluster_policy_names().push_back({kind.name, kind.summary});
+  }
+  for (const cluster::policy::QueuePolicyKind& kind : cluster::policy::queue_policies()) {
+    ctrl::queue_policy_names().push_back({kind.name, kind.summary});
   }
   return true;
 }();

@@ -141,17 +141,21 @@ json::value to_json(const EstimateState& state) {
                       {"jobs", std::move(jobs)}};
 }
 
+json::value to_json(const std::vector<LabelEstimate>& labels) {
+  json::object object;
+  for (const LabelEstimate& estimate : labels) {
+    object.emplace(estimate.label, json::object{{"expected", or_null(estimate.expected)},
+                                                {"upper", or_null(estimate.upper)},
+                                                {"basis", name(estimate.basis)},
+                                                {"rows", estimate.rows}});
+  }
+  return object;
+}
+
 json::value to_json(const EstimateDecision& decision) {
   json::array jobs;
   for (const JobEstimate& job : decision.jobs) {
-    json::object labels;
-    for (const LabelEstimate& estimate : job.labels) {
-      labels.emplace(estimate.label, json::object{{"expected", or_null(estimate.expected)},
-                                                  {"upper", or_null(estimate.upper)},
-                                                  {"basis", name(estimate.basis)},
-                                                  {"rows", estimate.rows}});
-    }
-    jobs.push_back(json::object{{"id", job.id}, {"labels", std::move(labels)}});
+    jobs.push_back(json::object{{"id", job.id}, {"labels", to_json(job.labels)}});
   }
   return json::object{{"jobs", std::move(jobs)}};
 }

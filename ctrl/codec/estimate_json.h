@@ -31,7 +31,10 @@ namespace flowcon::ctrl::estimate {
 [[nodiscard]] boost::json::value to_json(const Features& features);
 [[nodiscard]] boost::json::value to_json(const std::vector<std::pair<std::string, double>>& labels);
 
-/// {"jobs":[{"id","labels":{label:{"expected","upper","basis","rows"}}}]}
+/// {label:{"expected","upper","basis","rows"}}
+[[nodiscard]] boost::json::value to_json(const std::vector<LabelEstimate>& labels);
+
+/// {"jobs":[{"id","labels"}]}
 [[nodiscard]] boost::json::value to_json(const EstimateDecision& decision);
 
 }  // namespace flowcon::ctrl::estimate

@@ -67,6 +67,7 @@ class Daemon : public LocalHost {
   [[nodiscard]] std::optional<double> value_of(const std::string& id) const override;
   [[nodiscard]] std::optional<double> last_value_at(const std::string& id) const override;
   [[nodiscard]] std::optional<JobForecast> forecast(const std::string& id) const override;
+  [[nodiscard]] std::optional<InUse> use_of(const std::string& id) const override;
   [[nodiscard]] std::optional<Settings> settings_of(const std::string& id) const override;
   [[nodiscard]] std::string name_of(const std::string& id) const override;
   [[nodiscard]] std::string find(const std::string& name) const override {

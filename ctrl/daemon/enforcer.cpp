@@ -90,7 +90,7 @@ void Enforcer::grant_all(Moment now) {
     double& logged = logged_.try_emplace(id, before).first->second;
     if (std::fabs(job.cpu.granted - logged) <= kWorthLogging) continue;
     const std::string reason = job.control.pin ? "pinned"
-                               : is_saving     ? "it checkpoints for a migration"
+                               : is_saving     ? "it checkpoints"
                                                : job.reason;
     log::limit_change({job.container.name, id, logged, job.cpu.granted, reason, config_.dry_run});
     logged = job.cpu.granted;

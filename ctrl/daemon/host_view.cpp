@@ -12,6 +12,8 @@ HostView Daemon::view() const {
   view.name = host_name();
   view.cores = host_.cores;
   view.memory = host_.memory;
+  view.available = static_cast<double>(meter_.host_memory().available_bytes);
+  view.gpu_model = meter_.gpu_model();
   for (const auto& [id, job] : roster_.jobs) {
     if (!job.unsupported.empty()) continue;
     view.jobs.push_back(id);
@@ -46,6 +48,13 @@ std::optional<JobForecast> Daemon::forecast(const std::string& id) const {
   const auto found = roster_.jobs.find(id);
   if (found == roster_.jobs.end() || !found->second.has_track) return std::nullopt;
   return planning_.forecast(found->second);
+}
+
+std::optional<InUse> Daemon::use_of(const std::string& id) const {
+  const auto found = roster_.jobs.find(id);
+  if (found == roster_.jobs.end()) return std::nullopt;
+  const Job& job = found->second;
+  return InUse{job.cpu_share.value_or(0) * host_.cores, static_cast<double>(job.reading.memory)};
 }
 
 std::optional<Settings> Daemon::settings_of(const std::string& id) const {

@@ -134,8 +134,12 @@ void Intake::admit(const engine::Container& container, const Settings& settings,
   job.container = container;
   job.training = training_of(container);
   job.given = settings;
+  if (at_.companion && !job.given.floor) {
+    const std::optional<double> cores = at_.companion->promised_cores(id);
+    if (cores) job.given.floor = std::min(1.0, *cores / at_.host.cores);
+  }
   job.control = at_.controls.of(id);
-  job.settings = with_values(settings, job.control);
+  job.settings = with_values(job.given, job.control);
   job.admitted = now.wall;
   job.arrived = now.steady - std::max(0.0, now.wall - job.begun());
   if (!refusal.empty()) {

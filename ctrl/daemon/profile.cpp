@@ -2,19 +2,15 @@
 #include "ctrl/daemon/profile.h"
 
 #include <algorithm>
-#include <boost/json/object.hpp>
 #include <utility>
 
 #include "base/json.h"
-#include "base/text.h"
 #include "ctrl/codec/estimate_json.h"
 #include "ctrl/companion.h"
 #include "ctrl/estimate/features.h"
 
 namespace flowcon::ctrl {
 namespace {
-
-namespace json = boost::json;
 
 constexpr double kSoon = 10;        // seconds in which an engine tells of a start
 constexpr double kTakesAll = 0.95;  // of a quota
@@ -112,14 +108,8 @@ std::optional<EndedRun> ended_run(const Ending& ending, const Host& host,
   const Job& job = ending.job;
   if (ending.status != 0 || !job.run.meter) return std::nullopt;
   const engine::Container& container = job.container;
-  const estimate::Command command{valid_utf8(container.image), valid_utf8(container.image_id),
-                                  valid_utf8(container.command),
-                                  estimate::numbers_in(container.environment)};
-  estimate::Features known{{"workers", static_cast<double>(kWorkers)},
-                           {"ps", 0.0},
-                           {"cores", host.cores},
-                           {"memory", host.memory}};
-  if (!gpu_model.empty()) known.emplace_back("gpu", gpu_model);
+  const estimate::Command command = estimate::cleaned(
+      {container.image, container.image_id, container.command, container.environment});
   EndedRun run{job.id(),       job.begun(), job.admitted, ending.time, is_seen_whole(job),
                *job.run.meter, {}};
   if (has_gone_on(job)) {
@@ -130,8 +120,8 @@ std::optional<EndedRun> ended_run(const Ending& ending, const Host& host,
   note_prints(job, run.meter);
   run.row.key = estimate::key_of(command);
   run.row.family = estimate::family_of(command);
-  run.row.features =
-      render_json(estimate::to_json(estimate::features_of(command, std::move(known))));
+  run.row.features = render_json(estimate::to_json(estimate::features_of(
+      command, estimate::known_features(host.cores, host.memory, gpu_model))));
   run.row.ended = ending.time;
   return run;
 }
@@ -145,18 +135,6 @@ std::optional<store::ProfileRow> profile_of(EndedRun run, const store::SeenBefor
   if (labels.empty()) return std::nullopt;
   run.row.labels = render_json(estimate::to_json(labels));
   return std::move(run.row);
-}
-
-Result<estimate::Profile> read_profile(const store::ProfileRow& row, double now) {
-  Result<json::value> features = parse_json(row.features);
-  if (!features) return features.error();
-  Result<json::value> labels = parse_json(row.labels);
-  if (!labels) return labels.error();
-  return estimate::profile_from(json::object{{"family", valid_utf8(row.family)},
-                                             {"key", valid_utf8(row.key)},
-                                             {"age", now - row.ended},
-                                             {"features", std::move(*features)},
-                                             {"labels", std::move(*labels)}});
 }
 
 }  // namespace flowcon::ctrl

@@ -39,7 +39,4 @@ struct EndedRun {
 [[nodiscard]] std::optional<store::ProfileRow> profile_of(EndedRun run,
                                                           const store::SeenBefore& before);
 
-/// A profile as it was kept, at `now` (seconds since the epoch). Errors: it is damaged.
-[[nodiscard]] Result<estimate::Profile> read_profile(const store::ProfileRow& row, double now);
-
 }  // namespace flowcon::ctrl

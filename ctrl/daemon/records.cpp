@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "ctrl/codec/estimate_json.h"
-#include "ctrl/daemon/profile.h"
+#include "ctrl/profile_rows.h"
 
 namespace flowcon::ctrl {
 namespace {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/sha256.h"
+#include "base/text.h"
 
 namespace flowcon::ctrl::estimate {
 namespace {
@@ -163,6 +164,17 @@ std::vector<std::pair<std::string, std::string>> numbers_in(
     if (number_of(variable.second) && !is_secret(variable.first)) numbers.push_back(variable);
   }
   return numbers;
+}
+
+Command cleaned(Command command) {
+  return {valid_utf8(command.image), valid_utf8(command.digest), valid_utf8(command.command),
+          numbers_in(command.environment)};
+}
+
+Features known_features(double cores, double memory, const std::string& gpu_model) {
+  Features known{{"workers", 1.0}, {"ps", 0.0}, {"cores", cores}, {"memory", memory}};
+  if (!gpu_model.empty()) known.emplace_back("gpu", gpu_model);
+  return known;
 }
 
 std::string key_of(const Command& command) {

@@ -25,6 +25,13 @@ struct Command {
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> numbers_in(
     const std::vector<std::pair<std::string, std::string>>& environment);
 
+/// As profiles are made from it: valid UTF-8, and of the environment numbers_in() alone.
+[[nodiscard]] Command cleaned(Command command);
+
+/// What is known of a job of one worker on this host: "workers", "ps", "cores", "memory" and, where
+/// it has one, "gpu". Units: cores, bytes.
+[[nodiscard]] Features known_features(double cores, double memory, const std::string& gpu_model);
+
 /// SHA-256 of image digest, blank and exact command: keys are only compared, and a command may hold
 /// a secret.
 [[nodiscard]] std::string key_of(const Command& command);

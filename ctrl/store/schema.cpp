@@ -74,6 +74,8 @@ CREATE TABLE identity(
 CREATE TABLE migrations(
   id TEXT NOT NULL UNIQUE, entry TEXT NOT NULL, plan TEXT NOT NULL, started REAL NOT NULL,
   ended REAL);
+CREATE TABLE jobs(
+  id TEXT NOT NULL UNIQUE, entry TEXT NOT NULL, submitted REAL NOT NULL, ended REAL);
 CREATE TABLE lost_moves(id TEXT NOT NULL UNIQUE, entry TEXT NOT NULL);
 CREATE TABLE journal(one INTEGER PRIMARY KEY CHECK(one = 1), sequence INTEGER NOT NULL);
 INSERT INTO journal VALUES(1,0);
@@ -111,6 +113,7 @@ const std::vector<KeptTable>& kept_tables() {
       {"peer_ids", "name,id"},
       {"identity", "one,id,incarnation,draining"},
       {"migrations", "id,entry,plan,started,ended"},
+      {"jobs", "id,entry,submitted,ended"},
   };
   return all;
 }

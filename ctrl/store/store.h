@@ -2,8 +2,8 @@
 // What outlives the daemon, in SQLite, in two files side by side. The journal (journal.db), small,
 // holds what must not be lost: original limits (written before the first change of a limit, so that
 // any crash can be undone), what people decided, who this host and its peers are, the moves between
-// hosts. The records, bounded in bytes, hold samples, usage, decisions, and where each log was read
-// to. Damage to one does not touch the other. Used on the effects thread only.
+// hosts, the queue's jobs. The records, bounded in bytes, hold samples, usage, decisions, and where
+// each log was read to. Damage to one does not touch the other. Used on the effects thread only.
 #pragma once
 
 #include <cstddef>
@@ -95,6 +95,14 @@ struct Migration {
   std::string entry;  ///< of the journal, JSON
   std::string plan;   ///< what it is about, JSON; "" once it is closed
   double started = 0;
+  std::optional<double> ended;
+};
+
+/// A job of the queue, in words of who drives it. Units: seconds since the epoch.
+struct QueueRow {
+  std::string id;
+  std::string entry;  ///< JSON
+  double submitted = 0;
   std::optional<double> ended;
 };
 
@@ -227,6 +235,14 @@ class Journal {
   [[nodiscard]] Result<std::vector<Migration>> migrations(std::size_t most);
   /// Errors: ENOENT there is none with that id.
   [[nodiscard]] Result<Migration> migration(const std::string& id);
+  /// On the disk, whatever happens to the power, when it returns. Its id is new or not.
+  [[nodiscard]] Result<void> save_queue_row(const QueueRow& row);
+  /// Those that have not ended, in the order in which they were submitted, then the `most` that
+  /// ended last, newest first. After damage to the journal what can still be read of them is here,
+  /// perhaps not as it was saved last.
+  [[nodiscard]] Result<std::vector<QueueRow>> queue_rows(std::size_t most);
+  /// That there is none is no error.
+  [[nodiscard]] Result<void> forget_queue_row(const std::string& id);
   /// Does the journal hold every move that this host was ever part of? False from the loss of
   /// entries on until a person has removed journal_lost_file() and flowcond has started anew: no
   /// conclusion may be drawn from an entry that is not there. On any thread.

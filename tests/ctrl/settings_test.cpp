@@ -207,3 +207,35 @@ TEST_CASE("an image that names labels as own names none") {
   again[kOwnLabel] = "6f weight";
   CHECK(own_labels(again, image) == again);
 }
+
+TEST_CASE("labels of the queue are known, and a wrong one is a warning") {
+  const Labels job{{"flowcon.queue", "true"},
+                   {"flowcon.request", "cpu=2,mem=3G"},
+                   {"flowcon.priority", "2"},
+                   {"flowcon.retries", "3"}};
+  CHECK(parse_labels(job).enabled);
+  CHECK(parse_labels(job).warnings.empty());
+  for (const auto& [label, value] : job) {
+    Labels wrong = job;
+    wrong[label] = "x";
+    const Settings settings = parse_labels(wrong);
+    REQUIRE(settings.warnings.size() == 1);
+    CHECK(settings.warnings.front().find("label " + label + ": \"x\" is n") == 0);
+    CHECK_FALSE(settings.is_mistaken);
+  }
+}
+
+TEST_CASE("what only a job of the queue has is a warning without one") {
+  const Settings settings = parse_labels({{"flowcon.priority", "2"}, {"flowcon.metric", "loss"}});
+  REQUIRE(settings.warnings.size() == 1);
+  CHECK(settings.warnings.front().find(
+            "label flowcon.priority has no effect without flowcon.queue=true") == 0);
+}
+
+TEST_CASE("adopt makes nothing a job of the queue") {
+  for (const char* key : {"enable", "queue", "request", "priority", "retries"}) {
+    const auto made = parse_choice("{\"" + std::string(key) + "\":\"true\"}");
+    REQUIRE_FALSE(made.has_value());
+    CHECK(made.error().message() == "adopt does not take " + std::string(key));
+  }
+}

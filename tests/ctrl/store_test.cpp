@@ -299,8 +299,8 @@ TEST_CASE("a state of another version is refused and left alone") {
     std::string path;
     std::string version;
   };
-  for (const File& file :
-       {File{folder.file(), std::to_string(kRecordsVersion)}, File{folder.journal(), "1"}}) {
+  for (const File& file : {File{folder.file(), std::to_string(kRecordsVersion)},
+                           File{folder.journal(), std::to_string(kJournalVersion)}}) {
     for (const std::string other : {"14", "99"}) {
       execute_at(file.path, ("PRAGMA user_version = " + other).c_str());
       std::string notice;

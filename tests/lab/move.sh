@@ -324,7 +324,7 @@ must up h1 beside
 must wait_until 20 host_has h1 '.containers | length == 2 and all(.limit < 1)'
 check "a job that does not save in time" refused "2 s after SIGUSR1" h1 slow h2
 limited() { on h1 sh -c 'grep -E "^flowcond: limit of slow: $1" /var/log/flowcond.log' limited "$1"; }
-check "  while it saves it is not held back by others" limited '[0-9.]+ % -> 100 % \(it checkpoints for a migration\)'
+check "  while it saves it is not held back by others" limited '[0-9.]+ % -> 100 % \(it checkpoints\)'
 eventually "  and then it is again" limited '100 % -> [0-9.]+ % \(milestone'
 remove h1 beside
 check "  goes on where it is" wait_until 30 stays slow

@@ -171,7 +171,7 @@ TEST_CASE("hooks and the port of the metrics are checked where they are set") {
   CHECK(problem_of("hook-events = nan,nan\n") == "/f.conf:1: hook-events: \"nan\" is there twice");
   CHECK(problem_of("hook-events = nan,all\n") ==
         "/f.conf:1: hook-events: \"all\" is none of converged, diverging, nan, migrated, revert, "
-        "failure");
+        "failure, job-waits, job-started, job-parked, job-ended");
   CHECK(problem_of("metrics-listen = 0.0.0.0:9469\n").find("this host alone") != std::string::npos);
 }
 
@@ -210,6 +210,59 @@ TEST_CASE("who says what moves between hosts, and how often") {
   CHECK(problem_of("cluster-policy = fair\n").find("none of specon|balance") != std::string::npos);
   CHECK(problem_of("max-moves = 1.5\n").find("not a whole number") != std::string::npos);
   CHECK(problem_of("max-moves = 101\n").find("from 0 to 100") != std::string::npos);
+}
+
+TEST_CASE("what jobs of the queue get is said as auto, none or amounts, and shown as it is read") {
+  const auto offer_of = [](const std::string& text) {
+    ctrl::Config config;
+    const ctrl::Option* offer = ctrl::find_option("offer");
+    REQUIRE(offer->apply(config, text).has_value());
+    ctrl::Config again;
+    REQUIRE(offer->apply(again, offer->show(config)).has_value());
+    CHECK(offer->show(again) == offer->show(config));
+    return config.queue.offer;
+  };
+  const ctrl::Offer automatic = offer_of("auto");
+  CHECK((!automatic.is_none && !automatic.cpu && !automatic.mem));
+  CHECK(offer_of("none").is_none);
+  const ctrl::Offer both = offer_of("cpu=6 mem=20G");
+  CHECK((!both.is_none && both.cpu == 6 && both.mem == 20.0 * (1ULL << 30)));
+  CHECK_FALSE(offer_of("cpu=0.5").mem);
+  CHECK(problem_of("offer = all\n") ==
+        "/f.conf:1: offer: neither auto nor none: \"all\" is neither cpu=CORES nor mem=BYTES, such "
+        "as cpu=2,mem=3G");
+}
+
+TEST_CASE("options of the queue have their defaults, their bounds and their names") {
+  const Files files;
+  ctrl::Config config;
+  std::map<std::string, std::string> said_at;
+  CHECK((config.queue.policy == "left" && config.queue.starve_limit == 1800 && config.queue.park));
+  const std::string file = files.write(
+      "f.conf", "offer = cpu=2, mem=1G\nqueue-policy = kod2\nstarve-limit = 60\npark = off\n");
+  REQUIRE(read_config_file(file, config, said_at).has_value());
+  CHECK((config.queue.offer.cpu == 2 && config.queue.policy == "kod2"));
+  CHECK((config.queue.starve_limit == 60 && !config.queue.park));
+  CHECK(problem_of("queue-policy = best\n").find("none of left|kod2|fifo") != std::string::npos);
+  CHECK(problem_of("starve-limit = 0\n").find("is not a number from 1 to") != std::string::npos);
+  CHECK(problem_of("park = maybe\n").find("none of on|off") != std::string::npos);
+  ctrl::Config reloaded;
+  for (const char* name : {"offer", "queue-policy", "starve-limit", "park"}) {
+    const ctrl::Option* option = ctrl::find_option(name);
+    CHECK_FALSE(option->needs_restart);
+    option->copy(reloaded, config);
+    CHECK(option->show(reloaded) == option->show(config));
+  }
+}
+
+TEST_CASE("no host offers more cores than its containers can use") {
+  CHECK(parse({"--cores", "4", "--offer", "cpu=4"}).has_value());
+  CHECK(parse({"--offer", "cpu=400"}).has_value());
+  const auto got = parse({"--cores", "4", "--offer", "cpu=6"});
+  REQUIRE_FALSE(got.has_value());
+  CHECK(got.error().message() ==
+        "offer = cpu=6 (command line) is more than cores = 4 (command line): lower the first or "
+        "raise the second");
 }
 
 TEST_CASE("a file that is not there is an error with its name") {

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/queue_labels.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "base/json.h"
+#include "base/text.h"
+
+namespace flowcon::ctrl {
+namespace {
+
+constexpr std::array<std::string_view, 4> kKeys = {"queue", "request", "priority", "retries"};
+constexpr std::size_t kLongestValue = 1024;
+
+constexpr double kLeastCores = 0.01;  // of docker's --cpus
+constexpr double kMostCores = 100'000;
+constexpr double kLeastMemory = 6.0 * (1U << 20);  // of docker's --memory
+constexpr double kMostMemory = 1024.0 * (1ULL << 40);
+constexpr double kLeastPriority = 0.1;
+constexpr double kMostPriority = 10;
+constexpr std::int64_t kMostRetries = 100;
+
+constexpr std::string_view kUnits = "kmgt";  // each 1024 times the one before
+
+std::string quoted(std::string_view text) { return "\"" + printable(text, 60) + "\""; }
+
+// All of it, else none.
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
+// "3G", "3gb", "3GiB", "3221225472".
+std::optional<double> parse_bytes(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::optional<double> number = parse_number<double>(text.substr(0, digits));
+  if (!number) return std::nullopt;
+  std::string unit = lower(text.substr(digits));
+  if (unit.empty() || unit == "b") return number;
+  const std::size_t power = kUnits.find(unit.front());
+  unit.erase(0, 1);
+  if (power == std::string_view::npos) return std::nullopt;
+  if (!unit.empty() && unit != "b" && unit != "ib") return std::nullopt;
+  return *number * std::pow(1024.0, static_cast<double>(power) + 1);
+}
+
+Result<void> take_part(Request& request, std::string_view word) {
+  const std::size_t equals = word.find('=');
+  const std::string_view name = word.substr(0, equals);
+  const std::string_view value =
+      equals == std::string_view::npos ? std::string_view() : word.substr(equals + 1);
+  if (name != "cpu" && name != "mem") {
+    return bad_input(quoted(word) + " is neither cpu=CORES nor mem=BYTES, such as cpu=2,mem=3G");
+  }
+  std::optional<double>& part = name == "cpu" ? request.cpu : request.mem;
+  if (part) return bad_input(std::string(name) + " is there twice");
+  if (name == "cpu") {
+    const std::optional<double> cores = parse_number<double>(value);
+    if (!cores || !(*cores >= kLeastCores && *cores <= kMostCores)) {
+      return bad_input(quoted(word) + " is not a number of cores from 0.01 to 100000");
+    }
+    part = cores;
+    return {};
+  }
+  const std::optional<double> bytes = parse_bytes(value);
+  if (!bytes || !(*bytes >= kLeastMemory && *bytes <= kMostMemory)) {
+    return bad_input(quoted(word) + " is not an amount of memory from 6M to 1024T, such as mem=3G");
+  }
+  part = std::floor(*bytes);
+  return {};
+}
+
+}  // namespace
+
+Result<Request> parse_request(std::string_view text) {
+  constexpr std::string_view kBetween = ", \t\n";
+  Request request;
+  for (std::size_t at = text.find_first_not_of(kBetween); at != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(kBetween, at), text.size());
+    if (auto taken = take_part(request, text.substr(at, end - at)); !taken) return taken.error();
+    at = text.find_first_not_of(kBetween, end);
+  }
+  if (request == Request{}) return bad_input("it names nothing; write for example cpu=2,mem=3G");
+  return request;
+}
+
+std::string render_request(const Request& request) {
+  std::string text;
+  if (request.cpu) text = "cpu=" + render_number(*request.cpu);
+  if (!request.mem) return text;
+  double amount = *request.mem;
+  std::string unit;
+  for (const char one : kUnits) {
+    if (std::fmod(amount, 1024) != 0) break;
+    amount /= 1024;
+    unit = static_cast<char>(one - 'a' + 'A');
+  }
+  return text + (text.empty() ? "" : " ") + "mem=" + render_number(amount) + unit;
+}
+
+bool is_queue_label(std::string_view key) {
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+}
+
+Result<void> take_queue_label(QueueLabels& labels, std::string_view key, const std::string& value) {
+  if (value.size() > kLongestValue) return bad_input("the value is longer than 1024 bytes");
+  if (key == "queue") {
+    if (value != "true" && value != "hold") {
+      return bad_input(quoted(value) + " is neither true nor hold: the container does not wait");
+    }
+    labels.is_job = true;
+    labels.is_held = value == "hold";
+  } else if (key == "request") {
+    const Result<Request> request = parse_request(value);
+    if (!request) return request.error();
+    labels.cpu = request->cpu;
+    labels.mem = request->mem;
+  } else if (key == "priority") {
+    const std::optional<double> priority = parse_number<double>(value);
+    if (!priority || !(*priority >= kLeastPriority && *priority <= kMostPriority)) {
+      return bad_input(quoted(value) + " is not a number from 0.1 to 10");
+    }
+    labels.priority = *priority;
+  } else {
+    const std::optional<std::int64_t> retries = parse_number<std::int64_t>(value);
+    if (!retries || *retries < 0 || *retries > kMostRetries) {
+      return bad_input(quoted(value) + " is not a whole number from 0 to 100");
+    }
+    labels.retries = *retries;
+  }
+  return {};
+}
+
+QueueLabels parse_queue_labels(const Labels& labels) {
+  QueueLabels found;
+  for (const auto& [label, value] : labels) {
+    if (!label.starts_with(kLabelPrefix)) continue;
+    const std::string_view key = std::string_view(label).substr(kLabelPrefix.size());
+    if (!is_queue_label(key)) continue;
+    if (auto taken = take_queue_label(found, key, value); !taken) {
+      found.warnings.push_back("label " + label + ": " + taken.error().message());
+    }
+  }
+  return found;
+}
+
+}  // namespace flowcon::ctrl

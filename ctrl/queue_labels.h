@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a container's labels say of it as a job of the queue, and amounts of CPU and memory as
+// people write them. Pure. As of all labels, a value that cannot be used is a warning that says
+// why.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "ctrl/labels.h"
+
+namespace flowcon::ctrl {
+
+/// What a job asks for, or a host gives. Empty parts were not said.
+struct Request {
+  std::optional<double> cpu;  ///< cores, 0.01 to 100,000
+  std::optional<double> mem;  ///< bytes, 6 MiB to 1,024 TiB
+  bool operator==(const Request&) const = default;
+};
+
+/// Reads "cpu=2,mem=3G", either part or both, with commas or blanks between. Units of memory are
+/// docker's: b, k, m, g, t, powers of 1024. Errors: empty, another part, one twice, an amount out
+/// of its range; the sentence says what to write.
+[[nodiscard]] Result<Request> parse_request(std::string_view text);
+
+/// What parse_request() reads back as the same: "cpu=2 mem=3G"; "" where it has no part.
+[[nodiscard]] std::string render_request(const Request& request);
+
+struct QueueLabels {
+  bool is_job = false;   ///< flowcon.queue is true or hold
+  bool is_held = false;  ///< it waits until a person releases it
+  std::optional<double> cpu;
+  std::optional<double> mem;
+  double priority = 1;       ///< what is left is divided by it
+  std::int64_t retries = 0;  ///< how often it is started again when it fails
+  std::vector<std::string> warnings;
+};
+
+/// One that take_queue_label() takes, without kLabelPrefix.
+[[nodiscard]] bool is_queue_label(std::string_view key);
+
+/// One value into `labels`, by its name without the prefix, which is_queue_label(). The error says
+/// what is wrong with it; nothing is changed then.
+[[nodiscard]] Result<void> take_queue_label(QueueLabels& labels, std::string_view key,
+                                            const std::string& value);
+
+/// From labels with the prefix; all others are skipped.
+[[nodiscard]] QueueLabels parse_queue_labels(const Labels& labels);
+
+}  // namespace flowcon::ctrl

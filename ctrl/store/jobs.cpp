@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The journal of the queue's jobs. Unlike moves they do not count towards its sequence: what is
+// lost of them is found again by their containers.
+#include "ctrl/store/statement.h"
+#include "ctrl/store/store.h"
+
+namespace flowcon::ctrl::store {
+
+Result<void> Journal::save_queue_row(const QueueRow& row) {
+  Statement put(journal_,
+                "INSERT INTO jobs(id,entry,submitted,ended) VALUES(?,?,?,?) "
+                "ON CONFLICT(id) DO UPDATE SET entry=excluded.entry,submitted=excluded.submitted,"
+                "ended=excluded.ended");
+  return put.bind(row.id)
+      .bind(row.entry)
+      .bind(row.submitted)
+      .bind(row.ended)
+      .run("writing the journal of the queue");
+}
+
+Result<std::vector<QueueRow>> Journal::queue_rows(std::size_t most) {
+  Statement all(journal_,
+                "SELECT id,entry,submitted,ended FROM jobs WHERE ended IS NULL OR rowid IN "
+                "(SELECT rowid FROM jobs WHERE ended IS NOT NULL "
+                "ORDER BY ended DESC,submitted,rowid LIMIT ?) "
+                "ORDER BY ended IS NOT NULL,ended DESC,submitted,rowid");
+  all.bind(static_cast<std::int64_t>(most));
+  return all.collect<std::vector<QueueRow>>("reading the journal of the queue", [&] {
+    QueueRow row{all.text(0), all.text(1), all.number(2), {}};
+    if (!all.is_null(3)) row.ended = all.number(3);
+    return row;
+  });
+}
+
+Result<void> Journal::forget_queue_row(const std::string& id) {
+  Statement gone(journal_, "DELETE FROM jobs WHERE id=?");
+  return gone.bind(id).run("writing the journal of the queue");
+}
+
+}  // namespace flowcon::ctrl::store
