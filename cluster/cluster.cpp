@@ -8,6 +8,9 @@
 #include "cluster/migration/run/mover.h"
 #include "cluster/peers/peers.h"
 #include "cluster/policy/algorithms.h"
+#include "cluster/queue/estimates.h"
+#include "cluster/queue/queue.h"
+#include "ctrl/engine/client.h"
 #include "ctrl/exposition.h"
 #include "ctrl/log.h"
 
@@ -25,7 +28,21 @@ class Cluster : public ctrl::Companion {
       : peers_(host, std::move(server)),
         mover_(migration::make_mover(host, peers_, lives_)),
         balancer_(host, peers_, *mover_),
-        elsewhere_(host, peers_, *mover_) {
+        elsewhere_(host, peers_, *mover_),
+        engine_(host.io(), host.config().engine),
+        clock_(host.io()),
+        rows_(host),
+        estimates_(
+            host,
+            [this](std::string image) { return queue::image_facts(engine_, std::move(image)); },
+            [] { return peers::present().wall; }),
+        queue_({host, tickets_, clock_, rows_,
+                [this](const ctrl::estimate::Command& command) {
+                  return estimates_.estimate(command);
+                },
+                [this] { return estimates_.is_ready() ? estimates_.learnings() + 1 : 0; },
+                queue::boot_time},
+               [this] { estimates_.job_ended(); }) {
     lives_.join(balancer_, &host);
     if (peers_.server() != nullptr) {
       peers_.server()->serve_bodies(
@@ -43,6 +60,8 @@ class Cluster : public ctrl::Companion {
   }
 
   Async<void> begin() override {
+    co_await estimates_.begin();
+    co_await queue_.begin();
     co_await peers_.begin();
     if (!peers_.has_identity()) co_return;
     co_await balancer_.begin();
@@ -52,6 +71,8 @@ class Cluster : public ctrl::Companion {
   void look(double now) override {
     balancer_.look();
     peers_.look(now);
+    estimates_.look(now);
+    queue_.look();
   }
 
   [[nodiscard]] ctrl::api::Routes routes() override {
@@ -66,6 +87,8 @@ class Cluster : public ctrl::Companion {
       };
     }
     for (ctrl::api::Route& row : mover_->routes()) all.push_back(std::move(row));
+    for (ctrl::api::Route& row : estimates_.routes()) all.push_back(std::move(row));
+    for (ctrl::api::Route& row : queue_.routes()) all.push_back(std::move(row));
     return all;
   }
 
@@ -83,13 +106,23 @@ class Cluster : public ctrl::Companion {
   }
 
   [[nodiscard]] bool is_moving(const std::string& id) const override {
-    return mover_->is_moving(id);
+    return mover_->is_moving(id) || queue_.goes_on(id);
   }
   [[nodiscard]] bool is_saving(const std::string& id) const override {
-    return mover_->is_saving(id);
+    return mover_->is_saving(id) || queue_.is_saving(id);
+  }
+
+  [[nodiscard]] std::optional<double> promised_cores(const std::string& id) const override {
+    return queue_.cores_of(id);
+  }
+
+  void add_status(boost::json::object& status) const override {
+    const auto counts = queue_.counts();
+    if (counts) status["queue"] = {{"waiting", counts->waiting}, {"running", counts->running}};
   }
 
   void add_metrics(ctrl::Exposition& out) const override {
+    queue_.add_metrics(out);
     out.add("flowcon_draining", peers_.is_draining() ? 1 : 0);
     for (const Neighbour& peer : peers_.neighbours()) {
       out.add("flowcon_peer_up", {{"peer", peer.name}}, peer.is_reachable ? 1 : 0);
@@ -103,6 +136,8 @@ class Cluster : public ctrl::Companion {
   Async<void> settle(double seconds) override { co_await mover_->settle(seconds); }
 
   void end() override {
+    queue_.end();
+    estimates_.end();
     balancer_.end();
     mover_->end();
     peers_.end();
@@ -138,6 +173,12 @@ class Cluster : public ctrl::Companion {
   std::unique_ptr<migration::Mover> mover_;
   Balancer balancer_;
   Elsewhere elsewhere_;
+  ctrl::engine::Client engine_;
+  migration::DockerEngine tickets_{engine_};
+  migration::SystemClock clock_;
+  queue::StoreRows rows_;
+  queue::Estimates estimates_;
+  queue::Queue queue_;
 };
 
 }  // namespace

@@ -84,7 +84,7 @@ class Moves {
   /// Begins a move; returns its id once the journal has it. The rest is done beside. Errors: no
   /// such container, it cannot be moved (all reasons), it is on the move, no such host.
   virtual ctrl::Async<Result<std::string>> begin(MoveOrder order) = 0;
-  /// May the policy move it: does its label say how?
+  /// May the policy move it: does its label say how, and is it no job of the queue?
   [[nodiscard]] virtual bool is_movable(const std::string& id) const = 0;
   /// Is this container of this host (full id) on the move, from here or to here?
   [[nodiscard]] virtual bool is_moving(const std::string& id) const = 0;

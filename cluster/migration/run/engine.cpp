@@ -392,6 +392,16 @@ Async<Result<void>> DockerEngine::set_policy(std::string container, json::object
                             std::move(doing));
 }
 
+Async<Result<void>> DockerEngine::set_memory(std::string container, double bytes, double swap) {
+  const auto memory = static_cast<std::int64_t>(bytes);
+  const json::object limits{
+      {"Memory", memory}, {"MemorySwap", swap < 0 ? -1 : memory + static_cast<std::int64_t>(swap)}};
+  std::string method = "POST", path = path_of(container, "/update"), body = render_json(limits);
+  std::string doing = "setting its memory limit";
+  co_return co_await expect(std::move(method), std::move(path), std::move(body), kQuick,
+                            std::move(doing));
+}
+
 Async<Result<void>> DockerEngine::start(std::string container, std::string checkpoint) {
   std::string method = "POST", path = path_of(container, "/start"), body;
   std::string doing = checkpoint.empty() ? "starting it" : "starting it from CRIU's checkpoint";

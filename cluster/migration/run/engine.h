@@ -92,6 +92,9 @@ class Engine {
                                                 std::string image) = 0;
   virtual ctrl::Async<Result<void>> set_policy(std::string container,
                                                boost::json::object policy) = 0;
+  /// Its memory limit, and how much swap beyond it; −1: without bound. Unit: bytes.
+  virtual ctrl::Async<Result<void>> set_memory(std::string container, double bytes,
+                                               double swap) = 0;
   /// `checkpoint` "" = from its beginning.
   virtual ctrl::Async<Result<void>> start(std::string container, std::string checkpoint) = 0;
   virtual ctrl::Async<Result<void>> stop(std::string container) = 0;
@@ -141,6 +144,7 @@ class DockerEngine : public Engine {
   ctrl::Async<Result<std::string>> make(std::string name, Plan plan, std::string id,
                                         std::string image) override;
   ctrl::Async<Result<void>> set_policy(std::string container, boost::json::object policy) override;
+  ctrl::Async<Result<void>> set_memory(std::string container, double bytes, double swap) override;
   ctrl::Async<Result<void>> start(std::string container, std::string checkpoint) override;
   ctrl::Async<Result<void>> stop(std::string container) override;
   ctrl::Async<Result<void>> stop_at_once(std::string container) override;

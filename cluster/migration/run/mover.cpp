@@ -67,7 +67,7 @@ Async<Result<std::string>> Movers::begin(MoveOrder order) { return calls_.begin(
 
 bool Movers::is_movable(const std::string& id) const {
   const std::optional<ctrl::Settings> settings = world_.host.settings_of(id);
-  return settings &&
+  return settings && !settings->is_queued &&
          (settings->migrate == ctrl::Migrate::app || settings->migrate == ctrl::Migrate::criu);
 }
 

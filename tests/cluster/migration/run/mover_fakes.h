@@ -135,6 +135,10 @@ class FakeEngine : public Engine {
     boxes_[made] = std::move(box);
     co_return made;
   }
+  Async<Result<void>> set_memory(std::string, double bytes, double) override {
+    acts_.push_back("memory " + std::to_string(static_cast<std::int64_t>(bytes)));
+    co_return Result<void>();
+  }
   Async<Result<void>> set_policy(std::string container, boost::json::object policy) override {
     acts_.push_back(policy.empty() ? "disarm" : "arm");
     if (policy.empty()) policy = {{"Name", "no"}};
@@ -199,7 +203,7 @@ class FakeEngine : public Engine {
     sink_ = std::move(sink);
     // What it remembers, as an engine does.
     for (const auto& [id, box] : boxes_) {
-      if (box.lives > 0) tell("start", id);
+      if (box.lives > 0 && !forgets_) tell("start", id);
     }
     co_await clock_.pause(1e9);
     co_return bad_input("it has ended");
@@ -234,6 +238,7 @@ class FakeEngine : public Engine {
   bool is_dead_ = false;
   bool ignores_signals_ = false;
   bool fails_at_start_ = false;
+  bool forgets_ = false;  ///< what it did before it was asked for events
   std::function<void()> on_start_;
 
  private:

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/estimates.h"
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <chrono>
+#include <limits>
+
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/text.h"
+#include "ctrl/codec/estimate_json.h"
+#include "ctrl/effects.h"
+#include "ctrl/estimate/check.h"
+#include "ctrl/log.h"
+#include "ctrl/profile_rows.h"
+#include "ctrl/spawn.h"
+#include "ctrl/store/store.h"
+
+namespace flowcon::cluster::queue {
+namespace {
+
+namespace json = boost::json;
+namespace estimate = ctrl::estimate;
+using ctrl::Async;
+using ctrl::api::Call;
+using ctrl::api::failure;
+using ctrl::api::Response;
+using ctrl::store::ProfilePage;
+using ctrl::store::ProfileRow;
+
+constexpr double kQuantile = 0.9;
+constexpr std::uint64_t kSeed = 1;
+constexpr std::size_t kPageBytes = 256U << 10;  // what one step on the effects thread reads
+constexpr std::size_t kLongestCommand = 4096;   // bytes; of a container the engine's client keeps
+constexpr std::size_t kMostVariables = 1000;
+// Seconds. A training takes longest; a check begins no new one after kCheckTime.
+constexpr double kLongestTraining = 600;
+constexpr double kCheckTime = 60;
+
+// What is damaged is left out.
+std::vector<estimate::Profile> profiles_of(const std::vector<ProfileRow>& rows, double now) {
+  std::vector<estimate::Profile> profiles;
+  for (const ProfileRow& row : rows) {
+    Result<estimate::Profile> profile = ctrl::read_profile(row, now);
+    if (profile) profiles.push_back(std::move(*profile));
+  }
+  return profiles;
+}
+
+// A job that was not there before.
+struct Asked {
+  std::string image;
+  std::string command;
+  std::vector<std::pair<std::string, std::string>> environment;
+};
+
+Result<Asked> parse_asked(const std::string& body) {
+  const Result<json::value> parsed = parse_json(body);
+  if (!parsed) return parsed.error();
+  FieldReader reader(*parsed, "");
+  Asked asked{reader.text("image"), reader.text("command"), {}};
+  if (reader.failed()) return reader.error();
+  if (asked.image.empty()) return bad_input("image: it is empty; name an image");
+  const json::value& environment = member(*parsed, "environment");
+  if (!environment.is_null() && !environment.is_array()) {
+    return bad_input("environment: it must be a list of [\"NAME\",\"VALUE\"]");
+  }
+  for (const json::value& one : list_of(environment)) {
+    const json::array& pair = list_of(one);
+    if (pair.size() != 2 || !pair[0].is_string() || !pair[1].is_string()) {
+      return bad_input("environment: it must be a list of [\"NAME\",\"VALUE\"]");
+    }
+    if (asked.environment.size() == kMostVariables) {
+      return bad_input("environment: there are more than 1000 variables");
+    }
+    asked.environment.emplace_back(text_of(pair[0]), text_of(pair[1]));
+  }
+  return asked;
+}
+
+// As a container that was made of it would be described.
+estimate::Command command_of(Asked asked, const ImageFacts& image) {
+  std::string words = image.entrypoint;
+  const std::string& rest = asked.command.empty() ? image.command : asked.command;
+  if (!words.empty() && !rest.empty()) words += " ";
+  words += rest;
+  estimate::Command command{std::move(asked.image), image.digest, words.substr(0, kLongestCommand),
+                            std::move(asked.environment)};
+  const std::size_t own = command.environment.size();
+  for (const auto& variable : image.environment) {
+    const auto begin = command.environment.begin();
+    const bool is_set =
+        std::any_of(begin, begin + static_cast<std::ptrdiff_t>(own),
+                    [&variable](const auto& set) { return set.first == variable.first; });
+    if (!is_set) command.environment.push_back(variable);
+  }
+  return command;
+}
+
+json::object to_json(const estimate::EstimateCheck& check) {
+  json::object labels;
+  for (const estimate::LabelCheck& one : check.labels) {
+    labels.emplace(one.label,
+                   json::object{{"runs", one.runs},
+                                {"r2", one.r2 ? json::value(*one.r2) : json::value(nullptr)},
+                                {"above", one.above}});
+  }
+  return {{"runs", check.runs}, {"labels", std::move(labels)}};
+}
+
+}  // namespace
+
+// The estimator refers to the history.
+struct Estimates::Learnt {
+  Learnt(const Rows& rows, double now)
+      : history(profiles_of(rows, now)), estimator(history, kQuantile, kSeed) {
+    estimator.train();
+  }
+  const std::vector<estimate::Profile> history;
+  estimate::Estimator estimator;
+};
+
+Estimates::Estimates(ctrl::LocalHost& host, AskImage ask_image, std::function<double()> wall)
+    : host_(host), ask_image_(std::move(ask_image)), wall_(std::move(wall)) {}
+
+Async<void> Estimates::begin() {
+  is_begun_ = true;
+  co_return;
+}
+
+void Estimates::look(double now) {
+  if (!is_begun_ || is_ended_ || is_working_ || now < next_) return;
+  if (!is_due_ && now < latest_) return;
+  next_ = now + kSoonest;
+  latest_ = now + kLatest;
+  is_due_ = false;
+  is_working_ = true;
+  ctrl::spawn(host_.io(), "estimates", refresh());
+}
+
+Async<Result<Estimates::Rows>> Estimates::read() {
+  Rows rows;
+  double since = -std::numeric_limits<double>::infinity();
+  std::int64_t after = 0;
+  for (bool has_more = true; has_more && rows.size() < ctrl::store::kMostProfiles;) {
+    if (is_ended_) co_return bad_input("flowcond stops");
+    auto page_of = [&store = host_.store(), since, after] {
+      return store.profiles(since, after, kPageBytes);
+    };
+    Result<ProfilePage> page = co_await host_.effects().run(std::move(page_of));
+    if (!page) co_return page.error();
+    has_more = page->has_more;
+    after = page->after;
+    for (ProfileRow& row : page->profiles) rows.push_back(std::move(row));
+    if (!rows.empty()) since = rows.back().ended;
+  }
+  co_return rows;
+}
+
+Async<void> Estimates::refresh() {
+  Result<Rows> rows = co_await read();
+  if (is_ended_) co_return;
+  if (!rows) {
+    ctrl::log::warning("no estimates of what jobs will need: " + rows.error().message());
+  } else {
+    const auto is_fresh = [this](const ProfileRow& row) {
+      return !known_.contains({row.key, row.ended});
+    };
+    const auto fresh =
+        static_cast<std::size_t>(std::count_if(rows->begin(), rows->end(), is_fresh));
+    if (estimate::is_worth_training(fresh, rows->size())) co_await learn(std::move(*rows));
+  }
+  if (is_ended_) co_return;
+  is_ready_ = true;
+  is_working_ = false;
+}
+
+Async<void> Estimates::learn(Rows rows) {
+  std::set<std::pair<std::string, double>> known;
+  for (const ProfileRow& row : rows) known.emplace(row.key, row.ended);
+  auto work = [rows = std::move(rows), now = wall_()] {
+    return std::make_shared<Learnt>(rows, now);
+  };
+  Result<std::shared_ptr<Learnt>> learnt = co_await threads_.ask(std::move(work), kLongestTraining);
+  if (is_ended_) co_return;
+  if (!learnt) {
+    ctrl::log::warning(
+        "what earlier jobs needed was not learnt anew: it took too long, or there "
+        "can be no more threads");
+    co_return;
+  }
+  learnt_ = std::move(*learnt);
+  ++learnings_;
+  known_ = std::move(known);
+}
+
+std::vector<estimate::LabelEstimate> Estimates::estimate(const estimate::Command& command) const {
+  if (!learnt_) return {};
+  const ctrl::HostView host = host_.view();
+  const estimate::Command cleaned = estimate::cleaned(command);
+  return learnt_->estimator.estimate(
+      {"", estimate::family_of(cleaned), estimate::key_of(cleaned),
+       estimate::features_of(cleaned,
+                             estimate::known_features(host.cores, host.memory, host.gpu_model))});
+}
+
+ctrl::api::Routes Estimates::routes() {
+  using ctrl::api::by;
+  return {
+      ctrl::api::post("/v1/estimate", "What a job would need.",
+                      by(*this, &Estimates::answer_estimate)),
+      ctrl::api::get("/v1/estimate/check", "How good estimates would have been.",
+                     by(*this, &Estimates::answer_check)),
+  };
+}
+
+Async<Response> Estimates::answer_estimate(Call call) {
+  Result<Asked> asked = parse_asked(call.body);
+  if (!asked) co_return failure(422, asked.error().message());
+  // An image that is not here yet, or an engine that does not answer: no run of it can be a repeat.
+  ImageFacts image;
+  if (Result<ImageFacts> found = co_await ask_image_(asked->image); found) {
+    image = std::move(*found);
+  }
+  json::object body;
+  body["labels"] = estimate::to_json(estimate(command_of(std::move(*asked), image)));
+  body["runs"] = learnt_ ? learnt_->history.size() : 0;
+  body["image"] = valid_utf8(image.digest);
+  co_return ctrl::api::answer_with(body);
+}
+
+Async<Response> Estimates::answer_check(Call) {
+  if (is_checking_) co_return failure(409, "a check is under way: ask again in a minute");
+  is_checking_ = true;
+  Result<Rows> rows = co_await read();
+  if (!rows) {
+    is_checking_ = false;
+    co_return failure(500, rows.error().message());
+  }
+  auto work = [rows = std::move(*rows), now = wall_()] {
+    using Clock = std::chrono::steady_clock;
+    const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                          std::chrono::duration<double>(kCheckTime));
+    return estimate::check_estimates(profiles_of(rows, now), kQuantile, kSeed,
+                                     [until] { return Clock::now() < until; });
+  };
+  const Result<estimate::EstimateCheck> check =
+      co_await threads_.ask(std::move(work), kLongestTraining);
+  is_checking_ = false;
+  if (!check) co_return failure(503, "the check took too long, or there can be no more threads");
+  co_return ctrl::api::answer_with(to_json(*check));
+}
+
+}  // namespace flowcon::cluster::queue

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/job.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+namespace flowcon::cluster::queue {
+namespace {
+
+constexpr std::array<const char*, 9> kStateNames{"waiting", "starting",  "running",
+                                                 "parking", "stopping",  "done",
+                                                 "failed",  "cancelled", "refused"};
+constexpr std::array<const char*, 5> kActNames{"none", "start", "save", "stop", "remove"};
+
+// Seconds in a state; a clock that was set back counts nothing.
+double spent(const JobEntry& entry, double now) { return std::max(0.0, now - entry.since); }
+
+bool is_served_in(JobState state) {
+  return state == JobState::running || state == JobState::parking;
+}
+
+JobEntry written(JobEntry entry, double now, const std::string& note) {
+  ++entry.version;
+  entry.note = note;
+  entry.steps.push_back({entry.state, now, note});
+  if (entry.steps.size() > kKeptSteps) entry.steps.erase(entry.steps.begin());
+  return entry;
+}
+
+JobEntry moved(JobEntry entry, JobState state, double now, const std::string& note = "") {
+  entry.waited = waited(entry, now);
+  entry.served = served(entry, now);
+  entry.since = now;
+  entry.state = state;
+  return written(std::move(entry), now, note);
+}
+
+Step write(JobEntry entry, Act act = Act::none) { return {act, std::move(entry)}; }
+
+// It runs, or ran, in a life that nobody here asked for.
+bool has_other_life(const JobEntry& entry, const JobFacts& facts) {
+  return facts.life != entry.life;
+}
+
+Step close(const JobEntry& entry, const JobFacts& facts, JobState state, const std::string& note) {
+  JobEntry next = entry;
+  if (facts.copy == TicketCopy::ended) next.status = facts.status;
+  return write(moved(std::move(next), state, facts.now, note));
+}
+
+Step removed(const JobEntry& entry, const JobFacts& facts) {
+  return close(entry, facts, JobState::cancelled, "its container was removed");
+}
+
+// Back to those that wait, after a run.
+JobEntry again(const JobEntry& entry, const JobFacts& facts, const std::string& note) {
+  JobEntry next = entry;
+  next.life = facts.life;
+  next.status = facts.status;
+  next.was_asked_to_save = false;
+  return moved(std::move(next), JobState::waiting, facts.now, note);
+}
+
+Step from_waiting(const JobEntry& entry, const JobFacts& facts) {
+  if (facts.copy == TicketCopy::absent) return removed(entry, facts);
+  if (facts.copy == TicketCopy::running || has_other_life(entry, facts)) {
+    return close(entry, facts, JobState::cancelled,
+                 "it was started by hand and has left the queue");
+  }
+  const bool is_ordered = facts.order && facts.order->op == Order::Op::start &&
+                          facts.order->version == entry.version && !entry.is_held;
+  if (!is_ordered) return {};
+  JobEntry next = entry;
+  ++next.attempt;
+  next.cores = facts.cores;
+  return write(moved(std::move(next), JobState::starting, facts.now), Act::start);
+}
+
+Step from_starting(const JobEntry& entry, const JobFacts& facts) {
+  if (facts.copy == TicketCopy::absent) return removed(entry, facts);
+  if (has_other_life(entry, facts)) {
+    JobEntry next = entry;
+    next.life = facts.life;
+    next.refusals = 0;
+    next.was_asked_to_save = false;
+    return write(moved(std::move(next), JobState::running, facts.now));
+  }
+  if (facts.start_refusal.empty()) return {Act::start, {}};
+  JobEntry next = entry;
+  next.is_held = ++next.refusals >= kMostRefusals;
+  return write(moved(std::move(next), JobState::waiting, facts.now,
+                     "could not be started: " + facts.start_refusal));
+}
+
+Step ended(const JobEntry& entry, const JobFacts& facts) {
+  const std::string how = "ended with status " + std::to_string(facts.status);
+  if (facts.was_stopped) {
+    return close(entry, facts, JobState::cancelled, "was stopped by hand, " + how);
+  }
+  if (facts.was_interrupted) {
+    return write(again(entry, facts, "was interrupted: its engine or its host stopped"));
+  }
+  if (facts.was_killed_for_memory && !entry.has_doubled) {
+    JobEntry next = entry;
+    next.has_doubled = true;
+    next.least_memory = 2 * facts.memory;
+    return write(again(next, facts, "was killed for memory, runs again with twice as much"));
+  }
+  if (facts.status == 0 && !facts.was_killed_for_memory) {
+    return close(entry, facts, JobState::done, "");
+  }
+  const std::string why = facts.was_killed_for_memory ? "was killed for memory again" : how;
+  if (entry.retries <= 0) return close(entry, facts, JobState::failed, why);
+  JobEntry next = entry;
+  --next.retries;
+  return write(again(next, facts, why + ", starts again"));
+}
+
+Step from_parking(const JobEntry& entry, const JobFacts& facts) {
+  if (facts.copy == TicketCopy::absent) return removed(entry, facts);
+  if (facts.copy == TicketCopy::ended) {
+    const bool has_saved = facts.has_saved || facts.status == 0;
+    JobEntry next = entry;
+    next.is_unparkable = !has_saved;
+    next.has_parked = true;
+    return write(again(next, facts,
+                       has_saved ? "has saved itself"
+                                 : "ended with status " + std::to_string(facts.status) +
+                                       " when it was asked to save itself"));
+  }
+  if (facts.save_failure.empty()) return {Act::save, {}};
+  JobEntry next = entry;
+  next.is_unparkable = true;
+  next.is_held = false;
+  return write(moved(std::move(next), JobState::running, facts.now,
+                     "could not be parked: " + facts.save_failure));
+}
+
+Step from_running(const JobEntry& entry, const JobFacts& facts) {
+  if (facts.copy == TicketCopy::absent) return removed(entry, facts);
+  // One that had been asked and saved too late has not come to its end.
+  const bool has_saved_late =
+      entry.was_asked_to_save && facts.status == 0 && !has_other_life(entry, facts);
+  if (facts.copy == TicketCopy::ended) {
+    return has_saved_late ? from_parking(entry, facts) : ended(entry, facts);
+  }
+  if (has_other_life(entry, facts)) {
+    JobEntry next = entry;
+    next.life = facts.life;
+    next.was_asked_to_save = false;
+    return write(written(std::move(next), facts.now, "was restarted by hand"));
+  }
+  const bool is_ordered = facts.order && facts.order->op == Order::Op::park &&
+                          facts.order->version == entry.version && !entry.is_unparkable;
+  if (!is_ordered) return {};
+  JobEntry next = entry;
+  next.was_asked_to_save = true;
+  return write(moved(std::move(next), JobState::parking, facts.now, "gives its room to others"),
+               Act::save);
+}
+
+Step from_stopping(const JobEntry& entry, const JobFacts& facts) {
+  switch (facts.copy) {
+    case TicketCopy::running:
+      return {Act::stop, {}};
+    case TicketCopy::created:
+      return {Act::remove, {}};
+    default:
+      return close(entry, facts, JobState::cancelled, "was cancelled");
+  }
+}
+
+Error not_now(const JobEntry& entry, const char* what) {
+  return bad_input("job " + entry.name + " is " + name(entry.state) + ": " + what);
+}
+
+}  // namespace
+
+const char* name(JobState state) { return kStateNames.at(static_cast<std::size_t>(state)); }
+const char* name(Act act) { return kActNames.at(static_cast<std::size_t>(act)); }
+
+std::optional<JobState> parse_job_state(const std::string& word) {
+  const auto* const found = std::find(kStateNames.begin(), kStateNames.end(), word);
+  if (found == kStateNames.end()) return std::nullopt;
+  return static_cast<JobState>(found - kStateNames.begin());
+}
+
+bool is_closed(JobState state) { return state >= JobState::done; }
+
+double waited(const JobEntry& entry, double now) {
+  return entry.waited + (entry.state == JobState::waiting ? spent(entry, now) : 0);
+}
+
+double served(const JobEntry& entry, double now) {
+  return entry.served + (is_served_in(entry.state) ? spent(entry, now) : 0);
+}
+
+Step next_step(const JobEntry& entry, const JobFacts& facts) {
+  if (is_closed(entry.state) || facts.copy == TicketCopy::unknown) return {};
+  switch (entry.state) {
+    case JobState::waiting:
+      return from_waiting(entry, facts);
+    case JobState::starting:
+      return from_starting(entry, facts);
+    case JobState::running:
+      return from_running(entry, facts);
+    case JobState::parking:
+      return from_parking(entry, facts);
+    default:
+      return from_stopping(entry, facts);
+  }
+}
+
+Result<JobEntry> hold(const JobEntry& entry, double now) {
+  if (entry.state != JobState::waiting) {
+    return not_now(entry, "only a waiting job can be held; park saves a running one");
+  }
+  JobEntry next = entry;
+  next.is_held = true;
+  return written(std::move(next), now, "is held");
+}
+
+Result<JobEntry> release(const JobEntry& entry, double now) {
+  if (!entry.is_held) return not_now(entry, "it is not held");
+  JobEntry next = entry;
+  next.is_held = false;
+  next.refusals = 0;
+  return written(std::move(next), now, "");
+}
+
+Result<JobEntry> cancel(const JobEntry& entry, double now) {
+  if (is_closed(entry.state)) return not_now(entry, "there is nothing to cancel");
+  return moved(entry, JobState::stopping, now, "is cancelled");
+}
+
+Result<JobEntry> park(const JobEntry& entry, double now) {
+  if (entry.state != JobState::running) return not_now(entry, "only a running job can be parked");
+  JobEntry next = entry;
+  next.is_held = true;
+  next.was_asked_to_save = true;
+  return moved(std::move(next), JobState::parking, now, "is parked");
+}
+
+}  // namespace flowcon::cluster::queue

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job of the queue as a state machine with a journal. Pure: no clock, no I/O, no logging. Whoever
+// drives it gathers facts, asks next_step(), writes the entry it names, then carries the act out,
+// and begins anew.
+//
+//   waiting ──► starting ──► running ──► done, failed
+//      ▲            │         │   │
+//      ├────────────┘         │   └─► stopping ──► cancelled
+//      └────── parking ◄──────┘
+//
+// The job's container is its ticket: created and not started, it waits. The commit point of a start
+// is the entry `starting`, which names the life (the engine's time of the start) that the container
+// had before. It has been started where it has another life than that, whoever hears of the answer:
+// so a start that was asked for is never lost and never made twice. What saves itself in `parking`
+// has another chance, however it ends: that it ends there is no end of the job.
+//
+// What this needs: that a written entry survives a loss of power, and that nobody but its owner
+// writes it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace flowcon::cluster::queue {
+
+enum class JobState {
+  waiting,   ///< for room, or for its release
+  starting,  ///< the engine is asked to start it
+  running,
+  parking,   ///< it is asked to save itself and to end, and waits again then
+  stopping,  ///< it is cancelled: it is stopped, or its ticket removed
+  done,      ///< it ended with status 0
+  failed,
+  cancelled,
+  refused,  ///< it cannot be a job of the queue
+};
+
+/// "waiting", "starting", …
+[[nodiscard]] const char* name(JobState state);
+/// Empty where there is no such state.
+[[nodiscard]] std::optional<JobState> parse_job_state(const std::string& word);
+
+/// Is there nothing left to do?
+[[nodiscard]] bool is_closed(JobState state);
+
+/// When it came to a state. Units: seconds since the epoch.
+struct JobStep {
+  JobState state = JobState::waiting;
+  double time = 0;
+  std::string note;
+};
+inline constexpr std::size_t kKeptSteps = 50;
+
+/// What `queue set` put in the place of labels. Units: cores, bytes.
+struct Chosen {
+  std::optional<double> cpu;
+  std::optional<double> mem;
+  std::optional<double> priority;
+  bool operator==(const Chosen&) const = default;
+};
+
+/// One line of the journal. Units: seconds; bytes.
+struct JobEntry {
+  std::string id;  ///< of the container
+  std::string name;
+  std::string image;    ///< as it was asked for
+  std::string command;  ///< its beginning
+  JobState state = JobState::waiting;
+  bool is_held = false;
+  std::string note;           ///< why it is held, refused or failed, or what went wrong last
+  std::int64_t version = 0;   ///< grows with each entry that is written; an order names one
+  std::int64_t attempt = 0;   ///< starts so far
+  std::int64_t retries = 0;   ///< that are left
+  std::int64_t refusals = 0;  ///< starts in a row that the engine refused
+  /// starting: the life it had before; afterwards that of its run. "" = it never ran.
+  std::string life;
+  bool was_asked_to_save = false;  ///< in this life
+  bool is_unparkable = false;      ///< it did not save when it was asked to
+  bool has_parked = false;         ///< its run has several parts
+  bool has_doubled = false;        ///< it was killed for memory once
+  double least_memory = 0;         ///< that it asks for since then
+  std::optional<double> cores;     ///< that it was promised at its last start
+  Chosen chosen;
+  double weight = 0;        ///< of KOD2's queue; 0 = not computed yet
+  bool is_starved = false;  ///< it has waited longer than allowed, and is so until it ends
+  double submitted = 0;     ///< since the epoch
+  double since = 0;         ///< since the epoch; when it came to its state
+  double waited = 0;        ///< before `since`
+  double served = 0;        ///< before `since`
+  std::optional<std::int64_t> status;  ///< with which it ended last
+  std::vector<JobStep> steps;          ///< the last kKeptSteps, newest last
+};
+
+/// Units: seconds; never below 0, whatever the clock does.
+[[nodiscard]] double waited(const JobEntry& entry, double now);
+[[nodiscard]] double served(const JobEntry& entry, double now);
+
+/// What the engine says of the ticket.
+enum class TicketCopy {
+  unknown,  ///< it does not answer
+  absent,
+  created,  ///< has never run
+  running,  ///< or frozen
+  ended,
+};
+
+struct Order {
+  enum class Op { start, park };
+  Op op = Op::start;
+  std::int64_t version = 0;  ///< of the entry that it was made from
+};
+
+/// All that a step is decided from besides the entry. Units: seconds since the epoch; bytes.
+struct JobFacts {
+  double now = 0;
+  TicketCopy copy = TicketCopy::unknown;
+  std::string life;         ///< "" = it never ran
+  std::int64_t status = 0;  ///< of one that has ended
+  bool was_killed_for_memory = false;
+  bool was_stopped = false;      ///< by a person, in this life
+  bool was_interrupted = false;  ///< its engine or its host stopped, and with it this life
+  double memory = 0;             ///< what it asked for or used, the greater
+  std::optional<double> cores;   ///< that it asks for; empty: nobody says
+  std::optional<Order> order;
+  std::string start_refusal;  ///< the engine's answer to the start that was asked for last
+  std::string save_failure;   ///< why it has not saved; "" = nobody knows yet
+  bool has_saved = false;     ///< whatever the status with which it was made to end then
+};
+
+enum class Act {
+  none,
+  start,
+  save,    ///< asks it to save itself and to end
+  stop,    ///< stops its container
+  remove,  ///< removes its container, which never ran
+};
+
+/// "none", "start", …
+[[nodiscard]] const char* name(Act act);
+
+struct Step {
+  Act act = Act::none;
+  std::optional<JobEntry> entry;  ///< to be written before; none: nothing changes
+};
+
+/// Starts that the engine may refuse in a row before the job is held.
+inline constexpr std::int64_t kMostRefusals = 3;
+
+/// The next thing to do. Same entry, same facts: same step. O(1) but for the entry's copy.
+[[nodiscard]] Step next_step(const JobEntry& entry, const JobFacts& facts);
+
+// What people decide. Each gives the entry to be written. Errors: it cannot be, in a sentence.
+
+[[nodiscard]] Result<JobEntry> hold(const JobEntry& entry, double now);
+[[nodiscard]] Result<JobEntry> release(const JobEntry& entry, double now);
+[[nodiscard]] Result<JobEntry> cancel(const JobEntry& entry, double now);
+/// It is held until it is released.
+[[nodiscard]] Result<JobEntry> park(const JobEntry& entry, double now);
+
+}  // namespace flowcon::cluster::queue

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entries of the queue's journal as the store keeps them. Pure.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "cluster/queue/job.h"
+
+namespace flowcon::cluster::queue {
+
+inline constexpr std::size_t kMaxEntryBytes = 64U << 10;
+
+[[nodiscard]] std::string render_entry(const JobEntry& entry);
+/// What render_entry() gave. Errors: it is not; the sentence names the member.
+[[nodiscard]] Result<JobEntry> parse_entry(std::string_view text);
+
+}  // namespace flowcon::cluster::queue

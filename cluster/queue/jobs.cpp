@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/jobs.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/text.h"
+
+namespace flowcon::cluster::queue {
+
+void Jobs::add(const JobPtr& job) {
+  if (is_closed(job->entry.state)) {
+    ended_.push_back(job);
+  } else {
+    open_[job->entry.id] = job;
+  }
+}
+
+void Jobs::close(const JobPtr& job) {
+  open_.erase(job->entry.id);
+  ended_.insert(ended_.begin(), job);
+  if (ended_.size() > kKeptJobs) ended_.pop_back();
+}
+
+JobPtr Jobs::find_id(const std::string& id) const {
+  if (const auto found = open_.find(id); found != open_.end()) return found->second;
+  const auto has_id = [&id](const JobPtr& job) { return job->entry.id == id; };
+  const auto found = std::find_if(ended_.begin(), ended_.end(), has_id);
+  return found == ended_.end() ? nullptr : *found;
+}
+
+Result<JobPtr> Jobs::find(const std::string& name) const {
+  std::vector<JobPtr> beginning;
+  const auto look = [&](const JobPtr& job) {
+    if (job->entry.name == name || job->entry.id == name) return true;
+    if (!name.empty() && job->entry.id.starts_with(name)) beginning.push_back(job);
+    return false;
+  };
+  for (const auto& [id, job] : open_) {
+    if (look(job)) return job;
+  }
+  for (const JobPtr& job : ended_) {
+    if (look(job)) return job;
+  }
+  if (beginning.size() == 1) return beginning.front();
+  const std::string shown = printable(name, 80);
+  if (beginning.empty()) return errno_error(ENOENT, "no job of the queue is called " + shown);
+  return errno_error(
+      ENOENT, "the ids of " + std::to_string(beginning.size()) + " jobs begin with " + shown);
+}
+
+std::vector<double> Jobs::totals() const {
+  std::vector<double> totals;
+  for (const JobPtr& job : ended_) {
+    if (job->entry.state == JobState::done) totals.push_back(job->entry.served);
+  }
+  return totals;
+}
+
+}  // namespace flowcon::cluster::queue

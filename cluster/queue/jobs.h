@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The jobs of this host: those that wait or run, and the last ones that have ended. For .cpp files
+// only: it includes Asio.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/queue/job.h"
+#include "cluster/queue/request.h"
+#include "cluster/queue/ticket.h"
+#include "ctrl/mutex.h"
+#include "ctrl/policy/round.h"
+
+namespace flowcon::cluster::queue {
+
+/// Ended jobs that are remembered.
+inline constexpr std::size_t kKeptJobs = 200;
+/// Jobs that may be open at once.
+inline constexpr std::size_t kMostJobs = 10'000;
+
+/// The last decision about a job. Units: seconds since the epoch.
+struct Decided {
+  double time = 0;
+  std::shared_ptr<const ctrl::policy::Round> round;
+};
+
+/// A job: what is written of it, and what only this process knows.
+struct Job {
+  Job(boost::asio::io_context& io, JobEntry the_entry) : entry(std::move(the_entry)), writing(io) {}
+
+  JobEntry entry;                ///< as the journal has it
+  std::optional<Ticket> ticket;  ///< none until its container was looked at
+  Request request;               ///< while it is open
+  std::vector<ctrl::estimate::LabelEstimate> estimates;
+  std::uint64_t estimated_by = 0;  ///< World::history() then
+
+  TicketCopy copy = TicketCopy::unknown;
+  double peak_memory = 0;    ///< bytes, in this life
+  bool is_watched = false;   ///< the engine that answers now started it or found it running
+  bool was_lost = false;     ///< the engine went away while it ran, and was not seen to run since
+  bool was_stopped = false;  ///< by a person, in this life
+  std::optional<Order> order;
+  std::string start_refusal;
+  std::string save_failure;
+  bool has_saved = false;
+
+  ctrl::Mutex writing;
+  bool is_driven = false;
+  bool is_due = true;           ///< something may have changed
+  double retry_at = 0;          ///< steady; after a failure
+  std::string trouble;          ///< what went wrong last, for people
+  std::string obstacle;         ///< why it does not run yet, for people
+  std::size_t order_shown = 0;  ///< its place among those that wait, from 1; 0: none
+  Decided decided;
+};
+
+using JobPtr = std::shared_ptr<Job>;
+
+class Jobs {
+ public:
+  /// By id.
+  [[nodiscard]] const std::map<std::string, JobPtr>& open() const { return open_; }
+  /// Newest first.
+  [[nodiscard]] const std::vector<JobPtr>& ended() const { return ended_; }
+  void add(const JobPtr& job);
+  /// It is over.
+  void close(const JobPtr& job);
+  /// Open or ended, by its full id. Null where there is none.
+  [[nodiscard]] JobPtr find_id(const std::string& id) const;
+  /// By its name (an open one before others, then the latest), its id or a unique beginning of it.
+  /// Errors: ENOENT there is none.
+  [[nodiscard]] Result<JobPtr> find(const std::string& name) const;
+  /// What ended jobs took, in seconds, the last kKeptJobs that ended with status 0.
+  [[nodiscard]] std::vector<double> totals() const;
+
+ private:
+  std::map<std::string, JobPtr> open_;
+  std::vector<JobPtr> ended_;
+};
+
+}  // namespace flowcon::cluster::queue

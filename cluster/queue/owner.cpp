@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/owner.h"
+
+#include <algorithm>
+#include <boost/asio/awaitable.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <csignal>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/text.h"
+#include "cluster/queue/job_json.h"
+#include "ctrl/log.h"
+#include "ctrl/spawn.h"
+
+namespace flowcon::cluster::queue {
+namespace {
+
+using ctrl::Async;
+using migration::Copy;
+using migration::Seen;
+
+constexpr double kOffered = 0.8;  // of the host's memory, where nobody says
+constexpr double kAgain = 1;      // seconds until a stream that ended is asked for again
+constexpr double kRetry = 5;      // seconds until what failed is tried again
+constexpr double kTold = 1;       // seconds in which an engine tells what it remembers
+constexpr const char* kActions = R"(["create","start","kill","die","destroy","rename","update"])";
+constexpr std::size_t kShownCommand = 512;
+
+bool ends(int signal) {
+  return signal == SIGTERM || signal == SIGKILL || signal == SIGINT || signal == SIGQUIT;
+}
+
+TicketCopy copy_of(const Result<Seen>& seen) {
+  if (!seen) {
+    return seen.error().code == boost::system::errc::no_such_file_or_directory
+               ? TicketCopy::absent
+               : TicketCopy::unknown;
+  }
+  switch (seen->copy) {
+    case Copy::created:
+      return TicketCopy::created;
+    case Copy::running:
+      return TicketCopy::running;
+    case Copy::stopped:
+    case Copy::finished:
+    case Copy::failed:
+      return TicketCopy::ended;
+    default:
+      return TicketCopy::unknown;
+  }
+}
+
+std::optional<double> upper_of(const std::vector<ctrl::estimate::LabelEstimate>& estimates,
+                               const char* label) {
+  for (const ctrl::estimate::LabelEstimate& one : estimates) {
+    if (one.label == label) return one.upper;
+  }
+  return std::nullopt;
+}
+
+// Of a container that waits to become a job.
+JobEntry new_entry(const Ticket& ticket, double now) {
+  JobEntry entry;
+  entry.id = ticket.id;
+  entry.name = valid_utf8(ticket.name);
+  entry.image = ticket.command.image;
+  entry.command = valid_utf8(ticket.command.command.substr(0, kShownCommand));
+  entry.retries = ticket.labels.retries;
+  entry.is_held = ticket.labels.is_held;
+  entry.submitted = entry.since = now;
+  entry.version = 1;
+  if (!ticket.refusal.empty()) {
+    entry.state = JobState::refused;
+    entry.note = ticket.refusal;
+  }
+  entry.steps.push_back({entry.state, now, entry.note});
+  return entry;
+}
+
+}  // namespace
+
+Owner::Owner(World& world, std::function<void(const Job& job)> changed)
+    : world_(world), parking_(world), changed_(std::move(changed)) {}
+
+Async<void> Owner::begin() {
+  co_await read();
+  ctrl::spawn(world_.host.io(), "engine of the queue", follow());
+}
+
+// A journal that cannot be read says nothing of what may run: nothing is started then.
+Async<void> Owner::read() {
+  const Result<std::vector<ctrl::store::QueueRow>> rows = co_await world_.rows.read(kKeptJobs);
+  if (!rows) {
+    trouble_ = "the queue waits: its journal cannot be read: " + rows.error().message();
+    world_.host.warn(trouble_);
+    co_return;
+  }
+  for (const ctrl::store::QueueRow& row : *rows) {
+    Result<JobEntry> entry = parse_entry(row.entry);
+    if (!entry) {
+      world_.host.warn(
+          "job " + row.id.substr(0, 12) +
+          " of the queue cannot be read and is left alone: " + entry.error().message());
+      continue;
+    }
+    jobs_.add(std::make_shared<Job>(world_.host.io(), std::move(*entry)));
+  }
+  is_read_ = true;
+}
+
+Async<void> Owner::follow() {
+  while (!world_.is_ended) {
+    double since = world_.clock.wall();
+    for (const auto& [id, job] : jobs_.open()) {
+      if (job->entry.state != JobState::waiting) since = std::min(since, job->entry.since);
+    }
+    auto connected = [this] {
+      stream_ = ++streams_;
+      stream_since_ = world_.clock.steady();
+      ctrl::spawn(world_.host.io(), "tickets", list_tickets());
+    };
+    auto sink = [this](const ctrl::engine::Event& event) {
+      if (!world_.is_ended) hear(event);
+    };
+    std::string actions = kActions;
+    const auto since_ns = static_cast<std::int64_t>(since * 1e9);
+    const Error ended =
+        co_await world_.engine.events(since_ns, connected, sink, std::move(actions));
+    ctrl::log::debug(ended.message());
+    // If it was no other engine, it tells again what it remembers.
+    stream_ = 0;
+    for (const auto& [id, job] : jobs_.open()) {
+      job->was_lost = job->was_lost || job->entry.state == JobState::running;
+      job->is_watched = job->was_stopped = false;
+    }
+    co_await world_.clock.pause(kAgain);
+  }
+}
+
+// Those that were created while nobody listened; all open jobs are looked at again.
+Async<void> Owner::list_tickets() {
+  const Result<boost::json::value> all = co_await world_.engine.list();
+  if (world_.is_ended) co_return;
+  if (!all) {
+    ctrl::log::warning("looking for jobs of the queue: " + all.error().message());
+    co_return;
+  }
+  for (const boost::json::value& one : list_of(*all)) {
+    if (text_of(one, "State") != "created") continue;
+    if (!object_of(one, "Labels").contains("flowcon.queue")) continue;
+    std::string id = text_of(one, "Id");
+    co_await enlist(std::move(id));
+  }
+  for (const auto& [id, job] : jobs_.open()) wake(job);
+}
+
+Async<void> Owner::enlist(std::string id) {
+  if (!is_read_ || jobs_.find_id(id)) co_return;
+  std::string name = id;
+  Result<Seen> seen = co_await world_.engine.look(std::move(name));
+  // A copy that another host made is that host's to start.
+  if (!seen || seen->copy != Copy::created || !seen->labels.contains("flowcon.queue") ||
+      seen->labels.contains(ctrl::kMovedLabel)) {
+    co_return;
+  }
+  Seen whole = std::move(*seen);
+  seen =
+      co_await world_.engine.with_own_labels(world_.host.config().image_labels, std::move(whole));
+  if (!seen) co_return;
+  Result<Ticket> ticket = parse_ticket(seen->inspect);
+  if (!ticket || !ticket->labels.is_job || world_.is_ended || jobs_.find_id(id)) co_return;
+  if (jobs_.open().size() >= kMostJobs) {
+    world_.host.warn("container " + printable(ticket->name, 80) + " is no job of the queue: " +
+                     std::to_string(kMostJobs) + " jobs wait already; remove some");
+    co_return;
+  }
+  JobEntry entry = new_entry(*ticket, world_.clock.wall());
+  auto job = std::make_shared<Job>(world_.host.io(), entry);
+  job->ticket = std::move(*ticket);
+  job->copy = TicketCopy::created;
+  size(*job);
+  const Offer offered = offer();
+  if (entry.state == JobState::waiting &&
+      (job->request.cpu.value > offered.cpu + policy::Room::kTolerance ||
+       job->request.mem.value > offered.mem + policy::Room::kTolerance)) {
+    entry.state = JobState::refused;
+    entry.note = "it asks for " + render_number(job->request.cpu.value) + " cores and " +
+                 render_number(job->request.mem.value / 1048576) +
+                 " MiB of memory, and this host offers " + render_number(offered.cpu) + " and " +
+                 render_number(offered.mem / 1048576) + " MiB";
+    entry.steps.back() = {entry.state, entry.since, entry.note};
+    job->entry = entry;
+  }
+  jobs_.add(job);
+  const Result<void> written = co_await write(job, std::move(entry));
+  if (!written) job->trouble = written.error().message();
+  tell(*job);
+  changed_(*job);
+}
+
+void Owner::hear(const ctrl::engine::Event& event) {
+  const JobPtr job = jobs_.find_id(event.id);
+  if (!job) {
+    if (event.action == "create") {
+      ctrl::spawn(world_.host.io(), "ticket " + event.id.substr(0, 12), enlist(event.id));
+    }
+    return;
+  }
+  if (event.action == "kill" && ends(event.signal.value_or(SIGTERM))) job->was_stopped = true;
+  if (event.action == "start") {
+    job->is_watched = true;
+    job->was_stopped = false;
+  }
+  wake(job);
+}
+
+void Owner::wake(const JobPtr& job) {
+  job->is_due = true;
+  if (job->is_driven || world_.is_ended || is_closed(job->entry.state)) return;
+  job->is_driven = true;
+  ctrl::spawn(world_.host.io(), "job " + job->entry.id.substr(0, 12), drive(job));
+}
+
+void Owner::look() {
+  if (!is_read_ || world_.is_ended) return;
+  const double now = world_.clock.steady();
+  for (const auto& [id, job] : jobs_.open()) {
+    if (const auto use = world_.host.use_of(id)) {
+      job->peak_memory = std::max(job->peak_memory, use->memory);
+    }
+    if (job->retry_at > 0 && now >= job->retry_at) wake(job);
+  }
+}
+
+Offer Owner::offer() const {
+  const ctrl::Offer& said = world_.host.config().queue.offer;
+  const ctrl::HostView host = world_.host.view();
+  if (said.is_none) return {0, 0};
+  return {said.cpu.value_or(host.cores), said.mem.value_or(kOffered * host.memory)};
+}
+
+bool Owner::size(Job& job, bool may_estimate) const {
+  if (!job.ticket) return false;
+  const std::uint64_t history = world_.history();
+  const bool is_estimated = may_estimate && job.estimated_by != history;
+  if (is_estimated) {
+    job.estimates = world_.estimate(job.ticket->command);
+    job.estimated_by = history;
+  }
+  const ctrl::QueueLabels& labels = job.ticket->labels;
+  const Chosen& chosen = job.entry.chosen;
+  const Said cpu{chosen.cpu, labels.cpu, job.ticket->docker_cpu, upper_of(job.estimates, "cpu")};
+  const Said mem{chosen.mem, labels.mem, job.ticket->docker_mem, upper_of(job.estimates, "mem")};
+  job.request = request_of(cpu, mem, job.entry.least_memory, offer());
+  return is_estimated;
+}
+
+void Owner::give(const JobPtr& job, Order order) {
+  job->order = order;
+  wake(job);
+}
+
+Async<Result<void>> Owner::edit(
+    JobPtr job, std::function<Result<JobEntry>(const JobEntry&, double now)> change) {
+  {
+    const auto guard = co_await job->writing.lock();
+    Result<JobEntry> next = change(job->entry, world_.clock.wall());
+    if (!next) co_return next.error();
+    const Result<void> written = co_await write(job, std::move(*next));
+    if (!written) co_return written;
+  }
+  wake(job);
+  changed_(*job);
+  co_return Result<void>();
+}
+
+// What people and their programs are told.
+void Owner::tell(const Job& job) {
+  const JobEntry& entry = job.entry;
+  ctrl::Event event;
+  event.container = entry.name;
+  event.id = entry.id;
+  event.sentence = "job " + printable(entry.name, 80) + " is " + name(entry.state) +
+                   (entry.note.empty() ? "" : ": " + printable(entry.note, 300));
+  if (entry.state == JobState::running) {
+    event.kind = ctrl::EventKind::job_started;
+  } else if (is_closed(entry.state)) {
+    event.kind = ctrl::EventKind::job_ended;
+  } else if (entry.state == JobState::waiting) {
+    event.kind = entry.has_parked ? ctrl::EventKind::job_parked : ctrl::EventKind::job_waits;
+  } else {
+    ctrl::log::debug(event.sentence);
+    return;
+  }
+  ctrl::log::event(ctrl::log::Event::job_step, event.sentence, entry.id);
+  world_.host.tell(std::move(event));
+}
+
+// ------------------------------------------------------------------------------- one job
+
+// As the journal takes it: what cannot be written does not hold.
+Async<Result<void>> Owner::write(JobPtr job, JobEntry entry) {
+  ctrl::store::QueueRow row{entry.id, render_entry(entry), entry.submitted, std::nullopt};
+  if (is_closed(entry.state)) row.ended = entry.since;
+  const Result<void> written = co_await world_.rows.save(std::move(row));
+  if (!written) co_return written;
+  job->entry = std::move(entry);
+  if (is_closed(job->entry.state) && jobs_.open().contains(job->entry.id)) jobs_.close(job);
+  co_return written;
+}
+
+Async<void> Owner::drive(JobPtr job) {
+  while (!world_.is_ended && !is_closed(job->entry.state) && job->is_due) {
+    job->is_due = false;
+    job->retry_at = 0;
+    const bool goes_on = co_await take_step(job);
+    if (goes_on) job->is_due = true;
+  }
+  job->is_driven = false;
+}
+
+// Looks, has the next step written, and does it. True where it is to be looked at again at once.
+Async<bool> Owner::take_step(JobPtr job) {
+  Act act = Act::none;
+  bool has_changed = false;
+  {
+    std::optional<JobFacts> seen = co_await facts(job);
+    const auto guard = co_await job->writing.lock();
+    if (!seen || is_closed(job->entry.state)) co_return false;
+    Step step = next_step(job->entry, *seen);
+    act = step.act;
+    if (step.entry) {
+      const JobState before = job->entry.state;
+      JobEntry next = std::move(*step.entry);
+      const Result<void> written = co_await write(job, std::move(next));
+      if (!written) {
+        job->trouble = written.error().message();
+        job->retry_at = world_.clock.steady() + kRetry;
+        co_return false;
+      }
+      has_changed = job->entry.state != before;
+      job->order.reset();
+      job->start_refusal.clear();
+      job->save_failure.clear();
+      job->has_saved = job->has_saved && job->entry.state == JobState::parking;
+      job->trouble.clear();
+    }
+  }
+  if (has_changed) {
+    tell(*job);
+    changed_(*job);
+  }
+  if (act == Act::none) co_return has_changed && !is_closed(job->entry.state);
+  co_return co_await carry_out(job, act);
+}
+
+Async<std::optional<JobFacts>> Owner::facts(JobPtr job) {
+  const unsigned stream = stream_;
+  std::string id = job->entry.id;
+  Result<Seen> seen = co_await world_.engine.look(std::move(id));
+  JobFacts facts;
+  facts.now = world_.clock.wall();
+  facts.copy = job->copy = copy_of(seen);
+  if (facts.copy == TicketCopy::unknown) {
+    if (!seen) job->trouble = seen.error().message();
+    job->retry_at = world_.clock.steady() + kRetry;
+    co_return std::nullopt;
+  }
+  facts.order = job->order;
+  facts.start_refusal = job->start_refusal;
+  facts.save_failure = job->save_failure;
+  facts.has_saved = job->has_saved;
+  if (job->request.cpu.source != Source::otherwise) facts.cores = job->request.cpu.value;
+  facts.memory = std::max(job->peak_memory, job->request.mem.value);
+  if (!seen) co_return facts;
+  if (!job->ticket) {
+    Seen whole = *seen;
+    Result<Seen> own =
+        co_await world_.engine.with_own_labels(world_.host.config().image_labels, std::move(whole));
+    Result<Ticket> ticket = own ? parse_ticket(own->inspect) : own.error();
+    if (!ticket) {
+      job->trouble = ticket.error().message();
+      job->retry_at = world_.clock.steady() + kRetry;
+      co_return std::nullopt;
+    }
+    job->ticket = std::move(*ticket);
+    size(*job);
+    changed_(*job);
+  }
+  job->entry.name = valid_utf8(seen->name);
+  facts.life = seen->started;
+  facts.status = seen->exit_code;
+  facts.was_killed_for_memory = seen->was_killed_for_memory;
+  facts.was_stopped = job->was_stopped;
+  const bool is_heard =
+      stream != 0 && stream == stream_ && world_.clock.steady() - stream_since_ >= kTold;
+  if (facts.copy == TicketCopy::running && is_heard) {
+    job->is_watched = true;
+    job->was_lost = false;
+  }
+  if (facts.copy == TicketCopy::ended && !job->is_watched &&
+      job->entry.state == JobState::running) {
+    // An engine that comes back tells in a moment what it remembers of this life.
+    if (!is_heard) {
+      job->retry_at = world_.clock.steady() + kTold;
+      co_return std::nullopt;
+    }
+    // With status 0 ends what saves itself when its engine ends it, and what ended while nobody
+    // looked.
+    facts.was_interrupted = facts.status != 0 || job->ticket->saves_itself || job->was_lost ||
+                            world_.booted() > job->entry.since;
+  }
+  co_return facts;
+}
+
+Async<bool> Owner::carry_out(JobPtr job, Act act) {
+  std::string id = job->entry.id;
+  Result<void> done;
+  switch (act) {
+    case Act::start:
+      co_return co_await start(std::move(job));
+    case Act::save: {
+      world_.host.apply_limits();
+      const Result<void> saved = co_await parking_.save(job);
+      if (!saved) job->save_failure = saved.error().message();
+      co_return true;
+    }
+    case Act::stop:
+      done = co_await world_.engine.stop(std::move(id));
+      break;
+    default:
+      done = co_await world_.engine.remove(std::move(id));
+  }
+  if (!done) {
+    job->trouble = done.error().message();
+    job->retry_at = world_.clock.steady() + kRetry;
+  }
+  co_return done.has_value();
+}
+
+Async<bool> Owner::start(JobPtr job) {
+  job->peak_memory = 0;
+  job->is_watched = true;  // by the engine that answers now
+  job->was_lost = false;
+  job->was_stopped = false;
+  const std::optional<double> limit = job->ticket ? job->ticket->docker_mem : std::nullopt;
+  Result<void> done;
+  if (job->entry.has_doubled && limit && *limit < job->request.mem.value) {
+    std::string id = job->entry.id;
+    done = co_await world_.engine.set_memory(std::move(id), job->request.mem.value,
+                                             job->ticket->docker_swap);
+  }
+  if (done) {
+    std::string id = job->entry.id, from_the_beginning;
+    done = co_await world_.engine.start(std::move(id), std::move(from_the_beginning));
+  }
+  if (done) co_return true;
+  // The engine's own answer has no code; without one it may start it yet.
+  if (!done.error().code) {
+    job->start_refusal = done.error().message();
+    co_return true;
+  }
+  job->trouble = done.error().message();
+  job->retry_at = world_.clock.steady() + kRetry;
+  co_return false;
+}
+
+}  // namespace flowcon::cluster::queue

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/queue.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/awaitable.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/text.h"
+#include "cluster/queue/view_json.h"
+#include "ctrl/exposition.h"
+
+namespace flowcon::cluster::queue {
+namespace {
+
+namespace json = boost::json;
+using ctrl::Async;
+using ctrl::api::Call;
+using ctrl::api::failure;
+using ctrl::api::Response;
+
+constexpr std::size_t kEndedShown = 20;
+
+// Running ones first, then those that wait in their order, then those that are held.
+bool comes_before(const JobPtr& a, const JobPtr& b) {
+  const auto rank = [](const Job& job) {
+    return job.entry.state != JobState::waiting ? 0 : job.order_shown > 0 ? 1 : 2;
+  };
+  const int first = rank(*a), second = rank(*b);
+  if (first != second) return first < second;
+  if (a->order_shown != b->order_shown) return a->order_shown < b->order_shown;
+  if (a->entry.submitted != b->entry.submitted) return a->entry.submitted < b->entry.submitted;
+  return a->entry.id < b->entry.id;
+}
+
+json::object amounts_json(const policy::Amounts& amounts) {
+  return {{"cpu", policy::amount_of(amounts, "cpu")}, {"mem", policy::amount_of(amounts, "mem")}};
+}
+
+// The members of the body of `set` as labels have them. Errors: what is wrong with which.
+Result<JobEntry> with_settings(const JobEntry& entry, const json::object& said) {
+  if (is_closed(entry.state)) {
+    return bad_input("job " + entry.name + " is " + name(entry.state) + ": it cannot be changed");
+  }
+  JobEntry next = entry;
+  for (const auto& [key, value] : said) {
+    const std::string name(key);
+    if (!value.is_string()) return bad_input(printable(name, 40) + " must be text");
+    const std::string text(value.get_string());
+    if (name != "request" && name != "priority" && name != "retries") {
+      return bad_input("there is no setting " + printable(name, 40) +
+                       "; set takes request, priority and retries");
+    }
+    ctrl::QueueLabels labels;
+    if (text != "none") {
+      const Result<void> taken = ctrl::take_queue_label(labels, name, text);
+      if (!taken) return taken.error();
+    }
+    if (name == "request") {
+      next.chosen.cpu = labels.cpu;
+      next.chosen.mem = labels.mem;
+    } else if (name == "priority") {
+      next.chosen.priority.reset();
+      if (text != "none") next.chosen.priority = labels.priority;
+    } else {
+      next.retries = labels.retries;
+    }
+  }
+  ++next.version;
+  return next;
+}
+
+}  // namespace
+
+Queue::Queue(World world, std::function<void()> ended)
+    : world_(std::move(world)),
+      owner_(world_,
+             [this, ended = std::move(ended)](const Job& job) {
+               conductor_.wake();
+               if (is_closed(job.entry.state)) ended();
+             }),
+      conductor_(world_, owner_) {}
+
+void Queue::look() {
+  owner_.look();
+  conductor_.look();
+}
+
+bool Queue::has(const std::string& id) const { return owner_.jobs().open().contains(id); }
+
+bool Queue::is_saving(const std::string& id) const {
+  const auto found = owner_.jobs().open().find(id);
+  return found != owner_.jobs().open().end() && found->second->entry.state == JobState::parking;
+}
+
+bool Queue::goes_on(const std::string& id) const {
+  const auto found = owner_.jobs().open().find(id);
+  if (found == owner_.jobs().open().end()) return false;
+  const JobEntry& entry = found->second->entry;
+  const bool is_between = entry.state == JobState::waiting || entry.state == JobState::starting;
+  return entry.state == JobState::parking || (is_between && entry.has_parked);
+}
+
+std::optional<double> Queue::cores_of(const std::string& id) const {
+  const auto found = owner_.jobs().open().find(id);
+  if (found == owner_.jobs().open().end()) return std::nullopt;
+  return found->second->entry.cores;
+}
+
+std::optional<Queue::Counts> Queue::counts() const {
+  if (owner_.jobs().open().empty() && owner_.jobs().ended().empty()) return std::nullopt;
+  Counts counts;
+  for (const auto& [id, job] : owner_.jobs().open()) {
+    ++(job->entry.state == JobState::waiting ? counts.waiting : counts.running);
+  }
+  return counts;
+}
+
+void Queue::add_metrics(ctrl::Exposition& out) const {
+  if (!counts()) return;
+  std::map<JobState, std::size_t> states;
+  double longest = 0;
+  for (const auto& [id, job] : owner_.jobs().open()) {
+    ++states[job->entry.state];
+    if (job->entry.state != JobState::waiting) continue;
+    longest = std::max(longest, waited(job->entry, world_.clock.wall()));
+  }
+  for (const JobState state : {JobState::waiting, JobState::starting, JobState::running,
+                               JobState::parking, JobState::stopping}) {
+    out.add("flowcon_queue_jobs", {{"state", name(state)}}, static_cast<double>(states[state]));
+  }
+  out.add("flowcon_queue_wait_seconds", longest);
+}
+
+ctrl::api::Routes Queue::routes() {
+  using ctrl::api::get, ctrl::api::post, ctrl::api::by;
+  const auto verb = [this](const char* word) {
+    return [this, word](Call call) { return change(std::move(call), word); };
+  };
+  return {
+      get("/v1/queue", "The jobs that wait or run, and the last ones that have ended.",
+          by(*this, &Queue::list)),
+      get("/v1/queue/NAME", "All that is known of a job.", by(*this, &Queue::show)),
+      post("/v1/queue/NAME/hold", "Keeps a waiting job from being started.", verb("hold")),
+      post("/v1/queue/NAME/release", "Takes hold back.", verb("release")),
+      post("/v1/queue/NAME/cancel", "Removes a waiting job, stops a running one.", verb("cancel")),
+      post("/v1/queue/NAME/park", "A running job saves itself and waits, held.", verb("park")),
+      post("/v1/queue/NAME/set", "Other values for request, priority, retries.",
+           by(*this, &Queue::set))};
+}
+
+Async<Response> Queue::list(Call) {
+  const double now = world_.clock.wall();
+  std::vector<JobPtr> jobs;
+  for (const auto& [id, job] : owner_.jobs().open()) jobs.push_back(job);
+  std::sort(jobs.begin(), jobs.end(), comes_before);
+  json::array shown;
+  for (const JobPtr& job : jobs) shown.push_back(view_of(*job, conductor_.left(*job), now));
+  const std::vector<JobPtr>& ended = owner_.jobs().ended();
+  for (std::size_t i = 0; i < std::min(ended.size(), kEndedShown); ++i) {
+    shown.push_back(view_of(*ended[i], std::nullopt, now));
+  }
+  const Offer offer = owner_.offer();
+  const ctrl::QueueOptions& options = world_.host.config().queue;
+  json::object out{{"policy", options.policy},
+                   {"offer", {{"cpu", offer.cpu}, {"mem", offer.mem}}},
+                   {"free", amounts_json(conductor_.free())},
+                   {"starve_limit", options.starve_limit},
+                   {"trouble", owner_.trouble()},
+                   {"jobs", std::move(shown)}};
+  co_return Response{200, render_json(out)};
+}
+
+Async<Response> Queue::show(Call call) {
+  const Result<JobPtr> job = owner_.jobs().find(call.name);
+  if (!job) co_return failure(404, job.error().what);
+  co_return Response{200,
+                     render_json(details_of(**job, conductor_.left(**job), world_.clock.wall()))};
+}
+
+Async<Response> Queue::change(Call call, std::string verb) {
+  std::string name = std::move(call.name);
+  if (verb == "park") {
+    const Result<JobPtr> job = owner_.jobs().find(name);
+    if (job && (*job)->ticket && !(*job)->ticket->saves_itself) {
+      co_return failure(409, "job " + printable((*job)->entry.name, 80) +
+                                 " cannot be parked: its labels do not say how it saves itself "
+                                 "(flowcon.checkpoint.signal or .command)");
+    }
+  }
+  const auto how = verb == "hold"      ? hold
+                   : verb == "release" ? release
+                   : verb == "cancel"  ? cancel
+                                       : park;
+  std::function<Result<JobEntry>(const JobEntry&, double)> decision = how;
+  co_return co_await edit(std::move(name), std::move(decision));
+}
+
+Async<Response> Queue::set(Call call) {
+  const Result<json::value> said = parse_json(call.body);
+  if (!said || !said->is_object() || said->get_object().empty()) {
+    co_return failure(422, "set takes a JSON object with request, priority or retries");
+  }
+  const Result<JobPtr> job = owner_.jobs().find(call.name);
+  if (!job) co_return failure(404, job.error().what);
+  const json::object settings = said->get_object();
+  const Result<JobEntry> tried = with_settings((*job)->entry, settings);
+  if (!tried) co_return failure(is_closed((*job)->entry.state) ? 409 : 422, tried.error().what);
+  std::string name = std::move(call.name);
+  std::function<Result<JobEntry>(const JobEntry&, double)> decision =
+      [settings](const JobEntry& entry, double) { return with_settings(entry, settings); };
+  co_return co_await edit(std::move(name), std::move(decision));
+}
+
+Async<Response> Queue::edit(std::string name,
+                            std::function<Result<JobEntry>(const JobEntry&, double now)> change) {
+  const Result<JobPtr> found = owner_.jobs().find(name);
+  if (!found) co_return failure(404, found.error().what);
+  JobPtr job = *found;
+  const Result<void> done = co_await owner_.edit(job, std::move(change));
+  if (!done) {
+    const int status = done.error().code ? 503 : 409;
+    co_return failure(status, done.error().message());
+  }
+  json::object out{
+      {"name", job->entry.name}, {"state", queue::name(job->entry.state)}, {"note", note_of(*job)}};
+  co_return Response{200, render_json(out)};
+}
+
+}  // namespace flowcon::cluster::queue

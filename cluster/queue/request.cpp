@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/request.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace flowcon::cluster::queue {
+namespace {
+
+constexpr std::array<const char*, 6> kSourceNames{"set",      "label",   "docker",
+                                                  "estimate", "default", "doubled"};
+constexpr double kOtherwiseCores = 1;
+constexpr double kOtherwiseMemory = 1.0 / 8;  // of what is on offer
+
+Amount amount_of(const Said& said, double otherwise, double most) {
+  if (said.set) return {*said.set, Source::set};
+  if (said.label) return {*said.label, Source::label};
+  if (said.docker) return {*said.docker, Source::docker};
+  if (said.estimate) return {std::min(*said.estimate, most), Source::estimate};
+  return {std::min(otherwise, most), Source::otherwise};
+}
+
+}  // namespace
+
+const char* name(Source source) { return kSourceNames.at(static_cast<std::size_t>(source)); }
+
+Request request_of(const Said& cpu, const Said& mem, double least_memory, const Offer& offer) {
+  Request request{amount_of(cpu, kOtherwiseCores, offer.cpu),
+                  amount_of(mem, kOtherwiseMemory * offer.mem, offer.mem)};
+  const double least = std::min(least_memory, offer.mem);
+  if (!mem.set && least > request.mem.value) request.mem = {least, Source::doubled};
+  return request;
+}
+
+policy::Amounts free_of(const Offer& offer, const std::vector<Holder>& holders,
+                        const Others& others) {
+  double cpu = offer.cpu - others.cpu;
+  double mem = offer.mem - others.memory;
+  double kept = 0;
+  for (const Holder& holder : holders) {
+    const double asked = policy::amount_of(holder.request, "mem");
+    cpu -= policy::amount_of(holder.request, "cpu");
+    mem -= std::max(asked, holder.memory);
+    kept += std::max(0.0, asked - holder.memory);
+  }
+  if (others.available) mem = std::min(mem, *others.available - kept);
+  return {{"cpu", cpu}, {"mem", mem}};
+}
+
+}  // namespace flowcon::cluster::queue

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a job asks for, and where that comes from; what a host offers to jobs, and what of it is
+// free. Pure.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cluster/policy/room.h"
+
+namespace flowcon::cluster::queue {
+
+/// Who says what a job asks for.
+enum class Source { set, label, docker, estimate, otherwise, doubled };
+
+/// "set", "label", "docker", "estimate", "default", "doubled".
+[[nodiscard]] const char* name(Source source);
+
+/// Units: cores or bytes.
+struct Amount {
+  double value = 0;
+  Source source = Source::otherwise;
+};
+
+struct Request {
+  Amount cpu;
+  Amount mem;
+  [[nodiscard]] policy::Amounts amounts() const { return {{"cpu", cpu.value}, {"mem", mem.value}}; }
+};
+
+/// What is known of one resource of a job, by those who may say it.
+struct Said {
+  std::optional<double> set;
+  std::optional<double> label;
+  std::optional<double> docker;
+  std::optional<double> estimate;  ///< its upper value
+};
+
+/// What a host gives to jobs of the queue. Units: cores, bytes.
+struct Offer {
+  double cpu = 0;
+  double mem = 0;
+};
+
+/// The first that is said, in the order of Said; else one core and an eighth of the memory on
+/// offer. An estimate is at most what is on offer: it may be wrong, and the job is to have a try.
+/// `least_memory`: that it asks for since it was killed for want of it, 0: it was not.
+[[nodiscard]] Request request_of(const Said& cpu, const Said& mem, double least_memory,
+                                 const Offer& offer);
+
+/// A running job of the queue. Units: cores, bytes.
+struct Holder {
+  policy::Amounts request;
+  double memory = 0;  ///< that it uses
+};
+
+/// What else is on the host. Units: cores, bytes.
+struct Others {
+  double cpu = 0;                   ///< that other containers under control use
+  double memory = 0;                ///< that they use
+  std::optional<double> available;  ///< memory that programs can still get; empty: not known
+};
+
+/// What is free for jobs, below 0 where more is promised than there is. A job holds what it asked
+/// for, and more memory where it uses more. No memory is free that the host does not have, whoever
+/// uses it: what running jobs have not taken yet of their requests is kept for them.
+[[nodiscard]] policy::Amounts free_of(const Offer& offer, const std::vector<Holder>& holders,
+                                      const Others& others);
+
+}  // namespace flowcon::cluster::queue

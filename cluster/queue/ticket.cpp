@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/ticket.h"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/text.h"
+#include "ctrl/engine/client.h"
+
+namespace flowcon::cluster::queue {
+namespace {
+
+namespace json = boost::json;
+
+// "8080" of the first port of the host that it names; "" where it names none.
+std::string fixed_port(const json::value& host_config) {
+  for (const auto& [port, bindings] : object_of(host_config, "PortBindings")) {
+    if (!bindings.is_array()) continue;
+    for (const json::value& binding : bindings.get_array()) {
+      const std::string on_host = text_of(binding, "HostPort");
+      if (!on_host.empty() && on_host != "0") return on_host;
+    }
+  }
+  return "";
+}
+
+std::string why_refused(const json::value& config, const json::value& host_config) {
+  if (is_true(host_config, "AutoRemove")) {
+    return "--rm would remove it with its log and its results when it ends; leave it out";
+  }
+  if (is_true(config, "Tty") || is_true(config, "OpenStdin")) {
+    return "-i and -t need somebody who types, and a job of the queue starts by itself; leave them "
+           "out";
+  }
+  const std::string port = fixed_port(host_config);
+  if (!port.empty()) {
+    return "only one container can have the host's port " + printable(port, 20) +
+           "; publish without it, -p PORT";
+  }
+  if (!text_of(host_config, "CpusetCpus").empty() || !text_of(host_config, "CpusetMems").empty()) {
+    return "--cpuset-cpus and --cpuset-mems pin it to processors; ask for --cpus instead";
+  }
+  const std::string restart = text_of(member(host_config, "RestartPolicy"), "Name");
+  if (!restart.empty() && restart != "no") {
+    return "--restart would start it beside the queue; use --retries";
+  }
+  return "";
+}
+
+std::optional<double> cores_of(const ctrl::engine::Container& container) {
+  if (container.nano_cpus > 0) return static_cast<double>(container.nano_cpus) / 1e9;
+  if (container.cpu_quota_us <= 0) return std::nullopt;
+  const auto period = container.cpu_period_us > 0 ? container.cpu_period_us : 100000;
+  return static_cast<double>(container.cpu_quota_us) / static_cast<double>(period);
+}
+
+}  // namespace
+
+Result<Ticket> parse_ticket(const std::string& inspect) {
+  const Result<ctrl::engine::Container> container = ctrl::engine::parse_container(inspect);
+  if (!container) return container.error();
+  const Result<json::value> parsed = parse_json(inspect);
+  if (!parsed) return parsed.error();
+  const json::value& host_config = member(*parsed, "HostConfig");
+  Ticket ticket;
+  ticket.id = container->id;
+  ticket.name = container->name;
+  ticket.labels = ctrl::parse_queue_labels(container->labels);
+  ticket.command = {valid_utf8(container->image), valid_utf8(container->image_id),
+                    valid_utf8(container->command),
+                    ctrl::estimate::numbers_in(container->environment)};
+  ticket.docker_cpu = cores_of(*container);
+  const double memory = real_of(member(host_config, "Memory")).value_or(0);
+  if (memory > 0) ticket.docker_mem = memory;
+  const double swap = real_of(member(host_config, "MemorySwap")).value_or(0);
+  ticket.docker_swap = swap < 0 ? -1 : swap > memory ? swap - memory : 0;
+  const ctrl::Settings settings = ctrl::parse_labels(container->labels);
+  ticket.checkpoint = settings.checkpoint;
+  ticket.saves_itself = settings.migrate == ctrl::Migrate::app || settings.checkpoint.signal > 0 ||
+                        !settings.checkpoint.command.empty();
+  ticket.refusal = why_refused(member(*parsed, "Config"), host_config);
+  return ticket;
+}
+
+}  // namespace flowcon::cluster::queue

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job of the queue as its container says it: what was asked for by labels and by docker's own
+// options, and whether it can wait at all. Reads text, touches nothing.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "ctrl/estimate/features.h"
+#include "ctrl/queue_labels.h"
+#include "ctrl/settings.h"
+
+namespace flowcon::cluster::queue {
+
+struct Ticket {
+  std::string id;
+  std::string name;
+  ctrl::QueueLabels labels;
+  ctrl::estimate::Command command;   ///< what earlier runs are compared with
+  std::optional<double> docker_cpu;  ///< cores, of --cpus or the like
+  std::optional<double> docker_mem;  ///< bytes, of --memory
+  double docker_swap = 0;            ///< bytes beyond docker_mem, −1: without bound
+  ctrl::Checkpoint checkpoint;
+  bool saves_itself = false;  ///< its labels say how
+  std::string refusal;        ///< why it cannot be a job; "" = it can
+};
+
+/// `inspect`: the engine's answer to GET /containers/ID/json with the container's own labels alone
+/// (migration::with_own_labels). Errors: it is none.
+[[nodiscard]] Result<Ticket> parse_ticket(const std::string& inspect);
+
+}  // namespace flowcon::cluster::queue

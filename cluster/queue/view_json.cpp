@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/view_json.h"
+
+#include <boost/json/array.hpp>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cluster/policy/algorithms.h"
+
+namespace flowcon::cluster::queue {
+namespace {
+
+namespace json = boost::json;
+
+// When its run began; none while it waits.
+std::optional<double> started_of(const JobEntry& entry) {
+  for (auto step = entry.steps.rbegin(); step != entry.steps.rend(); ++step) {
+    if (step->state == JobState::running) return step->time;
+  }
+  return std::nullopt;
+}
+
+json::value estimates_json(const Job& job) {
+  if (job.estimates.empty()) return nullptr;
+  json::object labels;
+  for (const ctrl::estimate::LabelEstimate& one : job.estimates) {
+    labels[one.label] = {{"expected", number_or_null(one.expected)},
+                         {"upper", number_or_null(one.upper)},
+                         {"basis", ctrl::estimate::name(one.basis)},
+                         {"rows", one.rows}};
+  }
+  return labels;
+}
+
+json::value decision_json(const Job& job) {
+  if (!job.decided.round) return nullptr;
+  const ctrl::policy::Round& round = *job.decided.round;
+  json::object out{{"time", job.decided.time}, {"algorithm", round.algorithm}};
+  const Result<json::value> state = parse_json(round.state);
+  const Result<json::value> decision = parse_json(round.decision);
+  out["state"] = state ? *state : json::value(nullptr);
+  out["decision"] = decision ? *decision : json::value(nullptr);
+  const ctrl::policy::Algorithm* algorithm = policy::find_algorithm(round.algorithm);
+  ctrl::policy::About about;
+  about.id = job.entry.id;
+  out["sentence"] =
+      algorithm == nullptr ? "" : ctrl::policy::sentence_about(*algorithm, round.state, about);
+  return out;
+}
+
+}  // namespace
+
+std::string note_of(const Job& job) {
+  const JobEntry& entry = job.entry;
+  if (!job.trouble.empty()) return job.trouble;
+  if (entry.state == JobState::waiting && entry.is_held) {
+    return entry.note.empty() || entry.note == "is held" ? "is held" : "is held: " + entry.note;
+  }
+  if (entry.state == JobState::waiting && !job.obstacle.empty()) {
+    return entry.note.empty() ? job.obstacle : entry.note + "; " + job.obstacle;
+  }
+  return entry.note;
+}
+
+json::object view_of(const Job& job, std::optional<double> left, double now) {
+  const JobEntry& entry = job.entry;
+  const bool is_open = !is_closed(entry.state);
+  json::object out{
+      {"id", entry.id},           {"name", entry.name},         {"image", entry.image},
+      {"command", entry.command}, {"state", name(entry.state)}, {"held", entry.is_held}};
+  out["order"] = job.order_shown > 0 ? json::value(job.order_shown) : json::value(nullptr);
+  out["request"] = {{"cpu", job.request.cpu.value},
+                    {"mem", job.request.mem.value},
+                    {"cpu_from", name(job.request.cpu.source)},
+                    {"mem_from", name(job.request.mem.source)}};
+  out["priority"] = entry.chosen.priority.value_or(job.ticket ? job.ticket->labels.priority : 1);
+  out["retries"] = entry.retries;
+  out["attempt"] = entry.attempt;
+  out["waited"] = waited(entry, now);
+  out["served"] = served(entry, now);
+  out["left"] = is_open ? number_or_null(left) : json::value(nullptr);
+  out["starved"] = entry.is_starved;
+  out["submitted"] = entry.submitted;
+  out["started"] = number_or_null(started_of(entry));
+  out["ended"] = is_open ? json::value(nullptr) : json::value(entry.since);
+  out["exit"] = entry.status ? json::value(*entry.status) : json::value(nullptr);
+  out["note"] = note_of(job);
+  return out;
+}
+
+json::object details_of(const Job& job, std::optional<double> left, double now) {
+  json::object out = view_of(job, left, now);
+  json::array steps;
+  for (const JobStep& step : job.entry.steps) {
+    steps.push_back({{"state", name(step.state)}, {"time", step.time}, {"note", step.note}});
+  }
+  out["steps"] = std::move(steps);
+  json::array warnings;
+  if (job.ticket) {
+    for (const std::string& warning : job.ticket->labels.warnings) {
+      warnings.push_back(json::value(valid_utf8(warning)));
+    }
+  }
+  out["warnings"] = std::move(warnings);
+  out["estimate"] = estimates_json(job);
+  out["decision"] = decision_json(job);
+  return out;
+}
+
+}  // namespace flowcon::cluster::queue

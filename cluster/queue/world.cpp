@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/world.h"
+
+#include <boost/asio/awaitable.hpp>
+#include <ctime>
+#include <utility>
+
+#include "ctrl/effects.h"
+
+namespace flowcon::cluster::queue {
+
+using ctrl::Async;
+using ctrl::store::QueueRow;
+
+Async<Result<void>> StoreRows::save(QueueRow row) {
+  auto write = [&store = host_.store(), row = std::move(row)] { return store.save_queue_row(row); };
+  co_return co_await host_.effects().run(std::move(write));
+}
+
+Async<Result<std::vector<QueueRow>>> StoreRows::read(std::size_t most) {
+  auto read = [&store = host_.store(), most] { return store.queue_rows(most); };
+  co_return co_await host_.effects().run(std::move(read));
+}
+
+double boot_time() {
+  timespec wall{}, since_boot{};
+  if (::clock_gettime(CLOCK_REALTIME, &wall) != 0) return 0;
+  if (::clock_gettime(CLOCK_BOOTTIME, &since_boot) != 0) return 0;
+  const auto seconds = [](const timespec& at) {
+    return static_cast<double>(at.tv_sec) + static_cast<double>(at.tv_nsec) / 1e9;
+  };
+  return seconds(wall) - seconds(since_boot);
+}
+
+}  // namespace flowcon::cluster::queue

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the queue act on. Behind each there is an interface, so that a test can stand
+// in for it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/migration/run/clock.h"
+#include "cluster/migration/run/engine.h"
+#include "ctrl/async.h"
+#include "ctrl/companion.h"
+#include "ctrl/estimate/estimate.h"
+#include "ctrl/estimate/features.h"
+#include "ctrl/store/store.h"
+
+namespace flowcon::cluster::queue {
+
+/// The journal of jobs. Each waits for the disk.
+class Rows {
+ public:
+  virtual ~Rows() = default;
+  /// Survives a loss of power once it returns.
+  virtual ctrl::Async<Result<void>> save(ctrl::store::QueueRow row) = 0;
+  /// Those that have not ended, and the newest of those that have, at most `most`.
+  virtual ctrl::Async<Result<std::vector<ctrl::store::QueueRow>>> read(std::size_t most) = 0;
+};
+
+class StoreRows : public Rows {
+ public:
+  explicit StoreRows(ctrl::LocalHost& host) : host_(host) {}
+  ctrl::Async<Result<void>> save(ctrl::store::QueueRow row) override;
+  ctrl::Async<Result<std::vector<ctrl::store::QueueRow>>> read(std::size_t most) override;
+
+ private:
+  ctrl::LocalHost& host_;
+};
+
+/// What earlier runs say of a command: of each label, at once.
+using Estimate =
+    std::function<std::vector<ctrl::estimate::LabelEstimate>(const ctrl::estimate::Command&)>;
+
+/// When this machine was booted. Unit: seconds since the epoch; 0: it does not say.
+[[nodiscard]] double boot_time();
+
+struct World {
+  ctrl::LocalHost& host;
+  migration::Engine& engine;
+  migration::Clock& clock;
+  Rows& rows;
+  Estimate estimate;
+  /// Grows when more earlier runs are known; 0: they are not read yet, and nothing is decided.
+  std::function<std::uint64_t()> history;
+  std::function<double()> booted;  ///< when this machine was, seconds since the epoch
+  bool is_ended = false;           ///< nothing is done any more
+};
+
+}  // namespace flowcon::cluster::queue

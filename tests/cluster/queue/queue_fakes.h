@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// A host with an engine and a queue of the test's own, all on one loop, whose time the test turns.
+// For .cpp files only: it includes Asio.
+#pragma once
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json_reader.h"
+#include "cluster/queue/job_json.h"
+#include "cluster/queue/queue.h"
+#include "tests/cluster/migration/run/mover_fakes.h"
+
+namespace flowcon::cluster::test {
+
+inline constexpr double kGiB = 1024.0 * 1024 * 1024;
+
+/// The engine's answer on a container, as far as the queue reads it.
+inline boost::json::object inspect_of(const std::string& id, const std::string& name) {
+  return {{"Id", id},
+          {"Name", "/" + name},
+          {"Image", "sha256:" + std::string(64, 'e')},
+          {"Path", "python3"},
+          {"Args", boost::json::array{name + ".py"}},
+          {"State", {{"Status", "created"}}},
+          {"Config", {{"Image", "trainer"}, {"Labels", boost::json::object()}}},
+          {"HostConfig", boost::json::object()}};
+}
+
+class QueueEngine : public FakeEngine {
+ public:
+  explicit QueueEngine(Clock& clock) : FakeEngine(clock), clock_(clock) {}
+
+  Async<Result<Seen>> look(std::string name) override {
+    Result<Seen> seen = co_await FakeEngine::look(std::move(name));
+    if (!seen) co_return seen;
+    seen->was_killed_for_memory = oom_.contains(seen->id);
+    boost::json::object inspect = inspects_.at(seen->id);
+    inspect["Name"] = "/" + seen->name;
+    boost::json::object labels;
+    for (const auto& [label, value] : seen->labels) labels[label] = value;
+    inspect["Config"].as_object()["Labels"] = labels;
+    seen->inspect = render_json(inspect);
+    co_return seen;
+  }
+  Async<Result<boost::json::value>> list() override {
+    boost::json::array all;
+    for (const auto& [id, box] : boxes_) {
+      boost::json::object labels;
+      for (const auto& [label, value] : box.labels) labels[label] = value;
+      const char* state = box.copy == Copy::created ? "created" : "exited";
+      all.push_back(boost::json::object{{"Id", id}, {"State", state}, {"Labels", labels}});
+    }
+    co_return boost::json::value(std::move(all));
+  }
+  Async<Result<void>> start(std::string container, std::string checkpoint) override {
+    if (is_start_unheard_) {
+      is_start_unheard_ = false;
+      std::string id = container;
+      (void)co_await FakeEngine::start(std::move(container), std::move(checkpoint));
+      co_return errno_error(ETIMEDOUT, "starting it");
+    }
+    oom_.erase(container);
+    co_return co_await FakeEngine::start(std::move(container), std::move(checkpoint));
+  }
+
+  /// `docker create`; its id.
+  std::string create(const std::string& name, const std::map<std::string, std::string>& labels,
+                     const boost::json::object& host_config = {}) {
+    Box box;
+    box.id = std::string(63, '0') + static_cast<char>('a' + created_++);
+    box.name = name;
+    box.labels = labels;
+    inspects_[box.id] = inspect_of(box.id, name);
+    inspects_[box.id]["HostConfig"] = host_config;
+    const std::string id = box.id;
+    boxes_[id] = std::move(box);
+    tell("create", id);
+    return id;
+  }
+  void end_with(const std::string& id, std::int64_t status) {
+    end(id, status == 0 ? Copy::finished : Copy::failed, status);
+  }
+  void kill_for_memory(const std::string& id) {
+    oom_.insert(id);
+    end(id, Copy::failed, 137);
+  }
+  [[nodiscard]] bool runs(const std::string& id) const {
+    return boxes_.contains(id) && boxes_.at(id).copy == Copy::running;
+  }
+  [[nodiscard]] int lives(const std::string& id) const { return boxes_.at(id).lives; }
+
+  std::map<std::string, boost::json::object> inspects_;
+  std::set<std::string> oom_;
+  bool is_start_unheard_ = false;  ///< the next one's answer is lost
+
+ private:
+  Clock& clock_;
+  int created_ = 0;
+};
+
+class QueueFakeRows : public queue::Rows {
+ public:
+  Async<Result<void>> save(ctrl::store::QueueRow row) override {
+    if (is_full_) co_return errno_error(ENOSPC, "writing the journal");
+    rows_[row.id] = std::move(row);
+    co_return Result<void>();
+  }
+  Async<Result<std::vector<ctrl::store::QueueRow>>> read(std::size_t) override {
+    if (is_unreadable_) co_return errno_error(EIO, "reading the journal");
+    std::vector<ctrl::store::QueueRow> all;
+    for (const auto& [id, row] : rows_) all.push_back(row);
+    co_return all;
+  }
+
+  std::map<std::string, ctrl::store::QueueRow> rows_;
+  bool is_full_ = false;
+  bool is_unreadable_ = false;
+};
+
+class QueueHost : public FakeHost {
+ public:
+  using FakeHost::FakeHost;
+  [[nodiscard]] std::optional<ctrl::InUse> use_of(const std::string& id) const override {
+    const auto found = uses_.find(id);
+    return found == uses_.end() ? std::nullopt : std::optional(found->second);
+  }
+  void tell(ctrl::Event event) override { told_.push_back(std::move(event)); }
+
+  std::map<std::string, ctrl::InUse> uses_;
+  std::vector<ctrl::Event> told_;
+};
+
+/// One host: 4 cores, 8 GiB of memory on offer.
+struct QueueBench {
+  QueueBench() {
+    host.view_.cores = 4;
+    host.view_.memory = 10 * kGiB;
+    begin();
+  }
+  ~QueueBench() {
+    queue->end();
+    do poll();
+    while (clock.advance(1e12));
+  }
+  QueueBench(const QueueBench&) = delete;
+  QueueBench& operator=(const QueueBench&) = delete;
+
+  /// flowcond starts; what it knew is what was written.
+  void begin() {
+    queue = std::make_unique<queue::Queue>(queue::World{
+        host, engine, clock, rows,
+        [this](const ctrl::estimate::Command& command) {
+          const auto found = estimates.find(command.command);
+          return found == estimates.end() ? std::vector<ctrl::estimate::LabelEstimate>()
+                                          : found->second;
+        },
+        [] { return std::uint64_t{1}; }, [this] { return booted; }});
+    ctrl::spawn(io, "queue", queue->begin());
+    run(3);
+  }
+  /// It is killed, and starts again.
+  void restart() {
+    queue->end();
+    former.push_back(std::move(queue));
+    begin();
+  }
+
+  void poll() {
+    io.restart();
+    io.poll();
+  }
+  /// Time passes, with a pass of the daemon each half second.
+  void run(double seconds) {
+    const double end = clock.steady() + seconds;
+    double next = clock.steady();
+    for (;;) {
+      poll();
+      if (clock.steady() >= next) {
+        if (queue && passes) queue->look();
+        next = clock.steady() + 0.5;
+        poll();
+      }
+      const double until = std::min(end, next);
+      while (clock.advance(until)) poll();
+      if (clock.steady() >= end) break;
+    }
+    poll();
+  }
+
+  /// The answer of an endpoint and its status.
+  struct Answered {
+    int status = 0;
+    boost::json::value body;
+  };
+  Answered call(const std::string& method, const std::string& target,
+                const std::string& body = "") {
+    const auto answered = std::make_shared<Answered>();
+    const ctrl::api::Routes routes = queue->routes();
+    ctrl::api::Request request;
+    request.method = method;
+    request.target = target;
+    request.body = body;
+    ctrl::spawn(io, "call", answer(routes, std::move(request), answered));
+    run(0.1);
+    return *answered;
+  }
+  static Async<void> answer(ctrl::api::Routes routes, ctrl::api::Request request,
+                            std::shared_ptr<Answered> answered) {
+    const ctrl::api::Response response = co_await ctrl::api::answer(&routes, std::move(request));
+    answered->status = static_cast<int>(response.status);
+    const Result<boost::json::value> body = parse_json(response.body);
+    if (body) answered->body = *body;
+  }
+
+  [[nodiscard]] boost::json::value job(const std::string& name) {
+    return call("GET", "/v1/queue/" + name).body;
+  }
+  [[nodiscard]] std::string state(const std::string& name) { return text_of(job(name), "state"); }
+  [[nodiscard]] std::string note(const std::string& name) { return text_of(job(name), "note"); }
+
+  /// A job that asks for so much; its container.
+  std::string submit(const std::string& name, const std::string& request,
+                     std::map<std::string, std::string> labels = {}) {
+    labels["flowcon.queue"] = "true";
+    labels["flowcon.request"] = request;
+    const std::string id = engine.create(name, labels);
+    run(1.6);
+    return id;
+  }
+  /// What earlier runs of "NAME.py" took.
+  void expect_seconds(const std::string& name, double seconds) {
+    estimates["python3 " + name + ".py"] = {
+        {"seconds_train", seconds, seconds, ctrl::estimate::EstimateBasis::repeat, 5}};
+  }
+
+  boost::asio::io_context io;
+  QueueHost host{io};
+  FakeClock clock{io};
+  QueueEngine engine{clock};
+  QueueFakeRows rows;
+  std::map<std::string, std::vector<ctrl::estimate::LabelEstimate>> estimates;
+  std::vector<std::unique_ptr<queue::Queue>> former;
+  double booted = 0;
+  std::unique_ptr<queue::Queue> queue;
+  bool passes = true;  ///< of the daemon
+};
+
+}  // namespace flowcon::cluster::test
