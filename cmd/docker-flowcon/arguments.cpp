@@ -149,10 +149,10 @@ class Scanner {
     const bool too_few = given < least;
     const std::size_t wanted = too_few ? least : most;
     const std::string limit = least == most ? "" : too_few ? "at least " : "at most ";
-    scan_.problem = "'docker flowcon " + app_.get_name() + "' " +
-                    (wanted == 0 ? "accepts no arguments"
-                                 : "requires " + limit + std::to_string(wanted) + " argument" +
-                                       (wanted == 1 ? "" : "s"));
+    scan_.lacks_subject = true;
+    scan_.problem = wanted == 0 ? "accepts no arguments"
+                                : "requires " + limit + std::to_string(wanted) + " argument" +
+                                      (wanted == 1 ? "" : "s");
   }
 
   const CLI::App& app_;

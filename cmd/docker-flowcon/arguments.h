@@ -24,6 +24,7 @@ struct Scan {
   std::vector<std::string> own;          ///< the words for CLI11
   std::vector<std::string> positionals;  ///< the others: arguments, what follows, docker's words
   std::string problem;                   ///< "" = fine
+  bool lacks_subject = false;            ///< `problem` is to follow the command's path
   std::string suggestion;  ///< the nearest option, where an unknown one looks like a typo
   std::string unknown;     ///< that one, in WordStyle::before_image
 };

@@ -30,8 +30,11 @@ struct Command {
   std::string synopsis;           ///< after it: "[OPTIONS] [CONTAINER...]"
   std::unique_ptr<CLI::App> app;  ///< name, one-line description, options, further text (footer)
   WordStyle style = WordStyle::mixed;
+  /// WordStyle::before_image: whose options stand among its own, "run" or "create" of docker.
+  std::string docker_command;
   bool is_hidden = false;  ///< for programs: works, but is not listed
-  /// Commands under it, in alphabetical order; one that has any has no work of its own.
+  /// Commands under it, in alphabetical order. One that has any does its own work, if it has
+  /// `run`, only where none of them is named.
   std::vector<Command> below;
   /// Checks combinations of options; returns a sentence, or "" if all is well. May be empty.
   std::function<std::string(const std::vector<std::string>& rest)> check;

@@ -21,6 +21,10 @@
 #include "cmd/docker-flowcon/peer/dial_stdio.h"
 #include "cmd/docker-flowcon/peer/migrate.h"
 #include "cmd/docker-flowcon/peer/peer.h"
+#include "cmd/docker-flowcon/queue/estimate.h"
+#include "cmd/docker-flowcon/queue/queue.h"
+#include "cmd/docker-flowcon/queue/submit.h"
+#include "cmd/docker-flowcon/queue/wait.h"
 #include "cmd/docker-flowcon/report/report.h"
 #include "cmd/docker-flowcon/status/status.h"
 #include "cmd/docker-flowcon/top/top.h"
@@ -81,6 +85,8 @@ void fit_parts(Command& command, Session& session, const Parts<Options>& parts) 
   // CLI11 has read the containers already, but takes "[a,b]" for two of them.
   const auto take = [options](const std::vector<std::string>& rest) {
     if constexpr (requires { options->containers = rest; }) options->containers = rest;
+    if constexpr (requires { options->jobs = rest; }) options->jobs = rest;
+    if constexpr (requires { options->words = rest; }) options->words = rest;
   };
   if (parts.check != nullptr) {
     command.check = [options, take, check = parts.check](const std::vector<std::string>& rest) {
@@ -121,6 +127,14 @@ Command make_doctor(Session& session) {
   Command command = make_command(session, "doctor", "[OPTIONS]",
                                  "Show what this host supports, and how to get more");
   fit_parts<DoctorOptions>(command, session, {declare_doctor, run_doctor});
+  return command;
+}
+
+Command make_estimate(Session& session) {
+  Command command = make_command(session, "estimate", "[OPTIONS] IMAGE [COMMAND] [ARG...]",
+                                 "Show what a job will need, by what earlier runs needed");
+  command.style = WordStyle::until_word;
+  fit_parts<EstimateOptions>(command, session, {declare_estimate, run_estimate, check_estimate});
   return command;
 }
 
@@ -169,12 +183,12 @@ Command make_pause(Session& session) {
   return command;
 }
 
-// One of the commands under `peer`.
+// One of the commands under `group`.
 template <class Options>
-void add_peer_command(Command& group, Session& session, const std::string& name,
-                      const std::string& synopsis, const std::string& description,
-                      const Parts<Options>& parts) {
-  Command command = make_command(session, name, synopsis, description, "peer ");
+void add_below(Command& group, Session& session, const std::string& name,
+               const std::string& synopsis, const std::string& description,
+               const Parts<Options>& parts) {
+  Command command = make_command(session, name, synopsis, description, group.app->get_name() + " ");
   fit_parts<Options>(command, session, parts);
   group.below.push_back(std::move(command));
 }
@@ -182,26 +196,26 @@ void add_peer_command(Command& group, Session& session, const std::string& name,
 Command make_peer(Session& session) {
   Command group = bare_command("peer", "COMMAND", "Manage the other hosts that share the work");
   group.style = WordStyle::until_word;
-  add_peer_command<PeerAcceptOptions>(group, session, "accept", "",
-                                      "Do this host's part of a peer add over ssh",
-                                      {declare_peer_accept, run_peer_accept});
+  add_below<PeerAcceptOptions>(group, session, "accept", "",
+                               "Do this host's part of a peer add over ssh",
+                               {declare_peer_accept, run_peer_accept});
   group.below.back().is_hidden = true;
-  add_peer_command<PeerAddOptions>(
+  add_below<PeerAddOptions>(
       group, session, "add", "[OPTIONS] [USER@]HOST...",
       "Make this host and others peers, each of each; USER is an admin there (needs root)",
       {declare_peer_add, run_peer_add, check_peer_add});
-  add_peer_command<PeerDrainOptions>(group, session, "drain", "[OPTIONS] HOST",
-                                     "Drain a host: migrate its containers away, take no new ones",
-                                     {declare_peer_drain, run_peer_drain, check_peer_drain});
-  add_peer_command<PeerLsOptions>(group, session, "ls", "[OPTIONS]",
-                                  "List the peers, their scores and their errors",
-                                  {declare_peer_ls, run_peer_ls});
-  add_peer_command<PeerRmOptions>(group, session, "rm", "[OPTIONS] HOST",
-                                  "Remove a peer and its key (needs root)",
-                                  {declare_peer_rm, run_peer_rm, check_peer_rm});
-  add_peer_command<PeerDrainOptions>(group, session, "undrain", "HOST",
-                                     "Stop draining a host: it takes containers again",
-                                     {declare_peer_undrain, run_peer_undrain, check_peer_drain});
+  add_below<PeerDrainOptions>(group, session, "drain", "[OPTIONS] HOST",
+                              "Drain a host: migrate its containers away, take no new ones",
+                              {declare_peer_drain, run_peer_drain, check_peer_drain});
+  add_below<PeerLsOptions>(group, session, "ls", "[OPTIONS]",
+                           "List the peers, their scores and their errors",
+                           {declare_peer_ls, run_peer_ls});
+  add_below<PeerRmOptions>(group, session, "rm", "[OPTIONS] HOST",
+                           "Remove a peer and its key (needs root)",
+                           {declare_peer_rm, run_peer_rm, check_peer_rm});
+  add_below<PeerDrainOptions>(group, session, "undrain", "HOST",
+                              "Stop draining a host: it takes containers again",
+                              {declare_peer_undrain, run_peer_undrain, check_peer_drain});
   return group;
 }
 
@@ -217,6 +231,39 @@ Command make_plot(Session& session) {
                                  "Draw the records of a container as a chart");
   fit_parts<PlotOptions>(command, session, {declare_plot, run_plot});
   return command;
+}
+
+Command make_queue(Session& session) {
+  Command group = make_command(session, "queue", "[OPTIONS] [COMMAND]",
+                               "Show the jobs that wait and run, or change them");
+  group.style = WordStyle::until_word;
+  auto options = std::make_shared<QueueOptions>();
+  declare_queue(*group.app, *options);
+  group.check = [options](const std::vector<std::string>& rest) {
+    return check_queue(*options, rest);
+  };
+  group.run = [&session, options](const std::vector<std::string>&) {
+    return run_queue(session, *options);
+  };
+  add_below<QueueJobsOptions>(group, session, "cancel", "NAME [NAME...]",
+                              "Cancel jobs: stop those that run; remove those that never ran",
+                              {declare_queue_jobs, run_queue_cancel});
+  add_below<QueueJobsOptions>(group, session, "hold", "NAME [NAME...]",
+                              "Hold jobs: they wait until they are released",
+                              {declare_queue_jobs, run_queue_hold});
+  add_below<QueueJobsOptions>(group, session, "park", "NAME [NAME...]",
+                              "Park jobs: they save themselves and wait until they are released",
+                              {declare_queue_jobs, run_queue_park});
+  add_below<QueueJobsOptions>(group, session, "release", "NAME [NAME...]",
+                              "Release jobs: they start when there is room",
+                              {declare_queue_jobs, run_queue_release});
+  add_below<QueueSetOptions>(group, session, "set", "[OPTIONS] NAME [NAME...]",
+                             "Change priority, request and retries of jobs",
+                             {declare_queue_set, run_queue_set, check_queue_set});
+  add_below<QueueShowOptions>(group, session, "show", "[OPTIONS] NAME",
+                              "Show a job: its estimate, its place, the last decision, its steps",
+                              {declare_queue_show, run_queue_show});
+  return group;
 }
 
 Command make_rebalance(Session& session) {
@@ -253,6 +300,7 @@ Command make_run(Session& session) {
       make_command(session, "run", "[OPTIONS] [DOCKER-RUN-OPTIONS] IMAGE [COMMAND] [ARG...]",
                    "Create and run a container under control");
   command.style = WordStyle::before_image;
+  command.docker_command = "run";
   command.app->footer(
       "The options above stand anywhere before the image and become labels flowcon.* of the "
       "container. Everything else goes to docker run unchanged, see 'docker run --help', with "
@@ -280,6 +328,29 @@ Command make_status(Session& session) {
   Command command = make_command(session, "status", "[OPTIONS] [CONTAINER...]",
                                  "Show the containers under control, their progress and limits");
   fit_parts<StatusOptions>(command, session, {declare_status, run_status});
+  return command;
+}
+
+Command make_submit(Session& session) {
+  Command command =
+      make_command(session, "submit", "[OPTIONS] [DOCKER-CREATE-OPTIONS] IMAGE [COMMAND] [ARG...]",
+                   "Create a container as a job that starts when there is room");
+  command.style = WordStyle::before_image;
+  command.docker_command = "create";
+  command.app->footer(
+      "The options above stand anywhere before the image and become labels flowcon.* of the "
+      "container. Everything else goes to docker create unchanged, see 'docker create --help', "
+      "with PYTHONUNBUFFERED=1 unless you set it. A job cannot have --rm, -i, -t, fixed ports of "
+      "the host, --cpuset-cpus, --cpuset-mems or --restart.\n\n"
+      "Example:  docker flowcon submit --name vae trainings:1 python vae.py");
+  auto options = std::make_shared<SubmitOptions>();
+  declare_submit(*command.app, *options);
+  command.check = [options](const std::vector<std::string>& rest) {
+    return check_submit(*options, rest);
+  };
+  command.run = [&session, options](const std::vector<std::string>& rest) {
+    return run_submit(session, *options, rest);
+  };
   return command;
 }
 
@@ -311,6 +382,13 @@ Command make_version(Session& session) {
   return command;
 }
 
+Command make_wait(Session& session) {
+  Command command = make_command(session, "wait", "NAME [NAME...]",
+                                 "Wait until jobs have ended, and print their exit statuses");
+  fit_parts<WaitOptions>(command, session, {declare_wait, run_wait});
+  return command;
+}
+
 }  // namespace
 
 Command make_root(Session& session) {
@@ -328,10 +406,11 @@ Command make_root(Session& session) {
 std::vector<Command> make_commands(Session& session) {
   std::vector<Command> commands;
   for (Command (*make)(Session&) :
-       {make_adopt,   make_cluster,   make_dial_stdio, make_doctor, make_explain, make_extract,
-        make_history, make_logs,      make_migrate,    make_pause,  make_peer,    make_pin,
-        make_plot,    make_rebalance, make_release,    make_report, make_resume,  make_run,
-        make_set,     make_status,    make_top,        make_tune,   make_unpin,   make_version}) {
+       {make_adopt,   make_cluster, make_dial_stdio, make_doctor,    make_estimate, make_explain,
+        make_extract, make_history, make_logs,       make_migrate,   make_pause,    make_peer,
+        make_pin,     make_plot,    make_queue,      make_rebalance, make_release,  make_report,
+        make_resume,  make_run,     make_set,        make_status,    make_submit,   make_top,
+        make_tune,    make_unpin,   make_version,    make_wait}) {
     commands.push_back(make(session));
   }
   return commands;

@@ -23,18 +23,20 @@ constexpr const char* kNoFiles = ":4\n";
 // Values of options, separated by blanks; the first line that fits counts.
 struct Choice {
   std::string_view option;
-  std::string_view command;  // "" = any
+  std::string_view command;  // behind `docker flowcon`; "" = any
   std::string_view words;
 };
 
 constexpr std::string_view kSorts = "arrival cpu growth host io limit list memory name";
 
-constexpr std::array<Choice, 14> kChoices{{{"goal", "", "min max"},
+constexpr std::array<Choice, 19> kChoices{{{"goal", "", "min max"},
                                            {"method", "", "app criu"},
                                            {"format", "extract", "json table"},
                                            {"format", "doctor", "json table"},
                                            {"format", "explain", "json text"},
+                                           {"format", "estimate", "json table"},
                                            {"format", "history", "csv json table"},
+                                           {"format", "queue show", "json text"},
                                            {"what", "", "cpu limit loss memory"},
                                            {"sort", "top", kSorts},
                                            {"format", "", "json table {{"},
@@ -42,35 +44,46 @@ constexpr std::array<Choice, 14> kChoices{{{"goal", "", "min max"},
                                            {"input", "", "json-file raw"},
                                            {"weight", "set", "none"},
                                            {"floor", "set", "none"},
-                                           {"ceiling", "set", "none"}}};
+                                           {"ceiling", "set", "none"},
+                                           {"priority", "queue set", "none"},
+                                           {"request", "queue set", "none"},
+                                           {"retries", "queue set", "none"}}};
 
 using Ask = CompletionNames::Ask CompletionNames::*;
 
-// What the arguments of a command are. A command that is not here takes none that are known.
+// What the arguments of a command, behind `docker flowcon`, are. A command that is not here takes
+// none that are known.
 struct Arguments {
   std::string_view command;
   std::array<Ask, 2> kinds;  // of the first argument and of the second
   bool is_many = false;      // the first kind may be repeated
 };
 
-constexpr std::array<Arguments, 17> kArguments{
+constexpr std::array<Arguments, 24> kArguments{
     {{"adopt", {&CompletionNames::others, nullptr}},
-     {"drain", {&CompletionNames::hosts, nullptr}},
      {"explain", {&CompletionNames::containers, nullptr}},
      {"history", {&CompletionNames::containers, nullptr}},
      {"logs", {&CompletionNames::containers, nullptr}},
      {"migrate", {&CompletionNames::containers, &CompletionNames::peers}},
      {"pause", {&CompletionNames::containers, nullptr}, true},
+     {"peer drain", {&CompletionNames::hosts, nullptr}},
+     {"peer rm", {&CompletionNames::members, nullptr}},
+     {"peer undrain", {&CompletionNames::hosts, nullptr}},
      {"pin", {&CompletionNames::containers, nullptr}, true},
      {"plot", {&CompletionNames::containers, nullptr}},
+     {"queue cancel", {&CompletionNames::open_jobs, nullptr}, true},
+     {"queue hold", {&CompletionNames::open_jobs, nullptr}, true},
+     {"queue park", {&CompletionNames::open_jobs, nullptr}, true},
+     {"queue release", {&CompletionNames::open_jobs, nullptr}, true},
+     {"queue set", {&CompletionNames::open_jobs, nullptr}, true},
+     {"queue show", {&CompletionNames::jobs, nullptr}},
      {"release", {&CompletionNames::containers, nullptr}, true},
      {"report", {&CompletionNames::containers, nullptr}, true},
      {"resume", {&CompletionNames::containers, nullptr}, true},
-     {"rm", {&CompletionNames::members, nullptr}},
      {"set", {&CompletionNames::containers, nullptr}, true},
      {"status", {&CompletionNames::containers, nullptr}, true},
-     {"undrain", {&CompletionNames::hosts, nullptr}},
-     {"unpin", {&CompletionNames::containers, nullptr}, true}}};
+     {"unpin", {&CompletionNames::containers, nullptr}, true},
+     {"wait", {&CompletionNames::jobs, nullptr}, true}}};
 
 // Who knows the names for the argument behind `before` others of a command; null: nobody.
 Ask kind_of_argument(std::string_view command, std::size_t before) {
@@ -88,6 +101,13 @@ Words ask(const CompletionNames& names, Ask kind) {
 
 bool begins_with(std::string_view text, std::string_view beginning) {
   return text.substr(0, beginning.size()) == beginning;
+}
+
+// "queue show" of `docker flowcon queue show`.
+std::string_view words_of(const Command& command) {
+  constexpr std::string_view kRoot = "docker flowcon ";
+  const std::string_view path = command.path;
+  return path.substr(std::min(kRoot.size(), path.size()));
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -117,7 +137,7 @@ class Completer {
                     Completion& completion) const {
     const std::string name = long_name(option);
     if (name == "metric") offer_all(completion, ask(names, &CompletionNames::metrics));
-    const std::string command = command_.app->get_name();
+    const std::string_view command = words_of(command_);
     for (const Choice& choice : kChoices) {
       const bool is_here = choice.command.empty() || choice.command == command;
       if (choice.option != name || !is_here) continue;
@@ -186,11 +206,12 @@ void complete_command(const Command& command, const Words& before, const std::st
                       const CompletionNames& names, Completion& completion) {
   Completer completer(command, before, typed);
   const Scan scan = scan_words(*command.app, before, command.style);
-  const bool is_run = command.style == WordStyle::before_image;
-  Words of_docker = scan.positionals;
+  const bool is_dockers = command.style == WordStyle::before_image;
+  Words of_docker{command.docker_command};
+  of_docker.insert(of_docker.end(), scan.positionals.begin(), scan.positionals.end());
   of_docker.push_back(typed);
-  if (is_run && scan.problem.empty() && of_docker.size() > 1) {
-    completion.of_docker_run = of_docker;
+  if (is_dockers && scan.problem.empty() && !scan.positionals.empty()) {
+    completion.of_docker = of_docker;
     return;
   }
   if (const CLI::Option* option = completer.option_of_value()) {
@@ -199,9 +220,9 @@ void complete_command(const Command& command, const Words& before, const std::st
   }
   const bool options_ended = std::find(before.begin(), before.end(), "--") != before.end();
   if (begins_with(typed, "-") && !options_ended) completer.offer_options(completion);
-  if (is_run && completion.candidates.empty()) completion.of_docker_run = of_docker;
+  if (is_dockers && completion.candidates.empty()) completion.of_docker = of_docker;
   if (begins_with(typed, "-")) return;
-  const std::string name = command.app->get_name();
+  const std::string_view name = words_of(command);
   completer.offer_all(completion, ask(names, kind_of_argument(name, scan.positionals.size())));
   completion.offers_files = name == "extract";
 }
@@ -270,9 +291,7 @@ int run_completion(const Session& session, const Command& root,
   if (words.size() > 1 && words.front() == "flowcon") words.erase(words.begin());
   if (call == kCallWithoutDescriptions) words = join_at_equals(words);
   const Completion completion = complete(root, commands, words, ask_names(session));
-  if (completion.of_docker_run) {
-    return complete_docker_run(session, call, *completion.of_docker_run);
-  }
+  if (completion.of_docker) return complete_docker(session, call, *completion.of_docker);
   const std::string off = lookup(session.environment, "DOCKER_CLI_DISABLE_COMPLETION_DESCRIPTION");
   const bool descriptions = call == kCall && (off.empty() || off == "0" || off == "false");
   session.terminal.out << render_completion(completion, descriptions);

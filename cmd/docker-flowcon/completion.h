@@ -17,8 +17,8 @@ struct Completion {
   /// Candidates that begin with the typed text, with a description behind a tab if there is one.
   std::vector<std::string> candidates;
   bool offers_files = false;  ///< the shell may add the names of files
-  /// Words of `docker run`, for docker to complete.
-  std::optional<std::vector<std::string>> of_docker_run;
+  /// Words for docker to complete, its command first: run or create.
+  std::optional<std::vector<std::string>> of_docker;
 };
 
 /// Completes the last of `words`, which follow `docker flowcon`. `names` is asked where a name of

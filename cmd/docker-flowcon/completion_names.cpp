@@ -12,6 +12,7 @@
 #include "base/json_reader.h"
 #include "cmd/docker-flowcon/job/control.h"
 #include "cmd/docker-flowcon/job/run.h"
+#include "cmd/docker-flowcon/queue/queue_view.h"
 #include "cmd/docker-flowcon/tool.h"
 
 namespace flowcon::plugin {
@@ -72,6 +73,15 @@ Words members_by_command(const Session& session) {
   return names_in(added, "name", is_caller_name);
 }
 
+Words jobs_of(const Session& session, bool (*is_wanted)(std::string_view state)) {
+  boost::json::array wanted;
+  const boost::json::value answer = ask_daemon(session, "/v1/queue");
+  for (const boost::json::value& job : list_of(member(answer, "jobs"))) {
+    if (is_wanted(text_of(job, "state"))) wanted.push_back(job);
+  }
+  return names_in(wanted, "name", is_container_name);
+}
+
 Words all_hosts(const Session& session) {
   const boost::json::value answer = ask_daemon(session, "/v1/peers");
   Words names = names_in(member(answer, "peers"), "name", is_caller_name);
@@ -101,6 +111,8 @@ CompletionNames ask_names(const Session& session) {
   };
   names.members = [&session] { return members_by_command(session); };
   names.hosts = [&session] { return all_hosts(session); };
+  names.jobs = [&session] { return jobs_of(session, [](std::string_view) { return true; }); };
+  names.open_jobs = [&session] { return jobs_of(session, is_open_state); };
   return names;
 }
 

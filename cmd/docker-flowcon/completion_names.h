@@ -21,6 +21,8 @@ struct CompletionNames {
   Ask peers;       ///< other hosts
   Ask members;     ///< peers added by command, which `peer rm` takes
   Ask hosts;       ///< this one and the others
+  Ask jobs;        ///< of the queue, with those that ended lately
+  Ask open_jobs;   ///< of the queue, not ended
 };
 
 /// Those that ask flowcond and docker. `session` has to outlive them.

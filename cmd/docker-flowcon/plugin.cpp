@@ -107,8 +107,9 @@ class Plugin {
     return kDone;
   }
 
-  // A command that only has others under it.
+  // A command that has others under it.
   int run_group(const Command& group, const Words& rest, bool wants_help) const {
+    if (rest.empty() && !wants_help && group.run) return run_work(group, rest);
     if (rest.empty() || wants_help || rest.front() == "help") {
       if (rest.size() > 1) {
         const Command* topic = find(group.below, rest[1]);
@@ -150,7 +151,8 @@ class Plugin {
       return kDone;
     }
     if (!scan.problem.empty()) {
-      return usage_error(terminal_, command, scan.problem, scan.suggestion);
+      const std::string subject = scan.lacks_subject ? "'" + command.path + "' " : "";
+      return usage_error(terminal_, command, subject + scan.problem, scan.suggestion);
     }
     const Words& rest = scan.positionals;
     std::string problem = parse_options(command, without_help(scan.own));
@@ -162,8 +164,12 @@ class Plugin {
       terminal_.err << printable(scan.unknown) << " is not an option of " << command.path
                     << "; did you mean " << scan.suggestion << "?\n";
     }
-    if (terminal_.owns_process && command.style == WordStyle::mixed) {
-      // Not for `run`: docker, which it becomes, has its own way with signals.
+    return run_work(command, rest);
+  }
+
+  int run_work(const Command& command, const Words& rest) const {
+    if (terminal_.owns_process && command.style != WordStyle::before_image) {
+      // Not for `run` and `submit`: docker, which they become, has its own way with signals.
       end_on_signals(terminal_.is_interactive);
       end_with_docker(session_.environment);
     }

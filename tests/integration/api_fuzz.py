@@ -291,6 +291,9 @@ class Fuzz:
             calls.append(("POST", "/v1/resume", body))
         for body in self.bodies({"dry_run": True}):
             calls.append(("POST", "/v1/rebalance", body))
+        for body in self.bodies({"image": "nobody", "command": "python3 x.py --n 3", "environment": [["A", "1"]]}):
+            calls.append(("POST", "/v1/estimate", body))
+        calls.append(("GET", "/v1/estimate/check", b""))
         for body in self.bodies({"host": "nobody.invalid", "user": "x", "port": 22}):
             calls.append(("POST", "/v1/peers", body))
         for word in ("remove", "drain", "undrain"):

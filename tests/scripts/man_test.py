@@ -97,6 +97,8 @@ class Pages(unittest.TestCase):
                 text = plugin_help(name)
                 below = man.help_commands(text)
                 usages = [man.help_usage(plugin_help(name, word)) for word in below]
+                if below and man.help_usage(text).endswith("[COMMAND]"):  # has work of its own
+                    usages.insert(0, man.help_usage(text))
                 self.assertEqual(man.synopsis(parts["SYNOPSIS"]),
                                  " ".join(usages) or man.help_usage(text))
                 self.assertEqual(man.plain(parts["NAME"][1]), lower_first(description))
@@ -220,7 +222,7 @@ class Pages(unittest.TestCase):
                     command, rest = found.group(1), found.group(2).split(" | ")[0]
                     self.assertIn(command, helps, f"{name}: {line}")
                     words = helps[command]
-                    if man.help_commands(words):
+                    if man.help_commands(words) and rest.strip():
                         words = plugin_help(command, rest.split()[0])
                     self.look(name, line, words, re.findall(r" --([a-z][\w-]*)", rest), command)
                     looked_at += 1
@@ -233,7 +235,7 @@ class Pages(unittest.TestCase):
 
     def look(self, name, line, text, options, command):
         known = {option.name for option in man.help_options(text)} | {"help"}
-        if command == "run":
+        if command in ("run", "submit"):
             known |= {"rm", "label", "name"}  # docker's own
         self.assertLessEqual(set(options), known, f"{name}: {line}")
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/docker-flowcon/job/options.h"
 
-#include <array>
 #include <string_view>
 #include <utility>
 
@@ -31,17 +30,11 @@ std::string check_log(const std::string& text) {
                    printable(text) + "\"";
 }
 
-using Said = std::pair<const char*, std::string>;
-
-std::array<Said, 8> all_words(const JobOptions& options) {
-  return {{{"metric", options.metric},
-           {"goal", options.goal},
-           {"pattern", options.pattern},
-           {"weight", options.weight},
-           {"floor", share_word(options.floor)},
-           {"ceiling", share_word(options.ceiling)},
-           {"only-grow", options.only_grow},
-           {"log", options.log}}};
+LabelWords all_words(const JobOptions& options) {
+  return {{"metric", options.metric},           {"goal", options.goal},
+          {"pattern", options.pattern},         {"weight", options.weight},
+          {"floor", share_word(options.floor)}, {"ceiling", share_word(options.ceiling)},
+          {"only-grow", options.only_grow},     {"log", options.log}};
 }
 
 }  // namespace
@@ -92,12 +85,14 @@ std::string check_job_options(const JobOptions& options) {
                    : wrap(extractor.error(), "--pattern").message();
 }
 
-std::vector<std::string> job_labels(const JobOptions& options) {
+std::vector<std::string> job_labels(const JobOptions& options, const LabelWords& more) {
+  LabelWords words = all_words(options);
+  words.insert(words.end(), more.begin(), more.end());
   std::vector<std::string> labels{"flowcon.enable=true"}, names{"enable"};
-  for (const auto& [word, value] : all_words(options)) {
+  for (const auto& [word, value] : words) {
     if (value.empty()) continue;
-    labels.push_back(std::string("flowcon.") + word + "=" + value);
-    names.emplace_back(word);
+    labels.push_back("flowcon." + word + "=" + value);
+    names.push_back(word);
   }
   // They count where the image has the same ones, too.
   labels.push_back(std::string(ctrl::kOwnLabel) + "=" + ctrl::own_label(random_id(), names));

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <boost/json/object.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace flowcon::plugin {
@@ -30,8 +31,13 @@ void declare_job_options(CLI::App& app, JobOptions& options);
 /// option, or "".
 [[nodiscard]] std::string check_job_options(const JobOptions& options);
 
-/// `flowcon.enable=true` and one `flowcon.NAME=VALUE` for each given option.
-[[nodiscard]] std::vector<std::string> job_labels(const JobOptions& options);
+/// Names of labels without their prefix, and values; "" = not given.
+using LabelWords = std::vector<std::pair<std::string, std::string>>;
+
+/// `flowcon.enable=true`, one `flowcon.NAME=VALUE` for each given option and each given one of
+/// `more`, and the label that names them as the container's own.
+[[nodiscard]] std::vector<std::string> job_labels(const JobOptions& options,
+                                                  const LabelWords& more = {});
 
 /// The body of the adopt call.
 [[nodiscard]] boost::json::object job_body(const JobOptions& options);

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <ostream>
 #include <string_view>
+#include <utility>
 
 #include "base/text.h"
 #include "cmd/docker-flowcon/daemon_client.h"
@@ -34,18 +35,6 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   for (std::string& text : texts) list.push_back(text.data());
   list.push_back(nullptr);
   return list;
-}
-
-// The container runs with or without the daemon; it comes under control when flowcond starts, since
-// the labels stay.
-void warn_without_daemon(const Session& session) {
-  const Result<Endpoint> endpoint = find_endpoint(session.invocation, session.environment);
-  const bool is_here = session.chose_socket || (endpoint && !endpoint->is_remote());
-  if (!is_here || probe_socket(session.socket) != SocketState::absent) return;
-  session.terminal.err << "flowcond is not running (nothing listens at unix://"
-                       << printable(session.socket)
-                       << "), so the container keeps its fair share. Start it with: systemctl "
-                          "start flowcond (or run: sudo flowcond)\n";
 }
 
 // A file in a folder of its own, which goes with it; its path is "" where there is none.
@@ -130,25 +119,43 @@ ExecPlan plan_docker(const Invocation& invocation, const Environment& environmen
   return plan;
 }
 
-ExecPlan plan_run(const Invocation& invocation, const Environment& environment,
-                  const JobOptions& options, const std::vector<std::string>& docker_arguments,
-                  const std::string& id_file) {
-  std::vector<std::string> words{"run"};
-  if (!id_file.empty()) words.push_back("--cidfile=" + id_file);
-  for (const std::string& label : job_labels(options)) {
-    words.emplace_back("--label");
-    words.push_back(label);
+ExecPlan plan_job(const Invocation& invocation, const Environment& environment,
+                  std::vector<std::string> command, const std::vector<std::string>& labels,
+                  const std::vector<std::string>& docker_arguments) {
+  for (const std::string& label : labels) {
+    command.emplace_back("--label");
+    command.push_back(label);
   }
   const std::vector<RunOption> given = read_run_options(docker_arguments);
   if (std::none_of(given.begin(), given.end(), sets_buffering))
-    words.push_back("--env=" + std::string(kUnbuffered) + "=1");
-  words.insert(words.end(), docker_arguments.begin(), docker_arguments.end());
-  return plan_docker(invocation, environment, words);
+    command.push_back("--env=" + std::string(kUnbuffered) + "=1");
+  command.insert(command.end(), docker_arguments.begin(), docker_arguments.end());
+  return plan_docker(invocation, environment, command);
+}
+
+bool warn_without_daemon(const Session& session, const std::string& consequence) {
+  const Result<Endpoint> endpoint = find_endpoint(session.invocation, session.environment);
+  const bool is_here = session.chose_socket || (endpoint && !endpoint->is_remote());
+  if (!is_here || probe_socket(session.socket) != SocketState::absent) return false;
+  session.terminal.err << "flowcond is not running (nothing listens at unix://"
+                       << printable(session.socket) << "), so " << consequence
+                       << ". Start it with: systemctl start flowcond (or run: sudo flowcond)\n";
+  return true;
+}
+
+ExecPlan plan_run(const Invocation& invocation, const Environment& environment,
+                  const JobOptions& options, const std::vector<std::string>& docker_arguments,
+                  const std::string& id_file) {
+  std::vector<std::string> command{"run"};
+  if (!id_file.empty()) command.push_back("--cidfile=" + id_file);
+  return plan_job(invocation, environment, std::move(command), job_labels(options),
+                  docker_arguments);
 }
 
 int run_run(const Session& session, const JobOptions& options,
             const std::vector<std::string>& docker_arguments) {
-  warn_without_daemon(session);
+  // It comes under control when flowcond starts, since the labels stay.
+  warn_without_daemon(session, "the container keeps its fair share");
   const Result<DaemonClient> daemon = find_daemon(session, "run");
   FollowOptions following;
   following.was_answering = daemon && probe_socket(daemon->path()) == SocketState::answers;
@@ -161,9 +168,9 @@ int run_run(const Session& session, const JobOptions& options,
   return id.empty() ? status : follow_job(session, *daemon, id, status, following);
 }
 
-int complete_docker_run(const Session& session, const std::string& call,
-                        const std::vector<std::string>& words) {
-  std::vector<std::string> all{call, "run"};
+int complete_docker(const Session& session, const std::string& call,
+                    const std::vector<std::string>& words) {
+  std::vector<std::string> all{call};
   all.insert(all.end(), words.begin(), words.end());
   return become(plan_docker(session.invocation, session.environment, all), session.terminal);
 }

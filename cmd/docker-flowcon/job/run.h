@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `docker flowcon run`: `docker run` with labels added, and PYTHONUNBUFFERED=1 unless the
-// arguments set it. It reads no other option of docker but --cidfile.
+// arguments set it. It reads no other option of docker but --cidfile. `submit` shares its parts.
 #pragma once
 
 #include <string>
@@ -26,6 +26,17 @@ struct ExecPlan {
 /// Returns only if it fails: 127 if the program is not found, else 126.
 [[nodiscard]] int become(ExecPlan plan, Terminal& terminal);
 
+/// docker with its global options, `command` (run or create, with options of ours), a --label for
+/// each of `labels`, PYTHONUNBUFFERED=1 unless `docker_arguments` set it, and those.
+[[nodiscard]] ExecPlan plan_job(const Invocation& invocation, const Environment& environment,
+                                std::vector<std::string> command,
+                                const std::vector<std::string>& labels,
+                                const std::vector<std::string>& docker_arguments);
+
+/// Says on stderr that flowcond does not run here, if so, and that `consequence`. Returns whether
+/// it did.
+bool warn_without_daemon(const Session& session, const std::string& consequence);
+
 /// docker with its global options, `run`, the labels and `docker_arguments`; the container's id
 /// goes to `id_file`, unless that is "" or the arguments name another file.
 [[nodiscard]] ExecPlan plan_run(const Invocation& invocation, const Environment& environment,
@@ -39,8 +50,9 @@ struct ExecPlan {
 [[nodiscard]] int run_run(const Session& session, const JobOptions& options,
                           const std::vector<std::string>& docker_arguments);
 
-/// Becomes docker to complete `words` of `docker run`. `call` is __complete or __completeNoDesc.
-[[nodiscard]] int complete_docker_run(const Session& session, const std::string& call,
-                                      const std::vector<std::string>& words);
+/// Becomes docker to complete `words`, "run" or "create" first. `call` is __complete or
+/// __completeNoDesc.
+[[nodiscard]] int complete_docker(const Session& session, const std::string& call,
+                                  const std::vector<std::string>& words);
 
 }  // namespace flowcon::plugin

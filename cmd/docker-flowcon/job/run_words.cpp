@@ -36,9 +36,11 @@ RunOption read_run_option(const std::vector<std::string>& words, std::size_t at)
         kLongWithValue.find(" " + option.name.substr(2) + " ") != std::string_view::npos;
   } else {
     const std::size_t letter = word.find_first_of(kLettersWithValue, 1);
-    option.takes_value = letter != std::string::npos;
+    end = std::min(word.find('=', 2), end);
+    option.takes_value = letter < end;
     end = option.takes_value ? letter + 1 : end;
     option.name = std::string("-") + word[end - 1];
+    option.letters = word.substr(1, end - 1);
   }
   if (end < word.size()) {
     option.value = word.substr(end + (word[end] == '=' ? 1 : 0));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of `docker run`, read only as far as it takes to find the image behind them.
+// The options of `docker run` and `docker create`, read only as far as it takes to find the image
+// behind them.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,8 @@ namespace flowcon::plugin {
 struct RunOption {
   std::size_t words = 1;  ///< 2 where its value is a word of its own
   std::string name;       ///< "--env"; for letters in one word the last one's: "-e" in "-ite"
-  std::string value;      ///< "" where it takes none, or none is there
+  std::string value;      ///< "" where none is there; "false" of "--rm=false"
+  std::string letters;    ///< all of one word: "ite"; "" of a long option
   bool takes_value = false;
 };
 

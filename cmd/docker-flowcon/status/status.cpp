@@ -10,6 +10,7 @@
 
 #include "base/json_reader.h"
 #include "cmd/docker-flowcon/peer/peer.h"
+#include "cmd/docker-flowcon/queue/queue_view.h"
 #include "cmd/docker-flowcon/status/view.h"
 #include "cmd/docker-flowcon/text/table.h"
 
@@ -23,6 +24,7 @@ struct Look {
   std::string text;                   // the containers in the wanted format
   std::vector<std::string> warnings;  // sentences for stderr
   std::vector<std::string> problems;  // containers that are not there
+  std::string queue;                  // a line about the jobs of the queue; "" = nothing to say
 };
 
 Result<Format> format_of(const StatusOptions& options, std::string_view policy, bool has_hosts) {
@@ -51,6 +53,13 @@ void add_other_hosts(const DaemonClient& daemon, bool truncate, StatusView& view
   }
 }
 
+// Of the default table alone: scripts ask for what they want.
+std::string queue_line(const StatusOptions& options, const boost::json::value& answer) {
+  const bool is_whole = options.containers.empty() && options.format.empty() && !options.quiet;
+  const std::string counts = is_whole ? queue_counts(answer) : "";
+  return counts.empty() ? "" : "queue: " + counts + "\n";
+}
+
 Result<Look> take_look(const DaemonClient& daemon, const StatusOptions& options) {
   const Result<boost::json::value> answer = daemon.get("/v1/status");
   if (!answer) return answer.error();
@@ -73,6 +82,7 @@ Result<Look> take_look(const DaemonClient& daemon, const StatusOptions& options)
   const Result<std::string> text = render_status(*view, *format);
   if (!text) return text.error();
   look.text = *text;
+  look.queue = queue_line(options, *answer);
   return look;
 }
 
@@ -116,15 +126,14 @@ class Watch {
     std::vector<std::string> talk = look.warnings;
     talk.insert(talk.end(), look.problems.begin(), look.problems.end());
     last_ = look.text;
-    draw(talk);
+    draw(talk, look.queue);
   }
 
-  void show_absence(const Error& error) { draw({error.message() + ". Trying again"}); }
+  void show_absence(const Error& error) { draw({error.message() + ". Trying again"}, ""); }
 
  private:
   // On a screen talk stands below the table, else on stderr when there is something new to say.
-  void draw(const std::vector<std::string>& talk) {
-    std::string said;
+  void draw(const std::vector<std::string>& talk, std::string said) {
     for (const std::string& sentence : talk) said += "WARNING: " + sentence + "\n";
     if (redraws_) {
       terminal_.out << screen(last_ + (said.empty() ? "" : "\n" + said), terminal_);
@@ -202,6 +211,7 @@ int run_status(const Session& session, const StatusOptions& options,
   if (options.watch) return watch_status(session, *daemon, options, *look, wait);
   session.terminal.out << look->text;
   session.terminal.out.flush();
+  session.terminal.err << look->queue;
   for (const std::string& warning : look->warnings) {
     session.terminal.err << "WARNING: " << warning << "\n";
   }

@@ -146,6 +146,9 @@ class Layout {
       line.push_back(
           {"  " + std::to_string(state_.elsewhere.size()) + " on other hosts", TopStyle::quiet});
     }
+    if (!state_.view.host.queue.empty()) {
+      line.push_back({"  queue: " + state_.view.host.queue, TopStyle::quiet});
+    }
     if (!state_.filter.empty()) line.push_back({"  filter: " + state_.filter, TopStyle::strong});
     return line;
   }

@@ -5,6 +5,7 @@
 
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cmd/docker-flowcon/queue/queue_view.h"
 #include "cmd/docker-flowcon/text/cells.h"
 #include "cmd/docker-flowcon/text/times.h"
 #include "ctrl/policy/host_policies.h"
@@ -98,6 +99,7 @@ Result<TopView> read_top(const json::value& status) {
     view.host.alpha = number(status, "alpha");
     view.host.interval = number(status, "interval");
   }
+  view.host.queue = queue_counts(status);
   view.host.is_all_completing = is_true(member(status, "all_completing"));
   view.host.is_paused = is_true(member(status, "paused"));
   view.host.is_dry_run = is_true(member(status, "dry_run"));

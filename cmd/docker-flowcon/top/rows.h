@@ -50,6 +50,7 @@ struct TopHost {
   std::string policy;              ///< the current policy
   std::optional<double> alpha;     ///< empty if the policy has none
   std::optional<double> interval;  ///< seconds; the same
+  std::string queue;               ///< "2 wait, 3 run"; "" = no job
   bool is_all_completing = false;
   bool is_paused = false;
   bool is_dry_run = false;

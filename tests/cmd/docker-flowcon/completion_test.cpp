@@ -27,15 +27,17 @@ std::string complete_words(const Words& words) {
   names.peers = [] { return Words{"gpu2", "gpu3:2222"}; };
   names.members = [] { return Words{"gpu3:2222"}; };
   names.hosts = [] { return Words{"gpu1", "gpu2", "gpu3:2222"}; };
+  names.jobs = [] { return Words{"net", "old"}; };
+  names.open_jobs = [] { return Words{"net"}; };
   const Completion completion = complete(make_root(session), make_commands(session), words, names);
   std::string text;
   for (const std::string& candidate : completion.candidates) {
     text += (text.empty() ? "" : " ") + candidate.substr(0, candidate.find('\t'));
   }
   if (completion.offers_files) text += "+files";
-  if (completion.of_docker_run) {
-    text += "docker run";
-    for (const std::string& word : *completion.of_docker_run) text += " <" + word + ">";
+  if (completion.of_docker) {
+    text += "docker";
+    for (const std::string& word : *completion.of_docker) text += " <" + word + ">";
   }
   return text;
 }
@@ -43,11 +45,9 @@ std::string complete_words(const Words& words) {
 TEST_CASE("the last word is completed by what may stand there") {
   const std::vector<std::pair<Words, std::string>> rows{
       {{""},
-       "adopt cluster doctor explain extract history logs migrate pause peer pin plot rebalance "
-       "release report "
-       "resume run set status "
-       "top tune unpin "
-       "version help"},
+       "adopt cluster doctor estimate explain extract history logs migrate pause peer pin plot "
+       "queue rebalance release report resume run set status submit top tune unpin version wait "
+       "help"},
       {{"re"}, "rebalance release report resume"},
       {{"-"}, "--socket --help"},
       {{"top", "--sort", "m"}, "memory"},
@@ -97,6 +97,21 @@ TEST_CASE("the last word is completed by what may stand there") {
       {{"peer", "undrain", "gpu1"}, "gpu1"},
       {{"peer", "add", ""}, ""},
       {{"peer", "ls", "--q"}, "--quiet"},
+      {{"queue", ""}, "cancel hold park release set show help"},
+      {{"queue", "--"}, "--all --format --socket --help"},
+      {{"queue", "--format", ""}, "json table {{"},
+      {{"queue", "show", ""}, "net old"},
+      {{"queue", "show", "net", ""}, ""},
+      {{"queue", "show", "--format", ""}, "json text"},
+      {{"queue", "release", ""}, "net"},
+      {{"queue", "cancel", "net", ""}, "net"},
+      {{"queue", "set", "n"}, "net"},
+      {{"queue", "set", "--p"}, "--priority"},
+      {{"queue", "set", "--retries", ""}, "none"},
+      {{"wait", "old", ""}, "net old"},
+      {{"estimate", "--"}, "--check --env --format --socket --help"},
+      {{"estimate", "--format", ""}, "json table"},
+      {{"estimate", "image", ""}, ""},
       {{"pause", ""}, "vae gru"},
       {{"pause", "--a"}, "--all"},
       {{"resume", "v"}, "vae"},
@@ -117,11 +132,16 @@ TEST_CASE("the last word is completed by what may stand there") {
       {{"run", "--m"}, "--metric"},
       {{"run", "--goal", "m"}, "min max"},
       {{"run", "--metric", "l"}, "loss"},
-      {{"run", "--rest"}, "docker run <--rest>"},
-      {{"run", ""}, "docker run <>"},
-      {{"run", "--metric", "loss", ""}, "docker run <>"},
-      {{"run", "--metric", "loss", "-v", ""}, "docker run <-v> <>"},
-      {{"run", "--rm", "--m"}, "docker run <--rm> <--m>"},
+      {{"run", "--rest"}, "docker <run> <--rest>"},
+      {{"run", ""}, "docker <run> <>"},
+      {{"run", "--metric", "loss", ""}, "docker <run> <>"},
+      {{"run", "--metric", "loss", "-v", ""}, "docker <run> <-v> <>"},
+      {{"run", "--rm", "--m"}, "docker <run> <--rm> <--m>"},
+      {{"submit", "--ho"}, "--hold"},
+      {{"submit", "--goal", "m"}, "min max"},
+      {{"submit", "--request", ""}, ""},
+      {{"submit", ""}, "docker <create> <>"},
+      {{"submit", "--hold", "--name", ""}, "docker <create> <--name> <>"},
   };
   for (const auto& [words, expected] : rows) {
     INFO(words.front() << " ... " << words.back());
@@ -189,6 +209,19 @@ TEST_CASE("hosts are offered by what may be done with them") {
   CHECK(offered({"peer", "drain", ""}) == "gpu1\ngpu2\ngpu3:22\n:4\n");
   CHECK(offered({"peer", "rm", ""}) == "gpu2\n:4\n");
   CHECK(offered({"migrate", "vae", ""}) == "gpu2\ngpu3:22\n:4\n");
+}
+
+TEST_CASE("jobs are offered by what may be done with them") {
+  const test::TempFolder folder;
+  const Environment environment{{"FLOWCON_SOCKET", folder.path() + "/s"}};
+  test::FakeDaemon fake(folder.path() + "/s");
+  fake.answer("GET /v1/queue", 200,
+              R"json({"jobs":[{"name":"net","state":"running"},{"name":"vae","state":"waiting"},
+                      {"name":"$(reboot)","state":"waiting"},{"name":"old","state":"done"}]})json");
+
+  CHECK(run_words({"__complete", "flowcon", "wait", ""}, environment).out == "net\nvae\nold\n:4\n");
+  CHECK(run_words({"__complete", "flowcon", "queue", "hold", ""}, environment).out ==
+        "net\nvae\n:4\n");
 }
 
 TEST_CASE("a metric whose name means something to a shell is not offered") {

@@ -45,9 +45,10 @@ TEST_CASE("-h works and is called deprecated, as docker does") {
 
 TEST_CASE("every way to ask for a command's help prints that command's help") {
   for (const std::string name :
-       {"adopt", "cluster", "doctor", "explain",   "extract", "history", "logs",   "migrate",
-        "pause", "pin",     "plot",   "rebalance", "release", "report",  "resume", "run",
-        "set",   "status",  "top",    "tune",      "unpin",   "version"}) {
+       {"adopt",   "cluster", "doctor", "estimate", "explain", "extract", "history",
+        "logs",    "migrate", "pause",  "pin",      "plot",    "queue",   "rebalance",
+        "release", "report",  "resume", "run",      "set",     "status",  "submit",
+        "top",     "tune",    "unpin",  "version",  "wait"}) {
     const std::vector<Words> ways{{"flowcon", name, "--help"},
                                   {"help", "flowcon", name},
                                   {"--help", "flowcon", name},
@@ -164,6 +165,30 @@ TEST_CASE("a usage error is 125 and says the problem, the usage and where help i
       {"flowcon", "run", "--metric"},
       {"flowcon", "run", "--goal=sideways", "image"},
       {"flowcon", "run", "--metric", "loss"},
+      {"flowcon", "submit"},
+      {"flowcon", "submit", "--request", "2,3G", "image"},
+      {"flowcon", "submit", "--priority", "11", "image"},
+      {"flowcon", "submit", "--retries", "-1", "image"},
+      {"flowcon", "submit", "--rm", "image"},
+      {"flowcon", "submit", "-it", "image"},
+      {"flowcon", "submit", "-d", "image"},
+      {"flowcon", "submit", "-p", "8080:80", "image"},
+      {"flowcon", "submit", "--cpuset-cpus", "0-3", "image"},
+      {"flowcon", "submit", "--restart=always", "image"},
+      {"flowcon", "queue", "vae"},
+      {"flowcon", "queue", "shwo", "vae"},
+      {"flowcon", "queue", "--all", "show", "vae"},
+      {"flowcon", "queue", "show"},
+      {"flowcon", "queue", "show", "vae", "net"},
+      {"flowcon", "queue", "hold"},
+      {"flowcon", "queue", "set", "vae"},
+      {"flowcon", "queue", "set", "vae", "--priority", "high"},
+      {"flowcon", "queue", "set", "vae", "--request", "cpu=0"},
+      {"flowcon", "queue", "set", "vae", "--retries", "101"},
+      {"flowcon", "wait"},
+      {"flowcon", "estimate"},
+      {"flowcon", "estimate", "--check", "image"},
+      {"flowcon", "estimate", "--format", "csv", "image"},
   };
   std::string report;
   for (const Words& words : lines) {

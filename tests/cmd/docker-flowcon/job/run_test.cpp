@@ -2,8 +2,6 @@
 #include "cmd/docker-flowcon/job/run.h"
 
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -13,7 +11,7 @@
 
 #include "base/json.h"
 #include "cmd/docker-flowcon/job/follow.h"
-#include "tests/cmd/docker-flowcon/plugin_fixture.h"
+#include "tests/cmd/docker-flowcon/docker_fixture.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_daemon.h"
 
@@ -21,79 +19,6 @@ namespace flowcon::plugin {
 namespace {
 
 using Words = std::vector<std::string>;
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-// A program in docker's place that writes down how it was called, one word a line, and ends with 7.
-class FakeDocker {
- public:
-  FakeDocker() {
-    std::ofstream(path()) << "#!/bin/sh\n"
-                          << "for word in \"$@\"; do echo \"<$word>\"; done > '" << folder_.path()
-                          << "/words'\n"
-                          << "env > '" << folder_.path() << "/env'\n"
-                          << "exit 7\n";
-    chmod(path().c_str(), 0755);
-  }
-  [[nodiscard]] std::string path() const { return folder_.path() + "/docker-28"; }
-  /// Without the file for the container's id and the label that says which labels are the
-  /// container's own, whose values are random.
-  [[nodiscard]] std::string words() const {
-    std::string text = all_words();
-    const std::size_t file = text.find("<--cidfile=");
-    if (file != std::string::npos) text.erase(file, text.find('\n', file) + 1 - file);
-    const std::string before = "<--label>\n<org.flowcon.own=";
-    const std::size_t at = text.find(before);
-    if (at == std::string::npos) return text;
-    return text.erase(at, text.find('\n', at + before.size()) + 1 - at);
-  }
-  [[nodiscard]] std::string all_words() const { return read_file(folder_.path() + "/words"); }
-  [[nodiscard]] std::string environment() const { return read_file(folder_.path() + "/env"); }
-  [[nodiscard]] const std::string& folder() const { return folder_.path(); }
-
- private:
-  test::TempFolder folder_;
-};
-
-// `run` becomes docker, so it gets a process of its own. Returns its status and what it said.
-Outcome run_in_child(const Words& words, const Environment& environment) {
-  int ends[2];
-  REQUIRE(pipe(ends) == 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    dup2(ends[1], STDERR_FILENO);
-    close(ends[0]);
-    close(ends[1]);
-    std::ostringstream out;
-    // Becoming docker discards what the streams hold, so stderr's text is handed on before that.
-    struct Forward : std::stringbuf {
-      int sync() override {
-        const std::string text = str();
-        str("");
-        return write(STDERR_FILENO, text.data(), text.size()) < 0 ? -1 : 0;
-      }
-    } forward;
-    std::ostream direct(&forward);
-    Terminal terminal{out, direct};
-    const int status = run_plugin(words, environment, terminal);
-    direct.flush();
-    _exit(status);
-  }
-  close(ends[1]);
-  Outcome outcome;
-  char buffer[4096];
-  for (ssize_t got = 0; (got = read(ends[0], buffer, sizeof buffer)) > 0;) {
-    outcome.err.append(buffer, static_cast<std::size_t>(got));
-  }
-  close(ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-  return outcome;
-}
 
 TEST_CASE("ours stand anywhere before the image, docker's are left alone") {
   struct Row {

@@ -107,6 +107,16 @@ TEST_CASE_METHOD(TopFixture, "where the policy is milestone, FlowCon's numbers a
   for (const std::string& line : lines(80, 24)) CHECK(line.find('\x1b') == std::string::npos);
 }
 
+TEST_CASE_METHOD(TopFixture, "the jobs of the queue are counted beside the containers") {
+  CHECK(screen(120, 12).find("queue") == std::string::npos);
+  std::string status = kStatus;
+  status.insert(1, R"("queue":{"waiting":2,"running":3},)");
+  take_view(state, view_of(status), kNow);
+
+  CHECK(lines(120, 12)[1].find("3 containers: 1 NL 1 WL 1 CL  queue: 2 wait, 3 run") !=
+        std::string::npos);
+}
+
 TEST_CASE_METHOD(TopFixture, "with other hosts there is a column for them") {
   const Result<boost::json::value> cluster = parse_json(
       R"({"here":{"id":"a"},"containers":[{"host":"gpu1","host_id":"a","id":"4c01","name":"vae"},

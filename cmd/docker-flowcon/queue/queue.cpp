@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/queue/queue.h"
+
+#include <optional>
+#include <ostream>
+#include <utility>
+
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/text.h"
+#include "cmd/docker-flowcon/job/control.h"
+#include "cmd/docker-flowcon/queue/queue_view.h"
+#include "cmd/docker-flowcon/queue/values.h"
+#include "cmd/docker-flowcon/text/format.h"
+#include "cmd/docker-flowcon/text/raw_json.h"
+#include "cmd/docker-flowcon/text/times.h"
+
+namespace flowcon::plugin {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view kOpen =
+    "{{.Name}}\t{{.StateText}}\t{{.OrderText}}\t{{.CPUText}}\t{{.MemoryText}}\t{{.WaitedText}}\t"
+    "{{.LeftText}}\t{{.Note}}";
+constexpr std::string_view kAll =
+    "{{.Name}}\t{{.StateText}}\t{{.OrderText}}\t{{.CPUText}}\t{{.MemoryText}}\t{{.WaitedText}}\t"
+    "{{.LeftText}}\t{{.ExitText}}\t{{.Note}}";
+constexpr std::size_t kNoteBytes = 1000;
+constexpr double kLately = 3600;  // seconds
+
+bool is_table(const std::string& format) { return format.empty() || format.starts_with("table"); }
+
+// Who has just submitted a job looks for it among the open ones.
+void tell_refused(const Session& session, const std::vector<JobView>& jobs) {
+  const double now = present_moment();
+  for (const JobView& job : jobs) {
+    const std::optional<double> ended = real_of(member(job.exact, "Ended"));
+    const std::optional<double> moment = ended ? ended : real_of(member(job.exact, "Submitted"));
+    const bool is_late = moment && *moment <= now && now - *moment < kLately;
+    if (text_of(job.exact, "State") != "refused" || !is_late) continue;
+    session.terminal.err << text_of(job.shown, "Name")
+                         << " was refused: " << text_of(job.shown, "Note") << "\n";
+  }
+}
+
+int run_on_jobs(const Session& session, const std::vector<std::string>& jobs,
+                const std::string& action, const std::string& body) {
+  const Result<DaemonClient> daemon = find_daemon(session, "queue " + action);
+  if (!daemon) return report(session.terminal, daemon.error());
+  const DaemonClient patient = daemon->with_timeout(kControlTimeout);
+  int status = kDone;
+  for (const std::string& job : jobs) {
+    const Result<std::string> target = job_target(job, action);
+    const Result<json::value> answer =
+        target ? patient.post(*target, body) : Result<json::value>(target.error());
+    if (!answer) {
+      status = report(session.terminal, answer.error());
+      continue;
+    }
+    session.terminal.out << job << "\n";
+    const std::string note = printable(text_of(*answer, "note"), kNoteBytes);
+    if (!note.empty()) session.terminal.err << job << ": " << note << "\n";
+  }
+  return status;
+}
+
+}  // namespace
+
+Result<std::string> job_target(const std::string& job, const std::string& action) {
+  if (!is_container_name(job))
+    return bad_input("No such job: \"" + printable(job) + "\" cannot be a name");
+  return "/v1/queue/" + job + (action.empty() ? "" : "/" + action);
+}
+
+void declare_queue(CLI::App& app, QueueOptions& options) {
+  app.add_flag("-a,--all", options.all, "Show the jobs that ended lately, too");
+  app.add_option("--format", options.format, format_help())->type_name("string");
+}
+
+std::string check_queue(const QueueOptions& options, const std::vector<std::string>& rest) {
+  const bool has_options = options.all || !options.format.empty();
+  return has_options && !rest.empty()
+             ? "--all and --format stand alone; options of a command follow it"
+             : "";
+}
+
+int run_queue(const Session& session, const QueueOptions& options) {
+  const Result<Format> format = Format::parse(options.format, options.all ? kAll : kOpen);
+  if (!format) return report(session.terminal, format.error());
+  const Result<DaemonClient> daemon = find_daemon(session, "queue");
+  if (!daemon) return report(session.terminal, daemon.error());
+  const Result<json::value> answer = daemon->get("/v1/queue");
+  if (!answer) return report(session.terminal, answer.error());
+  const Result<std::vector<JobView>> jobs = read_queue(*answer);
+  if (!jobs) return report(session.terminal, jobs.error());
+  std::vector<json::object> things;
+  for (const JobView& job : *jobs) {
+    if (!options.all && !is_open_state(text_of(job.exact, "State"))) continue;
+    things.push_back(format->is_json() ? job.exact : job.shown);
+  }
+  const Result<std::string> text = format->render(things, queue_headings());
+  if (!text) return report(session.terminal, text.error());
+  const bool has_table = is_table(options.format);
+  if (!things.empty() || !has_table) session.terminal.out << *text;
+  if (has_table && !options.all) tell_refused(session, *jobs);
+  if (has_table && things.empty()) {
+    session.terminal.err
+        << "The queue is empty; submit a job with: docker flowcon submit IMAGE COMMAND\n";
+  }
+  return kDone;
+}
+
+void declare_queue_show(CLI::App& app, QueueShowOptions& options) {
+  app.add_option("NAME", options.jobs)->required()->expected(1);
+  app.add_option("--format", options.format,
+                 "Output as text, or as json with the last decision's state (default: text)")
+      ->type_name("string")
+      ->check([](const std::string& text) {
+        return text == "text" || text == "json" ? std::string() : "has to be text or json";
+      });
+}
+
+int run_queue_show(const Session& session, const QueueShowOptions& options) {
+  const Result<DaemonClient> daemon = find_daemon(session, "queue show");
+  if (!daemon) return report(session.terminal, daemon.error());
+  const Result<std::string> target = job_target(options.jobs.front(), "");
+  if (!target) return report(session.terminal, target.error());
+  const Result<std::string> answer = daemon->get_text(*target);
+  if (!answer) return report(session.terminal, answer.error());
+  if (options.format == "json") {
+    session.terminal.out << (session.terminal.is_interactive ? safe_json(*answer) : *answer);
+    if (answer->empty() || answer->back() != '\n') session.terminal.out << "\n";
+    return kDone;
+  }
+  const Result<json::value> job = parse_json(*answer);
+  if (!job) return report(session.terminal, job.error());
+  session.terminal.out << show_text(*job);
+  return kDone;
+}
+
+void declare_queue_jobs(CLI::App& app, QueueJobsOptions& options) {
+  app.add_option("NAME", options.jobs)->required();
+}
+
+int run_queue_cancel(const Session& session, const QueueJobsOptions& options) {
+  return run_on_jobs(session, options.jobs, "cancel", "{}");
+}
+
+int run_queue_hold(const Session& session, const QueueJobsOptions& options) {
+  return run_on_jobs(session, options.jobs, "hold", "{}");
+}
+
+int run_queue_park(const Session& session, const QueueJobsOptions& options) {
+  return run_on_jobs(session, options.jobs, "park", "{}");
+}
+
+int run_queue_release(const Session& session, const QueueJobsOptions& options) {
+  return run_on_jobs(session, options.jobs, "release", "{}");
+}
+
+void declare_queue_set(CLI::App& app, QueueSetOptions& options) {
+  app.add_option("NAME", options.jobs)->required();
+  app.add_option("--priority", options.priority,
+                 "What is left of the job is divided by it, 0.1 to 10, or none to undo it")
+      ->type_name("number")
+      ->check(check_priority_or_none);
+  app.add_option("--request", options.request,
+                 "Cores and memory that it needs, such as cpu=2,mem=3G, or none to undo it")
+      ->type_name("request")
+      ->check(check_request_or_none);
+  app.add_option("--retries", options.retries,
+                 "How often it starts again after another status than 0, 0 to 100, or none to undo "
+                 "it")
+      ->type_name("number")
+      ->check(check_retries_or_none);
+}
+
+std::string check_queue_set(const QueueSetOptions& options) {
+  return queue_set_body(options).empty()
+             ? "you must provide one or more flags when using this command"
+             : "";
+}
+
+json::object queue_set_body(const QueueSetOptions& options) {
+  json::object body;
+  for (const auto& [name, value] : {std::pair("priority", options.priority),
+                                    {"request", options.request},
+                                    {"retries", options.retries}}) {
+    if (!value.empty()) body[name] = value;
+  }
+  return body;
+}
+
+int run_queue_set(const Session& session, const QueueSetOptions& options) {
+  return run_on_jobs(session, options.jobs, "set", render_json(queue_set_body(options)));
+}
+
+}  // namespace flowcon::plugin

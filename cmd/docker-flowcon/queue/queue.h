@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// `docker flowcon queue` and the commands under it: the jobs that wait and run, and what people
+// decide about them.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+#include <vector>
+
+#include "cmd/docker-flowcon/command.h"
+
+namespace flowcon::plugin {
+
+struct QueueOptions {
+  std::string format;
+  bool all = false;  ///< those that ended lately, too
+};
+
+struct QueueShowOptions {
+  std::string format;  ///< json; else text
+  std::vector<std::string> jobs;
+};
+
+/// hold, release, cancel, park.
+struct QueueJobsOptions {
+  std::vector<std::string> jobs;
+};
+
+/// "" = not given; "none" takes it back.
+struct QueueSetOptions {
+  std::vector<std::string> jobs;
+  std::string priority;
+  std::string request;
+  std::string retries;
+};
+
+/// "/v1/queue/NAME", with "/ACTION" where it is not "". Errors: `job` cannot be a name.
+[[nodiscard]] Result<std::string> job_target(const std::string& job, const std::string& action);
+
+void declare_queue(CLI::App& app, QueueOptions& options);
+[[nodiscard]] std::string check_queue(const QueueOptions& options,
+                                      const std::vector<std::string>& rest);
+[[nodiscard]] int run_queue(const Session& session, const QueueOptions& options);
+
+void declare_queue_show(CLI::App& app, QueueShowOptions& options);
+[[nodiscard]] int run_queue_show(const Session& session, const QueueShowOptions& options);
+
+// run_queue_… ask flowcond job by job, print the name of each finished one and what it says of it,
+// continue after a failure, and then return kFailed.
+
+void declare_queue_jobs(CLI::App& app, QueueJobsOptions& options);
+[[nodiscard]] int run_queue_cancel(const Session& session, const QueueJobsOptions& options);
+[[nodiscard]] int run_queue_hold(const Session& session, const QueueJobsOptions& options);
+[[nodiscard]] int run_queue_park(const Session& session, const QueueJobsOptions& options);
+[[nodiscard]] int run_queue_release(const Session& session, const QueueJobsOptions& options);
+
+void declare_queue_set(CLI::App& app, QueueSetOptions& options);
+[[nodiscard]] std::string check_queue_set(const QueueSetOptions& options);
+[[nodiscard]] int run_queue_set(const Session& session, const QueueSetOptions& options);
+
+/// The body of the call, as docs/api.md has it.
+[[nodiscard]] boost::json::object queue_set_body(const QueueSetOptions& options);
+
+}  // namespace flowcon::plugin

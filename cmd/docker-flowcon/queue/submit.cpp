@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/queue/submit.h"
+
+#include <ostream>
+
+#include "base/text.h"
+#include "cmd/docker-flowcon/endpoint.h"
+#include "cmd/docker-flowcon/job/follow.h"
+#include "cmd/docker-flowcon/job/run.h"
+#include "cmd/docker-flowcon/job/run_words.h"
+#include "cmd/docker-flowcon/queue/refusal.h"
+#include "cmd/docker-flowcon/queue/values.h"
+
+namespace flowcon::plugin {
+namespace {
+
+// What --name says; docker's own id stands on stdout in any case.
+std::string name_in(const std::vector<std::string>& docker_arguments) {
+  std::string name = "ID";
+  for (const RunOption& option : read_run_options(docker_arguments)) {
+    if (option.name == "--name") name = printable(option.value, 255);
+  }
+  return name;
+}
+
+std::string next_step(const Session& session, const SubmitOptions& options,
+                      const std::vector<std::string>& docker_arguments) {
+  const Result<Endpoint> endpoint = find_endpoint(session.invocation, session.environment);
+  const bool is_there = !session.chose_socket && endpoint && endpoint->is_remote();
+  const std::string with = is_there ? " on its host with: " : " with: ";
+  return options.hold ? "It waits until you release it" + with + "docker flowcon queue release " +
+                            name_in(docker_arguments)
+                      : "It starts when there is room; watch it" + with + "docker flowcon queue";
+}
+
+}  // namespace
+
+void declare_submit(CLI::App& app, SubmitOptions& options) {
+  declare_job_options(app, options.job);
+  app.add_flag("--hold", options.hold, "Wait until docker flowcon queue release");
+  app.add_option("--request", options.request,
+                 "Cores and memory that it needs, such as cpu=2,mem=3G, or one of the two "
+                 "(default: --cpus and --memory, else what earlier runs needed)")
+      ->type_name("request")
+      ->check(check_request);
+  app.add_option("--priority", options.priority,
+                 "What is left of the job is divided by it, 0.1 to 10 (default 1)")
+      ->type_name("number")
+      ->check(check_priority);
+  app.add_option("--retries", options.retries,
+                 "How often it starts again after another status than 0, 0 to 100 (default 0)")
+      ->type_name("number")
+      ->check(check_retries);
+}
+
+std::string check_submit(const SubmitOptions& options,
+                         const std::vector<std::string>& docker_arguments) {
+  if (docker_arguments.empty()) return "'docker flowcon submit' requires an image";
+  const std::string refusal = submit_refusal(docker_arguments);
+  return refusal.empty() ? check_job_options(options.job) : refusal;
+}
+
+std::vector<std::string> submit_labels(const SubmitOptions& options) {
+  return job_labels(options.job, {{"queue", options.hold ? "hold" : "true"},
+                                  {"request", options.request},
+                                  {"priority", options.priority},
+                                  {"retries", options.retries}});
+}
+
+int run_submit(const Session& session, const SubmitOptions& options,
+               const std::vector<std::string>& docker_arguments) {
+  const ExecPlan plan = plan_job(session.invocation, session.environment, {"create"},
+                                 submit_labels(options), docker_arguments);
+  const int status = run_child(plan, session.terminal);
+  if (status != kDone) return status;
+  if (!warn_without_daemon(session, "the job waits until it runs")) {
+    session.terminal.err << next_step(session, options, docker_arguments) << "\n";
+  }
+  return status;
+}
+
+}  // namespace flowcon::plugin

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/queue/wait.h"
+
+#include <cmath>
+#include <optional>
+#include <ostream>
+#include <thread>
+
+#include "base/json_reader.h"
+#include "base/text.h"
+#include "cmd/docker-flowcon/queue/queue.h"
+#include "cmd/docker-flowcon/queue/queue_view.h"
+
+namespace flowcon::plugin {
+namespace {
+
+namespace json = boost::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr double kMostStatus = 255;
+
+// The job's own status, where it has one.
+std::optional<int> status_of(const json::object& job) {
+  const std::string state = text_of(job, "State");
+  const std::optional<double> exit = real_of(member(job, "Exit"));
+  const bool has_run = state == "done" || state == "failed";
+  const bool is_status = exit && *exit >= 0 && *exit <= kMostStatus && std::floor(*exit) == *exit;
+  return has_run && is_status ? std::optional<int>(static_cast<int>(*exit)) : std::nullopt;
+}
+
+class Waiter {
+ public:
+  Waiter(const Session& session, const DaemonClient& daemon, const WaitOptions& options)
+      : session_(session), daemon_(daemon), options_(options) {}
+
+  // All names have to be jobs before any is waited for. Another job may get the name of one that
+  // ended, so ids count from here on.
+  bool find_all() {
+    for (const std::string& name : options_.jobs) {
+      const Result<json::value> job = ask(name);
+      if (!job) {
+        (void)report(session_.terminal, job.error());
+        return false;
+      }
+      const std::string id = text_of(*job, "id");
+      ids_.push_back(id.empty() ? name : id);
+    }
+    return true;
+  }
+
+  int wait_for_all() {
+    int status = kDone;
+    for (const std::string& id : ids_) status = wait_for(id);
+    return status;
+  }
+
+ private:
+  [[nodiscard]] Result<json::value> ask(const std::string& job) const {
+    const Result<std::string> target = job_target(job, "");
+    return target ? daemon_.get(*target) : Result<json::value>(target.error());
+  }
+
+  int wait_for(const std::string& id) {
+    for (bool was_held = false;; std::this_thread::sleep_for(options_.look)) {
+      const Result<json::value> answer = ask(id);
+      if (!answer) {
+        if (is_patient(answer.error())) continue;
+        return report(session_.terminal, answer.error());
+      }
+      silent_since_.reset();
+      const JobView job = read_job(*answer);
+      if (!is_open_state(text_of(job.exact, "State"))) return tell_end(job);
+      const bool is_held = is_true(member(job.exact, "Held"));
+      const std::string name = text_of(job.shown, "Name");
+      if (is_held && !was_held)
+        say(name + " is held; release it with: docker flowcon queue release " + name);
+      was_held = is_held;
+    }
+  }
+
+  // flowcond may be restarted meanwhile.
+  bool is_patient(const Error& error) {
+    const Clock::time_point now = Clock::now();
+    if (!silent_since_) {
+      const auto most = std::chrono::duration_cast<std::chrono::seconds>(options_.patience);
+      if (most.count() > 0)
+        say("Waiting up to " + std::to_string(most.count()) +
+            " s for flowcond: " + error.message());
+      silent_since_ = now;
+    }
+    return now - *silent_since_ < options_.patience;
+  }
+
+  int tell_end(const JobView& job) const {
+    const std::optional<int> status = status_of(job.exact);
+    if (status) {
+      session_.terminal.out << *status << "\n" << std::flush;
+      return *status;
+    }
+    const std::string state = text_of(job.exact, "State");
+    const std::string note = text_of(job.shown, "Note");
+    const std::string what = state == "cancelled" ? " was cancelled"
+                             : state == "refused" ? " was refused"
+                                                  : " has ended, and its status is not known";
+    say(text_of(job.shown, "Name") + what + (note.empty() ? "" : ": " + note));
+    return kFailed;
+  }
+
+  void say(const std::string& line) const { session_.terminal.err << line << "\n" << std::flush; }
+
+  const Session& session_;
+  const DaemonClient& daemon_;
+  const WaitOptions& options_;
+  std::vector<std::string> ids_;
+  std::optional<Clock::time_point> silent_since_;
+};
+
+}  // namespace
+
+void declare_wait(CLI::App& app, WaitOptions& options) {
+  app.add_option("NAME", options.jobs)->required();
+}
+
+int run_wait(const Session& session, const WaitOptions& options) {
+  const Result<DaemonClient> daemon = find_daemon(session, "wait");
+  if (!daemon) return report(session.terminal, daemon.error());
+  Waiter waiter(session, *daemon, options);
+  return waiter.find_all() ? waiter.wait_for_all() : kFailed;
+}
+
+}  // namespace flowcon::plugin
