@@ -27,6 +27,9 @@ class Rules {
   [[nodiscard]] bool peer_is(Step step) const {
     return facts_.word == Word::step && facts_.peer == step;
   }
+  [[nodiscard]] static std::string with_cause(const char* what, const std::string& cause) {
+    return cause.empty() ? what : what + (": " + cause);
+  }
   [[nodiscard]] bool peer_undoes() const { return peer_is(Step::undo) || peer_is(Step::undone); }
   [[nodiscard]] bool has_ended() const {
     return facts_.has_ended && (facts_.copy == Copy::finished || facts_.copy == Copy::failed);
@@ -76,7 +79,7 @@ class Rules {
 };
 
 std::string Rules::source_obstacle() const {
-  if (peer_undoes()) return "the target turned it down";
+  if (peer_undoes()) return with_cause("the target turned it down", facts_.peer_reason);
   return facts_.give_up;
 }
 
@@ -125,7 +128,8 @@ Effect Rules::hand_over() const {
 }
 
 Effect Rules::source_start() const {
-  if (peer_is(Step::undone)) return go(Step::undo, "the target gave it back");
+  if (peer_is(Step::undone))
+    return go(Step::undo, with_cause("the target gave it back", facts_.peer_reason));
   if (facts_.is_taken_back) return go(Step::undo, "a person took it back");
   if (peer_is(Step::confirm) || peer_is(Step::done)) return go(Step::remove);
   if (facts_.copy == Copy::running) {
@@ -189,7 +193,7 @@ Effect Rules::remove_and(Step closed) const {
 }
 
 std::string Rules::target_obstacle() const {
-  if (peer_undoes()) return "the source keeps it";
+  if (peer_undoes()) return with_cause("the source keeps it", facts_.peer_reason);
   if (facts_.word == Word::knows_nothing) return "the source has no record of it";
   if (peer_is(Step::remove) || peer_is(Step::done)) return "the source ended it without this host";
   return facts_.give_up;
@@ -216,7 +220,7 @@ Effect Rules::target_reserve() const {
 }
 
 Effect Rules::target_start() const {
-  if (peer_undoes()) return undo("the source took it back");
+  if (peer_undoes()) return undo(with_cause("the source took it back", facts_.peer_reason));
   switch (facts_.copy) {
     case Copy::unknown:
       return stay(Act::wait, "the engine does not answer");
@@ -239,11 +243,11 @@ Effect Rules::target_start() const {
       if (facts_.is_kept) return go(Step::confirm);
       break;
   }
-  return undo("it ended with an error before it had shown that it runs on");
+  return undo(with_cause("it failed before it had shown that it runs on", facts_.failure));
 }
 
 Effect Rules::target_confirm() const {
-  if (peer_undoes()) return undo("the source took it back");
+  if (peer_undoes()) return undo(with_cause("the source took it back", facts_.peer_reason));
   if (facts_.copy == Copy::unknown) return stay(Act::wait, "the engine does not answer");
   const bool is_source_through = peer_is(Step::remove) || peer_is(Step::done) ||
                                  facts_.word == Word::knows_nothing || facts_.is_kept;

@@ -141,8 +141,11 @@ struct Facts {
   bool is_start_doubtful = false;
   /// Target: a person stopped the copy, and wants it stopped.
   bool is_stopped_by_person = false;
+  /// How the copy failed, in words; "" = nobody knows.
+  std::string failure;
   Word word = Word::none;
   Step peer = Step::reserve;  ///< with Word::step: where the peer said it is, at any time
+  std::string peer_reason;    ///< why the peer undoes it, in its words
   /// Why to give up, in words; empty: do not. Time ran out, a transfer broke, a disk is full, the
   /// engine refuses, a person cancels. Heeded as long as that is safe.
   std::string give_up;

@@ -16,7 +16,6 @@ constexpr double kOrphanTime = 30;  // seconds in which an engine ends what was 
 constexpr int kCheckpointTries = 10;
 
 // The engine's own word, and none that room on its disk would change.
-// The engine's own word, and none that room on its disk would change.
 bool is_useless_checkpoint(const Error& error) {
   return error.code == boost::system::errc::invalid_argument &&
          error.message().find("no space left") == std::string::npos;

@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "cluster/migration/plan/bounds.h"
 #include "cluster/migration/plan/left_behind.h"
+#include "cluster/migration/plan/log_lines.h"
 #include "cluster/migration/run/labels.h"
 #include "cluster/migration/run/processes.h"
 #include "ctrl/pause.h"
@@ -35,6 +36,7 @@ constexpr double kQuick = 30;      // seconds for what takes an engine a moment
 constexpr double kStarting = 120;  // a loaded disk, a large checkpoint
 constexpr double kListTime = 60;   // for the list of all containers
 constexpr double kGrace = 10;      // from SIGTERM to SIGKILL
+constexpr std::size_t kLastBytes = 200;
 
 std::string path_of(const std::string& container, const std::string& verb) {
   return "/containers/" + percent_encoded(container) + verb;
@@ -438,6 +440,28 @@ Async<bool> DockerEngine::has_printed(Seen seen) {
   const Result<Reply> reply =
       co_await client_.call(std::move(method), std::move(path), std::move(body), kQuick);
   co_return reply && reply->status == 200 && !reply->body.empty();
+}
+
+Async<std::string> DockerEngine::last_words(Seen seen) {
+  if (seen.started.empty()) co_return "";
+  const Result<json::value> inspect = parse_json(seen.inspect);
+  const bool has_terminal = inspect && is_true(member(*inspect, "Config"), "Tty");
+  std::string method = "GET", body;
+  std::string path =
+      path_of(seen.id, "/logs?stdout=1&stderr=1&timestamps=1&tail=3&since=" + seen.started);
+  const Result<Reply> reply =
+      co_await client_.call(std::move(method), std::move(path), std::move(body), kQuick);
+  if (!reply || reply->status != 200) co_return "";
+  std::string words;
+  const LogSink sink = [&words](const LogRecord& record) {
+    std::string_view line = record.text;
+    line = line.substr(0, line.find_last_not_of("\r\n ") + 1);
+    if (!line.empty()) words += (words.empty() ? "" : " / ") + printable(line, kLastBytes);
+  };
+  LogFrames frames(has_terminal);
+  if (!frames.feed(reply->body, sink) || !frames.finish(sink)) co_return "";
+  co_return words.size() <= kLastBytes ? words
+                                       : valid_utf8(words.substr(words.size() - kLastBytes));
 }
 
 Async<Result<std::string>> DockerEngine::changes(std::string container) {

@@ -103,6 +103,8 @@ class Engine {
   virtual ctrl::Async<Result<void>> kill(std::string container, int signal) = 0;
   /// Has it printed anything since it was started? Not where its log cannot be read.
   virtual ctrl::Async<bool> has_printed(Seen seen) = 0;
+  /// The last lines that it printed since it was started, as one; "" where its log cannot be read.
+  virtual ctrl::Async<std::string> last_words(Seen seen) = 0;
   /// GET /containers/ID/changes, no more than kMaxChangesBytes and a piece of it.
   virtual ctrl::Async<Result<std::string>> changes(std::string container) = 0;
   /// Runs `words` in the container; its exit status. When it takes longer it is ended.
@@ -150,6 +152,7 @@ class DockerEngine : public Engine {
   ctrl::Async<Result<void>> stop_at_once(std::string container) override;
   ctrl::Async<Result<void>> kill(std::string container, int signal) override;
   ctrl::Async<bool> has_printed(Seen seen) override;
+  ctrl::Async<std::string> last_words(Seen seen) override;
   ctrl::Async<Result<std::string>> changes(std::string container) override;
   ctrl::Async<Result<std::int64_t>> execute(std::string container, std::vector<std::string> words,
                                             double seconds) override;

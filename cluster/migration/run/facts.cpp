@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <charconv>
+#include <cmath>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -64,6 +65,7 @@ void add_what_is_known(Facts& facts, const Move& move, double now) {
   facts.is_received = move.travel.is_received && move.arrival.taking.empty();
   facts.word = move.peer.word;
   facts.peer = move.peer.step;
+  facts.peer_reason = move.peer.reason;
   facts.is_taken_back = move.is_taken_back;
   facts.is_kept = move.is_kept;
   facts.give_up = move.give_up;
@@ -176,9 +178,12 @@ Async<Facts> FactFinder::judge_copy(MovePtr move, Seen seen, bool has_heard, boo
     move->copy.running_since = world_.clock.steady();
   }
   if (facts.copy == Copy::failed) {
-    move->trouble = "it ended with status " + std::to_string(seen.exit_code) + " " +
-                    render_number(seen.lived) + " s after its start" +
-                    (seen.error.empty() ? "" : ": " + printable(seen.error, 200));
+    const std::string how = "status " + std::to_string(seen.exit_code) + " after " +
+                            render_number(std::round(seen.lived * 10) / 10) + " s";
+    std::string said = printable(seen.error, 200);
+    if (said.empty()) said = co_await world_.engine.last_words(std::move(seen));
+    facts.failure = how + (said.empty() ? "" : ", \"" + said + "\"");
+    move->trouble = facts.failure;
   }
   co_return facts;
 }

@@ -78,7 +78,7 @@ void Move::hear(const std::string& text) {
   const bool is_news = peer.word != Word::step || peer.step != theirs->step;
   peer.word = Word::step;
   peer.step = theirs->step;
-  if (theirs->step == Step::undo && trouble.empty()) trouble = theirs->reason;
+  peer.reason = theirs->reason;
   if (is_news) wake();
 }
 

@@ -42,7 +42,8 @@ struct Writing {
 struct OtherSide {
   Word word = Word::none;
   Step step = Step::reserve;
-  double heard = 0;  ///< steady; when it last said something
+  std::string reason;  ///< why it undoes it, in its words
+  double heard = 0;    ///< steady; when it last said something
 
   /// The target says that it has turned the move down.
   [[nodiscard]] bool undoes() const { return word == Word::step && step >= Step::undo; }

@@ -170,6 +170,7 @@ class FakeEngine : public Engine {
     co_return Result<void>();
   }
   Async<bool> has_printed(Seen seen) override { co_return seen.copy == Copy::running; }
+  Async<std::string> last_words(Seen) override { co_return last_words_; }
   Async<Result<std::string>> changes(std::string) override { co_return std::string("[]"); }
   Async<Result<std::int64_t>> execute(std::string, std::vector<std::string>, double) override {
     co_return std::int64_t{0};
@@ -233,6 +234,7 @@ class FakeEngine : public Engine {
   std::vector<std::string> acts_;
   std::vector<std::string> conflicts_;
   std::string refuses_start_;
+  std::string last_words_;
   std::string inspect_;  ///< of the container that is to be moved
   std::int64_t exit_code_ = 0;
   bool is_dead_ = false;
@@ -298,6 +300,11 @@ class FakeRows : public Rows {
     if (rows_.empty()) return "";
     const Result<Entry> entry = parse_entry(rows_.begin()->second.entry);
     return entry ? name(entry->step) : "?";
+  }
+
+  [[nodiscard]] std::string reason() const {
+    const Result<Entry> entry = parse_entry(rows_.begin()->second.entry);
+    return entry ? entry->reason : "?";
   }
 
   std::map<std::string, ctrl::store::Migration> rows_;

@@ -212,9 +212,13 @@ TEST_CASE("a job that ends by itself before it is asked to save is not started a
 TEST_CASE("a copy that fails at its start is removed, and the job goes on at its source") {
   TwoHosts hosts;
   hosts.target.engine.fails_at_start_ = true;
+  hosts.target.engine.last_words_ = "no such file: /data";
   REQUIRE(hosts.begin().empty());
   REQUIRE(hosts.ends());
   CHECK(hosts.outcome() == "1 undone undone");
+  CHECK(hosts.source.rows.reason() ==
+        "the target gave it back: it failed before it had shown that it runs on: status 1 after 0 "
+        "s, \"no such file: /data\"");
   CHECK_FALSE(hosts.has_two);
   CHECK(hosts.target.engine.boxes_.empty());
 }
