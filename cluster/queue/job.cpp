@@ -87,6 +87,8 @@ Step from_starting(const JobEntry& entry, const JobFacts& facts) {
     next.was_asked_to_save = false;
     return write(moved(std::move(next), JobState::running, facts.now));
   }
+  // The start that was asked for may come yet.
+  if (!facts.is_quiet) return {};
   if (facts.start_refusal.empty()) return {Act::start, {}};
   JobEntry next = entry;
   next.is_held = ++next.refusals >= kMostRefusals;
@@ -94,8 +96,26 @@ Step from_starting(const JobEntry& entry, const JobFacts& facts) {
                      "could not be started: " + facts.start_refusal));
 }
 
+// It ended when it was asked to save itself, and goes on later.
+Step parked(const JobEntry& entry, const JobFacts& facts) {
+  const bool has_saved = facts.has_saved || facts.status == 0;
+  JobEntry next = entry;
+  next.is_unparkable = !has_saved;
+  next.has_parked = true;
+  return write(again(next, facts,
+                     has_saved ? "has saved itself"
+                               : "ended with status " + std::to_string(facts.status) +
+                                     " when it was asked to save itself"));
+}
+
 Step ended(const JobEntry& entry, const JobFacts& facts) {
+  // A request that comes late would begin another life, or end it.
+  if (!facts.is_quiet) return {};
   const std::string how = "ended with status " + std::to_string(facts.status);
+  // One that was asked before and saved too late has not come to its end.
+  const bool has_saved_late =
+      entry.was_asked_to_save && facts.status == 0 && !has_other_life(entry, facts);
+  if (is_saving(entry) || has_saved_late) return parked(entry, facts);
   if (facts.was_stopped) {
     return close(entry, facts, JobState::cancelled, "was stopped by hand, " + how);
   }
@@ -120,17 +140,16 @@ Step ended(const JobEntry& entry, const JobFacts& facts) {
 
 Step from_parking(const JobEntry& entry, const JobFacts& facts) {
   if (facts.copy == TicketCopy::absent) return removed(entry, facts);
-  if (facts.copy == TicketCopy::ended) {
-    const bool has_saved = facts.has_saved || facts.status == 0;
+  if (facts.copy == TicketCopy::ended) return ended(entry, facts);
+  if (!is_saving(entry) || has_other_life(entry, facts)) {
     JobEntry next = entry;
-    next.is_unparkable = !has_saved;
-    next.has_parked = true;
-    return write(again(next, facts,
-                       has_saved ? "has saved itself"
-                                 : "ended with status " + std::to_string(facts.status) +
-                                       " when it was asked to save itself"));
+    next.life = facts.life;
+    next.was_asked_to_save = true;
+    next.is_unparkable = false;
+    return write(written(std::move(next), facts.now, entry.note), Act::save);
   }
   if (facts.save_failure.empty()) return {Act::save, {}};
+  if (!facts.is_quiet) return {};
   JobEntry next = entry;
   next.is_unparkable = true;
   next.is_held = false;
@@ -140,12 +159,7 @@ Step from_parking(const JobEntry& entry, const JobFacts& facts) {
 
 Step from_running(const JobEntry& entry, const JobFacts& facts) {
   if (facts.copy == TicketCopy::absent) return removed(entry, facts);
-  // One that had been asked and saved too late has not come to its end.
-  const bool has_saved_late =
-      entry.was_asked_to_save && facts.status == 0 && !has_other_life(entry, facts);
-  if (facts.copy == TicketCopy::ended) {
-    return has_saved_late ? from_parking(entry, facts) : ended(entry, facts);
-  }
+  if (facts.copy == TicketCopy::ended) return ended(entry, facts);
   if (has_other_life(entry, facts)) {
     JobEntry next = entry;
     next.life = facts.life;
@@ -167,6 +181,9 @@ Step from_stopping(const JobEntry& entry, const JobFacts& facts) {
       return {Act::stop, {}};
     case TicketCopy::created:
       return {Act::remove, {}};
+    case TicketCopy::ended:
+      if (!facts.is_quiet) return {};
+      [[fallthrough]];
     default:
       return close(entry, facts, JobState::cancelled, "was cancelled");
   }
@@ -188,6 +205,10 @@ std::optional<JobState> parse_job_state(const std::string& word) {
 }
 
 bool is_closed(JobState state) { return state >= JobState::done; }
+
+bool is_saving(const JobEntry& entry) {
+  return entry.state == JobState::parking && entry.was_asked_to_save && !entry.is_unparkable;
+}
 
 double waited(const JobEntry& entry, double now) {
   return entry.waited + (entry.state == JobState::waiting ? spent(entry, now) : 0);
@@ -223,7 +244,7 @@ Result<JobEntry> hold(const JobEntry& entry, double now) {
 }
 
 Result<JobEntry> release(const JobEntry& entry, double now) {
-  if (!entry.is_held) return not_now(entry, "it is not held");
+  if (is_closed(entry.state) || !entry.is_held) return not_now(entry, "it is not held");
   JobEntry next = entry;
   next.is_held = false;
   next.refusals = 0;
@@ -239,7 +260,7 @@ Result<JobEntry> park(const JobEntry& entry, double now) {
   if (entry.state != JobState::running) return not_now(entry, "only a running job can be parked");
   JobEntry next = entry;
   next.is_held = true;
-  next.was_asked_to_save = true;
+  // It may have ended by now: that it is asked is written when it is seen to run.
   return moved(std::move(next), JobState::parking, now, "is parked");
 }
 

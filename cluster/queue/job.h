@@ -12,7 +12,8 @@
 // is the entry `starting`, which names the life (the engine's time of the start) that the container
 // had before. It has been started where it has another life than that, whoever hears of the answer:
 // so a start that was asked for is never lost and never made twice. What saves itself in `parking`
-// has another chance, however it ends: that it ends there is no end of the job.
+// has another chance, however it ends: that it ends there is no end of the job. Nothing is asked
+// for again, and no end counts, while a request that nobody heard the answer of may come yet.
 //
 // What this needs: that a written entry survives a loss of power, and that nobody but its owner
 // writes it.
@@ -79,7 +80,7 @@ struct JobEntry {
   /// starting: the life it had before; afterwards that of its run. "" = it never ran.
   std::string life;
   bool was_asked_to_save = false;  ///< in this life
-  bool is_unparkable = false;      ///< it did not save when it was asked to
+  bool is_unparkable = false;      ///< it did not save when it was asked to; cleared by a new try
   bool has_parked = false;         ///< its run has several parts
   bool has_doubled = false;        ///< it was killed for memory once
   double least_memory = 0;         ///< that it asks for since then
@@ -94,6 +95,9 @@ struct JobEntry {
   std::optional<std::int64_t> status;  ///< with which it ended last
   std::vector<JobStep> steps;          ///< the last kKeptSteps, newest last
 };
+
+/// It is parking and was asked to save itself: however it ends now, it goes on later.
+[[nodiscard]] bool is_saving(const JobEntry& entry);
 
 /// Units: seconds; never below 0, whatever the clock does.
 [[nodiscard]] double waited(const JobEntry& entry, double now);
@@ -129,6 +133,9 @@ struct JobFacts {
   std::string start_refusal;  ///< the engine's answer to the start that was asked for last
   std::string save_failure;   ///< why it has not saved; "" = nobody knows yet
   bool has_saved = false;     ///< whatever the status with which it was made to end then
+  /// The engine answers, and what was asked of it before, by this process or one that died, cannot
+  /// be carried out any more.
+  bool is_quiet = true;
 };
 
 enum class Act {

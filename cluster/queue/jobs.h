@@ -47,6 +47,7 @@ struct Job {
   bool was_lost = false;     ///< the engine went away while it ran, and was not seen to run since
   bool was_stopped = false;  ///< by a person, in this life
   std::optional<Order> order;
+  double quiet_from = 0;  ///< steady; until then what was asked of the engine may be carried out
   std::string start_refusal;
   std::string save_failure;
   bool has_saved = false;

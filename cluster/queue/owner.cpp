@@ -6,6 +6,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <csignal>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -23,10 +24,12 @@ using ctrl::Async;
 using migration::Copy;
 using migration::Seen;
 
-constexpr double kOffered = 0.8;  // of the host's memory, where nobody says
-constexpr double kAgain = 1;      // seconds until a stream that ended is asked for again
-constexpr double kRetry = 5;      // seconds until what failed is tried again
-constexpr double kTold = 1;       // seconds in which an engine tells what it remembers
+constexpr double kOffered = 0.8;    // of the host's memory, where nobody says
+constexpr double kAgain = 1;        // seconds until a stream that ended is asked for again
+constexpr double kRetry = 5;        // seconds until what failed is tried again
+constexpr double kOrphanTime = 30;  // seconds in which an engine ends what nobody waits for
+constexpr double kUnheard = std::numeric_limits<double>::infinity();  // it has not answered since
+constexpr double kTold = 1;  // seconds in which an engine tells what it remembers
 constexpr const char* kActions = R"(["create","start","kill","die","destroy","rename","update"])";
 constexpr std::size_t kShownCommand = 512;
 
@@ -52,6 +55,12 @@ TicketCopy copy_of(const Result<Seen>& seen) {
     default:
       return TicketCopy::unknown;
   }
+}
+
+// What was asked may have been carried out, or may be yet.
+void doubt(Job& job, const Error& error) {
+  const bool is_heard = !error.code || error.code == boost::system::errc::connection_refused;
+  if (!is_heard) job.quiet_from = kUnheard;
 }
 
 std::optional<double> upper_of(const std::vector<ctrl::estimate::LabelEstimate>& estimates,
@@ -107,7 +116,12 @@ Async<void> Owner::read() {
           " of the queue cannot be read and is left alone: " + entry.error().message());
       continue;
     }
-    jobs_.add(std::make_shared<Job>(world_.host.io(), std::move(*entry)));
+    auto job = std::make_shared<Job>(world_.host.io(), std::move(*entry));
+    // The process before may have asked for something just now.
+    const bool is_between =
+        job->entry.state != JobState::waiting && job->entry.state != JobState::running;
+    if (is_between) job->quiet_from = kUnheard;
+    jobs_.add(job);
   }
   is_read_ = true;
 }
@@ -155,13 +169,17 @@ Async<void> Owner::list_tickets() {
     std::string id = text_of(one, "Id");
     co_await enlist(std::move(id));
   }
-  for (const auto& [id, job] : jobs_.open()) wake(job);
+  // What is driven may close at once.
+  const std::map<std::string, JobPtr> open = jobs_.open();
+  for (const auto& [id, job] : open) wake(job);
 }
 
 Async<void> Owner::enlist(std::string id) {
   if (!is_read_ || jobs_.find_id(id)) co_return;
   std::string name = id;
   Result<Seen> seen = co_await world_.engine.look(std::move(name));
+  const bool is_unknown = !seen && copy_of(seen) == TicketCopy::unknown;
+  if (is_unknown) unseen_[id] = world_.clock.steady() + kRetry;
   // A copy that another host made is that host's to start.
   if (!seen || seen->copy != Copy::created || !seen->labels.contains("flowcon.queue") ||
       seen->labels.contains(ctrl::kMovedLabel)) {
@@ -170,6 +188,7 @@ Async<void> Owner::enlist(std::string id) {
   Seen whole = std::move(*seen);
   seen =
       co_await world_.engine.with_own_labels(world_.host.config().image_labels, std::move(whole));
+  if (!seen) unseen_[id] = world_.clock.steady() + kRetry;
   if (!seen) co_return;
   Result<Ticket> ticket = parse_ticket(seen->inspect);
   if (!ticket || !ticket->labels.is_job || world_.is_ended || jobs_.find_id(id)) co_return;
@@ -210,7 +229,8 @@ void Owner::hear(const ctrl::engine::Event& event) {
     }
     return;
   }
-  if (event.action == "kill" && ends(event.signal.value_or(SIGTERM))) job->was_stopped = true;
+  const bool is_killed = event.action == "kill" && ends(event.signal.value_or(SIGTERM));
+  if (is_killed && !is_saving(job->entry)) job->was_stopped = true;
   if (event.action == "start") {
     job->is_watched = true;
     job->was_stopped = false;
@@ -228,11 +248,21 @@ void Owner::wake(const JobPtr& job) {
 void Owner::look() {
   if (!is_read_ || world_.is_ended) return;
   const double now = world_.clock.steady();
+  std::vector<JobPtr> due;
   for (const auto& [id, job] : jobs_.open()) {
     if (const auto use = world_.host.use_of(id)) {
       job->peak_memory = std::max(job->peak_memory, use->memory);
     }
-    if (job->retry_at > 0 && now >= job->retry_at) wake(job);
+    if (job->retry_at > 0 && now >= job->retry_at) due.push_back(job);
+  }
+  for (const JobPtr& job : due) wake(job);
+  for (auto one = unseen_.begin(); one != unseen_.end();) {
+    if (now < one->second) {
+      ++one;
+      continue;
+    }
+    ctrl::spawn(world_.host.io(), "ticket " + one->first.substr(0, 12), enlist(one->first));
+    one = unseen_.erase(one);
   }
 }
 
@@ -360,6 +390,7 @@ Async<bool> Owner::take_step(JobPtr job) {
 
 Async<std::optional<JobFacts>> Owner::facts(JobPtr job) {
   const unsigned stream = stream_;
+  const bool is_quiet = world_.clock.steady() >= job->quiet_from;
   std::string id = job->entry.id;
   Result<Seen> seen = co_await world_.engine.look(std::move(id));
   JobFacts facts;
@@ -368,8 +399,12 @@ Async<std::optional<JobFacts>> Owner::facts(JobPtr job) {
   if (facts.copy == TicketCopy::unknown) {
     if (!seen) job->trouble = seen.error().message();
     job->retry_at = world_.clock.steady() + kRetry;
+    if (!is_quiet) job->quiet_from = kUnheard;
     co_return std::nullopt;
   }
+  if (job->quiet_from == kUnheard) job->quiet_from = world_.clock.steady() + kOrphanTime;
+  if (!is_quiet) job->retry_at = job->quiet_from;
+  facts.is_quiet = is_quiet;
   facts.order = job->order;
   facts.start_refusal = job->start_refusal;
   facts.save_failure = job->save_failure;
@@ -402,8 +437,9 @@ Async<std::optional<JobFacts>> Owner::facts(JobPtr job) {
     job->is_watched = true;
     job->was_lost = false;
   }
-  if (facts.copy == TicketCopy::ended && !job->is_watched &&
-      job->entry.state == JobState::running) {
+  const bool may_end = job->entry.state == JobState::running ||
+                       (job->entry.state == JobState::parking && !is_saving(job->entry));
+  if (facts.copy == TicketCopy::ended && !job->is_watched && may_end) {
     // An engine that comes back tells in a moment what it remembers of this life.
     if (!is_heard) {
       job->retry_at = world_.clock.steady() + kTold;
@@ -427,6 +463,7 @@ Async<bool> Owner::carry_out(JobPtr job, Act act) {
       world_.host.apply_limits();
       const Result<void> saved = co_await parking_.save(job);
       if (!saved) job->save_failure = saved.error().message();
+      if (!saved) doubt(*job, saved.error());
       co_return true;
     }
     case Act::stop:
@@ -436,6 +473,7 @@ Async<bool> Owner::carry_out(JobPtr job, Act act) {
       done = co_await world_.engine.remove(std::move(id));
   }
   if (!done) {
+    doubt(*job, done.error());
     job->trouble = done.error().message();
     job->retry_at = world_.clock.steady() + kRetry;
   }
@@ -464,6 +502,7 @@ Async<bool> Owner::start(JobPtr job) {
     job->start_refusal = done.error().message();
     co_return true;
   }
+  doubt(*job, done.error());
   job->trouble = done.error().message();
   job->retry_at = world_.clock.steady() + kRetry;
   co_return false;

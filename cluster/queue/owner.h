@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -64,6 +65,8 @@ class Owner {
   Parking parking_;
   std::function<void(const Job& job)> changed_;
   Jobs jobs_;
+  /// Containers that may be jobs and could not be looked at; steady, when they are again.
+  std::map<std::string, double> unseen_;
   std::string trouble_;
   bool is_read_ = false;
   unsigned streams_ = 0;
