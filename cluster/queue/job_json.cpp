@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/queue/job_json.h"
 
+#include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <cmath>
 
 #include "base/json.h"
 #include "base/json_reader.h"
@@ -13,14 +15,37 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kMaxText = 1000;  // bytes of a name, a command or a note
+// Bytes. With all of them full an entry is smaller than kMaxEntryBytes, whatever is escaped.
+constexpr std::size_t kMaxText = 1000;  // of a name, a command or a note
+constexpr std::size_t kMaxStepNote = 300;
+constexpr std::size_t kMaxLife = 100;
 constexpr std::int64_t kMostCount = 1'000'000'000;
+constexpr std::int64_t kMostVersion = std::int64_t{1} << 53U;
 constexpr double kMostSeconds = 1e12;
 constexpr double kMostAmount = 1e18;
+constexpr std::int64_t kMostStatus = 1'000'000'000;
 
-std::string cut(const std::string& text) { return valid_utf8(text.substr(0, kMaxText)); }
+// Cut where a character ends, so that cutting it again changes nothing.
+std::string cut(const std::string& text, std::size_t most = kMaxText) {
+  std::string whole = valid_utf8(text);
+  if (whole.size() <= most) return whole;
+  std::size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(whole[end]) & 0xC0U) == 0x80U) --end;
+  whole.resize(end);
+  return whole;
+}
 
-json::value optional(const std::optional<double>& number) { return number_or_null(number); }
+// What is written can be read: one wrong number does not lose a job.
+double bounded(double number, double most) { return number > 0 ? std::min(number, most) : 0; }
+
+json::value optional(const std::optional<double>& number) {
+  if (!number) return nullptr;
+  return bounded(*number, kMostAmount);
+}
+
+std::int64_t counted(std::int64_t number, std::int64_t most = kMostCount) {
+  return std::clamp<std::int64_t>(number, 0, most);
+}
 
 JobState state_in(FieldReader& reader) {
   const std::optional<JobState> state = parse_job_state(reader.text("state"));
@@ -39,7 +64,7 @@ JobStep step_in(FieldReader& reader) {
   JobStep step;
   step.state = state_in(reader);
   step.time = reader.number("time", 0, kMostSeconds);
-  step.note = cut(reader.text("note"));
+  step.note = printable(reader.text("note"), kMaxStepNote);
   return step;
 }
 
@@ -51,12 +76,12 @@ JobEntry entry_in(FieldReader& reader) {
   entry.command = cut(reader.text("command"));
   entry.state = state_in(reader);
   entry.is_held = reader.boolean("held");
-  entry.note = cut(reader.text("note"));
+  entry.note = printable(reader.text("note"), kMaxText);
   entry.version = reader.count("version");
   entry.attempt = reader.count("attempt", kMostCount);
   entry.retries = reader.count("retries", kMostCount);
   entry.refusals = reader.count("refusals", kMostCount);
-  entry.life = cut(reader.text("life"));
+  entry.life = cut(reader.text("life"), kMaxLife);
   entry.was_asked_to_save = reader.boolean("asked_to_save");
   entry.is_unparkable = reader.boolean("unparkable");
   entry.has_parked = reader.boolean("parked");
@@ -73,8 +98,9 @@ JobEntry entry_in(FieldReader& reader) {
   entry.waited = reader.number("waited", 0, kMostSeconds);
   entry.served = reader.number("served", 0, kMostSeconds);
   if (const std::optional<double> status = reader.optional_number("status")) {
-    reader.require(*status >= -1e9 && *status <= 1e9, "status", "must be an exit status");
-    entry.status = static_cast<std::int64_t>(*status);
+    const bool is_status = std::abs(*status) <= kMostStatus && std::floor(*status) == *status;
+    reader.require(is_status, "status", "must be an exit status");
+    if (is_status) entry.status = static_cast<std::int64_t>(*status);
   }
   entry.steps = reader.each("steps", step_in);
   reader.require(entry.steps.size() <= kKeptSteps, "steps", "must be 50 at most");
@@ -88,8 +114,12 @@ JobEntry entry_in(FieldReader& reader) {
 
 std::string render_entry(const JobEntry& entry) {
   json::array steps;
-  for (const JobStep& step : entry.steps) {
-    steps.push_back({{"state", name(step.state)}, {"time", step.time}, {"note", cut(step.note)}});
+  const std::size_t before = entry.steps.size() - std::min(entry.steps.size(), kKeptSteps);
+  for (std::size_t i = before; i < entry.steps.size(); ++i) {
+    const JobStep& step = entry.steps[i];
+    steps.push_back({{"state", name(step.state)},
+                     {"time", bounded(step.time, kMostSeconds)},
+                     {"note", printable(step.note, kMaxStepNote)}});
   }
   json::object out{{"id", entry.id},
                    {"name", cut(entry.name)},
@@ -97,28 +127,29 @@ std::string render_entry(const JobEntry& entry) {
                    {"command", cut(entry.command)},
                    {"state", name(entry.state)},
                    {"held", entry.is_held},
-                   {"note", cut(entry.note)},
-                   {"version", entry.version},
-                   {"attempt", entry.attempt},
-                   {"retries", entry.retries},
-                   {"refusals", entry.refusals},
-                   {"life", entry.life},
+                   {"note", printable(entry.note, kMaxText)},
+                   {"version", counted(entry.version, kMostVersion)},
+                   {"attempt", counted(entry.attempt)},
+                   {"retries", counted(entry.retries)},
+                   {"refusals", counted(entry.refusals)},
+                   {"life", cut(entry.life, kMaxLife)},
                    {"asked_to_save", entry.was_asked_to_save},
                    {"unparkable", entry.is_unparkable},
                    {"parked", entry.has_parked},
                    {"doubled", entry.has_doubled},
-                   {"least_memory", entry.least_memory},
+                   {"least_memory", bounded(entry.least_memory, kMostAmount)},
                    {"cores", optional(entry.cores)},
                    {"chosen_cpu", optional(entry.chosen.cpu)},
                    {"chosen_mem", optional(entry.chosen.mem)},
                    {"chosen_priority", optional(entry.chosen.priority)},
-                   {"weight", entry.weight},
+                   {"weight", bounded(entry.weight, 1)},
                    {"starved", entry.is_starved},
-                   {"submitted", entry.submitted},
-                   {"since", entry.since},
-                   {"waited", entry.waited},
-                   {"served", entry.served}};
-  out["status"] = entry.status ? json::value(*entry.status) : json::value(nullptr);
+                   {"submitted", bounded(entry.submitted, kMostSeconds)},
+                   {"since", bounded(entry.since, kMostSeconds)},
+                   {"waited", bounded(entry.waited, kMostSeconds)},
+                   {"served", bounded(entry.served, kMostSeconds)}};
+  out["status"] = nullptr;
+  if (entry.status) out["status"] = std::clamp(*entry.status, -kMostStatus, kMostStatus);
   out["steps"] = std::move(steps);
   return render_json(out);
 }

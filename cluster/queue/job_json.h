@@ -13,8 +13,11 @@ namespace flowcon::cluster::queue {
 
 inline constexpr std::size_t kMaxEntryBytes = 64U << 10;
 
+/// At most kMaxEntryBytes, and what parse_entry() reads: long texts are cut, notes made printable,
+/// numbers held to their range, the newest kKeptSteps steps kept. The id has to be one.
 [[nodiscard]] std::string render_entry(const JobEntry& entry);
-/// What render_entry() gave. Errors: it is not; the sentence names the member.
+/// What render_entry() gave; unknown members are ignored. Errors: it is not; the sentence names the
+/// member.
 [[nodiscard]] Result<JobEntry> parse_entry(std::string_view text);
 
 }  // namespace flowcon::cluster::queue
