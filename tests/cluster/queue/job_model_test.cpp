@@ -179,6 +179,21 @@ TEST_CASE("the checker finds a request to save that is carried over to the next 
         })) != "");
 }
 
+TEST_CASE("the checker finds a job that a person parks after its end and that is started again") {
+  CHECK(found([](const JobEntry& entry, const JobFacts& facts) {
+          JobEntry asked = entry;
+          const bool is_late = entry.state == JobState::parking && facts.status == 0;
+          if (is_late && facts.copy == TicketCopy::ended) asked.was_asked_to_save = true;
+          return next_step(asked, facts);
+        }) == "a job that came to its end is started again");
+}
+
+TEST_CASE("the checker finds a parking job whose restart by hand is not seen") {
+  CHECK(found(blind_in(JobState::parking, [](JobFacts& facts, const JobEntry& entry) {
+          if (facts.copy == TicketCopy::running) facts.life = entry.life;
+        })) != "");
+}
+
 // ---- ends
 
 TEST_CASE("the checker finds a job that is started again after it ended with 0") {
