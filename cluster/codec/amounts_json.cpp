@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/codec/amounts_json.h"
 
+#include <cmath>
+
 namespace flowcon::cluster::policy {
 namespace {
 
 constexpr std::size_t kMostKinds = 64;  // a row of amounts a node
+constexpr double kMostAmount = 1e18;    // sums of so much are still numbers
 
 }  // namespace
 
@@ -25,6 +28,7 @@ Amounts AmountsReader::read(FieldReader& reader, const char* name, bool is_posit
   for (const auto& member : object_of(reader.member(name))) {
     const std::string_view kind = member.key();
     amounts.emplace_back(kind, is_positive ? read_amount(inner, kind) : inner.number(kind));
+    inner.require(std::abs(amounts.back().second) <= kMostAmount, kind, "must be at most 10^18");
     if (kinds_.count(std::string(kind)) == 0) kinds_.emplace(kind);
     if (kinds_.size() > kMostKinds) inner.complain(kind, "is one of more than 64 resources in all");
     if (inner.failed()) break;

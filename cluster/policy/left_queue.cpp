@@ -68,6 +68,7 @@ double median_of(const LeftState& state) {
 struct Entry {
   const QueueJob* job = nullptr;
   double left = 0;
+  double claim = 0;  // what the order goes by: it is not disturbed for less than that costs
   bool is_guess = false;
   bool is_starved = false;
   Gang gang;  // with the minimum of workers
@@ -76,7 +77,7 @@ struct Entry {
 
 bool comes_before(const Entry* a, const Entry* b) {
   if (a->is_starved != b->is_starved) return a->is_starved;
-  if (!a->is_starved && a->left != b->left) return a->left < b->left;
+  if (!a->is_starved && a->claim != b->claim) return a->claim < b->claim;
   if (a->job->since != b->job->since) return a->job->since < b->job->since;
   return a->job->id < b->job->id;
 }
@@ -106,6 +107,7 @@ class LeftQueue {
       Entry entry;
       entry.job = &job.job;
       entry.left = job.left.value_or(guessed_left(job.served, median));
+      entry.claim = entry.left - (job.job.placed.workers.empty() ? 0 : cost_);
       entry.is_guess = !job.left;
       entry.is_starved = job.waited > state.starve_limit;
       entry.gang.ps = job.job.ps;

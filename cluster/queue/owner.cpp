@@ -5,6 +5,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <cmath>
 #include <csignal>
 #include <limits>
 #include <utility>
@@ -270,7 +271,7 @@ Offer Owner::offer() const {
   const ctrl::Offer& said = world_.host.config().queue.offer;
   const ctrl::HostView host = world_.host.view();
   if (said.is_none) return {0, 0};
-  return {said.cpu.value_or(host.cores), said.mem.value_or(kOffered * host.memory)};
+  return {said.cpu.value_or(host.cores), std::floor(said.mem.value_or(kOffered * host.memory))};
 }
 
 bool Owner::size(Job& job, bool may_estimate) const {

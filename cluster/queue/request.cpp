@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 
 namespace flowcon::cluster::queue {
@@ -30,6 +31,8 @@ Request request_of(const Said& cpu, const Said& mem, double least_memory, const 
                   amount_of(mem, kOtherwiseMemory * offer.mem, offer.mem)};
   const double least = std::min(least_memory, offer.mem);
   if (!mem.set && least > request.mem.value) request.mem = {least, Source::doubled};
+  // Sums of whole bytes are exact: what is full stays full, in whatever order it was filled.
+  request.mem.value = std::ceil(request.mem.value);
   return request;
 }
 
@@ -45,7 +48,7 @@ policy::Amounts free_of(const Offer& offer, const std::vector<Holder>& holders,
     kept += std::max(0.0, asked - holder.memory);
   }
   if (others.available) mem = std::min(mem, *others.available - kept);
-  return {{"cpu", cpu}, {"mem", mem}};
+  return {{"cpu", cpu}, {"mem", std::floor(mem)}};
 }
 
 }  // namespace flowcon::cluster::queue

@@ -106,6 +106,8 @@ TEST_CASE("what is wrong with a state by what is left is named with its place") 
        "jobs[1].served: is out of its range, not 10000000000000"},
       {R"("left":25.5)", R"("left":-0.5)", "jobs[1].left: is out of its range, not -0.5"},
       {R"("left":25.5)", R"("left":"inf")", R"(jobs[1].left: must be a number, not "inf")"},
+      {R"("cap":{"cpu":4})", R"("cap":{"cpu":1e300})",
+       "nodes[1].cap.cpu: must be at most 10^18, not 1e+300"},
       {R"("left":25.5)", R"("left":1e300)", "jobs[1].left: is out of its range, not 1e+300"},
       {R"("min":1)", R"("min":0)", "jobs[0].min: must be at least 1, not 0"},
       {R"("max":4)", R"("max":1)", "jobs[1].max: must be at least min, not 1"},

@@ -224,6 +224,17 @@ TEST_CASE("a change costs what it stands still for, three times") {
   CHECK(shown(decided(state)) == "a keep w0=3");
 }
 
+TEST_CASE("a running job is not parked for one with almost as much left") {
+  LeftState state =
+      state_of({node("n", 4, 0)}, {with_left(on(job("runs", 0, 1, 1, 4), {{0, 1}}), 130),
+                                   with_left(job("new", 0, 1, 1, 4), 101)});
+  CHECK(shown(decided(state)) == "new start w0=1, runs park");
+  state.pause = 10;
+  CHECK(shown(decided(state)) == "runs keep w0=1, new wait");
+  state.jobs[1].left = 99;
+  CHECK(shown(decided(state)) == "new start w0=1, runs park");
+}
+
 TEST_CASE("a job moves as a whole where it wins more elsewhere than the move costs") {
   LeftState one =
       state_of({node("a", 3, 0), node("b", 6, 6)},
@@ -238,7 +249,7 @@ TEST_CASE("each job is told in a sentence what becomes of it") {
       state_of({node("gpu1", 4, 0)},
                {with_left(on(job("long", 0, 2, 4, 1), {{0, 4}}), 900),
                 with_left(job("short", 0, 1, 3, 1), 100), without_left(job("new", 0, 2, 2, 1), 0)});
-  CHECK(sentence(state, "short") == "starts on gpu1 (3 workers): 100 s left, the least of all");
+  CHECK(sentence(state, "short") == "starts on gpu1 (3 workers): 100 s left, before all others");
   CHECK(sentence(state, "long") ==
         "is saved and waits: 900 s left, behind 1 other, who take its room");
   CHECK(sentence(state, "new") ==
@@ -309,7 +320,11 @@ TEST_CASE("no random state is exceeded, split or out of order, and the decision 
         const bool by_age = previous->is_starved && place.is_starved;
         if (by_age) CHECK(job_of(state, previous->id).job.since <= known.job.since);
         if (!by_age && previous->is_starved == place.is_starved) {
-          CHECK(previous->left <= place.left);
+          const auto claim = [&](const LeftPlace& one) {
+            const bool runs = !job_of(state, one.id).job.placed.workers.empty();
+            return one.left - (runs ? state.gain * state.pause : 0);
+          };
+          CHECK(claim(*previous) <= claim(place));
         }
       }
       previous = &place;

@@ -46,6 +46,11 @@ TEST_CASE("free is what is offered less what jobs asked for or use, and what oth
   CHECK(policy::amount_of(free, "mem") == 3e9);
 }
 
+TEST_CASE("memory is counted in whole bytes, so that sums are exact") {
+  CHECK(request_of({}, {{}, 0.5, {}, {}}, 0, kOffer).mem.value == 1);
+  CHECK(policy::amount_of(free_of({4, 100}, {}, {0, 0.5, std::nullopt}), "mem") == 99);
+}
+
 TEST_CASE("memory that the host does not have is not free, nor what jobs have not taken yet") {
   const std::vector<Holder> holders{{{{"cpu", 1}, {"mem", 2e9}}, 0.5e9}};
   CHECK(policy::amount_of(free_of(kOffer, holders, {0, 0, 4e9}), "mem") == 2.5e9);
