@@ -18,7 +18,8 @@ std::string as_json(const std::vector<PublishedRow>& rows) {
                                       {"published", row.published},
                                       {"ours", row.ours},
                                       {"goal", row.goal},
-                                      {"is_met", row.is_met}});
+                                      {"is_met", nullptr}});
+    if (row.is_simulated) all.back().as_object()["is_met"] = row.is_met;
   }
   return render_json_pretty(all) + "\n";
 }
@@ -29,7 +30,7 @@ std::string as_csv(const std::vector<PublishedRow>& rows) {
     for (const std::string* text : {&row.experiment, &row.published, &row.ours, &row.goal}) {
       out += quoted(*text) + ",";
     }
-    out += row.is_met ? "true\n" : "false\n";
+    out += row.is_simulated ? row.is_met ? "true\n" : "false\n" : "\n";
   }
   return out;
 }
@@ -41,7 +42,9 @@ std::string render(const std::vector<PublishedRow>& rows, Format format) {
   if (format == Format::csv) return as_csv(rows);
   std::vector<std::vector<std::string>> table{{"EXPERIMENT", "PUBLISHED", "OURS", "GOAL", "MET"}};
   for (const PublishedRow& row : rows) {
-    table.push_back({row.experiment, row.published, row.ours, row.goal, row.is_met ? "yes" : "no"});
+    const char* met = row.is_met ? "yes" : "no";
+    table.push_back(
+        {row.experiment, row.published, row.ours, row.goal, row.is_simulated ? met : "-"});
   }
   return aligned(table);
 }

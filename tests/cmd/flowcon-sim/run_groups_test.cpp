@@ -122,6 +122,19 @@ TEST_CASE("published prints the rows of the experiments that are asked for") {
   }
 }
 
+TEST_CASE("published has the figures that need containers, with their goals and no answer") {
+  const Answer answer =
+      print_published({"published", "--experiment", "containers", "--format", "json"}, no_files());
+  REQUIRE(answer.status == 0);
+  const auto json = flowcon::parse_json(answer.out);
+  REQUIRE(json);
+  REQUIRE(json->as_array().size() == 4);
+  for (const auto& row : json->as_array()) {
+    CHECK(row.as_object().at("is_met").is_null());
+    CHECK(row.as_object().at("ours").as_string() == "-");
+  }
+}
+
 TEST_CASE("published names a table that no experiment reads, and experiments without one") {
   World world = no_files();
   world.read = [](const std::string& path) -> flowcon::Result<std::string> {
