@@ -189,8 +189,10 @@ Async<void> Owner::enlist(std::string id) {
   Seen whole = std::move(*seen);
   seen =
       co_await world_.engine.with_own_labels(world_.host.config().image_labels, std::move(whole));
-  if (!seen) unseen_[id] = world_.clock.steady() + kRetry;
-  if (!seen) co_return;
+  if (!seen) {
+    unseen_[id] = world_.clock.steady() + kRetry;
+    co_return;
+  }
   Result<Ticket> ticket = parse_ticket(seen->inspect);
   if (!ticket || !ticket->labels.is_job || world_.is_ended || jobs_.find_id(id)) co_return;
   if (jobs_.open().size() >= kMostJobs) {
