@@ -243,7 +243,9 @@ void Collector::note_decimal_comma(const std::vector<Field>& fields, std::string
   for (const Field& field : fields) {
     if (!field.integer || field.key.empty() || field.has_total) continue;
     const std::size_t comma = text.find_first_not_of("0123456789", field.at);
-    if (comma + 1 >= text.size() || text[comma] != ',' || !is_digit(text[comma + 1])) continue;
+    if (comma == text.npos || comma + 1 >= text.size() || text[comma] != ',' ||
+        !is_digit(text[comma + 1]))
+      continue;
     const std::size_t end = std::min(text.find_first_not_of("0123456789", comma + 1), text.size());
     const bool ends = end == text.size() || (!is_letter(text[end]) && text[end] != ',');
     const bool is_group = end - comma == 4 && text[field.at] != '0';
