@@ -42,7 +42,8 @@ bool Balancer::is_busy() const {
   if (is_beginning_ || !begun_.empty()) return true;
   const std::vector<MoveView> list = moves_.list(kMovesLookedAt);
   return std::any_of(list.begin(), list.end(), [](const MoveView& one) {
-    return !one.has_ended && one.side == migration::Side::source && one.cause != kPerson;
+    return !one.has_ended && one.side == migration::Side::source && one.cause != kPerson &&
+           one.cause != kQueue;
   });
 }
 

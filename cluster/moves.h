@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "cluster/migration/plan/journal.h"
 #include "cluster/policy/cause.h"
+#include "cluster/policy/room.h"
 #include "ctrl/async.h"
 
 namespace flowcon::cluster {
@@ -22,6 +23,19 @@ struct MoveOrder {
   std::string target;                       ///< id of a host
   std::optional<migration::Method> method;  ///< empty: as its label flowcon.migrate says
   Cause cause = kPerson;
+  /// Births and returns: of the move, as random_id() makes them; chosen by the job's owner, and
+  /// never used before. "" = a new one.
+  std::string id;
+  std::string birth;        ///< of a return: the birth whose copy goes home
+  policy::Amounts request;  ///< of a birth: what the task asks for there; cores, bytes
+};
+
+/// A birth or a return as the journal of this host has it.
+struct Passage {
+  migration::Entry entry;   ///< as written
+  policy::Amounts request;  ///< of a birth
+  bool is_ready = false;    ///< source: the target has all of it
+  std::string trouble;      ///< what went wrong last, for people
 };
 
 /// What is known of a job beside its container: history, category state, what people decided. Times
@@ -94,6 +108,22 @@ class Moves {
   [[nodiscard]] virtual std::int64_t reserved() const = 0;
   /// Those under way, then those that have ended, newest first, at most `most`.
   [[nodiscard]] virtual std::vector<MoveView> list(std::size_t most) const = 0;
+
+  /// A birth that this host is the source of may be handed over from now on; forgotten when
+  /// flowcond ends.
+  virtual void release(const std::string& id) = 0;
+  /// Turned back where it was not handed over yet.
+  virtual void turn_back(const std::string& id, const std::string& why) = 0;
+  /// A person answers for it that the target of this birth, which was handed over, will never run
+  /// it: as docker flowcon migrate --take-back does.
+  virtual void take_back(const std::string& id) = 0;
+  /// This host takes the return `id` of its birth `birth` when that comes; forgotten when flowcond
+  /// ends.
+  virtual void expect(const std::string& id, const std::string& birth) = 0;
+  /// Open or ended. Empty: the journal has no such move. Errors: the journal cannot be read.
+  virtual ctrl::Async<Result<std::optional<Passage>>> passage(std::string id) = 0;
+  /// Births to here whose copy has not been started yet.
+  [[nodiscard]] virtual std::vector<Passage> expected_births() const = 0;
 };
 
 }  // namespace flowcon::cluster

@@ -7,14 +7,16 @@
 
 namespace flowcon::cluster {
 
-/// kPerson, kDrain, or the decision of a policy, by its name in policy/algorithms.h.
+/// kPerson, kDrain, kQueue (a job's task), or the decision of a policy, by its name in
+/// policy/algorithms.h.
 using Cause = std::string;
 
 inline constexpr const char* kPerson = "person";
 inline constexpr const char* kDrain = "drain";
+inline constexpr const char* kQueue = "queue";
 
 [[nodiscard]] inline bool is_by_policy(const Cause& cause) {
-  return cause != kPerson && cause != kDrain;
+  return cause != kPerson && cause != kDrain && cause != kQueue;
 }
 
 /// One that is written in a file or by another machine, whose policies may be newer; kPerson where

@@ -93,7 +93,7 @@ class FakeNetwork : public Network {
   };
 
   [[nodiscard]] const std::string& own_id() const override { return own_id_; }
-  [[nodiscard]] std::string own_name() const override { return "h1"; }
+  [[nodiscard]] std::string own_name() const override { return own_name_; }
   [[nodiscard]] bool is_draining() const override { return is_draining_; }
   [[nodiscard]] std::optional<std::vector<std::string>> leaders() const override {
     return leaders_;
@@ -139,6 +139,7 @@ class FakeNetwork : public Network {
   }
 
   std::string own_id_ = host_id('1');
+  std::string own_name_ = "h1";
   bool is_draining_ = false;
   std::optional<std::vector<std::string>> leaders_;
   std::vector<Neighbour> neighbours_;
@@ -182,6 +183,17 @@ class FakeMoves : public Moves {
     }
     return all;
   }
+  void release(const std::string& id) override { released_.insert(id); }
+  void turn_back(const std::string& id, const std::string&) override { turned_back_.insert(id); }
+  void take_back(const std::string& id) override { taken_back_.insert(id); }
+  void expect(const std::string& id, const std::string& birth) override { expected_[id] = birth; }
+  ctrl::Async<Result<std::optional<Passage>>> passage(std::string id) override {
+    const auto found = passages_.find(id);
+    if (found == passages_.end()) co_return std::optional<Passage>();
+    co_return found->second;
+  }
+  [[nodiscard]] std::vector<Passage> expected_births() const override { return births_; }
+
   // The last one that was begun ends: "done" or "undone".
   void end(const std::string& step) {
     moves_.back().step = *migration::parse_step(migration::Side::source, step);
@@ -200,6 +212,10 @@ class FakeMoves : public Moves {
   std::set<std::string> fixed_;
   std::string refusal_;
   std::int64_t reserved_ = 0;
+  std::set<std::string> released_, turned_back_, taken_back_;
+  std::map<std::string, std::string> expected_;  ///< returns and their births
+  std::map<std::string, Passage> passages_;
+  std::vector<Passage> births_;
 };
 
 /// One host with a balancer. Containers "a", "b" … whose values the test sets.

@@ -47,8 +47,13 @@ Result<Entry> parse_entry(std::string_view text) {
   entry.target = text_of(value, "target");
   if (!is_hexadecimal(entry.target, 32) || entry.target == entry.source) return wrong("target");
   const std::string method = text_of(value, "method");
-  if (method != name(Method::app) && method != name(Method::criu)) return wrong("method");
-  entry.method = method == name(Method::app) ? Method::app : Method::criu;
+  bool is_known = false;
+  for (const Method one : {Method::app, Method::criu, Method::birth, Method::home}) {
+    if (method != name(one)) continue;
+    entry.method = one;
+    is_known = true;
+  }
+  if (!is_known) return wrong("method");
   const auto step = parse_step(entry.side, text_of(value, "step"));
   if (!step) return wrong("step");
   entry.step = *step;

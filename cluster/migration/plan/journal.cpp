@@ -34,6 +34,8 @@ class Rules {
   [[nodiscard]] bool has_ended() const {
     return facts_.has_ended && (facts_.copy == Copy::finished || facts_.copy == Copy::failed);
   }
+  [[nodiscard]] bool is_birth() const { return entry_.method == Method::birth; }
+  [[nodiscard]] bool is_return() const { return entry_.method == Method::home; }
   // Only ever true of a target after its source has handed over.
   [[nodiscard]] bool peer_may_run() const { return peer_is(Step::start) || peer_is(Step::confirm); }
 
@@ -64,6 +66,7 @@ class Rules {
   // Why the target must turn back before it starts anything.
   [[nodiscard]] std::string target_obstacle() const;
 
+  [[nodiscard]] Effect source_reserve() const;
   [[nodiscard]] Effect source_save() const;
   [[nodiscard]] Effect source_transfer() const;
   [[nodiscard]] Effect hand_over() const;
@@ -71,6 +74,8 @@ class Rules {
   [[nodiscard]] Effect source_undo() const;
   [[nodiscard]] Effect target_reserve() const;
   [[nodiscard]] Effect target_start() const;
+  [[nodiscard]] Effect target_birth() const;
+  [[nodiscard]] Effect target_return() const;
   [[nodiscard]] Effect target_confirm() const;
   [[nodiscard]] Effect remove_and(Step closed) const;
 
@@ -81,6 +86,20 @@ class Rules {
 std::string Rules::source_obstacle() const {
   if (peer_undoes()) return with_cause("the target turned it down", facts_.peer_reason);
   return facts_.give_up;
+}
+
+Effect Rules::source_reserve() const {
+  if (const std::string why = source_obstacle(); !why.empty()) return undo(why);
+  if (facts_.copy == Copy::unknown) return stay(Act::wait, "the engine does not answer");
+  if (is_birth() || is_return()) {
+    if (facts_.copy == Copy::running) return undo("it was started meanwhile");
+    if (facts_.copy == Copy::absent) return undo("it was removed meanwhile");
+    if (peer_is(Step::transfer)) return go(Step::transfer);
+    return stay(Act::report, "");
+  }
+  if (facts_.copy != Copy::running) return undo("it does not run");
+  if (peer_is(Step::transfer)) return go(Step::save);
+  return stay(Act::report, "");
 }
 
 Effect Rules::source_save() const {
@@ -118,7 +137,7 @@ Effect Rules::source_transfer() const {
   if (facts_.copy == Copy::running) return undo("it was started again meanwhile");
   if (facts_.copy == Copy::absent) return undo("it was removed meanwhile");
   if (facts_.restarts) return undo("it was given a restart policy meanwhile");
-  if (peer_is(Step::ready)) return hand_over();
+  if (peer_is(Step::ready)) return facts_.is_released ? hand_over() : stay(Act::report, "");
   return stay(Act::send, "");
 }
 
@@ -163,11 +182,7 @@ Effect Rules::source_undo() const {
 Effect Rules::source() const {
   switch (entry_.step) {
     case Step::reserve:
-      if (const std::string why = source_obstacle(); !why.empty()) return undo(why);
-      if (facts_.copy == Copy::unknown) return stay(Act::wait, "the engine does not answer");
-      if (facts_.copy != Copy::running) return undo("it does not run");
-      if (peer_is(Step::transfer)) return go(Step::save);
-      return stay(Act::report, "");
+      return source_reserve();
     case Step::save:
       return source_save();
     case Step::transfer:
@@ -175,6 +190,7 @@ Effect Rules::source() const {
     case Step::start:
       return source_start();
     case Step::remove:
+      if (is_birth()) return {Act::close, Step::done, false, false, {}};
       return remove_and(Step::done);
     case Step::undo:
       return source_undo();
@@ -204,7 +220,7 @@ Effect Rules::target_reserve() const {
     case Copy::unknown:
       return stay(Act::wait, "the engine does not answer");
     case Copy::absent:
-      if (entry_.step == Step::reserve) return stay(Act::prepare, "");
+      if (entry_.step == Step::reserve && !is_return()) return stay(Act::prepare, "");
       return undo("the copy was removed");
     case Copy::created:
       break;
@@ -219,8 +235,32 @@ Effect Rules::target_reserve() const {
   return stay(Act::report, "");
 }
 
+// Once it has run its end is the job's.
+Effect Rules::target_birth() const {
+  switch (facts_.copy) {
+    case Copy::unknown:
+      return stay(Act::wait, "the engine does not answer");
+    case Copy::created:
+      // A start that was asked for may come yet, and be over before the next one comes.
+      if (!facts_.is_quiet) return stay(Act::wait, "the engine may still start it");
+      if (!facts_.give_up.empty() && !facts_.is_kept) return undo(facts_.give_up);
+      return stay(Act::start, "");
+    default:
+      // Of one that was removed nobody knows that it has not run.
+      return go(Step::confirm);
+  }
+}
+
+Effect Rules::target_return() const {
+  if (facts_.copy == Copy::unknown) return stay(Act::wait, "the engine does not answer");
+  if (facts_.copy == Copy::absent) return undo("it was removed meanwhile");
+  return go(Step::confirm);
+}
+
 Effect Rules::target_start() const {
   if (peer_undoes()) return undo(with_cause("the source took it back", facts_.peer_reason));
+  if (is_birth()) return target_birth();
+  if (is_return()) return target_return();
   switch (facts_.copy) {
     case Copy::unknown:
       return stay(Act::wait, "the engine does not answer");
@@ -256,7 +296,8 @@ Effect Rules::target_confirm() const {
     return stay(Act::arm, "");
   }
   const bool is_down = facts_.copy == Copy::stopped || facts_.copy == Copy::created;
-  if (is_down && !facts_.is_stopped_by_person) return stay(Act::start, "");
+  const bool may_start = !is_birth() && !is_return() && !facts_.is_stopped_by_person;
+  if (is_down && may_start) return stay(Act::start, "");
   if (!is_source_through) return stay(Act::report, "");
   if (facts_.copy != Copy::absent && !facts_.is_synced) return stay(Act::sync, "");
   // A start that is still under way would start a job again that has ended since.
@@ -276,7 +317,9 @@ Effect Rules::target() const {
     case Step::confirm:
       return target_confirm();
     case Step::undo:
-      return remove_and(Step::undone);
+      if (!is_return()) return remove_and(Step::undone);
+      if (!facts_.is_quiet) return stay(Act::wait, "what has come is still being written");
+      return {Act::close, Step::undone, false, false, entry_.reason};
     default:
       return stay(Act::wait, "");
   }
@@ -299,7 +342,10 @@ bool is_of(Side side, Step step) {
 
 const char* name(Side side) { return side == Side::source ? "source" : "target"; }
 
-const char* name(Method method) { return method == Method::app ? "app" : "criu"; }
+const char* name(Method method) {
+  constexpr std::array<const char*, 4> kMethods{"app", "criu", "birth", "home"};
+  return kMethods.at(static_cast<std::size_t>(method));
+}
 
 const char* name(Step step) { return kSteps.at(static_cast<std::size_t>(step)); }
 

@@ -46,6 +46,14 @@
 // it comes back, on its way back too. Where two persons say both while the hosts do not hear each
 // other, the side that has closed its entry first keeps its copy; where both have, there are two.
 //
+// A job's task (Method::birth) is born of its ticket, which does not run: the source has nothing to
+// save, goes from `reserve` to `transfer`, starts nothing on the way back, and keeps the ticket at
+// the end. It hands over only once the job's owner says so (Facts::is_released). Whatever comes of
+// a task that was started is the job's end and not the move's: the target confirms it without a
+// proof, and starts it once. What an ended task has written goes home the same way (Method::home):
+// the target is the owner's host, whose copy is the ticket; it is made by nobody, never started,
+// and stays on the way back.
+//
 // What this needs: that a written entry survives a loss of power (SQLite: synchronous=FULL for the
 // journal), as do the data of a target that is `ready`, and what the engine has to remember of the
 // source's copy once it was handed over: that it is stopped and has no restart policy (Act::sync).
@@ -68,8 +76,10 @@ namespace flowcon::cluster::migration {
 
 enum class Side { source, target };
 
-/// How the state is saved: by the application itself, or by CRIU.
-enum class Method { app, criu };
+/// How the state is saved: by the application itself, or by CRIU. Or there is none to save: a birth
+/// makes a job's task of its ticket, which does not run, and a return brings home what an ended
+/// task has written (cluster/queue).
+enum class Method { app, criu, birth, home };
 
 /// Where a side is; what is written is about to be done or has been done, never less.
 enum class Step { reserve, save, transfer, ready, start, confirm, remove, done, undo, undone };
@@ -139,6 +149,8 @@ struct Facts {
   bool is_synced = true;
   /// Source: a write of `start` was tried and failed; the next start of flowcond may find it.
   bool is_start_doubtful = false;
+  /// Source of a birth: the job's owner has written that its task may start.
+  bool is_released = true;
   /// Target: a person stopped the copy, and wants it stopped.
   bool is_stopped_by_person = false;
   /// How the copy failed, in words; "" = nobody knows.

@@ -67,9 +67,9 @@ unsigned status_of(const Error& error) {
 
 // -------------------------------------------------------------------------------- a move begins
 
-MovePtr Calls::opened(Proposal proposal, const Neighbour& target) const {
+MovePtr Calls::opened(Proposal proposal, const Neighbour& target, std::string id) const {
   Entry entry;
-  entry.id = random_id();
+  entry.id = id.empty() ? random_id() : std::move(id);
   entry.container = proposal.container;
   entry.name = proposal.name;
   entry.source = world_.network.own_id();
@@ -84,6 +84,7 @@ MovePtr Calls::opened(Proposal proposal, const Neighbour& target) const {
   move->account.peer_name = target.name;
   move->account.steps[name(Step::reserve)] = 0;
   move->copy.seen = Copy::running;
+  if (move->is_of_task()) move->saving.saved_life = proposal.life;
   return move;
 }
 
@@ -92,6 +93,12 @@ Async<Result<std::string>> Calls::begin(MoveOrder order) {
   if (world_.is_stopping) co_return bad_input("flowcond is being stopped");
   const Result<Neighbour> target = find_neighbour(world_.network, order.target);
   if (!target) co_return target.error();
+  const std::string id = order.id;
+  if (!id.empty()) {
+    std::string chosen = id;
+    const Result<ctrl::store::Migration> before = co_await world_.rows.find(std::move(chosen));
+    if (before || open_.find(id)) co_return errno_error(EEXIST, "that migration has begun");
+  }
   Result<Proposal> proposal = co_await proposer_.propose(std::move(order));
   if (!proposal) co_return proposal.error();
   if (!proposal->obstacles.empty()) {
@@ -100,7 +107,7 @@ Async<Result<std::string>> Calls::begin(MoveOrder order) {
     co_return errno_error(EPERM, all);
   }
   const std::vector<std::string> notes = proposal->notes;
-  const MovePtr move = opened(std::move(*proposal), *target);
+  const MovePtr move = opened(std::move(*proposal), *target, id);
   // Nobody else may begin one while the journal is written.
   if (open_.is_moving(move->entry.container)) {
     co_return errno_error(EPERM, "it is migrating already");

@@ -28,7 +28,7 @@ class Calls {
   [[nodiscard]] ctrl::api::Response list() const;
   [[nodiscard]] ctrl::api::Response steer(const std::string& name, const std::string& verb);
   [[nodiscard]] bool is_heard(const Move& move) const;
-  [[nodiscard]] MovePtr opened(Proposal proposal, const Neighbour& target) const;
+  [[nodiscard]] MovePtr opened(Proposal proposal, const Neighbour& target, std::string id) const;
 
   World& world_;
   OpenMoves& open_;

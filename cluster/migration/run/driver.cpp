@@ -48,6 +48,7 @@ Async<void> Driver::drive(MovePtr move) {
   while (!is_closed(move->entry) && !world_.is_ended) {
     const Facts facts = co_await facts_.gather(move);
     if (world_.is_ended) co_return;
+    tell_progress(*move);
     Effect effect = move->is_fresh ? recover(move->entry, facts) : next_effect(move->entry, facts);
     if (facts.copy != Copy::unknown && move->entry.step > Step::transfer) move->is_fresh = false;
     const Step before = move->entry.step;
@@ -141,9 +142,17 @@ Async<bool> Driver::close_copy(MovePtr move) {
   co_return true;
 }
 
+// Whoever owns the task need not look again and again.
+void Driver::tell_progress(Move& move) const {
+  const std::pair<Step, Step> now{move.written.step, move.peer.step};
+  if (!move.is_of_task() || !world_.told || now == move.told) return;
+  move.told = now;
+  world_.told(move.entry.id);
+}
+
 // The source tells: the job was its own.
 void Driver::tell_end(const Move& move) {
-  if (!move.is_source()) return;
+  if (!move.is_source() || move.is_of_task()) return;
   const bool is_there = move.entry.step == Step::done;
   ctrl::Event event;
   event.kind = is_there ? ctrl::EventKind::migrated : ctrl::EventKind::failure;
@@ -158,6 +167,7 @@ void Driver::tell_end(const Move& move) {
 void Driver::close(const MovePtr& move) {
   tell_end(*move);
   open_.close(move);
+  tell_progress(*move);
   sweep_.wake();  // which sweeps
   world_.network.tell();
 }

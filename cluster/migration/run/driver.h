@@ -29,6 +29,7 @@ class Driver {
   ctrl::Async<bool> close_copy(MovePtr move);
   ctrl::Async<void> hold(MovePtr move);
   ctrl::Async<void> rest(MovePtr move);
+  void tell_progress(Move& move) const;
   void tell_end(const Move& move);
   void close(const MovePtr& move);
 

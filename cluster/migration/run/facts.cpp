@@ -27,13 +27,18 @@ bool is_down(Copy copy) {
 
 // Is its copy started on the target, and not over yet?
 bool is_started(const Move& move) {
-  return !move.is_source() && (move.entry.step == Step::start || move.entry.step == Step::confirm);
+  return !move.is_source() && !move.is_of_task() &&
+         (move.entry.step == Step::start || move.entry.step == Step::confirm);
 }
 
-bool is_tried(const Move& move) { return !move.is_source() && move.entry.step == Step::start; }
+bool is_tried(const Move& move) { return is_started(move) && move.entry.step == Step::start; }
 
 // What the step and the way of moving make of a copy that is down.
 Copy judged_by_step(const Move& move, const Seen& seen, Copy copy, bool is_stopped_by_person) {
+  // A ticket may have run here before; for this move it has not.
+  if (!move.is_source() && move.entry.method == Method::home) {
+    return is_down(copy) ? Copy::created : copy;
+  }
   // Until it has its policy back, an engine that dies ends the copy and does not start it again.
   const bool has_ended = copy == Copy::finished || copy == Copy::failed;
   if (move.entry.step == Step::confirm && has_ended &&
@@ -61,6 +66,7 @@ void add_what_is_known(Facts& facts, const Move& move, double now) {
   facts.is_quiet = now >= move.quiet_from && move.arrival.taking.empty() && !move.copy.is_halting;
   facts.is_synced = move.copy.is_synced;
   facts.is_start_doubtful = move.writing.is_start_doubtful;
+  facts.is_released = move.is_released || move.entry.method != Method::birth;
   facts.is_saved = move.saving.is_saved;
   facts.is_received = move.travel.is_received && move.arrival.taking.empty();
   facts.word = move.peer.word;
@@ -92,9 +98,11 @@ std::string why_too_late(const Move& move, double now, const std::optional<std::
   const bool is_asking = move.entry.step == Step::reserve;
   const bool is_sending = move.entry.step == Step::transfer;
   const bool is_another_life =
-      started && !move.saving.saved_life.empty() && *started != move.saving.saved_life;
+      started && move.saving.saved_life && *started != *move.saving.saved_life;
   if (is_sending && is_another_life) return "it was started again meanwhile";
-  if (is_sending && move.travel.sent_at > 0 && now - move.travel.sent_at > kReadyTime) {
+  const bool is_ready = move.peer.word == Word::step && move.peer.step == Step::ready;
+  if (is_sending && !is_ready && move.travel.sent_at > 0 &&
+      now - move.travel.sent_at > kReadyTime) {
     return "the target has all of it, and is not ready to start it";
   }
   if ((is_asking && silence > kAskTime) || (is_sending && silence > kSendTime)) {

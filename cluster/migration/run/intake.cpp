@@ -55,6 +55,15 @@ Async<Result<void>> take_bytes(MovePtr move, std::string part, Room disk, std::u
   co_return taken;
 }
 
+// This engine keeps no layer that it could go to.
+Async<Result<void>> read_and_drop(Pull body) {
+  for (;;) {
+    const Result<std::string> piece = co_await body();
+    if (!piece) co_return piece.error();
+    if (piece->empty()) co_return Result<void>();
+  }
+}
+
 }  // namespace
 
 Async<Result<std::string>> read_all(Pull body, std::size_t most) {
@@ -142,6 +151,12 @@ Async<Result<void>> Intake::take_one(MovePtr move, std::string name, Pull body) 
     Result<CopyPlace> place = co_await world_.goods.find_place(std::move(id), std::move(state));
     if (!place) co_return place.error();
     Part wanted = part;
+    const bool is_return = move->entry.method == Method::home;
+    if (is_return && part.kind == PartKind::layer && place->upper.empty()) {
+      co_return co_await read_and_drop(std::move(body));
+    }
+    // A ticket may have run here before its task did.
+    place->is_fresh = place->is_fresh || (is_return && !place->is_running);
     PartLimits limits;
     move->arrival.budget.begin(name);
     limits.bytes = move->arrival.budget.left();

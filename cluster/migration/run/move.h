@@ -72,11 +72,12 @@ struct Saving {
   std::optional<double> stopped_at;  ///< steady; when it was asked to save
   bool was_asked = false;            ///< by this process
   bool was_restored = false;         ///< from the journal: an earlier process may have asked
-  std::string saved_life;            ///< Seen::started of the life that has saved
-  bool is_dumping = false;           ///< CRIU is saving it
-  bool was_told_to_end = false;      ///< by a signal, or its engine
-  bool has_signal = false;           ///< the signal has come, and nothing else is to come
-  bool has_ended = false;            ///< by itself, when it was asked to save
+  /// Seen::started of the life that has saved, or of the ticket before its task is born.
+  std::optional<std::string> saved_life;
+  bool is_dumping = false;       ///< CRIU is saving it
+  bool was_told_to_end = false;  ///< by a signal, or its engine
+  bool has_signal = false;       ///< the signal has come, and nothing else is to come
+  bool has_ended = false;        ///< by itself, when it was asked to save
 };
 
 /// What goes over, on either side.
@@ -124,6 +125,8 @@ struct Move {
   std::string give_up;
   bool is_taken_back = false;
   bool is_kept = false;
+  std::pair<Step, Step> told{Step::undone, Step::undone};  ///< both sides, as World::told heard
+  bool is_released = false;                                ///< as Facts::is_released
   double quiet_from = 0;  ///< steady; until then a request of a lost process may act
 
   std::string trouble;  ///< what went wrong last, for people
@@ -150,6 +153,10 @@ struct Move {
   /// Source: how long the copy runs already, whoever asked whom; each side by its own clock.
   void hear_running(const boost::json::value& said);
 
+  /// A job's task is born, or what it has written goes home: its copy on the source does not run.
+  [[nodiscard]] bool is_of_task() const {
+    return entry.method == Method::birth || entry.method == Method::home;
+  }
   [[nodiscard]] bool is_source() const { return entry.side == Side::source; }
   [[nodiscard]] const std::string& other() const {
     return is_source() ? entry.target : entry.source;

@@ -22,6 +22,7 @@ constexpr std::size_t kMostLayers = 512;
 constexpr std::size_t kMostVolumes = 64;
 constexpr std::size_t kMostLabels = 256;
 constexpr double kLongestConfirm = 3600;  // seconds
+constexpr double kMostAmount = 1e18;      // cores, bytes
 
 Error wrong(const std::string& name) {
   return bad_input("a migration's plan has no valid member " + name);
@@ -30,6 +31,10 @@ Error wrong(const std::string& name) {
 bool is_digest(std::string_view text) {
   return text.size() == 71 && text.starts_with("sha256:") &&
          text.find_first_not_of("0123456789abcdef", 7) == std::string_view::npos;
+}
+
+bool is_id(std::string_view text) {
+  return text.size() == 32 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 std::uint64_t count_of(const json::value& value, std::string_view name) {
@@ -155,6 +160,7 @@ class Reader {
     }
     plan_.awaits_value = is_true(value_, "awaits_value");
     plan_.has_brought_image = is_true(value_, "has_brought_image");
+    if (Result<void> task = this->task(); !task) return task;
     const json::value& checkpoint = member(value_, "checkpoint");
     plan_.checkpoint.path = text_of(checkpoint, "path");
     plan_.checkpoint.signal =
@@ -164,6 +170,21 @@ class Reader {
     }
     const json::value& timeout = member(checkpoint, "timeout");
     if (timeout.is_number()) plan_.checkpoint.timeout = timeout.to_number<double>();
+    return {};
+  }
+
+  // What a job's task asks for, or which one goes home.
+  Result<void> task() {
+    plan_.is_birth = is_true(value_, "is_birth");
+    plan_.birth = text_of(value_, "birth");
+    if (!plan_.birth.empty() && !is_id(plan_.birth)) return wrong("birth");
+    if (!plan_.is_birth) return {};
+    const json::value& request = member(value_, "request");
+    for (const char* kind : {"cpu", "mem"}) {
+      const std::optional<double> asked = real_of(member(request, kind));
+      if (!asked || !(*asked >= 0 && *asked <= kMostAmount)) return wrong("request");
+      plan_.request.emplace_back(kind, *asked);
+    }
     return {};
   }
 
@@ -210,6 +231,10 @@ json::object to_json(const Plan& plan) {
           {"confirm", plan.confirm},
           {"awaits_value", plan.awaits_value},
           {"has_brought_image", plan.has_brought_image},
+          {"is_birth", plan.is_birth},
+          {"request", json::object{{"cpu", policy::amount_of(plan.request, "cpu")},
+                                   {"mem", policy::amount_of(plan.request, "mem")}}},
+          {"birth", plan.birth},
           {"checkpoint", json::object{{"path", plan.checkpoint.path},
                                       {"signal", plan.checkpoint.signal},
                                       {"command", std::move(command)},
@@ -217,6 +242,7 @@ json::object to_json(const Plan& plan) {
 }
 
 bool needs_criu(const Plan& plan) {
+  if (plan.is_birth) return false;  // its layer is files alone
   return std::any_of(plan.parts.begin(), plan.parts.end(), [](const Part& part) {
     return part.kind == PartKind::layer || part.kind == PartKind::checkpoint;
   });

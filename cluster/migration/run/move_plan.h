@@ -48,6 +48,9 @@ struct Plan {
   bool awaits_value = false;
   ctrl::Checkpoint checkpoint;     ///< source only
   bool has_brought_image = false;  ///< target only: the image came with this move
+  bool is_birth = false;           ///< of a job's task, which is started from its beginning
+  policy::Amounts request;         ///< of a birth: what the task asks for; cores, bytes
+  std::string birth;               ///< of a return: the birth whose copy goes home
 };
 
 [[nodiscard]] const char* name(PartKind kind);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "cluster/migration/plan/entry_json.h"
 #include "cluster/migration/run/lost.h"
 #include "cluster/migration/run/movers.h"
 #include "ctrl/log.h"
@@ -75,6 +76,68 @@ bool Movers::is_moving(const std::string& id) const { return open_.is_moving(id)
 bool Movers::is_saving(const std::string& id) const { return open_.is_saving(id); }
 std::int64_t Movers::reserved() const { return open_.reserved(); }
 std::vector<MoveView> Movers::list(std::size_t most) const { return open_.list(most); }
+
+void Movers::release(const std::string& id) {
+  const MovePtr move = open_.find(id);
+  if (!move || std::exchange(move->is_released, true)) return;
+  move->wake();
+}
+
+void Movers::turn_back(const std::string& id, const std::string& why) {
+  const MovePtr move = open_.find(id);
+  const bool is_late =
+      !move || move->entry.step > Step::transfer || move->writing.step == Step::start;
+  if (is_late) return;
+  move->turn_back(why);
+  move->wake();
+}
+
+void Movers::take_back(const std::string& id) {
+  const MovePtr move = open_.find(id);
+  if (!move || !move->is_source()) return;
+  if (!why_not_taken_back(move->entry, move->peer.word, false).empty()) return;
+  move->is_taken_back = true;
+  move->peer.word = Word::none;
+  move->wake();
+}
+
+void Movers::expect(const std::string& id, const std::string& birth) {
+  world_.expected[id] = birth;
+}
+
+Async<Result<std::optional<Passage>>> Movers::passage(std::string id) {
+  if (const std::string why = records_.why_unread(); !why.empty()) co_return bad_input(why);
+  Passage passage;
+  if (const MovePtr move = open_.find(id)) {
+    passage.entry = move->written;
+    passage.request = move->plan.request;
+    passage.is_ready = move->peer.word == Word::step && move->peer.step >= Step::ready &&
+                       move->peer.step <= Step::done;
+    passage.trouble = move->trouble;
+    co_return passage;
+  }
+  const Result<ctrl::store::Migration> row = co_await world_.rows.find(std::move(id));
+  if (!row && row.error().code == boost::system::errc::no_such_file_or_directory) {
+    co_return std::optional<Passage>();
+  }
+  if (!row) co_return row.error();
+  const Result<Entry> entry = parse_entry(row->entry);
+  if (!entry) co_return entry.error();
+  passage.entry = *entry;
+  const Result<Plan> plan = parse_plan(row->plan);
+  if (plan) passage.request = plan->request;
+  co_return passage;
+}
+
+std::vector<Passage> Movers::expected_births() const {
+  std::vector<Passage> births;
+  for (const auto& [id, move] : open_.all()) {
+    const bool is_expected = !move->is_source() && move->entry.method == Method::birth &&
+                             move->entry.step <= Step::start && move->copy.seen != Copy::running;
+    if (is_expected) births.push_back({move->written, move->plan.request, false, ""});
+  }
+  return births;
+}
 
 Result<std::vector<std::string>> Movers::open_with(const std::string& id) const {
   if (const std::string why = records_.why_unread(); !why.empty()) return bad_input(why);

@@ -3,6 +3,7 @@
 // that down and does it. The only part that stops, starts, makes or removes a container.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,10 @@ namespace flowcon::cluster::migration {
 /// As ctrl::Companion is to the daemon: all on the loop.
 class Mover : public Moves {
  public:
+  /// Asked whether a task that asks for so much is taken: why not, in words, or "".
+  virtual void judge_room(std::function<std::string(const policy::Amounts&)> judge) = 0;
+  /// Told when a birth or a return has come further, by its id.
+  virtual void tell_of_tasks(std::function<void(const std::string& id)> told) = 0;
   /// Once, when the network has its id: goes on with the moves that the journal holds.
   virtual ctrl::Async<void> start() = 0;
   /// Once, when the daemon is about to stop: what was not handed over is undone, so that the job

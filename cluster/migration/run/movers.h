@@ -24,6 +24,18 @@ class Movers : public Mover {
   [[nodiscard]] std::int64_t reserved() const override;
   [[nodiscard]] Result<std::vector<std::string>> open_with(const std::string& id) const override;
   [[nodiscard]] std::vector<MoveView> list(std::size_t most) const override;
+  void release(const std::string& id) override;
+  void turn_back(const std::string& id, const std::string& why) override;
+  void take_back(const std::string& id) override;
+  void expect(const std::string& id, const std::string& birth) override;
+  ctrl::Async<Result<std::optional<Passage>>> passage(std::string id) override;
+  [[nodiscard]] std::vector<Passage> expected_births() const override;
+  void tell_of_tasks(std::function<void(const std::string& id)> told) override {
+    world_.told = std::move(told);
+  }
+  void judge_room(std::function<std::string(const policy::Amounts&)> judge) override {
+    world_.why_no_room = std::move(judge);
+  }
   ctrl::Async<void> start() override;
   ctrl::Async<void> settle(double seconds) override;
   void end() override;

@@ -39,13 +39,14 @@ bool OpenMoves::is_saving(const std::string& id) const {
     // On the way back, too, it may save and end yet.
     const bool has_been_asked = (step >= Step::save && step <= Step::remove) ||
                                 (step == Step::undo && move.entry.has_saved);
-    return move.is_source() && move.entry.container == id && has_been_asked;
+    return move.is_source() && !move.is_of_task() && move.entry.container == id && has_been_asked;
   });
 }
 
 std::int64_t OpenMoves::reserved() const {
   return std::count_if(moves_.begin(), moves_.end(), [](const auto& one) {
-    return !one.second->is_source() && one.second->entry.step <= Step::start;
+    return !one.second->is_source() && one.second->entry.method != Method::home &&
+           one.second->entry.step <= Step::start;
   });
 }
 

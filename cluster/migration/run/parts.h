@@ -81,8 +81,9 @@ ctrl::Async<Result<CopyPlace>> find_place(ctrl::engine::Client& engine, std::str
 /// read, changed meanwhile.
 ctrl::Async<Result<ctrl::Pull>> send_part(ctrl::engine::Client& engine, CopyPlace from, Part part);
 
-/// Target. What is in the part's place is replaced; may be repeated. Errors: the copy is not fresh,
-/// the part is cut, damaged, beyond `limits`, or not what it may be; the disk is full (ENOSPC). The
+/// Target. What is in the part's place is replaced at once when all of it has come, so that a
+/// folder whose archive is cut is as it was; may be repeated. Errors: the copy is not fresh, the
+/// part is cut, damaged, beyond `limits`, or not what it may be; the disk is full (ENOSPC). The
 /// copy must not be started then.
 ctrl::Async<Result<void>> take_part(ctrl::engine::Client& engine, CopyPlace into, Part part,
                                     ctrl::Pull body, PartLimits limits);

@@ -3,6 +3,7 @@
 // refuse to unpack relative symlinks that lead out of the volume, write nothing into a volume that
 // the container may only read, and drop the attributes user.*.
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -180,14 +181,33 @@ Async<Result<void>> sync_folder(std::string folder) {
   co_return co_await run_child(std::move(words));
 }
 
-Async<Result<void>> take_folder(std::string folder, Pull archive) {
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    co_return errno_error(errno, "making " + folder);
-  }
-  if (const Result<void> there = check_folder(folder); !there) co_return there;
-  // A link that an earlier try left would lead elsewhere; an engine fills new volumes from images.
-  std::vector<std::string> clear{"find", folder, "-xdev", "-mindepth", "1", "-delete"};
+namespace {
+
+// An empty folder beside `folder`, with its owner and mode.
+Async<Result<void>> make_beside(std::string folder, std::string beside) {
+  struct stat info {};
+  const bool is_there = ::lstat(folder.c_str(), &info) == 0;
+  if (is_there && !S_ISDIR(info.st_mode)) co_return errno_error(ENOTDIR, "looking at " + folder);
+  std::vector<std::string> clear{"rm", "-rf", "--one-file-system", "--", beside};
   if (Result<void> cleared = co_await run_child(std::move(clear)); !cleared) co_return cleared;
+  if (::mkdir(beside.c_str(), 0700) != 0) co_return errno_error(errno, "making " + beside);
+  if (!is_there) co_return Result<void>();
+  const bool is_same = ::lchown(beside.c_str(), info.st_uid, info.st_gid) == 0 &&
+                       ::chmod(beside.c_str(), info.st_mode & 07777) == 0;
+  co_return is_same ? Result<void>() : errno_error(errno, "making " + beside);
+}
+
+// At once: whoever is killed in between leaves one of both whole.
+Result<void> put_in_place(const std::string& beside, const std::string& folder) {
+  if (::renameat2(AT_FDCWD, beside.c_str(), AT_FDCWD, folder.c_str(), RENAME_EXCHANGE) == 0) {
+    return {};
+  }
+  const bool is_new = errno == ENOENT;
+  if (is_new && ::rename(beside.c_str(), folder.c_str()) == 0) return {};
+  return errno_error(errno, "putting " + folder + " in place");
+}
+
+Async<Result<void>> extract(std::string folder, Pull archive) {
   std::vector<std::string> words{"tar",
                                  "--extract",
                                  "--file=-",
@@ -220,6 +240,20 @@ Async<Result<void>> take_folder(std::string folder, Pull archive) {
     const Result<void> ended = co_await (*tar)->succeed(kPatience);
     if (!ended) co_return told_of_disk(ended.error(), folder);
   }
+  co_return co_await sync_folder(std::move(folder));
+}
+
+}  // namespace
+
+Async<Result<void>> take_folder(std::string folder, Pull archive) {
+  const std::string beside = folder + ".coming";
+  std::string like = folder, made = beside, into = beside;
+  Result<void> taken = co_await make_beside(std::move(like), std::move(made));
+  if (taken) taken = co_await extract(std::move(into), std::move(archive));
+  if (taken) taken = put_in_place(beside, folder);
+  std::vector<std::string> clear{"rm", "-rf", "--one-file-system", "--", beside};
+  const Result<void> cleared = co_await run_child(std::move(clear));
+  if (!taken || !cleared) co_return taken ? cleared : taken;
   co_return co_await sync_folder(std::move(folder));
 }
 

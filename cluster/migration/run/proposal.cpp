@@ -137,7 +137,58 @@ Async<Result<void>> Proposer::add_checkpoint(Draft made) {
   co_return Result<void>();
 }
 
+// What the ticket or the task has written over its image, where its engine keeps that in a folder.
+Async<Result<void>> Proposer::add_layer(Draft made, bool may_be_empty) {
+  std::string id = made->container, state = world_.host.config().state_dir;
+  const Result<CopyPlace> place = co_await world_.goods.find_place(std::move(id), std::move(state));
+  if (!place) co_return place.error();
+  if (place->upper.empty()) co_return Result<void>();
+  std::string container = made->container;
+  const Result<std::string> changes = co_await world_.engine.changes(std::move(container));
+  if (!changes) co_return changes.error();
+  const bool is_empty = changes->find('{') == std::string::npos;
+  if (is_empty && !may_be_empty) co_return Result<void>();
+  made->plan.parts.push_back({"layer", PartKind::layer, ""});
+  co_return Result<void>();
+}
+
+Async<Result<Proposal>> Proposer::propose_task(MoveOrder order) {
+  std::string wanted = order.container;
+  const Result<Seen> seen = co_await look(std::move(wanted));
+  if (!seen) co_return seen.error();
+  Result<Description> described = describe(seen->inspect);
+  if (!described) co_return described.error();
+  const bool is_birth = *order.method == Method::birth;
+  auto made = std::make_shared<Proposal>();
+  made->container = seen->id;
+  made->name = seen->name;
+  made->life = seen->started;
+  made->method = *order.method;
+  if (is_birth) made->obstacles = described->obstacles;
+  Description copy = *described;
+  const Result<bool> do_all_travel = co_await add_volumes(made, std::move(copy));
+  if (!do_all_travel) co_return do_all_travel.error();
+  if (seen->copy == Copy::running) made->obstacles.emplace_back("it runs");
+  if (open_.is_moving(seen->id)) made->obstacles.emplace_back("it is migrating already");
+  Plan& plan = made->plan;
+  plan.body = std::move(described->body);
+  plan.image_name = described->image_name;
+  plan.cause = order.cause;
+  plan.is_birth = is_birth;
+  plan.request = order.request;
+  plan.birth = order.birth;
+  const Result<void> added = co_await add_layer(made, !is_birth);
+  if (!added) co_return added.error();
+  if (has_log(plan.body)) plan.parts.push_back({"log", PartKind::log, ""});
+  const Result<void> measured = co_await measure(made, *do_all_travel);
+  if (!measured) co_return measured.error();
+  co_return std::move(*made);
+}
+
 Async<Result<Proposal>> Proposer::propose(MoveOrder order) {
+  if (order.method == Method::birth || order.method == Method::home) {
+    co_return co_await propose_task(std::move(order));
+  }
   std::string wanted = order.container;
   const Result<Seen> seen = co_await look(std::move(wanted));
   if (!seen) co_return seen.error();

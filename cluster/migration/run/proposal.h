@@ -19,6 +19,7 @@ struct Proposal {
   Plan plan;
   std::vector<std::string> obstacles;
   std::vector<std::string> notes;  ///< what will be another there
+  std::string life;                ///< Seen::started
   /// Of the image, that the target has already; empty where it was not asked, or does not tell.
   std::optional<std::int64_t> layers_there;
 };
@@ -32,6 +33,8 @@ class Proposer {
   ctrl::Async<Result<Proposal>> rehearse(MoveOrder order);
 
  private:
+  /// The birth of a task, or its return.
+  ctrl::Async<Result<Proposal>> propose_task(MoveOrder order);
   /// Shared by the coroutines that add to it.
   using Draft = std::shared_ptr<Proposal>;
   ctrl::Async<Result<Seen>> look(std::string container);
@@ -40,6 +43,7 @@ class Proposer {
   ctrl::Async<Result<bool>> add_volumes(Draft made, Description described);
   ctrl::Async<Result<void>> add_checkpoint(Draft made);
   ctrl::Async<Result<void>> measure(Draft made, bool may_look);
+  ctrl::Async<Result<void>> add_layer(Draft made, bool may_be_empty);
   ctrl::Async<Result<void>> look_at_layer(Draft made, std::string upper);
   ctrl::Async<Result<Proposal>> ask_target(Proposal proposal, std::string target);
 

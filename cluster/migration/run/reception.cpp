@@ -11,6 +11,7 @@
 #include "cluster/migration/plan/bounds.h"
 #include "cluster/migration/plan/entry_json.h"
 #include "cluster/migration/plan/names.h"
+#include "cluster/migration/plan/refusals.h"
 #include "cluster/migration/run/answers.h"
 #include "cluster/migration/run/targets.h"
 #include "ctrl/log.h"
@@ -118,10 +119,15 @@ Async<Result<std::vector<std::string>>> Reception::judge(std::string name, Plan 
   if (const std::string why = why_unreachable(speaker, world_.network.neighbours()); !why.empty()) {
     reasons.push_back(why);
   }
-  if (world_.network.is_draining()) reasons.emplace_back("this host is being drained");
+  if (plan.is_birth && world_.why_no_room) {
+    if (std::string why = world_.why_no_room(plan.request); !why.empty()) {
+      reasons.push_back(std::move(why));
+    }
+  }
+  if (world_.network.is_draining()) reasons.emplace_back(kDraining);
   if (const std::string why = records_.why_unread(); !why.empty()) reasons.push_back(why);
   if (open_.find_by_container(name)) {
-    reasons.emplace_back("another migration of that name is not finished");
+    reasons.emplace_back(kUnfinished);
   }
   if (!reasons.empty()) co_return reasons;
   json::object body = plan.body;
@@ -198,10 +204,17 @@ Async<Response> Reception::reserve(std::string body, std::string speaker) {
   if (before) co_return refuse({"that migration has ended here"});
   if (!is_absent(before.error())) co_return failure(503, before.error().message());
   if (theirs->step != Step::reserve) co_return answer_unknown();
-  if (world_.is_stopping) co_return refuse({"flowcond is being stopped there"});
+  if (world_.is_stopping) co_return refuse({kStopping});
   if (reserving_.contains(theirs->id)) co_return failure(503, "it is being looked at");
   Result<Plan> plan = parse_offer(member(*said, "plan"));
   if (!plan) co_return failure(422, plan.error().message());
+  if ((theirs->method == Method::birth) != plan->is_birth ||
+      (theirs->method == Method::home) != !plan->birth.empty()) {
+    co_return failure(422, "its plan is of another kind");
+  }
+  if (theirs->method == Method::home) {
+    co_return co_await reserve_return(std::move(*theirs), std::move(*plan));
+  }
   if (theirs->method == Method::criu && !needs_criu(*plan)) {
     co_return failure(422, "a migration by CRIU brings a CRIU image");
   }
@@ -220,9 +233,72 @@ Async<Response> Reception::reserve_new(Entry theirs, Plan plan, std::string spea
   if (!judged) co_return failure(502, judged.error().message());
   if (!judged->reasons.empty()) co_return refuse(judged->reasons);
   if (open_.find_by_container(theirs.name)) {
-    co_return refuse({"another migration of that name has begun"});
+    co_return refuse({kUnfinished});
   }
-  co_return co_await open_move(std::move(theirs), std::move(plan), std::move(*judged));
+  std::string to_be_made;
+  co_return co_await open_move(std::move(theirs), std::move(plan), std::move(*judged),
+                               std::move(to_be_made));
+}
+
+namespace {
+
+// What a peer may bring home: the volumes that the ticket's task was born with, its layer and log.
+std::string why_not_parts(const Plan& born, const Plan& offered) {
+  for (const Part& part : offered.parts) {
+    if (part.kind == PartKind::layer || part.kind == PartKind::log) continue;
+    const auto is_same = [&](const Part& one) {
+      return one.kind == PartKind::volume && part.kind == one.kind && one.where == part.where;
+    };
+    if (std::none_of(born.parts.begin(), born.parts.end(), is_same)) {
+      return "the task did not take '" + printable(part.where, 200) + "' along";
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+// Nothing of the offer is believed but which volume is which part, and how large it all is.
+Async<Response> Reception::reserve_return(Entry theirs, Plan offered) {
+  const auto expected = world_.expected.find(theirs.id);
+  if (expected == world_.expected.end() || expected->second != offered.birth) {
+    co_return failure(403, "that return is not expected");
+  }
+  std::string birth = offered.birth;
+  const Result<ctrl::store::Migration> row = co_await world_.rows.find(std::move(birth));
+  const Result<Entry> born = row ? parse_entry(row->entry) : Result<Entry>(row.error());
+  Result<Plan> plan = row ? parse_plan(row->plan) : Result<Plan>(row.error());
+  const bool is_theirs = born && plan && born->side == Side::source &&
+                         born->method == Method::birth && born->step == Step::done &&
+                         born->target == theirs.source && theirs.name == born->name;
+  if (!is_theirs) co_return failure(403, "no such task was born there");
+  if (const std::string why = why_not_parts(*plan, offered); !why.empty()) co_return refuse({why});
+  plan->parts = offered.parts;
+  plan->bytes = offered.bytes;
+  plan->is_birth = false;
+  plan->birth = offered.birth;
+  std::string ticket = born->container;
+  const Result<std::string> why = co_await judge_return(std::move(ticket), offered.bytes);
+  if (!why) co_return failure(502, why.error().message());
+  if (!why->empty()) co_return refuse({*why});
+  Judgement judged;
+  judged.has_image = true;
+  std::string container = born->container;
+  co_return co_await open_move(std::move(theirs), std::move(*plan), std::move(judged),
+                               std::move(container));
+}
+
+// Why it cannot come home now. Errors: the engine's.
+Async<Result<std::string>> Reception::judge_return(std::string ticket, std::uint64_t bytes) {
+  if (open_.is_moving(ticket)) co_return std::string(kUnfinished);
+  const Result<Seen> seen = co_await world_.engine.look(std::move(ticket));
+  if (!seen && is_absent(seen.error())) co_return std::string("its ticket was removed");
+  if (!seen) co_return seen.error();
+  if (seen->copy == Copy::running) co_return std::string("its ticket runs");
+  Result<std::string> root = co_await world_.engine.root();
+  if (!root) co_return root.error();
+  std::string folder = std::move(*root);
+  co_return co_await world_.files.why_no_room(std::move(folder), bytes);
 }
 
 // Errors: the engine's.
@@ -256,10 +332,11 @@ Async<Result<Reception::Judgement>> Reception::judge_reservation(Entry theirs, P
   co_return judged;
 }
 
-Async<Response> Reception::open_move(Entry theirs, Plan plan, Judgement judged) {
+Async<Response> Reception::open_move(Entry theirs, Plan plan, Judgement judged,
+                                     std::string container) {
   Entry entry = theirs;
   entry.side = Side::target;
-  entry.container.clear();
+  entry.container = std::move(container);
   entry.reason.clear();
   entry.attempt = 0;
   auto move = std::make_shared<Move>(world_.clock, std::move(entry), std::move(plan));
@@ -270,7 +347,7 @@ Async<Response> Reception::open_move(Entry theirs, Plan plan, Judgement judged) 
   move->began = world_.clock.steady();
   move->account.peer_name = name_of_peer(world_.network, theirs.source);
   move->account.steps[migration::name(Step::reserve)] = 0;
-  move->copy.seen = Copy::absent;
+  move->copy.seen = move->entry.container.empty() ? Copy::absent : Copy::created;
   move->hear(render(theirs));
   open_.add(move);
   Entry first = move->entry;

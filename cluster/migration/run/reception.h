@@ -40,7 +40,12 @@ class Reception {
   ctrl::Async<ctrl::api::Response> check(std::string body, std::string speaker);
   ctrl::Async<ctrl::api::Response> reserve(std::string body, std::string speaker);
   ctrl::Async<ctrl::api::Response> reserve_new(Entry theirs, Plan plan, std::string speaker);
-  ctrl::Async<ctrl::api::Response> open_move(Entry theirs, Plan plan, Judgement judged);
+  /// What an ended task has written comes home into its ticket.
+  ctrl::Async<ctrl::api::Response> reserve_return(Entry theirs, Plan offered);
+  ctrl::Async<Result<std::string>> judge_return(std::string ticket, std::uint64_t bytes);
+  /// `container`: of a return, the ticket; else "".
+  ctrl::Async<ctrl::api::Response> open_move(Entry theirs, Plan plan, Judgement judged,
+                                             std::string container);
   ctrl::Async<ctrl::api::Response> take_report(std::string id, std::string body,
                                                std::string speaker);
   /// Errors: the engine's.

@@ -18,13 +18,24 @@ using ctrl::Async;
 
 constexpr double kOrphanTime = 30;  // seconds in which an engine ends what a lost process asked
 
+// May the process before have asked its engine for something that is still to come? Not of a job's
+// task where it was only sent, or comes home into its ticket.
+bool may_act_yet(const Move& move) {
+  if (!move.is_of_task()) return true;
+  if (move.is_source()) return move.entry.step > Step::transfer;
+  const bool is_made = move.entry.step == Step::transfer || move.entry.step == Step::ready;
+  return move.entry.method == Method::birth && !is_made;
+}
+
 }  // namespace
 
 ctrl::store::Migration Records::row_of(const Move& move, const Entry& entry) const {
   ctrl::store::Migration row;
   row.id = entry.id;
   row.entry = render(entry);
-  json::object plan = is_closed(entry) ? json::object{} : to_json(move.plan);
+  // What came home of a task is held against what went there.
+  const bool is_kept = !is_closed(entry) || entry.method == Method::birth;
+  json::object plan = is_kept ? to_json(move.plan) : json::object{};
   plan["shown"] = to_json(view_of(move, entry, world_.network.own_name()));
   if (!move.copy.settled_life.empty()) {
     plan["ended"] = {{"life", move.copy.settled_life},
@@ -94,8 +105,10 @@ MovePtr Records::restored(const ctrl::store::Migration& row, Entry entry, Plan p
   move->began = world_.clock.steady();
   const bool was_saving = move->entry.step == Step::undo && move->entry.has_saved;
   const bool may_be_saving = move->is_source() && (move->entry.step == Step::save || was_saving);
-  move->quiet_from =
-      world_.clock.steady() + kOrphanTime + (may_be_saving ? move->plan.checkpoint.timeout : 0);
+  if (may_act_yet(*move)) {
+    move->quiet_from =
+        world_.clock.steady() + kOrphanTime + (may_be_saving ? move->plan.checkpoint.timeout : 0);
+  }
   const Result<json::value> parsed = parse_json(row.plan);
   const json::value shown = parsed ? json::value(object_of(*parsed, "shown")) : json::value();
   const json::value ended = parsed ? json::value(object_of(*parsed, "ended")) : json::value();

@@ -3,6 +3,10 @@
 // in for it.
 #pragma once
 
+#include <functional>
+#include <map>
+#include <string>
+
 #include "cluster/migration/run/clock.h"
 #include "cluster/migration/run/engine.h"
 #include "cluster/migration/run/goods.h"
@@ -23,6 +27,12 @@ struct World {
   HostFiles& files;
   Rows& rows;
   Clock& clock;
+  /// Why a task that asks for so much is not taken, in words; "" = it is.
+  std::function<std::string(const policy::Amounts& request)> why_no_room{};
+  /// Told when a birth or a return has come further.
+  std::function<void(const std::string& id)> told{};
+  /// Returns that are taken when they come, and the births whose copies they bring home.
+  std::map<std::string, std::string> expected{};
   bool is_stopping = false;  ///< flowcond is about to end: no move begins
   bool is_ended = false;     ///< nothing is done any more
 };

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a target turns a move down that it may take a moment later. Pure.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace flowcon::cluster::migration {
+
+inline constexpr const char* kUnfinished = "another migration of that name is not finished";
+inline constexpr const char* kNoRoomNow = "it has no room for that job now";
+inline constexpr const char* kDraining = "this host is being drained";
+inline constexpr const char* kStopping = "flowcond is being stopped there";
+
+/// Of a refusal as its source keeps it: is the reason one of these?
+[[nodiscard]] inline bool is_passing(std::string_view reason) {
+  constexpr std::array kPassing{kUnfinished, kNoRoomNow, kDraining, kStopping};
+  return std::any_of(kPassing.begin(), kPassing.end(),
+                     [&](const char* one) { return reason.find(one) != std::string_view::npos; });
+}
+
+}  // namespace flowcon::cluster::migration
