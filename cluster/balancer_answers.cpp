@@ -133,7 +133,7 @@ Async<Response> Balancer::show_cluster() {
   }
   json::object body;
   body["here"] = hosts.front();
-  const Member who = reports_.coordinator();
+  const Member who = coordinator(network_);
   body["coordinator"] = valid_utf8(who.name);
   body["coordinator_id"] = who.id;
   body["hosts"] = std::move(hosts);
@@ -147,7 +147,7 @@ Async<Response> Balancer::show_cluster() {
 // --- evening out because somebody asks for it
 
 Async<Response> Balancer::rebalance_for_person(std::string body) {
-  const Member who = reports_.coordinator();
+  const Member who = coordinator(network_);
   if (who.id == network_.own_id() || who.id.empty()) {
     co_return co_await rebalance_here(std::move(body));
   }
@@ -241,9 +241,9 @@ Async<Response> Balancer::take_order(std::string body, std::string id) {
   if (reader.failed()) co_return failure(422, reader.error().message());
   if (!host_.config().balance.rebalance)
     co_return failure(409, "this host has the option rebalance off");
-  if (!reports_.follows(id)) {
+  if (!follows(network_, id)) {
     co_return failure(
-        409, "for this host " + printable(reports_.coordinator().name, 80) + " coordinates");
+        409, "for this host " + printable(coordinator(network_).name, 80) + " coordinates");
   }
   if (kind->name != host_.config().balance.policy) {
     co_return failure(409, "cluster-policy is " + host_.config().balance.policy +

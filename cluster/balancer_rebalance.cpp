@@ -28,7 +28,7 @@ Async<Balancer::Rebalancing> Balancer::rebalance(bool is_asked_for, bool is_dry)
     result.error = "this host has no peers: nothing to rebalance";
     co_return result;
   }
-  if (const Member who = reports_.coordinator(); who.id != network_.own_id()) {
+  if (const Member who = coordinator(network_); who.id != network_.own_id()) {
     result.error = "this host does not coordinate: " + who.name + " does";
     co_return result;
   }

@@ -36,7 +36,7 @@ class Cluster : public ctrl::Companion {
             host,
             [this](std::string image) { return queue::image_facts(engine_, std::move(image)); },
             [] { return peers::present().wall; }),
-        queue_({host, tickets_, clock_, rows_,
+        queue_({host, tickets_, clock_, rows_, peers_, *mover_,
                 [this](const ctrl::estimate::Command& command) {
                   return estimates_.estimate(command);
                 },
@@ -44,6 +44,9 @@ class Cluster : public ctrl::Companion {
                 queue::boot_time},
                [this] { estimates_.job_ended(); }) {
     lives_.join(balancer_, &host);
+    mover_->tell_of_tasks([this](const std::string& id) { queue_.hear_of_move(id); });
+    mover_->judge_room(
+        [this](const policy::Amounts& request) { return queue_.why_no_room(request); });
     if (peers_.server() != nullptr) {
       peers_.server()->serve_bodies(
           [this](const Request& request) { return mover_->has_long_body(request); },
@@ -151,6 +154,9 @@ class Cluster : public ctrl::Companion {
     }
     if (request.target.starts_with("/v1/peer/moves")) {
       co_return co_await mover_->answer_peer(std::move(request), std::move(id));
+    }
+    if (request.target.starts_with("/v1/peer/queue/")) {
+      co_return co_await queue_.answer_peer(std::move(request), std::move(id));
     }
     const std::string verb = request.method + " " + request.target;
     if (verb == "POST /v1/peer/call") {

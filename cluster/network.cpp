@@ -1,9 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/network.h"
 
+#include <algorithm>
+#include <tuple>
+
 #include "base/text.h"
 
 namespace flowcon::cluster {
+
+const Member& coordinator_of(const std::vector<Member>& members) {
+  return *std::min_element(members.begin(), members.end(), [](const Member& a, const Member& b) {
+    return std::tie(a.name, a.id) < std::tie(b.name, b.id);
+  });
+}
+
+Member coordinator(const Network& network, bool of_jobs) {
+  std::vector<Member> members{{network.own_name(), network.own_id()}};
+  for (const Neighbour& neighbour : network.neighbours()) {
+    const bool counts =
+        neighbour.is_reachable && neighbour.state && (!of_jobs || neighbour.state->runs_jobs);
+    if (counts) members.push_back({neighbour.state->name, neighbour.id});
+  }
+  const auto leaders = network.leaders();
+  if (!leaders) return coordinator_of(members);
+  for (const Member& member : members) {
+    if (!leaders->empty() && member.id == leaders->front()) return member;
+  }
+  return {"the swarm's leader, which is not reached,", ""};
+}
+
+bool follows(const Network& network, const std::string& id, bool of_jobs) {
+  const auto leaders = network.leaders();
+  if (!leaders) return coordinator(network, of_jobs).id == id;
+  return std::find(leaders->begin(), leaders->end(), id) != leaders->end();
+}
 
 Result<std::string> speaker_id(const Network& network, const std::string& from) {
   if (from.empty()) {

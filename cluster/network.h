@@ -50,6 +50,20 @@ class Network {
   virtual void tell() = 0;
 };
 
+/// A host that may coordinate.
+struct Member {
+  std::string name;
+  std::string id;
+};
+/// The lowest name, then id. `members` has at least one.
+[[nodiscard]] const Member& coordinator_of(const std::vector<Member>& members);
+
+/// Who coordinates, of this host and those that are reached; of jobs: of those that know the queue.
+/// Without id: nobody that is reached.
+[[nodiscard]] Member coordinator(const Network& network, bool of_jobs = false);
+/// May this host give orders here? A worker of a swarm knows its managers, and not which one leads.
+[[nodiscard]] bool follows(const Network& network, const std::string& id, bool of_jobs = false);
+
 /// The host that a request on the peer socket comes from: only its own key leads to `from`
 /// (ctrl::api::Request::from), so what it says of itself can be held against this id. Errors: in
 /// words for an answer of status 403: it did not say who it is, it is no peer, or its id is not

@@ -5,7 +5,6 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
-#include <tuple>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -34,33 +33,6 @@ std::string sentence_of(const Answer& answer) {
     }
   }
   return "it answers with status " + std::to_string(answer.status);
-}
-
-const Member& coordinator_of(const std::vector<Member>& members) {
-  return *std::min_element(members.begin(), members.end(), [](const Member& a, const Member& b) {
-    return std::tie(a.name, a.id) < std::tie(b.name, b.id);
-  });
-}
-
-Member Reports::coordinator() const {
-  std::vector<Member> members{{network_.own_name(), network_.own_id()}};
-  for (const Neighbour& neighbour : network_.neighbours()) {
-    if (neighbour.is_reachable && neighbour.state) {
-      members.push_back({neighbour.state->name, neighbour.id});
-    }
-  }
-  const auto leaders = network_.leaders();
-  if (!leaders) return coordinator_of(members);
-  for (const Member& member : members) {
-    if (!leaders->empty() && member.id == leaders->front()) return member;
-  }
-  return {"the swarm's leader, which is not reached,", ""};
-}
-
-bool Reports::follows(const std::string& id) const {
-  const auto leaders = network_.leaders();
-  if (!leaders) return coordinator().id == id;
-  return std::find(leaders->begin(), leaders->end(), id) != leaders->end();
 }
 
 policy::JobReport Reports::job(const std::string& id, double now) const {

@@ -16,14 +16,6 @@
 
 namespace flowcon::cluster {
 
-/// A host that may coordinate.
-struct Member {
-  std::string name;
-  std::string id;
-};
-/// The lowest name, then id. `members` has at least one.
-[[nodiscard]] const Member& coordinator_of(const std::vector<Member>& members);
-
 /// What a peer that refuses says, in words for a person.
 [[nodiscard]] std::string sentence_of(const Answer& answer);
 
@@ -43,12 +35,6 @@ class Reports {
   Reports(ctrl::LocalHost& host, Network& network, const Moves& moves,
           const policy::Categories& categories)
       : host_(host), network_(network), moves_(moves), categories_(categories) {}
-
-  /// Who asks the others about their load. Without id: nobody that is reached.
-  [[nodiscard]] Member coordinator() const;
-  /// May this host give orders here? A worker of a swarm knows its managers, and not which one
-  /// leads.
-  [[nodiscard]] bool follows(const std::string& id) const;
 
   // Units: `now` in seconds on the steady clock.
   [[nodiscard]] policy::JobReport job(const std::string& id, double now) const;

@@ -88,6 +88,7 @@ State read_state(FieldReader& reader) {
   state.memory = reader.count("memory");
   state.containers = reader.count("containers", kMostContainers);
   state.draining = reader.boolean("draining");
+  state.runs_jobs = reader.optional_bool("jobs");
   if (reader.find("knows") != nullptr) state.knows = host_ids(reader, "knows");
   return state;
 }
@@ -140,6 +141,7 @@ std::string render(const State& state) {
   out["memory"] = state.memory;
   out["containers"] = state.containers;
   out["draining"] = state.draining;
+  out["jobs"] = state.runs_jobs;
   if (state.knows) {
     json::array ids;
     for (const std::string& id : *state.knows) ids.emplace_back(id);

@@ -46,7 +46,8 @@ struct State {
   double cores = 1;
   std::int64_t memory = 0;
   std::int64_t containers = 0;
-  bool draining = false;  ///< it takes nothing and wants to give away what it has
+  bool draining = false;   ///< it takes nothing and wants to give away what it has
+  bool runs_jobs = false;  ///< it takes tasks of the queue, and gives orders where it coordinates
   std::optional<std::vector<std::string>> knows;  ///< ids of its peers, if it tells them
 };
 

@@ -213,6 +213,7 @@ State Peers::own_state() const {
   state.memory = static_cast<std::int64_t>(view.memory);
   state.containers = state.counts.pc + state.counts.wc + state.counts.cc;
   state.draining = identity_.is_draining;
+  state.runs_jobs = true;
   state.knows.emplace();
   for (const LinkPtr& link : links_.all()) {
     if (link->unused.empty() && !link->known_id.empty()) state.knows->push_back(link->known_id);

@@ -100,7 +100,9 @@ Result<QueuePlan> decide_by_left(const QueueView& view) {
     const WaitingTask& job = *jobs.at(place.id);
     (is_running(job) ? plan.standings : waiting)
         .push_back({place.id, job.weight, place.is_starved});
-    if (place.change == LeftChange::park) plan.parks.push_back(place.id);
+    // What is to go elsewhere saves itself here first, and starts there when it has come home.
+    const bool gives_room = place.change == LeftChange::park || place.change == LeftChange::move;
+    if (gives_room) plan.parks.push_back(place.id);
     if (place.change == LeftChange::start && !is_barred) {
       plan.starts.push_back({place.id, place.placed.workers.front().node});
     }

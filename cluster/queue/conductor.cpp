@@ -2,15 +2,19 @@
 #include "cluster/queue/conductor.h"
 
 #include <algorithm>
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
 #include <cmath>
-#include <memory>
+#include <map>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "base/json.h"
+#include "base/random_id.h"
 #include "base/text.h"
+#include "cluster/migration/plan/refusals.h"
 #include "ctrl/effects.h"
 #include "ctrl/log.h"
 #include "ctrl/spawn.h"
@@ -19,17 +23,23 @@ namespace flowcon::cluster::queue {
 namespace {
 
 using ctrl::Async;
+using ctrl::api::failure;
+using ctrl::api::Response;
+
+constexpr auto kAwait = boost::asio::as_tuple(boost::asio::use_awaitable);
 
 constexpr double kSoonest = 1;   // seconds between two decisions
 constexpr double kAtLeast = 10;  // seconds: memory comes back and what is left changes, unannounced
 constexpr double kPause = 10;    // seconds that a job loses which saves itself and starts again
+constexpr double kReportTime = 5;  // seconds that a host has for its report
 constexpr double kLeastCores = 0.05;
 constexpr int kMostEstimates = 50;              // at a decision; each takes up to a millisecond
 constexpr std::size_t kMostRecorded = 1 << 20;  // bytes of a decision's state
 
-// Does it have its room, or is it about to?
+// Does it have its room, here or elsewhere, or is it about to?
 bool holds_room(const Job& job) {
-  return job.entry.state != JobState::waiting && !is_closed(job.entry.state);
+  const JobState state = job.entry.state;
+  return state != JobState::waiting && state != JobState::returning && !is_closed(state);
 }
 
 bool may_start(const Job& job) {
@@ -45,35 +55,6 @@ std::optional<double> expected_of(const Job& job, const char* label) {
 
 double priority_of(const Job& job) {
   return job.entry.chosen.priority.value_or(job.ticket ? job.ticket->labels.priority : 1);
-}
-
-bool fits(const policy::Amounts& request, const policy::Amounts& idle) {
-  return std::all_of(request.begin(), request.end(), [&](const auto& asked) {
-    return asked.second <= policy::amount_of(idle, asked.first) + policy::Room::kTolerance;
-  });
-}
-
-void take(policy::Amounts& idle, const policy::Amounts& request) {
-  for (auto& [kind, amount] : idle) amount -= policy::amount_of(request, kind);
-}
-
-// "waits for 1.5 cores and 2048 MiB of memory"; what it lacks.
-std::string lack_of(const policy::Amounts& request, const policy::Amounts& idle) {
-  std::string lacks;
-  const double cores = policy::amount_of(request, "cpu") - policy::amount_of(idle, "cpu");
-  const double bytes = policy::amount_of(request, "mem") - policy::amount_of(idle, "mem");
-  const auto two_digits = [](double number) { return render_number(std::ceil(number * 10) / 10); };
-  if (cores > policy::Room::kTolerance) {
-    lacks = two_digits(cores) + (cores <= 1 && cores > 0.9 ? " core" : " cores");
-  }
-  if (bytes > policy::Room::kTolerance) {
-    const double gibibytes = bytes / (1024.0 * 1024 * 1024);
-    lacks += (lacks.empty() ? "" : " and ") +
-             (gibibytes >= 1 ? two_digits(gibibytes) + " GiB"
-                             : render_number(std::ceil(bytes / 1048576)) + " MiB") +
-             " of memory";
-  }
-  return lacks;
 }
 
 }  // namespace
@@ -94,13 +75,32 @@ Async<void> Conductor::look_soon() {
   look();
 }
 
+// Are there other hosts to be asked?
+bool Conductor::has_partners() const {
+  const std::vector<Neighbour> all = world_.network.neighbours();
+  return std::any_of(all.begin(), all.end(), [](const Neighbour& one) {
+    return one.is_reachable && one.state && one.state->runs_jobs;
+  });
+}
+
 void Conductor::look() {
-  if (world_.is_ended || !owner_.is_ready() || world_.history() == 0) return;
+  if (world_.is_ended || !owner_.is_ready() || world_.history() == 0 || is_gathering_) return;
   const double now = world_.clock.steady();
   if (now < next_ || (!is_due_ && now < last_ + kAtLeast)) return;
+  const Member who = coordinator(world_.network, true);
+  const bool leads = who.id == world_.network.own_id();
+  if (!leads) {
+    if (is_due_ && !who.id.empty()) {
+      ctrl::spawn(world_.host.io(), "queue's coordinator", tell_coordinator(who.id));
+    }
+    is_due_ = false;
+    next_ = now + kSoonest;
+    return;
+  }
   const auto& open = owner_.jobs().open();
-  if (std::none_of(open.begin(), open.end(),
-                   [](const auto& one) { return may_start(*one.second); })) {
+  const bool has_partner = has_partners();
+  if (!has_partner && std::none_of(open.begin(), open.end(),
+                                   [](const auto& one) { return may_start(*one.second); })) {
     is_due_ = false;
     for (const auto& [id, job] : open) job->order_shown = 0;
     return;
@@ -108,18 +108,38 @@ void Conductor::look() {
   is_due_ = false;
   next_ = now + kSoonest;
   last_ = now;
-  decide();
+  if (!has_partner) return decide({report()});
+  is_gathering_ = true;
+  ctrl::spawn(world_.host.io(), "reports of the queue", gather());
 }
+
+Async<void> Conductor::tell_coordinator(std::string id) {
+  std::string method = "POST", target = "/v1/peer/queue/wake", body = "{}";
+  const Result<Answer> answer = co_await world_.network.ask(
+      std::move(id), std::move(method), std::move(target), std::move(body), kReportTime);
+  if (!answer) ctrl::log::debug(answer.error().message());
+}
+
+// ------------------------------------------------------------------------- what is here
 
 policy::Amounts Conductor::free() const {
   const ctrl::HostView host = world_.host.view();
   std::vector<Holder> holders;
-  std::set<std::string> own;
-  for (const auto& [id, job] : owner_.jobs().open()) {
-    if (!holds_room(*job)) continue;
+  std::set<std::string> own, births;
+  const auto hold = [&](const std::string& id, const policy::Amounts& request) {
     const auto use = world_.host.use_of(id);
-    holders.push_back({job->request.amounts(), use ? use->memory : 0});
+    holders.push_back({request, use ? use->memory : 0});
     own.insert(id);
+  };
+  for (const auto& [id, job] : owner_.jobs().open()) {
+    if (holds_room(*job) && !job->entry.task) hold(id, job->request.amounts());
+  }
+  for (const auto& [id, task] : tasks_.held()) {
+    births.insert(task->birth);
+    if (task->copy != TicketCopy::ended) hold(id, task->request);
+  }
+  for (const cluster::Passage& birth : world_.moves.expected_births()) {
+    if (!births.contains(birth.entry.id)) holders.push_back({birth.request, 0});
   }
   Others others;
   for (const std::string& id : host.jobs) {
@@ -132,8 +152,18 @@ policy::Amounts Conductor::free() const {
   return free_of(owner_.offer(), holders, others);
 }
 
+std::string Conductor::why_no_room(const policy::Amounts& request) const {
+  const policy::Amounts idle = free();
+  for (const auto& [kind, asked] : request) {
+    if (asked <= policy::amount_of(idle, kind) + policy::Room::kTolerance) continue;
+    return migration::kNoRoomNow;
+  }
+  return "";
+}
+
 std::optional<double> Conductor::left(const Job& job) const {
   const double cores = std::max(kLeastCores, job.request.cpu.value);
+  if (job.left_there) return *job.left_there / std::min(cores, job.width_there.value_or(cores));
   if (const auto forecast = world_.host.forecast(job.entry.id)) {
     return forecast->left / std::min(cores, forecast->width.value_or(cores));
   }
@@ -147,101 +177,165 @@ std::optional<double> Conductor::left(const Job& job) const {
   return rest > 0 ? std::optional(rest) : std::nullopt;
 }
 
-policy::QueueView Conductor::view() const {
-  const double now = world_.clock.wall();
-  const ctrl::HostView host = world_.host.view();
+HostJobs Conductor::report() const {
+  const double now = world_.clock.wall(), steady = world_.clock.steady();
   const Offer offer = owner_.offer();
-  const auto& open = owner_.jobs().open();
-  // One at a time gives its room away: what it leaves is known when it has gone.
-  const bool is_parking = std::any_of(open.begin(), open.end(), [](const auto& one) {
-    return one.second->entry.state == JobState::parking;
-  });
-  policy::QueueView view;
-  view.now = now;
-  view.starve_limit = world_.host.config().queue.starve_limit;
-  view.pause = kPause;
-  view.totals = owner_.jobs().totals();
-  view.nodes.push_back({host.name, {{"cpu", offer.cpu}, {"mem", offer.mem}}, free()});
+  const bool is_draining = world_.network.is_draining();
+  HostJobs report;
+  report.id = world_.network.own_id();
+  report.name = world_.host.view().name;
+  report.offer = {{"cpu", offer.cpu}, {"mem", offer.mem}};
+  report.free = is_draining ? policy::Amounts{{"cpu", 0.0}, {"mem", 0.0}} : free();
+  report.totals = owner_.jobs().totals();
+  for (const auto& [id, task] : tasks_.held()) report.births.insert(task->birth);
+  for (const cluster::Passage& birth : world_.moves.expected_births()) {
+    report.births.insert(birth.entry.id);
+  }
   int estimates = kMostEstimates;
-  for (const auto& [id, job] : open) {
+  for (const auto& [id, job] : owner_.jobs().open()) {
     const bool runs = holds_room(*job);
     if (!runs && !may_start(*job)) continue;
     if (owner_.size(*job, estimates > 0)) --estimates;
-    policy::WaitingTask task;
-    task.id = id;
-    task.since = job->entry.submitted;
-    task.waited = waited(job->entry, now);
-    task.served = served(job->entry, now);
-    task.left = left(*job);
-    task.priority = priority_of(*job);
-    task.weight = job->entry.weight;
-    task.is_starved = job->entry.is_starved;
-    task.request = job->request.amounts();
-    if (runs) task.node = 0;
-    task.is_parkable = job->entry.state == JobState::running && world_.host.config().queue.park &&
-                       !is_parking && job->ticket && job->ticket->saves_itself &&
-                       !job->entry.is_unparkable;
-    view.jobs.push_back(std::move(task));
+    const std::optional<Task>& task = job->entry.task;
+    ReportedJob reported;
+    reported.task.id = id;
+    reported.task.since = std::max(0.0, now - job->entry.submitted);
+    reported.task.waited = waited(job->entry, now);
+    reported.task.served = served(job->entry, now);
+    reported.task.left = left(*job);
+    reported.task.priority = priority_of(*job);
+    reported.task.weight = job->entry.weight;
+    reported.task.is_starved = job->entry.is_starved;
+    reported.task.request = job->request.amounts();
+    reported.task.is_parkable = job->entry.state == JobState::running &&
+                                world_.host.config().queue.park && job->ticket &&
+                                job->ticket->saves_itself && !job->entry.is_unparkable;
+    reported.version = job->entry.version;
+    reported.holds_room = runs;
+    reported.host = task ? task->host : "";
+    reported.birth = task ? task->birth : "";
+    reported.is_parking = job->entry.state == JobState::parking;
+    for (const auto& [host, until] : job->avoided) {
+      if (until > steady) reported.avoided.push_back(host);
+    }
+    report.jobs.push_back(std::move(reported));
   }
-  return view;
+  std::stable_partition(report.jobs.begin(), report.jobs.end(),
+                        [](const ReportedJob& job) { return job.holds_room; });
+  return report;
 }
 
-void Conductor::decide() {
-  const policy::QueueView seen = view();
+// ------------------------------------------------------------------------ what all tell
+
+struct Conductor::Gathering {
+  explicit Gathering(boost::asio::io_context& io) : done(io) {}
+  std::vector<HostJobs> hosts;
+  std::size_t missing = 0;
+  boost::asio::steady_timer done;
+};
+
+Async<void> Conductor::gather() {
+  auto gathering = std::make_shared<Gathering>(world_.host.io());
+  gathering->hosts.push_back(report());
+  for (const Neighbour& neighbour : world_.network.neighbours()) {
+    const bool counts = neighbour.is_reachable && neighbour.state && neighbour.state->runs_jobs;
+    if (!counts || neighbour.id.empty()) continue;
+    ++gathering->missing;
+    ctrl::spawn(world_.host.io(), "report of the queue", ask(gathering, neighbour));
+  }
+  // One that is silent does not stop the queue of the others.
+  gathering->done.expires_after(std::chrono::seconds(static_cast<int>(kReportTime) + 1));
+  while (gathering->missing > 0) {
+    auto [code] = co_await gathering->done.async_wait(kAwait);
+    if (!code) break;
+  }
+  is_gathering_ = false;
+  if (world_.is_ended) co_return;
+  // What has happened here meanwhile counts.
+  gathering->hosts.front() = report();
+  decide(gathering->hosts);
+}
+
+Async<void> Conductor::ask(std::shared_ptr<Gathering> gathering, Neighbour neighbour) {
+  std::string id = neighbour.id, method = "GET", target = "/v1/peer/queue/jobs", body;
+  const Result<Answer> answer = co_await world_.network.ask(
+      std::move(id), std::move(method), std::move(target), std::move(body), kReportTime);
+  if (answer && answer->status == 200) {
+    Result<HostJobs> report = parse_host_jobs(answer->body);
+    if (report && report->id == neighbour.id) {
+      gathering->hosts.push_back(std::move(*report));
+    } else {
+      ctrl::log::debug(neighbour.name + " tells of its jobs what makes no sense: " +
+                       (report ? "they are another host's" : report.error().message()));
+    }
+  }
+  --gathering->missing;
+  gathering->done.cancel();
+}
+
+void Conductor::decide(const std::vector<HostJobs>& hosts) {
+  const AllJobs all =
+      all_jobs(hosts, world_.clock.wall(), world_.host.config().queue.starve_limit, kPause);
   const policy::QueuePolicyKind* kind =
       policy::find_queue_policy(world_.host.config().queue.policy);
-  const Result<policy::QueuePlan> plan = kind->decide(seen);
+  const Result<policy::QueuePlan> plan = kind->decide(all.view);
   if (!plan) {
     ctrl::log::warning("the queue is not decided: " + plan.error().message());
     return;
   }
-  note(*plan, seen);
-  give(*plan, seen);
+  for (auto& [owner, orders] : orders_of(all, *plan)) {
+    if (owner == world_.network.own_id()) {
+      obey(orders);
+    } else {
+      ctrl::spawn(world_.host.io(), "orders of the queue", send(owner, orders));
+    }
+  }
   record(*plan, !plan->starts.empty() || !plan->parks.empty());
 }
 
-// A start waits for the room that it was decided on; what comes after it finds the rest.
-void Conductor::give(const policy::QueuePlan& plan, const policy::QueueView& view) {
-  policy::Amounts idle = view.nodes.front().idle;
-  const auto& open = owner_.jobs().open();
-  for (const policy::QueuePlan::Start& start : plan.starts) {
-    const auto found = open.find(start.job);
-    if (found == open.end()) continue;
-    const policy::Amounts request = found->second->request.amounts();
-    if (fits(request, idle)) {
-      owner_.give(found->second, {Order::Op::start, found->second->entry.version});
-    } else {
-      found->second->obstacle = "waits for a job that is being parked";
+Async<void> Conductor::send(std::string host, std::vector<JobOrder> orders) {
+  for (std::size_t first = 0; first < orders.size(); first += kMostOrders) {
+    const auto from = orders.begin() + static_cast<std::ptrdiff_t>(first);
+    const std::size_t count = std::min(kMostOrders, orders.size() - first);
+    const std::vector<JobOrder> some(from, from + static_cast<std::ptrdiff_t>(count));
+    std::string id = host, method = "POST", target = "/v1/peer/queue/order", body = render(some);
+    const Result<Answer> answer = co_await world_.network.ask(
+        std::move(id), std::move(method), std::move(target), std::move(body), kReportTime);
+    if (!answer) {
+      ctrl::log::debug(answer.error().message());
+      co_return;
     }
-    take(idle, request);
-  }
-  for (const std::string& id : plan.parks) {
-    const auto found = open.find(id);
-    if (found == open.end()) continue;
-    owner_.give(found->second, {Order::Op::park, found->second->entry.version});
-    break;
   }
 }
 
-// What is shown of each job until the next decision.
-void Conductor::note(const policy::QueuePlan& plan, const policy::QueueView& view) {
-  const auto& open = owner_.jobs().open();
-  const policy::Amounts& idle = view.nodes.front().idle;
-  for (const auto& [id, job] : open) {
-    job->order_shown = 0;
-    job->obstacle.clear();
+// -------------------------------------------------------------------- what is ordered here
+
+Response Conductor::take_orders(const std::string& body, const std::string& speaker) {
+  if (!follows(world_.network, speaker, true)) {
+    const Member who = coordinator(world_.network, true);
+    return failure(409, "for this host " + printable(who.name, 80) + " coordinates");
   }
-  std::size_t place = 0;
-  for (const policy::QueuePlan::Standing& standing : plan.standings) {
-    const auto found = open.find(standing.job);
+  const Result<std::vector<JobOrder>> orders = parse_orders(body);
+  if (!orders) return failure(422, orders.error().what);
+  obey(*orders);
+  return Response{200, "{}"};
+}
+
+void Conductor::obey(const std::vector<JobOrder>& orders) {
+  const auto& open = owner_.jobs().open();
+  for (const JobOrder& one : orders) {
+    const auto found = open.find(one.job);
     if (found == open.end()) continue;
-    Job& job = *found->second;
-    job.entry.weight = standing.weight;
-    job.entry.is_starved = standing.is_starved;
-    if (!may_start(job)) continue;
-    job.order_shown = ++place;
-    const std::string lacks = lack_of(job.request.amounts(), idle);
-    job.obstacle = lacks.empty() ? "waits for jobs before it" : "waits for " + lacks;
+    const JobPtr job = found->second;
+    job->entry.weight = one.weight;
+    job->entry.is_starved = one.is_starved;
+    job->order_shown = may_start(*job) ? one.place : 0;
+    job->obstacle = may_start(*job) ? one.obstacle : "";
+    if (!one.order) continue;
+    Order order = *one.order;
+    if (order.host == world_.network.own_id()) order.host.clear();
+    if (!order.host.empty()) order.birth = random_id();
+    owner_.give(job, std::move(order));
   }
 }
 

@@ -1,39 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which jobs of the queue run: whenever something has changed, at most once a second, it
-// adds up what is free, asks the policy (cluster/policy/queue_policies.h), and gives orders to the
-// owner. Keeps nothing that may not be lost. For .cpp files only: it includes Asio.
+// Decides which jobs of the queue run, and where: the coordinator of the hosts that know each
+// other, whenever something has changed, at most once a second. It gathers what all hosts tell,
+// asks the policy (cluster/policy/queue_policies.h), and gives orders to the owners. Keeps nothing
+// that may not be lost. On the other hosts it tells the coordinator that something has changed. For
+// .cpp files only: it includes Asio.
 #pragma once
 
-#include "cluster/policy/queue_policies.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cluster/queue/all_jobs.h"
 #include "cluster/queue/owner.h"
+#include "cluster/queue/tasks.h"
+#include "ctrl/api/server.h"
 
 namespace flowcon::cluster::queue {
 
 class Conductor {
  public:
-  Conductor(World& world, Owner& owner) : world_(world), owner_(owner) {}
+  Conductor(World& world, Owner& owner, Tasks& tasks)
+      : world_(world), owner_(owner), tasks_(tasks) {}
 
-  /// Something has changed: decides as soon as it may.
+  /// Something has changed: it is decided as soon as it may be.
   void wake();
   /// After each pass of the daemon: decides where it is due.
   void look();
-  /// What is free for jobs now.
+  /// What is free for jobs on this host now.
   [[nodiscard]] policy::Amounts free() const;
+  /// Why a task that asks for so much is not taken here, in words; "" = it is.
+  [[nodiscard]] std::string why_no_room(const policy::Amounts& request) const;
   /// What is left of a job, by its counter or earlier runs. Unit: seconds. Empty: not known.
   [[nodiscard]] std::optional<double> left(const Job& job) const;
 
+  /// What this host tells the coordinator.
+  [[nodiscard]] HostJobs report() const;
+  /// What the coordinator, the host `speaker`, says of jobs of this host.
+  ctrl::api::Response take_orders(const std::string& body, const std::string& speaker);
+
  private:
+  struct Gathering;
   ctrl::Async<void> look_soon();
-  void decide();
-  [[nodiscard]] policy::QueueView view() const;
-  void give(const policy::QueuePlan& plan, const policy::QueueView& view);
-  void note(const policy::QueuePlan& plan, const policy::QueueView& view);
+  ctrl::Async<void> tell_coordinator(std::string id);
+  ctrl::Async<void> gather();
+  ctrl::Async<void> ask(std::shared_ptr<Gathering> gathering, Neighbour neighbour);
+  void decide(const std::vector<HostJobs>& hosts);
+  ctrl::Async<void> send(std::string host, std::vector<JobOrder> orders);
+  void obey(const std::vector<JobOrder>& orders);
   void record(const policy::QueuePlan& plan, bool has_orders);
+  [[nodiscard]] bool has_partners() const;
 
   World& world_;
   Owner& owner_;
+  Tasks& tasks_;
   bool is_due_ = true;
   bool is_looking_soon_ = false;
+  bool is_gathering_ = false;
   double next_ = 0;  ///< steady; not before
   double last_ = 0;  ///< steady
 };

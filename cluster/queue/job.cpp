@@ -6,13 +6,17 @@
 #include <cstddef>
 #include <utility>
 
+#include "cluster/queue/job_rules.h"
+
 namespace flowcon::cluster::queue {
 namespace {
 
-constexpr std::array<const char*, 9> kStateNames{"waiting", "starting",  "running",
-                                                 "parking", "stopping",  "done",
-                                                 "failed",  "cancelled", "refused"};
-constexpr std::array<const char*, 5> kActNames{"none", "start", "save", "stop", "remove"};
+constexpr std::array<const char*, 11> kStateNames{"waiting", "placing",   "starting", "running",
+                                                  "parking", "returning", "stopping", "done",
+                                                  "failed",  "cancelled", "refused"};
+constexpr std::array<const char*, 11> kActNames{"none",   "start",   "save",    "stop",
+                                                "remove", "bear",    "release", "withdraw",
+                                                "fetch",  "discard", "halt"};
 
 // Seconds in a state; a clock that was set back counts nothing.
 double spent(const JobEntry& entry, double now) { return std::max(0.0, now - entry.since); }
@@ -21,33 +25,9 @@ bool is_served_in(JobState state) {
   return state == JobState::running || state == JobState::parking;
 }
 
-JobEntry written(JobEntry entry, double now, const std::string& note) {
-  ++entry.version;
-  entry.note = note;
-  entry.steps.push_back({entry.state, now, note});
-  if (entry.steps.size() > kKeptSteps) entry.steps.erase(entry.steps.begin());
-  return entry;
-}
-
-JobEntry moved(JobEntry entry, JobState state, double now, const std::string& note = "") {
-  entry.waited = waited(entry, now);
-  entry.served = served(entry, now);
-  entry.since = now;
-  entry.state = state;
-  return written(std::move(entry), now, note);
-}
-
-Step write(JobEntry entry, Act act = Act::none) { return {act, std::move(entry)}; }
-
 // It runs, or ran, in a life that nobody here asked for.
 bool has_other_life(const JobEntry& entry, const JobFacts& facts) {
   return facts.life != entry.life;
-}
-
-Step close(const JobEntry& entry, const JobFacts& facts, JobState state, const std::string& note) {
-  JobEntry next = entry;
-  if (facts.copy == TicketCopy::ended) next.status = facts.status;
-  return write(moved(std::move(next), state, facts.now, note));
 }
 
 Step removed(const JobEntry& entry, const JobFacts& facts) {
@@ -73,8 +53,12 @@ Step from_waiting(const JobEntry& entry, const JobFacts& facts) {
                           facts.order->version == entry.version && !entry.is_held;
   if (!is_ordered) return {};
   JobEntry next = entry;
-  ++next.attempt;
   next.cores = facts.cores;
+  if (!facts.order->host.empty()) {
+    next.task = Task{facts.order->host, facts.order->birth, "", "", std::nullopt, ""};
+    return write(moved(std::move(next), JobState::placing, facts.now), Act::bear);
+  }
+  ++next.attempt;
   return write(moved(std::move(next), JobState::starting, facts.now), Act::start);
 }
 
@@ -90,10 +74,7 @@ Step from_starting(const JobEntry& entry, const JobFacts& facts) {
   // The start that was asked for may come yet.
   if (!facts.is_quiet) return {};
   if (facts.start_refusal.empty()) return {Act::start, {}};
-  JobEntry next = entry;
-  next.is_held = ++next.refusals >= kMostRefusals;
-  return write(moved(std::move(next), JobState::waiting, facts.now,
-                     "could not be started: " + facts.start_refusal));
+  return not_started(entry, facts.now, "could not be started: " + facts.start_refusal, true);
 }
 
 // It ended when it was asked to save itself, and goes on later.
@@ -106,36 +87,6 @@ Step parked(const JobEntry& entry, const JobFacts& facts) {
                      has_saved ? "has saved itself"
                                : "ended with status " + std::to_string(facts.status) +
                                      " when it was asked to save itself"));
-}
-
-Step ended(const JobEntry& entry, const JobFacts& facts) {
-  // A request that comes late would begin another life, or end it.
-  if (!facts.is_quiet) return {};
-  const std::string how = "ended with status " + std::to_string(facts.status);
-  // One that was asked before and saved too late has not come to its end.
-  const bool has_saved_late =
-      entry.was_asked_to_save && facts.status == 0 && !has_other_life(entry, facts);
-  if (is_saving(entry) || has_saved_late) return parked(entry, facts);
-  if (facts.was_stopped) {
-    return close(entry, facts, JobState::cancelled, "was stopped by hand, " + how);
-  }
-  if (facts.was_interrupted) {
-    return write(again(entry, facts, "was interrupted: its engine or its host stopped"));
-  }
-  if (facts.was_killed_for_memory && !entry.has_doubled) {
-    JobEntry next = entry;
-    next.has_doubled = true;
-    next.least_memory = 2 * facts.memory;
-    return write(again(next, facts, "was killed for memory, runs again with twice as much"));
-  }
-  if (facts.status == 0 && !facts.was_killed_for_memory) {
-    return close(entry, facts, JobState::done, "");
-  }
-  const std::string why = facts.was_killed_for_memory ? "was killed for memory again" : how;
-  if (entry.retries <= 0) return close(entry, facts, JobState::failed, why);
-  JobEntry next = entry;
-  --next.retries;
-  return write(again(next, facts, why + ", starts again"));
 }
 
 Step from_parking(const JobEntry& entry, const JobFacts& facts) {
@@ -195,6 +146,67 @@ Error not_now(const JobEntry& entry, const char* what) {
 
 }  // namespace
 
+Step ended(const JobEntry& entry, const JobFacts& facts) {
+  // A request that comes late would begin another life, or end it.
+  if (!facts.is_quiet) return {};
+  const std::string how = "ended with status " + std::to_string(facts.status);
+  // One that was asked before and saved too late has not come to its end.
+  const bool has_saved_late =
+      entry.was_asked_to_save && facts.status == 0 && !has_other_life(entry, facts);
+  if (is_saving(entry) || has_saved_late) return parked(entry, facts);
+  if (facts.was_stopped) {
+    return close(entry, facts, JobState::cancelled, "was stopped by hand, " + how);
+  }
+  if (facts.was_interrupted) {
+    return write(again(entry, facts, "was interrupted: its engine or its host stopped"));
+  }
+  if (facts.was_killed_for_memory && !entry.has_doubled) {
+    JobEntry next = entry;
+    next.has_doubled = true;
+    next.least_memory = 2 * facts.memory;
+    return write(again(next, facts, "was killed for memory, runs again with twice as much"));
+  }
+  if (facts.status == 0 && !facts.was_killed_for_memory) {
+    return close(entry, facts, JobState::done, "");
+  }
+  const std::string why = facts.was_killed_for_memory ? "was killed for memory again" : how;
+  if (entry.retries <= 0) return close(entry, facts, JobState::failed, why);
+  JobEntry next = entry;
+  --next.retries;
+  return write(again(next, facts, why + ", starts again"));
+}
+
+JobEntry written(JobEntry entry, double now, const std::string& note) {
+  ++entry.version;
+  entry.note = note;
+  entry.steps.push_back({entry.state, now, note});
+  if (entry.steps.size() > kKeptSteps) entry.steps.erase(entry.steps.begin());
+  return entry;
+}
+
+JobEntry moved(JobEntry entry, JobState state, double now, const std::string& note) {
+  entry.waited = waited(entry, now);
+  entry.served = served(entry, now);
+  entry.since = now;
+  entry.state = state;
+  return written(std::move(entry), now, note);
+}
+
+Step write(JobEntry entry, Act act) { return {act, std::move(entry)}; }
+
+Step close(const JobEntry& entry, const JobFacts& facts, JobState state, const std::string& note) {
+  JobEntry next = entry;
+  if (facts.copy == TicketCopy::ended) next.status = facts.status;
+  return write(moved(std::move(next), state, facts.now, note));
+}
+
+Step not_started(const JobEntry& entry, double now, const std::string& why, bool was_refused) {
+  JobEntry next = entry;
+  if (was_refused) next.is_held = ++next.refusals >= kMostRefusals;
+  next.task.reset();
+  return write(moved(std::move(next), JobState::waiting, now, why));
+}
+
 const char* name(JobState state) { return kStateNames.at(static_cast<std::size_t>(state)); }
 const char* name(Act act) { return kActNames.at(static_cast<std::size_t>(act)); }
 
@@ -211,7 +223,8 @@ bool is_saving(const JobEntry& entry) {
 }
 
 double waited(const JobEntry& entry, double now) {
-  return entry.waited + (entry.state == JobState::waiting ? spent(entry, now) : 0);
+  const bool waits = entry.state == JobState::waiting || entry.state == JobState::placing;
+  return entry.waited + (waits ? spent(entry, now) : 0);
 }
 
 double served(const JobEntry& entry, double now) {
@@ -220,6 +233,7 @@ double served(const JobEntry& entry, double now) {
 
 Step next_step(const JobEntry& entry, const JobFacts& facts) {
   if (is_closed(entry.state) || facts.copy == TicketCopy::unknown) return {};
+  if (entry.task) return step_elsewhere(entry, facts);
   switch (entry.state) {
     case JobState::waiting:
       return from_waiting(entry, facts);
@@ -253,7 +267,21 @@ Result<JobEntry> release(const JobEntry& entry, double now) {
 
 Result<JobEntry> cancel(const JobEntry& entry, double now) {
   if (is_closed(entry.state)) return not_now(entry, "there is nothing to cancel");
+  if (entry.state == JobState::returning) {
+    JobEntry next = entry;
+    next.task->then = JobState::cancelled;
+    next.task->why = "was cancelled";
+    return written(std::move(next), now, "is cancelled");
+  }
   return moved(entry, JobState::stopping, now, "is cancelled");
+}
+
+Result<JobEntry> abandon(const JobEntry& entry, double now) {
+  if (is_closed(entry.state) || !entry.task) return not_now(entry, "it is on no other host");
+  JobEntry next = entry;
+  next.task.reset();
+  next.was_asked_to_save = false;
+  return moved(std::move(next), JobState::waiting, now, "is without its host, as a person said");
 }
 
 Result<JobEntry> park(const JobEntry& entry, double now) {

@@ -8,6 +8,9 @@
 //      ├────────────┘         │   └─► stopping ──► cancelled
 //      └────── parking ◄──────┘
 //
+//   waiting ──► placing ──► starting ──► running ──► returning ──► done, failed, cancelled, waiting
+//                                                                             on another host
+//
 // The job's container is its ticket: created and not started, it waits. The commit point of a start
 // is the entry `starting`, which names the life (the engine's time of the start) that the container
 // had before. It has been started where it has another life than that, whoever hears of the answer:
@@ -15,8 +18,14 @@
 // has another chance, however it ends: that it ends there is no end of the job. Nothing is asked
 // for again, and no end counts, while a request that nobody heard the answer of may come yet.
 //
+// On another host the job has a task: a container that a birth (cluster/moves.h) makes there of the
+// ticket. The birth is handed over only once `starting` is written, and what the task has written
+// comes home into the ticket before the job is over or waits again. So the ticket is all there is
+// of a job that does not run, and its next run may be anywhere. What a host that is silent does is
+// unknown, and its task counts as running: nothing but its word, or a person's, ends it.
+//
 // What this needs: that a written entry survives a loss of power, and that nobody but its owner
-// writes it.
+// writes it; of the moves, that one which is undone has started nothing and never will.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +39,13 @@ namespace flowcon::cluster::queue {
 
 enum class JobState {
   waiting,   ///< for room, or for its release
+  placing,   ///< another host makes its task
   starting,  ///< the engine is asked to start it
   running,
-  parking,   ///< it is asked to save itself and to end, and waits again then
-  stopping,  ///< it is cancelled: it is stopped, or its ticket removed
-  done,      ///< it ended with status 0
+  parking,    ///< it is asked to save itself and to end, and waits again then
+  returning,  ///< its task has ended, and what it has written comes home
+  stopping,   ///< it is cancelled: it is stopped, or its ticket removed
+  done,       ///< it ended with status 0
   failed,
   cancelled,
   refused,  ///< it cannot be a job of the queue
@@ -62,6 +73,17 @@ struct Chosen {
   std::optional<double> mem;
   std::optional<double> priority;
   bool operator==(const Chosen&) const = default;
+};
+
+/// A job's container on another host.
+struct Task {
+  std::string host;   ///< its id
+  std::string birth;  ///< id of the move that makes it there
+  std::string back;   ///< id of the move that brings home what it has written; "" = none has begun
+  std::string life;   ///< returning: in which it ended
+  std::optional<JobState> then;  ///< what the job is once all is here
+  std::string why;               ///< and its note then
+  bool operator==(const Task&) const = default;
 };
 
 /// One line of the journal. Units: seconds; bytes.
@@ -93,6 +115,7 @@ struct JobEntry {
   double waited = 0;        ///< before `since`
   double served = 0;        ///< before `since`
   std::optional<std::int64_t> status;  ///< with which it ended last
+  std::optional<Task> task;            ///< none: its ticket is what runs
   std::vector<JobStep> steps;          ///< the last kKeptSteps, newest last
 };
 
@@ -116,6 +139,35 @@ struct Order {
   enum class Op { start, park };
   Op op = Op::start;
   std::int64_t version = 0;  ///< of the entry that it was made from
+  std::string host{};        ///< start: its id; "" = this one
+  std::string birth{};       ///< start on another host: the id of the move, which was never used
+};
+
+/// How far a move of a job's task has come, as the journal of this host has it.
+enum class Stage {
+  unknown,      ///< the journal is not read
+  none,         ///< there is no such move
+  under_way,    ///< it can still be turned back
+  ready,        ///< the same, and the other host has all of it
+  handed_over,  ///< what the other host does is its own
+  done,
+  undone,  ///< nothing is left of it there, and it never started anything
+};
+
+/// What is known of a task besides the entry. Unit: bytes.
+struct TaskFacts {
+  Stage birth = Stage::unknown;
+  std::string failure;       ///< why the birth is undone, for people
+  bool was_refused = false;  ///< its host turned it down
+  Stage back = Stage::unknown;
+  TicketCopy copy = TicketCopy::unknown;  ///< unknown: its host is not heard, or does not know
+  std::string life;
+  std::int64_t status = 0;  ///< of one that has ended, and how it did:
+  bool was_killed_for_memory = false;
+  bool was_stopped = false;
+  bool was_interrupted = false;
+  double memory = 0;
+  std::string next_id;  ///< for a move to come
 };
 
 /// All that a step is decided from besides the entry. Units: seconds since the epoch; bytes.
@@ -136,6 +188,7 @@ struct JobFacts {
   /// The engine answers, and what was asked of it before, by this process or one that died, cannot
   /// be carried out any more.
   bool is_quiet = true;
+  TaskFacts task;  ///< of an entry that has one; what is said of a save is said of it then
 };
 
 enum class Act {
@@ -144,6 +197,13 @@ enum class Act {
   save,    ///< asks it to save itself and to end
   stop,    ///< stops its container
   remove,  ///< removes its container, which never ran
+  // Of a job with a task `save` and `stop` are asked of its host, and these come on top:
+  bear,      ///< begins the birth
+  release,   ///< lets the birth be handed over
+  withdraw,  ///< turns the birth back
+  fetch,     ///< has its host bring home what it has written
+  discard,   ///< has its host remove it: nobody is there to take what it has written
+  halt,      ///< stops the ticket, which a person has started beside the task
 };
 
 /// "none", "start", …
@@ -165,6 +225,8 @@ inline constexpr std::int64_t kMostRefusals = 3;
 [[nodiscard]] Result<JobEntry> hold(const JobEntry& entry, double now);
 [[nodiscard]] Result<JobEntry> release(const JobEntry& entry, double now);
 [[nodiscard]] Result<JobEntry> cancel(const JobEntry& entry, double now);
+/// A person answers for it that its task will never run again: it waits without it.
+[[nodiscard]] Result<JobEntry> abandon(const JobEntry& entry, double now);
 /// It is held until it is released.
 [[nodiscard]] Result<JobEntry> park(const JobEntry& entry, double now);
 

@@ -68,6 +68,41 @@ JobStep step_in(FieldReader& reader) {
   return step;
 }
 
+bool is_move_id(const std::string& text) {
+  return text.size() == 32 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+std::optional<Task> task_in(FieldReader& entry) {
+  const json::value* found = entry.find("task");
+  if (found == nullptr || found->is_null()) return std::nullopt;
+  FieldReader reader(*found, entry.place("task"));
+  Task task;
+  task.host = reader.text("host");
+  task.birth = reader.text("birth");
+  task.back = reader.text("back");
+  task.life = cut(reader.text("life"), kMaxLife);
+  task.why = printable(reader.text("why"), kMaxText);
+  const std::string then = reader.text("then");
+  task.then = parse_job_state(then);
+  reader.require(then.empty() || task.then, "then", "must be a state of a job");
+  reader.require(is_move_id(task.host), "host", "must be 32 hexadecimal digits");
+  reader.require(is_move_id(task.birth), "birth", "must be 32 hexadecimal digits");
+  reader.require(task.back.empty() || is_move_id(task.back), "back",
+                 "must be 32 hexadecimal digits");
+  entry.take_complaint(reader);
+  return task;
+}
+
+json::value task_json(const std::optional<Task>& task) {
+  if (!task) return nullptr;
+  return {{"host", task->host},
+          {"birth", task->birth},
+          {"back", task->back},
+          {"life", cut(task->life, kMaxLife)},
+          {"then", task->then ? name(*task->then) : ""},
+          {"why", printable(task->why, kMaxText)}};
+}
+
 JobEntry entry_in(FieldReader& reader) {
   JobEntry entry;
   entry.id = reader.text("id");
@@ -102,6 +137,10 @@ JobEntry entry_in(FieldReader& reader) {
     reader.require(is_status, "status", "must be an exit status");
     if (is_status) entry.status = static_cast<std::int64_t>(*status);
   }
+  entry.task = task_in(reader);
+  const bool needs_task = entry.state == JobState::placing || entry.state == JobState::returning;
+  const bool may_have_task = entry.state != JobState::waiting && !is_closed(entry.state);
+  reader.require(entry.task ? may_have_task : !needs_task, "task", "must go with its state");
   entry.steps = reader.each("steps", step_in);
   reader.require(entry.steps.size() <= kKeptSteps, "steps", "must be 50 at most");
   reader.require(
@@ -150,6 +189,7 @@ std::string render_entry(const JobEntry& entry) {
                    {"served", bounded(entry.served, kMostSeconds)}};
   out["status"] = nullptr;
   if (entry.status) out["status"] = std::clamp(*entry.status, -kMostStatus, kMostStatus);
+  out["task"] = task_json(entry.task);
   out["steps"] = std::move(steps);
   return render_json(out);
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cluster/queue/engine_watch.h"
 #include "cluster/queue/job.h"
 #include "cluster/queue/request.h"
 #include "cluster/queue/ticket.h"
@@ -42,15 +43,17 @@ struct Job {
   std::uint64_t estimated_by = 0;  ///< World::history() then
 
   TicketCopy copy = TicketCopy::unknown;
-  double peak_memory = 0;    ///< bytes, in this life
-  bool is_watched = false;   ///< the engine that answers now started it or found it running
-  bool was_lost = false;     ///< the engine went away while it ran, and was not seen to run since
-  bool was_stopped = false;  ///< by a person, in this life
+  LifeWatch watch;  ///< of its ticket
   std::optional<Order> order;
   double quiet_from = 0;  ///< steady; until then what was asked of the engine may be carried out
   std::string start_refusal;
   std::string save_failure;
   bool has_saved = false;
+
+  std::string host_shown;                 ///< of its task, as people know it; "" = it has none
+  std::optional<double> left_there;       ///< CPU seconds, of its task
+  std::optional<double> width_there;      ///< cores that can use
+  std::map<std::string, double> avoided;  ///< hosts that turned it down; steady, until when
 
   ctrl::Mutex writing;
   bool is_driven = false;

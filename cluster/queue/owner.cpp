@@ -26,17 +26,14 @@ using migration::Copy;
 using migration::Seen;
 
 constexpr double kOffered = 0.8;    // of the host's memory, where nobody says
-constexpr double kAgain = 1;        // seconds until a stream that ended is asked for again
 constexpr double kRetry = 5;        // seconds until what failed is tried again
 constexpr double kOrphanTime = 30;  // seconds in which an engine ends what nobody waits for
 constexpr double kUnheard = std::numeric_limits<double>::infinity();  // it has not answered since
-constexpr double kTold = 1;  // seconds in which an engine tells what it remembers
-constexpr const char* kActions = R"(["create","start","kill","die","destroy","rename","update"])";
+constexpr double kTold = 1;        // seconds until its engine has told how one ended
+constexpr double kMoveLook = 0.5;  // seconds between two looks at a task that is on its way
+constexpr double kTaskLook = 10;   // and at one that runs: its host tells what is new
+constexpr double kAvoided = 20;    // seconds in which a host is not asked again that refused
 constexpr std::size_t kShownCommand = 512;
-
-bool ends(int signal) {
-  return signal == SIGTERM || signal == SIGKILL || signal == SIGINT || signal == SIGQUIT;
-}
 
 TicketCopy copy_of(const Result<Seen>& seen) {
   if (!seen) {
@@ -93,16 +90,13 @@ JobEntry new_entry(const Ticket& ticket, double now) {
 
 }  // namespace
 
-Owner::Owner(World& world, std::function<void(const Job& job)> changed)
-    : world_(world), parking_(world), changed_(std::move(changed)) {}
-
-Async<void> Owner::begin() {
-  co_await read();
-  ctrl::spawn(world_.host.io(), "engine of the queue", follow());
+Owner::Owner(World& world, EngineWatch& watch, std::function<void(const Job& job)> changed)
+    : world_(world), watch_(watch), errands_(world), parking_(world), changed_(std::move(changed)) {
+  watch_.join(*this);
 }
 
 // A journal that cannot be read says nothing of what may run: nothing is started then.
-Async<void> Owner::read() {
+Async<void> Owner::begin() {
   const Result<std::vector<ctrl::store::QueueRow>> rows = co_await world_.rows.read(kKeptJobs);
   if (!rows) {
     trouble_ = "the queue waits: its journal cannot be read: " + rows.error().message();
@@ -112,6 +106,7 @@ Async<void> Owner::read() {
   for (const ctrl::store::QueueRow& row : *rows) {
     Result<JobEntry> entry = parse_entry(row.entry);
     if (!entry) {
+      is_whole_ = false;
       world_.host.warn(
           "job " + row.id.substr(0, 12) +
           " of the queue cannot be read and is left alone: " + entry.error().message());
@@ -127,32 +122,21 @@ Async<void> Owner::read() {
   is_read_ = true;
 }
 
-Async<void> Owner::follow() {
-  while (!world_.is_ended) {
-    double since = world_.clock.wall();
-    for (const auto& [id, job] : jobs_.open()) {
-      if (job->entry.state != JobState::waiting) since = std::min(since, job->entry.since);
-    }
-    auto connected = [this] {
-      stream_ = ++streams_;
-      stream_since_ = world_.clock.steady();
-      ctrl::spawn(world_.host.io(), "tickets", list_tickets());
-    };
-    auto sink = [this](const ctrl::engine::Event& event) {
-      if (!world_.is_ended) hear(event);
-    };
-    std::string actions = kActions;
-    const auto since_ns = static_cast<std::int64_t>(since * 1e9);
-    const Error ended =
-        co_await world_.engine.events(since_ns, connected, sink, std::move(actions));
-    ctrl::log::debug(ended.message());
-    // If it was no other engine, it tells again what it remembers.
-    stream_ = 0;
-    for (const auto& [id, job] : jobs_.open()) {
-      job->was_lost = job->was_lost || job->entry.state == JobState::running;
-      job->is_watched = job->was_stopped = false;
-    }
-    co_await world_.clock.pause(kAgain);
+double Owner::wanted_since(double now) const {
+  double since = now;
+  for (const auto& [id, job] : jobs_.open()) {
+    if (job->entry.state != JobState::waiting) since = std::min(since, job->entry.since);
+  }
+  return since;
+}
+
+void Owner::connected() { ctrl::spawn(world_.host.io(), "tickets", list_tickets()); }
+
+void Owner::lost() {
+  for (const auto& [id, job] : jobs_.open()) {
+    const bool ran = job->entry.state == JobState::running && !job->entry.task;
+    job->watch.was_lost = job->watch.was_lost || ran;
+    job->watch.is_watched = job->watch.was_stopped = false;
   }
 }
 
@@ -205,15 +189,10 @@ Async<void> Owner::enlist(std::string id) {
   job->ticket = std::move(*ticket);
   job->copy = TicketCopy::created;
   size(*job);
-  const Offer offered = offer();
-  if (entry.state == JobState::waiting &&
-      (job->request.cpu.value > offered.cpu + policy::Room::kTolerance ||
-       job->request.mem.value > offered.mem + policy::Room::kTolerance)) {
+  const std::string too_large = why_too_large(job->request);
+  if (entry.state == JobState::waiting && !too_large.empty()) {
     entry.state = JobState::refused;
-    entry.note = "it asks for " + render_number(job->request.cpu.value) + " cores and " +
-                 render_number(job->request.mem.value / 1048576) +
-                 " MiB of memory, and this host offers " + render_number(offered.cpu) + " and " +
-                 render_number(offered.mem / 1048576) + " MiB";
+    entry.note = too_large;
     entry.steps.back() = {entry.state, entry.since, entry.note};
     job->entry = entry;
   }
@@ -232,11 +211,10 @@ void Owner::hear(const ctrl::engine::Event& event) {
     }
     return;
   }
-  const bool is_killed = event.action == "kill" && ends(event.signal.value_or(SIGTERM));
-  if (is_killed && !is_saving(job->entry)) job->was_stopped = true;
+  if (is_end(event) && !is_saving(job->entry)) job->watch.was_stopped = true;
   if (event.action == "start") {
-    job->is_watched = true;
-    job->was_stopped = false;
+    job->watch.is_watched = true;
+    job->watch.was_stopped = false;
   }
   wake(job);
 }
@@ -254,7 +232,7 @@ void Owner::look() {
   std::vector<JobPtr> due;
   for (const auto& [id, job] : jobs_.open()) {
     if (const auto use = world_.host.use_of(id)) {
-      job->peak_memory = std::max(job->peak_memory, use->memory);
+      job->watch.peak_memory = std::max(job->watch.peak_memory, use->memory);
     }
     if (job->retry_at > 0 && now >= job->retry_at) due.push_back(job);
   }
@@ -288,7 +266,7 @@ bool Owner::size(Job& job, bool may_estimate) const {
   const Chosen& chosen = job.entry.chosen;
   const Said cpu{chosen.cpu, labels.cpu, job.ticket->docker_cpu, upper_of(job.estimates, "cpu")};
   const Said mem{chosen.mem, labels.mem, job.ticket->docker_mem, upper_of(job.estimates, "mem")};
-  job.request = request_of(cpu, mem, job.entry.least_memory, offer());
+  job.request = request_of(cpu, mem, job.entry.least_memory, offer(), largest_offer());
   return is_estimated;
 }
 
@@ -367,7 +345,7 @@ Async<bool> Owner::take_step(JobPtr job) {
     Step step = next_step(job->entry, *seen);
     act = step.act;
     if (step.entry) {
-      const JobState before = job->entry.state;
+      const JobEntry before = job->entry;
       JobEntry next = std::move(*step.entry);
       const Result<void> written = co_await write(job, std::move(next));
       if (!written) {
@@ -375,12 +353,8 @@ Async<bool> Owner::take_step(JobPtr job) {
         job->retry_at = world_.clock.steady() + kRetry;
         co_return false;
       }
-      has_changed = job->entry.state != before;
-      job->order.reset();
-      job->start_refusal.clear();
-      job->save_failure.clear();
-      job->has_saved = job->has_saved && job->entry.state == JobState::parking;
-      job->trouble.clear();
+      has_changed = job->entry.state != before.state;
+      note_change(*job, before);
     }
   }
   if (has_changed) {
@@ -391,15 +365,28 @@ Async<bool> Owner::take_step(JobPtr job) {
   co_return co_await carry_out(job, act);
 }
 
+// What this process knew of the step before.
+void Owner::note_change(Job& job, const JobEntry& before) {
+  job.order.reset();
+  job.start_refusal.clear();
+  job.save_failure.clear();
+  job.has_saved = job.has_saved && job.entry.state == JobState::parking;
+  job.trouble.clear();
+  if (before.task && !job.entry.task) {
+    job.host_shown.clear();
+    job.left_there = job.width_there = std::nullopt;
+  }
+}
+
 Async<std::optional<JobFacts>> Owner::facts(JobPtr job) {
-  const unsigned stream = stream_;
+  const unsigned stream = watch_.stream();
   const bool is_quiet = world_.clock.steady() >= job->quiet_from;
   std::string id = job->entry.id;
   Result<Seen> seen = co_await world_.engine.look(std::move(id));
-  JobFacts facts;
-  facts.now = world_.clock.wall();
-  facts.copy = job->copy = copy_of(seen);
-  if (facts.copy == TicketCopy::unknown) {
+  auto facts = std::make_shared<JobFacts>();
+  facts->now = world_.clock.wall();
+  facts->copy = job->copy = copy_of(seen);
+  if (facts->copy == TicketCopy::unknown) {
     if (!seen) job->trouble = seen.error().message();
     job->retry_at = world_.clock.steady() + kRetry;
     if (!is_quiet) job->quiet_from = kUnheard;
@@ -407,15 +394,14 @@ Async<std::optional<JobFacts>> Owner::facts(JobPtr job) {
   }
   if (job->quiet_from == kUnheard) job->quiet_from = world_.clock.steady() + kOrphanTime;
   if (!is_quiet) job->retry_at = job->quiet_from;
-  facts.is_quiet = is_quiet;
-  facts.order = job->order;
-  facts.start_refusal = job->start_refusal;
-  facts.save_failure = job->save_failure;
-  facts.has_saved = job->has_saved;
-  if (job->request.cpu.source != Source::otherwise) facts.cores = job->request.cpu.value;
-  facts.memory = std::max(job->peak_memory, job->request.mem.value);
-  if (!seen) co_return facts;
-  if (!job->ticket) {
+  facts->is_quiet = is_quiet;
+  facts->order = job->order;
+  facts->start_refusal = job->start_refusal;
+  facts->save_failure = job->save_failure;
+  facts->has_saved = job->has_saved;
+  if (job->request.cpu.source != Source::otherwise) facts->cores = job->request.cpu.value;
+  facts->memory = std::max(job->watch.peak_memory, job->request.mem.value);
+  if (seen && !job->ticket) {
     Seen whole = *seen;
     Result<Seen> own =
         co_await world_.engine.with_own_labels(world_.host.config().image_labels, std::move(whole));
@@ -429,51 +415,67 @@ Async<std::optional<JobFacts>> Owner::facts(JobPtr job) {
     size(*job);
     changed_(*job);
   }
-  job->entry.name = valid_utf8(seen->name);
-  facts.life = seen->started;
-  facts.status = seen->exit_code;
-  facts.was_killed_for_memory = seen->was_killed_for_memory;
-  facts.was_stopped = job->was_stopped;
-  const bool is_heard =
-      stream != 0 && stream == stream_ && world_.clock.steady() - stream_since_ >= kTold;
-  if (facts.copy == TicketCopy::running && is_heard) {
-    job->is_watched = true;
-    job->was_lost = false;
+  if (seen && !add_life(*job, *facts, *seen, stream)) co_return std::nullopt;
+  if (job->entry.task) co_await hear_of_task(job, facts);
+  co_return std::move(*facts);
+}
+
+bool Owner::add_life(Job& job, JobFacts& facts, const Seen& seen, unsigned stream) const {
+  job.entry.name = valid_utf8(seen.name);
+  facts.life = seen.started;
+  facts.status = seen.exit_code;
+  facts.was_killed_for_memory = seen.was_killed_for_memory;
+  facts.was_stopped = job.watch.was_stopped;
+  if (facts.copy == TicketCopy::running) watch_.note_running(job.watch, stream);
+  const JobState state = job.entry.state;
+  const bool may_end =
+      state == JobState::running || (state == JobState::parking && !is_saving(job.entry));
+  if (facts.copy != TicketCopy::ended || !may_end || job.entry.task) return true;
+  const std::optional<bool> was_interrupted = watch_.was_interrupted(
+      job.watch, stream, facts.status, job.ticket->saves_itself, job.entry.since);
+  if (!was_interrupted) {
+    job.retry_at = world_.clock.steady() + kTold;
+    return false;
   }
-  const bool may_end = job->entry.state == JobState::running ||
-                       (job->entry.state == JobState::parking && !is_saving(job->entry));
-  if (facts.copy == TicketCopy::ended && !job->is_watched && may_end) {
-    // An engine that comes back tells in a moment what it remembers of this life.
-    if (!is_heard) {
-      job->retry_at = world_.clock.steady() + kTold;
-      co_return std::nullopt;
-    }
-    // With status 0 ends what saves itself when its engine ends it, and what ended while nobody
-    // looked.
-    facts.was_interrupted = facts.status != 0 || job->ticket->saves_itself || job->was_lost ||
-                            world_.booted() > job->entry.since;
+  facts.was_interrupted = *was_interrupted;
+  return true;
+}
+
+Async<void> Owner::hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts) {
+  const std::string birth = job->entry.task->birth;
+  const Errands::Heard heard = co_await errands_.gather(job);
+  if (!job->entry.task || job->entry.task->birth != birth) co_return;
+  facts->task = heard.facts;
+  if (heard.is_turned_down && heard.facts.birth == Stage::undone) {
+    job->avoided[job->entry.task->host] = world_.clock.steady() + kAvoided;
   }
-  co_return facts;
+  facts->save_failure = heard.save_failure;
+  facts->has_saved = heard.has_saved;
+  job->left_there = heard.left;
+  job->width_there = heard.width;
+  job->host_shown = errands_.name_of(job->entry.task->host);
+  job->trouble = heard.trouble;
+  const bool is_running = heard.facts.birth == Stage::done && job->entry.task->back.empty();
+  job->retry_at = world_.clock.steady() + (is_running ? kTaskLook : kMoveLook);
 }
 
 Async<bool> Owner::carry_out(JobPtr job, Act act) {
+  if (job->entry.task) co_return co_await carry_out_elsewhere(std::move(job), act);
   std::string id = job->entry.id;
   Result<void> done;
   switch (act) {
     case Act::start:
       co_return co_await start(std::move(job));
-    case Act::save: {
-      world_.host.apply_limits();
-      const Result<void> saved = co_await parking_.save(job);
-      if (!saved) job->save_failure = saved.error().message();
-      if (!saved) doubt(*job, saved.error());
-      co_return true;
-    }
+    case Act::save:
+      co_return co_await save(std::move(job));
     case Act::stop:
       done = co_await world_.engine.stop(std::move(id));
       break;
-    default:
+    case Act::remove:
       done = co_await world_.engine.remove(std::move(id));
+      break;
+    default:
+      co_return false;
   }
   if (!done) {
     doubt(*job, done.error());
@@ -483,11 +485,36 @@ Async<bool> Owner::carry_out(JobPtr job, Act act) {
   co_return done.has_value();
 }
 
+Async<bool> Owner::carry_out_elsewhere(JobPtr job, Act act) {
+  const Result<void> done = co_await errands_.carry_out(job, act);
+  // What comes of it is seen when it is looked at again.
+  const double soon = world_.clock.steady() + (done ? kMoveLook : kRetry);
+  job->retry_at = job->retry_at > 0 ? std::min(job->retry_at, soon) : soon;
+  if (done) co_return false;
+  job->trouble = done.error().message();
+  const bool is_refused = act == Act::bear && done.error().code != boost::system::errc::timed_out;
+  if (is_refused) job->start_refusal = done.error().message();
+  co_return is_refused;
+}
+
+Async<bool> Owner::save(JobPtr job) {
+  world_.host.apply_limits();
+  auto asked = std::make_shared<Save>();
+  asked->container = job->entry.id;
+  if (job->ticket) {
+    asked->how = job->ticket->checkpoint;
+    asked->saves_itself = job->ticket->saves_itself;
+  }
+  asked->is_wanted = [job] { return job->entry.state == JobState::parking; };
+  const Result<void> saved = co_await parking_.save(asked);
+  job->has_saved = asked->has_saved;
+  if (!saved) job->save_failure = saved.error().message();
+  if (!saved) doubt(*job, saved.error());
+  co_return true;
+}
+
 Async<bool> Owner::start(JobPtr job) {
-  job->peak_memory = 0;
-  job->is_watched = true;  // by the engine that answers now
-  job->was_lost = false;
-  job->was_stopped = false;
+  job->watch.begin();
   const std::optional<double> limit = job->ticket ? job->ticket->docker_mem : std::nullopt;
   Result<void> done;
   if (job->entry.has_doubled && limit && *limit < job->request.mem.value) {

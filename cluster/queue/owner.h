@@ -10,6 +10,8 @@
 #include <string>
 
 #include "base/result.h"
+#include "cluster/queue/engine_watch.h"
+#include "cluster/queue/errands.h"
 #include "cluster/queue/jobs.h"
 #include "cluster/queue/parking.h"
 #include "cluster/queue/world.h"
@@ -17,12 +19,12 @@
 
 namespace flowcon::cluster::queue {
 
-class Owner {
+class Owner : public EngineWatch::Listener {
  public:
   /// `changed`: called when a job came, changed its state or ended.
-  Owner(World& world, std::function<void(const Job& job)> changed);
+  Owner(World& world, EngineWatch& watch, std::function<void(const Job& job)> changed);
 
-  /// Reads the journal, then follows the engine.
+  /// Reads the journal.
   ctrl::Async<void> begin();
   /// After each pass of the daemon.
   void look();
@@ -43,25 +45,45 @@ class Owner {
   ctrl::Async<Result<void>> edit(
       JobPtr job, std::function<Result<JobEntry>(const JobEntry&, double now)> change);
 
+  /// Something is new of tasks on the host `speaker`, by their births; gives those that are no
+  /// job's any more. Only once the journal is read.
+  std::vector<std::string> hear_news(const std::vector<std::string>& births,
+                                     const std::string& speaker);
+
+  /// A birth or a return of a job of this host has come further.
+  void hear_of_move(const std::string& id);
+
   /// Why the journal or the engine cannot be used, for people; "" = they can.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
-  ctrl::Async<void> read();
-  ctrl::Async<void> follow();
+  [[nodiscard]] double wanted_since(double now) const override;
+  void connected() override;
+  void hear(const ctrl::engine::Event& event) override;
+  void lost() override;
+
   ctrl::Async<void> list_tickets();
   ctrl::Async<void> enlist(std::string id);
-  void hear(const ctrl::engine::Event& event);
+  [[nodiscard]] Offer largest_offer() const;
+  [[nodiscard]] std::string why_too_large(const Request& request) const;
   void wake(const JobPtr& job);
   ctrl::Async<void> drive(JobPtr job);
   ctrl::Async<bool> take_step(JobPtr job);
   ctrl::Async<std::optional<JobFacts>> facts(JobPtr job);
+  /// Of a container that is there. False: they are known in a moment.
+  bool add_life(Job& job, JobFacts& facts, const migration::Seen& seen, unsigned stream) const;
+  ctrl::Async<void> hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts);
+  void note_change(Job& job, const JobEntry& before);
   ctrl::Async<Result<void>> write(JobPtr job, JobEntry entry);
   ctrl::Async<bool> carry_out(JobPtr job, Act act);
+  ctrl::Async<bool> carry_out_elsewhere(JobPtr job, Act act);
+  ctrl::Async<bool> save(JobPtr job);
   ctrl::Async<bool> start(JobPtr job);
   void tell(const Job& job);
 
   World& world_;
+  EngineWatch& watch_;
+  Errands errands_;
   Parking parking_;
   std::function<void(const Job& job)> changed_;
   Jobs jobs_;
@@ -69,9 +91,7 @@ class Owner {
   std::map<std::string, double> unseen_;
   std::string trouble_;
   bool is_read_ = false;
-  unsigned streams_ = 0;
-  unsigned stream_ = 0;      ///< of the engine's events; 0: none
-  double stream_since_ = 0;  ///< steady
+  bool is_whole_ = true;  ///< each entry of the journal could be read
 };
 
 }  // namespace flowcon::cluster::queue

@@ -4,24 +4,35 @@
 // .cpp files only: it includes Asio.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 
-#include "cluster/queue/jobs.h"
+#include "cluster/queue/ticket.h"
 #include "cluster/queue/world.h"
 
 namespace flowcon::cluster::queue {
+
+/// What is asked of one container.
+struct Save {
+  std::string container;  ///< full id
+  ctrl::Checkpoint how;
+  bool saves_itself = false;  ///< its labels say how
+  bool has_saved = false;     ///< its command said so
+  std::function<bool()> is_wanted = [] { return true; };
+};
 
 class Parking {
  public:
   explicit Parking(World& world) : world_(world) {}
 
   /// Asks it, and waits until it has ended, its time is over (flowcon.checkpoint.timeout) or it is
-  /// no longer to be parked. Errors: why it has not ended, in words.
-  ctrl::Async<Result<void>> save(JobPtr job);
+  /// no longer wanted. Errors: why it has not ended, in words.
+  ctrl::Async<Result<void>> save(std::shared_ptr<Save> save);
 
  private:
-  ctrl::Async<Result<void>> save_by_command(JobPtr job);
-  ctrl::Async<Result<void>> save_by_signal(JobPtr job);
+  ctrl::Async<Result<void>> save_by_command(std::shared_ptr<Save> save);
+  ctrl::Async<Result<void>> save_by_signal(std::shared_ptr<Save> save);
 
   World& world_;
 };

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "cluster/queue/view_json.h"
 #include "ctrl/exposition.h"
+#include "ctrl/spawn.h"
 
 namespace flowcon::cluster::queue {
 namespace {
@@ -80,21 +81,30 @@ Result<JobEntry> with_settings(const JobEntry& entry, const json::object& said) 
 
 Queue::Queue(World world, std::function<void()> ended)
     : world_(std::move(world)),
-      owner_(world_,
+      watch_(world_),
+      owner_(world_, watch_,
              [this, ended = std::move(ended)](const Job& job) {
                conductor_.wake();
                if (is_closed(job.entry.state)) ended();
              }),
-      conductor_(world_, owner_) {}
+      tasks_(world_, watch_, [this] { conductor_.wake(); }),
+      conductor_(world_, owner_, tasks_) {}
+
+Async<void> Queue::begin() {
+  co_await owner_.begin();
+  ctrl::spawn(world_.host.io(), "engine of the queue", watch_.follow());
+}
 
 void Queue::look() {
   owner_.look();
+  tasks_.look();
   conductor_.look();
 }
 
 bool Queue::has(const std::string& id) const { return owner_.jobs().open().contains(id); }
 
 bool Queue::is_saving(const std::string& id) const {
+  if (tasks_.is_saving(id)) return true;
   const auto found = owner_.jobs().open().find(id);
   return found != owner_.jobs().open().end() && found->second->entry.state == JobState::parking;
 }
@@ -108,6 +118,9 @@ bool Queue::goes_on(const std::string& id) const {
 }
 
 std::optional<double> Queue::cores_of(const std::string& id) const {
+  if (const auto task = tasks_.held().find(id); task != tasks_.held().end()) {
+    return policy::amount_of(task->second->request, "cpu");
+  }
   const auto found = owner_.jobs().open().find(id);
   if (found == owner_.jobs().open().end()) return std::nullopt;
   return found->second->entry.cores;
@@ -131,11 +144,34 @@ void Queue::add_metrics(ctrl::Exposition& out) const {
     if (job->entry.state != JobState::waiting) continue;
     longest = std::max(longest, waited(job->entry, world_.clock.wall()));
   }
-  for (const JobState state : {JobState::waiting, JobState::starting, JobState::running,
-                               JobState::parking, JobState::stopping}) {
+  for (const JobState state :
+       {JobState::waiting, JobState::placing, JobState::starting, JobState::running,
+        JobState::parking, JobState::returning, JobState::stopping}) {
     out.add("flowcon_queue_jobs", {{"state", name(state)}}, static_cast<double>(states[state]));
   }
   out.add("flowcon_queue_wait_seconds", longest);
+}
+
+Async<Response> Queue::answer_peer(ctrl::api::Request request, std::string speaker) {
+  const std::string verb = request.method + " " + request.target;
+  if (verb == "POST /v1/peer/queue/task") {
+    co_return co_await tasks_.answer(std::move(request.body), std::move(speaker));
+  }
+  if (verb == "POST /v1/peer/queue/wake") {
+    conductor_.wake();
+    co_return Response{200, "{}"};
+  }
+  if (!owner_.is_ready()) co_return failure(503, "the queue's journal is not read");
+  if (verb == "GET /v1/peer/queue/jobs") co_return Response{200, render(conductor_.report())};
+  if (verb == "POST /v1/peer/queue/order") {
+    co_return conductor_.take_orders(request.body, speaker);
+  }
+  if (verb == "POST /v1/peer/queue/news") {
+    const Result<std::vector<std::string>> births = parse_births(request.body);
+    if (!births) co_return failure(422, births.error().what);
+    co_return Response{200, render_births(owner_.hear_news(*births, speaker))};
+  }
+  co_return failure(404, "there is no such verb of the queue; docs/peers.md lists them");
 }
 
 ctrl::api::Routes Queue::routes() {
@@ -151,6 +187,8 @@ ctrl::api::Routes Queue::routes() {
       post("/v1/queue/NAME/release", "Takes hold back.", verb("release")),
       post("/v1/queue/NAME/cancel", "Removes a waiting job, stops a running one.", verb("cancel")),
       post("/v1/queue/NAME/park", "A running job saves itself and waits, held.", verb("park")),
+      post("/v1/queue/NAME/restart", "Starts a job again without its host, which is lost.",
+           by(*this, &Queue::restart)),
       post("/v1/queue/NAME/set", "Other values for request, priority, retries.",
            by(*this, &Queue::set))};
 }
@@ -199,6 +237,32 @@ Async<Response> Queue::change(Call call, std::string verb) {
                    : verb == "cancel"  ? cancel
                                        : park;
   std::function<Result<JobEntry>(const JobEntry&, double)> decision = how;
+  co_return co_await edit(std::move(name), std::move(decision));
+}
+
+// The person names the host, so that it is the one they mean.
+Async<Response> Queue::restart(Call call) {
+  const Result<JobPtr> found = owner_.jobs().find(call.name);
+  if (!found) co_return failure(404, found.error().what);
+  const JobPtr job = *found;
+  const Result<json::value> said = parse_json(call.body);
+  const std::string host = said ? text_of(*said, "without") : "";
+  if (!job->entry.task) {
+    co_return failure(409, "job " + printable(job->entry.name, 80) + " is on no other host");
+  }
+  if (host.empty() || (host != job->host_shown && host != job->entry.task->host)) {
+    co_return failure(422, "job " + printable(job->entry.name, 80) + " is on " +
+                               printable(job->host_shown, 80) + ": name that host");
+  }
+  for (const Neighbour& one : world_.network.neighbours()) {
+    if (one.id != job->entry.task->host || !one.is_reachable) continue;
+    co_return failure(409, printable(one.name, 80) +
+                               " is reachable, and the job goes on by itself; cancel it, or stop "
+                               "its container there");
+  }
+  world_.moves.take_back(job->entry.task->birth);
+  std::string name = std::move(call.name);
+  std::function<Result<JobEntry>(const JobEntry&, double)> decision = queue::abandon;
   co_return co_await edit(std::move(name), std::move(decision));
 }
 

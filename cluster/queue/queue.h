@@ -8,7 +8,9 @@
 #include <string>
 
 #include "cluster/queue/conductor.h"
+#include "cluster/queue/engine_watch.h"
 #include "cluster/queue/owner.h"
+#include "cluster/queue/tasks.h"
 #include "cluster/queue/world.h"
 #include "ctrl/api/routes.h"
 
@@ -24,12 +26,22 @@ class Queue {
   explicit Queue(
       World world, std::function<void()> ended = [] {});
 
-  ctrl::Async<void> begin() { return owner_.begin(); }
+  ctrl::Async<void> begin();
   /// After each pass of the daemon.
   void look();
   void end() { world_.is_ended = true; }
 
   [[nodiscard]] ctrl::api::Routes routes();
+  /// What peers ask below /v1/peer/queue: docs/peers.md. `speaker` is the id of the host that asks.
+  ctrl::Async<ctrl::api::Response> answer_peer(ctrl::api::Request request, std::string speaker);
+  /// A birth or a return has come further.
+  void hear_of_move(const std::string& id) {
+    if (!world_.is_ended) owner_.hear_of_move(id);
+  }
+  /// Why a task of another host's job that asks for so much is not taken, in words; "" = it is.
+  [[nodiscard]] std::string why_no_room(const policy::Amounts& request) const {
+    return conductor_.why_no_room(request);
+  }
   void add_metrics(ctrl::Exposition& out) const;
 
   /// Is a container (full id) a job of the queue that has not ended for good?
@@ -52,11 +64,14 @@ class Queue {
   ctrl::Async<ctrl::api::Response> show(ctrl::api::Call call);
   ctrl::Async<ctrl::api::Response> change(ctrl::api::Call call, std::string verb);
   ctrl::Async<ctrl::api::Response> set(ctrl::api::Call call);
+  ctrl::Async<ctrl::api::Response> restart(ctrl::api::Call call);
   ctrl::Async<ctrl::api::Response> edit(
       std::string name, std::function<Result<JobEntry>(const JobEntry&, double now)> change);
 
   World world_;
+  EngineWatch watch_;
   Owner owner_;
+  Tasks tasks_;
   Conductor conductor_;
 };
 

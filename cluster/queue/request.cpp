@@ -26,10 +26,13 @@ Amount amount_of(const Said& said, double otherwise, double most) {
 
 const char* name(Source source) { return kSourceNames.at(static_cast<std::size_t>(source)); }
 
-Request request_of(const Said& cpu, const Said& mem, double least_memory, const Offer& offer) {
-  Request request{amount_of(cpu, kOtherwiseCores, offer.cpu),
-                  amount_of(mem, kOtherwiseMemory * offer.mem, offer.mem)};
-  const double least = std::min(least_memory, offer.mem);
+Request request_of(const Said& cpu, const Said& mem, double least_memory, const Offer& offer,
+                   const Offer& largest) {
+  // A host that gives nothing itself may have jobs that others run.
+  const double basis = offer.mem > 0 ? offer.mem : largest.mem;
+  Request request{amount_of(cpu, kOtherwiseCores, largest.cpu),
+                  amount_of(mem, kOtherwiseMemory * basis, largest.mem)};
+  const double least = std::min(least_memory, largest.mem);
   if (!mem.set && least > request.mem.value) request.mem = {least, Source::doubled};
   // Sums of whole bytes are exact: what is full stays full, in whatever order it was filled.
   request.mem.value = std::ceil(request.mem.value);

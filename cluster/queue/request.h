@@ -43,10 +43,11 @@ struct Offer {
 };
 
 /// The first that is said, in the order of Said; else one core and an eighth of the memory on
-/// offer. An estimate is at most what is on offer: it may be wrong, and the job is to have a try.
+/// offer. An estimate is at most what the largest host offers: it may be wrong, and the job is to
+/// have a try.
 /// `least_memory`: that it asks for since it was killed for want of it, 0: it was not.
 [[nodiscard]] Request request_of(const Said& cpu, const Said& mem, double least_memory,
-                                 const Offer& offer);
+                                 const Offer& offer, const Offer& largest);
 
 /// A running job of the queue. Units: cores, bytes.
 struct Holder {

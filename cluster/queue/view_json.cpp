@@ -68,7 +68,10 @@ json::object view_of(const Job& job, std::optional<double> left, double now) {
   json::object out{
       {"id", entry.id},           {"name", entry.name},         {"image", entry.image},
       {"command", entry.command}, {"state", name(entry.state)}, {"held", entry.is_held}};
-  out["order"] = job.order_shown > 0 ? json::value(job.order_shown) : json::value(nullptr);
+  out["host"] = entry.task ? json::value(valid_utf8(job.host_shown)) : json::value(nullptr);
+  out["order"] = job.order_shown > 0 && entry.state == JobState::waiting
+                     ? json::value(job.order_shown)
+                     : json::value(nullptr);
   out["request"] = {{"cpu", job.request.cpu.value},
                     {"mem", job.request.mem.value},
                     {"cpu_from", name(job.request.cpu.source)},
@@ -90,6 +93,8 @@ json::object view_of(const Job& job, std::optional<double> left, double now) {
 
 json::object details_of(const Job& job, std::optional<double> left, double now) {
   json::object out = view_of(job, left, now);
+  const std::optional<Task>& task = job.entry.task;
+  if (task) out["task"] = {{"host", task->host}, {"birth", task->birth}, {"back", task->back}};
   json::array steps;
   for (const JobStep& step : job.entry.steps) {
     steps.push_back({{"state", name(step.state)}, {"time", step.time}, {"note", step.note}});

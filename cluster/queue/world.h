@@ -11,6 +11,8 @@
 #include "base/result.h"
 #include "cluster/migration/run/clock.h"
 #include "cluster/migration/run/engine.h"
+#include "cluster/moves.h"
+#include "cluster/network.h"
 #include "ctrl/async.h"
 #include "ctrl/companion.h"
 #include "ctrl/estimate/estimate.h"
@@ -51,6 +53,8 @@ struct World {
   migration::Engine& engine;
   migration::Clock& clock;
   Rows& rows;
+  Network& network;
+  Moves& moves;
   Estimate estimate;
   /// Grows when more earlier runs are known; 0: they are not read yet, and nothing is decided.
   std::function<std::uint64_t()> history;

@@ -257,6 +257,9 @@ Command make_queue(Session& session) {
   add_below<QueueJobsOptions>(group, session, "release", "NAME [NAME...]",
                               "Release jobs: they start when there is room",
                               {declare_queue_jobs, run_queue_release});
+  add_below<QueueRestartOptions>(group, session, "restart", "[OPTIONS] NAME [NAME...]",
+                                 "Start jobs again whose host is lost",
+                                 {declare_queue_restart, run_queue_restart});
   add_below<QueueSetOptions>(group, session, "set", "[OPTIONS] NAME [NAME...]",
                              "Change priority, request and retries of jobs",
                              {declare_queue_set, run_queue_set, check_queue_set});

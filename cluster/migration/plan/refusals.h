@@ -14,9 +14,12 @@ inline constexpr const char* kNoRoomNow = "it has no room for that job now";
 inline constexpr const char* kDraining = "this host is being drained";
 inline constexpr const char* kStopping = "flowcond is being stopped there";
 
+/// How a name begins to be taken there: what has it may go.
+inline constexpr const char* kNameTaken = "a container is called ";
+
 /// Of a refusal as its source keeps it: is the reason one of these?
 [[nodiscard]] inline bool is_passing(std::string_view reason) {
-  constexpr std::array kPassing{kUnfinished, kNoRoomNow, kDraining, kStopping};
+  constexpr std::array kPassing{kUnfinished, kNoRoomNow, kDraining, kStopping, kNameTaken};
   return std::any_of(kPassing.begin(), kPassing.end(),
                      [&](const char* one) { return reason.find(one) != std::string_view::npos; });
 }

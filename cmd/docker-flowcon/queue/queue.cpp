@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/docker-flowcon/queue/queue.h"
 
+#include <algorithm>
 #include <optional>
 #include <ostream>
 #include <utility>
@@ -23,9 +24,16 @@ namespace json = boost::json;
 constexpr std::string_view kOpen =
     "{{.Name}}\t{{.StateText}}\t{{.OrderText}}\t{{.CPUText}}\t{{.MemoryText}}\t{{.WaitedText}}\t"
     "{{.LeftText}}\t{{.Note}}";
+// Where a job is on another host.
+constexpr std::string_view kOpenHosts =
+    "{{.Name}}\t{{.StateText}}\t{{.HostText}}\t{{.OrderText}}\t{{.CPUText}}\t{{.MemoryText}}\t"
+    "{{.WaitedText}}\t{{.LeftText}}\t{{.Note}}";
 constexpr std::string_view kAll =
     "{{.Name}}\t{{.StateText}}\t{{.OrderText}}\t{{.CPUText}}\t{{.MemoryText}}\t{{.WaitedText}}\t"
     "{{.LeftText}}\t{{.ExitText}}\t{{.Note}}";
+constexpr std::string_view kAllHosts =
+    "{{.Name}}\t{{.StateText}}\t{{.HostText}}\t{{.OrderText}}\t{{.CPUText}}\t{{.MemoryText}}\t"
+    "{{.WaitedText}}\t{{.LeftText}}\t{{.ExitText}}\t{{.Note}}";
 constexpr std::size_t kNoteBytes = 1000;
 constexpr double kLately = 3600;  // seconds
 
@@ -86,7 +94,7 @@ std::string check_queue(const QueueOptions& options, const std::vector<std::stri
 }
 
 int run_queue(const Session& session, const QueueOptions& options) {
-  const Result<Format> format = Format::parse(options.format, options.all ? kAll : kOpen);
+  Result<Format> format = Format::parse(options.format, options.all ? kAll : kOpen);
   if (!format) return report(session.terminal, format.error());
   const Result<DaemonClient> daemon = find_daemon(session, "queue");
   if (!daemon) return report(session.terminal, daemon.error());
@@ -94,6 +102,10 @@ int run_queue(const Session& session, const QueueOptions& options) {
   if (!answer) return report(session.terminal, answer.error());
   const Result<std::vector<JobView>> jobs = read_queue(*answer);
   if (!jobs) return report(session.terminal, jobs.error());
+  const bool has_hosts = std::any_of(jobs->begin(), jobs->end(), [](const JobView& job) {
+    return !text_of(job.exact, "Host").empty();
+  });
+  if (has_hosts) format = Format::parse(options.format, options.all ? kAllHosts : kOpenHosts);
   std::vector<json::object> things;
   for (const JobView& job : *jobs) {
     if (!options.all && !is_open_state(text_of(job.exact, "State"))) continue;
@@ -157,6 +169,18 @@ int run_queue_park(const Session& session, const QueueJobsOptions& options) {
 
 int run_queue_release(const Session& session, const QueueJobsOptions& options) {
   return run_on_jobs(session, options.jobs, "release", "{}");
+}
+
+void declare_queue_restart(CLI::App& app, QueueRestartOptions& options) {
+  app.add_option("NAME", options.jobs)->required();
+  app.add_option("--without", options.without,
+                 "The host that the jobs were on: it is lost, and nothing of them runs there")
+      ->type_name("host")
+      ->required();
+}
+
+int run_queue_restart(const Session& session, const QueueRestartOptions& options) {
+  return run_on_jobs(session, options.jobs, "restart", render_json({{"without", options.without}}));
 }
 
 void declare_queue_set(CLI::App& app, QueueSetOptions& options) {

@@ -34,6 +34,11 @@ struct QueueSetOptions {
   std::string retries;
 };
 
+struct QueueRestartOptions {
+  std::vector<std::string> jobs;
+  std::string without;  ///< a host that is lost
+};
+
 /// "/v1/queue/NAME", with "/ACTION" where it is not "". Errors: `job` cannot be a name.
 [[nodiscard]] Result<std::string> job_target(const std::string& job, const std::string& action);
 
@@ -53,6 +58,9 @@ void declare_queue_jobs(CLI::App& app, QueueJobsOptions& options);
 [[nodiscard]] int run_queue_hold(const Session& session, const QueueJobsOptions& options);
 [[nodiscard]] int run_queue_park(const Session& session, const QueueJobsOptions& options);
 [[nodiscard]] int run_queue_release(const Session& session, const QueueJobsOptions& options);
+
+void declare_queue_restart(CLI::App& app, QueueRestartOptions& options);
+[[nodiscard]] int run_queue_restart(const Session& session, const QueueRestartOptions& options);
 
 void declare_queue_set(CLI::App& app, QueueSetOptions& options);
 [[nodiscard]] std::string check_queue_set(const QueueSetOptions& options);

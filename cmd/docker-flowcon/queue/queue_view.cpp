@@ -56,6 +56,7 @@ json::object exact_job(const json::value& entry) {
                                     {"Exit", "exit"}}) {
     out[name] = number_or_null(member(entry, field));
   }
+  out["Host"] = text_of(entry, "host");
   out["Note"] = text_of(entry, "note");
   return out;
 }
@@ -67,6 +68,7 @@ json::object shown_job(const json::object& exact) {
                                     {"Image", kTextBytes},
                                     {"Command", kTextBytes},
                                     {"State", kWordBytes},
+                                    {"Host", kNameBytes},
                                     {"Note", kTextBytes}}) {
     out[name] = printable(text_of(exact, name), bytes);
   }
@@ -76,6 +78,7 @@ json::object shown_job(const json::object& exact) {
   }
   const bool is_held = is_true(member(exact, "Held")) && text_of(exact, "State") == "waiting";
   out["StateText"] = is_held ? "held" : text_of(out, "State");
+  out["HostText"] = text_of(out, "Host").empty() ? std::string(kUnknown) : text_of(out, "Host");
   out["OrderText"] = count_cell(member(exact, "Order"));
   out["CPUText"] = number_cell(member(request, "CPU"));
   out["MemoryText"] = size_text(real_of(member(request, "Memory")));
@@ -110,15 +113,16 @@ bool is_open_state(std::string_view state) {
 
 const json::object& queue_headings() {
   static const json::object names{
-      {"ID", "JOB ID"},           {"Name", "NAME"},       {"Image", "IMAGE"},
-      {"Command", "COMMAND"},     {"State", "STATE"},     {"Held", "HELD"},
-      {"Order", "ORDER"},         {"Request", "REQUEST"}, {"Priority", "PRIORITY"},
-      {"Retries", "RETRIES"},     {"Attempt", "ATTEMPT"}, {"Waited", "WAITED"},
-      {"Served", "SERVED"},       {"Left", "LEFT"},       {"Starved", "STARVED"},
-      {"Submitted", "SUBMITTED"}, {"Started", "STARTED"}, {"Ended", "ENDED"},
-      {"Exit", "EXIT"},           {"Note", "NOTE"},       {"StateText", "STATE"},
-      {"OrderText", "ORDER"},     {"CPUText", "CPU"},     {"MemoryText", "MEMORY"},
-      {"WaitedText", "WAITED"},   {"LeftText", "LEFT"},   {"ExitText", "EXIT"}};
+      {"ID", "JOB ID"},           {"Name", "NAME"},         {"Image", "IMAGE"},
+      {"Command", "COMMAND"},     {"State", "STATE"},       {"Held", "HELD"},
+      {"Order", "ORDER"},         {"Request", "REQUEST"},   {"Priority", "PRIORITY"},
+      {"Retries", "RETRIES"},     {"Attempt", "ATTEMPT"},   {"Waited", "WAITED"},
+      {"Served", "SERVED"},       {"Left", "LEFT"},         {"Starved", "STARVED"},
+      {"Submitted", "SUBMITTED"}, {"Started", "STARTED"},   {"Ended", "ENDED"},
+      {"Exit", "EXIT"},           {"Host", "HOST"},         {"HostText", "HOST"},
+      {"Note", "NOTE"},           {"StateText", "STATE"},   {"OrderText", "ORDER"},
+      {"CPUText", "CPU"},         {"MemoryText", "MEMORY"}, {"WaitedText", "WAITED"},
+      {"LeftText", "LEFT"},       {"ExitText", "EXIT"}};
   return names;
 }
 

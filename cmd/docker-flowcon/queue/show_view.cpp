@@ -78,6 +78,7 @@ std::string job_section(const json::object& shown) {
   };
   std::string out = line("Name", text_of(shown, "Name")) + line("ID", text_of(shown, "ID")) +
                     line("State", state_text(shown));
+  if (!text_of(shown, "Host").empty()) out += line("Host", text_of(shown, "Host"));
   if (!text_of(shown, "Note").empty()) out += line("Note", text_of(shown, "Note"));
   out += line("Image", text_of(shown, "Image")) + line("Command", text_of(shown, "Command")) +
          line("Priority", count("Priority")) +

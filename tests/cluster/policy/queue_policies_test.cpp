@@ -64,6 +64,15 @@ TEST_CASE("left starts the shortest first, kod2 the one that asks for least, fif
   CHECK(starts("fifo", view) == "large ");
 }
 
+TEST_CASE("left parks a job that is to go elsewhere, for one that fits only where it runs") {
+  WaitingTask small = runs(task("small", 1, 1), 100, true), large = task("large", 2, 4);
+  small.left = 5000;
+  large.left = 50;
+  QueueView view = view_with(3, {small, large});
+  view.nodes.push_back({"h2", {{"cpu", 2}, {"mem", 8e9}}, {{"cpu", 2}, {"mem", 8e9}}});
+  CHECK(starts("left", view) == "large -small ");
+}
+
 TEST_CASE("fifo starts all that fit in their order and none behind one that does not") {
   const QueueView view = view_with(3, {task("a", 1, 1), task("b", 2, 3), task("c", 3, 1)});
   CHECK(starts("fifo", view) == "a ");

@@ -40,6 +40,8 @@ JobEntry some_entry() {
   entry.waited = 40;
   entry.served = 60.5;
   entry.status = 137;
+  entry.task = Task{std::string(32, 'b'), std::string(32, 'c'), std::string(32, 'd'),
+                    "1795255300.5",       JobState::waiting,    "has saved itself"};
   entry.steps = {{JobState::waiting, 1.7e9, ""}, {JobState::parking, 1.7e9 + 100, "is parked"}};
   return entry;
 }
@@ -75,7 +77,7 @@ JobEntry any_entry(std::mt19937& random) {
   const auto flag = [&] { return random() % 2 == 0; };
   const auto maybe = [&] { return flag() ? std::optional(any_number(random)) : std::nullopt; };
   const auto count = [&] { return static_cast<std::int64_t>(random()) * (flag() ? 1 : -5); };
-  const auto state = [&] { return static_cast<JobState>(random() % 9); };
+  const auto state = [&] { return static_cast<JobState>(random() % 11); };
   JobEntry entry;
   entry.id = std::string(64, "0123456789abcdef"[random() % 16]);
   entry.name = any_text(random, 1500);
@@ -103,6 +105,12 @@ JobEntry any_entry(std::mt19937& random) {
   entry.waited = any_number(random);
   entry.served = any_number(random);
   if (flag()) entry.status = count();
+  const bool needs_task = entry.state == JobState::placing || entry.state == JobState::returning;
+  if (needs_task || (flag() && entry.state != JobState::waiting && !is_closed(entry.state))) {
+    entry.task = Task{std::string(32, 'b'),  std::string(32, 'c'), "",
+                      any_text(random, 150), std::nullopt,         any_text(random, 1500)};
+    if (flag()) entry.task->then = state();
+  }
   for (std::size_t left = random() % 80; left > 0; --left) {
     entry.steps.push_back({state(), any_number(random), any_text(random, 500)});
   }

@@ -485,7 +485,7 @@ inline void end_by_itself(World& world, End end) {
       world.box = {};
       world.box.copy = TicketCopy::absent;
       break;
-    case Act::none:
+    default:
       break;
   }
   return {};

@@ -136,7 +136,7 @@ struct KillBench {
 
   void begin() {
     queue = std::make_unique<queue::Queue>(queue::World{
-        host, engine, clock, rows,
+        host, engine, clock, rows, network, moves,
         [](const ctrl::estimate::Command&) { return std::vector<ctrl::estimate::LabelEstimate>(); },
         [] { return std::uint64_t{1}; }, [] { return 0.0; }});
     ctrl::spawn(io, "queue", queue->begin());
@@ -193,6 +193,8 @@ struct KillBench {
   FakeClock clock{io};
   KillEngine engine{io, clock, killer};
   KillRows rows{clock, killer};
+  FakeNetwork network;
+  FakeMoves moves;
   std::vector<std::unique_ptr<queue::Queue>> former;
   std::unique_ptr<queue::Queue> queue;
 };

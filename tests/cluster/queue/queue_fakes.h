@@ -155,7 +155,7 @@ struct QueueBench {
   /// flowcond starts; what it knew is what was written.
   void begin() {
     queue = std::make_unique<queue::Queue>(queue::World{
-        host, engine, clock, rows,
+        host, engine, clock, rows, network, moves,
         [this](const ctrl::estimate::Command& command) {
           const auto found = estimates.find(command.command);
           return found == estimates.end() ? std::vector<ctrl::estimate::LabelEstimate>()
@@ -245,6 +245,8 @@ struct QueueBench {
   FakeClock clock{io};
   QueueEngine engine{clock};
   QueueFakeRows rows;
+  FakeNetwork network;
+  FakeMoves moves;
   std::map<std::string, std::vector<ctrl::estimate::LabelEstimate>> estimates;
   std::vector<std::unique_ptr<queue::Queue>> former;
   double booted = 0;

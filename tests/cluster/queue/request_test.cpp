@@ -10,32 +10,32 @@ constexpr Offer kOffer{4, 8e9};
 
 TEST_CASE("what a person set comes before labels, docker's options and estimates") {
   const Said cpu{2.0, 1.0, 3.0, 0.5};
-  CHECK(request_of(cpu, {}, 0, kOffer).cpu.value == 2);
-  CHECK(request_of({{}, 1.0, 3.0, 0.5}, {}, 0, kOffer).cpu.source == Source::label);
-  CHECK(request_of({{}, {}, 3.0, 0.5}, {}, 0, kOffer).cpu.source == Source::docker);
-  CHECK(request_of({{}, {}, {}, 0.5}, {}, 0, kOffer).cpu.source == Source::estimate);
+  CHECK(request_of(cpu, {}, 0, kOffer, kOffer).cpu.value == 2);
+  CHECK(request_of({{}, 1.0, 3.0, 0.5}, {}, 0, kOffer, kOffer).cpu.source == Source::label);
+  CHECK(request_of({{}, {}, 3.0, 0.5}, {}, 0, kOffer, kOffer).cpu.source == Source::docker);
+  CHECK(request_of({{}, {}, {}, 0.5}, {}, 0, kOffer, kOffer).cpu.source == Source::estimate);
 }
 
 TEST_CASE("a job of which nothing is known asks for a core and an eighth of the memory on offer") {
-  const Request request = request_of({}, {}, 0, kOffer);
+  const Request request = request_of({}, {}, 0, kOffer, kOffer);
   CHECK(request.cpu.value == 1);
   CHECK(request.mem.value == 1e9);
   CHECK(request.mem.source == Source::otherwise);
-  CHECK(request_of({}, {}, 0, {0.5, 8e9}).cpu.value == 0.5);
+  CHECK(request_of({}, {}, 0, {0.5, 8e9}, {0.5, 8e9}).cpu.value == 0.5);
 }
 
 TEST_CASE("an estimate beyond what is on offer asks for all of it, a person's request stays") {
-  CHECK(request_of({}, {{}, {}, {}, 9e9}, 0, kOffer).mem.value == 8e9);
-  CHECK(request_of({}, {{}, 9e9, {}, {}}, 0, kOffer).mem.value == 9e9);
+  CHECK(request_of({}, {{}, {}, {}, 9e9}, 0, kOffer, kOffer).mem.value == 8e9);
+  CHECK(request_of({}, {{}, 9e9, {}, {}}, 0, kOffer, kOffer).mem.value == 9e9);
 }
 
 TEST_CASE(
     "a job that was killed for memory asks for more, at most all, unless a person says what") {
   const Said label{{}, 2e9, {}, {}};
-  CHECK(request_of({}, label, 4e9, kOffer).mem.value == 4e9);
-  CHECK(request_of({}, label, 4e9, kOffer).mem.source == Source::doubled);
-  CHECK(request_of({}, label, 20e9, kOffer).mem.value == 8e9);
-  CHECK(request_of({}, {3e9, 2e9, {}, {}}, 4e9, kOffer).mem.value == 3e9);
+  CHECK(request_of({}, label, 4e9, kOffer, kOffer).mem.value == 4e9);
+  CHECK(request_of({}, label, 4e9, kOffer, kOffer).mem.source == Source::doubled);
+  CHECK(request_of({}, label, 20e9, kOffer, kOffer).mem.value == 8e9);
+  CHECK(request_of({}, {3e9, 2e9, {}, {}}, 4e9, kOffer, kOffer).mem.value == 3e9);
 }
 
 TEST_CASE("free is what is offered less what jobs asked for or use, and what others use") {
@@ -47,7 +47,7 @@ TEST_CASE("free is what is offered less what jobs asked for or use, and what oth
 }
 
 TEST_CASE("memory is counted in whole bytes, so that sums are exact") {
-  CHECK(request_of({}, {{}, 0.5, {}, {}}, 0, kOffer).mem.value == 1);
+  CHECK(request_of({}, {{}, 0.5, {}, {}}, 0, kOffer, kOffer).mem.value == 1);
   CHECK(policy::amount_of(free_of({4, 100}, {}, {0, 0.5, std::nullopt}), "mem") == 99);
 }
 

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/all_jobs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+
+#include "base/json.h"
+
+namespace flowcon::cluster::queue {
+namespace {
+
+bool fits(const policy::Amounts& request, const policy::Amounts& idle) {
+  return std::all_of(request.begin(), request.end(), [&](const auto& asked) {
+    return asked.second <= policy::amount_of(idle, asked.first) + policy::Room::kTolerance;
+  });
+}
+
+void take(policy::Amounts& idle, const policy::Amounts& request) {
+  for (auto& [kind, amount] : idle) amount -= policy::amount_of(request, kind);
+}
+
+// "1.5 cores and 2048 MiB of memory"; what it lacks.
+std::string lack_of(const policy::Amounts& request, const policy::Amounts& idle) {
+  std::string lacks;
+  const double cores = policy::amount_of(request, "cpu") - policy::amount_of(idle, "cpu");
+  const double bytes = policy::amount_of(request, "mem") - policy::amount_of(idle, "mem");
+  const auto one_digit = [](double number) { return render_number(std::ceil(number * 10) / 10); };
+  if (cores > policy::Room::kTolerance) {
+    lacks = one_digit(cores) + (cores <= 1 && cores > 0.9 ? " core" : " cores");
+  }
+  if (bytes > policy::Room::kTolerance) {
+    const double gibibytes = bytes / (1024.0 * 1024 * 1024);
+    lacks += (lacks.empty() ? "" : " and ") +
+             (gibibytes >= 1 ? one_digit(gibibytes) + " GiB"
+                             : render_number(std::ceil(bytes / 1048576)) + " MiB") +
+             " of memory";
+  }
+  return lacks;
+}
+
+// How far a node is from having room, as a share of what it has.
+double distance(const policy::Amounts& request, const policy::QueueNode& node) {
+  double all = 0;
+  for (const auto& [kind, asked] : request) {
+    const double cap = policy::amount_of(node.cap, kind);
+    const double lack = asked - policy::amount_of(node.idle, kind);
+    if (lack > 0) all += cap > 0 ? lack / cap : std::numeric_limits<double>::infinity();
+  }
+  return all;
+}
+
+std::string obstacle_of(const policy::Amounts& request, const policy::QueueView& view) {
+  const policy::QueueNode* nearest = nullptr;
+  for (const policy::QueueNode& node : view.nodes) {
+    if (!fits(request, node.cap)) continue;
+    if (nearest == nullptr || distance(request, node) < distance(request, *nearest)) {
+      nearest = &node;
+    }
+  }
+  if (nearest == nullptr) {
+    return "no host that is heard could hold it: it asks for " +
+           lack_of(request, {{"cpu", 0}, {"mem", 0}});
+  }
+  const std::string lacks = lack_of(request, nearest->idle);
+  if (lacks.empty()) return "waits for jobs before it";
+  return "waits for " + lacks + (view.nodes.size() > 1 ? " on " + nearest->id : "");
+}
+
+// Names where they tell hosts apart, else ids.
+std::vector<std::string> shown(const std::vector<HostJobs>& hosts) {
+  std::set<std::string> names;
+  for (const HostJobs& host : hosts) names.insert(host.name);
+  std::vector<std::string> all;
+  for (const HostJobs& host : hosts) {
+    all.push_back(names.size() == hosts.size() ? host.name : host.id);
+  }
+  return all;
+}
+
+}  // namespace
+
+AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_limit,
+                 double pause) {
+  AllJobs all;
+  all.view.now = now;
+  all.view.starve_limit = starve_limit;
+  all.view.pause = pause;
+  std::map<std::string, std::size_t> places;
+  const std::vector<std::string> names = shown(hosts);
+  bool is_parking = false;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    places[hosts[i].id] = i;
+    all.hosts.push_back(hosts[i].id);
+    all.view.nodes.push_back({names[i], hosts[i].offer, hosts[i].free});
+    all.view.totals.insert(all.view.totals.end(), hosts[i].totals.begin(), hosts[i].totals.end());
+    for (const ReportedJob& job : hosts[i].jobs) is_parking = is_parking || job.is_parking;
+  }
+  std::set<std::string> ids;
+  for (const HostJobs& owner : hosts) {
+    for (const ReportedJob& job : owner.jobs) {
+      if (!ids.insert(job.task.id).second) continue;
+      const auto place = places.find(job.host.empty() ? owner.id : job.host);
+      if (job.holds_room && place == places.end()) continue;
+      policy::WaitingTask task = job.task;
+      task.since = now - job.task.since;
+      task.is_parkable = task.is_parkable && !is_parking;
+      if (job.holds_room) {
+        task.node = place->second;
+        // Its host does not count it yet.
+        const bool is_promised =
+            !job.birth.empty() && !hosts[place->second].births.contains(job.birth);
+        if (is_promised) take(all.view.nodes[place->second].idle, task.request);
+      }
+      all.view.jobs.push_back(std::move(task));
+      all.known.push_back({owner.id, job.version, !job.holds_room, job.avoided});
+    }
+  }
+  return all;
+}
+
+namespace {
+
+// Orders as they are made from a plan.
+class Orders {
+ public:
+  Orders(const AllJobs& all, const policy::QueuePlan& plan) : all_(all) {
+    for (std::size_t i = 0; i < all.view.jobs.size(); ++i) places_[all.view.jobs[i].id] = i;
+    for (const policy::QueueNode& node : all.view.nodes) idle_.push_back(node.idle);
+    stand(plan);
+    start(plan);
+    park(plan);
+  }
+
+  std::map<std::string, std::vector<JobOrder>> by_owner() {
+    std::map<std::string, std::vector<JobOrder>> sorted;
+    for (auto& [place, order] : made_) sorted[all_.known[place].owner].push_back(order);
+    return sorted;
+  }
+
+ private:
+  JobOrder& order_of(std::size_t place) {
+    JobOrder& order = made_[place];
+    order.job = all_.view.jobs[place].id;
+    return order;
+  }
+
+  void stand(const policy::QueuePlan& plan) {
+    std::size_t in_line = 0;
+    for (const policy::QueuePlan::Standing& standing : plan.standings) {
+      const auto found = places_.find(standing.job);
+      if (found == places_.end()) continue;
+      JobOrder& order = order_of(found->second);
+      order.weight = standing.weight;
+      order.is_starved = standing.is_starved;
+      if (!all_.known[found->second].is_waiting) continue;
+      order.place = ++in_line;
+      order.obstacle = obstacle_of(all_.view.jobs[found->second].request, all_.view);
+    }
+  }
+
+  // Of a job that is to start there. Empty: it has to wait for that room.
+  std::optional<std::size_t> room_for(std::size_t job, std::size_t node) const {
+    const policy::Amounts& request = all_.view.jobs[job].request;
+    const auto& avoided = all_.known[job].avoided;
+    const auto takes = [&](std::size_t i) {
+      return fits(request, idle_[i]) &&
+             std::find(avoided.begin(), avoided.end(), all_.hosts[i]) == avoided.end();
+    };
+    if (takes(node)) return node;
+    if (std::find(avoided.begin(), avoided.end(), all_.hosts[node]) == avoided.end()) return {};
+    for (std::size_t i = 0; i < idle_.size(); ++i) {
+      if (takes(i)) return i;
+    }
+    return {};
+  }
+
+  void start(const policy::QueuePlan& plan) {
+    for (const policy::QueuePlan::Start& one : plan.starts) {
+      const auto found = places_.find(one.job);
+      if (found == places_.end() || one.node >= idle_.size()) continue;
+      JobOrder& order = order_of(found->second);
+      const policy::Amounts& request = all_.view.jobs[found->second].request;
+      if (const auto node = room_for(found->second, one.node)) {
+        order.order =
+            Order{Order::Op::start, all_.known[found->second].version, all_.hosts[*node], ""};
+        take(idle_[*node], request);
+      } else {
+        order.obstacle = "waits for a job that is being parked";
+        take(idle_[one.node], request);
+      }
+    }
+  }
+
+  void park(const policy::QueuePlan& plan) {
+    for (const std::string& id : plan.parks) {
+      const auto found = places_.find(id);
+      if (found == places_.end()) continue;
+      order_of(found->second).order =
+          Order{Order::Op::park, all_.known[found->second].version, "", ""};
+      return;
+    }
+  }
+
+  const AllJobs& all_;
+  std::map<std::string, std::size_t> places_;
+  std::vector<policy::Amounts> idle_;
+  std::map<std::size_t, JobOrder> made_;
+};
+
+}  // namespace
+
+std::map<std::string, std::vector<JobOrder>> orders_of(const AllJobs& all,
+                                                       const policy::QueuePlan& plan) {
+  return Orders(all, plan).by_owner();
+}
+
+}  // namespace flowcon::cluster::queue

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/errands.h"
+
+#include <algorithm>
+#include <boost/asio/awaitable.hpp>
+#include <utility>
+
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/random_id.h"
+#include "base/text.h"
+#include "cluster/migration/plan/refusals.h"
+
+namespace flowcon::cluster::queue {
+namespace {
+
+using ctrl::Async;
+using migration::Step;
+
+constexpr double kAnswerTime = 10;  // seconds that a host has
+
+Stage stage_of(const std::optional<cluster::Passage>& passage) {
+  if (!passage) return Stage::none;
+  switch (passage->entry.step) {
+    case Step::done:
+      return Stage::done;
+    case Step::undone:
+      return Stage::undone;
+    // Nothing of it will start; that it is over is known in a moment.
+    case Step::undo:
+      return Stage::under_way;
+    case Step::start:
+    case Step::confirm:
+    case Step::remove:
+      return Stage::handed_over;
+    default:
+      return passage->is_ready ? Stage::ready : Stage::under_way;
+  }
+}
+
+}  // namespace
+
+std::string save_key(const JobEntry& entry) { return render_number(entry.since); }
+
+std::string Errands::name_of(const std::string& host) const {
+  for (const Neighbour& one : world_.network.neighbours()) {
+    if (one.id == host) return one.name;
+  }
+  return host.substr(0, 12);
+}
+
+Async<Errands::Heard> Errands::gather(JobPtr job) {
+  const Task task = *job->entry.task;
+  Heard heard;
+  heard.facts.next_id = random_id();
+  std::string birth = task.birth;
+  const auto born = co_await world_.moves.passage(std::move(birth));
+  if (!born) {
+    heard.trouble = born.error().message();
+    co_return heard;
+  }
+  heard.facts.birth = stage_of(*born);
+  if (*born) {
+    const std::string host = name_of(task.host);
+    const std::string& reason = (*born)->entry.reason;
+    // Its own words; whatever else undid it may be over the next time.
+    const bool is_refusal = reason.starts_with(host + " refuses: ");
+    heard.is_turned_down = is_refusal || reason.starts_with("the target turned it down");
+    heard.facts.failure = is_refusal ? reason : host + ": " + reason;
+    heard.facts.was_refused = heard.is_turned_down && !migration::is_passing(reason);
+  }
+  if (!task.back.empty()) {
+    std::string back = task.back;
+    const auto returned = co_await world_.moves.passage(std::move(back));
+    if (returned) heard.facts.back = stage_of(*returned);
+  } else {
+    heard.facts.back = Stage::none;
+  }
+  if (heard.facts.birth != Stage::done) co_return heard;
+  TaskCall look;
+  look.birth = task.birth;
+  std::string host = task.host;
+  const Result<TaskView> view = co_await call(std::move(host), std::move(look));
+  if (!view) {
+    heard.trouble = view.error().message();
+    co_return heard;
+  }
+  const bool is_over =
+      heard.facts.back == Stage::none && !task.back.empty() && view->undone_back == task.back;
+  if (is_over) heard.facts.back = Stage::undone;
+  heard.facts.copy = view->copy;
+  heard.facts.life = view->life;
+  heard.facts.status = view->status;
+  heard.facts.was_killed_for_memory = view->was_killed_for_memory;
+  heard.facts.was_stopped = view->was_stopped;
+  heard.facts.was_interrupted = view->was_interrupted;
+  heard.facts.memory = std::max(view->memory, job->request.mem.value);
+  heard.has_saved = view->has_saved;
+  if (view->save_key == save_key(job->entry)) heard.save_failure = view->save_failure;
+  heard.left = view->left;
+  heard.width = view->width;
+  co_return heard;
+}
+
+Async<Result<TaskView>> Errands::call(std::string host, TaskCall call) {
+  const std::string shown = name_of(host);
+  std::string method = "POST", target = "/v1/peer/queue/task", body = render(call);
+  const Result<Answer> answer = co_await world_.network.ask(
+      std::move(host), std::move(method), std::move(target), std::move(body), kAnswerTime);
+  if (!answer) co_return answer.error();
+  if (answer->status != 200) {
+    const Result<boost::json::value> said = parse_json(answer->body);
+    const std::string why = said ? printable(text_of(*said, "error"), 300) : "";
+    co_return bad_input(
+        shown + (why.empty() ? " answers with " + std::to_string(answer->status) : ": " + why));
+  }
+  co_return parse_task_view(answer->body);
+}
+
+Async<Result<void>> Errands::ask(std::string host, TaskCall asked) {
+  const Result<TaskView> view = co_await call(std::move(host), std::move(asked));
+  if (!view) co_return view.error();
+  co_return Result<void>();
+}
+
+Async<Result<void>> Errands::bear(JobPtr job) {
+  MoveOrder order;
+  order.container = job->entry.id;
+  order.target = job->entry.task->host;
+  order.method = migration::Method::birth;
+  order.id = job->entry.task->birth;
+  order.cause = kQueue;
+  order.request = job->request.amounts();
+  const Result<std::string> begun = co_await world_.moves.begin(std::move(order));
+  if (begun || begun.error().code == boost::system::errc::file_exists) co_return Result<void>();
+  co_return begun.error();
+}
+
+Async<Result<void>> Errands::carry_out(JobPtr job, Act act) {
+  const Task task = *job->entry.task;
+  std::string host = task.host;
+  TaskCall asked;
+  asked.birth = task.birth;
+  switch (act) {
+    case Act::bear:
+      co_return co_await bear(std::move(job));
+    case Act::release:
+      world_.moves.release(task.birth);
+      co_return Result<void>();
+    case Act::withdraw:
+      world_.moves.turn_back(task.birth, "the job is started no more");
+      co_return Result<void>();
+    case Act::fetch:
+      world_.moves.expect(task.back, task.birth);
+      asked.verb = TaskVerb::fetch;
+      asked.key = task.back;
+      break;
+    case Act::save:
+      asked.verb = TaskVerb::save;
+      asked.key = save_key(job->entry);
+      break;
+    case Act::stop:
+      asked.verb = TaskVerb::stop;
+      break;
+    case Act::discard:
+      asked.verb = TaskVerb::discard;
+      break;
+    case Act::halt: {
+      std::string id = job->entry.id;
+      co_return co_await world_.engine.stop_at_once(std::move(id));
+    }
+    default:
+      co_return Result<void>();
+  }
+  co_return co_await ask(std::move(host), std::move(asked));
+}
+
+}  // namespace flowcon::cluster::queue

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/hosts_json.h"
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/text.h"
+#include "cluster/queue/task_json.h"
+
+namespace flowcon::cluster::queue {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kMaxMessage = 1U << 20;  // bytes
+constexpr std::size_t kMaxText = 300;          // bytes
+constexpr std::size_t kMostTotals = 200;
+constexpr std::size_t kMostBirthsTold = 1000;
+constexpr std::size_t kMostAvoided = 64;
+constexpr double kMostSeconds = 1e12;
+constexpr double kMostAmount = 1e18;
+
+bool is_container_id(const std::string& text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+// Only what the queue counts: cores and bytes.
+policy::Amounts amounts_in(FieldReader& outer, const char* name, double least) {
+  FieldReader reader(outer.member(name), outer.place(name));
+  policy::Amounts amounts{{"cpu", reader.number("cpu", least, kMostAmount)},
+                          {"mem", reader.number("mem", least, kMostAmount)}};
+  outer.take_complaint(reader);
+  return amounts;
+}
+
+json::object amounts_json(const policy::Amounts& amounts) {
+  const auto of = [&](const char* kind) {
+    return std::clamp(policy::amount_of(amounts, kind), -kMostAmount, kMostAmount);
+  };
+  return {{"cpu", of("cpu")}, {"mem", of("mem")}};
+}
+
+std::vector<std::string> ids_in(FieldReader& reader, const char* name, std::size_t most) {
+  std::vector<std::string> ids;
+  for (const json::value& one : reader.array(name)) {
+    ids.push_back(reader.text_of(one, name));
+    reader.require(is_move_id(ids.back()), name, "must be 32 hexadecimal digits each");
+    if (reader.failed()) break;
+  }
+  reader.require(ids.size() <= most, name, "has too many");
+  return ids;
+}
+
+std::string id_in(FieldReader& reader, const char* name) {
+  std::string id = reader.text(name);
+  reader.require(id.empty() || is_move_id(id), name, "must be 32 hexadecimal digits");
+  return id;
+}
+
+ReportedJob job_in(FieldReader& reader) {
+  ReportedJob job;
+  job.task.id = reader.text("id");
+  reader.require(is_container_id(job.task.id), "id", "must be 64 hexadecimal digits");
+  job.task.since = reader.number("age", 0, kMostSeconds);
+  job.task.waited = reader.number("waited", 0, kMostSeconds);
+  job.task.served = reader.number("served", 0, kMostSeconds);
+  job.task.left = reader.optional_number("left");
+  reader.require(!job.task.left || (*job.task.left > 0 && *job.task.left <= kMostSeconds), "left",
+                 "must be above 0");
+  job.task.priority = reader.number("priority", 0.1, 10);
+  job.task.weight = reader.number("weight", 0, 1);
+  job.task.is_starved = reader.boolean("starved");
+  job.task.request = amounts_in(reader, "request", 0);
+  job.task.is_parkable = reader.boolean("parkable");
+  job.version = reader.count("version");
+  job.holds_room = reader.boolean("holds_room");
+  job.host = id_in(reader, "host");
+  job.birth = id_in(reader, "birth");
+  job.is_parking = reader.boolean("parking");
+  job.avoided = ids_in(reader, "avoided", kMostAvoided);
+  return job;
+}
+
+HostJobs host_in(FieldReader& reader) {
+  HostJobs host;
+  host.id = reader.text("id");
+  reader.require(is_move_id(host.id), "id", "must be 32 hexadecimal digits");
+  host.name = printable(reader.text("name"), kMaxText);
+  host.offer = amounts_in(reader, "offer", 0);
+  host.free = amounts_in(reader, "free", -kMostAmount);
+  const std::vector<std::string> births = ids_in(reader, "births", kMostBirthsTold);
+  host.births.insert(births.begin(), births.end());
+  host.jobs = reader.each("jobs", job_in);
+  reader.require(host.jobs.size() <= kMostReported, "jobs", "must be 1000 at most");
+  if (!reader.failed())
+    reader.require_unique_ids("jobs", [&] {
+      std::vector<policy::WaitingTask> tasks;
+      for (const ReportedJob& job : host.jobs) tasks.push_back(job.task);
+      return tasks;
+    }());
+  for (const json::value& one : reader.array("totals")) {
+    reader.require(one.is_number() && one.to_number<double>() >= 0, "totals",
+                   "must be seconds each");
+    if (reader.failed()) break;
+    host.totals.push_back(std::min(one.to_number<double>(), kMostSeconds));
+  }
+  reader.require(host.totals.size() <= kMostTotals, "totals", "must be 200 at most");
+  return host;
+}
+
+json::object job_json(const ReportedJob& job) {
+  const auto seconds = [](double number) { return std::clamp(number, 0.0, kMostSeconds); };
+  json::object out{{"id", job.task.id},
+                   {"age", seconds(job.task.since)},
+                   {"waited", seconds(job.task.waited)},
+                   {"served", seconds(job.task.served)},
+                   {"priority", job.task.priority},
+                   {"weight", job.task.weight},
+                   {"starved", job.task.is_starved},
+                   {"request", amounts_json(job.task.request)},
+                   {"parkable", job.task.is_parkable},
+                   {"version", job.version},
+                   {"holds_room", job.holds_room},
+                   {"host", job.host},
+                   {"birth", job.birth},
+                   {"parking", job.is_parking},
+                   {"avoided", json::array(job.avoided.begin(), job.avoided.end())}};
+  out["left"] = number_or_null(job.task.left);
+  if (job.task.left) out["left"] = std::min(*job.task.left, kMostSeconds);
+  return out;
+}
+
+JobOrder order_in(FieldReader& reader) {
+  JobOrder order;
+  order.job = reader.text("job");
+  reader.require(is_container_id(order.job), "job", "must be 64 hexadecimal digits");
+  order.weight = reader.number("weight", 0, 1);
+  order.is_starved = reader.boolean("starved");
+  order.place = static_cast<std::size_t>(reader.count("place", 1'000'000));
+  order.obstacle = printable(reader.text("obstacle"), kMaxText);
+  const std::string op = reader.text("op");
+  reader.require(op.empty() || op == "start" || op == "park", "op", "must be start or park");
+  if (op.empty()) return order;
+  order.order = Order{op == "start" ? Order::Op::start : Order::Op::park, reader.count("version"),
+                      id_in(reader, "host"), ""};
+  return order;
+}
+
+}  // namespace
+
+Result<HostJobs> parse_host_jobs(std::string_view text) {
+  if (text.size() > kMaxMessage) return bad_input("the report is too long");
+  return read_fields(text, host_in);
+}
+
+std::string render(const HostJobs& host) {
+  json::array jobs, totals;
+  for (const ReportedJob& job : host.jobs) {
+    if (jobs.size() < kMostReported) jobs.push_back(job_json(job));
+  }
+  for (const double total : host.totals) {
+    if (totals.size() < kMostTotals) totals.push_back(total);
+  }
+  return render_json({{"id", host.id},
+                      {"name", printable(host.name, kMaxText)},
+                      {"offer", amounts_json(host.offer)},
+                      {"free", amounts_json(host.free)},
+                      {"births", json::array(host.births.begin(), host.births.end())},
+                      {"jobs", std::move(jobs)},
+                      {"totals", std::move(totals)}});
+}
+
+Result<std::vector<JobOrder>> parse_orders(std::string_view text) {
+  if (text.size() > kMaxMessage) return bad_input("the orders are too long");
+  return read_fields(text, [](FieldReader& reader) {
+    std::vector<JobOrder> orders = reader.each("orders", order_in);
+    reader.require(orders.size() <= kMostOrders, "orders", "must be 100 at most");
+    return orders;
+  });
+}
+
+std::string render(const std::vector<JobOrder>& orders) {
+  json::array all;
+  for (const JobOrder& one : orders) {
+    const bool is_start = one.order && one.order->op == Order::Op::start;
+    all.push_back({{"job", one.job},
+                   {"weight", one.weight},
+                   {"starved", one.is_starved},
+                   {"place", one.place},
+                   {"obstacle", printable(one.obstacle, kMaxText)},
+                   {"op", !one.order ? ""
+                          : is_start ? "start"
+                                     : "park"},
+                   {"version", one.order ? one.order->version : 0},
+                   {"host", one.order ? one.order->host : ""}});
+  }
+  return render_json({{"orders", std::move(all)}});
+}
+
+}  // namespace flowcon::cluster::queue

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What hosts tell the coordinator of the queue, and what that orders (docs/peers.md), as JSON.
+// Pure; all of it comes from another machine: counts, ranges and texts are checked here, once.
+// Times are ages, so that no clock is compared.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/policy/queue_policies.h"
+#include "cluster/queue/job.h"
+
+namespace flowcon::cluster::queue {
+
+/// Of one host, beyond which the rest is not told. Jobs that run come first.
+inline constexpr std::size_t kMostReported = 1000;
+/// In one message.
+inline constexpr std::size_t kMostOrders = 100;
+
+/// A job as its owner tells of it. `task.since` is its age, `task.node` is empty.
+struct ReportedJob {
+  policy::WaitingTask task;
+  std::int64_t version = 0;          ///< of its entry
+  bool holds_room = false;           ///< it runs, or is about to
+  std::string host;                  ///< that it has its room on; "" = its owner
+  std::string birth;                 ///< of its task there
+  bool is_parking = false;           ///< its room will be free in a moment
+  std::vector<std::string> avoided;  ///< hosts that have refused it just now
+};
+
+/// What one host tells.
+struct HostJobs {
+  std::string id;
+  std::string name;
+  policy::Amounts offer;
+  policy::Amounts free;          ///< may be below 0
+  std::set<std::string> births;  ///< that `free` counts already
+  std::vector<ReportedJob> jobs;
+  std::vector<double> totals;  ///< seconds that ended jobs took
+};
+
+/// What the coordinator says of one job.
+struct JobOrder {
+  std::string job;
+  double weight = 0;
+  bool is_starved = false;
+  std::size_t place = 0;  ///< among those that wait, from 1; 0: it runs
+  std::string obstacle;   ///< why it does not run yet, for people
+  /// What is to be done, made from which version; none: nothing.
+  std::optional<Order> order;
+};
+
+[[nodiscard]] Result<HostJobs> parse_host_jobs(std::string_view text);
+[[nodiscard]] std::string render(const HostJobs& jobs);
+[[nodiscard]] Result<std::vector<JobOrder>> parse_orders(std::string_view text);
+[[nodiscard]] std::string render(const std::vector<JobOrder>& orders);
+
+}  // namespace flowcon::cluster::queue

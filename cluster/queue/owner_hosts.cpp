@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the owner hears of other hosts: what they have, and news of its jobs' tasks.
+#include <algorithm>
+
+#include "base/json.h"
+#include "cluster/queue/owner.h"
+
+namespace flowcon::cluster::queue {
+namespace {
+
+constexpr double kOffered = 0.8;  // of a host's memory, where nobody says
+
+}  // namespace
+
+// Of each resource, as far as the peers have told.
+Offer Owner::largest_offer() const {
+  Offer largest = offer();
+  for (const Neighbour& peer : world_.network.neighbours()) {
+    if (!peer.state || !peer.state->runs_jobs) continue;
+    largest.cpu = std::max(largest.cpu, peer.state->cores);
+    largest.mem = std::max(largest.mem, kOffered * static_cast<double>(peer.state->memory));
+  }
+  return largest;
+}
+
+// No host could ever hold it, as far as its peers are known; "" = one could.
+std::string Owner::why_too_large(const Request& request) const {
+  const auto holds = [&](const Offer& offer) {
+    return request.cpu.value <= offer.cpu + policy::Room::kTolerance &&
+           request.mem.value <= offer.mem + policy::Room::kTolerance;
+  };
+  const Offer here = offer();
+  if (holds(here)) return "";
+  bool has_peers = false;
+  for (const Neighbour& peer : world_.network.neighbours()) {
+    if (!peer.state) return "";  // it has not told yet what it has
+    if (!peer.state->runs_jobs) continue;
+    has_peers = true;
+    if (holds({peer.state->cores, static_cast<double>(peer.state->memory)})) return "";
+  }
+  return "it asks for " + render_number(request.cpu.value) + " cores and " +
+         render_number(request.mem.value / 1048576) + " MiB of memory, and this host offers " +
+         render_number(here.cpu) + " and " + render_number(here.mem / 1048576) + " MiB" +
+         (has_peers ? ", and no other host has as much" : "");
+}
+
+std::vector<std::string> Owner::hear_news(const std::vector<std::string>& births,
+                                          const std::string& speaker) {
+  std::vector<std::string> unknown;
+  // One of them may be of a job whose entry cannot be read.
+  if (!is_whole_) return unknown;
+  for (const std::string& birth : births) {
+    const auto& open = jobs_.open();
+    const auto found = std::find_if(open.begin(), open.end(), [&](const auto& one) {
+      const std::optional<Task>& task = one.second->entry.task;
+      return task && task->birth == birth && task->host == speaker;
+    });
+    if (found == open.end()) {
+      unknown.push_back(birth);
+    } else {
+      wake(found->second);
+    }
+  }
+  return unknown;
+}
+
+void Owner::hear_of_move(const std::string& id) {
+  for (const auto& [container, job] : jobs_.open()) {
+    const std::optional<Task>& task = job->entry.task;
+    if (!task || (task->birth != id && task->back != id)) continue;
+    const JobPtr whose = job;
+    return wake(whose);
+  }
+}
+
+}  // namespace flowcon::cluster::queue

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/tasks.h"
+
+#include <algorithm>
+#include <boost/asio/awaitable.hpp>
+#include <boost/json/object.hpp>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/text.h"
+#include "ctrl/log.h"
+#include "ctrl/spawn.h"
+
+namespace flowcon::cluster::queue {
+namespace {
+
+using ctrl::Async;
+using ctrl::api::failure;
+using ctrl::api::Response;
+using migration::Copy;
+using migration::Seen;
+
+constexpr double kTellEach = 10;   // seconds: an owner that missed a word hears of it again
+constexpr double kAnswerTime = 5;  // seconds that an owner has
+
+bool is_gone(const Result<Seen>& seen) {
+  return !seen && seen.error().code == boost::system::errc::no_such_file_or_directory;
+}
+
+TicketCopy copy_of(const Seen& seen) {
+  switch (seen.copy) {
+    case Copy::absent:
+      return TicketCopy::absent;
+    case Copy::created:
+      return TicketCopy::created;
+    case Copy::running:
+      return TicketCopy::running;
+    case Copy::unknown:
+      return TicketCopy::unknown;
+    default:
+      return TicketCopy::ended;
+  }
+}
+
+// When a life began. Unit: seconds since the epoch.
+double start_of(const Seen& seen) {
+  double started = 0;
+  const char* end = seen.started.data() + seen.started.size();
+  (void)std::from_chars(seen.started.data(), end, started);
+  return started;
+}
+
+bool is_birth_to_here(const cluster::Passage& passage) {
+  return passage.entry.method == migration::Method::birth &&
+         passage.entry.side == migration::Side::target;
+}
+
+}  // namespace
+
+Tasks::Tasks(World& world, EngineWatch& watch, std::function<void()> changed)
+    : world_(world), watch_(watch), parking_(world), changed_(std::move(changed)) {
+  watch_.join(*this);
+}
+
+HeldTaskPtr Tasks::find(const std::string& birth) const {
+  const auto found = std::find_if(held_.begin(), held_.end(),
+                                  [&](const auto& one) { return one.second->birth == birth; });
+  return found == held_.end() ? nullptr : found->second;
+}
+
+bool Tasks::is_saving(const std::string& container) const {
+  const auto found = held_.find(container);
+  return found != held_.end() && found->second->saving != nullptr;
+}
+
+// ---------------------------------------------------------------------------- what is here
+
+double Tasks::wanted_since(double now) const {
+  // Of how one ended while nobody listened its engine tells no more than this.
+  constexpr double kRemembered = 60;
+  return held_.empty() ? now : now - kRemembered;
+}
+
+void Tasks::connected() { ctrl::spawn(world_.host.io(), "tasks", list()); }
+
+void Tasks::lost() {
+  for (const auto& [id, task] : held_) {
+    task->watch.was_lost = task->watch.was_lost || task->copy == TicketCopy::running;
+    task->watch.is_watched = task->watch.was_stopped = false;
+  }
+}
+
+Async<void> Tasks::list() {
+  const Result<boost::json::value> all = co_await world_.engine.list();
+  if (world_.is_ended || !all) co_return;
+  for (const boost::json::value& one : list_of(*all)) {
+    const auto& labels = object_of(one, "Labels");
+    if (!labels.contains("flowcon.queue") || !labels.contains(ctrl::kMovedLabel)) continue;
+    std::string id = text_of(one, "Id");
+    co_await take(std::move(id));
+  }
+}
+
+Async<void> Tasks::take(std::string id) {
+  if (held_.contains(id)) co_return;
+  std::string name = id;
+  Result<Seen> seen = co_await world_.engine.look(std::move(name));
+  if (!seen || !seen->labels.contains("flowcon.queue")) co_return;
+  const auto label = seen->labels.find(ctrl::kMovedLabel);
+  if (label == seen->labels.end() || !is_move_id(label->second)) co_return;
+  std::string birth = label->second;
+  const Result<std::optional<cluster::Passage>> passage =
+      co_await world_.moves.passage(std::move(birth));
+  if (!passage || !*passage || !is_birth_to_here(**passage) || world_.is_ended) co_return;
+  Result<Ticket> ticket = parse_ticket(seen->inspect);
+  if (!ticket || held_.contains(id)) co_return;
+  auto task = std::make_shared<HeldTask>();
+  task->birth = (*passage)->entry.id;
+  task->owner = (*passage)->entry.source;
+  task->container = id;
+  task->request = (*passage)->request;
+  task->ticket = std::move(*ticket);
+  task->copy = copy_of(*seen);
+  held_[id] = task;
+  changed_();
+  tell_soon(task->owner);
+}
+
+void Tasks::hear(const ctrl::engine::Event& event) {
+  const auto found = held_.find(event.id);
+  if (found == held_.end()) {
+    const bool may_be_one = event.action == "create" || event.action == "start";
+    if (may_be_one && !world_.network.neighbours().empty()) {
+      ctrl::spawn(world_.host.io(), "task " + event.id.substr(0, 12), take(event.id));
+    }
+    return;
+  }
+  const HeldTaskPtr task = found->second;
+  if (is_end(event) && !task->saving) task->watch.was_stopped = true;
+  if (event.action == "start") {
+    task->watch.begin();
+    task->copy = TicketCopy::running;
+    task->has_saved = false;
+  }
+  if (event.action == "die") task->copy = TicketCopy::ended;
+  if (event.action == "destroy") held_.erase(found);
+  changed_();
+  tell_soon(task->owner);
+}
+
+void Tasks::look() {
+  if (world_.is_ended) return;
+  for (const auto& [id, task] : held_) {
+    if (const auto use = world_.host.use_of(id)) {
+      task->watch.peak_memory = std::max(task->watch.peak_memory, use->memory);
+    }
+  }
+  const double now = world_.clock.steady();
+  if (now < next_telling_) return;
+  next_telling_ = now + kTellEach;
+  std::set<std::string> owners;
+  for (const auto& [id, task] : held_) owners.insert(task->owner);
+  for (const std::string& owner : owners) tell_soon(owner);
+}
+
+// ------------------------------------------------------------------------- what owners hear
+
+void Tasks::tell_soon(const std::string& owner) {
+  due_.insert(owner);
+  if (telling_.contains(owner) || world_.is_ended) return;
+  std::vector<std::string> births;
+  for (const auto& [id, task] : held_) {
+    if (task->owner == owner && births.size() < kMostBirths) births.push_back(task->birth);
+  }
+  due_.erase(owner);
+  telling_.insert(owner);
+  ctrl::spawn(world_.host.io(), "tasks of " + owner.substr(0, 8),
+              tell_owner(owner, std::move(births)));
+}
+
+// What it does not know of, and whose birth is over, has been given up by a person there.
+Async<void> Tasks::tell_owner(std::string owner, std::vector<std::string> births) {
+  std::string id = owner, method = "POST", target = "/v1/peer/queue/news";
+  std::string body = render_births(births);
+  const Result<Answer> answer = co_await world_.network.ask(
+      std::move(id), std::move(method), std::move(target), std::move(body), kAnswerTime);
+  telling_.erase(owner);
+  if (due_.contains(owner)) tell_soon(owner);
+  if (!answer || answer->status != 200) co_return;
+  const Result<std::vector<std::string>> unknown = parse_births(answer->body);
+  if (!unknown) co_return;
+  for (const std::string& birth : *unknown) {
+    const HeldTaskPtr task = find(birth);
+    if (!task || task->owner != owner) continue;
+    std::string move = birth;
+    const auto passage = co_await world_.moves.passage(std::move(move));
+    if (!passage || !*passage || !migration::is_closed((*passage)->entry)) continue;
+    ctrl::log::warning("task " + printable(task->ticket.name, 80) +
+                       " is removed: the host of its job has given it up");
+    HeldTaskPtr given_up = task;
+    (void)co_await discard(std::move(given_up));
+  }
+}
+
+// -------------------------------------------------------------------------- what owners ask
+
+Async<Response> Tasks::answer(std::string body, std::string speaker) {
+  const Result<TaskCall> call = parse_task_call(body);
+  if (!call) co_return failure(422, call.error().what);
+  const HeldTaskPtr task = find(call->birth);
+  if (task && task->owner != speaker) co_return failure(403, "it is not your task");
+  TaskCall asked = *call;
+  if (task) co_return co_await answer_call(std::move(asked), task);
+  co_return co_await answer_absent(std::move(asked), std::move(speaker));
+}
+
+// It is gone only where the journal knows it, and the engine says so.
+Async<Response> Tasks::answer_absent(TaskCall call, std::string speaker) {
+  std::string birth = call.birth;
+  const Result<std::optional<cluster::Passage>> passage =
+      co_await world_.moves.passage(std::move(birth));
+  if (!passage) co_return failure(503, passage.error().message());
+  if (!*passage || !is_birth_to_here(**passage)) {
+    co_return failure(404, "there is no such task here");
+  }
+  if ((*passage)->entry.source != speaker) co_return failure(403, "it is not your task");
+  TaskView view;
+  std::string made_for = call.birth;
+  const Result<Seen> seen = co_await world_.engine.look_made(std::move(made_for));
+  if (!seen) co_return failure(503, seen.error().message());
+  if (seen->copy == Copy::absent && (*passage)->entry.step >= migration::Step::start) {
+    view.copy = TicketCopy::absent;
+  } else if (seen->copy != Copy::absent) {
+    std::string id = seen->id;
+    co_await take(std::move(id));
+  }
+  co_return Response{200, render(view)};
+}
+
+Async<Response> Tasks::answer_call(TaskCall call, HeldTaskPtr task) {
+  if (call.verb != TaskVerb::look) {
+    TaskCall asked = call;
+    const Result<void> done = co_await carry_out(std::move(asked), task);
+    if (!done) co_return failure(409, done.error().message());
+  }
+  const Result<TaskView> view_now = co_await view(task);
+  if (!view_now) co_return failure(503, view_now.error().message());
+  co_return Response{200, render(*view_now)};
+}
+
+Async<Result<TaskView>> Tasks::view(HeldTaskPtr task) {
+  const unsigned stream = watch_.stream();
+  std::string id = task->container;
+  const Result<Seen> seen = co_await world_.engine.look(std::move(id));
+  TaskView view;
+  if (is_gone(seen)) {
+    held_.erase(task->container);
+    view.copy = TicketCopy::absent;
+    co_return view;
+  }
+  if (!seen) co_return seen.error();
+  view.copy = task->copy = copy_of(*seen);
+  view.life = seen->started;
+  view.status = seen->exit_code;
+  view.was_killed_for_memory = seen->was_killed_for_memory;
+  view.was_stopped = task->watch.was_stopped;
+  view.memory = std::max(task->watch.peak_memory, policy::amount_of(task->request, "mem"));
+  view.is_saving = task->saving != nullptr;
+  view.save_key = task->save_key;
+  view.save_failure = task->save_failure;
+  view.has_saved = task->has_saved;
+  view.undone_back = task->undone_back;
+  if (view.copy == TicketCopy::running) watch_.note_running(task->watch, stream);
+  if (view.copy == TicketCopy::ended) {
+    const std::optional<bool> was_interrupted = watch_.was_interrupted(
+        task->watch, stream, view.status, task->ticket.saves_itself, start_of(*seen));
+    if (!was_interrupted) view.copy = TicketCopy::unknown;
+    view.was_interrupted = was_interrupted.value_or(false);
+  }
+  if (const auto forecast = world_.host.forecast(task->container)) {
+    view.left = forecast->left;
+    view.width = forecast->width;
+  }
+  co_return view;
+}
+
+Async<Result<void>> Tasks::carry_out(TaskCall call, HeldTaskPtr task) {
+  switch (call.verb) {
+    case TaskVerb::save:
+      if (task->saving || task->save_key == call.key) co_return Result<void>();
+      task->save_key = call.key;
+      task->save_failure.clear();
+      ctrl::spawn(world_.host.io(), "save " + task->container.substr(0, 12), save(task));
+      co_return Result<void>();
+    case TaskVerb::stop:
+      ctrl::spawn(world_.host.io(), "stop " + task->container.substr(0, 12), stop(task));
+      co_return Result<void>();
+    case TaskVerb::fetch:
+      co_return co_await fetch(std::move(task), std::move(call.key));
+    case TaskVerb::discard:
+      co_return co_await discard(std::move(task));
+    default:
+      co_return Result<void>();
+  }
+}
+
+Async<void> Tasks::save(HeldTaskPtr task) {
+  auto asked = std::make_shared<Save>();
+  asked->container = task->container;
+  asked->how = task->ticket.checkpoint;
+  asked->saves_itself = task->ticket.saves_itself;
+  task->saving = asked;
+  world_.host.apply_limits();
+  const Result<void> saved = co_await parking_.save(asked);
+  task->has_saved = asked->has_saved;
+  task->saving.reset();
+  if (!saved) task->save_failure = saved.error().message();
+  world_.host.apply_limits();
+  tell_soon(task->owner);
+}
+
+Async<void> Tasks::stop(HeldTaskPtr task) {
+  std::string id = task->container;
+  const Result<void> done = co_await world_.engine.stop(std::move(id));
+  if (!done) ctrl::log::warning("stopping a task: " + done.error().message());
+  tell_soon(task->owner);
+}
+
+Async<Result<void>> Tasks::fetch(HeldTaskPtr task, std::string id) {
+  MoveOrder order;
+  order.container = task->container;
+  order.target = task->owner;
+  order.method = migration::Method::home;
+  order.id = std::move(id);
+  order.birth = task->birth;
+  order.cause = kQueue;
+  const std::string back = order.id;
+  const Result<std::string> begun = co_await world_.moves.begin(std::move(order));
+  const bool is_known = !begun && begun.error().code == boost::system::errc::file_exists;
+  if (begun || !is_known) co_return begun ? Result<void>() : Result<void>(begun.error());
+  // The owner may have turned it down before it wrote anything of it.
+  std::string move = back;
+  const auto passage = co_await world_.moves.passage(std::move(move));
+  if (passage && *passage && (*passage)->entry.step == migration::Step::undone) {
+    task->undone_back = back;
+  }
+  co_return Result<void>();
+}
+
+Async<Result<void>> Tasks::discard(HeldTaskPtr task) {
+  std::string id = task->container, made_for = task->birth;
+  const Result<void> removed = co_await world_.engine.remove(std::move(id));
+  if (!removed) co_return removed;
+  const Result<std::vector<std::string>> volumes =
+      co_await world_.engine.volumes_made(std::move(made_for));
+  if (!volumes) co_return volumes.error();
+  for (const std::string& volume : *volumes) {
+    const Result<void> gone = co_await world_.engine.remove_volume(volume);
+    if (!gone) co_return gone;
+  }
+  held_.erase(task->container);
+  changed_();
+  co_return Result<void>();
+}
+
+}  // namespace flowcon::cluster::queue

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tasks of other hosts' jobs that this host runs: finds the copies that births have made here, sees
+// how they come to their end, and does with them what their owners ask. Decides nothing. For .cpp
+// files only: it includes Asio.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cluster/queue/engine_watch.h"
+#include "cluster/queue/parking.h"
+#include "cluster/queue/task_json.h"
+#include "cluster/queue/ticket.h"
+#include "ctrl/api/server.h"
+
+namespace flowcon::cluster::queue {
+
+/// A copy that a birth made here, until it is removed.
+struct HeldTask {
+  std::string birth;      ///< id of the move
+  std::string owner;      ///< id of the job's host
+  std::string container;  ///< full id
+  policy::Amounts request;
+  Ticket ticket;
+  LifeWatch watch;
+  TicketCopy copy = TicketCopy::created;
+  std::string save_key;
+  std::string save_failure;
+  std::shared_ptr<Save> saving;  ///< while it is asked to save itself
+  bool has_saved = false;
+  std::string undone_back;  ///< as TaskView::undone_back
+};
+using HeldTaskPtr = std::shared_ptr<HeldTask>;
+
+class Tasks : public EngineWatch::Listener {
+ public:
+  /// `changed`: called when one came, ended or went.
+  Tasks(World& world, EngineWatch& watch, std::function<void()> changed);
+
+  /// After each pass of the daemon.
+  void look();
+  /// By container.
+  [[nodiscard]] const std::map<std::string, HeldTaskPtr>& held() const { return held_; }
+  [[nodiscard]] bool is_saving(const std::string& container) const;
+
+  /// POST /v1/peer/queue/task; `speaker` is the id of the host that asks.
+  ctrl::Async<ctrl::api::Response> answer(std::string body, std::string speaker);
+
+  [[nodiscard]] double wanted_since(double now) const override;
+  void connected() override;
+  void hear(const ctrl::engine::Event& event) override;
+  void lost() override;
+
+ private:
+  ctrl::Async<void> list();
+  ctrl::Async<void> take(std::string id);
+  ctrl::Async<Result<TaskView>> view(HeldTaskPtr task);
+  ctrl::Async<ctrl::api::Response> answer_call(TaskCall call, HeldTaskPtr task);
+  ctrl::Async<ctrl::api::Response> answer_absent(TaskCall call, std::string speaker);
+  ctrl::Async<Result<void>> carry_out(TaskCall call, HeldTaskPtr task);
+  ctrl::Async<void> save(HeldTaskPtr task);
+  ctrl::Async<Result<void>> fetch(HeldTaskPtr task, std::string id);
+  ctrl::Async<Result<void>> discard(HeldTaskPtr task);
+  ctrl::Async<void> stop(HeldTaskPtr task);
+  ctrl::Async<void> tell_owner(std::string owner, std::vector<std::string> births);
+  void tell_soon(const std::string& owner);
+  [[nodiscard]] HeldTaskPtr find(const std::string& birth) const;
+
+  World& world_;
+  EngineWatch& watch_;
+  Parking parking_;
+  std::function<void()> changed_;
+  std::map<std::string, HeldTaskPtr> held_;
+  std::set<std::string> telling_;  ///< owners that are being told
+  std::set<std::string> due_;      ///< owners that are to be told
+  double next_telling_ = 0;        ///< steady; then all are
+};
+
+}  // namespace flowcon::cluster::queue

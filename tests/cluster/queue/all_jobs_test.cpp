@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// What hosts tell the coordinator, what it makes of that, and both as messages.
+#include "cluster/queue/all_jobs.h"
+
+#include <string>
+
+#include "cluster/queue/task_json.h"
+#include "tests/support/catch.h"
+
+using namespace flowcon;
+using namespace flowcon::cluster;
+using namespace flowcon::cluster::queue;
+
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024 * 1024;
+
+std::string host_id(char digit) { return std::string(32, digit); }
+std::string job_id(char letter) { return std::string(64, letter); }
+policy::Amounts amounts(double cpu, double gibibytes) {
+  return {{"cpu", cpu}, {"mem", gibibytes * kGiB}};
+}
+
+HostJobs host(char digit, double cpu, double free_cpu) {
+  HostJobs host;
+  host.id = host_id(digit);
+  host.name = std::string("h") + digit;
+  host.offer = amounts(cpu, 8);
+  host.free = amounts(free_cpu, 8);
+  return host;
+}
+
+ReportedJob job(char letter, double cpu) {
+  ReportedJob job;
+  job.task.id = job_id(letter);
+  job.task.since = 10;
+  job.task.waited = 10;
+  job.task.left = 100;
+  job.task.request = amounts(cpu, 1);
+  job.version = 3;
+  return job;
+}
+
+ReportedJob running(char letter, double cpu, const std::string& on, const std::string& birth) {
+  ReportedJob one = job(letter, cpu);
+  one.holds_room = true;
+  one.host = on;
+  one.birth = birth;
+  return one;
+}
+
+AllJobs seen(const std::vector<HostJobs>& hosts) { return all_jobs(hosts, 1000, 1800, 10); }
+
+double idle(const AllJobs& all, std::size_t node) {
+  return policy::amount_of(all.view.nodes.at(node).idle, "cpu");
+}
+
+policy::QueuePlan start_of(char letter, std::size_t node) {
+  policy::QueuePlan plan;
+  plan.starts.push_back({job_id(letter), node});
+  plan.standings.push_back({job_id(letter), 0.5, false});
+  return plan;
+}
+
+const JobOrder& only(const std::map<std::string, std::vector<JobOrder>>& orders, char owner) {
+  REQUIRE(orders.contains(host_id(owner)));
+  REQUIRE(orders.at(host_id(owner)).size() == 1);
+  return orders.at(host_id(owner)).front();
+}
+
+}  // namespace
+
+TEST_CASE("jobs of all hosts stand in one queue, by when they came on the coordinator's clock") {
+  HostJobs one = host('1', 4, 4), two = host('2', 2, 1);
+  one.jobs = {job('a', 1)};
+  two.jobs = {job('b', 1)};
+  two.jobs[0].task.since = 30;
+  const AllJobs all = seen({one, two});
+  REQUIRE(all.view.jobs.size() == 2);
+  CHECK(all.view.jobs[0].since == 990);
+  CHECK(all.view.jobs[1].since == 970);
+  CHECK(all.known[1].owner == host_id('2'));
+  CHECK(all.view.nodes[1].id == "h2");
+}
+
+TEST_CASE("room that is promised and not yet counted by its host is not given twice") {
+  const std::string birth(32, 'b');
+  HostJobs one = host('1', 4, 4), two = host('2', 4, 4);
+  one.jobs = {running('a', 3, host_id('2'), birth)};
+  CHECK(idle(seen({one, two}), 1) == 1);
+  two.births = {birth};
+  CHECK(idle(seen({one, two}), 1) == 4);
+}
+
+TEST_CASE("a job on a host that is not heard runs, and takes no room of another") {
+  HostJobs one = host('1', 4, 4);
+  one.jobs = {running('a', 3, host_id('9'), std::string(32, 'b')), job('c', 1)};
+  const AllJobs all = seen({one});
+  REQUIRE(all.view.jobs.size() == 1);
+  CHECK(all.view.jobs[0].id == job_id('c'));
+  CHECK(idle(all, 0) == 4);
+}
+
+TEST_CASE("of two hosts that claim one job the first counts") {
+  HostJobs one = host('1', 4, 4), two = host('2', 4, 4);
+  one.jobs = {job('a', 1)};
+  two.jobs = {job('a', 1)};
+  CHECK(seen({one, two}).known.size() == 1);
+}
+
+TEST_CASE("nothing is parkable while a job is being parked anywhere") {
+  HostJobs one = host('1', 4, 4), two = host('2', 4, 4);
+  one.jobs = {running('a', 1, "", "")};
+  one.jobs[0].task.is_parkable = true;
+  CHECK(seen({one, two}).view.jobs[0].is_parkable);
+  two.jobs = {running('b', 1, "", "")};
+  two.jobs[0].is_parking = true;
+  CHECK_FALSE(seen({one, two}).view.jobs[0].is_parkable);
+}
+
+TEST_CASE("an order goes to the owner, with the host and the version that it was made from") {
+  HostJobs one = host('1', 4, 4), two = host('2', 4, 4);
+  two.jobs = {job('a', 1)};
+  const AllJobs all = seen({one, two});
+  const auto orders = orders_of(all, start_of('a', 0));
+  const JobOrder& order = only(orders, '2');
+  REQUIRE(order.order);
+  CHECK(order.order->host == host_id('1'));
+  CHECK(order.order->version == 3);
+  CHECK(order.place == 1);
+}
+
+TEST_CASE("a host that has just refused a job is not asked again where another has room") {
+  HostJobs one = host('1', 4, 4), two = host('2', 4, 4);
+  one.jobs = {job('a', 1)};
+  one.jobs[0].avoided = {host_id('2')};
+  const AllJobs all = seen({one, two});
+  CHECK(only(orders_of(all, start_of('a', 1)), '1').order->host == host_id('1'));
+  one.jobs[0].avoided = {host_id('1'), host_id('2')};
+  const AllJobs none = seen({one, two});
+  CHECK_FALSE(only(orders_of(none, start_of('a', 1)), '1').order);
+}
+
+TEST_CASE("a start without room waits for it, and keeps it from those behind") {
+  HostJobs one = host('1', 4, 2);
+  one.jobs = {job('a', 3), job('b', 1)};
+  policy::QueuePlan plan = start_of('a', 0);
+  plan.starts.push_back({job_id('b'), 0});
+  const AllJobs all = seen({one});
+  const auto orders = orders_of(all, plan);
+  REQUIRE(orders.at(host_id('1')).size() == 2);
+  for (const JobOrder& order : orders.at(host_id('1'))) CHECK_FALSE(order.order);
+}
+
+TEST_CASE("who waits is told where it lacks least, or that no host could hold it") {
+  HostJobs one = host('1', 4, 1), two = host('2', 4, 2);
+  one.jobs = {job('a', 3)};
+  policy::QueuePlan plan;
+  plan.standings.push_back({job_id('a'), 0.5, false});
+  const AllJobs all = seen({one, two});
+  CHECK(only(orders_of(all, plan), '1').obstacle == "waits for 1 core on h2");
+  one.jobs[0].task.request = amounts(5, 1);
+  const AllJobs never = seen({one, two});
+  CHECK(only(orders_of(never, plan), '1').obstacle.starts_with("no host that is heard could"));
+}
+
+TEST_CASE("reports and orders are read as they were written") {
+  HostJobs one = host('1', 4, -1);
+  one.births = {std::string(32, 'b')};
+  one.totals = {5, 7};
+  one.jobs = {running('a', 2, host_id('2'), std::string(32, 'b')), job('c', 1)};
+  one.jobs[1].avoided = {host_id('3')};
+  one.jobs[1].task.left.reset();
+  const Result<HostJobs> read = parse_host_jobs(render(one));
+  REQUIRE(read.has_value());
+  CHECK(render(*read) == render(one));
+  CHECK(read->jobs[1].avoided == one.jobs[1].avoided);
+  CHECK_FALSE(read->jobs[1].task.left);
+
+  const std::vector<JobOrder> orders{
+      {job_id('a'), 0.5, true, 2, "waits", Order{Order::Op::start, 4, host_id('2'), ""}},
+      {job_id('b'), 0, false, 0, "", std::nullopt}};
+  const auto again = parse_orders(render(orders));
+  REQUIRE(again.has_value());
+  CHECK(render(*again) == render(orders));
+  CHECK((*again)[0].order->host == host_id('2'));
+}
+
+TEST_CASE("what makes no sense in a report or an order is refused, and named") {
+  const HostJobs good = [] {
+    HostJobs one = host('1', 4, 4);
+    one.jobs = {job('a', 1)};
+    return one;
+  }();
+  const auto refused = [](const std::string& text) {
+    const Result<HostJobs> read = parse_host_jobs(text);
+    return read ? "" : read.error().what;
+  };
+  const auto replaced = [&](const std::string& what, const std::string& by) {
+    std::string text = render(good);
+    const std::size_t at = text.find(what);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, what.size(), by);
+  };
+  CHECK(refused("[]") != "");
+  CHECK(refused(replaced(host_id('1'), "../etc")).find("id") != std::string::npos);
+  CHECK(refused(replaced("\"priority\":1", "\"priority\":1e9")).find("priority") !=
+        std::string::npos);
+  CHECK(refused(replaced("\"age\":10", "\"age\":-1")).find("age") != std::string::npos);
+  CHECK(refused(replaced(job_id('a'), "a")).find("id") != std::string::npos);
+  CHECK_FALSE(parse_orders(R"({"orders":[{"job":"x"}]})").has_value());
+  CHECK_FALSE(parse_orders(std::string(2 << 20, ' ')).has_value());
+}
+
+TEST_CASE("calls about tasks and their answers are read as they were written") {
+  TaskCall call;
+  call.verb = TaskVerb::fetch;
+  call.birth = std::string(32, 'b');
+  call.key = std::string(32, 'c');
+  const auto read = parse_task_call(render(call));
+  REQUIRE(read.has_value());
+  CHECK(render(*read) == render(call));
+  call.key = "no id";
+  CHECK_FALSE(parse_task_call(render(call)).has_value());
+  CHECK_FALSE(parse_task_call(R"({"verb":"rm -rf","birth":"","key":""})").has_value());
+
+  TaskView view;
+  view.copy = TicketCopy::ended;
+  view.life = "1800001.5";
+  view.status = 137;
+  view.was_killed_for_memory = true;
+  view.memory = 5e9;
+  view.left = 12.5;
+  view.undone_back = std::string(32, 'd');
+  const auto again = parse_task_view(render(view));
+  REQUIRE(again.has_value());
+  CHECK(render(*again) == render(view));
+  CHECK(again->status == 137);
+  CHECK_FALSE(parse_births(R"({"births":["x"]})").has_value());
+  CHECK(parse_births(render_births({std::string(32, 'a')}))->size() == 1);
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs that run on another host, through the real queues and movers of both: where they go, what
+// becomes of them, and that none is lost or run twice whoever dies, and whenever.
+#include "tests/cluster/queue/two_queues.h"
+
+#include "ctrl/log.h"
+
+namespace flowcon::cluster::test {
+namespace {
+
+struct Quiet {
+  Quiet() { ctrl::log::set_level(ctrl::log::Level::error); }
+  ~Quiet() { ctrl::log::set_level(ctrl::log::Level::info); }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+};
+
+TEST_CASE("a job without room at home runs where there is room, and comes home") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  const std::string ticket = hosts.submit("vae", 4);
+  REQUIRE(hosts.until([&] { return hosts.runs_there(); }, 20));
+  REQUIRE(hosts.comes_to("vae", "running", 5));
+  CHECK(text_of(hosts.job("vae"), "host") == "h1");
+  CHECK(hosts.h2.engine.lives(ticket) == 0);
+  hosts.run(20);
+  hosts.end_task(3);
+  REQUIRE(hosts.comes_to("vae", "failed", 20));
+  CHECK(hosts.job("vae").at("exit").to_number<int>() == 3);
+  CHECK(hosts.h1.engine.boxes_.empty());
+  CHECK(hosts.h2.goods.parts_.at("log") == "bytes of log");
+  CHECK(hosts.job("vae").at("host").is_null());
+}
+
+TEST_CASE("a job that fits at home stays there") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  const std::string ticket = hosts.submit("small", 1);
+  hosts.h1.host.config_.queue.offer.is_none = true;
+  REQUIRE(hosts.comes_to("small", "running", 20));
+  CHECK(hosts.h2.engine.runs(ticket));
+  CHECK(hosts.h1.engine.boxes_.empty());
+}
+
+TEST_CASE("a job that is killed for memory there comes home and asks for twice as much") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  hosts.submit("vae", 2);
+  REQUIRE(hosts.comes_to("vae", "running", 20));
+  hosts.h1.engine.kill_for_memory(hosts.h1.task()->id);
+  REQUIRE(hosts.until([&] { return hosts.job("vae").at("attempt").to_number<int>() == 2; }, 60));
+  CHECK(hosts.job("vae").at("request").at("mem").to_number<double>() == 4 * kGiB);
+  REQUIRE(hosts.comes_to("vae", "running", 20));
+  hosts.end_task(0);
+  CHECK(hosts.comes_to("vae", "done", 20));
+}
+
+TEST_CASE("a job that fails there is tried again where it has retries left") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  hosts.submit("vae", 2, {{"flowcon.retries", "1"}});
+  REQUIRE(hosts.comes_to("vae", "running", 20));
+  hosts.end_task(1);
+  REQUIRE(hosts.until([&] { return hosts.job("vae").at("attempt").to_number<int>() == 2; }, 60));
+  REQUIRE(hosts.comes_to("vae", "running", 20));
+  hosts.end_task(1);
+  CHECK(hosts.comes_to("vae", "failed", 20));
+}
+
+TEST_CASE("a job is parked there, comes home held, and starts again when it is released") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  hosts.submit("vae", 2, {{"flowcon.checkpoint.signal", "SIGUSR1"}});
+  REQUIRE(hosts.comes_to("vae", "running", 20));
+  hosts.call("POST", "/v1/queue/vae/park");
+  REQUIRE(hosts.comes_to("vae", "waiting", 30));
+  CHECK(hosts.job("vae").at("held").as_bool());
+  CHECK(hosts.h1.engine.boxes_.empty());
+  hosts.call("POST", "/v1/queue/vae/release");
+  CHECK(hosts.comes_to("vae", "running", 20));
+}
+
+TEST_CASE("a job that does not save itself there runs on") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  hosts.submit("vae", 2,
+               {{"flowcon.checkpoint.signal", "SIGUSR1"}, {"flowcon.checkpoint.timeout", "5"}});
+  REQUIRE(hosts.comes_to("vae", "running", 20));
+  hosts.h1.engine.ignores_signals_ = true;
+  hosts.call("POST", "/v1/queue/vae/park");
+  CHECK(hosts.until([&] { return text_of(hosts.job("vae"), "note").starts_with("could not"); }));
+  CHECK(hosts.state("vae") == "running");
+}
+
+TEST_CASE("a cancelled job is stopped there and comes home") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  hosts.submit("vae", 2);
+  REQUIRE(hosts.comes_to("vae", "running", 20));
+  hosts.call("POST", "/v1/queue/vae/cancel");
+  REQUIRE(hosts.comes_to("vae", "cancelled", 30));
+  CHECK(hosts.h1.engine.boxes_.empty());
+  CHECK(hosts.h2.engine.boxes_.size() == 1);
+}
+
+TEST_CASE("a ticket that is removed takes its task with it") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  const std::string ticket = hosts.submit("vae", 2);
+  REQUIRE(hosts.comes_to("vae", "running", 20));
+  hosts.h2.engine.boxes_.erase(ticket);
+  hosts.h2.engine.tell("destroy", ticket);
+  REQUIRE(hosts.comes_to("vae", "cancelled", 60));
+  CHECK(hosts.h1.engine.boxes_.empty());
+}
+
+TEST_CASE("a ticket that is started by hand beside its task is stopped") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  const std::string ticket = hosts.submit("vae", 2);
+  REQUIRE(hosts.comes_to("vae", "running", 20));
+  Box& box = hosts.h2.engine.boxes_.at(ticket);
+  box.copy = Copy::running;
+  ++box.lives;
+  hosts.h2.engine.tell("start", ticket);
+  REQUIRE(hosts.until([&] { return !hosts.h2.engine.runs(ticket); }, 20));
+  hosts.end_task(0);
+  CHECK(hosts.comes_to("vae", "done", 30));
+}
+
+TEST_CASE("a host that has no room after all is asked no more for a while") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  hosts.h1.engine.conflicts_ = {"there is a container of that name"};
+  hosts.submit("vae", 2);
+  REQUIRE(hosts.until(
+      [&] { return text_of(hosts.job("vae"), "note").find("of that name") != std::string::npos; },
+      20));
+  CHECK(hosts.until([&] { return hosts.job("vae").at("held").as_bool(); }, 120));
+  hosts.h1.engine.conflicts_.clear();
+  hosts.call("POST", "/v1/queue/vae/release");
+  CHECK(hosts.comes_to("vae", "running", 60));
+}
+
+TEST_CASE("a return that its owner turned down before it knew of it is asked for anew") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  hosts.submit("vae", 2);
+  REQUIRE(hosts.comes_to("vae", "running", 20));
+  ::setenv("FLOWCON_FAILPOINTS", "move.source.reserve:5", 1);
+  hosts.end_task(0);
+  REQUIRE(hosts.until([&] { return hosts.h1.rows.rows_.size() == 2; }, 20));
+  hosts.kill(hosts.h2);
+  hosts.is_mute = true;
+  hosts.start(hosts.h2);
+  hosts.run(20);
+  ::setenv("FLOWCON_FAILPOINTS", "", 1);
+  CHECK(hosts.state("vae") == "returning");
+  CHECK(hosts.h1.task() != nullptr);
+  hosts.is_mute = false;
+  CHECK(hosts.comes_to("vae", "done", 60));
+}
+
+TEST_CASE("while the host is not heard its task counts as running, and its end is heard later") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  hosts.submit("vae", 2);
+  REQUIRE(hosts.comes_to("vae", "running", 20));
+  hosts.is_cut = true;
+  hosts.end_task(0);
+  hosts.run(600);
+  CHECK(hosts.state("vae") == "running");
+  hosts.is_cut = false;
+  CHECK(hosts.comes_to("vae", "done", 60));
+}
+
+TEST_CASE("a job whose host is given up starts again, and what is left there goes") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  hosts.submit("vae", 2);
+  REQUIRE(hosts.comes_to("vae", "running", 20));
+  hosts.kill(hosts.h1);
+  hosts.h2.network.neighbours_[0].is_reachable = false;
+  const auto said = hosts.call("POST", "/v1/queue/vae/restart", R"({"without":"h1"})");
+  CHECK(text_of(said, "state") == "waiting");
+  hosts.h2.network.neighbours_[0].is_reachable = true;
+  hosts.start(hosts.h1);
+  const std::string first = hosts.h1.task()->id;
+  REQUIRE(hosts.until([&] { return !hosts.h1.engine.boxes_.contains(first); }, 60));
+  CHECK(hosts.comes_to("vae", "running", 60));
+}
+
+TEST_CASE("another host cannot ask about a task, nor bring home what nobody asked for") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  hosts.submit("vae", 2);
+  REQUIRE(hosts.comes_to("vae", "running", 20));
+  const std::string birth = hosts.h1.task()->labels.at(ctrl::kMovedLabel);
+  queue::TaskCall call;
+  call.verb = queue::TaskVerb::stop;
+  call.birth = birth;
+  unsigned status = 0;
+  auto life = [&]() -> Async<void> {
+    ctrl::api::Request request;
+    request.method = "POST";
+    request.target = "/v1/peer/queue/task";
+    request.body = render(call);
+    std::string speaker = host_id('7');
+    const auto said =
+        co_await hosts.h1.queues.back()->answer_peer(std::move(request), std::move(speaker));
+    status = said.status;
+  };
+  ctrl::spawn(hosts.io, "test", life);
+  hosts.poll();
+  CHECK(status == 403);
+  CHECK(hosts.runs_there());
+}
+
+// One job from its submission to its end, while flowcond of one host is killed `after` so many
+// seconds and starts again two seconds later.
+std::string killed(bool is_owner, double after, bool is_cut_off) {
+  TwoQueues hosts;
+  const std::string ticket = hosts.submit("vae", 2);
+  int ended = 0;
+  std::set<std::string> tasks;
+  const double strike = hosts.clock.steady() + after;
+  bool has_struck = false;
+  double back = 0;
+  TwoQueues::Side& victim = is_owner ? hosts.h2 : hosts.h1;
+  for (int turn = 0; turn < 2000; ++turn) {
+    if (!has_struck && hosts.clock.steady() >= strike) {
+      has_struck = true;
+      back = hosts.clock.steady() + 2;
+      is_cut_off ? void(hosts.is_cut = true) : hosts.kill(victim);
+    }
+    if (has_struck && back > 0 && hosts.clock.steady() >= back) {
+      back = 0;
+      hosts.is_cut = false;
+      if (!victim.is_up) hosts.start(victim);
+    }
+    if (const Box* task = hosts.h1.task()) {
+      if (task->lives > 1) return "a task was started twice";
+      if (task->lives > 0) tasks.insert(task->id);
+      if (task->copy == Copy::running && hosts.h2.engine.runs(ticket)) return "two run";
+      if (task->copy == Copy::running && ++ended > 30) hosts.end_task(0);
+    }
+    hosts.run(0.1);
+    if (hosts.h2.is_up && has_struck && back == 0 && hosts.state("vae") == "done") break;
+  }
+  if (tasks.size() != 1) return std::to_string(tasks.size()) + " tasks ran";
+  if (hosts.state("vae") != "done") return "it is " + hosts.state("vae");
+  hosts.run(15);
+  return hosts.h1.engine.boxes_.empty() ? "" : "a task is left";
+}
+
+TEST_CASE("owner or host is killed, or unheard, at any moment: a job runs once, and comes home") {
+  const Quiet quiet;
+  const int how = GENERATE(0, 1, 2);
+  for (double after = 0; after < 12; after += 0.3) {
+    INFO((how == 0 ? "owner" : how == 1 ? "host" : "network") << " after " << after << " s");
+    REQUIRE(killed(how == 0, after, how == 2) == "");
+  }
+}
+
+}  // namespace
+}  // namespace flowcon::cluster::test

@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Jobs of the queue across hosts: they go where there is room, come home with their log and what they have written,
+# and none is lost or run twice while owner, host or coordinator is killed or unheard.
+# usage: queue.sh
+# shellcheck disable=SC2016,SC2317 # shells inside of hosts; functions are called by name
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=moves.sh
+. "$(dirname "${BASH_SOURCE[0]}")/moves.sh"
+
+begin_lab 2 --cores 0.8 --disk 2G --no-images
+small_images h1 h2
+POLICY=$'peer-heartbeat = 1\nspeculate = off\nrebalance = off'
+# h2 has the jobs and no room, h1 has room and coordinates.
+flowcond_reads h1 'offer = cpu=2 mem=400M'
+flowcond_reads h2 'offer = cpu=1 mem=100M'
+make_peers h1 h2
+
+# job NAME REQUEST SCRIPT [DOCKER-CREATE-OPTIONS...]: submitted on h2.
+job() {
+  local name=$1 request=$2 text=$3
+  shift 3
+  must on h2 docker create --name "$name" --network none --label flowcon.queue=true \
+    --label "flowcon.request=$request" "$@" "$IMAGE_SMALL" busybox sh -c "$text" >/dev/null
+}
+job_has() {
+  local seen
+  seen=$(host_api h2 "/v1/queue/$1")
+  jq -e "$2" <<<"$seen" >/dev/null || { jq -c '[.state, .host, .note, .exit, .steps]' <<<"$seen"; return 1; }
+}
+job_is() { job_has "$1" ".state == \"$2\""; }
+soon() { local sentence=$1; shift; PATIENCE=120 eventually "$sentence" "$@"; }
+runs_on() { is "$(on "$1" docker inspect --format '{{.State.Running}}' "$2" 2>/dev/null)" true && job_has "$2" ".state == \"running\" and .host == \"$1\""; }
+is_not_on() { not on "$1" docker inspect "$2" >/dev/null 2>&1; }
+# How often it began, by what it wrote.
+began() { on h2 docker logs "$1" 2>/dev/null | grep -c '^begins$'; }
+
+# --- there and home ---------------------------------------------------------------------------------------
+
+job away cpu=1,mem=300M 'echo begins; echo result >/out/model; echo layer >/written; sleep 5; echo ends; exit 7' -v away:/out
+soon "a job without room on its host runs on another" runs_on h1 away
+check "docker flowcon queue says where" holds "$(on h2 docker flowcon queue)" HOST
+soon "its end is its own" job_is away failed
+check "with its exit status" job_has away '.exit == 7'
+check "its log is at home" is "$(on h2 docker logs away 2>/dev/null | tr '\n' ' ')" "begins ends "
+check "what it wrote to its volume is" is "$(on h2 docker run --rm --network none -v away:/out "$IMAGE_SMALL" busybox cat /out/model)" result
+check "  and to its own layer" is "$(on h2 docker cp away:/written - | tar -xOf -)" layer
+check "nothing of it is left on the other host" is_not_on h1 away
+check "  not its volume either" is "$(on h1 docker volume ls -q)" ""
+check "docker flowcon wait ends with its status" is "$(on h2 sh -c 'docker flowcon wait away >/dev/null 2>&1; echo $?')" 7
+
+# --- room and order -------------------------------------------------------------------------------------
+
+job first cpu=1,mem=300M 'echo begins; sleep 20'
+soon "the next one runs there" runs_on h1 first
+job second cpu=1,mem=300M 'echo begins; sleep 1'
+soon "one more waits, and says for what" job_has second '.state == "waiting" and (.note | test("^waits for .* on h1$"))'
+job small cpu=0.5,mem=50M 'echo begins; sleep 1'
+soon "one that fits at home runs and ends there" job_has small '.state == "done" and .host == null'
+must on h2 docker flowcon queue cancel first
+soon "a cancelled job is stopped there, and comes home" job_is first cancelled
+check "  with its log" is "$(began first)" 1
+soon "what waited has its room" job_is second "done"
+
+# --- parked -------------------------------------------------------------------------------------------
+
+job saves cpu=1,mem=300M 'echo begins; trap "echo saved >/out/step; exit 0" USR1; n=0; [ ! -e /out/step ] || { echo resumed; exit 0; }; while :; do sleep 0.2; done' \
+  -v saves:/out --label flowcon.checkpoint.signal=SIGUSR1 --label flowcon.checkpoint.timeout=20
+soon "a job that can save itself runs there" runs_on h1 saves
+must on h2 docker flowcon queue park saves
+soon "parked, it comes home and waits" job_has saves '.state == "waiting" and .held and .host == null'
+must on h2 docker flowcon queue release saves
+soon "released, it goes on from what it has saved" job_is saves "done"
+check "  there" is "$(on h2 docker logs saves 2>/dev/null | tail -n 1)" resumed
+
+# --- who dies -------------------------------------------------------------------------------------------
+
+for role in owner host; do
+  host=h2
+  [ "$role" = owner ] || host=h1
+  job "kill-$role" cpu=1,mem=300M 'echo begins; sleep 8; echo ends'
+  soon "a job runs there" runs_on h1 "kill-$role"
+  flowcond_kill "$host"
+  sleep 2
+  flowcond_up "$host"
+  soon "its $role is killed: it comes to its end" job_is "kill-$role" "done"
+  check "  and began once" is "$(began "kill-$role")" 1
+done
+job unheard cpu=1,mem=300M 'echo begins; sleep 3; echo ends'
+soon "a job runs there" runs_on h1 unheard
+flowcond_kill h1
+sleep 6
+check "while its host is silent it counts as running" job_is unheard running
+flowcond_up h1
+soon "and ends when that is heard" job_is unheard "done"
+
+# --- people ----------------------------------------------------------------------------------------------
+
+job removed cpu=1,mem=300M 'echo begins; sleep 100'
+soon "a job runs there" runs_on h1 removed
+must on h2 docker rm removed >/dev/null
+soon "docker rm of its ticket cancels it there, too" is_not_on h1 removed
+job lost cpu=1,mem=300M 'echo begins; sleep 4; echo ends'
+soon "a job runs there" runs_on h1 lost
+refused() { holds "$(on h2 docker flowcon queue restart --without h1 lost 2>&1)" reachable; }
+check "a host that is reachable is not given up" refused
+flowcond_kill h1
+given_up() { on h2 docker flowcon queue restart --without h1 lost >"$WORK/out" 2>&1 || { cat "$WORK/out"; return 1; }; }
+soon "one that is lost is" given_up
+check "and its job waits again" job_is lost waiting
+flowcond_up h1
+soon "when the host is back after all, what it had goes" job_has lost '.state == "running" or .state == "done"'
+soon "and the job comes to its end" job_is lost "done"
+
+for host in h1 h2; do
+  check "no container is left on $host but tickets" is "$(on "$host" docker ps -aq --filter label=org.flowcon.move)" ""
+done
+finish_lab
