@@ -9,7 +9,7 @@
 #   build_root SUITE     a Debian in which the project and its package build: sets BUILD_ROOT
 #   qemu_root            a Debian with QEMU, for VMs of each release: sets QEMU_ROOT
 #   host_programs SUITE  flowcond and docker-flowcon for that release: sets HOST_PROGRAMS
-#   host_images          "image" and "overlay2" of an engine's data with the small and the training
+#   host_images [OPTION...] "image" and "overlay2" of an engine's data with the small and the training
 #                        image, for engines to share: sets HOST_IMAGES
 #
 # shellcheck shell=bash
@@ -127,7 +127,7 @@ host_programs() {
   [ "$(seconds_since "$started")" -lt 10 ] || say "built for Debian $suite in $(seconds_since "$started") s"
 }
 
-# A lab host imports them once. The folder's name has all that they are made of.
+# A lab host imports them once. The folder's name has all that they are made of. Options: of `lab up` for that host.
 host_images() {
   local part started=$SECONDS files=(tests/integration/job tests/integration/lib.sh)
   HOST_IMAGES=$FLOWCON_CACHE/host-images-$(hash_of "$IMAGE" "$(cd "$FLOWCON_TOP" && sha256sum "${files[@]}")")
@@ -141,7 +141,7 @@ host_images() {
     FLOWCON_CLEANUP=() # the part is the outer shell's
     export FLOWCON_LAB=images-$$
     at_exit "$LAB_PROGRAM" down
-    "$LAB_PROGRAM" up 1 --no-images --cores 2 --disk 6G --owner $$ || exit 1
+    "$LAB_PROGRAM" up 1 "$@" --no-images --cores 2 --disk 6G --owner $$ || exit 1
     image_ensure "$("$LAB_PROGRAM" socket h1)" || exit 1
     # shellcheck disable=SC2016 # for the shell in the host
     "$LAB_PROGRAM" exec h1 -- bash -euc '

@@ -63,7 +63,7 @@ vm_image() {
 
 vm_images() {
   local part started=$SECONDS
-  host_images >&2 || return 1
+  host_images --suite trixie >&2 || return 1
   VM_IMAGES=$FLOWCON_CACHE/vm-${HOST_IMAGES##*/}.img
   [ ! -e "$VM_IMAGES" ] || return 0
   part=$VM_IMAGES.$$.part
