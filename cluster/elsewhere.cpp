@@ -28,6 +28,8 @@ constexpr std::size_t kMostAnswer = 900'000;  // bytes; a connection to a peer t
 constexpr std::size_t kMostMoves = 1000;      // that are looked through
 constexpr std::size_t kLongestTarget = 8192;  // bytes
 
+constexpr const char* kStatus = "/v1/status";
+constexpr const char* kQueueList = "/v1/queue";
 constexpr std::string_view kContainers = "/v1/containers/";
 constexpr std::array<std::string_view, 2> kLooks{"history", "explain"};
 constexpr std::array<std::string_view, 6> kChanges{"pause", "resume", "pin",
@@ -140,27 +142,33 @@ Async<std::optional<Response>> Elsewhere::answer(Request request) {
   co_return response;
 }
 
-ctrl::api::Routes Elsewhere::routes() {
-  const auto status = [this](ctrl::api::Call call) -> Async<Response> {
-    for (const Neighbour& one : network_.neighbours()) {
-      if (one.name != call.name) continue;
-      if (!one.is_reachable) {
-        return ctrl::api::at_once(failure(502, one.name + " cannot be asked: " + one.error));
-      }
-      Wanted wanted{"GET", "/v1/status", "", 1};
-      return ask(one.id, std::move(wanted));
+Async<Response> Elsewhere::look(std::string peer, std::string target) {
+  for (const Neighbour& one : network_.neighbours()) {
+    if (one.name != peer) continue;
+    if (!one.is_reachable) {
+      return ctrl::api::at_once(failure(502, one.name + " cannot be asked: " + one.error));
     }
-    return ctrl::api::at_once(failure(404, "there is no peer " + printable(call.name, 80)));
+    Wanted wanted{"GET", std::move(target), "", 1};
+    return ask(one.id, std::move(wanted));
+  }
+  return ctrl::api::at_once(failure(404, "there is no peer " + printable(peer, 80)));
+}
+
+ctrl::api::Routes Elsewhere::routes() {
+  const auto looks = [this](const char* target) {
+    return [this, target](const ctrl::api::Call& call) { return look(call.name, target); };
   };
-  return {ctrl::api::get("/v1/peers/NAME/status", "The status of another host.", status)};
+  return {ctrl::api::get("/v1/peers/NAME/status", "The status of another host.", looks(kStatus)),
+          ctrl::api::get("/v1/peers/NAME/queue", "The queue of another host.", looks(kQueueList))};
 }
 
 Async<Response> Elsewhere::take(std::string body, std::string speaker) {
   Result<Wanted> wanted = Wanted::parse(body);
   if (!wanted) co_return failure(422, wanted.error().message());
   const std::optional<std::string> name = name_in(wanted->method, wanted->target);
-  const bool is_status = wanted->method == "GET" && wanted->target == "/v1/status";
-  if (!name && !is_status) co_return failure(403, "peers may not call that");
+  const bool is_look =
+      wanted->method == "GET" && (wanted->target == kStatus || wanted->target == kQueueList);
+  if (!name && !is_look) co_return failure(403, "peers may not call that");
   if (name) {
     if (std::optional<std::string> next = host_of(*name); next && wanted->hops < kMostHops) {
       Wanted further = *wanted;

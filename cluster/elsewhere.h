@@ -32,6 +32,7 @@ class Elsewhere {
  private:
   struct Wanted;
   ctrl::Async<ctrl::api::Response> ask(std::string host, Wanted wanted);
+  ctrl::Async<ctrl::api::Response> look(std::string peer, std::string target);
   [[nodiscard]] std::optional<std::string> host_of(const std::string& name) const;
   [[nodiscard]] bool has_from(const std::string& name, const std::string& speaker) const;
   [[nodiscard]] std::string name_of_host(const std::string& id) const;

@@ -22,6 +22,7 @@
 #include "cmd/docker-flowcon/peer/migrate.h"
 #include "cmd/docker-flowcon/peer/peer.h"
 #include "cmd/docker-flowcon/queue/estimate.h"
+#include "cmd/docker-flowcon/queue/fetch.h"
 #include "cmd/docker-flowcon/queue/queue.h"
 #include "cmd/docker-flowcon/queue/submit.h"
 #include "cmd/docker-flowcon/queue/wait.h"
@@ -385,6 +386,13 @@ Command make_version(Session& session) {
   return command;
 }
 
+Command make_fetch(Session& session) {
+  Command command =
+      make_command(session, "fetch", "[OPTIONS] NAME", "Copy what a job has written into a folder");
+  fit_parts<FetchOptions>(command, session, {declare_fetch, run_fetch});
+  return command;
+}
+
 Command make_wait(Session& session) {
   Command command = make_command(session, "wait", "NAME [NAME...]",
                                  "Wait until jobs have ended, and print their exit statuses");
@@ -409,11 +417,11 @@ Command make_root(Session& session) {
 std::vector<Command> make_commands(Session& session) {
   std::vector<Command> commands;
   for (Command (*make)(Session&) :
-       {make_adopt,   make_cluster, make_dial_stdio, make_doctor,    make_estimate, make_explain,
-        make_extract, make_history, make_logs,       make_migrate,   make_pause,    make_peer,
-        make_pin,     make_plot,    make_queue,      make_rebalance, make_release,  make_report,
-        make_resume,  make_run,     make_set,        make_status,    make_submit,   make_top,
-        make_tune,    make_unpin,   make_version,    make_wait}) {
+       {make_adopt,   make_cluster, make_dial_stdio, make_doctor,  make_estimate,  make_explain,
+        make_extract, make_fetch,   make_history,    make_logs,    make_migrate,   make_pause,
+        make_peer,    make_pin,     make_plot,       make_queue,   make_rebalance, make_release,
+        make_report,  make_resume,  make_run,        make_set,     make_status,    make_submit,
+        make_top,     make_tune,    make_unpin,      make_version, make_wait}) {
     commands.push_back(make(session));
   }
   return commands;

@@ -59,9 +59,10 @@ struct Arguments {
   bool is_many = false;      // the first kind may be repeated
 };
 
-constexpr std::array<Arguments, 24> kArguments{
+constexpr std::array<Arguments, 25> kArguments{
     {{"adopt", {&CompletionNames::others, nullptr}},
      {"explain", {&CompletionNames::containers, nullptr}},
+     {"fetch", {&CompletionNames::jobs, nullptr}},
      {"history", {&CompletionNames::containers, nullptr}},
      {"logs", {&CompletionNames::containers, nullptr}},
      {"migrate", {&CompletionNames::containers, &CompletionNames::peers}},

@@ -10,6 +10,7 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/job/control.h"
+#include "cmd/docker-flowcon/peer/peer.h"
 #include "cmd/docker-flowcon/queue/queue_view.h"
 #include "cmd/docker-flowcon/queue/values.h"
 #include "cmd/docker-flowcon/text/format.h"
@@ -21,21 +22,56 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view kOpen =
-    "{{.Name}}\t{{.StateText}}\t{{.OrderText}}\t{{.CPUText}}\t{{.MemoryText}}\t{{.WaitedText}}\t"
-    "{{.LeftText}}\t{{.Note}}";
-// Where a job is on another host.
-constexpr std::string_view kOpenHosts =
-    "{{.Name}}\t{{.StateText}}\t{{.HostText}}\t{{.OrderText}}\t{{.CPUText}}\t{{.MemoryText}}\t"
-    "{{.WaitedText}}\t{{.LeftText}}\t{{.Note}}";
-constexpr std::string_view kAll =
-    "{{.Name}}\t{{.StateText}}\t{{.OrderText}}\t{{.CPUText}}\t{{.MemoryText}}\t{{.WaitedText}}\t"
-    "{{.LeftText}}\t{{.ExitText}}\t{{.Note}}";
-constexpr std::string_view kAllHosts =
-    "{{.Name}}\t{{.StateText}}\t{{.HostText}}\t{{.OrderText}}\t{{.CPUText}}\t{{.MemoryText}}\t"
-    "{{.WaitedText}}\t{{.LeftText}}\t{{.ExitText}}\t{{.Note}}";
 constexpr std::size_t kNoteBytes = 1000;
 constexpr double kLately = 3600;  // seconds
+
+// The columns that have something to say.
+std::string table_of(const QueueOptions& options, const std::vector<JobView>& jobs) {
+  const bool has_hosts = std::any_of(jobs.begin(), jobs.end(), [](const JobView& job) {
+    return !text_of(job.exact, "Host").empty();
+  });
+  return std::string("{{.Name}}\t{{.StateText}}\t") + (options.hosts ? "{{.HomeText}}\t" : "") +
+         (has_hosts ? "{{.HostText}}\t" : "") +
+         "{{.OrderText}}\t{{.CPUText}}\t{{.MemoryText}}\t{{.WaitedText}}\t{{.LeftText}}\t" +
+         (options.all ? "{{.ExitText}}\t" : "") + "{{.Note}}";
+}
+
+// Those that run, then those that wait in their order, which is one over all hosts, then the ended.
+void sort_jobs(std::vector<JobView>& jobs) {
+  const auto rank = [](const JobView& job) {
+    const std::string state = text_of(job.exact, "State");
+    const std::optional<double> order = real_of(member(job.exact, "Order"));
+    if (!is_open_state(state)) return std::pair(2, 0.0);
+    return state == "waiting" ? std::pair(1, order.value_or(1e9)) : std::pair(0, 0.0);
+  };
+  std::stable_sort(jobs.begin(), jobs.end(),
+                   [&](const JobView& a, const JobView& b) { return rank(a) < rank(b); });
+}
+
+// A host that cannot be asked is a warning.
+void add_other_hosts(const Session& session, const DaemonClient& daemon,
+                     std::vector<JobView>& jobs) {
+  const Result<json::value> here = daemon.get("/v1/status");
+  for (JobView& job : jobs) name_home(job, here ? text_of(*here, "host") : "");
+  const Result<json::value> peers = daemon.get("/v1/peers");
+  if (!peers) return;
+  for (const json::value& peer : list_of(*peers, "peers")) {
+    const std::string name = text_of(peer, "name");
+    if (text_of(peer, "state") == "unused") continue;
+    const Result<json::value> answer = daemon.get(peer_target(name, "queue"));
+    Result<std::vector<JobView>> there =
+        answer ? read_queue(*answer) : Result<std::vector<JobView>>(answer.error());
+    if (!there) {
+      session.terminal.err << "WARNING: " << there.error().message() << "\n";
+      continue;
+    }
+    for (JobView& job : *there) {
+      name_home(job, name);
+      jobs.push_back(std::move(job));
+    }
+  }
+  sort_jobs(jobs);
+}
 
 bool is_table(const std::string& format) { return format.empty() || format.starts_with("table"); }
 
@@ -83,29 +119,28 @@ Result<std::string> job_target(const std::string& job, const std::string& action
 
 void declare_queue(CLI::App& app, QueueOptions& options) {
   app.add_flag("-a,--all", options.all, "Show the jobs that ended lately, too");
+  app.add_flag("--hosts", options.hosts, "Show the jobs of all hosts, and where each belongs");
   app.add_option("--format", options.format, format_help())->type_name("string");
 }
 
 std::string check_queue(const QueueOptions& options, const std::vector<std::string>& rest) {
-  const bool has_options = options.all || !options.format.empty();
+  const bool has_options = options.all || options.hosts || !options.format.empty();
   return has_options && !rest.empty()
-             ? "--all and --format stand alone; options of a command follow it"
+             ? "--all, --hosts and --format stand alone; options of a command follow it"
              : "";
 }
 
 int run_queue(const Session& session, const QueueOptions& options) {
-  Result<Format> format = Format::parse(options.format, options.all ? kAll : kOpen);
+  Result<Format> format = Format::parse(options.format, table_of(options, {}));
   if (!format) return report(session.terminal, format.error());
   const Result<DaemonClient> daemon = find_daemon(session, "queue");
   if (!daemon) return report(session.terminal, daemon.error());
   const Result<json::value> answer = daemon->get("/v1/queue");
   if (!answer) return report(session.terminal, answer.error());
-  const Result<std::vector<JobView>> jobs = read_queue(*answer);
+  Result<std::vector<JobView>> jobs = read_queue(*answer);
   if (!jobs) return report(session.terminal, jobs.error());
-  const bool has_hosts = std::any_of(jobs->begin(), jobs->end(), [](const JobView& job) {
-    return !text_of(job.exact, "Host").empty();
-  });
-  if (has_hosts) format = Format::parse(options.format, options.all ? kAllHosts : kOpenHosts);
+  if (options.hosts) add_other_hosts(session, *daemon, *jobs);
+  format = Format::parse(options.format, table_of(options, *jobs));
   std::vector<json::object> things;
   for (const JobView& job : *jobs) {
     if (!options.all && !is_open_state(text_of(job.exact, "State"))) continue;

@@ -13,7 +13,8 @@ namespace flowcon::plugin {
 
 struct QueueOptions {
   std::string format;
-  bool all = false;  ///< those that ended lately, too
+  bool all = false;    ///< those that ended lately, too
+  bool hosts = false;  ///< those of other hosts, too
 };
 
 struct QueueShowOptions {

@@ -78,6 +78,7 @@ json::object shown_job(const json::object& exact) {
   }
   const bool is_held = is_true(member(exact, "Held")) && text_of(exact, "State") == "waiting";
   out["StateText"] = is_held ? "held" : text_of(out, "State");
+  out["HomeText"] = kUnknown;
   out["HostText"] = text_of(out, "Host").empty() ? std::string(kUnknown) : text_of(out, "Host");
   out["OrderText"] = count_cell(member(exact, "Order"));
   out["CPUText"] = number_cell(member(request, "CPU"));
@@ -95,6 +96,11 @@ JobView read_job(const json::value& entry) {
   json::object exact = exact_job(entry);
   json::object shown = shown_job(exact);
   return {std::move(exact), std::move(shown)};
+}
+
+void name_home(JobView& job, const std::string& host) {
+  job.exact["Home"] = host;
+  job.shown["Home"] = job.shown["HomeText"] = printable(host, kNameBytes);
 }
 
 Result<std::vector<JobView>> read_queue(const json::value& answer) {
@@ -120,9 +126,10 @@ const json::object& queue_headings() {
       {"Served", "SERVED"},       {"Left", "LEFT"},         {"Starved", "STARVED"},
       {"Submitted", "SUBMITTED"}, {"Started", "STARTED"},   {"Ended", "ENDED"},
       {"Exit", "EXIT"},           {"Host", "HOST"},         {"HostText", "HOST"},
-      {"Note", "NOTE"},           {"StateText", "STATE"},   {"OrderText", "ORDER"},
-      {"CPUText", "CPU"},         {"MemoryText", "MEMORY"}, {"WaitedText", "WAITED"},
-      {"LeftText", "LEFT"},       {"ExitText", "EXIT"}};
+      {"Home", "HOME"},           {"HomeText", "HOME"},     {"Note", "NOTE"},
+      {"StateText", "STATE"},     {"OrderText", "ORDER"},   {"CPUText", "CPU"},
+      {"MemoryText", "MEMORY"},   {"WaitedText", "WAITED"}, {"LeftText", "LEFT"},
+      {"ExitText", "EXIT"}};
   return names;
 }
 

@@ -27,6 +27,9 @@ struct JobView {
 /// One entry of the queue. Missing or ill-typed members count as unknown.
 [[nodiscard]] JobView read_job(const boost::json::value& entry);
 
+/// On the list of all hosts: the host that it was submitted on.
+void name_home(JobView& job, const std::string& host);
+
 /// The jobs of the answer to GET /v1/queue, in its order. Errors: the answer has no list of jobs.
 [[nodiscard]] Result<std::vector<JobView>> read_queue(const boost::json::value& answer);
 

@@ -45,8 +45,9 @@ std::string complete_words(const Words& words) {
 TEST_CASE("the last word is completed by what may stand there") {
   const std::vector<std::pair<Words, std::string>> rows{
       {{""},
-       "adopt cluster doctor estimate explain extract history logs migrate pause peer pin plot "
-       "queue rebalance release report resume run set status submit top tune unpin version wait "
+       "adopt cluster doctor estimate explain extract fetch history logs migrate pause peer pin "
+       "plot queue rebalance release report resume run set status submit top tune unpin version "
+       "wait "
        "help"},
       {{"re"}, "rebalance release report resume"},
       {{"-"}, "--socket --help"},
@@ -98,8 +99,10 @@ TEST_CASE("the last word is completed by what may stand there") {
       {{"peer", "add", ""}, ""},
       {{"peer", "ls", "--q"}, "--quiet"},
       {{"queue", ""}, "cancel hold park release restart set show help"},
-      {{"queue", "--"}, "--all --format --socket --help"},
+      {{"queue", "--"}, "--all --format --hosts --socket --help"},
       {{"queue", "--format", ""}, "json table {{"},
+      {{"fetch", ""}, "net old"},
+      {{"fetch", "net", "-o", ""}, "+files"},
       {{"queue", "show", ""}, "net old"},
       {{"queue", "show", "net", ""}, ""},
       {{"queue", "show", "--format", ""}, "json text"},

@@ -45,10 +45,10 @@ TEST_CASE("-h works and is called deprecated, as docker does") {
 
 TEST_CASE("every way to ask for a command's help prints that command's help") {
   for (const std::string name :
-       {"adopt",   "cluster", "doctor", "estimate", "explain", "extract", "history",
-        "logs",    "migrate", "pause",  "pin",      "plot",    "queue",   "rebalance",
-        "release", "report",  "resume", "run",      "set",     "status",  "submit",
-        "top",     "tune",    "unpin",  "version",  "wait"}) {
+       {"adopt",     "cluster", "doctor",  "estimate", "explain", "extract", "fetch",
+        "history",   "logs",    "migrate", "pause",    "pin",     "plot",    "queue",
+        "rebalance", "release", "report",  "resume",   "run",     "set",     "status",
+        "submit",    "top",     "tune",    "unpin",    "version", "wait"}) {
     const std::vector<Words> ways{{"flowcon", name, "--help"},
                                   {"help", "flowcon", name},
                                   {"--help", "flowcon", name},
@@ -185,6 +185,9 @@ TEST_CASE("a usage error is 125 and says the problem, the usage and where help i
       {"flowcon", "queue", "set", "vae", "--priority", "high"},
       {"flowcon", "queue", "set", "vae", "--request", "cpu=0"},
       {"flowcon", "queue", "set", "vae", "--retries", "101"},
+      {"flowcon", "queue", "--hosts", "show", "vae"},
+      {"flowcon", "fetch"},
+      {"flowcon", "fetch", "vae", "net"},
       {"flowcon", "wait"},
       {"flowcon", "estimate"},
       {"flowcon", "estimate", "--check", "image"},

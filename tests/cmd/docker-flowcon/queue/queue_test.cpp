@@ -107,6 +107,31 @@ TEST_CASE_METHOD(QueueFixture, "an answer that is none, and flowcond's own error
   CHECK(failed.err == "the journal was not read yet\n");
 }
 
+TEST_CASE_METHOD(QueueFixture,
+                 "--hosts is one list of all hosts' jobs, and says where each belongs") {
+  fake.answer("GET /v1/queue", 200,
+              R"({"jobs":[{"name":"mine","state":"waiting","order":2},)"
+              R"({"name":"gone","state":"running","host":"h2"},{"name":"old","state":"done"}]})");
+  fake.answer("GET /v1/status", 200, R"({"host":"h1"})");
+  fake.answer("GET /v1/peers", 200,
+              R"({"peers":[{"name":"h2","state":"ok"},{"name":"h3","state":"unreachable"},)"
+              R"({"name":"h4","state":"unused"},{"name":"../h5","state":"ok"}]})");
+  fake.answer("GET /v1/peers/h2/queue", 200,
+              R"({"jobs":[{"name":"theirs","state":"waiting","order":1},)"
+              R"({"name":"last","state":"waiting","order":null}]})");
+  fake.answer("GET /v1/peers/h3/queue", 502, R"({"error":"h3 does not answer"})");
+
+  const Outcome all = run({"--hosts"});
+
+  CHECK(all.status == 0);
+  CHECK(all.err.find("WARNING: h3 does not answer\n") == 0);
+  CHECK(all.err.find("h4") == std::string::npos);
+  CHECK(run({"--hosts", "--format", "{{.Name}} {{.Home}} {{.HostText}}"}).out ==
+        "gone h1 h2\ntheirs h2 --\nmine h1 --\nlast h2 --\n");
+  CHECK(all.out.find("HOME") < all.out.find("HOST"));
+  CHECK(run({"--hosts", "--all"}).out.find("old") != std::string::npos);
+}
+
 constexpr const char* kShown =
     R"({"id":"4c02","name":"vae","image":"trainings:1","command":"python3 vae.py --epochs 40",)"
     R"("state":"waiting","held":true,"order":2,)"

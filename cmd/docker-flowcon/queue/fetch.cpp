@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/docker-flowcon/queue/fetch.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <ostream>
+#include <sstream>
+#include <utility>
+
+#include "base/json_reader.h"
+#include "base/text.h"
+#include "cmd/docker-flowcon/daemon_client.h"
+#include "cmd/docker-flowcon/job/control.h"
+#include "cmd/docker-flowcon/job/run.h"
+#include "cmd/docker-flowcon/queue/queue.h"
+#include "cmd/docker-flowcon/queue/queue_view.h"
+#include "cmd/docker-flowcon/tool.h"
+#include "ctrl/wire/launch.h"
+
+namespace flowcon::plugin {
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+
+constexpr std::size_t kMostPaths = 10'000;
+
+// Made anew in each container: nobody's results.
+constexpr std::array<std::string_view, 5> kPassing{"/tmp", "/run", "/dev", "/proc", "/sys"};
+
+bool is_within(const std::string& path, const std::string& folder) {
+  return path == folder || path.starts_with(folder == "/" ? folder : folder + "/");
+}
+
+bool is_plain(const std::string& path) {
+  if (path.size() < 2 || path.front() != '/' || path.find('\0') != std::string::npos) return false;
+  std::istringstream parts(path.substr(1));
+  for (std::string part; std::getline(parts, part, '/');) {
+    if (part.empty() || part == "." || part == "..") return false;
+  }
+  return true;
+}
+
+std::vector<std::string> docker_words(const Session& session,
+                                      const std::vector<std::string>& words) {
+  ExecPlan plan = plan_docker(session.invocation, session.environment, words);
+  plan.arguments.front() = plan.program;
+  return std::move(plan.arguments);
+}
+
+// Errors: docker's own last words.
+Result<std::string> ask_docker(const Session& session, const std::vector<std::string>& words) {
+  Result<ToolResult> ran = run_tool(docker_words(session, words));
+  if (!ran) return ran.error();
+  if (ran->status != 0) return bad_input(printable(ran->err, 500));
+  return std::move(ran->out);
+}
+
+// All that it has printed, in the order that docker tells it.
+Result<void> fetch_log(const Session& session, const std::string& id, const fs::path& file) {
+  const int out = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (out < 0) return errno_error(errno, "writing " + printable(file.string()));
+  const Result<pid_t> child = ctrl::launch(docker_words(session, {"logs", id}), {-1, out, out}, {},
+                                           ctrl::Rights::ours, false);
+  ::close(out);
+  if (!child) return child.error();
+  int status = 0;
+  while (::waitpid(*child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  return bad_input("docker logs failed; what it said is in " + printable(file.string()));
+}
+
+// A folder that nobody has put anything into, so that nothing is lost.
+Result<void> make_folder(const fs::path& folder) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) return Error{failed, "making the folder " + printable(folder.string())};
+  const bool is_empty = fs::is_empty(folder, failed);
+  if (failed) return Error{failed, "looking at " + printable(folder.string())};
+  if (!is_empty) {
+    return bad_input("the folder " + printable(folder.string()) +
+                     " is not empty: name one that is, or that is not there yet");
+  }
+  return {};
+}
+
+// log.txt, unless the job has made a file of that name.
+std::string log_name(const std::vector<std::string>& paths) {
+  std::string name = "log.txt";
+  const auto takes_it = [&](const std::string& path) { return is_within(path, "/" + name); };
+  while (std::any_of(paths.begin(), paths.end(), takes_it)) name.insert(0, "docker-");
+  return name;
+}
+
+class Fetcher {
+ public:
+  Fetcher(const Session& session, std::string id, fs::path folder)
+      : session_(session), id_(std::move(id)), folder_(std::move(folder)) {}
+
+  Result<void> fetch() {
+    const Result<std::string> inspect = ask_docker(session_, {"container", "inspect", id_});
+    if (!inspect) return inspect.error();
+    const Result<std::string> diff = ask_docker(session_, {"container", "diff", id_});
+    if (!diff) return diff.error();
+    if (const Result<void> made = make_folder(folder_); !made) return made.error();
+    const std::vector<std::string> paths = paths_to_fetch(*inspect, *diff);
+    const fs::path log = folder_ / log_name(paths);
+    if (const Result<void> fetched = fetch_log(session_, id_, log); !fetched) {
+      return fetched.error();
+    }
+    tell(log);
+    for (const std::string& path : paths) {
+      if (const Result<void> copied = copy(path); !copied) return copied.error();
+    }
+    return {};
+  }
+
+ private:
+  Result<void> copy(const std::string& path) const {
+    const fs::path target = folder_ / path.substr(1);
+    std::error_code failed;
+    fs::create_directories(target.parent_path(), failed);
+    if (failed) return Error{failed, "making a folder for " + printable(path)};
+    const Result<std::string> copied =
+        ask_docker(session_, {"container", "cp", id_ + ":" + path, target.string()});
+    if (!copied) return copied.error();
+    tell(target);
+    return {};
+  }
+
+  void tell(const fs::path& path) const {
+    session_.terminal.out << printable(path.string(), 4096) << "\n" << std::flush;
+  }
+
+  const Session& session_;
+  std::string id_;
+  fs::path folder_;
+};
+
+// Why what it has written is not here yet, in words; "" = it is.
+std::string why_not_home(const JobView& job) {
+  const std::string host = text_of(job.shown, "Host");
+  const std::string state = text_of(job.exact, "State");
+  if (host.empty() || state == "waiting") return "";
+  const std::string name = text_of(job.shown, "Name");
+  return name + " is on " + host +
+         ": what it writes comes home when it ends; wait for that with: " + "docker flowcon wait " +
+         name;
+}
+
+}  // namespace
+
+std::vector<std::string> paths_to_fetch(const std::string& inspect, const std::string& diff) {
+  std::vector<std::string> mounts, paths;
+  const Result<json::value> seen = parse_json(inspect);
+  if (seen && seen->is_array() && !seen->get_array().empty()) {
+    for (const json::value& mount : list_of(seen->get_array().front(), "Mounts")) {
+      const std::string path = text_of(mount, "Destination");
+      if (is_plain(path)) mounts.push_back(path);
+      if (is_plain(path) && text_of(mount, "Type") == "volume") paths.push_back(path);
+    }
+  }
+  std::istringstream lines(diff);
+  for (std::string line; std::getline(lines, line) && paths.size() < kMostPaths;) {
+    const std::string path = line.starts_with("A ") ? line.substr(2) : "";
+    const auto has_it = [&](const auto& folder) { return is_within(path, std::string(folder)); };
+    const bool is_another = std::any_of(kPassing.begin(), kPassing.end(), has_it) ||
+                            std::any_of(mounts.begin(), mounts.end(), [&](const auto& mount) {
+                              return is_within(path, mount) || is_within(mount, path);
+                            });
+    if (is_plain(path) && !is_another) paths.push_back(path);
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<std::string> topmost;
+  for (const std::string& path : paths) {
+    const auto holds = [&](const std::string& one) { return is_within(path, one); };
+    if (std::none_of(topmost.begin(), topmost.end(), holds)) topmost.push_back(path);
+  }
+  return topmost;
+}
+
+void declare_fetch(CLI::App& app, FetchOptions& options) {
+  app.add_option("NAME", options.jobs)->required()->expected(1);
+  app.add_option("-o,--output", options.output,
+                 "The folder to copy to, empty or not there yet (default: the job's name)")
+      ->type_name("folder");
+}
+
+int run_fetch(const Session& session, const FetchOptions& options) {
+  const Result<DaemonClient> daemon = find_daemon(session, "fetch");
+  if (!daemon) return report(session.terminal, daemon.error());
+  const Result<std::string> target = job_target(options.jobs.front(), "");
+  if (!target) return report(session.terminal, target.error());
+  const Result<json::value> answer = daemon->get(*target);
+  if (!answer) return report(session.terminal, answer.error());
+  const JobView job = read_job(*answer);
+  if (const std::string why = why_not_home(job); !why.empty()) {
+    return report(session.terminal, bad_input(why));
+  }
+  const std::string id = text_of(*answer, "id"), name = text_of(*answer, "name");
+  if (!is_container_name(id)) return report(session.terminal, bad_input("the job has no id"));
+  const std::string folder = !options.output.empty()   ? options.output
+                             : is_container_name(name) ? name
+                                                       : id.substr(0, 12);
+  const Result<void> done = Fetcher(session, id, folder).fetch();
+  return done ? kDone : report(session.terminal, done.error());
+}
+
+}  // namespace flowcon::plugin
