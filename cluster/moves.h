@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cluster/freight.h"
 #include "cluster/migration/plan/journal.h"
 #include "cluster/policy/cause.h"
 #include "cluster/policy/room.h"
@@ -28,12 +29,14 @@ struct MoveOrder {
   std::string id;
   std::string birth;        ///< of a return: the birth whose copy goes home
   policy::Amounts request;  ///< of a birth: what the task asks for there; cores, bytes
+  bool is_early = false;    ///< of a birth: its host is not asked for room yet
 };
 
 /// A birth or a return as the journal of this host has it.
 struct Passage {
   migration::Entry entry;   ///< as written
   policy::Amounts request;  ///< of a birth
+  bool is_early = false;    ///< of a birth: as MoveOrder::is_early
   bool is_ready = false;    ///< source: the target has all of it
   std::string trouble;      ///< what went wrong last, for people
 };
@@ -98,6 +101,9 @@ class Moves {
   /// Begins a move; returns its id once the journal has it. The rest is done beside. Errors: no
   /// such container, it cannot be moved (all reasons), it is on the move, no such host.
   virtual ctrl::Async<Result<std::string>> begin(MoveOrder order) = 0;
+  /// Of a container of this host that does not run. Errors: no such container, it cannot be
+  /// measured.
+  virtual ctrl::Async<Result<Freight>> weigh(std::string container) = 0;
   /// May the policy move it: does its label say how, and is it no job of the queue?
   [[nodiscard]] virtual bool is_movable(const std::string& id) const = 0;
   /// Is this container of this host (full id) on the move, from here or to here?

@@ -8,18 +8,26 @@
 #include <set>
 
 #include "base/json.h"
+#include "cluster/queue/next_host.h"
 
 namespace flowcon::cluster::queue {
 namespace {
 
-bool fits(const policy::Amounts& request, const policy::Amounts& idle) {
-  return std::all_of(request.begin(), request.end(), [&](const auto& asked) {
-    return asked.second <= policy::amount_of(idle, asked.first) + policy::Room::kTolerance;
-  });
-}
+constexpr double kUnmeasured = 12.5e6;  // bytes a second: 100 Mbit/s
+constexpr double kSame = 1;             // seconds that decide nothing
 
-void take(policy::Amounts& idle, const policy::Amounts& request) {
-  for (auto& [kind, amount] : idle) amount -= policy::amount_of(request, kind);
+void take(policy::Amounts& idle, const policy::Amounts& request) { add(idle, request, -1); }
+
+// Between two hosts.
+double rate_of(const AllJobs& all, const std::string& from, const std::string& to) {
+  std::optional<double> lowest;
+  for (std::size_t i = 0; i < all.hosts.size(); ++i) {
+    for (const auto& [host, rate] : all.rates[i]) {
+      if (all.hosts[i] == from && host == to) return rate;
+      lowest = std::min(lowest.value_or(rate), rate);
+    }
+  }
+  return lowest.value_or(kUnmeasured);
 }
 
 // "1.5 cores and 2048 MiB of memory"; what it lacks.
@@ -39,6 +47,13 @@ std::string lack_of(const policy::Amounts& request, const policy::Amounts& idle)
              " of memory";
   }
   return lacks;
+}
+
+// "40 s", "2 min", "1.5 h".
+std::string rough(double seconds) {
+  if (seconds < 90) return render_number(std::ceil(seconds)) + " s";
+  if (seconds < 5400) return render_number(std::round(seconds / 60)) + " min";
+  return render_number(std::round(seconds / 360) / 10) + " h";
 }
 
 // How far a node is from having room, as a share of what it has.
@@ -82,6 +97,31 @@ std::vector<std::string> shown(const std::vector<HostJobs>& hosts) {
 
 }  // namespace
 
+bool fits(const policy::Amounts& request, const policy::Amounts& idle) {
+  return std::all_of(request.begin(), request.end(), [&](const auto& asked) {
+    return asked.second <= policy::amount_of(idle, asked.first) + policy::Room::kTolerance;
+  });
+}
+
+void add(policy::Amounts& idle, const policy::Amounts& request, double times) {
+  for (auto& [kind, amount] : idle) amount += times * policy::amount_of(request, kind);
+}
+
+bool may_go(const AllJobs& all, std::size_t job, std::size_t node) {
+  const std::vector<std::string>& avoided = all.known[job].avoided;
+  return std::find(avoided.begin(), avoided.end(), all.hosts[node]) == avoided.end();
+}
+
+double seconds_to(const AllJobs& all, std::size_t job, std::size_t node) {
+  const AllJobs::Known& known = all.known[job];
+  const std::string& host = all.hosts[node];
+  if (host == known.owner || host == known.sent_to || !known.freight) return 0;
+  const bool has_image = all.images[node].contains(known.freight->image);
+  const std::uint64_t bytes =
+      known.freight->data_bytes + (has_image ? 0 : known.freight->image_bytes);
+  return static_cast<double>(bytes) / rate_of(all, known.owner, host);
+}
+
 AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_limit,
                  double pause) {
   AllJobs all;
@@ -94,6 +134,8 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     places[hosts[i].id] = i;
     all.hosts.push_back(hosts[i].id);
+    all.images.push_back(hosts[i].images);
+    all.rates.push_back(hosts[i].rates);
     all.view.nodes.push_back({names[i], hosts[i].offer, hosts[i].free});
     all.view.totals.insert(all.view.totals.end(), hosts[i].totals.begin(), hosts[i].totals.end());
     for (const ReportedJob& job : hosts[i].jobs) is_parking = is_parking || job.is_parking;
@@ -115,7 +157,8 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
         if (is_promised) take(all.view.nodes[place->second].idle, task.request);
       }
       all.view.jobs.push_back(std::move(task));
-      all.known.push_back({owner.id, job.version, !job.holds_room, job.avoided});
+      all.known.push_back({owner.id, job.version, !job.holds_room, job.avoided, job.freight,
+                           job.holds_room ? "" : job.host});
     }
   }
   return all;
@@ -132,6 +175,7 @@ class Orders {
     stand(plan);
     start(plan);
     park(plan);
+    look_ahead();
   }
 
   std::map<std::string, std::vector<JobOrder>> by_owner() {
@@ -157,6 +201,7 @@ class Orders {
       order.is_starved = standing.is_starved;
       if (!all_.known[found->second].is_waiting) continue;
       order.place = ++in_line;
+      waiting_.push_back(found->second);
       order.obstacle = obstacle_of(all_.view.jobs[found->second].request, all_.view);
     }
   }
@@ -164,17 +209,21 @@ class Orders {
   // Of a job that is to start there. Empty: it has to wait for that room.
   std::optional<std::size_t> room_for(std::size_t job, std::size_t node) const {
     const policy::Amounts& request = all_.view.jobs[job].request;
-    const auto& avoided = all_.known[job].avoided;
     const auto takes = [&](std::size_t i) {
-      return fits(request, idle_[i]) &&
-             std::find(avoided.begin(), avoided.end(), all_.hosts[i]) == avoided.end();
+      return fits(request, idle_[i]) && may_go(all_, job, i);
     };
-    if (takes(node)) return node;
-    if (std::find(avoided.begin(), avoided.end(), all_.hosts[node]) == avoided.end()) return {};
-    for (std::size_t i = 0; i < idle_.size(); ++i) {
-      if (takes(i)) return i;
+    std::optional<std::size_t> best;
+    if (takes(node)) {
+      best = node;
+    } else if (may_go(all_, job, node)) {
+      return {};
     }
-    return {};
+    for (std::size_t i = 0; i < idle_.size(); ++i) {
+      if (!takes(i)) continue;
+      if (all_.hosts[i] == all_.known[job].sent_to) return i;
+      if (!best || seconds_to(all_, job, i) + kSame < seconds_to(all_, job, *best)) best = i;
+    }
+    return best;
   }
 
   void start(const policy::QueuePlan& plan) {
@@ -189,6 +238,7 @@ class Orders {
         take(idle_[*node], request);
       } else {
         order.obstacle = "waits for a job that is being parked";
+        std::erase(waiting_, found->second);
         take(idle_[one.node], request);
       }
     }
@@ -204,8 +254,21 @@ class Orders {
     }
   }
 
+  // Of those that go on waiting.
+  void look_ahead() {
+    std::erase_if(waiting_, [&](std::size_t job) { return made_[job].order.has_value(); });
+    for (const NextHost& next : next_hosts(all_, waiting_, idle_)) {
+      JobOrder& order = order_of(next.job);
+      order.obstacle =
+          "next on " + all_.view.nodes[next.node].id + " in about " + rough(next.seconds);
+      if (!next.is_due) continue;
+      order.order = Order{Order::Op::send, all_.known[next.job].version, all_.hosts[next.node], ""};
+    }
+  }
+
   const AllJobs& all_;
   std::map<std::string, std::size_t> places_;
+  std::vector<std::size_t> waiting_;  // in their order
   std::vector<policy::Amounts> idle_;
   std::map<std::size_t, JobOrder> made_;
 };

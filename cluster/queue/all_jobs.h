@@ -3,6 +3,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,11 +20,26 @@ struct AllJobs {
     std::int64_t version = 0;
     bool is_waiting = false;
     std::vector<std::string> avoided;
+    std::optional<Freight> freight;
+    std::string sent_to;  ///< of one that waits: the host where all that it needs goes, or is
   };
   policy::QueueView view;
   std::vector<std::string> hosts;  ///< ids, at the places of view.nodes
   std::vector<Known> known;
+  std::vector<std::set<std::string>> images;         ///< of hosts, at their places
+  std::vector<std::map<std::string, double>> rates;  ///< from hosts, at their places
 };
+
+/// Is there as much?
+[[nodiscard]] bool fits(const policy::Amounts& request, const policy::Amounts& idle);
+/// So many times a request comes to what is idle.
+void add(policy::Amounts& idle, const policy::Amounts& request, double times);
+/// Has this host not just refused it?
+[[nodiscard]] bool may_go(const AllJobs& all, std::size_t job, std::size_t node);
+/// How long it takes to bring a job what it lacks on a host: its image unless that is there, and
+/// its data; by the rate of earlier moves between the two, else by the lowest of any, else by
+/// 100 Mbit/s. 0: it lacks nothing, or nobody knows what. Unit: seconds.
+[[nodiscard]] double seconds_to(const AllJobs& all, std::size_t job, std::size_t node);
 
 /// Of the hosts that are heard. A job that holds its room on one that is not is left out: it runs,
 /// as far as anybody knows. Of jobs with one id the first one counts. `now`, `starve_limit`,
@@ -31,8 +48,10 @@ struct AllJobs {
                                double pause);
 
 /// By owner; of each job of the plan one. A start waits for the room that it was decided on; what
-/// comes after it finds the rest. A job goes to no host that has just refused it, but to another
-/// that has room. At most one job is parked at a time: what that leaves is known when it has gone.
+/// comes after it finds the rest. Of the hosts that have room a job goes to the one it was sent to,
+/// else to the one where what it needs is, or is first, by more than a second; else to that of the
+/// plan. It goes to none that has just refused it. At most one job is parked at a time: what that
+/// leaves is known when it has gone.
 [[nodiscard]] std::map<std::string, std::vector<JobOrder>> orders_of(const AllJobs& all,
                                                                      const policy::QueuePlan& plan);
 

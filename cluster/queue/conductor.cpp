@@ -84,8 +84,10 @@ bool Conductor::has_partners() const {
 }
 
 void Conductor::look() {
-  if (world_.is_ended || !owner_.is_ready() || world_.history() == 0 || is_gathering_) return;
+  if (world_.is_ended || world_.history() == 0 || is_gathering_) return;
+  if (!owner_.is_ready() || !tasks_.is_ready()) return;
   const double now = world_.clock.steady();
+  if (has_partners()) cargo_.look();
   if (now < next_ || (!is_due_ && now < last_ + kAtLeast)) return;
   const Member who = coordinator(world_.network, true);
   const bool leads = who.id == world_.network.own_id();
@@ -125,7 +127,7 @@ Async<void> Conductor::tell_coordinator(std::string id) {
 policy::Amounts Conductor::free() const {
   const ctrl::HostView host = world_.host.view();
   std::vector<Holder> holders;
-  std::set<std::string> own, births;
+  std::set<std::string> own;
   const auto hold = [&](const std::string& id, const policy::Amounts& request) {
     const auto use = world_.host.use_of(id);
     holders.push_back({request, use ? use->memory : 0});
@@ -134,13 +136,7 @@ policy::Amounts Conductor::free() const {
   for (const auto& [id, job] : owner_.jobs().open()) {
     if (holds_room(*job) && !job->entry.task) hold(id, job->request.amounts());
   }
-  for (const auto& [id, task] : tasks_.held()) {
-    births.insert(task->birth);
-    if (task->copy != TicketCopy::ended) hold(id, task->request);
-  }
-  for (const cluster::Passage& birth : world_.moves.expected_births()) {
-    if (!births.contains(birth.entry.id)) holders.push_back({birth.request, 0});
-  }
+  for (const Tasks::Resident& task : tasks_.residents()) hold(task.container, task.request);
   Others others;
   for (const std::string& id : host.jobs) {
     const auto use = own.contains(id) ? std::nullopt : world_.host.use_of(id);
@@ -153,6 +149,7 @@ policy::Amounts Conductor::free() const {
 }
 
 std::string Conductor::why_no_room(const policy::Amounts& request) const {
+  if (!tasks_.is_ready()) return migration::kNoRoomNow;
   const policy::Amounts idle = free();
   for (const auto& [kind, asked] : request) {
     if (asked <= policy::amount_of(idle, kind) + policy::Room::kTolerance) continue;
@@ -187,10 +184,12 @@ HostJobs Conductor::report() const {
   report.offer = {{"cpu", offer.cpu}, {"mem", offer.mem}};
   report.free = is_draining ? policy::Amounts{{"cpu", 0.0}, {"mem", 0.0}} : free();
   report.totals = owner_.jobs().totals();
-  for (const auto& [id, task] : tasks_.held()) report.births.insert(task->birth);
-  for (const cluster::Passage& birth : world_.moves.expected_births()) {
-    report.births.insert(birth.entry.id);
+  for (const auto& [id, task] : tasks_.held()) {
+    if (task->copy == TicketCopy::ended) report.births.insert(task->birth);
   }
+  for (const Tasks::Resident& task : tasks_.residents()) report.births.insert(task.birth);
+  report.images = cargo_.images();
+  report.rates = cargo_.rates();
   int estimates = kMostEstimates;
   for (const auto& [id, job] : owner_.jobs().open()) {
     const bool runs = holds_room(*job);
@@ -215,6 +214,8 @@ HostJobs Conductor::report() const {
     reported.host = task ? task->host : "";
     reported.birth = task ? task->birth : "";
     reported.is_parking = job->entry.state == JobState::parking;
+    if (!runs) reported.freight = job->freight;
+    if (reported.freight) reported.freight->image = short_image(reported.freight->image);
     for (const auto& [host, until] : job->avoided) {
       if (until > steady) reported.avoided.push_back(host);
     }
@@ -334,6 +335,7 @@ void Conductor::obey(const std::vector<JobOrder>& orders) {
     if (!one.order) continue;
     Order order = *one.order;
     if (order.host == world_.network.own_id()) order.host.clear();
+    if (order.op == Order::Op::send && order.host.empty()) continue;
     if (!order.host.empty()) order.birth = random_id();
     owner_.give(job, std::move(order));
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cluster/queue/all_jobs.h"
+#include "cluster/queue/cargo.h"
 #include "cluster/queue/owner.h"
 #include "cluster/queue/tasks.h"
 #include "ctrl/api/server.h"
@@ -20,10 +21,15 @@ namespace flowcon::cluster::queue {
 class Conductor {
  public:
   Conductor(World& world, Owner& owner, Tasks& tasks)
-      : world_(world), owner_(owner), tasks_(tasks) {}
+      : world_(world), owner_(owner), tasks_(tasks), cargo_(world, owner.jobs()) {}
 
   /// Something has changed: it is decided as soon as it may be.
   void wake();
+  /// A task has come here or has ended.
+  void hear_of_task() {
+    cargo_.images_changed();
+    wake();
+  }
   /// After each pass of the daemon: decides where it is due.
   void look();
   /// What is free for jobs on this host now.
@@ -53,6 +59,7 @@ class Conductor {
   World& world_;
   Owner& owner_;
   Tasks& tasks_;
+  Cargo cargo_;
   bool is_due_ = true;
   bool is_looking_soon_ = false;
   bool is_gathering_ = false;

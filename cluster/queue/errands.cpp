@@ -131,6 +131,7 @@ Async<Result<void>> Errands::bear(JobPtr job) {
   order.id = job->entry.task->birth;
   order.cause = kQueue;
   order.request = job->request.amounts();
+  order.is_early = job->entry.state == JobState::waiting;
   const Result<std::string> begun = co_await world_.moves.begin(std::move(order));
   if (begun || begun.error().code == boost::system::errc::file_exists) co_return Result<void>();
   co_return begun.error();
@@ -144,6 +145,12 @@ Async<Result<void>> Errands::carry_out(JobPtr job, Act act) {
   switch (act) {
     case Act::bear:
       co_return co_await bear(std::move(job));
+    case Act::claim: {
+      asked.verb = TaskVerb::claim;
+      const Result<void> claimed = co_await ask(std::move(host), std::move(asked));
+      if (claimed) job->room_at = task.birth;
+      co_return claimed;
+    }
     case Act::release:
       world_.moves.release(task.birth);
       co_return Result<void>();

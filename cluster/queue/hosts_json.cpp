@@ -2,6 +2,7 @@
 #include "cluster/queue/hosts_json.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
@@ -20,8 +21,14 @@ constexpr std::size_t kMaxText = 300;          // bytes
 constexpr std::size_t kMostTotals = 200;
 constexpr std::size_t kMostBirthsTold = 1000;
 constexpr std::size_t kMostAvoided = 64;
+constexpr std::size_t kMostImages = 1000;
+constexpr std::size_t kMostRates = 256;
+constexpr std::size_t kShortImage = 16;  // hexadecimal digits
+constexpr double kMostBytes = 1e15;
 constexpr double kMostSeconds = 1e12;
 constexpr double kMostAmount = 1e18;
+
+constexpr std::array<const char*, 3> kOps{"start", "park", "send"};
 
 bool is_container_id(const std::string& text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -60,6 +67,68 @@ std::string id_in(FieldReader& reader, const char* name) {
   return id;
 }
 
+bool is_short_image(const std::string& text) {
+  return text.size() == kShortImage &&
+         text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+std::optional<Freight> freight_in(FieldReader& outer) {
+  const json::value* found = outer.find("freight");
+  if (found == nullptr || found->is_null()) return std::nullopt;
+  FieldReader reader(*found, outer.place("freight"));
+  Freight freight;
+  freight.image = reader.text("image");
+  reader.require(is_short_image(freight.image), "image", "must be 16 hexadecimal digits");
+  const auto bytes = [&](const char* name) {
+    return static_cast<std::uint64_t>(std::max(0.0, reader.number(name, 0, kMostBytes)));
+  };
+  freight.image_bytes = bytes("image_bytes");
+  freight.data_bytes = bytes("data_bytes");
+  outer.take_complaint(reader);
+  return freight;
+}
+
+json::value freight_json(const std::optional<Freight>& freight) {
+  if (!freight || !is_short_image(freight->image)) return nullptr;
+  const auto bytes = [](std::uint64_t number) {
+    return std::min(static_cast<double>(number), kMostBytes);
+  };
+  return {{"image", freight->image},
+          {"image_bytes", bytes(freight->image_bytes)},
+          {"data_bytes", bytes(freight->data_bytes)}};
+}
+
+std::set<std::string> images_in(FieldReader& reader) {
+  std::set<std::string> images;
+  const json::array& all = reader.array("images");
+  reader.require(all.size() <= kMostImages, "images", "must be 1000 at most");
+  for (const json::value& one : all) {
+    if (reader.failed()) break;
+    std::string image = reader.text_of(one, "images");
+    reader.require(is_short_image(image), "images", "must be 16 hexadecimal digits each");
+    images.insert(std::move(image));
+  }
+  return images;
+}
+
+std::map<std::string, double> rates_in(FieldReader& reader) {
+  struct Rate {
+    std::string host;
+    double rate = 0;
+  };
+  const auto rate_in = [](FieldReader& one) {
+    Rate rate{one.text("host"), one.number("bytes_per_s", 0, kMostBytes)};
+    one.require(is_move_id(rate.host), "host", "must be 32 hexadecimal digits");
+    one.require(rate.rate > 0, "bytes_per_s", "must be above 0");
+    return rate;
+  };
+  const std::vector<Rate> all = reader.each("rates", rate_in);
+  reader.require(all.size() <= kMostRates, "rates", "must be 256 at most");
+  std::map<std::string, double> rates;
+  for (const Rate& one : all) rates.emplace(one.host, one.rate);
+  return rates;
+}
+
 ReportedJob job_in(FieldReader& reader) {
   ReportedJob job;
   job.task.id = reader.text("id");
@@ -81,6 +150,7 @@ ReportedJob job_in(FieldReader& reader) {
   job.birth = id_in(reader, "birth");
   job.is_parking = reader.boolean("parking");
   job.avoided = ids_in(reader, "avoided", kMostAvoided);
+  job.freight = freight_in(reader);
   return job;
 }
 
@@ -108,6 +178,8 @@ HostJobs host_in(FieldReader& reader) {
     host.totals.push_back(std::min(one.to_number<double>(), kMostSeconds));
   }
   reader.require(host.totals.size() <= kMostTotals, "totals", "must be 200 at most");
+  host.images = images_in(reader);
+  host.rates = rates_in(reader);
   return host;
 }
 
@@ -127,7 +199,8 @@ json::object job_json(const ReportedJob& job) {
                    {"host", job.host},
                    {"birth", job.birth},
                    {"parking", job.is_parking},
-                   {"avoided", json::array(job.avoided.begin(), job.avoided.end())}};
+                   {"avoided", json::array(job.avoided.begin(), job.avoided.end())},
+                   {"freight", freight_json(job.freight)}};
   out["left"] = number_or_null(job.task.left);
   if (job.task.left) out["left"] = std::min(*job.task.left, kMostSeconds);
   return out;
@@ -142,14 +215,21 @@ JobOrder order_in(FieldReader& reader) {
   order.place = static_cast<std::size_t>(reader.count("place", 1'000'000));
   order.obstacle = printable(reader.text("obstacle"), kMaxText);
   const std::string op = reader.text("op");
-  reader.require(op.empty() || op == "start" || op == "park", "op", "must be start or park");
   if (op.empty()) return order;
-  order.order = Order{op == "start" ? Order::Op::start : Order::Op::park, reader.count("version"),
+  const auto* const found = std::find(kOps.begin(), kOps.end(), op);
+  reader.require(found != kOps.end(), "op", "must be start, park or send");
+  if (reader.failed()) return order;
+  order.order = Order{static_cast<Order::Op>(found - kOps.begin()), reader.count("version"),
                       id_in(reader, "host"), ""};
   return order;
 }
 
 }  // namespace
+
+std::string short_image(const std::string& id) {
+  constexpr std::string_view kSha256 = "sha256:";
+  return id.substr(id.starts_with(kSha256) ? kSha256.size() : 0, kShortImage);
+}
 
 Result<HostJobs> parse_host_jobs(std::string_view text) {
   if (text.size() > kMaxMessage) return bad_input("the report is too long");
@@ -164,13 +244,24 @@ std::string render(const HostJobs& host) {
   for (const double total : host.totals) {
     if (totals.size() < kMostTotals) totals.push_back(total);
   }
+  json::array images, rates;
+  for (const std::string& image : host.images) {
+    if (images.size() < kMostImages) images.push_back(json::value(image));
+  }
+  for (const auto& [id, rate] : host.rates) {
+    if (rates.size() < kMostRates) {
+      rates.push_back({{"host", id}, {"bytes_per_s", std::min(rate, kMostBytes)}});
+    }
+  }
   return render_json({{"id", host.id},
                       {"name", printable(host.name, kMaxText)},
                       {"offer", amounts_json(host.offer)},
                       {"free", amounts_json(host.free)},
                       {"births", json::array(host.births.begin(), host.births.end())},
                       {"jobs", std::move(jobs)},
-                      {"totals", std::move(totals)}});
+                      {"totals", std::move(totals)},
+                      {"images", std::move(images)},
+                      {"rates", std::move(rates)}});
 }
 
 Result<std::vector<JobOrder>> parse_orders(std::string_view text) {
@@ -185,15 +276,12 @@ Result<std::vector<JobOrder>> parse_orders(std::string_view text) {
 std::string render(const std::vector<JobOrder>& orders) {
   json::array all;
   for (const JobOrder& one : orders) {
-    const bool is_start = one.order && one.order->op == Order::Op::start;
     all.push_back({{"job", one.job},
                    {"weight", one.weight},
                    {"starved", one.is_starved},
                    {"place", one.place},
                    {"obstacle", printable(one.obstacle, kMaxText)},
-                   {"op", !one.order ? ""
-                          : is_start ? "start"
-                                     : "park"},
+                   {"op", one.order ? kOps.at(static_cast<std::size_t>(one.order->op)) : ""},
                    {"version", one.order ? one.order->version : 0},
                    {"host", one.order ? one.order->host : ""}});
   }

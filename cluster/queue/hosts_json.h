@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cluster/freight.h"
 #include "cluster/policy/queue_policies.h"
 #include "cluster/queue/job.h"
 
@@ -25,12 +27,13 @@ inline constexpr std::size_t kMostOrders = 100;
 /// A job as its owner tells of it. `task.since` is its age, `task.node` is empty.
 struct ReportedJob {
   policy::WaitingTask task;
-  std::int64_t version = 0;          ///< of its entry
-  bool holds_room = false;           ///< it runs, or is about to
-  std::string host;                  ///< that it has its room on; "" = its owner
-  std::string birth;                 ///< of its task there
-  bool is_parking = false;           ///< its room will be free in a moment
+  std::int64_t version = 0;  ///< of its entry
+  bool holds_room = false;   ///< it runs, or is about to
+  std::string host;          ///< that it has its room on, or is sent to; "" = its owner, or none
+  std::string birth;         ///< of its task there
+  bool is_parking = false;   ///< its room will be free in a moment
   std::vector<std::string> avoided;  ///< hosts that have refused it just now
+  std::optional<Freight> freight;    ///< of one that waits, with short_image(); empty: not known
 };
 
 /// What one host tells.
@@ -41,7 +44,9 @@ struct HostJobs {
   policy::Amounts free;          ///< may be below 0
   std::set<std::string> births;  ///< that `free` counts already
   std::vector<ReportedJob> jobs;
-  std::vector<double> totals;  ///< seconds that ended jobs took
+  std::vector<double> totals;           ///< seconds that ended jobs took
+  std::set<std::string> images;         ///< that it has, by short_image()
+  std::map<std::string, double> rates;  ///< to other hosts, by id; bytes a second
 };
 
 /// What the coordinator says of one job.
@@ -54,6 +59,9 @@ struct JobOrder {
   /// What is to be done, made from which version; none: nothing.
   std::optional<Order> order;
 };
+
+/// The beginning of an image's id, without "sha256:": enough to tell apart those of a few hosts.
+[[nodiscard]] std::string short_image(const std::string& id);
 
 [[nodiscard]] Result<HostJobs> parse_host_jobs(std::string_view text);
 [[nodiscard]] std::string render(const HostJobs& jobs);

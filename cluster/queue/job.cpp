@@ -14,9 +14,9 @@ namespace {
 constexpr std::array<const char*, 11> kStateNames{"waiting", "placing",   "starting", "running",
                                                   "parking", "returning", "stopping", "done",
                                                   "failed",  "cancelled", "refused"};
-constexpr std::array<const char*, 11> kActNames{"none",   "start",   "save",    "stop",
-                                                "remove", "bear",    "release", "withdraw",
-                                                "fetch",  "discard", "halt"};
+constexpr std::array<const char*, 12> kActNames{"none",     "start", "save",    "stop",
+                                                "remove",   "bear",  "claim",   "release",
+                                                "withdraw", "fetch", "discard", "halt"};
 
 // Seconds in a state; a clock that was set back counts nothing.
 double spent(const JobEntry& entry, double now) { return std::max(0.0, now - entry.since); }
@@ -43,19 +43,27 @@ JobEntry again(const JobEntry& entry, const JobFacts& facts, const std::string& 
   return moved(std::move(next), JobState::waiting, facts.now, note);
 }
 
+// What it needs goes to the host that it will get.
+Step sent(const JobEntry& entry, const JobFacts& facts) {
+  if (facts.order->host.empty()) return {};
+  JobEntry next = entry;
+  next.task = task_for(*facts.order);
+  next.task->is_early = true;
+  return write(written(std::move(next), facts.now, entry.note), Act::bear);
+}
+
 Step from_waiting(const JobEntry& entry, const JobFacts& facts) {
   if (facts.copy == TicketCopy::absent) return removed(entry, facts);
   if (facts.copy == TicketCopy::running || has_other_life(entry, facts)) {
     return close(entry, facts, JobState::cancelled,
                  "it was started by hand and has left the queue");
   }
-  const bool is_ordered = facts.order && facts.order->op == Order::Op::start &&
-                          facts.order->version == entry.version && !entry.is_held;
-  if (!is_ordered) return {};
+  if (is_ordered(entry, facts, Order::Op::send)) return sent(entry, facts);
+  if (!is_ordered(entry, facts, Order::Op::start)) return {};
   JobEntry next = entry;
   next.cores = facts.cores;
   if (!facts.order->host.empty()) {
-    next.task = Task{facts.order->host, facts.order->birth, "", "", std::nullopt, ""};
+    next.task = task_for(*facts.order);
     return write(moved(std::move(next), JobState::placing, facts.now), Act::bear);
   }
   ++next.attempt;
@@ -117,13 +125,7 @@ Step from_running(const JobEntry& entry, const JobFacts& facts) {
     next.was_asked_to_save = false;
     return write(written(std::move(next), facts.now, "was restarted by hand"));
   }
-  const bool is_ordered = facts.order && facts.order->op == Order::Op::park &&
-                          facts.order->version == entry.version && !entry.is_unparkable;
-  if (!is_ordered) return {};
-  JobEntry next = entry;
-  next.was_asked_to_save = true;
-  return write(moved(std::move(next), JobState::parking, facts.now, "gives its room to others"),
-               Act::save);
+  return park_where_ordered(entry, facts);
 }
 
 Step from_stopping(const JobEntry& entry, const JobFacts& facts) {
@@ -174,6 +176,26 @@ Step ended(const JobEntry& entry, const JobFacts& facts) {
   JobEntry next = entry;
   --next.retries;
   return write(again(next, facts, why + ", starts again"));
+}
+
+bool is_ordered(const JobEntry& entry, const JobFacts& facts, Order::Op op) {
+  return facts.order && facts.order->op == op && facts.order->version == entry.version &&
+         !entry.is_held;
+}
+
+Task task_for(const Order& order) {
+  Task task;
+  task.host = order.host;
+  task.birth = order.birth;
+  return task;
+}
+
+Step park_where_ordered(const JobEntry& entry, const JobFacts& facts) {
+  if (!is_ordered(entry, facts, Order::Op::park) || entry.is_unparkable) return {};
+  JobEntry next = entry;
+  next.was_asked_to_save = true;
+  return write(moved(std::move(next), JobState::parking, facts.now, "gives its room to others"),
+               Act::save);
 }
 
 JobEntry written(JobEntry entry, double now, const std::string& note) {
@@ -277,7 +299,8 @@ Result<JobEntry> cancel(const JobEntry& entry, double now) {
 }
 
 Result<JobEntry> abandon(const JobEntry& entry, double now) {
-  if (is_closed(entry.state) || !entry.task) return not_now(entry, "it is on no other host");
+  const bool is_away = !is_closed(entry.state) && entry.task && entry.state != JobState::waiting;
+  if (!is_away) return not_now(entry, "it is on no other host");
   JobEntry next = entry;
   next.task.reset();
   next.was_asked_to_save = false;

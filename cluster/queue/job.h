@@ -75,7 +75,8 @@ struct Chosen {
   bool operator==(const Chosen&) const = default;
 };
 
-/// A job's container on another host.
+/// A job's container on another host. One that waits has it where it will run: image and data go
+/// there before there is room, and the move stays ready until it is ordered to start.
 struct Task {
   std::string host;   ///< its id
   std::string birth;  ///< id of the move that makes it there
@@ -83,6 +84,7 @@ struct Task {
   std::string life;   ///< returning: in which it ended
   std::optional<JobState> then;  ///< what the job is once all is here
   std::string why;               ///< and its note then
+  bool is_early = false;         ///< it was made while its host had no room for it yet
   bool operator==(const Task&) const = default;
 };
 
@@ -136,11 +138,12 @@ enum class TicketCopy {
 };
 
 struct Order {
-  enum class Op { start, park };
+  /// `send`: what it needs goes to the host that it will get.
+  enum class Op { start, park, send };
   Op op = Op::start;
   std::int64_t version = 0;  ///< of the entry that it was made from
-  std::string host{};        ///< start: its id; "" = this one
-  std::string birth{};       ///< start on another host: the id of the move, which was never used
+  std::string host{};        ///< start, send: its id; "" = this one
+  std::string birth{};       ///< on another host: the id of the move, which was never used
 };
 
 /// How far a move of a job's task has come, as the journal of this host has it.
@@ -168,6 +171,9 @@ struct TaskFacts {
   bool was_interrupted = false;
   double memory = 0;
   std::string next_id;  ///< for a move to come
+  /// Of one that was made early: its host keeps room for it now. What it says against that is
+  /// JobFacts::start_refusal.
+  bool has_room = false;
 };
 
 /// All that a step is decided from besides the entry. Units: seconds since the epoch; bytes.
@@ -199,6 +205,7 @@ enum class Act {
   remove,  ///< removes its container, which never ran
   // Of a job with a task `save` and `stop` are asked of its host, and these come on top:
   bear,      ///< begins the birth
+  claim,     ///< asks for its room, of one that was made early
   release,   ///< lets the birth be handed over
   withdraw,  ///< turns the birth back
   fetch,     ///< has its host bring home what it has written

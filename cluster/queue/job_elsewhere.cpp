@@ -33,23 +33,50 @@ std::string why_it_leaves(const JobEntry& entry, const JobFacts& facts) {
   return was_started ? "it was started by hand and has left the queue" : "";
 }
 
-Step from_placing(const JobEntry& entry, const JobFacts& facts) {
+// What is to be done where the birth is not ready to be handed over; empty: it is.
+std::optional<Step> unless_ready(const JobEntry& entry, const JobFacts& facts) {
   const TaskFacts& task = facts.task;
-  if (task.birth == Stage::unknown) return {};
+  if (task.birth == Stage::unknown) return Step();
   if (const std::string why = why_it_leaves(entry, facts); !why.empty()) {
-    if (!is_unborn(task.birth)) return {Act::withdraw, {}};
+    if (!is_unborn(task.birth)) return Step{Act::withdraw, {}};
     return close(without_task(entry), facts, JobState::cancelled, why);
   }
   switch (task.birth) {
     case Stage::none:
-      if (facts.start_refusal.empty()) return {Act::bear, {}};
+      if (facts.start_refusal.empty()) return Step{Act::bear, {}};
       return not_started(entry, facts.now, "could not be placed: " + facts.start_refusal, true);
     case Stage::undone:
       return not_started(entry, facts.now, task.failure, task.was_refused);
     case Stage::under_way:
-      return {};
+      return Step();
     default:
-      break;
+      return std::nullopt;
+  }
+}
+
+// All that it needs goes to its host, or is there.
+Step from_waiting(const JobEntry& entry, const JobFacts& facts) {
+  const bool is_left = facts.task.birth == Stage::unknown || !why_it_leaves(entry, facts).empty();
+  if (is_left) return unless_ready(entry, facts).value_or(Step());
+  const bool is_to_start = is_ordered(entry, facts, Order::Op::start);
+  const bool is_elsewhere = is_to_start && facts.order->host != entry.task->host;
+  if (entry.is_held || is_elsewhere) {
+    if (!is_unborn(facts.task.birth)) return {Act::withdraw, {}};
+    return write(written(without_task(entry), facts.now, entry.note));
+  }
+  if (is_to_start && !is_unborn(facts.task.birth)) {
+    JobEntry next = entry;
+    next.cores = facts.cores;
+    return write(moved(std::move(next), JobState::placing, facts.now));
+  }
+  return unless_ready(entry, facts).value_or(Step());
+}
+
+Step from_placing(const JobEntry& entry, const JobFacts& facts) {
+  if (const std::optional<Step> step = unless_ready(entry, facts)) return *step;
+  if (entry.task->is_early && !facts.task.has_room) {
+    if (facts.start_refusal.empty()) return {Act::claim, {}};
+    return write(moved(entry, JobState::waiting, facts.now, facts.start_refusal));
   }
   JobEntry next = entry;
   ++next.attempt;
@@ -114,13 +141,7 @@ std::optional<Step> unless_it_runs(const JobEntry& entry, const JobFacts& facts)
 
 Step from_running(const JobEntry& entry, const JobFacts& facts) {
   if (const std::optional<Step> step = unless_it_runs(entry, facts)) return *step;
-  const bool is_ordered = facts.order && facts.order->op == Order::Op::park &&
-                          facts.order->version == entry.version && !entry.is_unparkable;
-  if (!is_ordered) return {};
-  JobEntry next = entry;
-  next.was_asked_to_save = true;
-  return write(moved(std::move(next), JobState::parking, facts.now, "gives its room to others"),
-               Act::save);
+  return park_where_ordered(entry, facts);
 }
 
 Step from_parking(const JobEntry& entry, const JobFacts& facts) {
@@ -167,7 +188,9 @@ Step from_returning(const JobEntry& entry, const JobFacts& facts) {
   }
   JobEntry next = entry;
   if (facts.task.copy == TicketCopy::running || facts.task.life != entry.task->life) {
-    next.task = Task{entry.task->host, entry.task->birth, "", "", std::nullopt, ""};
+    next.task = Task();
+    next.task->host = entry.task->host;
+    next.task->birth = entry.task->birth;
     return write(moved(std::move(next), JobState::running, facts.now, "was restarted by hand"));
   }
   if (has_begun && facts.task.back == Stage::none) return {Act::fetch, {}};
@@ -211,6 +234,7 @@ Step from_stopping(const JobEntry& entry, const JobFacts& facts) {
 }  // namespace
 
 Step step_elsewhere(const JobEntry& entry, const JobFacts& facts) {
+  if (entry.state == JobState::waiting) return from_waiting(entry, facts);
   if (entry.state == JobState::placing) return from_placing(entry, facts);
   if (facts.copy == TicketCopy::running) return {Act::halt, {}};
   if (entry.state == JobState::stopping) return from_stopping(entry, facts);

@@ -84,6 +84,7 @@ std::optional<Task> task_in(FieldReader& entry) {
   task.why = printable(reader.text("why"), kMaxText);
   const std::string then = reader.text("then");
   task.then = parse_job_state(then);
+  task.is_early = reader.boolean("early");
   reader.require(then.empty() || task.then, "then", "must be a state of a job");
   reader.require(is_move_id(task.host), "host", "must be 32 hexadecimal digits");
   reader.require(is_move_id(task.birth), "birth", "must be 32 hexadecimal digits");
@@ -100,7 +101,8 @@ json::value task_json(const std::optional<Task>& task) {
           {"back", task->back},
           {"life", cut(task->life, kMaxLife)},
           {"then", task->then ? name(*task->then) : ""},
-          {"why", printable(task->why, kMaxText)}};
+          {"why", printable(task->why, kMaxText)},
+          {"early", task->is_early}};
 }
 
 JobEntry entry_in(FieldReader& reader) {
@@ -139,7 +141,8 @@ JobEntry entry_in(FieldReader& reader) {
   }
   entry.task = task_in(reader);
   const bool needs_task = entry.state == JobState::placing || entry.state == JobState::returning;
-  const bool may_have_task = entry.state != JobState::waiting && !is_closed(entry.state);
+  const bool is_early = entry.task && entry.task->is_early;
+  const bool may_have_task = entry.state == JobState::waiting ? is_early : !is_closed(entry.state);
   reader.require(entry.task ? may_have_task : !needs_task, "task", "must go with its state");
   entry.steps = reader.each("steps", step_in);
   reader.require(entry.steps.size() <= kKeptSteps, "steps", "must be 50 at most");

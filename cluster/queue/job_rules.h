@@ -23,6 +23,12 @@ namespace flowcon::cluster::queue {
 /// Its start came to nothing: it waits again, and is held where that was refused too often.
 [[nodiscard]] Step not_started(const JobEntry& entry, double now, const std::string& why,
                                bool was_refused);
+/// Is this what it is ordered, and does the order fit the entry?
+[[nodiscard]] bool is_ordered(const JobEntry& entry, const JobFacts& facts, Order::Op op);
+/// That an order makes on another host.
+[[nodiscard]] Task task_for(const Order& order);
+/// Of a job that runs.
+[[nodiscard]] Step park_where_ordered(const JobEntry& entry, const JobFacts& facts);
 /// The next thing to do for a job that has a task.
 [[nodiscard]] Step step_elsewhere(const JobEntry& entry, const JobFacts& facts);
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cluster/moves.h"
 #include "cluster/queue/engine_watch.h"
 #include "cluster/queue/job.h"
 #include "cluster/queue/request.h"
@@ -50,6 +51,8 @@ struct Job {
   std::string save_failure;
   bool has_saved = false;
 
+  std::optional<Freight> freight;         ///< while it waits; none: not weighed yet
+  std::string room_at;                    ///< id of the birth, made early, that has its room
   std::string host_shown;                 ///< of its task, as people know it; "" = it has none
   std::optional<double> left_there;       ///< CPU seconds, of its task
   std::optional<double> width_there;      ///< cores that can use

@@ -372,7 +372,11 @@ void Owner::note_change(Job& job, const JobEntry& before) {
   job.save_failure.clear();
   job.has_saved = job.has_saved && job.entry.state == JobState::parking;
   job.trouble.clear();
+  if (job.entry.state == JobState::waiting && before.state != JobState::waiting) {
+    job.freight.reset();
+  }
   if (before.task && !job.entry.task) {
+    job.room_at.clear();
     job.host_shown.clear();
     job.left_there = job.width_there = std::nullopt;
   }
@@ -441,14 +445,17 @@ bool Owner::add_life(Job& job, JobFacts& facts, const Seen& seen, unsigned strea
   return true;
 }
 
+void Owner::avoid(Job& job) const {
+  job.avoided[job.entry.task->host] = world_.clock.steady() + kAvoided;
+}
+
 Async<void> Owner::hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts) {
   const std::string birth = job->entry.task->birth;
   const Errands::Heard heard = co_await errands_.gather(job);
   if (!job->entry.task || job->entry.task->birth != birth) co_return;
   facts->task = heard.facts;
-  if (heard.is_turned_down && heard.facts.birth == Stage::undone) {
-    job->avoided[job->entry.task->host] = world_.clock.steady() + kAvoided;
-  }
+  if (heard.is_turned_down && heard.facts.birth == Stage::undone) avoid(*job);
+  facts->task.has_room = job->room_at == birth;
   facts->save_failure = heard.save_failure;
   facts->has_saved = heard.has_saved;
   job->left_there = heard.left;
@@ -456,7 +463,9 @@ Async<void> Owner::hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts) {
   job->host_shown = errands_.name_of(job->entry.task->host);
   job->trouble = heard.trouble;
   const bool is_running = heard.facts.birth == Stage::done && job->entry.task->back.empty();
-  job->retry_at = world_.clock.steady() + (is_running ? kTaskLook : kMoveLook);
+  const bool is_waiting =
+      heard.facts.birth == Stage::ready && job->entry.state == JobState::waiting;
+  job->retry_at = world_.clock.steady() + (is_running || is_waiting ? kTaskLook : kMoveLook);
 }
 
 Async<bool> Owner::carry_out(JobPtr job, Act act) {
@@ -490,10 +499,12 @@ Async<bool> Owner::carry_out_elsewhere(JobPtr job, Act act) {
   // What comes of it is seen when it is looked at again.
   const double soon = world_.clock.steady() + (done ? kMoveLook : kRetry);
   job->retry_at = job->retry_at > 0 ? std::min(job->retry_at, soon) : soon;
-  if (done) co_return false;
+  if (done) co_return act == Act::claim;
   job->trouble = done.error().message();
-  const bool is_refused = act == Act::bear && done.error().code != boost::system::errc::timed_out;
+  const bool may_be_refused = act == Act::bear || act == Act::claim;
+  const bool is_refused = may_be_refused && done.error().code != boost::system::errc::timed_out;
   if (is_refused) job->start_refusal = done.error().message();
+  if (is_refused && act == Act::claim) avoid(*job);
   co_return is_refused;
 }
 

@@ -72,6 +72,7 @@ class Owner : public EngineWatch::Listener {
   ctrl::Async<std::optional<JobFacts>> facts(JobPtr job);
   /// Of a container that is there. False: they are known in a moment.
   bool add_life(Job& job, JobFacts& facts, const migration::Seen& seen, unsigned stream) const;
+  void avoid(Job& job) const;
   ctrl::Async<void> hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts);
   void note_change(Job& job, const JobEntry& before);
   ctrl::Async<Result<void>> write(JobPtr job, JobEntry entry);

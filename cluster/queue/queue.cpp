@@ -87,7 +87,9 @@ Queue::Queue(World world, std::function<void()> ended)
                conductor_.wake();
                if (is_closed(job.entry.state)) ended();
              }),
-      tasks_(world_, watch_, [this] { conductor_.wake(); }),
+      tasks_(
+          world_, watch_, [this] { conductor_.hear_of_task(); },
+          [this](const policy::Amounts& asked) { return conductor_.why_no_room(asked); }),
       conductor_(world_, owner_, tasks_) {}
 
 Async<void> Queue::begin() {
@@ -161,7 +163,9 @@ Async<Response> Queue::answer_peer(ctrl::api::Request request, std::string speak
     conductor_.wake();
     co_return Response{200, "{}"};
   }
-  if (!owner_.is_ready()) co_return failure(503, "the queue's journal is not read");
+  if (!owner_.is_ready() || !tasks_.is_ready()) {
+    co_return failure(503, "what the queue has here is not read yet");
+  }
   if (verb == "GET /v1/peer/queue/jobs") co_return Response{200, render(conductor_.report())};
   if (verb == "POST /v1/peer/queue/order") {
     co_return conductor_.take_orders(request.body, speaker);

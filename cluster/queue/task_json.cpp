@@ -21,7 +21,7 @@ constexpr std::size_t kMaxText = 300;           // bytes
 constexpr double kMostStatus = 1e9;
 constexpr double kMostAmount = 1e18;
 
-constexpr std::array<const char*, 5> kVerbs{"look", "save", "stop", "fetch", "discard"};
+constexpr std::array<const char*, 6> kVerbs{"look", "save", "stop", "fetch", "discard", "claim"};
 constexpr std::array<const char*, 5> kCopies{"unknown", "absent", "created", "running", "ended"};
 
 template <std::size_t Count>

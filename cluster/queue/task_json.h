@@ -19,6 +19,7 @@ enum class TaskVerb {
   stop,     ///< it is to end
   fetch,    ///< what it has written is to come home
   discard,  ///< it is to be removed with all that it has written
+  claim,    ///< made before there was room for it: that is to be kept for it now
 };
 [[nodiscard]] const char* name(TaskVerb verb);
 

@@ -25,6 +25,7 @@ using migration::Seen;
 
 constexpr double kTellEach = 10;   // seconds: an owner that missed a word hears of it again
 constexpr double kAnswerTime = 5;  // seconds that an owner has
+constexpr double kLookAgain = 1;   // seconds until what could not be seen is looked at again
 
 bool is_gone(const Result<Seen>& seen) {
   return !seen && seen.error().code == boost::system::errc::no_such_file_or_directory;
@@ -60,8 +61,13 @@ bool is_birth_to_here(const cluster::Passage& passage) {
 
 }  // namespace
 
-Tasks::Tasks(World& world, EngineWatch& watch, std::function<void()> changed)
-    : world_(world), watch_(watch), parking_(world), changed_(std::move(changed)) {
+Tasks::Tasks(World& world, EngineWatch& watch, std::function<void()> changed,
+             std::function<std::string(const policy::Amounts&)> why_no_room)
+    : world_(world),
+      watch_(watch),
+      parking_(world),
+      changed_(std::move(changed)),
+      why_no_room_(std::move(why_no_room)) {
   watch_.join(*this);
 }
 
@@ -77,6 +83,25 @@ bool Tasks::is_saving(const std::string& container) const {
 }
 
 // ---------------------------------------------------------------------------- what is here
+
+// One that was made early and does not run has room only once its owner has asked for it.
+std::vector<Tasks::Resident> Tasks::residents() const {
+  std::vector<Resident> all;
+  std::set<std::string> seen;
+  for (const auto& [id, task] : held_) {
+    seen.insert(task->birth);
+    const bool is_guest =
+        task->copy == TicketCopy::created && task->is_early && !claimed_.contains(task->birth);
+    if (task->copy == TicketCopy::ended || is_guest) continue;
+    all.push_back({task->birth, id, task->request});
+  }
+  for (const cluster::Passage& birth : world_.moves.expected_births()) {
+    const std::string& id = birth.entry.id;
+    if (seen.contains(id) || (birth.is_early && !claimed_.contains(id))) continue;
+    all.push_back({id, "", birth.request});
+  }
+  return all;
+}
 
 double Tasks::wanted_since(double now) const {
   // Of how one ended while nobody listened its engine tells no more than this.
@@ -102,31 +127,49 @@ Async<void> Tasks::list() {
     std::string id = text_of(one, "Id");
     co_await take(std::move(id));
   }
+  is_listed_ = true;
 }
 
 Async<void> Tasks::take(std::string id) {
-  if (held_.contains(id)) co_return;
+  bool is_known = held_.contains(id);
+  if (!is_known) {
+    std::string container = id;
+    is_known = co_await try_to_take(std::move(container));
+  }
+  if (is_known) {
+    unseen_.erase(id);
+  } else {
+    unseen_.insert(id);
+  }
+}
+
+// False where that has to be seen again: the engine or the journal of moves does not answer yet.
+Async<bool> Tasks::try_to_take(std::string id) {
   std::string name = id;
   Result<Seen> seen = co_await world_.engine.look(std::move(name));
-  if (!seen || !seen->labels.contains("flowcon.queue")) co_return;
+  if (!seen) co_return is_gone(seen);
+  if (!seen->labels.contains("flowcon.queue")) co_return true;
   const auto label = seen->labels.find(ctrl::kMovedLabel);
-  if (label == seen->labels.end() || !is_move_id(label->second)) co_return;
+  if (label == seen->labels.end() || !is_move_id(label->second)) co_return true;
   std::string birth = label->second;
   const Result<std::optional<cluster::Passage>> passage =
       co_await world_.moves.passage(std::move(birth));
-  if (!passage || !*passage || !is_birth_to_here(**passage) || world_.is_ended) co_return;
+  if (!passage) co_return false;
+  if (!*passage || !is_birth_to_here(**passage) || world_.is_ended) co_return true;
   Result<Ticket> ticket = parse_ticket(seen->inspect);
-  if (!ticket || held_.contains(id)) co_return;
+  if (!ticket || held_.contains(id)) co_return true;
   auto task = std::make_shared<HeldTask>();
   task->birth = (*passage)->entry.id;
   task->owner = (*passage)->entry.source;
   task->container = id;
   task->request = (*passage)->request;
+  task->is_early = (*passage)->is_early;
   task->ticket = std::move(*ticket);
   task->copy = copy_of(*seen);
   held_[id] = task;
   changed_();
   tell_soon(task->owner);
+  co_return true;
 }
 
 void Tasks::hear(const ctrl::engine::Event& event) {
@@ -141,12 +184,16 @@ void Tasks::hear(const ctrl::engine::Event& event) {
   const HeldTaskPtr task = found->second;
   if (is_end(event) && !task->saving) task->watch.was_stopped = true;
   if (event.action == "start") {
+    claimed_.erase(task->birth);
     task->watch.begin();
     task->copy = TicketCopy::running;
     task->has_saved = false;
   }
   if (event.action == "die") task->copy = TicketCopy::ended;
-  if (event.action == "destroy") held_.erase(found);
+  if (event.action == "destroy") {
+    claimed_.erase(task->birth);
+    held_.erase(found);
+  }
   changed_();
   tell_soon(task->owner);
 }
@@ -159,6 +206,12 @@ void Tasks::look() {
     }
   }
   const double now = world_.clock.steady();
+  if (now >= next_look_) {
+    next_look_ = now + kLookAgain;
+    for (const std::string& id : unseen_) {
+      ctrl::spawn(world_.host.io(), "task " + id.substr(0, 12), take(id));
+    }
+  }
   if (now < next_telling_) return;
   next_telling_ = now + kTellEach;
   std::set<std::string> owners;
@@ -212,26 +265,41 @@ Async<Response> Tasks::answer(std::string body, std::string speaker) {
   if (!call) co_return failure(422, call.error().what);
   const HeldTaskPtr task = find(call->birth);
   if (task && task->owner != speaker) co_return failure(403, "it is not your task");
-  TaskCall asked = *call;
-  if (task) co_return co_await answer_call(std::move(asked), task);
-  co_return co_await answer_absent(std::move(asked), std::move(speaker));
-}
-
-// It is gone only where the journal knows it, and the engine says so.
-Async<Response> Tasks::answer_absent(TaskCall call, std::string speaker) {
-  std::string birth = call.birth;
-  const Result<std::optional<cluster::Passage>> passage =
-      co_await world_.moves.passage(std::move(birth));
+  if (task && call->verb != TaskVerb::claim) {
+    TaskCall asked = *call;
+    co_return co_await answer_call(std::move(asked), task);
+  }
+  std::string birth = call->birth;
+  Result<std::optional<cluster::Passage>> passage = co_await world_.moves.passage(std::move(birth));
   if (!passage) co_return failure(503, passage.error().message());
   if (!*passage || !is_birth_to_here(**passage)) {
     co_return failure(404, "there is no such task here");
   }
   if ((*passage)->entry.source != speaker) co_return failure(403, "it is not your task");
+  if (call->verb == TaskVerb::claim) co_return answer_claim(**passage);
+  cluster::Passage absent = std::move(**passage);
+  co_return co_await answer_absent(std::move(absent));
+}
+
+// Forgotten when flowcond ends: the coordinator counts the room until the task runs.
+Response Tasks::answer_claim(const cluster::Passage& birth) {
+  const bool is_here = birth.entry.step <= migration::Step::ready;
+  const bool is_guest = is_here && birth.is_early && !claimed_.contains(birth.entry.id);
+  if (is_guest) {
+    const std::string why = why_no_room_(birth.request);
+    if (!why.empty()) return failure(409, why);
+    claimed_.insert(birth.entry.id);
+  }
+  return Response{200, render(TaskView())};
+}
+
+// It is gone only where the journal knows it, and the engine says so.
+Async<Response> Tasks::answer_absent(cluster::Passage birth) {
   TaskView view;
-  std::string made_for = call.birth;
+  std::string made_for = birth.entry.id;
   const Result<Seen> seen = co_await world_.engine.look_made(std::move(made_for));
   if (!seen) co_return failure(503, seen.error().message());
-  if (seen->copy == Copy::absent && (*passage)->entry.step >= migration::Step::start) {
+  if (seen->copy == Copy::absent && birth.entry.step >= migration::Step::start) {
     view.copy = TicketCopy::absent;
   } else if (seen->copy != Copy::absent) {
     std::string id = seen->id;

@@ -28,6 +28,7 @@ struct HeldTask {
   Ticket ticket;
   LifeWatch watch;
   TicketCopy copy = TicketCopy::created;
+  bool is_early = false;  ///< as MoveOrder::is_early
   std::string save_key;
   std::string save_failure;
   std::shared_ptr<Save> saving;  ///< while it is asked to save itself
@@ -38,14 +39,25 @@ using HeldTaskPtr = std::shared_ptr<HeldTask>;
 
 class Tasks : public EngineWatch::Listener {
  public:
-  /// `changed`: called when one came, ended or went.
-  Tasks(World& world, EngineWatch& watch, std::function<void()> changed);
+  /// `changed`: called when one came, ended or went. `why_no_room`: why one that asks for so much
+  /// is not taken now, in words; "" = it is.
+  Tasks(World& world, EngineWatch& watch, std::function<void()> changed,
+        std::function<std::string(const policy::Amounts&)> why_no_room);
 
+  /// All that were here when flowcond started are held; how much room is left is known then.
+  [[nodiscard]] bool is_ready() const { return is_listed_ && unseen_.empty(); }
   /// After each pass of the daemon.
   void look();
   /// By container.
   [[nodiscard]] const std::map<std::string, HeldTaskPtr>& held() const { return held_; }
   [[nodiscard]] bool is_saving(const std::string& container) const;
+  /// A task that has its room here, running or about to.
+  struct Resident {
+    std::string birth;
+    std::string container;  ///< "" = there is none yet
+    policy::Amounts request;
+  };
+  [[nodiscard]] std::vector<Resident> residents() const;
 
   /// POST /v1/peer/queue/task; `speaker` is the id of the host that asks.
   ctrl::Async<ctrl::api::Response> answer(std::string body, std::string speaker);
@@ -58,9 +70,11 @@ class Tasks : public EngineWatch::Listener {
  private:
   ctrl::Async<void> list();
   ctrl::Async<void> take(std::string id);
+  ctrl::Async<bool> try_to_take(std::string id);
   ctrl::Async<Result<TaskView>> view(HeldTaskPtr task);
   ctrl::Async<ctrl::api::Response> answer_call(TaskCall call, HeldTaskPtr task);
-  ctrl::Async<ctrl::api::Response> answer_absent(TaskCall call, std::string speaker);
+  ctrl::api::Response answer_claim(const cluster::Passage& birth);
+  ctrl::Async<ctrl::api::Response> answer_absent(cluster::Passage birth);
   ctrl::Async<Result<void>> carry_out(TaskCall call, HeldTaskPtr task);
   ctrl::Async<void> save(HeldTaskPtr task);
   ctrl::Async<Result<void>> fetch(HeldTaskPtr task, std::string id);
@@ -74,10 +88,15 @@ class Tasks : public EngineWatch::Listener {
   EngineWatch& watch_;
   Parking parking_;
   std::function<void()> changed_;
+  std::function<std::string(const policy::Amounts&)> why_no_room_;
   std::map<std::string, HeldTaskPtr> held_;
+  std::set<std::string> claimed_;  ///< births, made early, whose room is kept until they run
   std::set<std::string> telling_;  ///< owners that are being told
   std::set<std::string> due_;      ///< owners that are to be told
   double next_telling_ = 0;        ///< steady; then all are
+  std::set<std::string> unseen_;   ///< containers that may be tasks
+  double next_look_ = 0;           ///< steady; at them
+  bool is_listed_ = false;
 };
 
 }  // namespace flowcon::cluster::queue

@@ -157,6 +157,7 @@ class FakeMoves : public Moves {
     moves_.push_back({id, order.container, order.cause, migration::Step::transfer, false, {}});
     co_return id;
   }
+  ctrl::Async<Result<Freight>> weigh(std::string) override { co_return freight_; }
   [[nodiscard]] bool is_movable(const std::string& id) const override {
     return fixed_.count(id) == 0;
   }
@@ -216,6 +217,7 @@ class FakeMoves : public Moves {
   std::map<std::string, std::string> expected_;  ///< returns and their births
   std::map<std::string, Passage> passages_;
   std::vector<Passage> births_;
+  Freight freight_;
 };
 
 /// One host with a balancer. Containers "a", "b" … whose values the test sets.

@@ -43,11 +43,15 @@ began() { on h2 docker logs "$1" 2>/dev/null | grep -c '^begins$'; }
 job away cpu=1,mem=300M 'echo begins; echo result >/out/model; echo layer >/written; sleep 5; echo ends; exit 7' -v away:/out
 soon "a job without room on its host runs on another" runs_on h1 away
 check "docker flowcon queue says where" holds "$(on h2 docker flowcon queue)" HOST
+check "  and on any host, of all of them, with --hosts" is "$(on h1 docker flowcon queue --hosts --format '{{.Name}} {{.Home}} {{.Host}}')" "away h2 h1"
+check "what it writes is not to be had yet" holds "$(on h2 docker flowcon fetch away 2>&1)" "away is on h1"
 soon "its end is its own" job_is away failed
 check "with its exit status" job_has away '.exit == 7'
 check "its log is at home" is "$(on h2 docker logs away 2>/dev/null | tr '\n' ' ')" "begins ends "
 check "what it wrote to its volume is" is "$(on h2 docker run --rm --network none -v away:/out "$IMAGE_SMALL" busybox cat /out/model)" result
 check "  and to its own layer" is "$(on h2 docker cp away:/written - | tar -xOf -)" layer
+must on h2 docker flowcon fetch away -o /tmp/away
+check "docker flowcon fetch makes files of all that" is "$(on h2 sh -c 'cd /tmp/away && cat log.txt out/model written' | tr '\n' ' ')" "begins ends result layer "
 check "nothing of it is left on the other host" is_not_on h1 away
 check "  not its volume either" is "$(on h1 docker volume ls -q)" ""
 check "docker flowcon wait ends with its status" is "$(on h2 sh -c 'docker flowcon wait away >/dev/null 2>&1; echo $?')" 7
@@ -64,6 +68,20 @@ must on h2 docker flowcon queue cancel first
 soon "a cancelled job is stopped there, and comes home" job_is first cancelled
 check "  with its log" is "$(began first)" 1
 soon "what waited has its room" job_is second "done"
+
+# --- early ------------------------------------------------------------------------------------------------
+
+job counts cpu=1,mem=300M 'n=0; while [ $n -lt 60 ]; do n=$((n + 1)); echo "step $n/60 loss: $((1000 / n))"; sleep 0.5; done'
+soon "a job that tells how far it is runs there" runs_on h1 counts
+job next cpu=1,mem=300M 'echo begins'
+is_sent_early() {
+  is "$(on h1 docker inspect --format '{{.State.Status}}' next 2>/dev/null)" created && job_is counts running &&
+    job_has next '.state == "waiting"'
+}
+soon "before it ends the next one's container is there, not started" is_sent_early
+soon "then that runs, and comes home" job_is next "done"
+check "  and began once" is "$(began next)" 1
+check "the one before it has come to its end" job_is counts "done"
 
 # --- parked -------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ namespace flowcon::cluster::migration {
 namespace {
 
 constexpr std::string_view kSha256 = "sha256:";
+constexpr double kMostBytes = 1e15;
 
 std::vector<std::string> layers_of(const boost::json::value& root_fs, std::string_view name) {
   std::vector<std::string> layers;
@@ -44,6 +45,8 @@ Result<ImageInfo> parse_image(std::string_view json) {
   if (!parsed) return bad_input("what the engine says of the image is no JSON");
   ImageInfo image{text_of(*parsed, "Id"), layers_of(member(*parsed, "RootFS"), "Layers")};
   if (const Result<void> checked = check_image(image); !checked) return checked.error();
+  const double bytes = real_of(member(*parsed, "Size")).value_or(0);
+  if (bytes > 0 && bytes < kMostBytes) image.bytes = static_cast<std::uint64_t>(bytes);
   return image;
 }
 

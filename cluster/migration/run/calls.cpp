@@ -65,6 +65,16 @@ unsigned status_of(const Error& error) {
 
 }  // namespace
 
+Async<Result<Freight>> Calls::weigh(std::string container) {
+  MoveOrder order;
+  order.container = std::move(container);
+  order.method = Method::birth;
+  const Result<Proposal> proposal = co_await proposer_.propose(std::move(order));
+  if (!proposal) co_return proposal.error();
+  const Plan& plan = proposal->plan;
+  co_return Freight{plan.image.id, plan.image.bytes, plan.bytes};
+}
+
 // -------------------------------------------------------------------------------- a move begins
 
 MovePtr Calls::opened(Proposal proposal, const Neighbour& target, std::string id) const {

@@ -20,6 +20,7 @@ class Calls {
 
   /// As Moves and Mover say.
   ctrl::Async<Result<std::string>> begin(MoveOrder order);
+  ctrl::Async<Result<Freight>> weigh(std::string container);
   [[nodiscard]] ctrl::api::Routes routes();
 
  private:

@@ -561,6 +561,19 @@ Async<Result<json::value>> DockerEngine::list() {
   co_return parse_json(reply->body);
 }
 
+Async<Result<std::vector<std::string>>> DockerEngine::images() {
+  std::string method = "GET", path = "/images/json", body;
+  const Result<Reply> reply =
+      co_await client_.call(std::move(method), std::move(path), std::move(body), kListTime);
+  if (!reply) co_return reply.error();
+  if (reply->status != 200) co_return engine_error(*reply, "listing the images");
+  const Result<json::value> all = parse_json(reply->body);
+  if (!all) co_return all.error();
+  std::vector<std::string> ids;
+  for (const json::value& one : list_of(*all)) ids.push_back(text_of(one, "Id"));
+  co_return ids;
+}
+
 Async<Error> DockerEngine::events(std::int64_t since_ns, std::function<void()> connected,
                                   std::function<void(ctrl::engine::Event)> sink,
                                   std::string actions) {

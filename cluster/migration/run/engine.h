@@ -124,6 +124,8 @@ class Engine {
   virtual ctrl::Async<Result<ctrl::engine::Version>> ping() = 0;
   /// All containers, GET /containers/json?all=1. Errors: no list.
   virtual ctrl::Async<Result<boost::json::value>> list() = 0;
+  /// Ids of all images. Errors: no list.
+  virtual ctrl::Async<Result<std::vector<std::string>>> images() = 0;
   /// As ctrl::engine::Client::events(); `connected` is called once when the stream stands.
   virtual ctrl::Async<Error> events(std::int64_t since_ns, std::function<void()> connected,
                                     std::function<void(ctrl::engine::Event)> sink,
@@ -164,6 +166,7 @@ class DockerEngine : public Engine {
   ctrl::Async<Result<void>> remove_volume(std::string name) override;
   ctrl::Async<Result<ctrl::engine::Version>> ping() override;
   ctrl::Async<Result<boost::json::value>> list() override;
+  ctrl::Async<Result<std::vector<std::string>>> images() override;
   ctrl::Async<Error> events(std::int64_t since_ns, std::function<void()> connected,
                             std::function<void(ctrl::engine::Event)> sink,
                             std::string actions) override;

@@ -179,6 +179,7 @@ class Reader {
     plan_.birth = text_of(value_, "birth");
     if (!plan_.birth.empty() && !is_id(plan_.birth)) return wrong("birth");
     if (!plan_.is_birth) return {};
+    plan_.is_early = is_true(value_, "is_early");
     const json::value& request = member(value_, "request");
     for (const char* kind : {"cpu", "mem"}) {
       const std::optional<double> asked = real_of(member(request, kind));
@@ -234,6 +235,7 @@ json::object to_json(const Plan& plan) {
           {"is_birth", plan.is_birth},
           {"request", json::object{{"cpu", policy::amount_of(plan.request, "cpu")},
                                    {"mem", policy::amount_of(plan.request, "mem")}}},
+          {"is_early", plan.is_early},
           {"birth", plan.birth},
           {"checkpoint", json::object{{"path", plan.checkpoint.path},
                                       {"signal", plan.checkpoint.signal},

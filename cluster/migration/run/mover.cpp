@@ -66,6 +66,10 @@ Movers::Movers(World world) : world_(world) {}
 
 Async<Result<std::string>> Movers::begin(MoveOrder order) { return calls_.begin(std::move(order)); }
 
+Async<Result<Freight>> Movers::weigh(std::string container) {
+  return calls_.weigh(std::move(container));
+}
+
 bool Movers::is_movable(const std::string& id) const {
   const std::optional<ctrl::Settings> settings = world_.host.settings_of(id);
   return settings && !settings->is_queued &&
@@ -111,6 +115,7 @@ Async<Result<std::optional<Passage>>> Movers::passage(std::string id) {
   if (const MovePtr move = open_.find(id)) {
     passage.entry = move->written;
     passage.request = move->plan.request;
+    passage.is_early = move->plan.is_early;
     passage.is_ready = move->peer.word == Word::step && move->peer.step >= Step::ready &&
                        move->peer.step <= Step::done;
     passage.trouble = move->trouble;
@@ -125,7 +130,10 @@ Async<Result<std::optional<Passage>>> Movers::passage(std::string id) {
   if (!entry) co_return entry.error();
   passage.entry = *entry;
   const Result<Plan> plan = parse_plan(row->plan);
-  if (plan) passage.request = plan->request;
+  if (plan) {
+    passage.request = plan->request;
+    passage.is_early = plan->is_early;
+  }
   co_return passage;
 }
 
@@ -134,7 +142,8 @@ std::vector<Passage> Movers::expected_births() const {
   for (const auto& [id, move] : open_.all()) {
     const bool is_expected = !move->is_source() && move->entry.method == Method::birth &&
                              move->entry.step <= Step::start && move->copy.seen != Copy::running;
-    if (is_expected) births.push_back({move->written, move->plan.request, false, ""});
+    if (is_expected)
+      births.push_back({move->written, move->plan.request, move->plan.is_early, false, ""});
   }
   return births;
 }

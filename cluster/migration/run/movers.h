@@ -18,6 +18,7 @@ class Movers : public Mover {
   explicit Movers(World world);
 
   ctrl::Async<Result<std::string>> begin(MoveOrder order) override;
+  ctrl::Async<Result<Freight>> weigh(std::string container) override;
   [[nodiscard]] bool is_movable(const std::string& id) const override;
   [[nodiscard]] bool is_moving(const std::string& id) const override;
   [[nodiscard]] bool is_saving(const std::string& id) const override;

@@ -176,6 +176,7 @@ Async<Result<Proposal>> Proposer::propose_task(MoveOrder order) {
   plan.cause = order.cause;
   plan.is_birth = is_birth;
   plan.request = order.request;
+  plan.is_early = order.is_early;
   plan.birth = order.birth;
   const Result<void> added = co_await add_layer(made, !is_birth);
   if (!added) co_return added.error();

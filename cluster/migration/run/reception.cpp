@@ -119,7 +119,7 @@ Async<Result<std::vector<std::string>>> Reception::judge(std::string name, Plan 
   if (const std::string why = why_unreachable(speaker, world_.network.neighbours()); !why.empty()) {
     reasons.push_back(why);
   }
-  if (plan.is_birth && world_.why_no_room) {
+  if (plan.is_birth && !plan.is_early && world_.why_no_room) {
     if (std::string why = world_.why_no_room(plan.request); !why.empty()) {
       reasons.push_back(std::move(why));
     }

@@ -12,131 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "cluster/queue/job.h"
+#include "tests/cluster/queue/task_world.h"
 
 namespace flowcon::cluster::queue::tasks {
-
-using Rule = std::function<Step(const JobEntry&, const JobFacts&)>;
-
-enum class End { zero, one, memory, killed };
-
-/// What of an entry decides anything.
-struct Line {
-  JobState state = JobState::waiting;
-  bool has_task = false;
-  int birth = 0;  ///< its number; only the last one can be under way
-  int back = 0;
-  int then = -1;  ///< a state
-  bool is_held = false;
-  bool was_asked = false;
-  bool is_unparkable = false;
-  bool has_doubled = false;
-  int retries = 0;
-  int refusals = 0;
-  int life = 0;      ///< of the ticket
-  int end_life = 0;  ///< of the task
-  auto operator<=>(const Line&) const = default;
-};
-
-struct World {
-  bool is_alive = true;  ///< the owner's flowcond
-  bool is_heard = true;  ///< the other host
-  Line memory, disk;
-  bool was_refused = false;  ///< the birth could not be begun
-  bool has_save_failed = false;
-  TicketCopy ticket = TicketCopy::created;
-  int ticket_life = 0;
-  int births = 0, backs = 0;  ///< begun so far
-  Stage birth = Stage::none;  ///< of the last one
-  bool is_released = false;
-  Stage back = Stage::none;  ///< of the last one
-  TicketCopy copy = TicketCopy::absent;
-  int life = 0;  ///< of the task; it may be restarted once
-  End end = End::zero;
-  bool was_interrupted = false;
-  bool was_stopped = false;   ///< by a person there
-  bool was_asked = false;     ///< to save, in this life
-  bool has_saved = false;     ///< it ended for that
-  bool has_finished = false;  ///< a run of the job has come to its end with status 0
-  bool had_finished = false;  ///< the same, even where a person started that task once more
-  bool has_meddled = false;   ///< a person cancelled it or used docker's own commands
-  bool is_abandoned = false;
-  int faults = 0;
-  auto operator<=>(const World&) const = default;
-};
-
-inline constexpr std::int64_t kVersion = 5;
-inline constexpr int kMostFaults = 2;
-
-inline std::string id_of(int number) { return number == 0 ? "" : std::to_string(number); }
-
-inline JobEntry entry_of(const Line& line) {
-  JobEntry entry;
-  entry.state = line.state;
-  entry.is_held = line.is_held;
-  entry.was_asked_to_save = line.was_asked;
-  entry.is_unparkable = line.is_unparkable;
-  entry.has_doubled = line.has_doubled;
-  entry.retries = line.retries;
-  entry.refusals = line.refusals;
-  entry.life = id_of(line.life);
-  entry.version = kVersion;
-  if (line.has_task) {
-    entry.task =
-        Task{"host", id_of(line.birth), id_of(line.back), id_of(line.end_life), std::nullopt, ""};
-    if (line.then >= 0) entry.task->then = static_cast<JobState>(line.then);
-  }
-  return entry;
-}
-
-inline Line line_of(const JobEntry& entry) {
-  Line line;
-  line.state = entry.state;
-  if (is_closed(entry.state) && !entry.task) return line;
-  line.is_held = entry.is_held;
-  line.was_asked = entry.was_asked_to_save;
-  line.is_unparkable = entry.is_unparkable;
-  line.has_doubled = entry.has_doubled;
-  line.retries = static_cast<int>(entry.retries);
-  line.refusals = static_cast<int>(entry.refusals);
-  line.life = entry.life.empty() ? 0 : std::stoi(entry.life);
-  line.has_task = entry.task.has_value();
-  if (!entry.task) return line;
-  line.birth = std::stoi(entry.task->birth);
-  line.back = entry.task->back.empty() ? 0 : std::stoi(entry.task->back);
-  line.end_life = entry.task->life.empty() ? 0 : std::stoi(entry.task->life);
-  line.then = entry.task->then ? static_cast<int>(*entry.task->then) : -1;
-  return line;
-}
-
-inline JobFacts facts_of(const World& world, std::optional<Order> order) {
-  JobFacts facts;
-  facts.now = 100;
-  facts.copy = world.ticket;
-  facts.life = id_of(world.ticket_life);
-  facts.order = std::move(order);
-  if (world.was_refused) facts.start_refusal = "it has a port of its own";
-  if (world.has_save_failed) facts.save_failure = "it takes too long";
-  TaskFacts& task = facts.task;
-  task.birth = world.memory.birth == world.births ? world.birth : Stage::none;
-  task.failure = "undone";
-  task.was_refused = true;
-  task.back = world.memory.back != 0 && world.memory.back == world.backs ? world.back : Stage::none;
-  task.next_id = id_of(world.backs + 1);
-  if (!world.is_heard || task.birth == Stage::none) return facts;
-  task.copy = world.copy;
-  task.life = id_of(world.life);
-  task.status = world.end == End::zero ? 0 : world.end == End::one ? 1 : 137;
-  task.was_killed_for_memory = world.end == End::memory;
-  task.was_stopped = world.was_stopped;
-  task.was_interrupted = world.was_interrupted;
-  task.memory = 16;
-  return facts;
-}
-
-inline bool is_under_way(Stage stage) {
-  return stage == Stage::under_way || stage == Stage::ready || stage == Stage::handed_over;
-}
 
 class Explorer {
  public:
@@ -168,6 +46,10 @@ class Explorer {
     std::vector<std::optional<Order>> orders{std::nullopt};
     if (world.memory.state == JobState::waiting) {
       orders.push_back(Order{Order::Op::start, kVersion, "host", id_of(world.births + 1)});
+      orders.push_back(Order{Order::Op::send, kVersion, "host", id_of(world.births + 1)});
+    }
+    if (world.memory.state == JobState::waiting && world.memory.has_task) {
+      orders.push_back(Order{Order::Op::start, kVersion, "other", id_of(world.births + 1)});
     }
     if (world.memory.state == JobState::running) {
       orders.push_back(Order{Order::Op::park, kVersion, "", ""});
@@ -175,6 +57,8 @@ class Explorer {
     for (const auto& order : orders) {
       World next = world;
       step(next, order);
+      const bool is_elsewhere = order && order->host == "other";
+      if (is_elsewhere && next.memory.state == JobState::placing) find("it starts elsewhere");
       reach(next, "the owner decides");
       if (world.faults >= kMostFaults || next.disk == world.disk) continue;
       World failed = world;
@@ -208,7 +92,11 @@ class Explorer {
         return;
       case Act::release:
         if (world.disk.state != JobState::starting) find("a birth is released by no entry");
+        if (world.disk.is_early && !world.has_room) find("a birth is released without its room");
         if (is_current) world.is_released = true;
+        return;
+      case Act::claim:
+        if (world.is_heard && is_current && world.birth == Stage::ready) world.has_room = true;
         return;
       case Act::withdraw:
         if (is_current && (world.birth == Stage::under_way || world.birth == Stage::ready)) {
@@ -263,7 +151,7 @@ class Explorer {
     if (world.has_finished && !world.has_meddled) find("a job that came to its end runs again");
     world.births = world.memory.birth;
     world.birth = Stage::under_way;
-    world.is_released = false;
+    world.is_released = world.has_room = false;
     world.copy = TicketCopy::absent;
     world.life = 1;
     world.end = End::zero;
@@ -274,6 +162,12 @@ class Explorer {
 
   // ---- the moves
 
+  static bool is_before_birth(const World& world) {
+    const JobState state = world.memory.state;
+    return (state == JobState::placing || state == JobState::waiting) && world.memory.has_task &&
+           world.memory.birth != world.births;
+  }
+
   static void undo_birth(World& world) {
     world.birth = Stage::undone;
     world.copy = TicketCopy::absent;
@@ -281,10 +175,16 @@ class Explorer {
 
   void move(const World& world) {
     World next = world;
-    if (world.is_alive && world.memory.state == JobState::placing && !world.was_refused &&
-        world.memory.birth != world.births) {
+    if (world.is_alive && is_before_birth(world) && !world.was_refused) {
       next.was_refused = true;
       reach(next, "the birth cannot be begun");
+    }
+    const bool claims = world.memory.state == JobState::placing && world.memory.is_early;
+    if (world.is_alive && claims && world.birth == Stage::ready && !world.has_room &&
+        !world.was_refused) {
+      next = world;
+      next.was_refused = true;
+      reach(next, "its host has no room for it");
     }
     if (world.is_heard) births(world);
     if (world.is_heard) backs(world);
@@ -416,6 +316,7 @@ class Explorer {
   void edits(const World& world) {
     const std::pair<const char*, Result<JobEntry> (*)(const JobEntry&, double)> verbs[] = {
         {"a person cancels it", cancel},
+        {"a person holds it", hold},
         {"a person parks it", park},
         {"a person releases it", release},
         {"a person abandons it", abandon}};
@@ -423,6 +324,7 @@ class Explorer {
       // That nothing runs there any more is for the person to know.
       const bool is_over = world.copy == TicketCopy::absent && !is_under_way(world.birth);
       if (verb == abandon && (!is_over || is_under_way(world.back))) continue;
+      if (verb == hold && !is_before_birth(world) && !is_under_way(world.birth)) continue;
       const Result<JobEntry> edited = verb(entry_of(world.memory), 100);
       if (!edited) continue;
       World next = world;
@@ -470,7 +372,7 @@ class Explorer {
   static void kill_owner(World& world) {
     world.is_alive = false;
     world.memory = world.disk;
-    world.was_refused = world.has_save_failed = world.is_released = false;
+    world.was_refused = world.has_save_failed = world.is_released = world.has_room = false;
     // What was not handed over is undone at the next start.
     if (world.birth == Stage::under_way || world.birth == Stage::ready) undo_birth(world);
   }
@@ -487,12 +389,14 @@ class Explorer {
       const bool is_idle = before.state == JobState::waiting && world.copy == TicketCopy::absent &&
                            !is_under_way(world.birth);
       if (is_idle) return;
-      if (before.state == JobState::waiting && !world.is_abandoned) {
+      if (before.state == JobState::waiting && !before.has_task && !world.is_abandoned) {
         find("a task is left of a job that waits");
         return;
       }
       if (world.is_abandoned) return;
-      step(world, std::nullopt);
+      std::optional<Order> order;
+      if (before.state == JobState::waiting) order = Order{Order::Op::start, kVersion, "host", ""};
+      step(world, order);
       if (!found_.empty()) return;
       turn(world);
     }
@@ -565,6 +469,7 @@ class Explorer {
     again(world.memory, world);
     again(world.disk, world);
     world.births = world.backs = 1;
+    world.has_room = world.has_room && (world.birth == Stage::ready);
   }
 
   void reach(World world, const char* how) {

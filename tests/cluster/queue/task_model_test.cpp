@@ -22,7 +22,7 @@ TEST_CASE("whatever two faults do around a task elsewhere, no job is lost or run
   const std::string found = explorer.run();
   INFO(explorer.states() << " states: " << found << explorer.path());
   CHECK(found.empty());
-  CHECK(explorer.states() > 2'000);
+  CHECK(explorer.states() > 4'000);
 }
 
 TEST_CASE("the checker finds a birth that is released before that is written") {
@@ -30,6 +30,35 @@ TEST_CASE("the checker finds a birth that is released before that is written") {
           if (entry.state == JobState::placing && right.act == Act::release) right.entry.reset();
           return right;
         })) == "a birth is released by no entry");
+}
+
+TEST_CASE("the checker finds a birth made early that is released before its host keeps room") {
+  CHECK(found([](const JobEntry& entry, const JobFacts& facts) {
+          JobFacts hasty = facts;
+          hasty.task.has_room = true;
+          return next_step(entry, hasty);
+        }) == "a birth is released without its room");
+}
+
+TEST_CASE("the checker finds a job that starts where it was sent, and was ordered elsewhere") {
+  CHECK(found([](const JobEntry& entry, const JobFacts& facts) {
+          JobFacts blind = facts;
+          if (entry.task && facts.order) blind.order->host = entry.task->host;
+          return next_step(entry, blind);
+        }) == "it starts elsewhere");
+}
+
+TEST_CASE("the checker finds a job that was sent and is held, and whose birth stays") {
+  CHECK(found(but([](const JobEntry& entry, const JobFacts& facts, Step right) {
+          const bool drops = entry.state == JobState::waiting && entry.is_held && entry.task &&
+                             right.act == Act::withdraw;
+          if (!drops) return right;
+          JobEntry next = entry;
+          next.task.reset();
+          ++next.version;
+          next.state = JobState::waiting;
+          return facts.task.birth == Stage::ready ? Step{Act::none, next} : right;
+        })) != "");
 }
 
 TEST_CASE("the checker finds a job that waits again while its birth is handed over") {

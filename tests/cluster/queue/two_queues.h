@@ -102,8 +102,9 @@ class TwoQueues {
     queue::Queue& queue = *side.queues.back();
     mover.tell_of_tasks([&queue](const std::string& id) { queue.hear_of_move(id); });
     mover.judge_room([&queue](const policy::Amounts& asked) { return queue.why_no_room(asked); });
-    ctrl::spawn(io, "mover", mover.start());
+    // As at a real start: the journal of moves is read later.
     ctrl::spawn(io, "queue", queue.begin());
+    ctrl::spawn(io, "mover", mover.start());
   }
   void kill(Side& side) {
     if (!side.is_up) return;

@@ -188,6 +188,7 @@ class FakeEngine : public Engine {
   }
   Async<Result<void>> remove_volume(std::string) override { co_return Result<void>(); }
   Async<Result<ctrl::engine::Version>> ping() override { co_return ctrl::engine::Version(); }
+  Async<Result<std::vector<std::string>>> images() override { co_return images_; }
   Async<Result<boost::json::value>> list() override {
     boost::json::array all;
     for (const auto& [id, box] : boxes_) {
@@ -201,10 +202,10 @@ class FakeEngine : public Engine {
   Async<Error> events(std::int64_t, std::function<void()> connected,
                       std::function<void(ctrl::engine::Event)> sink, std::string) override {
     connected();
-    sink_ = std::move(sink);
+    const Listener listener(*this, std::move(sink));
     // What it remembers, as an engine does.
     for (const auto& [id, box] : boxes_) {
-      if (box.lives > 0 && !forgets_) tell("start", id);
+      if (box.lives > 0 && !forgets_) listener.sink({"start", id, 0, {}, {}});
     }
     co_await clock_.pause(1e9);
     co_return bad_input("it has ended");
@@ -222,7 +223,7 @@ class FakeEngine : public Engine {
     ctrl::engine::Event event;
     event.action = action;
     event.id = container;
-    if (sink_) sink_(event);
+    for (const Listener* listener : std::vector<const Listener*>(listeners_)) listener->sink(event);
   }
   [[nodiscard]] bool runs() const {
     return std::any_of(boxes_.begin(), boxes_.end(),
@@ -231,6 +232,7 @@ class FakeEngine : public Engine {
   [[nodiscard]] Box* first() { return boxes_.empty() ? nullptr : &boxes_.begin()->second; }
 
   std::map<std::string, Box> boxes_;
+  std::vector<std::string> images_;
   std::vector<std::string> acts_;
   std::vector<std::string> conflicts_;
   std::string refuses_start_;
@@ -265,7 +267,19 @@ class FakeEngine : public Engine {
 
   Clock& clock_;
   int made_ = 0;
-  std::function<void(ctrl::engine::Event)> sink_;
+  // One who follows the events, as long as it does.
+  struct Listener {
+    Listener(FakeEngine& the_engine, std::function<void(ctrl::engine::Event)> the_sink)
+        : engine(the_engine), sink(std::move(the_sink)) {
+      engine.listeners_.push_back(this);
+    }
+    ~Listener() { std::erase(engine.listeners_, this); }
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
+    FakeEngine& engine;
+    std::function<void(ctrl::engine::Event)> sink;
+  };
+  std::vector<const Listener*> listeners_;
 };
 
 /// The rows as they are on the disk.

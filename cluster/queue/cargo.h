@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What this host's jobs would take along to other hosts: weighs them one after the other, and knows
+// which images are here and how fast earlier moves went. For .cpp files only: it includes Asio.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "cluster/queue/jobs.h"
+#include "cluster/queue/world.h"
+
+namespace flowcon::cluster::queue {
+
+class Cargo {
+ public:
+  Cargo(World& world, const Jobs& jobs) : world_(world), jobs_(jobs) {}
+
+  /// After each pass of the daemon, where there are other hosts.
+  void look();
+  /// Others may have come.
+  void images_changed() { next_listing_ = 0; }
+  /// As short_image() has them.
+  [[nodiscard]] const std::set<std::string>& images() const { return images_; }
+  /// Of the last move to each host, by its id. Unit: bytes a second.
+  [[nodiscard]] std::map<std::string, double> rates() const;
+
+ private:
+  ctrl::Async<void> list();
+  ctrl::Async<void> weigh(JobPtr job);
+
+  World& world_;
+  const Jobs& jobs_;
+  std::set<std::string> images_;
+  bool is_listing_ = false;
+  bool is_weighing_ = false;
+  double next_listing_ = 0;   ///< steady
+  double next_weighing_ = 0;  ///< steady
+};
+
+}  // namespace flowcon::cluster::queue

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/next_host.h"
+
+#include <algorithm>
+
+namespace flowcon::cluster::queue {
+namespace {
+
+constexpr std::size_t kMostLooked = 200;  // jobs that wait
+
+struct End {
+  double seconds = 0;
+  std::size_t job = 0;
+};
+
+std::vector<End> ends_of(const AllJobs& all) {
+  std::vector<End> ends;
+  for (std::size_t i = 0; i < all.view.jobs.size(); ++i) {
+    const policy::WaitingTask& job = all.view.jobs[i];
+    if (job.node && job.left) ends.push_back({*job.left, i});
+  }
+  std::stable_sort(ends.begin(), ends.end(),
+                   [](const End& a, const End& b) { return a.seconds < b.seconds; });
+  return ends;
+}
+
+bool is_due(const AllJobs& all, const NextHost& next, const std::vector<bool>& has_guest) {
+  const AllJobs::Known& job = all.known[next.job];
+  const std::string& host = all.hosts[next.node];
+  if (host == job.owner || !job.sent_to.empty() || !job.freight || has_guest[next.node]) {
+    return false;
+  }
+  return next.seconds <= 1.5 * seconds_to(all, next.job, next.node) + 10;
+}
+
+}  // namespace
+
+std::vector<NextHost> next_hosts(const AllJobs& all, const std::vector<std::size_t>& waiting,
+                                 std::vector<policy::Amounts> idle) {
+  std::vector<std::size_t> left(
+      waiting.begin(),
+      waiting.begin() + static_cast<std::ptrdiff_t>(std::min(waiting.size(), kMostLooked)));
+  std::vector<bool> has_guest(all.hosts.size(), false);
+  for (std::size_t node = 0; node < all.hosts.size(); ++node) {
+    has_guest[node] = std::any_of(all.known.begin(), all.known.end(),
+                                  [&](const auto& job) { return job.sent_to == all.hosts[node]; });
+  }
+  std::vector<NextHost> found;
+  for (const End& end : ends_of(all)) {
+    const policy::WaitingTask& over = all.view.jobs[end.job];
+    const std::size_t node = *over.node;
+    add(idle[node], over.request, 1);
+    std::erase_if(left, [&](std::size_t job) {
+      const policy::Amounts& request = all.view.jobs[job].request;
+      if (!may_go(all, job, node) || !fits(request, idle[node])) return false;
+      add(idle[node], request, -1);
+      NextHost next{job, node, end.seconds, false};
+      next.is_due = is_due(all, next, has_guest);
+      if (next.is_due) has_guest[node] = true;
+      found.push_back(next);
+      return true;
+    });
+    if (left.empty()) break;
+  }
+  return found;
+}
+
+}  // namespace flowcon::cluster::queue

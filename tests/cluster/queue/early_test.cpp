@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job whose image and data go to its next host before there is room, through the real queues and
+// movers of two hosts.
+#include "ctrl/log.h"
+#include "tests/cluster/queue/two_queues.h"
+
+namespace flowcon::cluster::test {
+namespace {
+
+class Hosts : public TwoQueues {
+ public:
+  Hosts() {
+    ctrl::log::set_level(ctrl::log::Level::error);
+    h1.goods.keeps_images_ = true;  // both jobs have the same one
+  }
+  ~Hosts() { ctrl::log::set_level(ctrl::log::Level::info); }
+  Hosts(const Hosts&) = delete;
+  Hosts& operator=(const Hosts&) = delete;
+
+  /// Its copy on h1; null: there is none.
+  const Box* copy(const std::string& name) const {
+    for (const auto& [id, box] : h1.engine.boxes_) {
+      if (box.name == name) return &box;
+    }
+    return nullptr;
+  }
+  bool runs(const std::string& name) const {
+    return copy(name) != nullptr && copy(name)->copy == Copy::running;
+  }
+  /// One job fills h1 and has `left` seconds left; another waits for its room.
+  void fill(double left) {
+    submit("first", 6);
+    REQUIRE(until([&] { return runs("first"); }, 30));
+    h1.host.lefts_[copy("first")->id] = left;
+    submit("second", 6);
+  }
+  bool is_sent() {
+    const bool is_there = until([&] { return copy("second") != nullptr; }, 60);
+    if (!is_there) FAIL(render_json(job("second")) + render_json(job("first")));
+    return is_there;
+  }
+  void end_first() { h1.engine.end_with(copy("first")->id, 0); }
+};
+
+TEST_CASE("a job goes ahead to the host that it gets next, and starts there without its way") {
+  Hosts hosts;
+  hosts.fill(8);
+  REQUIRE(hosts.is_sent());
+  hosts.run(30);
+  CHECK(hosts.copy("second")->lives == 0);
+  CHECK(hosts.state("second") == "waiting");
+  CHECK(text_of(hosts.job("second"), "host") == "h1");
+  hosts.end_first();
+  REQUIRE(hosts.until([&] { return hosts.runs("second"); }, 3));
+  REQUIRE(hosts.comes_to("second", "running", 5));
+  CHECK(hosts.comes_to("first", "done", 30));
+  hosts.h1.engine.end_with(hosts.copy("second")->id, 0);
+  const bool is_done = hosts.comes_to("second", "done", 30);
+  INFO(render_json(hosts.job("second")));
+  CHECK(is_done);
+  CHECK(hosts.h1.engine.boxes_.empty());
+}
+
+TEST_CASE("a job far from its turn is not sent ahead") {
+  Hosts hosts;
+  hosts.fill(3000);
+  CHECK(hosts.until(
+      [&] { return text_of(hosts.job("second"), "note") == "next on h1 in about 50 min"; }, 30));
+  hosts.run(60);
+  CHECK(hosts.copy("second") == nullptr);
+}
+
+TEST_CASE("a job that was sent ahead holds no room") {
+  Hosts hosts;
+  hosts.fill(8);
+  REQUIRE(hosts.is_sent());
+  hosts.submit("small", 2);
+  CHECK(hosts.comes_to("small", "running", 30));
+  CHECK(hosts.state("second") == "waiting");
+}
+
+TEST_CASE("a job that was sent ahead and is held, cancelled or removed leaves nothing there") {
+  const std::string how = GENERATE("hold", "cancel", "rm");
+  Hosts hosts;
+  hosts.fill(8);
+  REQUIRE(hosts.is_sent());
+  hosts.run(5);
+  if (how == "rm") {
+    const std::string id = text_of(hosts.job("second"), "id");
+    hosts.h2.engine.boxes_.erase(id);
+    hosts.h2.engine.tell("destroy", id);
+  } else {
+    hosts.call("POST", "/v1/queue/second/" + how);
+  }
+  CHECK(hosts.until([&] { return hosts.copy("second") == nullptr; }, 30));
+  CHECK(hosts.comes_to("second", how == "hold" ? "waiting" : "cancelled", 10));
+  hosts.end_first();
+  hosts.run(30);
+  CHECK(hosts.copy("second") == nullptr);
+}
+
+TEST_CASE("a job that was sent ahead starts where there is room first") {
+  Hosts hosts;
+  hosts.fill(8);
+  REQUIRE(hosts.is_sent());
+  hosts.run(5);
+  TwoQueues::offer(hosts.h2, 4, 8);
+  CHECK(hosts.until([&] { return hosts.h2.engine.runs(text_of(hosts.job("second"), "id")); }, 60));
+  CHECK(hosts.copy("second") == nullptr);
+  CHECK(hosts.state("second") == "running");
+}
+
+TEST_CASE("a host that has no room after all keeps what was sent, and starts it later") {
+  Hosts hosts;
+  hosts.fill(8);
+  REQUIRE(hosts.is_sent());
+  hosts.run(5);
+  hosts.h1.host.view_.available = 0.1 * kGiB;
+  hosts.end_first();
+  hosts.run(10);
+  CHECK_FALSE(hosts.runs("second"));
+  hosts.h1.host.view_.available = 8 * kGiB;
+  CHECK(hosts.until([&] { return hosts.runs("second"); }, 90));
+}
+
+// The host or the owner dies `after` so many seconds from when the second job is submitted.
+std::string killed(bool is_owner, double after) {
+  Hosts hosts;
+  hosts.fill(8);
+  TwoQueues::Side& victim = is_owner ? hosts.h2 : hosts.h1;
+  hosts.run(after);
+  hosts.kill(victim);
+  hosts.run(2);
+  hosts.start(victim);
+  hosts.run(4);
+  if (hosts.runs("second")) return "it runs beside the first one";
+  if (!hosts.runs("first")) return "the first one does not run";
+  hosts.end_first();
+  if (!hosts.until([&] { return hosts.runs("second"); }, 120)) return "it does not start";
+  if (hosts.copy("second")->lives != 1) return "it is started twice";
+  hosts.h1.engine.end_with(hosts.copy("second")->id, 0);
+  if (!hosts.comes_to("second", "done", 60)) return "it is " + hosts.state("second");
+  hosts.run(15);
+  return hosts.h1.engine.boxes_.empty() ? "" : "something is left";
+}
+
+TEST_CASE("owner or host is killed while a job goes ahead: it starts once, when there is room") {
+  const bool is_owner = GENERATE(true, false);
+  for (double after = 0; after < 16; after += 0.8) {
+    INFO((is_owner ? "owner" : "host") << " after " << after << " s");
+    REQUIRE(killed(is_owner, after) == "");
+  }
+}
+
+}  // namespace
+}  // namespace flowcon::cluster::test

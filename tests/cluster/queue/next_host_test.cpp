@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which host a job that waits gets next, when what it lacks there is sent, and where it starts.
+#include "cluster/queue/next_host.h"
+
+#include <string>
+
+#include "tests/support/catch.h"
+
+using namespace flowcon;
+using namespace flowcon::cluster;
+using namespace flowcon::cluster::queue;
+
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024 * 1024;
+constexpr std::uint64_t kMegabyte = 1'000'000;
+const std::string kImage = "0123456789abcdef";
+
+std::string host_id(char digit) { return std::string(32, digit); }
+std::string job_id(char letter) { return std::string(64, letter); }
+policy::Amounts cores(double cpu) { return {{"cpu", cpu}, {"mem", cpu * kGiB}}; }
+
+HostJobs host(char digit, double free) {
+  HostJobs host;
+  host.id = host_id(digit);
+  host.name = std::string("h") + digit;
+  host.offer = cores(4);
+  host.free = cores(free);
+  return host;
+}
+
+ReportedJob waiting(char letter, double cpu, std::uint64_t image_megabytes = 100) {
+  ReportedJob job;
+  job.task.id = job_id(letter);
+  job.task.request = cores(cpu);
+  job.version = 3;
+  job.freight = Freight{kImage, image_megabytes * kMegabyte, 0};
+  return job;
+}
+
+ReportedJob running(char letter, double cpu, std::optional<double> left) {
+  ReportedJob job = waiting(letter, cpu);
+  job.task.left = left;
+  job.holds_room = true;
+  job.freight.reset();
+  return job;
+}
+
+AllJobs seen(const std::vector<HostJobs>& hosts) { return all_jobs(hosts, 1000, 1800, 10); }
+
+// The jobs stand as they are reported, and those named start there.
+std::map<std::string, JobOrder> ordered(const std::vector<HostJobs>& hosts,
+                                        const std::vector<policy::QueuePlan::Start>& starts = {}) {
+  policy::QueuePlan plan;
+  plan.starts = starts;
+  const AllJobs all = seen(hosts);
+  for (const policy::WaitingTask& job : all.view.jobs) plan.standings.push_back({job.id, 0, false});
+  std::map<std::string, JobOrder> by_job;
+  for (const auto& [owner, orders] : orders_of(all, plan)) {
+    for (const JobOrder& order : orders) by_job[order.job] = order;
+  }
+  return by_job;
+}
+
+std::optional<std::string> sent_to(const JobOrder& order) {
+  if (!order.order || order.order->op != Order::Op::send) return std::nullopt;
+  return order.order->host;
+}
+
+}  // namespace
+
+TEST_CASE("a job that waits is told which host it gets next, and when") {
+  HostJobs home = host('1', 0), other = host('2', 0);
+  home.jobs = {running('a', 4, 600), waiting('w', 2)};
+  other.jobs = {running('b', 4, 150)};
+  const auto orders = ordered({home, other});
+  CHECK(orders.at(job_id('w')).obstacle == "next on h2 in about 3 min");
+  CHECK_FALSE(orders.at(job_id('w')).order);
+}
+
+TEST_CASE("what a job lacks is sent once its way takes as long as the room there") {
+  HostJobs home = host('1', 0), other = host('2', 0);
+  home.jobs = {running('a', 4, 600), waiting('w', 2, 100)};
+  home.rates = {{host_id('2'), 10.0 * kMegabyte}};  // 10 s for the image
+  other.jobs = {running('b', 4, 26)};
+  CHECK_FALSE(sent_to(ordered({home, other}).at(job_id('w'))));
+  other.jobs[0].task.left = 25;
+  CHECK(sent_to(ordered({home, other}).at(job_id('w'))) == host_id('2'));
+  other.images = {kImage};
+  CHECK_FALSE(sent_to(ordered({home, other}).at(job_id('w'))));
+  other.jobs[0].task.left = 10;
+  CHECK(sent_to(ordered({home, other}).at(job_id('w'))) == host_id('2'));
+}
+
+TEST_CASE("nothing is sent home, nor twice, nor for two jobs to one host, nor on a guess") {
+  HostJobs home = host('1', 0), other = host('2', 0);
+  other.jobs = {running('b', 4, 5)};
+  home.jobs = {waiting('v', 2), waiting('w', 2)};
+  auto orders = ordered({home, other});
+  CHECK(sent_to(orders.at(job_id('v'))) == host_id('2'));
+  CHECK_FALSE(sent_to(orders.at(job_id('w'))));
+  CHECK(orders.at(job_id('w')).obstacle.starts_with("next on h2"));
+
+  home.jobs[0].host = host_id('2');
+  orders = ordered({home, other});
+  CHECK_FALSE(sent_to(orders.at(job_id('v'))));
+  CHECK_FALSE(sent_to(orders.at(job_id('w'))));
+
+  home.jobs = {running('b', 4, 5), waiting('w', 2)};
+  other.jobs.clear();
+  CHECK_FALSE(sent_to(ordered({home, other}).at(job_id('w'))));
+
+  home.jobs = {waiting('w', 2)};
+  other.jobs = {running('b', 4, std::nullopt)};
+  CHECK(ordered({home, other}).at(job_id('w')).obstacle.starts_with("waits for"));
+  other.jobs[0].task.left = 5;
+  home.jobs[0].freight.reset();
+  CHECK_FALSE(sent_to(ordered({home, other}).at(job_id('w'))));
+}
+
+TEST_CASE("a job starts where its image is, unless that saves it less than a second") {
+  HostJobs home = host('1', 0), two = host('2', 4), three = host('3', 4);
+  home.jobs = {waiting('w', 2, 100)};
+  home.rates = {{host_id('2'), 10.0 * kMegabyte}, {host_id('3'), 10.0 * kMegabyte}};
+  const std::vector<policy::QueuePlan::Start> start{{job_id('w'), 1}};
+  CHECK(ordered({home, two, three}, start).at(job_id('w')).order->host == host_id('2'));
+  three.images = {kImage};
+  CHECK(ordered({home, two, three}, start).at(job_id('w')).order->host == host_id('3'));
+  home.rates.clear();
+  home.jobs[0].freight->image_bytes = 12 * kMegabyte;
+  CHECK(ordered({home, two, three}, start).at(job_id('w')).order->host == host_id('2'));
+}
+
+TEST_CASE("a link that was not measured is taken for the slowest one") {
+  HostJobs home = host('1', 4), two = host('2', 4);
+  home.jobs = {waiting('w', 2, 100)};
+  two.rates = {{host_id('1'), 2.0 * kMegabyte}};
+  CHECK(seconds_to(seen({home, two}), 0, 1) == 50);
+  two.rates.clear();
+  CHECK(seconds_to(seen({home, two}), 0, 1) == 8);
+  CHECK(seconds_to(seen({home, two}), 0, 0) == 0);
+}
+
+TEST_CASE("a job starts where it was sent, although there is room elsewhere") {
+  HostJobs home = host('1', 4), two = host('2', 4);
+  home.jobs = {waiting('w', 2)};
+  home.jobs[0].host = host_id('2');
+  const std::vector<policy::QueuePlan::Start> start{{job_id('w'), 0}};
+  CHECK(ordered({home, two}, start).at(job_id('w')).order->host == host_id('2'));
+  two.free = cores(1);
+  CHECK(ordered({home, two}, start).at(job_id('w')).order->host == host_id('1'));
+}
+
+TEST_CASE("freight, images and rates are read as they were written, and checked") {
+  HostJobs home = host('1', 4);
+  home.jobs = {waiting('a', 2), waiting('b', 1)};
+  home.jobs[1].freight.reset();
+  home.images = {kImage};
+  home.rates = {{host_id('2'), 1e6}};
+  const auto read = parse_host_jobs(render(home));
+  INFO((read ? "" : read.error().message()));
+  REQUIRE(read.has_value());
+  CHECK(render(*read) == render(home));
+  CHECK(read->jobs[0].freight->image_bytes == 100 * kMegabyte);
+  CHECK_FALSE(read->jobs[1].freight);
+  const auto refused = [&](const std::string& what, const std::string& by) {
+    std::string text = render(home);
+    text.replace(text.find(what), what.size(), by);
+    const Result<HostJobs> wrong = parse_host_jobs(text);
+    return wrong ? "" : wrong.error().what;
+  };
+  CHECK(refused("\"image_bytes\":100000000", "\"image_bytes\":-1").find("image_bytes") !=
+        std::string::npos);
+  CHECK(refused("\"bytes_per_s\":1000000", "\"bytes_per_s\":0").find("bytes_per_s") !=
+        std::string::npos);
+  CHECK(refused("[\"" + kImage, "[\"../../etc/passwd").find("images") != std::string::npos);
+}
