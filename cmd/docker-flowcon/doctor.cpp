@@ -17,8 +17,10 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/endpoint.h"
+#include "cmd/docker-flowcon/queue/queue_view.h"
 #include "cmd/docker-flowcon/template/functions.h"
 #include "cmd/docker-flowcon/text/table.h"
+#include "cmd/docker-flowcon/text/units.h"
 
 namespace flowcon::plugin {
 namespace {
@@ -144,6 +146,28 @@ void read_abilities(const json::value& answer, Findings& findings) {
   }
 }
 
+// Of a flowcond without a queue nothing is said.
+void look_at_queue(const DaemonClient& daemon, Findings& findings) {
+  const Result<json::value> queue = daemon.get("/v1/queue");
+  if (!queue) return;
+  const json::value& offer = member(*queue, "offer");
+  const double cores = real_of(member(offer, "cpu")).value_or(0);
+  const bool offers = cores > 0;
+  const std::string trouble = safe_text(member(*queue, "trouble"));
+  Ability ability{"queue", offers && trouble.empty(), "", ""};
+  if (!trouble.empty()) {
+    ability.detail = trouble;
+    ability.advice = "journalctl -u flowcond";
+  } else if (offers) {
+    ability.detail = "this host gives " + number_text(cores, 4) + " cores and " +
+                     size_text(real_of(member(offer, "mem"))) + " to jobs";
+  } else {
+    ability.detail = "this host gives nothing to jobs";
+    ability.advice = "offer = auto in flowcon.conf, if it should";
+  }
+  findings.abilities.push_back(ability);
+}
+
 void ask_daemon(const DaemonClient& daemon, Findings& findings) {
   const Result<json::value> version = daemon.get("/v1/version");
   if (!version) {
@@ -160,6 +184,7 @@ void ask_daemon(const DaemonClient& daemon, Findings& findings) {
   } else {
     findings.abilities.push_back({"abilities", false, answer.error().message(), "", false});
   }
+  look_at_queue(daemon, findings);
 }
 
 Findings examine(const Session& session) {
