@@ -76,13 +76,6 @@ struct Elsewhere::Wanted {
   }
 };
 
-std::string Elsewhere::name_of_host(const std::string& id) const {
-  for (const Neighbour& one : network_.neighbours()) {
-    if (one.id == id) return one.name;
-  }
-  return id.substr(0, 12);
-}
-
 // Where the container of that name went last, if it went from here and none of that name is here.
 std::optional<std::string> Elsewhere::host_of(const std::string& name) const {
   if (!host_.find(name).empty()) return std::nullopt;
@@ -107,7 +100,7 @@ bool Elsewhere::has_from(const std::string& name, const std::string& speaker) co
 }
 
 Async<Response> Elsewhere::ask(std::string host, Wanted wanted) {
-  const std::string there = name_of_host(host);
+  const std::string there = name_of_host(network_, host);
   const bool is_forwarded = name_in(wanted.method, wanted.target).has_value();
   std::string method = "POST", target = "/v1/peer/call", body = wanted.render();
   Result<Answer> reply = co_await network_.ask(std::move(host), std::move(method),
@@ -132,7 +125,7 @@ Async<std::optional<Response>> Elsewhere::answer(Request request) {
   if (!host) co_return std::nullopt;
   const bool is_look = request.method == "GET";
   Wanted wanted{std::move(request.method), std::move(request.target), std::move(request.body)};
-  const std::string there = name_of_host(*host);
+  const std::string there = name_of_host(network_, *host);
   Response response = co_await ask(std::move(*host), std::move(wanted));
   if (response.status == 502 && is_look) co_return std::nullopt;
   if (response.status == 502) {
@@ -183,7 +176,7 @@ Async<Response> Elsewhere::take(std::string body, std::string speaker) {
         co_return failure(
             403, "the container " + printable(*name, 80) + " did not come from the host that asks");
       }
-      ctrl::log::info("peer " + printable(name_of_host(speaker), 80) +
+      ctrl::log::info("peer " + printable(name_of_host(network_, speaker), 80) +
                       " passes on: " + printable(wanted->target, 200));
     }
   }

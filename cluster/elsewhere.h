@@ -35,7 +35,6 @@ class Elsewhere {
   ctrl::Async<ctrl::api::Response> look(std::string peer, std::string target);
   [[nodiscard]] std::optional<std::string> host_of(const std::string& name) const;
   [[nodiscard]] bool has_from(const std::string& name, const std::string& speaker) const;
-  [[nodiscard]] std::string name_of_host(const std::string& id) const;
 
   ctrl::LocalHost& host_;
   Network& network_;

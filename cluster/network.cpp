@@ -35,6 +35,13 @@ bool follows(const Network& network, const std::string& id, bool of_jobs) {
   return std::find(leaders->begin(), leaders->end(), id) != leaders->end();
 }
 
+std::string name_of_host(const Network& network, const std::string& id) {
+  for (const Neighbour& one : network.neighbours()) {
+    if (one.id == id) return one.name;
+  }
+  return id == network.own_id() ? network.own_name() : id.substr(0, 12);
+}
+
 Result<std::string> speaker_id(const Network& network, const std::string& from) {
   if (from.empty()) {
     return bad_input(

@@ -50,6 +50,9 @@ class Network {
   virtual void tell() = 0;
 };
 
+/// As people know it; the beginning of its id where it is no neighbour any more.
+[[nodiscard]] std::string name_of_host(const Network& network, const std::string& id);
+
 /// A host that may coordinate.
 struct Member {
   std::string name;

@@ -42,13 +42,6 @@ Stage stage_of(const std::optional<cluster::Passage>& passage) {
 
 std::string save_key(const JobEntry& entry) { return render_number(entry.since); }
 
-std::string Errands::name_of(const std::string& host) const {
-  for (const Neighbour& one : world_.network.neighbours()) {
-    if (one.id == host) return one.name;
-  }
-  return host.substr(0, 12);
-}
-
 Async<Errands::Heard> Errands::gather(JobPtr job) {
   const Task task = *job->entry.task;
   Heard heard;
@@ -61,7 +54,7 @@ Async<Errands::Heard> Errands::gather(JobPtr job) {
   }
   heard.facts.birth = stage_of(*born);
   if (*born) {
-    const std::string host = name_of(task.host);
+    const std::string host = name_of_host(world_.network, task.host);
     const std::string& reason = (*born)->entry.reason;
     // Its own words; whatever else undid it may be over the next time.
     const bool is_refusal = reason.starts_with(host + " refuses: ");
@@ -103,7 +96,7 @@ Async<Errands::Heard> Errands::gather(JobPtr job) {
 }
 
 Async<Result<TaskView>> Errands::call(std::string host, TaskCall call) {
-  const std::string shown = name_of(host);
+  const std::string shown = name_of_host(world_.network, host);
   std::string method = "POST", target = "/v1/peer/queue/task", body = render(call);
   const Result<Answer> answer = co_await world_.network.ask(
       std::move(host), std::move(method), std::move(target), std::move(body), kAnswerTime);

@@ -33,9 +33,6 @@ class Errands {
   /// what was asked.
   ctrl::Async<Result<void>> carry_out(JobPtr job, Act act);
 
-  /// As people know a host; its id where nobody does.
-  [[nodiscard]] std::string name_of(const std::string& host) const;
-
  private:
   ctrl::Async<Result<TaskView>> call(std::string host, TaskCall call);
   ctrl::Async<Result<void>> bear(JobPtr job);

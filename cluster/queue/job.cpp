@@ -201,7 +201,8 @@ Step park_where_ordered(const JobEntry& entry, const JobFacts& facts) {
 JobEntry written(JobEntry entry, double now, const std::string& note) {
   ++entry.version;
   entry.note = note;
-  entry.steps.push_back({entry.state, now, note});
+  const bool is_away = entry.task && entry.state != JobState::waiting;
+  entry.steps.push_back({entry.state, now, note, is_away ? entry.task->host : ""});
   if (entry.steps.size() > kKeptSteps) entry.steps.erase(entry.steps.begin());
   return entry;
 }

@@ -116,7 +116,7 @@ Step came_to_end(const JobEntry& entry, const JobFacts& facts) {
   next.task->why = next.note;
   next.state = JobState::returning;
   next.note.clear();
-  next.steps.back() = {next.state, facts.now, ""};
+  next.steps.back() = {next.state, facts.now, "", next.task->host};
   return write(std::move(next), Act::fetch);
 }
 

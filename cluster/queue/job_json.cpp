@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/queue/task_json.h"
 
 namespace flowcon::cluster::queue {
 namespace {
@@ -65,11 +66,10 @@ JobStep step_in(FieldReader& reader) {
   step.state = state_in(reader);
   step.time = reader.number("time", 0, kMostSeconds);
   step.note = printable(reader.text("note"), kMaxStepNote);
+  step.host = reader.text("host");
+  reader.require(step.host.empty() || is_move_id(step.host), "host",
+                 "must be 32 hexadecimal digits");
   return step;
-}
-
-bool is_move_id(const std::string& text) {
-  return text.size() == 32 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
 std::optional<Task> task_in(FieldReader& entry) {
@@ -161,7 +161,8 @@ std::string render_entry(const JobEntry& entry) {
     const JobStep& step = entry.steps[i];
     steps.push_back({{"state", name(step.state)},
                      {"time", bounded(step.time, kMostSeconds)},
-                     {"note", printable(step.note, kMaxStepNote)}});
+                     {"note", printable(step.note, kMaxStepNote)},
+                     {"host", step.host}});
   }
   json::object out{{"id", entry.id},
                    {"name", cut(entry.name)},

@@ -460,7 +460,7 @@ Async<void> Owner::hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts) {
   facts->has_saved = heard.has_saved;
   job->left_there = heard.left;
   job->width_there = heard.width;
-  job->host_shown = errands_.name_of(job->entry.task->host);
+  job->host_shown = name_of_host(world_.network, job->entry.task->host);
   job->trouble = heard.trouble;
   const bool is_running = heard.facts.birth == Stage::done && job->entry.task->back.empty();
   const bool is_waiting =

@@ -222,8 +222,8 @@ Async<Response> Queue::list(Call) {
 Async<Response> Queue::show(Call call) {
   const Result<JobPtr> job = owner_.jobs().find(call.name);
   if (!job) co_return failure(404, job.error().what);
-  co_return Response{200,
-                     render_json(details_of(**job, conductor_.left(**job), world_.clock.wall()))};
+  co_return Response{200, render_json(details_of(**job, world_.network, conductor_.left(**job),
+                                                 world_.clock.wall()))};
 }
 
 Async<Response> Queue::change(Call call, std::string verb) {

@@ -91,13 +91,17 @@ json::object view_of(const Job& job, std::optional<double> left, double now) {
   return out;
 }
 
-json::object details_of(const Job& job, std::optional<double> left, double now) {
+json::object details_of(const Job& job, const Network& network, std::optional<double> left,
+                        double now) {
   json::object out = view_of(job, left, now);
   const std::optional<Task>& task = job.entry.task;
   if (task) out["task"] = {{"host", task->host}, {"birth", task->birth}, {"back", task->back}};
   json::array steps;
   for (const JobStep& step : job.entry.steps) {
-    steps.push_back({{"state", name(step.state)}, {"time", step.time}, {"note", step.note}});
+    json::object shown{{"state", name(step.state)}, {"time", step.time}, {"note", step.note}};
+    shown["host"] = step.host.empty() ? json::value(nullptr)
+                                      : json::value(valid_utf8(name_of_host(network, step.host)));
+    steps.push_back(std::move(shown));
   }
   out["steps"] = std::move(steps);
   json::array warnings;

@@ -5,6 +5,7 @@
 #include <boost/json/object.hpp>
 #include <optional>
 
+#include "cluster/network.h"
 #include "cluster/queue/jobs.h"
 
 namespace flowcon::cluster::queue {
@@ -13,8 +14,8 @@ namespace flowcon::cluster::queue {
 [[nodiscard]] boost::json::object view_of(const Job& job, std::optional<double> left, double now);
 
 /// The same and all else that is known of it: steps, estimates, warnings, the last decision.
-[[nodiscard]] boost::json::object details_of(const Job& job, std::optional<double> left,
-                                             double now);
+[[nodiscard]] boost::json::object details_of(const Job& job, const Network& network,
+                                             std::optional<double> left, double now);
 
 /// What it is or waits for, in a sentence; "" where there is nothing to say.
 [[nodiscard]] std::string note_of(const Job& job);

@@ -180,10 +180,10 @@ check "queue lists it" holds "$(plugin queue --all)" short
 check "queue show has its steps" holds "$(plugin queue show short)" failed
 script writes "cpu=1,mem=50M" 'echo says; echo made >/made; echo kept >/kept/model' -v /kept
 eventually "a job that writes files ends" job_is writes "done"
-must plugin fetch writes --output "$WORK/fetched" >"$WORK/fetched.txt"
+fetched=$(plugin fetch writes --output "$WORK/fetched")
 check "fetch has its log, its volume and its own files" is "$(cd "$WORK/fetched" && find . -type f | sort | tr '\n' ' ')" "./kept/model ./log.txt ./made "
 check "  as they were" is "$(cd "$WORK/fetched" && cat kept/model log.txt made | tr '\n' ' ')" "kept says made "
-check "  and prints them" is "$(wc -l <"$WORK/fetched.txt")" 3
+check "  and prints them" is "$(wc -l <<<"$fetched")" 3
 check "it writes to no folder that has something" fails_with 1 "is not empty" plugin fetch writes --output "$WORK/fetched"
 docker rm -v writes >/dev/null
 check "submit refuses --rm" fails_with 125 "--rm" plugin submit --rm "$IMAGE" true

@@ -206,12 +206,14 @@ CHANGES = [{"time": T + 200, "algorithm": "executor", "resource": r, "container"
 CHANGES += [{"time": T + 300, "algorithm": "categorise", "resource": "", "container": f"{1:064x}", "from": "PC", "to": "CC", "sentence": EVIL}]
 MOVES = [{"id": EVIL, "name": "job1 " + EVIL, "source_name": EVIL, "target_name": EVIL, "method": EVIL, "cause": EVIL,
           "step": EVIL, "error": EVIL, "seconds": 5, "stopped_seconds": 2, "ended": True, "ended_age": 1}]
+JOB = {"id": f"{1:064x}", "name": "job1 " + EVIL, "state": EVIL, "note": EVIL, "submitted": T, "waited": 50, "served": 70, "exit": 1,
+       "steps": [{"state": s, "time": T + 60 * n, "note": EVIL, "host": EVIL} for n, s in enumerate(["waiting", "running", EVIL, "returning"])]}
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         path = self.path.split("?")[0]
         answers = {"/v1/status": {"host": EVIL, "version": EVIL, "limit_mode": EVIL, "policy": EVIL, "alpha": 0.03, "paused": False, "containers": []},
                    "/v1/runs": {"runs": [run(1), run(2), dict(run(3), id="../" + EVIL)]},
-                   "/v1/changes": {"changes": CHANGES, "next": None}, "/v1/moves": {"moves": MOVES}}
+                   "/v1/changes": {"changes": CHANGES, "next": None}, "/v1/moves": {"moves": MOVES}, "/v1/queue": {"jobs": [JOB]}, "/v1/queue/" + JOB["id"]: JOB}
         body = answers.get(path) or history(int(path.split("/")[3], 16))
         data = json.dumps(body).encode()
         self.send_response(200)
@@ -242,6 +244,7 @@ check "it is there as text" is "$(dom "$page.dom" words "<img src=x onerror=" "j
 check "a container whose id is none is left out" is "$(dom "$page.dom" tags details)" "details:4"
 check "no control character is in the page" not grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\x{202e}' "$page"
 check "the move and the stay are marks in the charts" at_least "$(grep -o 'class="move"' "$page.dom" | wc -l)" 3
+check "a job of the queue has a line with its states" is "$(grep -oE '<title>(waiting|running|returning) on ' "$page.dom" | tr '\n' ' ')" "<title>waiting on  <title>running on  <title>returning on  "
 check "categories are bands of their own" grep -q 'Category among hosts' "$page.dom"
 check "a picture of it is taken" browse "$page" "--screenshot=$WORK/hostile.png"
 if [ -n "${FLOWCON_TEST_KEEP:-}" ]; then warn "pictures: $WORK/page.png $WORK/hostile.png"; fi

@@ -113,8 +113,10 @@ std::string steps_section(const json::array& steps) {
   std::string out;
   for (const json::value& step : steps) {
     const std::string note = printable(text_of(step, "note"), kSentenceBytes);
+    const std::string host = printable(text_of(step, "host"), kWordBytes);
     out += "  " + moment_text(real_of(member(step, "time"))) + "  " +
-           printable(text_of(step, "state"), kWordBytes) + (note.empty() ? "" : ": " + note) + "\n";
+           printable(text_of(step, "state"), kWordBytes) + (host.empty() ? "" : " on " + host) +
+           (note.empty() ? "" : ": " + note) + "\n";
   }
   return out;
 }

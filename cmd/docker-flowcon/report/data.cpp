@@ -222,6 +222,23 @@ void add_changes(ReportData& data, const json::value& changes) {
   }
 }
 
+ReportJob read_report_job(const json::value& about) {
+  ReportJob job;
+  job.name = shown(about, "name");
+  job.state = shown(about, "state");
+  job.note = shown(about, "note", kSentenceBytes);
+  job.submitted = number(about, "submitted").value_or(0);
+  job.ended = number(about, "ended");
+  job.status = number(about, "exit");
+  job.waited = number(about, "waited");
+  job.served = number(about, "served");
+  for (const json::value& step : list_of(about, "steps")) {
+    const std::optional<double> time = number(step, "time");
+    if (is_finite(time)) job.steps.push_back({*time, shown(step, "state"), shown(step, "host")});
+  }
+  return job;
+}
+
 void add_moves(ReportData& data, const json::value& moves) {
   for (const json::value& entry : list_of(member(moves, "moves"))) {
     if (!entry.is_object()) continue;

@@ -84,6 +84,25 @@ struct ReportMove {
   std::optional<double> stopped_seconds;
 };
 
+/// From this time on a job of the queue was in this state.
+struct ReportStep {
+  double time = 0;
+  std::string state;
+  std::string host;  ///< "" = the one it was submitted on
+};
+
+struct ReportJob {
+  std::string name;
+  std::string state;
+  std::string note;
+  double submitted = 0;
+  std::optional<double> ended;
+  std::optional<double> status;  ///< with which it ended last
+  std::optional<double> waited;  ///< seconds in all
+  std::optional<double> served;  ///< seconds in all that it ran
+  std::vector<ReportStep> steps;
+};
+
 struct ReportData {
   std::string host;
   std::string version;
@@ -97,6 +116,7 @@ struct ReportData {
   double made = 0;
   std::vector<ReportRun> runs;
   std::vector<ReportMove> moves;
+  std::vector<ReportJob> jobs;
   std::vector<std::string> notes;  ///< missing data, in sentences
 };
 
@@ -108,6 +128,9 @@ struct ReportData {
 
 /// Adds a page of GET /v1/changes to its runs.
 void add_changes(ReportData& data, const boost::json::value& changes);
+
+/// Reads GET /v1/queue/NAME.
+[[nodiscard]] ReportJob read_report_job(const boost::json::value& job);
 
 /// Adds GET /v1/moves.
 void add_moves(ReportData& data, const boost::json::value& moves);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
+#include <set>
 
 #include "base/html.h"
 #include "base/json.h"
@@ -82,6 +83,20 @@ std::int64_t utc_offset(double moment) {
   return localtime_r(&seconds, &local) != nullptr ? local.tm_gmtoff : 0;
 }
 
+json::array jobs_json(const std::vector<ReportJob>& jobs) {
+  json::array out;
+  for (const ReportJob& job : jobs) {
+    json::array steps;
+    for (const ReportStep& step : job.steps) {
+      steps.push_back(
+          json::array{step.time, json::string(step.state), nullptr, json::string(step.host)});
+    }
+    out.push_back(json::object{
+        {"name", job.name}, {"ended", number(job.ended)}, {"steps", std::move(steps)}});
+  }
+  return out;
+}
+
 json::object data_json(const ReportData& data) {
   json::array runs, moves;
   for (const ReportRun& run : data.runs) runs.push_back(run_json(run));
@@ -100,7 +115,8 @@ json::object data_json(const ReportData& data) {
           {"policy", data.policy},
           {"alpha", number(data.alpha)},
           {"runs", std::move(runs)},
-          {"moves", std::move(moves)}};
+          {"moves", std::move(moves)},
+          {"jobs", jobs_json(data.jobs)}};
 }
 
 // --- the words around the charts
@@ -227,6 +243,55 @@ std::string moves_table(const ReportData& data) {
                                          rows);
 }
 
+std::string optional_time(const std::optional<double>& seconds) {
+  return seconds ? time_text(*seconds) : std::string(kUnknown);
+}
+
+// Where it ran, each host once.
+std::string hosts_of(const ReportJob& job) {
+  std::string out;
+  std::set<std::string> seen;
+  for (const ReportStep& step : job.steps) {
+    if (step.state != "running" || !seen.insert(step.host).second) continue;
+    out += (out.empty() ? "" : ", ") + (step.host.empty() ? "here" : step.host);
+  }
+  return out;
+}
+
+std::string legend_entry(const std::string& mark, const char* words) {
+  return "<li><svg viewBox=\"0 0 22 12\" aria-hidden=\"true\">" + mark + "</svg>" + words + "</li>";
+}
+
+std::string legend_band(const char* list, const char* words) {
+  return legend_entry("<rect class=\"" + std::string(list) + "\" width=\"22\" height=\"12\"/>",
+                      words);
+}
+
+std::string jobs_section(const ReportData& data) {
+  if (data.jobs.empty()) return "";
+  const bool has_hosts = std::any_of(data.jobs.begin(), data.jobs.end(), [](const ReportJob& job) {
+    return std::any_of(job.steps.begin(), job.steps.end(),
+                       [](const ReportStep& step) { return !step.host.empty(); });
+  });
+  std::string rows;
+  for (const ReportJob& job : data.jobs) {
+    rows += "<tr>" + text_cell(job.name, "th") + cell(moment_text(job.submitted), kMore) +
+            cell(optional_time(job.waited)) + cell(optional_time(job.served)) +
+            (has_hosts ? text_cell(hosts_of(job)) : "") +
+            text_cell(job.state + status_text(job.status)) +
+            cell(job.ended ? moment_text(job.ended) : "") + text_cell(job.note) + "</tr>\n";
+  }
+  std::vector<std::pair<std::string, std::string>> heads{
+      {"Job", kText}, {"Submitted", kMore}, {"Waited", ""}, {"Ran", ""}};
+  if (has_hosts) heads.emplace_back("On", kText);
+  heads.insert(heads.end(), {{"State", kText}, {"Ended", ""}, {"Note", kText}});
+  return "<h2>Jobs of the queue</h2>\n" +
+         table("Jobs that were submitted on this host", head_row(heads), rows) +
+         "<ul class=\"legend\">" + legend_band("cl", "waits") + legend_band("nl", "runs") +
+         legend_band("wl", "is placed, started, saved, stopped or comes home") +
+         "</ul>\n<div id=\"jobs\"></div>\n";
+}
+
 constexpr double kSmall = 0.02;  // of the time: below the precision of the estimate
 
 std::string worth_cells(const std::optional<WorthTime>& worth) {
@@ -308,15 +373,6 @@ std::string worth_section(const ReportData& data, const std::vector<JobWorth>& w
   return out + "<p class=\"quiet\">" + html_escaped(worth_method()) + "</p>\n";
 }
 
-std::string legend_entry(const std::string& mark, const char* words) {
-  return "<li><svg viewBox=\"0 0 22 12\" aria-hidden=\"true\">" + mark + "</svg>" + words + "</li>";
-}
-
-std::string legend_band(const char* list, const char* words) {
-  return legend_entry("<rect class=\"" + std::string(list) + "\" width=\"22\" height=\"12\"/>",
-                      words);
-}
-
 std::string legend(const ReportData& data) {
   const bool is_ranked = divides_by(data.policy) == DividesBy::work;
   std::string out = "<ul class=\"legend\">";
@@ -356,10 +412,11 @@ std::string body(const ReportData& data, const std::vector<JobWorth>& worths) {
     out += "<p class=\"bad\" role=\"note\">" + html_escaped(note) + "</p>\n";
   }
   if (data.runs.empty()) {
-    return out + "<p>No container was under control in this time.</p>\n" + moves_table(data);
+    return out + "<p>No container was under control in this time.</p>\n" + moves_table(data) +
+           jobs_section(data);
   }
   return out + containers_table(data) + worth_section(data, worths) + moves_table(data) +
-         "<h2>Over time</h2>\n" + legend(data) +
+         jobs_section(data) + "<h2>Over time</h2>\n" + legend(data) +
          "<noscript><p class=\"bad\">The charts need JavaScript; the tables above do "
          "not.</p></noscript>\n<div id=\"charts\"></div>\n";
 }

@@ -5,13 +5,19 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const SVG = "http://www.w3.org/2000/svg";
 // As wide as it is shown, so that its letters are as large as those beside it.
-const WIDTH = Math.min(Math.max((document.getElementById("charts")?.clientWidth || 1000) - 34, 300), 1000);
+const WIDTH = Math.min(Math.max(((document.getElementById("charts") || document.getElementById("jobs"))?.clientWidth || 1000) - 34, 300), 1000);
 const LEFT = WIDTH < 600 ? 68 : 96, RIGHT = 14;
 const MILESTONE = data.policy === "milestone";
 const LISTS = {
   NL: ["nl", MILESTONE ? "before its usable model" : "new or still learning"], WL: ["wl", "watched, slower"],
   CL: ["cl", MILESTONE ? "probably past its usable model" : "converged"],
   PC: ["nl", "progressing"], WC: ["wl", "watched"], CC: ["cl", "converged"],
+};
+// States of a job; those after its end have no band.
+const STATES = {
+  waiting: ["cl", "in the queue"], running: ["nl", "has its room"], placing: ["wl", "goes to another host"],
+  starting: ["wl", "is started"], parking: ["wl", "saves itself"], returning: ["wl", "comes home"],
+  stopping: ["wl", "is stopped"],
 };
 
 // --- words
@@ -163,18 +169,21 @@ class Chart {
     }
     return this;
   }
-  bands(all, until, top, height) {
+  bands(all, until, top, height, looks = LISTS) {
     // A band goes on where only the limit changes.
     const places = all.filter((place, i) => i === 0 || place[1] !== all[i - 1][1]);
     places.forEach((place, i) => {
-      const look = LISTS[place[1]];
+      const look = looks[place[1]];
       if (!look) return;
       const from = this.x(place[0]);
       const to = this.x(i + 1 < places.length ? places[i + 1][0] : until);
       if (!(to > from)) return;
       const band = element(this.svg, "rect", { class: look[0], x: from, y: top, width: to - from, height });
-      element(band, "title", {}, `${place[1]}, ${look[1]}, from ${moment(place[0])}`);
-      if (to - from > 22) element(this.svg, "text", { class: "band", x: from + 4, y: top + 11 }, place[1]);
+      const name = place[3] ? `${place[1]} on ${place[3]}` : place[1];
+      element(band, "title", {}, `${name}, ${look[1]}, from ${moment(place[0])}`);
+      if (to - from > 8 + 7 * name.length) {
+        element(this.svg, "text", { class: "band", x: from + 4, y: top + 11 }, name);
+      }
     });
     return this;
   }
@@ -424,32 +433,45 @@ function addRun(parent, run, isOpen) {
 
 // --- all of them
 
-function addTimeline(parent) {
-  const runs = data.runs;
-  const begin = Math.min(...runs.map(beginOf)), end = Math.max(...runs.map(endOf));
+// One line a thing: { name, begin, end, bands, moves }.
+function addTimeline(parent, lines, looks, title, label) {
+  const begin = Math.min(...lines.map((line) => line.begin)), end = Math.max(...lines.map((line) => line.end));
   const row = 20, most = Math.floor(LEFT / 7);
-  const chart = new Chart(parent, begin, end, row * runs.length, "List of each container",
-                          `lists of ${runs.length} containers over time; the table above has their ends`);
-  runs.forEach((run, i) => {
+  const chart = new Chart(parent, begin, end, row * lines.length, title, label);
+  lines.forEach((line, i) => {
     const name = element(chart.svg, "text", { x: LEFT - 6, y: i * row + 14, "text-anchor": "end" },
-                         run.name.length > most ? run.name.slice(0, most - 1) + "…" : run.name);
-    element(name, "title", {}, run.name);
-    const from = chart.x(beginOf(run)), to = chart.x(endOf(run));
+                         line.name.length > most ? line.name.slice(0, most - 1) + "…" : line.name);
+    element(name, "title", {}, line.name);
+    const from = chart.x(line.begin), to = chart.x(line.end);
     element(chart.svg, "rect", { class: "axis", x: from, y: i * row + 2, width: Math.max(to - from, 1), height: row - 5 });
-    chart.bands(run.cpu, endOf(run), i * row + 2, row - 5);
-    for (const move of movesOf(run)) {
+    chart.bands(line.bands, line.end, i * row + 2, row - 5, looks);
+    for (const move of line.moves) {
       const x = chart.x(move.time);
-      const line = element(chart.svg, "line", { class: "move", x1: x, x2: x, y1: i * row, y2: i * row + row });
-      element(line, "title", {}, move.words);
+      const mark = element(chart.svg, "line", { class: "move", x1: x, x2: x, y1: i * row, y2: i * row + row });
+      element(mark, "title", {}, move.words);
     }
   });
   chart.times();
 }
 
+function jobLine(job) {
+  const end = isNumber(job.ended) ? job.ended : data.made;
+  return { name: job.name, begin: Math.max(data.since, job.steps[0][0]), end, bands: job.steps, moves: [] };
+}
+
 const OPEN_AT_FIRST = 8;
 const root = document.getElementById("charts");
+const jobs = document.getElementById("jobs"), lines = data.jobs.filter((job) => job.steps.length > 0).map(jobLine);
+if (jobs && lines.length > 0) {
+  addTimeline(element(jobs, "div", { class: "card" }), lines, STATES, "State of each job",
+              `states of ${lines.length} jobs over time; the table above has their ends`);
+}
 if (root && data.runs.length > 0) {
-  addTimeline(element(root, "div", { class: "card" }));
+  const runs = data.runs.map((run) => ({
+    name: run.name, begin: beginOf(run), end: endOf(run), bands: run.cpu, moves: movesOf(run),
+  }));
+  addTimeline(element(root, "div", { class: "card" }), runs, LISTS, "List of each container",
+              `lists of ${runs.length} containers over time; the table above has their ends`);
   const parts = data.runs.map((run, i) => addRun(root, run, i < OPEN_AT_FIRST));
   addEventListener("beforeprint", () => { for (const { card, draw } of parts) { card.open = true; draw(); } });
 }

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "cmd/docker-flowcon/files.h"
 #include "cmd/docker-flowcon/job/control.h"
+#include "cmd/docker-flowcon/queue/queue.h"
 #include "cmd/docker-flowcon/report/data.h"
 #include "cmd/docker-flowcon/report/page.h"
 #include "cmd/docker-flowcon/report/worth.h"
@@ -80,6 +81,33 @@ Result<void> fetch_changes(const DaemonClient& daemon, std::string question, Rep
   }
 }
 
+// Those that were open in this time. Without a queue there are none.
+void fetch_jobs(const DaemonClient& daemon, const std::vector<std::string>& wanted,
+                ReportData& data) {
+  const Result<json::value> queue = daemon.get("/v1/queue");
+  if (!queue) return;
+  std::size_t left_out = 0;
+  for (const json::value& about : list_of(*queue, "jobs")) {
+    const double ended = real_of(member(about, "ended")).value_or(data.made);
+    if (ended < data.since || !is_wanted(about, wanted)) continue;
+    if (data.jobs.size() >= kMostRuns) {
+      ++left_out;
+      continue;
+    }
+    const Result<std::string> target = job_target(text_of(about, "id"), "");
+    if (!target) continue;
+    const Result<json::value> job = daemon.get(*target);
+    if (job) data.jobs.push_back(read_report_job(*job));
+  }
+  if (left_out > 0) {
+    data.notes.push_back("Only " + std::to_string(kMostRuns) + " of " +
+                         std::to_string(kMostRuns + left_out) + " jobs are shown.");
+  }
+  std::stable_sort(data.jobs.begin(), data.jobs.end(), [](const ReportJob& a, const ReportJob& b) {
+    return a.submitted < b.submitted;
+  });
+}
+
 Result<ReportData> fetch_report(const DaemonClient& daemon, const ReportOptions& options) {
   const double now = present_moment();
   const double since = parse_moment(options.since, now).value_or(now);
@@ -105,6 +133,7 @@ Result<ReportData> fetch_report(const DaemonClient& daemon, const ReportOptions&
   // Without peers there is nothing that could have moved.
   const Result<json::value> moves = daemon.get("/v1/moves");
   if (moves) add_moves(data, *moves);
+  fetch_jobs(daemon, options.containers, data);
   return data;
 }
 

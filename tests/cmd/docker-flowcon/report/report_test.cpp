@@ -257,6 +257,8 @@ TEST_CASE("every text of the data is text of the page and nothing else") {
   run.stays = {{kEvil, 1, 2}};
   data.runs = {run, steady_job(kEvil, 100, 400, 0.25, 0.25)};
   data.moves = {{kEvil, kEvil, kEvil, kEvil, kEvil, kEvil, kEvil, 1, 2.0, 3.0}};
+  data.jobs = {
+      {kEvil, kEvil, kEvil, 1, 2.0, 3.0, 4.0, 5.0, {{1, kEvil, kEvil}, {2, "running", kEvil}}}};
 
   const std::string page = render_page(data, estimate_worth(data), "0123456789abcdef");
 
@@ -269,6 +271,7 @@ TEST_CASE("every text of the data is text of the page and nothing else") {
   const json::value back = parsed(page.substr(begin, page.find("</script>", begin) - begin));
   CHECK(back.at("runs").at(0).at("name") == json::value(kEvil));
   CHECK(back.at("moves").at(0).at("cause") == json::value(kEvil));
+  CHECK(back.at("jobs").at(0).at("steps").at(0).at(1) == json::value(kEvil));
 }
 
 TEST_CASE("the page names the policy, and says what lists mean by it") {
@@ -380,6 +383,37 @@ TEST_CASE_METHOD(ReportFixture,
   CHECK(nobody.status == 1);
   CHECK(nobody.err == "No such container: cnn (no records in this time)\n");
   CHECK_FALSE(std::filesystem::exists(folder.path() + "/r.html"));
+}
+
+TEST_CASE_METHOD(ReportFixture, "jobs of the queue have their times, and their states as data") {
+  fake.answer("GET /v1/queue", 200,
+              R"({"jobs":[{"id":"4c02","name":"gru","submitted":1790000100},)"
+              R"({"id":"4c03","name":"old","submitted":1780000000,"ended":1780000100},)"
+              R"({"id":"../x","name":"evil"},7,)"
+              R"({"id":"4c01","name":"vae","submitted":1790000000,"ended":1790000400}]})");
+  fake.answer("GET /v1/queue/4c01", 200,
+              R"({"name":"vae","state":"failed","note":"ended with 137 twice, gave up","exit":137,)"
+              R"("submitted":1790000000,"ended":1790000400,"waited":100,"served":290.5,)"
+              R"("steps":[{"state":"waiting","time":1790000000,"note":"","host":null},)"
+              R"({"state":"placing","time":1790000100,"host":"h2"},{"state":"running","time":"x"},)"
+              R"({"state":"running","time":1790000110,"host":"h2"},)"
+              R"({"state":"running","time":1790000120,"host":null},)"
+              R"({"state":"failed","time":1790000400,"host":null}]})");
+  fake.answer("GET /v1/queue/4c02", 200,
+              R"({"name":"gru","state":"waiting","note":"waits for 2 cores","exit":null,)"
+              R"("submitted":1790000100,"ended":null,"waited":null,"served":0,"steps":[]})");
+
+  const std::string page = run({"-o", "-"}).out;
+
+  const std::size_t begin = page.find("<h2>Jobs of the queue");
+  test::check_golden("plugin/report_jobs.html",
+                     page.substr(begin, page.find("<h2>Over time") - begin));
+  CHECK(page.find(R"("jobs":[{"name":"vae","ended":1790000400,"steps":)"
+                  R"([[1790000000,"waiting",null,""],[1790000100,"placing",null,"h2"],)") !=
+        std::string::npos);
+  const std::string named = run({"-o", "-", "gru"}).out;
+  CHECK(named.find(">waits for 2 cores<") != std::string::npos);
+  CHECK(named.find(">ended with 137 twice, gave up<") == std::string::npos);
 }
 
 TEST_CASE_METHOD(ReportFixture, "the words of the page around the charts") {
