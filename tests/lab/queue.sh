@@ -42,6 +42,7 @@ began() { on h2 docker logs "$1" 2>/dev/null | grep -c '^begins$'; }
 
 job away cpu=1,mem=300M 'echo begins; echo result >/out/model; echo layer >/written; sleep 5; echo ends; exit 7' -v away:/out
 soon "a job without room on its host runs on another" runs_on h1 away
+check "it begins anew there" not holds "$(on h1 docker inspect --format '{{.Config.Env}}' away)" FLOWCON_RESUME
 check "docker flowcon queue says where" holds "$(on h2 docker flowcon queue)" HOST
 check "  and on any host, of all of them, with --hosts" is "$(on h1 docker flowcon queue --hosts --format '{{.Name}} {{.Home}} {{.Host}}')" "away h2 h1"
 check "what it writes is not to be had yet" holds "$(on h2 docker flowcon fetch away 2>&1)" "away is on h1"

@@ -140,10 +140,11 @@ std::string quoted(std::string_view text) { return "'" + printable(text) + "'"; 
 // Builds one description.
 class Describer {
  public:
-  explicit Describer(const json::value& inspect)
+  Describer(const json::value& inspect, bool resumes)
       : inspect_(inspect),
         config_(member(inspect, "Config")),
-        host_(member(inspect, "HostConfig")) {}
+        host_(member(inspect, "HostConfig")),
+        resumes_(resumes) {}
 
   Result<Description> make() {
     if (auto done = identify(); !done) return done.error();
@@ -222,9 +223,10 @@ class Describer {
     json::array all;
     for (const json::value& entry : list_of(config_, "Env")) {
       const json::string* text = entry.if_string();
-      if (text != nullptr && !text->starts_with("FLOWCON_RESUME=")) all.push_back(entry);
+      const bool is_ours = text != nullptr && text->starts_with("FLOWCON_RESUME=");
+      if (text != nullptr && !(resumes_ && is_ours)) all.push_back(entry);
     }
-    all.emplace_back("FLOWCON_RESUME=1");
+    if (resumes_) all.emplace_back("FLOWCON_RESUME=1");
     made_.body["Env"] = std::move(all);
   }
 
@@ -382,6 +384,7 @@ class Describer {
   const json::value& host_;
   bool is_shared_ = false;
   json::object host_body_;
+  bool resumes_;
   Description made_;
 };
 
@@ -391,13 +394,13 @@ bool is_gpu_device(std::string_view path) {
 
 }  // namespace
 
-Result<Description> describe(std::string_view inspect) {
+Result<Description> describe(std::string_view inspect, bool resumes) {
   if (inspect.size() > kMaxInspectBytes) {
     return bad_input("the engine's answer on a container is too large");
   }
   Result<json::value> parsed = parse_json(inspect);
   if (!parsed) return wrap(parsed.error(), "the engine's answer on a container");
-  return Describer(*parsed).make();
+  return Describer(*parsed, resumes).make();
 }
 
 std::vector<std::string> criu_obstacles(const json::object& body) {

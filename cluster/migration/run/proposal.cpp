@@ -156,7 +156,8 @@ Async<Result<Proposal>> Proposer::propose_task(MoveOrder order) {
   std::string wanted = order.container;
   const Result<Seen> seen = co_await look(std::move(wanted));
   if (!seen) co_return seen.error();
-  Result<Description> described = describe(seen->inspect);
+  // A job that has saved itself finds its checkpoint by its file, as it does at home.
+  Result<Description> described = describe(seen->inspect, false);
   if (!described) co_return described.error();
   const bool is_birth = *order.method == Method::birth;
   auto made = std::make_shared<Proposal>();

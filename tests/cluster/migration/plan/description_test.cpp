@@ -100,6 +100,14 @@ TEST_CASE("a job's own FLOWCON_RESUME is replaced, as on a second move") {
   CHECK(description_of(inspected).body.at("Env") == from(R"(["A=b", "FLOWCON_RESUME=1"])"));
 }
 
+TEST_CASE("what begins anew keeps its environment as it is") {
+  Inspected inspected("20.10");
+  inspected.config()["Env"] = from(R"(["A=b", "FLOWCON_RESUME=0"])");
+  const auto made = describe(render_json(inspected.value), false);
+  REQUIRE(made.has_value());
+  CHECK(made->body.at("Env") == from(R"(["A=b", "FLOWCON_RESUME=0"])"));
+}
+
 TEST_CASE("what hangs on another container or on this host is an obstacle, in words") {
   const auto host = [](const char* name, const char* value) {
     return obstacle([&](Inspected& inspected) { inspected.host()[name] = from(value); });
