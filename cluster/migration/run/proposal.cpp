@@ -138,17 +138,12 @@ Async<Result<void>> Proposer::add_checkpoint(Draft made) {
 }
 
 // What the ticket or the task has written over its image, where its engine keeps that in a folder.
-Async<Result<void>> Proposer::add_layer(Draft made, bool may_be_empty) {
+// Whether that is anything is not asked: docker diff reads the whole image, which takes seconds.
+Async<Result<void>> Proposer::add_layer(Draft made) {
   std::string id = made->container, state = world_.host.config().state_dir;
   const Result<CopyPlace> place = co_await world_.goods.find_place(std::move(id), std::move(state));
   if (!place) co_return place.error();
-  if (place->upper.empty()) co_return Result<void>();
-  std::string container = made->container;
-  const Result<std::string> changes = co_await world_.engine.changes(std::move(container));
-  if (!changes) co_return changes.error();
-  const bool is_empty = changes->find('{') == std::string::npos;
-  if (is_empty && !may_be_empty) co_return Result<void>();
-  made->plan.parts.push_back({"layer", PartKind::layer, ""});
+  if (!place->upper.empty()) made->plan.parts.push_back({"layer", PartKind::layer, ""});
   co_return Result<void>();
 }
 
@@ -179,7 +174,7 @@ Async<Result<Proposal>> Proposer::propose_task(MoveOrder order) {
   plan.request = order.request;
   plan.is_early = order.is_early;
   plan.birth = order.birth;
-  const Result<void> added = co_await add_layer(made, !is_birth);
+  const Result<void> added = co_await add_layer(made);
   if (!added) co_return added.error();
   if (has_log(plan.body)) plan.parts.push_back({"log", PartKind::log, ""});
   const Result<void> measured = co_await measure(made, *do_all_travel);

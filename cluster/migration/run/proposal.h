@@ -43,7 +43,7 @@ class Proposer {
   ctrl::Async<Result<bool>> add_volumes(Draft made, Description described);
   ctrl::Async<Result<void>> add_checkpoint(Draft made);
   ctrl::Async<Result<void>> measure(Draft made, bool may_look);
-  ctrl::Async<Result<void>> add_layer(Draft made, bool may_be_empty);
+  ctrl::Async<Result<void>> add_layer(Draft made);
   ctrl::Async<Result<void>> look_at_layer(Draft made, std::string upper);
   ctrl::Async<Result<Proposal>> ask_target(Proposal proposal, std::string target);
 
