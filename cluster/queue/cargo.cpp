@@ -28,12 +28,12 @@ void Cargo::look() {
     next_listing_ = now + kListEach;
     ctrl::spawn(world_.host.io(), "images", list());
   }
-  if (is_weighing_ || now < next_weighing_) return;
+  if (is_weighing_) return;
   JobPtr first;
   for (const auto& [id, job] : jobs_.open()) {
     const bool is_unknown =
         job->entry.state == JobState::waiting && !job->entry.task && job->ticket && !job->freight;
-    if (!is_unknown) continue;
+    if (!is_unknown || now < job->weigh_at) continue;
     const bool comes_first = !first || job->entry.submitted < first->entry.submitted;
     if (comes_first) first = job;
   }
@@ -63,7 +63,7 @@ Async<void> Cargo::weigh(JobPtr job) {
   }
   ctrl::log::debug("weighing job " + job->entry.id.substr(0, 12) + ": " +
                    freight.error().message());
-  next_weighing_ = world_.clock.steady() + kAgain;
+  job->weigh_at = world_.clock.steady() + kAgain;
 }
 
 std::map<std::string, double> Cargo::rates() const {

@@ -34,8 +34,7 @@ class Cargo {
   std::set<std::string> images_;
   bool is_listing_ = false;
   bool is_weighing_ = false;
-  double next_listing_ = 0;   ///< steady
-  double next_weighing_ = 0;  ///< steady
+  double next_listing_ = 0;  ///< steady
 };
 
 }  // namespace flowcon::cluster::queue

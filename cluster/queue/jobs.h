@@ -52,6 +52,7 @@ struct Job {
   bool has_saved = false;
 
   std::optional<Freight> freight;         ///< while it waits; none: not weighed yet
+  double weigh_at = 0;                    ///< steady; not before
   std::string room_at;                    ///< id of the birth, made early, that has its room
   std::string host_shown;                 ///< of its task, as people know it; "" = it has none
   std::optional<double> left_there;       ///< CPU seconds, of its task

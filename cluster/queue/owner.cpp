@@ -15,8 +15,10 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/queue/job_json.h"
+#include "ctrl/effects.h"
 #include "ctrl/log.h"
 #include "ctrl/spawn.h"
+#include "ctrl/store/store.h"
 
 namespace flowcon::cluster::queue {
 namespace {
@@ -365,6 +367,16 @@ Async<bool> Owner::take_step(JobPtr job) {
   co_return co_await carry_out(job, act);
 }
 
+// What came with it was recorded while it ran.
+void Owner::end_record(const JobEntry& home, double ended) const {
+  const bool is_queued = world_.host.effects().try_post(
+      [store = &world_.host.store(), id = home.id, ended, status = home.status] {
+        const Result<void> written = store->end_run(id, ended, status);
+        if (!written) ctrl::log::debug(written.error().message());
+      });
+  if (!is_queued) ctrl::log::debug("the end of a run is not recorded: the disk is slow");
+}
+
 // What this process knew of the step before.
 void Owner::note_change(Job& job, const JobEntry& before) {
   job.order.reset();
@@ -376,6 +388,7 @@ void Owner::note_change(Job& job, const JobEntry& before) {
     job.freight.reset();
   }
   if (before.task && !job.entry.task) {
+    if (before.state == JobState::returning) end_record(job.entry, before.since);
     job.room_at.clear();
     job.host_shown.clear();
     job.left_there = job.width_there = std::nullopt;

@@ -74,6 +74,7 @@ class Owner : public EngineWatch::Listener {
   bool add_life(Job& job, JobFacts& facts, const migration::Seen& seen, unsigned stream) const;
   void avoid(Job& job) const;
   ctrl::Async<void> hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts);
+  void end_record(const JobEntry& home, double ended) const;
   void note_change(Job& job, const JobEntry& before);
   ctrl::Async<Result<void>> write(JobPtr job, JobEntry entry);
   ctrl::Async<bool> carry_out(JobPtr job, Act act);

@@ -85,6 +85,12 @@ Result<void> Records::import_history(const History& history,
   return transaction.commit(kDoing);
 }
 
+Result<void> Records::end_run(const std::string& id, double finished,
+                              std::optional<std::int64_t> status) {
+  Statement put(db_, "UPDATE runs SET finished=?,status=? WHERE id=? AND finished IS NULL");
+  return put.bind(finished).bind(status).bind(id).run(kDoing);
+}
+
 Result<void> Records::save_past(const std::string& id, const std::string& past) {
   Statement put(db_, "INSERT OR REPLACE INTO pasts VALUES(?,?)");
   return put.bind(id).bind(past).run(kDoing);

@@ -315,6 +315,9 @@ class Records {
   /// Puts what another host recorded in the place of all that is known of `history.run.id`.
   [[nodiscard]] Result<void> import_history(const History& history,
                                             const std::optional<LogPosition>& position);
+  /// The run of that container, which came from another host, ended there.
+  [[nodiscard]] Result<void> end_run(const std::string& id, double finished,
+                                     std::optional<std::int64_t> status);
   /// What a container's job had done when it left a host, as JSON; kept as long as its run.
   [[nodiscard]] Result<void> save_past(const std::string& id, const std::string& past);
   [[nodiscard]] Result<void> forget_past(const std::string& id);

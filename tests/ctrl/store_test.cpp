@@ -436,6 +436,10 @@ TEST_CASE("what another host recorded takes the place of all that was known, and
   REQUIRE(store->import_history(there, LogPosition{"json-file", "file 1"}).has_value());
   REQUIRE(store->import_history(there, LogPosition{"json-file", "file 1"}).has_value());
   CHECK(store->positions()->at("a").position == "file 1");
+  REQUIRE(store->end_run("a", 90, 137).has_value());
+  REQUIRE(store->end_run("a", 95, 0).has_value());
+  CHECK(store->history("a")->run.finished == 90);
+  CHECK(store->runs(0)->front().status == 137);
 
   Look now = look("a", 120);
   now.samples = {{121, 0.25}};
