@@ -15,6 +15,7 @@
 
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/migration/plan/names.h"
 #include "cmd/docker-flowcon/daemon_client.h"
 #include "cmd/docker-flowcon/job/control.h"
 #include "cmd/docker-flowcon/job/run.h"
@@ -26,6 +27,9 @@
 namespace flowcon::plugin {
 namespace {
 
+using cluster::migration::is_plain_path;
+using cluster::migration::is_within;
+
 namespace fs = std::filesystem;
 namespace json = boost::json;
 
@@ -34,17 +38,8 @@ constexpr std::size_t kMostPaths = 10'000;
 // Made anew in each container: nobody's results.
 constexpr std::array<std::string_view, 5> kPassing{"/tmp", "/run", "/dev", "/proc", "/sys"};
 
-bool is_within(const std::string& path, const std::string& folder) {
-  return path == folder || path.starts_with(folder == "/" ? folder : folder + "/");
-}
-
 bool is_plain(const std::string& path) {
-  if (path.size() < 2 || path.front() != '/' || path.find('\0') != std::string::npos) return false;
-  std::istringstream parts(path.substr(1));
-  for (std::string part; std::getline(parts, part, '/');) {
-    if (part.empty() || part == "." || part == "..") return false;
-  }
-  return true;
+  return path.size() > 1 && path.find("//") == std::string::npos && is_plain_path(path);
 }
 
 std::vector<std::string> docker_words(const Session& session,
@@ -170,7 +165,7 @@ std::vector<std::string> paths_to_fetch(const std::string& inspect, const std::s
   std::istringstream lines(diff);
   for (std::string line; std::getline(lines, line) && paths.size() < kMostPaths;) {
     const std::string path = line.starts_with("A ") ? line.substr(2) : "";
-    const auto has_it = [&](const auto& folder) { return is_within(path, std::string(folder)); };
+    const auto has_it = [&](const auto& folder) { return is_within(path, folder); };
     const bool is_another = std::any_of(kPassing.begin(), kPassing.end(), has_it) ||
                             std::any_of(mounts.begin(), mounts.end(), [&](const auto& mount) {
                               return is_within(path, mount) || is_within(mount, path);
