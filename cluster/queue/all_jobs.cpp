@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "cluster/queue/next_host.h"
+#include "cluster/queue/pause.h"
 
 namespace flowcon::cluster::queue {
 namespace {
@@ -122,15 +123,14 @@ double seconds_to(const AllJobs& all, std::size_t job, std::size_t node) {
   return static_cast<double>(bytes) / rate_of(all, known.owner, host);
 }
 
-AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_limit,
-                 double pause) {
+AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_limit) {
   AllJobs all;
   all.view.now = now;
   all.view.starve_limit = starve_limit;
-  all.view.pause = pause;
   std::map<std::string, std::size_t> places;
   const std::vector<std::string> names = shown(hosts);
   bool is_parking = false;
+  std::vector<double> pauses;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     places[hosts[i].id] = i;
     all.hosts.push_back(hosts[i].id);
@@ -138,8 +138,10 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
     all.rates.push_back(hosts[i].rates);
     all.view.nodes.push_back({names[i], hosts[i].offer, hosts[i].free});
     all.view.totals.insert(all.view.totals.end(), hosts[i].totals.begin(), hosts[i].totals.end());
+    if (hosts[i].pause) pauses.push_back(*hosts[i].pause);
     for (const ReportedJob& job : hosts[i].jobs) is_parking = is_parking || job.is_parking;
   }
+  all.view.pause = upper_median(std::move(pauses)).value_or(PauseMeter().seconds());
   std::set<std::string> ids;
   for (const HostJobs& owner : hosts) {
     for (const ReportedJob& job : owner.jobs) {

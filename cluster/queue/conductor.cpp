@@ -30,7 +30,6 @@ constexpr auto kAwait = boost::asio::as_tuple(boost::asio::use_awaitable);
 
 constexpr double kSoonest = 1;   // seconds between two decisions
 constexpr double kAtLeast = 10;  // seconds: memory comes back and what is left changes, unannounced
-constexpr double kPause = 10;    // seconds that a job loses which saves itself and starts again
 constexpr double kReportTime = 5;  // seconds that a host has for its report
 constexpr double kLeastCores = 0.05;
 constexpr int kMostEstimates = 50;              // at a decision; each takes up to a millisecond
@@ -44,13 +43,6 @@ bool holds_room(const Job& job) {
 
 bool may_start(const Job& job) {
   return job.entry.state == JobState::waiting && !job.entry.is_held && job.ticket;
-}
-
-std::optional<double> expected_of(const Job& job, const char* label) {
-  for (const ctrl::estimate::LabelEstimate& one : job.estimates) {
-    if (one.label == label) return one.expected;
-  }
-  return std::nullopt;
 }
 
 double priority_of(const Job& job) {
@@ -166,7 +158,7 @@ std::optional<double> Conductor::left(const Job& job) const {
   }
   double total = 0;
   for (const char* label : {"seconds_launch", "seconds_train", "seconds_save"}) {
-    const std::optional<double> part = expected_of(job, label);
+    const std::optional<double> part = job.expected(label);
     if (!part && std::string(label) == "seconds_train") return std::nullopt;
     total += part.value_or(0);
   }
@@ -184,6 +176,7 @@ HostJobs Conductor::report() const {
   report.offer = {{"cpu", offer.cpu}, {"mem", offer.mem}};
   report.free = is_draining ? policy::Amounts{{"cpu", 0.0}, {"mem", 0.0}} : free();
   report.totals = owner_.jobs().totals();
+  report.pause = owner_.jobs().pause();
   for (const auto& [id, task] : tasks_.held()) {
     if (task->copy == TicketCopy::ended) report.births.insert(task->birth);
   }
@@ -275,8 +268,7 @@ Async<void> Conductor::ask(std::shared_ptr<Gathering> gathering, Neighbour neigh
 }
 
 void Conductor::decide(const std::vector<HostJobs>& hosts) {
-  const AllJobs all =
-      all_jobs(hosts, world_.clock.wall(), world_.host.config().queue.starve_limit, kPause);
+  const AllJobs all = all_jobs(hosts, world_.clock.wall(), world_.host.config().queue.starve_limit);
   const policy::QueuePolicyKind* kind =
       policy::find_queue_policy(world_.host.config().queue.policy);
   const Result<policy::QueuePlan> plan = kind->decide(all.view);

@@ -178,6 +178,9 @@ HostJobs host_in(FieldReader& reader) {
     host.totals.push_back(std::min(one.to_number<double>(), kMostSeconds));
   }
   reader.require(host.totals.size() <= kMostTotals, "totals", "must be 200 at most");
+  host.pause = reader.optional_number("pause");
+  reader.require(!host.pause || (*host.pause >= 0 && *host.pause <= kMostSeconds), "pause",
+                 "must be seconds");
   host.images = images_in(reader);
   host.rates = rates_in(reader);
   return host;
@@ -253,15 +256,17 @@ std::string render(const HostJobs& host) {
       rates.push_back({{"host", id}, {"bytes_per_s", std::min(rate, kMostBytes)}});
     }
   }
-  return render_json({{"id", host.id},
-                      {"name", printable(host.name, kMaxText)},
-                      {"offer", amounts_json(host.offer)},
-                      {"free", amounts_json(host.free)},
-                      {"births", json::array(host.births.begin(), host.births.end())},
-                      {"jobs", std::move(jobs)},
-                      {"totals", std::move(totals)},
-                      {"images", std::move(images)},
-                      {"rates", std::move(rates)}});
+  json::object out{{"id", host.id},
+                   {"name", printable(host.name, kMaxText)},
+                   {"offer", amounts_json(host.offer)},
+                   {"free", amounts_json(host.free)},
+                   {"births", json::array(host.births.begin(), host.births.end())},
+                   {"jobs", std::move(jobs)},
+                   {"totals", std::move(totals)},
+                   {"images", std::move(images)},
+                   {"rates", std::move(rates)}};
+  if (host.pause) out["pause"] = *host.pause;
+  return render_json(out);
 }
 
 Result<std::vector<JobOrder>> parse_orders(std::string_view text) {

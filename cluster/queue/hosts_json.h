@@ -45,6 +45,7 @@ struct HostJobs {
   std::set<std::string> births;  ///< that `free` counts already
   std::vector<ReportedJob> jobs;
   std::vector<double> totals;           ///< seconds that ended jobs took
+  std::optional<double> pause;          ///< seconds that it costs to park a job of its own
   std::set<std::string> images;         ///< that it has, by short_image()
   std::map<std::string, double> rates;  ///< to other hosts, by id; bytes a second
 };

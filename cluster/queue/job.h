@@ -63,7 +63,7 @@ enum class JobState {
 struct JobStep {
   JobState state = JobState::waiting;
   double time = 0;
-  std::string note;
+  std::string note = {};
   std::string host = {};  ///< id of the one that its task was on; "" = it had none
 };
 inline constexpr std::size_t kKeptSteps = 50;

@@ -5,8 +5,16 @@
 #include <cerrno>
 
 #include "base/text.h"
+#include "cluster/queue/pause.h"
 
 namespace flowcon::cluster::queue {
+
+std::optional<double> Job::expected(std::string_view label) const {
+  for (const ctrl::estimate::LabelEstimate& one : estimates) {
+    if (one.label == label) return one.expected;
+  }
+  return std::nullopt;
+}
 
 void Jobs::add(const JobPtr& job) {
   if (is_closed(job->entry.state)) {
@@ -55,6 +63,18 @@ std::vector<double> Jobs::totals() const {
     if (job->entry.state == JobState::done) totals.push_back(job->entry.served);
   }
   return totals;
+}
+
+std::optional<double> Jobs::pause() const {
+  if (open_.empty() && ended_.empty()) return std::nullopt;
+  PauseMeter meter;
+  std::vector<double> launches;
+  for (const auto& [id, job] : open_) {
+    meter.add(job->entry.steps);
+    if (const auto launch = job->expected("seconds_launch")) launches.push_back(*launch);
+  }
+  for (const JobPtr& job : ended_) meter.add(job->entry.steps);
+  return meter.seconds() + upper_median(std::move(launches)).value_or(0);
 }
 
 }  // namespace flowcon::cluster::queue

@@ -67,6 +67,9 @@ struct Job {
   std::string obstacle;         ///< why it does not run yet, for people
   std::size_t order_shown = 0;  ///< its place among those that wait, from 1; 0: none
   Decided decided;
+
+  /// By earlier runs; empty where they say nothing of it.
+  [[nodiscard]] std::optional<double> expected(std::string_view label) const;
 };
 
 using JobPtr = std::shared_ptr<Job>;
@@ -77,8 +80,9 @@ class Jobs {
   [[nodiscard]] const std::map<std::string, JobPtr>& open() const { return open_; }
   /// Newest first.
   [[nodiscard]] const std::vector<JobPtr>& ended() const { return ended_; }
+  /// One that has ended is the oldest of those.
   void add(const JobPtr& job);
-  /// It is over.
+  /// It is over, as the last one.
   void close(const JobPtr& job);
   /// Open or ended, by its full id. Null where there is none.
   [[nodiscard]] JobPtr find_id(const std::string& id) const;
@@ -87,6 +91,9 @@ class Jobs {
   [[nodiscard]] Result<JobPtr> find(const std::string& name) const;
   /// What ended jobs took, in seconds, the last kKeptJobs that ended with status 0.
   [[nodiscard]] std::vector<double> totals() const;
+  /// What it costs to park one and to start it again, until it goes on with its work, by what the
+  /// jobs here took for it. Unit: seconds. Empty where there are none.
+  [[nodiscard]] std::optional<double> pause() const;
 
  private:
   std::map<std::string, JobPtr> open_;

@@ -198,7 +198,11 @@ Async<void> Owner::enlist(std::string id) {
     entry.steps.back() = {entry.state, entry.since, entry.note};
     job->entry = entry;
   }
-  jobs_.add(job);
+  if (is_closed(job->entry.state)) {
+    jobs_.close(job);
+  } else {
+    jobs_.add(job);
+  }
   const Result<void> written = co_await write(job, std::move(entry));
   if (!written) job->trouble = written.error().message();
   tell(*job);
@@ -218,6 +222,8 @@ void Owner::hear(const ctrl::engine::Event& event) {
     job->watch.is_watched = true;
     job->watch.was_stopped = false;
   }
+  // One that saves itself is looked at only when it has ended.
+  if (event.action == "rename" && !event.name.empty()) job->entry.name = valid_utf8(event.name);
   wake(job);
 }
 

@@ -78,6 +78,7 @@ struct Event {
   std::int64_t time_ns = 0;
   std::optional<int> exit_status;  ///< of a container that died
   std::optional<int> signal;       ///< that one was sent
+  std::string name = {};           ///< of the container, after it
 };
 
 /// Pure: the engine's JSON to the types above. Errors name the member that is missing.

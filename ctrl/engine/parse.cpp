@@ -146,6 +146,7 @@ Result<Event> parse_event(std::string_view body) {
   Event event;
   event.action = text_at(*parsed, {"Action"});
   event.id = text_at(*parsed, {"Actor", "ID"});
+  event.name = text_at(*parsed, {"Actor", "Attributes", "name"});
   event.time_ns = integer_at(*parsed, {"timeNano"});
   event.exit_status = number_in(text_at(*parsed, {"Actor", "Attributes", "exitCode"}));
   event.signal = number_in(text_at(*parsed, {"Actor", "Attributes", "signal"}));

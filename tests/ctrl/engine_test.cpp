@@ -117,10 +117,11 @@ TEST_CASE("members of a wrong type are as if they were missing") {
 TEST_CASE("an event is read with its time") {
   const auto event =
       parse_event(R"({"Type":"container","Action":"die","Actor":{"ID":")" + kId +
-                  R"(","Attributes":{"exitCode":"0"}},"time":1,"timeNano":1000000007})");
+                  R"(","Attributes":{"exitCode":"0","name":"vae"}},"time":1,"timeNano":1000000007})");
   REQUIRE(event.has_value());
   CHECK(event->action == "die");
   CHECK(event->id == kId);
+  CHECK(event->name == "vae");
   CHECK(event->time_ns == 1000000007);
   CHECK_FALSE(parse_event("{\"Action\":\"die\"}").has_value());
   CHECK_FALSE(parse_event("{\"Action\":").has_value());

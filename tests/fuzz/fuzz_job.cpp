@@ -39,7 +39,7 @@ void check_messages(std::string_view text) {
   (void)same_again(text, parse_orders);
   const auto jobs = same_again(text, parse_host_jobs);
   if (!jobs) return;
-  const AllJobs all = all_jobs({*jobs}, 2e9, 1800, 10);
+  const AllJobs all = all_jobs({*jobs}, 2e9, 1800);
   if (all.known.size() != all.view.jobs.size()) std::abort();
 }
 

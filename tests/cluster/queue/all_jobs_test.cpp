@@ -49,7 +49,7 @@ ReportedJob running(char letter, double cpu, const std::string& on, const std::s
   return one;
 }
 
-AllJobs seen(const std::vector<HostJobs>& hosts) { return all_jobs(hosts, 1000, 1800, 10); }
+AllJobs seen(const std::vector<HostJobs>& hosts) { return all_jobs(hosts, 1000, 1800); }
 
 double idle(const AllJobs& all, std::size_t node) {
   return policy::amount_of(all.view.nodes.at(node).idle, "cpu");
@@ -116,6 +116,22 @@ TEST_CASE("nothing is parkable while a job is being parked anywhere") {
   two.jobs = {running('b', 1, "", "")};
   two.jobs[0].is_parking = true;
   CHECK_FALSE(seen({one, two}).view.jobs[0].is_parkable);
+}
+
+TEST_CASE("to park a job costs what most hosts say, and something where none has tried") {
+  HostJobs one = host('1', 4, 4), two = host('2', 4, 4), three = host('3', 4, 4);
+  CHECK(seen({one, two, three}).view.pause == 10);
+  two.pause = 40;
+  CHECK(seen({one, two, three}).view.pause == 40);
+  one.pause = 2;
+  three.pause = 30;
+  CHECK(seen({one, two, three}).view.pause == 30);
+  const auto told = parse_host_jobs(render(two));
+  REQUIRE(told.has_value());
+  CHECK(told->pause == 40);
+  CHECK_FALSE(parse_host_jobs(render(host('4', 4, 4)))->pause);
+  two.pause = -1;
+  CHECK_FALSE(parse_host_jobs(render(two)).has_value());
 }
 
 TEST_CASE("an order goes to the owner, with the host and the version that it was made from") {

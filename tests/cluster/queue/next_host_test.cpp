@@ -46,7 +46,7 @@ ReportedJob running(char letter, double cpu, std::optional<double> left) {
   return job;
 }
 
-AllJobs seen(const std::vector<HostJobs>& hosts) { return all_jobs(hosts, 1000, 1800, 10); }
+AllJobs seen(const std::vector<HostJobs>& hosts) { return all_jobs(hosts, 1000, 1800); }
 
 // The jobs stand as they are reported, and those named start there.
 std::map<std::string, JobOrder> ordered(const std::vector<HostJobs>& hosts,

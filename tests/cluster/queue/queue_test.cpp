@@ -99,6 +99,9 @@ TEST_CASE("a job that asks for more than the host offers is refused with both am
   bench.run(30);
   CHECK_FALSE(bench.engine.runs(id));
   CHECK(bench.engine.boxes_.contains(id));
+  // A name means the last job that had it.
+  bench.submit("big", "cpu=16,mem=1G");
+  CHECK(bench.note("big").find("it asks for 16 cores") == 0);
 }
 
 TEST_CASE("the job with the least time left goes first") {
