@@ -33,7 +33,7 @@ class Cluster : public ctrl::Companion {
         clock_(host.io()),
         rows_(host),
         estimates_(
-            host,
+            host, peers_,
             [this](std::string image) { return queue::image_facts(engine_, std::move(image)); },
             [] { return peers::present().wall; }),
         queue_({host, tickets_, clock_, rows_, peers_, *mover_,

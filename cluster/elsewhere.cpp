@@ -30,6 +30,7 @@ constexpr std::size_t kLongestTarget = 8192;  // bytes
 
 constexpr const char* kStatus = "/v1/status";
 constexpr const char* kQueueList = "/v1/queue";
+constexpr std::string_view kProfiles = "/v1/profiles";
 constexpr std::string_view kContainers = "/v1/containers/";
 constexpr std::array<std::string_view, 2> kLooks{"history", "explain"};
 constexpr std::array<std::string_view, 6> kChanges{"pause", "resume", "pin",
@@ -159,8 +160,11 @@ Async<Response> Elsewhere::take(std::string body, std::string speaker) {
   Result<Wanted> wanted = Wanted::parse(body);
   if (!wanted) co_return failure(422, wanted.error().message());
   const std::optional<std::string> name = name_in(wanted->method, wanted->target);
+  const std::string_view path =
+      std::string_view(wanted->target).substr(0, wanted->target.find('?'));
   const bool is_look =
-      wanted->method == "GET" && (wanted->target == kStatus || wanted->target == kQueueList);
+      wanted->method == "GET" &&
+      (wanted->target == kStatus || wanted->target == kQueueList || path == kProfiles);
   if (!name && !is_look) co_return failure(403, "peers may not call that");
   if (name) {
     if (std::optional<std::string> next = host_of(*name); next && wanted->hops < kMostHops) {

@@ -5,6 +5,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <chrono>
+#include <iterator>
 #include <limits>
 
 #include "base/json.h"
@@ -47,6 +48,18 @@ std::vector<estimate::Profile> profiles_of(const std::vector<ProfileRow>& rows, 
     if (profile) profiles.push_back(std::move(*profile));
   }
   return profiles;
+}
+
+// By their ends; the newest, where there are too many.
+std::vector<ProfileRow> with_others(std::vector<ProfileRow> own, std::vector<ProfileRow> others) {
+  own.insert(own.end(), std::make_move_iterator(others.begin()),
+             std::make_move_iterator(others.end()));
+  std::stable_sort(own.begin(), own.end(),
+                   [](const ProfileRow& a, const ProfileRow& b) { return a.ended < b.ended; });
+  if (own.size() > ctrl::store::kMostProfiles) {
+    own.erase(own.begin(), own.end() - static_cast<std::ptrdiff_t>(ctrl::store::kMostProfiles));
+  }
+  return own;
 }
 
 // A job that was not there before.
@@ -122,8 +135,12 @@ struct Estimates::Learnt {
   estimate::Estimator estimator;
 };
 
-Estimates::Estimates(ctrl::LocalHost& host, AskImage ask_image, std::function<double()> wall)
-    : host_(host), ask_image_(std::move(ask_image)), wall_(std::move(wall)) {}
+Estimates::Estimates(ctrl::LocalHost& host, Network& network, AskImage ask_image,
+                     std::function<double()> wall)
+    : host_(host),
+      ask_image_(std::move(ask_image)),
+      wall_(std::move(wall)),
+      others_(network, wall_) {}
 
 Async<void> Estimates::begin() {
   is_begun_ = true;
@@ -165,16 +182,26 @@ Async<void> Estimates::refresh() {
   if (!rows) {
     ctrl::log::warning("no estimates of what jobs will need: " + rows.error().message());
   } else {
-    const auto is_fresh = [this](const ProfileRow& row) {
-      return !known_.contains({row.key, row.ended});
-    };
-    const auto fresh =
-        static_cast<std::size_t>(std::count_if(rows->begin(), rows->end(), is_fresh));
-    if (estimate::is_worth_training(fresh, rows->size())) co_await learn(std::move(*rows));
+    co_await learn_from(*rows);
+    if (is_ended_) co_return;
+    is_ready_ = true;  // the others may be silent for a while
+    co_await others_.read();
+    if (is_ended_) co_return;
+    co_await learn_from(std::move(*rows));
+    if (is_ended_) co_return;
   }
-  if (is_ended_) co_return;
   is_ready_ = true;
   is_working_ = false;
+}
+
+// With what the other hosts have told.
+Async<void> Estimates::learn_from(Rows own) {
+  Rows rows = with_others(std::move(own), others_.rows());
+  const auto is_fresh = [this](const ProfileRow& row) {
+    return !known_.contains({row.key, row.ended});
+  };
+  const auto fresh = static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), is_fresh));
+  if (estimate::is_worth_training(fresh, rows.size())) co_await learn(std::move(rows));
 }
 
 Async<void> Estimates::learn(Rows rows) {
@@ -234,12 +261,12 @@ Async<Response> Estimates::answer_estimate(Call call) {
 Async<Response> Estimates::answer_check(Call) {
   if (is_checking_) co_return failure(409, "a check is under way: ask again in a minute");
   is_checking_ = true;
-  Result<Rows> rows = co_await read();
-  if (!rows) {
+  Result<Rows> own = co_await read();
+  if (!own) {
     is_checking_ = false;
-    co_return failure(500, rows.error().message());
+    co_return failure(500, own.error().message());
   }
-  auto work = [rows = std::move(*rows), now = wall_()] {
+  auto work = [rows = with_others(std::move(*own), others_.rows()), now = wall_()] {
     using Clock = std::chrono::steady_clock;
     const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                           std::chrono::duration<double>(kCheckTime));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What jobs of this host will need, by what earlier ones needed: learns from the store's profiles
-// on a thread beside the loop, and answers on the loop by what was learnt last. Decides nothing.
-// For .cpp files only: it includes Asio.
+// What jobs of this host will need, by what earlier ones needed, here and on the hosts that this
+// one knows: learns from their profiles on a thread beside the loop, and answers on the loop by
+// what was learnt last. Decides nothing. For .cpp files only: it includes Asio.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "cluster/queue/image_facts.h"
+#include "cluster/queue/peer_profiles.h"
 #include "ctrl/api/routes.h"
 #include "ctrl/async.h"
 #include "ctrl/companion.h"
@@ -34,8 +35,9 @@ class Estimates {
   static constexpr double kSoonest = 60;
   static constexpr double kLatest = 300;
 
-  /// The host has to outlive it. `wall`: seconds since the epoch.
-  Estimates(ctrl::LocalHost& host, AskImage ask_image, std::function<double()> wall);
+  /// Host and network have to outlive it. `wall`: seconds since the epoch.
+  Estimates(ctrl::LocalHost& host, Network& network, AskImage ask_image,
+            std::function<double()> wall);
 
   /// look() does something from now on.
   ctrl::Async<void> begin();
@@ -44,8 +46,8 @@ class Estimates {
   void look(double now);
   /// There may be a new profile.
   void job_ended() { is_due_ = true; }
-  /// The store's profiles have been read and learnt once, or cannot be; before that nothing can be
-  /// estimated.
+  /// This host's own profiles have been read and learnt once, or cannot be; before that nothing can
+  /// be estimated.
   [[nodiscard]] bool is_ready() const { return is_ready_; }
   /// How often was learnt: the same number, the same estimates.
   [[nodiscard]] std::uint64_t learnings() const { return learnings_; }
@@ -64,6 +66,7 @@ class Estimates {
 
   ctrl::Async<Result<Rows>> read();
   ctrl::Async<void> refresh();
+  ctrl::Async<void> learn_from(Rows own);
   ctrl::Async<void> learn(Rows rows);
   ctrl::Async<ctrl::api::Response> answer_estimate(ctrl::api::Call call);
   ctrl::Async<ctrl::api::Response> answer_check(ctrl::api::Call call);
@@ -71,6 +74,7 @@ class Estimates {
   ctrl::LocalHost& host_;
   AskImage ask_image_;
   std::function<double()> wall_;
+  PeerProfiles others_;
   std::shared_ptr<Learnt> learnt_;                  // used on the loop alone; null = nothing yet
   std::set<std::pair<std::string, double>> known_;  // key and end of what was learnt from
   std::uint64_t learnings_ = 0;

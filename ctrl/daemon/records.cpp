@@ -151,12 +151,13 @@ Async<api::Response> RecordReader::profiles(api::Call call) {
   }
   json::object body;
   body["profiles"] = std::move(all);
-  json::value next;
-  if (page->has_more) {
-    next = "since=" + render_number(page->profiles.back().ended) +
-           "&after=" + std::to_string(page->after);
+  json::value position;
+  if (!page->profiles.empty()) {
+    position = "since=" + render_number(page->profiles.back().ended) +
+               "&after=" + std::to_string(page->after);
   }
-  body["next"] = std::move(next);
+  body["next"] = page->has_more ? position : json::value();
+  body["position"] = std::move(position);
   co_return api::answer_with(body);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Profiles: what runs that ended well needed, for estimates of later ones. Rows of text, written
-// and read by ctrl/daemon; nothing of them leaves the host.
+// and read by ctrl/daemon; the host's peers may read them.
 #pragma once
 
 #include <cstddef>

@@ -146,17 +146,19 @@ TEST_CASE_METHOD(ElsewhereStand, "a peer looks at everything, and changes what c
   host.ids_ = {{"vae", "vae-id"}, {"own", "own-id"}};
 
   CHECK(take(call("GET", "/v1/status"), '3').status == 200);
+  CHECK(take(call("GET", "/v1/profiles?since=5&after=1"), '3').status == 200);
   CHECK(take(call("GET", "/v1/containers/own/explain"), '3').status == 200);
   CHECK(take(call("POST", "/v1/containers/vae/pin"), '2').status == 200);
-  CHECK(host.calls_ == std::vector<std::string>{"GET /v1/status {}",
-                                                "GET /v1/containers/own/explain {}",
-                                                "POST /v1/containers/vae/pin {}"});
+  CHECK(host.calls_ == std::vector<std::string>{
+                           "GET /v1/status {}", "GET /v1/profiles?since=5&after=1 {}",
+                           "GET /v1/containers/own/explain {}", "POST /v1/containers/vae/pin {}"});
   host.calls_.clear();
   CHECK(take(call("POST", "/v1/containers/vae/pin"), '3').status == 403);
   CHECK(take(call("POST", "/v1/containers/own/pin"), '2').status == 403);
   CHECK(take(call("POST", "/v1/containers/gone/migrate"), '2').status == 404);
-  for (const char* target : {"/v1/pause", "/v1/peers", "/v1/containers/vae/release", "/metrics",
-                             "/v1/containers/vae/adopt", "/v1/containers//pin/../adopt"}) {
+  for (const char* target :
+       {"/v1/pause", "/v1/peers", "/v1/profiles/1", "/v1/containers/vae/release", "/metrics",
+        "/v1/containers/vae/adopt", "/v1/containers//pin/../adopt"}) {
     CAPTURE(target);
     CHECK(take(call("POST", target), '2').status == 403);
     CHECK(take(call("GET", target), '2').status == 403);

@@ -112,7 +112,9 @@ struct Stand {
   boost::asio::io_context io;
   cluster::test::FakeHost host{io};
   double ended = 1e9;
-  queue::Estimates estimates{host, [this](std::string name) { return image(std::move(name)); },
+  cluster::test::FakeNetwork network;
+  queue::Estimates estimates{host, network,
+                             [this](std::string name) { return image(std::move(name)); },
                              [] { return kNow; }};
 };
 
@@ -301,4 +303,107 @@ TEST_CASE("what an image gives to a container is read from the engine's words") 
   REQUIRE(hostile.has_value());
   CHECK(hostile->command.size() == 4096);
   CHECK(hostile->environment.empty());
+}
+
+namespace {
+
+std::string told(const std::string& profiles, const std::string& position, bool has_more = false) {
+  const std::string here = position.empty() ? "null" : "\"" + position + "\"";
+  return R"({"profiles":[)" + profiles + R"(],"next":)" + (has_more ? here : "null") +
+         R"(,"position":)" + here + "}";
+}
+
+std::string profile(double mem, const std::string& more = "") {
+  const estimate::Command cleaned = estimate::cleaned(training(epochs(5)));
+  return R"({"family":")" + estimate::family_of(cleaned) + R"(","key":")" +
+         estimate::key_of(cleaned) + R"(","age":60,"features":{"workers":1},"labels":{"mem":)" +
+         render_number(mem) + "}" + more + "}";
+}
+
+// Peer 2 answers the next call with each of these in turn.
+struct Teller : cluster::test::FakeNetwork {
+  Teller() { add("h2", '2', {}); }
+  ctrl::Async<Result<cluster::Answer>> ask(std::string id, std::string method, std::string target,
+                                           std::string body, double) override {
+    asked_.push_back({id, method + " " + target, body});
+    if (says.empty()) co_return bad_input("h2 does not answer");
+    const std::string next = says.front();
+    says.erase(says.begin());
+    co_return cluster::Answer{200, next};
+  }
+  std::vector<std::string> says;
+};
+
+struct PeersStand : Stand {
+  void read() {
+    ctrl::spawn(io, "read", others.read());
+    settle();
+  }
+  Teller teller;
+  queue::PeerProfiles others{teller, [] { return kNow; }};
+};
+
+}  // namespace
+
+TEST_CASE("what ran on other hosts counts as what ran here") {
+  Stand stand;
+  stand.keep(training(epochs(5)), {{"mem", 3e9}});
+  Teller teller;
+  teller.says = {told(profile(3.1e9) + "," + profile(3.2e9), "since=5&after=2")};
+  queue::Estimates estimates{stand.host, teller,
+                             [&](std::string name) { return stand.image(std::move(name)); },
+                             [] { return kNow; }};
+  ctrl::spawn(stand.io, "begin", estimates.begin());
+  stand.settle();
+  estimates.look(1000);
+  stand.settle();
+  const auto found = estimates.estimate(training(epochs(5)));
+  REQUIRE(found.size() == 1);
+  CHECK(is(found.front(), estimate::EstimateBasis::repeat, 3.1e9, 3.2e9, 3));
+}
+
+TEST_CASE("a host is asked for its profiles page by page, and later for what is new") {
+  PeersStand stand;
+  stand.teller.says = {told(profile(1), "since=5&after=1", true),
+                       told(profile(2), "since=6&after=2")};
+  stand.read();
+  REQUIRE(stand.others.rows().size() == 2);
+  CHECK(stand.others.rows().front().ended == kNow - 60);
+  stand.read();  // it does not answer
+  CHECK(stand.others.rows().size() == 2);
+  stand.teller.says = {told("", "")};
+  stand.read();
+  const auto& asked = stand.teller.asked_;
+  REQUIRE(asked.size() == 4);
+  CHECK(asked[0].body.find(R"("target":"/v1/profiles")") != std::string::npos);
+  CHECK(asked[1].body.find("/v1/profiles?since=5&after=1") != std::string::npos);
+  CHECK(asked[3].body.find("/v1/profiles?since=6&after=2") != std::string::npos);
+  stand.teller.neighbours_.clear();
+  stand.read();
+  CHECK(stand.others.rows().empty());
+}
+
+TEST_CASE("a peer that tells nonsense tells nothing") {
+  PeersStand stand;
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += ",\"x" + std::to_string(i) + "\":1";
+  const std::string hostile = profile(1, ",\"features\":{\"workers\":1" + many + "}") + "," +
+                              profile(-1) + ",7,{}," + R"({"family":")" + std::string(9000, 'f') +
+                              R"(","key":"k","age":1,"features":{},"labels":{"mem":1}})" + "," +
+                              profile(4);
+  for (const std::string& said :
+       {std::string("no"), std::string("[]"), told(profile(1), "since=1 HTTP/1.1"),
+        told(profile(1), "since=" + std::string(100, '1')), told(profile(1), "/v1/status")}) {
+    stand.teller.says = {said};
+    stand.read();
+    CHECK(stand.others.rows().empty());
+  }
+  stand.teller.says = {told(hostile, "since=5&after=1", true)};
+  for (int i = 0; i < 30; ++i) {
+    stand.teller.says.push_back(told(profile(2), "since=5&after=" + std::to_string(i), true));
+  }
+  stand.read();
+  CHECK(stand.teller.says.size() == 11);  // it has no end
+  CHECK(stand.others.rows().size() == 20);
+  for (const auto& row : stand.others.rows()) CHECK(row.family.size() < 8192);
 }

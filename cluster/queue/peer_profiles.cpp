@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/peer_profiles.h"
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <set>
+
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/text.h"
+#include "ctrl/codec/estimate_json.h"
+#include "ctrl/log.h"
+
+namespace flowcon::cluster::queue {
+namespace {
+
+namespace json = boost::json;
+namespace estimate = ctrl::estimate;
+using ctrl::Async;
+using ctrl::store::ProfileRow;
+
+constexpr double kPatience = 10;              // seconds, for a page
+constexpr int kMostPages = 20;                // of one host at a time
+constexpr std::size_t kLongestText = 8192;    // bytes, of a family or key
+constexpr std::size_t kMostValues = 64;       // features or labels of one profile
+constexpr std::size_t kLongestPosition = 80;  // bytes
+
+// It goes into the address of the next request.
+bool is_position(const std::string& text) {
+  return text.size() <= kLongestPosition && text.starts_with("since=") &&
+         text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.+-=&") == text.npos;
+}
+
+std::string call_for(const std::string& position) {
+  const std::string target = "/v1/profiles" + (position.empty() ? "" : "?" + position);
+  return render_json({{"method", "GET"}, {"target", target}, {"body", ""}, {"hops", 1}});
+}
+
+Result<ProfileRow> row_of(const json::value& said, double now) {
+  const Result<estimate::Profile> profile = estimate::profile_from(said);
+  if (!profile) return profile.error();
+  const json::value features = estimate::to_json(profile->features);
+  const json::value labels = estimate::to_json(profile->labels);
+  const bool is_sane =
+      profile->family.size() <= kLongestText && profile->key.size() <= kLongestText &&
+      features.as_object().size() <= kMostValues && labels.as_object().size() <= kMostValues;
+  if (!is_sane) return bad_input("a profile is out of bounds");
+  return ProfileRow{profile->key, profile->family, render_json(features), render_json(labels),
+                    now - std::max(0.0, profile->age)};
+}
+
+}  // namespace
+
+PeerProfiles::Rows PeerProfiles::rows() const {
+  Rows all;
+  for (const auto& [id, told] : told_) all.insert(all.end(), told.rows.begin(), told.rows.end());
+  return all;
+}
+
+Async<void> PeerProfiles::read() {
+  std::set<std::string> known;
+  std::vector<std::string> reached;
+  for (const Neighbour& one : network_.neighbours()) {
+    if (one.id.empty()) continue;
+    known.insert(one.id);
+    if (one.is_reachable) reached.push_back(one.id);
+  }
+  std::erase_if(told_, [&](const auto& one) { return !known.contains(one.first); });
+  for (const std::string& id : reached) {
+    for (int pages = 0; pages < kMostPages; ++pages) {
+      const bool has_more = co_await read_page(id);
+      if (!has_more) break;
+    }
+  }
+}
+
+// Is there more to be asked for?
+Async<bool> PeerProfiles::read_page(std::string id) {
+  std::string host = id, method = "POST", target = "/v1/peer/call";
+  std::string body = call_for(told_[id].position);
+  const Result<Answer> answer = co_await network_.ask(
+      std::move(host), std::move(method), std::move(target), std::move(body), kPatience);
+  // One of an older flowcond does not tell.
+  if (!answer || answer->status != 200) co_return false;
+  co_return take(id, answer->body);
+}
+
+bool PeerProfiles::take(const std::string& id, const std::string& body) {
+  const Result<json::value> parsed = parse_json(body);
+  if (!parsed) return false;
+  const std::string position = text_of(*parsed, "position");
+  if (!is_position(position)) return false;
+  Told& told = told_[id];
+  const double now = wall_();
+  for (const json::value& one : list_of(member(*parsed, "profiles"))) {
+    Result<ProfileRow> row = row_of(one, now);
+    if (row) {
+      told.rows.push_back(std::move(*row));
+    } else {
+      ctrl::log::debug(name_of_host(network_, id) + ": " + row.error().message());
+    }
+  }
+  if (told.rows.size() > ctrl::store::kMostProfiles) {
+    const auto too_many =
+        static_cast<std::ptrdiff_t>(told.rows.size() - ctrl::store::kMostProfiles);
+    told.rows.erase(told.rows.begin(), told.rows.begin() + too_many);
+  }
+  const bool has_more = position != told.position && member(*parsed, "next").is_string();
+  told.position = position;
+  return has_more;
+}
+
+}  // namespace flowcon::cluster::queue
