@@ -7,7 +7,9 @@
 # the step in question (a failpoint, docs/testing.md), so that a fault strikes there and not beside it.
 #
 # Steps of the way back (source.undo, target.undo) are those of a move that was cancelled while it transferred;
-# a step with -criu is that of a job that CRIU moves.
+# a step with -criu is that of a job that CRIU moves; one with -birth that of the task of a queue's job, whose home is the
+# source, and one with -home that of the same when it comes home: its job has to be done, having begun once, with its log
+# and its volume at home.
 #
 # Without a word one fault a step, each fault at least once; FLOWCON_TEST_FAULTS=full: all of them.
 # FLOWCON_TEST_FAULTS="source.save/cut-5s target.start/*" picks some; the fault "none" is a move that nothing
@@ -25,10 +27,16 @@ set -euo pipefail
 # Each step and the fault that it meets where nobody asks for more.
 STEPS=(source.reserve target.reserve source.save source.transfer target.transfer target.ready
   source.start target.start target.confirm source.remove target.done source.undo target.undo
-  source.save-criu source.transfer-criu target.start-criu)
+  source.save-criu source.transfer-criu target.start-criu
+  source.reserve-birth target.reserve-birth source.transfer-birth target.transfer-birth target.ready-birth
+  source.start-birth target.start-birth target.confirm-birth
+  source.reserve-home source.transfer-home target.transfer-home target.ready-home source.start-home target.start-home
+  target.confirm-home source.remove-home)
 SHORT=(kill-source-flowcond kill-target-flowcond kill-source-dockerd sigterm cut-5s cut-until-after
   slow-disk target-refuses journal-fails source-rebooted kill-target-dockerd ssh-killed target-disk-full
-  sigterm slow-disk journal-fails)
+  sigterm slow-disk journal-fails
+  kill-source-flowcond kill-target-dockerd slow-disk cut-until-after target-disk-full journal-fails sigterm target-refuses
+  sigterm cut-5s kill-target-flowcond source-rebooted ssh-killed slow-disk kill-source-dockerd journal-fails)
 FAULTS=(kill-source-flowcond kill-target-flowcond kill-source-dockerd kill-target-dockerd cut-5s
   cut-until-after target-disk-full target-refuses ssh-killed source-rebooted slow-disk journal-fails sigterm)
 PAIRS=${FLOWCON_TEST_PAIRS:-3}
@@ -101,7 +109,7 @@ inject() {
 # Once flowcond has ended, a job that was not handed over runs where it was: nobody else will start it.
 terminate() {
   flowcond_term "$(side_of "$1")" || return 1
-  case $1 in source.*) ;; *) return 0 ;; esac
+  case $1 in *-birth | *-home) return 0 ;; source.*) ;; *) return 0 ;; esac
   # On a busy machine it may have gone on before the signal came.
   ! on "$S" grep -F "of container $2: source start" /var/log/flowcond.log >/dev/null || return 0
   [ -n "$(running "$S" "$2")" ] || { printf 'flowcond has ended and left the job stopped\n'; return 1; }
@@ -111,9 +119,10 @@ terminate() {
 # made is gone, or, where its copy runs already, it answers nobody for a while.
 refuse() {
   case ${1%-criu} in
-    source.reserve) drain "$T" drain && wait_until 10 drained_is true ;;
-    target.reserve) on "$T" docker create --name "$2" "$IMAGE_SMALL" true >"$WORK/$T.taken" ;;
-    source.save | source.transfer | target.transfer | target.ready | source.start | target.start)
+    *-home) peer_socket 000 ;;
+    source.reserve | source.reserve-birth) drain "$T" drain && wait_until 10 drained_is true ;;
+    target.reserve | target.reserve-birth) on "$T" docker create --name "$2" "$IMAGE_SMALL" true >"$WORK/$T.taken" ;;
+    source.save | source.transfer* | target.transfer* | target.ready* | source.start* | target.start*)
       on "$T" docker rm "$2" || peer_socket 000
       ;;
     *) peer_socket 000 ;;
@@ -131,8 +140,8 @@ mend() {
     target-disk-full) pause 8 && "$LAB" heal "$T" ;;
     target-refuses)
       case $2 in
-        source.reserve) wait_until 10 has_ended_on "$S" "$3"; drain "$T" undrain && wait_until 10 drained_is false ;;
-        target.reserve) wait_until 20 has_ended_on "$S" "$3"; on "$T" docker rm "$(cat "$WORK/$T.taken")" ;;
+        source.reserve | source.reserve-birth) wait_until 10 has_ended_on "$S" "$3"; drain "$T" undrain && wait_until 10 drained_is false ;;
+        target.reserve | target.reserve-birth) wait_until 20 has_ended_on "$S" "$3"; on "$T" docker rm "$(cat "$WORK/$T.taken")" ;;
         *) pause 8 && peer_socket 660 ;;
       esac
       ;;
@@ -194,7 +203,7 @@ SIDE=''
 hold() {
   for host in "$S" "$T"; do must on "$host" rm -f /run/failpoints-are-over; done
   [ "$SIDE" != "$1" ] || return 0
-  local step=${1%-criu}
+  local step=${1%-*}
   local at_source='' at_target=''
   SIDE=$1
   case $step in source.*) at_source=$step:$HOLD ;; *) at_target=$step:$HOLD ;; esac
@@ -207,7 +216,7 @@ hold() {
 }
 let_go() { on "$1" touch /run/failpoints-are-over; }
 at_step() {
-  local step=${1%-criu}
+  local step=${1%-*}
   moves_have "$(side_of "$1")" "any(.moves[]; .name == \"$2\" and .side == \"${step%.*}\" and .step == \"${step#*.}\")"
 }
 # arrive STEP NAME: the move is there.
@@ -225,6 +234,12 @@ has_saved() { on "$1" docker logs "$2" 2>&1 | grep '^saved' >/dev/null; }
 comes_up() { has_saved "$@" && is_listed "$@"; }
 is_listed() { cluster_has "$1" "any(.containers[]; .name == \"$2\")"; }
 
+# fault_image HOST NAME: an image that the other does not have: one layer more.
+fault_image() {
+  on "$1" sh -c 'docker create --name "seed-$1" "$2" true >/dev/null && docker cp /etc/hostname "seed-$1:/$1" 2>/dev/null &&
+    docker commit "seed-$1" "flowcon-fault:$1" && docker rm "seed-$1" >/dev/null' seed "$2" "$IMAGE_SMALL"
+}
+
 # cell STEP FAULT NAME: prints "FAIL …" for what is wrong and "ran HOST SECONDS" at its end.
 cell() {
   local step=$1 fault=$2 name=$3 floor lines began ran seen image method=app
@@ -232,9 +247,7 @@ cell() {
   hold "$step"
   seen=$(wait_until 150 both_reach) || { fails "the peers do not reach each other" "$seen"; return; }
   for host in "$S" "$T"; do traces "$host" >"$WORK/$host.traces"; done
-  # An image that the target does not have: one layer more.
-  image=$(on "$S" sh -c 'docker create --name "seed-$1" "$2" true >/dev/null && docker cp /etc/hostname "seed-$1:/$1" 2>/dev/null &&
-    docker commit "seed-$1" "flowcon-fault:$1" && docker rm "seed-$1" >/dev/null' seed "$name" "$IMAGE_SMALL")
+  image=$(fault_image "$S" "$name")
   COUNTER_IMAGE=flowcon-fault:$name counter "$S" "$name" --restart always -v "$name:/ckpt" --label "flowcon.migrate=$method"
   seen=$(wait_until 20 comes_up "$S" "$name") || { fails "the job does not come up" "$seen"; return; }
   watch_copies
@@ -276,12 +289,63 @@ cell() {
   done
 }
 
+# --- a job of the queue -----------------------------------------------------------------------------
+
+# Of a pair the second host has room. The task goes there (-birth) and comes back (-home); who sends is S.
+sides() {
+  take_pair "$1"
+  HOME_HOST=$S
+  case $2 in *-home) S=$T T=$HOME_HOST ;; esac
+}
+job_state() { host_api "$HOME_HOST" "/v1/queue/$1" 2>/dev/null | jq -r .state; }
+is_job() { [ "$(job_state "$1")" = "$2" ] || { host_api "$HOME_HOST" "/v1/queue/$1" | jq -c '[.state, .host, .note, .steps[-3:]]'; return 1; }; }
+log_at_home() { on "$HOME_HOST" docker logs "$1" 2>/dev/null | tr '\n' ' '; }
+volume_at_home() { on "$HOME_HOST" docker run --rm --network none -v "$1:/out" "$IMAGE_SMALL" busybox cat /out/name; }
+only_a_ticket() {
+  local host
+  for host in "$S" "$T"; do
+    is "$(on "$host" docker ps -a --format '{{.Names}} {{.State}}' --filter "name=^/$1\$")" \
+      "$([ "$host" != "$HOME_HOST" ] || printf '%s created' "$1")" || return 1
+  done
+}
+
+# queue_cell STEP FAULT NAME: as cell.
+queue_cell() {
+  local step=$1 fault=$2 name=$3 began seen image
+  hold "$step"
+  seen=$(wait_until 150 both_reach) || { fails "the peers do not reach each other" "$seen"; return; }
+  for host in "$S" "$T"; do traces "$host" >"$WORK/$host.traces"; done
+  image=$(fault_image "$HOME_HOST" "$name")
+  watch_copies
+  seen=$(prepare "$fault" 2>&1) || fails "the fault is not prepared" "$seen"
+  must on "$HOME_HOST" docker create --name "$name" --network none -v "$name:/out" --label flowcon.queue=true \
+    --label flowcon.request=cpu=0.5,mem=100M "$image" busybox sh -c "echo begins; sleep 2; echo $name >/out/name; echo ends" >/dev/null
+  seen=$(wait_until 90 at_step "$step" "$name" 2>&1) || { fails "step $step is not reached" "$seen"; return; }
+  seen=$(inject "$fault" "$step" "$name" 2>&1) || fails "the fault does not strike" "$seen"
+  for host in "$S" "$T"; do let_go "$host" >/dev/null 2>&1 || :; done # unless it has no power
+  seen=$(mend "$fault" "$step" "$name" 2>&1) || fails "the fault is not mended" "$seen"
+  began=$SECONDS
+  seen=$(wait_until "$SETTLE" is_job "$name" "done") || fails "its job is not done" "$seen"
+  printf 'ran %s %s\n' "$HOME_HOST" "$(seconds_since "$began")"
+  holds_true "it began once, and its log is at home" is "$(log_at_home "$name")" "begins ends "
+  holds_true "its volume is at home" is "$(volume_at_home "$name" 2>&1)" "$name"
+  holds_true "at no moment two copies" watched
+  seen=$(wait_until 30 only_a_ticket "$name") || fails "its ticket alone is there" "$seen"
+  on "$HOME_HOST" sh -c 'docker rm "$1" && docker volume rm "$1"' rm "$name" >/dev/null || :
+  for host in "$S" "$T"; do on "$host" docker rmi -f "$image" >/dev/null 2>&1 || :; done
+  for host in "$S" "$T"; do
+    seen=$(wait_until 20 nothing_new "$host") || fails "left on $host" "$seen"
+  done
+}
+
 worker() {
-  local n=0 line step fault
+  local n=0 line step fault kind
   while line=$(flock "$WORK/cells.lock" sh -c 'head -n 1 "$1" && sed -i 1d "$1"' next "$WORK/cells") && [ -n "$line" ]; do
     read -r step fault <<<"$line"
     n=$((n + 1))
-    (cell "$step" "$fault" "job$n") >"$WORK/cell.$1" 2>&1 || printf 'FAIL the cell ended before its end\n' >>"$WORK/cell.$1"
+    sides "$1" "$step"
+    case $step in *-birth | *-home) kind=queue_cell ;; *) kind=cell ;; esac
+    ("$kind" "$step" "$fault" "job$n") >"$WORK/cell.$1" 2>&1 || printf 'FAIL the cell ended before its end\n' >>"$WORK/cell.$1"
     grep -q '^ran' "$WORK/cell.$1" || printf 'FAIL it ended in the middle: %s\n' "$(tail -n 2 "$WORK/cell.$1" | paste -sd';')" >>"$WORK/cell.$1"
     # SIDE changes in the cell's own shell.
     SIDE=$step
@@ -309,7 +373,8 @@ report() {
     esac
   done <"$1"
   case $ran in "$target") ran=target ;; h*) ran=source ;; esac
-  result "$([ -z "$failed" ] && echo 0 || echo 1)" "$step, $fault: one copy, on the $ran, ${seconds:-?} s after it was mended" "$failed"
+  case $step in *-birth | *-home) ran=home ;; esac
+  result "$([ -z "$failed" ] && echo 0 || echo 1)" "$step, $fault: $([ "$ran" = home ] && echo "one run, at home" || echo "one copy, on the $ran"), ${seconds:-?} s after it was mended" "$failed"
   printf '%s %s %s %s %s\n' "$step" "$fault" "$([ -z "$failed" ] && echo ok || echo FAIL)" "$ran" "${seconds:--}" >>"$WORK/table"
 }
 
@@ -356,7 +421,7 @@ criu_works() {
 }
 
 main() {
-  local left
+  local left pair
   have gcc || nothing_runs "gcc is not installed (scripts/setup)"
   begin_lab $((2 * PAIRS)) --cores 1 --disk 1G --no-images
   # shellcheck disable=SC2046 # a word a host
@@ -368,6 +433,10 @@ main() {
   # shellcheck disable=SC2046 # a word a host
   disks_can_break $(seq -f 'h%g' $((2 * PAIRS)))
   on h1 sh -c 'grep -qaF FLOWCON_FAILPOINTS "$(command -v flowcond)"' || die "the hosts' flowcond has no failpoints"
+  for ((pair = 1; pair <= PAIRS; pair++)); do
+    flowcond_reads "h$((2 * pair - 1))" 'offer = cpu=1 mem=50M'
+    flowcond_reads "h$((2 * pair))" 'offer = cpu=1 mem=400M'
+  done
   make_pairs "$PAIRS"
   if grep -q -- '-criu ' "$WORK/cells" && ! criu_works h1; then
     skip "$(grep -c -- '-criu ' "$WORK/cells") cells with CRIU" "docker checkpoint does not work on this kernel ($(uname -r))"
