@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cluster/policy/affinity.h"
+#include "cluster/policy/report.h"
 
 namespace flowcon::cluster::policy {
 namespace {
@@ -59,10 +60,7 @@ double median_of(const LeftState& state) {
     if (job.left) totals.push_back(*job.left + job.served);
     if (!job.left) longest = std::max(longest, job.served);
   }
-  if (totals.empty()) return longest;
-  const auto middle = totals.begin() + static_cast<std::ptrdiff_t>(totals.size() / 2);
-  std::nth_element(totals.begin(), middle, totals.end());
-  return *middle;
+  return median(std::move(totals)).value_or(longest);
 }
 
 struct Entry {

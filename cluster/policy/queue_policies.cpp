@@ -10,6 +10,7 @@
 #include "cluster/codec/queue_json.h"
 #include "cluster/policy/left_queue.h"
 #include "cluster/policy/queue.h"
+#include "cluster/policy/report.h"
 
 namespace flowcon::cluster::policy {
 namespace {
@@ -30,13 +31,6 @@ QueueJob queue_job(const WaitingTask& task) {
 
 // ---------------------------------------------------------------------------- by what is left
 
-double median(std::vector<double> values) {
-  if (values.empty()) return kNominal;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 // Of each job. A guess that a priority acts on has to be made here: the decision knows none.
 std::vector<std::optional<double>> lefts(const QueueView& view) {
   std::vector<double> known = view.totals;
@@ -45,7 +39,7 @@ std::vector<std::optional<double>> lefts(const QueueView& view) {
     has_priorities = has_priorities || job.priority != 1;
     if (job.left) known.push_back(job.served + *job.left);
   }
-  const double typical = median(std::move(known));
+  const double typical = median(std::move(known)).value_or(kNominal);
   std::vector<std::optional<double>> all;
   all.reserve(view.jobs.size());
   for (const WaitingTask& job : view.jobs) {

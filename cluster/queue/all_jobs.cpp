@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "cluster/policy/report.h"
 #include "cluster/queue/next_host.h"
 #include "cluster/queue/pause.h"
 
@@ -141,7 +142,7 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
     if (hosts[i].pause) pauses.push_back(*hosts[i].pause);
     for (const ReportedJob& job : hosts[i].jobs) is_parking = is_parking || job.is_parking;
   }
-  all.view.pause = upper_median(std::move(pauses)).value_or(PauseMeter().seconds());
+  all.view.pause = policy::median(std::move(pauses)).value_or(PauseMeter().seconds());
   std::set<std::string> ids;
   for (const HostJobs& owner : hosts) {
     for (const ReportedJob& job : owner.jobs) {

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "base/text.h"
+#include "cluster/policy/report.h"
 #include "cluster/queue/pause.h"
 
 namespace flowcon::cluster::queue {
@@ -74,7 +75,7 @@ std::optional<double> Jobs::pause() const {
     if (const auto launch = job->expected("seconds_launch")) launches.push_back(*launch);
   }
   for (const JobPtr& job : ended_) meter.add(job->entry.steps);
-  return meter.seconds() + upper_median(std::move(launches)).value_or(0);
+  return meter.seconds() + policy::median(std::move(launches)).value_or(0);
 }
 
 }  // namespace flowcon::cluster::queue

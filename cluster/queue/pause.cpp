@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "cluster/policy/report.h"
+
 namespace flowcon::cluster::queue {
 namespace {
 
@@ -34,15 +36,8 @@ void PauseMeter::add(const std::vector<JobStep>& steps) {
 }
 
 double PauseMeter::seconds() const {
-  return upper_median(saves_).value_or(kUnmeasuredSave) + upper_median(returns_).value_or(0) +
-         upper_median(starts_).value_or(kUnmeasuredStart);
-}
-
-std::optional<double> upper_median(std::vector<double> values) {
-  if (values.empty()) return std::nullopt;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  return policy::median(saves_).value_or(kUnmeasuredSave) + policy::median(returns_).value_or(0) +
+         policy::median(starts_).value_or(kUnmeasuredStart);
 }
 
 }  // namespace flowcon::cluster::queue

@@ -2,7 +2,6 @@
 // What it costs a job to be parked and started again, by what the last jobs took for it. Pure.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "cluster/queue/job.h"
@@ -26,8 +25,5 @@ class PauseMeter {
   std::vector<double> returns_;  // 0: it was at home
   std::vector<double> starts_;
 };
-
-/// Empty without values. Of an even number the upper one.
-[[nodiscard]] std::optional<double> upper_median(std::vector<double> values);
 
 }  // namespace flowcon::cluster::queue

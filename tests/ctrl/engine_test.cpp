@@ -115,9 +115,9 @@ TEST_CASE("members of a wrong type are as if they were missing") {
 }
 
 TEST_CASE("an event is read with its time") {
-  const auto event =
-      parse_event(R"({"Type":"container","Action":"die","Actor":{"ID":")" + kId +
-                  R"(","Attributes":{"exitCode":"0","name":"vae"}},"time":1,"timeNano":1000000007})");
+  const auto event = parse_event(
+      R"({"Type":"container","Action":"die","Actor":{"ID":")" + kId +
+      R"(","Attributes":{"exitCode":"0","name":"vae"}},"time":1,"timeNano":1000000007})");
   REQUIRE(event.has_value());
   CHECK(event->action == "die");
   CHECK(event->id == kId);
