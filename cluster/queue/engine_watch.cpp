@@ -26,6 +26,10 @@ void LifeWatch::begin() {
   was_lost = was_stopped = false;
 }
 
+// An engine that comes back asks those to end that the former one had left: no person did, and it
+// does not know of their start.
+void LifeWatch::hear_end() { was_stopped = was_stopped || is_watched || !was_lost; }
+
 bool is_end(const ctrl::engine::Event& event) {
   if (event.action != "kill") return false;
   const auto signal = event.signal.value_or(SIGTERM);

@@ -19,6 +19,8 @@ struct LifeWatch {
 
   /// It is started by the engine that answers now.
   void begin();
+  /// It was asked to end, maybe by a person.
+  void hear_end();
 };
 
 class EngineWatch {

@@ -217,7 +217,7 @@ void Owner::hear(const ctrl::engine::Event& event) {
     }
     return;
   }
-  if (is_end(event) && !is_saving(job->entry)) job->watch.was_stopped = true;
+  if (is_end(event) && !is_saving(job->entry)) job->watch.hear_end();
   if (event.action == "start") {
     job->watch.is_watched = true;
     job->watch.was_stopped = false;

@@ -182,7 +182,7 @@ void Tasks::hear(const ctrl::engine::Event& event) {
     return;
   }
   const HeldTaskPtr task = found->second;
-  if (is_end(event) && !task->saving) task->watch.was_stopped = true;
+  if (is_end(event) && !task->saving) task->watch.hear_end();
   if (event.action == "start") {
     claimed_.erase(task->birth);
     task->watch.begin();

@@ -119,7 +119,8 @@ terminate() {
 # made is gone, or, where its copy runs already, it answers nobody for a while.
 refuse() {
   case ${1%-criu} in
-    *-home) peer_socket 000 ;;
+    # To remove a task that was handed over is a person's word: it is cancelled.
+    *-home | target.start-birth) peer_socket 000 ;;
     source.reserve | source.reserve-birth) drain "$T" drain && wait_until 10 drained_is true ;;
     target.reserve | target.reserve-birth) on "$T" docker create --name "$2" "$IMAGE_SMALL" true >"$WORK/$T.taken" ;;
     source.save | source.transfer* | target.transfer* | target.ready* | source.start* | target.start*)

@@ -445,6 +445,21 @@ TEST_CASE("a job that its engine took down with itself runs again") {
   CHECK(bench.state("vae") == "running");
 }
 
+TEST_CASE("a job that an engine which comes back ends was stopped by nobody, and runs again") {
+  QueueBench bench;
+  const std::string id = bench.submit("vae", "cpu=1,mem=1G");
+  bench.run(3);
+  bench.engine.stream_lasts_ = 5;
+  bench.restart();
+  bench.engine.stream_lasts_ = 1e9;
+  bench.engine.forgets_ = true;
+  bench.engine.leftovers_ = {id};
+  bench.run(10);
+  CHECK(bench.engine.leftovers_.empty());
+  CHECK(bench.state("vae") == "running");
+  CHECK(bench.engine.lives(id) == 2);
+}
+
 TEST_CASE(
     "what ended with status 0 while flowcond was down is done, unless the host was booted since") {
   QueueBench bench;

@@ -207,7 +207,12 @@ class FakeEngine : public Engine {
     for (const auto& [id, box] : boxes_) {
       if (box.lives > 0 && !forgets_) listener.sink({"start", id, 0, {}, {}});
     }
-    co_await clock_.pause(1e9);
+    for (const std::string& id : leftovers_) {
+      boxes_.at(id).copy = Copy::finished;
+      tell("kill", id);
+    }
+    leftovers_.clear();
+    co_await clock_.pause(stream_lasts_);
     co_return bad_input("it has ended");
   }
   Async<Result<Seen>> with_own_labels(bool, Seen seen) override { co_return seen; }
@@ -233,6 +238,8 @@ class FakeEngine : public Engine {
 
   std::map<std::string, Box> boxes_;
   std::vector<std::string> images_;
+  double stream_lasts_ = 1e9;           ///< seconds; of events
+  std::vector<std::string> leftovers_;  ///< of the engine before: this one ends them
   std::vector<std::string> acts_;
   std::vector<std::string> conflicts_;
   std::string refuses_start_;
