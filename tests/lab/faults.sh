@@ -328,7 +328,11 @@ queue_cell() {
   began=$SECONDS
   seen=$(wait_until "$SETTLE" is_job "$name" "done") || fails "its job is not done" "$seen"
   printf 'ran %s %s\n' "$HOME_HOST" "$(seconds_since "$began")"
-  holds_true "it began once, and its log is at home" is "$(log_at_home "$name")" "begins ends "
+  case $step/$fault in
+    # It runs when its engine goes down, and runs again.
+    target.confirm-birth/kill-target-dockerd) holds_true "its log is at home" holds "$(log_at_home "$name")" "begins ends " ;;
+    *) holds_true "it began once, and its log is at home" is "$(log_at_home "$name")" "begins ends " ;;
+  esac
   holds_true "its volume is at home" is "$(volume_at_home "$name" 2>&1)" "$name"
   holds_true "at no moment two copies" watched
   seen=$(wait_until 30 only_a_ticket "$name") || fails "its ticket alone is there" "$seen"
