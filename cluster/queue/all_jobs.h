@@ -42,8 +42,8 @@ void add(policy::Amounts& idle, const policy::Amounts& request, double times);
 [[nodiscard]] double seconds_to(const AllJobs& all, std::size_t job, std::size_t node);
 
 /// Of the hosts that are heard. A job that holds its room on one that is not is left out: it runs,
-/// as far as anybody knows. Of jobs with one id the first one counts. To park a job costs what most
-/// of them say. `now`, `starve_limit` as in policy::QueueView.
+/// as far as anybody knows. Of jobs with one id the first one counts. To park a job costs the
+/// median of what they say. `now`, `starve_limit` as in policy::QueueView.
 [[nodiscard]] AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_limit);
 
 /// By owner; of each job of the plan one. A start waits for the room that it was decided on; what

@@ -158,7 +158,7 @@ std::optional<double> Conductor::left(const Job& job) const {
   }
   double total = 0;
   for (const char* label : {"seconds_launch", "seconds_train", "seconds_save"}) {
-    const std::optional<double> part = job.expected(label);
+    const std::optional<double> part = job.estimate(label).expected;
     if (!part && std::string(label) == "seconds_train") return std::nullopt;
     total += part.value_or(0);
   }

@@ -10,11 +10,11 @@
 
 namespace flowcon::cluster::queue {
 
-std::optional<double> Job::expected(std::string_view label) const {
+ctrl::estimate::LabelEstimate Job::estimate(std::string_view label) const {
   for (const ctrl::estimate::LabelEstimate& one : estimates) {
-    if (one.label == label) return one.expected;
+    if (one.label == label) return one;
   }
-  return std::nullopt;
+  return {};
 }
 
 void Jobs::add(const JobPtr& job) {
@@ -72,7 +72,7 @@ std::optional<double> Jobs::pause() const {
   std::vector<double> launches;
   for (const auto& [id, job] : open_) {
     meter.add(job->entry.steps);
-    if (const auto launch = job->expected("seconds_launch")) launches.push_back(*launch);
+    if (const auto launch = job->estimate("seconds_launch").expected) launches.push_back(*launch);
   }
   for (const JobPtr& job : ended_) meter.add(job->entry.steps);
   return meter.seconds() + policy::median(std::move(launches)).value_or(0);

@@ -69,7 +69,7 @@ struct Job {
   Decided decided;
 
   /// By earlier runs; empty where they say nothing of it.
-  [[nodiscard]] std::optional<double> expected(std::string_view label) const;
+  [[nodiscard]] ctrl::estimate::LabelEstimate estimate(std::string_view label) const;
 };
 
 using JobPtr = std::shared_ptr<Job>;

@@ -63,14 +63,6 @@ void doubt(Job& job, const Error& error) {
   if (!is_heard) job.quiet_from = kUnheard;
 }
 
-std::optional<double> upper_of(const std::vector<ctrl::estimate::LabelEstimate>& estimates,
-                               const char* label) {
-  for (const ctrl::estimate::LabelEstimate& one : estimates) {
-    if (one.label == label) return one.upper;
-  }
-  return std::nullopt;
-}
-
 // Of a container that waits to become a job.
 JobEntry new_entry(const Ticket& ticket, double now) {
   JobEntry entry;
@@ -272,8 +264,8 @@ bool Owner::size(Job& job, bool may_estimate) const {
   }
   const ctrl::QueueLabels& labels = job.ticket->labels;
   const Chosen& chosen = job.entry.chosen;
-  const Said cpu{chosen.cpu, labels.cpu, job.ticket->docker_cpu, upper_of(job.estimates, "cpu")};
-  const Said mem{chosen.mem, labels.mem, job.ticket->docker_mem, upper_of(job.estimates, "mem")};
+  const Said cpu{chosen.cpu, labels.cpu, job.ticket->docker_cpu, job.estimate("cpu").upper};
+  const Said mem{chosen.mem, labels.mem, job.ticket->docker_mem, job.estimate("mem").upper};
   job.request = request_of(cpu, mem, job.entry.least_memory, offer(), largest_offer());
   return is_estimated;
 }
