@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 namespace flowcon::cluster {
@@ -12,6 +13,8 @@ struct Freight {
   std::string image;  ///< its id
   std::uint64_t image_bytes = 0;
   std::uint64_t data_bytes = 0;  ///< of its volumes, and what it has written over its image
+  /// Of these the volumes that it only reads, which may be there: by what their copies are called.
+  std::map<std::string, std::uint64_t> shared;
 };
 
 }  // namespace flowcon::cluster

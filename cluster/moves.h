@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -104,6 +105,9 @@ class Moves {
   /// Of a container of this host that does not run. Errors: no such container, it cannot be
   /// measured.
   virtual ctrl::Async<Result<Freight>> weigh(std::string container) = 0;
+  /// Names of the volumes here that tasks of other hosts only read, as Freight::shared has them.
+  /// Errors: the engine or the disk does not answer.
+  virtual ctrl::Async<Result<std::set<std::string>>> shared_volumes() = 0;
   /// May the policy move it: does its label say how, and is it no job of the queue?
   [[nodiscard]] virtual bool is_movable(const std::string& id) const = 0;
   /// Is this container of this host (full id) on the move, from here or to here?

@@ -458,6 +458,23 @@ Option offer_option() {
       });
 }
 
+Option data_cache_option() {
+  return option(
+      "data-cache", "BYTES",
+      "how much data of other hosts' jobs is kept here for later ones: volumes that they only read "
+      "(units K, M, G, T; 0 keeps none)",
+      Field<double>(at<&Config::queue, &QueueOptions::data_cache>),
+      [](const std::string& text, double& taken) -> Result<void> {
+        const std::optional<double> bytes = parse_bytes(text);
+        if (!bytes || !(*bytes >= 0 && *bytes <= 1e15)) {
+          return bad_input(quoted(text) + " is not an amount of bytes, such as 20G");
+        }
+        taken = std::floor(*bytes);
+        return {};
+      },
+      [](double shown) { return render_bytes(shown); });
+}
+
 std::vector<Option> queue_options() {
   return {
       offer_option(),
@@ -470,6 +487,7 @@ std::vector<Option> queue_options() {
              "a running job with a checkpoint may be saved and wait again, so that one with less "
              "left goes first",
              at<&Config::queue, &QueueOptions::park>),
+      data_cache_option(),
   };
 }
 

@@ -80,6 +80,7 @@ struct QueueOptions {
   std::string policy = "left";  ///< one of queue_policy_names()
   double starve_limit = 1800;   ///< seconds
   bool park = true;  ///< a running job may be saved and wait again, for one with less left
+  double data_cache = 20.0 * (1ULL << 30);  ///< bytes of jobs' data that are kept for later ones
 };
 
 struct Config {

@@ -43,20 +43,6 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// "3G", "3gb", "3GiB", "3221225472".
-std::optional<double> parse_bytes(std::string_view text) {
-  const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
-  const std::optional<double> number = parse_number<double>(text.substr(0, digits));
-  if (!number) return std::nullopt;
-  std::string unit = lower(text.substr(digits));
-  if (unit.empty() || unit == "b") return number;
-  const std::size_t power = kUnits.find(unit.front());
-  unit.erase(0, 1);
-  if (power == std::string_view::npos) return std::nullopt;
-  if (!unit.empty() && unit != "b" && unit != "ib") return std::nullopt;
-  return *number * std::pow(1024.0, static_cast<double>(power) + 1);
-}
-
 Result<void> take_part(Request& request, std::string_view word) {
   const std::size_t equals = word.find('=');
   const std::string_view name = word.substr(0, equals);
@@ -85,6 +71,19 @@ Result<void> take_part(Request& request, std::string_view word) {
 
 }  // namespace
 
+std::optional<double> parse_bytes(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::optional<double> number = parse_number<double>(text.substr(0, digits));
+  if (!number) return std::nullopt;
+  std::string unit = lower(text.substr(digits));
+  if (unit.empty() || unit == "b") return number;
+  const std::size_t power = kUnits.find(unit.front());
+  unit.erase(0, 1);
+  if (power == std::string_view::npos) return std::nullopt;
+  if (!unit.empty() && unit != "b" && unit != "ib") return std::nullopt;
+  return *number * std::pow(1024.0, static_cast<double>(power) + 1);
+}
+
 Result<Request> parse_request(std::string_view text) {
   constexpr std::string_view kBetween = ", \t\n";
   Request request;
@@ -101,14 +100,17 @@ std::string render_request(const Request& request) {
   std::string text;
   if (request.cpu) text = "cpu=" + render_number(*request.cpu);
   if (!request.mem) return text;
-  double amount = *request.mem;
+  return text + (text.empty() ? "" : " ") + "mem=" + render_bytes(*request.mem);
+}
+
+std::string render_bytes(double bytes) {
   std::string unit;
   for (const char one : kUnits) {
-    if (std::fmod(amount, 1024) != 0) break;
-    amount /= 1024;
+    if (bytes == 0 || std::fmod(bytes, 1024) != 0) break;
+    bytes /= 1024;
     unit = static_cast<char>(one - 'a' + 'A');
   }
-  return text + (text.empty() ? "" : " ") + "mem=" + render_number(amount) + unit;
+  return render_number(bytes) + unit;
 }
 
 bool is_queue_label(std::string_view key) {

@@ -22,9 +22,15 @@ struct Request {
   bool operator==(const Request&) const = default;
 };
 
-/// Reads "cpu=2,mem=3G", either part or both, with commas or blanks between. Units of memory are
-/// docker's: b, k, m, g, t, powers of 1024. Errors: empty, another part, one twice, an amount out
-/// of its range; the sentence says what to write.
+/// "3G", "3gb", "3GiB", "3221225472". Units are docker's: b, k, m, g, t, powers of 1024. Empty: it
+/// is none of these.
+[[nodiscard]] std::optional<double> parse_bytes(std::string_view text);
+
+/// What parse_bytes() reads back as the same: "3G".
+[[nodiscard]] std::string render_bytes(double bytes);
+
+/// Reads "cpu=2,mem=3G", either part or both, with commas or blanks between. Errors: empty, another
+/// part, one twice, an amount out of its range; the sentence says what to write.
 [[nodiscard]] Result<Request> parse_request(std::string_view text);
 
 /// What parse_request() reads back as the same: "cpu=2 mem=3G"; "" where it has no part.

@@ -97,6 +97,20 @@ std::vector<std::string> shown(const std::vector<HostJobs>& hosts) {
   return all;
 }
 
+// How much a job lacks on a host; 0 also where nobody knows. Unit: bytes.
+std::uint64_t lacks(const AllJobs& all, std::size_t job, std::size_t node) {
+  const AllJobs::Known& known = all.known[job];
+  const std::string& host = all.hosts[node];
+  if (host == known.owner || host == known.sent_to || !known.freight) return 0;
+  const Freight& freight = *known.freight;
+  std::uint64_t bytes = freight.data_bytes;
+  if (!all.images[node].contains(freight.image)) bytes += freight.image_bytes;
+  for (const auto& [name, size] : freight.shared) {
+    if (all.shared[node].contains(name)) bytes -= std::min(bytes, size);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 bool fits(const policy::Amounts& request, const policy::Amounts& idle) {
@@ -115,13 +129,9 @@ bool may_go(const AllJobs& all, std::size_t job, std::size_t node) {
 }
 
 double seconds_to(const AllJobs& all, std::size_t job, std::size_t node) {
-  const AllJobs::Known& known = all.known[job];
-  const std::string& host = all.hosts[node];
-  if (host == known.owner || host == known.sent_to || !known.freight) return 0;
-  const bool has_image = all.images[node].contains(known.freight->image);
-  const std::uint64_t bytes =
-      known.freight->data_bytes + (has_image ? 0 : known.freight->image_bytes);
-  return static_cast<double>(bytes) / rate_of(all, known.owner, host);
+  const std::uint64_t bytes = lacks(all, job, node);
+  if (bytes == 0) return 0;
+  return static_cast<double>(bytes) / rate_of(all, all.known[job].owner, all.hosts[node]);
 }
 
 AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_limit) {
@@ -136,6 +146,7 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
     places[hosts[i].id] = i;
     all.hosts.push_back(hosts[i].id);
     all.images.push_back(hosts[i].images);
+    all.shared.push_back(hosts[i].shared);
     all.rates.push_back(hosts[i].rates);
     all.view.nodes.push_back({names[i], hosts[i].offer, hosts[i].free});
     all.view.totals.insert(all.view.totals.end(), hosts[i].totals.begin(), hosts[i].totals.end());

@@ -27,6 +27,7 @@ struct AllJobs {
   std::vector<std::string> hosts;  ///< ids, at the places of view.nodes
   std::vector<Known> known;
   std::vector<std::set<std::string>> images;         ///< of hosts, at their places
+  std::vector<std::set<std::string>> shared;         ///< the same
   std::vector<std::map<std::string, double>> rates;  ///< from hosts, at their places
 };
 
@@ -36,9 +37,10 @@ struct AllJobs {
 void add(policy::Amounts& idle, const policy::Amounts& request, double times);
 /// Has this host not just refused it?
 [[nodiscard]] bool may_go(const AllJobs& all, std::size_t job, std::size_t node);
-/// How long it takes to bring a job what it lacks on a host: its image unless that is there, and
-/// its data; by the rate of earlier moves between the two, else by the lowest of any, else by
-/// 100 Mbit/s. 0: it lacks nothing, or nobody knows what. Unit: seconds.
+/// How long it takes to bring a job what it lacks on a host: its image and the volumes that it only
+/// reads, unless they are there, and its other data; by the rate of earlier moves between the two,
+/// else by the lowest of any, else by 100 Mbit/s. 0: it lacks nothing, or nobody knows what. Unit:
+/// seconds.
 [[nodiscard]] double seconds_to(const AllJobs& all, std::size_t job, std::size_t node);
 
 /// Of the hosts that are heard. A job that holds its room on one that is not is left out: it runs,

@@ -43,14 +43,16 @@ void Cargo::look() {
 }
 
 Async<void> Cargo::list() {
-  const Result<std::vector<std::string>> all = co_await world_.engine.images();
+  const Result<std::vector<std::string>> images = co_await world_.engine.images();
+  const Result<std::set<std::string>> shared = co_await world_.moves.shared_volumes();
   is_listing_ = false;
-  if (!all) {
-    ctrl::log::debug(all.error().message());
+  if (shared) shared_ = *shared;
+  if (!images) {
+    ctrl::log::debug(images.error().message());
     co_return;
   }
   images_.clear();
-  for (const std::string& id : *all) images_.insert(short_image(id));
+  for (const std::string& id : *images) images_.insert(short_image(id));
 }
 
 Async<void> Cargo::weigh(JobPtr job) {

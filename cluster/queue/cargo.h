@@ -22,6 +22,8 @@ class Cargo {
   void images_changed() { next_listing_ = 0; }
   /// As short_image() has them.
   [[nodiscard]] const std::set<std::string>& images() const { return images_; }
+  /// As Freight::shared has them.
+  [[nodiscard]] const std::set<std::string>& shared() const { return shared_; }
   /// Of the last move to each host, by its id. Unit: bytes a second.
   [[nodiscard]] std::map<std::string, double> rates() const;
 
@@ -32,6 +34,7 @@ class Cargo {
   World& world_;
   const Jobs& jobs_;
   std::set<std::string> images_;
+  std::set<std::string> shared_;
   bool is_listing_ = false;
   bool is_weighing_ = false;
   double next_listing_ = 0;  ///< steady

@@ -182,6 +182,7 @@ HostJobs Conductor::report() const {
   }
   for (const Tasks::Resident& task : tasks_.residents()) report.births.insert(task.birth);
   report.images = cargo_.images();
+  report.shared = cargo_.shared();
   report.rates = cargo_.rates();
   int estimates = kMostEstimates;
   for (const auto& [id, job] : owner_.jobs().open()) {

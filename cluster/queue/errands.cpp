@@ -60,7 +60,7 @@ Async<Errands::Heard> Errands::gather(JobPtr job) {
     const bool is_refusal = reason.starts_with(host + " refuses: ");
     heard.is_turned_down = is_refusal || reason.starts_with("the target turned it down");
     heard.facts.failure = is_refusal ? reason : host + ": " + reason;
-    heard.facts.was_refused = heard.is_turned_down && !migration::is_passing(reason);
+    heard.facts.was_refused = heard.is_turned_down && !migration::is_passing_refusal(reason);
   }
   if (!task.back.empty()) {
     std::string back = task.back;

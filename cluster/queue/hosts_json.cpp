@@ -21,7 +21,8 @@ constexpr std::size_t kMaxText = 300;          // bytes
 constexpr std::size_t kMostTotals = 200;
 constexpr std::size_t kMostBirthsTold = 1000;
 constexpr std::size_t kMostAvoided = 64;
-constexpr std::size_t kMostImages = 1000;
+constexpr std::size_t kMostWords = 1000;
+constexpr std::size_t kMostShared = 64;
 constexpr std::size_t kMostRates = 256;
 constexpr std::size_t kShortImage = 16;  // hexadecimal digits
 constexpr double kMostBytes = 1e15;
@@ -72,6 +73,8 @@ bool is_short_image(const std::string& text) {
          text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
+bool is_volume_name(const std::string& text) { return !text.empty() && text.size() <= 255; }
+
 std::optional<Freight> freight_in(FieldReader& outer) {
   const json::value* found = outer.find("freight");
   if (found == nullptr || found->is_null()) return std::nullopt;
@@ -84,6 +87,17 @@ std::optional<Freight> freight_in(FieldReader& outer) {
   };
   freight.image_bytes = bytes("image_bytes");
   freight.data_bytes = bytes("data_bytes");
+  const json::array& shared = reader.array("shared");
+  reader.require(shared.size() <= kMostShared, "shared", "must be 64 at most");
+  for (const json::value& one : shared) {
+    if (reader.failed()) break;
+    FieldReader volume(one, reader.place("shared"));
+    const std::string name = volume.text("name");
+    volume.require(is_volume_name(name), "name", "must be the name of a volume");
+    freight.shared[name] =
+        static_cast<std::uint64_t>(std::max(0.0, volume.number("bytes", 0, kMostBytes)));
+    reader.take_complaint(volume);
+  }
   outer.take_complaint(reader);
   return freight;
 }
@@ -93,22 +107,38 @@ json::value freight_json(const std::optional<Freight>& freight) {
   const auto bytes = [](std::uint64_t number) {
     return std::min(static_cast<double>(number), kMostBytes);
   };
+  json::array shared;
+  for (const auto& [name, size] : freight->shared) {
+    if (shared.size() < kMostShared) shared.push_back({{"name", name}, {"bytes", bytes(size)}});
+  }
   return {{"image", freight->image},
           {"image_bytes", bytes(freight->image_bytes)},
-          {"data_bytes", bytes(freight->data_bytes)}};
+          {"data_bytes", bytes(freight->data_bytes)},
+          {"shared", std::move(shared)}};
 }
 
-std::set<std::string> images_in(FieldReader& reader) {
-  std::set<std::string> images;
-  const json::array& all = reader.array("images");
-  reader.require(all.size() <= kMostImages, "images", "must be 1000 at most");
+// Each as `is_one` says, in words `what`.
+template <class IsOne>
+std::set<std::string> words_in(FieldReader& reader, const char* name, IsOne is_one,
+                               const char* what) {
+  std::set<std::string> words;
+  const json::array& all = reader.array(name);
+  reader.require(all.size() <= kMostWords, name, "must be 1000 at most");
   for (const json::value& one : all) {
     if (reader.failed()) break;
-    std::string image = reader.text_of(one, "images");
-    reader.require(is_short_image(image), "images", "must be 16 hexadecimal digits each");
-    images.insert(std::move(image));
+    std::string word = reader.text_of(one, name);
+    reader.require(is_one(word), name, what);
+    words.insert(std::move(word));
   }
-  return images;
+  return words;
+}
+
+json::array words_json(const std::set<std::string>& words) {
+  json::array all;
+  for (const std::string& word : words) {
+    if (all.size() < kMostWords) all.push_back(json::value(word));
+  }
+  return all;
 }
 
 std::map<std::string, double> rates_in(FieldReader& reader) {
@@ -181,7 +211,8 @@ HostJobs host_in(FieldReader& reader) {
   host.pause = reader.optional_number("pause");
   reader.require(!host.pause || (*host.pause >= 0 && *host.pause <= kMostSeconds), "pause",
                  "must be seconds");
-  host.images = images_in(reader);
+  host.images = words_in(reader, "images", is_short_image, "must be 16 hexadecimal digits each");
+  host.shared = words_in(reader, "shared", is_volume_name, "must be names of volumes");
   host.rates = rates_in(reader);
   return host;
 }
@@ -247,10 +278,7 @@ std::string render(const HostJobs& host) {
   for (const double total : host.totals) {
     if (totals.size() < kMostTotals) totals.push_back(total);
   }
-  json::array images, rates;
-  for (const std::string& image : host.images) {
-    if (images.size() < kMostImages) images.push_back(json::value(image));
-  }
+  json::array rates;
   for (const auto& [id, rate] : host.rates) {
     if (rates.size() < kMostRates) {
       rates.push_back({{"host", id}, {"bytes_per_s", std::min(rate, kMostBytes)}});
@@ -263,7 +291,8 @@ std::string render(const HostJobs& host) {
                    {"births", json::array(host.births.begin(), host.births.end())},
                    {"jobs", std::move(jobs)},
                    {"totals", std::move(totals)},
-                   {"images", std::move(images)},
+                   {"images", words_json(host.images)},
+                   {"shared", words_json(host.shared)},
                    {"rates", std::move(rates)}};
   if (host.pause) out["pause"] = *host.pause;
   return render_json(out);

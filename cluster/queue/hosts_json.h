@@ -47,6 +47,7 @@ struct HostJobs {
   std::vector<double> totals;           ///< seconds that ended jobs took
   std::optional<double> pause;          ///< seconds that it costs to park a job of its own
   std::set<std::string> images;         ///< that it has, by short_image()
+  std::set<std::string> shared;         ///< of Freight::shared that it has
   std::map<std::string, double> rates;  ///< to other hosts, by id; bytes a second
 };
 

@@ -158,6 +158,7 @@ class FakeMoves : public Moves {
     co_return id;
   }
   ctrl::Async<Result<Freight>> weigh(std::string) override { co_return freight_; }
+  ctrl::Async<Result<std::set<std::string>>> shared_volumes() override { co_return shared_; }
   [[nodiscard]] bool is_movable(const std::string& id) const override {
     return fixed_.count(id) == 0;
   }
@@ -218,6 +219,7 @@ class FakeMoves : public Moves {
   std::map<std::string, Passage> passages_;
   std::vector<Passage> births_;
   Freight freight_;
+  std::set<std::string> shared_;
 };
 
 /// One host with a balancer. Containers "a", "b" … whose values the test sets.

@@ -95,6 +95,35 @@ must on h2 docker flowcon queue release saves
 soon "released, it goes on from what it has saved" job_is saves "done"
 check "  there" is "$(on h2 docker logs saves 2>/dev/null | tail -n 1)" resumed
 
+# --- data -----------------------------------------------------------------------------------------------
+
+must on h2 docker volume create corpus >/dev/null
+must on h2 docker run --rm --network none -v corpus:/data "$IMAGE_SMALL" busybox sh -c 'head -c 20000000 /dev/urandom >/data/x'
+sum=$(on h2 docker run --rm --network none -v corpus:/data:ro "$IMAGE_SMALL" busybox sha256sum /data/x)
+data() { on h1 docker volume ls -q --filter label=org.flowcon.data; }
+reads() { job "$1" cpu=1,mem=300M 'echo begins; sha256sum /data/x; touch /data/y && echo written' -v corpus:/data:ro; }
+reads reads-1
+reads reads-2
+for name in reads-1 reads-2; do
+  soon "jobs that read one volume run elsewhere" job_is "$name" "failed"
+  check "  with all of it" holds "$(on h2 docker logs "$name" 2>&1)" "$sum"
+  check "  and cannot write to it" holds "$(on h2 docker logs "$name" 2>&1)" "Read-only file system"
+done
+check "one copy is kept there" is "$(data | wc -l)" 1
+sent() { host_api h1 /v1/moves | jq --arg name "$1" '[.moves[] | select(.name == $name and .method == "birth") | .bytes] | add'; }
+check "  which was sent once" test "$(sent reads-1)" -gt 19000000 -a "$(sent reads-2)" -lt 1000000
+must on h2 docker run --rm --network none -v corpus:/data "$IMAGE_SMALL" busybox sh -c 'echo new >/data/x'
+reads reads-3
+soon "what has changed since" job_is reads-3 "failed"
+check "  is sent anew" holds "$(on h2 docker logs reads-3 2>&1)" "$(echo new | sha256sum | cut -d ' ' -f 1)"
+check "  beside the other" is "$(data | wc -l)" 2
+must on h2 docker run -d --name writer --network none -v corpus:/data "$IMAGE_SMALL" busybox sleep 1000 >/dev/null
+reads reads-4
+soon "what is being written does not go" job_has reads-4 '.state == "waiting" and (.note | test("is written to by container writer"))'
+must on h2 docker rm -f writer >/dev/null
+is_released() { job_is reads-4 "failed" || { on h2 docker flowcon queue release reads-4 >/dev/null 2>&1; false; }; }
+soon "  until that has ended" is_released
+
 # --- who dies -------------------------------------------------------------------------------------------
 
 for role in owner host; do

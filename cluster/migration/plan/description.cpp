@@ -296,7 +296,8 @@ class Describer {
     const bool is_nameless = driver == "local" && is_anonymous(name, destination);
     if (!is_nameless) made["Source"] = name;
     all.push_back(std::move(made));
-    if (driver == "local") made_.volumes.push_back({name, destination, is_nameless});
+    if (driver != "local") return;
+    made_.volumes.push_back({name, destination, is_nameless, !is_true(mount, "RW")});
   }
 
   // A name that the engine chose and nobody gave. With a name of its own, rm -v would leave it.

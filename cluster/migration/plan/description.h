@@ -23,6 +23,8 @@ struct TravellingVolume {
   std::string name;
   std::string destination;
   bool is_anonymous = false;  ///< its engine chose the name: it is made anew, without one
+  bool is_read_only = false;  ///< the container may not write to it
+  bool is_data = false;       ///< as mark_data() says
 };
 
 /// A container as it is to be created elsewhere.

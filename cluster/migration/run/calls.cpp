@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/run/calls.h"
 
 #include <algorithm>
@@ -72,7 +73,11 @@ Async<Result<Freight>> Calls::weigh(std::string container) {
   const Result<Proposal> proposal = co_await proposer_.propose(std::move(order));
   if (!proposal) co_return proposal.error();
   const Plan& plan = proposal->plan;
-  co_return Freight{plan.image.id, plan.image.bytes, plan.bytes};
+  Freight freight{plan.image.id, plan.image.bytes, plan.bytes, {}};
+  for (const PlannedVolume& volume : plan.volumes) {
+    if (is_data_volume(volume.name)) freight.shared[volume.name] = volume.bytes;
+  }
+  co_return freight;
 }
 
 // -------------------------------------------------------------------------------- a move begins

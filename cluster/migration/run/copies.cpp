@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/migration/run/copies.h"
 
+#include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <utility>
 
 #include "base/text.h"
+#include "cluster/migration/plan/data_volume.h"
+#include "cluster/migration/plan/refusals.h"
+#include "cluster/migration/run/data_cache.h"
 
 namespace flowcon::cluster::migration {
 namespace {
@@ -24,6 +28,18 @@ bool is_useless_checkpoint(const Error& error) {
 bool is_timeout(const Error& error) { return error.code == boost::system::errc::timed_out; }
 
 }  // namespace
+
+// Is the data that need not travel still there?
+Async<bool> CopyKeeper::has_its_data(MovePtr move) {
+  std::set<std::string> counted;
+  for (const auto& [name, part] : wanted_data(move->plan)) {
+    if (move->travel.received.contains(part)) counted.insert(name);
+  }
+  if (counted.empty()) co_return true;
+  const Result<std::map<std::string, std::string>> whole = co_await whole_data(world_);
+  co_return whole&& std::all_of(counted.begin(), counted.end(),
+                                [&](const std::string& name) { return whole->contains(name); });
+}
 
 Async<bool> CopyKeeper::prepare(MovePtr move) {
   std::string image = move->plan.image.id;
@@ -52,6 +68,11 @@ Async<bool> CopyKeeper::prepare(MovePtr move) {
     if (is_timeout(made.error())) move->stay_quiet(kOrphanTime);
     move->give_up = made.error().message();
     move->complain(made.error());
+    co_return true;
+  }
+  // A container that is there keeps it from now on.
+  if (!co_await has_its_data(move)) {
+    move->give_up = kDataGone;
     co_return true;
   }
   Entry next = move->entry;
@@ -148,7 +169,9 @@ Async<bool> CopyKeeper::remove(MovePtr move) {
   std::string container = move->entry.container;
   std::vector<std::string> volumes;
   if (move->is_source()) {
-    for (const PlannedVolume& volume : move->plan.volumes) volumes.push_back(volume.name);
+    for (const PlannedVolume& volume : move->plan.volumes) {
+      if (!is_data_volume(volume.name)) volumes.push_back(volume.name);
+    }
   } else {
     std::string id = move->entry.id, again = move->entry.id;
     Result<Seen> made = co_await world_.engine.look_made(std::move(id));

@@ -24,6 +24,7 @@ class CopyKeeper {
  private:
   ctrl::Async<Result<void>> start_from(MovePtr move, std::string checkpoint);
   ctrl::Async<void> remove_image_of(MovePtr move);
+  ctrl::Async<bool> has_its_data(MovePtr move);
 
   World& world_;
   Records& records_;

@@ -17,6 +17,7 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/bounds.h"
+#include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/plan/left_behind.h"
 #include "cluster/migration/plan/log_lines.h"
 #include "cluster/migration/run/labels.h"
@@ -42,12 +43,15 @@ std::string path_of(const std::string& container, const std::string& verb) {
   return "/containers/" + percent_encoded(container) + verb;
 }
 
-std::string filter_of(const std::string& key, const std::string& value) {
-  return "filters=" + percent_encoded(render_json(json::object{{key, json::array{value}}}));
-}
-
 std::string label_filter(const std::string& id) {
   return filter_of("label", std::string(kMoveLabel) + "=" + id);
+}
+
+// Is the volume that the engine describes the same copy of data, and of the same host?
+bool is_same_data(const PlannedVolume& planned, const json::value& found) {
+  return is_data_volume(planned.name) && object_of(found, "Options").empty() &&
+         text_of(member(found, "Labels"), kDataLabel) ==
+             text_of(json::value(planned.labels), kDataLabel);
 }
 
 std::int64_t integer_of(const json::value& value, std::string_view name) {
@@ -122,6 +126,10 @@ bool is_installed(const std::string& program) {
 }
 
 }  // namespace
+
+std::string filter_of(const std::string& key, const std::string& value) {
+  return "filters=" + percent_encoded(render_json(json::object{{key, json::array{value}}}));
+}
 
 bool restarts(const json::object& policy) {
   const std::string name = text_of(policy, "Name");
@@ -211,49 +219,6 @@ Async<Result<Seen>> DockerEngine::look_made(std::string id) {
   co_return seen;
 }
 
-Async<Result<std::vector<std::string>>> DockerEngine::volumes_made(std::string id) {
-  std::string path = "/volumes?" + label_filter(id), doing = "looking for volumes";
-  Result<json::value> all = co_await get(std::move(path), std::move(doing));
-  if (!all) co_return all.error();
-  std::vector<std::string> names;
-  for (const json::value& one : list_of(*all, "Volumes")) names.push_back(text_of(one, "Name"));
-  co_return names;
-}
-
-Async<Result<Volumes>> DockerEngine::look_at_volumes(Description description) {
-  Volumes volumes;
-  for (const TravellingVolume& one : description.volumes) {
-    const auto same = [&](const PlannedVolume& other) { return other.name == one.name; };
-    if (std::any_of(volumes.planned.begin(), volumes.planned.end(), same)) continue;
-    const std::string shown = "the volume '" + printable(one.name, 80) + "'";
-    std::string path = "/volumes/" + percent_encoded(one.name), doing = "looking at " + shown;
-    Result<json::value> volume = co_await get(std::move(path), std::move(doing));
-    if (!volume) co_return volume.error();
-    if (!object_of(*volume, "Options").empty()) {
-      volumes.obstacles.push_back(shown + " was made with options, which mean something here");
-    }
-    path = "/containers/json?all=1&" + filter_of("volume", one.name);
-    doing = "looking who uses " + shown;
-    Result<json::value> users = co_await get(std::move(path), std::move(doing));
-    if (!users) co_return users.error();
-    for (const json::value& user : users->is_array() ? users->get_array() : json::array()) {
-      if (text_of(user, "Id") == description.id) continue;
-      const json::array& names = list_of(user, "Names");
-      const std::string who = names.empty() || !names.front().is_string()
-                                  ? ""
-                                  : std::string(names.front().get_string());
-      volumes.obstacles.push_back(shown + " is used by container " +
-                                  printable(who.starts_with('/') ? who.substr(1) : who, 80) +
-                                  " too");
-    }
-    if (one.is_anonymous) continue;
-    PlannedVolume planned{one.name, object_of(*volume, "Labels")};
-    planned.labels.erase(kMoveLabel);
-    volumes.planned.push_back(std::move(planned));
-  }
-  co_return volumes;
-}
-
 Async<Result<std::string>> DockerEngine::root() {
   std::string path = "/info", doing = "asking the engine about itself";
   const Result<json::value> info = co_await get(std::move(path), std::move(doing));
@@ -280,6 +245,7 @@ Async<Result<Conflicts>> DockerEngine::conflicts(std::string name, Plan plan) {
     std::string path = "/volumes/" + percent_encoded(volume.name), doing = "looking at volumes";
     const Result<json::value> found = co_await get(std::move(path), std::move(doing));
     if (found) {
+      if (is_same_data(volume, *found)) continue;
       reasons.push_back("a volume is called " + printable(volume.name, 80) + " there already");
     } else if (!is_free(found.error())) {
       co_return found.error();
@@ -349,7 +315,9 @@ Async<Result<std::string>> DockerEngine::make(std::string name, Plan plan, std::
   if (made->copy != Copy::absent) co_return made->id;
   for (const PlannedVolume& volume : plan.volumes) {
     json::object labels = volume.labels;
-    labels[kMoveLabel] = id;
+    // Data is no move's own: it stays when this one is undone.
+    const bool is_data = is_data_volume(volume.name);
+    if (!is_data) labels[kMoveLabel] = id;
     std::string body = render_json(
         json::object{{"Name", volume.name}, {"Driver", "local"}, {"Labels", std::move(labels)}});
     std::string method = "POST", path = "/volumes/create";
@@ -360,7 +328,10 @@ Async<Result<std::string>> DockerEngine::make(std::string name, Plan plan, std::
     if (reply->status != 201) co_return engine_error(*reply, doing);
     // The engine hands out one that was there, too: what is in that is somebody else's.
     const Result<json::value> created = parse_json(reply->body);
-    if (!created || text_of(member(*created, "Labels"), kMoveLabel) != id) {
+    const bool is_own =
+        created && (is_data ? is_same_data(volume, *created)
+                            : text_of(member(*created, "Labels"), kMoveLabel) == id);
+    if (!is_own) {
       co_return bad_input("there is a volume '" + printable(volume.name, 80) + "' there by now");
     }
   }

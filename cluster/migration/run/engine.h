@@ -37,6 +37,9 @@ struct Seen {
   std::string inspect;  ///< the whole answer
 };
 
+/// For lists of the engine: "filters=…", those of which `key` is `value`.
+[[nodiscard]] std::string filter_of(const std::string& key, const std::string& value);
+
 /// Restarts an engine by itself what has this policy?
 [[nodiscard]] bool restarts(const boost::json::object& policy);
 /// And after an end with this status?
@@ -50,6 +53,12 @@ struct Seen {
 struct Volumes {
   std::vector<PlannedVolume> planned;
   std::vector<std::string> obstacles;
+};
+
+/// A copy of data on this host.
+struct DataVolume {
+  std::string name;
+  std::string folder;  ///< on the host
 };
 
 /// What the engine has against a plan, and what it takes to judge the rest.
@@ -70,7 +79,11 @@ class Engine {
   /// Names of the volumes that were made for the move `id`.
   virtual ctrl::Async<Result<std::vector<std::string>>> volumes_made(std::string id) = 0;
 
-  /// What describe() does not see of volumes: options, other containers that use them.
+  /// Copies of data (plan/data_volume.h), used or not. Errors: the engine does not answer.
+  virtual ctrl::Async<Result<std::vector<DataVolume>>> data_volumes() = 0;
+
+  /// What describe() does not see of volumes: options, other containers that use them; of data
+  /// those that run and write to it.
   virtual ctrl::Async<Result<Volumes>> look_at_volumes(Description description) = 0;
 
   /// Why the plan cannot be made real here: name, volumes, network, ports, memory. Errors: the
@@ -140,6 +153,7 @@ class DockerEngine : public Engine {
   ctrl::Async<Result<Seen>> look(std::string name) override;
   ctrl::Async<Result<Seen>> look_made(std::string id) override;
   ctrl::Async<Result<std::vector<std::string>>> volumes_made(std::string id) override;
+  ctrl::Async<Result<std::vector<DataVolume>>> data_volumes() override;
   ctrl::Async<Result<Volumes>> look_at_volumes(Description description) override;
   ctrl::Async<Result<Conflicts>> conflicts(std::string name, Plan plan) override;
   ctrl::Async<Result<std::string>> root() override;

@@ -7,16 +7,21 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <limits>
 #include <utility>
 
 #include "base/json.h"
 #include "base/json_reader.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "cluster/migration/plan/bounds.h"
 #include "cluster/migration/plan/left_behind.h"
@@ -156,25 +161,96 @@ bool is_written_since(const std::vector<std::string>& places, timespec since) {
   return false;
 }
 
-Measured measure(const std::vector<std::string>& folders, std::uint64_t most) {
-  Measured measured;
-  std::uint64_t weighed = 0;
-  for (const std::string& folder : folders) {
-    std::uint64_t& entries = measured.entries.emplace_back(0);
-    std::error_code code;
-    const auto options = files::directory_options::skip_permission_denied;
-    for (auto at = files::recursive_directory_iterator(folder, options, code);
-         !code && at != files::recursive_directory_iterator() && entries <= most;
-         at.increment(code)) {
-      ++entries;
-      struct stat status {};
-      if (++weighed <= kMostWeighed && ::lstat(at->path().c_str(), &status) == 0 &&
-          S_ISREG(status.st_mode)) {
-        measured.bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
-      }
+namespace {
+
+// Of one file or folder, for Tree::content: what a change of it cannot leave as it was.
+std::string trace_of(const std::string& path, const struct stat& status) {
+  std::string trace = path + std::string(1, '\0');
+  for (const auto number :
+       {static_cast<std::int64_t>(status.st_ino), static_cast<std::int64_t>(status.st_mode),
+        static_cast<std::int64_t>(status.st_uid), static_cast<std::int64_t>(status.st_gid),
+        static_cast<std::int64_t>(status.st_size), static_cast<std::int64_t>(status.st_ctim.tv_sec),
+        static_cast<std::int64_t>(status.st_ctim.tv_nsec)}) {
+    trace += std::to_string(number) + ' ';
+  }
+  return trace;
+}
+
+// Whatever order a folder is read in: a sum of all traces.
+class ContentSum {
+ public:
+  void add(const std::string& trace) {
+    Sha256 sum;
+    sum.feed(trace);
+    const std::string digits = sum.finish();
+    for (std::size_t i = 0; i < sum_.size(); ++i) {
+      std::uint64_t part = 0;
+      std::from_chars(digits.data() + 16 * i, digits.data() + 16 * (i + 1), part, 16);
+      sum_[i] += part;
     }
   }
-  return measured;
+  [[nodiscard]] std::string text() const {
+    std::string text;
+    for (const std::uint64_t part : sum_) text += std::to_string(part) + ' ';
+    return text;
+  }
+
+ private:
+  std::array<std::uint64_t, 4> sum_{};
+};
+
+Tree measure_tree(const std::string& folder, std::uint64_t most, std::uint64_t& weighed) {
+  Tree tree;
+  ContentSum content;
+  bool is_whole = true;
+  std::error_code code;
+  const auto options = files::directory_options::skip_permission_denied;
+  for (auto at = files::recursive_directory_iterator(folder, options, code);
+       !code && at != files::recursive_directory_iterator() && tree.entries <= most;
+       at.increment(code)) {
+    ++tree.entries;
+    struct stat status {};
+    const std::string path = at->path().string();
+    if (++weighed > kMostWeighed || ::lstat(path.c_str(), &status) != 0) {
+      is_whole = false;
+      continue;
+    }
+    content.add(trace_of(path.substr(folder.size()), status));
+    if (S_ISREG(status.st_mode)) tree.bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
+  }
+  if (is_whole && !code && tree.entries <= most) tree.content = content.text();
+  return tree;
+}
+
+std::string mark_beside(const std::string& folder) {
+  return files::path(folder).parent_path().string() + "/flowcon-whole";
+}
+
+}  // namespace
+
+std::vector<Tree> measure(const std::vector<std::string>& folders, std::uint64_t most) {
+  std::vector<Tree> trees;
+  std::uint64_t weighed = 0;
+  for (const std::string& folder : folders) trees.push_back(measure_tree(folder, most, weighed));
+  return trees;
+}
+
+Result<void> mark_whole(const std::string& folder) {
+  const Tree tree = measure({folder}, std::numeric_limits<std::uint64_t>::max()).front();
+  const std::string path = mark_beside(folder);
+  std::ofstream file(path, std::ios::trunc);
+  file << tree.bytes << '\n';
+  return file.flush() ? Result<void>() : errno_error(errno, "writing " + path);
+}
+
+std::optional<DataMark> mark_of(const std::string& folder) {
+  const std::string path = mark_beside(folder);
+  struct stat status {};
+  std::ifstream file(path);
+  DataMark mark;
+  if (!(file >> mark.bytes) || ::stat(path.c_str(), &status) != 0) return std::nullopt;
+  mark.used = static_cast<double>(status.st_mtim.tv_sec);
+  return mark;
 }
 
 std::string why_no_room(const std::string& folder, std::uint64_t bytes) {
@@ -255,9 +331,35 @@ Async<std::vector<std::string>> LocalFiles::unfit_paths(json::object body, Accep
   co_return reasons;
 }
 
-Async<Result<Measured>> LocalFiles::measure(std::vector<std::string> folders, std::uint64_t most) {
+Async<Result<std::vector<Tree>>> LocalFiles::measure(std::vector<std::string> folders,
+                                                     std::uint64_t most) {
   auto look = [folders = std::move(folders), most] { return migration::measure(folders, most); };
   co_return co_await threads_->measurers.ask(std::move(look), kMeasureTime);
+}
+
+Async<Result<void>> LocalFiles::mark_whole(std::string folder) {
+  auto mark = [folder] {
+    const Result<void> marked = migration::mark_whole(folder);
+    return marked ? 0 : marked.error().code.value();
+  };
+  const Result<int> failure = co_await threads_->measurers.ask(std::move(mark), kMeasureTime);
+  if (!failure) co_return failure.error();
+  co_return *failure == 0 ? Result<void>() : errno_error(*failure, "writing beside " + folder);
+}
+
+Async<Result<std::vector<std::optional<DataMark>>>> LocalFiles::marks_of(
+    std::vector<std::string> folders) {
+  auto look = [folders = std::move(folders)] {
+    std::vector<std::optional<DataMark>> marks;
+    for (const std::string& folder : folders) marks.push_back(mark_of(folder));
+    return marks;
+  };
+  co_return co_await threads_->helpers.ask(std::move(look), kPathTime);
+}
+
+Async<void> LocalFiles::mark_used(std::string folder) {
+  auto mark = [folder] { return ::utimensat(AT_FDCWD, mark_beside(folder).c_str(), nullptr, 0); };
+  (void)co_await threads_->helpers.ask(std::move(mark), kPathTime);
 }
 
 Async<LeftBehind> LocalFiles::left_behind(std::string changes, std::string upper, json::object body,

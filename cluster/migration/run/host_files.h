@@ -19,10 +19,19 @@
 
 namespace flowcon::cluster::migration {
 
-/// How much there is below folders, as far as it was looked at. Units: bytes, files and folders.
-struct Measured {
+/// What there is below a folder, as far as it was looked at. Units: bytes, files and folders.
+struct Tree {
   std::uint64_t bytes = 0;
-  std::vector<std::uint64_t> entries;  ///< of each folder; no more than one above `most`
+  std::uint64_t entries = 0;  ///< no more than one above `most`
+  /// Stands for names, sizes, owners and moments of the last change of all that is in it: another
+  /// one, and something was changed. "" = not all of it was looked at.
+  std::string content;
+};
+
+/// A copy of data (plan/data_volume.h) that is whole. Units: bytes; seconds since the epoch.
+struct DataMark {
+  std::uint64_t bytes = 0;
+  double used = 0;  ///< when it was wanted last
 };
 
 /// Files of the writable layer that would not travel: that count, and that may be lost.
@@ -44,8 +53,15 @@ class HostFiles {
   virtual ctrl::Async<std::vector<std::string>> unfit_paths(boost::json::object body,
                                                             AcceptPolicy policy) = 0;
   /// As measure(). Errors: they do not answer.
-  virtual ctrl::Async<Result<Measured>> measure(std::vector<std::string> folders,
-                                                std::uint64_t most) = 0;
+  virtual ctrl::Async<Result<std::vector<Tree>>> measure(std::vector<std::string> folders,
+                                                         std::uint64_t most) = 0;
+  /// As mark_whole(). Errors: those of it, it does not answer.
+  virtual ctrl::Async<Result<void>> mark_whole(std::string folder) = 0;
+  /// As mark_of(), of each. Errors: they do not answer.
+  virtual ctrl::Async<Result<std::vector<std::optional<DataMark>>>> marks_of(
+      std::vector<std::string> folders) = 0;
+  /// The data in `folder` is wanted now.
+  virtual ctrl::Async<void> mark_used(std::string folder) = 0;
   /// Of the engine's list of `changes` what would not travel. `upper`: the folder of the writable
   /// layer, "" for none; `asked`: what was written since is what the job saved.
   virtual ctrl::Async<LeftBehind> left_behind(std::string changes, std::string upper,
@@ -66,8 +82,12 @@ class LocalFiles : public HostFiles {
   ctrl::Async<Result<std::string>> why_no_room(std::string folder, std::uint64_t bytes) override;
   ctrl::Async<std::vector<std::string>> unfit_paths(boost::json::object body,
                                                     AcceptPolicy policy) override;
-  ctrl::Async<Result<Measured>> measure(std::vector<std::string> folders,
-                                        std::uint64_t most) override;
+  ctrl::Async<Result<std::vector<Tree>>> measure(std::vector<std::string> folders,
+                                                 std::uint64_t most) override;
+  ctrl::Async<Result<void>> mark_whole(std::string folder) override;
+  ctrl::Async<Result<std::vector<std::optional<DataMark>>>> marks_of(
+      std::vector<std::string> folders) override;
+  ctrl::Async<void> mark_used(std::string folder) override;
   ctrl::Async<LeftBehind> left_behind(std::string changes, std::string upper,
                                       boost::json::object body,
                                       std::optional<timespec> asked) override;
@@ -83,7 +103,14 @@ class LocalFiles : public HostFiles {
 /// something was saved? Links are not followed. True also where there are too many to look at all.
 [[nodiscard]] bool is_written_since(const std::vector<std::string>& places, timespec since);
 
-[[nodiscard]] Measured measure(const std::vector<std::string>& folders, std::uint64_t most);
+[[nodiscard]] std::vector<Tree> measure(const std::vector<std::string>& folders,
+                                        std::uint64_t most);
+
+/// All that was to come into `folder`, a volume's, is there, on the disk. Says so in a file beside
+/// it, which goes when the engine removes the volume. Errors: the kernel's.
+[[nodiscard]] Result<void> mark_whole(const std::string& folder);
+/// Empty: not all of it has come.
+[[nodiscard]] std::optional<DataMark> mark_of(const std::string& folder);
 
 /// Why `bytes` more do not fit below `folder`; empty: they do.
 [[nodiscard]] std::string why_no_room(const std::string& folder, std::uint64_t bytes);

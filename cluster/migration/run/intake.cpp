@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "base/json.h"
+#include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/run/answers.h"
+#include "cluster/migration/run/data_cache.h"
 
 namespace flowcon::cluster::migration {
 namespace {
@@ -55,7 +57,15 @@ Async<Result<void>> take_bytes(MovePtr move, std::string part, Room disk, std::u
   co_return taken;
 }
 
-// This engine keeps no layer that it could go to.
+// Of what is mounted there, where that is data; else "".
+std::string data_folder(const CopyPlace& place, const std::string& destination) {
+  for (const VolumePlace& volume : place.volumes) {
+    if (volume.destination == destination && is_data_volume(volume.name)) return volume.folder;
+  }
+  return "";
+}
+
+// There is nowhere for it to go, or it is there.
 Async<Result<void>> read_and_drop(Pull body) {
   for (;;) {
     const Result<std::string> piece = co_await body();
@@ -162,10 +172,32 @@ Async<Result<void>> Intake::take_one(MovePtr move, std::string name, Pull body) 
     limits.bytes = move->arrival.budget.left();
     limits.room = room_for(move, name, place->folder);
     limits.memory = memory_of(move->entry.source);
+    const std::string folder = data_folder(*place, part.where);
+    if (!folder.empty()) {
+      if (!data_.insert(folder).second) co_return bad_input(kDataComing);
+      std::string into = folder;
+      const Result<void> taken = co_await take_data(std::move(into), std::move(*place),
+                                                    std::move(wanted), std::move(body), limits);
+      data_.erase(folder);
+      co_return taken;
+    }
     co_return co_await world_.goods.take_part(std::move(*place), std::move(wanted), std::move(body),
                                               limits);
   }
   co_return bad_input("no such part is awaited");
+}
+
+// What is whole is in use, and stays as it is.
+Async<Result<void>> Intake::take_data(std::string folder, CopyPlace place, Part part, Pull body,
+                                      PartLimits limits) {
+  std::vector<std::string> folders{folder};
+  const auto marks = co_await world_.files.marks_of(std::move(folders));
+  if (!marks) co_return marks.error();
+  if (marks->front()) co_return co_await read_and_drop(std::move(body));
+  const Result<void> taken = co_await world_.goods.take_part(std::move(place), std::move(part),
+                                                             std::move(body), std::move(limits));
+  if (!taken) co_return taken;
+  co_return co_await world_.files.mark_whole(std::move(folder));
 }
 
 Async<Result<void>> Intake::take_image_of(MovePtr move, Pull body) {

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "cluster/migration/run/move.h"
@@ -23,6 +24,8 @@ class Intake {
   ctrl::Async<ctrl::api::Response> take_part_of(MovePtr move, std::string name, ctrl::Pull body);
   ctrl::Async<Result<void>> take_one(MovePtr move, std::string name, ctrl::Pull body);
   ctrl::Async<Result<void>> take_image_of(MovePtr move, ctrl::Pull body);
+  ctrl::Async<Result<void>> take_data(std::string folder, CopyPlace place, Part part,
+                                      ctrl::Pull body, PartLimits limits);
   /// For bytes of the part `name` that go below `folder`.
   [[nodiscard]] Room room_for(MovePtr move, std::string name, std::string folder);
   [[nodiscard]] std::shared_ptr<TreeBudget> memory_of(const std::string& peer);
@@ -30,6 +33,7 @@ class Intake {
 
   World& world_;
   std::map<std::string, std::weak_ptr<TreeBudget>> memory_;  ///< of peers
+  std::set<std::string> data_;  ///< folders that are being filled, whoever sends
 };
 
 /// All of `body`. Errors: its own; EFBIG it is longer than `most` bytes.

@@ -10,6 +10,7 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/bounds.h"
+#include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/plan/names.h"
 
 namespace flowcon::cluster::migration {
@@ -91,7 +92,7 @@ class Reader {
     const json::array& all = list_of(value_, "volumes");
     if (all.size() > kMostVolumes) return wrong("volumes");
     for (const json::value& one : all) {
-      PlannedVolume volume{text_of(one, "name"), object_of(one, "labels")};
+      PlannedVolume volume{text_of(one, "name"), object_of(one, "labels"), count_of(one, "bytes")};
       if (!is_object_name(volume.name) || !names_.insert(volume.name).second ||
           volume.labels.size() > kMostLabels) {
         return wrong("volumes");
@@ -143,6 +144,7 @@ class Reader {
       if (!is_anonymous && !names_.contains(name)) {
         return bad_input("the volume '" + printable(name, 80) + "' does not travel with it");
       }
+      if (is_data_volume(name) && !is_true(mount, "ReadOnly")) return wrong("body.Mounts");
       targets.insert(text_of(mount, "Target"));
     }
     for (const Part& part : plan_.parts) {
@@ -214,7 +216,8 @@ json::object to_json(const Plan& plan) {
   json::array layers, volumes, parts, command;
   for (const std::string& layer : plan.image.layers) layers.emplace_back(layer);
   for (const PlannedVolume& volume : plan.volumes) {
-    volumes.push_back(json::object{{"name", volume.name}, {"labels", volume.labels}});
+    volumes.push_back(
+        json::object{{"name", volume.name}, {"labels", volume.labels}, {"bytes", volume.bytes}});
   }
   for (const Part& part : plan.parts) {
     parts.push_back(

@@ -27,10 +27,11 @@ inline constexpr std::size_t kMaxPlanBytes = 4U << 20;
 /// The label that says which move a container or volume was made for.
 inline constexpr const char* kMoveLabel = ctrl::kMovedLabel;
 
-/// A volume that is made on the target and travels.
+/// A volume that is made on the target and travels. Of data (plan/data_volume.h) it may be there.
 struct PlannedVolume {
   std::string name;
   boost::json::object labels;
+  std::uint64_t bytes = 0;  ///< of data: an estimate; else 0
 };
 
 struct Plan {
@@ -58,7 +59,7 @@ struct Plan {
 
 /// Errors: too long, not JSON, a member that is missing or not what it may be: every name, path and
 /// id is held to what it may be, a part lies where the body mounts it, a mounted volume of a name
-/// travels. What a host accepts beyond that is accept.h's to say.
+/// travels, data is mounted to be read. What a host accepts beyond that is accept.h's to say.
 [[nodiscard]] Result<Plan> parse_plan(std::string_view text);
 
 /// The same of a plan that a peer offers. Errors: also what is beyond bounds.h.

@@ -70,6 +70,14 @@ Async<Result<Freight>> Movers::weigh(std::string container) {
   return calls_.weigh(std::move(container));
 }
 
+Async<Result<std::set<std::string>>> Movers::shared_volumes() {
+  const Result<std::map<std::string, std::string>> whole = co_await whole_data(world_);
+  if (!whole) co_return whole.error();
+  std::set<std::string> names;
+  for (const auto& [name, folder] : *whole) names.insert(name);
+  co_return names;
+}
+
 bool Movers::is_movable(const std::string& id) const {
   const std::optional<ctrl::Settings> settings = world_.host.settings_of(id);
   return settings && !settings->is_queued &&
@@ -207,6 +215,7 @@ Async<bool> Movers::restore() {
   if (!co_await records_.read(std::move(launch))) co_return false;
   ::unlink((world_.host.config().state_dir + "/open-moves").c_str());
   ctrl::spawn(world_.host.io(), "images of moves", sweep_.run());
+  ctrl::spawn(world_.host.io(), "data of jobs", data_.run());
   co_return true;
 }
 
@@ -254,6 +263,7 @@ bool Movers::is_away(const Move& move) const {
 void Movers::end() {
   world_.is_ended = true;
   sweep_.wake();
+  data_.wake();
   std::string names;
   if (records_.is_reading()) names = "(the journal was not read)\n";
   for (const auto& [id, move] : open_.all()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cluster/migration/run/calls.h"
+#include "cluster/migration/run/data_cache.h"
 #include "cluster/migration/run/driver.h"
 #include "cluster/migration/run/image_sweep.h"
 #include "cluster/migration/run/mover.h"
@@ -19,6 +20,7 @@ class Movers : public Mover {
 
   ctrl::Async<Result<std::string>> begin(MoveOrder order) override;
   ctrl::Async<Result<Freight>> weigh(std::string container) override;
+  ctrl::Async<Result<std::set<std::string>>> shared_volumes() override;
   [[nodiscard]] bool is_movable(const std::string& id) const override;
   [[nodiscard]] bool is_moving(const std::string& id) const override;
   [[nodiscard]] bool is_saving(const std::string& id) const override;
@@ -58,7 +60,8 @@ class Movers : public Mover {
   Records records_{world_, open_};
   ImageSweep sweep_{world_, open_};
   Driver driver_{world_, open_, records_, sweep_};
-  Reception reception_{world_, open_, records_, driver_};
+  DataCache data_{world_, open_};
+  Reception reception_{world_, open_, records_, driver_, data_};
   Calls calls_{world_, open_, records_, driver_};
 };
 

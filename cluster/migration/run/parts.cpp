@@ -9,6 +9,8 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/migration/plan/data_volume.h"
+#include "cluster/migration/run/engine.h"
 #include "cluster/migration/run/parts_internal.h"
 
 namespace flowcon::cluster::migration {
@@ -58,9 +60,7 @@ Async<Result<void>> check_options(engine::Client& client, std::string name) {
 
 // What is in it will be replaced: nobody else may have it.
 Async<Result<void>> check_alone(engine::Client& client, std::string name, std::string id) {
-  const json::object filters{{"volume", json::array{name}}};
-  const std::string path = "/containers/json?all=1&filters=" +
-                           engine::percent_encoded(render_json(json::value(filters)));
+  const std::string path = "/containers/json?all=1&" + filter_of("volume", name);
   std::string method = "GET", body;
   Result<engine::Reply> reply = co_await client.call(method, path, body, kAnswer);
   if (!reply) co_return reply.error();
@@ -167,8 +167,10 @@ Async<Result<void>> take_part(engine::Client& client, CopyPlace into, Part part,
       const VolumePlace volume = *found;
       const Result<void> plain = co_await check_options(client, volume.name);
       if (!plain) co_return plain;
-      const Result<void> alone = co_await check_alone(client, volume.name, into.id);
-      if (!alone) co_return alone;
+      if (!is_data_volume(volume.name)) {
+        const Result<void> alone = co_await check_alone(client, volume.name, into.id);
+        if (!alone) co_return alone;
+      }
       co_return co_await take_folder(volume.folder,
                                      checked(with_room(unpacked(std::move(body)), room), rules));
     }

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/plan/left_behind.h"
 #include "cluster/migration/plan/names.h"
 #include "cluster/migration/run/deaf.h"
@@ -109,6 +110,9 @@ Async<Result<bool>> Proposer::add_volumes(Draft made, Description described) {
   if (!volumes) co_return volumes.error();
   append(made->obstacles, volumes->obstacles);
   made->plan.volumes = std::move(volumes->planned);
+  for (const TravellingVolume& volume : described.volumes) {
+    if (volume.is_data) made->data.insert(volume.name);
+  }
   std::string image = described.image;
   Result<ImageInfo> info = co_await world_.goods.image_info(std::move(image));
   if (info) {
@@ -118,6 +122,7 @@ Async<Result<bool>> Proposer::add_volumes(Draft made, Description described) {
   }
   std::size_t number = 0;
   for (const TravellingVolume& volume : described.volumes) {
+    if (is_data_volume(volume.name)) continue;  // a return: it stays where it is
     made->plan.parts.push_back(
         {"volume-" + std::to_string(number++), PartKind::volume, volume.destination});
   }
@@ -160,6 +165,7 @@ Async<Result<Proposal>> Proposer::propose_task(MoveOrder order) {
   made->name = seen->name;
   made->life = seen->started;
   made->method = *order.method;
+  mark_data(*described);
   if (is_birth) made->obstacles = described->obstacles;
   Description copy = *described;
   const Result<bool> do_all_travel = co_await add_volumes(made, std::move(copy));
@@ -228,6 +234,7 @@ Async<Result<void>> Proposer::measure(Draft made, bool may_look) {
   std::string id = made->container, state = world_.host.config().state_dir;
   Result<CopyPlace> place = co_await world_.goods.find_place(std::move(id), std::move(state));
   if (!place) co_return place.error();
+  std::erase_if(place->volumes, [](const auto& one) { return is_data_volume(one.name); });
   std::vector<std::string> folders;
   for (const VolumePlace& volume : place->volumes) folders.push_back(volume.folder);
   const std::size_t volume_count = folders.size();
@@ -237,20 +244,42 @@ Async<Result<void>> Proposer::measure(Draft made, bool may_look) {
   }
   if (!may_look) co_return Result<void>();
   const std::uint64_t most = PartLimits().entries;
-  const Result<Measured> measured = co_await world_.files.measure(std::move(folders), most);
-  if (!measured) {
-    made->obstacles.push_back("its volumes cannot be measured: " + measured.error().message());
+  const Result<std::vector<Tree>> trees = co_await world_.files.measure(std::move(folders), most);
+  if (!trees) {
+    made->obstacles.push_back("its volumes cannot be measured: " + trees.error().message());
     co_return Result<void>();
   }
-  made->plan.bytes = measured->bytes;
+  made->plan.bytes = 0;
+  for (const Tree& tree : *trees) made->plan.bytes += tree.bytes;
   for (std::size_t i = 0; i < volume_count; ++i) {
-    if (measured->entries[i] < most) continue;
+    if (trees->at(i).entries < most) continue;
     made->obstacles.push_back("the volume '" + printable(place->volumes[i].name, 80) +
                               "' has more files than may travel, " + std::to_string(most) +
                               ": pack them into one");
   }
+  if (made->method == Method::birth) name_data(*made, *place, *trees);
   if (made->method != Method::app) co_return Result<void>();
   co_return co_await look_at_layer(made, std::move(place->upper));
+}
+
+void Proposer::name_data(Proposal& made, const CopyPlace& place,
+                         const std::vector<Tree>& trees) const {
+  for (std::size_t i = 0; i < place.volumes.size(); ++i) {
+    const std::string& name = place.volumes[i].name;
+    if (!made.data.contains(name)) continue;
+    const Tree& tree = trees.at(i);
+    if (tree.content.empty()) {
+      made.obstacles.push_back("the volume '" + printable(name, 80) +
+                               "' has too many files to be shared by jobs: pack them into one");
+      continue;
+    }
+    const std::string copy = data_volume_name(world_.network.own_id(), name, tree.content);
+    rename_volume(made.plan.body, name, copy);
+    for (PlannedVolume& volume : made.plan.volumes) {
+      if (volume.name != name) continue;
+      volume = {copy, {}, tree.bytes};
+    }
+  }
 }
 
 Async<Result<void>> Proposer::look_at_layer(Draft made, std::string upper) {

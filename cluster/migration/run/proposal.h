@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct Proposal {
   std::string name;
   Method method = Method::app;
   Plan plan;
+  std::set<std::string> data;  ///< names of the volumes here that it only reads
   std::vector<std::string> obstacles;
   std::vector<std::string> notes;  ///< what will be another there
   std::string life;                ///< Seen::started
@@ -43,6 +45,8 @@ class Proposer {
   ctrl::Async<Result<bool>> add_volumes(Draft made, Description described);
   ctrl::Async<Result<void>> add_checkpoint(Draft made);
   ctrl::Async<Result<void>> measure(Draft made, bool may_look);
+  /// Of a birth: what the task only reads is one volume for all jobs there.
+  void name_data(Proposal& made, const CopyPlace& place, const std::vector<Tree>& trees) const;
   ctrl::Async<Result<void>> add_layer(Draft made);
   ctrl::Async<Result<void>> look_at_layer(Draft made, std::string upper);
   ctrl::Async<Result<Proposal>> ask_target(Proposal proposal, std::string target);

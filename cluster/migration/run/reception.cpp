@@ -9,6 +9,7 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/bounds.h"
+#include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/plan/entry_json.h"
 #include "cluster/migration/plan/names.h"
 #include "cluster/migration/plan/refusals.h"
@@ -33,6 +34,13 @@ constexpr double kReachLook = 0.1;  // seconds
 
 bool is_absent(const Error& error) {
   return error.code == boost::system::errc::no_such_file_or_directory;
+}
+
+// Of a move that its source asks for again: it may not have heard the reason.
+std::string why_ended(const ctrl::store::Migration& row, const std::string& speaker) {
+  const Result<Entry> entry = parse_entry(row.entry);
+  const bool is_theirs = entry && entry->source == speaker && !entry->reason.empty();
+  return is_theirs ? entry->reason : "that migration has ended here";
 }
 
 // "/v1/peer/moves/ID/PART" → ID, PART.
@@ -107,6 +115,21 @@ Async<void> Reception::wait_for(std::string id) {
   }
 }
 
+namespace {
+
+// Of data that need not travel.
+std::uint64_t bytes_of(const Plan& plan, const std::set<std::string>& parts) {
+  std::uint64_t bytes = 0;
+  const std::map<std::string, std::string> wanted = wanted_data(plan);
+  for (const PlannedVolume& volume : plan.volumes) {
+    const auto found = wanted.find(volume.name);
+    if (found != wanted.end() && parts.contains(found->second)) bytes += volume.bytes;
+  }
+  return bytes;
+}
+
+}  // namespace
+
 // Why this host would not take the copy. Neither the engine nor a file system is asked while there
 // is a reason already: what a peer may not have it learns nothing of.
 Async<Result<std::vector<std::string>>> Reception::judge(std::string name, Plan plan,
@@ -131,7 +154,11 @@ Async<Result<std::vector<std::string>>> Reception::judge(std::string name, Plan 
   }
   if (!reasons.empty()) co_return reasons;
   json::object body = plan.body;
-  const std::uint64_t bytes = plan.bytes;
+  std::uint64_t bytes = plan.bytes;
+  Plan copy = plan;
+  const Result<std::set<std::string>> there = co_await data_.parts_there(std::move(copy));
+  if (!there) co_return there.error();
+  bytes -= std::min(bytes, bytes_of(plan, *there));
   Result<Conflicts> conflicts = co_await world_.engine.conflicts(std::move(name), std::move(plan));
   if (!conflicts) co_return conflicts.error();
   reasons = std::move(conflicts->reasons);
@@ -201,7 +228,7 @@ Async<Response> Reception::reserve(std::string body, std::string speaker) {
   // Ended already, or asked for twice while the first one is looked at.
   std::string id = theirs->id;
   const Result<ctrl::store::Migration> before = co_await world_.rows.find(std::move(id));
-  if (before) co_return refuse({"that migration has ended here"});
+  if (before) co_return refuse({why_ended(*before, speaker)});
   if (!is_absent(before.error())) co_return failure(503, before.error().message());
   if (theirs->step != Step::reserve) co_return answer_unknown();
   if (world_.is_stopping) co_return refuse({kStopping});
@@ -220,6 +247,10 @@ Async<Response> Reception::reserve(std::string body, std::string speaker) {
   }
   if (const std::string why = why_no_seat_for(speaker); !why.empty()) co_return refuse({why});
   plan->has_brought_image = false;
+  // Whose data it is, is not the peer's to say.
+  for (PlannedVolume& volume : plan->volumes) {
+    if (is_data_volume(volume.name)) volume.labels = {{kDataLabel, speaker}};
+  }
   co_return co_await reserve_new(std::move(*theirs), std::move(*plan), std::move(speaker));
 }
 
@@ -235,6 +266,8 @@ Async<Response> Reception::reserve_new(Entry theirs, Plan plan, std::string spea
   if (open_.find_by_container(theirs.name)) {
     co_return refuse({kUnfinished});
   }
+  // It asks again, and then finds it.
+  if (data_.is_coming(plan, judged->parts_there)) co_return failure(503, kDataComing);
   std::string to_be_made;
   co_return co_await open_move(std::move(theirs), std::move(plan), std::move(*judged),
                                std::move(to_be_made));
@@ -247,7 +280,8 @@ std::string why_not_parts(const Plan& born, const Plan& offered) {
   for (const Part& part : offered.parts) {
     if (part.kind == PartKind::layer || part.kind == PartKind::log) continue;
     const auto is_same = [&](const Part& one) {
-      return one.kind == PartKind::volume && part.kind == one.kind && one.where == part.where;
+      return one.kind == PartKind::volume && part.kind == one.kind && one.where == part.where &&
+             data_volume_at(born.body, one.where).empty();
     };
     if (std::none_of(born.parts.begin(), born.parts.end(), is_same)) {
       return "the task did not take '" + printable(part.where, 200) + "' along";
@@ -311,6 +345,10 @@ Async<Result<Reception::Judgement>> Reception::judge_reservation(Entry theirs, P
   if (!reasons) co_return reasons.error();
   judged.reasons = std::move(*reasons);
   if (!judged.reasons.empty()) co_return judged;
+  Plan wanted_there = plan;
+  Result<std::set<std::string>> there_already = co_await data_.parts_there(std::move(wanted_there));
+  if (!there_already) co_return there_already.error();
+  judged.parts_there = std::move(*there_already);
   std::string made_for = theirs.id;
   const Result<Seen> made = co_await world_.engine.look_made(std::move(made_for));
   std::string image = plan.image.id;
@@ -343,6 +381,7 @@ Async<Response> Reception::open_move(Entry theirs, Plan plan, Judgement judged,
   move->travel.needs_image = !judged.has_image;
   move->plan.has_brought_image = !judged.has_image;
   move->travel.layers_there = judged.layers_there;
+  move->travel.received = judged.parts_there;
   move->started = world_.clock.wall();
   move->began = world_.clock.steady();
   move->account.peer_name = name_of_peer(world_.network, theirs.source);
@@ -381,6 +420,8 @@ Response Reception::answer_of(const Move& move) const {
   if (!move.is_source()) {
     body["needs_image"] = move.travel.needs_image;
     body["layers_there"] = static_cast<std::int64_t>(move.travel.layers_there);
+    const std::set<std::string>& received = move.travel.received;
+    body["received"] = json::array(received.begin(), received.end());
     if (move.copy.running_since)
       body["running_for"] = world_.clock.steady() - *move.copy.running_since;
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/migration/run/data_cache.h"
 #include "cluster/migration/run/driver.h"
 #include "cluster/migration/run/intake.h"
 #include "cluster/migration/run/open_moves.h"
@@ -19,8 +20,13 @@ namespace flowcon::cluster::migration {
 
 class Reception {
  public:
-  Reception(World& world, OpenMoves& open, Records& records, Driver& driver)
-      : world_(world), open_(open), records_(records), driver_(driver), intake_(world) {}
+  Reception(World& world, OpenMoves& open, Records& records, Driver& driver, DataCache& data)
+      : world_(world),
+        open_(open),
+        records_(records),
+        driver_(driver),
+        data_(data),
+        intake_(world) {}
 
   /// As Mover says.
   ctrl::Async<ctrl::api::Response> answer(ctrl::api::Request request, std::string speaker);
@@ -34,6 +40,7 @@ class Reception {
     std::vector<std::string> reasons;  ///< against it
     bool has_image = false;
     std::size_t layers_there = 0;
+    std::set<std::string> parts_there;  ///< names of parts
   };
   ctrl::Async<ctrl::api::Response> take_plan(ctrl::api::Request head, ctrl::Pull body,
                                              std::string speaker);
@@ -61,6 +68,7 @@ class Reception {
   OpenMoves& open_;
   Records& records_;
   Driver& driver_;
+  DataCache& data_;
   Intake intake_;
   std::map<std::string, std::string> reserving_;  ///< ids that are being looked at, and whose
   std::multiset<std::string> planning_;           ///< peers whose plans are being looked at

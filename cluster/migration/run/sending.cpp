@@ -9,7 +9,9 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/plan/entry_json.h"
+#include "cluster/migration/run/data_cache.h"
 #include "cluster/migration/run/targets.h"
 
 namespace flowcon::cluster::migration {
@@ -38,6 +40,17 @@ std::string refusal_of(const Answer& answer) {
 bool says_unknown(const std::string& text) {
   const Result<json::value> body = parse_json(text);
   return body && is_true(*body, "no_such_move");
+}
+
+// Data that the target has need not be sent; what else it says it has it cannot have.
+void leave_out(Move& move, const json::value& said) {
+  std::set<std::string> there;
+  for (const json::value& part : list_of(said, "received")) {
+    if (part.is_string()) there.emplace(part.get_string());
+  }
+  for (const auto& [name, part] : wanted_data(move.plan)) {
+    if (there.contains(part)) move.travel.sent.insert(part);
+  }
 }
 
 // All of `text`, then nothing.
@@ -113,6 +126,7 @@ Async<bool> Sender::report(MovePtr move) {
   if (!said) co_return false;
   move->hear(render_json(member(*said, "entry")));
   move->hear_running(*said);
+  if (asks) leave_out(*move, *said);
   if (asks && is_true(*said, "needs_image")) {
     const json::value& there = member(*said, "layers_there");
     move->travel.layers_there = there.is_int64() ? static_cast<std::size_t>(there.get_int64()) : 0;
@@ -194,9 +208,31 @@ Async<Result<Pull>> Sender::open_part(MovePtr move, std::string part) {
     Result<CopyPlace> place = co_await world_.goods.find_place(std::move(id), std::move(state));
     if (!place) co_return place.error();
     Part wanted = one;
-    co_return co_await world_.goods.send_part(std::move(*place), std::move(wanted));
+    const std::string copy = data_volume_at(move->plan.body, one.where);
+    VolumePlace from;
+    for (const VolumePlace& volume : place->volumes) {
+      if (volume.destination == one.where) from = volume;
+    }
+    Result<Pull> body = co_await world_.goods.send_part(std::move(*place), std::move(wanted));
+    if (!body || copy.empty() || one.kind != PartKind::volume) co_return body;
+    // Whoever uses it later believes its name.
+    co_return Pull(
+        [this, inner = std::move(*body), from, copy] { return next_unchanged(inner, from, copy); });
   }
   co_return bad_input("there is no part " + part);
+}
+
+// The next piece of data; at its end an error where the volume has changed since it was named.
+Async<Result<std::string>> Sender::next_unchanged(Pull body, VolumePlace from, std::string copy) {
+  Result<std::string> piece = co_await body();
+  if (!piece || !piece->empty()) co_return piece;
+  std::vector<std::string> folders{from.folder};
+  const auto trees = co_await world_.files.measure(std::move(folders), PartLimits().entries);
+  if (!trees) co_return trees.error();
+  const std::string now =
+      data_volume_name(world_.network.own_id(), from.name, trees->front().content);
+  if (now == copy) co_return piece;
+  co_return bad_input("the volume " + printable(from.name, 80) + " has changed while it was sent");
 }
 
 Async<bool> Sender::send(MovePtr move) {

@@ -23,6 +23,8 @@ class Sender {
   ctrl::Async<Result<void>> send_one(MovePtr move, std::string part, ctrl::Pull body, double idle);
   ctrl::Async<Result<void>> send_image_of(MovePtr move);
   ctrl::Async<Result<ctrl::Pull>> open_part(MovePtr move, std::string part);
+  ctrl::Async<Result<std::string>> next_unchanged(ctrl::Pull body, VolumePlace from,
+                                                  std::string copy);
   /// Ends when nothing more is to be sent, whatever the connection does.
   ctrl::Async<void> sends_no_more(MovePtr move);
 

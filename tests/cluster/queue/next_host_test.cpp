@@ -34,7 +34,7 @@ ReportedJob waiting(char letter, double cpu, std::uint64_t image_megabytes = 100
   job.task.id = job_id(letter);
   job.task.request = cores(cpu);
   job.version = 3;
-  job.freight = Freight{kImage, image_megabytes * kMegabyte, 0};
+  job.freight = Freight{kImage, image_megabytes * kMegabyte, 0, {}};
   return job;
 }
 
@@ -141,6 +141,20 @@ TEST_CASE("a link that was not measured is taken for the slowest one") {
   CHECK(seconds_to(seen({home, two}), 0, 0) == 0);
 }
 
+TEST_CASE("data that a host has need not be brought there") {
+  HostJobs home = host('1', 4), two = host('2', 4);
+  home.jobs = {waiting('w', 2)};
+  Freight& freight = *home.jobs[0].freight;
+  freight.data_bytes += 500 * kMegabyte;
+  freight.shared = {{"flowcon-data-a", 300 * kMegabyte}, {"flowcon-data-b", 200 * kMegabyte}};
+  const double all = seconds_to(seen({home, two}), 0, 1);
+  two.shared = {"flowcon-data-b", "flowcon-data-c"};
+  const double some = seconds_to(seen({home, two}), 0, 1);
+  CHECK(all - some == Approx(200e6 / 12.5e6));
+  two.shared.insert("flowcon-data-a");
+  CHECK(some - seconds_to(seen({home, two}), 0, 1) == Approx(300e6 / 12.5e6));
+}
+
 TEST_CASE("a job starts where it was sent, although there is room elsewhere") {
   HostJobs home = host('1', 4), two = host('2', 4);
   home.jobs = {waiting('w', 2)};
@@ -156,6 +170,8 @@ TEST_CASE("freight, images and rates are read as they were written, and checked"
   home.jobs = {waiting('a', 2), waiting('b', 1)};
   home.jobs[1].freight.reset();
   home.images = {kImage};
+  home.shared = {"flowcon-data-a"};
+  home.jobs[0].freight->shared = {{"flowcon-data-b", 5}};
   home.rates = {{host_id('2'), 1e6}};
   const auto read = parse_host_jobs(render(home));
   INFO((read ? "" : read.error().message()));
@@ -163,6 +179,8 @@ TEST_CASE("freight, images and rates are read as they were written, and checked"
   CHECK(render(*read) == render(home));
   CHECK(read->jobs[0].freight->image_bytes == 100 * kMegabyte);
   CHECK_FALSE(read->jobs[1].freight);
+  CHECK(read->jobs[0].freight->shared.at("flowcon-data-b") == 5);
+  CHECK(read->shared.contains("flowcon-data-a"));
   const auto refused = [&](const std::string& what, const std::string& by) {
     std::string text = render(home);
     text.replace(text.find(what), what.size(), by);
@@ -174,4 +192,6 @@ TEST_CASE("freight, images and rates are read as they were written, and checked"
   CHECK(refused("\"bytes_per_s\":1000000", "\"bytes_per_s\":0").find("bytes_per_s") !=
         std::string::npos);
   CHECK(refused("[\"" + kImage, "[\"../../etc/passwd").find("images") != std::string::npos);
+  CHECK(refused("[\"flowcon-data-a", "[\"").find("shared") != std::string::npos);
+  CHECK(refused("\"bytes\":5", "\"bytes\":-5").find("bytes") != std::string::npos);
 }

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "base/json.h"
 #include "tests/support/catch.h"
@@ -122,10 +123,59 @@ TEST_CASE("files are counted as far as it takes to know that there are too many"
   files::create_directories(folder.path / "many");
   for (int i = 0; i < 3; ++i) std::ofstream(folder.path / "few" / std::to_string(i)) << "x";
   for (int i = 0; i < 20; ++i) std::ofstream(folder.path / "many" / std::to_string(i)) << "x";
-  const Measured seen =
+  const std::vector<Tree> seen =
       measure({(folder.path / "few").string(), (folder.path / "many").string(), "/none"}, 10);
-  CHECK(seen.entries == std::vector<std::uint64_t>{3, 11, 0});
-  CHECK(seen.bytes > 0);
+  REQUIRE(seen.size() == 3);
+  CHECK((seen[0].entries == 3 && seen[1].entries == 11 && seen[2].entries == 0));
+  CHECK(seen[0].bytes > 0);
+  CHECK_FALSE(seen[0].content.empty());
+  CHECK((seen[1].content.empty() && seen[2].content.empty()));
+}
+
+TEST_CASE("what is in a folder has another sum once anything in it was changed") {
+  const Folder folder;
+  const auto content = [&] { return measure({folder.path.string()}, 1000).front().content; };
+  const std::string empty = content();
+  CHECK_FALSE(empty.empty());
+  files::create_directories(folder.path / "a" / "b");
+  const auto write = [&](const char* name, const char* text) {
+    std::ofstream(folder.path / name) << text;
+  };
+  write("a/one", "1");
+  write("a/b/two", "2");
+  std::set<std::string> seen{empty};
+  const auto is_new = [&] { return seen.insert(content()).second; };
+  CHECK(is_new());
+  CHECK(content() == content());
+  // Of the same size, and with the old time of its content.
+  const auto written = files::last_write_time(folder.path / "a" / "one");
+  write("a/one", "3");
+  files::last_write_time(folder.path / "a" / "one", written);
+  CHECK(is_new());
+  files::rename(folder.path / "a" / "one", folder.path / "a" / "b" / "one");
+  CHECK(is_new());
+  files::permissions(folder.path / "a" / "b" / "two", files::perms::owner_read);
+  CHECK(is_new());
+  files::create_symlink("/etc/passwd", folder.path / "link");
+  CHECK(is_new());
+  files::remove(folder.path / "link");
+  CHECK_FALSE(is_new());
+}
+
+TEST_CASE("a volume is whole once that was written beside it") {
+  const Folder folder;
+  const std::string data = (folder.path / "_data").string();
+  files::create_directories(data);
+  std::ofstream(data + "/x") << std::string(100'000, 'x');
+  CHECK_FALSE(mark_of(data));
+  REQUIRE(mark_whole(data).has_value());
+  const std::optional<DataMark> mark = mark_of(data);
+  REQUIRE(mark);
+  CHECK((mark->bytes >= 100'000 && mark->bytes < 200'000 && mark->used > 1e9));
+  // One that was cut off is none.
+  std::ofstream(folder.path / "flowcon-whole", std::ios::trunc) << "";
+  CHECK_FALSE(mark_of(data));
+  CHECK_FALSE(mark_whole("/none/_data").has_value());
 }
 
 }  // namespace flowcon::cluster::migration

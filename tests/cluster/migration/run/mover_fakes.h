@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/plan/entry_json.h"
 #include "cluster/migration/run/open_moves.h"
 #include "cluster/migration/run/records.h"
@@ -93,6 +94,7 @@ struct Box {
   boost::json::object policy{{"Name", "no"}};
   std::map<std::string, std::string> labels;
   bool is_saved = false;  ///< it ended because it was asked to save
+  std::vector<VolumePlace> volumes;
 };
 
 class FakeEngine : public Engine {
@@ -119,15 +121,33 @@ class FakeEngine : public Engine {
   Async<Result<std::vector<std::string>>> volumes_made(std::string) override {
     co_return std::vector<std::string>();
   }
-  Async<Result<Volumes>> look_at_volumes(Description) override { co_return Volumes(); }
+  Async<Result<std::vector<DataVolume>>> data_volumes() override {
+    std::vector<DataVolume> all;
+    for (const std::string& name : data_) all.push_back({name, folder_of(name)});
+    co_return all;
+  }
+  Async<Result<Volumes>> look_at_volumes(Description description) override {
+    Volumes volumes;
+    for (const TravellingVolume& one : description.volumes) {
+      volumes.planned.push_back({one.name, {}, 0});
+    }
+    co_return volumes;
+  }
   Async<Result<Conflicts>> conflicts(std::string, Plan) override {
     co_return Conflicts{conflicts_, "/", "runc"};
   }
   Async<Result<std::string>> root() override { co_return std::string("/"); }
   Async<Result<std::string>> why_no_criu() override { co_return std::string(); }
   Async<Result<std::string>> containers_folder() override { co_return std::string("/fake"); }
-  Async<Result<std::string>> make(std::string name, Plan, std::string id, std::string) override {
+  Async<Result<std::string>> make(std::string name, Plan plan, std::string id,
+                                  std::string) override {
     Box box;
+    for (const Part& part : plan.parts) {
+      const std::string data = data_volume_at(plan.body, part.where);
+      if (part.kind != PartKind::volume || data.empty()) continue;
+      data_.insert(data);
+      box.volumes.push_back({data, part.where, folder_of(data)});
+    }
     box.id = std::string(64, static_cast<char>('a' + made_++));
     box.name = std::move(name);
     box.labels[kMoveLabel] = std::move(id);
@@ -186,7 +206,13 @@ class FakeEngine : public Engine {
     boxes_.erase(container);
     co_return Result<void>();
   }
-  Async<Result<void>> remove_volume(std::string) override { co_return Result<void>(); }
+  Async<Result<void>> remove_volume(std::string name) override {
+    data_.erase(name);
+    co_return Result<void>();
+  }
+  [[nodiscard]] static std::string folder_of(const std::string& volume) {
+    return "/fake/volumes/" + volume + "/_data";
+  }
   Async<Result<ctrl::engine::Version>> ping() override { co_return ctrl::engine::Version(); }
   Async<Result<std::vector<std::string>>> images() override { co_return images_; }
   Async<Result<boost::json::value>> list() override {
@@ -195,7 +221,12 @@ class FakeEngine : public Engine {
       boost::json::object labels;
       for (const auto& [label, value] : box.labels) labels[label] = value;
       const char* state = box.copy == Copy::running ? "running" : "exited";
-      all.push_back(boost::json::object{{"Id", id}, {"State", state}, {"Labels", labels}});
+      boost::json::array mounts;
+      for (const VolumePlace& volume : box.volumes) {
+        mounts.push_back({{"Type", "volume"}, {"Name", volume.name}});
+      }
+      all.push_back(boost::json::object{
+          {"Id", id}, {"State", state}, {"Labels", labels}, {"Mounts", std::move(mounts)}});
     }
     co_return boost::json::value(std::move(all));
   }
@@ -237,6 +268,7 @@ class FakeEngine : public Engine {
   [[nodiscard]] Box* first() { return boxes_.empty() ? nullptr : &boxes_.begin()->second; }
 
   std::map<std::string, Box> boxes_;
+  std::set<std::string> data_;  ///< names of volumes
   std::vector<std::string> images_;
   double stream_lasts_ = 1e9;           ///< seconds; of events
   std::vector<std::string> leftovers_;  ///< of the engine before: this one ends them
@@ -391,6 +423,7 @@ class FakeGoods : public Goods {
     CopyPlace place;
     place.id = id;
     place.folder = "/fake/" + id;
+    if (volumes_of_) place.volumes = volumes_of_(id);
     co_return place;
   }
   Async<Result<ctrl::Pull>> send_part(CopyPlace, Part part) override {
@@ -415,6 +448,7 @@ class FakeGoods : public Goods {
   std::vector<std::string> removals_;
   bool keeps_images_ = false;
   int sweeps_ = 0;
+  std::function<std::vector<VolumePlace>(const std::string& id)> volumes_of_;
   Carry carry_;
 };
 
@@ -427,8 +461,26 @@ class FakeFiles : public HostFiles {
   Async<std::vector<std::string>> unfit_paths(boost::json::object, AcceptPolicy) override {
     co_return std::vector<std::string>();
   }
-  Async<Result<Measured>> measure(std::vector<std::string> folders, std::uint64_t) override {
-    co_return Measured{100, std::vector<std::uint64_t>(folders.size(), 1)};
+  Async<Result<std::vector<Tree>>> measure(std::vector<std::string> folders,
+                                           std::uint64_t) override {
+    co_return std::vector<Tree>(folders.size(), Tree{100, 1, content_});
+  }
+  Async<Result<void>> mark_whole(std::string folder) override {
+    marks_[folder] = {100, clock_.wall()};
+    co_return Result<void>();
+  }
+  Async<Result<std::vector<std::optional<DataMark>>>> marks_of(
+      std::vector<std::string> folders) override {
+    std::vector<std::optional<DataMark>> marks;
+    for (const std::string& folder : folders) {
+      const auto found = marks_.find(folder);
+      marks.push_back(found == marks_.end() ? std::nullopt : std::optional(found->second));
+    }
+    co_return marks;
+  }
+  Async<void> mark_used(std::string folder) override {
+    marks_[folder].used = clock_.wall();
+    co_return;
   }
   Async<LeftBehind> left_behind(std::string, std::string, boost::json::object,
                                 std::optional<timespec>) override {
@@ -442,6 +494,8 @@ class FakeFiles : public HostFiles {
   std::string room_;  ///< why there is none
   LeftBehind left_;
   bool has_saved_ = true;
+  std::string content_ = "a";  ///< of every folder
+  std::map<std::string, DataMark> marks_;
 
  private:
   Clock& clock_;
@@ -480,6 +534,10 @@ struct MoverHost {
     host.config_.state_dir = host.folder_.path();
     network.own_id_ = host_id(digit);
     network.add(std::string("h") + other, other, {});
+    goods.volumes_of_ = [this](const std::string& id) {
+      const auto found = engine.boxes_.find(id);
+      return found == engine.boxes_.end() ? std::vector<VolumePlace>() : found->second.volumes;
+    };
   }
   World world() { return {host, network, lives, engine, goods, files, rows, clock}; }
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The copies of data (plan/data_volume.h) that this host keeps for jobs of other hosts.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "cluster/migration/run/open_moves.h"
+#include "cluster/migration/run/world.h"
+
+namespace flowcon::cluster::migration {
+
+/// Why a part or a move has to wait.
+inline constexpr const char* kDataComing = "its data is on the way there, for another job";
+
+/// Those that are whole: by name, the folder of each. Errors: the engine or the disk does not
+/// answer.
+ctrl::Async<Result<std::map<std::string, std::string>>> whole_data(World& world);
+
+/// The copies of data that a plan wants: by name, the part that brings each.
+[[nodiscard]] std::map<std::string, std::string> wanted_data(const Plan& plan);
+
+class DataCache {
+ public:
+  DataCache(World& world, OpenMoves& open)
+      : world_(world), open_(open), alarm_(world.clock.make_alarm()) {}
+
+  /// Of the parts of a plan those that need not travel: data that is here. It is used now.
+  ctrl::Async<Result<std::set<std::string>>> parts_there(Plan plan);
+  /// Is another move bringing data that this plan wants and that is not among `there`?
+  [[nodiscard]] bool is_coming(const Plan& plan, const std::set<std::string>& there) const;
+
+  /// Removes what no container uses and is not whole, or is beyond the option data-cache, until
+  /// World::is_ended: now, and each minute.
+  ctrl::Async<void> run();
+  void wake() { alarm_->ring(); }
+
+ private:
+  ctrl::Async<Result<void>> sweep();
+  [[nodiscard]] std::set<std::string> awaited() const;
+
+  World& world_;
+  OpenMoves& open_;
+  std::unique_ptr<Alarm> alarm_;
+};
+
+}  // namespace flowcon::cluster::migration
