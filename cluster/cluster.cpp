@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cluster/balancer.h"
 #include "cluster/elsewhere.h"
+#include "cluster/live_log.h"
 #include "cluster/lives.h"
 #include "cluster/migration/run/mover.h"
 #include "cluster/peers/peers.h"
@@ -90,6 +91,7 @@ class Cluster : public ctrl::Companion {
       };
     }
     for (ctrl::api::Route& row : mover_->routes()) all.push_back(std::move(row));
+    for (ctrl::api::Route& row : live_log_.routes()) all.push_back(std::move(row));
     for (ctrl::api::Route& row : estimates_.routes()) all.push_back(std::move(row));
     for (ctrl::api::Route& row : queue_.routes()) all.push_back(std::move(row));
     return all;
@@ -181,6 +183,7 @@ class Cluster : public ctrl::Companion {
   Elsewhere elsewhere_;
   ctrl::engine::Client engine_;
   migration::DockerEngine tickets_{engine_};
+  LiveLog live_log_{engine_};
   migration::SystemClock clock_;
   queue::StoreRows rows_;
   queue::Estimates estimates_;

@@ -32,13 +32,18 @@ constexpr const char* kStatus = "/v1/status";
 constexpr const char* kQueueList = "/v1/queue";
 constexpr std::string_view kProfiles = "/v1/profiles";
 constexpr std::string_view kContainers = "/v1/containers/";
-constexpr std::array<std::string_view, 2> kLooks{"history", "explain"};
+constexpr std::array<std::string_view, 3> kLooks{"history", "explain", "log"};
 constexpr std::array<std::string_view, 6> kChanges{"pause", "resume", "pin",
                                                    "unpin", "set",    "migrate"};
 
 template <class Words>
 bool has(const Words& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// Is it only for the host that the container came from? All others see what people may see.
+bool is_private(const std::string& method, std::string_view target) {
+  return method != "GET" || target.substr(0, target.find('?')).ends_with("/log");
 }
 
 // The name in "/v1/containers/NAME/VERB?QUERY", as it stands there, where such a call may be passed
@@ -172,7 +177,7 @@ Async<Response> Elsewhere::take(std::string body, std::string speaker) {
       ++further.hops;
       co_return co_await ask(std::move(*next), std::move(further));
     }
-    if (wanted->method != "GET") {
+    if (is_private(wanted->method, wanted->target)) {
       if (host_.find(*name).empty()) {
         co_return failure(404, "No such container: " + printable(*name, 80));
       }
@@ -180,8 +185,10 @@ Async<Response> Elsewhere::take(std::string body, std::string speaker) {
         co_return failure(
             403, "the container " + printable(*name, 80) + " did not come from the host that asks");
       }
-      ctrl::log::info("peer " + printable(name_of_host(network_, speaker), 80) +
-                      " passes on: " + printable(wanted->target, 200));
+      if (wanted->method != "GET") {
+        ctrl::log::info("peer " + printable(name_of_host(network_, speaker), 80) +
+                        " passes on: " + printable(wanted->target, 200));
+      }
     }
   }
   Request request;

@@ -26,7 +26,7 @@ class Elsewhere {
   /// Calls about other hosts: docs/api.md.
   [[nodiscard]] ctrl::api::Routes routes();
   /// POST /v1/peer/call, of the host `speaker`. It may see what people may see of this host, and
-  /// change what migrated from it to here.
+  /// change what migrated from it to here, and read what that prints.
   ctrl::Async<ctrl::api::Response> take(std::string body, std::string speaker);
 
  private:

@@ -12,6 +12,7 @@ import torch
 from sklearn.datasets import load_digits
 from torch import nn
 from torch.nn import functional as F
+from torch.utils.data import DataLoader, TensorDataset
 
 
 def make_model(width):
@@ -22,11 +23,18 @@ def make_model(width):
         nn.Linear(2 * width * 16, 128), nn.ReLU(), nn.Dropout(0.3), nn.Linear(128, 10))
 
 
+def batches(x, y, size, workers):
+    if workers == 0:
+        return ((x[part], y[part]) for part in torch.randperm(len(x)).split(size))
+    return DataLoader(TensorDataset(x, y), batch_size=size, shuffle=True, num_workers=workers)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--epochs", type=int, default=int(os.environ.get("EPOCHS", "160")))
     parser.add_argument("--batch", type=int, default=256)
     parser.add_argument("--width", type=int, default=64)
+    parser.add_argument("--workers", type=int, default=0, help="processes that load the batches; 0: the training itself")
     parser.add_argument("--lr", type=float, default=1e-4)
     parser.add_argument("--checkpoint", metavar="FILE", help="saved on a signal, and gone on from where it is there")
     args = parser.parse_args()
@@ -48,13 +56,12 @@ def main():
     for epoch in range(done + 1, args.epochs + 1):
         model.train()
         total = 0.0
-        order = torch.randperm(len(x))
-        for batch in order.split(args.batch):
+        for images, labels in batches(x, y, args.batch, args.workers):
             optimizer.zero_grad()
-            loss = F.cross_entropy(model(x[batch]), y[batch])
+            loss = F.cross_entropy(model(images), labels)
             loss.backward()
             optimizer.step()
-            total += loss.item() * len(batch)
+            total += loss.item() * len(labels)
         model.eval()
         with torch.no_grad():
             accuracy = (model(x_test).argmax(1) == y_test).float().mean().item()

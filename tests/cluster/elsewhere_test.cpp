@@ -166,6 +166,19 @@ TEST_CASE_METHOD(ElsewhereStand, "a peer looks at everything, and changes what c
   CHECK(host.calls_.empty());
 }
 
+TEST_CASE_METHOD(ElsewhereStand, "what a container prints is told to the host that it came from") {
+  moves.views_ = {moved("vae", '2', '1')};
+  host.ids_ = {{"vae", "vae-id"}, {"own", "own-id"}};
+  CHECK(take(call("GET", "/v1/containers/vae/log?tail=5"), '2').status == 200);
+  CHECK(host.calls_ == std::vector<std::string>{"GET /v1/containers/vae/log?tail=5 {}"});
+  host.calls_.clear();
+  CHECK(take(call("GET", "/v1/containers/vae/log?tail=5"), '3').status == 403);
+  CHECK(take(call("GET", "/v1/containers/own/log"), '2').status == 403);
+  CHECK(take(call("GET", "/v1/containers/vae/log/../explain"), '3').status == 403);
+  CHECK(take(call("GET", "/v1/containers/own/log?x=/explain"), '2').status == 403);
+  CHECK(host.calls_.empty());
+}
+
 TEST_CASE_METHOD(ElsewhereStand,
                  "a call follows a container over several hosts, and not for ever") {
   moves.views_ = {moved("vae", '1', '2')};

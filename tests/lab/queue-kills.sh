@@ -24,9 +24,14 @@ flowcond_reads h2 'offer = cpu=1 mem=50M'
 flowcond_reads h3 'offer = cpu=2 mem=400M'
 make_peers h1 h2 h3
 
+# All of them read one volume, of which each host gets a copy.
+must on h2 docker run --rm --network none -v corpus:/data "$IMAGE_SMALL" busybox sh -c 'head -c 4000000 /dev/urandom >/data/x'
+SUM=$(on h2 docker run --rm --network none -v corpus:/data:ro "$IMAGE_SMALL" busybox md5sum /data/x)
+
 job() {
   must on h2 docker create --name "$1" --network none --label flowcon.queue=true --label flowcon.request=cpu=1,mem=150M \
-    -v "$1:/out" "$IMAGE_SMALL" busybox sh -c "echo begins; sleep $2; echo $1 >/out/name; echo ends" >/dev/null
+    -v "$1:/out" -v corpus:/data:ro "$IMAGE_SMALL" busybox sh -c \
+    "echo begins; [ \"\$(md5sum /data/x)\" = '$SUM' ] || echo broken; sleep $2; echo $1 >/out/name; echo ends" >/dev/null
 }
 state_of() { host_api h2 "/v1/queue/$1" 2>/dev/null | jq -r .state; }
 # What is wrong with a job that has ended; then it is removed.
@@ -72,6 +77,7 @@ for ((waited = 0; waited < 300 && ${#open[@]} > 0; waited++)); do sleep 1; sweep
 check "after $killed kills all of $made jobs come to their end" is "${open[*]}" ""
 [ "${#open[@]}" = 0 ] || for name in "${open[@]}"; do host_api h2 "/v1/queue/$name" | jq -c '[.name, .state, .host, .note, .steps]'; done
 check "each began once, is done, and has its log and its volume at home" is "$(head -n 20 "$WORK/wrong")" ""
-nothing_there() { is "$(for host in h1 h2 h3; do on "$host" docker ps -aq; on "$host" docker volume ls -q; done)" ""; }
-PATIENCE=60 eventually "no container and no volume is left on any host" nothing_there
+nothing_there() { is "$(for host in h1 h2 h3; do on "$host" docker ps -aq; on "$host" docker volume ls -q | grep -vx corpus; done | sed '/^flowcon-data-/d')" ""; }
+PATIENCE=60 eventually "no container is left on any host, and no volume but the data" nothing_there
+check "of which h1 and h3 have one copy each" is "$(for host in h1 h3; do on "$host" docker volume ls -q --filter label=org.flowcon.data; done | sort | uniq -c | awk '{ print $1 }')" 2
 finish_lab

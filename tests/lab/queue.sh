@@ -40,13 +40,20 @@ began() { on h2 docker logs "$1" 2>/dev/null | grep -c '^begins$'; }
 
 # --- there and home ---------------------------------------------------------------------------------------
 
-job away cpu=1,mem=300M 'echo begins; echo result >/out/model; echo layer >/written; sleep 5; echo ends; exit 7' -v away:/out
+job away cpu=1,mem=300M 'echo begins; echo result >/out/model; echo layer >/written; until [ -e /go ]; do sleep 0.2; done; echo ends; exit 7' -v away:/out
 soon "a job without room on its host runs on another" runs_on h1 away
 check "it begins anew there" not holds "$(on h1 docker inspect --format '{{.Config.Env}}' away)" FLOWCON_RESUME
 check "docker flowcon queue says where" holds "$(on h2 docker flowcon queue)" HOST
 check "  and on any host, of all of them, with --hosts" is "$(on h1 docker flowcon queue --hosts --format '{{.Name}} {{.Home}} {{.Host}}')" "away h2 h1"
+check "what it prints is shown here" is "$(on h2 docker flowcon logs away)" begins
+on h2 timeout 300 docker flowcon logs --follow away >"$WORK/followed" 2>&1 &
+FOLLOWS=$!
+soon "  and followed" grep -q begins "$WORK/followed"
 check "what it writes is not to be had yet" holds "$(on h2 docker flowcon fetch away 2>&1)" "away is on h1"
+must on h1 docker exec away touch /go
 soon "its end is its own" job_is away failed
+wait "$FOLLOWS" || :
+check "  and was shown here" is "$(tr '\n' ' ' <"$WORK/followed")" "begins ends "
 check "with its exit status" job_has away '.exit == 7'
 check "its log is at home" is "$(on h2 docker logs away 2>/dev/null | tr '\n' ' ')" "begins ends "
 check "what it wrote to its volume is" is "$(on h2 docker run --rm --network none -v away:/out "$IMAGE_SMALL" busybox cat /out/model)" result

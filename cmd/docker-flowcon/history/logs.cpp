@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <ostream>
+#include <thread>
 #include <utility>
 
 #include "base/json_reader.h"
@@ -19,6 +21,9 @@ namespace {
 
 namespace json = boost::json;
 using cluster::migration::LogRecord;
+
+constexpr std::chrono::seconds kLookEach{1};  // at what is followed on another host
+constexpr std::size_t kMostTail = 100'000;    // lines, there
 
 bool ends_line(const LogRecord& record) { return record.text.ends_with('\n'); }
 
@@ -112,6 +117,66 @@ Result<void> show_past(const Session& session, const LogsOptions& options,
   }
 }
 
+struct LivePage {
+  std::string lines;
+  std::int64_t after = 0;
+  bool has_more = false;
+  bool is_running = false;
+  bool is_elsewhere = false;
+};
+
+Result<LivePage> fetch_live(const DaemonClient& daemon, const std::string& target,
+                            const std::string& query) {
+  const Result<json::value> answer = daemon.get(target + query);
+  if (!answer) return answer.error();
+  const json::value& after = member(*answer, "after");
+  return LivePage{text_of(*answer, "lines"), after.is_int64() ? after.get_int64() : 0,
+                  is_true(*answer, "more"), is_true(*answer, "running"),
+                  !text_of(*answer, "forwarded_to").empty()};
+}
+
+// The next page; one that follows waits for a container that is on its way.
+Result<LivePage> fetch_next(const DaemonClient& daemon, const std::string& target,
+                            const std::string& query, bool may_wait) {
+  constexpr int kTries = 30;
+  Result<LivePage> page = fetch_live(daemon, target, query);
+  for (int tried = 1; !page && may_wait && tried < kTries; ++tried) {
+    std::this_thread::sleep_for(kLookEach);
+    page = fetch_live(daemon, target, query);
+  }
+  return page;
+}
+
+// Of a container that is on another host, until it ends where it is followed.
+int show_elsewhere(const Session& session, const LogsOptions& options, const DaemonClient& daemon,
+                   const std::string& target) {
+  const double now = present_moment();
+  const auto moment = [now](const std::string& text) {
+    return text.empty() ? std::nullopt : parse_moment(text, now);
+  };
+  PastLines past(moment(options.since), moment(options.until), std::nullopt);
+  const std::optional<std::size_t> tail = count_of(options.tail);
+  std::string query =
+      tail ? "?tail=" + std::to_string(std::min<std::size_t>(*tail, kMostTail)) : "";
+  bool is_line_begun = false;
+  for (bool is_first = true;; is_first = false) {
+    const Result<LivePage> page = fetch_next(daemon, target, query, options.follow && !is_first);
+    if (!page) return report(session.terminal, page.error());
+    past.take(page->lines);
+    for (const LogRecord& record : past.shown(true)) {
+      show(session, options, record, is_line_begun);
+      is_line_begun = !ends_line(record);
+    }
+    session.terminal.out.flush();
+    session.terminal.err.flush();
+    if (!session.terminal.out) return kFailed;
+    if (page->after > 0) query = "?after=" + std::to_string(page->after);
+    if (page->has_more) continue;
+    if (!options.follow || !page->is_running) return kDone;
+    std::this_thread::sleep_for(kLookEach);
+  }
+}
+
 }  // namespace
 
 void PastLines::take(std::string_view lines) {
@@ -168,6 +233,9 @@ int run_logs(const Session& session, const LogsOptions& options) {
   const Result<std::string> target = container_target(options.container, "past-log");
   // Without flowcond docker knows all there is to know.
   if (daemon && target && probe_socket(daemon->path()) == SocketState::answers) {
+    const Result<std::string> live = container_target(options.container, "log");
+    const Result<LivePage> probe = fetch_live(*daemon, *live, "?tail=0");
+    if (probe && probe->is_elsewhere) return show_elsewhere(session, options, *daemon, *live);
     const Result<void> shown = show_past(session, options, *daemon, *target);
     if (!shown) {
       session.terminal.err << "Cannot show its output on earlier hosts: " << shown.error().message()

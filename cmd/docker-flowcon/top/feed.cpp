@@ -14,13 +14,14 @@
 
 #include "base/json_reader.h"
 #include "cmd/docker-flowcon/job/control.h"
+#include "cmd/docker-flowcon/peer/peer.h"
 
 namespace flowcon::plugin {
 namespace {
 
-// The cluster's answer asks every host, so it is asked for less often.
-constexpr std::chrono::seconds kClusterEvery{10};
-constexpr std::chrono::seconds kClusterTimeout{30};
+// Each answer comes from another host, so it is asked for less often.
+constexpr std::chrono::seconds kPeersEvery{10};
+constexpr std::chrono::seconds kPeerTimeout{30};
 constexpr unsigned kDecisionsShown = 50;
 
 }  // namespace
@@ -90,15 +91,21 @@ TopFeed::TopFeed(const DaemonClient& daemon, double interval_seconds, int wake_f
     }
   });
   launch([shared = shared_] {
-    const DaemonClient patient(shared->daemon.path(), kClusterTimeout);
+    const DaemonClient patient(shared->daemon.path(), kPeerTimeout);
     do {
       const Result<boost::json::value> peers = patient.get("/v1/peers");
-      if (!peers || list_of(member(*peers, "peers")).empty()) continue;
+      if (!peers) continue;
+      boost::json::object all;
+      for (const boost::json::value& peer : list_of(member(*peers, "peers"))) {
+        const std::string name = text_of(member(peer, "name"));
+        Result<boost::json::value> status = patient.get(peer_target(name, "status"));
+        if (status) all[name] = std::move(*status);
+      }
       TopNews news;
-      news.kind = TopNews::Kind::cluster;
-      news.answer = patient.get("/v1/cluster");
+      news.kind = TopNews::Kind::peers;
+      news.answer = boost::json::value(std::move(all));
       if (!shared->tell(std::move(news))) return;
-    } while (shared->wait(kClusterEvery));
+    } while (shared->wait(kPeersEvery));
   });
   launch([shared = shared_] {
     const DaemonClient patient(shared->daemon.path(), kControlTimeout);

@@ -16,9 +16,9 @@ namespace flowcon::plugin {
 
 /// An answer of flowcond.
 struct TopNews {
-  enum class Kind { status, cluster, done, explained };
+  enum class Kind { status, peers, done, explained };
   Kind kind = Kind::status;
-  Result<boost::json::value> answer = boost::json::value();
+  Result<boost::json::value> answer = boost::json::value();  ///< peers: by name the status of each
   TopAction action;  ///< done, explained: the action it answers
 };
 

@@ -117,19 +117,15 @@ Result<TopView> read_top(const json::value& status) {
   return view;
 }
 
-std::vector<TopRow> read_elsewhere(const json::value& cluster) {
-  const std::string here = text_of(member(member(cluster, "here"), "id"));
+std::vector<TopRow> read_elsewhere(const json::value& peers) {
   std::vector<TopRow> rows;
-  for (const json::value& entry : list_of(member(cluster, "containers"))) {
-    if (!entry.is_object() || text_of(member(entry, "host_id")) == here) continue;
-    TopRow row;
-    row.id = text_of(member(entry, "id"));
-    row.name = shown(entry, "name");
-    row.host = shown(entry, "host");
-    row.state = "elsewhere";
-    row.list = shown(entry, "category");
-    row.value = number(entry, "value");
-    rows.push_back(std::move(row));
+  for (const auto& [name, status] : object_of(peers)) {
+    const std::string host = drawable(printable(std::string(name), kNameBytes));
+    for (const json::value& entry : list_of(member(status, "containers"))) {
+      if (!entry.is_object()) continue;
+      rows.push_back(read_row(entry, host));
+      rows.back().is_elsewhere = true;
+    }
   }
   return rows;
 }

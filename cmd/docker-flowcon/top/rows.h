@@ -20,8 +20,9 @@ struct TopRow {
   std::string name;
   std::string image;
   std::string host;
-  std::string state;  ///< as docs/api.md has it; "elsewhere" = on another host
-  std::string list;   ///< NL, WL, CL; of one elsewhere its category, PC, WC, CC
+  bool is_elsewhere = false;  ///< on another host than the one that answers
+  std::string state;          ///< as docs/api.md has it
+  std::string list;           ///< NL, WL, CL
   std::string metric;
   std::string goal;
   std::string verdict;
@@ -65,8 +66,8 @@ struct TopView {
 /// Reads GET /v1/status. Errors: no list of containers.
 [[nodiscard]] Result<TopView> read_top(const boost::json::value& status);
 
-/// The containers on other hosts, from GET /v1/cluster.
-[[nodiscard]] std::vector<TopRow> read_elsewhere(const boost::json::value& cluster);
+/// The containers on other hosts, from by name GET /v1/peers/NAME/status of each.
+[[nodiscard]] std::vector<TopRow> read_elsewhere(const boost::json::value& peers);
 
 /// The decisions about a container, from its `explain`: a line each, newest first.
 [[nodiscard]] std::vector<std::string> read_decisions(const boost::json::value& explained);

@@ -88,7 +88,7 @@ const TopRow* commanded_row(TopState& state) {
   const TopRow* row = selected_row(state);
   if (row == nullptr) {
     say(state, "no container is selected", true);
-  } else if (row->state == "elsewhere") {
+  } else if (row->is_elsewhere) {
     say(state, row->name + " is on " + row->host + ": ask there", true);
     row = nullptr;
   } else if (!is_container_name(row->id)) {
@@ -151,7 +151,7 @@ TopAction show_details(TopState& state) {
   state.mode = TopMode::details;
   state.page_line = 0;
   state.decisions.clear();
-  if (row->state == "elsewhere" || !is_container_name(row->id)) return {};
+  if (row->is_elsewhere || !is_container_name(row->id)) return {};
   TopAction action;
   action.kind = TopAction::Kind::explain;
   action.id = row->id;

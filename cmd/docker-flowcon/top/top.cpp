@@ -163,8 +163,8 @@ class Top {
       case TopNews::Kind::status:
         take_status(news, problem);
         break;
-      case TopNews::Kind::cluster:
-        if (news.answer && !state_.is_frozen) state_.elsewhere = read_elsewhere(*news.answer);
+      case TopNews::Kind::peers:
+        if (!state_.is_frozen) state_.elsewhere = read_elsewhere(*news.answer);
         break;
       case TopNews::Kind::done:
         state_.message = news.answer ? news.action.success : problem;

@@ -118,11 +118,12 @@ TEST_CASE_METHOD(TopFixture, "the jobs of the queue are counted beside the conta
 }
 
 TEST_CASE_METHOD(TopFixture, "with other hosts there is a column for them") {
-  const Result<boost::json::value> cluster = parse_json(
-      R"({"here":{"id":"a"},"containers":[{"host":"gpu1","host_id":"a","id":"4c01","name":"vae"},
-      {"host":"gpu2","host_id":"b","id":"4c09","name":"cnn","category":"CC","value":0.43}]})");
-  REQUIRE(cluster.has_value());
-  state.elsewhere = read_elsewhere(*cluster);
+  const Result<boost::json::value> peers = parse_json(
+      R"({"gpu2":{"host":"b","containers":[{"id":"4c09","name":"cnn","state":"controlled",
+      "list":"CL","limit":0.1,"cpu":0.09,"metric":"accuracy","goal":"max","value":0.43,
+      "progress":{"done":3,"total":10},"left":720}]},"gpu3":{"host":"c","containers":[]}})");
+  REQUIRE(peers.has_value());
+  state.elsewhere = read_elsewhere(*peers);
 
   test::check_golden("plugin/top_hosts.txt", screen(80, 12));
   state.selected = "4c09";
