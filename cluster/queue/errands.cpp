@@ -53,6 +53,7 @@ Async<Errands::Heard> Errands::gather(JobPtr job) {
     co_return heard;
   }
   heard.facts.birth = stage_of(*born);
+  if (!*born) heard.facts.was_refused = !migration::is_passing_refusal(job->start_refusal);
   if (*born) {
     const std::string host = name_of_host(world_.network, task.host);
     const std::string& reason = (*born)->entry.reason;

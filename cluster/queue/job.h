@@ -162,7 +162,8 @@ enum class Stage {
 struct TaskFacts {
   Stage birth = Stage::unknown;
   std::string failure;       ///< why the birth is undone, for people
-  bool was_refused = false;  ///< its host turned it down
+  /// Its host turned it down, or it cannot be begun, and that may be so for ever.
+  bool was_refused = false;
   Stage back = Stage::unknown;
   TicketCopy copy = TicketCopy::unknown;  ///< unknown: its host is not heard, or does not know
   std::string life;

@@ -44,7 +44,8 @@ std::optional<Step> unless_ready(const JobEntry& entry, const JobFacts& facts) {
   switch (task.birth) {
     case Stage::none:
       if (facts.start_refusal.empty()) return Step{Act::bear, {}};
-      return not_started(entry, facts.now, "could not be placed: " + facts.start_refusal, true);
+      return not_started(entry, facts.now, "could not be placed: " + facts.start_refusal,
+                         task.was_refused);
     case Stage::undone:
       return not_started(entry, facts.now, task.failure, task.was_refused);
     case Stage::under_way:

@@ -515,7 +515,7 @@ Async<bool> Owner::carry_out_elsewhere(JobPtr job, Act act) {
   const bool may_be_refused = act == Act::bear || act == Act::claim;
   const bool is_refused = may_be_refused && done.error().code != boost::system::errc::timed_out;
   if (is_refused) job->start_refusal = done.error().message();
-  if (is_refused && act == Act::claim) avoid(*job);
+  if (is_refused) avoid(*job);
   co_return is_refused;
 }
 

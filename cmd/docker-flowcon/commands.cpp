@@ -435,7 +435,7 @@ Result<DaemonClient> find_daemon(const Session& session, const std::string& comm
   }
   DaemonClient daemon(session.socket);
   daemon.tell_forwarded([&err = session.terminal.err](const std::string& host) {
-    err << "it migrated to " << printable(host, 255) << ", which answers\n";
+    err << "it is on " << printable(host, 255) << ", which answers\n";
   });
   return daemon;
 }

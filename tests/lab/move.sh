@@ -106,9 +106,9 @@ must learns h2 vae
 check "it moves on" moves_to h2 vae h3
 listen h3 vae
 must learns h3 vae
-check "its first host pins it where it is now" holds "$(on h1 docker flowcon pin --cpu 50% vae 2>&1 | paste -sd' ')" "it migrated to h3, which answers vae"
+check "its first host pins it where it is now" holds "$(on h1 docker flowcon pin --cpu 50% vae 2>&1 | paste -sd' ')" "it is on h3, which answers vae"
 check "where it has the pin" is "$(on h3 docker flowcon status --format json vae | jq -c .Pinned.Limit)" 0.5
-check "and shows its history from there" holds "$(on h1 docker flowcon history vae 2>&1)" "it migrated to h3, which answers"
+check "and shows its history from there" holds "$(on h1 docker flowcon history vae 2>&1)" "it is on h3, which answers"
 check "by its name it is found on any host" is "$(on h1 docker flowcon status --format '{{.Host}} {{.Name}}' vae 2>/dev/null)" "h3 vae"
 check "status of all hosts names the host of each" holds "$(on h2 docker flowcon status --all)" "HOST"
 must on h2 docker flowcon unpin vae

@@ -7,6 +7,7 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/data_volume.h"
+#include "cluster/migration/plan/refusals.h"
 #include "cluster/migration/run/engine.h"
 
 namespace flowcon::cluster::migration {
@@ -78,9 +79,9 @@ Async<Result<Volumes>> DockerEngine::look_at_volumes(Description description) {
       const std::string who = names.empty() || !names.front().is_string()
                                   ? ""
                                   : std::string(names.front().get_string());
-      volumes.obstacles.push_back(
-          shown + (one.is_data ? " is written to by" : " is used by") + " container " +
-          printable(who.starts_with('/') ? who.substr(1) : who, 80) + (one.is_data ? "" : " too"));
+      const std::string name = printable(who.starts_with('/') ? who.substr(1) : who, 80);
+      volumes.obstacles.push_back(one.is_data ? shown + kWrittenTo + name
+                                              : shown + " is used by container " + name + " too");
     }
     if (one.is_anonymous) continue;
     PlannedVolume planned{one.name, object_of(*volume, "Labels")};

@@ -147,6 +147,13 @@ Result<LivePage> fetch_next(const DaemonClient& daemon, const std::string& targe
   return page;
 }
 
+// Does a job of the queue run, or is what it has printed on its way home?
+bool is_under_way(const DaemonClient& daemon, const std::string& name) {
+  const Result<json::value> job = daemon.get("/v1/queue/" + name);
+  const std::string state = job ? text_of(*job, "state") : "";
+  return !state.empty() && state != "waiting" && member(*job, "ended").is_null();
+}
+
 // Of a container that is on another host, until it ends where it is followed.
 int show_elsewhere(const Session& session, const LogsOptions& options, const DaemonClient& daemon,
                    const std::string& target) {
@@ -160,6 +167,8 @@ int show_elsewhere(const Session& session, const LogsOptions& options, const Dae
       tail ? "?tail=" + std::to_string(std::min<std::size_t>(*tail, kMostTail)) : "";
   bool is_line_begun = false;
   for (bool is_first = true;; is_first = false) {
+    // Asked first: what it has printed by its end is on the page then.
+    const bool goes_on = options.follow && is_under_way(daemon, options.container);
     const Result<LivePage> page = fetch_next(daemon, target, query, options.follow && !is_first);
     if (!page) return report(session.terminal, page.error());
     past.take(page->lines);
@@ -172,7 +181,7 @@ int show_elsewhere(const Session& session, const LogsOptions& options, const Dae
     if (!session.terminal.out) return kFailed;
     if (page->after > 0) query = "?after=" + std::to_string(page->after);
     if (page->has_more) continue;
-    if (!options.follow || !page->is_running) return kDone;
+    if (!options.follow || (!page->is_running && !goes_on)) return kDone;
     std::this_thread::sleep_for(kLookEach);
   }
 }
@@ -235,7 +244,9 @@ int run_logs(const Session& session, const LogsOptions& options) {
   if (daemon && target && probe_socket(daemon->path()) == SocketState::answers) {
     const Result<std::string> live = container_target(options.container, "log");
     const Result<LivePage> probe = fetch_live(*daemon, *live, "?tail=0");
-    if (probe && probe->is_elsewhere) return show_elsewhere(session, options, *daemon, *live);
+    // That it is there was said once.
+    const DaemonClient quiet(daemon->path());
+    if (probe && probe->is_elsewhere) return show_elsewhere(session, options, quiet, *live);
     const Result<void> shown = show_past(session, options, *daemon, *target);
     if (!shown) {
       session.terminal.err << "Cannot show its output on earlier hosts: " << shown.error().message()

@@ -123,6 +123,21 @@ TEST_CASE("a start is asked for again once the one before cannot come any more")
   CHECK(told(next_step(starting, facts)) == "start");
 }
 
+TEST_CASE("what keeps a task from being made for a while holds no job") {
+  JobEntry placing = job_in(JobState::placing);
+  placing.task = Task();
+  placing.refusals = kMostRefusals - 1;
+  JobFacts facts = seen(TicketCopy::created);
+  facts.task.birth = Stage::none;
+  facts.start_refusal = "its data is written to";
+  const Step later = next_step(placing, facts);
+  CHECK(told(later) == "waiting");
+  CHECK_FALSE(later.entry->is_held);
+  CHECK(later.entry->note == "could not be placed: its data is written to");
+  facts.task.was_refused = true;
+  CHECK(next_step(placing, facts).entry->is_held);
+}
+
 TEST_CASE("the third refusal in a row holds the job with the engine's words") {
   JobEntry starting = job_in(JobState::starting);
   JobFacts facts = seen(TicketCopy::created);
