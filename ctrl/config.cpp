@@ -466,13 +466,11 @@ Option data_cache_option() {
       Field<double>(at<&Config::queue, &QueueOptions::data_cache>),
       [](const std::string& text, double& taken) -> Result<void> {
         const std::optional<double> bytes = parse_bytes(text);
-        if (!bytes || !(*bytes >= 0 && *bytes <= 1e15)) {
-          return bad_input(quoted(text) + " is not an amount of bytes, such as 20G");
-        }
+        if (!bytes || *bytes > 1e15) return bad_input(quoted(text) + " is no size, such as 20G");
         taken = std::floor(*bytes);
         return {};
       },
-      [](double shown) { return render_bytes(shown); });
+      render_bytes);
 }
 
 std::vector<Option> queue_options() {

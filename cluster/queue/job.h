@@ -161,7 +161,7 @@ enum class Stage {
 /// What is known of a task besides the entry. Unit: bytes.
 struct TaskFacts {
   Stage birth = Stage::unknown;
-  std::string failure;       ///< why the birth is undone, for people
+  std::string failure;  ///< why the birth is undone, for people
   /// Its host turned it down, or it cannot be begun, and that may be so for ever.
   bool was_refused = false;
   Stage back = Stage::unknown;

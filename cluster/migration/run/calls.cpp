@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/run/calls.h"
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "base/json_reader.h"
 #include "base/random_id.h"
 #include "base/text.h"
+#include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/run/targets.h"
 #include "cluster/migration/run/view_json.h"
 #include "cluster/policy/report.h"

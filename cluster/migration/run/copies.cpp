@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/plan/refusals.h"
-#include "cluster/migration/run/data_cache.h"
 
 namespace flowcon::cluster::migration {
 namespace {
@@ -36,7 +35,7 @@ Async<bool> CopyKeeper::has_its_data(MovePtr move) {
     if (move->travel.received.contains(part)) counted.insert(name);
   }
   if (counted.empty()) co_return true;
-  const Result<std::map<std::string, std::string>> whole = co_await whole_data(world_);
+  const Result<std::map<std::string, std::string>> whole = co_await data_.whole();
   co_return whole&& std::all_of(counted.begin(), counted.end(),
                                 [&](const std::string& name) { return whole->contains(name); });
 }

@@ -3,6 +3,7 @@
 // where something may have changed.
 #pragma once
 
+#include "cluster/migration/run/data_cache.h"
 #include "cluster/migration/run/image_sweep.h"
 #include "cluster/migration/run/move.h"
 #include "cluster/migration/run/records.h"
@@ -12,8 +13,8 @@ namespace flowcon::cluster::migration {
 
 class CopyKeeper {
  public:
-  CopyKeeper(World& world, Records& records, ImageSweep& sweep)
-      : world_(world), records_(records), sweep_(sweep) {}
+  CopyKeeper(World& world, Records& records, ImageSweep& sweep, DataCache& data)
+      : world_(world), records_(records), sweep_(sweep), data_(data) {}
   /// Target: image, volumes, container.
   ctrl::Async<bool> prepare(MovePtr move);
   ctrl::Async<bool> start(MovePtr move);
@@ -29,6 +30,7 @@ class CopyKeeper {
   World& world_;
   Records& records_;
   ImageSweep& sweep_;
+  DataCache& data_;
 };
 
 }  // namespace flowcon::cluster::migration

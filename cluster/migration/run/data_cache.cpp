@@ -18,13 +18,6 @@ constexpr double kSweepTime = 60;  // seconds
 
 using Marks = std::vector<std::optional<DataMark>>;
 
-// Of each volume whether it is whole.
-Async<Result<Marks>> marks_of(World& world, std::vector<DataVolume> volumes) {
-  std::vector<std::string> folders;
-  for (const DataVolume& volume : volumes) folders.push_back(volume.folder);
-  co_return co_await world.files.marks_of(std::move(folders));
-}
-
 // Names of the volumes that containers have.
 std::set<std::string> used_volumes(const boost::json::value& containers) {
   std::set<std::string> used;
@@ -38,11 +31,18 @@ std::set<std::string> used_volumes(const boost::json::value& containers) {
 
 }  // namespace
 
-Async<Result<std::map<std::string, std::string>>> whole_data(World& world) {
-  const Result<std::vector<DataVolume>> volumes = co_await world.engine.data_volumes();
+// Of each volume whether it is whole.
+Async<Result<Marks>> DataCache::marks_of(std::vector<DataVolume> volumes) {
+  std::vector<std::string> folders;
+  for (const DataVolume& volume : volumes) folders.push_back(volume.folder);
+  co_return co_await world_.files.marks_of(std::move(folders));
+}
+
+Async<Result<std::map<std::string, std::string>>> DataCache::whole() {
+  const Result<std::vector<DataVolume>> volumes = co_await world_.engine.data_volumes();
   if (!volumes) co_return volumes.error();
   std::vector<DataVolume> all = *volumes;
-  const Result<Marks> marks = co_await marks_of(world, std::move(all));
+  const Result<Marks> marks = co_await marks_of(std::move(all));
   if (!marks) co_return marks.error();
   std::map<std::string, std::string> whole;
   for (std::size_t i = 0; i < volumes->size(); ++i) {
@@ -65,13 +65,13 @@ Async<Result<std::set<std::string>>> DataCache::parts_there(Plan plan) {
   std::set<std::string> there;
   const std::map<std::string, std::string> wanted = wanted_data(plan);
   if (wanted.empty()) co_return there;
-  const Result<std::map<std::string, std::string>> whole = co_await whole_data(world_);
-  if (!whole) co_return whole.error();
+  const Result<std::map<std::string, std::string>> found = co_await whole();
+  if (!found) co_return found.error();
   for (const auto& [name, part] : wanted) {
-    const auto found = whole->find(name);
-    if (found == whole->end()) continue;
+    const auto copy = found->find(name);
+    if (copy == found->end()) continue;
     there.insert(part);
-    std::string folder = found->second;
+    std::string folder = copy->second;
     co_await world_.files.mark_used(std::move(folder));
   }
   co_return there;
@@ -104,7 +104,7 @@ Async<Result<void>> DataCache::sweep() {
   const Result<std::vector<DataVolume>> volumes = co_await world_.engine.data_volumes();
   if (!volumes || volumes->empty()) co_return volumes ? Result<void>() : volumes.error();
   std::vector<DataVolume> all = *volumes;
-  const Result<Marks> marks = co_await marks_of(world_, std::move(all));
+  const Result<Marks> marks = co_await marks_of(std::move(all));
   if (!marks) co_return marks.error();
   const Result<boost::json::value> containers = co_await world_.engine.list();
   if (!containers) co_return containers.error();

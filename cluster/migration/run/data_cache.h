@@ -4,8 +4,10 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "cluster/migration/run/open_moves.h"
 #include "cluster/migration/run/world.h"
@@ -15,10 +17,6 @@ namespace flowcon::cluster::migration {
 /// Why a part or a move has to wait.
 inline constexpr const char* kDataComing = "its data is on the way there, for another job";
 
-/// Those that are whole: by name, the folder of each. Errors: the engine or the disk does not
-/// answer.
-ctrl::Async<Result<std::map<std::string, std::string>>> whole_data(World& world);
-
 /// The copies of data that a plan wants: by name, the part that brings each.
 [[nodiscard]] std::map<std::string, std::string> wanted_data(const Plan& plan);
 
@@ -27,6 +25,9 @@ class DataCache {
   DataCache(World& world, OpenMoves& open)
       : world_(world), open_(open), alarm_(world.clock.make_alarm()) {}
 
+  /// Those that are whole: by name, the folder of each. Errors: the engine or the disk does not
+  /// answer.
+  ctrl::Async<Result<std::map<std::string, std::string>>> whole();
   /// Of the parts of a plan those that need not travel: data that is here. It is used now.
   ctrl::Async<Result<std::set<std::string>>> parts_there(Plan plan);
   /// Is another move bringing data that this plan wants and that is not among `there`?
@@ -38,6 +39,8 @@ class DataCache {
   void wake() { alarm_->ring(); }
 
  private:
+  ctrl::Async<Result<std::vector<std::optional<DataMark>>>> marks_of(
+      std::vector<DataVolume> volumes);
   ctrl::Async<Result<void>> sweep();
   [[nodiscard]] std::set<std::string> awaited() const;
 

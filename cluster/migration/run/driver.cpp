@@ -27,7 +27,7 @@ bool changes_copy(Act act) {
 
 }  // namespace
 
-Driver::Driver(World& world, OpenMoves& open, Records& records, ImageSweep& sweep)
+Driver::Driver(World& world, OpenMoves& open, Records& records, ImageSweep& sweep, DataCache& data)
     : world_(world),
       open_(open),
       records_(records),
@@ -36,7 +36,7 @@ Driver::Driver(World& world, OpenMoves& open, Records& records, ImageSweep& swee
       facts_(world, watch_),
       saver_(world),
       sender_(world),
-      copies_(world, records, sweep) {}
+      copies_(world, records, sweep, data) {}
 
 void Driver::launch(MovePtr move) {
   open_.add(move);

@@ -18,7 +18,7 @@ namespace flowcon::cluster::migration {
 
 class Driver {
  public:
-  Driver(World& world, OpenMoves& open, Records& records, ImageSweep& sweep);
+  Driver(World& world, OpenMoves& open, Records& records, ImageSweep& sweep, DataCache& data);
   /// Goes on with a move, beside whoever calls, until it is closed or World::is_ended.
   void launch(MovePtr move);
 

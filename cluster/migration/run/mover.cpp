@@ -71,7 +71,7 @@ Async<Result<Freight>> Movers::weigh(std::string container) {
 }
 
 Async<Result<std::set<std::string>>> Movers::shared_volumes() {
-  const Result<std::map<std::string, std::string>> whole = co_await whole_data(world_);
+  const Result<std::map<std::string, std::string>> whole = co_await data_.whole();
   if (!whole) co_return whole.error();
   std::set<std::string> names;
   for (const auto& [name, folder] : *whole) names.insert(name);

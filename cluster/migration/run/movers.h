@@ -59,8 +59,8 @@ class Movers : public Mover {
   OpenMoves open_{world_};
   Records records_{world_, open_};
   ImageSweep sweep_{world_, open_};
-  Driver driver_{world_, open_, records_, sweep_};
   DataCache data_{world_, open_};
+  Driver driver_{world_, open_, records_, sweep_, data_};
   Reception reception_{world_, open_, records_, driver_, data_};
   Calls calls_{world_, open_, records_, driver_};
 };

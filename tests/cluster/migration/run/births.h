@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job's ticket on one host, and its task on the other.
+// A job's ticket on one host, and its task on the other. For .cpp files only: it includes Asio.
 #pragma once
 
 #include <optional>
