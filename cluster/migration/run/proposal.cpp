@@ -92,6 +92,13 @@ ctrl::Settings Proposer::judge_container(Proposal& made, const Seen& seen,
   ctrl::Settings settings = known ? *known : ctrl::parse_labels(seen.labels);
   if (settings.migrate == ctrl::Migrate::no)
     against.emplace_back("its label flowcon.migrate says no");
+  // Its owner would take it for removed.
+  if (settings.is_queued) {
+    against.emplace_back(
+        "it is a job of the queue, which places it: docker flowcon queue park saves it, and it "
+        "goes "
+        "on where there is room");
+  }
   made.method =
       order.method.value_or(settings.migrate == ctrl::Migrate::criu ? Method::criu : Method::app);
   if (seen.copy != Copy::running) {
@@ -122,7 +129,11 @@ Async<Result<bool>> Proposer::add_volumes(Draft made, Description described) {
   }
   std::size_t number = 0;
   for (const TravellingVolume& volume : described.volumes) {
-    if (is_data_volume(volume.name)) continue;  // a return: it stays where it is
+    if (is_data_volume(volume.name) && made->method == Method::home) continue;  // it stays here
+    if (is_data_volume(volume.name) && made->method != Method::birth) {
+      made->obstacles.push_back(
+          "it reads data of the host that its job belongs to, which stays here");
+    }
     made->plan.parts.push_back(
         {"volume-" + std::to_string(number++), PartKind::volume, volume.destination});
   }
@@ -234,7 +245,9 @@ Async<Result<void>> Proposer::measure(Draft made, bool may_look) {
   std::string id = made->container, state = world_.host.config().state_dir;
   Result<CopyPlace> place = co_await world_.goods.find_place(std::move(id), std::move(state));
   if (!place) co_return place.error();
-  std::erase_if(place->volumes, [](const auto& one) { return is_data_volume(one.name); });
+  if (made->method == Method::home) {
+    std::erase_if(place->volumes, [](const auto& one) { return is_data_volume(one.name); });
+  }
   std::vector<std::string> folders;
   for (const VolumePlace& volume : place->volumes) folders.push_back(volume.folder);
   const std::size_t volume_count = folders.size();

@@ -176,6 +176,17 @@ TEST_CASE("a host that says it brings data home is refused: its owner has that")
   CHECK(hosts.source.goods.parts_.empty());
 }
 
+TEST_CASE("a container that has another host's data is no longer moved on") {
+  Data hosts;
+  hosts.be_born();
+  hosts.tell_name();
+  MoveOrder order;
+  order.container = hosts.target.engine.first()->id;
+  order.target = host_id('1');
+  order.method = Method::app;
+  CHECK(hosts.begin(hosts.target, order).find("it reads data of the host") != std::string::npos);
+}
+
 TEST_CASE("flowcond of either side is killed while data goes along: one task runs with all of it") {
   struct Row {
     bool is_source;

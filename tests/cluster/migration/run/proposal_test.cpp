@@ -18,6 +18,13 @@ TEST_CASE("a container that does not run, or whose label says no, is not moved")
   CHECK(hosts.source.engine.acts_.empty());
 }
 
+TEST_CASE("a job of the queue is moved by nobody else") {
+  TwoHosts hosts;
+  hosts.source.engine.first()->labels["flowcon.queue"] = "true";
+  CHECK(hosts.begin().starts_with("it is a job of the queue"));
+  CHECK(hosts.source.rows.rows_.empty());
+}
+
 TEST_CASE("files that would stay behind are against a move without a path that it saves to") {
   TwoHosts hosts;
   hosts.source.files.left_.files = {"/model.pt"};
