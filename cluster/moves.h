@@ -31,6 +31,7 @@ struct MoveOrder {
   std::string birth;        ///< of a return: the birth whose copy goes home
   policy::Amounts request;  ///< of a birth: what the task asks for there; cores, bytes
   bool is_early = false;    ///< of a birth: its host is not asked for room yet
+  bool is_first = false;    ///< of a birth: its job has not run yet
 };
 
 /// A birth or a return as the journal of this host has it.

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "ctrl/began_elsewhere.h"
 #include "ctrl/companion.h"
 #include "ctrl/log.h"
 #include "ctrl/logs/tail_file.h"
@@ -98,7 +99,7 @@ Async<Result<void>> CarryOver::read() {
 }
 
 void CarryOver::take_up(Job& job) {
-  job.saw_all = !job.container.has_ended_before && !job.container.labels.contains(kMovedLabel);
+  job.saw_all = !job.container.has_ended_before && !began_elsewhere(job.container.labels);
   const auto found = pasts_.find(job.id());
   if (found == pasts_.end()) return;
   Past& past = found->second;

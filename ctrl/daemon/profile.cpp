@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "ctrl/began_elsewhere.h"
 #include "ctrl/codec/estimate_json.h"
 #include "ctrl/companion.h"
 #include "ctrl/estimate/features.h"
@@ -21,7 +22,7 @@ constexpr std::int64_t kWorkers = 1;
 bool is_seen_whole(const Job& job) { return job.admitted - job.begun() <= kSoon; }
 
 // Of a job that has come from another host, or comes back to this one.
-bool has_gone_on(const Job& job) { return job.past || job.container.labels.contains(kMovedLabel); }
+bool has_gone_on(const Job& job) { return job.past || began_elsewhere(job.container.labels); }
 
 // A limit, or what others take, kept it from more. `used`: cores.
 bool is_held_back(const Job& job, double used, bool is_contended) {

@@ -90,6 +90,8 @@ soon "before it ends the next one's container is there, not started" is_sent_ear
 soon "then that runs, and comes home" job_is next "done"
 check "  and began once" is "$(began next)" 1
 check "the one before it has come to its end" job_is counts "done"
+has_whole_profile() { is "$(on h1 docker flowcon history --profiles --format json | jq '[.[].labels | select(.seconds_train and .cpu_seconds)] | length')" 1; }
+soon "  and what it needed is known from beginning to end" has_whole_profile
 
 # --- parked -------------------------------------------------------------------------------------------
 

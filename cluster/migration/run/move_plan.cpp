@@ -12,6 +12,7 @@
 #include "cluster/migration/plan/bounds.h"
 #include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/plan/names.h"
+#include "ctrl/began_elsewhere.h"
 
 namespace flowcon::cluster::migration {
 namespace {
@@ -182,6 +183,7 @@ class Reader {
     if (!plan_.birth.empty() && !is_id(plan_.birth)) return wrong("birth");
     if (!plan_.is_birth) return {};
     plan_.is_early = is_true(value_, "is_early");
+    plan_.is_first = is_true(value_, "is_first");
     const json::value& request = member(value_, "request");
     for (const char* kind : {"cpu", "mem"}) {
       const std::optional<double> asked = real_of(member(request, kind));
@@ -239,6 +241,7 @@ json::object to_json(const Plan& plan) {
           {"request", json::object{{"cpu", policy::amount_of(plan.request, "cpu")},
                                    {"mem", policy::amount_of(plan.request, "mem")}}},
           {"is_early", plan.is_early},
+          {"is_first", plan.is_first},
           {"birth", plan.birth},
           {"checkpoint", json::object{{"path", plan.checkpoint.path},
                                       {"signal", plan.checkpoint.signal},
@@ -268,6 +271,8 @@ std::string create_body(const Plan& plan, const std::string& id, const std::stri
   body["Image"] = image;
   json::object labels = object_of(body, "Labels");
   labels[kMoveLabel] = id;
+  labels.erase(ctrl::kFirstRunLabel);
+  if (plan.is_first) labels[ctrl::kFirstRunLabel] = "true";
   body["Labels"] = std::move(labels);
   return render_json(body);
 }

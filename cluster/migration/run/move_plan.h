@@ -52,6 +52,7 @@ struct Plan {
   bool is_birth = false;           ///< of a job's task, which is started from its beginning
   policy::Amounts request;         ///< of a birth: what the task asks for; cores, bytes
   bool is_early = false;           ///< of a birth: as MoveOrder::is_early
+  bool is_first = false;           ///< of a birth: as MoveOrder::is_first
   std::string birth;               ///< of a return: the birth whose copy goes home
 };
 

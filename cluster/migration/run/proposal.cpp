@@ -190,6 +190,7 @@ Async<Result<Proposal>> Proposer::propose_task(MoveOrder order) {
   plan.is_birth = is_birth;
   plan.request = order.request;
   plan.is_early = order.is_early;
+  plan.is_first = order.is_first;
   plan.birth = order.birth;
   const Result<void> added = co_await add_layer(made);
   if (!added) co_return added.error();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ctrl/began_elsewhere.h"
 #include "ctrl/daemon/carry_over.h"
 
 #include <filesystem>
@@ -117,6 +118,9 @@ TEST_CASE("a copy that another host sent, or a container that ran before, was no
   moved.container.labels[kMovedLabel] = "x";
   side.carry_over.take_up(moved);
   CHECK_FALSE(moved.saw_all);
+  moved.container.labels[kFirstRunLabel] = "true";
+  side.carry_over.take_up(moved);
+  CHECK(moved.saw_all);
   Job restarted = job_begun(1000);
   restarted.container.has_ended_before = true;
   side.carry_over.take_up(restarted);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What flowcond keeps of runs that end well.
+#include "ctrl/began_elsewhere.h"
 #include "ctrl/daemon/profile.h"
 
 #include <algorithm>
@@ -222,6 +223,29 @@ TEST_CASE("profiles come in parts, and damaged rows are left out") {
   }
   CHECK(keys == std::vector<std::string>{"good", "no utf-8 \xEF\xBF\xBD"});
   CHECK(profiles(host, "?since=2000000000").empty());
+}
+
+TEST_CASE("the first run of a job's task is whole, although the task was made elsewhere") {
+  ctrl::Ending ending;
+  ending.status = 0;
+  ending.time = 1100;
+  ctrl::Job& job = ending.job;
+  job.container = training();
+  job.container.started = job.admitted = 1000;
+  job.container.labels[ctrl::kMovedLabel] = "m";
+  job.container.labels[ctrl::kFirstRunLabel] = "true";
+  job.saw_all = true;
+  job.run.meter.emplace(1000);
+  job.run.meter->sample({1100, 100, 50, true, false, 1e9, 100, 100, {}, {}});
+  job.run.meter->printed(1010);
+  job.run.meter->printed(1090);
+  const auto run = ctrl::ended_run(ending, {2, 8e9}, "");
+  REQUIRE(run.has_value());
+  const auto profile = ctrl::profile_of(*run, {1000, 1000, 0, {}});
+  REQUIRE(profile.has_value());
+  for (const char* label : {R"("cpu_seconds":50)", R"("seconds_launch":10)", R"("seconds_train":80)"}) {
+    CHECK(profile->labels.find(label) != std::string::npos);
+  }
 }
 
 TEST_CASE("a job that came from elsewhere has labels of its end, and of what was seen whole") {

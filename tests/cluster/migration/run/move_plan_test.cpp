@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/json_reader.h"
+#include "ctrl/began_elsewhere.h"
 #include "tests/support/catch.h"
 
 using namespace flowcon;
@@ -160,6 +161,19 @@ TEST_CASE("the copy is labelled with its move and keeps its labels") {
   const json::value& labels = member(*body, "Labels");
   CHECK(text_of(labels, "a") == "b");
   CHECK(text_of(labels, kMoveLabel) == "7");
+}
+
+TEST_CASE("only the first run of a job's task says that it is one") {
+  Plan plan = a_plan();
+  plan.is_birth = plan.is_first = true;
+  const auto label = [](const Plan& one) {
+    const Result<json::value> body = parse_json(create_body(one, "7", "trainings:1"));
+    return body ? text_of(member(*body, "Labels"), ctrl::kFirstRunLabel) : "?";
+  };
+  CHECK(label(plan) == "true");
+  plan.body["Labels"].as_object()[ctrl::kFirstRunLabel] = "true";
+  plan.is_first = false;
+  CHECK(label(plan).empty());
 }
 
 TEST_CASE("ports that the user chose are the ones that must be free") {

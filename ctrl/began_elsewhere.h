@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "ctrl/companion.h"
+
+namespace flowcon::ctrl {
+
+/// Label beside kMovedLabel: a job's task that was made here for the first run of its job.
+inline constexpr const char* kFirstRunLabel = "org.flowcon.first-run";
+
+/// By a container's labels: was another host the first to do what it does?
+[[nodiscard]] inline bool began_elsewhere(const std::map<std::string, std::string>& labels) {
+  return labels.contains(kMovedLabel) && !labels.contains(kFirstRunLabel);
+}
+
+}  // namespace flowcon::ctrl
