@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctrl/began_elsewhere.h"
 #include "ctrl/daemon/carry_over.h"
 
 #include <filesystem>
 #include <fstream>
 
+#include "ctrl/began_elsewhere.h"
 #include "tests/ctrl/daemon/parts.h"
 #include "tests/support/catch.h"
 

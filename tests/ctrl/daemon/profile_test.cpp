@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What flowcond keeps of runs that end well.
-#include "ctrl/began_elsewhere.h"
 #include "ctrl/daemon/profile.h"
 
 #include <algorithm>
 
+#include "ctrl/began_elsewhere.h"
 #include "tests/ctrl/daemon/world.h"
 #include "tests/support/catch.h"
 
@@ -243,7 +243,8 @@ TEST_CASE("the first run of a job's task is whole, although the task was made el
   REQUIRE(run.has_value());
   const auto profile = ctrl::profile_of(*run, {1000, 1000, 0, {}});
   REQUIRE(profile.has_value());
-  for (const char* label : {R"("cpu_seconds":50)", R"("seconds_launch":10)", R"("seconds_train":80)"}) {
+  for (const char* label :
+       {R"("cpu_seconds":50)", R"("seconds_launch":10)", R"("seconds_train":80)"}) {
     CHECK(profile->labels.find(label) != std::string::npos);
   }
 }
