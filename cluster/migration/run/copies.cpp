@@ -36,8 +36,9 @@ Async<bool> CopyKeeper::has_its_data(MovePtr move) {
   }
   if (counted.empty()) co_return true;
   const Result<std::map<std::string, std::string>> whole = co_await data_.whole();
-  co_return whole&& std::all_of(counted.begin(), counted.end(),
-                                [&](const std::string& name) { return whole->contains(name); });
+  if (!whole) co_return false;
+  co_return std::all_of(counted.begin(), counted.end(),
+                        [&](const std::string& name) { return whole->contains(name); });
 }
 
 Async<bool> CopyKeeper::prepare(MovePtr move) {

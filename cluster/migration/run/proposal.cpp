@@ -95,9 +95,7 @@ ctrl::Settings Proposer::judge_container(Proposal& made, const Seen& seen,
   // Its owner would take it for removed.
   if (settings.is_queued) {
     against.emplace_back(
-        "it is a job of the queue, which places it: docker flowcon queue park saves it, and it "
-        "goes "
-        "on where there is room");
+        "it is a job of the queue, which says where it runs: docker flowcon queue park or cancel");
   }
   made.method =
       order.method.value_or(settings.migrate == ctrl::Migrate::criu ? Method::criu : Method::app);

@@ -266,7 +266,7 @@ Async<Response> Reception::reserve_new(Entry theirs, Plan plan, std::string spea
   if (open_.find_by_container(theirs.name)) {
     co_return refuse({kUnfinished});
   }
-  // It asks again, and then finds it.
+  // Its source asks again, and then finds it.
   if (data_.is_coming(plan, judged->parts_there)) co_return failure(503, kDataComing);
   std::string to_be_made;
   co_return co_await open_move(std::move(theirs), std::move(plan), std::move(*judged),

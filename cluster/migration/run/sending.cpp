@@ -154,7 +154,6 @@ Async<Result<void>> Sender::send_image_of(MovePtr move) {
 }
 
 // One part over a connection of its own; the other side has to have got the same bytes.
-// One part over a connection of its own; the other side has to have got the same bytes.
 Async<Result<void>> Sender::send_one(MovePtr move, std::string part, Pull body, double idle) {
   Result<std::vector<std::string>> words = world_.network.dial(move->other());
   if (!words) co_return words.error();
