@@ -15,6 +15,7 @@
 #include "base/random_id.h"
 #include "base/text.h"
 #include "cluster/migration/plan/refusals.h"
+#include "cluster/queue/pause.h"
 #include "ctrl/effects.h"
 #include "ctrl/log.h"
 #include "ctrl/spawn.h"
@@ -32,6 +33,9 @@ constexpr double kSoonest = 1;   // seconds between two decisions
 constexpr double kAtLeast = 10;  // seconds: memory comes back and what is left changes, unannounced
 constexpr double kReportTime = 5;  // seconds that a host has for its report
 constexpr double kLeastCores = 0.05;
+// A job that has begun stays for so many times what parking costs: whatever is thought of how long
+// jobs take, no more than a quarter of the time goes into that.
+constexpr double kStays = 3;
 constexpr int kMostEstimates = 50;              // at a decision; each takes up to a millisecond
 constexpr std::size_t kMostRecorded = 1 << 20;  // bytes of a decision's state
 
@@ -152,10 +156,11 @@ std::string Conductor::why_no_room(const policy::Amounts& request) const {
 
 std::optional<double> Conductor::left(const Job& job) const {
   const double cores = std::max(kLeastCores, job.request.cpu.value);
-  if (job.left_there) return *job.left_there / std::min(cores, job.width_there.value_or(cores));
   if (const auto forecast = world_.host.forecast(job.entry.id)) {
     return forecast->left / std::min(cores, forecast->width.value_or(cores));
   }
+  // Of one that waits again its run knew more than earlier ones do.
+  if (job.left_seen) return *job.left_seen / std::min(cores, job.width_seen.value_or(cores));
   double total = 0;
   for (const char* label : {"seconds_launch", "seconds_train", "seconds_save"}) {
     const std::optional<double> part = job.estimate(label).expected;
@@ -184,6 +189,7 @@ HostJobs Conductor::report() const {
   report.images = cargo_.images();
   report.shared = cargo_.shared();
   report.rates = cargo_.rates();
+  const double pause = report.pause.value_or(PauseMeter().seconds());
   int estimates = kMostEstimates;
   for (const auto& [id, job] : owner_.jobs().open()) {
     const bool runs = holds_room(*job);
@@ -196,13 +202,18 @@ HostJobs Conductor::report() const {
     reported.task.waited = waited(job->entry, now);
     reported.task.served = served(job->entry, now);
     reported.task.left = left(*job);
+    if (const auto forecast = world_.host.forecast(id)) {
+      job->left_seen = forecast->left;
+      job->width_seen = forecast->width;
+    }
     reported.task.priority = priority_of(*job);
     reported.task.weight = job->entry.weight;
     reported.task.is_starved = job->entry.is_starved;
     reported.task.request = job->request.amounts();
     reported.task.is_parkable = job->entry.state == JobState::running &&
                                 world_.host.config().queue.park && job->ticket &&
-                                job->ticket->saves_itself && !job->entry.is_unparkable;
+                                job->ticket->saves_itself && !job->entry.is_unparkable &&
+                                now - job->entry.since >= kStays * pause;
     reported.version = job->entry.version;
     reported.holds_room = runs;
     reported.host = task ? task->host : "";

@@ -55,8 +55,8 @@ struct Job {
   double weigh_at = 0;                    ///< steady; not before
   std::string room_at;                    ///< id of the birth, made early, that has its room
   std::string host_shown;                 ///< of its task, as people know it; "" = it has none
-  std::optional<double> left_there;       ///< CPU seconds, of its task
-  std::optional<double> width_there;      ///< cores that can use
+  std::optional<double> left_seen;        ///< CPU seconds, as its runs said last
+  std::optional<double> width_seen;       ///< cores that it can use
   std::map<std::string, double> avoided;  ///< hosts that turned it down; steady, until when
 
   ctrl::Mutex writing;

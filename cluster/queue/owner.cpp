@@ -389,7 +389,6 @@ void Owner::note_change(Job& job, const JobEntry& before) {
     if (before.state == JobState::returning) end_record(job.entry, before.since);
     job.room_at.clear();
     job.host_shown.clear();
-    job.left_there = job.width_there = std::nullopt;
   }
 }
 
@@ -469,8 +468,8 @@ Async<void> Owner::hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts) {
   facts->task.has_room = job->room_at == birth;
   facts->save_failure = heard.save_failure;
   facts->has_saved = heard.has_saved;
-  job->left_there = heard.left;
-  job->width_there = heard.width;
+  if (heard.left) job->left_seen = heard.left;
+  if (heard.left) job->width_seen = heard.width;
   job->host_shown = name_of_host(world_.network, job->entry.task->host);
   job->trouble = heard.trouble;
   const bool is_running = heard.facts.birth == Stage::done && job->entry.task->back.empty();

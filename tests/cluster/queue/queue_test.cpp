@@ -326,6 +326,9 @@ TEST_CASE("a running job with a checkpoint is parked for one with much less left
   REQUIRE(bench.engine.runs(slow));
   const std::string quick = bench.submit("short", "cpu=3,mem=1G");
   bench.run(8);
+  // It has only just begun.
+  CHECK(bench.engine.runs(slow));
+  bench.run(30);
   CHECK(bench.engine.runs(quick));
   CHECK_FALSE(bench.engine.runs(slow));
   CHECK(bench.state("long") == "waiting");
@@ -333,6 +336,22 @@ TEST_CASE("a running job with a checkpoint is parked for one with much less left
   bench.run(5);
   CHECK(bench.engine.runs(slow));
   CHECK(bench.engine.lives(slow) == 2);
+}
+
+TEST_CASE("what a run said of its end counts while its job waits again") {
+  QueueBench bench;
+  bench.expect_seconds("long", 200);
+  bench.expect_seconds("short", 60);
+  const std::string slow =
+      bench.submit("long", "cpu=3,mem=1G", {{"flowcon.checkpoint.signal", "SIGTERM"}});
+  bench.run(3);
+  REQUIRE(bench.engine.runs(slow));
+  bench.host.lefts_[slow] = 6000;  // CPU seconds: ten times what earlier runs say
+  const std::string quick = bench.submit("short", "cpu=3,mem=1G");
+  bench.run(38);
+  REQUIRE(bench.engine.runs(quick));
+  bench.host.lefts_.erase(slow);
+  CHECK(real_of(member(bench.job("long"), "left")) == 2000);
 }
 
 TEST_CASE("without a checkpoint, or with park off, a running job keeps its place") {
