@@ -45,9 +45,7 @@ void LogPage::take(const migration::LogRecord& record) {
 
 Result<void> LogPage::feed(std::string_view bytes) {
   if (is_full_) return {};
-  const Result<void> fed =
-      frames_.feed(bytes, [this](const migration::LogRecord& record) { take(record); });
-  return fed;
+  return frames_.feed(bytes, [this](const migration::LogRecord& record) { take(record); });
 }
 
 Async<Result<LogPage>> LiveLog::read(std::string path, LogPage page) {

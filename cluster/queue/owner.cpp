@@ -384,6 +384,8 @@ void Owner::note_change(Job& job, const JobEntry& before) {
   job.trouble.clear();
   if (job.entry.state == JobState::waiting && before.state != JobState::waiting) {
     job.freight.reset();
+    // What saves nothing begins anew.
+    if (!job.ticket || !job.ticket->saves_itself) job.left_seen.reset();
   }
   if (before.task && !job.entry.task) {
     if (before.state == JobState::returning) end_record(job.entry, before.since);

@@ -225,14 +225,24 @@ TEST_CASE("profiles come in parts, and damaged rows are left out") {
   CHECK(profiles(host, "?since=2000000000").empty());
 }
 
-TEST_CASE("the first run of a job's task is whole, although the task was made elsewhere") {
+namespace {
+
+// A container that a move made here, and that has ended well.
+ctrl::Ending moved_training() {
   ctrl::Ending ending;
   ending.status = 0;
   ending.time = 1100;
+  ending.job.container = training();
+  ending.job.container.started = ending.job.admitted = 1000;
+  ending.job.container.labels[ctrl::kMovedLabel] = "m";
+  return ending;
+}
+
+}  // namespace
+
+TEST_CASE("the first run of a job's task is whole, although the task was made elsewhere") {
+  ctrl::Ending ending = moved_training();
   ctrl::Job& job = ending.job;
-  job.container = training();
-  job.container.started = job.admitted = 1000;
-  job.container.labels[ctrl::kMovedLabel] = "m";
   job.container.labels[ctrl::kFirstRunLabel] = "true";
   job.saw_all = true;
   job.run.meter.emplace(1000);
@@ -250,13 +260,8 @@ TEST_CASE("the first run of a job's task is whole, although the task was made el
 }
 
 TEST_CASE("a job that came from elsewhere has labels of its end, and of what was seen whole") {
-  ctrl::Ending ending;
-  ending.status = 0;
-  ending.time = 1100;
+  ctrl::Ending ending = moved_training();
   ctrl::Job& job = ending.job;
-  job.container = training();
-  job.container.started = job.admitted = 1000;
-  job.container.labels[ctrl::kMovedLabel] = "m";
   job.run.meter.emplace(1000);
   job.run.meter->sample({1100, 100, 50, true, false, 1e9, 100, 100, {}, {}});
   const auto labels_of = [&] {
