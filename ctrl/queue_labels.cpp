@@ -12,7 +12,8 @@
 namespace flowcon::ctrl {
 namespace {
 
-constexpr std::array<std::string_view, 4> kKeys = {"queue", "request", "priority", "retries"};
+constexpr std::array<std::string_view, 7> kKeys = {"queue",   "request", "priority",  "retries",
+                                                   "workers", "ps",      "ps-request"};
 constexpr std::size_t kLongestValue = 1024;
 
 constexpr double kLeastCores = 0.01;  // of docker's --cpus
@@ -41,6 +42,13 @@ std::string lower(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return out;
+}
+
+Result<std::int64_t> parse_count(const std::string& value, std::int64_t least, std::int64_t most) {
+  const std::optional<std::int64_t> count = parse_number<std::int64_t>(value);
+  if (count && *count >= least && *count <= most) return *count;
+  return bad_input(quoted(value) + " is not a whole number from " + std::to_string(least) + " to " +
+                   std::to_string(most));
 }
 
 Result<void> take_part(Request& request, std::string_view word) {
@@ -125,11 +133,12 @@ Result<void> take_queue_label(QueueLabels& labels, std::string_view key, const s
     }
     labels.is_job = true;
     labels.is_held = value == "hold";
-  } else if (key == "request") {
+  } else if (key == "request" || key == "ps-request") {
     const Result<Request> request = parse_request(value);
     if (!request) return request.error();
-    labels.cpu = request->cpu;
-    labels.mem = request->mem;
+    const bool is_worker = key == "request";
+    (is_worker ? labels.cpu : labels.ps_cpu) = request->cpu;
+    (is_worker ? labels.mem : labels.ps_mem) = request->mem;
   } else if (key == "priority") {
     const std::optional<double> priority = parse_number<double>(value);
     if (!priority || !(*priority >= kLeastPriority && *priority <= kMostPriority)) {
@@ -137,11 +146,12 @@ Result<void> take_queue_label(QueueLabels& labels, std::string_view key, const s
     }
     labels.priority = *priority;
   } else {
-    const std::optional<std::int64_t> retries = parse_number<std::int64_t>(value);
-    if (!retries || *retries < 0 || *retries > kMostRetries) {
-      return bad_input(quoted(value) + " is not a whole number from 0 to 100");
-    }
-    labels.retries = *retries;
+    const std::int64_t most = key == "workers" ? kMostWorkers
+                              : key == "ps"    ? kMostServers
+                                               : kMostRetries;
+    const Result<std::int64_t> count = parse_count(value, key == "workers" ? 1 : 0, most);
+    if (!count) return count.error();
+    (key == "workers" ? labels.workers : key == "ps" ? labels.ps : labels.retries) = *count;
   }
   return {};
 }

@@ -36,6 +36,10 @@ struct Request {
 /// What parse_request() reads back as the same: "cpu=2 mem=3G"; "" where it has no part.
 [[nodiscard]] std::string render_request(const Request& request);
 
+/// Workers of a job, and its parameter servers.
+inline constexpr std::int64_t kMostWorkers = 192;
+inline constexpr std::int64_t kMostServers = 64;
+
 struct QueueLabels {
   bool is_job = false;   ///< flowcon.queue is true or hold
   bool is_held = false;  ///< it waits until a person releases it
@@ -43,6 +47,10 @@ struct QueueLabels {
   std::optional<double> mem;
   double priority = 1;       ///< what is left is divided by it
   std::int64_t retries = 0;  ///< how often it is started again when it fails
+  std::int64_t workers = 1;
+  std::int64_t ps = 0;           ///< parameter servers
+  std::optional<double> ps_cpu;  ///< of one of these
+  std::optional<double> ps_mem;
   std::vector<std::string> warnings;
 };
 

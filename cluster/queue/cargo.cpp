@@ -31,8 +31,8 @@ void Cargo::look() {
   if (is_weighing_) return;
   JobPtr first;
   for (const auto& [id, job] : jobs_.open()) {
-    const bool is_unknown =
-        job->entry.state == JobState::waiting && !job->entry.task && job->ticket && !job->freight;
+    const bool is_unknown = job->entry.state == JobState::waiting && !job->entry.task &&
+                            job->ticket && !job->freight && !job->entry.group && !job->group;
     if (!is_unknown || now < job->weigh_at) continue;
     const bool comes_first = !first || job->entry.submitted < first->entry.submitted;
     if (comes_first) first = job;

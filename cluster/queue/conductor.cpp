@@ -15,6 +15,7 @@
 #include "base/random_id.h"
 #include "base/text.h"
 #include "cluster/migration/plan/refusals.h"
+#include "cluster/queue/group.h"
 #include "cluster/queue/pause.h"
 #include "ctrl/effects.h"
 #include "ctrl/log.h"
@@ -39,10 +40,39 @@ constexpr double kStays = 3;
 constexpr int kMostEstimates = 50;              // at a decision; each takes up to a millisecond
 constexpr std::size_t kMostRecorded = 1 << 20;  // bytes of a decision's state
 
-// Does it have its room, here or elsewhere, or is it about to?
-bool holds_room(const Job& job) {
-  const JobState state = job.entry.state;
+bool is_with_room(JobState state) {
   return state != JobState::waiting && state != JobState::returning && !is_closed(state);
+}
+
+// Does it have its room, here or elsewhere, or is it about to? The tasks of a group that waits for
+// the last of them have.
+bool holds_room(const Job& job) {
+  const bool waits = job.group && job.entry.state == JobState::waiting;
+  return is_with_room(waits ? job.group->entry.state : job.entry.state);
+}
+
+// Of a group on this host: its tasks that have no container yet.
+std::size_t unmade(const Job& job, bool are_workers) {
+  const std::optional<Group>& group = job.entry.group;
+  if (!group || !group->host.empty() || !is_with_room(job.entry.state)) return 0;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < group->tasks.size(); ++i) {
+    if (group->tasks[i].id.empty() && is_worker(*group, i) == are_workers) ++count;
+  }
+  return count;
+}
+
+// What names its room on another host until that host counts all of it: the birth that is asked
+// for last, or an id that no birth has.
+std::string room_of(const JobEntry& entry) {
+  if (entry.task) return entry.task->birth;
+  if (!entry.group || entry.group->host.empty()) return "";
+  std::string last;
+  for (const JobEntry& task : entry.group->tasks) {
+    if (!task.task) return entry.id.substr(0, 32);
+    last = task.task->birth;
+  }
+  return last;
 }
 
 bool may_start(const Job& job) {
@@ -130,7 +160,10 @@ policy::Amounts Conductor::free() const {
     own.insert(id);
   };
   for (const auto& [id, job] : owner_.jobs().open()) {
-    if (holds_room(*job) && !job->entry.task) hold(id, job->request.amounts());
+    for (std::size_t i = unmade(*job, true); i > 0; --i) hold(id, job->worker_request.amounts());
+    for (std::size_t i = unmade(*job, false); i > 0; --i) hold(id, job->ps_request.amounts());
+    const bool is_here = holds_room(*job) && !job->entry.task && !job->entry.group;
+    if (is_here) hold(id, job->request.amounts());
   }
   for (const Tasks::Resident& task : tasks_.residents()) hold(task.container, task.request);
   Others others;
@@ -154,13 +187,17 @@ std::string Conductor::why_no_room(const policy::Amounts& request) const {
   return "";
 }
 
+// The workers of a group go on together: what is left of the first one is left of all.
 std::optional<double> Conductor::left(const Job& job) const {
-  const double cores = std::max(kLeastCores, job.request.cpu.value);
-  if (const auto forecast = world_.host.forecast(job.entry.id)) {
+  const JobPtr leader = job.entry.group ? leader_of(owner_.jobs(), job) : nullptr;
+  const Request& asked = job.entry.group ? job.worker_request : job.request;
+  const double cores = std::max(kLeastCores, asked.cpu.value);
+  if (const auto forecast = world_.host.forecast(leader ? leader->entry.id : job.entry.id)) {
     return forecast->left / std::min(cores, forecast->width.value_or(cores));
   }
   // Of one that waits again its run knew more than earlier ones do.
-  if (job.left_seen) return *job.left_seen / std::min(cores, job.width_seen.value_or(cores));
+  const Job& seen = leader && leader->left_seen ? *leader : job;
+  if (seen.left_seen) return *seen.left_seen / std::min(cores, seen.width_seen.value_or(cores));
   double total = 0;
   for (const char* label : {"seconds_launch", "seconds_train", "seconds_save"}) {
     const std::optional<double> part = job.estimate(label).expected;
@@ -169,6 +206,18 @@ std::optional<double> Conductor::left(const Job& job) const {
   }
   const double rest = total - served(job.entry, world_.clock.wall());
   return rest > 0 ? std::optional(rest) : std::nullopt;
+}
+
+// Kept for when it waits again.
+void Conductor::note_left(Job& job) const {
+  const JobPtr leader = job.entry.group ? leader_of(owner_.jobs(), job) : nullptr;
+  if (const auto forecast = world_.host.forecast(leader ? leader->entry.id : job.entry.id)) {
+    job.left_seen = forecast->left;
+    job.width_seen = forecast->width;
+  } else if (leader && leader->left_seen) {
+    job.left_seen = leader->left_seen;
+    job.width_seen = leader->width_seen;
+  }
 }
 
 HostJobs Conductor::report() const {
@@ -193,19 +242,17 @@ HostJobs Conductor::report() const {
   int estimates = kMostEstimates;
   for (const auto& [id, job] : owner_.jobs().open()) {
     const bool runs = holds_room(*job);
-    if (!runs && !may_start(*job)) continue;
+    if (job->group || (!runs && !may_start(*job))) continue;
     if (owner_.size(*job, estimates > 0)) --estimates;
     const std::optional<Task>& task = job->entry.task;
+    const std::optional<Group>& group = job->entry.group;
     ReportedJob reported;
     reported.task.id = id;
     reported.task.since = std::max(0.0, now - job->entry.submitted);
     reported.task.waited = waited(job->entry, now);
     reported.task.served = served(job->entry, now);
     reported.task.left = left(*job);
-    if (const auto forecast = world_.host.forecast(id)) {
-      job->left_seen = forecast->left;
-      job->width_seen = forecast->width;
-    }
+    note_left(*job);
     reported.task.priority = priority_of(*job);
     reported.task.weight = job->entry.weight;
     reported.task.is_starved = job->entry.is_starved;
@@ -216,8 +263,8 @@ HostJobs Conductor::report() const {
                                 now - job->entry.since >= kStays * pause;
     reported.version = job->entry.version;
     reported.holds_room = runs;
-    reported.host = task ? task->host : "";
-    reported.birth = task ? task->birth : "";
+    reported.host = task ? task->host : group && runs ? group->host : "";
+    reported.birth = room_of(job->entry);
     reported.is_parking = job->entry.state == JobState::parking;
     if (!runs) reported.freight = job->freight;
     if (reported.freight) reported.freight->image = short_image(reported.freight->image);
@@ -339,7 +386,8 @@ void Conductor::obey(const std::vector<JobOrder>& orders) {
     if (!one.order) continue;
     Order order = *one.order;
     if (order.host == world_.network.own_id()) order.host.clear();
-    if (order.op == Order::Op::send && order.host.empty()) continue;
+    const bool stays = order.host.empty() || job->entry.group;
+    if (order.op == Order::Op::send && stays) continue;
     if (!order.host.empty()) order.birth = random_id();
     owner_.give(job, std::move(order));
   }

@@ -55,6 +55,7 @@ class Conductor {
   void obey(const std::vector<JobOrder>& orders);
   void record(const policy::QueuePlan& plan, bool has_orders);
   [[nodiscard]] bool has_partners() const;
+  void note_left(Job& job) const;
 
   World& world_;
   Owner& owner_;

@@ -126,7 +126,7 @@ Async<Result<void>> Errands::bear(JobPtr job) {
   order.cause = kQueue;
   order.request = job->request.amounts();
   order.is_early = job->entry.state == JobState::waiting;
-  order.is_first = job->entry.attempt == 0;
+  order.is_first = (job->group ? job->group : job)->entry.attempt == 0;
   const Result<std::string> begun = co_await world_.moves.begin(std::move(order));
   if (begun || begun.error().code == boost::system::errc::file_exists) co_return Result<void>();
   co_return begun.error();

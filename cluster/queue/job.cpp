@@ -18,6 +18,9 @@ constexpr std::array<const char*, 12> kActNames{"none",     "start", "save",    
                                                 "remove",   "bear",  "claim",   "release",
                                                 "withdraw", "fetch", "discard", "halt"};
 
+constexpr std::array<const char*, 9> kEndNames{
+    "", "done", "failed", "memory", "interrupted", "saved", "unsaved", "stopped", "lost"};
+
 // Seconds in a state; a clock that was set back counts nothing.
 double spent(const JobEntry& entry, double now) { return std::max(0.0, now - entry.since); }
 
@@ -128,6 +131,30 @@ Step from_running(const JobEntry& entry, const JobFacts& facts) {
   return park_where_ordered(entry, facts);
 }
 
+// What comes of it its group decides.
+Step task_ended(const JobEntry& entry, const JobFacts& facts) {
+  JobEntry next = entry;
+  const std::string how = "ended with status " + std::to_string(facts.status);
+  const auto over = [&](TaskEnd end, const std::string& note) {
+    next.end = end;
+    const bool is_fine = end == TaskEnd::done || end == TaskEnd::saved;
+    return close(next, facts, is_fine ? JobState::done : JobState::failed, note);
+  };
+  if (is_saving(entry)) {
+    if (facts.has_saved || facts.status == 0) return over(TaskEnd::saved, "has saved itself");
+    return over(TaskEnd::unsaved, how + " when it was asked to save itself");
+  }
+  if (facts.was_stopped) return over(TaskEnd::stopped, "was stopped by hand, " + how);
+  if (facts.was_interrupted) {
+    return over(TaskEnd::interrupted, "was interrupted: its engine or its host stopped");
+  }
+  if (facts.was_killed_for_memory) {
+    next.least_memory = 2 * facts.memory;
+    return over(TaskEnd::memory, "was killed for memory");
+  }
+  return over(facts.status == 0 ? TaskEnd::done : TaskEnd::failed, facts.status == 0 ? "" : how);
+}
+
 Step from_stopping(const JobEntry& entry, const JobFacts& facts) {
   switch (facts.copy) {
     case TicketCopy::running:
@@ -136,6 +163,8 @@ Step from_stopping(const JobEntry& entry, const JobFacts& facts) {
       return {Act::remove, {}};
     case TicketCopy::ended:
       if (!facts.is_quiet) return {};
+      // It had ended before, and its group is to know how.
+      if (!entry.task_of.empty() && facts.was_killed_for_memory) return task_ended(entry, facts);
       [[fallthrough]];
     default:
       return close(entry, facts, JobState::cancelled, "was cancelled");
@@ -151,6 +180,7 @@ Error not_now(const JobEntry& entry, const char* what) {
 Step ended(const JobEntry& entry, const JobFacts& facts) {
   // A request that comes late would begin another life, or end it.
   if (!facts.is_quiet) return {};
+  if (!entry.task_of.empty()) return task_ended(entry, facts);
   const std::string how = "ended with status " + std::to_string(facts.status);
   // One that was asked before and saved too late has not come to its end.
   const bool has_saved_late =
@@ -203,7 +233,8 @@ JobEntry written(JobEntry entry, double now, const std::string& note) {
   entry.note = note;
   const bool is_away = entry.task && entry.state != JobState::waiting;
   entry.steps.push_back({entry.state, now, note, is_away ? entry.task->host : ""});
-  if (entry.steps.size() > kKeptSteps) entry.steps.erase(entry.steps.begin());
+  const std::size_t kept = entry.task_of.empty() ? kKeptSteps : kKeptTaskSteps;
+  if (entry.steps.size() > kept) entry.steps.erase(entry.steps.begin());
   return entry;
 }
 
@@ -237,6 +268,14 @@ std::optional<JobState> parse_job_state(const std::string& word) {
   const auto* const found = std::find(kStateNames.begin(), kStateNames.end(), word);
   if (found == kStateNames.end()) return std::nullopt;
   return static_cast<JobState>(found - kStateNames.begin());
+}
+
+const char* name(TaskEnd end) { return kEndNames.at(static_cast<std::size_t>(end)); }
+
+std::optional<TaskEnd> parse_task_end(const std::string& word) {
+  const auto* const found = std::find(kEndNames.begin(), kEndNames.end(), word);
+  if (found == kEndNames.end()) return std::nullopt;
+  return static_cast<TaskEnd>(found - kEndNames.begin());
 }
 
 bool is_closed(JobState state) { return state >= JobState::done; }
@@ -292,6 +331,11 @@ Result<JobEntry> cancel(const JobEntry& entry, double now) {
   if (is_closed(entry.state)) return not_now(entry, "there is nothing to cancel");
   if (entry.state == JobState::returning) {
     JobEntry next = entry;
+    if (entry.group) {
+      next.group->then = JobState::cancelled;
+      next.group->why = "was cancelled";
+      return written(std::move(next), now, "is cancelled");
+    }
     next.task->then = JobState::cancelled;
     next.task->why = "was cancelled";
     return written(std::move(next), now, "is cancelled");
@@ -305,7 +349,10 @@ Result<JobEntry> abandon(const JobEntry& entry, double now) {
   JobEntry next = entry;
   next.task.reset();
   next.was_asked_to_save = false;
-  return moved(std::move(next), JobState::waiting, now, "is without its host, as a person said");
+  const bool is_task = !entry.task_of.empty();
+  if (is_task) next.end = TaskEnd::lost;
+  return moved(std::move(next), is_task ? JobState::failed : JobState::waiting, now,
+               "is without its host, as a person said");
 }
 
 Result<JobEntry> park(const JobEntry& entry, double now) {

@@ -24,6 +24,9 @@
 // of a job that does not run, and its next run may be anywhere. What a host that is silent does is
 // unknown, and its task counts as running: nothing but its word, or a person's, ends it.
 //
+// A task of a group (group.h) is such a job too: it starts when its group says so, and is over when
+// it has ended, however that was.
+//
 // What this needs: that a written entry survives a loss of power, and that nobody but its owner
 // writes it; of the moves, that one which is undone has started nothing and never will.
 #pragma once
@@ -67,6 +70,7 @@ struct JobStep {
   std::string host = {};  ///< id of the one that its task was on; "" = it had none
 };
 inline constexpr std::size_t kKeptSteps = 50;
+inline constexpr std::size_t kKeptTaskSteps = 8;  ///< of a group's task
 
 /// What `queue set` put in the place of labels. Units: cores, bytes.
 struct Chosen {
@@ -89,9 +93,41 @@ struct Task {
   bool operator==(const Task&) const = default;
 };
 
+/// How a task of a group came to its end.
+enum class TaskEnd {
+  none,         ///< it has not, or it was not needed any more
+  done,         ///< with status 0
+  failed,       ///< with another one
+  memory,       ///< it was killed for it
+  interrupted,  ///< its engine or its host stopped
+  saved,        ///< when it was asked to save itself
+  unsaved,      ///< when it was asked to, and it did not
+  stopped,      ///< by a person
+  lost,         ///< a person answers for it that it will never run again
+};
+
+/// "", "done", "failed", …
+[[nodiscard]] const char* name(TaskEnd end);
+/// Empty where there is no such end.
+[[nodiscard]] std::optional<TaskEnd> parse_task_end(const std::string& word);
+
+struct JobEntry;
+
+/// Containers that are one job: group.h.
+struct Group {
+  std::int64_t workers = 1;
+  std::int64_t ps = 0;           ///< parameter servers
+  std::int64_t next_worker = 0;  ///< numbers of tasks are never used twice
+  std::int64_t next_ps = 0;
+  std::string host;              ///< id of the one where all are; "" = this one
+  std::optional<JobState> then;  ///< returning: what it is once all have ended; none: as they ended
+  std::string why;               ///< and its note then
+  std::vector<JobEntry> tasks;   ///< of this attempt: the workers by their rank, then the others
+};
+
 /// One line of the journal. Units: seconds; bytes.
 struct JobEntry {
-  std::string id;  ///< of the container
+  std::string id;  ///< of the container; of a group's task "" until it is made
   std::string name;
   std::string image;    ///< as it was asked for
   std::string command;  ///< its beginning
@@ -120,6 +156,9 @@ struct JobEntry {
   std::optional<std::int64_t> status;  ///< with which it ended last
   std::optional<Task> task;            ///< none: its ticket is what runs
   std::vector<JobStep> steps;          ///< the last kKeptSteps, newest last
+  std::optional<Group> group;          ///< its container never runs, those of its tasks do
+  std::string task_of;                 ///< id of its group; "" = it is in none
+  TaskEnd end = TaskEnd::none;         ///< of such a one
 };
 
 /// It is parking and was asked to save itself: however it ends now, it goes on later.
@@ -196,7 +235,8 @@ struct JobFacts {
   /// The engine answers, and what was asked of it before, by this process or one that died, cannot
   /// be carried out any more.
   bool is_quiet = true;
-  TaskFacts task;  ///< of an entry that has one; what is said of a save is said of it then
+  bool may_start = true;  ///< not of a group's task before all are there
+  TaskFacts task;         ///< of an entry that has one; what is said of a save is said of it then
 };
 
 enum class Act {

@@ -79,6 +79,7 @@ Step from_placing(const JobEntry& entry, const JobFacts& facts) {
     if (facts.start_refusal.empty()) return {Act::claim, {}};
     return write(moved(entry, JobState::waiting, facts.now, facts.start_refusal));
   }
+  if (!facts.may_start) return {};
   JobEntry next = entry;
   ++next.attempt;
   return write(moved(std::move(next), JobState::starting, facts.now), Act::release);
@@ -229,6 +230,13 @@ Step from_stopping(const JobEntry& entry, const JobFacts& facts) {
   next.task->life = facts.task.life;
   next.task->then = JobState::cancelled;
   next.task->why = "was cancelled";
+  // It had ended before, and its group is to know how.
+  if (!entry.task_of.empty() && facts.task.was_killed_for_memory) {
+    next.end = TaskEnd::memory;
+    next.least_memory = 2 * facts.task.memory;
+    next.task->then = JobState::failed;
+    next.task->why = "was killed for memory";
+  }
   return write(moved(std::move(next), JobState::returning, facts.now), Act::fetch);
 }
 

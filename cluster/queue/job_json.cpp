@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/queue/group.h"
 #include "cluster/queue/task_json.h"
 
 namespace flowcon::cluster::queue {
@@ -105,6 +106,38 @@ json::value task_json(const std::optional<Task>& task) {
           {"early", task->is_early}};
 }
 
+bool is_container_id(const std::string& text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+JobEntry entry_in(FieldReader& reader);
+
+std::optional<Group> group_in(FieldReader& entry) {
+  const json::value* found = entry.find("group");
+  if (found == nullptr || found->is_null()) return std::nullopt;
+  FieldReader reader(*found, entry.place("group"));
+  Group group;
+  group.workers = reader.count("workers", kMostTasks);
+  group.ps = reader.count("ps", kMostTasks);
+  group.next_worker = reader.count("next_worker", kMostCount);
+  group.next_ps = reader.count("next_ps", kMostCount);
+  group.host = reader.text("host");
+  reader.require(group.host.empty() || is_move_id(group.host), "host",
+                 "must be 32 hexadecimal digits");
+  const std::string then = reader.text("then");
+  group.then = parse_job_state(then);
+  reader.require(then.empty() || group.then, "then", "must be a state of a job");
+  group.why = printable(reader.text("why"), kMaxText);
+  group.tasks = reader.each("tasks", entry_in);
+  reader.require(group.tasks.size() <= static_cast<std::size_t>(kMostTasks), "tasks",
+                 "must be 256 at most");
+  for (const JobEntry& task : group.tasks) {
+    reader.require(!task.group && !task.task_of.empty(), "tasks", "must be tasks of a group");
+  }
+  entry.take_complaint(reader);
+  return group;
+}
+
 JobEntry entry_in(FieldReader& reader) {
   JobEntry entry;
   entry.id = reader.text("id");
@@ -140,21 +173,42 @@ JobEntry entry_in(FieldReader& reader) {
     if (is_status) entry.status = static_cast<std::int64_t>(*status);
   }
   entry.task = task_in(reader);
-  const bool needs_task = entry.state == JobState::placing || entry.state == JobState::returning;
+  entry.group = group_in(reader);
+  entry.task_of = reader.text("task_of");
+  reader.require(entry.task_of.empty() || is_container_id(entry.task_of), "task_of",
+                 "must be 64 hexadecimal digits");
+  const std::optional<TaskEnd> end = parse_task_end(reader.text("end"));
+  reader.require(end.has_value(), "end", "must be an end of a task");
+  entry.end = end.value_or(TaskEnd::none);
+  const bool needs_task =
+      !entry.group && (entry.state == JobState::placing || entry.state == JobState::returning);
   const bool is_early = entry.task && entry.task->is_early;
   const bool may_have_task = entry.state == JobState::waiting ? is_early : !is_closed(entry.state);
   reader.require(entry.task ? may_have_task : !needs_task, "task", "must go with its state");
   entry.steps = reader.each("steps", step_in);
   reader.require(entry.steps.size() <= kKeptSteps, "steps", "must be 50 at most");
-  reader.require(
-      entry.id.size() == 64 && entry.id.find_first_not_of("0123456789abcdef") == std::string::npos,
-      "id", "must be 64 hexadecimal digits");
+  const bool is_unmade = !entry.task_of.empty() && entry.id.empty();
+  reader.require(is_unmade || is_container_id(entry.id), "id", "must be 64 hexadecimal digits");
   return entry;
 }
 
-}  // namespace
+json::object entry_json(const JobEntry& entry);
 
-std::string render_entry(const JobEntry& entry) {
+json::value group_json(const std::optional<Group>& group) {
+  if (!group) return nullptr;
+  json::array tasks;
+  for (const JobEntry& task : group->tasks) tasks.push_back(entry_json(task));
+  return {{"workers", group->workers},
+          {"ps", group->ps},
+          {"next_worker", counted(group->next_worker)},
+          {"next_ps", counted(group->next_ps)},
+          {"host", group->host},
+          {"then", group->then ? name(*group->then) : ""},
+          {"why", printable(group->why, kMaxText)},
+          {"tasks", std::move(tasks)}};
+}
+
+json::object entry_json(const JobEntry& entry) {
   json::array steps;
   const std::size_t before = entry.steps.size() - std::min(entry.steps.size(), kKeptSteps);
   for (std::size_t i = before; i < entry.steps.size(); ++i) {
@@ -195,8 +249,15 @@ std::string render_entry(const JobEntry& entry) {
   if (entry.status) out["status"] = std::clamp(*entry.status, -kMostStatus, kMostStatus);
   out["task"] = task_json(entry.task);
   out["steps"] = std::move(steps);
-  return render_json(out);
+  out["group"] = group_json(entry.group);
+  out["task_of"] = entry.task_of;
+  out["end"] = name(entry.end);
+  return out;
 }
+
+}  // namespace
+
+std::string render_entry(const JobEntry& entry) { return render_json(entry_json(entry)); }
 
 Result<JobEntry> parse_entry(std::string_view text) {
   if (text.size() > kMaxEntryBytes) return bad_input("a job's entry is too large");

@@ -11,7 +11,7 @@
 
 namespace flowcon::cluster::queue {
 
-inline constexpr std::size_t kMaxEntryBytes = 64U << 10;
+inline constexpr std::size_t kMaxEntryBytes = 16U << 20;  ///< of a group with all its tasks
 
 /// At most kMaxEntryBytes, and what parse_entry() reads: long texts are cut, notes made printable,
 /// numbers held to their range, the newest kKeptSteps steps kept. The id has to be one.

@@ -27,6 +27,7 @@ void Jobs::add(const JobPtr& job) {
 
 void Jobs::close(const JobPtr& job) {
   open_.erase(job->entry.id);
+  if (job->group) return;
   ended_.insert(ended_.begin(), job);
   if (ended_.size() > kKeptJobs) ended_.pop_back();
 }

@@ -39,7 +39,11 @@ struct Job {
 
   JobEntry entry;                ///< as the journal has it
   std::optional<Ticket> ticket;  ///< none until its container was looked at
-  Request request;               ///< while it is open
+  Request request;               ///< while it is open; a group's is that of all its tasks
+  Request worker_request;        ///< of a group: of one worker
+  Request ps_request;            ///< of one parameter server
+  std::shared_ptr<Job> group;    ///< that it is a task of; null: of none
+  bool is_ready = false;         ///< of such a one on another host: all of it is there
   std::vector<ctrl::estimate::LabelEstimate> estimates;
   std::uint64_t estimated_by = 0;  ///< World::history() then
 
@@ -59,7 +63,7 @@ struct Job {
   std::optional<double> width_seen;       ///< cores that it can use
   std::map<std::string, double> avoided;  ///< hosts that turned it down; steady, until when
 
-  ctrl::Mutex writing;
+  ctrl::Mutex writing;  ///< of its line of the journal, which for a group's task is the group's
   bool is_driven = false;
   bool is_due = true;           ///< something may have changed
   double retry_at = 0;          ///< steady; after a failure
@@ -76,13 +80,13 @@ using JobPtr = std::shared_ptr<Job>;
 
 class Jobs {
  public:
-  /// By id.
+  /// By id; tasks of groups, which are jobs too, are among them.
   [[nodiscard]] const std::map<std::string, JobPtr>& open() const { return open_; }
   /// Newest first.
   [[nodiscard]] const std::vector<JobPtr>& ended() const { return ended_; }
   /// One that has ended is the oldest of those.
   void add(const JobPtr& job);
-  /// It is over, as the last one.
+  /// It is over, as the last one. Of a task of a group its group knows what is left to know.
   void close(const JobPtr& job);
   /// Open or ended, by its full id. Null where there is none.
   [[nodiscard]] JobPtr find_id(const std::string& id) const;

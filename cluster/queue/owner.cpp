@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/migration/plan/group_parts.h"
 #include "cluster/queue/job_json.h"
 #include "ctrl/effects.h"
 #include "ctrl/log.h"
@@ -27,7 +28,6 @@ using ctrl::Async;
 using migration::Copy;
 using migration::Seen;
 
-constexpr double kOffered = 0.8;    // of the host's memory, where nobody says
 constexpr double kRetry = 5;        // seconds until what failed is tried again
 constexpr double kOrphanTime = 30;  // seconds in which an engine ends what nobody waits for
 constexpr double kUnheard = std::numeric_limits<double>::infinity();  // it has not answered since
@@ -74,6 +74,11 @@ JobEntry new_entry(const Ticket& ticket, double now) {
   entry.is_held = ticket.labels.is_held;
   entry.submitted = entry.since = now;
   entry.version = 1;
+  if (ticket.labels.workers > 1 || ticket.labels.ps > 0) {
+    entry.group = Group();
+    entry.group->workers = ticket.labels.workers;
+    entry.group->ps = ticket.labels.ps;
+  }
   if (!ticket.refusal.empty()) {
     entry.state = JobState::refused;
     entry.note = ticket.refusal;
@@ -82,10 +87,24 @@ JobEntry new_entry(const Ticket& ticket, double now) {
   return entry;
 }
 
+// The group's entry with this one of a task in it.
+JobEntry with_task(const JobEntry& group, const JobEntry& task) {
+  JobEntry next = group;
+  for (JobEntry& one : next.group->tasks) {
+    if (one.id == task.id) one = task;
+  }
+  return next;
+}
+
 }  // namespace
 
 Owner::Owner(World& world, EngineWatch& watch, std::function<void(const Job& job)> changed)
-    : world_(world), watch_(watch), errands_(world), parking_(world), changed_(std::move(changed)) {
+    : world_(world),
+      watch_(watch),
+      errands_(world),
+      parking_(world),
+      changed_(std::move(changed)),
+      groups_(world, jobs_, *this) {
   watch_.join(*this);
 }
 
@@ -112,6 +131,7 @@ Async<void> Owner::begin() {
         job->entry.state != JobState::waiting && job->entry.state != JobState::running;
     if (is_between) job->quiet_from = kUnheard;
     jobs_.add(job);
+    if (job->entry.group) groups_.adopt(job);
   }
   is_read_ = true;
 }
@@ -124,7 +144,10 @@ double Owner::wanted_since(double now) const {
   return since;
 }
 
-void Owner::connected() { ctrl::spawn(world_.host.io(), "tickets", list_tickets()); }
+void Owner::connected() {
+  groups_.tidy();
+  ctrl::spawn(world_.host.io(), "tickets", list_tickets());
+}
 
 void Owner::lost() {
   for (const auto& [id, job] : jobs_.open()) {
@@ -159,9 +182,9 @@ Async<void> Owner::enlist(std::string id) {
   Result<Seen> seen = co_await world_.engine.look(std::move(name));
   const bool is_unknown = !seen && copy_of(seen) == TicketCopy::unknown;
   if (is_unknown) unseen_[id] = world_.clock.steady() + kRetry;
-  // A copy that another host made is that host's to start.
+  // A copy that another host made is that host's to start, a group's task the group's.
   if (!seen || seen->copy != Copy::created || !seen->labels.contains("flowcon.queue") ||
-      seen->labels.contains(ctrl::kMovedLabel)) {
+      seen->labels.contains(ctrl::kMovedLabel) || seen->labels.contains(migration::kGroupLabel)) {
     co_return;
   }
   Seen whole = std::move(*seen);
@@ -247,44 +270,26 @@ void Owner::look() {
   }
 }
 
-Offer Owner::offer() const {
-  const ctrl::Offer& said = world_.host.config().queue.offer;
-  const ctrl::HostView host = world_.host.view();
-  if (said.is_none) return {0, 0};
-  return {said.cpu.value_or(host.cores), std::floor(said.mem.value_or(kOffered * host.memory))};
-}
-
-bool Owner::size(Job& job, bool may_estimate) const {
-  if (!job.ticket) return false;
-  const std::uint64_t history = world_.history();
-  const bool is_estimated = may_estimate && job.estimated_by != history;
-  if (is_estimated) {
-    job.estimates = world_.estimate(job.ticket->command);
-    job.estimated_by = history;
-  }
-  const ctrl::QueueLabels& labels = job.ticket->labels;
-  const Chosen& chosen = job.entry.chosen;
-  const Said cpu{chosen.cpu, labels.cpu, job.ticket->docker_cpu, job.estimate("cpu").upper};
-  const Said mem{chosen.mem, labels.mem, job.ticket->docker_mem, job.estimate("mem").upper};
-  job.request = request_of(cpu, mem, job.entry.least_memory, offer(), largest_offer());
-  return is_estimated;
-}
-
 void Owner::give(const JobPtr& job, Order order) {
   job->order = order;
   wake(job);
 }
 
-Async<Result<void>> Owner::edit(
-    JobPtr job, std::function<Result<JobEntry>(const JobEntry&, double now)> change) {
+// A task of a group is written in the group's line.
+ctrl::Mutex& Owner::writing_of(const JobPtr& job) {
+  return job->group ? job->group->writing : job->writing;
+}
+
+Async<Result<void>> Owner::edit(JobPtr job, Change change) {
   {
-    const auto guard = co_await job->writing.lock();
+    const auto guard = co_await writing_of(job).lock();
     Result<JobEntry> next = change(job->entry, world_.clock.wall());
     if (!next) co_return next.error();
     const Result<void> written = co_await write(job, std::move(*next));
     if (!written) co_return written;
   }
   wake(job);
+  if (job->group) wake(job->group);
   changed_(*job);
   co_return Result<void>();
 }
@@ -315,12 +320,17 @@ void Owner::tell(const Job& job) {
 
 // As the journal takes it: what cannot be written does not hold.
 Async<Result<void>> Owner::write(JobPtr job, JobEntry entry) {
-  ctrl::store::QueueRow row{entry.id, render_entry(entry), entry.submitted, std::nullopt};
-  if (is_closed(entry.state)) row.ended = entry.since;
+  JobEntry whole = job->group ? with_task(job->group->entry, entry) : entry;
+  ctrl::store::QueueRow row{whole.id, render_entry(whole), whole.submitted, std::nullopt};
+  if (is_closed(whole.state)) row.ended = whole.since;
   const Result<void> written = co_await world_.rows.save(std::move(row));
   if (!written) co_return written;
+  if (job->group) job->group->entry.group = std::move(whole.group);
   job->entry = std::move(entry);
-  if (is_closed(job->entry.state) && jobs_.open().contains(job->entry.id)) jobs_.close(job);
+  if (is_closed(job->entry.state) && jobs_.open().contains(job->entry.id)) {
+    jobs_.close(job);
+    if (job->entry.group) groups_.tidy();
+  }
   co_return written;
 }
 
@@ -337,13 +347,22 @@ Async<void> Owner::drive(JobPtr job) {
 // Looks, has the next step written, and does it. True where it is to be looked at again at once.
 Async<bool> Owner::take_step(JobPtr job) {
   Act act = Act::none;
-  bool has_changed = false;
+  std::vector<GroupDeed> deeds;
+  bool is_written = false, has_changed = false;
   {
     std::optional<JobFacts> seen = co_await facts(job);
-    const auto guard = co_await job->writing.lock();
+    const auto guard = co_await writing_of(job).lock();
     if (!seen || is_closed(job->entry.state)) co_return false;
-    Step step = next_step(job->entry, *seen);
+    Step step;
+    if (job->entry.group) {
+      GroupStep next = group_step(job->entry, groups_.facts(*job, *seen));
+      step.entry = std::move(next.entry);
+      deeds = std::move(next.deeds);
+    } else {
+      step = next_step(job->entry, *seen);
+    }
     act = step.act;
+    is_written = step.entry.has_value();
     if (step.entry) {
       const JobEntry before = job->entry;
       JobEntry next = std::move(*step.entry);
@@ -358,8 +377,16 @@ Async<bool> Owner::take_step(JobPtr job) {
     }
   }
   if (has_changed) {
-    tell(*job);
+    if (!job->group) tell(*job);
     changed_(*job);
+  }
+  if (job->group && is_written) wake(job->group);
+  if (job->entry.group) {
+    const std::string& host = job->entry.group->host;
+    const bool is_away = !host.empty() && !job->entry.group->tasks.empty();
+    job->host_shown = is_away ? name_of_host(world_.network, host) : "";
+    if (!deeds.empty()) co_return co_await groups_.carry_out(job, std::move(deeds));
+    co_return is_written && !is_closed(job->entry.state);
   }
   if (act == Act::none) co_return has_changed && !is_closed(job->entry.state);
   co_return co_await carry_out(job, act);
@@ -415,6 +442,8 @@ Async<std::optional<JobFacts>> Owner::facts(JobPtr job) {
   facts->start_refusal = job->start_refusal;
   facts->save_failure = job->save_failure;
   facts->has_saved = job->has_saved;
+  facts->may_start = !job->group || job->group->entry.state == JobState::starting ||
+                     job->group->entry.state == JobState::running;
   if (job->request.cpu.source != Source::otherwise) facts->cores = job->request.cpu.value;
   facts->memory = std::max(job->watch.peak_memory, job->request.mem.value);
   if (seen && !job->ticket) {
@@ -468,6 +497,9 @@ Async<void> Owner::hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts) {
   facts->task = heard.facts;
   if (heard.is_turned_down && heard.facts.birth == Stage::undone) avoid(*job);
   facts->task.has_room = job->room_at == birth;
+  const bool was_ready = job->is_ready;
+  job->is_ready = heard.facts.birth == Stage::ready && job->entry.state == JobState::placing;
+  if (job->group && job->is_ready != was_ready) wake(job->group);
   facts->save_failure = heard.save_failure;
   facts->has_saved = heard.has_saved;
   if (heard.left) job->left_seen = heard.left;

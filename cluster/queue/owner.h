@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "cluster/queue/engine_watch.h"
 #include "cluster/queue/errands.h"
+#include "cluster/queue/groups.h"
 #include "cluster/queue/jobs.h"
 #include "cluster/queue/parking.h"
 #include "cluster/queue/world.h"
@@ -19,8 +20,10 @@
 
 namespace flowcon::cluster::queue {
 
-class Owner : public EngineWatch::Listener {
+class Owner : public EngineWatch::Listener, private JobKeeper {
  public:
+  using JobKeeper::Change;
+
   /// `changed`: called when a job came, changed its state or ended.
   Owner(World& world, EngineWatch& watch, std::function<void(const Job& job)> changed);
 
@@ -40,10 +43,8 @@ class Owner : public EngineWatch::Listener {
   /// What is to be done with a job next; forgotten where the job has changed since it was given.
   void give(const JobPtr& job, Order order);
 
-  /// Has `change` applied to the entry and written. Errors: those of `change`, with no code; the
-  /// store's.
-  ctrl::Async<Result<void>> edit(
-      JobPtr job, std::function<Result<JobEntry>(const JobEntry&, double now)> change);
+  /// As JobKeeper::edit().
+  ctrl::Async<Result<void>> edit(JobPtr job, Change change) override;
 
   /// Something is new of tasks on the host `speaker`, by their births; gives those that are no
   /// job's any more. Only once the journal is read.
@@ -66,7 +67,8 @@ class Owner : public EngineWatch::Listener {
   ctrl::Async<void> enlist(std::string id);
   [[nodiscard]] Offer largest_offer() const;
   [[nodiscard]] std::string why_too_large(const Request& request) const;
-  void wake(const JobPtr& job);
+  void wake(const JobPtr& job) override;
+  static ctrl::Mutex& writing_of(const JobPtr& job);
   ctrl::Async<void> drive(JobPtr job);
   ctrl::Async<bool> take_step(JobPtr job);
   ctrl::Async<std::optional<JobFacts>> facts(JobPtr job);
@@ -89,6 +91,7 @@ class Owner : public EngineWatch::Listener {
   Parking parking_;
   std::function<void(const Job& job)> changed_;
   Jobs jobs_;
+  Groups groups_;
   /// Containers that may be jobs and could not be looked at; steady, when they are again.
   std::map<std::string, double> unseen_;
   std::string trouble_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the owner hears of other hosts: what they have, and news of its jobs' tasks.
+// What a job asks for beside what this host and the others have, and what the owner hears of them.
 #include <algorithm>
+#include <cmath>
 
 #include "base/json.h"
 #include "cluster/queue/owner.h"
@@ -11,6 +12,30 @@ namespace {
 constexpr double kOffered = 0.8;  // of a host's memory, where nobody says
 
 }  // namespace
+
+Offer Owner::offer() const {
+  const ctrl::Offer& said = world_.host.config().queue.offer;
+  const ctrl::HostView host = world_.host.view();
+  if (said.is_none) return {0, 0};
+  return {said.cpu.value_or(host.cores), std::floor(said.mem.value_or(kOffered * host.memory))};
+}
+
+bool Owner::size(Job& job, bool may_estimate) const {
+  if (!job.ticket || job.group) return false;
+  const std::uint64_t history = world_.history();
+  const bool is_estimated = may_estimate && job.estimated_by != history;
+  if (is_estimated) {
+    job.estimates = world_.estimate(job.ticket->command);
+    job.estimated_by = history;
+  }
+  const ctrl::QueueLabels& labels = job.ticket->labels;
+  const Chosen& chosen = job.entry.chosen;
+  const Said cpu{chosen.cpu, labels.cpu, job.ticket->docker_cpu, job.estimate("cpu").upper};
+  const Said mem{chosen.mem, labels.mem, job.ticket->docker_mem, job.estimate("mem").upper};
+  job.request = request_of(cpu, mem, job.entry.least_memory, offer(), largest_offer());
+  if (job.entry.group) groups_.size(job, largest_offer());
+  return is_estimated;
+}
 
 // Of each resource, as far as the peers have told.
 Offer Owner::largest_offer() const {

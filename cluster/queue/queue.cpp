@@ -77,6 +77,12 @@ Result<JobEntry> with_settings(const JobEntry& entry, const json::object& said) 
   return next;
 }
 
+Response answer_on(const Job& job) {
+  const json::object out{
+      {"name", job.entry.name}, {"state", name(job.entry.state)}, {"note", note_of(job)}};
+  return Response{200, render_json(out)};
+}
+
 }  // namespace
 
 Queue::Queue(World world, std::function<void()> ended)
@@ -132,6 +138,7 @@ std::optional<Queue::Counts> Queue::counts() const {
   if (owner_.jobs().open().empty() && owner_.jobs().ended().empty()) return std::nullopt;
   Counts counts;
   for (const auto& [id, job] : owner_.jobs().open()) {
+    if (job->group) continue;
     ++(job->entry.state == JobState::waiting ? counts.waiting : counts.running);
   }
   return counts;
@@ -142,6 +149,7 @@ void Queue::add_metrics(ctrl::Exposition& out) const {
   std::map<JobState, std::size_t> states;
   double longest = 0;
   for (const auto& [id, job] : owner_.jobs().open()) {
+    if (job->group) continue;
     ++states[job->entry.state];
     if (job->entry.state != JobState::waiting) continue;
     longest = std::max(longest, waited(job->entry, world_.clock.wall()));
@@ -200,7 +208,9 @@ ctrl::api::Routes Queue::routes() {
 Async<Response> Queue::list(Call) {
   const double now = world_.clock.wall();
   std::vector<JobPtr> jobs;
-  for (const auto& [id, job] : owner_.jobs().open()) jobs.push_back(job);
+  for (const auto& [id, job] : owner_.jobs().open()) {
+    if (!job->group) jobs.push_back(job);
+  }
   std::sort(jobs.begin(), jobs.end(), comes_before);
   json::array shown;
   for (const JobPtr& job : jobs) shown.push_back(view_of(*job, conductor_.left(*job), now));
@@ -249,25 +259,33 @@ Async<Response> Queue::restart(Call call) {
   const Result<JobPtr> found = owner_.jobs().find(call.name);
   if (!found) co_return failure(404, found.error().what);
   const JobPtr job = *found;
+  const std::string shown = printable(job->entry.name, 80);
   const Result<json::value> said = parse_json(call.body);
   const std::string host = said ? text_of(*said, "without") : "";
-  if (!job->entry.task) {
-    co_return failure(409, "job " + printable(job->entry.name, 80) + " is on no other host");
+  std::vector<JobPtr> away;
+  for (const auto& [id, one] : owner_.jobs().open()) {
+    if ((one == job || one->group == job) && one->entry.task) away.push_back(one);
   }
-  if (host.empty() || (host != job->host_shown && host != job->entry.task->host)) {
-    co_return failure(422, "job " + printable(job->entry.name, 80) + " is on " +
-                               printable(job->host_shown, 80) + ": name that host");
+  if (away.empty()) co_return failure(409, "job " + shown + " is on no other host");
+  const std::string where = away.front()->host_shown;
+  const std::string there = away.front()->entry.task->host;
+  if (host.empty() || (host != where && host != there)) {
+    co_return failure(422, "job " + shown + " is on " + printable(where, 80) + ": name that host");
   }
   for (const Neighbour& one : world_.network.neighbours()) {
-    if (one.id != job->entry.task->host || !one.is_reachable) continue;
+    if (one.id != there || !one.is_reachable) continue;
     co_return failure(409, printable(one.name, 80) +
                                " is reachable, and the job goes on by itself; cancel it, or stop "
                                "its container there");
   }
-  world_.moves.take_back(job->entry.task->birth);
-  std::string name = std::move(call.name);
-  std::function<Result<JobEntry>(const JobEntry&, double)> decision = queue::abandon;
-  co_return co_await edit(std::move(name), std::move(decision));
+  for (const JobPtr& one : away) {
+    if (!one->entry.task) continue;
+    world_.moves.take_back(one->entry.task->birth);
+    Owner::Change decision = queue::abandon;
+    const Result<void> done = co_await owner_.edit(one, std::move(decision));
+    if (!done) co_return failure(done.error().code ? 503 : 409, done.error().message());
+  }
+  co_return answer_on(*job);
 }
 
 Async<Response> Queue::set(Call call) {
@@ -291,14 +309,16 @@ Async<Response> Queue::edit(std::string name,
   const Result<JobPtr> found = owner_.jobs().find(name);
   if (!found) co_return failure(404, found.error().what);
   JobPtr job = *found;
+  if (job->group) {
+    co_return failure(409, printable(job->entry.name, 80) + " is a task of job " +
+                               printable(job->group->entry.name, 80) + ": name that job");
+  }
   const Result<void> done = co_await owner_.edit(job, std::move(change));
   if (!done) {
     const int status = done.error().code ? 503 : 409;
     co_return failure(status, done.error().message());
   }
-  json::object out{
-      {"name", job->entry.name}, {"state", queue::name(job->entry.state)}, {"note", note_of(*job)}};
-  co_return Response{200, render_json(out)};
+  co_return answer_on(*job);
 }
 
 }  // namespace flowcon::cluster::queue

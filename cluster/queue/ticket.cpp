@@ -14,6 +14,8 @@ namespace {
 
 namespace json = boost::json;
 
+constexpr std::size_t kLongestGroup = 57;  // with "-w191" that is a name of DNS
+
 // "8080" of the first port of the host that it names; "" where it names none.
 std::string fixed_port(const json::value& host_config) {
   for (const auto& [port, bindings] : object_of(host_config, "PortBindings")) {
@@ -45,6 +47,21 @@ std::string why_refused(const json::value& config, const json::value& host_confi
   const std::string restart = text_of(member(host_config, "RestartPolicy"), "Name");
   if (!restart.empty() && restart != "no") {
     return "--restart would start it beside the queue; use --retries";
+  }
+  return "";
+}
+
+// Tasks of a group find each other by their names, in a network of their own or one of the user's.
+std::string why_no_group(const Ticket& ticket, const json::value& host_config) {
+  if (ticket.labels.workers <= 1 && ticket.labels.ps == 0) return "";
+  const std::string mode = text_of(host_config, "NetworkMode");
+  if (mode == "host" || mode == "none" || mode.starts_with("container:")) {
+    return "its workers could not find each other with --network " + printable(mode, 40) +
+           "; leave it out, or name a network of your own";
+  }
+  if (ticket.name.size() > kLongestGroup) {
+    return "its name is too long for the names of its workers; take one of at most " +
+           std::to_string(kLongestGroup) + " characters";
   }
   return "";
 }
@@ -81,6 +98,7 @@ Result<Ticket> parse_ticket(const std::string& inspect) {
   ticket.saves_itself = settings.migrate == ctrl::Migrate::app || settings.checkpoint.signal > 0 ||
                         !settings.checkpoint.command.empty();
   ticket.refusal = why_refused(member(*parsed, "Config"), host_config);
+  if (ticket.refusal.empty()) ticket.refusal = why_no_group(ticket, host_config);
   return ticket;
 }
 

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cluster/policy/algorithms.h"
+#include "cluster/queue/group.h"
 
 namespace flowcon::cluster::queue {
 namespace {
@@ -48,6 +49,22 @@ json::value decision_json(const Job& job) {
   return out;
 }
 
+// Of a group: what each of its tasks does.
+json::array tasks_json(const JobEntry& entry) {
+  json::array all;
+  if (!entry.group) return all;
+  for (std::size_t i = 0; i < entry.group->tasks.size(); ++i) {
+    const JobEntry& task = entry.group->tasks[i];
+    all.push_back({{"name", task.name},
+                   {"id", task.id},
+                   {"role", is_worker(*entry.group, i) ? "worker" : "ps"},
+                   {"state", name(task.state)},
+                   {"exit", task.status ? json::value(*task.status) : json::value(nullptr)},
+                   {"note", task.note}});
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string note_of(const Job& job) {
@@ -68,7 +85,10 @@ json::object view_of(const Job& job, std::optional<double> left, double now) {
   json::object out{
       {"id", entry.id},           {"name", entry.name},         {"image", entry.image},
       {"command", entry.command}, {"state", name(entry.state)}, {"held", entry.is_held}};
-  out["host"] = entry.task ? json::value(valid_utf8(job.host_shown)) : json::value(nullptr);
+  const bool is_away = entry.task || (entry.group && !job.host_shown.empty());
+  out["host"] = is_away ? json::value(valid_utf8(job.host_shown)) : json::value(nullptr);
+  out["workers"] = entry.group ? entry.group->workers : 1;
+  out["ps"] = entry.group ? entry.group->ps : 0;
   out["order"] = job.order_shown > 0 && entry.state == JobState::waiting
                      ? json::value(job.order_shown)
                      : json::value(nullptr);
@@ -104,6 +124,7 @@ json::object details_of(const Job& job, const Network& network, std::optional<do
     steps.push_back(std::move(shown));
   }
   out["steps"] = std::move(steps);
+  out["tasks"] = tasks_json(job.entry);
   json::array warnings;
   if (job.ticket) {
     for (const std::string& warning : job.ticket->labels.warnings) {

@@ -114,6 +114,7 @@ class Client {
  public:
   /// `socket` is the path of the engine's unix socket.
   Client(boost::asio::io_context& io, std::string socket);
+  [[nodiscard]] boost::asio::io_context& io() const { return io_; }
 
   /// Asks for the version and settles which one to speak. Errors: no engine (says how to start
   /// it), no right to its socket, no common version; ETIMEDOUT it is there and says nothing.

@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "cluster/migration/plan/bounds.h"
 #include "cluster/migration/plan/data_volume.h"
+#include "cluster/migration/plan/group_parts.h"
 #include "cluster/migration/plan/left_behind.h"
 #include "cluster/migration/plan/log_lines.h"
 #include "cluster/migration/run/labels.h"
@@ -45,6 +46,10 @@ std::string path_of(const std::string& container, const std::string& verb) {
 
 std::string label_filter(const std::string& id) {
   return filter_of("label", std::string(kMoveLabel) + "=" + id);
+}
+
+std::string network_of(const Plan& plan) {
+  return text_of(member(json::value(plan.body), "HostConfig"), "NetworkMode");
 }
 
 // Is the volume that the engine describes the same copy of data, and of the same host?
@@ -251,8 +256,10 @@ Async<Result<Conflicts>> DockerEngine::conflicts(std::string name, Plan plan) {
       co_return found.error();
     }
   }
-  const std::string network = text_of(host_config, "NetworkMode");
-  if (network != "host" && network != "none" && !network.empty() && network != "default") {
+  const std::string network = network_of(plan);
+  if (is_group_network(network)) {
+    // It is made with the container.
+  } else if (network != "host" && network != "none" && !network.empty() && network != "default") {
     std::string path = "/networks/" + percent_encoded(network), doing = "looking at networks";
     const Result<json::value> found = co_await get(std::move(path), std::move(doing));
     if (!found && !is_free(found.error())) co_return found.error();
@@ -335,25 +342,15 @@ Async<Result<std::string>> DockerEngine::make(std::string name, Plan plan, std::
       co_return bad_input("there is a volume '" + printable(volume.name, 80) + "' there by now");
     }
   }
-  std::string method = "POST", path = "/containers/create?name=" + percent_encoded(name);
-  std::string body = create_body(plan, id, image);
-  Result<Reply> reply =
-      co_await client_.call(std::move(method), std::move(path), std::move(body), kStarting);
-  if (!reply) co_return wrap(reply.error(), "making the copy");
-  if (reply->status != 201) co_return engine_error(*reply, "making the copy");
-  const Result<json::value> answer = parse_json(reply->body);
-  std::string container = answer ? text_of(*answer, "Id") : "";
-  if (container.size() != 64) co_return bad_input("the copy has no id");
-  if (image == plan.image.id) co_return container;
-  // A name may mean another image since it was looked at.
-  std::string again = container;
-  const Result<Seen> copy = co_await look(std::move(again));
-  if (!copy) co_return copy.error();
-  const Result<json::value> inspect = parse_json(copy->inspect);
-  if (inspect && text_of(*inspect, "Image") == plan.image.id) co_return container;
-  const Result<void> removed = co_await remove(std::move(container));
-  if (!removed) co_return removed.error();
-  co_return bad_input("the name of its image has changed meanwhile");
+  std::string body = create_body(plan, id, image), image_id = plan.image.id;
+  Result<std::string> container =
+      co_await create_as(std::move(name), std::move(body), std::move(image_id));
+  const std::string network = network_of(plan);
+  if (!container || !is_group_network(network)) co_return container;
+  std::string wanted = network;
+  const Result<void> kept = co_await keep_network(std::move(wanted));
+  if (!kept) co_return kept.error();
+  co_return container;
 }
 
 Async<Result<void>> DockerEngine::set_policy(std::string container, json::object policy) {
@@ -497,15 +494,6 @@ Async<Result<void>> DockerEngine::remove_checkpoint(std::string container, std::
   std::string path = path_of(container, "/checkpoints/" + percent_encoded(checkpoint));
   co_return co_await expect(std::move(method), std::move(path), std::move(body), kQuick,
                             std::move(doing));
-}
-
-Async<Result<void>> DockerEngine::remove(std::string container) {
-  std::string method = "DELETE", path = path_of(container, "?force=1&v=1"), body;
-  Result<Reply> reply =
-      co_await client_.call(std::move(method), std::move(path), std::move(body), kStarting);
-  if (!reply) co_return wrap(reply.error(), "removing it");
-  if (reply->status >= 400 && reply->status != 404) co_return engine_error(*reply, "removing it");
-  co_return Result<void>();
 }
 
 Async<Result<void>> DockerEngine::remove_volume(std::string name) {

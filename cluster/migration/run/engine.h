@@ -6,6 +6,7 @@
 #include <boost/json/value.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,10 @@
 #include "ctrl/async.h"
 #include "ctrl/engine/client.h"
 #include "ctrl/settings.h"
+
+namespace flowcon::ctrl {
+class Mutex;
+}  // namespace flowcon::ctrl
 
 namespace flowcon::cluster::migration {
 
@@ -103,6 +108,10 @@ class Engine {
   /// Makes the volumes and the container; its id. `image`: what the plan's is called here.
   virtual ctrl::Async<Result<std::string>> make(std::string name, Plan plan, std::string id,
                                                 std::string image) = 0;
+  /// Makes a container as `body` says, of an image that is here; its id. Where it names the network
+  /// of a group (plan/group_parts.h) that is there then.
+  virtual ctrl::Async<Result<std::string>> create(std::string name, boost::json::object body,
+                                                  std::string image) = 0;
   virtual ctrl::Async<Result<void>> set_policy(std::string container,
                                                boost::json::object policy) = 0;
   /// Its memory limit, and how much swap beyond it; −1: without bound. Unit: bytes.
@@ -128,8 +137,11 @@ class Engine {
                                                     double seconds) = 0;
   virtual ctrl::Async<Result<void>> remove_checkpoint(std::string container,
                                                       std::string checkpoint) = 0;
-  /// The container, running or not, with the volumes that have no name of a user's; none is fine.
+  /// The container, running or not, with the volumes that have no name of a user's, and the
+  /// network of its group where no other one has that; none is fine.
   virtual ctrl::Async<Result<void>> remove(std::string container) = 0;
+  /// Networks of groups that no container has any more, but for such that have ended.
+  virtual ctrl::Async<Result<void>> drop_networks() = 0;
   /// A volume that nobody uses any more; one that is used stays.
   virtual ctrl::Async<Result<void>> remove_volume(std::string name) = 0;
 
@@ -149,7 +161,7 @@ class Engine {
 
 class DockerEngine : public Engine {
  public:
-  explicit DockerEngine(ctrl::engine::Client& client) : client_(client) {}
+  explicit DockerEngine(ctrl::engine::Client& client);
   ctrl::Async<Result<Seen>> look(std::string name) override;
   ctrl::Async<Result<Seen>> look_made(std::string id) override;
   ctrl::Async<Result<std::vector<std::string>>> volumes_made(std::string id) override;
@@ -161,6 +173,8 @@ class DockerEngine : public Engine {
   ctrl::Async<Result<std::string>> containers_folder() override;
   ctrl::Async<Result<std::string>> make(std::string name, Plan plan, std::string id,
                                         std::string image) override;
+  ctrl::Async<Result<std::string>> create(std::string name, boost::json::object body,
+                                          std::string image) override;
   ctrl::Async<Result<void>> set_policy(std::string container, boost::json::object policy) override;
   ctrl::Async<Result<void>> set_memory(std::string container, double bytes, double swap) override;
   ctrl::Async<Result<void>> start(std::string container, std::string checkpoint) override;
@@ -177,6 +191,7 @@ class DockerEngine : public Engine {
   ctrl::Async<Result<void>> remove_checkpoint(std::string container,
                                               std::string checkpoint) override;
   ctrl::Async<Result<void>> remove(std::string container) override;
+  ctrl::Async<Result<void>> drop_networks() override;
   ctrl::Async<Result<void>> remove_volume(std::string name) override;
   ctrl::Async<Result<ctrl::engine::Version>> ping() override;
   ctrl::Async<Result<boost::json::value>> list() override;
@@ -190,7 +205,13 @@ class DockerEngine : public Engine {
   ctrl::Async<Result<void>> expect(std::string method, std::string path, std::string body,
                                    double seconds, std::string doing);
   ctrl::Async<Result<boost::json::value>> get(std::string path, std::string doing);
+  ctrl::Async<Result<std::string>> create_as(std::string name, std::string body,
+                                             std::string image_id);
+  ctrl::Async<Result<std::vector<std::string>>> networks_called(std::string name);
+  ctrl::Async<Result<void>> keep_network(std::string name);
+  ctrl::Async<Result<void>> drop_network(std::string id);
   ctrl::engine::Client& client_;
+  std::shared_ptr<ctrl::Mutex> networks_;  ///< one is made or removed at a time
 };
 
 }  // namespace flowcon::cluster::migration

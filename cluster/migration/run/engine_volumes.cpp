@@ -7,6 +7,7 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/data_volume.h"
+#include "cluster/migration/plan/group_parts.h"
 #include "cluster/migration/plan/refusals.h"
 #include "cluster/migration/run/engine.h"
 
@@ -25,6 +26,13 @@ bool writes_to(const json::value& container, const std::string& volume) {
     if (text_of(mount, "Name") == volume && is_true(mount, "RW")) return true;
   }
   return false;
+}
+
+// A container of the engine's list: the ticket or a task of this group?
+bool is_of_group(const json::value& container, const std::string& group) {
+  if (group.empty()) return false;
+  return text_of(container, "Id") == group ||
+         text_of(member(container, "Labels"), kGroupLabel) == group;
 }
 
 }  // namespace
@@ -58,6 +66,7 @@ Async<Result<std::vector<DataVolume>>> DockerEngine::data_volumes() {
 
 Async<Result<Volumes>> DockerEngine::look_at_volumes(Description description) {
   Volumes volumes;
+  const std::string group = group_of(description.body);
   for (const TravellingVolume& one : description.volumes) {
     const auto same = [&](const PlannedVolume& other) { return other.name == one.name; };
     if (std::any_of(volumes.planned.begin(), volumes.planned.end(), same)) continue;
@@ -73,7 +82,7 @@ Async<Result<Volumes>> DockerEngine::look_at_volumes(Description description) {
     Result<json::value> users = co_await get(std::move(path), std::move(doing));
     if (!users) co_return users.error();
     for (const json::value& user : users->is_array() ? users->get_array() : json::array()) {
-      if (text_of(user, "Id") == description.id) continue;
+      if (text_of(user, "Id") == description.id || is_of_group(user, group)) continue;
       if (one.is_data && !writes_to(user, one.name)) continue;
       const json::array& names = list_of(user, "Names");
       const std::string who = names.empty() || !names.front().is_string()

@@ -10,6 +10,7 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/data_volume.h"
+#include "cluster/migration/plan/group_parts.h"
 #include "cluster/migration/plan/left_behind.h"
 #include "cluster/migration/plan/names.h"
 #include "cluster/migration/run/deaf.h"
@@ -47,6 +48,12 @@ bool has_log(const json::value& body) {
 
 void append(std::vector<std::string>& all, const std::vector<std::string>& more) {
   all.insert(all.end(), more.begin(), more.end());
+}
+
+// Data, and what a task of a group has written that is not the group's, never go home.
+bool stays_here(const Proposal& made, const json::object& body, const std::string& volume) {
+  if (made.method != Method::home) return false;
+  return is_data_volume(volume) || (is_task_volume(volume) && is_follower(body));
 }
 
 // What an application saves: in a volume, or where its label says.
@@ -127,7 +134,7 @@ Async<Result<bool>> Proposer::add_volumes(Draft made, Description described) {
   }
   std::size_t number = 0;
   for (const TravellingVolume& volume : described.volumes) {
-    if (is_data_volume(volume.name) && made->method == Method::home) continue;  // it stays here
+    if (stays_here(*made, described.body, volume.name)) continue;
     if (is_data_volume(volume.name) && made->method != Method::birth) {
       made->obstacles.push_back(
           "it reads data of the host that its job belongs to, which stays here");
@@ -175,6 +182,7 @@ Async<Result<Proposal>> Proposer::propose_task(MoveOrder order) {
   made->life = seen->started;
   made->method = *order.method;
   mark_data(*described);
+  if (is_birth && !group_of(described->body).empty()) made->own_volumes = order.id;
   if (is_birth) made->obstacles = described->obstacles;
   Description copy = *described;
   const Result<bool> do_all_travel = co_await add_volumes(made, std::move(copy));
@@ -245,7 +253,8 @@ Async<Result<void>> Proposer::measure(Draft made, bool may_look) {
   Result<CopyPlace> place = co_await world_.goods.find_place(std::move(id), std::move(state));
   if (!place) co_return place.error();
   if (made->method == Method::home) {
-    std::erase_if(place->volumes, [](const auto& one) { return is_data_volume(one.name); });
+    std::erase_if(place->volumes,
+                  [&](const auto& one) { return stays_here(*made, made->plan.body, one.name); });
   }
   std::vector<std::string> folders;
   for (const VolumePlace& volume : place->volumes) folders.push_back(volume.folder);
@@ -270,8 +279,19 @@ Async<Result<void>> Proposer::measure(Draft made, bool may_look) {
                               ": pack them into one");
   }
   if (made->method == Method::birth) name_data(*made, *place, *trees);
+  if (!made->own_volumes.empty()) name_own_volumes(*made);
   if (made->method != Method::app) co_return Result<void>();
   co_return co_await look_at_layer(made, std::move(place->upper));
+}
+
+// Tasks of a group that share a volume at home have one each elsewhere.
+void Proposer::name_own_volumes(Proposal& made) const {
+  for (PlannedVolume& volume : made.plan.volumes) {
+    if (is_data_volume(volume.name)) continue;
+    const std::string copy = task_volume(made.own_volumes, volume.name);
+    rename_volume(made.plan.body, volume.name, copy);
+    volume.name = copy;
+  }
 }
 
 void Proposer::name_data(Proposal& made, const CopyPlace& place,

@@ -19,6 +19,8 @@ struct Proposal {
   Method method = Method::app;
   Plan plan;
   std::set<std::string> data;  ///< names of the volumes here that it only reads
+  /// Of the birth of a group's task: its id, by which its volumes are called there; "" = as here.
+  std::string own_volumes;
   std::vector<std::string> obstacles;
   std::vector<std::string> notes;  ///< what will be another there
   std::string life;                ///< Seen::started
@@ -47,6 +49,7 @@ class Proposer {
   ctrl::Async<Result<void>> measure(Draft made, bool may_look);
   /// Of a birth: what the task only reads is one volume for all jobs there.
   void name_data(Proposal& made, const CopyPlace& place, const std::vector<Tree>& trees) const;
+  void name_own_volumes(Proposal& made) const;
   ctrl::Async<Result<void>> add_layer(Draft made);
   ctrl::Async<Result<void>> look_at_layer(Draft made, std::string upper);
   ctrl::Async<Result<Proposal>> ask_target(Proposal proposal, std::string target);

@@ -30,6 +30,13 @@ std::string count_cell(const json::value& value) {
   return number && std::isfinite(*number) ? number_text(*number, 6) : std::string(kUnknown);
 }
 
+// "4", or "4+1" beside a parameter server.
+std::string workers_cell(const json::object& exact) {
+  const std::string workers = count_cell(member(exact, "Workers"));
+  const std::string servers = count_cell(member(exact, "PS"));
+  return servers == "0" || servers == kUnknown ? workers : workers + "+" + servers;
+}
+
 json::object request_of(const json::value& request) {
   return {{"CPU", number_or_null(member(request, "cpu"))},
           {"Memory", number_or_null(member(request, "mem"))},
@@ -53,7 +60,9 @@ json::object exact_job(const json::value& entry) {
                                     {"Submitted", "submitted"},
                                     {"Started", "started"},
                                     {"Ended", "ended"},
-                                    {"Exit", "exit"}}) {
+                                    {"Exit", "exit"},
+                                    {"Workers", "workers"},
+                                    {"PS", "ps"}}) {
     out[name] = number_or_null(member(entry, field));
   }
   out["Host"] = text_of(entry, "host");
@@ -80,6 +89,7 @@ json::object shown_job(const json::object& exact) {
   out["StateText"] = is_held ? "held" : text_of(out, "State");
   out["HomeText"] = kUnknown;
   out["HostText"] = text_of(out, "Host").empty() ? std::string(kUnknown) : text_of(out, "Host");
+  out["WorkersText"] = workers_cell(exact);
   out["OrderText"] = count_cell(member(exact, "Order"));
   out["CPUText"] = number_cell(member(request, "CPU"));
   out["MemoryText"] = size_text(real_of(member(request, "Memory")));
@@ -129,7 +139,8 @@ const json::object& queue_headings() {
       {"Home", "HOME"},           {"HomeText", "HOME"},     {"Note", "NOTE"},
       {"StateText", "STATE"},     {"OrderText", "ORDER"},   {"CPUText", "CPU"},
       {"MemoryText", "MEMORY"},   {"WaitedText", "WAITED"}, {"LeftText", "LEFT"},
-      {"ExitText", "EXIT"}};
+      {"ExitText", "EXIT"},       {"Workers", "WORKERS"},   {"PS", "PS"},
+      {"WorkersText", "WORKERS"}};
   return names;
 }
 

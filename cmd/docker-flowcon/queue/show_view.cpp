@@ -20,6 +20,7 @@ namespace json = boost::json;
 
 constexpr std::size_t kSentenceBytes = 1000;
 constexpr std::size_t kWordBytes = 40;
+constexpr std::size_t kNameBytes = 255;
 constexpr std::size_t kColumn = 13;  // where values begin
 
 std::string line(const std::string& name, const std::string& value) {
@@ -121,6 +122,20 @@ std::string steps_section(const json::array& steps) {
   return out;
 }
 
+// Of a job of several containers.
+std::string tasks_section(const json::array& tasks) {
+  std::string out;
+  for (const json::value& task : tasks) {
+    const std::string note = printable(text_of(task, "note"), kSentenceBytes);
+    const std::optional<double> exit = real_of(member(task, "exit"));
+    out += printable(text_of(task, "name"), kNameBytes) + "\t" +
+           printable(text_of(task, "role"), kWordBytes) + "\t" +
+           printable(text_of(task, "state"), kWordBytes) + "\t" +
+           (exit ? number_text(*exit, 6) : std::string(kUnknown)) + "\t" + note + "\n";
+  }
+  return out.empty() ? "" : align_columns("NAME\tROLE\tSTATE\tEXIT\tNOTE\n" + out);
+}
+
 std::string warnings_section(const json::array& warnings) {
   std::string out;
   for (const json::value& warning : warnings) {
@@ -172,6 +187,7 @@ std::string show_text(const json::value& job) {
   return "Job:\n" + job_section(shown) + section("Request", request_section(shown)) +
          section("Estimate", indented(estimates_table(member(job, "estimate")))) +
          section("Decision", decision_section(member(job, "decision"))) +
+         section("Tasks", indented(tasks_section(list_of(job, "tasks")))) +
          section("Steps", steps_section(list_of(job, "steps"))) +
          section("Warnings", warnings_section(list_of(job, "warnings")));
 }

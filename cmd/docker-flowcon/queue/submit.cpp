@@ -51,6 +51,21 @@ void declare_submit(CLI::App& app, SubmitOptions& options) {
                  "How often it starts again after another status than 0, 0 to 100 (default 0)")
       ->type_name("number")
       ->check(check_retries);
+  app.add_option("--workers", options.workers,
+                 "So many containers that run beside each other and know each other, 1 to 192 "
+                 "(default 1)")
+      ->type_name("number")
+      ->check(check_workers);
+  app.add_option("--ps", options.ps,
+                 "So many parameter servers beside the workers, of the same image and command, 0 "
+                 "to 64 (default 0)")
+      ->type_name("number")
+      ->check(check_servers);
+  app.add_option("--ps-request", options.ps_request,
+                 "As --request, of one parameter server (default: --cpus, else half a core, and "
+                 "the memory of a worker)")
+      ->type_name("request")
+      ->check(check_request);
 }
 
 std::string check_submit(const SubmitOptions& options,
@@ -64,7 +79,10 @@ std::vector<std::string> submit_labels(const SubmitOptions& options) {
   return job_labels(options.job, {{"queue", options.hold ? "hold" : "true"},
                                   {"request", options.request},
                                   {"priority", options.priority},
-                                  {"retries", options.retries}});
+                                  {"retries", options.retries},
+                                  {"workers", options.workers},
+                                  {"ps", options.ps},
+                                  {"ps-request", options.ps_request}});
 }
 
 int run_submit(const Session& session, const SubmitOptions& options,

@@ -3,18 +3,20 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
 #include "base/text.h"
 #include "cmd/docker-flowcon/text/values.h"
+#include "ctrl/queue_labels.h"
 
 namespace flowcon::plugin {
 namespace {
 
 constexpr double kLeastPriority = 0.1;
 constexpr double kMostPriority = 10;
-constexpr unsigned kMostRetries = 100;
+constexpr std::int64_t kMostRetries = 100;
 constexpr const char* kNone = "none";
 
 std::string complaint(const std::string& wanted, const std::string& text) {
@@ -35,6 +37,15 @@ bool is_size(const std::string& text) {
   const std::string rest = is_scaled ? unit.substr(1) : unit;
   const bool is_unit = rest.empty() || rest == "b" || (is_scaled && rest == "ib");
   return is_unit && is_above_zero(text.substr(0, end));
+}
+
+std::string check_count(const std::string& text, std::int64_t least, std::int64_t most) {
+  std::int64_t number = -1;
+  const char* end = text.data() + text.size();
+  const auto [stop, failed] = std::from_chars(text.data(), end, number);
+  if (failed == std::errc() && stop == end && number >= least && number <= most) return "";
+  return complaint("a whole number from " + std::to_string(least) + " to " + std::to_string(most),
+                   text);
 }
 
 std::string or_none(std::string (*check)(const std::string&), const std::string& text) {
@@ -70,13 +81,12 @@ std::string check_priority(const std::string& text) {
              : complaint("a number from 0.1 to 10", text);
 }
 
-std::string check_retries(const std::string& text) {
-  unsigned number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, failed] = std::from_chars(text.data(), end, number);
-  return failed == std::errc() && stop == end && number <= kMostRetries
-             ? ""
-             : complaint("a whole number from 0 to 100", text);
+std::string check_retries(const std::string& text) { return check_count(text, 0, kMostRetries); }
+std::string check_workers(const std::string& text) {
+  return check_count(text, 1, ctrl::kMostWorkers);
+}
+std::string check_servers(const std::string& text) {
+  return check_count(text, 0, ctrl::kMostServers);
 }
 
 std::string check_request_or_none(const std::string& text) { return or_none(check_request, text); }

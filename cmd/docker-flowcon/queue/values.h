@@ -14,6 +14,10 @@ namespace flowcon::plugin {
 [[nodiscard]] std::string check_priority(const std::string& text);
 /// A whole number from 0 to 100.
 [[nodiscard]] std::string check_retries(const std::string& text);
+/// A whole number from 1 to 192.
+[[nodiscard]] std::string check_workers(const std::string& text);
+/// A whole number from 0 to 64.
+[[nodiscard]] std::string check_servers(const std::string& text);
 
 /// The same, and the word "none".
 [[nodiscard]] std::string check_request_or_none(const std::string& text);

@@ -125,6 +125,52 @@ std::string error_with(const char* name, const boost::json::value& value) {
   return parsed ? "" : parsed.error().message();
 }
 
+TEST_CASE("a group's entry has those of its tasks") {
+  JobEntry entry = some_entry();
+  entry.task.reset();
+  entry.state = JobState::returning;
+  entry.group = Group();
+  entry.group->workers = 2;
+  entry.group->ps = 1;
+  entry.group->next_worker = 4;
+  entry.group->host = std::string(32, 'e');
+  entry.group->then = JobState::failed;
+  entry.group->why = "net-w3 ended with status 1";
+  JobEntry task = some_entry();
+  task.task_of = entry.id;
+  task.end = TaskEnd::saved;
+  entry.group->tasks = {task, task};
+  entry.group->tasks[1].id.clear();
+  const Result<JobEntry> read = parse_entry(render_entry(entry));
+  REQUIRE(read.has_value());
+  REQUIRE(read->group);
+  CHECK(read->group->workers == 2);
+  CHECK(read->group->ps == 1);
+  CHECK(read->group->next_worker == 4);
+  CHECK(read->group->host == entry.group->host);
+  CHECK(read->group->then == JobState::failed);
+  CHECK(read->group->why == entry.group->why);
+  REQUIRE(read->group->tasks.size() == 2);
+  CHECK(read->group->tasks[0].end == TaskEnd::saved);
+  CHECK(read->group->tasks[0].task_of == entry.id);
+  CHECK(read->group->tasks[1].id.empty());
+  CHECK(read->group->tasks[0].task->birth == some_entry().task->birth);
+}
+
+TEST_CASE("a group in a group, and a task that is none's, are refused") {
+  JobEntry entry = some_entry();
+  entry.group = Group();
+  entry.group->tasks = {some_entry()};
+  CHECK_FALSE(parse_entry(render_entry(entry)).has_value());
+  entry.group->tasks[0].task_of = entry.id;
+  CHECK(parse_entry(render_entry(entry)).has_value());
+  entry.group->tasks[0].group = Group();
+  CHECK_FALSE(parse_entry(render_entry(entry)).has_value());
+  JobEntry alone = some_entry();
+  alone.id.clear();
+  CHECK_FALSE(parse_entry(render_entry(alone)).has_value());
+}
+
 TEST_CASE("a job's entry is read back as it was written") {
   const JobEntry entry = some_entry();
   const Result<JobEntry> read = parse_entry(render_entry(entry));

@@ -70,11 +70,28 @@ class QueueEngine : public FakeEngine {
     co_return co_await FakeEngine::start(std::move(container), std::move(checkpoint));
   }
 
+  Async<Result<std::string>> create(std::string name, boost::json::object body,
+                                    std::string image) override {
+    std::string called = name;
+    const boost::json::object copy = body;
+    Result<std::string> made =
+        co_await FakeEngine::create(std::move(name), std::move(body), std::move(image));
+    if (!made) co_return made;
+    inspects_[*made] = inspect_of(*made, called);
+    inspects_[*made]["HostConfig"] = copy.at("HostConfig");
+    inspects_[*made]["Config"].as_object()["Env"] = copy.at("Env");
+    tell("create", *made);
+    co_return made;
+  }
+
   /// `docker create`; its id.
   std::string create(const std::string& name, const std::map<std::string, std::string>& labels,
                      const boost::json::object& host_config = {}) {
     Box box;
-    box.id = std::string(63, '0') + static_cast<char>('a' + created_++);
+    const int number = tickets_++;
+    box.id = std::string(number < 6 ? 63 : 62, '0') +
+             (number < 6 ? std::string(1, static_cast<char>('a' + number))
+                         : std::to_string(10 + number));
     box.name = name;
     box.labels = labels;
     inspects_[box.id] = inspect_of(box.id, name);
@@ -102,7 +119,7 @@ class QueueEngine : public FakeEngine {
 
  private:
   Clock& clock_;
-  int created_ = 0;
+  int tickets_ = 0;
 };
 
 class QueueFakeRows : public queue::Rows {

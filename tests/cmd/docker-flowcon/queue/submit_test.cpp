@@ -55,6 +55,12 @@ TEST_CASE_METHOD(SubmitFixture, "submit is docker create with the labels of run 
         "<--env=PYTHONUNBUFFERED=1><--name><vae><-e><A=1><image>");
   CHECK(docker.all_words().find(" enable metric queue request priority retries>") !=
         std::string::npos);
+
+  run({"--workers", "4", "--ps", "1", "--ps-request", "cpu=0.5", "image"});
+  CHECK(words().find("<--label><flowcon.workers=4><--label><flowcon.ps=1>"
+                     "<--label><flowcon.ps-request=cpu=0.5>") != std::string::npos);
+  CHECK(run({"--workers", "0", "image"}).err.find("a whole number from 1 to 192") !=
+        std::string::npos);
 }
 
 TEST_CASE_METHOD(SubmitFixture, "docker's failure is its status, and nothing is said of a queue") {

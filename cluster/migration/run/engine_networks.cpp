@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Containers as they are made, and the networks of groups, which come and go with them.
+#include <algorithm>
+#include <boost/asio/awaitable.hpp>
+#include <boost/json/array.hpp>
+#include <set>
+#include <string>
+
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/text.h"
+#include "cluster/migration/plan/group_parts.h"
+#include "cluster/migration/run/engine.h"
+#include "ctrl/mutex.h"
+
+namespace flowcon::cluster::migration {
+namespace {
+
+namespace json = boost::json;
+using ctrl::Async;
+using ctrl::engine::engine_error;
+using ctrl::engine::percent_encoded;
+using ctrl::engine::Reply;
+
+constexpr double kQuick = 30;      // seconds for what takes an engine a moment
+constexpr double kStarting = 120;  // a loaded disk
+
+std::string network_of(const json::value& container) {
+  return text_of(member(container, "HostConfig"), "NetworkMode");
+}
+
+}  // namespace
+
+DockerEngine::DockerEngine(ctrl::engine::Client& client)
+    : client_(client), networks_(std::make_shared<ctrl::Mutex>(client.io())) {}
+
+// The engine looks for a container's network when it is started.
+Async<Result<std::string>> DockerEngine::create(std::string name, json::object body,
+                                                std::string image) {
+  const std::string network = network_of(json::value(body));
+  std::string text = render_json(body);
+  const Result<std::string> made =
+      co_await create_as(std::move(name), std::move(text), std::move(image));
+  if (!made || !is_group_network(network)) co_return made;
+  std::string wanted = network;
+  const Result<void> kept = co_await keep_network(std::move(wanted));
+  if (!kept) co_return kept.error();
+  co_return made;
+}
+
+// A name may mean another image since it was looked at.
+Async<Result<std::string>> DockerEngine::create_as(std::string name, std::string body,
+                                                   std::string image_id) {
+  std::string method = "POST", path = "/containers/create?name=" + percent_encoded(name);
+  Result<Reply> reply =
+      co_await client_.call(std::move(method), std::move(path), std::move(body), kStarting);
+  const std::string doing = "making container " + printable(name, 80);
+  if (!reply) co_return wrap(reply.error(), doing);
+  if (reply->status != 201) co_return engine_error(*reply, doing);
+  const Result<json::value> answer = parse_json(reply->body);
+  std::string container = answer ? text_of(*answer, "Id") : "";
+  if (container.size() != 64) co_return bad_input(doing + ": it has no id");
+  std::string again = container;
+  const Result<Seen> copy = co_await look(std::move(again));
+  if (!copy) co_return copy.error();
+  const Result<json::value> inspect = parse_json(copy->inspect);
+  if (inspect && text_of(*inspect, "Image") == image_id) co_return container;
+  const Result<void> removed = co_await remove(std::move(container));
+  if (!removed) co_return removed.error();
+  co_return bad_input("the name of its image has changed meanwhile");
+}
+
+// Ids, in one order for whoever asks.
+Async<Result<std::vector<std::string>>> DockerEngine::networks_called(std::string name) {
+  std::string path = "/networks?" + filter_of("name", name), doing = "looking at networks";
+  const Result<json::value> all = co_await get(std::move(path), std::move(doing));
+  if (!all) co_return all.error();
+  std::vector<std::string> ids;
+  for (const json::value& one : list_of(*all)) {
+    if (text_of(one, "Name") == name) ids.push_back(text_of(one, "Id"));
+  }
+  std::sort(ids.begin(), ids.end());
+  co_return ids;
+}
+
+// The engine makes a second one of the same name where two ask at a time, and starts nothing in
+// either then: one of an earlier flowcond may come late. All but the first go.
+Async<Result<void>> DockerEngine::keep_network(std::string name) {
+  const auto guard = co_await networks_->lock();
+  std::string wanted = name;
+  Result<std::vector<std::string>> there = co_await networks_called(std::move(wanted));
+  if (!there) co_return there.error();
+  if (there->empty()) {
+    std::string method = "POST", path = "/networks/create";
+    std::string doing = "making the network " + printable(name, 80);
+    std::string body = render_json(json::object{{"Name", name}, {"Driver", "bridge"}});
+    co_return co_await expect(std::move(method), std::move(path), std::move(body), kQuick,
+                              std::move(doing));
+  }
+  for (std::size_t i = 1; i < there->size(); ++i) {
+    std::string id = there->at(i);
+    const Result<void> removed = co_await drop_network(std::move(id));
+    if (!removed) co_return removed;
+  }
+  co_return Result<void>();
+}
+
+Async<Result<void>> DockerEngine::drop_network(std::string id) {
+  std::string method = "DELETE", path = "/networks/" + percent_encoded(id), body;
+  const Result<Reply> reply =
+      co_await client_.call(std::move(method), std::move(path), std::move(body), kQuick);
+  const std::string doing = "removing the network " + printable(id, 80);
+  if (!reply) co_return wrap(reply.error(), doing);
+  // 403: something of a person's is in it.
+  const bool is_fine = reply->status < 400 || reply->status == 404 || reply->status == 403;
+  if (!is_fine) co_return engine_error(*reply, doing);
+  co_return Result<void>();
+}
+
+// A network that is listed was made after its container, so that one is in the list that follows.
+// What has ended by now does not need it.
+Async<Result<void>> DockerEngine::drop_networks() {
+  const auto guard = co_await networks_->lock();
+  std::string path = "/networks?" + filter_of("name", kGroupNetworks), doing = "listing networks";
+  const Result<json::value> networks = co_await get(std::move(path), std::move(doing));
+  if (!networks) co_return networks.error();
+  if (list_of(*networks).empty()) co_return Result<void>();
+  const Result<json::value> containers = co_await list();
+  if (!containers) co_return containers.error();
+  std::set<std::string> used;
+  for (const json::value& one : list_of(*containers)) {
+    if (text_of(one, "State") != "exited") used.insert(network_of(one));
+  }
+  for (const json::value& one : list_of(*networks)) {
+    const std::string name = text_of(one, "Name");
+    if (!is_group_network(name) || used.contains(name)) continue;
+    std::string id = text_of(one, "Id");
+    const Result<void> removed = co_await drop_network(std::move(id));
+    if (!removed) co_return removed;
+  }
+  co_return Result<void>();
+}
+
+Async<Result<void>> DockerEngine::remove(std::string container) {
+  std::string name = container;
+  const Result<Seen> seen = co_await look(std::move(name));
+  std::string method = "DELETE", path = "/containers/" + percent_encoded(container), body;
+  path += "?force=1&v=1";
+  Result<Reply> reply =
+      co_await client_.call(std::move(method), std::move(path), std::move(body), kStarting);
+  if (!reply) co_return wrap(reply.error(), "removing it");
+  if (reply->status >= 400 && reply->status != 404) co_return engine_error(*reply, "removing it");
+  const Result<json::value> inspect = seen ? parse_json(seen->inspect) : seen.error();
+  if (!inspect || !is_group_network(network_of(*inspect))) co_return Result<void>();
+  co_return co_await drop_networks();
+}
+
+}  // namespace flowcon::cluster::migration

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/group.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "cluster/queue/job_rules.h"
+
+namespace flowcon::cluster::queue {
+namespace {
+
+constexpr std::array<const char*, 7> kActNames{"make",   "place",  "start", "save",
+                                               "cancel", "remove", "halt"};
+constexpr const char* kRemoved = "its container was removed";
+constexpr const char* kByHand = "it was started by hand and has left the queue";
+
+GroupStep written_as(JobEntry entry) { return {std::move(entry), {}}; }
+
+// The first task that came to such an end; null where there is none.
+const JobEntry* find_end(const Group& group, TaskEnd end) {
+  const auto found = std::find_if(group.tasks.begin(), group.tasks.end(),
+                                  [end](const JobEntry& task) { return task.end == end; });
+  return found == group.tasks.end() ? nullptr : &*found;
+}
+
+template <class IsSo>
+bool are_workers(const Group& group, IsSo is_so) {
+  for (std::size_t i = 0; i < group.tasks.size(); ++i) {
+    if (is_worker(group, i) && !is_so(group.tasks[i])) return false;
+  }
+  return true;
+}
+
+bool is_over(const JobEntry& task) { return is_closed(task.state); }
+
+// Its start came to nothing: a new task has one version, and one that waits again has more.
+const JobEntry* find_turned_back(const Group& group) {
+  const auto found = std::find_if(group.tasks.begin(), group.tasks.end(), [](const JobEntry& task) {
+    const bool waits_again = task.state == JobState::waiting && task.version > 1;
+    return waits_again || (is_over(task) && task.attempt == 0);
+  });
+  return found == group.tasks.end() ? nullptr : &*found;
+}
+
+// Has the attempt come to its end?
+bool has_ended(const Group& group) {
+  for (const TaskEnd end : {TaskEnd::memory, TaskEnd::interrupted, TaskEnd::lost, TaskEnd::stopped,
+                            TaskEnd::failed, TaskEnd::unsaved}) {
+    if (find_end(group, end) != nullptr) return true;
+  }
+  return are_workers(group, is_over);
+}
+
+std::string said_of(const JobEntry& task) { return task.name + " " + task.note; }
+
+// ------------------------------------------------------------------------------- the ways out
+
+// What is left of the attempt ends; `then`: whatever becomes of its tasks.
+GroupStep leave(const JobEntry& entry, double now, std::optional<JobState> then = {},
+                const std::string& why = "") {
+  JobEntry next = entry;
+  next.group->then = then;
+  next.group->why = why;
+  return written_as(moved(std::move(next), JobState::returning, now, why));
+}
+
+GroupStep turned_back(const JobEntry& entry, double now, const std::string& why) {
+  JobEntry next = entry;
+  next.is_held = ++next.refusals >= kMostRefusals;
+  return leave(next, now, JobState::waiting, why);
+}
+
+// What becomes of it by how its tasks have ended: one that was killed, or whose host went, takes
+// others with it.
+JobEntry with_outcome(const JobEntry& entry, double now) {
+  JobEntry next = entry;
+  const Group& group = *entry.group;
+  const auto comes_to = [&](JobState state, const std::string& why) {
+    next.group->then = state;
+    next.group->why = why;
+    return written(std::move(next), now, why);
+  };
+  if (const JobEntry* task = find_end(group, TaskEnd::memory)) {
+    next.status = task->status;
+    if (entry.has_doubled) return comes_to(JobState::failed, said_of(*task) + " again");
+    next.has_doubled = true;
+    next.least_memory = task->least_memory;
+    return comes_to(JobState::waiting, said_of(*task) + ", all start again with twice as much");
+  }
+  for (const TaskEnd end : {TaskEnd::interrupted, TaskEnd::lost}) {
+    if (const JobEntry* task = find_end(group, end)) {
+      return comes_to(JobState::waiting, said_of(*task));
+    }
+  }
+  if (const JobEntry* task = find_end(group, TaskEnd::stopped)) {
+    next.status = task->status;
+    return comes_to(JobState::cancelled, said_of(*task));
+  }
+  if (const JobEntry* task = find_end(group, TaskEnd::failed)) {
+    next.status = task->status;
+    if (entry.retries <= 0) return comes_to(JobState::failed, said_of(*task));
+    --next.retries;
+    return comes_to(JobState::waiting, said_of(*task) + ", all start again");
+  }
+  const JobEntry* unsaved = find_end(group, TaskEnd::unsaved);
+  if (unsaved != nullptr || find_end(group, TaskEnd::saved) != nullptr) {
+    next.has_parked = true;
+    next.is_unparkable = unsaved != nullptr;
+    return comes_to(JobState::waiting, unsaved != nullptr ? said_of(*unsaved) : "has saved itself");
+  }
+  next.status = 0;
+  return comes_to(JobState::done, "");
+}
+
+// What has happened to the ticket that takes the group out of the queue; "" = nothing.
+std::string why_it_leaves(const JobEntry& entry, const GroupFacts& facts) {
+  if (facts.copy == TicketCopy::absent) return kRemoved;
+  const bool was_started = facts.copy == TicketCopy::running || facts.life != entry.life;
+  return was_started ? kByHand : "";
+}
+
+// ---------------------------------------------------------------------------------- the steps
+
+JobEntry new_task(const JobEntry& entry, const std::string& word, double now) {
+  JobEntry task;
+  task.name = entry.name + "-" + word;
+  task.task_of = entry.id;
+  task.submitted = task.since = now;
+  task.version = 1;
+  task.steps.push_back({task.state, now, ""});
+  return task;
+}
+
+bool is_ordered_here(const JobEntry& entry, const GroupFacts& facts, Order::Op op) {
+  JobFacts ordered;
+  ordered.order = facts.order;
+  return is_ordered(entry, ordered, op);
+}
+
+GroupStep from_waiting(const JobEntry& entry, const GroupFacts& facts) {
+  if (const std::string why = why_it_leaves(entry, facts); !why.empty()) {
+    return written_as(moved(entry, JobState::cancelled, facts.now, why));
+  }
+  if (!is_ordered_here(entry, facts, Order::Op::start)) return {};
+  JobEntry next = entry;
+  Group& group = *next.group;
+  group.host = facts.order->host;
+  group.then.reset();
+  group.why.clear();
+  for (std::int64_t i = 0; i < group.workers; ++i) {
+    group.tasks.push_back(new_task(entry, "w" + std::to_string(group.next_worker++), facts.now));
+  }
+  for (std::int64_t i = 0; i < group.ps; ++i) {
+    group.tasks.push_back(new_task(entry, "s" + std::to_string(group.next_ps++), facts.now));
+  }
+  return written_as(moved(std::move(next), JobState::placing, facts.now));
+}
+
+GroupStep from_placing(const JobEntry& entry, const GroupFacts& facts) {
+  if (const std::string why = why_it_leaves(entry, facts); !why.empty()) {
+    return leave(entry, facts.now, JobState::cancelled, why);
+  }
+  const Group& group = *entry.group;
+  if (!facts.make_refusal.empty()) {
+    return turned_back(entry, facts.now, "could not be placed: " + facts.make_refusal);
+  }
+  if (const JobEntry* task = find_turned_back(group)) {
+    return turned_back(entry, facts.now, said_of(*task));
+  }
+  if (std::all_of(facts.ready.begin(), facts.ready.end(), [](bool is) { return is; })) {
+    JobEntry next = entry;
+    ++next.attempt;
+    return written_as(moved(std::move(next), JobState::starting, facts.now));
+  }
+  GroupStep step;
+  for (std::size_t i = 0; i < group.tasks.size(); ++i) {
+    const JobEntry& task = group.tasks[i];
+    if (task.id.empty()) {
+      step.deeds.push_back({GroupAct::make, i});
+    } else if (task.state == JobState::waiting && !group.host.empty()) {
+      step.deeds.push_back({GroupAct::place, i});
+    }
+  }
+  return step;
+}
+
+// The ticket of one that runs. Empty: it is as it should be.
+std::optional<GroupStep> unless_ticket_rests(const JobEntry& entry, const GroupFacts& facts) {
+  if (facts.copy == TicketCopy::absent) {
+    return leave(entry, facts.now, JobState::cancelled, kRemoved);
+  }
+  if (facts.copy == TicketCopy::running) return GroupStep{{}, {{GroupAct::halt, 0}}};
+  return std::nullopt;
+}
+
+GroupStep from_starting(const JobEntry& entry, const GroupFacts& facts) {
+  if (const auto step = unless_ticket_rests(entry, facts)) return *step;
+  const Group& group = *entry.group;
+  if (const JobEntry* task = find_turned_back(group)) {
+    return turned_back(entry, facts.now, said_of(*task));
+  }
+  const auto has_begun = [](const JobEntry& task) {
+    return is_over(task) || task.state == JobState::running || task.state == JobState::returning;
+  };
+  if (std::all_of(group.tasks.begin(), group.tasks.end(), has_begun)) {
+    JobEntry next = entry;
+    next.refusals = 0;
+    return written_as(moved(std::move(next), JobState::running, facts.now));
+  }
+  GroupStep step;
+  for (std::size_t i = 0; i < group.tasks.size(); ++i) {
+    if (group.tasks[i].state == JobState::waiting) step.deeds.push_back({GroupAct::start, i});
+  }
+  return step;
+}
+
+GroupStep from_running(const JobEntry& entry, const GroupFacts& facts) {
+  if (const auto step = unless_ticket_rests(entry, facts)) return *step;
+  if (has_ended(*entry.group)) return leave(entry, facts.now);
+  if (!is_ordered_here(entry, facts, Order::Op::park) || entry.is_unparkable) return {};
+  return written_as(moved(entry, JobState::parking, facts.now, "gives its room to others"));
+}
+
+// One that cannot be saved runs on, and so do all; where others have saved themselves by then, all
+// start again from that.
+GroupStep not_parked(const JobEntry& entry, const GroupFacts& facts, const JobEntry& task) {
+  JobEntry next = entry;
+  next.is_unparkable = true;
+  next.is_held = false;
+  const auto runs = [](const JobEntry& one) { return one.state == JobState::running; };
+  if (!are_workers(*entry.group, runs)) {
+    return leave(next, facts.now, JobState::waiting, said_of(task));
+  }
+  return written_as(moved(std::move(next), JobState::running, facts.now, said_of(task)));
+}
+
+GroupStep from_parking(const JobEntry& entry, const GroupFacts& facts) {
+  if (const auto step = unless_ticket_rests(entry, facts)) return *step;
+  if (has_ended(*entry.group)) return leave(entry, facts.now);
+  GroupStep step;
+  const Group& group = *entry.group;
+  const JobEntry* unsaved = nullptr;
+  bool is_saving = false;
+  for (std::size_t i = 0; i < group.tasks.size(); ++i) {
+    const JobEntry& task = group.tasks[i];
+    if (!is_worker(group, i)) continue;
+    is_saving = is_saving || task.state == JobState::parking || task.state == JobState::returning;
+    if (task.state != JobState::running) continue;
+    if (task.is_unparkable) {
+      unsaved = &task;
+    } else {
+      step.deeds.push_back({GroupAct::save, i});
+    }
+  }
+  const bool waits = is_saving || !step.deeds.empty() || unsaved == nullptr;
+  return waits ? step : not_parked(entry, facts, *unsaved);
+}
+
+bool is_ending(const JobEntry& task) {
+  return task.state == JobState::stopping || task.state == JobState::returning;
+}
+
+GroupStep from_returning(const JobEntry& entry, const GroupFacts& facts) {
+  const Group& group = *entry.group;
+  GroupStep step;
+  for (std::size_t i = group.tasks.size(); i-- > 0;) {
+    const JobEntry& task = group.tasks[i];
+    if (is_over(task) || is_ending(task)) continue;
+    step.deeds.push_back({task.id.empty() ? GroupAct::remove : GroupAct::cancel, i});
+  }
+  if (!step.deeds.empty()) return step;
+  if (!std::all_of(group.tasks.begin(), group.tasks.end(), is_over)) return {};
+  if (!group.then) return written_as(with_outcome(entry, facts.now));
+  const bool is_removed = facts.copy == TicketCopy::absent;
+  const bool goes_on = *group.then == JobState::waiting && !is_removed;
+  // Of what is over the containers stay, as a job's ticket does: they have its logs.
+  if (goes_on || is_removed) {
+    for (std::size_t i = group.tasks.size(); i-- > 0;) {
+      step.deeds.push_back({GroupAct::remove, i});
+    }
+    if (!step.deeds.empty()) return step;
+  }
+  const bool was_to_wait = *group.then == JobState::waiting && is_removed;
+  return written_as(moved(entry, was_to_wait ? JobState::cancelled : *group.then, facts.now,
+                          was_to_wait ? kRemoved : group.why));
+}
+
+}  // namespace
+
+bool is_worker(const Group& group, std::size_t task) {
+  return static_cast<std::int64_t>(task) < group.workers;
+}
+
+const char* name(GroupAct act) { return kActNames.at(static_cast<std::size_t>(act)); }
+
+GroupStep group_step(const JobEntry& entry, const GroupFacts& facts) {
+  if (is_closed(entry.state) || facts.copy == TicketCopy::unknown) return {};
+  switch (entry.state) {
+    case JobState::waiting:
+      return from_waiting(entry, facts);
+    case JobState::placing:
+      return from_placing(entry, facts);
+    case JobState::starting:
+      return from_starting(entry, facts);
+    case JobState::running:
+      return from_running(entry, facts);
+    case JobState::parking:
+      return from_parking(entry, facts);
+    case JobState::returning:
+      return from_returning(entry, facts);
+    default:
+      return leave(entry, facts.now, JobState::cancelled, "was cancelled");
+  }
+}
+
+}  // namespace flowcon::cluster::queue

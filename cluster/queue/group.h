@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job of several containers as a state machine with a journal: workers, and parameter servers
+// that serve them. Pure: no clock, no I/O, no logging. Driven as next_step() is (job.h).
+//
+//   waiting ──► placing ──► starting ──► running ──► returning ──► done, failed, cancelled, waiting
+//                  │            │        │     │         ▲
+//                  └────────────┴────────┼─────┼─────────┤
+//                                        └► parking ─────┘
+//
+// The container that was submitted is its ticket: it is never started. Each attempt makes a
+// container of its own for every task, which is a job (job.h) that belongs to the group. Tasks are
+// ready one by one and start together or not at all: the commit point is the entry `starting`. The
+// attempt is over when a task has come to another end than its own, or when all workers have ended.
+// Then the others are stopped, what all have written comes home, and only when each task is over it
+// is decided what becomes of the group, by how all of them ended. Containers of an attempt that
+// will be followed by another one are removed before that begins.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cluster/queue/job.h"
+
+namespace flowcon::cluster::queue {
+
+/// Tasks of one group.
+inline constexpr std::int64_t kMostTasks = 256;
+
+/// Is this task of `group` a worker, and not a parameter server?
+[[nodiscard]] bool is_worker(const Group& group, std::size_t task);
+
+/// All that a step is decided from besides the entry. Units: seconds since the epoch.
+struct GroupFacts {
+  double now = 0;
+  TicketCopy copy = TicketCopy::unknown;
+  std::string life;  ///< of the ticket; "" = it never ran
+  std::optional<Order> order;
+  std::vector<bool> ready;   ///< of each task: it would start at once
+  std::string make_refusal;  ///< why a container could not be made
+};
+
+enum class GroupAct {
+  make,    ///< its container
+  place,   ///< has it made on the group's host
+  start,   ///< on this host
+  save,    ///< asks it to save itself and to end
+  cancel,  ///< stops it
+  remove,  ///< its container, with the task's entry
+  halt,    ///< stops the ticket, which a person has started
+};
+
+/// "make", "place", …
+[[nodiscard]] const char* name(GroupAct act);
+
+struct GroupDeed {
+  GroupAct act = GroupAct::make;
+  std::size_t task = 0;
+  bool operator==(const GroupDeed&) const = default;
+};
+
+struct GroupStep {
+  std::optional<JobEntry> entry;  ///< to be written before; none: nothing changes
+  std::vector<GroupDeed> deeds;   ///< each may have been done already
+};
+
+/// The next things to do. Same entry, same facts: same step. O(tasks).
+[[nodiscard]] GroupStep group_step(const JobEntry& entry, const GroupFacts& facts);
+
+}  // namespace flowcon::cluster::queue

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/groups.h"
+
+#include <algorithm>
+#include <boost/asio/awaitable.hpp>
+#include <cmath>
+#include <utility>
+
+#include "base/json_reader.h"
+#include "base/random_id.h"
+#include "base/text.h"
+#include "cluster/migration/plan/group_parts.h"
+#include "cluster/queue/stamp.h"
+#include "ctrl/log.h"
+#include "ctrl/spawn.h"
+
+namespace flowcon::cluster::queue {
+namespace {
+
+using ctrl::Async;
+using migration::Copy;
+using migration::Seen;
+
+constexpr double kServerCores = 0.5;  // of a parameter server, where nobody says
+constexpr double kRetry = 5;          // seconds until what failed is tried again
+
+bool is_gone(const Error& error) {
+  return error.code == boost::system::errc::no_such_file_or_directory;
+}
+
+// The same entry with another list of tasks.
+Result<JobEntry> with_tasks(const JobEntry& entry,
+                            const std::function<void(std::vector<JobEntry>&)>& change) {
+  JobEntry next = entry;
+  change(next.group->tasks);
+  ++next.version;
+  return next;
+}
+
+}  // namespace
+
+JobPtr leader_of(const Jobs& jobs, const Job& group) {
+  const std::vector<JobEntry>& tasks = group.entry.group->tasks;
+  return tasks.empty() || tasks.front().id.empty() ? nullptr : jobs.find_id(tasks.front().id);
+}
+
+void Groups::adopt_task(const JobPtr& group, std::size_t task) {
+  const JobEntry& entry = group->entry.group->tasks.at(task);
+  if (entry.id.empty() || is_closed(entry.state)) return;
+  auto job = std::make_shared<Job>(world_.host.io(), entry);
+  job->group = group;
+  job->quiet_from = group->quiet_from;
+  job->request = is_worker(*group->entry.group, task) ? group->worker_request : group->ps_request;
+  jobs_.add(job);
+  keeper_.wake(job);
+}
+
+void Groups::adopt(const JobPtr& group) {
+  for (std::size_t i = 0; i < group->entry.group->tasks.size(); ++i) adopt_task(group, i);
+}
+
+void Groups::tidy() { ctrl::spawn(world_.host.io(), "networks of groups", drop_networks()); }
+
+Async<void> Groups::drop_networks() {
+  const Result<void> done = co_await world_.engine.drop_networks();
+  if (!done) ctrl::log::debug(done.error().message());
+}
+
+GroupFacts Groups::facts(const Job& group, const JobFacts& ticket) const {
+  GroupFacts facts;
+  facts.now = ticket.now;
+  facts.copy = ticket.copy;
+  facts.life = ticket.life;
+  facts.order = ticket.order;
+  facts.make_refusal = ticket.start_refusal;
+  const bool is_here = group.entry.group->host.empty();
+  for (const JobEntry& task : group.entry.group->tasks) {
+    const JobPtr job = task.id.empty() ? nullptr : jobs_.find_id(task.id);
+    const bool is_made = job && task.state == JobState::waiting && task.version == 1;
+    facts.ready.push_back(is_here ? is_made : job && job->is_ready);
+  }
+  return facts;
+}
+
+void Groups::size(Job& group, const Offer& largest) const {
+  const Group& wanted = *group.entry.group;
+  group.worker_request = group.ps_request = group.request;
+  if (group.ticket) {
+    const ctrl::QueueLabels& labels = group.ticket->labels;
+    const double cores = group.ticket->docker_cpu.value_or(std::min(kServerCores, largest.cpu));
+    group.ps_request.cpu = {labels.ps_cpu.value_or(cores), Source::label};
+    if (labels.ps_mem) group.ps_request.mem = {std::ceil(*labels.ps_mem), Source::label};
+  }
+  const auto workers = static_cast<double>(wanted.workers), ps = static_cast<double>(wanted.ps);
+  group.request.cpu.value =
+      workers * group.worker_request.cpu.value + ps * group.ps_request.cpu.value;
+  group.request.mem.value =
+      workers * group.worker_request.mem.value + ps * group.ps_request.mem.value;
+  for (std::size_t i = 0; i < wanted.tasks.size(); ++i) {
+    if (wanted.tasks[i].id.empty()) continue;
+    const JobPtr job = jobs_.find_id(wanted.tasks[i].id);
+    if (job) job->request = is_worker(wanted, i) ? group.worker_request : group.ps_request;
+  }
+}
+
+// The container of that name that was made for this group; "" where there is none.
+Async<Result<std::string>> Groups::find_made(JobPtr group, std::string name) {
+  std::string wanted = name;
+  const Result<Seen> seen = co_await world_.engine.look(std::move(wanted));
+  if (!seen && is_gone(seen.error())) co_return std::string();
+  if (!seen) co_return seen.error();
+  if (seen->name != name) co_return std::string();
+  const auto label = seen->labels.find(migration::kGroupLabel);
+  const bool is_own = label != seen->labels.end() && label->second == group->entry.id &&
+                      seen->copy == Copy::created;
+  if (is_own) co_return seen->id;
+  co_return bad_input("a container is called " + printable(name, 80) + " already");
+}
+
+Async<Result<void>> Groups::make(JobPtr group, std::size_t task) {
+  const std::string name = group->entry.group->tasks.at(task).name;
+  std::string wanted = name;
+  Result<std::string> id = co_await find_made(group, std::move(wanted));
+  if (!id) co_return id.error();
+  if (id->empty()) {
+    std::string ticket = group->entry.id;
+    Result<Seen> seen = co_await world_.engine.look(std::move(ticket));
+    if (!seen) co_return seen.error();
+    Seen whole = std::move(*seen);
+    seen =
+        co_await world_.engine.with_own_labels(world_.host.config().image_labels, std::move(whole));
+    if (!seen) co_return seen.error();
+    const Result<boost::json::value> inspect = parse_json(seen->inspect);
+    if (!inspect) co_return inspect.error();
+    const ctrl::QueueLabels labels = ctrl::parse_queue_labels(seen->labels);
+    boost::json::object body = task_body(*inspect, labels, group->entry, task);
+    std::string image = text_of(*inspect, "Image"), called = name;
+    id = co_await world_.engine.create(std::move(called), std::move(body), std::move(image));
+    if (!id) co_return id.error();
+  }
+  JobKeeper::Change change = [name, made = *id](const JobEntry& entry, double) {
+    return with_tasks(entry, [&](std::vector<JobEntry>& tasks) {
+      for (JobEntry& one : tasks) {
+        if (one.name == name) one.id = made;
+      }
+    });
+  };
+  const Result<void> written = co_await keeper_.edit(group, std::move(change));
+  if (written) adopt_task(group, task);
+  co_return written;
+}
+
+Async<Result<void>> Groups::remove(JobPtr group, std::size_t task) {
+  const std::string name = group->entry.group->tasks.at(task).name;
+  std::string id = group->entry.group->tasks.at(task).id;
+  if (id.empty()) {
+    std::string wanted = name;
+    const Result<std::string> made = co_await find_made(group, std::move(wanted));
+    if (made) id = *made;
+    if (!made && made.error().code) co_return made.error();
+  }
+  if (!id.empty()) {
+    const Result<void> removed = co_await world_.engine.remove(std::move(id));
+    if (!removed) co_return removed;
+  }
+  JobKeeper::Change change = [name](const JobEntry& entry, double) {
+    return with_tasks(entry, [&](std::vector<JobEntry>& tasks) {
+      std::erase_if(tasks, [&](const JobEntry& one) { return one.name == name; });
+    });
+  };
+  co_return co_await keeper_.edit(group, std::move(change));
+}
+
+// Forgotten where the task has changed since.
+void Groups::order(const JobPtr& group, std::size_t task, const std::string& host) {
+  const JobPtr job = jobs_.find_id(group->entry.group->tasks.at(task).id);
+  if (!job) return;
+  const bool is_known = job->order && job->order->version == job->entry.version;
+  if (is_known) return;
+  job->order = Order{Order::Op::start, job->entry.version, host, host.empty() ? "" : random_id()};
+  keeper_.wake(job);
+}
+
+Async<Result<void>> Groups::carry_out_one(JobPtr group, GroupDeed deed) {
+  const std::string id = group->entry.group->tasks.at(deed.task).id;
+  const JobPtr job = id.empty() ? nullptr : jobs_.find_id(id);
+  switch (deed.act) {
+    case GroupAct::make:
+      co_return co_await make(std::move(group), deed.task);
+    case GroupAct::remove:
+      co_return co_await remove(std::move(group), deed.task);
+    case GroupAct::place:
+      order(group, deed.task, group->entry.group->host);
+      break;
+    case GroupAct::start:
+      order(group, deed.task, "");
+      break;
+    case GroupAct::save:
+    case GroupAct::cancel: {
+      JobKeeper::Change change = deed.act == GroupAct::save ? park : cancel;
+      // It may have ended by now.
+      if (job) (void)co_await keeper_.edit(job, std::move(change));
+      break;
+    }
+    case GroupAct::halt: {
+      std::string ticket = group->entry.id;
+      co_return co_await world_.engine.stop_at_once(std::move(ticket));
+    }
+  }
+  co_return Result<void>();
+}
+
+Async<bool> Groups::carry_out(JobPtr group, std::vector<GroupDeed> deeds) {
+  bool has_changed = false;
+  for (const GroupDeed& deed : deeds) {
+    const Result<void> done = co_await carry_out_one(group, deed);
+    const bool is_own = deed.act == GroupAct::make || deed.act == GroupAct::remove;
+    has_changed = has_changed || (done && is_own);
+    if (done) continue;
+    // The engine's own answer has no code; without one nothing is known.
+    const bool is_refused = deed.act == GroupAct::make && !done.error().code;
+    group->trouble = done.error().message();
+    if (is_refused) group->start_refusal = done.error().message();
+    group->retry_at = world_.clock.steady() + (is_refused ? 0 : kRetry);
+    co_return is_refused;
+  }
+  co_return has_changed;
+}
+
+}  // namespace flowcon::cluster::queue

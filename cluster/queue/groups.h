@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the owner does for jobs of several containers: makes the containers of their tasks, which
+// are jobs of their own, and has these started, saved and stopped together. Decides nothing:
+// group.h says what is next. For .cpp files only: it includes Asio.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/queue/group.h"
+#include "cluster/queue/jobs.h"
+#include "cluster/queue/world.h"
+
+namespace flowcon::cluster::queue {
+
+/// What a group needs of the owner of all jobs.
+class JobKeeper {
+ public:
+  using Change = std::function<Result<JobEntry>(const JobEntry& entry, double now)>;
+
+  virtual ~JobKeeper() = default;
+  /// It is looked at again.
+  virtual void wake(const JobPtr& job) = 0;
+  /// Has `change` applied to the entry and written. Errors: those of `change`, with no code; the
+  /// store's.
+  virtual ctrl::Async<Result<void>> edit(JobPtr job, Change change) = 0;
+};
+
+class Groups {
+ public:
+  Groups(World& world, Jobs& jobs, JobKeeper& keeper)
+      : world_(world), jobs_(jobs), keeper_(keeper) {}
+
+  /// The jobs of the tasks that have containers and are not over.
+  void adopt(const JobPtr& group);
+  /// All that a step of it is decided from. `ticket`: what is known of its container.
+  [[nodiscard]] GroupFacts facts(const Job& group, const JobFacts& ticket) const;
+  /// True where it is to be looked at again at once.
+  ctrl::Async<bool> carry_out(JobPtr group, std::vector<GroupDeed> deeds);
+  /// Once it is over, and when flowcond starts: what it does not need any more goes.
+  void tidy();
+  /// What is asked for each task, once that is known for a worker.
+  void size(Job& group, const Offer& largest) const;
+
+ private:
+  ctrl::Async<void> drop_networks();
+  ctrl::Async<Result<void>> carry_out_one(JobPtr group, GroupDeed deed);
+  ctrl::Async<Result<void>> make(JobPtr group, std::size_t task);
+  ctrl::Async<Result<void>> remove(JobPtr group, std::size_t task);
+  ctrl::Async<Result<std::string>> find_made(JobPtr group, std::string name);
+  void order(const JobPtr& group, std::size_t task, const std::string& host);
+  void adopt_task(const JobPtr& group, std::size_t task);
+
+  World& world_;
+  Jobs& jobs_;
+  JobKeeper& keeper_;
+};
+
+/// The job of the first worker; null while there is none.
+[[nodiscard]] JobPtr leader_of(const Jobs& jobs, const Job& group);
+
+}  // namespace flowcon::cluster::queue

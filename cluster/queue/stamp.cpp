@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/stamp.h"
+
+#include <boost/json/array.hpp>
+#include <utility>
+
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "cluster/migration/plan/group_parts.h"
+#include "cluster/queue/group.h"
+#include "ctrl/labels.h"
+
+namespace flowcon::cluster::queue {
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kPort = "29500";  // of torch.distributed; each task has addresses of its own
+constexpr std::string_view kComposeLabels = "com.docker.compose.";
+
+// "net-s0:29500" of each.
+std::vector<std::string> addresses(const Group& group, bool of_workers) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < group.tasks.size(); ++i) {
+    if (is_worker(group, i) == of_workers) all.push_back(group.tasks[i].name + ":" + kPort);
+  }
+  return all;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : ",") + word;
+  return all;
+}
+
+json::array listed(const std::vector<std::string>& words) {
+  json::array all;
+  for (const std::string& word : words) all.emplace_back(word);
+  return all;
+}
+
+// Its place among those of its role, from 0.
+std::size_t rank_of(const Group& group, std::size_t task) {
+  return is_worker(group, task) ? task : task - static_cast<std::size_t>(group.workers);
+}
+
+std::string tf_config(const Group& group, std::size_t task) {
+  json::object cluster{{"worker", listed(addresses(group, true))}};
+  if (group.ps > 0) cluster["ps"] = listed(addresses(group, false));
+  return render_json(json::object{
+      {"cluster", std::move(cluster)},
+      {"task",
+       {{"type", is_worker(group, task) ? "worker" : "ps"}, {"index", rank_of(group, task)}}}});
+}
+
+json::array with_environment(const json::value& config,
+                             const std::map<std::string, std::string>& ours) {
+  json::array all;
+  std::map<std::string, std::string> left = ours;
+  for (const json::value& one : list_of(config, "Env")) {
+    if (!one.is_string()) continue;
+    const std::string text(one.get_string());
+    const std::string name = text.substr(0, text.find('='));
+    const auto found = left.find(name);
+    if (found != left.end() && name.starts_with("FLOWCON_")) continue;
+    if (found != left.end()) left.erase(found);
+    all.emplace_back(text);
+  }
+  for (const auto& [name, value] : left) all.emplace_back(name + "=" + value);
+  return all;
+}
+
+json::object with_labels(const json::value& config, const ctrl::QueueLabels& said,
+                         const JobEntry& group, std::size_t task) {
+  json::object labels;
+  for (const auto& [key, value] : object_of(config, "Labels")) {
+    const std::string_view name(key.data(), key.size());
+    const bool is_of_group = name == "flowcon.workers" || name == "flowcon.ps" ||
+                             name == "flowcon.ps-request" || name.starts_with(kComposeLabels);
+    if (!is_of_group) labels[key] = value;
+  }
+  const ctrl::Request ps_request{said.ps_cpu, said.ps_mem};
+  const bool is_ps = !is_worker(*group.group, task);
+  if (is_ps && ps_request != ctrl::Request{}) {
+    labels["flowcon.request"] = ctrl::render_request(ps_request);
+  }
+  labels[migration::kGroupLabel] = group.id;
+  if (task == 0) labels[migration::kLeaderLabel] = "true";
+  if (group.attempt > 0) labels[migration::kGoesOnLabel] = "true";
+  return labels;
+}
+
+// A limit that a task was killed at; what it may swap beyond it stays.
+void raise_memory(json::object& host_config, double least) {
+  const double limit = real_of(member(json::value(host_config), "Memory")).value_or(0);
+  const double swap = real_of(member(json::value(host_config), "MemorySwap")).value_or(0);
+  if (!(limit > 0 && limit < least)) return;
+  host_config["Memory"] = static_cast<std::int64_t>(least);
+  if (swap > 0) host_config["MemorySwap"] = static_cast<std::int64_t>(swap - limit + least);
+}
+
+}  // namespace
+
+std::map<std::string, std::string> environment_of(const JobEntry& entry, std::size_t task) {
+  const Group& group = *entry.group;
+  const bool is_ps = !is_worker(group, task);
+  const std::string rank = std::to_string(rank_of(group, task));
+  const std::string size = std::to_string(group.workers);
+  const std::string first = group.tasks.front().name;
+  std::map<std::string, std::string> all{{"FLOWCON_JOB", entry.name},
+                                         {"FLOWCON_ROLE", is_ps ? "ps" : "worker"},
+                                         {"FLOWCON_RANK", rank},
+                                         {"FLOWCON_WORLD_SIZE", size},
+                                         {"FLOWCON_PS", joined(addresses(group, false))},
+                                         {"FLOWCON_ATTEMPT", std::to_string(entry.attempt + 1)},
+                                         {"TF_CONFIG", tf_config(group, task)},
+                                         {"GLOO_SOCKET_IFNAME", "eth0"},
+                                         {"NCCL_SOCKET_IFNAME", "eth0"}};
+  if (entry.attempt > 0) all["FLOWCON_RESUME"] = "1";
+  if (is_ps) return all;
+  all["MASTER_ADDR"] = all["PET_MASTER_ADDR"] = first;
+  all["MASTER_PORT"] = all["PET_MASTER_PORT"] = kPort;
+  all["RANK"] = all["PET_NODE_RANK"] = rank;
+  all["WORLD_SIZE"] = all["PET_NNODES"] = size;
+  all["LOCAL_RANK"] = "0";
+  all["PET_NPROC_PER_NODE"] = "1";
+  return all;
+}
+
+json::object task_body(const json::value& inspect, const ctrl::QueueLabels& said,
+                       const JobEntry& group, std::size_t task) {
+  const json::value& config = member(inspect, "Config");
+  json::object body = config.is_object() ? config.get_object() : json::object();
+  // The engine's own choice is one of each container.
+  if (text_of(config, "Hostname") == group.id.substr(0, 12)) body.erase("Hostname");
+  body["Env"] = with_environment(config, environment_of(group, task));
+  body["Labels"] = with_labels(config, said, group, task);
+  const json::value& host = member(inspect, "HostConfig");
+  json::object host_config = host.is_object() ? host.get_object() : json::object();
+  host_config.erase("ContainerIDFile");
+  const std::string mode = text_of(host, "NetworkMode");
+  const bool is_plain = mode.empty() || mode == "default" || mode == "bridge";
+  if (group.has_doubled) raise_memory(host_config, group.least_memory);
+  host_config["NetworkMode"] = is_plain ? migration::group_network(group.id) : mode;
+  body["HostConfig"] = std::move(host_config);
+  return body;
+}
+
+}  // namespace flowcon::cluster::queue

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time that the test turns, and an engine that keeps containers in memory. For .cpp files only: it
+// includes Asio.
+#pragma once
+
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "cluster/migration/plan/data_volume.h"
+#include "cluster/migration/run/world.h"
+#include "ctrl/spawn.h"
+#include "tests/cluster/cluster_fakes.h"
+
+namespace flowcon::cluster::test {
+
+using namespace migration;
+using ctrl::Async;
+
+/// Time passes only where nothing else is to be done.
+class FakeClock : public Clock {
+ public:
+  explicit FakeClock(boost::asio::io_context& io) : io_(io) {}
+
+  [[nodiscard]] double steady() const override { return now_; }
+  [[nodiscard]] double wall() const override { return 1.8e9 + now_; }
+  Async<void> pause(double seconds) override {
+    FakeAlarm alarm(*this);
+    co_await alarm.wait(seconds);
+  }
+  std::unique_ptr<Alarm> make_alarm() override { return std::make_unique<FakeAlarm>(*this); }
+
+  /// To the next one that waits; false, and to `end`, where that would be after it.
+  bool advance(double end) {
+    if (waiting_.empty() || waiting_.begin()->first > end) {
+      now_ = std::max(now_, end);
+      return false;
+    }
+    const auto first = waiting_.begin();
+    now_ = std::max(now_, first->first);
+    first->second->cancel();
+    waiting_.erase(first);
+    return true;
+  }
+
+ private:
+  using Waiting = std::multimap<double, boost::asio::steady_timer*>;
+
+  class FakeAlarm : public Alarm {
+   public:
+    explicit FakeAlarm(FakeClock& clock) : clock_(clock), timer_(clock.io_) {}
+    ~FakeAlarm() override { forget(); }
+    Async<void> wait(double seconds) override {
+      timer_.expires_at(boost::asio::steady_timer::time_point::max());
+      clock_.waiting_.emplace(clock_.now_ + seconds, &timer_);
+      (void)co_await timer_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+      forget();
+    }
+    void ring() override { timer_.cancel(); }
+
+   private:
+    void forget() {
+      std::erase_if(clock_.waiting_, [&](const auto& one) { return one.second == &timer_; });
+    }
+    FakeClock& clock_;
+    boost::asio::steady_timer timer_;
+  };
+
+  boost::asio::io_context& io_;
+  double now_ = 1000;
+  Waiting waiting_;
+};
+
+/// A container of the fake engine.
+struct Box {
+  std::string id, name;
+  Copy copy = Copy::created;
+  std::int64_t exit_code = 0;
+  int lives = 0;  ///< how often it was started
+  boost::json::object policy{{"Name", "no"}};
+  std::map<std::string, std::string> labels;
+  bool is_saved = false;  ///< it ended because it was asked to save
+  std::vector<VolumePlace> volumes;
+};
+
+class FakeEngine : public Engine {
+ public:
+  explicit FakeEngine(Clock& clock) : clock_(clock) {}
+
+  Async<Result<Seen>> look(std::string name) override {
+    if (is_dead_) co_return bad_input("the engine does not answer");
+    for (const auto& [id, box] : boxes_) {
+      if (id == name || box.name == name) co_return seen(box);
+    }
+    co_return errno_error(ENOENT, "no container is called " + name);
+  }
+  Async<Result<Seen>> look_made(std::string id) override {
+    if (is_dead_) co_return bad_input("the engine does not answer");
+    for (const auto& [container, box] : boxes_) {
+      const auto label = box.labels.find(kMoveLabel);
+      if (label != box.labels.end() && label->second == id) co_return seen(box);
+    }
+    Seen none;
+    none.copy = Copy::absent;
+    co_return none;
+  }
+  Async<Result<std::vector<std::string>>> volumes_made(std::string) override {
+    co_return std::vector<std::string>();
+  }
+  Async<Result<std::vector<DataVolume>>> data_volumes() override {
+    std::vector<DataVolume> all;
+    for (const std::string& name : data_) all.push_back({name, folder_of(name)});
+    co_return all;
+  }
+  Async<Result<Volumes>> look_at_volumes(Description description) override {
+    Volumes volumes;
+    for (const TravellingVolume& one : description.volumes) {
+      volumes.planned.push_back({one.name, {}, 0});
+    }
+    co_return volumes;
+  }
+  Async<Result<Conflicts>> conflicts(std::string, Plan) override {
+    co_return Conflicts{conflicts_, "/", "runc"};
+  }
+  Async<Result<std::string>> root() override { co_return std::string("/"); }
+  Async<Result<std::string>> why_no_criu() override { co_return std::string(); }
+  Async<Result<std::string>> containers_folder() override { co_return std::string("/fake"); }
+  Async<Result<std::string>> make(std::string name, Plan plan, std::string id,
+                                  std::string) override {
+    Box box;
+    for (const Part& part : plan.parts) {
+      const std::string data = data_volume_at(plan.body, part.where);
+      if (part.kind != PartKind::volume || data.empty()) continue;
+      data_.insert(data);
+      box.volumes.push_back({data, part.where, folder_of(data)});
+    }
+    box.id = std::string(64, static_cast<char>('a' + made_++));
+    box.name = std::move(name);
+    box.labels[kMoveLabel] = std::move(id);
+    std::string made = box.id;
+    boxes_[made] = std::move(box);
+    co_return made;
+  }
+  Async<Result<std::string>> create(std::string name, boost::json::object body,
+                                    std::string) override {
+    acts_.push_back("create " + name);
+    if (!refuses_create_.empty()) co_return bad_input(refuses_create_);
+    for (const auto& [id, other] : boxes_) {
+      if (other.name == name) co_return bad_input("the name is in use");
+    }
+    Box box;
+    box.id = std::string(62, 'c') + std::to_string(10 + created_++);
+    box.name = std::move(name);
+    const boost::json::value whole(body);
+    for (const auto& [label, value] : object_of(whole, "Labels")) {
+      box.labels[label] = std::string(value.get_string());
+    }
+    std::string made = box.id;
+    boxes_[made] = std::move(box);
+    co_return made;
+  }
+  Async<Result<void>> set_memory(std::string, double bytes, double) override {
+    acts_.push_back("memory " + std::to_string(static_cast<std::int64_t>(bytes)));
+    co_return Result<void>();
+  }
+  Async<Result<void>> set_policy(std::string container, boost::json::object policy) override {
+    acts_.push_back(policy.empty() ? "disarm" : "arm");
+    if (policy.empty()) policy = {{"Name", "no"}};
+    boxes_.at(container).policy = std::move(policy);
+    co_return Result<void>();
+  }
+  Async<Result<void>> start(std::string container, std::string) override {
+    acts_.emplace_back("start");
+    if (!refuses_start_.empty()) co_return bad_input(refuses_start_);
+    Box& box = boxes_.at(container);
+    ++box.lives;
+    box.copy = Copy::running;
+    if (on_start_) on_start_();
+    tell("start", container);
+    if (fails_at_start_) end(container, Copy::failed, 1);
+    co_return Result<void>();
+  }
+  Async<Result<void>> stop(std::string container) override { return halt(std::move(container)); }
+  Async<Result<void>> stop_at_once(std::string container) override {
+    return halt(std::move(container));
+  }
+  Async<Result<void>> kill(std::string container, int) override {
+    acts_.emplace_back("kill");
+    Box& box = boxes_.at(container);
+    if (box.copy != Copy::running) co_return bad_input("it is not running");
+    if (ignores_signals_) co_return Result<void>();
+    box.is_saved = true;
+    end(container, exit_code_ == 0 ? Copy::finished : Copy::failed, exit_code_);
+    co_return Result<void>();
+  }
+  Async<bool> has_printed(Seen seen) override { co_return seen.copy == Copy::running; }
+  Async<std::string> last_words(Seen) override { co_return last_words_; }
+  Async<Result<std::string>> changes(std::string) override { co_return std::string("[]"); }
+  Async<Result<std::int64_t>> execute(std::string, std::vector<std::string>, double) override {
+    co_return std::int64_t{0};
+  }
+  Async<Result<void>> make_checkpoint(std::string, std::string, double) override {
+    co_return bad_input("there is no CRIU here");
+  }
+  Async<Result<void>> remove_checkpoint(std::string, std::string) override {
+    co_return Result<void>();
+  }
+  Async<Result<void>> remove(std::string container) override {
+    acts_.emplace_back("remove");
+    boxes_.erase(container);
+    co_return Result<void>();
+  }
+  Async<Result<void>> drop_networks() override {
+    ++network_sweeps_;
+    co_return Result<void>();
+  }
+  Async<Result<void>> remove_volume(std::string name) override {
+    data_.erase(name);
+    co_return Result<void>();
+  }
+  [[nodiscard]] static std::string folder_of(const std::string& volume) {
+    return "/fake/volumes/" + volume + "/_data";
+  }
+  Async<Result<ctrl::engine::Version>> ping() override { co_return ctrl::engine::Version(); }
+  Async<Result<std::vector<std::string>>> images() override { co_return images_; }
+  Async<Result<boost::json::value>> list() override {
+    boost::json::array all;
+    for (const auto& [id, box] : boxes_) {
+      boost::json::object labels;
+      for (const auto& [label, value] : box.labels) labels[label] = value;
+      const char* state = box.copy == Copy::running ? "running" : "exited";
+      boost::json::array mounts;
+      for (const VolumePlace& volume : box.volumes) {
+        mounts.push_back({{"Type", "volume"}, {"Name", volume.name}});
+      }
+      all.push_back(boost::json::object{
+          {"Id", id}, {"State", state}, {"Labels", labels}, {"Mounts", std::move(mounts)}});
+    }
+    co_return boost::json::value(std::move(all));
+  }
+  Async<Error> events(std::int64_t, std::function<void()> connected,
+                      std::function<void(ctrl::engine::Event)> sink, std::string) override {
+    connected();
+    const Listener listener(*this, std::move(sink));
+    // What it remembers, as an engine does.
+    for (const auto& [id, box] : boxes_) {
+      if (box.lives > 0 && !forgets_) listener.sink({"start", id, 0, {}, {}});
+    }
+    for (const std::string& id : leftovers_) {
+      boxes_.at(id).copy = Copy::finished;
+      tell("kill", id);
+    }
+    leftovers_.clear();
+    co_await clock_.pause(stream_lasts_);
+    co_return bad_input("it has ended");
+  }
+  Async<Result<Seen>> with_own_labels(bool, Seen seen) override { co_return seen; }
+
+  /// It ends, by itself or by `signal` of a person.
+  void end(const std::string& container, Copy how, std::int64_t exit_code) {
+    Box& box = boxes_.at(container);
+    box.copy = how;
+    box.exit_code = exit_code;
+    tell("die", container);
+  }
+  void tell(const std::string& action, const std::string& container) {
+    ctrl::engine::Event event;
+    event.action = action;
+    event.id = container;
+    for (const Listener* listener : std::vector<const Listener*>(listeners_)) listener->sink(event);
+  }
+  [[nodiscard]] bool runs() const {
+    return std::any_of(boxes_.begin(), boxes_.end(),
+                       [](const auto& one) { return one.second.copy == Copy::running; });
+  }
+  [[nodiscard]] Box* first() { return boxes_.empty() ? nullptr : &boxes_.begin()->second; }
+
+  std::map<std::string, Box> boxes_;
+  std::set<std::string> data_;  ///< names of volumes
+  std::vector<std::string> images_;
+  double stream_lasts_ = 1e9;           ///< seconds; of events
+  std::vector<std::string> leftovers_;  ///< of the engine before: this one ends them
+  std::vector<std::string> acts_;
+  std::vector<std::string> conflicts_;
+  std::string refuses_start_;
+  std::string refuses_create_;
+  int created_ = 0;
+  int network_sweeps_ = 0;
+  std::string last_words_;
+  std::string inspect_;  ///< of the container that is to be moved
+  std::int64_t exit_code_ = 0;
+  bool is_dead_ = false;
+  bool ignores_signals_ = false;
+  bool fails_at_start_ = false;
+  bool forgets_ = false;  ///< what it did before it was asked for events
+  std::function<void()> on_start_;
+
+ private:
+  [[nodiscard]] Seen seen(const Box& box) const {
+    Seen seen;
+    seen.copy = box.copy;
+    seen.id = box.id;
+    seen.name = box.name;
+    seen.exit_code = box.exit_code;
+    seen.started = box.lives == 0 ? "" : "180000" + std::to_string(box.lives);
+    seen.restart_policy = box.policy;
+    seen.labels = box.labels;
+    seen.inspect = inspect_;
+    return seen;
+  }
+  Async<Result<void>> halt(std::string container) {
+    acts_.emplace_back("stop");
+    Box& box = boxes_.at(container);
+    if (box.copy == Copy::running) end(container, Copy::stopped, 143);
+    co_return Result<void>();
+  }
+
+  Clock& clock_;
+  int made_ = 0;
+  // One who follows the events, as long as it does.
+  struct Listener {
+    Listener(FakeEngine& the_engine, std::function<void(ctrl::engine::Event)> the_sink)
+        : engine(the_engine), sink(std::move(the_sink)) {
+      engine.listeners_.push_back(this);
+    }
+    ~Listener() { std::erase(engine.listeners_, this); }
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
+    FakeEngine& engine;
+    std::function<void(ctrl::engine::Event)> sink;
+  };
+  std::vector<const Listener*> listeners_;
+};
+
+}  // namespace flowcon::cluster::test

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/group.h"
+
+#include <string>
+
+#include "tests/support/catch.h"
+
+namespace flowcon::cluster::queue {
+namespace {
+
+JobEntry group_in(JobState state, std::size_t tasks = 2) {
+  JobEntry entry;
+  entry.id = std::string(64, 'a');
+  entry.name = "net";
+  entry.state = state;
+  entry.version = 1;
+  entry.group = Group();
+  entry.group->workers = 2;
+  for (std::size_t i = 0; i < tasks; ++i) {
+    JobEntry task;
+    task.id = std::string(64, static_cast<char>('b' + i));
+    task.name = "net-w" + std::to_string(i);
+    task.task_of = entry.id;
+    task.version = 1;
+    entry.group->tasks.push_back(task);
+  }
+  return entry;
+}
+
+JobEntry& task(JobEntry& entry, std::size_t number) { return entry.group->tasks.at(number); }
+
+void all_are(JobEntry& entry, JobState state) {
+  for (JobEntry& one : entry.group->tasks) {
+    one.state = state;
+    one.version = 3;
+    one.attempt = 1;
+  }
+}
+
+void end_task(JobEntry& entry, std::size_t number, TaskEnd end, const std::string& note = "") {
+  task(entry, number).end = end;
+  task(entry, number).note = note;
+  task(entry, number).state =
+      end == TaskEnd::done || end == TaskEnd::saved ? JobState::done : JobState::failed;
+}
+
+GroupFacts facts_of(const JobEntry& entry) {
+  GroupFacts facts;
+  facts.now = 100;
+  facts.copy = TicketCopy::created;
+  facts.ready.assign(entry.group->tasks.size(), false);
+  return facts;
+}
+
+GroupStep step_of(const JobEntry& entry) { return group_step(entry, facts_of(entry)); }
+
+// Steps until nothing is written any more.
+JobEntry settled(JobEntry entry) {
+  for (int turn = 0; turn < 5; ++turn) {
+    const GroupStep step = step_of(entry);
+    if (!step.entry) break;
+    entry = *step.entry;
+  }
+  return entry;
+}
+
+TEST_CASE("an order makes the entries of all tasks, with numbers that were never used") {
+  JobEntry entry = group_in(JobState::waiting, 0);
+  entry.group->ps = 1;
+  entry.group->next_worker = 4;
+  GroupFacts facts = facts_of(entry);
+  facts.order = Order{Order::Op::start, 1, std::string(32, 'f'), ""};
+  const GroupStep step = group_step(entry, facts);
+  REQUIRE(step.entry);
+  CHECK(step.entry->state == JobState::placing);
+  CHECK(step.entry->group->host == std::string(32, 'f'));
+  REQUIRE(step.entry->group->tasks.size() == 3);
+  CHECK(step.entry->group->tasks[1].name == "net-w5");
+  CHECK(step.entry->group->tasks[2].name == "net-s0");
+  CHECK(is_worker(*step.entry->group, 1));
+  CHECK_FALSE(is_worker(*step.entry->group, 2));
+  facts.order->version = 2;
+  CHECK_FALSE(group_step(entry, facts).entry);
+}
+
+TEST_CASE("nothing starts before all are ready") {
+  JobEntry entry = group_in(JobState::placing);
+  task(entry, 1).id.clear();
+  CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::make, 1}});
+  task(entry, 1).id = std::string(64, 'e');
+  GroupFacts facts = facts_of(entry);
+  facts.ready = {true, false};
+  CHECK_FALSE(group_step(entry, facts).entry);
+  facts.ready = {true, true};
+  REQUIRE(group_step(entry, facts).entry);
+  CHECK(group_step(entry, facts).entry->state == JobState::starting);
+  CHECK(group_step(entry, facts).entry->attempt == 1);
+  CHECK(step_of(group_in(JobState::starting)).deeds ==
+        std::vector<GroupDeed>{{GroupAct::start, 0}, {GroupAct::start, 1}});
+}
+
+TEST_CASE("where one cannot be placed the others are taken back, and the third time it is held") {
+  JobEntry entry = group_in(JobState::placing);
+  entry.refusals = 2;
+  task(entry, 0).version = 3;
+  task(entry, 0).note = "h2: no room";
+  const GroupStep step = step_of(entry);
+  REQUIRE(step.entry);
+  CHECK(step.entry->state == JobState::returning);
+  CHECK(step.entry->note == "net-w0 h2: no room");
+  CHECK(step.entry->is_held);
+  CHECK(step_of(*step.entry).deeds ==
+        std::vector<GroupDeed>{{GroupAct::cancel, 1}, {GroupAct::cancel, 0}});
+}
+
+TEST_CASE("an attempt is over when one task fails, and decided when all are over") {
+  JobEntry entry = group_in(JobState::running);
+  all_are(entry, JobState::running);
+  CHECK_FALSE(step_of(entry).entry);
+  end_task(entry, 0, TaskEnd::failed, "ended with status 1");
+  task(entry, 0).status = 1;
+  entry = settled(entry);
+  CHECK(entry.state == JobState::returning);
+  CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::cancel, 1}});
+
+  SECTION("by the failure") {
+    task(entry, 1).state = JobState::cancelled;
+    CHECK(settled(entry).state == JobState::failed);
+    CHECK(settled(entry).status == 1);
+    CHECK(settled(entry).note == "net-w0 ended with status 1");
+  }
+  SECTION("by the kill for memory that was heard of later") {
+    end_task(entry, 1, TaskEnd::memory, "was killed for memory");
+    task(entry, 1).least_memory = 5e9;
+    entry = settled(entry);
+    CHECK(entry.state == JobState::returning);
+    CHECK(entry.has_doubled);
+    CHECK(entry.least_memory == 5e9);
+    CHECK(step_of(entry).deeds ==
+          std::vector<GroupDeed>{{GroupAct::remove, 1}, {GroupAct::remove, 0}});
+    entry.group->tasks.clear();
+    CHECK(settled(entry).state == JobState::waiting);
+  }
+  SECTION("by the host that went") {
+    end_task(entry, 1, TaskEnd::interrupted, "was interrupted");
+    entry = settled(entry);
+    entry.group->tasks.clear();
+    CHECK(settled(entry).state == JobState::waiting);
+    CHECK(settled(entry).retries == 0);
+  }
+}
+
+TEST_CASE("a group is done when its workers are, whatever its servers do") {
+  JobEntry entry = group_in(JobState::running, 3);
+  entry.group->ps = 1;
+  all_are(entry, JobState::running);
+  end_task(entry, 0, TaskEnd::done);
+  CHECK_FALSE(step_of(entry).entry);
+  end_task(entry, 1, TaskEnd::done);
+  entry = settled(entry);
+  CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::cancel, 2}});
+  task(entry, 2).state = JobState::cancelled;
+  CHECK(settled(entry).state == JobState::done);
+}
+
+TEST_CASE("parking waits for each worker") {
+  JobEntry entry = group_in(JobState::parking);
+  all_are(entry, JobState::running);
+  CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::save, 0}, {GroupAct::save, 1}});
+  end_task(entry, 0, TaskEnd::saved);
+  task(entry, 1).state = JobState::parking;
+  CHECK(step_of(entry).deeds.empty());
+
+  SECTION("and is over when the last has saved itself") {
+    end_task(entry, 1, TaskEnd::saved);
+    entry = settled(entry);
+    entry.group->tasks.clear();
+    entry = settled(entry);
+    CHECK(entry.state == JobState::waiting);
+    CHECK(entry.has_parked);
+    CHECK_FALSE(entry.is_unparkable);
+  }
+  SECTION("where one runs on after others have saved themselves all start again") {
+    task(entry, 1).state = JobState::running;
+    task(entry, 1).is_unparkable = true;
+    entry = settled(entry);
+    CHECK(entry.state == JobState::returning);
+    CHECK(entry.is_unparkable);
+    CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::cancel, 1}});
+  }
+}
+
+TEST_CASE("a ticket that is started beside its tasks is stopped, one that is removed ends them") {
+  JobEntry entry = group_in(JobState::running);
+  all_are(entry, JobState::running);
+  GroupFacts facts = facts_of(entry);
+  facts.copy = TicketCopy::running;
+  CHECK(group_step(entry, facts).deeds == std::vector<GroupDeed>{{GroupAct::halt, 0}});
+  facts.copy = TicketCopy::absent;
+  const GroupStep step = group_step(entry, facts);
+  REQUIRE(step.entry);
+  CHECK(step.entry->group->then == JobState::cancelled);
+  facts.copy = TicketCopy::unknown;
+  CHECK_FALSE(group_step(entry, facts).entry);
+}
+
+TEST_CASE("one that waits and is started by hand leaves the queue") {
+  const JobEntry entry = group_in(JobState::waiting, 0);
+  GroupFacts facts = facts_of(entry);
+  facts.copy = TicketCopy::running;
+  REQUIRE(group_step(entry, facts).entry);
+  CHECK(group_step(entry, facts).entry->state == JobState::cancelled);
+}
+
+}  // namespace
+}  // namespace flowcon::cluster::queue

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/stamp.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/json_reader.h"
+#include "cluster/migration/plan/group_parts.h"
+#include "ctrl/began_elsewhere.h"
+#include "tests/support/catch.h"
+
+namespace flowcon::cluster::queue {
+namespace {
+
+namespace json = boost::json;
+
+JobEntry group_of(std::int64_t workers, std::int64_t ps) {
+  JobEntry entry;
+  entry.id = std::string(64, 'a');
+  entry.name = "net";
+  entry.group = Group();
+  entry.group->workers = workers;
+  entry.group->ps = ps;
+  for (std::int64_t i = 0; i < workers; ++i) {
+    entry.group->tasks.emplace_back().name = "net-w" + std::to_string(i);
+  }
+  for (std::int64_t i = 0; i < ps; ++i) {
+    entry.group->tasks.emplace_back().name = "net-s" + std::to_string(i);
+  }
+  return entry;
+}
+
+json::value inspect_of(const char* environment, const char* labels, const char* host) {
+  const std::string text = std::string(R"({"Id":")") + std::string(64, 'a') +
+                           R"(","Config":{"Hostname":"aaaaaaaaaaaa","Image":"trainer","Env":)" +
+                           environment + R"(,"Labels":)" + labels + R"(},"HostConfig":)" + host +
+                           "}";
+  return *parse_json(text);
+}
+
+std::vector<std::string> environment_in(const json::object& body) {
+  std::vector<std::string> all;
+  for (const json::value& one : body.at("Env").as_array()) all.emplace_back(one.as_string());
+  return all;
+}
+
+TEST_CASE("a worker is told who it is and where the others are") {
+  const auto told = environment_of(group_of(2, 1), 1);
+  CHECK(told.at("FLOWCON_JOB") == "net");
+  CHECK(told.at("FLOWCON_ROLE") == "worker");
+  CHECK(told.at("FLOWCON_RANK") == "1");
+  CHECK(told.at("FLOWCON_WORLD_SIZE") == "2");
+  CHECK(told.at("FLOWCON_PS") == "net-s0:29500");
+  CHECK(told.at("FLOWCON_ATTEMPT") == "1");
+  CHECK_FALSE(told.contains("FLOWCON_RESUME"));
+  CHECK(told.at("MASTER_ADDR") == "net-w0");
+  CHECK(told.at("RANK") == "1");
+  CHECK(told.at("WORLD_SIZE") == "2");
+  CHECK(told.at("PET_NNODES") == "2");
+  CHECK(told.at("PET_NODE_RANK") == "1");
+  CHECK(told.at("TF_CONFIG") ==
+        R"({"cluster":{"worker":["net-w0:29500","net-w1:29500"],"ps":["net-s0:29500"]},)"
+        R"("task":{"type":"worker","index":1}})");
+}
+
+TEST_CASE("a parameter server has no rank among the workers") {
+  const auto told = environment_of(group_of(2, 2), 3);
+  CHECK(told.at("FLOWCON_ROLE") == "ps");
+  CHECK(told.at("FLOWCON_RANK") == "1");
+  CHECK_FALSE(told.contains("RANK"));
+  CHECK_FALSE(told.contains("PET_NNODES"));
+  CHECK(told.at("TF_CONFIG").find(R"("type":"ps","index":1)") != std::string::npos);
+}
+
+TEST_CASE("a task of a later attempt resumes, and is no first run of its command") {
+  JobEntry group = group_of(2, 0);
+  group.attempt = 1;
+  CHECK(environment_of(group, 0).at("FLOWCON_RESUME") == "1");
+  CHECK(environment_of(group, 0).at("FLOWCON_ATTEMPT") == "2");
+  const json::object body = task_body(inspect_of("[]", "{}", "{}"), {}, group, 0);
+  CHECK(body.at("Labels").as_object().contains(ctrl::kGoesOnLabel));
+  CHECK(std::string(ctrl::kGoesOnLabel) == migration::kGoesOnLabel);
+}
+
+TEST_CASE("what the user has set stays, but for what the queue says of the job") {
+  const json::object body =
+      task_body(inspect_of(R"(["MASTER_PORT=1234","FLOWCON_RANK=9","A=1"])", "{}", "{}"), {},
+                group_of(2, 0), 0);
+  const std::vector<std::string> all = environment_in(body);
+  const auto has = [&](const char* text) {
+    return std::count(all.begin(), all.end(), std::string(text));
+  };
+  CHECK(has("MASTER_PORT=1234") == 1);
+  CHECK(has("MASTER_PORT=29500") == 0);
+  CHECK(has("FLOWCON_RANK=0") == 1);
+  CHECK(has("FLOWCON_RANK=9") == 0);
+  CHECK(has("A=1") == 1);
+}
+
+TEST_CASE("a task has its group's label, and of the queue's those that are its own") {
+  const char* labels = R"({"flowcon.queue":"true","flowcon.workers":"2","flowcon.ps":"1",
+      "flowcon.request":"cpu=2","flowcon.ps-request":"cpu=0.5 mem=1G",
+      "com.docker.compose.service":"net","mine":"1"})";
+  ctrl::QueueLabels said;
+  said.ps_cpu = 0.5;
+  said.ps_mem = 1073741824.0;
+  const json::value inspect = inspect_of("[]", labels, "{}");
+  const JobEntry group = group_of(2, 1);
+  const json::object leader = task_body(inspect, said, group, 0);
+  const json::object server = task_body(inspect, said, group, 2);
+  const json::object& first = leader.at("Labels").as_object();
+  const json::object& last = server.at("Labels").as_object();
+  CHECK(first.at(migration::kGroupLabel) == json::value(group.id));
+  CHECK(first.contains(migration::kLeaderLabel));
+  CHECK_FALSE(last.contains(migration::kLeaderLabel));
+  CHECK(first.at("flowcon.request") == json::value("cpu=2"));
+  CHECK(last.at("flowcon.request") == json::value("cpu=0.5 mem=1G"));
+  CHECK_FALSE(first.contains("flowcon.workers"));
+  CHECK_FALSE(first.contains("com.docker.compose.service"));
+  CHECK(first.at("mine") == json::value("1"));
+  CHECK(migration::group_of(leader) == group.id);
+  CHECK(migration::is_follower(server));
+  CHECK_FALSE(migration::is_follower(leader));
+}
+
+TEST_CASE("tasks have a network of their own unless the user names one") {
+  const auto mode = [](const char* host) {
+    const json::object body = task_body(inspect_of("[]", "{}", host), {}, group_of(2, 0), 0);
+    CHECK_FALSE(body.contains("Hostname"));
+    return std::string(body.at("HostConfig").as_object().at("NetworkMode").as_string());
+  };
+  CHECK(mode(R"({"NetworkMode":"default"})") == "flowcon-group-" + std::string(32, 'a'));
+  CHECK(mode(R"({"NetworkMode":"bridge"})") == "flowcon-group-" + std::string(32, 'a'));
+  CHECK(mode(R"({"NetworkMode":"mesh"})") == "mesh");
+  CHECK(migration::is_group_network(mode("{}")));
+  CHECK_FALSE(migration::is_group_network("flowcon-group-mine"));
+}
+
+TEST_CASE("after a task was killed for memory all have a limit twice as large") {
+  JobEntry group = group_of(2, 0);
+  const auto limits = [&](const char* host) {
+    const json::object body = task_body(inspect_of("[]", "{}", host), {}, group, 0);
+    const json::object& config = body.at("HostConfig").as_object();
+    return std::pair(config.at("Memory").to_number<double>(),
+                     config.at("MemorySwap").to_number<double>());
+  };
+  const char* host = R"({"Memory":1000,"MemorySwap":1500})";
+  CHECK(limits(host) == std::pair(1000.0, 1500.0));
+  group.has_doubled = true;
+  group.least_memory = 2000;
+  CHECK(limits(host) == std::pair(2000.0, 2500.0));
+  CHECK(limits(R"({"Memory":1000,"MemorySwap":-1})") == std::pair(2000.0, -1.0));
+  CHECK(limits(R"({"Memory":0,"MemorySwap":0})") == std::pair(0.0, 0.0));
+}
+
+TEST_CASE("the same volume of two births has two names, and none of a user's") {
+  const std::string one = migration::task_volume("a", "ck"),
+                    other = migration::task_volume("b", "ck");
+  CHECK(one != other);
+  CHECK(migration::is_task_volume(one));
+  CHECK_FALSE(migration::is_task_volume("ck"));
+  CHECK_FALSE(migration::is_task_volume("flowcon-task-ck"));
+}
+
+}  // namespace
+}  // namespace flowcon::cluster::queue

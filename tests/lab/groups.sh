@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Jobs of several containers: workers and parameter servers that start together, find each other and end together, at
+# home and on another host, whoever is killed.
+# usage: groups.sh
+# shellcheck disable=SC2016,SC2317 # shells inside of hosts; functions are called by name
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=moves.sh
+. "$(dirname "${BASH_SOURCE[0]}")/moves.sh"
+
+begin_lab 2 --cores 0.8 --disk 2G --no-images
+small_images h1 h2
+POLICY=$'peer-heartbeat = 1\nspeculate = off\nrebalance = off'
+# h2 has the jobs and little room, h1 has more and coordinates.
+flowcond_reads h1 'offer = cpu=2 mem=400M'
+flowcond_reads h2 'offer = cpu=1 mem=100M'
+make_peers h1 h2
+
+# group NAME WORKERS REQUEST SCRIPT [DOCKER-CREATE-OPTIONS...]: submitted on h2.
+group() {
+  local name=$1 workers=$2 request=$3 text=$4
+  shift 4
+  must on h2 docker flowcon submit --name "$name" --workers "$workers" --request "$request" "$@" \
+    "$IMAGE_SMALL" busybox sh -c "$text" >/dev/null 2>&1
+}
+job_has() {
+  local seen
+  seen=$(host_api h2 "/v1/queue/$1")
+  jq -e "$2" <<<"$seen" >/dev/null || { jq -c '[.state, .host, .note, .exit, .tasks, .steps]' <<<"$seen"; return 1; }
+}
+job_is() { job_has "$1" ".state == \"$2\""; }
+soon() { local sentence=$1; shift; PATIENCE=120 eventually "$sentence" "$@"; }
+# Containers that run on HOST, by name.
+tasks_on() { on "$1" docker ps --format '{{.Names}}' --filter label=org.flowcon.group | sort | tr '\n' ' '; }
+run_on() { is "$(tasks_on "$1")" "$2 "; }
+networks() { on "$1" docker network ls -q --filter name=flowcon-group- | wc -l; }
+TALK='echo begins
+if [ "$RANK" = 0 ]; then nc -l -p "$MASTER_PORT"; else until echo "hello from $RANK of $WORLD_SIZE" | nc "$MASTER_ADDR" "$MASTER_PORT"; do sleep 0.2; done; fi
+echo "$RANK" >"/ck/$RANK"
+until [ -e /go ]; do sleep 0.2; done
+echo ends'
+
+group room 1 cpu=1.5,mem=350M 'until [ -e /go ]; do sleep 0.2; done'
+soon "a job takes the room of the other host" job_has room '.state == "running" and .host == "h1"'
+
+# --- at home ----------------------------------------------------------------------------------------------
+
+group home 2 cpu=0.4,mem=30M "$TALK" -v home:/ck
+soon "workers that fit at home run there" run_on h2 "home-w0 home-w1"
+check "  as one job" job_has home '.state == "running" and .host == null and .workers == 2'
+check "  of which the table tells" holds "$(on h2 docker flowcon queue)" WORKERS
+heard() { holds "$(on h2 docker logs home-w0 2>&1)" "hello from 1 of 2"; }
+soon "they find each other" heard
+check "  in a network of their own" is "$(networks h2)" 1
+check "they share its volume" is "$(on h2 docker exec home-w1 busybox ls /ck | tr '\n' ' ')" "0 1 "
+for task in home-w0 home-w1; do must on h2 docker exec "$task" busybox sh -c ': >/go'; done
+soon "when both have ended it is done" job_is home "done"
+check "  and docker flowcon wait says so" is "$(on h2 sh -c 'docker flowcon wait home >/dev/null 2>&1; echo $?')" 0
+check "their logs are kept" is "$(on h2 docker logs home-w1 2>&1 | tr '\n' ' ')" "begins ends "
+
+must on h1 docker exec room busybox sh -c ': >/go'
+soon "the room is free" job_is room "done"
+
+# --- elsewhere ----------------------------------------------------------------------------------------------
+
+group away 2 cpu=0.5,mem=150M "$TALK" -v away:/ck
+soon "workers without room at home run on another host, all of them" run_on h1 "away-w0 away-w1"
+check "  as one job" job_has away '.state == "running" and .host == "h1"'
+heard() { holds "$(on h1 docker logs away-w0 2>&1)" "hello from 1 of 2"; }
+soon "they find each other there" heard
+check "  in a network of their own" is "$(networks h1)" 1
+for task in away-w0 away-w1; do must on h1 docker exec "$task" busybox sh -c ': >/go'; done
+soon "when both have ended and are home it is done" job_is away "done"
+check "their logs are at home" is "$(on h2 docker logs away-w1 2>&1 | tr '\n' ' ')" "begins ends "
+check "  and the volume of the first one" is "$(on h2 docker run --rm --network none -v away:/ck "$IMAGE_SMALL" busybox ls /ck)" 0
+check "no container is left there" is "$(on h1 docker ps -aq)" ""
+check "  no volume" is "$(on h1 docker volume ls -q)" ""
+check "  and no network" is "$(networks h1)" 0
+
+# --- together or not at all -----------------------------------------------------------------------------------
+
+group first 1 cpu=1.5,mem=100M 'until [ -e /go ]; do sleep 0.2; done'
+soon "a job takes most of the room" job_is first running
+group waits 3 cpu=0.5,mem=50M 'echo begins; sleep 2'
+soon "three workers wait until all have room" job_has waits '.state == "waiting" and (.note | test("waits for|next on"))'
+check "  and none runs meanwhile" is "$(on h1 docker ps -aq --filter label=org.flowcon.group)$(on h2 docker ps -aq --filter name=waits-w)" ""
+must on h1 docker exec first busybox sh -c ': >/go'
+soon "then they run, and end" job_is waits "done"
+
+group fails 2 cpu=0.4,mem=30M 'echo begins; [ "$RANK" = 1 ] || sleep 1000; exit 3'
+soon "where one fails the other is stopped" job_has fails '.state == "failed" and .exit == 3 and (.note | test("fails-w1 ended with status 3"))'
+check "  and does not run" is "$(tasks_on h1)$(tasks_on h2)" ""
+
+group saves 2 cpu=0.4,mem=30M 'echo begins; trap "echo saved >/ck/step$RANK; exit 0" USR1; [ "$FLOWCON_RESUME" != 1 ] || { cat /ck/step0; exit 0; }; while :; do sleep 0.2; done' \
+  -v saves:/ck --label flowcon.checkpoint.signal=SIGUSR1 --label flowcon.checkpoint.timeout=20
+soon "workers that can save themselves run" job_is saves running
+must on h2 docker flowcon queue park saves
+soon "parked, all have saved themselves and are gone" job_has saves '.state == "waiting" and .held and (.tasks | length) == 0'
+must on h2 docker flowcon queue release saves
+soon "released, new ones go on" job_is saves "done"
+check "  from what was saved" is "$(on h2 docker logs saves-w2 2>&1 | tail -n 1)" saved
+
+group cancelled 2 cpu=0.5,mem=150M 'echo begins; sleep 1000'
+soon "a job runs there" run_on h1 "cancelled-w0 cancelled-w1"
+must on h2 docker rm cancelled >/dev/null
+soon "docker rm of its ticket stops and removes all of it" is "$(on h1 docker ps -aq)" ""
+
+# --- who dies ------------------------------------------------------------------------------------------------
+
+for role in owner host; do
+  host=h2
+  [ "$role" = owner ] || host=h1
+  group "kill-$role" 2 cpu=0.5,mem=150M 'echo begins; sleep 8; echo ends'
+  soon "a job runs there" run_on h1 "kill-$role-w0 kill-$role-w1"
+  flowcond_kill "$host"
+  sleep 2
+  flowcond_up "$host"
+  soon "its $role is killed: it comes to its end" job_is "kill-$role" "done"
+  check "  and each of its workers began once" is "$(on h2 sh -c "docker logs kill-$role-w0; docker logs kill-$role-w1" 2>/dev/null | tr '\n' ' ')" "begins ends begins ends "
+done
+
+for host in h1 h2; do
+  check "no network is left on $host" is "$(networks "$host")" 0
+  check "no container is left on $host but tickets" is "$(on "$host" docker ps -aq --filter label=org.flowcon.move)" ""
+done
+finish_lab
