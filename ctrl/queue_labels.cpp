@@ -12,8 +12,9 @@
 namespace flowcon::ctrl {
 namespace {
 
-constexpr std::array<std::string_view, 7> kKeys = {"queue",   "request", "priority",  "retries",
-                                                   "workers", "ps",      "ps-request"};
+constexpr std::array<std::string_view, 8> kKeys = {"queue",   "request", "priority",   "retries",
+                                                   "workers", "ps",      "ps-request", "elastic"};
+constexpr std::array<const char*, 3> kElastic{"no", "join", "restart"};
 constexpr std::size_t kLongestValue = 1024;
 
 constexpr double kLeastCores = 0.01;  // of docker's --cpus
@@ -44,7 +45,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-Result<std::int64_t> parse_count(const std::string& value, std::int64_t least, std::int64_t most) {
+Result<std::int64_t> parse_count(std::string_view value, std::int64_t least, std::int64_t most) {
   const std::optional<std::int64_t> count = parse_number<std::int64_t>(value);
   if (count && *count >= least && *count <= most) return *count;
   return bad_input(quoted(value) + " is not a whole number from " + std::to_string(least) + " to " +
@@ -121,6 +122,27 @@ std::string render_bytes(double bytes) {
   return render_number(bytes) + unit;
 }
 
+const char* name(Elastic elastic) { return kElastic.at(static_cast<std::size_t>(elastic)); }
+
+std::optional<Elastic> parse_elastic(std::string_view word) {
+  const auto* const found = std::find(kElastic.begin(), kElastic.end(), word);
+  if (found == kElastic.end()) return std::nullopt;
+  return static_cast<Elastic>(found - kElastic.begin());
+}
+
+Result<WorkerRange> parse_workers(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const Result<std::int64_t> least = parse_count(text.substr(0, colon), 1, kMostWorkers);
+  if (!least) return least.error();
+  if (colon == std::string_view::npos) return WorkerRange{*least, *least};
+  const Result<std::int64_t> most = parse_count(text.substr(colon + 1), 1, kMostWorkers);
+  if (!most) return most.error();
+  if (*most < *least) {
+    return bad_input(quoted(text) + " has more workers at least than at most; write LEAST:MOST");
+  }
+  return WorkerRange{*least, *most};
+}
+
 bool is_queue_label(std::string_view key) {
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
@@ -145,13 +167,19 @@ Result<void> take_queue_label(QueueLabels& labels, std::string_view key, const s
       return bad_input(quoted(value) + " is not a number from 0.1 to 10");
     }
     labels.priority = *priority;
+  } else if (key == "workers") {
+    const Result<WorkerRange> workers = parse_workers(value);
+    if (!workers) return workers.error();
+    labels.workers = *workers;
+  } else if (key == "elastic") {
+    const std::optional<Elastic> elastic = parse_elastic(value);
+    if (!elastic) return bad_input(quoted(value) + " is none of no, join and restart");
+    labels.elastic = *elastic;
   } else {
-    const std::int64_t most = key == "workers" ? kMostWorkers
-                              : key == "ps"    ? kMostServers
-                                               : kMostRetries;
-    const Result<std::int64_t> count = parse_count(value, key == "workers" ? 1 : 0, most);
+    const bool is_ps = key == "ps";
+    const Result<std::int64_t> count = parse_count(value, 0, is_ps ? kMostServers : kMostRetries);
     if (!count) return count.error();
-    (key == "workers" ? labels.workers : key == "ps" ? labels.ps : labels.retries) = *count;
+    (is_ps ? labels.ps : labels.retries) = *count;
   }
   return {};
 }

@@ -40,6 +40,26 @@ struct Request {
 inline constexpr std::int64_t kMostWorkers = 192;
 inline constexpr std::int64_t kMostServers = 64;
 
+/// How the workers of a job come and go while it runs.
+enum class Elastic {
+  no,       ///< they do not
+  join,     ///< one by one, while the others go on
+  restart,  ///< all save themselves and start again, more of them or fewer
+};
+/// "no", "join", "restart".
+[[nodiscard]] const char* name(Elastic elastic);
+/// Empty where there is no such way.
+[[nodiscard]] std::optional<Elastic> parse_elastic(std::string_view word);
+
+struct WorkerRange {
+  std::int64_t least = 1;
+  std::int64_t most = 1;
+  bool operator==(const WorkerRange&) const = default;
+};
+/// "4", or "2:6". Errors: it is none, beyond kMostWorkers, or least is more than most; the sentence
+/// says what to write.
+[[nodiscard]] Result<WorkerRange> parse_workers(std::string_view text);
+
 struct QueueLabels {
   bool is_job = false;   ///< flowcon.queue is true or hold
   bool is_held = false;  ///< it waits until a person releases it
@@ -47,7 +67,8 @@ struct QueueLabels {
   std::optional<double> mem;
   double priority = 1;       ///< what is left is divided by it
   std::int64_t retries = 0;  ///< how often it is started again when it fails
-  std::int64_t workers = 1;
+  WorkerRange workers;
+  Elastic elastic = Elastic::no;
   std::int64_t ps = 0;           ///< parameter servers
   std::optional<double> ps_cpu;  ///< of one of these
   std::optional<double> ps_mem;

@@ -16,7 +16,7 @@ namespace flowcon::ctrl {
 namespace {
 
 // The contract with users.
-constexpr std::array<std::string_view, 23> kKnown = {"enable",
+constexpr std::array<std::string_view, 24> kKnown = {"enable",
                                                      "log",
                                                      "metric",
                                                      "goal",
@@ -34,6 +34,7 @@ constexpr std::array<std::string_view, 23> kKnown = {"enable",
                                                      "workers",
                                                      "ps",
                                                      "ps-request",
+                                                     "elastic",
                                                      "checkpoint.path",
                                                      "checkpoint.signal",
                                                      "checkpoint.command",
@@ -259,7 +260,8 @@ bool has_settings(const Labels& labels) {
 void warn_of_no_queue(const Labels& labels, std::vector<std::string>& warnings) {
   const std::string prefix(kLabelPrefix);
   if (labels.contains(prefix + "queue")) return;
-  for (const char* key : {"request", "priority", "retries", "workers", "ps", "ps-request"}) {
+  for (const char* key :
+       {"request", "priority", "retries", "workers", "ps", "ps-request", "elastic"}) {
     if (!labels.contains(prefix + key)) continue;
     warnings.push_back("label " + prefix + key + " has no effect without " + prefix +
                        "queue=true, which only a container that was created and not started obeys");

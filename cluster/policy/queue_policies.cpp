@@ -77,6 +77,26 @@ bool could_ever_fit(const QueueView& view, const Amounts& request) {
   });
 }
 
+// Those that are served after the first one that waits, the last one first; it does not matter that
+// one cannot be parked.
+std::vector<std::string> givers_by_left(const LeftDecision& decision,
+                                        const std::map<std::string, const WaitingTask*>& jobs) {
+  const LeftPlace* first = nullptr;
+  for (const LeftPlace& place : decision.jobs) {
+    if (first == nullptr && place.change == LeftChange::wait) first = &place;
+  }
+  std::vector<std::pair<double, std::string>> longer;
+  for (const auto& [id, job] : jobs) {
+    if (first == nullptr || !is_running(*job) || job->is_starved) continue;
+    const double left = job->left ? *job->left / job->priority : job->served;
+    if (first->is_starved || left > first->left) longer.emplace_back(-left, id);
+  }
+  std::sort(longer.begin(), longer.end());
+  std::vector<std::string> givers;
+  for (const auto& [left, id] : longer) givers.push_back(id);
+  return givers;
+}
+
 Result<QueuePlan> decide_by_left(const QueueView& view) {
   const LeftState state = left_state(view);
   const Result<LeftDecision> decision = decide_left(state);
@@ -103,6 +123,7 @@ Result<QueuePlan> decide_by_left(const QueueView& view) {
     is_barred = is_barred || (place.change == LeftChange::wait && place.is_starved &&
                               could_ever_fit(view, job.request));
   }
+  plan.givers = givers_by_left(*decision, jobs);
   plan.standings.insert(plan.standings.end(), waiting.begin(), waiting.end());
   ctrl::policy::add_round(&plan.rounds, state, *decision);
   return plan;
@@ -141,7 +162,11 @@ Result<QueuePlan> decide_by_weights(const QueueView& view, const std::vector<dou
   }
   for (const RunningJob& job : decision->running) {
     plan.standings.push_back({job.id, job.weight, job.weight >= 1});
+    const bool gives = !decision->waiting.empty() && job.weight < decision->waiting.front().weight;
+    if (gives) plan.givers.push_back(job.id);
   }
+  // KOD2's Algorithm 2: those of least weight give first.
+  std::reverse(plan.givers.begin(), plan.givers.end());
   for (const WaitingJob& job : decision->waiting) {
     plan.standings.push_back({job.id, job.weight, job.weight >= 1});
   }

@@ -50,8 +50,11 @@ struct QueuePlan {
     double weight = 0;
     bool is_starved = false;
   };
-  std::vector<Start> starts;        ///< in this order
-  std::vector<std::string> parks;   ///< their room is another job's
+  std::vector<Start> starts;       ///< in this order
+  std::vector<std::string> parks;  ///< their room is another job's
+  /// Running jobs whose workers, beyond the least that they may have, are the first waiting job's:
+  /// which gives first, first.
+  std::vector<std::string> givers;
   std::vector<Standing> standings;  ///< running ones, then waiting ones in the order of the queue
   ctrl::policy::Rounds rounds;
 };

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "cluster/policy/left_queue.h"
 #include "cluster/policy/report.h"
 #include "cluster/queue/next_host.h"
 #include "cluster/queue/pause.h"
@@ -172,7 +173,7 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
       }
       all.view.jobs.push_back(std::move(task));
       all.known.push_back({owner.id, job.version, !job.holds_room, job.avoided, job.freight,
-                           job.holds_room ? "" : job.host});
+                           job.holds_room ? "" : job.host, job.size});
     }
   }
   return all;
@@ -189,7 +190,10 @@ class Orders {
     stand(plan);
     start(plan);
     park(plan);
+    keep_range();
+    take_workers(plan);
     look_ahead();
+    give_workers();
   }
 
   std::map<std::string, std::vector<JobOrder>> by_owner() {
@@ -268,9 +272,122 @@ class Orders {
     }
   }
 
+  bool has_order(std::size_t job) const {
+    const auto found = made_.find(job);
+    return found != made_.end() && found->second.order.has_value();
+  }
+
+  // As many as a person has said since: those beyond go, those that are missing come where there is
+  // room, whoever waits.
+  void keep_range() {
+    for (std::size_t job = 0; job < all_.known.size(); ++job) {
+      const std::optional<GroupSize>& size = all_.known[job].size;
+      const std::optional<std::size_t> node = all_.view.jobs[job].node;
+      if (!size || !node || has_order(job) || size->elastic == ctrl::Elastic::no) continue;
+      std::int64_t workers = std::min(size->workers, size->range.most);
+      policy::Amounts& idle = idle_[*node];
+      for (; workers < size->range.least && fits(size->request, idle); ++workers) {
+        take(idle, size->request);
+      }
+      if (workers != size->workers) change_size(job, workers);
+    }
+  }
+
+  void change_size(std::size_t job, std::int64_t workers) {
+    const bool joins = all_.known[job].size->elastic == ctrl::Elastic::join;
+    order_of(job).order = Order{joins ? Order::Op::resize : Order::Op::park,
+                                all_.known[job].version, "", "", workers};
+  }
+
+  // Workers that a running group can do without there, one after the other; empty where what comes
+  // free then is too little.
+  std::map<std::size_t, std::int64_t> workers_for(std::size_t newcomer, std::size_t node,
+                                                  const std::vector<std::string>& givers) const {
+    std::map<std::size_t, std::int64_t> taken;
+    policy::Amounts idle = idle_[node];
+    const policy::Amounts& request = all_.view.jobs[newcomer].request;
+    for (const std::string& id : givers) {
+      const auto found = places_.find(id);
+      if (found == places_.end()) continue;
+      const std::optional<GroupSize>& size = all_.known[found->second].size;
+      const bool may_give = size && size->elastic == ctrl::Elastic::join &&
+                            all_.view.jobs[found->second].node == node && !has_order(found->second);
+      for (std::int64_t left = may_give ? size->workers - size->range.least : 0; left > 0; --left) {
+        if (fits(request, idle)) return taken;
+        add(idle, size->request, 1);
+        ++taken[found->second];
+      }
+    }
+    if (!fits(request, idle)) taken.clear();
+    return taken;
+  }
+
+  // For the first one that waits; it starts when they have gone.
+  void take_workers(const policy::QueuePlan& plan) {
+    std::erase_if(waiting_, [&](std::size_t job) { return made_[job].order.has_value(); });
+    if (waiting_.empty() || plan.givers.empty()) return;
+    std::map<std::size_t, std::int64_t> fewest;
+    for (std::size_t node = 0; node < idle_.size(); ++node) {
+      if (!may_go(all_, waiting_.front(), node)) continue;
+      auto taken = workers_for(waiting_.front(), node, plan.givers);
+      const auto sum = [](const auto& of) {
+        std::int64_t all = 0;
+        for (const auto& [job, count] : of) all += count;
+        return all;
+      };
+      if (!taken.empty() && (fewest.empty() || sum(taken) < sum(fewest))) fewest = std::move(taken);
+    }
+    for (const auto& [job, count] : fewest) {
+      change_size(job, all_.known[job].size->workers - count);
+    }
+    if (!fewest.empty()) order_of(waiting_.front()).obstacle = "waits for workers that leave";
+  }
+
+  // What nobody waits for. Source: KOD2, Algorithm 3, on the host where a group is.
+  void give_workers() {
+    if (!waiting_.empty()) return;
+    for (auto& [job, order] : made_) {
+      const std::optional<GroupSize>& size = all_.known[job].size;
+      if (!size || size->workers >= size->range.most) continue;
+      const bool starts = order.order && order.order->op == Order::Op::start;
+      const std::optional<std::size_t> node =
+          starts ? node_of(order.order->host) : all_.view.jobs[job].node;
+      if (!node || (order.order && !starts)) continue;
+      std::int64_t workers = size->workers;
+      policy::Amounts idle = idle_[*node];
+      for (; workers < size->range.most && fits(size->request, idle); ++workers) {
+        take(idle, size->request);
+      }
+      if (workers == size->workers || !(starts || is_worth_it(job, workers))) continue;
+      idle_[*node] = idle;
+      if (starts) {
+        order.order->workers = workers;
+        continue;
+      }
+      change_size(job, workers);
+    }
+  }
+
+  std::optional<std::size_t> node_of(const std::string& host) const {
+    const auto found = std::find(all_.hosts.begin(), all_.hosts.end(), host);
+    if (found == all_.hosts.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - all_.hosts.begin());
+  }
+
+  // One that has to start again for more workers must win what that costs, several times over; n
+  // workers do n^growth times the work of one (LeftState).
+  bool is_worth_it(std::size_t job, std::int64_t workers) const {
+    const GroupSize& size = *all_.known[job].size;
+    if (size.elastic == ctrl::Elastic::join) return true;
+    const policy::WaitingTask& task = all_.view.jobs[job];
+    if (size.elastic != ctrl::Elastic::restart || !task.is_parkable || !task.left) return false;
+    const policy::LeftState usual;
+    const double ratio = static_cast<double>(size.workers) / static_cast<double>(workers);
+    return *task.left * (1 - std::pow(ratio, usual.growth)) >= usual.gain * all_.view.pause;
+  }
+
   // Of those that go on waiting.
   void look_ahead() {
-    std::erase_if(waiting_, [&](std::size_t job) { return made_[job].order.has_value(); });
     for (const NextHost& next : next_hosts(all_, waiting_, idle_)) {
       JobOrder& order = order_of(next.job);
       order.obstacle =

@@ -22,6 +22,7 @@ struct AllJobs {
     std::vector<std::string> avoided;
     std::optional<Freight> freight;
     std::string sent_to;  ///< of one that waits: the host where all that it needs goes, or is
+    std::optional<GroupSize> size = {};
   };
   policy::QueueView view;
   std::vector<std::string> hosts;  ///< ids, at the places of view.nodes

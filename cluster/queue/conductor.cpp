@@ -52,12 +52,12 @@ bool holds_room(const Job& job) {
 }
 
 // Of a group on this host: its tasks that have no container yet.
-std::size_t unmade(const Job& job, bool are_workers) {
+std::size_t unmade(const Job& job, bool are_ps) {
   const std::optional<Group>& group = job.entry.group;
   if (!group || !group->host.empty() || !is_with_room(job.entry.state)) return 0;
   std::size_t count = 0;
   for (std::size_t i = 0; i < group->tasks.size(); ++i) {
-    if (group->tasks[i].id.empty() && is_worker(*group, i) == are_workers) ++count;
+    if (group->tasks[i].id.empty() && group->tasks[i].is_ps == are_ps) ++count;
   }
   return count;
 }
@@ -67,8 +67,9 @@ std::size_t unmade(const Job& job, bool are_workers) {
 std::string room_of(const JobEntry& entry) {
   if (entry.task) return entry.task->birth;
   if (!entry.group || entry.group->host.empty()) return "";
-  std::string last;
+  std::string last = entry.id.substr(0, 32);
   for (const JobEntry& task : entry.group->tasks) {
+    if (task.has_left || is_closed(task.state)) continue;
     if (!task.task) return entry.id.substr(0, 32);
     last = task.task->birth;
   }
@@ -77,6 +78,11 @@ std::string room_of(const JobEntry& entry) {
 
 bool may_start(const Job& job) {
   return job.entry.state == JobState::waiting && !job.entry.is_held && job.ticket;
+}
+
+bool is_elastic(const Job& job) {
+  const bool runs = job.entry.group && job.entry.state == JobState::running;
+  return runs && job.entry.group->elastic != ctrl::Elastic::no;
 }
 
 double priority_of(const Job& job) {
@@ -127,8 +133,10 @@ void Conductor::look() {
   }
   const auto& open = owner_.jobs().open();
   const bool has_partner = has_partners();
-  if (!has_partner && std::none_of(open.begin(), open.end(),
-                                   [](const auto& one) { return may_start(*one.second); })) {
+  const auto matters = [](const auto& one) {
+    return may_start(*one.second) || is_elastic(*one.second);
+  };
+  if (!has_partner && std::none_of(open.begin(), open.end(), matters)) {
     is_due_ = false;
     for (const auto& [id, job] : open) job->order_shown = 0;
     return;
@@ -160,8 +168,8 @@ policy::Amounts Conductor::free() const {
     own.insert(id);
   };
   for (const auto& [id, job] : owner_.jobs().open()) {
-    for (std::size_t i = unmade(*job, true); i > 0; --i) hold(id, job->worker_request.amounts());
-    for (std::size_t i = unmade(*job, false); i > 0; --i) hold(id, job->ps_request.amounts());
+    for (std::size_t i = unmade(*job, false); i > 0; --i) hold(id, job->worker_request.amounts());
+    for (std::size_t i = unmade(*job, true); i > 0; --i) hold(id, job->ps_request.amounts());
     const bool is_here = holds_room(*job) && !job->entry.task && !job->entry.group;
     if (is_here) hold(id, job->request.amounts());
   }
@@ -261,6 +269,11 @@ HostJobs Conductor::report() const {
                                 world_.host.config().queue.park && job->ticket &&
                                 job->ticket->saves_itself && !job->entry.is_unparkable &&
                                 now - job->entry.since >= kStays * pause;
+    if (group) {
+      const std::int64_t least = workers_of(job->entry).least;
+      reported.size = GroupSize{runs ? present(*group, false) : least, workers_of(job->entry),
+                                group->elastic, job->worker_request.amounts()};
+    }
     reported.version = job->entry.version;
     reported.holds_room = runs;
     reported.host = task ? task->host : group && runs ? group->host : "";

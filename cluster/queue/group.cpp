@@ -17,42 +17,51 @@ constexpr const char* kByHand = "it was started by hand and has left the queue";
 
 GroupStep written_as(JobEntry entry) { return {std::move(entry), {}}; }
 
+bool is_over(const JobEntry& task) { return is_closed(task.state); }
+
 // The first task that came to such an end; null where there is none.
 const JobEntry* find_end(const Group& group, TaskEnd end) {
-  const auto found = std::find_if(group.tasks.begin(), group.tasks.end(),
-                                  [end](const JobEntry& task) { return task.end == end; });
+  const auto found =
+      std::find_if(group.tasks.begin(), group.tasks.end(),
+                   [end](const JobEntry& task) { return task.end == end && !task.has_left; });
   return found == group.tasks.end() ? nullptr : &*found;
 }
 
 template <class IsSo>
 bool are_workers(const Group& group, IsSo is_so) {
-  for (std::size_t i = 0; i < group.tasks.size(); ++i) {
-    if (is_worker(group, i) && !is_so(group.tasks[i])) return false;
-  }
-  return true;
+  return std::all_of(group.tasks.begin(), group.tasks.end(), [&](const JobEntry& task) {
+    return task.is_ps || task.has_left || is_so(task);
+  });
 }
 
-bool is_over(const JobEntry& task) { return is_closed(task.state); }
-
 // Its start came to nothing: a new task has one version, and one that waits again has more.
+bool is_turned_back(const JobEntry& task) {
+  const bool waits_again = task.state == JobState::waiting && task.version > 1;
+  return waits_again || (is_over(task) && task.attempt == 0);
+}
+
 const JobEntry* find_turned_back(const Group& group) {
-  const auto found = std::find_if(group.tasks.begin(), group.tasks.end(), [](const JobEntry& task) {
-    const bool waits_again = task.state == JobState::waiting && task.version > 1;
-    return waits_again || (is_over(task) && task.attempt == 0);
-  });
+  const auto found = std::find_if(group.tasks.begin(), group.tasks.end(), is_turned_back);
   return found == group.tasks.end() ? nullptr : &*found;
+}
+
+bool has_failed(const JobEntry& task) {
+  return task.end != TaskEnd::none && task.end != TaskEnd::done && task.end != TaskEnd::saved;
 }
 
 // Has the attempt come to its end?
 bool has_ended(const Group& group) {
-  for (const TaskEnd end : {TaskEnd::memory, TaskEnd::interrupted, TaskEnd::lost, TaskEnd::stopped,
-                            TaskEnd::failed, TaskEnd::unsaved}) {
-    if (find_end(group, end) != nullptr) return true;
-  }
-  return are_workers(group, is_over);
+  const bool fails = std::any_of(group.tasks.begin(), group.tasks.end(), [](const JobEntry& task) {
+    return has_failed(task) && !task.has_left;
+  });
+  return fails || are_workers(group, is_over);
 }
 
 std::string said_of(const JobEntry& task) { return task.name + " " + task.note; }
+
+std::string workers_text(std::int64_t count) {
+  return std::to_string(count) + (count == 1 ? " worker" : " workers");
+}
 
 // ------------------------------------------------------------------------------- the ways out
 
@@ -65,9 +74,9 @@ GroupStep leave(const JobEntry& entry, double now, std::optional<JobState> then 
   return written_as(moved(std::move(next), JobState::returning, now, why));
 }
 
-GroupStep turned_back(const JobEntry& entry, double now, const std::string& why) {
+GroupStep turned_back(const JobEntry& entry, double now, const std::string& why, bool was_refused) {
   JobEntry next = entry;
-  next.is_held = ++next.refusals >= kMostRefusals;
+  if (was_refused) next.is_held = ++next.refusals >= kMostRefusals;
   return leave(next, now, JobState::waiting, why);
 }
 
@@ -122,14 +131,25 @@ std::string why_it_leaves(const JobEntry& entry, const GroupFacts& facts) {
 
 // ---------------------------------------------------------------------------------- the steps
 
-JobEntry new_task(const JobEntry& entry, const std::string& word, double now) {
-  JobEntry task;
-  task.name = entry.name + "-" + word;
-  task.task_of = entry.id;
-  task.submitted = task.since = now;
-  task.version = 1;
-  task.steps.push_back({task.state, now, ""});
-  return task;
+void add_tasks(JobEntry& entry, std::int64_t count, bool are_ps, double now) {
+  Group& group = *entry.group;
+  std::int64_t& next = are_ps ? group.next_ps : group.next_worker;
+  for (std::int64_t i = 0; i < count; ++i) {
+    JobEntry task;
+    task.name = entry.name + (are_ps ? "-s" : "-w") + std::to_string(next++);
+    task.task_of = entry.id;
+    task.is_ps = are_ps;
+    task.submitted = task.since = now;
+    task.version = 1;
+    task.steps.push_back({task.state, now, ""});
+    group.tasks.push_back(std::move(task));
+  }
+}
+
+// As many as are ordered, within what it may have.
+std::int64_t ordered_workers(const JobEntry& entry, const Order& order) {
+  const ctrl::WorkerRange range = workers_of(entry);
+  return std::clamp(order.workers, range.least, range.most);
 }
 
 bool is_ordered_here(const JobEntry& entry, const GroupFacts& facts, Order::Op op) {
@@ -148,13 +168,30 @@ GroupStep from_waiting(const JobEntry& entry, const GroupFacts& facts) {
   group.host = facts.order->host;
   group.then.reset();
   group.why.clear();
-  for (std::int64_t i = 0; i < group.workers; ++i) {
-    group.tasks.push_back(new_task(entry, "w" + std::to_string(group.next_worker++), facts.now));
-  }
-  for (std::int64_t i = 0; i < group.ps; ++i) {
-    group.tasks.push_back(new_task(entry, "s" + std::to_string(group.next_ps++), facts.now));
-  }
+  add_tasks(next, ordered_workers(entry, *facts.order), false, facts.now);
+  add_tasks(next, group.ps, true, facts.now);
   return written_as(moved(std::move(next), JobState::placing, facts.now));
+}
+
+// What makes tasks ready, and starts those of this host where they `may_start`. No host takes more
+// than two at a time.
+void bring_in(GroupStep& step, const Group& group, const std::vector<bool>& ready, bool may_start) {
+  constexpr std::size_t kAtATime = 2;
+  std::size_t on_their_way = 0;
+  for (std::size_t i = 0; i < group.tasks.size(); ++i) {
+    if (group.tasks[i].state == JobState::placing && !ready[i]) ++on_their_way;
+  }
+  for (std::size_t i = 0; i < group.tasks.size(); ++i) {
+    const JobEntry& task = group.tasks[i];
+    if (task.has_left || task.state != JobState::waiting) continue;
+    if (task.id.empty()) {
+      step.deeds.push_back({GroupAct::make, i});
+    } else if (!group.host.empty()) {
+      if (on_their_way++ < kAtATime) step.deeds.push_back({GroupAct::place, i});
+    } else if (may_start) {
+      step.deeds.push_back({GroupAct::start, i});
+    }
+  }
 }
 
 GroupStep from_placing(const JobEntry& entry, const GroupFacts& facts) {
@@ -163,10 +200,10 @@ GroupStep from_placing(const JobEntry& entry, const GroupFacts& facts) {
   }
   const Group& group = *entry.group;
   if (!facts.make_refusal.empty()) {
-    return turned_back(entry, facts.now, "could not be placed: " + facts.make_refusal);
+    return turned_back(entry, facts.now, "could not be placed: " + facts.make_refusal, true);
   }
   if (const JobEntry* task = find_turned_back(group)) {
-    return turned_back(entry, facts.now, said_of(*task));
+    return turned_back(entry, facts.now, said_of(*task), task->refusals > 0);
   }
   if (std::all_of(facts.ready.begin(), facts.ready.end(), [](bool is) { return is; })) {
     JobEntry next = entry;
@@ -174,14 +211,7 @@ GroupStep from_placing(const JobEntry& entry, const GroupFacts& facts) {
     return written_as(moved(std::move(next), JobState::starting, facts.now));
   }
   GroupStep step;
-  for (std::size_t i = 0; i < group.tasks.size(); ++i) {
-    const JobEntry& task = group.tasks[i];
-    if (task.id.empty()) {
-      step.deeds.push_back({GroupAct::make, i});
-    } else if (task.state == JobState::waiting && !group.host.empty()) {
-      step.deeds.push_back({GroupAct::place, i});
-    }
-  }
+  bring_in(step, group, facts.ready, false);
   return step;
 }
 
@@ -198,7 +228,7 @@ GroupStep from_starting(const JobEntry& entry, const GroupFacts& facts) {
   if (const auto step = unless_ticket_rests(entry, facts)) return *step;
   const Group& group = *entry.group;
   if (const JobEntry* task = find_turned_back(group)) {
-    return turned_back(entry, facts.now, said_of(*task));
+    return turned_back(entry, facts.now, said_of(*task), task->refusals > 0);
   }
   const auto has_begun = [](const JobEntry& task) {
     return is_over(task) || task.state == JobState::running || task.state == JobState::returning;
@@ -209,17 +239,90 @@ GroupStep from_starting(const JobEntry& entry, const GroupFacts& facts) {
     return written_as(moved(std::move(next), JobState::running, facts.now));
   }
   GroupStep step;
-  for (std::size_t i = 0; i < group.tasks.size(); ++i) {
-    if (group.tasks[i].state == JobState::waiting) step.deeds.push_back({GroupAct::start, i});
-  }
+  bring_in(step, group, facts.ready, true);
   return step;
+}
+
+// Workers that go on or have done their part.
+std::int64_t useful(const Group& group) {
+  const auto is_done = [](const JobEntry& task) {
+    return !task.is_ps && !task.has_left && task.end == TaskEnd::done;
+  };
+  return present(group, false) + std::count_if(group.tasks.begin(), group.tasks.end(), is_done);
+}
+
+// One that joined and cannot be had, or that failed while enough others are left, is done without.
+std::optional<GroupStep> unless_all_stay(const JobEntry& entry, const GroupFacts& facts) {
+  if (entry.group->elastic != ctrl::Elastic::join) return std::nullopt;
+  JobEntry next = entry;
+  std::string why;
+  const std::int64_t least = std::min(workers_of(entry).least, entry.group->workers.least);
+  for (JobEntry& task : next.group->tasks) {
+    if (task.has_left || task.is_ps) continue;
+    const bool cannot_be_made = task.id.empty() && !facts.make_refusal.empty();
+    const bool is_lost = has_failed(task) && useful(*entry.group) >= least;
+    if (!cannot_be_made && !is_turned_back(task) && !is_lost) continue;
+    task.has_left = true;
+    why = cannot_be_made ? task.name + " could not be made: " + facts.make_refusal : said_of(task);
+  }
+  if (why.empty()) return std::nullopt;
+  const std::string rest = workers_text(present(*next.group, false));
+  return written_as(written(std::move(next), facts.now, why + "; goes on with " + rest));
+}
+
+// More of them, or fewer: those that came last go first.
+std::optional<GroupStep> unless_it_keeps_its_size(const JobEntry& entry, const GroupFacts& facts) {
+  const bool may_join = entry.group->elastic == ctrl::Elastic::join;
+  if (!may_join || !is_ordered_here(entry, facts, Order::Op::resize)) return std::nullopt;
+  const std::int64_t now = present(*entry.group, false);
+  const std::int64_t wanted = ordered_workers(entry, *facts.order);
+  const auto count = static_cast<std::int64_t>(entry.group->tasks.size());
+  if (wanted == now || count + wanted - now > kMostTasks) return std::nullopt;
+  JobEntry next = entry;
+  if (wanted > now) {
+    add_tasks(next, wanted - now, false, facts.now);
+    const std::string note = "grows from " + std::to_string(now) + " to " + workers_text(wanted);
+    return written_as(written(std::move(next), facts.now, note));
+  }
+  std::int64_t surplus = now - wanted;
+  std::vector<JobEntry>& tasks = next.group->tasks;
+  for (auto task = tasks.rbegin(); task != tasks.rend() && surplus > 0; ++task) {
+    if (task->is_ps || task->has_left || is_over(*task)) continue;
+    task->has_left = true;
+    --surplus;
+  }
+  const std::string note = "gives " + workers_text(now - wanted) + " to others";
+  return written_as(written(std::move(next), facts.now, note));
+}
+
+bool is_ending(const JobEntry& task) {
+  return task.state == JobState::stopping || task.state == JobState::returning;
+}
+
+// Those that leave.
+void bring_out(GroupStep& step, const Group& group) {
+  for (std::size_t i = group.tasks.size(); i-- > 0;) {
+    const JobEntry& task = group.tasks[i];
+    if (!task.has_left || is_over(task) || is_ending(task)) continue;
+    step.deeds.push_back({task.id.empty() ? GroupAct::remove : GroupAct::cancel, i});
+  }
 }
 
 GroupStep from_running(const JobEntry& entry, const GroupFacts& facts) {
   if (const auto step = unless_ticket_rests(entry, facts)) return *step;
+  if (const auto step = unless_all_stay(entry, facts)) return *step;
   if (has_ended(*entry.group)) return leave(entry, facts.now);
-  if (!is_ordered_here(entry, facts, Order::Op::park) || entry.is_unparkable) return {};
-  return written_as(moved(entry, JobState::parking, facts.now, "gives its room to others"));
+  if (const auto step = unless_it_keeps_its_size(entry, facts)) return *step;
+  if (is_ordered_here(entry, facts, Order::Op::park) && !entry.is_unparkable) {
+    const std::int64_t workers = facts.order->workers;
+    return written_as(moved(
+        entry, JobState::parking, facts.now,
+        workers > 0 ? "starts again with " + workers_text(workers) : "gives its room to others"));
+  }
+  GroupStep step;
+  bring_out(step, *entry.group);
+  bring_in(step, *entry.group, facts.ready, true);
+  return step;
 }
 
 // One that cannot be saved runs on, and so do all; where others have saved themselves by then, all
@@ -244,7 +347,7 @@ GroupStep from_parking(const JobEntry& entry, const GroupFacts& facts) {
   bool is_saving = false;
   for (std::size_t i = 0; i < group.tasks.size(); ++i) {
     const JobEntry& task = group.tasks[i];
-    if (!is_worker(group, i)) continue;
+    if (task.is_ps || task.has_left) continue;
     is_saving = is_saving || task.state == JobState::parking || task.state == JobState::returning;
     if (task.state != JobState::running) continue;
     if (task.is_unparkable) {
@@ -255,10 +358,6 @@ GroupStep from_parking(const JobEntry& entry, const GroupFacts& facts) {
   }
   const bool waits = is_saving || !step.deeds.empty() || unsaved == nullptr;
   return waits ? step : not_parked(entry, facts, *unsaved);
-}
-
-bool is_ending(const JobEntry& task) {
-  return task.state == JobState::stopping || task.state == JobState::returning;
 }
 
 GroupStep from_returning(const JobEntry& entry, const GroupFacts& facts) {
@@ -288,8 +387,15 @@ GroupStep from_returning(const JobEntry& entry, const GroupFacts& facts) {
 
 }  // namespace
 
-bool is_worker(const Group& group, std::size_t task) {
-  return static_cast<std::int64_t>(task) < group.workers;
+ctrl::WorkerRange workers_of(const JobEntry& entry) {
+  if (entry.chosen.workers) return {*entry.chosen.workers, *entry.chosen.workers};
+  return entry.group->workers;
+}
+
+std::int64_t present(const Group& group, bool are_ps) {
+  return std::count_if(group.tasks.begin(), group.tasks.end(), [are_ps](const JobEntry& task) {
+    return task.is_ps == are_ps && !task.has_left && !is_over(task);
+  });
 }
 
 const char* name(GroupAct act) { return kActNames.at(static_cast<std::size_t>(act)); }

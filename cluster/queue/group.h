@@ -14,6 +14,10 @@
 // Then the others are stopped, what all have written comes home, and only when each task is over it
 // is decided what becomes of the group, by how all of them ended. Containers of an attempt that
 // will be followed by another one are removed before that begins.
+//
+// Workers that may join come and go while their group runs: one that is added is made, placed and
+// started by itself; one that is to go, or that fails while enough are left, leaves the group, and
+// its end counts for nothing.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +32,10 @@ namespace flowcon::cluster::queue {
 /// Tasks of one group.
 inline constexpr std::int64_t kMostTasks = 256;
 
-/// Is this task of `group` a worker, and not a parameter server?
-[[nodiscard]] bool is_worker(const Group& group, std::size_t task);
+/// How many workers a group may have, by its labels or what a person has said since.
+[[nodiscard]] ctrl::WorkerRange workers_of(const JobEntry& entry);
+/// Tasks that are of it now, workers or parameter servers: have not left, nor come to their end.
+[[nodiscard]] std::int64_t present(const Group& group, bool are_ps);
 
 /// All that a step is decided from besides the entry. Units: seconds since the epoch.
 struct GroupFacts {

@@ -50,7 +50,7 @@ void Groups::adopt_task(const JobPtr& group, std::size_t task) {
   auto job = std::make_shared<Job>(world_.host.io(), entry);
   job->group = group;
   job->quiet_from = group->quiet_from;
-  job->request = is_worker(*group->entry.group, task) ? group->worker_request : group->ps_request;
+  job->request = entry.is_ps ? group->ps_request : group->worker_request;
   jobs_.add(job);
   keeper_.wake(job);
 }
@@ -91,7 +91,10 @@ void Groups::size(Job& group, const Offer& largest) const {
     group.ps_request.cpu = {labels.ps_cpu.value_or(cores), Source::label};
     if (labels.ps_mem) group.ps_request.mem = {std::ceil(*labels.ps_mem), Source::label};
   }
-  const auto workers = static_cast<double>(wanted.workers), ps = static_cast<double>(wanted.ps);
+  const bool waits = wanted.tasks.empty();
+  const auto workers =
+      static_cast<double>(waits ? workers_of(group.entry).least : present(wanted, false));
+  const auto ps = static_cast<double>(waits ? wanted.ps : present(wanted, true));
   group.request.cpu.value =
       workers * group.worker_request.cpu.value + ps * group.ps_request.cpu.value;
   group.request.mem.value =
@@ -99,7 +102,7 @@ void Groups::size(Job& group, const Offer& largest) const {
   for (std::size_t i = 0; i < wanted.tasks.size(); ++i) {
     if (wanted.tasks[i].id.empty()) continue;
     const JobPtr job = jobs_.find_id(wanted.tasks[i].id);
-    if (job) job->request = is_worker(wanted, i) ? group.worker_request : group.ps_request;
+    if (job) job->request = wanted.tasks[i].is_ps ? group.ps_request : group.worker_request;
   }
 }
 
@@ -137,6 +140,12 @@ Async<Result<void>> Groups::make(JobPtr group, std::size_t task) {
     std::string image = text_of(*inspect, "Image"), called = name;
     id = co_await world_.engine.create(std::move(called), std::move(body), std::move(image));
     if (!id) co_return id.error();
+  }
+  // Where they go elsewhere it is made there.
+  if (group->entry.group->host.empty()) {
+    std::string network = migration::group_network(group->entry.id);
+    const Result<void> kept = co_await world_.engine.keep_network(std::move(network));
+    if (!kept) co_return kept.error();
   }
   JobKeeper::Change change = [name, made = *id](const JobEntry& entry, double) {
     return with_tasks(entry, [&](std::vector<JobEntry>& tasks) {

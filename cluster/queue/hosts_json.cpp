@@ -29,7 +29,7 @@ constexpr double kMostBytes = 1e15;
 constexpr double kMostSeconds = 1e12;
 constexpr double kMostAmount = 1e18;
 
-constexpr std::array<const char*, 3> kOps{"start", "park", "send"};
+constexpr std::array<const char*, 4> kOps{"start", "park", "send", "resize"};
 
 bool is_container_id(const std::string& text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -117,6 +117,33 @@ json::value freight_json(const std::optional<Freight>& freight) {
           {"shared", std::move(shared)}};
 }
 
+std::optional<GroupSize> size_in(FieldReader& outer) {
+  const json::value* found = outer.find("size");
+  if (found == nullptr || found->is_null()) return std::nullopt;
+  FieldReader reader(*found, outer.place("size"));
+  GroupSize size;
+  size.workers = reader.count("workers", ctrl::kMostWorkers);
+  size.range = {reader.count("least", ctrl::kMostWorkers),
+                reader.count("most", ctrl::kMostWorkers)};
+  reader.require(size.range.least >= 1 && size.range.least <= size.range.most, "least",
+                 "must be from 1 to most");
+  const std::optional<ctrl::Elastic> elastic = ctrl::parse_elastic(reader.text("elastic"));
+  reader.require(elastic.has_value(), "elastic", "must be no, join or restart");
+  size.elastic = elastic.value_or(ctrl::Elastic::no);
+  size.request = amounts_in(reader, "request", 0);
+  outer.take_complaint(reader);
+  return size;
+}
+
+json::value size_json(const std::optional<GroupSize>& size) {
+  if (!size) return nullptr;
+  return {{"workers", size->workers},
+          {"least", size->range.least},
+          {"most", size->range.most},
+          {"elastic", ctrl::name(size->elastic)},
+          {"request", amounts_json(size->request)}};
+}
+
 // Each as `is_one` says, in words `what`.
 template <class IsOne>
 std::set<std::string> words_in(FieldReader& reader, const char* name, IsOne is_one,
@@ -181,6 +208,7 @@ ReportedJob job_in(FieldReader& reader) {
   job.is_parking = reader.boolean("parking");
   job.avoided = ids_in(reader, "avoided", kMostAvoided);
   job.freight = freight_in(reader);
+  job.size = size_in(reader);
   return job;
 }
 
@@ -234,7 +262,8 @@ json::object job_json(const ReportedJob& job) {
                    {"birth", job.birth},
                    {"parking", job.is_parking},
                    {"avoided", json::array(job.avoided.begin(), job.avoided.end())},
-                   {"freight", freight_json(job.freight)}};
+                   {"freight", freight_json(job.freight)},
+                   {"size", size_json(job.size)}};
   out["left"] = number_or_null(job.task.left);
   if (job.task.left) out["left"] = std::min(*job.task.left, kMostSeconds);
   return out;
@@ -251,10 +280,10 @@ JobOrder order_in(FieldReader& reader) {
   const std::string op = reader.text("op");
   if (op.empty()) return order;
   const auto* const found = std::find(kOps.begin(), kOps.end(), op);
-  reader.require(found != kOps.end(), "op", "must be start, park or send");
+  reader.require(found != kOps.end(), "op", "must be start, park, send or resize");
   if (reader.failed()) return order;
   order.order = Order{static_cast<Order::Op>(found - kOps.begin()), reader.count("version"),
-                      id_in(reader, "host"), ""};
+                      id_in(reader, "host"), "", reader.count("workers", ctrl::kMostWorkers)};
   return order;
 }
 
@@ -317,7 +346,8 @@ std::string render(const std::vector<JobOrder>& orders) {
                    {"obstacle", printable(one.obstacle, kMaxText)},
                    {"op", one.order ? kOps.at(static_cast<std::size_t>(one.order->op)) : ""},
                    {"version", one.order ? one.order->version : 0},
-                   {"host", one.order ? one.order->host : ""}});
+                   {"host", one.order ? one.order->host : ""},
+                   {"workers", one.order ? one.order->workers : 0}});
   }
   return render_json({{"orders", std::move(all)}});
 }

@@ -16,6 +16,7 @@
 #include "cluster/freight.h"
 #include "cluster/policy/queue_policies.h"
 #include "cluster/queue/job.h"
+#include "ctrl/queue_labels.h"
 
 namespace flowcon::cluster::queue {
 
@@ -23,6 +24,14 @@ namespace flowcon::cluster::queue {
 inline constexpr std::size_t kMostReported = 1000;
 /// In one message.
 inline constexpr std::size_t kMostOrders = 100;
+
+/// A group whose workers may be more or fewer.
+struct GroupSize {
+  std::int64_t workers = 1;  ///< that it has, or would have at least
+  ctrl::WorkerRange range;
+  ctrl::Elastic elastic = ctrl::Elastic::no;
+  policy::Amounts request;  ///< of one
+};
 
 /// A job as its owner tells of it. `task.since` is its age, `task.node` is empty.
 struct ReportedJob {
@@ -34,6 +43,7 @@ struct ReportedJob {
   bool is_parking = false;   ///< its room will be free in a moment
   std::vector<std::string> avoided;  ///< hosts that have refused it just now
   std::optional<Freight> freight;    ///< of one that waits, with short_image(); empty: not known
+  std::optional<GroupSize> size;     ///< none: it is one container
 };
 
 /// What one host tells.

@@ -37,6 +37,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ctrl/queue_labels.h"
 
 namespace flowcon::cluster::queue {
 
@@ -72,11 +73,12 @@ struct JobStep {
 inline constexpr std::size_t kKeptSteps = 50;
 inline constexpr std::size_t kKeptTaskSteps = 8;  ///< of a group's task
 
-/// What `queue set` put in the place of labels. Units: cores, bytes.
+/// What `queue set` and `queue scale` put in the place of labels. Units: cores, bytes.
 struct Chosen {
   std::optional<double> cpu;
   std::optional<double> mem;
   std::optional<double> priority;
+  std::optional<std::int64_t> workers = {};
   bool operator==(const Chosen&) const = default;
 };
 
@@ -115,14 +117,15 @@ struct JobEntry;
 
 /// Containers that are one job: group.h.
 struct Group {
-  std::int64_t workers = 1;
-  std::int64_t ps = 0;           ///< parameter servers
+  ctrl::WorkerRange workers;  ///< that it may have
+  std::int64_t ps = 0;        ///< parameter servers
+  ctrl::Elastic elastic = ctrl::Elastic::no;
   std::int64_t next_worker = 0;  ///< numbers of tasks are never used twice
   std::int64_t next_ps = 0;
   std::string host;              ///< id of the one where all are; "" = this one
   std::optional<JobState> then;  ///< returning: what it is once all have ended; none: as they ended
   std::string why;               ///< and its note then
-  std::vector<JobEntry> tasks;   ///< of this attempt: the workers by their rank, then the others
+  std::vector<JobEntry> tasks;   ///< of this attempt; the workers by their rank
 };
 
 /// One line of the journal. Units: seconds; bytes.
@@ -158,7 +161,9 @@ struct JobEntry {
   std::vector<JobStep> steps;          ///< the last kKeptSteps, newest last
   std::optional<Group> group;          ///< its container never runs, those of its tasks do
   std::string task_of;                 ///< id of its group; "" = it is in none
-  TaskEnd end = TaskEnd::none;         ///< of such a one
+  TaskEnd end = TaskEnd::none;         ///< of such a one, which:
+  bool is_ps = false;                  ///< is a parameter server, no worker
+  bool has_left = false;               ///< leaves its group, which goes on; or is to
 };
 
 /// It is parking and was asked to save itself: however it ends now, it goes on later.
@@ -178,12 +183,13 @@ enum class TicketCopy {
 };
 
 struct Order {
-  /// `send`: what it needs goes to the host that it will get.
-  enum class Op { start, park, send };
+  /// `send`: what it needs goes to the host that it will get. `resize`: of a group, to `workers`.
+  enum class Op { start, park, send, resize };
   Op op = Op::start;
   std::int64_t version = 0;  ///< of the entry that it was made from
   std::string host{};        ///< start, send: its id; "" = this one
   std::string birth{};       ///< on another host: the id of the move, which was never used
+  std::int64_t workers = 0;  ///< of a group; 0: as few as it may have
 };
 
 /// How far a move of a job's task has come, as the journal of this host has it.

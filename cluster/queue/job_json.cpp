@@ -117,7 +117,11 @@ std::optional<Group> group_in(FieldReader& entry) {
   if (found == nullptr || found->is_null()) return std::nullopt;
   FieldReader reader(*found, entry.place("group"));
   Group group;
-  group.workers = reader.count("workers", kMostTasks);
+  group.workers.least = reader.count("workers", kMostTasks);
+  group.workers.most = reader.count("most_workers", kMostTasks);
+  const std::optional<ctrl::Elastic> elastic = ctrl::parse_elastic(reader.text("elastic"));
+  reader.require(elastic.has_value(), "elastic", "must be no, join or restart");
+  group.elastic = elastic.value_or(ctrl::Elastic::no);
   group.ps = reader.count("ps", kMostTasks);
   group.next_worker = reader.count("next_worker", kMostCount);
   group.next_ps = reader.count("next_ps", kMostCount);
@@ -161,6 +165,12 @@ JobEntry entry_in(FieldReader& reader) {
   entry.chosen.cpu = amount_in(reader, "chosen_cpu");
   entry.chosen.mem = amount_in(reader, "chosen_mem");
   entry.chosen.priority = amount_in(reader, "chosen_priority");
+  if (const std::optional<double> workers = amount_in(reader, "chosen_workers")) {
+    const bool is_count =
+        *workers >= 1 && *workers <= kMostTasks && *workers == std::floor(*workers);
+    reader.require(is_count, "chosen_workers", "must be a number of workers");
+    if (is_count) entry.chosen.workers = static_cast<std::int64_t>(*workers);
+  }
   entry.weight = reader.number("weight", 0, 1);
   entry.is_starved = reader.boolean("starved");
   entry.submitted = reader.number("submitted", 0, kMostSeconds);
@@ -180,6 +190,8 @@ JobEntry entry_in(FieldReader& reader) {
   const std::optional<TaskEnd> end = parse_task_end(reader.text("end"));
   reader.require(end.has_value(), "end", "must be an end of a task");
   entry.end = end.value_or(TaskEnd::none);
+  entry.is_ps = reader.boolean("is_ps");
+  entry.has_left = reader.boolean("has_left");
   const bool needs_task =
       !entry.group && (entry.state == JobState::placing || entry.state == JobState::returning);
   const bool is_early = entry.task && entry.task->is_early;
@@ -198,7 +210,9 @@ json::value group_json(const std::optional<Group>& group) {
   if (!group) return nullptr;
   json::array tasks;
   for (const JobEntry& task : group->tasks) tasks.push_back(entry_json(task));
-  return {{"workers", group->workers},
+  return {{"workers", group->workers.least},
+          {"most_workers", group->workers.most},
+          {"elastic", ctrl::name(group->elastic)},
           {"ps", group->ps},
           {"next_worker", counted(group->next_worker)},
           {"next_ps", counted(group->next_ps)},
@@ -239,6 +253,9 @@ json::object entry_json(const JobEntry& entry) {
                    {"chosen_cpu", optional(entry.chosen.cpu)},
                    {"chosen_mem", optional(entry.chosen.mem)},
                    {"chosen_priority", optional(entry.chosen.priority)},
+                   {"chosen_workers", entry.chosen.workers
+                                          ? json::value(counted(*entry.chosen.workers, kMostTasks))
+                                          : json::value(nullptr)},
                    {"weight", bounded(entry.weight, 1)},
                    {"starved", entry.is_starved},
                    {"submitted", bounded(entry.submitted, kMostSeconds)},
@@ -252,6 +269,8 @@ json::object entry_json(const JobEntry& entry) {
   out["group"] = group_json(entry.group);
   out["task_of"] = entry.task_of;
   out["end"] = name(entry.end);
+  out["is_ps"] = entry.is_ps;
+  out["has_left"] = entry.has_left;
   return out;
 }
 

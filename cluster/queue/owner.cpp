@@ -74,10 +74,11 @@ JobEntry new_entry(const Ticket& ticket, double now) {
   entry.is_held = ticket.labels.is_held;
   entry.submitted = entry.since = now;
   entry.version = 1;
-  if (ticket.labels.workers > 1 || ticket.labels.ps > 0) {
+  if (ticket.labels.workers.most > 1 || ticket.labels.ps > 0) {
     entry.group = Group();
     entry.group->workers = ticket.labels.workers;
     entry.group->ps = ticket.labels.ps;
+    entry.group->elastic = ticket.labels.elastic;
   }
   if (!ticket.refusal.empty()) {
     entry.state = JobState::refused;
@@ -487,7 +488,8 @@ bool Owner::add_life(Job& job, JobFacts& facts, const Seen& seen, unsigned strea
 }
 
 void Owner::avoid(Job& job) const {
-  job.avoided[job.entry.task->host] = world_.clock.steady() + kAvoided;
+  Job& whole = job.group ? *job.group : job;
+  whole.avoided[job.entry.task->host] = world_.clock.steady() + kAvoided;
 }
 
 Async<void> Owner::hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts) {

@@ -44,6 +44,26 @@ json::object amounts_json(const policy::Amounts& amounts) {
   return {{"cpu", policy::amount_of(amounts, "cpu")}, {"mem", policy::amount_of(amounts, "mem")}};
 }
 
+// How many workers a group is to have from now on, whatever its labels say.
+Result<void> take_workers(JobEntry& entry, const std::string& text) {
+  if (!entry.group) {
+    return bad_input("job " + entry.name + " is one container: it was submitted without --workers");
+  }
+  const bool is_fixed =
+      entry.state != JobState::waiting && entry.group->elastic == ctrl::Elastic::no;
+  if (is_fixed) {
+    return bad_input("job " + entry.name + " is " + name(entry.state) +
+                     " and was submitted without --elastic: park it first");
+  }
+  entry.chosen.workers.reset();
+  if (text == "none") return {};
+  const Result<ctrl::WorkerRange> workers = ctrl::parse_workers(text);
+  if (!workers) return workers.error();
+  if (workers->least != workers->most) return bad_input("say one number of workers");
+  entry.chosen.workers = workers->least;
+  return {};
+}
+
 // The members of the body of `set` as labels have them. Errors: what is wrong with which.
 Result<JobEntry> with_settings(const JobEntry& entry, const json::object& said) {
   if (is_closed(entry.state)) {
@@ -54,9 +74,14 @@ Result<JobEntry> with_settings(const JobEntry& entry, const json::object& said) 
     const std::string name(key);
     if (!value.is_string()) return bad_input(printable(name, 40) + " must be text");
     const std::string text(value.get_string());
-    if (name != "request" && name != "priority" && name != "retries") {
+    if (name != "request" && name != "priority" && name != "retries" && name != "workers") {
       return bad_input("there is no setting " + printable(name, 40) +
-                       "; set takes request, priority and retries");
+                       "; set takes request, priority, retries and workers");
+    }
+    if (name == "workers") {
+      const Result<void> taken = take_workers(next, text);
+      if (!taken) return taken.error();
+      continue;
     }
     ctrl::QueueLabels labels;
     if (text != "none") {
@@ -201,7 +226,7 @@ ctrl::api::Routes Queue::routes() {
       post("/v1/queue/NAME/park", "A running job saves itself and waits, held.", verb("park")),
       post("/v1/queue/NAME/restart", "Starts a job again without its host, which is lost.",
            by(*this, &Queue::restart)),
-      post("/v1/queue/NAME/set", "Other values for request, priority, retries.",
+      post("/v1/queue/NAME/set", "Other values for request, priority, retries, workers.",
            by(*this, &Queue::set))};
 }
 
@@ -291,7 +316,7 @@ Async<Response> Queue::restart(Call call) {
 Async<Response> Queue::set(Call call) {
   const Result<json::value> said = parse_json(call.body);
   if (!said || !said->is_object() || said->get_object().empty()) {
-    co_return failure(422, "set takes a JSON object with request, priority or retries");
+    co_return failure(422, "set takes a JSON object with request, priority, retries or workers");
   }
   const Result<JobPtr> job = owner_.jobs().find(call.name);
   if (!job) co_return failure(404, job.error().what);

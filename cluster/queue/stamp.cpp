@@ -22,7 +22,8 @@ constexpr std::string_view kComposeLabels = "com.docker.compose.";
 std::vector<std::string> addresses(const Group& group, bool of_workers) {
   std::vector<std::string> all;
   for (std::size_t i = 0; i < group.tasks.size(); ++i) {
-    if (is_worker(group, i) == of_workers) all.push_back(group.tasks[i].name + ":" + kPort);
+    const JobEntry& task = group.tasks[i];
+    if (task.is_ps != of_workers && !task.has_left) all.push_back(task.name + ":" + kPort);
   }
   return all;
 }
@@ -39,9 +40,18 @@ json::array listed(const std::vector<std::string>& words) {
   return all;
 }
 
-// Its place among those of its role, from 0.
+// Its place among those of its role, from 0; where workers come and go the number in its name.
 std::size_t rank_of(const Group& group, std::size_t task) {
-  return is_worker(group, task) ? task : task - static_cast<std::size_t>(group.workers);
+  if (group.elastic == ctrl::Elastic::join) {
+    const std::string& name = group.tasks[task].name;
+    return std::stoul("0" + name.substr(name.find_last_not_of("0123456789") + 1));
+  }
+  std::size_t rank = 0;
+  for (std::size_t i = 0; i < task; ++i) {
+    const JobEntry& one = group.tasks[i];
+    if (one.is_ps == group.tasks[task].is_ps && !one.has_left) ++rank;
+  }
+  return rank;
 }
 
 std::string tf_config(const Group& group, std::size_t task) {
@@ -50,7 +60,7 @@ std::string tf_config(const Group& group, std::size_t task) {
   return render_json(json::object{
       {"cluster", std::move(cluster)},
       {"task",
-       {{"type", is_worker(group, task) ? "worker" : "ps"}, {"index", rank_of(group, task)}}}});
+       {{"type", group.tasks[task].is_ps ? "ps" : "worker"}, {"index", rank_of(group, task)}}}});
 }
 
 json::array with_environment(const json::value& config,
@@ -76,11 +86,12 @@ json::object with_labels(const json::value& config, const ctrl::QueueLabels& sai
   for (const auto& [key, value] : object_of(config, "Labels")) {
     const std::string_view name(key.data(), key.size());
     const bool is_of_group = name == "flowcon.workers" || name == "flowcon.ps" ||
-                             name == "flowcon.ps-request" || name.starts_with(kComposeLabels);
+                             name == "flowcon.ps-request" || name == "flowcon.elastic" ||
+                             name.starts_with(kComposeLabels);
     if (!is_of_group) labels[key] = value;
   }
   const ctrl::Request ps_request{said.ps_cpu, said.ps_mem};
-  const bool is_ps = !is_worker(*group.group, task);
+  const bool is_ps = group.group->tasks[task].is_ps;
   if (is_ps && ps_request != ctrl::Request{}) {
     labels["flowcon.request"] = ctrl::render_request(ps_request);
   }
@@ -103,10 +114,11 @@ void raise_memory(json::object& host_config, double least) {
 
 std::map<std::string, std::string> environment_of(const JobEntry& entry, std::size_t task) {
   const Group& group = *entry.group;
-  const bool is_ps = !is_worker(group, task);
+  const bool is_ps = group.tasks[task].is_ps;
   const std::string rank = std::to_string(rank_of(group, task));
-  const std::string size = std::to_string(group.workers);
-  const std::string first = group.tasks.front().name;
+  const std::vector<std::string> workers = addresses(group, true);
+  const std::string size = std::to_string(workers.size());
+  const std::string first = workers.front().substr(0, workers.front().find(':'));
   std::map<std::string, std::string> all{{"FLOWCON_JOB", entry.name},
                                          {"FLOWCON_ROLE", is_ps ? "ps" : "worker"},
                                          {"FLOWCON_RANK", rank},
@@ -116,7 +128,7 @@ std::map<std::string, std::string> environment_of(const JobEntry& entry, std::si
                                          {"TF_CONFIG", tf_config(group, task)},
                                          {"GLOO_SOCKET_IFNAME", "eth0"},
                                          {"NCCL_SOCKET_IFNAME", "eth0"}};
-  if (entry.attempt > 0) all["FLOWCON_RESUME"] = "1";
+  if (entry.has_parked) all["FLOWCON_RESUME"] = "1";
   if (is_ps) return all;
   all["MASTER_ADDR"] = all["PET_MASTER_ADDR"] = first;
   all["MASTER_PORT"] = all["PET_MASTER_PORT"] = kPort;

@@ -53,7 +53,12 @@ std::string why_refused(const json::value& config, const json::value& host_confi
 
 // Tasks of a group find each other by their names, in a network of their own or one of the user's.
 std::string why_no_group(const Ticket& ticket, const json::value& host_config) {
-  if (ticket.labels.workers <= 1 && ticket.labels.ps == 0) return "";
+  const ctrl::QueueLabels& labels = ticket.labels;
+  if (labels.workers.most <= 1 && labels.ps == 0) return "";
+  if (labels.elastic == ctrl::Elastic::restart && !ticket.saves_itself) {
+    return "its workers cannot start again without a checkpoint: say by flowcon.checkpoint.signal "
+           "or .command how it saves itself, or leave out flowcon.elastic";
+  }
   const std::string mode = text_of(host_config, "NetworkMode");
   if (mode == "host" || mode == "none" || mode.starts_with("container:")) {
     return "its workers could not find each other with --network " + printable(mode, 40) +

@@ -53,11 +53,10 @@ json::value decision_json(const Job& job) {
 json::array tasks_json(const JobEntry& entry) {
   json::array all;
   if (!entry.group) return all;
-  for (std::size_t i = 0; i < entry.group->tasks.size(); ++i) {
-    const JobEntry& task = entry.group->tasks[i];
+  for (const JobEntry& task : entry.group->tasks) {
     all.push_back({{"name", task.name},
                    {"id", task.id},
-                   {"role", is_worker(*entry.group, i) ? "worker" : "ps"},
+                   {"role", task.is_ps ? "ps" : "worker"},
                    {"state", name(task.state)},
                    {"exit", task.status ? json::value(*task.status) : json::value(nullptr)},
                    {"note", task.note}});
@@ -87,7 +86,12 @@ json::object view_of(const Job& job, std::optional<double> left, double now) {
       {"command", entry.command}, {"state", name(entry.state)}, {"held", entry.is_held}};
   const bool is_away = entry.task || (entry.group && !job.host_shown.empty());
   out["host"] = is_away ? json::value(valid_utf8(job.host_shown)) : json::value(nullptr);
-  out["workers"] = entry.group ? entry.group->workers : 1;
+  const bool is_placed = entry.group && !entry.group->tasks.empty();
+  out["workers"] = is_placed     ? present(*entry.group, false)
+                   : entry.group ? workers_of(entry).least
+                                 : 1;
+  out["most_workers"] = entry.group ? workers_of(entry).most : 1;
+  out["elastic"] = entry.group ? ctrl::name(entry.group->elastic) : "no";
   out["ps"] = entry.group ? entry.group->ps : 0;
   out["order"] = job.order_shown > 0 && entry.state == JobState::waiting
                      ? json::value(job.order_shown)

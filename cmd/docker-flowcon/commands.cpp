@@ -261,6 +261,9 @@ Command make_queue(Session& session) {
   add_below<QueueRestartOptions>(group, session, "restart", "[OPTIONS] NAME [NAME...]",
                                  "Start jobs again whose host is lost",
                                  {declare_queue_restart, run_queue_restart});
+  add_below<QueueScaleOptions>(group, session, "scale", "NAME WORKERS",
+                               "Give a job of several containers another number of workers",
+                               {declare_queue_scale, run_queue_scale});
   add_below<QueueSetOptions>(group, session, "set", "[OPTIONS] NAME [NAME...]",
                              "Change priority, request and retries of jobs",
                              {declare_queue_set, run_queue_set, check_queue_set});

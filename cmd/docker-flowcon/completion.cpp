@@ -59,7 +59,7 @@ struct Arguments {
   bool is_many = false;      // the first kind may be repeated
 };
 
-constexpr std::array<Arguments, 25> kArguments{
+constexpr std::array<Arguments, 27> kArguments{
     {{"adopt", {&CompletionNames::others, nullptr}},
      {"explain", {&CompletionNames::containers, nullptr}},
      {"fetch", {&CompletionNames::jobs, nullptr}},
@@ -76,6 +76,8 @@ constexpr std::array<Arguments, 25> kArguments{
      {"queue hold", {&CompletionNames::open_jobs, nullptr}, true},
      {"queue park", {&CompletionNames::open_jobs, nullptr}, true},
      {"queue release", {&CompletionNames::open_jobs, nullptr}, true},
+     {"queue restart", {&CompletionNames::open_jobs, nullptr}, true},
+     {"queue scale", {&CompletionNames::open_jobs, nullptr}},
      {"queue set", {&CompletionNames::open_jobs, nullptr}, true},
      {"queue show", {&CompletionNames::jobs, nullptr}},
      {"release", {&CompletionNames::containers, nullptr}, true},

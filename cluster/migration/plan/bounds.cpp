@@ -65,7 +65,11 @@ std::string beyond_bounds(const json::value& plan) {
   return "";
 }
 
-std::string why_no_seat(std::size_t of_peer, std::size_t open_of_peer, std::size_t all) {
+std::string why_no_seat(std::size_t of_peer, std::size_t open_of_peer, std::size_t all,
+                        std::size_t ready) {
+  if (ready >= kMostReady) {
+    return std::to_string(kMostReady) + " tasks of that host wait here to be started";
+  }
   if (of_peer >= kMostOfPeer) {
     return std::to_string(kMostOfPeer) +
            " containers of that host are on their way here already: try again when one has arrived";

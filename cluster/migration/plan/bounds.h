@@ -21,6 +21,8 @@ inline constexpr std::size_t kMostDevices = 64;
 /// Containers on their way here, of all peers and of one.
 inline constexpr std::size_t kMostIncoming = 8;
 inline constexpr std::size_t kMostOfPeer = 2;
+/// Tasks of a peer whose all is here, and that wait for their partners to be started with them.
+inline constexpr std::size_t kMostReady = 64;
 /// Plans of one peer that are looked at, and parts of one move that come, at once. One is usual;
 /// the others are left by connections that died.
 inline constexpr std::size_t kMostPlans = 4;
@@ -35,9 +37,9 @@ inline constexpr double kReservationSilence = 600;
 [[nodiscard]] std::string beyond_bounds(const boost::json::value& plan);
 
 /// Why nothing more can come from a peer that has `of_peer` containers on their way here, of `all`,
-/// and `open_of_peer` moves that are not over; empty: it can.
+/// `open_of_peer` moves that are not over, and `ready` tasks beside these; empty: it can.
 [[nodiscard]] std::string why_no_seat(std::size_t of_peer, std::size_t open_of_peer,
-                                      std::size_t all);
+                                      std::size_t all, std::size_t ready = 0);
 
 /// Why a reservation of this age ends that was not heard of for `silence`, in seconds; empty: it
 /// stays. While a part `is_coming` its source is not silent.

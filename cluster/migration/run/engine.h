@@ -108,8 +108,7 @@ class Engine {
   /// Makes the volumes and the container; its id. `image`: what the plan's is called here.
   virtual ctrl::Async<Result<std::string>> make(std::string name, Plan plan, std::string id,
                                                 std::string image) = 0;
-  /// Makes a container as `body` says, of an image that is here; its id. Where it names the network
-  /// of a group (plan/group_parts.h) that is there then.
+  /// Makes a container as `body` says, of the image with this id; its own id.
   virtual ctrl::Async<Result<std::string>> create(std::string name, boost::json::object body,
                                                   std::string image) = 0;
   virtual ctrl::Async<Result<void>> set_policy(std::string container,
@@ -140,6 +139,9 @@ class Engine {
   /// The container, running or not, with the volumes that have no name of a user's, and the
   /// network of its group where no other one has that; none is fine.
   virtual ctrl::Async<Result<void>> remove(std::string container) = 0;
+  /// The network of a group (plan/group_parts.h) is there, once; after the container that is to
+  /// have it, which the engine looks for when that is started.
+  virtual ctrl::Async<Result<void>> keep_network(std::string name) = 0;
   /// Networks of groups that no container has any more, but for such that have ended.
   virtual ctrl::Async<Result<void>> drop_networks() = 0;
   /// A volume that nobody uses any more; one that is used stays.
@@ -191,6 +193,7 @@ class DockerEngine : public Engine {
   ctrl::Async<Result<void>> remove_checkpoint(std::string container,
                                               std::string checkpoint) override;
   ctrl::Async<Result<void>> remove(std::string container) override;
+  ctrl::Async<Result<void>> keep_network(std::string name) override;
   ctrl::Async<Result<void>> drop_networks() override;
   ctrl::Async<Result<void>> remove_volume(std::string name) override;
   ctrl::Async<Result<ctrl::engine::Version>> ping() override;
@@ -208,7 +211,6 @@ class DockerEngine : public Engine {
   ctrl::Async<Result<std::string>> create_as(std::string name, std::string body,
                                              std::string image_id);
   ctrl::Async<Result<std::vector<std::string>>> networks_called(std::string name);
-  ctrl::Async<Result<void>> keep_network(std::string name);
   ctrl::Async<Result<void>> drop_network(std::string id);
   ctrl::engine::Client& client_;
   std::shared_ptr<ctrl::Mutex> networks_;  ///< one is made or removed at a time

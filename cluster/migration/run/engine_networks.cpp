@@ -34,18 +34,10 @@ std::string network_of(const json::value& container) {
 DockerEngine::DockerEngine(ctrl::engine::Client& client)
     : client_(client), networks_(std::make_shared<ctrl::Mutex>(client.io())) {}
 
-// The engine looks for a container's network when it is started.
 Async<Result<std::string>> DockerEngine::create(std::string name, json::object body,
                                                 std::string image) {
-  const std::string network = network_of(json::value(body));
   std::string text = render_json(body);
-  const Result<std::string> made =
-      co_await create_as(std::move(name), std::move(text), std::move(image));
-  if (!made || !is_group_network(network)) co_return made;
-  std::string wanted = network;
-  const Result<void> kept = co_await keep_network(std::move(wanted));
-  if (!kept) co_return kept.error();
-  co_return made;
+  co_return co_await create_as(std::move(name), std::move(text), std::move(image));
 }
 
 // A name may mean another image since it was looked at.

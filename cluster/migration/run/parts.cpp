@@ -10,6 +10,7 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/data_volume.h"
+#include "cluster/migration/plan/group_parts.h"
 #include "cluster/migration/run/engine.h"
 #include "cluster/migration/run/parts_internal.h"
 
@@ -58,8 +59,18 @@ Async<Result<void>> check_options(engine::Client& client, std::string name) {
   co_return Result<void>();
 }
 
+// The ticket or a task of the group, and it does not run.
+bool is_resting_partner(const json::value& container, const std::string& group) {
+  const std::string state = text_of(container, "State");
+  const bool rests = state == "created" || state == "exited";
+  const bool is_partner = text_of(container, "Id") == group ||
+                          text_of(member(container, "Labels"), kGroupLabel) == group;
+  return !group.empty() && rests && is_partner;
+}
+
 // What is in it will be replaced: nobody else may have it.
-Async<Result<void>> check_alone(engine::Client& client, std::string name, std::string id) {
+Async<Result<void>> check_alone(engine::Client& client, std::string name, std::string id,
+                                std::string group) {
   const std::string path = "/containers/json?all=1&" + filter_of("volume", name);
   std::string method = "GET", body;
   Result<engine::Reply> reply = co_await client.call(method, path, body, kAnswer);
@@ -69,7 +80,7 @@ Async<Result<void>> check_alone(engine::Client& client, std::string name, std::s
   Result<json::value> parsed = parse_json(reply->body);
   if (!parsed || !parsed->is_array()) co_return bad_input(doing + ": not a JSON list");
   for (const json::value& one : parsed->get_array()) {
-    if (text_of(one, "Id") != id) {
+    if (text_of(one, "Id") != id && !is_resting_partner(one, group)) {
       co_return bad_input("volume " + printable(name, 80) + " is used by another container here");
     }
   }
@@ -168,7 +179,7 @@ Async<Result<void>> take_part(engine::Client& client, CopyPlace into, Part part,
       const Result<void> plain = co_await check_options(client, volume.name);
       if (!plain) co_return plain;
       if (!is_data_volume(volume.name)) {
-        const Result<void> alone = co_await check_alone(client, volume.name, into.id);
+        const Result<void> alone = co_await check_alone(client, volume.name, into.id, into.group);
         if (!alone) co_return alone;
       }
       co_return co_await take_folder(volume.folder,

@@ -67,6 +67,7 @@ struct CopyPlace {
   bool has_terminal = false;
   bool is_running = false;
   bool is_fresh = false;  ///< created, and never started
+  std::string group;      ///< that it is a task of; "" = of none
   std::vector<VolumePlace> volumes;
   std::string lives;  ///< where logs of earlier hosts are kept: STATE_DIR/lives
 };

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/migration/plan/group_parts.h"
 #include "cluster/migration/run/parts.h"
 
 namespace flowcon::cluster::migration {
@@ -69,6 +70,7 @@ Result<CopyPlace> place_of(const json::value& inspect, const json::value& info,
   const json::value& running = member(state, "Running");
   place.is_running = !running.is_bool() || running.get_bool();
   place.is_fresh = text_of(state, "Status") == "created";
+  place.group = text_of(member(member(inspect, "Config"), "Labels"), kGroupLabel);
   auto volumes = volumes_of(inspect, root);
   if (!volumes) return volumes.error();
   place.volumes = std::move(*volumes);

@@ -11,6 +11,7 @@
 #include "cluster/migration/plan/bounds.h"
 #include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/plan/entry_json.h"
+#include "cluster/migration/plan/group_parts.h"
 #include "cluster/migration/plan/names.h"
 #include "cluster/migration/plan/refusals.h"
 #include "cluster/migration/run/answers.h"
@@ -198,18 +199,22 @@ Async<Response> Reception::check(std::string body, std::string speaker) {
 // -------------------------------------------------------------------------------- take it
 
 std::string Reception::why_no_seat_for(const std::string& peer) const {
-  const auto is_theirs = [&](const auto& one) {
-    const Move& move = *one.second;
-    return !move.is_source() && move.entry.step <= Step::start && move.entry.source == peer;
-  };
-  const auto is_asking = [&](const auto& one) { return one.second == peer; };
-  const auto of_peer = std::count_if(open_.all().begin(), open_.all().end(), is_theirs) +
-                       std::count_if(reserving_.begin(), reserving_.end(), is_asking);
-  const auto open = std::count_if(open_.all().begin(), open_.all().end(), [&](const auto& one) {
-    return !one.second->is_source() && one.second->entry.source == peer;
-  });
-  return why_no_seat(static_cast<std::size_t>(of_peer), static_cast<std::size_t>(open),
-                     static_cast<std::size_t>(open_.reserved()) + reserving_.size());
+  std::size_t of_peer = 0, open = 0, ready = 0, all = reserving_.size();
+  for (const auto& [id, asking] : reserving_) of_peer += asking == peer ? 1 : 0;
+  for (const auto& [id, move] : open_.all()) {
+    if (move->is_source()) continue;
+    const bool is_theirs = move->entry.source == peer;
+    const bool is_on_its_way = move->entry.step <= Step::start;
+    // All of it is here, and its partners are not yet.
+    const bool is_ready =
+        is_on_its_way && move->entry.method == Method::birth && move->travel.is_received;
+    ready += is_theirs && is_ready ? 1 : 0;
+    if (is_ready) continue;
+    open += is_theirs ? 1 : 0;
+    of_peer += is_theirs && is_on_its_way ? 1 : 0;
+    all += is_on_its_way && move->entry.method != Method::home ? 1 : 0;
+  }
+  return why_no_seat(of_peer, open, all, ready);
 }
 
 Async<Response> Reception::reserve(std::string body, std::string speaker) {
@@ -281,7 +286,7 @@ std::string why_not_parts(const Plan& born, const Plan& offered) {
     if (part.kind == PartKind::layer || part.kind == PartKind::log) continue;
     const auto is_same = [&](const Part& one) {
       return one.kind == PartKind::volume && part.kind == one.kind && one.where == part.where &&
-             data_volume_at(born.body, one.where).empty();
+             data_volume_at(born.body, one.where).empty() && !is_follower(born.body);
     };
     if (std::none_of(born.parts.begin(), born.parts.end(), is_same)) {
       return "the task did not take '" + printable(part.where, 200) + "' along";

@@ -222,6 +222,15 @@ int run_queue_restart(const Session& session, const QueueRestartOptions& options
   return run_on_jobs(session, options.jobs, "restart", render_json({{"without", options.without}}));
 }
 
+void declare_queue_scale(CLI::App& app, QueueScaleOptions& options) {
+  app.add_option("NAME", options.job)->required();
+  app.add_option("WORKERS", options.workers)->required()->check(check_scale);
+}
+
+int run_queue_scale(const Session& session, const QueueScaleOptions& options) {
+  return run_on_jobs(session, {options.job}, "set", render_json({{"workers", options.workers}}));
+}
+
 void declare_queue_set(CLI::App& app, QueueSetOptions& options) {
   app.add_option("NAME", options.jobs)->required();
   app.add_option("--priority", options.priority,

@@ -27,6 +27,11 @@ struct QueueJobsOptions {
   std::vector<std::string> jobs;
 };
 
+struct QueueScaleOptions {
+  std::string job;
+  std::string workers;  ///< a number, or "none": as it was submitted
+};
+
 /// "" = not given; "none" takes it back.
 struct QueueSetOptions {
   std::vector<std::string> jobs;
@@ -62,6 +67,9 @@ void declare_queue_jobs(CLI::App& app, QueueJobsOptions& options);
 
 void declare_queue_restart(CLI::App& app, QueueRestartOptions& options);
 [[nodiscard]] int run_queue_restart(const Session& session, const QueueRestartOptions& options);
+
+void declare_queue_scale(CLI::App& app, QueueScaleOptions& options);
+[[nodiscard]] int run_queue_scale(const Session& session, const QueueScaleOptions& options);
 
 void declare_queue_set(CLI::App& app, QueueSetOptions& options);
 [[nodiscard]] std::string check_queue_set(const QueueSetOptions& options);

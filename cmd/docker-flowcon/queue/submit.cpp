@@ -51,9 +51,14 @@ void declare_submit(CLI::App& app, SubmitOptions& options) {
                  "How often it starts again after another status than 0, 0 to 100 (default 0)")
       ->type_name("number")
       ->check(check_retries);
+  app.add_option("--elastic", options.elastic,
+                 "How workers come and go while it runs: no; join, one by one; restart, all save "
+                 "themselves and start again (default no)")
+      ->type_name("string")
+      ->check(CLI::IsMember({"no", "join", "restart"}));
   app.add_option("--workers", options.workers,
-                 "So many containers that run beside each other and know each other, 1 to 192 "
-                 "(default 1)")
+                 "So many containers that run beside each other and know each other, 1 to 192, or "
+                 "from so many to so many, 2:6 (default 1)")
       ->type_name("number")
       ->check(check_workers);
   app.add_option("--ps", options.ps,
@@ -81,6 +86,7 @@ std::vector<std::string> submit_labels(const SubmitOptions& options) {
                                   {"priority", options.priority},
                                   {"retries", options.retries},
                                   {"workers", options.workers},
+                                  {"elastic", options.elastic},
                                   {"ps", options.ps},
                                   {"ps-request", options.ps_request}});
 }

@@ -18,7 +18,8 @@ struct SubmitOptions {
   std::string request;   ///< "cpu=2,mem=3G"
   std::string priority;  ///< 0.1 to 10
   std::string retries;   ///< 0 to 100
-  std::string workers;   ///< 1 to 192
+  std::string workers;   ///< 1 to 192, or "2:6"
+  std::string elastic;   ///< "no", "join", "restart"
   std::string ps;        ///< parameter servers, 0 to 64
   std::string ps_request;
 };

@@ -83,7 +83,12 @@ std::string check_priority(const std::string& text) {
 
 std::string check_retries(const std::string& text) { return check_count(text, 0, kMostRetries); }
 std::string check_workers(const std::string& text) {
-  return check_count(text, 1, ctrl::kMostWorkers);
+  return ctrl::parse_workers(text)
+             ? ""
+             : complaint("a number of workers from 1 to 192, or two such as 2:6", text);
+}
+std::string check_scale(const std::string& text) {
+  return text == kNone ? "" : check_count(text, 1, ctrl::kMostWorkers);
 }
 std::string check_servers(const std::string& text) {
   return check_count(text, 0, ctrl::kMostServers);

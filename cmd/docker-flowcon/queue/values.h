@@ -14,8 +14,10 @@ namespace flowcon::plugin {
 [[nodiscard]] std::string check_priority(const std::string& text);
 /// A whole number from 0 to 100.
 [[nodiscard]] std::string check_retries(const std::string& text);
-/// A whole number from 1 to 192.
+/// A whole number from 1 to 192, or two of them, "2:6".
 [[nodiscard]] std::string check_workers(const std::string& text);
+/// A whole number from 1 to 192, or "none".
+[[nodiscard]] std::string check_scale(const std::string& text);
 /// A whole number from 0 to 64.
 [[nodiscard]] std::string check_servers(const std::string& text);
 

@@ -15,7 +15,7 @@ JobEntry group_in(JobState state, std::size_t tasks = 2) {
   entry.state = state;
   entry.version = 1;
   entry.group = Group();
-  entry.group->workers = 2;
+  entry.group->workers = {2, 2};
   for (std::size_t i = 0; i < tasks; ++i) {
     JobEntry task;
     task.id = std::string(64, static_cast<char>('b' + i));
@@ -77,8 +77,8 @@ TEST_CASE("an order makes the entries of all tasks, with numbers that were never
   REQUIRE(step.entry->group->tasks.size() == 3);
   CHECK(step.entry->group->tasks[1].name == "net-w5");
   CHECK(step.entry->group->tasks[2].name == "net-s0");
-  CHECK(is_worker(*step.entry->group, 1));
-  CHECK_FALSE(is_worker(*step.entry->group, 2));
+  CHECK_FALSE(step.entry->group->tasks[1].is_ps);
+  CHECK(step.entry->group->tasks[2].is_ps);
   facts.order->version = 2;
   CHECK_FALSE(group_step(entry, facts).entry);
 }
@@ -99,11 +99,24 @@ TEST_CASE("nothing starts before all are ready") {
         std::vector<GroupDeed>{{GroupAct::start, 0}, {GroupAct::start, 1}});
 }
 
+TEST_CASE("no host is sent more than two tasks at a time") {
+  JobEntry entry = group_in(JobState::placing, 4);
+  entry.group->host = std::string(32, 'f');
+  CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::place, 0}, {GroupAct::place, 1}});
+  task(entry, 0).state = task(entry, 1).state = JobState::placing;
+  CHECK(step_of(entry).deeds.empty());
+  GroupFacts facts = facts_of(entry);
+  facts.ready[1] = true;
+  CHECK(group_step(entry, facts).deeds == std::vector<GroupDeed>{{GroupAct::place, 2}});
+}
+
 TEST_CASE("where one cannot be placed the others are taken back, and the third time it is held") {
   JobEntry entry = group_in(JobState::placing);
   entry.refusals = 2;
   task(entry, 0).version = 3;
   task(entry, 0).note = "h2: no room";
+  CHECK_FALSE(step_of(entry).entry->is_held);  // there may be in a moment
+  task(entry, 0).refusals = 1;
   const GroupStep step = step_of(entry);
   REQUIRE(step.entry);
   CHECK(step.entry->state == JobState::returning);
@@ -153,6 +166,7 @@ TEST_CASE("an attempt is over when one task fails, and decided when all are over
 TEST_CASE("a group is done when its workers are, whatever its servers do") {
   JobEntry entry = group_in(JobState::running, 3);
   entry.group->ps = 1;
+  task(entry, 2).is_ps = true;
   all_are(entry, JobState::running);
   end_task(entry, 0, TaskEnd::done);
   CHECK_FALSE(step_of(entry).entry);
@@ -161,6 +175,73 @@ TEST_CASE("a group is done when its workers are, whatever its servers do") {
   CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::cancel, 2}});
   task(entry, 2).state = JobState::cancelled;
   CHECK(settled(entry).state == JobState::done);
+}
+
+JobEntry elastic_group() {
+  JobEntry entry = group_in(JobState::running, 3);
+  entry.group->workers = {1, 4};
+  entry.group->elastic = ctrl::Elastic::join;
+  all_are(entry, JobState::running);
+  return entry;
+}
+
+GroupStep resized(const JobEntry& entry, std::int64_t workers) {
+  GroupFacts facts = facts_of(entry);
+  facts.order = Order{Order::Op::resize, entry.version, "", "", workers};
+  return group_step(entry, facts);
+}
+
+TEST_CASE("workers that may join come one by one, and the last ones go first") {
+  JobEntry entry = elastic_group();
+  GroupStep step = resized(entry, 9);
+  REQUIRE(step.entry);
+  CHECK(present(*step.entry->group, false) == 4);
+  CHECK(step.entry->note == "grows from 3 to 4 workers");
+  CHECK(step_of(*step.entry).deeds == std::vector<GroupDeed>{{GroupAct::make, 3}});
+  step = resized(entry, 1);
+  REQUIRE(step.entry);
+  CHECK(step.entry->note == "gives 2 workers to others");
+  CHECK(step_of(*step.entry).deeds ==
+        std::vector<GroupDeed>{{GroupAct::cancel, 2}, {GroupAct::cancel, 1}});
+  entry = *step.entry;
+  task(entry, 1).state = task(entry, 2).state = JobState::cancelled;
+  CHECK_FALSE(step_of(entry).entry);
+  end_task(entry, 0, TaskEnd::done);
+  entry = settled(entry);
+  CHECK(entry.state == JobState::done);
+  entry = elastic_group();
+  entry.group->elastic = ctrl::Elastic::no;
+  CHECK_FALSE(resized(entry, 4).entry);
+}
+
+TEST_CASE("workers that may join are done without when they fail, while enough are left") {
+  JobEntry entry = elastic_group();
+  end_task(entry, 1, TaskEnd::failed, "ended with status 1");
+  entry = settled(entry);
+  CHECK(entry.state == JobState::running);
+  CHECK(task(entry, 1).has_left);
+  CHECK(entry.note == "net-w1 ended with status 1; goes on with 2 workers");
+  end_task(entry, 0, TaskEnd::lost, "is without its host");
+  entry = settled(entry);
+  CHECK(entry.state == JobState::running);
+  end_task(entry, 2, TaskEnd::failed, "ended with status 2");
+  CHECK(settled(entry).state == JobState::failed);
+}
+
+TEST_CASE("a worker that joins and cannot be had does not end the others") {
+  JobEntry entry = *resized(elastic_group(), 4).entry;
+  GroupFacts facts = facts_of(entry);
+  facts.make_refusal = "the name is in use";
+  GroupStep step = group_step(entry, facts);
+  REQUIRE(step.entry);
+  CHECK(step.entry->state == JobState::running);
+  CHECK(step_of(*step.entry).deeds == std::vector<GroupDeed>{{GroupAct::remove, 3}});
+  task(entry, 3).id = std::string(64, 'f');
+  task(entry, 3).version = 4;
+  task(entry, 3).note = "h1 refuses";
+  step = step_of(entry);
+  REQUIRE(step.entry);
+  CHECK(task(*step.entry, 3).has_left);
 }
 
 TEST_CASE("parking waits for each worker") {

@@ -52,6 +52,7 @@ TEST_CASE("workers and parameter servers of a job run beside each other, its tic
   CHECK(bench.state("net") == "running");
   CHECK(names_of(bench.engine) == "net-s0 net-w0 net-w1");
   CHECK(running(bench.engine) == 3);
+  CHECK(bench.engine.networks_.size() == 1);
   CHECK_FALSE(bench.engine.runs(ticket));
   const std::string second = tasks_of(bench.engine).at("net-w1")->id;
   CHECK(variable(bench.engine, second, "RANK") == "1");
@@ -114,7 +115,7 @@ TEST_CASE("where one task fails the others are stopped, and all start again whil
   const std::string first = tasks_of(bench.engine).at("net-w2")->id;
   CHECK(variable(bench.engine, first, "RANK") == "0");
   CHECK(variable(bench.engine, first, "FLOWCON_ATTEMPT") == "2");
-  CHECK(variable(bench.engine, first, "FLOWCON_RESUME") == "1");
+  CHECK(variable(bench.engine, first, "FLOWCON_RESUME").empty());
   bench.engine.end_with(first, 4);
   bench.run(10);
   CHECK(bench.state("net") == "failed");
@@ -237,7 +238,126 @@ TEST_CASE("after a restart a job of several containers is what it was") {
   CHECK(bench.state("net") == "done");
 }
 
+// ---------------------------------------------------------------------------- more and fewer
+
+const Labels kJoin{{"flowcon.workers", "1:3"}, {"flowcon.elastic", "join"}};
+
+TEST_CASE("a job starts with as many workers as there is room for, and waits for none of them") {
+  QueueBench bench;
+  bench.submit("first", "cpu=2,mem=1G");
+  bench.submit("net", "cpu=1,mem=1G", {{"flowcon.workers", "1:3"}});
+  bench.run(5);
+  CHECK(names_of(bench.engine) == "net-w0 net-w1");
+  CHECK(member(bench.job("net"), "workers").to_number<int>() == 2);
+  CHECK(member(bench.job("net"), "most_workers").to_number<int>() == 3);
+}
+
+TEST_CASE("workers join where there is room, and leave for a job that has less left") {
+  QueueBench bench;
+  bench.expect_seconds("net", 4000);
+  bench.expect_seconds("short", 60);
+  const std::string first = bench.submit("first", "cpu=3,mem=1G");
+  bench.run(3);
+  bench.submit("net", "cpu=1,mem=1G", kJoin);
+  bench.run(12);
+  CHECK(running(bench.engine) == 1);
+  bench.engine.end_with(first, 0);
+  bench.run(15);
+  CHECK(running(bench.engine) == 3);
+  CHECK(bench.state("net") == "running");
+  const std::string second = bench.submit("short", "cpu=3,mem=1G");
+  bench.run(15);
+  CHECK(bench.engine.runs(second));
+  CHECK(running(bench.engine) == 1);
+  CHECK(bench.engine.lives(tasks_of(bench.engine).at("net-w0")->id) == 1);
+  bench.engine.end_with(second, 0);
+  bench.run(15);
+  CHECK(running(bench.engine) == 3);
+}
+
+TEST_CASE("workers are not given to a job that has more left") {
+  QueueBench bench;
+  bench.expect_seconds("net", 60);
+  bench.expect_seconds("long", 4000);
+  bench.submit("net", "cpu=1,mem=1G", kJoin);
+  bench.run(15);
+  REQUIRE(running(bench.engine) == 3);
+  const std::string later = bench.submit("long", "cpu=3,mem=1G");
+  bench.run(30);
+  CHECK(running(bench.engine) == 3);
+  CHECK_FALSE(bench.engine.runs(later));
+}
+
+TEST_CASE("a worker that fails is replaced while the others go on") {
+  QueueBench bench;
+  bench.submit("net", "cpu=1,mem=1G", kJoin);
+  bench.run(15);
+  REQUIRE(running(bench.engine) == 3);
+  bench.engine.end_with(tasks_of(bench.engine).at("net-w1")->id, 1);
+  bench.run(20);
+  CHECK(bench.state("net") == "running");
+  CHECK(running(bench.engine) == 3);
+  CHECK(tasks_of(bench.engine).contains("net-w3"));
+  CHECK(bench.engine.lives(tasks_of(bench.engine).at("net-w0")->id) == 1);
+}
+
+TEST_CASE("people say how many workers a job has") {
+  QueueBench bench;
+  bench.submit("net", "cpu=1,mem=1G", kJoin);
+  bench.run(15);
+  REQUIRE(running(bench.engine) == 3);
+  CHECK(bench.call("POST", "/v1/queue/net/set", R"({"workers":"2"})").status == 200);
+  bench.run(15);
+  CHECK(running(bench.engine) == 2);
+  CHECK(bench.call("POST", "/v1/queue/net/set", R"({"workers":"4"})").status == 200);
+  bench.run(15);
+  CHECK(running(bench.engine) == 4);
+  CHECK(bench.call("POST", "/v1/queue/net/set", R"({"workers":"none"})").status == 200);
+  bench.run(15);
+  CHECK(running(bench.engine) == 3);
+  CHECK(bench.call("POST", "/v1/queue/net/set", R"({"workers":"0"})").status == 422);
+  CHECK(bench.call("POST", "/v1/queue/net/set", R"({"workers":"2:3"})").status == 422);
+}
+
+TEST_CASE("a job that restarts for more workers does so where that is worth it") {
+  QueueBench bench;
+  const bool is_long = GENERATE(true, false);
+  bench.expect_seconds("net", is_long ? 4000 : 5);
+  const std::string first = bench.submit("first", "cpu=3,mem=1G");
+  bench.run(3);
+  bench.submit("net", "cpu=1,mem=1G",
+               {{"flowcon.workers", "1:3"},
+                {"flowcon.elastic", "restart"},
+                {"flowcon.checkpoint.signal", "SIGUSR1"}});
+  bench.run(60);
+  REQUIRE(running(bench.engine) == 1);
+  bench.engine.end_with(first, 0);
+  bench.run(40);
+  CHECK(bench.state("net") == "running");
+  CHECK(running(bench.engine) == (is_long ? 3 : 1));
+}
+
+TEST_CASE("a job that is to restart and does not say how it saves itself is refused") {
+  QueueBench bench;
+  bench.submit("net", "cpu=1,mem=1G", {{"flowcon.workers", "1:3"}, {"flowcon.elastic", "restart"}});
+  CHECK(bench.state("net") == "refused");
+}
+
 // --------------------------------------------------------------------------- whatever fails
+
+TEST_CASE("workers that join while anything fails run once each") {
+  at_each_wait([](KillBench& bench) {
+    bench.submit(
+        {{"flowcon.queue", "true"}, {"flowcon.workers", "1:2"}, {"flowcon.elastic", "join"}});
+    bench.run(60);
+    REQUIRE(running(bench.engine) == 2);
+    bench.engine.end_with(tasks_of(bench.engine).begin()->second->id, 1);
+    bench.run(80);
+    REQUIRE(running(bench.engine) == 2);
+    REQUIRE(bench.state() == "running");
+    for (const auto& [name, box] : tasks_of(bench.engine)) REQUIRE(box->lives <= 1);
+  });
+}
 
 TEST_CASE("a group that is started while anything fails runs as a whole, each task once") {
   at_each_wait([](KillBench& bench) {
@@ -289,6 +409,7 @@ TEST_CASE("a job of several containers runs on another host as a whole, and come
   TwoQueues hosts;
   hosts.submit("net", 2, {{"flowcon.workers", "2"}});
   REQUIRE(hosts.comes_to("net", "running", 30));
+  CHECK(hosts.h2.engine.networks_.empty());
   CHECK(text_of(hosts.job("net"), "host") == "h1");
   CHECK(names_of(hosts.h1.engine) == "net-w0 net-w1");
   CHECK(running(hosts.h1.engine) == 2);

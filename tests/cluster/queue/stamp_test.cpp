@@ -20,13 +20,14 @@ JobEntry group_of(std::int64_t workers, std::int64_t ps) {
   entry.id = std::string(64, 'a');
   entry.name = "net";
   entry.group = Group();
-  entry.group->workers = workers;
+  entry.group->workers = {workers, workers};
   entry.group->ps = ps;
   for (std::int64_t i = 0; i < workers; ++i) {
     entry.group->tasks.emplace_back().name = "net-w" + std::to_string(i);
   }
   for (std::int64_t i = 0; i < ps; ++i) {
     entry.group->tasks.emplace_back().name = "net-s" + std::to_string(i);
+    entry.group->tasks.back().is_ps = true;
   }
   return entry;
 }
@@ -73,11 +74,13 @@ TEST_CASE("a parameter server has no rank among the workers") {
   CHECK(told.at("TF_CONFIG").find(R"("type":"ps","index":1)") != std::string::npos);
 }
 
-TEST_CASE("a task of a later attempt resumes, and is no first run of its command") {
+TEST_CASE("a task of a later attempt resumes what was saved, and is no first run of its command") {
   JobEntry group = group_of(2, 0);
   group.attempt = 1;
-  CHECK(environment_of(group, 0).at("FLOWCON_RESUME") == "1");
+  CHECK_FALSE(environment_of(group, 0).contains("FLOWCON_RESUME"));
   CHECK(environment_of(group, 0).at("FLOWCON_ATTEMPT") == "2");
+  group.has_parked = true;
+  CHECK(environment_of(group, 0).at("FLOWCON_RESUME") == "1");
   const json::object body = task_body(inspect_of("[]", "{}", "{}"), {}, group, 0);
   CHECK(body.at("Labels").as_object().contains(ctrl::kGoesOnLabel));
   CHECK(std::string(ctrl::kGoesOnLabel) == migration::kGoesOnLabel);

@@ -98,7 +98,7 @@ TEST_CASE("the last word is completed by what may stand there") {
       {{"peer", "undrain", "gpu1"}, "gpu1"},
       {{"peer", "add", ""}, ""},
       {{"peer", "ls", "--q"}, "--quiet"},
-      {{"queue", ""}, "cancel hold park release restart set show help"},
+      {{"queue", ""}, "cancel hold park release restart scale set show help"},
       {{"queue", "--"}, "--all --format --hosts --socket --help"},
       {{"queue", "--format", ""}, "json table {{"},
       {{"fetch", ""}, "net old"},

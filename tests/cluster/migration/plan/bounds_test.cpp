@@ -75,6 +75,8 @@ TEST_CASE("one host has two seats of eight") {
   CHECK(why_no_seat(1, 7, 7) == "");
   CHECK(why_no_seat(2, 2, 2).find("2 containers of that host") == 0);
   CHECK(why_no_seat(0, 0, 8) == "too many containers are on their way here");
+  CHECK(why_no_seat(1, 7, 7, 63) == "");
+  CHECK(why_no_seat(0, 0, 0, 64) == "64 tasks of that host wait here to be started");
   CHECK(why_no_seat(0, 8, 0) == "8 migrations from that host are not over here");
 }
 

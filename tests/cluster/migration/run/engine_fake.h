@@ -219,6 +219,10 @@ class FakeEngine : public Engine {
     boxes_.erase(container);
     co_return Result<void>();
   }
+  Async<Result<void>> keep_network(std::string name) override {
+    networks_.insert(std::move(name));
+    co_return Result<void>();
+  }
   Async<Result<void>> drop_networks() override {
     ++network_sweeps_;
     co_return Result<void>();
@@ -294,6 +298,7 @@ class FakeEngine : public Engine {
   std::string refuses_start_;
   std::string refuses_create_;
   int created_ = 0;
+  std::set<std::string> networks_;
   int network_sweeps_ = 0;
   std::string last_words_;
   std::string inspect_;  ///< of the container that is to be moved

@@ -59,7 +59,8 @@ TEST_CASE_METHOD(SubmitFixture, "submit is docker create with the labels of run 
   run({"--workers", "4", "--ps", "1", "--ps-request", "cpu=0.5", "image"});
   CHECK(words().find("<--label><flowcon.workers=4><--label><flowcon.ps=1>"
                      "<--label><flowcon.ps-request=cpu=0.5>") != std::string::npos);
-  CHECK(run({"--workers", "0", "image"}).err.find("a whole number from 1 to 192") !=
+  CHECK(run({"--workers", "0", "image"})
+            .err.find("a number of workers from 1 to 192, or two such as 2:6") !=
         std::string::npos);
 }
 

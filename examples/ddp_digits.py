@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The classifier of cnn_digits.py on several workers: PyTorch's DistributedDataParallel over Gloo.
+
+Each worker learns from its part of each batch; all have the same weights after each step, so that
+the losses are those of one worker with the whole batch, to rounding. The first one prints them.
+Start it with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun, `docker flowcon submit
+--workers N` or a shell do; alone it is one worker.
+
+    docker flowcon submit --name ddp --workers 1:4 --elastic restart -v ddp:/ck \\
+        --label flowcon.checkpoint.signal=SIGUSR1 IMAGE python3 ddp_digits.py --checkpoint /ck/model.pt
+"""
+import argparse
+import os
+
+import checkpoint  # first, as it says
+import torch
+import torch.distributed as dist
+from cnn_digits import make_model
+from sklearn.datasets import load_digits
+from torch.nn import functional as F
+from torch.nn.parallel import DistributedDataParallel
+
+ALONE = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
+
+
+def sum_of(number):
+    """Over all workers."""
+    total = torch.tensor(float(number))
+    dist.all_reduce(total)
+    return total.item()
+
+
+def agree_to_end(state, rank, **where):
+    """All end after the same step, when any of them was asked to; the first one saves for all."""
+    if sum_of(checkpoint.asked is not None) == 0:
+        return
+    if rank == 0 and state.path:
+        state.save(where)
+    dist.barrier()
+    print("ended as asked", flush=True)
+    raise SystemExit(checkpoint.SAVED_AND_ENDED)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--epochs", type=int, default=int(os.environ.get("EPOCHS", "40")))
+    parser.add_argument("--batch", type=int, default=256, help="of all workers together")
+    parser.add_argument("--width", type=int, default=32)
+    parser.add_argument("--lr", type=float, default=3e-4)
+    parser.add_argument("--checkpoint", metavar="FILE", help="saved on a signal, and gone on from where it is there")
+    args = parser.parse_args()
+
+    for name, value in ALONE.items():
+        os.environ.setdefault(name, value)
+    dist.init_process_group("gloo")
+    rank, size = dist.get_rank(), dist.get_world_size()
+    torch.manual_seed(2)
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+    digits = load_digits()
+    x = torch.tensor(digits.images / 16.0, dtype=torch.float32).unsqueeze(1)
+    y = torch.tensor(digits.target)
+    model = make_model(args.width)
+    for layer in model:
+        if isinstance(layer, torch.nn.Dropout):
+            layer.p = 0.0  # each worker would drop others
+    optimizer = torch.optim.Adam(model.parameters(), lr=args.lr)
+    if rank == 0:
+        print(f"{len(x)} digits to learn from, {size} workers", flush=True)
+
+    state = checkpoint.Checkpoint(args.checkpoint, model=model, optimizer=optimizer)
+    done = state.resume().get("epoch", 0)
+    learner = DistributedDataParallel(model)
+    for epoch in range(done + 1, args.epochs + 1):
+        order = torch.randperm(len(x), generator=torch.Generator().manual_seed(epoch))
+        total = 0.0
+        for batch in order.split(args.batch):
+            part = batch[rank::size]
+            optimizer.zero_grad()
+            # Gradients are averaged over the workers, whose parts may differ in size by one.
+            loss = F.cross_entropy(learner(x[part]), y[part], reduction="sum")
+            (loss * size / len(batch)).backward()
+            optimizer.step()
+            total += loss.item()
+        total = sum_of(total)
+        if rank == 0:
+            print(f"Epoch {epoch}/{args.epochs} - loss: {total / len(x):.4f}", flush=True)
+        agree_to_end(state, rank, epoch=epoch)
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
