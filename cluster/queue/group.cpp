@@ -57,7 +57,7 @@ bool has_ended(const Group& group) {
   return fails || are_workers(group, is_over);
 }
 
-std::string said_of(const JobEntry& task) { return task.name + " " + task.note; }
+std::string said_of(const JobEntry& task) { return task.name + ": " + task.note; }
 
 std::string workers_text(std::int64_t count) {
   return std::to_string(count) + (count == 1 ? " worker" : " workers");

@@ -120,31 +120,43 @@ Async<Result<std::string>> Groups::find_made(JobPtr group, std::string name) {
   co_return bad_input("a container is called " + printable(name, 80) + " already");
 }
 
+// What is asked of the engine for it.
+Async<Result<Groups::Wanted>> Groups::wanted_for(JobPtr group, std::size_t task) {
+  std::string ticket = group->entry.id;
+  Result<Seen> seen = co_await world_.engine.look(std::move(ticket));
+  if (!seen) co_return seen.error();
+  Seen whole = std::move(*seen);
+  seen =
+      co_await world_.engine.with_own_labels(world_.host.config().image_labels, std::move(whole));
+  if (!seen) co_return seen.error();
+  const Result<boost::json::value> inspect = parse_json(seen->inspect);
+  if (!inspect) co_return inspect.error();
+  const ctrl::QueueLabels labels = ctrl::parse_queue_labels(seen->labels);
+  Wanted order;
+  order.body = task_body(*inspect, labels, group->entry, task);
+  order.image = text_of(*inspect, "Image");
+  const boost::json::value body(order.body);
+  order.network = text_of(member(body, "HostConfig"), "NetworkMode");
+  co_return order;
+}
+
 Async<Result<void>> Groups::make(JobPtr group, std::size_t task) {
   const std::string name = group->entry.group->tasks.at(task).name;
+  Result<Wanted> wanted_task = co_await wanted_for(group, task);
+  if (!wanted_task) co_return wanted_task.error();
   std::string wanted = name;
   Result<std::string> id = co_await find_made(group, std::move(wanted));
   if (!id) co_return id.error();
   if (id->empty()) {
-    std::string ticket = group->entry.id;
-    Result<Seen> seen = co_await world_.engine.look(std::move(ticket));
-    if (!seen) co_return seen.error();
-    Seen whole = std::move(*seen);
-    seen =
-        co_await world_.engine.with_own_labels(world_.host.config().image_labels, std::move(whole));
-    if (!seen) co_return seen.error();
-    const Result<boost::json::value> inspect = parse_json(seen->inspect);
-    if (!inspect) co_return inspect.error();
-    const ctrl::QueueLabels labels = ctrl::parse_queue_labels(seen->labels);
-    boost::json::object body = task_body(*inspect, labels, group->entry, task);
-    std::string image = text_of(*inspect, "Image"), called = name;
-    id = co_await world_.engine.create(std::move(called), std::move(body), std::move(image));
+    std::string called = name;
+    id = co_await world_.engine.create(std::move(called), std::move(wanted_task->body),
+                                       std::move(wanted_task->image));
     if (!id) co_return id.error();
   }
   // Where they go elsewhere it is made there.
-  if (group->entry.group->host.empty()) {
-    std::string network = migration::group_network(group->entry.id);
-    const Result<void> kept = co_await world_.engine.keep_network(std::move(network));
+  const bool is_here = group->entry.group->host.empty();
+  if (is_here && migration::is_group_network(wanted_task->network)) {
+    const Result<void> kept = co_await world_.engine.keep_network(std::move(wanted_task->network));
     if (!kept) co_return kept.error();
   }
   JobKeeper::Change change = [name, made = *id](const JobEntry& entry, double) {
@@ -181,7 +193,7 @@ Async<Result<void>> Groups::remove(JobPtr group, std::size_t task) {
 }
 
 // Forgotten where the task has changed since.
-void Groups::order(const JobPtr& group, std::size_t task, const std::string& host) {
+void Groups::give(const JobPtr& group, std::size_t task, const std::string& host) {
   const JobPtr job = jobs_.find_id(group->entry.group->tasks.at(task).id);
   if (!job) return;
   const bool is_known = job->order && job->order->version == job->entry.version;
@@ -199,10 +211,10 @@ Async<Result<void>> Groups::carry_out_one(JobPtr group, GroupDeed deed) {
     case GroupAct::remove:
       co_return co_await remove(std::move(group), deed.task);
     case GroupAct::place:
-      order(group, deed.task, group->entry.group->host);
+      give(group, deed.task, group->entry.group->host);
       break;
     case GroupAct::start:
-      order(group, deed.task, "");
+      give(group, deed.task, "");
       break;
     case GroupAct::save:
     case GroupAct::cancel: {

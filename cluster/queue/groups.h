@@ -4,6 +4,7 @@
 // group.h says what is next. For .cpp files only: it includes Asio.
 #pragma once
 
+#include <boost/json/object.hpp>
 #include <functional>
 #include <string>
 #include <vector>
@@ -50,7 +51,14 @@ class Groups {
   ctrl::Async<Result<void>> make(JobPtr group, std::size_t task);
   ctrl::Async<Result<void>> remove(JobPtr group, std::size_t task);
   ctrl::Async<Result<std::string>> find_made(JobPtr group, std::string name);
-  void order(const JobPtr& group, std::size_t task, const std::string& host);
+  /// A task's container as the engine is asked for it.
+  struct Wanted {
+    boost::json::object body;
+    std::string image;    ///< its id
+    std::string network;  ///< its name
+  };
+  ctrl::Async<Result<Wanted>> wanted_for(JobPtr group, std::size_t task);
+  void give(const JobPtr& group, std::size_t task, const std::string& host);
   void adopt_task(const JobPtr& group, std::size_t task);
 
   World& world_;

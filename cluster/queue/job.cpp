@@ -34,7 +34,7 @@ bool has_other_life(const JobEntry& entry, const JobFacts& facts) {
 }
 
 Step removed(const JobEntry& entry, const JobFacts& facts) {
-  return close(entry, facts, JobState::cancelled, "its container was removed");
+  return close(taken_away(entry), facts, JobState::cancelled, "its container was removed");
 }
 
 // Back to those that wait, after a run.
@@ -226,6 +226,11 @@ Step park_where_ordered(const JobEntry& entry, const JobFacts& facts) {
   next.was_asked_to_save = true;
   return write(moved(std::move(next), JobState::parking, facts.now, "gives its room to others"),
                Act::save);
+}
+
+JobEntry taken_away(JobEntry entry) {
+  if (!entry.task_of.empty()) entry.end = TaskEnd::stopped;
+  return entry;
 }
 
 JobEntry written(JobEntry entry, double now, const std::string& note) {

@@ -123,7 +123,7 @@ Step came_to_end(const JobEntry& entry, const JobFacts& facts) {
 }
 
 Step was_removed_there(const JobEntry& entry, const JobFacts& facts) {
-  return close(without_task(entry), facts, JobState::cancelled,
+  return close(taken_away(without_task(entry)), facts, JobState::cancelled,
                "its container on the other host was removed");
 }
 
@@ -249,7 +249,7 @@ Step step_elsewhere(const JobEntry& entry, const JobFacts& facts) {
   if (entry.state == JobState::stopping) return from_stopping(entry, facts);
   if (entry.state == JobState::returning) return from_returning(entry, facts);
   if (facts.copy == TicketCopy::absent) {
-    return write(moved(entry, JobState::stopping, facts.now, kRemoved));
+    return write(moved(taken_away(entry), JobState::stopping, facts.now, kRemoved));
   }
   switch (entry.state) {
     case JobState::starting:

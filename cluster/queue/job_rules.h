@@ -11,6 +11,8 @@ namespace flowcon::cluster::queue {
 
 /// The same entry, to be written with a note.
 [[nodiscard]] JobEntry written(JobEntry entry, double now, const std::string& note);
+/// A person has removed its container.
+[[nodiscard]] JobEntry taken_away(JobEntry entry);
 /// In another state.
 [[nodiscard]] JobEntry moved(JobEntry entry, JobState state, double now,
                              const std::string& note = "");

@@ -73,6 +73,8 @@ soon "workers without room at home run on another host, all of them" run_on h1 "
 check "  as one job" job_has away '.state == "running" and .host == "h1"'
 heard() { holds "$(on h1 docker logs away-w1 2>&1)" "the first of 2"; }
 soon "they find each other there" heard
+check "  as docker flowcon logs shows here" holds "$(on h2 docker flowcon logs away-w1 2>&1)" "the first of 2"
+check "  of each, by its name" holds "$(on h2 docker flowcon logs away 2>&1)" "away-w0, away-w1"
 check "  in a network of their own" is "$(networks h1)" 1
 for task in away-w0 away-w1; do must on h1 docker exec "$task" busybox sh -c ': >/go'; done
 soon "when both have ended and are home it is done" job_is away "done"
@@ -93,7 +95,7 @@ must on h1 docker exec first busybox sh -c ': >/go'
 soon "then they run, and end" job_is waits "done"
 
 group fails 2 cpu=0.4,mem=30M 'echo begins; [ "$RANK" = 1 ] || sleep 1000; exit 3'
-soon "where one fails the other is stopped" job_has fails '.state == "failed" and .exit == 3 and (.note | test("fails-w1 ended with status 3"))'
+soon "where one fails the other is stopped" job_has fails '.state == "failed" and .exit == 3 and (.note | test("fails-w1: ended with status 3"))'
 check "  and does not run" is "$(tasks_on h1)$(tasks_on h2)" ""
 
 group saves 2 cpu=0.4,mem=30M 'echo begins; trap "echo saved >/ck/step$RANK; exit 0" USR1; [ "$FLOWCON_RESUME" != 1 ] || { cat /ck/step0; exit 0; }; while :; do sleep 0.2; done' \

@@ -154,6 +154,17 @@ bool is_under_way(const DaemonClient& daemon, const std::string& name) {
   return !state.empty() && state != "waiting" && member(*job, "ended").is_null();
 }
 
+// Of a job of several containers their names, else "".
+std::string tasks_of(const DaemonClient& daemon, const std::string& name) {
+  const Result<json::value> job = daemon.get("/v1/queue/" + name);
+  std::string names;
+  if (!job) return names;
+  for (const json::value& task : list_of(*job, "tasks")) {
+    names += (names.empty() ? "" : ", ") + printable(text_of(task, "name"), 80);
+  }
+  return names;
+}
+
 // Of a container that is on another host, until it ends where it is followed.
 int show_elsewhere(const Session& session, const LogsOptions& options, const DaemonClient& daemon,
                    const std::string& target) {
@@ -247,6 +258,11 @@ int run_logs(const Session& session, const LogsOptions& options) {
     // That it is there was said once.
     const DaemonClient quiet(daemon->path());
     if (probe && probe->is_elsewhere) return show_elsewhere(session, options, quiet, *live);
+    if (const std::string tasks = tasks_of(quiet, options.container); !tasks.empty()) {
+      return report(session.terminal,
+                    bad_input(printable(options.container, 80) +
+                              " is a job of several containers, each with a log: " + tasks));
+    }
     const Result<void> shown = show_past(session, options, *daemon, *target);
     if (!shown) {
       session.terminal.err << "Cannot show its output on earlier hosts: " << shown.error().message()

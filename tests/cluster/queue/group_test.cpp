@@ -120,7 +120,7 @@ TEST_CASE("where one cannot be placed the others are taken back, and the third t
   const GroupStep step = step_of(entry);
   REQUIRE(step.entry);
   CHECK(step.entry->state == JobState::returning);
-  CHECK(step.entry->note == "net-w0 h2: no room");
+  CHECK(step.entry->note == "net-w0: h2: no room");
   CHECK(step.entry->is_held);
   CHECK(step_of(*step.entry).deeds ==
         std::vector<GroupDeed>{{GroupAct::cancel, 1}, {GroupAct::cancel, 0}});
@@ -140,7 +140,7 @@ TEST_CASE("an attempt is over when one task fails, and decided when all are over
     task(entry, 1).state = JobState::cancelled;
     CHECK(settled(entry).state == JobState::failed);
     CHECK(settled(entry).status == 1);
-    CHECK(settled(entry).note == "net-w0 ended with status 1");
+    CHECK(settled(entry).note == "net-w0: ended with status 1");
   }
   SECTION("by the kill for memory that was heard of later") {
     end_task(entry, 1, TaskEnd::memory, "was killed for memory");
@@ -220,7 +220,7 @@ TEST_CASE("workers that may join are done without when they fail, while enough a
   entry = settled(entry);
   CHECK(entry.state == JobState::running);
   CHECK(task(entry, 1).has_left);
-  CHECK(entry.note == "net-w1 ended with status 1; goes on with 2 workers");
+  CHECK(entry.note == "net-w1: ended with status 1; goes on with 2 workers");
   end_task(entry, 0, TaskEnd::lost, "is without its host");
   entry = settled(entry);
   CHECK(entry.state == JobState::running);

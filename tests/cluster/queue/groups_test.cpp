@@ -119,7 +119,7 @@ TEST_CASE("where one task fails the others are stopped, and all start again whil
   bench.engine.end_with(first, 4);
   bench.run(10);
   CHECK(bench.state("net") == "failed");
-  CHECK(bench.note("net") == "net-w2 ended with status 4");
+  CHECK(bench.note("net") == "net-w2: ended with status 4");
   CHECK(member(bench.job("net"), "exit").to_number<int>() == 4);
   CHECK(running(bench.engine) == 0);
 }
@@ -188,6 +188,19 @@ TEST_CASE("who removes the ticket removes all of the job") {
   bench.run(10);
   CHECK(bench.state("net") == "cancelled");
   CHECK(bench.engine.boxes_.empty());
+}
+
+TEST_CASE("who removes a task's container ends the job") {
+  QueueBench bench;
+  bench.submit("net", "cpu=1,mem=1G", {{"flowcon.workers", "2"}});
+  bench.run(5);
+  const std::string second = tasks_of(bench.engine).at("net-w1")->id;
+  bench.engine.boxes_.erase(second);
+  bench.engine.tell("destroy", second);
+  bench.run(10);
+  CHECK(bench.state("net") == "cancelled");
+  CHECK(bench.note("net") == "net-w1: its container was removed");
+  CHECK(running(bench.engine) == 0);
 }
 
 TEST_CASE("a task's name that another container has keeps the job from starting, and says so") {

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Real distributed trainings as jobs of several containers: PyTorch's DistributedDataParallel over Gloo, which starts
+# again with more workers, and a parameter server around which workers come and go.
+# usage: trainings.sh
+# shellcheck disable=SC2016,SC2317 # shells inside of hosts; functions are called by name
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=moves.sh
+. "$(dirname "${BASH_SOURCE[0]}")/moves.sh"
+
+begin_lab 2 --cores 1
+POLICY=$'peer-heartbeat = 1\nspeculate = off\nrebalance = off'
+# h2 has the jobs, h1 the room.
+flowcond_reads h1 'offer = cpu=2 mem=3G'
+flowcond_reads h2 'offer = cpu=0.1 mem=100M'
+make_peers h1 h2
+must on h2 sh -c 'docker create --name seed "$1" true && docker cp /opt/source/examples seed:/examples && docker commit seed trainings:1 && docker rm seed' seed "$IMAGE_TRAIN"
+
+submit() { must on h2 docker flowcon submit "$@" >/dev/null 2>&1; }
+job_has() {
+  local seen
+  seen=$(host_api h2 "/v1/queue/$1")
+  jq -e "$2" <<<"$seen" >/dev/null || { jq -c '[.state, .host, .note, .exit, .tasks, .steps]' <<<"$seen"; return 1; }
+}
+soon() { local sentence=$1; shift; PATIENCE=300 eventually "$sentence" "$@"; }
+log_of() { on h2 docker flowcon logs "$1" 2>/dev/null; }
+tasks() { on h1 docker ps --format '{{.Names}}' --filter label=org.flowcon.group | sort | tr '\n' ' '; }
+losses() { grep -o 'Epoch .*'; }
+
+# --- all-reduce -----------------------------------------------------------------------------------------
+
+ddp=(trainings:1 python3 /examples/ddp_digits.py --checkpoint /ck/model.pt)
+alone=$(on h2 docker run --rm --network none trainings:1 python3 /examples/ddp_digits.py --epochs 3 2>/dev/null | losses)
+submit --name two --workers 2 --request cpu=0.5,mem=500M -v two:/ck "${ddp[@]}" --epochs 3
+soon "two workers learn together" job_has two '.state == "done"'
+check "their losses are those of one" is "$(log_of two-w0 | losses)" "$alone"
+
+submit --name blocks --request cpu=1,mem=100M trainings:1 sh -c 'until [ -e /go ]; do sleep 0.2; done'
+soon "another job takes half of the host" job_has blocks '.state == "running"'
+submit --name grows --workers 1:2 --elastic restart --request cpu=1,mem=500M -v grows:/ck \
+  --label flowcon.checkpoint.signal=SIGUSR1 --label flowcon.checkpoint.timeout=60 "${ddp[@]}" --epochs 400
+begins() { is "$(tasks)" "grows-w0 " && holds "$(log_of grows-w0)" "Epoch 5/"; }
+soon "a training starts with one worker" begins
+must on h1 docker exec blocks sh -c ': >/go'
+grown() { is "$(tasks)" "grows-w1 grows-w2 " && holds "$(log_of grows-w1)" "Epoch "; }
+soon "when there is room it starts again with two" grown
+check "  from what it has saved" holds "$(log_of grows-w1)" "resumed from /ck/model.pt"
+check "  and not from the beginning" test "$(log_of grows-w1 | losses | head -n 1 | tr -dc '0-9/ ' | cut -d / -f 1)" -gt 5
+must on h2 docker flowcon queue cancel grows
+soon "it is cancelled" job_has grows '.state == "cancelled"'
+
+# --- a parameter server -----------------------------------------------------------------------------------
+
+submit --name ps --workers 1:3 --ps 1 --elastic join --request cpu=0.4,mem=300M --ps-request cpu=0.2,mem=300M \
+  trainings:1 python3 /examples/ps_digits.py --steps 1500 --pause 0.05
+gathered() { is "$(tasks)" "ps-s0 ps-w0 ps-w1 ps-w2 "; }
+soon "workers gather around a parameter server" gathered
+must on h1 docker kill ps-w1 >/dev/null
+replaced() { is "$(tasks)" "ps-s0 ps-w0 ps-w2 ps-w3 "; }
+soon "one that is killed is replaced" replaced
+soon "all steps are done" job_has ps '.state == "done"'
+check "  by several workers" holds "$(log_of ps-w0)" "steps were mine"
+check "  and the loss has fallen" test "$(log_of ps-s0 | grep -o 'step 1500/.*loss: 0\.[0-4]' | wc -l)" = 1
+
+for host in h1 h2; do
+  check "no container is left on $host but tickets" is "$(on "$host" docker ps -aq --filter label=org.flowcon.move)" ""
+done
+finish_lab
