@@ -60,6 +60,7 @@ const std::vector<Family>& families() {
       {"flowcon_hook_failures_total", "counter", "Failed calls of hooks."},
       {"flowcon_hook_held_back_total", "counter", "Events withheld from hooks."},
       {"flowcon_queue_jobs", "gauge", "Jobs of the queue that have not ended, by state."},
+      {"flowcon_job_workers", "gauge", "Workers of a job of several containers that runs."},
       {"flowcon_queue_wait_seconds", "gauge",
        "How long the waiting job has waited that waited longest."},
       {"flowcon_container_info", "gauge", "Image, metric and goal of a container, always 1."},

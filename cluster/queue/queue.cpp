@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/queue/group.h"
 #include "cluster/queue/view_json.h"
 #include "ctrl/exposition.h"
 #include "ctrl/spawn.h"
@@ -183,6 +184,12 @@ void Queue::add_metrics(ctrl::Exposition& out) const {
        {JobState::waiting, JobState::placing, JobState::starting, JobState::running,
         JobState::parking, JobState::returning, JobState::stopping}) {
     out.add("flowcon_queue_jobs", {{"state", name(state)}}, static_cast<double>(states[state]));
+  }
+  for (const auto& [id, job] : owner_.jobs().open()) {
+    const std::optional<Group>& group = job->entry.group;
+    if (!group || group->tasks.empty()) continue;
+    const std::int64_t workers = present(*group, false);
+    out.add("flowcon_job_workers", {{"job", job->entry.name}}, static_cast<double>(workers));
   }
   out.add("flowcon_queue_wait_seconds", longest);
 }

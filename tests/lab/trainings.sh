@@ -41,7 +41,7 @@ check "their losses are those of one" is "$(log_of two-w0 | losses)" "$alone"
 submit --name blocks --request cpu=1,mem=100M trainings:1 sh -c 'until [ -e /go ]; do sleep 0.2; done'
 soon "another job takes half of the host" job_has blocks '.state == "running"'
 submit --name grows --workers 1:2 --elastic restart --request cpu=1,mem=500M -v grows:/ck \
-  --label flowcon.checkpoint.signal=SIGUSR1 --label flowcon.checkpoint.timeout=60 "${ddp[@]}" --epochs 400
+  --label flowcon.checkpoint.signal=SIGUSR1 --label flowcon.checkpoint.timeout=60 "${ddp[@]}" --epochs 40000
 begins() { is "$(tasks)" "grows-w0 " && holds "$(log_of grows-w0)" "Epoch 5/"; }
 soon "a training starts with one worker" begins
 must on h1 docker exec blocks sh -c ': >/go'

@@ -31,7 +31,7 @@ std::string table_of(const QueueOptions& options, const std::vector<JobView>& jo
     return !text_of(job.exact, "Host").empty();
   });
   const bool has_groups = std::any_of(jobs.begin(), jobs.end(), [](const JobView& job) {
-    return real_of(member(job.exact, "Workers")).value_or(1) > 1 ||
+    return real_of(member(job.exact, "MostWorkers")).value_or(1) > 1 ||
            real_of(member(job.exact, "PS")).value_or(0) > 0;
   });
   return std::string("{{.Name}}\t{{.StateText}}\t") + (options.hosts ? "{{.HomeText}}\t" : "") +

@@ -62,6 +62,7 @@ json::object exact_job(const json::value& entry) {
                                     {"Ended", "ended"},
                                     {"Exit", "exit"},
                                     {"Workers", "workers"},
+                                    {"MostWorkers", "most_workers"},
                                     {"PS", "ps"}}) {
     out[name] = number_or_null(member(entry, field));
   }
@@ -128,19 +129,41 @@ bool is_open_state(std::string_view state) {
 }
 
 const json::object& queue_headings() {
-  static const json::object names{
-      {"ID", "JOB ID"},           {"Name", "NAME"},         {"Image", "IMAGE"},
-      {"Command", "COMMAND"},     {"State", "STATE"},       {"Held", "HELD"},
-      {"Order", "ORDER"},         {"Request", "REQUEST"},   {"Priority", "PRIORITY"},
-      {"Retries", "RETRIES"},     {"Attempt", "ATTEMPT"},   {"Waited", "WAITED"},
-      {"Served", "SERVED"},       {"Left", "LEFT"},         {"Starved", "STARVED"},
-      {"Submitted", "SUBMITTED"}, {"Started", "STARTED"},   {"Ended", "ENDED"},
-      {"Exit", "EXIT"},           {"Host", "HOST"},         {"HostText", "HOST"},
-      {"Home", "HOME"},           {"HomeText", "HOME"},     {"Note", "NOTE"},
-      {"StateText", "STATE"},     {"OrderText", "ORDER"},   {"CPUText", "CPU"},
-      {"MemoryText", "MEMORY"},   {"WaitedText", "WAITED"}, {"LeftText", "LEFT"},
-      {"ExitText", "EXIT"},       {"Workers", "WORKERS"},   {"PS", "PS"},
-      {"WorkersText", "WORKERS"}};
+  static const json::object names{{"ID", "JOB ID"},
+                                  {"Name", "NAME"},
+                                  {"Image", "IMAGE"},
+                                  {"Command", "COMMAND"},
+                                  {"State", "STATE"},
+                                  {"Held", "HELD"},
+                                  {"Order", "ORDER"},
+                                  {"Request", "REQUEST"},
+                                  {"Priority", "PRIORITY"},
+                                  {"Retries", "RETRIES"},
+                                  {"Attempt", "ATTEMPT"},
+                                  {"Waited", "WAITED"},
+                                  {"Served", "SERVED"},
+                                  {"Left", "LEFT"},
+                                  {"Starved", "STARVED"},
+                                  {"Submitted", "SUBMITTED"},
+                                  {"Started", "STARTED"},
+                                  {"Ended", "ENDED"},
+                                  {"Exit", "EXIT"},
+                                  {"Host", "HOST"},
+                                  {"HostText", "HOST"},
+                                  {"Home", "HOME"},
+                                  {"HomeText", "HOME"},
+                                  {"Note", "NOTE"},
+                                  {"StateText", "STATE"},
+                                  {"OrderText", "ORDER"},
+                                  {"CPUText", "CPU"},
+                                  {"MemoryText", "MEMORY"},
+                                  {"WaitedText", "WAITED"},
+                                  {"LeftText", "LEFT"},
+                                  {"ExitText", "EXIT"},
+                                  {"Workers", "WORKERS"},
+                                  {"PS", "PS"},
+                                  {"MostWorkers", "MOST WORKERS"},
+                                  {"WorkersText", "WORKERS"}};
   return names;
 }
 
