@@ -75,8 +75,11 @@ class Server:
 
         class Handler(socketserver.BaseRequestHandler):
             def handle(self):
-                while (message := receive(self.request)) is not None:
-                    send(self.request, **server.answer(message))
+                try:
+                    while (message := receive(self.request)) is not None:
+                        send(self.request, **server.answer(message))
+                except ConnectionError:
+                    pass  # a worker has gone
 
         socketserver.ThreadingTCPServer.allow_reuse_address = True
         with socketserver.ThreadingTCPServer(("", PORT), Handler) as tcp:

@@ -269,7 +269,7 @@ HostJobs Conductor::report() const {
                                 world_.host.config().queue.park && job->ticket &&
                                 job->ticket->saves_itself && !job->entry.is_unparkable &&
                                 now - job->entry.since >= kStays * pause;
-    if (group) {
+    if (group && !is_finishing(*group)) {
       const std::int64_t least = workers_of(job->entry).least;
       reported.size = GroupSize{runs ? present(*group, false) : least, workers_of(job->entry),
                                 group->elastic, job->worker_request.amounts()};

@@ -57,7 +57,10 @@ bool has_ended(const Group& group) {
   return fails || are_workers(group, is_over);
 }
 
-std::string said_of(const JobEntry& task) { return task.name + ": " + task.note; }
+// Of one whose end counts before all of it is home, too.
+std::string said_of(const JobEntry& task) {
+  return task.name + ": " + (task.note.empty() && task.task ? task.task->why : task.note);
+}
 
 std::string workers_text(std::int64_t count) {
   return std::to_string(count) + (count == 1 ? " worker" : " workers");
@@ -277,7 +280,8 @@ std::optional<GroupStep> unless_it_keeps_its_size(const JobEntry& entry, const G
   const std::int64_t now = present(*entry.group, false);
   const std::int64_t wanted = ordered_workers(entry, *facts.order);
   const auto count = static_cast<std::int64_t>(entry.group->tasks.size());
-  if (wanted == now || count + wanted - now > kMostTasks) return std::nullopt;
+  const bool may_grow = !is_finishing(*entry.group) && count + wanted - now <= kMostTasks;
+  if (wanted == now || (wanted > now && !may_grow)) return std::nullopt;
   JobEntry next = entry;
   if (wanted > now) {
     add_tasks(next, wanted - now, false, facts.now);
@@ -390,6 +394,12 @@ GroupStep from_returning(const JobEntry& entry, const GroupFacts& facts) {
 ctrl::WorkerRange workers_of(const JobEntry& entry) {
   if (entry.chosen.workers) return {*entry.chosen.workers, *entry.chosen.workers};
   return entry.group->workers;
+}
+
+bool is_finishing(const Group& group) {
+  return std::any_of(group.tasks.begin(), group.tasks.end(), [](const JobEntry& task) {
+    return !task.is_ps && !task.has_left && task.end == TaskEnd::done;
+  });
 }
 
 std::int64_t present(const Group& group, bool are_ps) {

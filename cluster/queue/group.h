@@ -34,6 +34,8 @@ inline constexpr std::int64_t kMostTasks = 256;
 
 /// How many workers a group may have, by its labels or what a person has said since.
 [[nodiscard]] ctrl::WorkerRange workers_of(const JobEntry& entry);
+/// A worker has done its part, so that the others will soon, and no more are needed.
+[[nodiscard]] bool is_finishing(const Group& group);
 /// Tasks that are of it now, workers or parameter servers: have not left, nor come to their end.
 [[nodiscard]] std::int64_t present(const Group& group, bool are_ps);
 

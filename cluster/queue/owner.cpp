@@ -88,11 +88,14 @@ JobEntry new_entry(const Ticket& ticket, double now) {
   return entry;
 }
 
-// The group's entry with this one of a task in it.
+// The group's entry with this one of a task in it; who has left is the group's to say.
 JobEntry with_task(const JobEntry& group, const JobEntry& task) {
   JobEntry next = group;
   for (JobEntry& one : next.group->tasks) {
-    if (one.id == task.id) one = task;
+    if (one.id != task.id) continue;
+    const bool has_left = one.has_left;
+    one = task;
+    one.has_left = has_left;
   }
   return next;
 }

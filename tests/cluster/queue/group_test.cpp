@@ -214,6 +214,13 @@ TEST_CASE("workers that may join come one by one, and the last ones go first") {
   CHECK_FALSE(resized(entry, 4).entry);
 }
 
+TEST_CASE("no worker comes any more once one has done its part") {
+  JobEntry entry = elastic_group();
+  end_task(entry, 1, TaskEnd::done);
+  CHECK_FALSE(resized(entry, 4).entry);
+  CHECK(resized(entry, 1).entry);
+}
+
 TEST_CASE("workers that may join are done without when they fail, while enough are left") {
   JobEntry entry = elastic_group();
   end_task(entry, 1, TaskEnd::failed, "ended with status 1");

@@ -314,6 +314,20 @@ TEST_CASE("a worker that fails is replaced while the others go on") {
   CHECK(bench.engine.lives(tasks_of(bench.engine).at("net-w0")->id) == 1);
 }
 
+TEST_CASE("workers that have done their part are not replaced") {
+  QueueBench bench;
+  bench.submit("net", "cpu=1,mem=1G", kJoin);
+  bench.run(15);
+  REQUIRE(running(bench.engine) == 3);
+  bench.engine.end_with(tasks_of(bench.engine).at("net-w1")->id, 0);
+  bench.run(30);
+  CHECK(running(bench.engine) == 2);
+  bench.engine.end_with(tasks_of(bench.engine).at("net-w0")->id, 0);
+  bench.engine.end_with(tasks_of(bench.engine).at("net-w2")->id, 0);
+  bench.run(10);
+  CHECK(bench.state("net") == "done");
+}
+
 TEST_CASE("people say how many workers a job has") {
   QueueBench bench;
   bench.submit("net", "cpu=1,mem=1G", kJoin);
@@ -433,6 +447,26 @@ TEST_CASE("a job of several containers runs on another host as a whole, and come
   REQUIRE(hosts.comes_to("net", "done", 60));
   CHECK(hosts.h1.engine.boxes_.empty());
   CHECK(tasks_of(hosts.h2.engine).size() == 2);
+  ctrl::log::set_level(ctrl::log::Level::info);
+}
+
+TEST_CASE("workers of another host leave for good, and are replaced where they fail") {
+  ctrl::log::set_level(ctrl::log::Level::error);
+  TwoQueues hosts;
+  hosts.submit("net", 2, {{"flowcon.workers", "1:3"}, {"flowcon.elastic", "join"}});
+  REQUIRE(hosts.until([&] { return running(hosts.h1.engine) == 3; }, 60));
+  REQUIRE(hosts.comes_to("net", "running", 10));
+  hosts.call("POST", "/v1/queue/net/set", R"({"workers":"1"})");
+  REQUIRE(hosts.until([&] { return tasks_of(hosts.h1.engine).size() == 1; }, 60));
+  hosts.run(30);
+  CHECK(names_of(hosts.h1.engine) == "net-w0");
+  hosts.call("POST", "/v1/queue/net/set", R"({"workers":"2"})");
+  REQUIRE(hosts.until([&] { return running(hosts.h1.engine) == 2; }, 60));
+  CHECK(names_of(hosts.h1.engine) == "net-w0 net-w3");
+  hosts.h1.engine.end_with(tasks_of(hosts.h1.engine).at("net-w3")->id, 1);
+  REQUIRE(hosts.until([&] { return names_of(hosts.h1.engine) == "net-w0 net-w4"; }, 60));
+  CHECK(hosts.state("net") == "running");
+  CHECK(hosts.h1.engine.lives(tasks_of(hosts.h1.engine).at("net-w0")->id) == 1);
   ctrl::log::set_level(ctrl::log::Level::info);
 }
 
