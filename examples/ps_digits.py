@@ -120,18 +120,21 @@ def work(address, rank, batch, pause):
     mine = 0
     while True:
         with connect(address) as connection:
-            send(connection)
-            while (state := receive(connection)) is not None:
-                if state["is_over"]:
-                    print(f"worker {rank}: {mine} steps were mine", flush=True)
-                    return
-                part = random.integers(0, len(x), batch)
-                loss, slopes = gradient_of(state, x[part], y[part])
-                mine += 1
-                if mine % 50 == 0:
-                    print(f"step {state['step']} loss: {loss:.4f}", flush=True)
-                time.sleep(pause)
-                send(connection, step=state["step"], loss=loss, **slopes)
+            try:
+                send(connection)
+                while (state := receive(connection)) is not None:
+                    if state["is_over"]:
+                        print(f"worker {rank}: {mine} steps were mine", flush=True)
+                        return
+                    part = random.integers(0, len(x), batch)
+                    loss, slopes = gradient_of(state, x[part], y[part])
+                    mine += 1
+                    if mine % 50 == 0:
+                        print(f"step {state['step']} loss: {loss:.4f}", flush=True)
+                    time.sleep(pause)
+                    send(connection, step=state["step"], loss=loss, **slopes)
+            except ConnectionError:
+                continue  # it may come back
 
 
 def main():
