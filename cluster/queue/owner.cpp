@@ -93,8 +93,7 @@ JobEntry with_task(const JobEntry& group, const JobEntry& task) {
   JobEntry next = group;
   for (JobEntry& one : next.group->tasks) {
     if (one.id != task.id) continue;
-    const bool has_left = one.has_left;
-    one = task;
+    const bool has_left = std::exchange(one, task).has_left;
     one.has_left = has_left;
   }
   return next;
