@@ -2,7 +2,6 @@
 #include "cluster/queue/group.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "cluster/queue/job_rules.h"
@@ -10,8 +9,6 @@
 namespace flowcon::cluster::queue {
 namespace {
 
-constexpr std::array<const char*, 7> kActNames{"make",   "place",  "start", "save",
-                                               "cancel", "remove", "halt"};
 constexpr const char* kRemoved = "its container was removed";
 constexpr const char* kByHand = "it was started by hand and has left the queue";
 
@@ -407,8 +404,6 @@ std::int64_t present(const Group& group, bool are_ps) {
     return task.is_ps == are_ps && !task.has_left && !is_over(task);
   });
 }
-
-const char* name(GroupAct act) { return kActNames.at(static_cast<std::size_t>(act)); }
 
 GroupStep group_step(const JobEntry& entry, const GroupFacts& facts) {
   if (is_closed(entry.state) || facts.copy == TicketCopy::unknown) return {};

@@ -59,9 +59,6 @@ enum class GroupAct {
   halt,    ///< stops the ticket, which a person has started
 };
 
-/// "make", "place", …
-[[nodiscard]] const char* name(GroupAct act);
-
 struct GroupDeed {
   GroupAct act = GroupAct::make;
   std::size_t task = 0;

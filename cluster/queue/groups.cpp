@@ -89,7 +89,8 @@ void Groups::size(Job& group, const Offer& largest) const {
     const ctrl::QueueLabels& labels = group.ticket->labels;
     const double cores = group.ticket->docker_cpu.value_or(std::min(kServerCores, largest.cpu));
     group.ps_request.cpu = {labels.ps_cpu.value_or(cores), Source::label};
-    if (labels.ps_mem) group.ps_request.mem = {std::ceil(*labels.ps_mem), Source::label};
+    const double times = group.entry.has_doubled ? 2 : 1;
+    if (labels.ps_mem) group.ps_request.mem = {std::ceil(times * *labels.ps_mem), Source::label};
   }
   const bool waits = wanted.tasks.empty();
   const auto workers =

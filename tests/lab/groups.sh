@@ -26,12 +26,6 @@ group() {
   must on h2 docker flowcon submit --name "$name" --workers "$workers" --request "$request" "$@" \
     "$IMAGE_SMALL" busybox sh -c "$text" >/dev/null 2>&1
 }
-job_has() {
-  local seen
-  seen=$(host_api h2 "/v1/queue/$1")
-  jq -e "$2" <<<"$seen" >/dev/null || { jq -c '[.state, .host, .note, .exit, .tasks, .steps]' <<<"$seen"; return 1; }
-}
-job_is() { job_has "$1" ".state == \"$2\""; }
 soon() { local sentence=$1; shift; PATIENCE=120 eventually "$sentence" "$@"; }
 # Containers that run on HOST, by name.
 tasks_on() { on "$1" docker ps --format '{{.Names}}' --filter label=org.flowcon.group | sort | tr '\n' ' '; }
@@ -83,6 +77,16 @@ check "  and the volume of the first one" is "$(on h2 docker run --rm --network 
 check "no container is left there" is "$(on h1 docker ps -aq)" ""
 check "  no volume" is "$(on h1 docker volume ls -q)" ""
 check "  and no network" is "$(networks h1)" 0
+
+must on h2 docker network create mine >/dev/null
+group mine 2 cpu=0.4,mem=30M "$TALK" --network mine
+soon "workers in a network of the user's run where that is" run_on h2 "mine-w0 mine-w1"
+heard() { holds "$(on h2 docker logs mine-w1 2>&1)" "the first of 2"; }
+soon "  and find each other in it" heard
+check "  without another one" is "$(networks h2)" 0
+check "each is under control" holds "$(on h2 docker flowcon status mine-w0)" mine-w0
+must on h2 docker flowcon queue cancel mine
+soon "they are stopped" job_is mine cancelled
 
 # --- together or not at all -----------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@
 #   flowcond_reads HOST TEXT       adds TEXT to its configuration file, for its next start
 #   counter HOST NAME [OPTION...]  the job of tests/lab/counter there; OPTION is docker run's
 #   move HOST NAME [WORD...]       docker flowcon migrate
+#   job_has NAME EXPRESSION        says jq so of a job of the queue on h2? job_is NAME STATE
 #   cluster HOST EXPRESSION        jq's answer about GET /v1/cluster of that host
 # shellcheck shell=bash
 # shellcheck disable=SC2016 # for the shells in the hosts
@@ -98,3 +99,10 @@ is_beyond() {
   now=$(steps "$1" "$2")
   [ "${now:-0}" -gt "$3" ] || { printf '%s on %s: step %s, and before that %s\n' "$2" "$1" "${now:-none}" "$3"; return 1; }
 }
+
+job_has() {
+  local seen
+  seen=$(host_api h2 "/v1/queue/$1")
+  jq -e "$2" <<<"$seen" >/dev/null || { jq -c '[.state, .host, .note, .exit, .tasks, .steps]' <<<"$seen"; return 1; }
+}
+job_is() { job_has "$1" ".state == \"$2\""; }

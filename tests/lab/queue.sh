@@ -26,12 +26,6 @@ job() {
   must on h2 docker create --name "$name" --network none --label flowcon.queue=true \
     --label "flowcon.request=$request" "$@" "$IMAGE_SMALL" busybox sh -c "$text" >/dev/null
 }
-job_has() {
-  local seen
-  seen=$(host_api h2 "/v1/queue/$1")
-  jq -e "$2" <<<"$seen" >/dev/null || { jq -c '[.state, .host, .note, .exit, .steps]' <<<"$seen"; return 1; }
-}
-job_is() { job_has "$1" ".state == \"$2\""; }
 soon() { local sentence=$1; shift; PATIENCE=120 eventually "$sentence" "$@"; }
 runs_on() { is "$(on "$1" docker inspect --format '{{.State.Running}}' "$2" 2>/dev/null)" true && job_has "$2" ".state == \"running\" and .host == \"$1\""; }
 is_not_on() { not on "$1" docker inspect "$2" >/dev/null 2>&1; }

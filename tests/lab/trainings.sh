@@ -20,11 +20,6 @@ make_peers h1 h2
 must on h2 sh -c 'docker create --name seed "$1" true && docker cp /opt/source/examples seed:/examples && docker commit seed trainings:1 && docker rm seed' seed "$IMAGE_TRAIN"
 
 submit() { must on h2 docker flowcon submit "$@" >/dev/null 2>&1; }
-job_has() {
-  local seen
-  seen=$(host_api h2 "/v1/queue/$1")
-  jq -e "$2" <<<"$seen" >/dev/null || { jq -c '[.state, .host, .note, .exit, .tasks, .steps]' <<<"$seen"; return 1; }
-}
 soon() { local sentence=$1; shift; PATIENCE=300 eventually "$sentence" "$@"; }
 log_of() { on h2 docker flowcon logs "$1" 2>/dev/null; }
 tasks() { on h1 docker ps --format '{{.Names}}' --filter label=org.flowcon.group | sort | tr '\n' ' '; }

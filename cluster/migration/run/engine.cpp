@@ -342,9 +342,10 @@ Async<Result<std::string>> DockerEngine::make(std::string name, Plan plan, std::
       co_return bad_input("there is a volume '" + printable(volume.name, 80) + "' there by now");
     }
   }
-  std::string body = create_body(plan, id, image), image_id = plan.image.id;
+  json::object body = create_body(plan, id, image);
+  std::string image_id = plan.image.id;
   Result<std::string> container =
-      co_await create_as(std::move(name), std::move(body), std::move(image_id));
+      co_await create(std::move(name), std::move(body), std::move(image_id));
   const std::string network = network_of(plan);
   if (!container || !is_group_network(network)) co_return container;
   std::string wanted = network;

@@ -208,8 +208,6 @@ class DockerEngine : public Engine {
   ctrl::Async<Result<void>> expect(std::string method, std::string path, std::string body,
                                    double seconds, std::string doing);
   ctrl::Async<Result<boost::json::value>> get(std::string path, std::string doing);
-  ctrl::Async<Result<std::string>> create_as(std::string name, std::string body,
-                                             std::string image_id);
   ctrl::Async<Result<std::vector<std::string>>> networks_called(std::string name);
   ctrl::Async<Result<void>> drop_network(std::string id);
   ctrl::engine::Client& client_;

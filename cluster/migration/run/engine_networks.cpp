@@ -36,27 +36,24 @@ DockerEngine::DockerEngine(ctrl::engine::Client& client)
 
 Async<Result<std::string>> DockerEngine::create(std::string name, json::object body,
                                                 std::string image) {
-  std::string text = render_json(body);
-  co_return co_await create_as(std::move(name), std::move(text), std::move(image));
-}
-
-// A name may mean another image since it was looked at.
-Async<Result<std::string>> DockerEngine::create_as(std::string name, std::string body,
-                                                   std::string image_id) {
+  const bool is_by_id = text_of(json::value(body), "Image") == image;
   std::string method = "POST", path = "/containers/create?name=" + percent_encoded(name);
+  std::string text = render_json(body);
   Result<Reply> reply =
-      co_await client_.call(std::move(method), std::move(path), std::move(body), kStarting);
+      co_await client_.call(std::move(method), std::move(path), std::move(text), kStarting);
   const std::string doing = "making container " + printable(name, 80);
   if (!reply) co_return wrap(reply.error(), doing);
   if (reply->status != 201) co_return engine_error(*reply, doing);
   const Result<json::value> answer = parse_json(reply->body);
   std::string container = answer ? text_of(*answer, "Id") : "";
   if (container.size() != 64) co_return bad_input(doing + ": it has no id");
+  if (is_by_id) co_return container;
+  // A name may mean another image since it was looked at.
   std::string again = container;
   const Result<Seen> copy = co_await look(std::move(again));
   if (!copy) co_return copy.error();
   const Result<json::value> inspect = parse_json(copy->inspect);
-  if (inspect && text_of(*inspect, "Image") == image_id) co_return container;
+  if (inspect && text_of(*inspect, "Image") == image) co_return container;
   const Result<void> removed = co_await remove(std::move(container));
   if (!removed) co_return removed.error();
   co_return bad_input("the name of its image has changed meanwhile");

@@ -266,7 +266,7 @@ std::vector<std::string> refusals(const Plan& plan, const AcceptPolicy& policy) 
   return reasons;
 }
 
-std::string create_body(const Plan& plan, const std::string& id, const std::string& image) {
+json::object create_body(const Plan& plan, const std::string& id, const std::string& image) {
   json::object body = plan.body;
   body["Image"] = image;
   json::object labels = object_of(body, "Labels");
@@ -274,7 +274,7 @@ std::string create_body(const Plan& plan, const std::string& id, const std::stri
   labels.erase(ctrl::kFirstRunLabel);
   if (plan.is_first) labels[ctrl::kFirstRunLabel] = "true";
   body["Labels"] = std::move(labels);
-  return render_json(body);
+  return body;
 }
 
 std::vector<std::pair<int, std::string>> fixed_ports(const Plan& plan) {

@@ -70,8 +70,8 @@ struct Plan {
 [[nodiscard]] boost::json::object to_json(const Plan& plan);
 
 /// The body of POST /containers/create for the copy of the move `id`; `image` names the plan's.
-[[nodiscard]] std::string create_body(const Plan& plan, const std::string& id,
-                                      const std::string& image);
+[[nodiscard]] boost::json::object create_body(const Plan& plan, const std::string& id,
+                                              const std::string& image);
 
 /// Does it bring processes that CRIU froze? Before the move begins the layer alone says so.
 [[nodiscard]] bool needs_criu(const Plan& plan);

@@ -138,6 +138,18 @@ TEST_CASE(
   CHECK(member(member(bench.job("net"), "request"), "mem").to_number<double>() == 4 * kGiB);
 }
 
+TEST_CASE("a parameter server that is killed for memory asks for twice as much") {
+  QueueBench bench;
+  bench.submit("net", "cpu=1,mem=2G",
+               {{"flowcon.workers", "1"}, {"flowcon.ps", "1"}, {"flowcon.ps-request", "mem=1G"}});
+  bench.run(5);
+  CHECK(member(member(bench.job("net"), "request"), "mem").to_number<double>() == 3 * kGiB);
+  bench.engine.kill_for_memory(tasks_of(bench.engine).at("net-s0")->id);
+  bench.run(10);
+  CHECK(bench.state("net") == "running");
+  CHECK(member(member(bench.job("net"), "request"), "mem").to_number<double>() == 4 * kGiB);
+}
+
 TEST_CASE("a job of several containers is parked as a whole, and comes back") {
   QueueBench bench;
   bench.submit("net", "cpu=1,mem=1G",

@@ -223,10 +223,7 @@ class FakeEngine : public Engine {
     networks_.insert(std::move(name));
     co_return Result<void>();
   }
-  Async<Result<void>> drop_networks() override {
-    ++network_sweeps_;
-    co_return Result<void>();
-  }
+  Async<Result<void>> drop_networks() override { co_return Result<void>(); }
   Async<Result<void>> remove_volume(std::string name) override {
     data_.erase(name);
     co_return Result<void>();
@@ -299,7 +296,6 @@ class FakeEngine : public Engine {
   std::string refuses_create_;
   int created_ = 0;
   std::set<std::string> networks_;
-  int network_sweeps_ = 0;
   std::string last_words_;
   std::string inspect_;  ///< of the container that is to be moved
   std::int64_t exit_code_ = 0;

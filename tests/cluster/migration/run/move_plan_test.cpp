@@ -155,10 +155,9 @@ TEST_CASE("what a peer offers has bounds that the journal has not") {
 }
 
 TEST_CASE("the copy is labelled with its move and keeps its labels") {
-  const Result<json::value> body = parse_json(create_body(a_plan(), "7", "trainings:1"));
-  REQUIRE(body.has_value());
-  CHECK(text_of(*body, "Image") == "trainings:1");
-  const json::value& labels = member(*body, "Labels");
+  const json::value body(create_body(a_plan(), "7", "trainings:1"));
+  CHECK(text_of(body, "Image") == "trainings:1");
+  const json::value& labels = member(body, "Labels");
   CHECK(text_of(labels, "a") == "b");
   CHECK(text_of(labels, kMoveLabel) == "7");
 }
@@ -167,8 +166,8 @@ TEST_CASE("only the first run of a job's task says that it is one") {
   Plan plan = a_plan();
   plan.is_birth = plan.is_first = true;
   const auto label = [](const Plan& one) {
-    const Result<json::value> body = parse_json(create_body(one, "7", "trainings:1"));
-    return body ? text_of(member(*body, "Labels"), ctrl::kFirstRunLabel) : "?";
+    const json::value body(create_body(one, "7", "trainings:1"));
+    return text_of(member(body, "Labels"), ctrl::kFirstRunLabel);
   };
   CHECK(label(plan) == "true");
   plan.body["Labels"].as_object()[ctrl::kFirstRunLabel] = "true";
