@@ -253,7 +253,7 @@ QueueView waiting_on_a_host(std::size_t jobs) {
     task.waited = drawn(random, 3600);
     if (random() % 4 != 0) task.left = drawn(random, 10000);
     task.request = {{"cpu", 1 + drawn(random, 8) / 2}, {"mem", 1 + drawn(random, 16)}};
-    if (i < 8) task.node = 0, task.is_parkable = true;
+    if (i < 8) task.placed = whole_on(0, task), task.is_parkable = true;
     view.jobs.push_back(std::move(task));
   }
   return view;

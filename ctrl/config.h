@@ -81,6 +81,7 @@ struct QueueOptions {
   double starve_limit = 1800;   ///< seconds
   bool park = true;  ///< a running job may be saved and wait again, for one with less left
   double data_cache = 20.0 * (1ULL << 30);  ///< bytes of jobs' data that are kept for later ones
+  std::string group_network;  ///< that hosts share, for jobs of several containers; "" = none
 };
 
 struct Config {

@@ -17,16 +17,40 @@ namespace {
 
 constexpr double kNominal = 3600;  // seconds that a job takes while nothing is known of any
 
-bool is_running(const WaitingTask& job) { return job.node.has_value(); }
-
-QueueJob queue_job(const WaitingTask& task) {
+// As it is.
+QueueJob shape_of(const WaitingTask& task) {
   QueueJob job;
   job.id = task.id;
   job.since = task.since;
   job.weight = task.weight;
+  job.min = job.max = task.workers;
+  job.ps = task.ps;
   job.worker_request = task.request;
-  if (task.node) put_one(job.placed.workers, *task.node);
+  job.ps_request = task.ps_request;
+  job.placed = task.placed;
   return job;
+}
+
+// As it is decided about: what has to be on one node is one task.
+QueueJob queue_job(const WaitingTask& task) {
+  QueueJob job = shape_of(task);
+  if (task.may_spread) return job;
+  job.worker_request = whole_request(task);
+  job.min = job.max = 1;
+  job.ps = 0;
+  job.placed = {};
+  if (is_running(task)) put_one(job.placed.workers, nodes_of(task.placed).front());
+  return job;
+}
+
+Placement start_of(const WaitingTask& job, const Placement& decided) {
+  return job.may_spread ? decided : whole_on(decided.workers.front().node, job);
+}
+
+std::map<std::string, const WaitingTask*> by_id(const QueueView& view) {
+  std::map<std::string, const WaitingTask*> jobs;
+  for (const WaitingTask& job : view.jobs) jobs[job.id] = &job;
+  return jobs;
 }
 
 // ---------------------------------------------------------------------------- by what is left
@@ -69,12 +93,23 @@ LeftState left_state(const QueueView& view) {
   return state;
 }
 
-bool could_ever_fit(const QueueView& view, const Amounts& request) {
-  return std::any_of(view.nodes.begin(), view.nodes.end(), [&](const QueueNode& node) {
-    return std::all_of(request.begin(), request.end(), [&](const auto& asked) {
-      return asked.second <= amount_of(node.cap, asked.first) + Room::kTolerance;
-    });
+bool has_all(const Amounts& cap, const Amounts& request) {
+  return std::all_of(request.begin(), request.end(), [&](const auto& asked) {
+    return asked.second <= amount_of(cap, asked.first) + Room::kTolerance;
   });
+}
+
+bool could_ever_fit(const QueueView& view, const WaitingTask& job) {
+  const auto holds = [&](const Amounts& request) {
+    return std::any_of(view.nodes.begin(), view.nodes.end(),
+                       [&](const QueueNode& node) { return has_all(node.cap, request); });
+  };
+  if (!job.may_spread) return holds(whole_request(job));
+  Amounts all = whole_request(job);
+  for (auto& [kind, amount] : all) {
+    for (const QueueNode& node : view.nodes) amount -= amount_of(node.cap, kind);
+  }
+  return has_all({}, all) && holds(job.request) && (job.ps == 0 || holds(job.ps_request));
 }
 
 // Those that are served after the first one that waits, the last one first; it does not matter that
@@ -102,9 +137,8 @@ Result<QueuePlan> decide_by_left(const QueueView& view) {
   const Result<LeftDecision> decision = decide_left(state);
   if (!decision) return decision.error();
   QueuePlan plan;
-  std::map<std::string, const WaitingTask*> jobs;
+  const std::map<std::string, const WaitingTask*> jobs = by_id(view);
   for (const WaitingTask& job : view.jobs) {
-    jobs[job.id] = &job;
     if (is_fixed(job)) plan.standings.push_back({job.id, job.weight, job.is_starved});
   }
   // What runs and stays may keep a starved one from its room for long: nothing new comes before it.
@@ -118,10 +152,10 @@ Result<QueuePlan> decide_by_left(const QueueView& view) {
     const bool gives_room = place.change == LeftChange::park || place.change == LeftChange::move;
     if (gives_room) plan.parks.push_back(place.id);
     if (place.change == LeftChange::start && !is_barred) {
-      plan.starts.push_back({place.id, place.placed.workers.front().node});
+      plan.starts.push_back({place.id, start_of(job, place.placed)});
     }
-    is_barred = is_barred || (place.change == LeftChange::wait && place.is_starved &&
-                              could_ever_fit(view, job.request));
+    is_barred = is_barred ||
+                (place.change == LeftChange::wait && place.is_starved && could_ever_fit(view, job));
   }
   plan.givers = givers_by_left(*decision, jobs);
   plan.standings.insert(plan.standings.end(), waiting.begin(), waiting.end());
@@ -133,7 +167,7 @@ Result<QueuePlan> decide_by_left(const QueueView& view) {
 
 // KOD2's weight with ω' times the priority.
 double weight_of(const WaitingTask& task, const LargestNode& largest) {
-  const double plain = queue_weight(queue_job(task), largest, WeightBasis::worker);
+  const double plain = queue_weight(shape_of(task), largest, WeightBasis::worker);
   if (plain >= 1) return 1;
   return 1 / (1 + std::pow(1 / plain - 1, task.priority));
 }
@@ -156,9 +190,10 @@ Result<QueuePlan> decide_by_weights(const QueueView& view, const std::vector<dou
   const Result<QueueDecision> decision = decide_queue(state);
   if (!decision) return decision.error();
   QueuePlan plan;
+  const std::map<std::string, const WaitingTask*> jobs = by_id(view);
   for (const QueueAction& action : decision->actions) {
     if (action.op != QueueAction::Op::start) continue;
-    plan.starts.push_back({action.job, action.placed.workers.front().node});
+    plan.starts.push_back({action.job, start_of(*jobs.at(action.job), action.placed)});
   }
   for (const RunningJob& job : decision->running) {
     plan.standings.push_back({job.id, job.weight, job.weight >= 1});
@@ -190,6 +225,33 @@ Result<QueuePlan> decide_by_arrival(const QueueView& view) {
 }
 
 }  // namespace
+
+bool is_running(const WaitingTask& job) { return !nodes_of(job.placed).empty(); }
+
+std::vector<std::size_t> nodes_of(const Placement& placed) {
+  std::vector<NodeCount> all = placed.workers;
+  for (const NodeCount& ps : placed.ps) put_one(all, ps.node);
+  std::vector<std::size_t> nodes;
+  nodes.reserve(all.size());
+  for (const NodeCount& one : all) nodes.push_back(one.node);
+  return nodes;
+}
+
+Amounts sum_of(const WaitingTask& job, std::int64_t workers, std::int64_t ps) {
+  Amounts all = job.request;
+  for (auto& [kind, amount] : all) {
+    amount = amount * static_cast<double>(workers) +
+             amount_of(job.ps_request, kind) * static_cast<double>(ps);
+  }
+  return all;
+}
+
+Placement whole_on(std::size_t node, const WaitingTask& job) {
+  Placement placed;
+  placed.workers.push_back({node, job.workers});
+  if (job.ps > 0) placed.ps.push_back({node, job.ps});
+  return placed;
+}
 
 const std::vector<QueuePolicyKind>& queue_policies() {
   static const std::vector<QueuePolicyKind> all{

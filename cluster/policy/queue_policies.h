@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What decides who of the queue runs, by name: the decisions of queue.h and left_queue.h, driven
-// for jobs of one container. Nobody else knows the names. Pure.
+// for jobs as they are. Nobody else knows the names. Pure.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,7 +15,8 @@
 
 namespace flowcon::cluster::policy {
 
-/// A job of one container, as its owner tells of it. Units: seconds.
+/// A job as its owner tells of it: one worker, or workers and parameter servers that start
+/// together. Units: seconds.
 struct WaitingTask {
   std::string id;
   double since = 0;            ///< when it was submitted, on any clock
@@ -24,10 +26,26 @@ struct WaitingTask {
   double priority = 1;         ///< factor on 1/left and on KOD2's exponent
   double weight = 0;           ///< as QueuePlan gave it; 0: it has none yet
   bool is_starved = false;     ///< as QueuePlan gave it
-  Amounts request;
-  std::optional<std::size_t> node;  ///< where it runs: a place in QueueView::nodes
-  bool is_parkable = false;         ///< of one that runs: it can save itself and wait again
+  std::int64_t workers = 1;    ///< that it has, or starts with
+  std::int64_t ps = 0;
+  Amounts request;           ///< of one worker
+  Amounts ps_request;        ///< of one parameter server
+  bool may_spread = false;   ///< its tasks may be on several nodes
+  Placement placed;          ///< where it runs, by places in QueueView::nodes; empty: it does not
+  bool is_parkable = false;  ///< of one that runs: it can save itself and wait again
 };
+
+[[nodiscard]] bool is_running(const WaitingTask& job);
+/// All nodes that have a task of it, in their order.
+[[nodiscard]] std::vector<std::size_t> nodes_of(const Placement& placed);
+/// Of so many tasks together.
+[[nodiscard]] Amounts sum_of(const WaitingTask& job, std::int64_t workers, std::int64_t ps);
+/// Of all its tasks.
+[[nodiscard]] inline Amounts whole_request(const WaitingTask& job) {
+  return sum_of(job, job.workers, job.ps);
+}
+/// All its tasks on one node.
+[[nodiscard]] Placement whole_on(std::size_t node, const WaitingTask& job);
 
 /// Units: seconds.
 struct QueueView {
@@ -43,7 +61,7 @@ struct QueueView {
 struct QueuePlan {
   struct Start {
     std::string job;
-    std::size_t node = 0;
+    Placement placed;
   };
   struct Standing {
     std::string job;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all hosts tell, as the policy is shown it, and what it plans, as orders to the owners. Pure.
+// What all hosts tell of their jobs, as the policy is shown it. Pure.
 #pragma once
 
 #include <map>
@@ -22,7 +22,7 @@ struct AllJobs {
     std::vector<std::string> avoided;
     std::optional<Freight> freight;
     std::string sent_to;  ///< of one that waits: the host where all that it needs goes, or is
-    std::optional<GroupSize> size = {};
+    std::optional<GroupShape> group = {};
   };
   policy::QueueView view;
   std::vector<std::string> hosts;  ///< ids, at the places of view.nodes
@@ -30,13 +30,15 @@ struct AllJobs {
   std::vector<std::set<std::string>> images;         ///< of hosts, at their places
   std::vector<std::set<std::string>> shared;         ///< the same
   std::vector<std::map<std::string, double>> rates;  ///< from hosts, at their places
+  std::vector<std::set<std::string>> swarms;         ///< of hosts, at their places
 };
 
 /// Is there as much?
 [[nodiscard]] bool fits(const policy::Amounts& request, const policy::Amounts& idle);
 /// So many times a request comes to what is idle.
 void add(policy::Amounts& idle, const policy::Amounts& request, double times);
-/// Has this host not just refused it?
+/// Has this host not just refused it, and is it in the network that the job has where its tasks are
+/// on several?
 [[nodiscard]] bool may_go(const AllJobs& all, std::size_t job, std::size_t node);
 /// How long it takes to bring a job what it lacks on a host: its image and the volumes that it only
 /// reads, unless they are there, and its other data; by the rate of earlier moves between the two,
@@ -48,13 +50,5 @@ void add(policy::Amounts& idle, const policy::Amounts& request, double times);
 /// as far as anybody knows. Of jobs with one id the first one counts. To park a job costs the
 /// median of what they say. `now`, `starve_limit` as in policy::QueueView.
 [[nodiscard]] AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_limit);
-
-/// By owner; of each job of the plan one. A start waits for the room that it was decided on; what
-/// comes after it finds the rest. Of the hosts that have room a job goes to the one it was sent to,
-/// else to the one where what it needs is, or is first, by more than a second; else to that of the
-/// plan. It goes to none that has just refused it. At most one job is parked at a time: what that
-/// leaves is known when it has gone.
-[[nodiscard]] std::map<std::string, std::vector<JobOrder>> orders_of(const AllJobs& all,
-                                                                     const policy::QueuePlan& plan);
 
 }  // namespace flowcon::cluster::queue

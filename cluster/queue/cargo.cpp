@@ -45,7 +45,9 @@ void Cargo::look() {
 Async<void> Cargo::list() {
   const Result<std::vector<std::string>> images = co_await world_.engine.images();
   const Result<std::set<std::string>> shared = co_await world_.moves.shared_volumes();
+  Result<std::set<std::string>> swarm = co_await world_.engine.swarm();
   is_listing_ = false;
+  if (swarm) swarm_ = std::move(*swarm);
   if (shared) shared_ = *shared;
   if (!images) {
     ctrl::log::debug(images.error().message());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this host's jobs would take along to other hosts: weighs them one after the other, and knows
-// which images are here and how fast earlier moves went. For .cpp files only: it includes Asio.
+// which images and networks are here and how fast earlier moves went. For .cpp files only: it
+// includes Asio.
 #pragma once
 
 #include <map>
@@ -24,6 +25,8 @@ class Cargo {
   [[nodiscard]] const std::set<std::string>& images() const { return images_; }
   /// As Freight::shared has them.
   [[nodiscard]] const std::set<std::string>& shared() const { return shared_; }
+  /// As HostJobs::swarm.
+  [[nodiscard]] const std::set<std::string>& swarm() const { return swarm_; }
   /// Of the last move to each host, by its id. Unit: bytes a second.
   [[nodiscard]] std::map<std::string, double> rates() const;
 
@@ -35,6 +38,7 @@ class Cargo {
   const Jobs& jobs_;
   std::set<std::string> images_;
   std::set<std::string> shared_;
+  std::set<std::string> swarm_;
   bool is_listing_ = false;
   bool is_weighing_ = false;
   double next_listing_ = 0;  ///< steady

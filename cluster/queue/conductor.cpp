@@ -16,6 +16,8 @@
 #include "base/text.h"
 #include "cluster/migration/plan/refusals.h"
 #include "cluster/queue/group.h"
+#include "cluster/queue/groups.h"
+#include "cluster/queue/orders.h"
 #include "cluster/queue/pause.h"
 #include "ctrl/effects.h"
 #include "ctrl/log.h"
@@ -51,29 +53,41 @@ bool holds_room(const Job& job) {
   return is_with_room(waits ? job.group->entry.state : job.entry.state);
 }
 
-// Of a group on this host: its tasks that have no container yet.
+// Of a group: its tasks for this host that have no container yet.
 std::size_t unmade(const Job& job, bool are_ps) {
   const std::optional<Group>& group = job.entry.group;
-  if (!group || !group->host.empty() || !is_with_room(job.entry.state)) return 0;
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < group->tasks.size(); ++i) {
-    if (group->tasks[i].id.empty() && group->tasks[i].is_ps == are_ps) ++count;
-  }
-  return count;
+  if (!group || !is_with_room(job.entry.state)) return 0;
+  return static_cast<std::size_t>(
+      std::count_if(group->tasks.begin(), group->tasks.end(), [are_ps](const JobEntry& task) {
+        return task.id.empty() && task.is_ps == are_ps && task.at.empty();
+      }));
 }
 
-// What names its room on another host until that host counts all of it: the birth that is asked
-// for last, or an id that no birth has.
-std::string room_of(const JobEntry& entry) {
-  if (entry.task) return entry.task->birth;
-  if (!entry.group || entry.group->host.empty()) return "";
+// What names the room of a group on another host until that host counts all of it: the birth that
+// is asked for last, or an id that no birth has.
+std::string last_birth(const JobEntry& entry, const std::string& host) {
   std::string last = entry.id.substr(0, 32);
   for (const JobEntry& task : entry.group->tasks) {
-    if (task.has_left || is_closed(task.state)) continue;
+    if (task.at != host || !is_present(task)) continue;
     if (!task.task) return entry.id.substr(0, 32);
     last = task.task->birth;
   }
   return last;
+}
+
+// Where it has its room, or is about to; `own`: id of this host.
+std::vector<HeldPlace> held_places(const JobEntry& entry, const std::string& own) {
+  std::vector<HeldPlace> places;
+  if (!entry.group) {
+    if (!entry.task) return {{TaskPlace{own, 1, 0}, ""}};
+    return {{TaskPlace{entry.task->host, 1, 0}, entry.task->birth}};
+  }
+  for (TaskPlace place : places_of(*entry.group)) {
+    const std::string birth = place.host.empty() ? "" : last_birth(entry, place.host);
+    if (place.host.empty()) place.host = own;
+    places.push_back({std::move(place), birth});
+  }
+  return places;
 }
 
 bool may_start(const Job& job) {
@@ -228,6 +242,14 @@ void Conductor::note_left(Job& job) const {
   }
 }
 
+// Between hosts its tasks need a network; one that runs has it, or not.
+bool Conductor::may_spread(const Job& group) const {
+  const bool has_tasks = !group.entry.group->tasks.empty();
+  const std::string network =
+      has_tasks ? group.entry.group->network : network_of(group, world_.host.config().queue);
+  return !network.empty() && !cargo_.swarm().empty();
+}
+
 HostJobs Conductor::report() const {
   const double now = world_.clock.wall(), steady = world_.clock.steady();
   const Offer offer = owner_.offer();
@@ -246,13 +268,13 @@ HostJobs Conductor::report() const {
   report.images = cargo_.images();
   report.shared = cargo_.shared();
   report.rates = cargo_.rates();
+  report.swarm = cargo_.swarm();
   const double pause = report.pause.value_or(PauseMeter().seconds());
   int estimates = kMostEstimates;
   for (const auto& [id, job] : owner_.jobs().open()) {
     const bool runs = holds_room(*job);
     if (job->group || (!runs && !may_start(*job))) continue;
     if (owner_.size(*job, estimates > 0)) --estimates;
-    const std::optional<Task>& task = job->entry.task;
     const std::optional<Group>& group = job->entry.group;
     ReportedJob reported;
     reported.task.id = id;
@@ -264,20 +286,24 @@ HostJobs Conductor::report() const {
     reported.task.priority = priority_of(*job);
     reported.task.weight = job->entry.weight;
     reported.task.is_starved = job->entry.is_starved;
-    reported.task.request = job->request.amounts();
+    reported.task.request = (group ? job->worker_request : job->request).amounts();
     reported.task.is_parkable = job->entry.state == JobState::running &&
                                 world_.host.config().queue.park && job->ticket &&
                                 job->ticket->saves_itself && !job->entry.is_unparkable &&
                                 now - job->entry.since >= kStays * pause;
-    if (group && !is_finishing(*group)) {
-      const std::int64_t least = workers_of(job->entry).least;
-      reported.size = GroupSize{runs ? present(*group, false) : least, workers_of(job->entry),
-                                group->elastic, job->worker_request.amounts()};
+    if (group) {
+      const ctrl::WorkerRange range = workers_of(job->entry);
+      reported.task.workers =
+          runs ? std::max<std::int64_t>(present(*group, false), 1) : range.least;
+      reported.task.ps = runs ? present(*group, true) : group->ps;
+      reported.task.ps_request = job->ps_request.amounts();
+      reported.task.may_spread = may_spread(*job);
+      const bool stays = is_finishing(*group);
+      reported.group = GroupShape{range, stays ? ctrl::Elastic::no : group->elastic};
     }
     reported.version = job->entry.version;
-    reported.holds_room = runs;
-    reported.host = task ? task->host : group && runs ? group->host : "";
-    reported.birth = room_of(job->entry);
+    if (runs) reported.places = held_places(job->entry, report.id);
+    if (!runs && job->entry.task) reported.sent_to = job->entry.task->host;
     reported.is_parking = job->entry.state == JobState::parking;
     if (!runs) reported.freight = job->freight;
     if (reported.freight) reported.freight->image = short_image(reported.freight->image);
@@ -287,7 +313,7 @@ HostJobs Conductor::report() const {
     report.jobs.push_back(std::move(reported));
   }
   std::stable_partition(report.jobs.begin(), report.jobs.end(),
-                        [](const ReportedJob& job) { return job.holds_room; });
+                        [](const ReportedJob& job) { return !job.places.empty(); });
   return report;
 }
 
@@ -398,7 +424,11 @@ void Conductor::obey(const std::vector<JobOrder>& orders) {
     job->obstacle = may_start(*job) ? one.obstacle : "";
     if (!one.order) continue;
     Order order = *one.order;
-    if (order.host == world_.network.own_id()) order.host.clear();
+    const std::string& own = world_.network.own_id();
+    if (order.host == own) order.host.clear();
+    for (TaskPlace& place : order.places) {
+      if (place.host == own) place.host.clear();
+    }
     const bool stays = order.host.empty() || job->entry.group;
     if (order.op == Order::Op::send && stays) continue;
     if (!order.host.empty()) order.birth = random_id();

@@ -56,6 +56,7 @@ class Conductor {
   void record(const policy::QueuePlan& plan, bool has_orders);
   [[nodiscard]] bool has_partners() const;
   void note_left(Job& job) const;
+  [[nodiscard]] bool may_spread(const Job& group) const;
 
   World& world_;
   Owner& owner_;

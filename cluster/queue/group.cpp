@@ -2,6 +2,7 @@
 #include "cluster/queue/group.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "cluster/queue/job_rules.h"
@@ -131,11 +132,13 @@ std::string why_it_leaves(const JobEntry& entry, const GroupFacts& facts) {
 
 // ---------------------------------------------------------------------------------- the steps
 
-void add_tasks(JobEntry& entry, std::int64_t count, bool are_ps, double now) {
+void add_tasks(JobEntry& entry, std::int64_t count, bool are_ps, const std::string& at,
+               double now) {
   Group& group = *entry.group;
   std::int64_t& next = are_ps ? group.next_ps : group.next_worker;
   for (std::int64_t i = 0; i < count; ++i) {
     JobEntry task;
+    task.at = at;
     task.name = entry.name + (are_ps ? "-s" : "-w") + std::to_string(next++);
     task.task_of = entry.id;
     task.is_ps = are_ps;
@@ -146,10 +149,17 @@ void add_tasks(JobEntry& entry, std::int64_t count, bool are_ps, double now) {
   }
 }
 
-// As many as are ordered, within what it may have.
-std::int64_t ordered_workers(const JobEntry& entry, const Order& order) {
+// Whether it may be so is not the coordinator's to say.
+bool is_possible(const JobEntry& entry, const std::vector<TaskPlace>& places) {
   const ctrl::WorkerRange range = workers_of(entry);
-  return std::clamp(order.workers, range.least, range.most);
+  const std::int64_t workers = workers_in(places);
+  const auto is_one = [&](const TaskPlace& place) {
+    const auto is_same = [&](const TaskPlace& other) { return other.host == place.host; };
+    return place.workers >= 0 && place.ps >= 0 &&
+           std::count_if(places.begin(), places.end(), is_same) == 1;
+  };
+  return workers >= range.least && workers <= range.most &&
+         std::all_of(places.begin(), places.end(), is_one);
 }
 
 bool is_ordered_here(const JobEntry& entry, const GroupFacts& facts, Order::Op op) {
@@ -163,13 +173,23 @@ GroupStep from_waiting(const JobEntry& entry, const GroupFacts& facts) {
     return written_as(moved(entry, JobState::cancelled, facts.now, why));
   }
   if (!is_ordered_here(entry, facts, Order::Op::start)) return {};
+  const std::vector<TaskPlace>& places = facts.order->places;
+  std::int64_t ps = 0;
+  for (const TaskPlace& place : places) ps += place.ps;
+  const bool needs_network = places.size() > 1;
+  if (!is_possible(entry, places) || ps != entry.group->ps) return {};
+  if (needs_network && facts.network.empty()) return {};
   JobEntry next = entry;
   Group& group = *next.group;
-  group.host = facts.order->host;
+  const bool may_grow =
+      group.elastic == ctrl::Elastic::join && workers_of(entry).most > workers_of(entry).least;
+  group.network = needs_network || may_grow ? facts.network : "";
   group.then.reset();
   group.why.clear();
-  add_tasks(next, ordered_workers(entry, *facts.order), false, facts.now);
-  add_tasks(next, group.ps, true, facts.now);
+  for (const TaskPlace& place : places) {
+    add_tasks(next, place.workers, false, place.host, facts.now);
+  }
+  for (const TaskPlace& place : places) add_tasks(next, place.ps, true, place.host, facts.now);
   return written_as(moved(std::move(next), JobState::placing, facts.now));
 }
 
@@ -177,17 +197,18 @@ GroupStep from_waiting(const JobEntry& entry, const GroupFacts& facts) {
 // than two at a time.
 void bring_in(GroupStep& step, const Group& group, const std::vector<bool>& ready, bool may_start) {
   constexpr std::size_t kAtATime = 2;
-  std::size_t on_their_way = 0;
+  std::map<std::string, std::size_t> on_their_way;
   for (std::size_t i = 0; i < group.tasks.size(); ++i) {
-    if (group.tasks[i].state == JobState::placing && !ready[i]) ++on_their_way;
+    const JobEntry& task = group.tasks[i];
+    if (task.state == JobState::placing && !ready[i]) ++on_their_way[task.at];
   }
   for (std::size_t i = 0; i < group.tasks.size(); ++i) {
     const JobEntry& task = group.tasks[i];
     if (task.has_left || task.state != JobState::waiting) continue;
     if (task.id.empty()) {
       step.deeds.push_back({GroupAct::make, i});
-    } else if (!group.host.empty()) {
-      if (on_their_way++ < kAtATime) step.deeds.push_back({GroupAct::place, i});
+    } else if (!task.at.empty()) {
+      if (on_their_way[task.at]++ < kAtATime) step.deeds.push_back({GroupAct::place, i});
     } else if (may_start) {
       step.deeds.push_back({GroupAct::start, i});
     }
@@ -270,29 +291,40 @@ std::optional<GroupStep> unless_all_stay(const JobEntry& entry, const GroupFacts
   return written_as(written(std::move(next), facts.now, why + "; goes on with " + rest));
 }
 
-// More of them, or fewer: those that came last go first.
+// Of so many on one host those that came last go.
+void let_go(Group& group, const std::string& host, std::int64_t count) {
+  for (auto task = group.tasks.rbegin(); task != group.tasks.rend() && count > 0; ++task) {
+    if (task->is_ps || task->at != host || !is_present(*task)) continue;
+    task->has_left = true;
+    --count;
+  }
+}
+
+// More of them, or fewer, host by host.
 std::optional<GroupStep> unless_it_keeps_its_size(const JobEntry& entry, const GroupFacts& facts) {
   const bool may_join = entry.group->elastic == ctrl::Elastic::join;
   if (!may_join || !is_ordered_here(entry, facts, Order::Op::resize)) return std::nullopt;
-  const std::int64_t now = present(*entry.group, false);
-  const std::int64_t wanted = ordered_workers(entry, *facts.order);
-  const auto count = static_cast<std::int64_t>(entry.group->tasks.size());
-  const bool may_grow = !is_finishing(*entry.group) && count + wanted - now <= kMostTasks;
-  if (wanted == now || (wanted > now && !may_grow)) return std::nullopt;
+  const std::vector<TaskPlace>& wanted = facts.order->places;
+  const std::int64_t now = present(*entry.group, false), then = workers_in(wanted);
+  if (!is_possible(entry, wanted)) return std::nullopt;
+  std::map<std::string, std::int64_t> more;
+  for (const TaskPlace& place : wanted) more[place.host] += place.workers;
+  for (const TaskPlace& place : places_of(*entry.group)) more[place.host] -= place.workers;
   JobEntry next = entry;
-  if (wanted > now) {
-    add_tasks(next, wanted - now, false, facts.now);
-    const std::string note = "grows from " + std::to_string(now) + " to " + workers_text(wanted);
-    return written_as(written(std::move(next), facts.now, note));
+  std::int64_t come = 0, go = 0;
+  for (const auto& [host, count] : more) {
+    come += std::max<std::int64_t>(count, 0);
+    go -= std::min<std::int64_t>(count, 0);
+    let_go(*next.group, host, -count);
+    add_tasks(next, count, false, host, facts.now);
   }
-  std::int64_t surplus = now - wanted;
-  std::vector<JobEntry>& tasks = next.group->tasks;
-  for (auto task = tasks.rbegin(); task != tasks.rend() && surplus > 0; ++task) {
-    if (task->is_ps || task->has_left || is_over(*task)) continue;
-    task->has_left = true;
-    --surplus;
-  }
-  const std::string note = "gives " + workers_text(now - wanted) + " to others";
+  if (come == 0 && go == 0) return std::nullopt;
+  const auto count = static_cast<std::int64_t>(entry.group->tasks.size());
+  const bool may_grow = !is_finishing(*entry.group) && count + come <= kMostTasks;
+  if (come > 0 && !may_grow) return std::nullopt;
+  const std::string note = then > now
+                               ? "grows from " + std::to_string(now) + " to " + workers_text(then)
+                               : "gives " + workers_text(go) + " to others";
   return written_as(written(std::move(next), facts.now, note));
 }
 
@@ -399,10 +431,30 @@ bool is_finishing(const Group& group) {
   });
 }
 
+bool is_present(const JobEntry& task) { return !task.has_left && !is_over(task); }
+
 std::int64_t present(const Group& group, bool are_ps) {
   return std::count_if(group.tasks.begin(), group.tasks.end(), [are_ps](const JobEntry& task) {
-    return task.is_ps == are_ps && !task.has_left && !is_over(task);
+    return task.is_ps == are_ps && is_present(task);
   });
+}
+
+std::vector<TaskPlace> places_of(const Group& group) {
+  std::vector<TaskPlace> places;
+  for (const JobEntry& task : group.tasks) {
+    if (!is_present(task)) continue;
+    auto place = std::find_if(places.begin(), places.end(),
+                              [&](const TaskPlace& one) { return one.host == task.at; });
+    if (place == places.end()) place = places.insert(places.end(), TaskPlace{task.at});
+    ++(task.is_ps ? place->ps : place->workers);
+  }
+  return places;
+}
+
+std::int64_t workers_in(const std::vector<TaskPlace>& places) {
+  std::int64_t workers = 0;
+  for (const TaskPlace& place : places) workers += place.workers;
+  return workers;
 }
 
 GroupStep group_step(const JobEntry& entry, const GroupFacts& facts) {

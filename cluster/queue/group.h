@@ -15,6 +15,9 @@
 // is decided what becomes of the group, by how all of them ended. Containers of an attempt that
 // will be followed by another one are removed before that begins.
 //
+// Tasks of one attempt are on one host or on several, as it is ordered. Between hosts they need a
+// network that all of these have; those that may join later have it from the beginning.
+//
 // Workers that may join come and go while their group runs: one that is added is made, placed and
 // started by itself; one that is to go, or that fails while enough are left, leaves the group, and
 // its end counts for nothing.
@@ -36,8 +39,13 @@ inline constexpr std::int64_t kMostTasks = 256;
 [[nodiscard]] ctrl::WorkerRange workers_of(const JobEntry& entry);
 /// A worker has done its part, so that the others will soon, and no more are needed.
 [[nodiscard]] bool is_finishing(const Group& group);
-/// Tasks that are of it now, workers or parameter servers: have not left, nor come to their end.
+/// A task that is of it now: has not left, nor come to its end.
+[[nodiscard]] bool is_present(const JobEntry& task);
+/// Such tasks, workers or parameter servers.
 [[nodiscard]] std::int64_t present(const Group& group, bool are_ps);
+/// The same by their hosts, in the order of the tasks.
+[[nodiscard]] std::vector<TaskPlace> places_of(const Group& group);
+[[nodiscard]] std::int64_t workers_in(const std::vector<TaskPlace>& places);
 
 /// All that a step is decided from besides the entry. Units: seconds since the epoch.
 struct GroupFacts {
@@ -45,13 +53,14 @@ struct GroupFacts {
   TicketCopy copy = TicketCopy::unknown;
   std::string life;  ///< of the ticket; "" = it never ran
   std::optional<Order> order;
+  std::string network;       ///< that it may have on several hosts; "" = none
   std::vector<bool> ready;   ///< of each task: it would start at once
   std::string make_refusal;  ///< why a container could not be made
 };
 
 enum class GroupAct {
   make,    ///< its container
-  place,   ///< has it made on the group's host
+  place,   ///< has it made on its host
   start,   ///< on this host
   save,    ///< asks it to save itself and to end
   cancel,  ///< stops it

@@ -39,6 +39,23 @@ Result<JobEntry> with_tasks(const JobEntry& entry,
 
 }  // namespace
 
+std::string network_of(const Job& group, const ctrl::QueueOptions& options) {
+  const bool is_named = group.ticket && group.ticket->network == options.group_network;
+  const bool is_free = group.ticket && group.ticket->network.empty();
+  return is_named || is_free ? options.group_network : "";
+}
+
+std::string hosts_of(const Job& group, const Network& network) {
+  std::string all;
+  bool is_away = false;
+  for (const TaskPlace& place : places_of(*group.entry.group)) {
+    is_away = is_away || !place.host.empty();
+    all += (all.empty() ? "" : " ") +
+           name_of_host(network, place.host.empty() ? network.own_id() : place.host);
+  }
+  return is_away ? all : "";
+}
+
 JobPtr leader_of(const Jobs& jobs, const Job& group) {
   const std::vector<JobEntry>& tasks = group.entry.group->tasks;
   return tasks.empty() || tasks.front().id.empty() ? nullptr : jobs.find_id(tasks.front().id);
@@ -73,11 +90,11 @@ GroupFacts Groups::facts(const Job& group, const JobFacts& ticket) const {
   facts.life = ticket.life;
   facts.order = ticket.order;
   facts.make_refusal = ticket.start_refusal;
-  const bool is_here = group.entry.group->host.empty();
+  facts.network = network_of(group, world_.host.config().queue);
   for (const JobEntry& task : group.entry.group->tasks) {
     const JobPtr job = task.id.empty() ? nullptr : jobs_.find_id(task.id);
     const bool is_made = job && task.state == JobState::waiting && task.version == 1;
-    facts.ready.push_back(is_here ? is_made : job && job->is_ready);
+    facts.ready.push_back(task.at.empty() ? is_made : job && job->is_ready);
   }
   return facts;
 }
@@ -155,7 +172,7 @@ Async<Result<void>> Groups::make(JobPtr group, std::size_t task) {
     if (!id) co_return id.error();
   }
   // Where they go elsewhere it is made there.
-  const bool is_here = group->entry.group->host.empty();
+  const bool is_here = group->entry.group->tasks.at(task).at.empty();
   if (is_here && migration::is_group_network(wanted_task->network)) {
     const Result<void> kept = co_await world_.engine.keep_network(std::move(wanted_task->network));
     if (!kept) co_return kept.error();
@@ -212,7 +229,7 @@ Async<Result<void>> Groups::carry_out_one(JobPtr group, GroupDeed deed) {
     case GroupAct::remove:
       co_return co_await remove(std::move(group), deed.task);
     case GroupAct::place:
-      give(group, deed.task, group->entry.group->host);
+      give(group, deed.task, group->entry.group->tasks.at(deed.task).at);
       break;
     case GroupAct::start:
       give(group, deed.task, "");

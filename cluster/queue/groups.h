@@ -13,6 +13,7 @@
 #include "cluster/queue/group.h"
 #include "cluster/queue/jobs.h"
 #include "cluster/queue/world.h"
+#include "ctrl/config.h"
 
 namespace flowcon::cluster::queue {
 
@@ -66,6 +67,10 @@ class Groups {
   JobKeeper& keeper_;
 };
 
+/// The network that its tasks may have on several hosts; "" = none.
+[[nodiscard]] std::string network_of(const Job& group, const ctrl::QueueOptions& options);
+/// The hosts of its tasks, as people know them; "" = all are here, or there are none.
+[[nodiscard]] std::string hosts_of(const Job& group, const Network& network);
 /// The job of the first worker; null while there is none.
 [[nodiscard]] JobPtr leader_of(const Jobs& jobs, const Job& group);
 

@@ -24,7 +24,8 @@ constexpr std::size_t kMostAvoided = 64;
 constexpr std::size_t kMostWords = 1000;
 constexpr std::size_t kMostShared = 64;
 constexpr std::size_t kMostRates = 256;
-constexpr std::size_t kShortImage = 16;  // hexadecimal digits
+constexpr std::int64_t kMostPlaced = 256;  // tasks of a job
+constexpr std::size_t kShortImage = 16;    // hexadecimal digits
 constexpr double kMostBytes = 1e15;
 constexpr double kMostSeconds = 1e12;
 constexpr double kMostAmount = 1e18;
@@ -73,6 +74,9 @@ bool is_short_image(const std::string& text) {
          text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
+// Of a Docker Swarm.
+bool is_node_id(const std::string& text) { return !text.empty() && text.size() <= 64; }
+
 bool is_volume_name(const std::string& text) { return !text.empty() && text.size() <= 255; }
 
 std::optional<Freight> freight_in(FieldReader& outer) {
@@ -117,31 +121,60 @@ json::value freight_json(const std::optional<Freight>& freight) {
           {"shared", std::move(shared)}};
 }
 
-std::optional<GroupSize> size_in(FieldReader& outer) {
-  const json::value* found = outer.find("size");
+TaskPlace place_in(FieldReader& reader) {
+  const TaskPlace place{reader.text("host"), reader.count("workers", kMostPlaced),
+                        reader.count("ps", kMostPlaced)};
+  reader.require(is_move_id(place.host), "host", "must be 32 hexadecimal digits");
+  return place;
+}
+
+HeldPlace held_place_in(FieldReader& reader) { return {place_in(reader), id_in(reader, "birth")}; }
+
+json::object place_json(const TaskPlace& place) {
+  return {{"host", place.host}, {"workers", place.workers}, {"ps", place.ps}};
+}
+
+json::array places_json(const std::vector<HeldPlace>& places) {
+  json::array all;
+  for (const HeldPlace& place : places) {
+    json::object one = place_json(place);
+    one["birth"] = place.birth;
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+// A job of one container is one worker.
+std::optional<GroupShape> group_in(FieldReader& outer, policy::WaitingTask& task) {
+  const json::value* found = outer.find("group");
   if (found == nullptr || found->is_null()) return std::nullopt;
-  FieldReader reader(*found, outer.place("size"));
-  GroupSize size;
-  size.workers = reader.count("workers", ctrl::kMostWorkers);
-  size.range = {reader.count("least", ctrl::kMostWorkers),
-                reader.count("most", ctrl::kMostWorkers)};
-  reader.require(size.range.least >= 1 && size.range.least <= size.range.most, "least",
+  FieldReader reader(*found, outer.place("group"));
+  GroupShape group;
+  task.workers = reader.count("workers", kMostPlaced);
+  task.ps = reader.count("ps", kMostPlaced);
+  task.ps_request = amounts_in(reader, "ps_request", 0);
+  task.may_spread = reader.boolean("spreads");
+  group.range = {reader.count("least", ctrl::kMostWorkers),
+                 reader.count("most", ctrl::kMostWorkers)};
+  reader.require(task.workers >= 1, "workers", "must be at least 1");
+  reader.require(group.range.least >= 1 && group.range.least <= group.range.most, "least",
                  "must be from 1 to most");
   const std::optional<ctrl::Elastic> elastic = ctrl::parse_elastic(reader.text("elastic"));
   reader.require(elastic.has_value(), "elastic", "must be no, join or restart");
-  size.elastic = elastic.value_or(ctrl::Elastic::no);
-  size.request = amounts_in(reader, "request", 0);
+  group.elastic = elastic.value_or(ctrl::Elastic::no);
   outer.take_complaint(reader);
-  return size;
+  return group;
 }
 
-json::value size_json(const std::optional<GroupSize>& size) {
-  if (!size) return nullptr;
-  return {{"workers", size->workers},
-          {"least", size->range.least},
-          {"most", size->range.most},
-          {"elastic", ctrl::name(size->elastic)},
-          {"request", amounts_json(size->request)}};
+json::value group_json(const ReportedJob& job) {
+  if (!job.group) return nullptr;
+  return {{"workers", job.task.workers},
+          {"ps", job.task.ps},
+          {"ps_request", amounts_json(job.task.ps_request)},
+          {"spreads", job.task.may_spread},
+          {"least", job.group->range.least},
+          {"most", job.group->range.most},
+          {"elastic", ctrl::name(job.group->elastic)}};
 }
 
 // Each as `is_one` says, in words `what`.
@@ -202,13 +235,14 @@ ReportedJob job_in(FieldReader& reader) {
   job.task.request = amounts_in(reader, "request", 0);
   job.task.is_parkable = reader.boolean("parkable");
   job.version = reader.count("version");
-  job.holds_room = reader.boolean("holds_room");
-  job.host = id_in(reader, "host");
-  job.birth = id_in(reader, "birth");
+  job.places = reader.each("places", held_place_in);
+  reader.require(job.places.size() <= static_cast<std::size_t>(kMostPlaced), "places",
+                 "must be 256 at most");
+  job.sent_to = id_in(reader, "sent_to");
   job.is_parking = reader.boolean("parking");
   job.avoided = ids_in(reader, "avoided", kMostAvoided);
   job.freight = freight_in(reader);
-  job.size = size_in(reader);
+  job.group = group_in(reader, job.task);
   return job;
 }
 
@@ -242,6 +276,7 @@ HostJobs host_in(FieldReader& reader) {
   host.images = words_in(reader, "images", is_short_image, "must be 16 hexadecimal digits each");
   host.shared = words_in(reader, "shared", is_volume_name, "must be names of volumes");
   host.rates = rates_in(reader);
+  host.swarm = words_in(reader, "swarm", is_node_id, "must be ids of nodes");
   return host;
 }
 
@@ -257,13 +292,12 @@ json::object job_json(const ReportedJob& job) {
                    {"request", amounts_json(job.task.request)},
                    {"parkable", job.task.is_parkable},
                    {"version", job.version},
-                   {"holds_room", job.holds_room},
-                   {"host", job.host},
-                   {"birth", job.birth},
+                   {"places", places_json(job.places)},
+                   {"sent_to", job.sent_to},
                    {"parking", job.is_parking},
                    {"avoided", json::array(job.avoided.begin(), job.avoided.end())},
                    {"freight", freight_json(job.freight)},
-                   {"size", size_json(job.size)}};
+                   {"group", group_json(job)}};
   out["left"] = number_or_null(job.task.left);
   if (job.task.left) out["left"] = std::min(*job.task.left, kMostSeconds);
   return out;
@@ -282,8 +316,14 @@ JobOrder order_in(FieldReader& reader) {
   const auto* const found = std::find(kOps.begin(), kOps.end(), op);
   reader.require(found != kOps.end(), "op", "must be start, park, send or resize");
   if (reader.failed()) return order;
-  order.order = Order{static_cast<Order::Op>(found - kOps.begin()), reader.count("version"),
-                      id_in(reader, "host"), "", reader.count("workers", ctrl::kMostWorkers)};
+  order.order = Order{static_cast<Order::Op>(found - kOps.begin()),
+                      reader.count("version"),
+                      id_in(reader, "host"),
+                      "",
+                      reader.each("places", place_in),
+                      reader.count("workers", kMostPlaced)};
+  reader.require(order.order->places.size() <= static_cast<std::size_t>(kMostPlaced), "places",
+                 "must be 256 at most");
   return order;
 }
 
@@ -322,7 +362,8 @@ std::string render(const HostJobs& host) {
                    {"totals", std::move(totals)},
                    {"images", words_json(host.images)},
                    {"shared", words_json(host.shared)},
-                   {"rates", std::move(rates)}};
+                   {"rates", std::move(rates)},
+                   {"swarm", words_json(host.swarm)}};
   if (host.pause) out["pause"] = *host.pause;
   return render_json(out);
 }
@@ -339,6 +380,10 @@ Result<std::vector<JobOrder>> parse_orders(std::string_view text) {
 std::string render(const std::vector<JobOrder>& orders) {
   json::array all;
   for (const JobOrder& one : orders) {
+    json::array places;
+    for (const TaskPlace& place : one.order ? one.order->places : std::vector<TaskPlace>()) {
+      places.push_back(place_json(place));
+    }
     all.push_back({{"job", one.job},
                    {"weight", one.weight},
                    {"starved", one.is_starved},
@@ -347,6 +392,7 @@ std::string render(const std::vector<JobOrder>& orders) {
                    {"op", one.order ? kOps.at(static_cast<std::size_t>(one.order->op)) : ""},
                    {"version", one.order ? one.order->version : 0},
                    {"host", one.order ? one.order->host : ""},
+                   {"places", std::move(places)},
                    {"workers", one.order ? one.order->workers : 0}});
   }
   return render_json({{"orders", std::move(all)}});

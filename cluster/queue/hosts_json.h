@@ -25,25 +25,27 @@ inline constexpr std::size_t kMostReported = 1000;
 /// In one message.
 inline constexpr std::size_t kMostOrders = 100;
 
-/// A group whose workers may be more or fewer.
-struct GroupSize {
-  std::int64_t workers = 1;  ///< that it has, or would have at least
-  ctrl::WorkerRange range;
-  ctrl::Elastic elastic = ctrl::Elastic::no;
-  policy::Amounts request;  ///< of one
+/// Tasks of a job that hold room on a host, or are about to.
+struct HeldPlace : TaskPlace {
+  std::string birth;  ///< that its host has counted once it counts all of them; "" = it does
 };
 
-/// A job as its owner tells of it. `task.since` is its age, `task.node` is empty.
+/// A job of several tasks.
+struct GroupShape {
+  ctrl::WorkerRange range;  ///< of workers that it may have
+  ctrl::Elastic elastic = ctrl::Elastic::no;
+};
+
+/// A job as its owner tells of it. `task.since` is its age, `task.placed` is empty.
 struct ReportedJob {
   policy::WaitingTask task;
-  std::int64_t version = 0;  ///< of its entry
-  bool holds_room = false;   ///< it runs, or is about to
-  std::string host;          ///< that it has its room on, or is sent to; "" = its owner, or none
-  std::string birth;         ///< of its task there
-  bool is_parking = false;   ///< its room will be free in a moment
+  std::int64_t version = 0;          ///< of its entry
+  std::vector<HeldPlace> places;     ///< empty: it waits
+  std::string sent_to;               ///< the host where what it needs goes, or is; "" = none
+  bool is_parking = false;           ///< its room will be free in a moment
   std::vector<std::string> avoided;  ///< hosts that have refused it just now
   std::optional<Freight> freight;    ///< of one that waits, with short_image(); empty: not known
-  std::optional<GroupSize> size;     ///< none: it is one container
+  std::optional<GroupShape> group;   ///< none: it is one container
 };
 
 /// What one host tells.
@@ -59,6 +61,7 @@ struct HostJobs {
   std::set<std::string> images;         ///< that it has, by short_image()
   std::set<std::string> shared;         ///< of Freight::shared that it has
   std::map<std::string, double> rates;  ///< to other hosts, by id; bytes a second
+  std::set<std::string> swarm;          ///< ids of the managers of its Docker Swarm; empty: none
 };
 
 /// What the coordinator says of one job.

@@ -122,7 +122,7 @@ struct Group {
   ctrl::Elastic elastic = ctrl::Elastic::no;
   std::int64_t next_worker = 0;  ///< numbers of tasks are never used twice
   std::int64_t next_ps = 0;
-  std::string host;              ///< id of the one where all are; "" = this one
+  std::string network;           ///< that all its hosts have; "" = one of its host, or the user's
   std::optional<JobState> then;  ///< returning: what it is once all have ended; none: as they ended
   std::string why;               ///< and its note then
   std::vector<JobEntry> tasks;   ///< of this attempt; the workers by their rank
@@ -162,6 +162,7 @@ struct JobEntry {
   std::optional<Group> group;          ///< its container never runs, those of its tasks do
   std::string task_of;                 ///< id of its group; "" = it is in none
   TaskEnd end = TaskEnd::none;         ///< of such a one, which:
+  std::string at;                      ///< is to run on the host of this id; "" = this one
   bool is_ps = false;                  ///< is a parameter server, no worker
   bool has_left = false;               ///< leaves its group, which goes on; or is to
 };
@@ -182,14 +183,23 @@ enum class TicketCopy {
   ended,
 };
 
+/// Tasks of a group on one host.
+struct TaskPlace {
+  std::string host;  ///< its id; "" = the owner's
+  std::int64_t workers = 0;
+  std::int64_t ps = 0;
+  bool operator==(const TaskPlace&) const = default;
+};
+
 struct Order {
-  /// `send`: what it needs goes to the host that it will get. `resize`: of a group, to `workers`.
+  /// `send`: what it needs goes to the host that it will get. `resize`: of a group, to `places`.
   enum class Op { start, park, send, resize };
   Op op = Op::start;
-  std::int64_t version = 0;  ///< of the entry that it was made from
-  std::string host{};        ///< start, send: its id; "" = this one
-  std::string birth{};       ///< on another host: the id of the move, which was never used
-  std::int64_t workers = 0;  ///< of a group; 0: as few as it may have
+  std::int64_t version = 0;         ///< of the entry that it was made from
+  std::string host{};               ///< start, send: its id; "" = this one
+  std::string birth{};              ///< on another host: the id of the move, which was never used
+  std::vector<TaskPlace> places{};  ///< start, resize: where the tasks of a group are to be
+  std::int64_t workers = 0;         ///< park: with so many it is to start again; 0: nobody says
 };
 
 /// How far a move of a job's task has come, as the journal of this host has it.

@@ -125,9 +125,7 @@ std::optional<Group> group_in(FieldReader& entry) {
   group.ps = reader.count("ps", kMostTasks);
   group.next_worker = reader.count("next_worker", kMostCount);
   group.next_ps = reader.count("next_ps", kMostCount);
-  group.host = reader.text("host");
-  reader.require(group.host.empty() || is_move_id(group.host), "host",
-                 "must be 32 hexadecimal digits");
+  group.network = cut(reader.text("network"));
   const std::string then = reader.text("then");
   group.then = parse_job_state(then);
   reader.require(then.empty() || group.then, "then", "must be a state of a job");
@@ -190,6 +188,8 @@ JobEntry entry_in(FieldReader& reader) {
   const std::optional<TaskEnd> end = parse_task_end(reader.text("end"));
   reader.require(end.has_value(), "end", "must be an end of a task");
   entry.end = end.value_or(TaskEnd::none);
+  entry.at = reader.text("at");
+  reader.require(entry.at.empty() || is_move_id(entry.at), "at", "must be 32 hexadecimal digits");
   entry.is_ps = reader.boolean("is_ps");
   entry.has_left = reader.boolean("has_left");
   const bool needs_task =
@@ -216,7 +216,7 @@ json::value group_json(const std::optional<Group>& group) {
           {"ps", group->ps},
           {"next_worker", counted(group->next_worker)},
           {"next_ps", counted(group->next_ps)},
-          {"host", group->host},
+          {"network", cut(group->network)},
           {"then", group->then ? name(*group->then) : ""},
           {"why", printable(group->why, kMaxText)},
           {"tasks", std::move(tasks)}};
@@ -269,6 +269,7 @@ json::object entry_json(const JobEntry& entry) {
   out["group"] = group_json(entry.group);
   out["task_of"] = entry.task_of;
   out["end"] = name(entry.end);
+  out["at"] = entry.at;
   out["is_ps"] = entry.is_ps;
   out["has_left"] = entry.has_left;
   return out;

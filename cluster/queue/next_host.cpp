@@ -6,6 +6,8 @@
 namespace flowcon::cluster::queue {
 namespace {
 
+using policy::NodeCount;
+
 constexpr std::size_t kMostLooked = 200;  // jobs that wait
 
 struct End {
@@ -17,7 +19,7 @@ std::vector<End> ends_of(const AllJobs& all) {
   std::vector<End> ends;
   for (std::size_t i = 0; i < all.view.jobs.size(); ++i) {
     const policy::WaitingTask& job = all.view.jobs[i];
-    if (job.node && job.left) ends.push_back({*job.left, i});
+    if (is_running(job) && job.left) ends.push_back({*job.left, i});
   }
   std::stable_sort(ends.begin(), ends.end(),
                    [](const End& a, const End& b) { return a.seconds < b.seconds; });
@@ -48,18 +50,24 @@ std::vector<NextHost> next_hosts(const AllJobs& all, const std::vector<std::size
   std::vector<NextHost> found;
   for (const End& end : ends_of(all)) {
     const policy::WaitingTask& over = all.view.jobs[end.job];
-    const std::size_t node = *over.node;
-    add(idle[node], over.request, 1);
-    std::erase_if(left, [&](std::size_t job) {
-      const policy::Amounts& request = all.view.jobs[job].request;
-      if (!may_go(all, job, node) || !fits(request, idle[node])) return false;
-      add(idle[node], request, -1);
-      NextHost next{job, node, end.seconds, false};
-      next.is_due = is_due(all, next, has_guest);
-      if (next.is_due) has_guest[node] = true;
-      found.push_back(next);
-      return true;
-    });
+    for (const NodeCount& one : over.placed.workers) {
+      add(idle[one.node], over.request, static_cast<double>(one.count));
+    }
+    for (const NodeCount& one : over.placed.ps) {
+      add(idle[one.node], over.ps_request, static_cast<double>(one.count));
+    }
+    for (const std::size_t node : nodes_of(over.placed)) {
+      std::erase_if(left, [&](std::size_t job) {
+        const policy::Amounts request = whole_request(all.view.jobs[job]);
+        if (!may_go(all, job, node) || !fits(request, idle[node])) return false;
+        add(idle[node], request, -1);
+        NextHost next{job, node, end.seconds, false};
+        next.is_due = is_due(all, next, has_guest);
+        if (next.is_due) has_guest[node] = true;
+        found.push_back(next);
+        return true;
+      });
+    }
     if (left.empty()) break;
   }
   return found;

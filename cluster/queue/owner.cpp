@@ -209,7 +209,7 @@ Async<void> Owner::enlist(std::string id) {
   job->ticket = std::move(*ticket);
   job->copy = TicketCopy::created;
   size(*job);
-  const std::string too_large = why_too_large(job->request);
+  const std::string too_large = why_too_large(*job);
   if (entry.state == JobState::waiting && !too_large.empty()) {
     entry.state = JobState::refused;
     entry.note = too_large;
@@ -385,9 +385,7 @@ Async<bool> Owner::take_step(JobPtr job) {
   }
   if (job->group && is_written) wake(job->group);
   if (job->entry.group) {
-    const std::string& host = job->entry.group->host;
-    const bool is_away = !host.empty() && !job->entry.group->tasks.empty();
-    job->host_shown = is_away ? name_of_host(world_.network, host) : "";
+    job->host_shown = hosts_of(*job, world_.network);
     if (!deeds.empty()) co_return co_await groups_.carry_out(job, std::move(deeds));
     co_return is_written && !is_closed(job->entry.state);
   }

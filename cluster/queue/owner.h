@@ -66,7 +66,7 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   ctrl::Async<void> list_tickets();
   ctrl::Async<void> enlist(std::string id);
   [[nodiscard]] Offer largest_offer() const;
-  [[nodiscard]] std::string why_too_large(const Request& request) const;
+  [[nodiscard]] std::string why_too_large(const Job& job) const;
   void wake(const JobPtr& job) override;
   static ctrl::Mutex& writing_of(const JobPtr& job);
   ctrl::Async<void> drive(JobPtr job);

@@ -48,25 +48,39 @@ Offer Owner::largest_offer() const {
   return largest;
 }
 
-// No host could ever hold it, as far as its peers are known; "" = one could.
-std::string Owner::why_too_large(const Request& request) const {
-  const auto holds = [&](const Offer& offer) {
-    return request.cpu.value <= offer.cpu + policy::Room::kTolerance &&
-           request.mem.value <= offer.mem + policy::Room::kTolerance;
-  };
+// No host could ever hold it, nor several together where that may be, as far as its peers are
+// known; "" = they could.
+std::string Owner::why_too_large(const Job& job) const {
   const Offer here = offer();
-  if (holds(here)) return "";
-  bool has_peers = false;
+  std::vector<Offer> offers{here};
   for (const Neighbour& peer : world_.network.neighbours()) {
     if (!peer.state) return "";  // it has not told yet what it has
     if (!peer.state->runs_jobs) continue;
-    has_peers = true;
-    if (holds({peer.state->cores, static_cast<double>(peer.state->memory)})) return "";
+    offers.push_back({peer.state->cores, static_cast<double>(peer.state->memory)});
   }
-  return "it asks for " + render_number(request.cpu.value) + " cores and " +
-         render_number(request.mem.value / 1048576) + " MiB of memory, and this host offers " +
+  const auto is_within = [](const Request& request, const Offer& offer) {
+    return request.cpu.value <= offer.cpu + policy::Room::kTolerance &&
+           request.mem.value <= offer.mem + policy::Room::kTolerance;
+  };
+  const auto one_holds = [&](const Request& request) {
+    return std::any_of(offers.begin(), offers.end(),
+                       [&](const Offer& offer) { return is_within(request, offer); });
+  };
+  if (one_holds(job.request)) return "";
+  Offer together;
+  for (const Offer& one : offers) {
+    together.cpu += one.cpu;
+    together.mem += one.mem;
+  }
+  const bool may_spread = job.entry.group && !network_of(job, world_.host.config().queue).empty() &&
+                          one_holds(job.worker_request) && one_holds(job.ps_request);
+  if (may_spread && is_within(job.request, together)) return "";
+  const std::string others = may_spread ? ", and all hosts together do not have as much"
+                                        : ", and no other host has as much";
+  return "it asks for " + render_number(job.request.cpu.value) + " cores and " +
+         render_number(job.request.mem.value / 1048576) + " MiB of memory, and this host offers " +
          render_number(here.cpu) + " and " + render_number(here.mem / 1048576) + " MiB" +
-         (has_peers ? ", and no other host has as much" : "");
+         (offers.size() > 1 ? others : "");
 }
 
 std::vector<std::string> Owner::hear_news(const std::vector<std::string>& births,

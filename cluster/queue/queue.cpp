@@ -294,23 +294,30 @@ Async<Response> Queue::restart(Call call) {
   const std::string shown = printable(job->entry.name, 80);
   const Result<json::value> said = parse_json(call.body);
   const std::string host = said ? text_of(*said, "without") : "";
-  std::vector<JobPtr> away;
+  std::vector<JobPtr> away, lost;
+  std::string where;
   for (const auto& [id, one] : owner_.jobs().open()) {
-    if ((one == job || one->group == job) && one->entry.task) away.push_back(one);
+    if ((one != job && one->group != job) || !one->entry.task) continue;
+    away.push_back(one);
+    const bool is_there = one->host_shown == host || one->entry.task->host == host;
+    if (is_there && !host.empty()) lost.push_back(one);
+    if (where.find(one->host_shown) == std::string::npos) {
+      where += (where.empty() ? "" : " and ") + one->host_shown;
+    }
   }
   if (away.empty()) co_return failure(409, "job " + shown + " is on no other host");
-  const std::string where = away.front()->host_shown;
-  const std::string there = away.front()->entry.task->host;
-  if (host.empty() || (host != where && host != there)) {
-    co_return failure(422, "job " + shown + " is on " + printable(where, 80) + ": name that host");
+  if (lost.empty()) {
+    co_return failure(
+        422, "job " + shown + " is on " + printable(where, 200) + ": name the host that is lost");
   }
+  const std::string there = lost.front()->entry.task->host;
   for (const Neighbour& one : world_.network.neighbours()) {
     if (one.id != there || !one.is_reachable) continue;
     co_return failure(409, printable(one.name, 80) +
                                " is reachable, and the job goes on by itself; cancel it, or stop "
                                "its container there");
   }
-  for (const JobPtr& one : away) {
+  for (const JobPtr& one : lost) {
     if (!one->entry.task) continue;
     world_.moves.take_back(one->entry.task->birth);
     Owner::Change decision = queue::abandon;

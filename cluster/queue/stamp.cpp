@@ -153,7 +153,8 @@ json::object task_body(const json::value& inspect, const ctrl::QueueLabels& said
   const std::string mode = text_of(host, "NetworkMode");
   const bool is_plain = mode.empty() || mode == "default" || mode == "bridge";
   if (group.has_doubled) raise_memory(host_config, group.least_memory);
-  host_config["NetworkMode"] = is_plain ? migration::group_network(group.id) : mode;
+  const std::string own = is_plain ? migration::group_network(group.id) : mode;
+  host_config["NetworkMode"] = group.group->network.empty() ? own : group.group->network;
   body["HostConfig"] = std::move(host_config);
   return body;
 }

@@ -98,6 +98,8 @@ Result<Ticket> parse_ticket(const std::string& inspect) {
   if (memory > 0) ticket.docker_mem = memory;
   const double swap = real_of(member(host_config, "MemorySwap")).value_or(0);
   ticket.docker_swap = swap < 0 ? -1 : swap > memory ? swap - memory : 0;
+  const std::string mode = text_of(host_config, "NetworkMode");
+  if (mode != "default" && mode != "bridge") ticket.network = mode;
   const ctrl::Settings settings = ctrl::parse_labels(container->labels);
   ticket.checkpoint = settings.checkpoint;
   ticket.saves_itself = settings.migrate == ctrl::Migrate::app || settings.checkpoint.signal > 0 ||

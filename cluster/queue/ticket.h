@@ -22,6 +22,7 @@ struct Ticket {
   std::optional<double> docker_cpu;  ///< cores, of --cpus or the like
   std::optional<double> docker_mem;  ///< bytes, of --memory
   double docker_swap = 0;            ///< bytes beyond docker_mem, −1: without bound
+  std::string network;               ///< of --network; "" = the engine's own choice
   ctrl::Checkpoint checkpoint;
   bool saves_itself = false;  ///< its labels say how
   std::string refusal;        ///< why it cannot be a job; "" = it can

@@ -130,6 +130,13 @@ bool is_installed(const std::string& program) {
   return false;
 }
 
+// A worker of a Docker Swarm knows the swarm's networks only while it has containers in them; the
+// start asks a manager.
+bool may_join_networks(const json::value& info) {
+  const json::value& swarm = member(info, "Swarm");
+  return text_of(swarm, "LocalNodeState") == "active" && !is_true(swarm, "ControlAvailable");
+}
+
 }  // namespace
 
 std::string filter_of(const std::string& key, const std::string& value) {
@@ -256,24 +263,26 @@ Async<Result<Conflicts>> DockerEngine::conflicts(std::string name, Plan plan) {
       co_return found.error();
     }
   }
+  std::string path = "/info", doing = "asking the engine about itself";
+  const Result<json::value> info = co_await get(std::move(path), std::move(doing));
+  if (!info) co_return info.error();
   const std::string network = network_of(plan);
   if (is_group_network(network)) {
     // It is made with the container.
   } else if (network != "host" && network != "none" && !network.empty() && network != "default") {
-    std::string path = "/networks/" + percent_encoded(network), doing = "looking at networks";
+    path = "/networks/" + percent_encoded(network);
+    doing = "looking at networks";
     const Result<json::value> found = co_await get(std::move(path), std::move(doing));
     if (!found && !is_free(found.error())) co_return found.error();
     const bool is_there = found && text_of(*found, "Name") == network;
-    if (!is_there) reasons.push_back("there is no network " + printable(network, 80) + " there");
+    if (!is_there && !may_join_networks(*info))
+      reasons.push_back("there is no network " + printable(network, 80) + " there");
   }
   for (const auto& [port, protocol] : fixed_ports(plan)) {
     if (!can_listen(port, protocol)) {
       reasons.push_back("port " + std::to_string(port) + "/" + protocol + " is in use there");
     }
   }
-  std::string path = "/info", doing = "asking the engine about itself";
-  const Result<json::value> info = co_await get(std::move(path), std::move(doing));
-  if (!info) co_return info.error();
   found_here.root = text_of(*info, "DockerRootDir");
   found_here.runtime = text_of(*info, "DefaultRuntime");
   if (needs_criu(plan)) {

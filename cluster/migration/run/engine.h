@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -153,6 +154,9 @@ class Engine {
   virtual ctrl::Async<Result<boost::json::value>> list() = 0;
   /// Ids of all images. Errors: no list.
   virtual ctrl::Async<Result<std::vector<std::string>>> images() = 0;
+  /// Ids of the managers of its Docker Swarm, by which hosts of one swarm know each other; empty:
+  /// it is in none. Errors: no answer.
+  virtual ctrl::Async<Result<std::set<std::string>>> swarm() = 0;
   /// As ctrl::engine::Client::events(); `connected` is called once when the stream stands.
   virtual ctrl::Async<Error> events(std::int64_t since_ns, std::function<void()> connected,
                                     std::function<void(ctrl::engine::Event)> sink,
@@ -199,6 +203,7 @@ class DockerEngine : public Engine {
   ctrl::Async<Result<ctrl::engine::Version>> ping() override;
   ctrl::Async<Result<boost::json::value>> list() override;
   ctrl::Async<Result<std::vector<std::string>>> images() override;
+  ctrl::Async<Result<std::set<std::string>>> swarm() override;
   ctrl::Async<Error> events(std::int64_t since_ns, std::function<void()> connected,
                             std::function<void(ctrl::engine::Event)> sink,
                             std::string actions) override;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Containers as they are made, and the networks of groups, which come and go with them.
+// Containers as they are made, the networks of groups, which come and go with them, and those that
+// hosts share.
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <boost/json/array.hpp>
@@ -128,6 +129,20 @@ Async<Result<void>> DockerEngine::drop_networks() {
     if (!removed) co_return removed;
   }
   co_return Result<void>();
+}
+
+Async<Result<std::set<std::string>>> DockerEngine::swarm() {
+  std::string path = "/info", doing = "asking the engine about itself";
+  const Result<json::value> info = co_await get(std::move(path), std::move(doing));
+  if (!info) co_return info.error();
+  std::set<std::string> managers;
+  const json::value& swarm = member(*info, "Swarm");
+  if (text_of(swarm, "LocalNodeState") != "active") co_return managers;
+  for (const json::value& one : list_of(swarm, "RemoteManagers")) {
+    managers.insert(text_of(one, "NodeID"));
+  }
+  managers.erase("");
+  co_return managers;
 }
 
 Async<Result<void>> DockerEngine::remove(std::string container) {

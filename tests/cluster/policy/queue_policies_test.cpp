@@ -17,7 +17,7 @@ WaitingTask task(const std::string& id, double since, double cores) {
 
 // It runs on the first node.
 WaitingTask runs(WaitingTask one, double served, bool is_parkable) {
-  one.node = 0;
+  one.placed = whole_on(0, one);
   one.served = served;
   one.waited = 0;
   one.is_parkable = is_parkable;

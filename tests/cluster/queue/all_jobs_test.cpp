@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "cluster/queue/orders.h"
 #include "cluster/queue/task_json.h"
 #include "tests/support/catch.h"
 
@@ -43,9 +44,7 @@ ReportedJob job(char letter, double cpu) {
 
 ReportedJob running(char letter, double cpu, const std::string& on, const std::string& birth) {
   ReportedJob one = job(letter, cpu);
-  one.holds_room = true;
-  one.host = on;
-  one.birth = birth;
+  one.places = {{TaskPlace{on, 1, 0}, birth}};
   return one;
 }
 
@@ -55,9 +54,11 @@ double idle(const AllJobs& all, std::size_t node) {
   return policy::amount_of(all.view.nodes.at(node).idle, "cpu");
 }
 
+policy::Placement on(std::size_t node) { return policy::whole_on(node, policy::WaitingTask()); }
+
 policy::QueuePlan start_of(char letter, std::size_t node) {
   policy::QueuePlan plan;
-  plan.starts.push_back({job_id(letter), node});
+  plan.starts.push_back({job_id(letter), on(node)});
   plan.standings.push_back({job_id(letter), 0.5, false});
   return plan;
 }
@@ -110,10 +111,10 @@ TEST_CASE("of two hosts that claim one job the first counts") {
 
 TEST_CASE("nothing is parkable while a job is being parked anywhere") {
   HostJobs one = host('1', 4, 4), two = host('2', 4, 4);
-  one.jobs = {running('a', 1, "", "")};
+  one.jobs = {running('a', 1, host_id('1'), "")};
   one.jobs[0].task.is_parkable = true;
   CHECK(seen({one, two}).view.jobs[0].is_parkable);
-  two.jobs = {running('b', 1, "", "")};
+  two.jobs = {running('b', 1, host_id('2'), "")};
   two.jobs[0].is_parking = true;
   CHECK_FALSE(seen({one, two}).view.jobs[0].is_parkable);
 }
@@ -161,7 +162,7 @@ TEST_CASE("a start without room waits for it, and keeps it from those behind") {
   HostJobs one = host('1', 4, 2);
   one.jobs = {job('a', 3), job('b', 1)};
   policy::QueuePlan plan = start_of('a', 0);
-  plan.starts.push_back({job_id('b'), 0});
+  plan.starts.push_back({job_id('b'), on(0)});
   const AllJobs all = seen({one});
   const auto orders = orders_of(all, plan);
   REQUIRE(orders.at(host_id('1')).size() == 2);

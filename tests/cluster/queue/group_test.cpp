@@ -54,6 +54,10 @@ GroupFacts facts_of(const JobEntry& entry) {
 
 GroupStep step_of(const JobEntry& entry) { return group_step(entry, facts_of(entry)); }
 
+Order order_for(Order::Op op, std::vector<TaskPlace> places) {
+  return {op, 1, "", "", std::move(places), 0};
+}
+
 // Steps until nothing is written any more.
 JobEntry settled(JobEntry entry) {
   for (int turn = 0; turn < 5; ++turn) {
@@ -69,11 +73,12 @@ TEST_CASE("an order makes the entries of all tasks, with numbers that were never
   entry.group->ps = 1;
   entry.group->next_worker = 4;
   GroupFacts facts = facts_of(entry);
-  facts.order = Order{Order::Op::start, 1, std::string(32, 'f'), ""};
+  facts.order = order_for(Order::Op::start, {{std::string(32, 'f'), 2, 1}});
   const GroupStep step = group_step(entry, facts);
   REQUIRE(step.entry);
   CHECK(step.entry->state == JobState::placing);
-  CHECK(step.entry->group->host == std::string(32, 'f'));
+  CHECK(step.entry->group->tasks[0].at == std::string(32, 'f'));
+  CHECK(step.entry->group->network.empty());
   REQUIRE(step.entry->group->tasks.size() == 3);
   CHECK(step.entry->group->tasks[1].name == "net-w5");
   CHECK(step.entry->group->tasks[2].name == "net-s0");
@@ -101,7 +106,7 @@ TEST_CASE("nothing starts before all are ready") {
 
 TEST_CASE("no host is sent more than two tasks at a time") {
   JobEntry entry = group_in(JobState::placing, 4);
-  entry.group->host = std::string(32, 'f');
+  for (JobEntry& one : entry.group->tasks) one.at = std::string(32, 'f');
   CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::place, 0}, {GroupAct::place, 1}});
   task(entry, 0).state = task(entry, 1).state = JobState::placing;
   CHECK(step_of(entry).deeds.empty());
@@ -185,15 +190,22 @@ JobEntry elastic_group() {
   return entry;
 }
 
-GroupStep resized(const JobEntry& entry, std::int64_t workers) {
+GroupStep placed_anew(const JobEntry& entry, std::vector<TaskPlace> places) {
   GroupFacts facts = facts_of(entry);
-  facts.order = Order{Order::Op::resize, entry.version, "", "", workers};
+  facts.order = order_for(Order::Op::resize, std::move(places));
+  facts.order->version = entry.version;
   return group_step(entry, facts);
+}
+
+GroupStep resized(const JobEntry& entry, std::int64_t workers) {
+  return placed_anew(entry, {{"", workers, 0}});
 }
 
 TEST_CASE("workers that may join come one by one, and the last ones go first") {
   JobEntry entry = elastic_group();
-  GroupStep step = resized(entry, 9);
+  CHECK_FALSE(resized(entry, 5).entry);
+  CHECK_FALSE(resized(entry, 0).entry);
+  GroupStep step = resized(entry, 4);
   REQUIRE(step.entry);
   CHECK(present(*step.entry->group, false) == 4);
   CHECK(step.entry->note == "grows from 3 to 4 workers");
@@ -212,6 +224,53 @@ TEST_CASE("workers that may join come one by one, and the last ones go first") {
   entry = elastic_group();
   entry.group->elastic = ctrl::Elastic::no;
   CHECK_FALSE(resized(entry, 4).entry);
+}
+
+TEST_CASE("workers come and go on the hosts that are said") {
+  const std::string far(32, 'f');
+  JobEntry entry = elastic_group();
+  task(entry, 1).at = far;
+  CHECK(places_of(*entry.group) == std::vector<TaskPlace>{{"", 2, 0}, {far, 1, 0}});
+  GroupStep step = placed_anew(entry, {{"", 1, 0}, {far, 1, 0}});
+  REQUIRE(step.entry);
+  CHECK(step_of(*step.entry).deeds == std::vector<GroupDeed>{{GroupAct::cancel, 2}});
+  step = placed_anew(entry, {{"", 2, 0}, {far, 2, 0}});
+  REQUIRE(step.entry);
+  CHECK(task(*step.entry, 3).at == far);
+  step = placed_anew(entry, {{"", 2, 0}});
+  REQUIRE(step.entry);
+  CHECK(task(*step.entry, 1).has_left);
+  CHECK_FALSE(placed_anew(entry, {{far, 1, 0}, {far, 2, 0}}).entry);
+}
+
+TEST_CASE("tasks are on several hosts where these have a network in common") {
+  const std::string far(32, 'f');
+  JobEntry entry = group_in(JobState::waiting, 0);
+  entry.group->ps = 1;
+  GroupFacts facts = facts_of(entry);
+  facts.order = order_for(Order::Op::start, {{"", 1, 0}, {far, 1, 1}});
+  CHECK_FALSE(group_step(entry, facts).entry);
+  facts.network = "train";
+  const GroupStep step = group_step(entry, facts);
+  REQUIRE(step.entry);
+  CHECK(step.entry->group->network == "train");
+  CHECK(step.entry->group->tasks[0].at.empty());
+  CHECK(step.entry->group->tasks[1].at == far);
+  CHECK(step.entry->group->tasks[2].at == far);
+
+  SECTION("those that may join later have it from the beginning, others do without") {
+    facts.order = order_for(Order::Op::start, {{far, 2, 1}});
+    CHECK(group_step(entry, facts).entry->group->network.empty());
+    entry.group->workers = {2, 3};
+    entry.group->elastic = ctrl::Elastic::join;
+    CHECK(group_step(entry, facts).entry->group->network == "train");
+  }
+  SECTION("and not where less or more is ordered than it may have") {
+    facts.order = order_for(Order::Op::start, {{"", 1, 0}, {far, 2, 1}});
+    CHECK_FALSE(group_step(entry, facts).entry);
+    facts.order = order_for(Order::Op::start, {{"", 1, 0}, {far, 1, 0}});
+    CHECK_FALSE(group_step(entry, facts).entry);
+  }
 }
 
 TEST_CASE("no worker comes any more once one has done its part") {

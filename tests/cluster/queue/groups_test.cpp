@@ -3,46 +3,13 @@
 // and end together, whoever dies, and whenever.
 #include <algorithm>
 
-#include "cluster/migration/plan/group_parts.h"
 #include "ctrl/log.h"
+#include "tests/cluster/queue/group_tasks.h"
 #include "tests/cluster/queue/kill_bench.h"
 #include "tests/cluster/queue/two_queues.h"
 
 namespace flowcon::cluster::test {
 namespace {
-
-using Labels = std::map<std::string, std::string>;
-
-// The tasks of groups among the containers of an engine, by name.
-std::map<std::string, const Box*> tasks_of(const FakeEngine& engine) {
-  std::map<std::string, const Box*> found;
-  for (const auto& [id, box] : engine.boxes_) {
-    if (box.labels.contains(migration::kGroupLabel)) found[box.name] = &box;
-  }
-  return found;
-}
-
-std::size_t running(const FakeEngine& engine) {
-  const auto tasks = tasks_of(engine);
-  return static_cast<std::size_t>(std::count_if(tasks.begin(), tasks.end(), [](const auto& one) {
-    return one.second->copy == Copy::running;
-  }));
-}
-
-std::string names_of(const FakeEngine& engine) {
-  std::string all;
-  for (const auto& [name, box] : tasks_of(engine)) all += (all.empty() ? "" : " ") + name;
-  return all;
-}
-
-std::string variable(const QueueEngine& engine, const std::string& id, const std::string& name) {
-  const boost::json::value inspect(engine.inspects_.at(id));
-  for (const boost::json::value& one : list_of(member(inspect, "Config"), "Env")) {
-    const std::string text(one.get_string());
-    if (text.starts_with(name + "=")) return text.substr(name.size() + 1);
-  }
-  return "";
-}
 
 TEST_CASE("workers and parameter servers of a job run beside each other, its ticket does not") {
   QueueBench bench;

@@ -135,13 +135,14 @@ TEST_CASE("a group's entry has those of its tasks") {
   entry.chosen.workers = 3;
   entry.group->ps = 1;
   entry.group->next_worker = 4;
-  entry.group->host = std::string(32, 'e');
+  entry.group->network = "train";
   entry.group->then = JobState::failed;
   entry.group->why = "net-w3 ended with status 1";
   JobEntry task = some_entry();
   task.task_of = entry.id;
   task.end = TaskEnd::saved;
   task.is_ps = task.has_left = true;
+  task.at = std::string(32, 'e');
   entry.group->tasks = {task, task};
   entry.group->tasks[1].id.clear();
   const Result<JobEntry> read = parse_entry(render_entry(entry));
@@ -154,7 +155,8 @@ TEST_CASE("a group's entry has those of its tasks") {
   CHECK(read->group->tasks[0].has_left);
   CHECK(read->group->ps == 1);
   CHECK(read->group->next_worker == 4);
-  CHECK(read->group->host == entry.group->host);
+  CHECK(read->group->network == "train");
+  CHECK(read->group->tasks[0].at == task.at);
   CHECK(read->group->then == JobState::failed);
   CHECK(read->group->why == entry.group->why);
   REQUIRE(read->group->tasks.size() == 2);

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "cluster/queue/orders.h"
 #include "tests/support/catch.h"
 
 using namespace flowcon;
@@ -38,10 +39,10 @@ ReportedJob waiting(char letter, double cpu, std::uint64_t image_megabytes = 100
   return job;
 }
 
-ReportedJob running(char letter, double cpu, std::optional<double> left) {
+ReportedJob running(char letter, char host, double cpu, std::optional<double> left) {
   ReportedJob job = waiting(letter, cpu);
   job.task.left = left;
-  job.holds_room = true;
+  job.places = {{TaskPlace{host_id(host), 1, 0}, ""}};
   job.freight.reset();
   return job;
 }
@@ -62,6 +63,10 @@ std::map<std::string, JobOrder> ordered(const std::vector<HostJobs>& hosts,
   return by_job;
 }
 
+policy::QueuePlan::Start start_on(std::size_t node) {
+  return {job_id('w'), policy::whole_on(node, policy::WaitingTask())};
+}
+
 std::optional<std::string> sent_to(const JobOrder& order) {
   if (!order.order || order.order->op != Order::Op::send) return std::nullopt;
   return order.order->host;
@@ -71,8 +76,8 @@ std::optional<std::string> sent_to(const JobOrder& order) {
 
 TEST_CASE("a job that waits is told which host it gets next, and when") {
   HostJobs home = host('1', 0), other = host('2', 0);
-  home.jobs = {running('a', 4, 600), waiting('w', 2)};
-  other.jobs = {running('b', 4, 150)};
+  home.jobs = {running('a', '1', 4, 600), waiting('w', 2)};
+  other.jobs = {running('b', '2', 4, 150)};
   const auto orders = ordered({home, other});
   CHECK(orders.at(job_id('w')).obstacle == "next on h2 in about 3 min");
   CHECK_FALSE(orders.at(job_id('w')).order);
@@ -80,9 +85,9 @@ TEST_CASE("a job that waits is told which host it gets next, and when") {
 
 TEST_CASE("what a job lacks is sent once its way takes as long as the room there") {
   HostJobs home = host('1', 0), other = host('2', 0);
-  home.jobs = {running('a', 4, 600), waiting('w', 2, 100)};
+  home.jobs = {running('a', '1', 4, 600), waiting('w', 2, 100)};
   home.rates = {{host_id('2'), 10.0 * kMegabyte}};  // 10 s for the image
-  other.jobs = {running('b', 4, 26)};
+  other.jobs = {running('b', '2', 4, 26)};
   CHECK_FALSE(sent_to(ordered({home, other}).at(job_id('w'))));
   other.jobs[0].task.left = 25;
   CHECK(sent_to(ordered({home, other}).at(job_id('w'))) == host_id('2'));
@@ -94,24 +99,24 @@ TEST_CASE("what a job lacks is sent once its way takes as long as the room there
 
 TEST_CASE("nothing is sent home, nor twice, nor for two jobs to one host, nor on a guess") {
   HostJobs home = host('1', 0), other = host('2', 0);
-  other.jobs = {running('b', 4, 5)};
+  other.jobs = {running('b', '2', 4, 5)};
   home.jobs = {waiting('v', 2), waiting('w', 2)};
   auto orders = ordered({home, other});
   CHECK(sent_to(orders.at(job_id('v'))) == host_id('2'));
   CHECK_FALSE(sent_to(orders.at(job_id('w'))));
   CHECK(orders.at(job_id('w')).obstacle.starts_with("next on h2"));
 
-  home.jobs[0].host = host_id('2');
+  home.jobs[0].sent_to = host_id('2');
   orders = ordered({home, other});
   CHECK_FALSE(sent_to(orders.at(job_id('v'))));
   CHECK_FALSE(sent_to(orders.at(job_id('w'))));
 
-  home.jobs = {running('b', 4, 5), waiting('w', 2)};
+  home.jobs = {running('b', '1', 4, 5), waiting('w', 2)};
   other.jobs.clear();
   CHECK_FALSE(sent_to(ordered({home, other}).at(job_id('w'))));
 
   home.jobs = {waiting('w', 2)};
-  other.jobs = {running('b', 4, std::nullopt)};
+  other.jobs = {running('b', '2', 4, std::nullopt)};
   CHECK(ordered({home, other}).at(job_id('w')).obstacle.starts_with("waits for"));
   other.jobs[0].task.left = 5;
   home.jobs[0].freight.reset();
@@ -122,7 +127,7 @@ TEST_CASE("a job starts where its image is, unless that saves it less than a sec
   HostJobs home = host('1', 0), two = host('2', 4), three = host('3', 4);
   home.jobs = {waiting('w', 2, 100)};
   home.rates = {{host_id('2'), 10.0 * kMegabyte}, {host_id('3'), 10.0 * kMegabyte}};
-  const std::vector<policy::QueuePlan::Start> start{{job_id('w'), 1}};
+  const std::vector<policy::QueuePlan::Start> start{start_on(1)};
   CHECK(ordered({home, two, three}, start).at(job_id('w')).order->host == host_id('2'));
   three.images = {kImage};
   CHECK(ordered({home, two, three}, start).at(job_id('w')).order->host == host_id('3'));
@@ -158,8 +163,8 @@ TEST_CASE("data that a host has need not be brought there") {
 TEST_CASE("a job starts where it was sent, although there is room elsewhere") {
   HostJobs home = host('1', 4), two = host('2', 4);
   home.jobs = {waiting('w', 2)};
-  home.jobs[0].host = host_id('2');
-  const std::vector<policy::QueuePlan::Start> start{{job_id('w'), 0}};
+  home.jobs[0].sent_to = host_id('2');
+  const std::vector<policy::QueuePlan::Start> start{start_on(0)};
   CHECK(ordered({home, two}, start).at(job_id('w')).order->host == host_id('2'));
   two.free = cores(1);
   CHECK(ordered({home, two}, start).at(job_id('w')).order->host == host_id('1'));

@@ -143,7 +143,9 @@ class FakeEngine : public Engine {
       data_.insert(data);
       box.volumes.push_back({data, part.where, folder_of(data)});
     }
-    box.id = std::string(64, static_cast<char>('a' + made_++));
+    box.id = std::string(64, static_cast<char>('a' + made_ % 6));
+    box.id.replace(0, 1, 1, static_cast<char>(made_ < 6 ? box.id[1] : '0' + made_ / 6 % 10));
+    ++made_;
     box.name = std::move(name);
     box.labels[kMoveLabel] = std::move(id);
     std::string made = box.id;
@@ -233,6 +235,7 @@ class FakeEngine : public Engine {
   }
   Async<Result<ctrl::engine::Version>> ping() override { co_return ctrl::engine::Version(); }
   Async<Result<std::vector<std::string>>> images() override { co_return images_; }
+  Async<Result<std::set<std::string>>> swarm() override { co_return swarm_; }
   Async<Result<boost::json::value>> list() override {
     boost::json::array all;
     for (const auto& [id, box] : boxes_) {
@@ -287,6 +290,7 @@ class FakeEngine : public Engine {
 
   std::map<std::string, Box> boxes_;
   std::set<std::string> data_;  ///< names of volumes
+  std::set<std::string> swarm_;
   std::vector<std::string> images_;
   double stream_lasts_ = 1e9;           ///< seconds; of events
   std::vector<std::string> leftovers_;  ///< of the engine before: this one ends them

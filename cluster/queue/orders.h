@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a policy plans for the jobs of all hosts, as orders to their owners. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cluster/policy/queue_policies.h"
+#include "cluster/queue/all_jobs.h"
+#include "cluster/queue/hosts_json.h"
+
+namespace flowcon::cluster::queue {
+
+/// By owner; of each job of the plan one. A start waits for the room that it was decided on; what
+/// comes after it finds the rest. Of the hosts that have room a job goes to the one it was sent to,
+/// else to the one where what it needs is, or is first, by more than a second; else to that of the
+/// plan, or to those. It goes to none that has just refused it. At most one job is parked at a
+/// time: what that leaves is known when it has gone.
+[[nodiscard]] std::map<std::string, std::vector<JobOrder>> orders_of(const AllJobs& all,
+                                                                     const policy::QueuePlan& plan);
+
+}  // namespace flowcon::cluster::queue

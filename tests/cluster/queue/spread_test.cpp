@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs of several containers on several hosts at a time, through the real queues and movers: h1 and
+// h2 have four cores each and are in one Docker Swarm.
+#include "ctrl/log.h"
+#include "tests/cluster/queue/group_tasks.h"
+#include "tests/cluster/queue/two_queues.h"
+#include "tests/support/catch.h"
+
+namespace flowcon::cluster::test {
+namespace {
+
+class SpreadQueues : public TwoQueues {
+ public:
+  SpreadQueues() {
+    ctrl::log::set_level(ctrl::log::Level::error);
+    offer(h2, 4, 8);
+    for (Side* side : {&h1, &h2}) {
+      side->engine.swarm_ = {"manager"};
+      side->host.config_.queue.group_network = "train";
+    }
+    run(35);
+  }
+  ~SpreadQueues() { ctrl::log::set_level(ctrl::log::Level::info); }
+  SpreadQueues(const SpreadQueues&) = delete;
+  SpreadQueues& operator=(const SpreadQueues&) = delete;
+
+  [[nodiscard]] std::size_t both() const { return running(h1.engine) + running(h2.engine); }
+  std::string note(const std::string& name) { return text_of(job(name), "note"); }
+  void end_all(std::int64_t status = 0) {
+    for (Side* side : {&h1, &h2}) {
+      std::vector<std::string> ids;
+      for (const auto& [name, box] : tasks_of(side->engine)) {
+        if (box->copy == Copy::running) ids.push_back(box->id);
+      }
+      for (const std::string& id : ids) side->engine.end_with(id, status);
+    }
+  }
+};
+
+std::string network_of(const QueueEngine& engine, const std::string& name) {
+  const std::string id = tasks_of(engine).at(name)->id;
+  return text_of(member(boost::json::value(engine.inspects_.at(id)), "HostConfig"), "NetworkMode");
+}
+
+TEST_CASE("a job that no host holds as a whole is on two, and comes home") {
+  SpreadQueues hosts;
+  hosts.submit("net", 1, {{"flowcon.workers", "6"}});
+  REQUIRE(hosts.comes_to("net", "running", 60));
+  CHECK(running(hosts.h1.engine) == 4);
+  CHECK(running(hosts.h2.engine) == 2);
+  CHECK(text_of(hosts.job("net"), "host") == "h1 h2");
+  CHECK(network_of(hosts.h2.engine, "net-w5") == "train");
+  CHECK(hosts.h2.engine.networks_.empty());
+  hosts.run(20);
+  hosts.end_all();
+  REQUIRE(hosts.comes_to("net", "done", 60));
+  CHECK(hosts.h1.engine.boxes_.empty());
+  CHECK(tasks_of(hosts.h2.engine).size() == 6);
+}
+
+TEST_CASE("a job whose hosts have no network in common waits for one host, or is refused") {
+  SpreadQueues hosts;
+  SECTION("none is named") {
+    hosts.h2.host.config_.queue.group_network.clear();
+    hosts.submit("net", 1, {{"flowcon.workers", "6"}});
+    hosts.run(5);
+    CHECK(hosts.state("net") == "refused");
+  }
+  SECTION("the other host is in another swarm") {
+    hosts.h1.engine.swarm_ = {"other"};
+    hosts.run(35);
+    hosts.submit("net", 1, {{"flowcon.workers", "6"}});
+    hosts.run(20);
+    CHECK(hosts.state("net") == "waiting");
+    CHECK(hosts.note("net").find("no host that is heard could hold it") == 0);
+  }
+  SECTION("not even all together have as much") {
+    hosts.submit("net", 1, {{"flowcon.workers", "9"}});
+    hosts.run(5);
+    CHECK(hosts.state("net") == "refused");
+    CHECK(hosts.note("net").find("all hosts together") != std::string::npos);
+  }
+  SECTION("it is in a network of one host") {
+    const std::string id = hosts.h2.engine.create(
+        "net",
+        {{"flowcon.queue", "true"}, {"flowcon.workers", "6"}, {"flowcon.request", "cpu=1,mem=1G"}},
+        {{"NetworkMode", "mine"}});
+    hosts.run(5);
+    CHECK(hosts.state("net") == "refused");
+  }
+  CHECK(hosts.both() == 0);
+}
+
+TEST_CASE("workers join on other hosts, and leave the one where another job waits") {
+  SpreadQueues hosts;
+  hosts.submit("net", 1, {{"flowcon.workers", "1:7"}, {"flowcon.elastic", "join"}});
+  REQUIRE(hosts.until([&] { return hosts.both() == 7; }, 120));
+  REQUIRE(running(hosts.h1.engine) >= 3);
+  CHECK(network_of(hosts.h2.engine, "net-w0") == "train");
+  // Nothing is known of either: the one that has had its turn gives.
+  hosts.run(60);
+  hosts.h2.engine.create("short", {{"flowcon.queue", "true"}, {"flowcon.request", "cpu=3,mem=1G"}});
+  REQUIRE(hosts.comes_to("short", "running", 60));
+  CHECK(hosts.both() < 7);
+  CHECK(hosts.state("net") == "running");
+  CHECK(hosts.both() >= 4);
+}
+
+TEST_CASE("where one host fails to start its part nothing of the job runs") {
+  SpreadQueues hosts;
+  hosts.h1.engine.conflicts_ = {"there is a container of that name"};
+  hosts.submit("net", 1, {{"flowcon.workers", "6"}});
+  for (int turn = 0; turn < 60; ++turn) {
+    hosts.run(0.5);
+    REQUIRE(hosts.both() == 0);
+  }
+  hosts.h1.engine.conflicts_.clear();
+  if (hosts.job("net").at("held").as_bool()) hosts.call("POST", "/v1/queue/net/release");
+  CHECK(hosts.comes_to("net", "running", 120));
+  CHECK(hosts.both() == 6);
+}
+
+TEST_CASE("while one of its hosts is silent a job goes on; a person who gives that up ends it") {
+  SpreadQueues hosts;
+  const bool joins = GENERATE(true, false);
+  hosts.submit(
+      "net", 1,
+      {{"flowcon.workers", joins ? "1:6" : "6"}, {"flowcon.elastic", joins ? "join" : "no"}});
+  REQUIRE(hosts.until([&] { return hosts.both() == 6; }, 120));
+  const std::size_t at_home = running(hosts.h2.engine);
+  hosts.is_cut = true;
+  hosts.h2.network.neighbours_.front().is_reachable = false;
+  hosts.run(60);
+  CHECK(hosts.state("net") == "running");
+  CHECK(running(hosts.h2.engine) == at_home);
+  CHECK(text_of(hosts.call("POST", "/v1/queue/net/restart", R"({"without":"h2"})"), "error") ==
+        "job net is on h1: name the host that is lost");
+  hosts.call("POST", "/v1/queue/net/restart", R"({"without":"h1"})");
+  hosts.run(20);
+  if (joins) {
+    CHECK(hosts.state("net") == "running");
+    CHECK(running(hosts.h2.engine) >= at_home);
+  } else {
+    CHECK(hosts.state("net") == "waiting");
+    CHECK(running(hosts.h2.engine) == 0);
+  }
+  hosts.is_cut = false;
+  hosts.h2.network.neighbours_.front().is_reachable = true;
+  REQUIRE(hosts.until([&] { return hosts.both() == 6; }, 200));
+  for (TwoQueues::Side* side : {&hosts.h1, &hosts.h2}) {
+    for (const auto& [name, box] : tasks_of(side->engine)) REQUIRE(box->lives <= 1);
+  }
+}
+
+// One job over both hosts from its submission to its end, while flowcond of one is killed, or the
+// network between them goes, after so many seconds, for two.
+std::string struck(int how, double after) {
+  SpreadQueues hosts;
+  hosts.submit("net", 1, {{"flowcon.workers", "6"}});
+  TwoQueues::Side& victim = how == 0 ? hosts.h2 : hosts.h1;
+  const double strike = hosts.clock.steady() + after;
+  bool has_struck = false;
+  double back = 0;
+  int ran = 0;
+  for (int turn = 0; turn < 2500; ++turn) {
+    if (!has_struck && hosts.clock.steady() >= strike) {
+      has_struck = true;
+      back = hosts.clock.steady() + 2;
+      how == 2 ? void(hosts.is_cut = true) : hosts.kill(victim);
+    }
+    if (back > 0 && hosts.clock.steady() >= back) {
+      back = 0;
+      hosts.is_cut = false;
+      if (!victim.is_up) hosts.start(victim);
+    }
+    for (TwoQueues::Side* side : {&hosts.h1, &hosts.h2}) {
+      for (const auto& [name, box] : tasks_of(side->engine)) {
+        if (box->lives > 1) return name + " was started twice";
+      }
+    }
+    if (hosts.both() > 6) return "a task runs twice";
+    if (hosts.both() == 6 && ++ran > 30) hosts.end_all();
+    hosts.run(0.1);
+    if (hosts.h2.is_up && has_struck && back == 0 && hosts.state("net") == "done") break;
+  }
+  if (hosts.state("net") != "done") return "it is " + hosts.state("net");
+  hosts.run(15);
+  return hosts.h1.engine.boxes_.empty() ? "" : "a task is left";
+}
+
+TEST_CASE("a host is killed, or unheard, at any moment: a job over two runs as a whole, once") {
+  const int how = GENERATE(0, 1, 2);
+  for (double after = 0; after < 12; after += 0.4) {
+    INFO((how == 0 ? "owner" : how == 1 ? "host" : "network") << " after " << after << " s");
+    REQUIRE(struck(how, after) == "");
+  }
+}
+
+}  // namespace
+}  // namespace flowcon::cluster::test
