@@ -142,8 +142,12 @@ Async<Response> Intake::take_part_of(MovePtr move, std::string name, Pull body) 
 Async<Result<void>> Intake::take_one(MovePtr move, std::string name, Pull body) {
   const Step step = move->entry.step;
   if (name == "image") {
-    if (step != Step::reserve || !move->travel.needs_image)
+    const bool is_there = step == Step::transfer || !move->travel.needs_image;
+    if (step > Step::transfer || (is_there && !move->travel.has_asked)) {
       co_return bad_input("no image is awaited");
+    }
+    // Another move has brought it since it was asked for.
+    if (is_there) co_return co_await read_and_drop(std::move(body));
     co_return co_await take_image_of(move, std::move(body));
   }
   if (step != Step::transfer || move->entry.container.empty()) {

@@ -83,6 +83,7 @@ struct Saving {
 /// What goes over, on either side.
 struct Travel {
   bool needs_image = false;      ///< the target asks for it
+  bool has_asked = false;        ///< the target has, though it may be there by now
   std::size_t layers_there = 0;  ///< how many of its layers need not travel
   std::set<std::string> sent;    ///< source: names of parts
   double sent_at = 0;            ///< source, steady: when the last part had arrived; 0: it has not

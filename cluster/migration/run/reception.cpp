@@ -383,7 +383,7 @@ Async<Response> Reception::open_move(Entry theirs, Plan plan, Judgement judged,
   entry.reason.clear();
   entry.attempt = 0;
   auto move = std::make_shared<Move>(world_.clock, std::move(entry), std::move(plan));
-  move->travel.needs_image = !judged.has_image;
+  move->travel.needs_image = move->travel.has_asked = !judged.has_image;
   move->plan.has_brought_image = !judged.has_image;
   move->travel.layers_there = judged.layers_there;
   move->travel.received = judged.parts_there;

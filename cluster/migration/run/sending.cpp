@@ -130,7 +130,11 @@ Async<bool> Sender::report(MovePtr move) {
   if (asks && is_true(*said, "needs_image")) {
     const json::value& there = member(*said, "layers_there");
     move->travel.layers_there = there.is_int64() ? static_cast<std::size_t>(there.get_int64()) : 0;
+    // Where another move brings it there it is asked for again in a moment.
+    const std::string way = move->other() + " " + move->plan.image.id;
+    if (!images_.insert(way).second) co_return false;
     const Result<void> sent = co_await send_image_of(move);
+    images_.erase(way);
     if (!sent) {
       move->give_up = "its image: " + sent.error().message();
       move->complain(sent.error());

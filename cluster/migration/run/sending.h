@@ -3,6 +3,7 @@
 // the parts.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "cluster/migration/run/move.h"
@@ -29,6 +30,7 @@ class Sender {
   ctrl::Async<void> sends_no_more(MovePtr move);
 
   World& world_;
+  std::set<std::string> images_;  ///< that are on their way, with the hosts where they go
 };
 
 }  // namespace flowcon::cluster::migration

@@ -44,6 +44,15 @@ TEST_CASE("what was not announced, and what comes at another step, is turned dow
   CHECK(stand.host.goods.parts_.empty());
 }
 
+TEST_CASE("an image that was asked for and that another move has brought is no error") {
+  Arrivals stand;
+  stand.move->travel.has_asked = true;
+  stand.host.goods.refuses_images_ = "the layers make no image";
+  CHECK(stand.take("image") == 200);
+  stand.move->entry.step = Step::ready;
+  CHECK(stand.take("image") == 422);
+}
+
 TEST_CASE("a part that cannot be kept is said, and may come again") {
   Arrivals stand;
   stand.host.goods.refuses_parts_ = "no tar archive";

@@ -107,6 +107,7 @@ class FakeGoods : public Goods {
   }
   Async<Result<std::size_t>> layers_there(ImageInfo) override { co_return std::size_t{0}; }
   Async<Result<ctrl::Pull>> send_image(ImageInfo, std::size_t) override {
+    ++image_sends_;
     co_return pull_of("layers");
   }
   Async<Result<void>> take_image(ImageInfo image, std::size_t, ctrl::Pull body,
@@ -153,6 +154,7 @@ class FakeGoods : public Goods {
   }
 
   std::set<std::string> images_;
+  int image_sends_ = 0;
   std::map<std::string, std::string> parts_;  ///< that have come
   std::string refuses_images_;
   std::string refuses_parts_;
