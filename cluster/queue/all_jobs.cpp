@@ -56,6 +56,25 @@ void put(std::vector<policy::NodeCount>& tasks, policy::NodeCount more) {
   for (; more.count > 0; --more.count) policy::put_one(tasks, more.node);
 }
 
+// Is it in the swarm that the job's owner is in?
+bool shares_network(const AllJobs& all, const AllJobs::Known& job, std::size_t node) {
+  const auto owner = std::find(all.hosts.begin(), all.hosts.end(), job.owner);
+  const auto& swarm = all.swarms[static_cast<std::size_t>(owner - all.hosts.begin())];
+  return std::any_of(swarm.begin(), swarm.end(), [&](const std::string& manager) {
+    return all.swarms[node].contains(manager);
+  });
+}
+
+// Could those of its hosts that have its network hold it together, if nothing else were there?
+bool could_spread(const AllJobs& all, const ReportedJob& job) {
+  policy::Amounts together{{"cpu", 0}, {"mem", 0}};
+  for (std::size_t node = 0; node < all.hosts.size(); ++node) {
+    const bool has_network = shares_network(all, all.known.back(), node);
+    if (has_network) add(together, all.view.nodes[node].cap, 1);
+  }
+  return fits(whole_request(job.task), together);
+}
+
 }  // namespace
 
 bool fits(const policy::Amounts& request, const policy::Amounts& idle) {
@@ -74,12 +93,7 @@ bool may_go(const AllJobs& all, std::size_t job, std::size_t node) {
   const std::vector<std::string>& avoided = known.avoided;
   if (std::find(avoided.begin(), avoided.end(), host) != avoided.end()) return false;
   if (!all.view.jobs[job].may_spread) return true;
-  const auto owner = std::find(all.hosts.begin(), all.hosts.end(), known.owner);
-  const std::set<std::string>& swarm =
-      all.swarms[static_cast<std::size_t>(owner - all.hosts.begin())];
-  return std::any_of(swarm.begin(), swarm.end(), [&](const std::string& manager) {
-    return all.swarms[node].contains(manager);
-  });
+  return shares_network(all, known, node);
 }
 
 double seconds_to(const AllJobs& all, std::size_t job, std::size_t node) {
@@ -133,6 +147,9 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
       all.view.jobs.push_back(std::move(task));
       all.known.push_back({owner.id, job.version, job.places.empty(), job.avoided, job.freight,
                            job.sent_to, job.group});
+      if (all.known.back().is_waiting && !could_spread(all, job)) {
+        all.view.jobs.back().may_spread = false;
+      }
     }
   }
   return all;

@@ -47,12 +47,25 @@ bool has_failed(const JobEntry& task) {
   return task.end != TaskEnd::none && task.end != TaskEnd::done && task.end != TaskEnd::saved;
 }
 
-// Has the attempt come to its end?
-bool has_ended(const Group& group) {
+// Its host or its engine went, and it with that.
+bool went_with_host(const JobEntry& task) {
+  return task.end == TaskEnd::interrupted || task.end == TaskEnd::lost;
+}
+
+// Has the attempt come to its end, by what tasks did themselves?
+bool has_ended_itself(const Group& group) {
   const bool fails = std::any_of(group.tasks.begin(), group.tasks.end(), [](const JobEntry& task) {
-    return has_failed(task) && !task.has_left;
+    return has_failed(task) && !went_with_host(task) && !task.has_left;
   });
   return fails || are_workers(group, is_over);
+}
+
+// A task that went with its host, so that the attempt has to end; null: there is none.
+const JobEntry* find_lost(const Group& group) {
+  const auto found = std::find_if(group.tasks.begin(), group.tasks.end(), [](const JobEntry& task) {
+    return went_with_host(task) && !task.has_left;
+  });
+  return found == group.tasks.end() ? nullptr : &*found;
 }
 
 // Of one whose end counts before all of it is home, too.
@@ -98,10 +111,9 @@ JobEntry with_outcome(const JobEntry& entry, double now) {
     next.least_memory = task->least_memory;
     return comes_to(JobState::waiting, said_of(*task) + ", all start again with twice as much");
   }
-  for (const TaskEnd end : {TaskEnd::interrupted, TaskEnd::lost}) {
-    if (const JobEntry* task = find_end(group, end)) {
-      return comes_to(JobState::waiting, said_of(*task));
-    }
+  if (const JobEntry* task = find_lost(group)) {
+    next.has_parked = entry.has_parked || find_end(group, TaskEnd::saved) != nullptr;
+    return comes_to(JobState::waiting, said_of(*task));
   }
   if (const JobEntry* task = find_end(group, TaskEnd::stopped)) {
     next.status = task->status;
@@ -332,19 +344,28 @@ bool is_ending(const JobEntry& task) {
   return task.state == JobState::stopping || task.state == JobState::returning;
 }
 
+void end_task(GroupStep& step, const JobEntry& task, std::size_t i) {
+  step.deeds.push_back({task.id.empty() ? GroupAct::remove : GroupAct::cancel, i});
+}
+
 // Those that leave.
 void bring_out(GroupStep& step, const Group& group) {
   for (std::size_t i = group.tasks.size(); i-- > 0;) {
     const JobEntry& task = group.tasks[i];
-    if (!task.has_left || is_over(task) || is_ending(task)) continue;
-    step.deeds.push_back({task.id.empty() ? GroupAct::remove : GroupAct::cancel, i});
+    if (task.has_left && !is_over(task) && !is_ending(task)) end_task(step, task, i);
   }
 }
 
 GroupStep from_running(const JobEntry& entry, const GroupFacts& facts) {
   if (const auto step = unless_ticket_rests(entry, facts)) return *step;
   if (const auto step = unless_all_stay(entry, facts)) return *step;
-  if (has_ended(*entry.group)) return leave(entry, facts.now);
+  const Group& group = *entry.group;
+  if (has_ended_itself(group)) return leave(entry, facts.now);
+  if (const JobEntry* lost = find_lost(group)) {
+    if (!facts.saves_itself || entry.is_unparkable) return leave(entry, facts.now);
+    const std::string why = said_of(*lost) + "; the others save themselves";
+    return written_as(moved(entry, JobState::parking, facts.now, why));
+  }
   if (const auto step = unless_it_keeps_its_size(entry, facts)) return *step;
   if (is_ordered_here(entry, facts, Order::Op::park) && !entry.is_unparkable) {
     const std::int64_t workers = facts.order->workers;
@@ -353,8 +374,8 @@ GroupStep from_running(const JobEntry& entry, const GroupFacts& facts) {
         workers > 0 ? "starts again with " + workers_text(workers) : "gives its room to others"));
   }
   GroupStep step;
-  bring_out(step, *entry.group);
-  bring_in(step, *entry.group, facts.ready, true);
+  bring_out(step, group);
+  bring_in(step, group, facts.ready, true);
   return step;
 }
 
@@ -373,15 +394,17 @@ GroupStep not_parked(const JobEntry& entry, const GroupFacts& facts, const JobEn
 
 GroupStep from_parking(const JobEntry& entry, const GroupFacts& facts) {
   if (const auto step = unless_ticket_rests(entry, facts)) return *step;
-  if (has_ended(*entry.group)) return leave(entry, facts.now);
-  GroupStep step;
   const Group& group = *entry.group;
+  if (has_ended_itself(group)) return leave(entry, facts.now);
+  GroupStep step;
   const JobEntry* unsaved = nullptr;
   bool is_saving = false;
   for (std::size_t i = 0; i < group.tasks.size(); ++i) {
     const JobEntry& task = group.tasks[i];
     if (task.is_ps || task.has_left) continue;
     is_saving = is_saving || task.state == JobState::parking || task.state == JobState::returning;
+    // It was to join, and has nothing to save.
+    if (task.state == JobState::waiting || task.state == JobState::placing) end_task(step, task, i);
     if (task.state != JobState::running) continue;
     if (task.is_unparkable) {
       unsaved = &task;
@@ -398,8 +421,7 @@ GroupStep from_returning(const JobEntry& entry, const GroupFacts& facts) {
   GroupStep step;
   for (std::size_t i = group.tasks.size(); i-- > 0;) {
     const JobEntry& task = group.tasks[i];
-    if (is_over(task) || is_ending(task)) continue;
-    step.deeds.push_back({task.id.empty() ? GroupAct::remove : GroupAct::cancel, i});
+    if (!is_over(task) && !is_ending(task)) end_task(step, task, i);
   }
   if (!step.deeds.empty()) return step;
   if (!std::all_of(group.tasks.begin(), group.tasks.end(), is_over)) return {};

@@ -11,7 +11,8 @@
 // container of its own for every task, which is a job (job.h) that belongs to the group. Tasks are
 // ready one by one and start together or not at all: the commit point is the entry `starting`. The
 // attempt is over when a task has come to another end than its own, or when all workers have ended.
-// Then the others are stopped, what all have written comes home, and only when each task is over it
+// Then the others are stopped, or save themselves where it was their host that one went with; what
+// all have written comes home, and only when each task is over it
 // is decided what becomes of the group, by how all of them ended. Containers of an attempt that
 // will be followed by another one are removed before that begins.
 //
@@ -53,9 +54,10 @@ struct GroupFacts {
   TicketCopy copy = TicketCopy::unknown;
   std::string life;  ///< of the ticket; "" = it never ran
   std::optional<Order> order;
-  std::string network;       ///< that it may have on several hosts; "" = none
-  std::vector<bool> ready;   ///< of each task: it would start at once
-  std::string make_refusal;  ///< why a container could not be made
+  std::string network;        ///< that it may have on several hosts; "" = none
+  bool saves_itself = false;  ///< its labels say how
+  std::vector<bool> ready;    ///< of each task: it would start at once
+  std::string make_refusal;   ///< why a container could not be made
 };
 
 enum class GroupAct {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "base/json_reader.h"
@@ -46,13 +47,14 @@ std::string network_of(const Job& group, const ctrl::QueueOptions& options) {
 }
 
 std::string hosts_of(const Job& group, const Network& network) {
-  std::string all;
+  std::set<std::string> names;
   bool is_away = false;
   for (const TaskPlace& place : places_of(*group.entry.group)) {
     is_away = is_away || !place.host.empty();
-    all += (all.empty() ? "" : " ") +
-           name_of_host(network, place.host.empty() ? network.own_id() : place.host);
+    names.insert(name_of_host(network, place.host.empty() ? network.own_id() : place.host));
   }
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : " ") + name;
   return is_away ? all : "";
 }
 
@@ -90,6 +92,7 @@ GroupFacts Groups::facts(const Job& group, const JobFacts& ticket) const {
   facts.life = ticket.life;
   facts.order = ticket.order;
   facts.make_refusal = ticket.start_refusal;
+  facts.saves_itself = group.ticket && group.ticket->saves_itself;
   facts.network = network_of(group, world_.host.config().queue);
   for (const JobEntry& task : group.entry.group->tasks) {
     const JobPtr job = task.id.empty() ? nullptr : jobs_.find_id(task.id);

@@ -201,11 +201,16 @@ class Orders {
     return placed;
   }
 
+  bool may_all_go(std::size_t job, const Placement& planned) const {
+    const std::vector<std::size_t> nodes = nodes_of(planned);
+    return std::all_of(nodes.begin(), nodes.end(),
+                       [&](std::size_t node) { return may_go(all_, job, node); });
+  }
+
   // Where it starts, of what is planned. Empty: it has to wait for that room.
   std::optional<Placement> place_for(std::size_t job, const Placement& planned) const {
     const std::vector<std::size_t> nodes = nodes_of(planned);
-    const auto takes = [&](std::size_t node) { return may_go(all_, job, node); };
-    const bool may_all = std::all_of(nodes.begin(), nodes.end(), takes);
+    const bool may_all = may_all_go(job, planned);
     if (nodes.size() == 1) {
       const auto node = room_for(job, nodes.front());
       if (node) return policy::whole_on(*node, task(job));
@@ -229,7 +234,7 @@ class Orders {
       if (const auto placed = place_for(job, one.placed)) {
         order_start(job, *placed);
         take_all(job, *placed);
-      } else {
+      } else if (!task(job).may_spread || may_all_go(job, one.placed)) {
         order_of(job).obstacle = "waits for a job that is being parked";
         std::erase(waiting_, job);
         take_all(job, one.placed);

@@ -49,14 +49,20 @@ json::value decision_json(const Job& job) {
   return out;
 }
 
+json::value host_json(const Network& network, const std::string& host) {
+  if (host.empty()) return nullptr;
+  return json::value(valid_utf8(name_of_host(network, host)));
+}
+
 // Of a group: what each of its tasks does.
-json::array tasks_json(const JobEntry& entry) {
+json::array tasks_json(const JobEntry& entry, const Network& network) {
   json::array all;
   if (!entry.group) return all;
   for (const JobEntry& task : entry.group->tasks) {
     all.push_back({{"name", task.name},
                    {"id", task.id},
                    {"role", task.is_ps ? "ps" : "worker"},
+                   {"host", host_json(network, task.at)},
                    {"state", name(task.state)},
                    {"exit", task.status ? json::value(*task.status) : json::value(nullptr)},
                    {"note", task.note}});
@@ -123,12 +129,11 @@ json::object details_of(const Job& job, const Network& network, std::optional<do
   json::array steps;
   for (const JobStep& step : job.entry.steps) {
     json::object shown{{"state", name(step.state)}, {"time", step.time}, {"note", step.note}};
-    shown["host"] = step.host.empty() ? json::value(nullptr)
-                                      : json::value(valid_utf8(name_of_host(network, step.host)));
+    shown["host"] = host_json(network, step.host);
     steps.push_back(std::move(shown));
   }
   out["steps"] = std::move(steps);
-  out["tasks"] = tasks_json(job.entry);
+  out["tasks"] = tasks_json(job.entry, network);
   json::array warnings;
   if (job.ticket) {
     for (const std::string& warning : job.ticket->labels.warnings) {

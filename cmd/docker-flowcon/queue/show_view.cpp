@@ -127,13 +127,15 @@ std::string tasks_section(const json::array& tasks) {
   std::string out;
   for (const json::value& task : tasks) {
     const std::string note = printable(text_of(task, "note"), kSentenceBytes);
+    const std::string host = printable(text_of(task, "host"), kNameBytes);
     const std::optional<double> exit = real_of(member(task, "exit"));
     out += printable(text_of(task, "name"), kNameBytes) + "\t" +
            printable(text_of(task, "role"), kWordBytes) + "\t" +
+           (host.empty() ? std::string(kUnknown) : host) + "\t" +
            printable(text_of(task, "state"), kWordBytes) + "\t" +
            (exit ? number_text(*exit, 6) : std::string(kUnknown)) + "\t" + note + "\n";
   }
-  return out.empty() ? "" : align_columns("NAME\tROLE\tSTATE\tEXIT\tNOTE\n" + out);
+  return out.empty() ? "" : align_columns("NAME\tROLE\tHOST\tSTATE\tEXIT\tNOTE\n" + out);
 }
 
 std::string warnings_section(const json::array& warnings) {

@@ -337,6 +337,54 @@ TEST_CASE("parking waits for each worker") {
   }
 }
 
+TEST_CASE("a worker that was to join does not keep the others from being parked") {
+  JobEntry entry = group_in(JobState::parking, 3);
+  entry.group->elastic = ctrl::Elastic::join;
+  all_are(entry, JobState::running);
+  task(entry, 1).state = JobState::placing;
+  task(entry, 2).state = JobState::waiting;
+  task(entry, 2).id.clear();
+  CHECK(step_of(entry).deeds ==
+        std::vector<GroupDeed>{{GroupAct::save, 0}, {GroupAct::cancel, 1}, {GroupAct::remove, 2}});
+}
+
+TEST_CASE("where one goes with its host the others save themselves, and all start again") {
+  JobEntry entry = group_in(JobState::running, 3);
+  entry.group->workers = {3, 3};
+  all_are(entry, JobState::running);
+  end_task(entry, 1, TaskEnd::lost, "is without its host");
+  GroupFacts facts = facts_of(entry);
+  SECTION("that cannot be done by each job") {
+    const GroupStep step = group_step(entry, facts);
+    REQUIRE(step.entry);
+    CHECK(step.entry->state == JobState::returning);
+  }
+  SECTION("and go on from that") {
+    facts.saves_itself = true;
+    entry = *group_step(entry, facts).entry;
+    CHECK(entry.state == JobState::parking);
+    CHECK(entry.note == "net-w1: is without its host; the others save themselves");
+    CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::save, 0}, {GroupAct::save, 2}});
+    end_task(entry, 0, TaskEnd::saved);
+    end_task(entry, 2, TaskEnd::saved);
+    entry = settled(entry);
+    entry.group->tasks.clear();
+    entry = settled(entry);
+    CHECK(entry.state == JobState::waiting);
+    CHECK(entry.has_parked);
+    CHECK(entry.note == "net-w1: is without its host");
+  }
+  SECTION("unless one hangs") {
+    facts.saves_itself = true;
+    entry = *group_step(entry, facts).entry;
+    end_task(entry, 0, TaskEnd::saved);
+    task(entry, 2).is_unparkable = true;
+    entry = settled(entry);
+    CHECK(entry.state == JobState::returning);
+    CHECK(entry.is_unparkable);
+  }
+}
+
 TEST_CASE("a ticket that is started beside its tasks is stopped, one that is removed ends them") {
   JobEntry entry = group_in(JobState::running);
   all_are(entry, JobState::running);

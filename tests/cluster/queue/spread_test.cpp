@@ -58,6 +58,16 @@ TEST_CASE("a job that no host holds as a whole is on two, and comes home") {
   CHECK(tasks_of(hosts.h2.engine).size() == 6);
 }
 
+TEST_CASE("tasks of one image need it brought once") {
+  SpreadQueues hosts;
+  hosts.image_seconds = GENERATE(0.0, 2.0);
+  hosts.submit("net", 1, {{"flowcon.workers", "6"}});
+  REQUIRE(hosts.comes_to("net", "running", 60));
+  CHECK(hosts.h2.goods.image_sends_ == 1);
+  CHECK(hosts.job("net").at("attempt") == 1);
+  CHECK(tasks_of(hosts.h2.engine).contains("net-w5"));
+}
+
 TEST_CASE("a job whose hosts have no network in common waits for one host, or is refused") {
   SpreadQueues hosts;
   SECTION("none is named") {
@@ -73,6 +83,15 @@ TEST_CASE("a job whose hosts have no network in common waits for one host, or is
     hosts.run(20);
     CHECK(hosts.state("net") == "waiting");
     CHECK(hosts.note("net").find("no host that is heard could hold it") == 0);
+  }
+  SECTION("nor does it keep others from the room of that one") {
+    hosts.h1.engine.swarm_ = {"other"};
+    hosts.run(35);
+    hosts.submit("net", 1, {{"flowcon.workers", "6"}});
+    hosts.run(5);
+    hosts.submit("small", 1);
+    REQUIRE(hosts.comes_to("small", "running", 20));
+    CHECK(hosts.state("net") == "waiting");
   }
   SECTION("not even all together have as much") {
     hosts.submit("net", 1, {{"flowcon.workers", "9"}});

@@ -172,8 +172,9 @@ class TwoQueues {
   FakeClock clock{io};
   Side h1{io, clock, '1', '2'};
   Side h2{io, clock, '2', '1'};
-  bool is_cut = false;   ///< no word comes through
-  bool is_mute = false;  ///< nor any from h2
+  bool is_cut = false;       ///< no word comes through
+  bool is_mute = false;      ///< nor any from h2
+  double image_seconds = 0;  ///< that an image takes from one to the other
 
  private:
   bool is_deaf(const Side& from, const Side& to) const {
@@ -207,6 +208,7 @@ class TwoQueues {
     from.goods.carry_ = [this, &from, &to](std::string method, std::string path,
                                            ctrl::Pull body) -> Async<Result<Answer>> {
       if (is_deaf(from, to)) co_return errno_error(EPIPE, "no connection");
+      if (path.ends_with("/image")) co_await clock.pause(image_seconds);
       ctrl::api::Request request;
       request.method = std::move(method);
       request.target = std::move(path);
