@@ -10,6 +10,7 @@ namespace flowcon::ctrl {
 struct Accept {
   bool privileged = false;       ///< --privileged, and whatever takes away the engine's own fences
   bool host_namespaces = false;  ///< network, PID, IPC, UTS, user or cgroup of the host
+  bool host_network = false;     ///< its network alone
   std::vector<std::string> capabilities;  ///< beyond the engine's default: "SYS_PTRACE"; "ALL"
   std::vector<std::string> mounts;        ///< folders of this host; all below them too
   std::vector<std::string> devices;       ///< paths, "/dev/fuse"; "gpu" for --gpus

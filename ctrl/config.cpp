@@ -226,6 +226,9 @@ std::vector<Option> accept_options() {
             at<&Config::accept, &Accept::privileged>),
       truth("accept-host-namespaces", "containers from peers may share namespaces of this host",
             at<&Config::accept, &Accept::host_namespaces>),
+      truth("accept-host-network",
+            "containers from peers may be in this host's network, and in no other namespace of it",
+            at<&Config::accept, &Accept::host_network>),
       list("accept-capabilities", "LIST",
            "capabilities that containers from peers may have beyond the engine's default ones; ALL "
            "for any",

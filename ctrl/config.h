@@ -75,6 +75,13 @@ struct Offer {
   std::optional<double> mem;
 };
 
+/// Both are of it.
+struct PortRange {
+  std::uint16_t first = 29500;
+  std::uint16_t last = 29999;
+  bool operator==(const PortRange&) const = default;
+};
+
 struct QueueOptions {
   Offer offer;
   std::string policy = "left";  ///< one of queue_policy_names()
@@ -82,6 +89,8 @@ struct QueueOptions {
   bool park = true;  ///< a running job may be saved and wait again, for one with less left
   double data_cache = 20.0 * (1ULL << 30);  ///< bytes of jobs' data that are kept for later ones
   std::string group_network;  ///< that hosts share, for jobs of several containers; "" = none
+  std::string advertise;      ///< address at which other hosts reach this one; "" = none
+  PortRange group_ports;      ///< for tasks in the host's network
 };
 
 struct Config {

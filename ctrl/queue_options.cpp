@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <boost/asio/ip/address.hpp>
+#include <charconv>
 
 #include "ctrl/option_kinds.h"
 #include "ctrl/queue_labels.h"
@@ -47,11 +49,11 @@ Option data_cache_option() {
 Option group_network_option() {
   return text_option(
       "group-network", "NAME",
-      "an attachable overlay network of the hosts' Docker Swarm: with one, jobs of several "
-      "containers that are submitted here may be on several of its hosts",
+      "what lets jobs of several containers that are submitted here be on several hosts: an "
+      "attachable overlay network of their Docker Swarm, or host, their own network (advertise)",
       at<&Config::queue, &QueueOptions::group_network>,
       [](const std::string& text) -> Result<void> {
-        constexpr std::array kEngines{"host", "none", "bridge", "default"};
+        constexpr std::array kEngines{"none", "bridge", "default"};
         const bool is_name = text.find_first_not_of(
                                  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                  "_.-") == std::string::npos &&
@@ -59,6 +61,43 @@ Option group_network_option() {
         const bool is_engines = std::find(kEngines.begin(), kEngines.end(), text) != kEngines.end();
         if (is_name && !is_engines) return {};
         return bad_input(quoted(text) + " is no name of an overlay network");
+      });
+}
+
+Option advertise_option() {
+  return text_option(
+      "advertise", "ADDRESS",
+      "the address at which other hosts reach this one, in whose network tasks of a job that is "
+      "on several hosts may be then; those of peers need accept-host-network, too",
+      at<&Config::queue, &QueueOptions::advertise>, [](const std::string& text) -> Result<void> {
+        boost::system::error_code error;
+        const auto address = boost::asio::ip::make_address(text, error);
+        const bool is_fine = text.empty() || (!error && !address.is_unspecified());
+        if (is_fine && text.find('%') == std::string::npos) return {};
+        return bad_input(quoted(text) + " is no address, such as 192.0.2.7");
+      });
+}
+
+Option group_ports_option() {
+  return option(
+      "group-ports", "FIRST-LAST", "ports of this host for tasks that are in its network",
+      Field<PortRange>(at<&Config::queue, &QueueOptions::group_ports>),
+      [](const std::string& text, PortRange& taken) -> Result<void> {
+        PortRange range;
+        const char* end = text.data() + text.size();
+        const auto first = std::from_chars(text.data(), end, range.first);
+        const bool goes_on = first.ec == std::errc() && first.ptr != end && *first.ptr == '-';
+        const auto last = std::from_chars(goes_on ? first.ptr + 1 : end, end, range.last);
+        const bool is_range = goes_on && last.ec == std::errc() && last.ptr == end;
+        if (!is_range || range.first < 1024 || range.first > range.last) {
+          return bad_input(quoted(text) +
+                           " is no range of ports from 1024 on, such as 29500-29999");
+        }
+        taken = range;
+        return {};
+      },
+      [](const PortRange& shown) {
+        return std::to_string(shown.first) + "-" + std::to_string(shown.last);
       });
 }
 
@@ -78,6 +117,8 @@ std::vector<Option> queue_options() {
              at<&Config::queue, &QueueOptions::park>),
       data_cache_option(),
       group_network_option(),
+      advertise_option(),
+      group_ports_option(),
   };
 }
 

@@ -56,8 +56,10 @@ void put(std::vector<policy::NodeCount>& tasks, policy::NodeCount more) {
   for (; more.count > 0; --more.count) policy::put_one(tasks, more.node);
 }
 
-// Is it in the swarm that the job's owner is in?
+// Could it have tasks of the job while others are elsewhere?
 bool shares_network(const AllJobs& all, const AllJobs::Known& job, std::size_t node) {
+  if (!job.group || job.group->span == Span::none) return false;
+  if (job.group->span == Span::host) return all.open[node];
   const auto owner = std::find(all.hosts.begin(), all.hosts.end(), job.owner);
   const auto& swarm = all.swarms[static_cast<std::size_t>(owner - all.hosts.begin())];
   return std::any_of(swarm.begin(), swarm.end(), [&](const std::string& manager) {
@@ -117,6 +119,7 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
     all.shared.push_back(hosts[i].shared);
     all.rates.push_back(hosts[i].rates);
     all.swarms.push_back(hosts[i].swarm);
+    all.open.push_back(hosts[i].is_open);
     all.view.nodes.push_back({names[i], hosts[i].offer, hosts[i].free});
     all.view.totals.insert(all.view.totals.end(), hosts[i].totals.begin(), hosts[i].totals.end());
     if (hosts[i].pause) pauses.push_back(*hosts[i].pause);
@@ -131,6 +134,7 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
       task.since = now - job.task.since;
       task.is_parkable = task.is_parkable && !is_parking;
       bool is_heard = true;
+      std::optional<std::size_t> first;
       for (const HeldPlace& held : job.places) {
         const auto place = places.find(held.host);
         is_heard = is_heard && place != places.end();
@@ -140,13 +144,14 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
             !held.birth.empty() && !hosts[place->second].births.contains(held.birth);
         const policy::Amounts part = policy::sum_of(task, held.workers, held.ps);
         if (is_promised) add(all.view.nodes[place->second].idle, part, -1);
+        if (held.workers > 0 && !first) first = place->second;
         if (held.workers > 0) put(task.placed.workers, {place->second, held.workers});
         if (held.ps > 0) put(task.placed.ps, {place->second, held.ps});
       }
       if (!is_heard) continue;
       all.view.jobs.push_back(std::move(task));
       all.known.push_back({owner.id, job.version, job.places.empty(), job.avoided, job.freight,
-                           job.sent_to, job.group});
+                           job.sent_to, job.group, first});
       if (all.known.back().is_waiting && !could_spread(all, job)) {
         all.view.jobs.back().may_spread = false;
       }

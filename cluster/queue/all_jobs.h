@@ -23,6 +23,7 @@ struct AllJobs {
     std::optional<Freight> freight;
     std::string sent_to;  ///< of one that waits: the host where all that it needs goes, or is
     std::optional<GroupShape> group = {};
+    std::optional<std::size_t> first = {};  ///< where its first worker runs, which stays
   };
   policy::QueueView view;
   std::vector<std::string> hosts;  ///< ids, at the places of view.nodes
@@ -31,6 +32,7 @@ struct AllJobs {
   std::vector<std::set<std::string>> shared;         ///< the same
   std::vector<std::map<std::string, double>> rates;  ///< from hosts, at their places
   std::vector<std::set<std::string>> swarms;         ///< of hosts, at their places
+  std::vector<bool> open;                            ///< HostJobs::is_open, at their places
 };
 
 /// Is there as much?

@@ -243,11 +243,12 @@ void Conductor::note_left(Job& job) const {
 }
 
 // Between hosts its tasks need a network; one that runs has it, or not.
-bool Conductor::may_spread(const Job& group) const {
+Span Conductor::span_of(const Job& group) const {
   const bool has_tasks = !group.entry.group->tasks.empty();
   const std::string network =
       has_tasks ? group.entry.group->network : network_of(group, world_.host.config().queue);
-  return !network.empty() && !cargo_.swarm().empty();
+  if (network == kHostNetwork) return Span::host;
+  return network.empty() || cargo_.swarm().empty() ? Span::none : Span::overlay;
 }
 
 HostJobs Conductor::report() const {
@@ -269,6 +270,7 @@ HostJobs Conductor::report() const {
   report.shared = cargo_.shared();
   report.rates = cargo_.rates();
   report.swarm = cargo_.swarm();
+  report.is_open = leases_.is_open();
   const double pause = report.pause.value_or(PauseMeter().seconds());
   int estimates = kMostEstimates;
   for (const auto& [id, job] : owner_.jobs().open()) {
@@ -297,9 +299,10 @@ HostJobs Conductor::report() const {
           runs ? std::max<std::int64_t>(present(*group, false), 1) : range.least;
       reported.task.ps = runs ? present(*group, true) : group->ps;
       reported.task.ps_request = job->ps_request.amounts();
-      reported.task.may_spread = may_spread(*job);
+      const Span span = span_of(*job);
+      reported.task.may_spread = span != Span::none;
       const bool stays = is_finishing(*group);
-      reported.group = GroupShape{range, stays ? ctrl::Elastic::no : group->elastic};
+      reported.group = GroupShape{range, stays ? ctrl::Elastic::no : group->elastic, span};
     }
     reported.version = job->entry.version;
     if (runs) reported.places = held_places(job->entry, report.id);

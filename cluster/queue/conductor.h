@@ -20,8 +20,8 @@ namespace flowcon::cluster::queue {
 
 class Conductor {
  public:
-  Conductor(World& world, Owner& owner, Tasks& tasks)
-      : world_(world), owner_(owner), tasks_(tasks), cargo_(world, owner.jobs()) {}
+  Conductor(World& world, Owner& owner, Tasks& tasks, Leases& leases)
+      : world_(world), owner_(owner), tasks_(tasks), leases_(leases), cargo_(world, owner.jobs()) {}
 
   /// Something has changed: it is decided as soon as it may be.
   void wake();
@@ -56,11 +56,12 @@ class Conductor {
   void record(const policy::QueuePlan& plan, bool has_orders);
   [[nodiscard]] bool has_partners() const;
   void note_left(Job& job) const;
-  [[nodiscard]] bool may_spread(const Job& group) const;
+  [[nodiscard]] Span span_of(const Job& group) const;
 
   World& world_;
   Owner& owner_;
   Tasks& tasks_;
+  Leases& leases_;
   Cargo cargo_;
   bool is_due_ = true;
   bool is_looking_soon_ = false;

@@ -188,7 +188,7 @@ GroupStep from_waiting(const JobEntry& entry, const GroupFacts& facts) {
   const std::vector<TaskPlace>& places = facts.order->places;
   std::int64_t ps = 0;
   for (const TaskPlace& place : places) ps += place.ps;
-  const bool needs_network = places.size() > 1;
+  const bool needs_network = places.size() > 1 || facts.is_in_host_network;
   if (!is_possible(entry, places) || ps != entry.group->ps) return {};
   if (needs_network && facts.network.empty()) return {};
   JobEntry next = entry;
@@ -206,8 +206,13 @@ GroupStep from_waiting(const JobEntry& entry, const GroupFacts& facts) {
 }
 
 // What makes tasks ready, and starts those of this host where they `may_start`. No host takes more
-// than two at a time.
+// than two at a time. Where each one listens has to be known before any is made.
 void bring_in(GroupStep& step, const Group& group, const std::vector<bool>& ready, bool may_start) {
+  for (std::size_t i = 0; i < group.tasks.size() && group.network == kHostNetwork; ++i) {
+    if (group.tasks[i].endpoint || !is_present(group.tasks[i])) continue;
+    step.deeds.push_back({GroupAct::lease, i});
+    return;
+  }
   constexpr std::size_t kAtATime = 2;
   std::map<std::string, std::size_t> on_their_way;
   for (std::size_t i = 0; i < group.tasks.size(); ++i) {

@@ -54,13 +54,15 @@ struct GroupFacts {
   TicketCopy copy = TicketCopy::unknown;
   std::string life;  ///< of the ticket; "" = it never ran
   std::optional<Order> order;
-  std::string network;        ///< that it may have on several hosts; "" = none
-  bool saves_itself = false;  ///< its labels say how
-  std::vector<bool> ready;    ///< of each task: it would start at once
-  std::string make_refusal;   ///< why a container could not be made
+  std::string network;              ///< that it may have on several hosts; "" = none
+  bool is_in_host_network = false;  ///< the user says so
+  bool saves_itself = false;        ///< its labels say how
+  std::vector<bool> ready;          ///< of each task: it would start at once
+  std::string make_refusal;         ///< why a container could not be made
 };
 
 enum class GroupAct {
+  lease,   ///< endpoints for all tasks that have none
   make,    ///< its container
   place,   ///< has it made on its host
   start,   ///< on this host

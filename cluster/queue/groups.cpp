@@ -41,6 +41,7 @@ Result<JobEntry> with_tasks(const JobEntry& entry,
 }  // namespace
 
 std::string network_of(const Job& group, const ctrl::QueueOptions& options) {
+  if (group.ticket && group.ticket->network == kHostNetwork) return kHostNetwork;
   const bool is_named = group.ticket && group.ticket->network == options.group_network;
   const bool is_free = group.ticket && group.ticket->network.empty();
   return is_named || is_free ? options.group_network : "";
@@ -94,6 +95,7 @@ GroupFacts Groups::facts(const Job& group, const JobFacts& ticket) const {
   facts.make_refusal = ticket.start_refusal;
   facts.saves_itself = group.ticket && group.ticket->saves_itself;
   facts.network = network_of(group, world_.host.config().queue);
+  facts.is_in_host_network = group.ticket && group.ticket->network == kHostNetwork;
   for (const JobEntry& task : group.entry.group->tasks) {
     const JobPtr job = task.id.empty() ? nullptr : jobs_.find_id(task.id);
     const bool is_made = job && task.state == JobState::waiting && task.version == 1;
@@ -159,6 +161,42 @@ Async<Result<Groups::Wanted>> Groups::wanted_for(JobPtr group, std::size_t task)
   const boost::json::value body(order.body);
   order.network = text_of(member(body, "HostConfig"), "NetworkMode");
   co_return order;
+}
+
+// Asked for again where the answer was lost: what was leased then comes free by itself.
+Async<Result<void>> Groups::lease(JobPtr group) {
+  std::vector<TaskPlace> places;
+  std::vector<std::vector<std::string>> names;
+  for (const JobEntry& task : group->entry.group->tasks) {
+    if (task.endpoint || !is_present(task)) continue;
+    std::size_t place = 0;
+    while (place < places.size() && places[place].host != task.at) ++place;
+    if (place == places.size()) {
+      places.push_back({task.at, 0, 0});
+      names.emplace_back();
+    }
+    ++places[place].workers;
+    names[place].push_back(task.name);
+  }
+  Leases::Outcome outcome = co_await leases_.lease(std::move(places));
+  if (!outcome.why.empty()) {
+    if (!outcome.host.empty()) group->avoided[outcome.host] = world_.clock.steady() + kAvoided;
+    if (outcome.is_refusal) co_return bad_input(outcome.why);
+    co_return errno_error(EAGAIN, outcome.why);
+  }
+  std::map<std::string, Endpoint> leased;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    for (std::size_t k = 0; k < names[i].size(); ++k) leased[names[i][k]] = outcome.endpoints[i][k];
+  }
+  JobKeeper::Change change = [leased](const JobEntry& entry, double) {
+    return with_tasks(entry, [&](std::vector<JobEntry>& tasks) {
+      for (JobEntry& one : tasks) {
+        const auto found = leased.find(one.name);
+        if (found != leased.end()) one.endpoint = found->second;
+      }
+    });
+  };
+  co_return co_await keeper_.edit(std::move(group), std::move(change));
 }
 
 Async<Result<void>> Groups::make(JobPtr group, std::size_t task) {
@@ -227,6 +265,8 @@ Async<Result<void>> Groups::carry_out_one(JobPtr group, GroupDeed deed) {
   const std::string id = group->entry.group->tasks.at(deed.task).id;
   const JobPtr job = id.empty() ? nullptr : jobs_.find_id(id);
   switch (deed.act) {
+    case GroupAct::lease:
+      co_return co_await lease(std::move(group));
     case GroupAct::make:
       co_return co_await make(std::move(group), deed.task);
     case GroupAct::remove:
@@ -256,11 +296,13 @@ Async<bool> Groups::carry_out(JobPtr group, std::vector<GroupDeed> deeds) {
   bool has_changed = false;
   for (const GroupDeed& deed : deeds) {
     const Result<void> done = co_await carry_out_one(group, deed);
-    const bool is_own = deed.act == GroupAct::make || deed.act == GroupAct::remove;
+    const bool is_own =
+        deed.act == GroupAct::make || deed.act == GroupAct::remove || deed.act == GroupAct::lease;
     has_changed = has_changed || (done && is_own);
     if (done) continue;
     // The engine's own answer has no code; without one nothing is known.
-    const bool is_refused = deed.act == GroupAct::make && !done.error().code;
+    const bool is_asked = deed.act == GroupAct::make || deed.act == GroupAct::lease;
+    const bool is_refused = is_asked && !done.error().code;
     group->trouble = done.error().message();
     if (is_refused) group->start_refusal = done.error().message();
     group->retry_at = world_.clock.steady() + (is_refused ? 0 : kRetry);

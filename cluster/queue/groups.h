@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "cluster/queue/group.h"
 #include "cluster/queue/jobs.h"
+#include "cluster/queue/leases.h"
 #include "cluster/queue/world.h"
 #include "ctrl/config.h"
 
@@ -32,8 +33,8 @@ class JobKeeper {
 
 class Groups {
  public:
-  Groups(World& world, Jobs& jobs, JobKeeper& keeper)
-      : world_(world), jobs_(jobs), keeper_(keeper) {}
+  Groups(World& world, Jobs& jobs, Leases& leases, JobKeeper& keeper)
+      : world_(world), jobs_(jobs), leases_(leases), keeper_(keeper) {}
 
   /// The jobs of the tasks that have containers and are not over.
   void adopt(const JobPtr& group);
@@ -49,6 +50,7 @@ class Groups {
  private:
   ctrl::Async<void> drop_networks();
   ctrl::Async<Result<void>> carry_out_one(JobPtr group, GroupDeed deed);
+  ctrl::Async<Result<void>> lease(JobPtr group);
   ctrl::Async<Result<void>> make(JobPtr group, std::size_t task);
   ctrl::Async<Result<void>> remove(JobPtr group, std::size_t task);
   ctrl::Async<Result<std::string>> find_made(JobPtr group, std::string name);
@@ -64,6 +66,7 @@ class Groups {
 
   World& world_;
   Jobs& jobs_;
+  Leases& leases_;
   JobKeeper& keeper_;
 };
 

@@ -30,6 +30,7 @@ constexpr double kMostBytes = 1e15;
 constexpr double kMostSeconds = 1e12;
 constexpr double kMostAmount = 1e18;
 
+constexpr std::array<const char*, 3> kSpans{"none", "overlay", "host"};
 constexpr std::array<const char*, 4> kOps{"start", "park", "send", "resize"};
 
 bool is_container_id(const std::string& text) {
@@ -153,7 +154,11 @@ std::optional<GroupShape> group_in(FieldReader& outer, policy::WaitingTask& task
   task.workers = reader.count("workers", kMostPlaced);
   task.ps = reader.count("ps", kMostPlaced);
   task.ps_request = amounts_in(reader, "ps_request", 0);
-  task.may_spread = reader.boolean("spreads");
+  const std::string span = reader.text("span");
+  const auto* const found_span = std::find(kSpans.begin(), kSpans.end(), span);
+  reader.require(found_span != kSpans.end(), "span", "must be none, overlay or host");
+  if (found_span != kSpans.end()) group.span = static_cast<Span>(found_span - kSpans.begin());
+  task.may_spread = group.span != Span::none;
   group.range = {reader.count("least", ctrl::kMostWorkers),
                  reader.count("most", ctrl::kMostWorkers)};
   reader.require(task.workers >= 1, "workers", "must be at least 1");
@@ -171,7 +176,7 @@ json::value group_json(const ReportedJob& job) {
   return {{"workers", job.task.workers},
           {"ps", job.task.ps},
           {"ps_request", amounts_json(job.task.ps_request)},
-          {"spreads", job.task.may_spread},
+          {"span", kSpans.at(static_cast<std::size_t>(job.group->span))},
           {"least", job.group->range.least},
           {"most", job.group->range.most},
           {"elastic", ctrl::name(job.group->elastic)}};
@@ -276,6 +281,7 @@ HostJobs host_in(FieldReader& reader) {
   host.images = words_in(reader, "images", is_short_image, "must be 16 hexadecimal digits each");
   host.shared = words_in(reader, "shared", is_volume_name, "must be names of volumes");
   host.rates = rates_in(reader);
+  host.is_open = reader.boolean("open");
   host.swarm = words_in(reader, "swarm", is_node_id, "must be ids of nodes");
   return host;
 }
@@ -363,6 +369,7 @@ std::string render(const HostJobs& host) {
                    {"images", words_json(host.images)},
                    {"shared", words_json(host.shared)},
                    {"rates", std::move(rates)},
+                   {"open", host.is_open},
                    {"swarm", words_json(host.swarm)}};
   if (host.pause) out["pause"] = *host.pause;
   return render_json(out);

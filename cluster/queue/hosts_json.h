@@ -30,10 +30,15 @@ struct HeldPlace : TaskPlace {
   std::string birth;  ///< that its host has counted once it counts all of them; "" = it does
 };
 
+/// What a job's tasks have in common where they are on several hosts: nothing, so that they are on
+/// one; an overlay of the owner's Docker Swarm; or the networks of the hosts themselves.
+enum class Span { none, overlay, host };
+
 /// A job of several tasks.
 struct GroupShape {
   ctrl::WorkerRange range;  ///< of workers that it may have
   ctrl::Elastic elastic = ctrl::Elastic::no;
+  Span span = Span::none;
 };
 
 /// A job as its owner tells of it. `task.since` is its age, `task.placed` is empty.
@@ -62,6 +67,7 @@ struct HostJobs {
   std::set<std::string> shared;         ///< of Freight::shared that it has
   std::map<std::string, double> rates;  ///< to other hosts, by id; bytes a second
   std::set<std::string> swarm;          ///< ids of the managers of its Docker Swarm; empty: none
+  bool is_open = false;                 ///< tasks of peers may be in its own network
 };
 
 /// What the coordinator says of one job.

@@ -95,6 +95,9 @@ struct Task {
   bool operator==(const Task&) const = default;
 };
 
+/// The hosts' own network, as docker calls it.
+inline constexpr const char* kHostNetwork = "host";
+
 /// How a task of a group came to its end.
 enum class TaskEnd {
   none,         ///< it has not, or it was not needed any more
@@ -113,6 +116,14 @@ enum class TaskEnd {
 /// Empty where there is no such end.
 [[nodiscard]] std::optional<TaskEnd> parse_task_end(const std::string& word);
 
+/// Where a task that is in its host's network can be reached.
+struct Endpoint {
+  std::string address;
+  std::int64_t port = 0;
+  std::string interface;  ///< of its host, that has the address
+  bool operator==(const Endpoint&) const = default;
+};
+
 struct JobEntry;
 
 /// Containers that are one job: group.h.
@@ -122,7 +133,9 @@ struct Group {
   ctrl::Elastic elastic = ctrl::Elastic::no;
   std::int64_t next_worker = 0;  ///< numbers of tasks are never used twice
   std::int64_t next_ps = 0;
-  std::string network;           ///< that all its hosts have; "" = one of its host, or the user's
+  /// That all its hosts have: an overlay's name, or kHostNetwork. "" = one of its host, or the
+  /// user's.
+  std::string network;
   std::optional<JobState> then;  ///< returning: what it is once all have ended; none: as they ended
   std::string why;               ///< and its note then
   std::vector<JobEntry> tasks;   ///< of this attempt; the workers by their rank
@@ -163,6 +176,7 @@ struct JobEntry {
   std::string task_of;                 ///< id of its group; "" = it is in none
   TaskEnd end = TaskEnd::none;         ///< of such a one, which:
   std::string at;                      ///< is to run on the host of this id; "" = this one
+  std::optional<Endpoint> endpoint;    ///< in its host's network
   bool is_ps = false;                  ///< is a parameter server, no worker
   bool has_left = false;               ///< leaves its group, which goes on; or is to
 };

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/queue/endpoint_json.h"
 #include "cluster/queue/group.h"
 #include "cluster/queue/task_json.h"
 
@@ -106,6 +107,15 @@ json::value task_json(const std::optional<Task>& task) {
           {"early", task->is_early}};
 }
 
+std::optional<Endpoint> endpoint_of(FieldReader& entry) {
+  const json::value* found = entry.find("endpoint");
+  if (found == nullptr || found->is_null()) return std::nullopt;
+  FieldReader reader(*found, entry.place("endpoint"));
+  Endpoint endpoint = endpoint_in(reader);
+  entry.take_complaint(reader);
+  return endpoint;
+}
+
 bool is_container_id(const std::string& text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
@@ -190,6 +200,7 @@ JobEntry entry_in(FieldReader& reader) {
   entry.end = end.value_or(TaskEnd::none);
   entry.at = reader.text("at");
   reader.require(entry.at.empty() || is_move_id(entry.at), "at", "must be 32 hexadecimal digits");
+  entry.endpoint = endpoint_of(reader);
   entry.is_ps = reader.boolean("is_ps");
   entry.has_left = reader.boolean("has_left");
   const bool needs_task =
@@ -270,6 +281,7 @@ json::object entry_json(const JobEntry& entry) {
   out["task_of"] = entry.task_of;
   out["end"] = name(entry.end);
   out["at"] = entry.at;
+  out["endpoint"] = entry.endpoint ? endpoint_json(*entry.endpoint) : json::value(nullptr);
   out["is_ps"] = entry.is_ps;
   out["has_left"] = entry.has_left;
   return out;

@@ -24,6 +24,8 @@ namespace flowcon::cluster::queue {
 
 /// Ended jobs that are remembered.
 inline constexpr std::size_t kKeptJobs = 200;
+/// Seconds in which a host is not asked again that has refused a job.
+inline constexpr double kAvoided = 20;
 /// Jobs that may be open at once.
 inline constexpr std::size_t kMostJobs = 10'000;
 

@@ -94,6 +94,7 @@ std::int64_t count_on(const std::vector<NodeCount>& tasks, std::size_t node) {
 
 // So many fewer there.
 void take_off(std::vector<NodeCount>& tasks, std::size_t node, std::int64_t count) {
+  if (count <= 0) return;
   for (NodeCount& one : tasks) {
     if (one.node == node) one.count -= count;
   }
@@ -306,16 +307,22 @@ class Orders {
       if (is_fixed || all_.known[job].is_waiting || has_order(job)) continue;
       Placement placed = task(job).placed;
       std::int64_t workers = policy::count_of(placed.workers);
-      while (workers > group->range.most && !placed.workers.empty()) {
+      for (std::size_t node = idle_.size(); node-- > 0 && workers > group->range.most;) {
         const std::int64_t surplus =
-            std::min(workers - group->range.most, placed.workers.back().count);
-        take_off(placed.workers, placed.workers.back().node, surplus);
-        workers -= surplus;
+            std::min(workers - group->range.most, may_leave(job, placed.workers, node));
+        take_off(placed.workers, node, surplus);
+        workers -= std::max<std::int64_t>(surplus, 0);
       }
       for (; workers < group->range.least && add_worker(job, placed); ++workers) {
       }
       if (workers != policy::count_of(task(job).placed.workers)) change_size(job, placed);
     }
+  }
+
+  // The first worker stays: others meet at it, and what it has written is what comes home.
+  std::int64_t may_leave(std::size_t job, const std::vector<NodeCount>& workers,
+                         std::size_t node) const {
+    return count_on(workers, node) - (all_.known[job].first == node ? 1 : 0);
   }
 
   void change_size(std::size_t job, const Placement& placed) {
@@ -341,7 +348,7 @@ class Orders {
       if (!joins(giver) || has_order(giver)) continue;
       const std::vector<NodeCount>& workers = task(giver).placed.workers;
       std::int64_t left = policy::count_of(workers) - all_.known[giver].group->range.least;
-      for (left = std::min(left, count_on(workers, node)); left > 0; --left) {
+      for (left = std::min(left, may_leave(giver, workers, node)); left > 0; --left) {
         if (fits(request, idle)) return taken;
         add(idle, task(giver).request, 1);
         ++taken[giver];

@@ -34,7 +34,6 @@ constexpr double kUnheard = std::numeric_limits<double>::infinity();  // it has 
 constexpr double kTold = 1;        // seconds until its engine has told how one ended
 constexpr double kMoveLook = 0.5;  // seconds between two looks at a task that is on its way
 constexpr double kTaskLook = 10;   // and at one that runs: its host tells what is new
-constexpr double kAvoided = 20;    // seconds in which a host is not asked again that refused
 constexpr std::size_t kShownCommand = 512;
 
 TicketCopy copy_of(const Result<Seen>& seen) {
@@ -101,13 +100,14 @@ JobEntry with_task(const JobEntry& group, const JobEntry& task) {
 
 }  // namespace
 
-Owner::Owner(World& world, EngineWatch& watch, std::function<void(const Job& job)> changed)
+Owner::Owner(World& world, EngineWatch& watch, Leases& leases,
+             std::function<void(const Job& job)> changed)
     : world_(world),
       watch_(watch),
       errands_(world),
       parking_(world),
       changed_(std::move(changed)),
-      groups_(world, jobs_, *this) {
+      groups_(world, jobs_, leases, *this) {
   watch_.join(*this);
 }
 
@@ -209,10 +209,10 @@ Async<void> Owner::enlist(std::string id) {
   job->ticket = std::move(*ticket);
   job->copy = TicketCopy::created;
   size(*job);
-  const std::string too_large = why_too_large(*job);
-  if (entry.state == JobState::waiting && !too_large.empty()) {
+  const std::string hopeless = why_hopeless(*job);
+  if (entry.state == JobState::waiting && !hopeless.empty()) {
     entry.state = JobState::refused;
-    entry.note = too_large;
+    entry.note = hopeless;
     entry.steps.back() = {entry.state, entry.since, entry.note};
     job->entry = entry;
   }

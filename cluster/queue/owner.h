@@ -25,7 +25,8 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   using JobKeeper::Change;
 
   /// `changed`: called when a job came, changed its state or ended.
-  Owner(World& world, EngineWatch& watch, std::function<void(const Job& job)> changed);
+  Owner(World& world, EngineWatch& watch, Leases& leases,
+        std::function<void(const Job& job)> changed);
 
   /// Reads the journal.
   ctrl::Async<void> begin();
@@ -66,7 +67,7 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   ctrl::Async<void> list_tickets();
   ctrl::Async<void> enlist(std::string id);
   [[nodiscard]] Offer largest_offer() const;
-  [[nodiscard]] std::string why_too_large(const Job& job) const;
+  [[nodiscard]] std::string why_hopeless(const Job& job) const;
   void wake(const JobPtr& job) override;
   static ctrl::Mutex& writing_of(const JobPtr& job);
   ctrl::Async<void> drive(JobPtr job);

@@ -49,8 +49,14 @@ Offer Owner::largest_offer() const {
 }
 
 // No host could ever hold it, nor several together where that may be, as far as its peers are
-// known; "" = they could.
-std::string Owner::why_too_large(const Job& job) const {
+// known, or its tasks could not reach each other; "" = it may wait.
+std::string Owner::why_hopeless(const Job& job) const {
+  const bool is_in_host_network =
+      job.entry.group && job.ticket && job.ticket->network == kHostNetwork;
+  if (is_in_host_network && interface_of(world_.host.config().queue.advertise).empty()) {
+    return "its workers are in the host's network, and need an address of this host there: "
+           "advertise in flowcon.conf";
+  }
   const Offer here = offer();
   std::vector<Offer> offers{here};
   for (const Neighbour& peer : world_.network.neighbours()) {

@@ -114,7 +114,8 @@ Response answer_on(const Job& job) {
 Queue::Queue(World world, std::function<void()> ended)
     : world_(std::move(world)),
       watch_(world_),
-      owner_(world_, watch_,
+      leases_(world_),
+      owner_(world_, watch_, leases_,
              [this, ended = std::move(ended)](const Job& job) {
                conductor_.wake();
                if (is_closed(job.entry.state)) ended();
@@ -122,7 +123,7 @@ Queue::Queue(World world, std::function<void()> ended)
       tasks_(
           world_, watch_, [this] { conductor_.hear_of_task(); },
           [this](const policy::Amounts& asked) { return conductor_.why_no_room(asked); }),
-      conductor_(world_, owner_, tasks_) {}
+      conductor_(world_, owner_, tasks_, leases_) {}
 
 Async<void> Queue::begin() {
   co_await owner_.begin();
@@ -205,6 +206,9 @@ Async<Response> Queue::answer_peer(ctrl::api::Request request, std::string speak
   }
   if (!owner_.is_ready() || !tasks_.is_ready()) {
     co_return failure(503, "what the queue has here is not read yet");
+  }
+  if (verb == "POST /v1/peer/queue/ports") {
+    co_return co_await leases_.answer(std::move(request.body));
   }
   if (verb == "GET /v1/peer/queue/jobs") co_return Response{200, render(conductor_.report())};
   if (verb == "POST /v1/peer/queue/order") {

@@ -70,6 +70,7 @@ class Queue {
 
   World world_;
   EngineWatch watch_;
+  Leases leases_;
   Owner owner_;
   Tasks tasks_;
   Conductor conductor_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/queue/stamp.h"
 
+#include <algorithm>
 #include <boost/json/array.hpp>
 #include <utility>
 
@@ -18,14 +19,31 @@ namespace json = boost::json;
 constexpr const char* kPort = "29500";  // of torch.distributed; each task has addresses of its own
 constexpr std::string_view kComposeLabels = "com.docker.compose.";
 
+std::string host_of(const JobEntry& task) {
+  return task.endpoint ? task.endpoint->address : task.name;
+}
+
+std::string port_of(const JobEntry& task) {
+  return task.endpoint ? std::to_string(task.endpoint->port) : kPort;
+}
+
 // "net-s0:29500" of each.
 std::vector<std::string> addresses(const Group& group, bool of_workers) {
   std::vector<std::string> all;
   for (std::size_t i = 0; i < group.tasks.size(); ++i) {
     const JobEntry& task = group.tasks[i];
-    if (task.is_ps != of_workers && !task.has_left) all.push_back(task.name + ":" + kPort);
+    if (task.is_ps == of_workers || task.has_left) continue;
+    const std::string host = host_of(task);
+    const bool is_v6 = host.find(':') != std::string::npos;
+    all.push_back((is_v6 ? "[" + host + "]" : host) + ":" + port_of(task));
   }
   return all;
+}
+
+// The first worker, at which the others meet.
+const JobEntry& master_of(const Group& group) {
+  return *std::find_if(group.tasks.begin(), group.tasks.end(),
+                       [](const JobEntry& task) { return !task.is_ps && !task.has_left; });
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -98,6 +116,8 @@ json::object with_labels(const json::value& config, const ctrl::QueueLabels& sai
   labels[migration::kGroupLabel] = group.id;
   if (task == 0) labels[migration::kLeaderLabel] = "true";
   if (group.attempt > 0) labels[migration::kGoesOnLabel] = "true";
+  const std::optional<Endpoint>& endpoint = group.group->tasks[task].endpoint;
+  if (endpoint) labels[migration::kPortLabel] = std::to_string(endpoint->port);
   return labels;
 }
 
@@ -118,20 +138,23 @@ std::map<std::string, std::string> environment_of(const JobEntry& entry, std::si
   const std::string rank = std::to_string(rank_of(group, task));
   const std::vector<std::string> workers = addresses(group, true);
   const std::string size = std::to_string(workers.size());
-  const std::string first = workers.front().substr(0, workers.front().find(':'));
+  const std::string interface =
+      group.tasks[task].endpoint ? group.tasks[task].endpoint->interface : "eth0";
   std::map<std::string, std::string> all{{"FLOWCON_JOB", entry.name},
                                          {"FLOWCON_ROLE", is_ps ? "ps" : "worker"},
                                          {"FLOWCON_RANK", rank},
                                          {"FLOWCON_WORLD_SIZE", size},
                                          {"FLOWCON_PS", joined(addresses(group, false))},
+                                         {"FLOWCON_PORT", port_of(group.tasks[task])},
                                          {"FLOWCON_ATTEMPT", std::to_string(entry.attempt + 1)},
                                          {"TF_CONFIG", tf_config(group, task)},
-                                         {"GLOO_SOCKET_IFNAME", "eth0"},
-                                         {"NCCL_SOCKET_IFNAME", "eth0"}};
+                                         {"GLOO_SOCKET_IFNAME", interface},
+                                         {"NCCL_SOCKET_IFNAME", interface}};
   if (entry.has_parked) all["FLOWCON_RESUME"] = "1";
   if (is_ps) return all;
-  all["MASTER_ADDR"] = all["PET_MASTER_ADDR"] = first;
-  all["MASTER_PORT"] = all["PET_MASTER_PORT"] = kPort;
+  const JobEntry& master = master_of(group);
+  all["MASTER_ADDR"] = all["PET_MASTER_ADDR"] = host_of(master);
+  all["MASTER_PORT"] = all["PET_MASTER_PORT"] = port_of(master);
   all["RANK"] = all["PET_NODE_RANK"] = rank;
   all["WORLD_SIZE"] = all["PET_NNODES"] = size;
   all["LOCAL_RANK"] = "0";
@@ -143,8 +166,9 @@ json::object task_body(const json::value& inspect, const ctrl::QueueLabels& said
                        const JobEntry& group, std::size_t task) {
   const json::value& config = member(inspect, "Config");
   json::object body = config.is_object() ? config.get_object() : json::object();
-  // The engine's own choice is one of each container.
-  if (text_of(config, "Hostname") == group.id.substr(0, 12)) body.erase("Hostname");
+  // The engine's own choice is one of each container; in the host's network it is the host's.
+  const bool is_own = text_of(config, "Hostname") == group.id.substr(0, 12);
+  if (is_own || group.group->tasks[task].endpoint) body.erase("Hostname");
   body["Env"] = with_environment(config, environment_of(group, task));
   body["Labels"] = with_labels(config, said, group, task);
   const json::value& host = member(inspect, "HostConfig");

@@ -60,7 +60,7 @@ std::string why_no_group(const Ticket& ticket, const json::value& host_config) {
            "or .command how it saves itself, or leave out flowcon.elastic";
   }
   const std::string mode = text_of(host_config, "NetworkMode");
-  if (mode == "host" || mode == "none" || mode.starts_with("container:")) {
+  if (mode == "none" || mode.starts_with("container:")) {
     return "its workers could not find each other with --network " + printable(mode, 40) +
            "; leave it out, or name a network of your own";
   }

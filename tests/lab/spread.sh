@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Jobs whose tasks are on several hosts at a time, in an overlay network of a Docker Swarm: they start together, find
-# each other, come and go, and end together, whichever host is lost.
+# Jobs whose tasks are on several hosts at a time, in an overlay network of a Docker Swarm or in the hosts' own: they
+# start together, find each other, come and go, and end together, whichever host is lost.
 # usage: spread.sh
 # shellcheck disable=SC2016,SC2317 # shells inside of hosts; functions are called by name
 set -euo pipefail
@@ -120,4 +120,53 @@ must on h2 docker flowcon queue cancel grow
 soon "all of it is cancelled" job_is grow cancelled
 none_left() { is "$(for host in h1 h3; do on "$host" docker ps -aq --filter label=org.flowcon.move; done)" ""; }
 soon "nothing is left on other hosts" none_left
+
+# --- the hosts' own networks -----------------------------------------------------------------------------------
+
+for host in h1 h2 h3; do
+  must on "$host" docker swarm leave --force >/dev/null
+  address=$(on "$host" ip -4 -br addr show eth0 | grep -o '[0-9.]*/' | tr -d /)
+  must on "$host" sed -i 's/^group-network = .*/group-network = host/' "$CONF"
+  flowcond_reads "$host" "advertise = $address"
+  flowcond_reads "$host" 'accept-host-network = true'
+  flowcond_stop "$host"
+  flowcond_up "$host"
+done
+must wait_until 60 reach_each_other h1 h2 h3
+# What answers at its port is the task itself; two of them on a host have ports of their own.
+OWN='echo begins
+mkdir /srv
+echo "$FLOWCON_RANK of $WORLD_SIZE" >/srv/word
+httpd -p "$FLOWCON_PORT" -h /srv
+until wget -q -O - "http://$MASTER_ADDR:$MASTER_PORT/word" 2>/dev/null; do sleep 0.2; done
+until [ -e /go-$FLOWCON_PORT ]; do sleep 0.2; done
+echo ends'
+group open 6 cpu=0.5,mem=50M "$OWN"
+soon "six workers run in the networks of three hosts" job_has open '.state == "running" and .host == "h1 h2 h3"'
+heard() { local task; for task in open-w0 open-w3 open-w5; do holds "$(on h2 docker flowcon logs "$task" 2>&1)" "0 of 6" || return 1; done; }
+soon "they find each other by address and port" heard
+one=$(on h2 docker ps --format '{{.Names}}' --filter label=org.flowcon.group | head -n 1)
+check "  in the host's network" is "$(on h2 docker inspect -f '{{.HostConfig.NetworkMode}}' "$one")" host
+must on h2 docker flowcon queue cancel open
+soon "they are cancelled" job_is open cancelled
+soon "nothing of them is left on other hosts" none_left
+
+must "$LAB" partition h1 --from h3
+group torn 6 cpu=0.5,mem=50M "$OWN"
+torn() { job_has torn '.state == "waiting" and (.note | test("h[13] does not reach 10[.]77[.]0[.]1[13] port 29[0-9]+: "))'; }
+soon "where two hosts do not reach each other nothing starts, and it is said" torn
+check "  no task was made" is "$(for host in h1 h2 h3; do on "$host" docker ps -aq --filter label=org.flowcon.group; done)" ""
+must "$LAB" heal
+soon "when they do it runs" job_has torn '.state == "running" and .host == "h1 h2 h3"'
+must on h2 docker flowcon queue cancel torn
+soon "it is cancelled" job_is torn cancelled
+soon "nothing of it is left on other hosts" none_left
+must on h3 sed -i 's/^accept-host-network = .*/accept-host-network = false/' "$CONF"
+flowcond_stop h3
+flowcond_up h3
+must wait_until 60 reach_each_other h1 h2 h3
+group closed 6 cpu=0.5,mem=50M "$OWN"
+closed() { job_has closed '.state == "waiting" and (.note | test("no host that is heard could hold it"))'; }
+soon "a host that is closed to peers' tasks has none" closed
+must on h2 docker flowcon queue cancel closed
 finish_lab

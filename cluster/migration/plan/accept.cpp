@@ -234,7 +234,8 @@ class Doorkeeper {
          {"NetworkMode", "IpcMode", "PidMode", "UTSMode", "UsernsMode", "CgroupnsMode"}) {
       const std::string mode = text_of(host_, name);
       if (mode == "host") {
-        if (!policy_.host_namespaces) {
+        const bool is_network = std::string_view(name) == "NetworkMode";
+        if (!policy_.host_namespaces && !(is_network && policy_.host_network)) {
           refuse("namespaces of the host (" + std::string(name) + ") are not accepted");
         }
       } else if (std::string_view(name) == "NetworkMode") {
@@ -461,7 +462,7 @@ class Doorkeeper {
     known_members(networking, kNetworking, "NetworkingConfig.");
     for (const auto& [key, endpoint] : object_of(networking, "EndpointsConfig")) {
       const std::string_view name(key.data(), key.size());
-      if (name == "host" && !policy_.host_namespaces) {
+      if (name == "host" && !policy_.host_namespaces && !policy_.host_network) {
         refuse("the host's network is not accepted");
       } else if (!is_object_name(name)) {
         refuse("the network " + quoted(name) + " is not accepted");

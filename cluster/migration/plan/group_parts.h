@@ -18,6 +18,9 @@ inline constexpr const char* kLeaderLabel = "org.flowcon.leader";
 /// Label of one that goes on with what another container began (ctrl/began_elsewhere.h).
 inline constexpr const char* kGoesOnLabel = "org.flowcon.goes-on";
 
+/// Label of one that is in its host's network: the port there that is its own.
+inline constexpr const char* kPortLabel = "org.flowcon.port";
+
 /// The network of a group (id of its ticket) that is on one host.
 [[nodiscard]] std::string group_network(std::string_view group);
 inline constexpr const char* kGroupNetworks = "flowcon-group-";  ///< how their names begin

@@ -273,6 +273,21 @@ TEST_CASE("tasks are on several hosts where these have a network in common") {
   }
 }
 
+TEST_CASE("tasks in the network of their hosts are made once all know where they listen") {
+  JobEntry entry = group_in(JobState::waiting, 0);
+  GroupFacts facts = facts_of(entry);
+  facts.network = kHostNetwork;
+  facts.is_in_host_network = true;
+  facts.order = order_for(Order::Op::start, {{"", 2, 0}});
+  entry = *group_step(entry, facts).entry;
+  CHECK(entry.group->network == kHostNetwork);
+  CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::lease, 0}});
+  task(entry, 0).endpoint = Endpoint{"192.0.2.7", 29500, "eth1"};
+  CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::lease, 1}});
+  task(entry, 1).endpoint = Endpoint{"192.0.2.7", 29501, "eth1"};
+  CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::make, 0}, {GroupAct::make, 1}});
+}
+
 TEST_CASE("no worker comes any more once one has done its part") {
   JobEntry entry = elastic_group();
   end_task(entry, 1, TaskEnd::done);

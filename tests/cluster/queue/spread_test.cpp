@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs of several containers on several hosts at a time, through the real queues and movers: h1 and
 // h2 have four cores each and are in one Docker Swarm.
+#include <set>
+
 #include "ctrl/log.h"
 #include "tests/cluster/queue/group_tasks.h"
 #include "tests/cluster/queue/two_queues.h"
@@ -169,6 +171,88 @@ TEST_CASE("while one of its hosts is silent a job goes on; a person who gives th
   for (TwoQueues::Side* side : {&hosts.h1, &hosts.h2}) {
     for (const auto& [name, box] : tasks_of(side->engine)) REQUIRE(box->lives <= 1);
   }
+}
+
+// ------------------------------------------------------------------- the hosts' own networks
+
+class OpenQueues : public SpreadQueues {
+ public:
+  OpenQueues() {
+    std::uint16_t first = 41700;
+    for (Side* side : {&h1, &h2}) {
+      side->host.config_.queue.group_network = "host";
+      side->host.config_.queue.advertise = "127.0.0.1";
+      side->host.config_.queue.group_ports = {first, static_cast<std::uint16_t>(first + 49)};
+      side->host.config_.accept.host_network = true;
+      side->engine.swarm_.clear();
+      first = static_cast<std::uint16_t>(first + 50);
+    }
+  }
+};
+
+TEST_CASE("tasks in the networks of two hosts know each other by address and port") {
+  OpenQueues hosts;
+  hosts.submit(
+      "net", 1,
+      {{"flowcon.workers", "5"}, {"flowcon.ps", "1"}, {"flowcon.ps-request", "cpu=1,mem=1G"}});
+  REQUIRE(hosts.comes_to("net", "running", 60));
+  CHECK(hosts.both() == 6);
+  CHECK(text_of(hosts.job("net"), "host") == "h1 h2");
+  const auto tasks = tasks_of(hosts.h2.engine);
+  CHECK(network_of(hosts.h2.engine, "net-w4") == "host");
+  std::set<std::string> ports;
+  for (const auto& [name, box] : tasks) {
+    ports.insert(box->labels.at(migration::kPortLabel));
+    CHECK(variable(hosts.h2.engine, box->id, "FLOWCON_PORT") ==
+          box->labels.at(migration::kPortLabel));
+  }
+  CHECK(ports.size() == 6);
+  const std::string last = tasks.at("net-w4")->id;
+  CHECK(variable(hosts.h2.engine, last, "MASTER_ADDR") == "127.0.0.1");
+  CHECK(variable(hosts.h2.engine, last, "MASTER_PORT") ==
+        tasks.at("net-w0")->labels.at(migration::kPortLabel));
+  CHECK(variable(hosts.h2.engine, last, "GLOO_SOCKET_IFNAME") == "lo");
+  hosts.end_all();
+  REQUIRE(hosts.comes_to("net", "done", 60));
+}
+
+TEST_CASE("a job does not go to a host whose network is closed to peers, or has no ports left") {
+  OpenQueues hosts;
+  SECTION("it says so before") {
+    hosts.h1.host.config_.accept.host_network = false;
+    hosts.submit("net", 1, {{"flowcon.workers", "6"}});
+    hosts.run(20);
+    CHECK(hosts.state("net") == "waiting");
+  }
+  SECTION("it has too few ports") {
+    hosts.h1.host.config_.queue.group_ports = {41790, 41791};
+    hosts.submit("net", 1, {{"flowcon.workers", "6"}});
+    hosts.run(8);
+    CHECK(hosts.state("net") == "waiting");
+    CHECK(hosts.note("net").find("h1 refuses: its ports 41790 to 41791 (group-ports) are in use") !=
+          std::string::npos);
+  }
+  CHECK(hosts.both() == 0);
+}
+
+TEST_CASE("a job that asks for the host's network has ports there on one host, too") {
+  OpenQueues hosts;
+  hosts.h2.engine.create(
+      "net",
+      {{"flowcon.queue", "true"}, {"flowcon.workers", "2"}, {"flowcon.request", "cpu=1,mem=1G"}},
+      {{"NetworkMode", "host"}});
+  REQUIRE(hosts.comes_to("net", "running", 60));
+  CHECK(tasks_of(hosts.h2.engine).at("net-w1")->labels.contains(migration::kPortLabel));
+  hosts.end_all();
+  REQUIRE(hosts.comes_to("net", "done", 60));
+  hosts.h2.host.config_.queue.advertise.clear();
+  hosts.h2.engine.create(
+      "lost",
+      {{"flowcon.queue", "true"}, {"flowcon.workers", "2"}, {"flowcon.request", "cpu=1,mem=1G"}},
+      {{"NetworkMode", "host"}});
+  hosts.run(5);
+  CHECK(hosts.state("lost") == "refused");
+  CHECK(hosts.note("lost").find("advertise in flowcon.conf") != std::string::npos);
 }
 
 // One job over both hosts from its submission to its end, while flowcond of one is killed, or the

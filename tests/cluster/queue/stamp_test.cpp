@@ -46,6 +46,25 @@ std::vector<std::string> environment_in(const json::object& body) {
   return all;
 }
 
+TEST_CASE("tasks in the network of their hosts are told addresses, ports and the interface") {
+  JobEntry entry = group_of(2, 1);
+  entry.group->network = kHostNetwork;
+  entry.group->tasks[0].endpoint = Endpoint{"192.0.2.7", 29500, "eth1"};
+  entry.group->tasks[1].endpoint = Endpoint{"2001:db8::8", 29507, "bond0"};
+  entry.group->tasks[2].endpoint = Endpoint{"2001:db8::8", 29508, "bond0"};
+  const auto told = environment_of(entry, 1);
+  CHECK(told.at("FLOWCON_PS") == "[2001:db8::8]:29508");
+  CHECK(told.at("FLOWCON_PORT") == "29507");
+  CHECK(told.at("MASTER_ADDR") == "192.0.2.7");
+  CHECK(told.at("MASTER_PORT") == "29500");
+  CHECK(told.at("GLOO_SOCKET_IFNAME") == "bond0");
+  const json::value inspect = inspect_of("[]", "{}", R"({"NetworkMode":"default"})");
+  const json::object body = task_body(inspect, {}, entry, 1);
+  CHECK(text_of(body.at("HostConfig"), "NetworkMode") == "host");
+  CHECK(text_of(body.at("Labels"), migration::kPortLabel) == "29507");
+  CHECK_FALSE(body.contains("Hostname"));
+}
+
 TEST_CASE("a worker is told who it is and where the others are") {
   const auto told = environment_of(group_of(2, 1), 1);
   CHECK(told.at("FLOWCON_JOB") == "net");

@@ -255,6 +255,35 @@ TEST_CASE("options of the queue have their defaults, their bounds and their name
   }
 }
 
+TEST_CASE("options of networks for several hosts are checked") {
+  const Files files;
+  ctrl::Config config;
+  std::map<std::string, std::string> said_at;
+  const std::string file = files.write(
+      "f.conf", "group-network = train\nadvertise = 2001:db8::7\ngroup-ports = 4000-4001\n");
+  REQUIRE(read_config_file(file, config, said_at).has_value());
+  CHECK(config.queue.group_network == "train");
+  CHECK(config.queue.advertise == "2001:db8::7");
+  CHECK(config.queue.group_ports == ctrl::PortRange{4000, 4001});
+  CHECK(ctrl::find_option("group-ports")->show(config) == "4000-4001");
+  CHECK(problem_of("group-network = host\n").empty());
+  for (const char* name : {"bridge", "none", "a b", "-x", "../x"}) {
+    INFO(name);
+    CHECK(problem_of(std::string("group-network = ") + name + "\n").find("no name of an overlay") !=
+          std::string::npos);
+  }
+  for (const char* address : {"gpu1", "0.0.0.0", "fe80::1%eth0", "192.0.2.7:80"}) {
+    INFO(address);
+    CHECK(problem_of(std::string("advertise = ") + address + "\n").find("is no address") !=
+          std::string::npos);
+  }
+  for (const char* range : {"29500", "80-90", "3000-2000", "4000-70000", "4000-", "a-b"}) {
+    INFO(range);
+    CHECK(problem_of(std::string("group-ports = ") + range + "\n").find("is no range of ports") !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("no host offers more cores than its containers can use") {
   CHECK(parse({"--cores", "4", "--offer", "cpu=4"}).has_value());
   CHECK(parse({"--offer", "cpu=400"}).has_value());

@@ -73,6 +73,14 @@ TEST_CASE("namespaces of the host need their permission, those of containers hav
   CHECK(refused(endpoint) == Words{"the host's network is not accepted"});
 }
 
+TEST_CASE("the host's network alone has a permission of its own") {
+  AcceptPolicy policy;
+  policy.host_network = true;
+  CHECK(refused_host(R"("NetworkMode": "host")", policy) == Words{});
+  CHECK(refused_host(R"("IpcMode": "host")", policy).size() == 1);
+  CHECK(refused_host(R"("PidMode": "host")", policy).size() == 1);
+}
+
 TEST_CASE("a folder is accepted below those listed and nowhere else") {
   AcceptPolicy policy;
   policy.mounts = {"/srv/data/"};

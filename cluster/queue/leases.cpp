@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/leases.h"
+
+#include <boost/asio/awaitable.hpp>
+#include <utility>
+
+#include "base/json_reader.h"
+#include "base/text.h"
+#include "ctrl/log.h"
+
+namespace flowcon::cluster::queue {
+namespace {
+
+using ctrl::Async;
+using ctrl::api::failure;
+using ctrl::api::Response;
+
+constexpr double kAnswerTime = 60;  // seconds; whoever tries others waits for each of them
+
+std::vector<std::int64_t> ports_of(const std::vector<Endpoint>& endpoints) {
+  std::vector<std::int64_t> ports;
+  ports.reserve(endpoints.size());
+  for (const Endpoint& one : endpoints) ports.push_back(one.port);
+  return ports;
+}
+
+}  // namespace
+
+bool Leases::is_open() const {
+  const ctrl::Config& config = world_.host.config();
+  const bool may_come = config.accept.host_network || config.accept.host_namespaces;
+  return may_come && !interface_of(config.queue.advertise).empty();
+}
+
+Async<Response> Leases::answer(std::string body) {
+  const Result<PortCall> call = parse_port_call(body);
+  if (!call) co_return failure(422, call.error().what);
+  if (!is_open()) {
+    co_return failure(409,
+                      "it does not let peers' tasks be in its network (accept-host-network "
+                      "and advertise)");
+  }
+  if (call->verb == PortCall::Verb::hush) {
+    ports_.hush(ports_of(call->endpoints));
+    co_return Response{200, "{}"};
+  }
+  if (call->verb == PortCall::Verb::reach) {
+    std::vector<Endpoint> endpoints = call->endpoints;
+    const auto failures = co_await ports_.try_all(std::move(endpoints));
+    co_return Response{200, render_failures(failures)};
+  }
+  const auto leased = co_await ports_.lease(static_cast<std::size_t>(call->count));
+  if (!leased) co_return failure(leased.error().code ? 503 : 409, leased.error().message());
+  co_return Response{200, render(*leased)};
+}
+
+// Its refusals have no code.
+Async<Result<std::string>> Leases::ask(std::string host, PortCall call) {
+  const std::string shown = name_of_host(world_.network, host);
+  std::string method = "POST", target = "/v1/peer/queue/ports", body = render(call);
+  const Result<Answer> answer = co_await world_.network.ask(
+      std::move(host), std::move(method), std::move(target), std::move(body), kAnswerTime);
+  if (!answer) co_return answer.error();
+  if (answer->status == 200) co_return answer->body;
+  const Result<boost::json::value> said = parse_json(answer->body);
+  const std::string why =
+      shown + " refuses: " + (said ? printable(text_of(*said, "error"), 300) : "");
+  if (answer->status == 503) co_return errno_error(EAGAIN, why);
+  co_return bad_input(why);
+}
+
+Async<Result<std::vector<Endpoint>>> Leases::lease_on(std::string host, std::size_t count) {
+  if (host.empty()) {
+    Result<std::vector<Endpoint>> leased = co_await ports_.lease(count);
+    if (!leased) co_return wrap(leased.error(), "this host has no ports for its tasks");
+    co_return leased;
+  }
+  PortCall call;
+  call.count = static_cast<std::int64_t>(count);
+  const std::string shown = name_of_host(world_.network, host);
+  const Result<std::string> answer = co_await ask(std::move(host), std::move(call));
+  if (!answer) co_return answer.error();
+  Result<std::vector<Endpoint>> leased = parse_endpoints(*answer);
+  if (leased && leased->size() != count) co_return bad_input(shown + " gives too few ports");
+  co_return leased;
+}
+
+Async<Result<void>> Leases::reach_from(std::string host, std::vector<Endpoint> endpoints) {
+  const std::string shown = name_of_host(world_.network, host);
+  std::vector<std::string> failures;
+  if (host.empty()) {
+    failures = co_await ports_.try_all(std::move(endpoints));
+  } else {
+    PortCall call;
+    call.verb = PortCall::Verb::reach;
+    call.endpoints = std::move(endpoints);
+    const Result<std::string> answer = co_await ask(std::move(host), std::move(call));
+    if (!answer) co_return answer.error();
+    const Result<std::vector<std::string>> said = parse_failures(*answer);
+    if (!said) co_return said.error();
+    failures = *said;
+  }
+  if (failures.empty()) co_return Result<void>();
+  co_return bad_input((shown.empty() ? world_.network.own_name() : shown) + " does not reach " +
+                      failures.front());
+}
+
+Async<void> Leases::hush_on(std::string host, std::vector<Endpoint> endpoints) {
+  if (host.empty()) {
+    ports_.hush(ports_of(endpoints));
+    co_return;
+  }
+  PortCall call;
+  call.verb = PortCall::Verb::hush;
+  call.endpoints = std::move(endpoints);
+  // It does so by itself in a minute.
+  const Result<std::string> answer = co_await ask(std::move(host), std::move(call));
+  if (!answer) ctrl::log::debug(answer.error().message());
+}
+
+// One port of each host stands for all of it.
+Async<Leases::Outcome> Leases::try_each_other(std::vector<TaskPlace> hosts, Outcome leased) {
+  for (std::size_t from = 0; from < hosts.size() && hosts.size() > 1; ++from) {
+    std::vector<Endpoint> others;
+    for (std::size_t to = 0; to < hosts.size(); ++to) {
+      if (to != from) others.push_back(leased.endpoints[to].front());
+    }
+    std::string host = hosts[from].host;
+    const Result<void> reached = co_await reach_from(std::move(host), std::move(others));
+    if (reached) continue;
+    leased.why = reached.error().message();
+    leased.host = hosts[from].host;
+    leased.is_refusal = !reached.error().code;
+    break;
+  }
+  co_return leased;
+}
+
+Async<Leases::Outcome> Leases::lease(std::vector<TaskPlace> hosts) {
+  Outcome outcome;
+  for (const TaskPlace& place : hosts) {
+    std::string host = place.host;
+    const auto count = static_cast<std::size_t>(place.workers + place.ps);
+    Result<std::vector<Endpoint>> leased = co_await lease_on(std::move(host), count);
+    if (!leased) {
+      outcome.why = leased.error().message();
+      outcome.host = place.host;
+      outcome.is_refusal = !leased.error().code;
+      break;
+    }
+    outcome.endpoints.push_back(std::move(*leased));
+  }
+  if (outcome.why.empty()) {
+    std::vector<TaskPlace> all = hosts;
+    Outcome leased = outcome;
+    outcome = co_await try_each_other(std::move(all), std::move(leased));
+  }
+  for (std::size_t i = 0; i < outcome.endpoints.size(); ++i) {
+    std::string host = hosts[i].host;
+    std::vector<Endpoint> endpoints = outcome.endpoints[i];
+    co_await hush_on(std::move(host), std::move(endpoints));
+  }
+  co_return outcome;
+}
+
+}  // namespace flowcon::cluster::queue

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ports for tasks in the networks of their hosts, on this host and on others: asks for them, and
+// answers peers that do. For .cpp files only: it includes Asio.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/queue/endpoint_json.h"
+#include "cluster/queue/ports.h"
+#include "cluster/queue/world.h"
+#include "ctrl/api/server.h"
+
+namespace flowcon::cluster::queue {
+
+class Leases {
+ public:
+  explicit Leases(World& world) : world_(world), ports_(world) {}
+
+  struct Outcome {
+    std::vector<std::vector<Endpoint>> endpoints;  ///< by host
+    std::string why;                               ///< there are none: for people; "" = there are
+    std::string host;                              ///< which is to blame, its id; "" = this one
+    bool is_refusal = false;                       ///< it may be so for ever
+  };
+  /// For all tasks of each of these hosts, which reach one another there.
+  ctrl::Async<Outcome> lease(std::vector<TaskPlace> hosts);
+  /// What a peer asks, PortCall.
+  ctrl::Async<ctrl::api::Response> answer(std::string body);
+  /// What this host tells: can tasks of peers be in its network?
+  [[nodiscard]] bool is_open() const;
+
+ private:
+  ctrl::Async<Result<std::vector<Endpoint>>> lease_on(std::string host, std::size_t count);
+  ctrl::Async<Result<void>> reach_from(std::string host, std::vector<Endpoint> endpoints);
+  ctrl::Async<void> hush_on(std::string host, std::vector<Endpoint> endpoints);
+  ctrl::Async<Outcome> try_each_other(std::vector<TaskPlace> hosts, Outcome leased);
+  ctrl::Async<Result<std::string>> ask(std::string host, PortCall call);
+
+  World& world_;
+  Ports ports_;
+};
+
+}  // namespace flowcon::cluster::queue

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/ports.h"
+
+#include <ifaddrs.h>
+#include <sys/socket.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "base/json_reader.h"
+#include "base/text.h"
+#include "cluster/migration/plan/group_parts.h"
+#include "ctrl/spawn.h"
+
+namespace flowcon::cluster::queue {
+namespace {
+
+using boost::asio::experimental::awaitable_operators::operator||;
+using boost::asio::ip::tcp;
+using ctrl::Async;
+
+constexpr auto kAwait = boost::asio::as_tuple(boost::asio::use_awaitable);
+constexpr std::chrono::seconds kAnswering{60};
+constexpr double kKept = 600;  // seconds; its image may be on its way
+constexpr std::chrono::seconds kConnecting{3};
+
+boost::asio::ip::address address_in(const sockaddr* found) {
+  if (found->sa_family == AF_INET) {
+    sockaddr_in v4{};
+    std::memcpy(&v4, found, sizeof v4);
+    return boost::asio::ip::address_v4(ntohl(v4.sin_addr.s_addr));
+  }
+  sockaddr_in6 v6{};
+  std::memcpy(&v6, found, sizeof v6);
+  boost::asio::ip::address_v6::bytes_type bytes;
+  std::memcpy(bytes.data(), v6.sin6_addr.s6_addr, bytes.size());
+  return boost::asio::ip::address_v6(bytes);
+}
+
+}  // namespace
+
+std::string interface_of(const std::string& address) {
+  boost::system::error_code error;
+  const auto wanted = boost::asio::ip::make_address(address, error);
+  ifaddrs* all = nullptr;
+  if (error || ::getifaddrs(&all) != 0) return "";
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(all, &::freeifaddrs);
+  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
+    const bool is_ip = one->ifa_addr != nullptr && (one->ifa_addr->sa_family == AF_INET ||
+                                                    one->ifa_addr->sa_family == AF_INET6);
+    if (is_ip && address_in(one->ifa_addr) == wanted) return one->ifa_name;
+  }
+  return "";
+}
+
+struct Ports::Lease {
+  explicit Lease(boost::asio::io_context& io) : acceptor(io), patience(io, kAnswering) {}
+  void hush() {
+    boost::system::error_code ignored;
+    acceptor.close(ignored);
+    patience.cancel();
+  }
+
+  tcp::acceptor acceptor;
+  boost::asio::steady_timer patience;
+  double taken = 0;  ///< on the queue's clock
+};
+
+Ports::Ports(World& world) : world_(world) {}
+
+Ports::~Ports() {
+  for (const auto& [port, lease] : leases_) lease->hush();
+}
+
+// Whoever connects is cut off: that it could is all there is to know.
+Async<void> Ports::answer(std::shared_ptr<Lease> lease) {
+  while (lease->acceptor.is_open()) {
+    tcp::socket caller(lease->acceptor.get_executor());
+    const auto [error] = co_await lease->acceptor.async_accept(caller, kAwait);
+    if (error) co_return lease->hush();
+  }
+}
+
+// Of containers that are there, running or not.
+Async<Result<std::set<std::int64_t>>> Ports::labelled() {
+  const Result<boost::json::value> all = co_await world_.engine.list();
+  if (!all) co_return all.error();
+  std::set<std::int64_t> ports;
+  for (const boost::json::value& one : list_of(*all)) {
+    const std::string port = text_of(member(one, "Labels"), migration::kPortLabel);
+    if (!port.empty() && port.size() <= 5) ports.insert(std::strtol(port.c_str(), nullptr, 10));
+  }
+  co_return ports;
+}
+
+Async<Result<std::vector<Endpoint>>> Ports::lease(std::size_t count) {
+  const ctrl::QueueOptions options = world_.host.config().queue;
+  const std::string interface = interface_of(options.advertise);
+  if (interface.empty()) {
+    co_return bad_input(options.advertise.empty()
+                            ? "it has no advertise in its flowcon.conf"
+                            : "advertise = " + options.advertise + " is no address of it");
+  }
+  const Result<std::set<std::int64_t>> taken = co_await labelled();
+  if (!taken) co_return taken.error();
+  const double now = world_.clock.steady();
+  std::erase_if(leases_, [&](const auto& one) { return now - one.second->taken > kKept; });
+  std::vector<Endpoint> endpoints;
+  const auto address = boost::asio::ip::make_address(options.advertise);
+  for (std::int64_t port = options.group_ports.first;
+       port <= options.group_ports.last && endpoints.size() < count; ++port) {
+    if (taken->contains(port) || leases_.contains(port)) continue;
+    auto lease = std::make_shared<Lease>(world_.host.io());
+    lease->taken = now;
+    boost::system::error_code error;
+    const tcp::endpoint here(address, static_cast<std::uint16_t>(port));
+    lease->acceptor.open(here.protocol(), error);
+    if (!error) lease->acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+    if (!error) lease->acceptor.bind(here, error);
+    if (!error) lease->acceptor.listen(16, error);
+    if (error) continue;
+    leases_[port] = lease;
+    lease->patience.async_wait([lease](const boost::system::error_code& ended) {
+      if (!ended) lease->hush();
+    });
+    ctrl::spawn(world_.host.io(), "port " + std::to_string(port), answer(lease));
+    endpoints.push_back({options.advertise, port, interface});
+  }
+  if (endpoints.size() < count) {
+    std::vector<std::int64_t> ports;
+    for (const Endpoint& one : endpoints) ports.push_back(one.port);
+    hush(ports);
+    for (const std::int64_t port : ports) leases_.erase(port);
+    co_return bad_input("its ports " + std::to_string(options.group_ports.first) + " to " +
+                        std::to_string(options.group_ports.last) +
+                        " (group-ports) are in use, or it may not listen");
+  }
+  co_return endpoints;
+}
+
+void Ports::hush(const std::vector<std::int64_t>& ports) {
+  for (const std::int64_t port : ports) {
+    const auto found = leases_.find(port);
+    if (found != leases_.end()) found->second->hush();
+  }
+}
+
+Async<std::vector<std::string>> Ports::try_all(std::vector<Endpoint> endpoints) {
+  std::vector<std::string> failures;
+  for (const Endpoint& one : endpoints) {
+    boost::system::error_code error;
+    const auto address = boost::asio::ip::make_address(one.address, error);
+    const std::string shown = printable(one.address, 60) + " port " + std::to_string(one.port);
+    if (error) {
+      failures.push_back(shown + ": it is no address");
+      continue;
+    }
+    tcp::socket socket(world_.host.io());
+    boost::asio::steady_timer timer(world_.host.io(), kConnecting);
+    const tcp::endpoint there(address, static_cast<std::uint16_t>(one.port));
+    auto connecting = socket.async_connect(there, kAwait);
+    auto waiting = timer.async_wait(kAwait);
+    auto first = std::move(connecting) || std::move(waiting);
+    const auto ended = co_await std::move(first);
+    if (ended.index() == 1) {
+      failures.push_back(shown + ": no answer");
+    } else if (const auto& [failure] = std::get<0>(ended); failure) {
+      failures.push_back(shown + ": " + failure.message());
+    }
+  }
+  co_return failures;
+}
+
+}  // namespace flowcon::cluster::queue

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ports of this machine's loopback interface.
+#include "cluster/queue/ports.h"
+
+#include <chrono>
+#include <memory>
+
+#include "tests/cluster/queue/group_tasks.h"
+#include "tests/cluster/queue/queue_fakes.h"
+#include "tests/support/catch.h"
+
+namespace flowcon::cluster::test {
+namespace {
+
+struct PortBench : QueueBench {
+  PortBench() {
+    host.config_.queue.advertise = "127.0.0.1";
+    host.config_.queue.group_ports = {41500, 41599};
+  }
+  template <class Made>
+  Made result(Async<Made> asked) {
+    const auto made = std::make_shared<std::optional<Made>>();
+    ctrl::spawn(io, "ask", keep(std::move(asked), made));
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!*made && std::chrono::steady_clock::now() < until) {
+      io.restart();
+      io.run_one_for(std::chrono::milliseconds(100));
+    }
+    REQUIRE(made->has_value());
+    return **made;
+  }
+  template <class Made>
+  static Async<void> keep(Async<Made> asked, std::shared_ptr<std::optional<Made>> made) {
+    *made = co_await std::move(asked);
+  }
+  std::vector<queue::Endpoint> lease(std::size_t count) {
+    const auto leased = result(ports.lease(count));
+    REQUIRE(leased.has_value());
+    return *leased;
+  }
+  std::string refusal(std::size_t count) {
+    const auto leased = result(ports.lease(count));
+    return leased ? "" : leased.error().message();
+  }
+
+  queue::World world{
+      host,
+      engine,
+      clock,
+      rows,
+      network,
+      moves,
+      [](const ctrl::estimate::Command&) { return std::vector<ctrl::estimate::LabelEstimate>(); },
+      [] { return std::uint64_t{1}; },
+      [] { return 0.0; }};
+  queue::Ports ports{world};
+};
+
+TEST_CASE("a leased port can be reached until its task is to listen there") {
+  PortBench bench;
+  const auto two = bench.lease(2);
+  REQUIRE(two.size() == 2);
+  CHECK(two[0].port != two[1].port);
+  CHECK(two[0].address == "127.0.0.1");
+  CHECK(two[0].interface == "lo");
+  CHECK(bench.result(bench.ports.try_all(two)).empty());
+  bench.ports.hush({two[0].port});
+  const auto failures = bench.result(bench.ports.try_all(two));
+  REQUIRE(failures.size() == 1);
+  CHECK(failures[0] == "127.0.0.1 port " + std::to_string(two[0].port) + ": Connection refused");
+}
+
+TEST_CASE("no port is leased twice, nor one that a container has or anybody listens at") {
+  PortBench bench;
+  bench.host.config_.queue.group_ports = {41600, 41603};
+  boost::asio::ip::tcp::acceptor other(bench.io,
+                                       {boost::asio::ip::make_address("127.0.0.1"), 41601}, false);
+  bench.engine.create("net-w7", {{migration::kPortLabel, "41602"}});
+  const auto first = bench.lease(1);
+  CHECK(first[0].port == 41600);
+  bench.ports.hush({41600});
+  CHECK(bench.lease(1)[0].port == 41603);
+  CHECK(bench.refusal(1) ==
+        "its ports 41600 to 41603 (group-ports) are in use, or it may not listen");
+  // Nothing came of it.
+  bench.clock.advance(bench.clock.steady() + 601);
+  bench.run(601);
+  CHECK(bench.lease(1)[0].port == 41600);
+}
+
+TEST_CASE("a host leases ports only at an address that it has") {
+  PortBench bench;
+  bench.host.config_.queue.advertise = "192.0.2.7";
+  CHECK(bench.refusal(1) == "advertise = 192.0.2.7 is no address of it");
+  bench.host.config_.queue.advertise.clear();
+  CHECK(bench.refusal(1) == "it has no advertise in its flowcon.conf");
+  CHECK(queue::interface_of("127.0.0.1") == "lo");
+  CHECK(queue::interface_of("nonsense").empty());
+}
+
+}  // namespace
+}  // namespace flowcon::cluster::test
