@@ -22,7 +22,7 @@ import time
 import numpy as np
 from sklearn.datasets import load_digits
 
-PORT = 29500
+PORT = int(os.environ.get("FLOWCON_PORT", "29500"))  # where a server listens
 PATIENCE = 60  # seconds without a server
 HIDDEN = 64
 
@@ -106,7 +106,7 @@ def connect(address):
     end = time.monotonic() + PATIENCE
     while True:
         try:
-            return socket.create_connection((host or "127.0.0.1", int(port or PORT)), timeout=10)
+            return socket.create_connection((host or "127.0.0.1", int(port or 29500)), timeout=10)
         except OSError:
             if time.monotonic() > end:
                 raise SystemExit(f"there is no parameter server at {address}") from None

@@ -82,9 +82,8 @@ std::string job_section(const json::object& shown) {
   if (!text_of(shown, "Host").empty()) out += line("Host", text_of(shown, "Host"));
   if (!text_of(shown, "Note").empty()) out += line("Note", text_of(shown, "Note"));
   out += line("Image", text_of(shown, "Image")) + line("Command", text_of(shown, "Command")) +
-         line("Priority", count("Priority")) +
-         line("Retries", count("Attempt") + " of " + count("Retries")) +
-         line("Submitted", moment("Submitted"));
+         line("Priority", count("Priority")) + line("Starts", count("Attempt")) +
+         line("Retries", count("Retries") + " left") + line("Submitted", moment("Submitted"));
   for (const char* name : {"Started", "Ended"}) {
     if (!member(shown, name).is_null()) out += line(name, moment(name));
   }
