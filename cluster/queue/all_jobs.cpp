@@ -59,7 +59,8 @@ void put(std::vector<policy::NodeCount>& tasks, policy::NodeCount more) {
 // Could it have tasks of the job while others are elsewhere?
 bool shares_network(const AllJobs& all, const AllJobs::Known& job, std::size_t node) {
   if (!job.group || job.group->span == Span::none) return false;
-  if (job.group->span == Span::host) return all.open[node];
+  const bool is_owner = all.hosts[node] == job.owner;
+  if (job.group->span == Span::host) return is_owner ? all.addressed[node] : all.open[node];
   const auto owner = std::find(all.hosts.begin(), all.hosts.end(), job.owner);
   const auto& swarm = all.swarms[static_cast<std::size_t>(owner - all.hosts.begin())];
   return std::any_of(swarm.begin(), swarm.end(), [&](const std::string& manager) {
@@ -75,6 +76,29 @@ bool could_spread(const AllJobs& all, const ReportedJob& job) {
     if (has_network) add(together, all.view.nodes[node].cap, 1);
   }
   return fits(whole_request(job.task), together);
+}
+
+void bind_to_networks(AllJobs& all) {
+  constexpr double kPlenty = 1e6;  // tasks
+  std::map<std::vector<bool>, std::string> kinds;
+  for (std::size_t job = 0; job < all.known.size(); ++job) {
+    const AllJobs::Known& known = all.known[job];
+    policy::WaitingTask& task = all.view.jobs[job];
+    if (!known.is_waiting || !known.group || !(task.may_spread || known.group->is_bound)) continue;
+    std::vector<bool> has;
+    for (std::size_t i = 0; i < all.hosts.size(); ++i) has.push_back(shares_network(all, known, i));
+    if (std::find(has.begin(), has.end(), false) == has.end()) continue;
+    std::string& kind = kinds[has];
+    if (kind.empty()) {
+      kind = "network " + std::to_string(kinds.size());
+      for (std::size_t i = 0; i < has.size(); ++i) {
+        all.view.nodes[i].cap.emplace_back(kind, has[i] ? kPlenty : 0);
+        all.view.nodes[i].idle.emplace_back(kind, has[i] ? kPlenty : 0);
+      }
+    }
+    task.request.emplace_back(kind, 1);
+    task.ps_request.emplace_back(kind, 1);
+  }
 }
 
 }  // namespace
@@ -94,7 +118,8 @@ bool may_go(const AllJobs& all, std::size_t job, std::size_t node) {
   const std::string& host = all.hosts[node];
   const std::vector<std::string>& avoided = known.avoided;
   if (std::find(avoided.begin(), avoided.end(), host) != avoided.end()) return false;
-  if (!all.view.jobs[job].may_spread) return true;
+  const bool is_bound = known.group && known.group->is_bound;
+  if (!all.view.jobs[job].may_spread && !is_bound) return true;
   return shares_network(all, known, node);
 }
 
@@ -120,6 +145,7 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
     all.rates.push_back(hosts[i].rates);
     all.swarms.push_back(hosts[i].swarm);
     all.open.push_back(hosts[i].is_open);
+    all.addressed.push_back(hosts[i].has_address);
     all.view.nodes.push_back({names[i], hosts[i].offer, hosts[i].free});
     all.view.totals.insert(all.view.totals.end(), hosts[i].totals.begin(), hosts[i].totals.end());
     if (hosts[i].pause) pauses.push_back(*hosts[i].pause);
@@ -157,6 +183,7 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
       }
     }
   }
+  bind_to_networks(all);
   return all;
 }
 

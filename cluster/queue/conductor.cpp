@@ -63,29 +63,21 @@ std::size_t unmade(const Job& job, bool are_ps) {
       }));
 }
 
-// What names the room of a group on another host until that host counts all of it: the birth that
-// is asked for last, or an id that no birth has.
-std::string last_birth(const JobEntry& entry, const std::string& host) {
-  std::string last = entry.id.substr(0, 32);
-  for (const JobEntry& task : entry.group->tasks) {
-    if (task.at != host || !is_present(task)) continue;
-    if (!task.task) return entry.id.substr(0, 32);
-    last = task.task->birth;
-  }
-  return last;
-}
-
-// Where it has its room, or is about to; `own`: id of this host.
+// Where it has its room, or is about to; `own`: id of this host. What is not asked for yet
+// elsewhere has an id that no birth has.
 std::vector<HeldPlace> held_places(const JobEntry& entry, const std::string& own) {
-  std::vector<HeldPlace> places;
   if (!entry.group) {
     if (!entry.task) return {{TaskPlace{own, 1, 0}, ""}};
     return {{TaskPlace{entry.task->host, 1, 0}, entry.task->birth}};
   }
-  for (TaskPlace place : places_of(*entry.group)) {
-    const std::string birth = place.host.empty() ? "" : last_birth(entry, place.host);
+  std::vector<HeldPlace> places;
+  for (const JobEntry& task : entry.group->tasks) {
+    if (!is_present(task)) continue;
+    HeldPlace place{{task.at, task.is_ps ? 0 : 1, task.is_ps ? 1 : 0}, ""};
+    if (task.task) place.birth = task.task->birth;
+    if (!task.task && !task.at.empty()) place.birth = entry.id.substr(0, 32);
     if (place.host.empty()) place.host = own;
-    places.push_back({std::move(place), birth});
+    places.push_back(std::move(place));
   }
   return places;
 }
@@ -184,7 +176,8 @@ policy::Amounts Conductor::free() const {
   for (const auto& [id, job] : owner_.jobs().open()) {
     for (std::size_t i = unmade(*job, false); i > 0; --i) hold(id, job->worker_request.amounts());
     for (std::size_t i = unmade(*job, true); i > 0; --i) hold(id, job->ps_request.amounts());
-    const bool is_here = holds_room(*job) && !job->entry.task && !job->entry.group;
+    const bool is_here =
+        holds_room(*job) && !job->entry.task && !job->entry.group && job->entry.at.empty();
     if (is_here) hold(id, job->request.amounts());
   }
   for (const Tasks::Resident& task : tasks_.residents()) hold(task.container, task.request);
@@ -271,6 +264,7 @@ HostJobs Conductor::report() const {
   report.rates = cargo_.rates();
   report.swarm = cargo_.swarm();
   report.is_open = leases_.is_open();
+  report.has_address = leases_.has_address();
   const double pause = report.pause.value_or(PauseMeter().seconds());
   int estimates = kMostEstimates;
   for (const auto& [id, job] : owner_.jobs().open()) {
@@ -302,7 +296,8 @@ HostJobs Conductor::report() const {
       const Span span = span_of(*job);
       reported.task.may_spread = span != Span::none;
       const bool stays = is_finishing(*group);
-      reported.group = GroupShape{range, stays ? ctrl::Elastic::no : group->elastic, span};
+      reported.group = GroupShape{range, stays ? ctrl::Elastic::no : group->elastic, span,
+                                  is_bound(*job, world_.host.config().queue)};
     }
     reported.version = job->entry.version;
     if (runs) reported.places = held_places(job->entry, report.id);

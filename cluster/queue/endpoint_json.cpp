@@ -19,7 +19,7 @@ constexpr std::size_t kMaxText = 300;           // bytes
 constexpr std::size_t kMostEndpoints = 256;
 constexpr std::size_t kMaxInterface = 15;  // bytes, IFNAMSIZ less its 0
 
-constexpr std::array<const char*, 3> kVerbs{"lease", "hush", "reach"};
+constexpr std::array<const char*, 4> kVerbs{"lease", "hush", "drop", "reach"};
 
 // Whether it is one is seen when it is used; it cannot be anything else.
 bool looks_like_address(const std::string& text) {
@@ -52,7 +52,7 @@ PortCall call_in(FieldReader& reader) {
   PortCall call;
   const std::string verb = reader.text("verb");
   const auto* const found = std::find(kVerbs.begin(), kVerbs.end(), verb);
-  reader.require(found != kVerbs.end(), "verb", "must be lease, hush or reach");
+  reader.require(found != kVerbs.end(), "verb", "must be lease, hush, drop or reach");
   if (reader.failed()) return call;
   call.verb = static_cast<PortCall::Verb>(found - kVerbs.begin());
   call.count = reader.count("count", static_cast<std::int64_t>(kMostEndpoints));

@@ -25,6 +25,7 @@ struct PortCall {
   enum class Verb {
     lease,  ///< so many ports
     hush,   ///< nobody is to answer at these any more
+    drop,   ///< nor are they kept
     reach,  ///< can these be reached?
   };
   Verb verb = Verb::lease;

@@ -193,9 +193,7 @@ GroupStep from_waiting(const JobEntry& entry, const GroupFacts& facts) {
   if (needs_network && facts.network.empty()) return {};
   JobEntry next = entry;
   Group& group = *next.group;
-  const bool may_grow =
-      group.elastic == ctrl::Elastic::join && workers_of(entry).most > workers_of(entry).least;
-  group.network = needs_network || may_grow ? facts.network : "";
+  group.network = needs_network || may_grow(entry) ? facts.network : "";
   group.then.reset();
   group.why.clear();
   for (const TaskPlace& place : places) {
@@ -323,7 +321,8 @@ std::optional<GroupStep> unless_it_keeps_its_size(const JobEntry& entry, const G
   if (!may_join || !is_ordered_here(entry, facts, Order::Op::resize)) return std::nullopt;
   const std::vector<TaskPlace>& wanted = facts.order->places;
   const std::int64_t now = present(*entry.group, false), then = workers_in(wanted);
-  if (!is_possible(entry, wanted)) return std::nullopt;
+  const bool has_network = wanted.size() <= 1 || !entry.group->network.empty();
+  if (!is_possible(entry, wanted) || !has_network) return std::nullopt;
   std::map<std::string, std::int64_t> more;
   for (const TaskPlace& place : wanted) more[place.host] += place.workers;
   for (const TaskPlace& place : places_of(*entry.group)) more[place.host] -= place.workers;
@@ -337,8 +336,8 @@ std::optional<GroupStep> unless_it_keeps_its_size(const JobEntry& entry, const G
   }
   if (come == 0 && go == 0) return std::nullopt;
   const auto count = static_cast<std::int64_t>(entry.group->tasks.size());
-  const bool may_grow = !is_finishing(*entry.group) && count + come <= kMostTasks;
-  if (come > 0 && !may_grow) return std::nullopt;
+  const bool may_come = !is_finishing(*entry.group) && count + come <= kMostTasks;
+  if (come > 0 && !may_come) return std::nullopt;
   const std::string note = then > now
                                ? "grows from " + std::to_string(now) + " to " + workers_text(then)
                                : "gives " + workers_text(go) + " to others";
@@ -404,7 +403,7 @@ GroupStep from_parking(const JobEntry& entry, const GroupFacts& facts) {
   GroupStep step;
   const JobEntry* unsaved = nullptr;
   bool is_saving = false;
-  for (std::size_t i = 0; i < group.tasks.size(); ++i) {
+  for (std::size_t i = group.tasks.size(); i-- > 0;) {
     const JobEntry& task = group.tasks[i];
     if (task.is_ps || task.has_left) continue;
     is_saving = is_saving || task.state == JobState::parking || task.state == JobState::returning;
@@ -450,6 +449,11 @@ GroupStep from_returning(const JobEntry& entry, const GroupFacts& facts) {
 ctrl::WorkerRange workers_of(const JobEntry& entry) {
   if (entry.chosen.workers) return {*entry.chosen.workers, *entry.chosen.workers};
   return entry.group->workers;
+}
+
+bool may_grow(const JobEntry& entry) {
+  const ctrl::WorkerRange range = workers_of(entry);
+  return entry.group->elastic == ctrl::Elastic::join && range.most > range.least;
 }
 
 bool is_finishing(const Group& group) {

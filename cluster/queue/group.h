@@ -38,6 +38,8 @@ inline constexpr std::int64_t kMostTasks = 256;
 
 /// How many workers a group may have, by its labels or what a person has said since.
 [[nodiscard]] ctrl::WorkerRange workers_of(const JobEntry& entry);
+/// Workers may join it that it does not start with.
+[[nodiscard]] bool may_grow(const JobEntry& entry);
 /// A worker has done its part, so that the others will soon, and no more are needed.
 [[nodiscard]] bool is_finishing(const Group& group);
 /// A task that is of it now: has not left, nor come to its end.
@@ -80,7 +82,8 @@ struct GroupDeed {
 
 struct GroupStep {
   std::optional<JobEntry> entry;  ///< to be written before; none: nothing changes
-  std::vector<GroupDeed> deeds;   ///< each may have been done already
+  /// Each may have been done already. What removes one leaves the places of those after it valid.
+  std::vector<GroupDeed> deeds;
 };
 
 /// The next things to do. Same entry, same facts: same step. O(tasks).

@@ -47,6 +47,11 @@ std::string network_of(const Job& group, const ctrl::QueueOptions& options) {
   return is_named || is_free ? options.group_network : "";
 }
 
+bool is_bound(const Job& group, const ctrl::QueueOptions& options) {
+  const bool is_in_host_network = group.ticket && group.ticket->network == kHostNetwork;
+  return is_in_host_network || (may_grow(group.entry) && !network_of(group, options).empty());
+}
+
 std::string hosts_of(const Job& group, const Network& network) {
   std::set<std::string> names;
   bool is_away = false;
@@ -57,6 +62,18 @@ std::string hosts_of(const Job& group, const Network& network) {
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "" : " ") + name;
   return is_away ? all : "";
+}
+
+std::set<std::int64_t> ports_of(const Jobs& jobs) {
+  std::set<std::int64_t> ports;
+  for (const auto& [id, job] : jobs.open()) {
+    if (!job->entry.group) continue;
+    for (const JobEntry& task : job->entry.group->tasks) {
+      const bool is_here = task.endpoint && task.at.empty() && !is_closed(task.state);
+      if (is_here) ports.insert(task.endpoint->port);
+    }
+  }
+  return ports;
 }
 
 JobPtr leader_of(const Jobs& jobs, const Job& group) {
@@ -181,8 +198,9 @@ Async<Result<void>> Groups::lease(JobPtr group) {
   Leases::Outcome outcome = co_await leases_.lease(std::move(places));
   if (!outcome.why.empty()) {
     if (!outcome.host.empty()) group->avoided[outcome.host] = world_.clock.steady() + kAvoided;
-    if (outcome.is_refusal) co_return bad_input(outcome.why);
-    co_return errno_error(EAGAIN, outcome.why);
+    // Nothing is made yet: where another host does not answer the job need not wait for it.
+    const bool is_over = outcome.is_refusal || !outcome.host.empty();
+    co_return is_over ? bad_input(outcome.why) : errno_error(EAGAIN, outcome.why);
   }
   std::map<std::string, Endpoint> leased;
   for (std::size_t i = 0; i < names.size(); ++i) {

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <boost/json/object.hpp>
+#include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -72,8 +74,12 @@ class Groups {
 
 /// The network that its tasks may have on several hosts; "" = none.
 [[nodiscard]] std::string network_of(const Job& group, const ctrl::QueueOptions& options);
+/// Are its tasks in that network on one host, too?
+[[nodiscard]] bool is_bound(const Job& group, const ctrl::QueueOptions& options);
 /// The hosts of its tasks, as people know them; "" = all are here, or there are none.
 [[nodiscard]] std::string hosts_of(const Job& group, const Network& network);
+/// Of this host, that tasks of its own jobs have in its network.
+[[nodiscard]] std::set<std::int64_t> ports_of(const Jobs& jobs);
 /// The job of the first worker; null while there is none.
 [[nodiscard]] JobPtr leader_of(const Jobs& jobs, const Job& group);
 

@@ -159,6 +159,7 @@ std::optional<GroupShape> group_in(FieldReader& outer, policy::WaitingTask& task
   reader.require(found_span != kSpans.end(), "span", "must be none, overlay or host");
   if (found_span != kSpans.end()) group.span = static_cast<Span>(found_span - kSpans.begin());
   task.may_spread = group.span != Span::none;
+  group.is_bound = task.may_spread && reader.boolean("bound");
   group.range = {reader.count("least", ctrl::kMostWorkers),
                  reader.count("most", ctrl::kMostWorkers)};
   reader.require(task.workers >= 1, "workers", "must be at least 1");
@@ -177,6 +178,7 @@ json::value group_json(const ReportedJob& job) {
           {"ps", job.task.ps},
           {"ps_request", amounts_json(job.task.ps_request)},
           {"span", kSpans.at(static_cast<std::size_t>(job.group->span))},
+          {"bound", job.group->is_bound},
           {"least", job.group->range.least},
           {"most", job.group->range.most},
           {"elastic", ctrl::name(job.group->elastic)}};
@@ -281,6 +283,7 @@ HostJobs host_in(FieldReader& reader) {
   host.images = words_in(reader, "images", is_short_image, "must be 16 hexadecimal digits each");
   host.shared = words_in(reader, "shared", is_volume_name, "must be names of volumes");
   host.rates = rates_in(reader);
+  host.has_address = reader.boolean("address");
   host.is_open = reader.boolean("open");
   host.swarm = words_in(reader, "swarm", is_node_id, "must be ids of nodes");
   return host;
@@ -369,6 +372,7 @@ std::string render(const HostJobs& host) {
                    {"images", words_json(host.images)},
                    {"shared", words_json(host.shared)},
                    {"rates", std::move(rates)},
+                   {"address", host.has_address},
                    {"open", host.is_open},
                    {"swarm", words_json(host.swarm)}};
   if (host.pause) out["pause"] = *host.pause;

@@ -39,6 +39,7 @@ struct GroupShape {
   ctrl::WorkerRange range;  ///< of workers that it may have
   ctrl::Elastic elastic = ctrl::Elastic::no;
   Span span = Span::none;
+  bool is_bound = false;  ///< they have that on one host, too
 };
 
 /// A job as its owner tells of it. `task.since` is its age, `task.placed` is empty.
@@ -67,7 +68,8 @@ struct HostJobs {
   std::set<std::string> shared;         ///< of Freight::shared that it has
   std::map<std::string, double> rates;  ///< to other hosts, by id; bytes a second
   std::set<std::string> swarm;          ///< ids of the managers of its Docker Swarm; empty: none
-  bool is_open = false;                 ///< tasks of peers may be in its own network
+  bool has_address = false;             ///< its own tasks may be in its own network
+  bool is_open = false;                 ///< and those of peers
 };
 
 /// What the coordinator says of one job.

@@ -26,13 +26,16 @@ std::vector<std::int64_t> ports_of(const std::vector<Endpoint>& endpoints) {
 
 }  // namespace
 
-bool Leases::is_open() const {
-  const ctrl::Config& config = world_.host.config();
-  const bool may_come = config.accept.host_network || config.accept.host_namespaces;
-  return may_come && !interface_of(config.queue.advertise).empty();
+bool Leases::has_address() const {
+  return !interface_of(world_.host.config().queue.advertise).empty();
 }
 
-Async<Response> Leases::answer(std::string body) {
+bool Leases::is_open() const {
+  const ctrl::Accept& accept = world_.host.config().accept;
+  return (accept.host_network || accept.host_namespaces) && has_address();
+}
+
+Async<Response> Leases::answer(std::string body, std::string speaker) {
   const Result<PortCall> call = parse_port_call(body);
   if (!call) co_return failure(422, call.error().what);
   if (!is_open()) {
@@ -41,7 +44,11 @@ Async<Response> Leases::answer(std::string body) {
                       "and advertise)");
   }
   if (call->verb == PortCall::Verb::hush) {
-    ports_.hush(ports_of(call->endpoints));
+    ports_.hush(ports_of(call->endpoints), speaker);
+    co_return Response{200, "{}"};
+  }
+  if (call->verb == PortCall::Verb::drop) {
+    ports_.drop(ports_of(call->endpoints), speaker);
     co_return Response{200, "{}"};
   }
   if (call->verb == PortCall::Verb::reach) {
@@ -49,7 +56,8 @@ Async<Response> Leases::answer(std::string body) {
     const auto failures = co_await ports_.try_all(std::move(endpoints));
     co_return Response{200, render_failures(failures)};
   }
-  const auto leased = co_await ports_.lease(static_cast<std::size_t>(call->count));
+  const auto leased =
+      co_await ports_.lease(static_cast<std::size_t>(call->count), std::move(speaker));
   if (!leased) co_return failure(leased.error().code ? 503 : 409, leased.error().message());
   co_return Response{200, render(*leased)};
 }
@@ -71,7 +79,8 @@ Async<Result<std::string>> Leases::ask(std::string host, PortCall call) {
 
 Async<Result<std::vector<Endpoint>>> Leases::lease_on(std::string host, std::size_t count) {
   if (host.empty()) {
-    Result<std::vector<Endpoint>> leased = co_await ports_.lease(count);
+    std::string own;
+    Result<std::vector<Endpoint>> leased = co_await ports_.lease(count, std::move(own));
     if (!leased) co_return wrap(leased.error(), "this host has no ports for its tasks");
     co_return leased;
   }
@@ -85,7 +94,8 @@ Async<Result<std::vector<Endpoint>>> Leases::lease_on(std::string host, std::siz
   co_return leased;
 }
 
-Async<Result<void>> Leases::reach_from(std::string host, std::vector<Endpoint> endpoints) {
+Async<Result<void>> Leases::reach_from(std::string host, Endpoint endpoint) {
+  std::vector<Endpoint> endpoints{std::move(endpoint)};
   const std::string shown = name_of_host(world_.network, host);
   std::vector<std::string> failures;
   if (host.empty()) {
@@ -105,33 +115,35 @@ Async<Result<void>> Leases::reach_from(std::string host, std::vector<Endpoint> e
                       failures.front());
 }
 
-Async<void> Leases::hush_on(std::string host, std::vector<Endpoint> endpoints) {
+Async<void> Leases::end_on(std::string host, std::vector<Endpoint> endpoints, bool is_kept) {
   if (host.empty()) {
-    ports_.hush(ports_of(endpoints));
+    const std::string own;
+    is_kept ? ports_.hush(ports_of(endpoints), own) : ports_.drop(ports_of(endpoints), own);
     co_return;
   }
   PortCall call;
-  call.verb = PortCall::Verb::hush;
+  call.verb = is_kept ? PortCall::Verb::hush : PortCall::Verb::drop;
   call.endpoints = std::move(endpoints);
-  // It does so by itself in a minute.
+  // It does so by itself after a while.
   const Result<std::string> answer = co_await ask(std::move(host), std::move(call));
   if (!answer) ctrl::log::debug(answer.error().message());
 }
 
-// One port of each host stands for all of it.
+// One port of each host stands for all of it. To blame is the one that is not reached, as long as
+// that is another one.
 Async<Leases::Outcome> Leases::try_each_other(std::vector<TaskPlace> hosts, Outcome leased) {
-  for (std::size_t from = 0; from < hosts.size() && hosts.size() > 1; ++from) {
-    std::vector<Endpoint> others;
+  for (std::size_t from = 0; from < hosts.size(); ++from) {
     for (std::size_t to = 0; to < hosts.size(); ++to) {
-      if (to != from) others.push_back(leased.endpoints[to].front());
+      if (to == from) continue;
+      std::string host = hosts[from].host;
+      Endpoint there = leased.endpoints[to].front();
+      const Result<void> reached = co_await reach_from(std::move(host), std::move(there));
+      if (reached) continue;
+      leased.why = reached.error().message();
+      leased.host = hosts[to].host.empty() ? hosts[from].host : hosts[to].host;
+      leased.is_refusal = !reached.error().code;
+      co_return leased;
     }
-    std::string host = hosts[from].host;
-    const Result<void> reached = co_await reach_from(std::move(host), std::move(others));
-    if (reached) continue;
-    leased.why = reached.error().message();
-    leased.host = hosts[from].host;
-    leased.is_refusal = !reached.error().code;
-    break;
   }
   co_return leased;
 }
@@ -158,7 +170,7 @@ Async<Leases::Outcome> Leases::lease(std::vector<TaskPlace> hosts) {
   for (std::size_t i = 0; i < outcome.endpoints.size(); ++i) {
     std::string host = hosts[i].host;
     std::vector<Endpoint> endpoints = outcome.endpoints[i];
-    co_await hush_on(std::move(host), std::move(endpoints));
+    co_await end_on(std::move(host), std::move(endpoints), outcome.why.empty());
   }
   co_return outcome;
 }

@@ -4,7 +4,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -17,7 +20,9 @@ namespace flowcon::cluster::queue {
 
 class Leases {
  public:
-  explicit Leases(World& world) : world_(world), ports_(world) {}
+  /// `kept`: as for Ports.
+  Leases(World& world, std::function<std::set<std::int64_t>()> kept)
+      : world_(world), ports_(world, std::move(kept)) {}
 
   struct Outcome {
     std::vector<std::vector<Endpoint>> endpoints;  ///< by host
@@ -27,15 +32,17 @@ class Leases {
   };
   /// For all tasks of each of these hosts, which reach one another there.
   ctrl::Async<Outcome> lease(std::vector<TaskPlace> hosts);
-  /// What a peer asks, PortCall.
-  ctrl::Async<ctrl::api::Response> answer(std::string body);
-  /// What this host tells: can tasks of peers be in its network?
+  /// What the peer `speaker` asks, PortCall.
+  ctrl::Async<ctrl::api::Response> answer(std::string body, std::string speaker);
+  /// What this host tells: can tasks of its own jobs be in its network?
+  [[nodiscard]] bool has_address() const;
+  /// And those of peers?
   [[nodiscard]] bool is_open() const;
 
  private:
   ctrl::Async<Result<std::vector<Endpoint>>> lease_on(std::string host, std::size_t count);
-  ctrl::Async<Result<void>> reach_from(std::string host, std::vector<Endpoint> endpoints);
-  ctrl::Async<void> hush_on(std::string host, std::vector<Endpoint> endpoints);
+  ctrl::Async<Result<void>> reach_from(std::string host, Endpoint endpoint);
+  ctrl::Async<void> end_on(std::string host, std::vector<Endpoint> endpoints, bool is_kept);
   ctrl::Async<Outcome> try_each_other(std::vector<TaskPlace> hosts, Outcome leased);
   ctrl::Async<Result<std::string>> ask(std::string host, PortCall call);
 

@@ -71,7 +71,10 @@ std::string obstacle_of(const AllJobs& all, std::size_t job) {
         nearest == nullptr || distance(request, node) < distance(request, *nearest);
     if (is_nearer && fits(request, node.cap)) nearest = &node;
     if (!task.may_spread || !may_go(all, job, i)) continue;
-    if (together.cap.empty()) together = {"", {{"cpu", 0}, {"mem", 0}}, {{"cpu", 0}, {"mem", 0}}};
+    if (together.cap.empty()) {
+      together = node;
+      continue;
+    }
     add(together.cap, node.cap, 1);
     add(together.idle, node.idle, 1);
   }
@@ -186,7 +189,9 @@ class Orders {
       nodes.push_back(i);
       offered.push_back({all_.hosts[i], all_.view.nodes[i].cap, idle_[i]});
     }
-    policy::Room room(offered, {"cpu", "mem"});
+    std::vector<std::string_view> kinds;
+    for (const auto& [kind, amount] : task(job).request) kinds.push_back(kind);
+    policy::Room room(offered, kinds);
     policy::Gang gang{room.needs_of(task(job).ps_request),
                       room.needs_of(task(job).request),
                       task(job).ps,

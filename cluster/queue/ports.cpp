@@ -4,6 +4,7 @@
 #include <ifaddrs.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
@@ -17,6 +18,7 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/group_parts.h"
+#include "ctrl/began_elsewhere.h"
 #include "ctrl/spawn.h"
 
 namespace flowcon::cluster::queue {
@@ -42,6 +44,10 @@ boost::asio::ip::address address_in(const sockaddr* found) {
   boost::asio::ip::address_v6::bytes_type bytes;
   std::memcpy(bytes.data(), v6.sin6_addr.s6_addr, bytes.size());
   return boost::asio::ip::address_v6(bytes);
+}
+
+bool runs(const std::string& state) {
+  return state == "running" || state == "paused" || state == "restarting";
 }
 
 }  // namespace
@@ -71,9 +77,11 @@ struct Ports::Lease {
   tcp::acceptor acceptor;
   boost::asio::steady_timer patience;
   double taken = 0;  ///< on the queue's clock
+  std::string who;   ///< Ports::lease()
 };
 
-Ports::Ports(World& world) : world_(world) {}
+Ports::Ports(World& world, std::function<std::set<std::int64_t>()> kept)
+    : world_(world), kept_(std::move(kept)) {}
 
 Ports::~Ports() {
   for (const auto& [port, lease] : leases_) lease->hush();
@@ -85,22 +93,30 @@ Async<void> Ports::answer(std::shared_ptr<Lease> lease) {
     tcp::socket caller(lease->acceptor.get_executor());
     const auto [error] = co_await lease->acceptor.async_accept(caller, kAwait);
     if (error) co_return lease->hush();
+    // Else the port would be in use for a minute.
+    boost::system::error_code ignored;
+    caller.set_option(tcp::socket::linger(true, 0), ignored);
   }
 }
 
-// Of containers that are there, running or not.
+// Of containers that run, and of births that are to. What has ended keeps its label, and so does a
+// ticket, whose task is on another host.
 Async<Result<std::set<std::int64_t>>> Ports::labelled() {
   const Result<boost::json::value> all = co_await world_.engine.list();
   if (!all) co_return all.error();
-  std::set<std::int64_t> ports;
+  std::set<std::int64_t> ports = kept_();
   for (const boost::json::value& one : list_of(*all)) {
-    const std::string port = text_of(member(one, "Labels"), migration::kPortLabel);
-    if (!port.empty() && port.size() <= 5) ports.insert(std::strtol(port.c_str(), nullptr, 10));
+    const boost::json::value& labels = member(one, "Labels");
+    const std::string port = text_of(labels, migration::kPortLabel);
+    const std::string state = text_of(one, "State");
+    const bool is_birth = state == "created" && !text_of(labels, ctrl::kMovedLabel).empty();
+    if (port.empty() || port.size() > 5 || !(is_birth || runs(state))) continue;
+    ports.insert(std::strtol(port.c_str(), nullptr, 10));
   }
   co_return ports;
 }
 
-Async<Result<std::vector<Endpoint>>> Ports::lease(std::size_t count) {
+Async<Result<std::vector<Endpoint>>> Ports::lease(std::size_t count, std::string who) {
   const ctrl::QueueOptions options = world_.host.config().queue;
   const std::string interface = interface_of(options.advertise);
   if (interface.empty()) {
@@ -112,6 +128,11 @@ Async<Result<std::vector<Endpoint>>> Ports::lease(std::size_t count) {
   if (!taken) co_return taken.error();
   const double now = world_.clock.steady();
   std::erase_if(leases_, [&](const auto& one) { return now - one.second->taken > kKept; });
+  const auto is_theirs = [&](const auto& one) { return one.second->who == who; };
+  const auto held = std::count_if(leases_.begin(), leases_.end(), is_theirs);
+  if (static_cast<std::size_t>(held) + count > kMostLeased) {
+    co_return bad_input("it has leased " + std::to_string(held) + " ports to that host already");
+  }
   std::vector<Endpoint> endpoints;
   const auto address = boost::asio::ip::make_address(options.advertise);
   for (std::int64_t port = options.group_ports.first;
@@ -119,6 +140,7 @@ Async<Result<std::vector<Endpoint>>> Ports::lease(std::size_t count) {
     if (taken->contains(port) || leases_.contains(port)) continue;
     auto lease = std::make_shared<Lease>(world_.host.io());
     lease->taken = now;
+    lease->who = who;
     boost::system::error_code error;
     const tcp::endpoint here(address, static_cast<std::uint16_t>(port));
     lease->acceptor.open(here.protocol(), error);
@@ -136,8 +158,7 @@ Async<Result<std::vector<Endpoint>>> Ports::lease(std::size_t count) {
   if (endpoints.size() < count) {
     std::vector<std::int64_t> ports;
     for (const Endpoint& one : endpoints) ports.push_back(one.port);
-    hush(ports);
-    for (const std::int64_t port : ports) leases_.erase(port);
+    drop(ports, who);
     co_return bad_input("its ports " + std::to_string(options.group_ports.first) + " to " +
                         std::to_string(options.group_ports.last) +
                         " (group-ports) are in use, or it may not listen");
@@ -145,10 +166,18 @@ Async<Result<std::vector<Endpoint>>> Ports::lease(std::size_t count) {
   co_return endpoints;
 }
 
-void Ports::hush(const std::vector<std::int64_t>& ports) {
+void Ports::hush(const std::vector<std::int64_t>& ports, const std::string& who) {
   for (const std::int64_t port : ports) {
     const auto found = leases_.find(port);
-    if (found != leases_.end()) found->second->hush();
+    if (found != leases_.end() && found->second->who == who) found->second->hush();
+  }
+}
+
+void Ports::drop(const std::vector<std::int64_t>& ports, const std::string& who) {
+  hush(ports, who);
+  for (const std::int64_t port : ports) {
+    const auto found = leases_.find(port);
+    if (found != leases_.end() && found->second->who == who) leases_.erase(found);
   }
 }
 

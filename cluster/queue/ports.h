@@ -4,6 +4,7 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -23,18 +24,23 @@ namespace flowcon::cluster::queue {
 
 class Ports {
  public:
-  explicit Ports(World& world);
+  /// `kept`: those of this host's own jobs.
+  Ports(World& world, std::function<std::set<std::int64_t>()> kept);
   ~Ports();
   Ports(const Ports&) = delete;
   Ports& operator=(const Ports&) = delete;
 
-  /// So many, each its task's own from now on: until its container, which has its label, is gone,
-  /// or for ten minutes if there never is one. For a minute at most somebody answers there, so that
-  /// other hosts can try them. Errors: there are not as many; this host has no `advertise`, or
-  /// another address.
-  ctrl::Async<Result<std::vector<Endpoint>>> lease(std::size_t count);
-  /// Nobody answers there any more: their tasks are about to.
-  void hush(const std::vector<std::int64_t>& ports);
+  /// So many, each its task's own from now on: as long as its container, which has its label, is to
+  /// run or runs, or for an hour if there never is one. For a minute at most somebody answers
+  /// there, so that other hosts can try them. Errors: there are not as many; this host has no
+  /// `advertise`, or another address. `who`: the host that asks, "" = this one; none gets more than
+  /// kMostLeased that way.
+  ctrl::Async<Result<std::vector<Endpoint>>> lease(std::size_t count, std::string who);
+  static constexpr std::size_t kMostLeased = 256;
+  /// Nobody answers there any more: their tasks are about to. Only those that are this host's.
+  void hush(const std::vector<std::int64_t>& ports, const std::string& who);
+  /// Nor is anybody to.
+  void drop(const std::vector<std::int64_t>& ports, const std::string& who);
   /// Those that cannot be reached from here, with the reason.
   ctrl::Async<std::vector<std::string>> try_all(std::vector<Endpoint> endpoints);
 
@@ -44,6 +50,7 @@ class Ports {
   ctrl::Async<Result<std::set<std::int64_t>>> labelled();
 
   World& world_;
+  std::function<std::set<std::int64_t>()> kept_;
   std::map<std::int64_t, std::shared_ptr<Lease>> leases_;
 };
 

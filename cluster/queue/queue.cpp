@@ -14,6 +14,7 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/queue/group.h"
+#include "cluster/queue/groups.h"
 #include "cluster/queue/view_json.h"
 #include "ctrl/exposition.h"
 #include "ctrl/spawn.h"
@@ -114,7 +115,7 @@ Response answer_on(const Job& job) {
 Queue::Queue(World world, std::function<void()> ended)
     : world_(std::move(world)),
       watch_(world_),
-      leases_(world_),
+      leases_(world_, [this] { return ports_of(owner_.jobs()); }),
       owner_(world_, watch_, leases_,
              [this, ended = std::move(ended)](const Job& job) {
                conductor_.wake();
@@ -208,7 +209,7 @@ Async<Response> Queue::answer_peer(ctrl::api::Request request, std::string speak
     co_return failure(503, "what the queue has here is not read yet");
   }
   if (verb == "POST /v1/peer/queue/ports") {
-    co_return co_await leases_.answer(std::move(request.body));
+    co_return co_await leases_.answer(std::move(request.body), std::move(speaker));
   }
   if (verb == "GET /v1/peer/queue/jobs") co_return Response{200, render(conductor_.report())};
   if (verb == "POST /v1/peer/queue/order") {

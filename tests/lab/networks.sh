@@ -42,12 +42,12 @@ train bridge cpu=0.5,mem=500M
 check "  on one host, in a bridge" holds "$(on h2 docker inspect -f '{{.HostConfig.NetworkMode}}' bridge-w0)" flowcon-group-
 train overlay cpu=0.8,mem=500M
 check "  on two, in an overlay" is "$(on h2 docker inspect -f '{{.HostConfig.NetworkMode}}' overlay-w0)" train
-check "  each host had one" is "$(host_api h2 /v1/queue/overlay | jq -r '[.tasks[].host // "h2"] | sort | join(" ")')" "h1 h2"
+check "  each host had one" is "$(host_api h2 /v1/queue/overlay | jq -r '[.tasks[] | .host // "h2"] | sort | join(" ")')" "h1 h2"
 must on h2 sed -i 's/^group-network = .*/group-network = host/' "$CONF"
 must on h2 sh -c 'kill -HUP "$(cat /run/flowcond.pid)"'
 train own cpu=0.8,mem=500M
 check "  on two, in their own networks" is "$(on h2 docker inspect -f '{{.HostConfig.NetworkMode}}' own-w0)" host
-check "  each host had one" is "$(host_api h2 /v1/queue/own | jq -r '[.tasks[].host // "h2"] | sort | join(" ")')" "h1 h2"
+check "  each host had one" is "$(host_api h2 /v1/queue/own | jq -r '[.tasks[] | .host // "h2"] | sort | join(" ")')" "h1 h2"
 for host in h1 h2; do
   check "no container is left on $host but tickets" is "$(on "$host" docker ps -aq --filter label=org.flowcon.move)" ""
 done

@@ -93,6 +93,58 @@ TEST_CASE("room that is promised and not yet counted by its host is not given tw
   CHECK(idle(seen({one, two}), 1) == 4);
 }
 
+ReportedJob group(char letter, std::int64_t workers, double cpu, Span span) {
+  ReportedJob one = job(letter, cpu);
+  one.task.workers = workers;
+  one.task.may_spread = span != Span::none;
+  one.group = GroupShape{{workers, workers}, ctrl::Elastic::no, span, false};
+  return one;
+}
+
+TEST_CASE("of the tasks of a job only those that their host does not count take room from it") {
+  const std::string here(32, 'b'), there(32, 'c'), unborn(32, 'd');
+  HostJobs one = host('1', 8, 8), two = host('2', 8, 3);
+  two.births = {here, there};
+  one.jobs = {group('a', 4, 1, Span::none)};
+  for (const std::string& birth : {here, there, unborn, unborn}) {
+    one.jobs[0].places.push_back({TaskPlace{host_id('2'), 1, 0}, birth});
+  }
+  const AllJobs all = seen({one, two});
+  CHECK(idle(all, 1) == 1);
+  REQUIRE(all.view.jobs[0].placed.workers.size() == 1);
+  CHECK(all.view.jobs[0].placed.workers[0].count == 4);
+}
+
+TEST_CASE("a job that needs a network is decided for the hosts that have it") {
+  HostJobs one = host('1', 4, 4), two = host('2', 4, 4), three = host('3', 8, 8);
+  one.swarm = two.swarm = {"manager"};
+  one.jobs = {group('a', 6, 1, Span::overlay), job('b', 8)};
+  for (const char* policy : {"left", "kod2", "fifo"}) {
+    INFO(policy);
+    const AllJobs all = seen({one, two, three});
+    const auto plan = policy::find_queue_policy(policy)->decide(all.view);
+    REQUIRE(plan.has_value());
+    std::map<std::string, JobOrder> orders;
+    for (const auto& [owner, some] : orders_of(all, *plan)) {
+      for (const JobOrder& order : some) orders[order.job] = order;
+    }
+    REQUIRE(orders.at(job_id('a')).order);
+    const std::vector<TaskPlace>& places = orders.at(job_id('a')).order->places;
+    REQUIRE(places.size() == 2);
+    CHECK(places[0].workers + places[1].workers == 6);
+    CHECK(places[1].host == host_id('2'));
+    REQUIRE(orders.at(job_id('b')).order);
+    CHECK(orders.at(job_id('b')).order->host == host_id('3'));
+  }
+  // A host of its owner needs no peer's leave for its own network.
+  one.jobs = {group('a', 6, 1, Span::host)};
+  one.has_address = two.has_address = two.is_open = three.has_address = true;
+  const AllJobs all = seen({one, two, three});
+  CHECK(may_go(all, 0, 0));
+  CHECK(may_go(all, 0, 1));
+  CHECK_FALSE(may_go(all, 0, 2));
+}
+
 TEST_CASE("a job on a host that is not heard runs, and takes no room of another") {
   HostJobs one = host('1', 4, 4);
   one.jobs = {running('a', 3, host_id('9'), std::string(32, 'b')), job('c', 1)};
@@ -188,19 +240,31 @@ TEST_CASE("reports and orders are read as they were written") {
   one.jobs = {running('a', 2, host_id('2'), std::string(32, 'b')), job('c', 1)};
   one.jobs[1].avoided = {host_id('3')};
   one.jobs[1].task.left.reset();
+  one.jobs.push_back(group('d', 3, 1, Span::host));
+  one.jobs[2].group->is_bound = true;
+  one.jobs[2].task.ps = 2;
+  one.jobs[2].task.ps_request = amounts(0.5, 1);
+  one.jobs[2].places = {{TaskPlace{host_id('1'), 2, 0}, ""}, {TaskPlace{host_id('2'), 1, 2}, ""}};
+  one.swarm = {"manager"};
+  one.has_address = one.is_open = true;
   const Result<HostJobs> read = parse_host_jobs(render(one));
   REQUIRE(read.has_value());
   CHECK(render(*read) == render(one));
   CHECK(read->jobs[1].avoided == one.jobs[1].avoided);
   CHECK_FALSE(read->jobs[1].task.left);
 
-  const std::vector<JobOrder> orders{
-      {job_id('a'), 0.5, true, 2, "waits", Order{Order::Op::start, 4, host_id('2'), ""}},
-      {job_id('b'), 0, false, 0, "", std::nullopt}};
+  CHECK(read->jobs[2].group->span == Span::host);
+  CHECK(read->jobs[2].places[1].ps == 2);
+
+  Order start{Order::Op::start, 4, host_id('2'), ""};
+  start.places = {{host_id('1'), 2, 1}, {host_id('2'), 1, 0}};
+  const std::vector<JobOrder> orders{{job_id('a'), 0.5, true, 2, "waits", start},
+                                     {job_id('b'), 0, false, 0, "", std::nullopt}};
   const auto again = parse_orders(render(orders));
   REQUIRE(again.has_value());
   CHECK(render(*again) == render(orders));
   CHECK((*again)[0].order->host == host_id('2'));
+  CHECK((*again)[0].order->places == start.places);
 }
 
 TEST_CASE("what makes no sense in a report or an order is refused, and named") {

@@ -231,9 +231,13 @@ TEST_CASE("workers come and go on the hosts that are said") {
   JobEntry entry = elastic_group();
   task(entry, 1).at = far;
   CHECK(places_of(*entry.group) == std::vector<TaskPlace>{{"", 2, 0}, {far, 1, 0}});
+  entry.group->network = "train";
   GroupStep step = placed_anew(entry, {{"", 1, 0}, {far, 1, 0}});
   REQUIRE(step.entry);
+  entry.group->network.clear();
   CHECK(step_of(*step.entry).deeds == std::vector<GroupDeed>{{GroupAct::cancel, 2}});
+  CHECK_FALSE(placed_anew(entry, {{"", 2, 0}, {far, 2, 0}}).entry);
+  entry.group->network = "train";
   step = placed_anew(entry, {{"", 2, 0}, {far, 2, 0}});
   REQUIRE(step.entry);
   CHECK(task(*step.entry, 3).at == far);
@@ -328,7 +332,7 @@ TEST_CASE("a worker that joins and cannot be had does not end the others") {
 TEST_CASE("parking waits for each worker") {
   JobEntry entry = group_in(JobState::parking);
   all_are(entry, JobState::running);
-  CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::save, 0}, {GroupAct::save, 1}});
+  CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::save, 1}, {GroupAct::save, 0}});
   end_task(entry, 0, TaskEnd::saved);
   task(entry, 1).state = JobState::parking;
   CHECK(step_of(entry).deeds.empty());
@@ -360,7 +364,7 @@ TEST_CASE("a worker that was to join does not keep the others from being parked"
   task(entry, 2).state = JobState::waiting;
   task(entry, 2).id.clear();
   CHECK(step_of(entry).deeds ==
-        std::vector<GroupDeed>{{GroupAct::save, 0}, {GroupAct::cancel, 1}, {GroupAct::remove, 2}});
+        std::vector<GroupDeed>{{GroupAct::remove, 2}, {GroupAct::cancel, 1}, {GroupAct::save, 0}});
 }
 
 TEST_CASE("where one goes with its host the others save themselves, and all start again") {
@@ -379,7 +383,7 @@ TEST_CASE("where one goes with its host the others save themselves, and all star
     entry = *group_step(entry, facts).entry;
     CHECK(entry.state == JobState::parking);
     CHECK(entry.note == "net-w1: is without its host; the others save themselves");
-    CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::save, 0}, {GroupAct::save, 2}});
+    CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::save, 2}, {GroupAct::save, 0}});
     end_task(entry, 0, TaskEnd::saved);
     end_task(entry, 2, TaskEnd::saved);
     entry = settled(entry);

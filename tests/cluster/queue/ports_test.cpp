@@ -34,12 +34,12 @@ struct PortBench : QueueBench {
     *made = co_await std::move(asked);
   }
   std::vector<queue::Endpoint> lease(std::size_t count) {
-    const auto leased = result(ports.lease(count));
+    const auto leased = result(ports.lease(count, ""));
     REQUIRE(leased.has_value());
     return *leased;
   }
   std::string refusal(std::size_t count) {
-    const auto leased = result(ports.lease(count));
+    const auto leased = result(ports.lease(count, ""));
     return leased ? "" : leased.error().message();
   }
 
@@ -53,7 +53,8 @@ struct PortBench : QueueBench {
       [](const ctrl::estimate::Command&) { return std::vector<ctrl::estimate::LabelEstimate>(); },
       [] { return std::uint64_t{1}; },
       [] { return 0.0; }};
-  queue::Ports ports{world};
+  std::set<std::int64_t> kept;
+  queue::Ports ports{world, [this] { return kept; }};
 };
 
 TEST_CASE("a leased port can be reached until its task is to listen there") {
@@ -64,7 +65,8 @@ TEST_CASE("a leased port can be reached until its task is to listen there") {
   CHECK(two[0].address == "127.0.0.1");
   CHECK(two[0].interface == "lo");
   CHECK(bench.result(bench.ports.try_all(two)).empty());
-  bench.ports.hush({two[0].port});
+  bench.ports.hush({two[1].port}, "another host");
+  bench.ports.hush({two[0].port}, "");
   const auto failures = bench.result(bench.ports.try_all(two));
   REQUIRE(failures.size() == 1);
   CHECK(failures[0] == "127.0.0.1 port " + std::to_string(two[0].port) + ": Connection refused");
@@ -72,20 +74,31 @@ TEST_CASE("a leased port can be reached until its task is to listen there") {
 
 TEST_CASE("no port is leased twice, nor one that a container has or anybody listens at") {
   PortBench bench;
-  bench.host.config_.queue.group_ports = {41600, 41603};
+  bench.host.config_.queue.group_ports = {41600, 41604};
   boost::asio::ip::tcp::acceptor other(bench.io,
                                        {boost::asio::ip::make_address("127.0.0.1"), 41601}, false);
-  bench.engine.create("net-w7", {{migration::kPortLabel, "41602"}});
+  bench.engine.create("net-w7", {{migration::kPortLabel, "41602"}, {ctrl::kMovedLabel, "b"}});
+  bench.engine.create("ticket", {{migration::kPortLabel, "41600"}});
+  bench.kept = {41604};
   const auto first = bench.lease(1);
   CHECK(first[0].port == 41600);
-  bench.ports.hush({41600});
+  bench.ports.hush({41600}, "");
   CHECK(bench.lease(1)[0].port == 41603);
   CHECK(bench.refusal(1) ==
-        "its ports 41600 to 41603 (group-ports) are in use, or it may not listen");
+        "its ports 41600 to 41604 (group-ports) are in use, or it may not listen");
   // Nothing came of it.
-  bench.clock.advance(bench.clock.steady() + 601);
-  bench.run(601);
+  bench.run(3601);
   CHECK(bench.lease(1)[0].port == 41600);
+  bench.ports.drop({41600}, "");
+  CHECK(bench.lease(1)[0].port == 41600);
+}
+
+TEST_CASE("no host gets more ports than one job could have tasks") {
+  PortBench bench;
+  bench.host.config_.queue.group_ports = {42000, 42400};
+  CHECK(bench.lease(250).size() == 250);
+  CHECK(bench.refusal(7) == "it has leased 250 ports to that host already");
+  CHECK(bench.lease(6).size() == 6);
 }
 
 TEST_CASE("a host leases ports only at an address that it has") {
