@@ -19,16 +19,7 @@ flowcond_reads h1 'offer = cpu=2 mem=400M'
 flowcond_reads h2 'offer = cpu=1 mem=100M'
 make_peers h1 h2
 
-# group NAME WORKERS REQUEST SCRIPT [DOCKER-CREATE-OPTIONS...]: submitted on h2.
-group() {
-  local name=$1 workers=$2 request=$3 text=$4
-  shift 4
-  must on h2 docker flowcon submit --name "$name" --workers "$workers" --request "$request" "$@" \
-    "$IMAGE_SMALL" busybox sh -c "$text" >/dev/null 2>&1
-}
 soon() { local sentence=$1; shift; PATIENCE=120 eventually "$sentence" "$@"; }
-# Containers that run on HOST, by name.
-tasks_on() { on "$1" docker ps --format '{{.Names}}' --filter label=org.flowcon.group | sort | tr '\n' ' '; }
 run_on() { is "$(tasks_on "$1")" "$2 "; }
 networks() { on "$1" docker network ls -q --filter name=flowcon-group- | wc -l; }
 TALK='echo begins

@@ -10,6 +10,9 @@
 #   counter HOST NAME [OPTION...]  the job of tests/lab/counter there; OPTION is docker run's
 #   move HOST NAME [WORD...]       docker flowcon migrate
 #   job_has NAME EXPRESSION        says jq so of a job of the queue on h2? job_is NAME STATE
+#   group NAME WORKERS REQUEST SCRIPT [OPTION...]
+#                                  a job of several containers, submitted on h2; OPTION is docker create's
+#   tasks_on HOST                  containers of such jobs that run there, by name
 #   cluster HOST EXPRESSION        jq's answer about GET /v1/cluster of that host
 # shellcheck shell=bash
 # shellcheck disable=SC2016 # for the shells in the hosts
@@ -106,3 +109,11 @@ job_has() {
   jq -e "$2" <<<"$seen" >/dev/null || { jq -c '[.state, .host, .note, .exit, .tasks, .steps]' <<<"$seen"; return 1; }
 }
 job_is() { job_has "$1" ".state == \"$2\""; }
+
+group() {
+  local name=$1 workers=$2 request=$3 text=$4
+  shift 4
+  must on h2 docker flowcon submit --name "$name" --workers "$workers" --request "$request" "$@" \
+    "$IMAGE_SMALL" busybox sh -c "$text" >/dev/null 2>&1
+}
+tasks_on() { on "$1" docker ps --format '{{.Names}}' --filter label=org.flowcon.group | sort | tr '\n' ' '; }

@@ -22,15 +22,7 @@ must on h1 docker network create -d overlay --attachable train >/dev/null
 # h2 has the jobs, h1 coordinates.
 make_peers h1 h2 h3
 
-# group NAME WORKERS REQUEST SCRIPT [DOCKER-CREATE-OPTIONS...]: submitted on h2.
-group() {
-  local name=$1 workers=$2 request=$3 text=$4
-  shift 4
-  must on h2 docker flowcon submit --name "$name" --workers "$workers" --request "$request" "$@" \
-    "$IMAGE_SMALL" busybox sh -c "$text" >/dev/null 2>&1
-}
 soon() { local sentence=$1; shift; PATIENCE=150 eventually "$sentence" "$@"; }
-tasks_on() { on "$1" docker ps --format '{{.Names}}' --filter label=org.flowcon.group | sort | tr '\n' ' '; }
 count_is() { is "$(for host in h1 h2 h3; do tasks_on "$host"; done | wc -w)" "$1"; }
 each_host_has() { for host in "$@"; do [ -n "$(tasks_on "$host")" ] || { printf 'none on %s\n' "$host"; return 1; }; done; }
 # in_task NAME COMMAND...: in the container of that name, wherever it runs.
