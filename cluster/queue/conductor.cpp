@@ -296,8 +296,10 @@ HostJobs Conductor::report() const {
       const Span span = span_of(*job);
       reported.task.may_spread = span != Span::none;
       const bool stays = is_finishing(*group);
-      reported.group = GroupShape{range, stays ? ctrl::Elastic::no : group->elastic, span,
-                                  is_bound(*job, world_.host.config().queue)};
+      // Where no swarm is known it may run on one host, or the engine there says what is wrong.
+      const bool needs_network = span != Span::none && is_bound(*job, world_.host.config().queue);
+      reported.group =
+          GroupShape{range, stays ? ctrl::Elastic::no : group->elastic, span, needs_network};
     }
     reported.version = job->entry.version;
     if (runs) reported.places = held_places(job->entry, report.id);

@@ -30,7 +30,7 @@ using ctrl::Async;
 
 constexpr auto kAwait = boost::asio::as_tuple(boost::asio::use_awaitable);
 constexpr std::chrono::seconds kAnswering{60};
-constexpr double kKept = 600;  // seconds; its image may be on its way
+constexpr double kKept = 3600;  // seconds; its image may be on its way
 constexpr std::chrono::seconds kConnecting{3};
 
 boost::asio::ip::address address_in(const sockaddr* found) {

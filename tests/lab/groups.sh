@@ -22,13 +22,6 @@ make_peers h1 h2
 soon() { local sentence=$1; shift; PATIENCE=120 eventually "$sentence" "$@"; }
 run_on() { is "$(tasks_on "$1")" "$2 "; }
 networks() { on "$1" docker network ls -q --filter name=flowcon-group- | wc -l; }
-TALK='echo begins
-mkdir /srv
-echo "the first of $WORLD_SIZE" >/srv/word
-if [ "$RANK" = 0 ]; then httpd -p "$MASTER_PORT" -h /srv; else until wget -q -O - "http://$MASTER_ADDR:$MASTER_PORT/word" 2>/dev/null; do sleep 0.2; done; fi
-echo "$RANK" >"/ck/$RANK"
-until [ -e /go ]; do sleep 0.2; done
-echo ends'
 
 group room 1 cpu=1.5,mem=350M 'until [ -e /go ]; do sleep 0.2; done'
 soon "a job takes the room of the other host" job_has room '.state == "running" and .host == "h1"'

@@ -117,3 +117,12 @@ group() {
     "$IMAGE_SMALL" busybox sh -c "$text" >/dev/null 2>&1
 }
 tasks_on() { on "$1" docker ps --format '{{.Names}}' --filter label=org.flowcon.group | sort | tr '\n' ' '; }
+# What workers do in /ck: they hear the first one's word over the network, and end once there is /go.
+# shellcheck disable=SC2034 # for those that source this
+TALK='echo begins
+mkdir /srv
+echo "the first of $WORLD_SIZE" >/srv/word
+if [ "$RANK" = 0 ]; then httpd -p "$MASTER_PORT" -h /srv; else until wget -q -O - "http://$MASTER_ADDR:$MASTER_PORT/word" 2>/dev/null; do sleep 0.2; done; fi
+echo "$RANK" >"/ck/$RANK"
+until [ -e /go ]; do sleep 0.2; done
+echo ends'

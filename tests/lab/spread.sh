@@ -39,13 +39,6 @@ let_end() {
     in_task "$task" busybox sh -c ': >/go'
   done
 }
-TALK='echo begins
-mkdir /srv
-echo "the first of $WORLD_SIZE" >/srv/word
-if [ "$RANK" = 0 ]; then httpd -p "$MASTER_PORT" -h /srv; else until wget -q -O - "http://$MASTER_ADDR:$MASTER_PORT/word" 2>/dev/null; do sleep 0.2; done; fi
-echo "$RANK" >"/ck/$RANK"
-until [ -e /go ]; do sleep 0.2; done
-echo ends'
 WAIT='echo begins; until [ -e /go ]; do sleep 0.2; done; echo ends'
 
 # --- two hosts in the swarm, three hosts ---------------------------------------------------------------------

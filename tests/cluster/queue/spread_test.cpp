@@ -113,6 +113,15 @@ TEST_CASE("a job whose hosts have no network in common waits for one host, or is
   CHECK(hosts.both() == 0);
 }
 
+TEST_CASE("a job that may grow runs although no swarm is known") {
+  SpreadQueues hosts;
+  for (TwoQueues::Side* side : {&hosts.h1, &hosts.h2}) side->engine.swarm_.clear();
+  hosts.run(35);
+  hosts.submit("net", 1, {{"flowcon.workers", "1:3"}, {"flowcon.elastic", "join"}});
+  REQUIRE(hosts.comes_to("net", "running", 60));
+  CHECK((running(hosts.h1.engine) == 0 || running(hosts.h2.engine) == 0));
+}
+
 TEST_CASE("workers join on other hosts, and leave the one where another job waits") {
   SpreadQueues hosts;
   hosts.submit("net", 1, {{"flowcon.workers", "1:7"}, {"flowcon.elastic", "join"}});
