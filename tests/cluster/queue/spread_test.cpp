@@ -114,12 +114,12 @@ TEST_CASE("a job whose hosts have no network in common waits for one host, or is
 }
 
 TEST_CASE("a job that may grow runs although no swarm is known") {
-  SpreadQueues hosts;
-  for (TwoQueues::Side* side : {&hosts.h1, &hosts.h2}) side->engine.swarm_.clear();
-  hosts.run(35);
-  hosts.submit("net", 1, {{"flowcon.workers", "1:3"}, {"flowcon.elastic", "join"}});
-  REQUIRE(hosts.comes_to("net", "running", 60));
-  CHECK((running(hosts.h1.engine) == 0 || running(hosts.h2.engine) == 0));
+  QueueBench bench;
+  bench.host.config_.queue.group_network = "train";
+  bench.submit("net", "cpu=1,mem=1G", {{"flowcon.workers", "1:3"}, {"flowcon.elastic", "join"}});
+  bench.run(15);
+  CHECK(bench.state("net") == "running");
+  CHECK(running(bench.engine) == 3);
 }
 
 TEST_CASE("workers join on other hosts, and leave the one where another job waits") {
