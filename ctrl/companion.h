@@ -49,9 +49,10 @@ struct InUse {
 
 /// What is expected of a job. Units: CPU seconds, cores.
 struct JobForecast {
-  double left = 0;              ///< work to its end, above 0
-  std::optional<double> width;  ///< that it can use; empty: not known
-  bool is_under_way = true;     ///< it has done something since it began here
+  double left = 0;                  ///< work to its end, above 0
+  std::optional<double> width;      ///< that it can use; empty: not known
+  bool is_under_way = true;         ///< it has done something since it began here
+  std::optional<double> done = {};  ///< share of it, by its progress counter; empty: it has none
 };
 
 /// What the daemon gives.

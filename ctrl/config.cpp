@@ -283,6 +283,11 @@ std::vector<PolicyName>& queue_policy_names() {
   return names;
 }
 
+std::vector<PolicyName>& allocate_policy_names() {
+  static std::vector<PolicyName> names;
+  return names;
+}
+
 const std::vector<Option>& options() {
   static const std::vector<Option> all = make_options();
   return all;

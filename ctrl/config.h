@@ -32,6 +32,7 @@ struct PolicyName {
 /// options() is called.
 std::vector<PolicyName>& cluster_policy_names();
 std::vector<PolicyName>& queue_policy_names();
+std::vector<PolicyName>& allocate_policy_names();
 
 struct Limiting {
   cgroups::LimitMode mode = cgroups::LimitMode::weight;
@@ -84,8 +85,11 @@ struct PortRange {
 
 struct QueueOptions {
   Offer offer;
-  std::string policy = "left";  ///< one of queue_policy_names()
-  double starve_limit = 1800;   ///< seconds
+  std::string policy = "left";       ///< one of queue_policy_names()
+  std::string allocate = "horizon";  ///< one of allocate_policy_names()
+  double allocate_interval = 300;    ///< seconds between two allocations
+  bool allocate_events = true;       ///< and when a job comes or ends
+  double starve_limit = 1800;        ///< seconds
   bool park = true;  ///< a running job may be saved and wait again, for one with less left
   double data_cache = 20.0 * (1ULL << 30);  ///< bytes of jobs' data that are kept for later ones
   std::string group_network;  ///< that hosts share, for jobs of several containers; "" = none

@@ -13,6 +13,7 @@ Start it with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun, `docke
 import argparse
 import os
 import sys
+import time
 
 import checkpoint  # first, as it says
 import torch
@@ -55,6 +56,8 @@ def main():
     parser.add_argument("--batch", type=int, default=256, help="of all workers together")
     parser.add_argument("--width", type=int, default=32)
     parser.add_argument("--lr", type=float, default=3e-4)
+    parser.add_argument("--pause", type=float, default=0, metavar="SECONDS",
+                        help="for each digit that a worker has learnt from, as on a slower machine")
     parser.add_argument("--checkpoint", metavar="FILE", help="saved on a signal, and gone on from where it is there")
     args = parser.parse_args()
 
@@ -89,6 +92,7 @@ def main():
             (loss * size / len(batch)).backward()
             optimizer.step()
             total += loss.item()
+            time.sleep(args.pause * len(part))
         total = sum_of(total)
         if rank == 0:
             print(f"Epoch {epoch}/{args.epochs} - loss: {total / len(x):.4f}", flush=True)

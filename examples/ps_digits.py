@@ -67,7 +67,7 @@ class Server:
                 if self.taken % 50 == 0:
                     print(f"step {self.taken}/{self.steps} loss: {message['loss']:.4f} staleness: {behind}",
                           flush=True)
-            return {"step": self.taken, "is_over": self.taken >= self.steps,
+            return {"step": self.taken, "steps": self.steps, "is_over": self.taken >= self.steps,
                     **{name: weight.copy() for name, weight in self.weights.items()}}
 
     def serve(self):
@@ -130,7 +130,7 @@ def work(address, rank, batch, pause):
                     loss, slopes = gradient_of(state, x[part], y[part])
                     mine += 1
                     if mine % 50 == 0:
-                        print(f"step {state['step']} loss: {loss:.4f}", flush=True)
+                        print(f"step {state['step']}/{state['steps']} loss: {loss:.4f}", flush=True)
                     time.sleep(pause)
                     send(connection, step=state["step"], loss=loss, **slopes)
             except ConnectionError:

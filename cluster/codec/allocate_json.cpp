@@ -66,6 +66,8 @@ HorizonJob read_horizon_job(FieldReader& reader) {
   job.n_min = reader.count("n_min");
   job.n_max = reader.count("n_max");
   if (has(reader, "now")) job.now = reader.count("now");
+  job.pause = reader.optional_number("pause");
+  reader.require(job.pause.value_or(0) >= 0, "pause", "must be at least 0");
   return job;
 }
 
@@ -141,6 +143,7 @@ json::object written(const HorizonState& state) {
     json::object job{
         {"id", from.id}, {"left", from.left}, {"n_min", from.n_min}, {"n_max", from.n_max}};
     if (from.now) job["now"] = *from.now;
+    if (from.pause) job["pause"] = *from.pause;
     if (!from.speed.empty()) {
       json::object speeds;
       for (const auto& [nodes, speed] : from.speed) speeds[std::to_string(nodes)] = speed;

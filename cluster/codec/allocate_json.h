@@ -13,8 +13,8 @@ namespace flowcon::cluster::policy {
 /// Reads {"allocator":"greedy","nodes","jobs":[{"id","nodes","train_time","n_min","n_max"}]} and
 /// the optional "powers_of_two", "cascade", "repeat"; or
 /// {"allocator":"milp","nodes","steps","minutes", "jobs":[{"id","left","n_min","n_max"}]} and the
-/// optional "allow_zero", "pause", and of a job "now" and "speed":{"1":x,"2":x,…}. A null option
-/// counts as absent; other fields are ignored. Errors: a missing or ill-typed field, another
+/// optional "allow_zero", "pause", and of a job "now", "pause" and "speed":{"1":x,"2":x,…}. A null
+/// option counts as absent; other fields are ignored. Errors: a missing or ill-typed field, another
 /// allocator, an id that is there twice, more than 10,000 jobs; greedy: jobs have more nodes than
 /// there are; milp: beyond the bounds of HorizonState, left not above 0, a job without a legal
 /// number, a speed that is missing for one or below 0; the sentence names the field.

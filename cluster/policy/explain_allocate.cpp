@@ -57,7 +57,7 @@ Result<std::string> explain(const HorizonState& state, const HorizonDecision& de
   std::optional<std::int64_t> before = job->now;
   for (std::size_t t = 0; t < plan->nodes.size(); ++t) {
     const int nodes = plan->nodes[t];
-    const double pause = before && *before != nodes ? state.pause / 3600 : 0;
+    const double pause = before && *before != nodes ? pause_of(state, *job) / 3600 : 0;
     served += std::max(0.0, state.minutes / 60 - pause) * speed_of(*job, nodes);
     before = nodes;
     if (t > 0) text += (t == 1 ? ", then " : ", ") + std::to_string(nodes);

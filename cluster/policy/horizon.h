@@ -22,6 +22,7 @@ struct HorizonJob {
   std::optional<std::int64_t> now;  ///< nodes that it has; counts only where there is a pause
   /// Nodes and the speed with them, one for each legal number; empty: n * 0.8^(log2 n).
   std::vector<std::pair<std::int64_t, double>> speed;
+  std::optional<double> pause = {};  ///< seconds, its own in the place of HorizonState::pause
 };
 
 struct HorizonState {
@@ -56,6 +57,11 @@ struct HorizonDecision {
 
 /// Nodes of one node's speed that `number` of them are worth to the job.
 [[nodiscard]] double speed_of(const HorizonJob& job, int number);
+
+/// What a step of the job begins with that has another number than the one before. Unit: seconds.
+[[nodiscard]] inline double pause_of(const HorizonState& state, const HorizonJob& job) {
+  return job.pause.value_or(state.pause);
+}
 
 /// How much is looked for: a plan from the starts alone, bounded by dropping the caps; or the best
 /// plan and the proof.

@@ -31,7 +31,7 @@ constexpr std::size_t kMostCells = 4'000'000;
 
 Job make_job(const HorizonState& state, const HorizonJob& from, std::vector<int> numbers) {
   const double whole = state.minutes / 60;
-  const double paused = std::max(0.0, whole - state.pause / 3600);
+  const double paused = std::max(0.0, whole - pause_of(state, from) / 3600);
   Job job;
   job.numbers = std::move(numbers);
   for (const int number : job.numbers) {
@@ -76,12 +76,12 @@ Model make_model(const HorizonState& state) {
   Model model;
   model.nodes = static_cast<int>(state.nodes);
   model.steps = state.steps;
-  model.has_pause = state.pause > 0;
   std::int64_t least = 0;
   for (const HorizonJob& job : state.jobs) {
     std::vector<int> numbers = legal_numbers(state, job);
     least += numbers.front();
     if (least > state.nodes) break;
+    model.has_pause = model.has_pause || pause_of(state, job) > 0;
     model.jobs.push_back(make_job(state, job, std::move(numbers)));
   }
   model.nodes = most_used(model);

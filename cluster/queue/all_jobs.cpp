@@ -149,8 +149,12 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
     all.view.nodes.push_back({names[i], hosts[i].offer, hosts[i].free});
     all.view.totals.insert(all.view.totals.end(), hosts[i].totals.begin(), hosts[i].totals.end());
     if (hosts[i].pause) pauses.push_back(*hosts[i].pause);
-    for (const ReportedJob& job : hosts[i].jobs) is_parking = is_parking || job.is_parking;
+    for (const ReportedJob& job : hosts[i].jobs) {
+      is_parking = is_parking || job.is_parking;
+      all.is_settling = all.is_settling || (job.group && job.group->is_leaving);
+    }
   }
+  all.is_settling = all.is_settling || is_parking;
   all.view.pause = policy::median(std::move(pauses)).value_or(PauseMeter().seconds());
   std::set<std::string> ids;
   for (const HostJobs& owner : hosts) {

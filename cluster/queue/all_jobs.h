@@ -34,6 +34,7 @@ struct AllJobs {
   std::vector<std::set<std::string>> swarms;         ///< of hosts, at their places
   std::vector<bool> open;                            ///< HostJobs::is_open, at their places
   std::vector<bool> addressed;                       ///< HostJobs::has_address, at their places
+  bool is_settling = false;  ///< room that was given up will be free in a moment
 };
 
 /// Is there as much?

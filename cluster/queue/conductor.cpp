@@ -36,6 +36,7 @@ constexpr double kSoonest = 1;   // seconds between two decisions
 constexpr double kAtLeast = 10;  // seconds: memory comes back and what is left changes, unannounced
 constexpr double kReportTime = 5;  // seconds that a host has for its report
 constexpr double kLeastCores = 0.05;
+constexpr double kMoment = 30;  // seconds in which a worker that is stopped has gone
 // A job that has begun stays for so many times what parking costs: whatever is thought of how long
 // jobs take, no more than a quarter of the time goes into that.
 constexpr double kStays = 3;
@@ -80,6 +81,14 @@ std::vector<HeldPlace> held_places(const JobEntry& entry, const std::string& own
     places.push_back(std::move(place));
   }
   return places;
+}
+
+// Will the room of workers that are to go be free in a moment? Not of one whose host is silent.
+bool is_leaving(const Group& group, double now) {
+  return std::any_of(group.tasks.begin(), group.tasks.end(), [now](const JobEntry& task) {
+    const bool is_ending = task.state == JobState::stopping && now - task.since < kMoment;
+    return task.has_left && (task.state == JobState::running || is_ending);
+  });
 }
 
 bool may_start(const Job& job) {
@@ -235,6 +244,22 @@ void Conductor::note_left(Job& job) const {
   }
 }
 
+// The counter of its first worker, while all of them run.
+void Conductor::note_pace(Job& group) const {
+  const JobPtr leader = leader_of(owner_.jobs(), group);
+  const std::vector<JobEntry>& tasks = group.entry.group->tasks;
+  const auto is_worker = [](const JobEntry& task) { return !task.is_ps && is_present(task); };
+  const bool all_run = std::all_of(tasks.begin(), tasks.end(), [&](const JobEntry& task) {
+    return !is_worker(task) || task.state == JobState::running;
+  });
+  if (!leader || group.entry.state != JobState::running || !all_run) return group.pace.rest();
+  std::optional<double> done = leader->done_seen;
+  if (const auto forecast = world_.host.forecast(leader->entry.id)) done = forecast->done;
+  if (!done) return;
+  const auto workers = std::count_if(tasks.begin(), tasks.end(), is_worker);
+  group.pace.see(world_.clock.steady(), workers, *done);
+}
+
 // Between hosts its tasks need a network; one that runs has it, or not.
 Span Conductor::span_of(const Job& group) const {
   const bool has_tasks = !group.entry.group->tasks.empty();
@@ -288,6 +313,7 @@ HostJobs Conductor::report() const {
                                 job->ticket->saves_itself && !job->entry.is_unparkable &&
                                 now - job->entry.since >= kStays * pause;
     if (group) {
+      note_pace(*job);
       const ctrl::WorkerRange range = workers_of(job->entry);
       reported.task.workers =
           runs ? std::max<std::int64_t>(present(*group, false), 1) : range.least;
@@ -298,8 +324,13 @@ HostJobs Conductor::report() const {
       const bool stays = is_finishing(*group);
       // Where no swarm is known it may run on one host, or the engine there says what is wrong.
       const bool needs_network = span != Span::none && is_bound(*job, world_.host.config().queue);
-      reported.group =
-          GroupShape{range, stays ? ctrl::Elastic::no : group->elastic, span, needs_network};
+      reported.group = GroupShape{range,
+                                  stays ? ctrl::Elastic::no : group->elastic,
+                                  span,
+                                  needs_network,
+                                  is_leaving(*group, now),
+                                  job->pace.open(),
+                                  job->pace.paces()};
     }
     reported.version = job->entry.version;
     if (runs) reported.places = held_places(job->entry, report.id);
@@ -374,14 +405,38 @@ void Conductor::decide(const std::vector<HostJobs>& hosts) {
     ctrl::log::warning("the queue is not decided: " + plan.error().message());
     return;
   }
-  for (auto& [owner, orders] : orders_of(all, *plan)) {
+  const Allocation* allocation = allocated(all, *plan);
+  for (auto& [owner, orders] : orders_of(all, *plan, allocation)) {
     if (owner == world_.network.own_id()) {
       obey(orders);
     } else {
       ctrl::spawn(world_.host.io(), "orders of the queue", send(owner, orders));
     }
   }
-  record(*plan, !plan->starts.empty() || !plan->parks.empty());
+  std::vector<std::string> jobs;
+  for (const policy::QueuePlan::Standing& standing : plan->standings) jobs.push_back(standing.job);
+  const bool has_orders = !plan->starts.empty() || !plan->parks.empty();
+  if (!plan->rounds.empty()) record(world_.clock.wall(), jobs, plan->rounds.back(), has_orders);
+  if (allocation == nullptr || allocation->rounds.empty()) return;
+  jobs.clear();
+  for (const auto& [id, workers] : allocation->workers) jobs.push_back(id);
+  record(allocated_, jobs, allocation->rounds.back(), allocated_at_ == last_);
+}
+
+// Null: none.
+const Allocation* Conductor::allocated(const AllJobs& all, const policy::QueuePlan& plan) {
+  const ctrl::QueueOptions& options = world_.host.config().queue;
+  const AllocateRule rule{options.allocate, options.allocate_interval};
+  std::string situation = rule.policy;
+  if (options.allocate_events) situation += '\n' + situation_of(all);
+  const bool is_due = situation != situation_ || last_ >= allocated_at_ + rule.interval;
+  if (is_due) {
+    allocation_ = allocate(all, plan, rule);
+    situation_ = std::move(situation);
+    allocated_at_ = last_;
+    allocated_ = world_.clock.wall();
+  }
+  return allocation_ ? &*allocation_ : nullptr;
 }
 
 Async<void> Conductor::send(std::string host, std::vector<JobOrder> orders) {
@@ -437,15 +492,14 @@ void Conductor::obey(const std::vector<JobOrder>& orders) {
 }
 
 // Where nothing is ordered the last decision is shown and not kept: most decide nothing.
-void Conductor::record(const policy::QueuePlan& plan, bool has_orders) {
-  if (plan.rounds.empty()) return;
-  const double now = world_.clock.wall();
-  const auto round = std::make_shared<const ctrl::policy::Round>(plan.rounds.back());
-  for (const policy::QueuePlan::Standing& standing : plan.standings) {
-    const auto found = owner_.jobs().open().find(standing.job);
+void Conductor::record(double now, const std::vector<std::string>& jobs,
+                       const ctrl::policy::Round& decided, bool is_kept) {
+  const auto round = std::make_shared<const ctrl::policy::Round>(decided);
+  for (const std::string& job : jobs) {
+    const auto found = owner_.jobs().open().find(job);
     if (found != owner_.jobs().open().end()) found->second->decided = {now, round};
   }
-  if (!has_orders || round->state.size() > kMostRecorded) return;
+  if (!is_kept || round->state.size() > kMostRecorded) return;
   const bool is_queued = world_.host.effects().try_post([store = &world_.host.store(), round, now] {
     const Result<void> written =
         store->record({}, {{now, round->algorithm, "", round->state, round->decision}});

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cluster/queue/all_jobs.h"
+#include "cluster/queue/allocation.h"
 #include "cluster/queue/cargo.h"
 #include "cluster/queue/owner.h"
 #include "cluster/queue/tasks.h"
@@ -53,9 +54,12 @@ class Conductor {
   void decide(const std::vector<HostJobs>& hosts);
   ctrl::Async<void> send(std::string host, std::vector<JobOrder> orders);
   void obey(const std::vector<JobOrder>& orders);
-  void record(const policy::QueuePlan& plan, bool has_orders);
+  [[nodiscard]] const Allocation* allocated(const AllJobs& all, const policy::QueuePlan& plan);
+  void record(double now, const std::vector<std::string>& jobs, const ctrl::policy::Round& decided,
+              bool is_kept);
   [[nodiscard]] bool has_partners() const;
   void note_left(Job& job) const;
+  void note_pace(Job& group) const;
   [[nodiscard]] Span span_of(const Job& group) const;
 
   World& world_;
@@ -68,6 +72,10 @@ class Conductor {
   bool is_gathering_ = false;
   double next_ = 0;  ///< steady; not before
   double last_ = 0;  ///< steady
+  std::optional<Allocation> allocation_;
+  std::string situation_;    ///< that it was made for
+  double allocated_at_ = 0;  ///< steady
+  double allocated_ = 0;     ///< the same, since the epoch
 };
 
 }  // namespace flowcon::cluster::queue

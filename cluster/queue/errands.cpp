@@ -93,6 +93,7 @@ Async<Errands::Heard> Errands::gather(JobPtr job) {
   if (view->save_key == save_key(job->entry)) heard.save_failure = view->save_failure;
   heard.left = view->left;
   heard.width = view->width;
+  heard.done = view->done;
   co_return heard;
 }
 

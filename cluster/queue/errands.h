@@ -25,6 +25,7 @@ class Errands {
     bool has_saved = false;
     std::optional<double> left;   ///< CPU seconds
     std::optional<double> width;  ///< cores
+    std::optional<double> done;   ///< share
     std::string trouble;          ///< why its host is not heard, for people
   };
   ctrl::Async<Heard> gather(JobPtr job);

@@ -145,6 +145,14 @@ json::array places_json(const std::vector<HeldPlace>& places) {
   return all;
 }
 
+Pace pace_in(FieldReader& reader) {
+  const Pace pace{reader.count("workers", ctrl::kMostWorkers),
+                  reader.number("share_per_s", 0, kMostAmount)};
+  reader.require(pace.workers >= 1, "workers", "must be at least 1");
+  reader.require(pace.rate > 0, "share_per_s", "must be above 0");
+  return pace;
+}
+
 // A job of one container is one worker.
 std::optional<GroupShape> group_in(FieldReader& outer, policy::WaitingTask& task) {
   const json::value* found = outer.find("group");
@@ -168,12 +176,23 @@ std::optional<GroupShape> group_in(FieldReader& outer, policy::WaitingTask& task
   const std::optional<ctrl::Elastic> elastic = ctrl::parse_elastic(reader.text("elastic"));
   reader.require(elastic.has_value(), "elastic", "must be no, join or restart");
   group.elastic = elastic.value_or(ctrl::Elastic::no);
+  group.is_leaving = reader.optional_bool("leaving");
+  group.open = reader.optional_number("open");
+  reader.require(!group.open || (*group.open >= 0 && *group.open <= 1), "open",
+                 "must be from 0 to 1");
+  if (reader.find("paces") != nullptr) group.paces = reader.each("paces", pace_in);
+  reader.require(group.paces.size() <= static_cast<std::size_t>(ctrl::kMostWorkers), "paces",
+                 "are too many");
   outer.take_complaint(reader);
   return group;
 }
 
 json::value group_json(const ReportedJob& job) {
   if (!job.group) return nullptr;
+  json::array paces;
+  for (const Pace& pace : job.group->paces) {
+    paces.push_back({{"workers", pace.workers}, {"share_per_s", pace.rate}});
+  }
   return {{"workers", job.task.workers},
           {"ps", job.task.ps},
           {"ps_request", amounts_json(job.task.ps_request)},
@@ -181,7 +200,10 @@ json::value group_json(const ReportedJob& job) {
           {"bound", job.group->is_bound},
           {"least", job.group->range.least},
           {"most", job.group->range.most},
-          {"elastic", ctrl::name(job.group->elastic)}};
+          {"elastic", ctrl::name(job.group->elastic)},
+          {"leaving", job.group->is_leaving},
+          {"open", number_or_null(job.group->open)},
+          {"paces", std::move(paces)}};
 }
 
 // Each as `is_one` says, in words `what`.

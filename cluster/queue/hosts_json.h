@@ -16,6 +16,7 @@
 #include "cluster/freight.h"
 #include "cluster/policy/queue_policies.h"
 #include "cluster/queue/job.h"
+#include "cluster/queue/pace.h"
 #include "ctrl/queue_labels.h"
 
 namespace flowcon::cluster::queue {
@@ -39,7 +40,10 @@ struct GroupShape {
   ctrl::WorkerRange range;  ///< of workers that it may have
   ctrl::Elastic elastic = ctrl::Elastic::no;
   Span span = Span::none;
-  bool is_bound = false;  ///< they have that on one host, too
+  bool is_bound = false;            ///< they have that on one host, too
+  bool is_leaving = false;          ///< workers are: their room will be free in a moment
+  std::optional<double> open = {};  ///< share of it that is not done, by its counter
+  std::vector<Pace> paces = {};     ///< that were measured
 };
 
 /// A job as its owner tells of it. `task.since` is its age, `task.placed` is empty.

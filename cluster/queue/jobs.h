@@ -15,6 +15,7 @@
 #include "cluster/moves.h"
 #include "cluster/queue/engine_watch.h"
 #include "cluster/queue/job.h"
+#include "cluster/queue/pace.h"
 #include "cluster/queue/request.h"
 #include "cluster/queue/ticket.h"
 #include "ctrl/mutex.h"
@@ -63,6 +64,8 @@ struct Job {
   std::string host_shown;                 ///< of its task, as people know it; "" = it has none
   std::optional<double> left_seen;        ///< CPU seconds, as its runs said last
   std::optional<double> width_seen;       ///< cores that it can use
+  std::optional<double> done_seen;        ///< share, by the counter of a task on another host
+  PaceMeter pace;                         ///< of a group
   std::map<std::string, double> avoided;  ///< hosts that turned it down; steady, until when
 
   ctrl::Mutex writing;  ///< of its line of the journal, which for a group's task is the group's

@@ -107,14 +107,19 @@ void take_off(std::vector<NodeCount>& tasks, std::size_t node, std::int64_t coun
 // Orders as they are made from a plan.
 class Orders {
  public:
-  Orders(const AllJobs& all, const policy::QueuePlan& plan) : all_(all) {
+  Orders(const AllJobs& all, const policy::QueuePlan& plan, const Allocation* allocation)
+      : all_(all), allocation_(allocation) {
     for (std::size_t i = 0; i < all.view.jobs.size(); ++i) places_[all.view.jobs[i].id] = i;
     for (const policy::QueueNode& node : all.view.nodes) idle_.push_back(node.idle);
     stand(plan);
     start(plan);
-    park(plan);
+    if (allocation_ == nullptr) park(plan);
     keep_range();
-    take_workers(plan);
+    if (allocation_ == nullptr) {
+      take_workers(plan);
+    } else if (!shrink()) {
+      park(plan);
+    }
     look_ahead();
     give_workers();
   }
@@ -240,6 +245,8 @@ class Orders {
       if (const auto placed = place_for(job, one.placed)) {
         order_start(job, *placed);
         take_all(job, *placed);
+      } else if (is_admitted(job)) {
+        continue;  // workers of others go, and nobody is parked for it
       } else if (!task(job).may_spread || may_all_go(job, one.placed)) {
         order_of(job).obstacle = "waits for a job that is being parked";
         std::erase(waiting_, job);
@@ -339,20 +346,22 @@ class Orders {
     }
   }
 
+  // ------------------------------------------------------- workers for one that waits
+
+  // How many workers it keeps at least.
+  using Least = std::map<std::size_t, std::int64_t>;
+
   // Workers that running groups can do without there, one after the other; empty where what comes
   // free then is too little.
   std::map<std::size_t, std::int64_t> workers_for(std::size_t newcomer, std::size_t node,
-                                                  const std::vector<std::string>& givers) const {
+                                                  const std::vector<std::size_t>& givers,
+                                                  const Least& least) const {
     std::map<std::size_t, std::int64_t> taken;
     policy::Amounts idle = idle_[node];
     const policy::Amounts request = whole_request(task(newcomer));
-    for (const std::string& id : givers) {
-      const auto found = places_.find(id);
-      if (found == places_.end()) continue;
-      const std::size_t giver = found->second;
-      if (!joins(giver) || has_order(giver)) continue;
+    for (const std::size_t giver : givers) {
       const std::vector<NodeCount>& workers = task(giver).placed.workers;
-      std::int64_t left = policy::count_of(workers) - all_.known[giver].group->range.least;
+      std::int64_t left = policy::count_of(workers) - least.at(giver);
       for (left = std::min(left, may_leave(giver, workers, node)); left > 0; --left) {
         if (fits(request, idle)) return taken;
         add(idle, task(giver).request, 1);
@@ -363,10 +372,9 @@ class Orders {
     return taken;
   }
 
-  // For the first one that waits; it starts when they have gone. Source: KOD2, Algorithm 2.
-  void take_workers(const policy::QueuePlan& plan) {
-    std::erase_if(waiting_, [&](std::size_t job) { return made_[job].order.has_value(); });
-    if (waiting_.empty() || plan.givers.empty()) return;
+  // Where the fewest have to go. They are taken off `changed`.
+  bool make_room(std::size_t newcomer, const std::vector<std::size_t>& givers, const Least& least,
+                 std::map<std::size_t, Placement>& changed) {
     std::map<std::size_t, std::int64_t> fewest;
     std::size_t there = 0;
     const auto sum = [](const auto& of) {
@@ -375,8 +383,8 @@ class Orders {
       return all;
     };
     for (std::size_t node = 0; node < idle_.size(); ++node) {
-      if (!may_go(all_, waiting_.front(), node)) continue;
-      auto taken = workers_for(waiting_.front(), node, plan.givers);
+      if (!may_go(all_, newcomer, node)) continue;
+      auto taken = workers_for(newcomer, node, givers, least);
       if (taken.empty() || (!fewest.empty() && sum(taken) >= sum(fewest))) continue;
       fewest = std::move(taken);
       there = node;
@@ -384,14 +392,95 @@ class Orders {
     for (const auto& [job, count] : fewest) {
       Placement placed = task(job).placed;
       take_off(placed.workers, there, count);
-      change_size(job, placed);
+      changed[job] = std::move(placed);
     }
-    if (!fewest.empty()) order_of(waiting_.front()).obstacle = "waits for workers that leave";
+    if (!fewest.empty()) order_of(newcomer).obstacle = "waits for workers that leave";
+    return !fewest.empty();
   }
 
-  // What nobody waits for.
+  // For the first one that waits; it starts when they have gone. Source: KOD2, Algorithm 2.
+  void take_workers(const policy::QueuePlan& plan) {
+    std::erase_if(waiting_, [&](std::size_t job) { return made_[job].order.has_value(); });
+    if (waiting_.empty() || all_.is_settling) return;
+    std::vector<std::size_t> givers;
+    Least least;
+    for (const std::string& id : plan.givers) {
+      const auto found = places_.find(id);
+      if (found == places_.end() || !joins(found->second) || has_order(found->second)) continue;
+      givers.push_back(found->second);
+      least[found->second] = all_.known[found->second].group->range.least;
+    }
+    std::map<std::size_t, Placement> changed;
+    make_room(waiting_.front(), givers, least, changed);
+    for (const auto& [job, placed] : changed) change_size(job, placed);
+  }
+
+  // ----------------------------------------------------------------- as it is allocated
+
+  std::optional<std::int64_t> allocated(std::size_t job) const {
+    if (allocation_ == nullptr) return {};
+    const auto found = allocation_->workers.find(task(job).id);
+    return found == allocation_->workers.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  // Do others make room for it?
+  bool is_admitted(std::size_t job) const {
+    return allocation_ != nullptr && allocation_->admitted.contains(task(job).id);
+  }
+
+  // Of those that wait. Empty: none is.
+  std::optional<std::size_t> first_admitted() const {
+    const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                    [&](std::size_t job) { return is_admitted(job); });
+    return found == waiting_.end() ? std::nullopt : std::optional(*found);
+  }
+
+  // Workers beyond what is allocated go, first where the first one that waits needs them; where
+  // what is allocated leaves its room on several hosts, those of others go, down to their least.
+  bool shrink() {
+    std::erase_if(waiting_, [&](std::size_t job) { return made_[job].order.has_value(); });
+    if (all_.is_settling) return true;
+    std::vector<std::size_t> givers;
+    Least allowed, least;
+    for (std::size_t job = 0; job < all_.known.size(); ++job) {
+      const auto workers = allocated(job);
+      if (!workers || !may_change(all_, job) || has_order(job)) continue;
+      givers.push_back(job);
+      least[job] = all_.known[job].group->range.least;
+      allowed[job] = std::max(*workers, least[job]);
+    }
+    std::map<std::size_t, Placement> changed;
+    const auto next = first_admitted();
+    if (next && !make_room(*next, givers, allowed, changed)) {
+      make_room(*next, givers, least, changed);
+    }
+    for (const std::size_t job : givers) {
+      const auto found = changed.find(job);
+      Placement placed = found == changed.end() ? task(job).placed : found->second;
+      std::int64_t surplus = policy::count_of(placed.workers) - allowed[job];
+      for (std::size_t node = idle_.size(); node-- > 0 && surplus > 0;) {
+        const std::int64_t here = std::min(surplus, may_leave(job, placed.workers, node));
+        take_off(placed.workers, node, here);
+        surplus -= std::max<std::int64_t>(here, 0);
+      }
+      if (policy::count_of(placed.workers) == policy::count_of(task(job).placed.workers)) continue;
+      changed[job] = placed;
+      change_size(job, placed);
+    }
+    return !changed.empty();
+  }
+
+  // With how many it is to be now. Room that somebody waits for is nobody else's.
+  std::int64_t most_of(std::size_t job) const {
+    const bool is_wanted =
+        allocation_ == nullptr ? !waiting_.empty() : first_admitted().has_value();
+    if (is_wanted) return 0;
+    const auto workers = allocated(job);
+    if (workers) return *workers;
+    return waiting_.empty() ? all_.known[job].group->range.most : 0;
+  }
+
   void give_workers() {
-    if (!waiting_.empty()) return;
     for (auto& [job, order] : made_) {
       const std::optional<GroupShape>& group = all_.known[job].group;
       const auto started = started_.find(job);
@@ -402,8 +491,9 @@ class Orders {
       Placement placed = starts ? started->second : task(job).placed;
       const std::vector<policy::Amounts> before = idle_;
       const std::int64_t had = policy::count_of(placed.workers);
+      const std::int64_t most = most_of(job);
       std::int64_t workers = had;
-      for (; workers < group->range.most && add_worker(job, placed); ++workers) {
+      for (; workers < most && add_worker(job, placed); ++workers) {
       }
       if (workers > had && starts) {
         order.order->places = places_in(placed);
@@ -415,10 +505,12 @@ class Orders {
     }
   }
 
-  // One that has to start again for more workers must win what that costs, several times over; n
-  // workers do n^growth times the work of one (LeftState).
+  // One that has to start again for more workers must win what that costs, several times over,
+  // unless whoever allocates has thought of it; n workers do n^growth times the work of one
+  // (LeftState).
   bool is_worth_it(std::size_t job, std::int64_t workers) const {
     if (joins(job)) return true;
+    if (const auto all = allocated(job)) return workers == *all && may_change(all_, job);
     const policy::WaitingTask& seen = task(job);
     if (!seen.is_parkable || !seen.left) return false;
     const policy::LeftState usual;
@@ -438,6 +530,7 @@ class Orders {
   }
 
   const AllJobs& all_;
+  const Allocation* allocation_;
   std::map<std::string, std::size_t> places_;
   std::vector<std::size_t> waiting_;  // in their order
   std::vector<policy::Amounts> idle_;
@@ -448,8 +541,9 @@ class Orders {
 }  // namespace
 
 std::map<std::string, std::vector<JobOrder>> orders_of(const AllJobs& all,
-                                                       const policy::QueuePlan& plan) {
-  return Orders(all, plan).by_owner();
+                                                       const policy::QueuePlan& plan,
+                                                       const Allocation* allocation) {
+  return Orders(all, plan, allocation).by_owner();
 }
 
 }  // namespace flowcon::cluster::queue

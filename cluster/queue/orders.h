@@ -8,6 +8,7 @@
 
 #include "cluster/policy/queue_policies.h"
 #include "cluster/queue/all_jobs.h"
+#include "cluster/queue/allocation.h"
 #include "cluster/queue/hosts_json.h"
 
 namespace flowcon::cluster::queue {
@@ -17,7 +18,9 @@ namespace flowcon::cluster::queue {
 /// else to the one where what it needs is, or is first, by more than a second; else to that of the
 /// plan, or to those. It goes to none that has just refused it. At most one job is parked at a
 /// time: what that leaves is known when it has gone.
-[[nodiscard]] std::map<std::string, std::vector<JobOrder>> orders_of(const AllJobs& all,
-                                                                     const policy::QueuePlan& plan);
+/// With an allocation elastic jobs come to the workers that it says; without, they have what nobody
+/// waits for (KOD2).
+[[nodiscard]] std::map<std::string, std::vector<JobOrder>> orders_of(
+    const AllJobs& all, const policy::QueuePlan& plan, const Allocation* allocation = nullptr);
 
 }  // namespace flowcon::cluster::queue

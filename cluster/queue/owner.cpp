@@ -506,6 +506,7 @@ Async<void> Owner::hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts) {
   facts->has_saved = heard.has_saved;
   if (heard.left) job->left_seen = heard.left;
   if (heard.left) job->width_seen = heard.width;
+  if (heard.done) job->done_seen = heard.done;
   job->host_shown = name_of_host(world_.network, job->entry.task->host);
   job->trouble = heard.trouble;
   const bool is_running = heard.facts.birth == Stage::done && job->entry.task->back.empty();

@@ -69,6 +69,8 @@ TaskView view_in(FieldReader& reader) {
   view.undone_back = printable(reader.text("undone_back"), kMaxText);
   view.left = amount_in(reader, "left");
   view.width = amount_in(reader, "width");
+  view.done = amount_in(reader, "done");
+  reader.require(view.done.value_or(0) <= 1, "done", "must be 1 at most");
   return view;
 }
 
@@ -118,7 +120,8 @@ std::string render(const TaskView& view) {
                    {"saved", view.has_saved},
                    {"undone_back", view.undone_back},
                    {"left", number_or_null(view.left)},
-                   {"width", number_or_null(view.width)}};
+                   {"width", number_or_null(view.width)},
+                   {"done", number_or_null(view.done)}};
   return render_json(out);
 }
 

@@ -45,6 +45,7 @@ struct TaskView {
   std::string undone_back;     ///< id of a return that is over here, and has brought nothing home
   std::optional<double> left;  ///< CPU seconds
   std::optional<double> width;
+  std::optional<double> done;  ///< share, by its progress counter
 };
 
 [[nodiscard]] Result<TaskCall> parse_task_call(std::string_view text);

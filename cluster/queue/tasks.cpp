@@ -351,6 +351,7 @@ Async<Result<TaskView>> Tasks::view(HeldTaskPtr task) {
   if (const auto forecast = world_.host.forecast(task->container)) {
     view.left = forecast->left;
     view.width = forecast->width;
+    view.done = forecast->done;
   }
   co_return view;
 }

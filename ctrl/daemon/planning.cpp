@@ -86,7 +86,10 @@ void Planning::end(const Job& job, double now, bool is_complete) {
 std::optional<JobForecast> Planning::forecast(const Job& job) const {
   const std::optional<double> left = forecaster_.left(view_of(job));
   if (!left) return std::nullopt;
-  return JobForecast{*left, job.track.width(), job.track.is_under_way(forecaster_.young())};
+  JobForecast forecast{*left, job.track.width(), job.track.is_under_way(forecaster_.young())};
+  const bool is_counted = !job.track.is_cyclic() && !job.track.counts().empty();
+  if (is_counted) forecast.done = job.track.counts().back().value;
+  return forecast;
 }
 
 }  // namespace flowcon::ctrl

@@ -31,6 +31,7 @@ class FakeHost : public ctrl::LocalHost {
     REQUIRE(opened.has_value());
     store_ = std::move(*opened);
     config_.balance.categorise_interval = 10;
+    config_.queue.allocate = "kod2";  // whole hosts, one by one
     view_.name = "h1";
   }
   ~FakeHost() override { effects_.finish(); }
@@ -49,7 +50,9 @@ class FakeHost : public ctrl::LocalHost {
   [[nodiscard]] std::optional<ctrl::JobForecast> forecast(const std::string& id) const override {
     const auto found = lefts_.find(id);
     if (found == lefts_.end()) return std::nullopt;
-    return ctrl::JobForecast{found->second, std::nullopt};
+    ctrl::JobForecast forecast{found->second, std::nullopt};
+    if (dones_.contains(id)) forecast.done = dones_.at(id);
+    return forecast;
   }
   [[nodiscard]] std::optional<ctrl::Settings> settings_of(const std::string&) const override {
     return std::nullopt;
@@ -79,6 +82,7 @@ class FakeHost : public ctrl::LocalHost {
   ctrl::Config config_;
   ctrl::HostView view_;
   std::map<std::string, double> values_;
+  std::map<std::string, double> dones_;  // share by the counter, with lefts_
   std::map<std::string, double> lefts_;
   std::vector<std::string> warnings_;
   std::map<std::string, std::string> ids_;  // of containers, by name

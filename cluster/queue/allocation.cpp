@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/allocation.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "cluster/codec/allocate_json.h"
+#include "cluster/policy/allocate.h"
+#include "cluster/policy/left_queue.h"
+#include "cluster/policy/report.h"
+
+namespace flowcon::cluster::queue {
+namespace {
+
+constexpr int kSteps = 5;            // that are planned ahead
+constexpr double kShortestStep = 1;  // seconds
+constexpr double kNominal = 3600;    // seconds that a job takes while nothing is known of any
+constexpr double kLeastLeft = 1;     // seconds
+constexpr double kMostLeft = 1e9;    // the same
+// Seconds in which a worker that joins does nothing yet. Of plans that are alike it keeps the one
+// in which nobody comes or goes.
+constexpr double kJoin = 2;
+constexpr double kUseful = 1.1;  // times as fast as with half as many: less is noise
+constexpr std::array<const char*, 2> kKinds{"cpu", "mem"};
+
+std::int64_t power_below(std::int64_t number) {
+  return number < 1 ? 0
+                    : static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(number)));
+}
+std::int64_t power_above(double number) {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::ceil(number))));
+}
+
+// Whose number of workers is decided.
+struct Candidate {
+  std::size_t job = 0;
+  std::int64_t now = 0;  // workers; 0: it waits
+  std::int64_t least = 1;
+  std::int64_t most = 1;
+  std::int64_t size = 1;  // nodes of one worker
+  policy::Amounts request = {};
+  bool is_whole = false;  // all its tasks count as one worker
+};
+
+bool has_power(std::int64_t least, std::int64_t most) { return power_below(most) >= least; }
+
+// So many times a request is there.
+std::int64_t times(const policy::Amounts& there, const policy::Amounts& request) {
+  double most = static_cast<double>(policy::HorizonState::kMostNodes);
+  for (const char* kind : kKinds) {
+    const double asked = policy::amount_of(request, kind);
+    const double idle = policy::amount_of(there, kind) + policy::Room::kTolerance;
+    if (asked > 0) most = std::min(most, std::floor(std::max(0.0, idle) / asked));
+  }
+  return static_cast<std::int64_t>(most);
+}
+
+class Allocator {
+ public:
+  Allocator(const AllJobs& all, const policy::QueuePlan& plan) : all_(all) {
+    for (const policy::QueueNode& node : all.view.nodes) room_.push_back(node.idle);
+    take_running();
+    take_waiting(plan);
+    measure();
+    limit();
+    expect();
+  }
+
+  [[nodiscard]] bool is_empty() const { return candidates_.empty(); }
+
+  policy::HorizonState horizon(double interval) const {
+    policy::HorizonState state;
+    state.nodes = nodes_;
+    state.steps = kSteps;
+    double longest = 0, longest_pause = 0;
+    for (const Candidate& one : candidates_) {
+      policy::HorizonJob job;
+      job.id = task(one).id;
+      job.n_min = one.least * one.size;
+      job.n_max = one.most * one.size;
+      job.speed = speeds(one);
+      job.left = left_[one.job] / 3600;
+      longest = std::max(longest, left_[one.job] / job.speed.front().second);
+      if (one.now > 0) {
+        job.now = one.now * one.size;
+        job.pause = joins(one) ? kJoin : all_.view.pause;
+        longest_pause = std::max(longest_pause, *job.pause);
+      }
+      state.jobs.push_back(std::move(job));
+    }
+    // All that is planned beyond the last end is for nothing; a pause has to be over in one step.
+    const double shortest = std::max(longest_pause, kShortestStep);
+    state.minutes = std::max(shortest, std::min(longest / kSteps, interval)) / 60;
+    return state;
+  }
+
+  policy::GreedyState greedy() const {
+    policy::GreedyState state;
+    state.nodes = nodes_;
+    for (const Candidate& one : candidates_) {
+      state.jobs.push_back({task(one).id, one.now * one.size, task(one).served,
+                            one.least * one.size, one.most * one.size});
+    }
+    return state;
+  }
+
+  // `nodes_of`: of a job by its id; 0: it waits.
+  template <class NodesOf>
+  void take(const NodesOf& nodes_of, Allocation& allocation) const {
+    for (const Candidate& one : candidates_) {
+      const std::int64_t workers = nodes_of(task(one).id) / one.size;
+      if (workers < 1) continue;
+      if (one.now == 0) allocation.admitted.insert(task(one).id);
+      if (!one.is_whole) allocation.workers[task(one).id] = workers;
+    }
+  }
+
+ private:
+  const policy::WaitingTask& task(const Candidate& one) const { return all_.view.jobs[one.job]; }
+  bool joins(const Candidate& one) const {
+    return all_.known[one.job].group->elastic == ctrl::Elastic::join;
+  }
+
+  void take_running() {
+    for (std::size_t job = 0; job < all_.known.size(); ++job) {
+      const std::optional<GroupShape>& group = all_.known[job].group;
+      if (!may_change(all_, job) || !has_power(group->range.least, group->range.most)) continue;
+      const policy::WaitingTask& seen = all_.view.jobs[job];
+      Candidate one{job, policy::count_of(seen.placed.workers), group->range.least,
+                    group->range.most};
+      one.request = seen.request;
+      for (const policy::NodeCount& held : seen.placed.workers) {
+        add(room_[held.node], seen.request, static_cast<double>(held.count));
+      }
+      candidates_.push_back(std::move(one));
+    }
+  }
+
+  // In the order in which they are to start; `room_` is what all that may change leave.
+  void take_waiting(const policy::QueuePlan& plan) {
+    std::map<std::string_view, std::size_t> places;
+    for (std::size_t i = 0; i < all_.view.jobs.size(); ++i) places[all_.view.jobs[i].id] = i;
+    for (const policy::QueuePlan::Standing& standing : plan.standings) {
+      const auto found = places.find(standing.job);
+      if (found == places.end() || !all_.known[found->second].is_waiting) continue;
+      const std::size_t job = found->second;
+      const policy::WaitingTask& seen = all_.view.jobs[job];
+      const std::optional<GroupShape>& group = all_.known[job].group;
+      Candidate one{job, 0};
+      one.is_whole = !group || !has_power(group->range.least, group->range.most);
+      one.request = one.is_whole ? policy::whole_request(seen) : seen.request;
+      if (!one.is_whole) one.least = group->range.least, one.most = group->range.most;
+      candidates_.push_back(std::move(one));
+    }
+  }
+
+  // What a node is, and how many there are.
+  void measure() {
+    policy::Amounts unit;
+    for (const char* kind : kKinds) {
+      double least = std::numeric_limits<double>::infinity();
+      for (const Candidate& one : candidates_) {
+        const double asked = policy::amount_of(one.request, kind);
+        if (asked > 0) least = std::min(least, asked);
+      }
+      if (std::isfinite(least)) unit.emplace_back(kind, least);
+    }
+    std::int64_t used = 0;
+    for (Candidate& one : candidates_) {
+      double size = 1;
+      for (const auto& [kind, amount] : unit) {
+        size = std::max(size,
+                        policy::amount_of(one.request, kind) / amount - policy::Room::kTolerance);
+      }
+      one.size = power_above(std::min(size, 1.0 * policy::HorizonState::kMostNodes));
+      used += one.now * one.size;
+    }
+    for (const policy::Amounts& room : room_) nodes_ += times(room, unit);
+    nodes_ = std::min(std::max(nodes_, used), policy::HorizonState::kMostNodes);
+  }
+
+  // So many workers could be there if no other job were that may change.
+  std::int64_t could_have(const Candidate& one) const {
+    std::int64_t all = 0;
+    const std::vector<std::size_t> there = policy::nodes_of(task(one).placed);
+    const bool stays = one.now > 0 && joins(one) && !task(one).may_spread;
+    for (std::size_t node = 0; node < room_.size(); ++node) {
+      const bool is_there = std::find(there.begin(), there.end(), node) != there.end();
+      if (!is_there && (stays || !may_go(all_, one.job, node))) continue;
+      const std::int64_t here = times(room_[node], one.request);
+      all = task(one).may_spread && !one.is_whole ? all + here : std::max(all, here);
+    }
+    return all;
+  }
+
+  // Of one that is on several hosts as a whole nobody asks where its tasks go.
+  bool has_place(const Candidate& one) const {
+    if (!one.is_whole || !task(one).may_spread) return has_power(one.least, one.most);
+    policy::Amounts together;
+    for (const char* kind : kKinds) together.emplace_back(kind, 0);
+    for (const policy::Amounts& room : room_) add(together, room, 1);
+    return times(together, one.request) > 0;
+  }
+
+  void limit() {
+    const auto has_none = [&](Candidate& one) {
+      if (!one.is_whole || !task(one).may_spread) one.most = std::min(one.most, could_have(one));
+      if (one.is_whole) one.size = std::min(one.size, power_below(nodes_));
+      if (!one.is_whole) one.most = useful(one);
+      const bool fits = has_place(one) && one.size > 0 &&
+                        power_above(static_cast<double>(one.least)) * one.size <= nodes_;
+      if (!fits) nodes_ -= one.now * one.size;
+      return !fits;
+    };
+    while (std::erase_if(candidates_, has_none) > 0) {
+    }
+  }
+
+  // What is left of each, for one worker. What earlier runs took is not told with how many.
+  void expect() {
+    std::vector<double> known = all_.view.totals;
+    for (const policy::WaitingTask& job : all_.view.jobs) {
+      if (job.left) known.push_back(job.served + *job.left);
+    }
+    const double typical = policy::median(std::move(known)).value_or(kNominal);
+    left_.resize(all_.view.jobs.size());
+    for (const Candidate& one : candidates_) {
+      const policy::WaitingTask& job = task(one);
+      const std::optional<GroupShape>& group = all_.known[one.job].group;
+      const std::optional<double> rate = rate_of(one, 1);
+      double left = job.left.value_or(policy::guessed_left(job.served, typical));
+      if (rate && group->open) left = *group->open / *rate;
+      left_[one.job] = std::clamp(left / job.priority, kLeastLeft, kMostLeft);
+    }
+  }
+
+  static double law(std::int64_t workers) {
+    return policy::speed_of(policy::HorizonJob(), static_cast<int>(workers));
+  }
+
+  // The last doubling that is known to have brought anything.
+  std::int64_t useful(const Candidate& one) const {
+    std::int64_t most = power_below(one.most);
+    for (; most / 2 >= one.least; most /= 2) {
+      const auto half = rate_of(one, most / 2), all = rate_of(one, most);
+      if (!half || !all || *all >= kUseful * *half) break;
+    }
+    return most;
+  }
+
+  // Share of the job per second with so many workers: as it was measured, else by the law from the
+  // next lower number that was, and no more than any number on either side. Empty: none was.
+  std::optional<double> rate_of(const Candidate& one, std::int64_t workers) const {
+    const Pace* below = nullptr;
+    const Pace* above = nullptr;
+    if (one.is_whole) return {};
+    for (const Pace& pace : all_.known[one.job].group->paces) {
+      if (pace.workers <= workers && (below == nullptr || pace.workers > below->workers)) {
+        below = &pace;
+      } else if (pace.workers > workers && (above == nullptr || pace.workers < above->workers)) {
+        above = &pace;
+      }
+    }
+    const Pace* nearest = below != nullptr ? below : above;
+    if (nearest == nullptr) return {};
+    const double rate = nearest->rate * law(workers) / law(nearest->workers);
+    if (below == nullptr || above == nullptr) return rate;
+    return std::min(rate, std::max(below->rate, above->rate));
+  }
+
+  // That of one worker is 1; no worker adds more than those before it.
+  std::vector<std::pair<std::int64_t, double>> speeds(const Candidate& one) const {
+    std::vector<std::pair<std::int64_t, double>> all;
+    const double alone = rate_of(one, 1).value_or(1);
+    double per_worker = std::numeric_limits<double>::infinity();
+    for (std::int64_t workers = 1; workers <= one.most; workers *= 2) {
+      if (workers < one.least) continue;
+      const double speed = rate_of(one, workers).value_or(law(workers)) / alone;
+      per_worker = std::min(per_worker, speed / static_cast<double>(workers));
+      all.emplace_back(workers * one.size, per_worker * static_cast<double>(workers));
+    }
+    return all;
+  }
+
+  const AllJobs& all_;
+  std::vector<policy::Amounts> room_;  // of each node
+  std::vector<Candidate> candidates_;
+  std::int64_t nodes_ = 0;
+  std::vector<double> left_;  // of each job, seconds
+};
+
+}  // namespace
+
+const std::vector<AllocatePolicyKind>& allocate_policies() {
+  static const std::vector<AllocatePolicyKind> all{
+      {"horizon", "as many as what is left of it is worth, planned ahead"},
+      {"greedy",
+       "idle workers to the job that has run shortest, half of its own from the one that has run "
+       "longest for one that waits"},
+      {"kod2",
+       "all that nobody waits for, and those beyond the least are given to who comes first"},
+  };
+  return all;
+}
+
+bool may_change(const AllJobs& all, std::size_t job) {
+  const AllJobs::Known& known = all.known[job];
+  if (known.is_waiting || !known.group) return false;
+  const bool starts_anew = known.group->elastic == ctrl::Elastic::restart;
+  return known.group->elastic == ctrl::Elastic::join ||
+         (starts_anew && all.view.jobs[job].is_parkable);
+}
+
+std::string situation_of(const AllJobs& all) {
+  std::string text;
+  for (std::size_t i = 0; i < all.hosts.size(); ++i) {
+    text += all.hosts[i];
+    for (const auto& [kind, amount] : all.view.nodes[i].cap) text += ' ' + std::to_string(amount);
+    text += '\n';
+  }
+  for (std::size_t job = 0; job < all.known.size(); ++job) {
+    const AllJobs::Known& known = all.known[job];
+    text += all.view.jobs[job].id;
+    text += known.is_waiting ? " waits" : may_change(all, job) ? " may change" : " runs";
+    if (known.group) {
+      text += ' ' + std::to_string(known.group->range.least) + ':' +
+              std::to_string(known.group->range.most);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::optional<Allocation> allocate(const AllJobs& all, const policy::QueuePlan& plan,
+                                   const AllocateRule& rule) {
+  if (rule.policy == "kod2") return std::nullopt;
+  Allocation allocation;
+  const Allocator allocator(all, plan);
+  if (allocator.is_empty()) return allocation;
+  policy::AllocateState state;
+  if (rule.policy == "greedy") {
+    state = {allocator.greedy()};
+  } else {
+    state = {allocator.horizon(rule.interval)};
+  }
+  const policy::AllocateDecision decision = policy::decide_allocate(state);
+  ctrl::policy::add_round(&allocation.rounds, state, decision);
+  std::map<std::string, std::int64_t> nodes;
+  if (const auto* greedy = std::get_if<policy::GreedyDecision>(&decision)) {
+    for (std::size_t i = 0; i < greedy->ids.size(); ++i) nodes[greedy->ids[i]] = greedy->nodes[i];
+  } else {
+    for (const policy::HorizonPlan& one : std::get<policy::HorizonDecision>(decision).plan) {
+      nodes[one.id] = one.nodes.front();
+    }
+  }
+  allocator.take([&](const std::string& id) { return nodes[id]; }, allocation);
+  return allocation;
+}
+
+}  // namespace flowcon::cluster::queue

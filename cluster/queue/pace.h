@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast a job of several workers gets on with each number of them, by its progress counter.
+// Pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace flowcon::cluster::queue {
+
+struct Pace {
+  std::int64_t workers = 1;
+  double rate = 0;  ///< share of the job per second, above 0
+};
+
+/// A counter moves now and then, so a stretch with one number of workers is measured from its first
+/// move to its last one. Units: seconds on any one clock.
+class PaceMeter {
+ public:
+  /// Less than this is not measured.
+  static constexpr double kLeastStretch = 5;
+
+  /// So many run, and the counter says that this share (0..1) is done.
+  void see(double now, std::int64_t workers, double done);
+  /// Some of them do not run: what comes is another stretch.
+  void rest();
+  /// Of each number that it has had for long enough, ascending.
+  [[nodiscard]] std::vector<Pace> paces() const;
+  /// What is not done, as it was seen last. Empty: it has no counter.
+  [[nodiscard]] std::optional<double> open() const;
+
+ private:
+  struct Point {
+    double time = 0;
+    double done = 0;
+  };
+  struct Sum {
+    double share = 0;
+    double seconds = 0;
+  };
+  static void add(std::map<std::int64_t, Sum>& sums, std::int64_t workers, const Point& first,
+                  const Point& last);
+
+  std::map<std::int64_t, Sum> sums_;   // of each number; an older stretch counts half
+  std::int64_t workers_ = 0;           // of this stretch; 0: there is none
+  double done_ = -1;                   // below 0: nothing was seen
+  std::optional<Point> first_, last_;  // moves of the counter in it
+};
+
+}  // namespace flowcon::cluster::queue

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs whose numbers of workers are allocated, through the real queues and movers.
+#include "ctrl/log.h"
+#include "tests/cluster/queue/group_tasks.h"
+#include "tests/cluster/queue/two_queues.h"
+#include "tests/support/catch.h"
+
+namespace flowcon::cluster::test {
+namespace {
+
+const Labels kJoin{{"flowcon.workers", "1:4"}, {"flowcon.elastic", "join"}};
+const Labels kRestart{{"flowcon.workers", "1:4"},
+                      {"flowcon.elastic", "restart"},
+                      {"flowcon.checkpoint.signal", "SIGUSR1"}};
+
+class ElasticBench : public QueueBench {
+ public:
+  explicit ElasticBench(const std::string& policy = "horizon") {
+    host.config_.queue.allocate = policy;
+  }
+  std::size_t workers(const std::string& job) {
+    const auto tasks = tasks_of(engine);
+    return static_cast<std::size_t>(std::count_if(tasks.begin(), tasks.end(), [&](const auto& one) {
+      return one.first.starts_with(job + "-w") && one.second->copy == Copy::running;
+    }));
+  }
+  // Its counter goes on by so much each second.
+  void go_on(const std::string& job, double rate, int seconds) {
+    const std::string id = tasks_of(engine).at(job + "-w0")->id;
+    for (int i = 0; i < seconds; ++i) {
+      host.dones_[id] += rate;
+      host.lefts_[id] = (1 - host.dones_[id]) / rate;
+      run(1);
+    }
+  }
+};
+
+TEST_CASE("workers are given to a job that comes, and taken back when it has ended") {
+  ElasticBench bench(GENERATE("horizon", "greedy"));
+  bench.expect_seconds("net", 4000);
+  bench.expect_seconds("other", 4000);
+  bench.submit("net", "cpu=1,mem=1G", kJoin);
+  bench.run(30);
+  REQUIRE(bench.workers("net") == 4);
+  bench.submit("other", "cpu=1,mem=1G", kJoin);
+  bench.run(60);
+  CHECK(bench.workers("net") == 2);
+  CHECK(bench.workers("other") == 2);
+  CHECK(bench.engine.lives(tasks_of(bench.engine).at("net-w0")->id) == 1);
+  for (const char* name : {"other-w0", "other-w1"}) {
+    if (tasks_of(bench.engine).contains(name)) {
+      bench.engine.end_with(tasks_of(bench.engine).at(name)->id, 0);
+    }
+  }
+  bench.run(60);
+  CHECK(bench.state("other") == "done");
+  CHECK(bench.workers("net") == 4);
+}
+
+TEST_CASE("who waits has its room without anybody being parked, and keeps it") {
+  ElasticBench bench;
+  bench.expect_seconds("net", 4000);
+  bench.expect_seconds("short", 60);
+  Labels labels = kJoin;
+  labels["flowcon.checkpoint.signal"] = "SIGUSR1";
+  bench.submit("net", "cpu=1,mem=1G", labels);
+  bench.run(60);
+  REQUIRE(bench.workers("net") == 4);
+  const std::string second = bench.submit("short", "cpu=2,mem=1G");
+  bench.run(60);
+  CHECK(bench.engine.runs(second));
+  CHECK(bench.workers("net") == 2);
+  CHECK(bench.engine.lives(tasks_of(bench.engine).at("net-w0")->id) == 1);
+  CHECK(bench.state("net") == "running");
+}
+
+TEST_CASE("a job that is no faster with more workers has no more of them") {
+  ElasticBench bench;
+  bench.expect_seconds("net", 4000);
+  bench.host.config_.queue.allocate_interval = 60;
+  bench.submit("net", "cpu=1,mem=1G", kJoin);
+  bench.run(20);
+  REQUIRE(bench.workers("net") == 4);
+  bench.go_on("net", 0.0001, 40);
+  bench.call("POST", "/v1/queue/net/set", R"({"workers":"1"})");
+  bench.go_on("net", 0.0001, 40);
+  REQUIRE(bench.workers("net") == 1);
+  bench.call("POST", "/v1/queue/net/set", R"({"workers":"none"})");
+  bench.expect_seconds("other", 4000);
+  bench.submit("other", "cpu=1,mem=1G", kJoin);
+  bench.go_on("net", 0.0001, 120);
+  CHECK(bench.workers("net") == 1);
+  CHECK(bench.workers("other") == 2);  // 4 would be too many
+  const boost::json::value decision = member(bench.job("net"), "decision");
+  CHECK(text_of(decision, "algorithm") == "allocate");
+  CHECK(text_of(decision, "sentence").find("node hours left") != std::string::npos);
+}
+
+TEST_CASE("a job that restarts becomes more and fewer from its checkpoint") {
+  ElasticBench bench;
+  bench.expect_seconds("net", 40000);
+  bench.expect_seconds("other", 40000);
+  const std::string first = bench.submit("first", "cpu=3,mem=1G");
+  bench.run(3);
+  bench.submit("net", "cpu=1,mem=1G", kRestart);
+  bench.run(60);
+  REQUIRE(bench.workers("net") == 1);
+  bench.engine.end_with(first, 0);
+  bench.run(90);
+  REQUIRE(bench.workers("net") == 4);
+  bench.run(60);
+  bench.submit("other", "cpu=2,mem=1G");
+  bench.run(90);
+  CHECK(bench.workers("net") == 2);
+  CHECK(bench.state("other") == "running");
+  CHECK(bench.state("net") == "running");
+}
+
+TEST_CASE("without events it is decided at its interval alone") {
+  ElasticBench bench;
+  bench.host.config_.queue.allocate_events = false;
+  bench.host.config_.queue.allocate_interval = 100;
+  bench.expect_seconds("net", 4000);
+  bench.expect_seconds("other", 4000);
+  bench.submit("net", "cpu=1,mem=1G", kJoin);
+  bench.run(120);
+  REQUIRE(bench.workers("net") == 4);
+  bench.submit("other", "cpu=1,mem=1G", kJoin);
+  bench.run(5);
+  CHECK(bench.workers("net") == 4);
+  bench.run(120);
+  CHECK(bench.workers("net") == 2);
+}
+
+TEST_CASE("nobody comes and goes for nothing") {
+  ElasticBench bench;
+  for (const char* name : {"a", "b", "c"}) {
+    bench.expect_seconds(name, 40000);
+    bench.submit(name, "cpu=1,mem=1G", kJoin);
+    bench.run(20);
+  }
+  bench.run(30);
+  const std::string before = names_of(bench.engine);
+  bench.run(900);
+  CHECK(names_of(bench.engine) == before);
+}
+
+class ElasticQueues : public TwoQueues {
+ public:
+  ElasticQueues() {
+    ctrl::log::set_level(ctrl::log::Level::error);
+    offer(h2, 4, 8);
+    for (Side* side : {&h1, &h2}) {
+      side->engine.swarm_ = {"manager"};
+      side->host.config_.queue.group_network = "train";
+      side->host.config_.queue.allocate = "horizon";
+      side->goods.keeps_images_ = true;
+    }
+    run(35);
+  }
+  ~ElasticQueues() { ctrl::log::set_level(ctrl::log::Level::info); }
+  ElasticQueues(const ElasticQueues&) = delete;
+  ElasticQueues& operator=(const ElasticQueues&) = delete;
+};
+
+TEST_CASE("workers are allocated over both hosts, and leave the one where another job waits") {
+  ElasticQueues hosts;
+  hosts.submit("net", 1, {{"flowcon.workers", "1:8"}, {"flowcon.elastic", "join"}});
+  REQUIRE(
+      hosts.until([&] { return running(hosts.h1.engine) + running(hosts.h2.engine) == 8; }, 120));
+  hosts.run(20);
+  hosts.submit("big", 3, {});
+  REQUIRE(hosts.comes_to("big", "running", 120));
+  hosts.run(60);
+  CHECK(running(hosts.h1.engine) + running(hosts.h2.engine) == 4);
+  CHECK(hosts.state("net") == "running");
+}
+
+}  // namespace
+}  // namespace flowcon::cluster::test
