@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array<std::string_view, 8> kKeys = {"queue",   "request", "priority",   "retries",
                                                    "workers", "ps",      "ps-request", "elastic"};
-constexpr std::array<const char*, 3> kElastic{"no", "join", "restart"};
+constexpr std::array<const char*, 4> kElastic{"no", "join", "restart", "torchrun"};
 constexpr std::size_t kLongestValue = 1024;
 
 constexpr double kLeastCores = 0.01;  // of docker's --cpus
@@ -173,7 +173,7 @@ Result<void> take_queue_label(QueueLabels& labels, std::string_view key, const s
     labels.workers = *workers;
   } else if (key == "elastic") {
     const std::optional<Elastic> elastic = parse_elastic(value);
-    if (!elastic) return bad_input(quoted(value) + " is none of no, join and restart");
+    if (!elastic) return bad_input(quoted(value) + " is none of no, join, restart and torchrun");
     labels.elastic = *elastic;
   } else {
     const bool is_ps = key == "ps";

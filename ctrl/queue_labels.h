@@ -42,11 +42,16 @@ inline constexpr std::int64_t kMostServers = 64;
 
 /// How the workers of a job come and go while it runs.
 enum class Elastic {
-  no,       ///< they do not
-  join,     ///< one by one, while the others go on
-  restart,  ///< all save themselves and start again, more of them or fewer
+  no,        ///< they do not
+  join,      ///< one by one, while the others go on
+  restart,   ///< all save themselves and start again, more of them or fewer
+  torchrun,  ///< as `join`; torchrun's agents begin anew with those that are there
 };
-/// "no", "join", "restart".
+/// Do workers come and go one by one?
+[[nodiscard]] constexpr bool joins(Elastic elastic) {
+  return elastic == Elastic::join || elastic == Elastic::torchrun;
+}
+/// "no", "join", "restart", "torchrun".
 [[nodiscard]] const char* name(Elastic elastic);
 /// Empty where there is no such way.
 [[nodiscard]] std::optional<Elastic> parse_elastic(std::string_view word);

@@ -5,13 +5,15 @@
 Each worker learns from its part of each batch; all have the same weights after each step, so that
 the losses are those of one worker with the whole batch, to rounding. The first one prints them.
 Start it with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun, `docker flowcon submit
---workers N` or a shell do; alone it is one worker.
+--workers N` or a shell do; alone it is one worker. With --elastic torchrun nobody asks it to save:
+--save-each 1.
 
     docker flowcon submit --name ddp --workers 1:4 --elastic restart -v ddp:/ck \\
         --label flowcon.checkpoint.signal=SIGUSR1 IMAGE python3 ddp_digits.py --checkpoint /ck/model.pt
 """
 import argparse
 import os
+import signal
 import sys
 import time
 
@@ -39,11 +41,24 @@ def leave(status):
     os._exit(status)
 
 
-def agree_to_end(state, rank, **where):
+def agree_to_begin(learnt, done):
+    """All go on from the state of the one that has come furthest: on another host, or new here, one
+    has none, or an old one."""
+    all_done = [None] * dist.get_world_size()
+    dist.all_gather_object(all_done, done)
+    furthest = all_done.index(max(all_done))
+    states = [[one.state_dict() for one in learnt]]
+    dist.broadcast_object_list(states, src=furthest)
+    for one, state in zip(learnt, states[0]):
+        one.load_state_dict(state)
+    return max(all_done)
+
+
+def agree_to_end(state, is_first, **where):
     """All end after the same step, when any of them was asked to; the first one saves for all."""
     if sum_of(checkpoint.asked is not None) == 0:
         return
-    if rank == 0 and state.path:
+    if is_first and state.path:
         state.save(where)
     dist.barrier()
     print("ended as asked", flush=True)
@@ -59,12 +74,17 @@ def main():
     parser.add_argument("--pause", type=float, default=0, metavar="SECONDS",
                         help="for each digit that a worker has learnt from, as on a slower machine")
     parser.add_argument("--checkpoint", metavar="FILE", help="saved on a signal, and gone on from where it is there")
+    parser.add_argument("--save-each", type=int, default=0, metavar="EPOCHS", help="and after so many; 0: never")
     args = parser.parse_args()
 
     for name, value in ALONE.items():
         os.environ.setdefault(name, value)
     dist.init_process_group("gloo")
     rank, size = dist.get_rank(), dist.get_world_size()
+    goes_alone = dist.is_torchelastic_launched()
+    if goes_alone:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the others stay
+    is_first = os.environ.get("FLOWCON_RANK", str(rank)) == "0"  # torchrun's rank changes
     torch.manual_seed(2)
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     digits = load_digits()
@@ -75,11 +95,11 @@ def main():
         if isinstance(layer, torch.nn.Dropout):
             layer.p = 0.0  # each worker would drop others
     optimizer = torch.optim.Adam(model.parameters(), lr=args.lr)
-    if rank == 0:
+    if is_first:
         print(f"{len(x)} digits to learn from, {size} workers", flush=True)
 
     state = checkpoint.Checkpoint(args.checkpoint, model=model, optimizer=optimizer)
-    done = state.resume().get("epoch", 0)
+    done = agree_to_begin([model, optimizer], state.resume().get("epoch", 0))
     learner = DistributedDataParallel(model)
     for epoch in range(done + 1, args.epochs + 1):
         order = torch.randperm(len(x), generator=torch.Generator().manual_seed(epoch))
@@ -94,9 +114,12 @@ def main():
             total += loss.item()
             time.sleep(args.pause * len(part))
         total = sum_of(total)
-        if rank == 0:
+        if is_first:
             print(f"Epoch {epoch}/{args.epochs} - loss: {total / len(x):.4f}", flush=True)
-        agree_to_end(state, rank, epoch=epoch)
+        if is_first and args.save_each and epoch % args.save_each == 0:
+            state.save({"epoch": epoch})
+        if not goes_alone:
+            agree_to_end(state, is_first, epoch=epoch)
     leave(0)
 
 

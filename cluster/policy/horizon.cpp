@@ -28,6 +28,8 @@ HorizonDecision written(const HorizonState& state, const Model& model, const Pla
   return decision;
 }
 
+constexpr std::size_t kMostWithPauses = 100;
+
 // What all would have if each had its fastest number in every step.
 double bound_of_each_alone(const Model& model) {
   double bound = 0;
@@ -51,7 +53,9 @@ HorizonDecision decide_horizon(const HorizonState& state, HorizonEffort effort) 
     Plan swept = sweeper.best_of_starts();
     if (swept.value > plan.value) plan = std::move(swept);
   }
-  if (effort == HorizonEffort::full && bound > plan.value + kRounding) {
+  // With pauses every job is searched through.
+  const bool is_too_much = model.has_pause && model.jobs.size() > kMostWithPauses;
+  if (effort == HorizonEffort::full && !is_too_much && bound > plan.value + kRounding) {
     const Dual dual = solve_dual(model, plan.value);
     bound = std::min(bound, dual.bound);
     if (bound > plan.value + kRounding) improve_plan(model, dual, sweeper, plan, bound);

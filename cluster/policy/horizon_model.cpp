@@ -79,6 +79,7 @@ Model make_model(const HorizonState& state) {
   std::int64_t least = 0;
   for (const HorizonJob& job : state.jobs) {
     std::vector<int> numbers = legal_numbers(state, job);
+    if (numbers.empty()) break;
     least += numbers.front();
     if (least > state.nodes) break;
     model.has_pause = model.has_pause || pause_of(state, job) > 0;

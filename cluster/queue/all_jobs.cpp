@@ -154,7 +154,6 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
       all.is_settling = all.is_settling || (job.group && job.group->is_leaving);
     }
   }
-  all.is_settling = all.is_settling || is_parking;
   all.view.pause = policy::median(std::move(pauses)).value_or(PauseMeter().seconds());
   std::set<std::string> ids;
   for (const HostJobs& owner : hosts) {

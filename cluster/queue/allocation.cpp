@@ -23,6 +23,9 @@ constexpr double kMostLeft = 1e9;    // the same
 // Seconds in which a worker that joins does nothing yet. Of plans that are alike it keeps the one
 // in which nobody comes or goes.
 constexpr double kJoin = 2;
+constexpr double kNothing = 1e-6;   // of a core, or a byte
+constexpr double kRounding = 1e-6;  // of a node
+constexpr double kMostNodes = policy::HorizonState::kMostNodes;
 constexpr double kUseful = 1.1;  // times as fast as with half as many: less is noise
 constexpr std::array<const char*, 2> kKinds{"cpu", "mem"};
 
@@ -42,18 +45,19 @@ struct Candidate {
   std::int64_t most = 1;
   std::int64_t size = 1;  // nodes of one worker
   policy::Amounts request = {};
-  bool is_whole = false;  // all its tasks count as one worker
+  bool is_whole = false;  // it waits, and its number of workers is no question
+  double fixed = 0;       // nodes that it has whatever is decided: a whole one, servers
 };
 
 bool has_power(std::int64_t least, std::int64_t most) { return power_below(most) >= least; }
 
 // So many times a request is there.
 std::int64_t times(const policy::Amounts& there, const policy::Amounts& request) {
-  double most = static_cast<double>(policy::HorizonState::kMostNodes);
+  double most = kMostNodes;
   for (const char* kind : kKinds) {
     const double asked = policy::amount_of(request, kind);
     const double idle = policy::amount_of(there, kind) + policy::Room::kTolerance;
-    if (asked > 0) most = std::min(most, std::floor(std::max(0.0, idle) / asked));
+    if (asked > kNothing) most = std::min(most, std::floor(std::max(0.0, idle) / asked));
   }
   return static_cast<std::int64_t>(most);
 }
@@ -64,19 +68,31 @@ class Allocator {
     for (const policy::QueueNode& node : all.view.nodes) room_.push_back(node.idle);
     take_running();
     take_waiting(plan);
+    drop_placeless();
     measure();
-    limit();
+    admit();
     expect();
   }
 
-  [[nodiscard]] bool is_empty() const { return candidates_.empty(); }
+  [[nodiscard]] bool is_empty() const {
+    return std::all_of(candidates_.begin(), candidates_.end(),
+                       [](const Candidate& one) { return one.is_whole; });
+  }
+
+  // Those that wait, and for which nobody has to decide how many they are.
+  void admit_wholes(Allocation& allocation) const {
+    for (const Candidate& one : candidates_) {
+      if (one.is_whole) allocation.admitted.insert(task(one).id);
+    }
+  }
 
   policy::HorizonState horizon(double interval) const {
     policy::HorizonState state;
-    state.nodes = nodes_;
+    state.nodes = static_cast<std::int64_t>(std::floor(nodes_ - reserved_ + kRounding));
     state.steps = kSteps;
     double longest = 0, longest_pause = 0;
     for (const Candidate& one : candidates_) {
+      if (one.is_whole) continue;
       policy::HorizonJob job;
       job.id = task(one).id;
       job.n_min = one.least * one.size;
@@ -86,7 +102,7 @@ class Allocator {
       longest = std::max(longest, left_[one.job] / job.speed.front().second);
       if (one.now > 0) {
         job.now = one.now * one.size;
-        job.pause = joins(one) ? kJoin : all_.view.pause;
+        job.pause = joins(one) ? kJoin : std::min(all_.view.pause, interval);
         longest_pause = std::max(longest_pause, *job.pause);
       }
       state.jobs.push_back(std::move(job));
@@ -99,20 +115,53 @@ class Allocator {
 
   policy::GreedyState greedy() const {
     policy::GreedyState state;
-    state.nodes = nodes_;
+    state.nodes = static_cast<std::int64_t>(nodes_);
     for (const Candidate& one : candidates_) {
-      state.jobs.push_back({task(one).id, one.now * one.size, task(one).served,
-                            one.least * one.size, one.most * one.size});
+      const std::int64_t whole = std::min(power_above(one.fixed), power_below(state.nodes));
+      const std::int64_t size = one.is_whole ? whole : one.size;
+      state.jobs.push_back(
+          {task(one).id, one.now * size, task(one).served, one.least * size, one.most * size});
     }
     return state;
+  }
+
+  // What a plan leaves idle is worth something, too: that a job ends within the first step makes
+  // all numbers alike to it. One that has to start again for it only keeps what it has.
+  void fill(std::map<std::string, std::int64_t>& nodes) const {
+    double idle = nodes_ - reserved_ + kRounding;
+    for (const auto& [id, count] : nodes) idle -= static_cast<double>(count);
+    while (true) {
+      const Candidate* best = nullptr;
+      double most = 0;
+      for (const Candidate& one : candidates_) {
+        const auto found = nodes.find(task(one).id);
+        if (one.is_whole || found == nodes.end() || found->second < 1) continue;
+        const std::int64_t count = found->second / one.size;
+        const bool stays = one.now > 0 && !joins(one);
+        if (2 * count > (stays ? std::min(one.now, one.most) : one.most)) continue;
+        if (static_cast<double>(found->second) > idle) continue;
+        const std::vector<std::pair<std::int64_t, double>> known = speeds(one);
+        const auto speed = [&](std::int64_t number) {
+          const auto at = std::find_if(known.begin(), known.end(),
+                                       [&](const auto& of) { return of.first == number; });
+          return at == known.end() ? 0.0 : at->second;
+        };
+        const double more = (speed(2 * found->second) - speed(found->second)) / left_[one.job];
+        if (more > most) best = &one, most = more;
+      }
+      if (best == nullptr) return;
+      std::int64_t& count = nodes[task(*best).id];
+      idle -= static_cast<double>(count);
+      count *= 2;
+    }
   }
 
   // `nodes_of`: of a job by its id; 0: it waits.
   template <class NodesOf>
   void take(const NodesOf& nodes_of, Allocation& allocation) const {
     for (const Candidate& one : candidates_) {
-      const std::int64_t workers = nodes_of(task(one).id) / one.size;
-      if (workers < 1) continue;
+      const std::int64_t nodes = nodes_of(task(one).id), workers = nodes / one.size;
+      if (nodes < 1) continue;
       if (one.now == 0) allocation.admitted.insert(task(one).id);
       if (!one.is_whole) allocation.workers[task(one).id] = workers;
     }
@@ -120,9 +169,7 @@ class Allocator {
 
  private:
   const policy::WaitingTask& task(const Candidate& one) const { return all_.view.jobs[one.job]; }
-  bool joins(const Candidate& one) const {
-    return all_.known[one.job].group->elastic == ctrl::Elastic::join;
-  }
+  bool joins(const Candidate& one) const { return ctrl::joins(all_.known[one.job].group->elastic); }
 
   void take_running() {
     for (std::size_t job = 0; job < all_.known.size(); ++job) {
@@ -136,6 +183,26 @@ class Allocator {
         add(room_[held.node], seen.request, static_cast<double>(held.count));
       }
       candidates_.push_back(std::move(one));
+    }
+    keep_room();
+  }
+
+  // For those that a person wants more workers of than can be decided here; and for first workers,
+  // which stay, from those that wait.
+  void keep_room() {
+    for (std::size_t job = 0; job < all_.known.size(); ++job) {
+      const std::optional<GroupShape>& group = all_.known[job].group;
+      const policy::WaitingTask& seen = all_.view.jobs[job];
+      if (!group || seen.placed.workers.empty() || group->elastic == ctrl::Elastic::no) continue;
+      const std::int64_t lacks = group->range.least - policy::count_of(seen.placed.workers);
+      if (lacks > 0 && !has_power(group->range.least, group->range.most)) {
+        add(room_[seen.placed.workers.front().node], seen.request, -static_cast<double>(lacks));
+      }
+    }
+    others_room_ = room_;
+    for (const Candidate& one : candidates_) {
+      const std::optional<std::size_t> first = all_.known[one.job].first;
+      if (first) add(others_room_[*first], one.request, -1);
     }
   }
 
@@ -157,63 +224,103 @@ class Allocator {
     }
   }
 
-  // What a node is, and how many there are.
+  // What a node is, and how many there are. Requests are compared by the largest share that one
+  // of them is of all that is there of a kind.
   void measure() {
-    policy::Amounts unit;
-    for (const char* kind : kKinds) {
-      double least = std::numeric_limits<double>::infinity();
-      for (const Candidate& one : candidates_) {
-        const double asked = policy::amount_of(one.request, kind);
-        if (asked > 0) least = std::min(least, asked);
+    policy::Amounts together;
+    for (const char* kind : kKinds) together.emplace_back(kind, 0);
+    for (const policy::Amounts& room : room_) add(together, room, 1);
+    const auto share_of = [&](const policy::Amounts& request) {
+      double share = 0;
+      for (const auto& [kind, all] : together) {
+        const double asked = policy::amount_of(request, kind);
+        if (asked > kNothing)
+          share = std::max(share, asked / std::max(all, policy::Room::kTolerance));
       }
-      if (std::isfinite(least)) unit.emplace_back(kind, least);
+      return share;
+    };
+    const Candidate* node = nullptr;
+    for (const Candidate& one : candidates_) {
+      if (one.is_whole) continue;
+      if (node == nullptr || share_of(one.request) < share_of(node->request)) node = &one;
     }
-    std::int64_t used = 0;
+    if (node == nullptr) return;
+    const double unit = share_of(node->request);
+    double used = 0;
+    for (const policy::Amounts& room : room_)
+      nodes_ += static_cast<double>(times(room, node->request));
     for (Candidate& one : candidates_) {
-      double size = 1;
-      for (const auto& [kind, amount] : unit) {
-        size = std::max(size,
-                        policy::amount_of(one.request, kind) / amount - policy::Room::kTolerance);
-      }
-      one.size = power_above(std::min(size, 1.0 * policy::HorizonState::kMostNodes));
-      used += one.now * one.size;
+      const double nodes = std::min(share_of(one.request) / unit, kMostNodes);
+      const double servers = share_of(policy::sum_of(task(one), 0, task(one).ps)) / unit;
+      one.fixed = one.is_whole ? nodes : one.now > 0 ? 0 : std::min(servers, kMostNodes);
+      one.size = one.is_whole ? 1 : power_above(nodes - policy::Room::kTolerance);
+      used += static_cast<double>(one.now * one.size);
     }
-    for (const policy::Amounts& room : room_) nodes_ += times(room, unit);
-    nodes_ = std::min(std::max(nodes_, used), policy::HorizonState::kMostNodes);
+    nodes_ = std::min(std::max(nodes_, used), kMostNodes);
+  }
+
+  // In their order, as long as all of them have their least; what runs is there.
+  void admit() {
+    double used = 0;
+    bool is_full = false;
+    const auto is_beyond = [&](const Candidate& one) {
+      if (is_full) return true;
+      const std::int64_t least = power_above(static_cast<double>(one.least)) * one.size;
+      const double nodes = one.fixed + (one.is_whole ? 0 : static_cast<double>(least));
+      if (used + nodes > nodes_ + kRounding) {
+        is_full = one.now == 0;
+        nodes_ -= static_cast<double>(one.now * one.size);
+        return true;
+      }
+      used += nodes;
+      reserved_ += one.fixed;
+      return false;
+    };
+    std::erase_if(candidates_, is_beyond);
   }
 
   // So many workers could be there if no other job were that may change.
   std::int64_t could_have(const Candidate& one) const {
     std::int64_t all = 0;
     const std::vector<std::size_t> there = policy::nodes_of(task(one).placed);
-    const bool stays = one.now > 0 && joins(one) && !task(one).may_spread;
-    for (std::size_t node = 0; node < room_.size(); ++node) {
+    const bool stays = one.now > 0 && !task(one).may_spread;
+    const std::vector<policy::Amounts>& rooms = one.now > 0 ? room_ : others_room_;
+    for (std::size_t node = 0; node < rooms.size(); ++node) {
       const bool is_there = std::find(there.begin(), there.end(), node) != there.end();
       if (!is_there && (stays || !may_go(all_, one.job, node))) continue;
-      const std::int64_t here = times(room_[node], one.request);
+      const std::int64_t here = times(rooms[node], one.request);
       all = task(one).may_spread && !one.is_whole ? all + here : std::max(all, here);
     }
     return all;
   }
 
-  // Of one that is on several hosts as a whole nobody asks where its tasks go.
+  // A whole one on several hosts: nobody asks where its tasks go.
   bool has_place(const Candidate& one) const {
-    if (!one.is_whole || !task(one).may_spread) return has_power(one.least, one.most);
+    if (!one.is_whole) return has_power(one.least, one.most);
+    if (!task(one).may_spread) return could_have(one) > 0;
     policy::Amounts together;
     for (const char* kind : kKinds) together.emplace_back(kind, 0);
-    for (const policy::Amounts& room : room_) add(together, room, 1);
+    for (std::size_t node = 0; node < others_room_.size(); ++node) {
+      if (may_go(all_, one.job, node)) add(together, others_room_[node], 1);
+    }
     return times(together, one.request) > 0;
   }
 
-  void limit() {
+  // Those that run keep what they have then, and it is nobody else's.
+  void drop_placeless() {
     const auto has_none = [&](Candidate& one) {
-      if (!one.is_whole || !task(one).may_spread) one.most = std::min(one.most, could_have(one));
-      if (one.is_whole) one.size = std::min(one.size, power_below(nodes_));
+      bool asks = false;
+      for (const char* kind : kKinds) {
+        asks = asks || policy::amount_of(one.request, kind) > kNothing;
+      }
+      // What it has it could have, whatever else runs beside it now.
+      if (!one.is_whole) one.most = std::min(one.most, std::max(could_have(one), one.now));
       if (!one.is_whole) one.most = useful(one);
-      const bool fits = has_place(one) && one.size > 0 &&
-                        power_above(static_cast<double>(one.least)) * one.size <= nodes_;
-      if (!fits) nodes_ -= one.now * one.size;
-      return !fits;
+      if (asks && has_place(one)) return false;
+      for (const policy::NodeCount& held : task(one).placed.workers) {
+        add(room_[held.node], one.request, -static_cast<double>(held.count));
+      }
+      return true;
     };
     while (std::erase_if(candidates_, has_none) > 0) {
     }
@@ -230,7 +337,7 @@ class Allocator {
     for (const Candidate& one : candidates_) {
       const policy::WaitingTask& job = task(one);
       const std::optional<GroupShape>& group = all_.known[one.job].group;
-      const std::optional<double> rate = rate_of(one, 1);
+      const std::optional<double> rate = one.is_whole ? std::nullopt : rate_of(one, 1);
       double left = job.left.value_or(policy::guessed_left(job.served, typical));
       if (rate && group->open) left = *group->open / *rate;
       left_[one.job] = std::clamp(left / job.priority, kLeastLeft, kMostLeft);
@@ -256,7 +363,6 @@ class Allocator {
   std::optional<double> rate_of(const Candidate& one, std::int64_t workers) const {
     const Pace* below = nullptr;
     const Pace* above = nullptr;
-    if (one.is_whole) return {};
     for (const Pace& pace : all_.known[one.job].group->paces) {
       if (pace.workers <= workers && (below == nullptr || pace.workers > below->workers)) {
         below = &pace;
@@ -286,9 +392,11 @@ class Allocator {
   }
 
   const AllJobs& all_;
-  std::vector<policy::Amounts> room_;  // of each node
+  std::vector<policy::Amounts> room_;         // of each node
+  std::vector<policy::Amounts> others_room_;  // the same, without first workers
   std::vector<Candidate> candidates_;
-  std::int64_t nodes_ = 0;
+  double nodes_ = 0;
+  double reserved_ = 0;       // of these, whatever is decided
   std::vector<double> left_;  // of each job, seconds
 };
 
@@ -310,8 +418,7 @@ bool may_change(const AllJobs& all, std::size_t job) {
   const AllJobs::Known& known = all.known[job];
   if (known.is_waiting || !known.group) return false;
   const bool starts_anew = known.group->elastic == ctrl::Elastic::restart;
-  return known.group->elastic == ctrl::Elastic::join ||
-         (starts_anew && all.view.jobs[job].is_parkable);
+  return ctrl::joins(known.group->elastic) || (starts_anew && all.view.jobs[job].is_parkable);
 }
 
 std::string situation_of(const AllJobs& all) {
@@ -339,13 +446,14 @@ std::optional<Allocation> allocate(const AllJobs& all, const policy::QueuePlan& 
   if (rule.policy == "kod2") return std::nullopt;
   Allocation allocation;
   const Allocator allocator(all, plan);
-  if (allocator.is_empty()) return allocation;
+  if (allocator.is_empty()) return allocation;  // nothing that could make room, or grow
   policy::AllocateState state;
   if (rule.policy == "greedy") {
     state = {allocator.greedy()};
   } else {
     state = {allocator.horizon(rule.interval)};
   }
+  if (rule.policy != "greedy") allocator.admit_wholes(allocation);
   const policy::AllocateDecision decision = policy::decide_allocate(state);
   ctrl::policy::add_round(&allocation.rounds, state, decision);
   std::map<std::string, std::int64_t> nodes;
@@ -355,6 +463,8 @@ std::optional<Allocation> allocate(const AllJobs& all, const policy::QueuePlan& 
     for (const policy::HorizonPlan& one : std::get<policy::HorizonDecision>(decision).plan) {
       nodes[one.id] = one.nodes.front();
     }
+    allocator.fill(nodes);
+    allocation.knows_pauses = true;
   }
   allocator.take([&](const std::string& id) { return nodes[id]; }, allocation);
   return allocation;

@@ -22,6 +22,8 @@ struct Allocation {
   std::map<std::string, std::int64_t> workers;
   /// Jobs that wait and for which the others make room.
   std::set<std::string> admitted;
+  bool knows_pauses = false;  ///< it has thought of what a change costs
+  bool is_held = false;       ///< a job that starts again for it is away: nobody takes what it left
   ctrl::policy::Rounds rounds;
 };
 
@@ -41,9 +43,10 @@ struct AllocatePolicyKind {
 /// Empty for `kod2`, which takes and gives worker by worker (orders.h). A node is a worker of the
 /// job that asks for least; another one's are so many nodes, rounded up to a power of two. The
 /// numbers of workers are powers of two, from the least of the job to what the hosts could hold if
-/// there were no other that may change. Jobs that wait come in the order of the plan. What a job
-/// has left is measured by its counter and its paces, else it is what the queue thinks of it; its
-/// priority divides it. Source: ALGORITHMS.md §11.
+/// there were no other that may change. What the horizon leaves idle goes to whom it helps most.
+/// Jobs that wait come in the order of the plan. What a job has left is measured by its counter and
+/// its paces, else it is what the queue thinks of it; its priority divides it. Source:
+/// ALGORITHMS.md §11.
 [[nodiscard]] std::optional<Allocation> allocate(const AllJobs& all, const policy::QueuePlan& plan,
                                                  const AllocateRule& rule);
 

@@ -36,6 +36,7 @@ constexpr double kSoonest = 1;   // seconds between two decisions
 constexpr double kAtLeast = 10;  // seconds: memory comes back and what is left changes, unannounced
 constexpr double kReportTime = 5;  // seconds that a host has for its report
 constexpr double kLeastCores = 0.05;
+constexpr double kAway = 60;    // seconds, and a few pauses, in which one has started again
 constexpr double kMoment = 30;  // seconds in which a worker that is stopped has gone
 // A job that has begun stays for so many times what parking costs: whatever is thought of how long
 // jobs take, no more than a quarter of the time goes into that.
@@ -83,12 +84,21 @@ std::vector<HeldPlace> held_places(const JobEntry& entry, const std::string& own
   return places;
 }
 
-// Will the room of workers that are to go be free in a moment? Not of one whose host is silent.
-bool is_leaving(const Group& group, double now) {
-  return std::any_of(group.tasks.begin(), group.tasks.end(), [now](const JobEntry& task) {
+// Will the room of workers that are to go, or of all, be free in a moment? Not of one whose host is
+// silent.
+bool is_leaving(const JobEntry& entry, double now) {
+  if (entry.state == JobState::parking) return now - entry.since < kMoment;
+  const std::vector<JobEntry>& tasks = entry.group->tasks;
+  return std::any_of(tasks.begin(), tasks.end(), [now](const JobEntry& task) {
     const bool is_ending = task.state == JobState::stopping && now - task.since < kMoment;
     return task.has_left && (task.state == JobState::running || is_ending);
   });
+}
+
+// Numbers of tasks are never used twice, and there are so many.
+std::int64_t most_workers(const Group& group, std::int64_t most) {
+  const auto used = static_cast<std::int64_t>(group.tasks.size());
+  return std::min(most, present(group, false) + kMostTasks - used);
 }
 
 bool may_start(const Job& job) {
@@ -102,6 +112,17 @@ bool is_elastic(const Job& job) {
 
 double priority_of(const Job& job) {
   return job.entry.chosen.priority.value_or(job.ticket ? job.ticket->labels.priority : 1);
+}
+
+// Of a group whose counter was seen to move with as many workers as it has.
+std::optional<double> left_by_pace(const Job& job) {
+  const std::optional<double> open = job.pace.open();
+  if (!open || !job.entry.group || job.entry.state != JobState::running) return std::nullopt;
+  for (const Pace& pace : job.pace.paces()) {
+    const bool is_so = pace.workers == present(*job.entry.group, false);
+    if (is_so && *open > 0) return *open / pace.rate;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -213,6 +234,7 @@ std::string Conductor::why_no_room(const policy::Amounts& request) const {
 
 // The workers of a group go on together: what is left of the first one is left of all.
 std::optional<double> Conductor::left(const Job& job) const {
+  if (const auto measured = left_by_pace(job)) return measured;
   const JobPtr leader = job.entry.group ? leader_of(owner_.jobs(), job) : nullptr;
   const Request& asked = job.entry.group ? job.worker_request : job.request;
   const double cores = std::max(kLeastCores, asked.cpu.value);
@@ -314,7 +336,8 @@ HostJobs Conductor::report() const {
                                 now - job->entry.since >= kStays * pause;
     if (group) {
       note_pace(*job);
-      const ctrl::WorkerRange range = workers_of(job->entry);
+      ctrl::WorkerRange range = workers_of(job->entry);
+      if (runs) range.most = std::max(range.least, most_workers(*group, range.most));
       reported.task.workers =
           runs ? std::max<std::int64_t>(present(*group, false), 1) : range.least;
       reported.task.ps = runs ? present(*group, true) : group->ps;
@@ -328,7 +351,7 @@ HostJobs Conductor::report() const {
                                   stays ? ctrl::Elastic::no : group->elastic,
                                   span,
                                   needs_network,
-                                  is_leaving(*group, now),
+                                  is_leaving(job->entry, now),
                                   job->pace.open(),
                                   job->pace.paces()};
     }
@@ -407,6 +430,10 @@ void Conductor::decide(const std::vector<HostJobs>& hosts) {
   }
   const Allocation* allocation = allocated(all, *plan);
   for (auto& [owner, orders] : orders_of(all, *plan, allocation)) {
+    for (const JobOrder& one : orders) {
+      const bool restarts = one.order && one.order->op == Order::Op::park && one.order->workers > 0;
+      if (restarts) restarting_ = {one.job, last_ + kAway + kStays * all.view.pause, false};
+    }
     if (owner == world_.network.own_id()) {
       obey(orders);
     } else {
@@ -423,20 +450,36 @@ void Conductor::decide(const std::vector<HostJobs>& hosts) {
   record(allocated_, jobs, allocation->rounds.back(), allocated_at_ == last_);
 }
 
+// A job that was to start again with another number of workers, until it has: meanwhile what was
+// decided holds, or others would take what it has left.
+bool Conductor::is_away(const AllJobs& all) {
+  if (!restarting_) return false;
+  const auto found = std::find_if(all.view.jobs.begin(), all.view.jobs.end(),
+                                  [&](const auto& job) { return job.id == restarting_->job; });
+  const bool is_here = found != all.view.jobs.end() && is_running(*found);
+  restarting_->has_left = restarting_->has_left || !is_here;
+  const bool is_back = restarting_->has_left && is_here;
+  if (is_back || last_ > restarting_->until) restarting_.reset();
+  return restarting_.has_value();
+}
+
 // Null: none.
 const Allocation* Conductor::allocated(const AllJobs& all, const policy::QueuePlan& plan) {
   const ctrl::QueueOptions& options = world_.host.config().queue;
   const AllocateRule rule{options.allocate, options.allocate_interval};
+  const bool is_held = is_away(all);
   std::string situation = rule.policy;
   if (options.allocate_events) situation += '\n' + situation_of(all);
   const bool is_due = situation != situation_ || last_ >= allocated_at_ + rule.interval;
-  if (is_due) {
+  if (is_due && !is_held) {
     allocation_ = allocate(all, plan, rule);
     situation_ = std::move(situation);
     allocated_at_ = last_;
     allocated_ = world_.clock.wall();
   }
-  return allocation_ ? &*allocation_ : nullptr;
+  if (!allocation_) return nullptr;
+  allocation_->is_held = is_held;
+  return &*allocation_;
 }
 
 Async<void> Conductor::send(std::string host, std::vector<JobOrder> orders) {

@@ -54,6 +54,12 @@ class Conductor {
   void decide(const std::vector<HostJobs>& hosts);
   ctrl::Async<void> send(std::string host, std::vector<JobOrder> orders);
   void obey(const std::vector<JobOrder>& orders);
+  struct Restarting {
+    std::string job;
+    double until = 0;  // steady
+    bool has_left = false;
+  };
+  [[nodiscard]] bool is_away(const AllJobs& all);
   [[nodiscard]] const Allocation* allocated(const AllJobs& all, const policy::QueuePlan& plan);
   void record(double now, const std::vector<std::string>& jobs, const ctrl::policy::Round& decided,
               bool is_kept);
@@ -73,6 +79,7 @@ class Conductor {
   double next_ = 0;  ///< steady; not before
   double last_ = 0;  ///< steady
   std::optional<Allocation> allocation_;
+  std::optional<Restarting> restarting_;
   std::string situation_;    ///< that it was made for
   double allocated_at_ = 0;  ///< steady
   double allocated_ = 0;     ///< the same, since the epoch

@@ -289,7 +289,7 @@ std::int64_t useful(const Group& group) {
 
 // One that joined and cannot be had, or that failed while enough others are left, is done without.
 std::optional<GroupStep> unless_all_stay(const JobEntry& entry, const GroupFacts& facts) {
-  if (entry.group->elastic != ctrl::Elastic::join) return std::nullopt;
+  if (!ctrl::joins(entry.group->elastic)) return std::nullopt;
   JobEntry next = entry;
   std::string why;
   const std::int64_t least = std::min(workers_of(entry).least, entry.group->workers.least);
@@ -317,7 +317,7 @@ void let_go(Group& group, const std::string& host, std::int64_t count) {
 
 // More of them, or fewer, host by host.
 std::optional<GroupStep> unless_it_keeps_its_size(const JobEntry& entry, const GroupFacts& facts) {
-  const bool may_join = entry.group->elastic == ctrl::Elastic::join;
+  const bool may_join = ctrl::joins(entry.group->elastic);
   if (!may_join || !is_ordered_here(entry, facts, Order::Op::resize)) return std::nullopt;
   const std::vector<TaskPlace>& wanted = facts.order->places;
   const std::int64_t now = present(*entry.group, false), then = workers_in(wanted);
@@ -453,7 +453,7 @@ ctrl::WorkerRange workers_of(const JobEntry& entry) {
 
 bool may_grow(const JobEntry& entry) {
   const ctrl::WorkerRange range = workers_of(entry);
-  return entry.group->elastic == ctrl::Elastic::join && range.most > range.least;
+  return ctrl::joins(entry.group->elastic) && range.most > range.least;
 }
 
 bool is_finishing(const Group& group) {

@@ -29,6 +29,7 @@ constexpr std::size_t kShortImage = 16;    // hexadecimal digits
 constexpr double kMostBytes = 1e15;
 constexpr double kMostSeconds = 1e12;
 constexpr double kMostAmount = 1e18;
+constexpr double kLeastPace = 1e-12;  // of a job in a second
 
 constexpr std::array<const char*, 3> kSpans{"none", "overlay", "host"};
 constexpr std::array<const char*, 4> kOps{"start", "park", "send", "resize"};
@@ -149,7 +150,7 @@ Pace pace_in(FieldReader& reader) {
   const Pace pace{reader.count("workers", ctrl::kMostWorkers),
                   reader.number("share_per_s", 0, kMostAmount)};
   reader.require(pace.workers >= 1, "workers", "must be at least 1");
-  reader.require(pace.rate > 0, "share_per_s", "must be above 0");
+  reader.require(pace.rate >= kLeastPace, "share_per_s", "must be above 0");
   return pace;
 }
 
@@ -174,7 +175,7 @@ std::optional<GroupShape> group_in(FieldReader& outer, policy::WaitingTask& task
   reader.require(group.range.least >= 1 && group.range.least <= group.range.most, "least",
                  "must be from 1 to most");
   const std::optional<ctrl::Elastic> elastic = ctrl::parse_elastic(reader.text("elastic"));
-  reader.require(elastic.has_value(), "elastic", "must be no, join or restart");
+  reader.require(elastic.has_value(), "elastic", "must be no, join, restart or torchrun");
   group.elastic = elastic.value_or(ctrl::Elastic::no);
   group.is_leaving = reader.optional_bool("leaving");
   group.open = reader.optional_number("open");
@@ -191,6 +192,7 @@ json::value group_json(const ReportedJob& job) {
   if (!job.group) return nullptr;
   json::array paces;
   for (const Pace& pace : job.group->paces) {
+    if (pace.rate < kLeastPace) continue;
     paces.push_back({{"workers", pace.workers}, {"share_per_s", pace.rate}});
   }
   return {{"workers", job.task.workers},

@@ -2,15 +2,15 @@
 #include "cluster/queue/orders.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <string_view>
 
-#include "base/json.h"
 #include "cluster/policy/affinity.h"
 #include "cluster/policy/left_queue.h"
 #include "cluster/queue/next_host.h"
+#include "cluster/queue/obstacle.h"
 
 namespace flowcon::cluster::queue {
 namespace {
@@ -21,72 +21,6 @@ using policy::Placement;
 constexpr double kSame = 1;  // seconds that decide nothing
 
 void take(policy::Amounts& idle, const policy::Amounts& request) { add(idle, request, -1); }
-
-// "1.5 cores and 2048 MiB of memory"; what it lacks.
-std::string lack_of(const policy::Amounts& request, const policy::Amounts& idle) {
-  std::string lacks;
-  const double cores = policy::amount_of(request, "cpu") - policy::amount_of(idle, "cpu");
-  const double bytes = policy::amount_of(request, "mem") - policy::amount_of(idle, "mem");
-  const auto one_digit = [](double number) { return render_number(std::ceil(number * 10) / 10); };
-  if (cores > policy::Room::kTolerance) {
-    lacks = one_digit(cores) + (cores <= 1 && cores > 0.9 ? " core" : " cores");
-  }
-  if (bytes > policy::Room::kTolerance) {
-    const double gibibytes = bytes / (1024.0 * 1024 * 1024);
-    lacks += (lacks.empty() ? "" : " and ") +
-             (gibibytes >= 1 ? one_digit(gibibytes) + " GiB"
-                             : render_number(std::ceil(bytes / 1048576)) + " MiB") +
-             " of memory";
-  }
-  return lacks;
-}
-
-// "40 s", "2 min", "1.5 h".
-std::string rough(double seconds) {
-  if (seconds < 90) return render_number(std::ceil(seconds)) + " s";
-  if (seconds < 5400) return render_number(std::round(seconds / 60)) + " min";
-  return render_number(std::round(seconds / 360) / 10) + " h";
-}
-
-// How far a node is from having room, as a share of what it has.
-double distance(const policy::Amounts& request, const policy::QueueNode& node) {
-  double all = 0;
-  for (const auto& [kind, asked] : request) {
-    const double cap = policy::amount_of(node.cap, kind);
-    const double lack = asked - policy::amount_of(node.idle, kind);
-    if (lack > 0) all += cap > 0 ? lack / cap : std::numeric_limits<double>::infinity();
-  }
-  return all;
-}
-
-std::string obstacle_of(const AllJobs& all, std::size_t job) {
-  const policy::QueueView& view = all.view;
-  const policy::WaitingTask& task = view.jobs[job];
-  const policy::Amounts request = whole_request(task);
-  const policy::QueueNode* nearest = nullptr;
-  policy::QueueNode together;
-  for (std::size_t i = 0; i < view.nodes.size(); ++i) {
-    const policy::QueueNode& node = view.nodes[i];
-    const bool is_nearer =
-        nearest == nullptr || distance(request, node) < distance(request, *nearest);
-    if (is_nearer && fits(request, node.cap)) nearest = &node;
-    if (!task.may_spread || !may_go(all, job, i)) continue;
-    if (together.cap.empty()) {
-      together = node;
-      continue;
-    }
-    add(together.cap, node.cap, 1);
-    add(together.idle, node.idle, 1);
-  }
-  if (nearest == nullptr && !fits(request, together.cap)) {
-    return "no host that is heard could hold it: it asks for " +
-           lack_of(request, {{"cpu", 0}, {"mem", 0}});
-  }
-  const std::string lacks = lack_of(request, nearest == nullptr ? together.idle : nearest->idle);
-  if (lacks.empty()) return "waits for jobs before it";
-  if (view.nodes.size() == 1) return "waits for " + lacks;
-  return "waits for " + lacks + (nearest == nullptr ? " on several hosts" : " on " + nearest->id);
-}
 
 std::int64_t count_on(const std::vector<NodeCount>& tasks, std::size_t node) {
   for (const NodeCount& one : tasks) {
@@ -117,7 +51,7 @@ class Orders {
     keep_range();
     if (allocation_ == nullptr) {
       take_workers(plan);
-    } else if (!shrink()) {
+    } else if (!shrink(plan)) {
       park(plan);
     }
     look_ahead();
@@ -274,7 +208,10 @@ class Orders {
     return places;
   }
 
+  // That what others use leaves a job less than it asks for is no reason while nobody waits.
   void park(const policy::QueuePlan& plan) {
+    const auto waits = [](const AllJobs::Known& job) { return job.is_waiting; };
+    if (std::none_of(all_.known.begin(), all_.known.end(), waits)) return;
     for (const std::string& id : plan.parks) {
       const auto found = places_.find(id);
       if (found == places_.end()) continue;
@@ -292,7 +229,7 @@ class Orders {
 
   bool joins(std::size_t job) const {
     const std::optional<GroupShape>& group = all_.known[job].group;
-    return group && group->elastic == ctrl::Elastic::join;
+    return group && ctrl::joins(group->elastic);
   }
 
   // One more, beside the others or, where it may be so, elsewhere. Source: KOD2, Algorithm 3.
@@ -337,7 +274,11 @@ class Orders {
     return count_on(workers, node) - (all_.known[job].first == node ? 1 : 0);
   }
 
+  // One that starts again does so alone: what comes of it is known when it has.
   void change_size(std::size_t job, const Placement& placed) {
+    const bool is_busy = has_restart_ || (allocation_ != nullptr && allocation_->is_held);
+    if (!joins(job) && is_busy) return;
+    has_restart_ = has_restart_ || !joins(job);
     Order& order = give(job, joins(job) ? Order::Op::resize : Order::Op::park);
     if (joins(job)) {
       order.places = places_in(placed);
@@ -372,6 +313,37 @@ class Orders {
     return taken;
   }
 
+  // For one that may be on several hosts: wherever it may go, one after the other.
+  bool make_room_together(std::size_t newcomer, const std::vector<std::size_t>& givers,
+                          const Least& least, std::map<std::size_t, Placement>& changed) {
+    policy::Amounts together;
+    for (std::size_t node = 0; node < idle_.size(); ++node) {
+      if (!may_go(all_, newcomer, node)) continue;
+      if (together.empty())
+        together = idle_[node];
+      else
+        add(together, idle_[node], 1);
+    }
+    const policy::Amounts request = whole_request(task(newcomer));
+    std::map<std::size_t, Placement> taken;
+    for (const std::size_t giver : givers) {
+      Placement placed = task(giver).placed;
+      std::int64_t left = policy::count_of(placed.workers) - least.at(giver);
+      for (std::size_t node = idle_.size(); node-- > 0;) {
+        if (!may_go(all_, newcomer, node)) continue;
+        for (; left > 0 && may_leave(giver, placed.workers, node) > 0; --left) {
+          if (fits(request, together)) break;
+          take_off(placed.workers, node, 1);
+          add(together, task(giver).request, 1);
+          taken[giver] = placed;
+        }
+      }
+    }
+    if (taken.empty() || !fits(request, together)) return false;
+    changed = std::move(taken);
+    return true;
+  }
+
   // Where the fewest have to go. They are taken off `changed`.
   bool make_room(std::size_t newcomer, const std::vector<std::size_t>& givers, const Least& least,
                  std::map<std::size_t, Placement>& changed) {
@@ -394,14 +366,16 @@ class Orders {
       take_off(placed.workers, there, count);
       changed[job] = std::move(placed);
     }
-    if (!fewest.empty()) order_of(newcomer).obstacle = "waits for workers that leave";
-    return !fewest.empty();
+    const bool is_made = !fewest.empty() || (task(newcomer).may_spread &&
+                                             make_room_together(newcomer, givers, least, changed));
+    if (is_made) order_of(newcomer).obstacle = "waits for workers that leave";
+    return is_made;
   }
 
   // For the first one that waits; it starts when they have gone. Source: KOD2, Algorithm 2.
-  void take_workers(const policy::QueuePlan& plan) {
+  bool take_workers(const policy::QueuePlan& plan) {
     std::erase_if(waiting_, [&](std::size_t job) { return made_[job].order.has_value(); });
-    if (waiting_.empty() || all_.is_settling) return;
+    if (waiting_.empty() || all_.is_settling) return false;
     std::vector<std::size_t> givers;
     Least least;
     for (const std::string& id : plan.givers) {
@@ -411,8 +385,9 @@ class Orders {
       least[found->second] = all_.known[found->second].group->range.least;
     }
     std::map<std::size_t, Placement> changed;
-    make_room(waiting_.front(), givers, least, changed);
+    has_taken_ = make_room(waiting_.front(), givers, least, changed);
     for (const auto& [job, placed] : changed) change_size(job, placed);
+    return has_taken_;
   }
 
   // ----------------------------------------------------------------- as it is allocated
@@ -420,7 +395,9 @@ class Orders {
   std::optional<std::int64_t> allocated(std::size_t job) const {
     if (allocation_ == nullptr) return {};
     const auto found = allocation_->workers.find(task(job).id);
-    return found == allocation_->workers.end() ? std::nullopt : std::optional(found->second);
+    if (found == allocation_->workers.end()) return {};
+    const ctrl::WorkerRange range = all_.known[job].group->range;
+    return std::clamp(found->second, range.least, range.most);
   }
 
   // Do others make room for it?
@@ -428,18 +405,20 @@ class Orders {
     return allocation_ != nullptr && allocation_->admitted.contains(task(job).id);
   }
 
-  // Of those that wait. Empty: none is.
-  std::optional<std::size_t> first_admitted() const {
-    const auto found = std::find_if(waiting_.begin(), waiting_.end(),
-                                    [&](std::size_t job) { return is_admitted(job); });
-    return found == waiting_.end() ? std::nullopt : std::optional(*found);
+  // Does it find room on a host, or on several?
+  bool has_room(std::size_t job) const {
+    for (std::size_t node = 0; node < idle_.size(); ++node) {
+      if (may_go(all_, job, node) && fits(whole_request(task(job)), idle_[node])) return true;
+    }
+    return task(job).may_spread && spread(job).has_value();
   }
 
-  // Workers beyond what is allocated go, first where the first one that waits needs them; where
-  // what is allocated leaves its room on several hosts, those of others go, down to their least.
-  bool shrink() {
+  // Workers beyond what is allocated go, first where the first one that waits needs them. Where
+  // what is allocated leaves its room on several hosts others go, too, down to their least; where
+  // nothing is allocated to any that waits, KOD2's rule holds.
+  bool shrink(const policy::QueuePlan& plan) {
     std::erase_if(waiting_, [&](std::size_t job) { return made_[job].order.has_value(); });
-    if (all_.is_settling) return true;
+    if (all_.is_settling || allocation_->is_held) return true;
     std::vector<std::size_t> givers;
     Least allowed, least;
     for (std::size_t job = 0; job < all_.known.size(); ++job) {
@@ -450,11 +429,17 @@ class Orders {
       allowed[job] = std::max(*workers, least[job]);
     }
     std::map<std::size_t, Placement> changed;
-    const auto next = first_admitted();
-    if (next && !make_room(*next, givers, allowed, changed)) {
-      make_room(*next, givers, least, changed);
+    // The first one that can have its room; what is admitted and cannot is nobody's concern.
+    for (const std::size_t job : waiting_) {
+      if (!is_admitted(job)) continue;
+      next_ = job;
+      if (has_room(job) || make_room(job, givers, allowed, changed)) break;
+      if (make_room(job, givers, least, changed)) break;
+      next_.reset();
     }
+    const bool has_taken = !next_ && take_workers(plan);
     for (const std::size_t job : givers) {
+      if (has_order(job)) continue;
       const auto found = changed.find(job);
       Placement placed = found == changed.end() ? task(job).placed : found->second;
       std::int64_t surplus = policy::count_of(placed.workers) - allowed[job];
@@ -467,15 +452,18 @@ class Orders {
       changed[job] = placed;
       change_size(job, placed);
     }
-    return !changed.empty();
+    return has_taken || !changed.empty();
   }
 
   // With how many it is to be now. Room that somebody waits for is nobody else's.
   std::int64_t most_of(std::size_t job) const {
-    const bool is_wanted =
-        allocation_ == nullptr ? !waiting_.empty() : first_admitted().has_value();
-    if (is_wanted) return 0;
     const auto workers = allocated(job);
+    if (workers && started_.contains(job)) return *workers;
+    const bool are_leaving = !waiting_.empty() && (has_taken_ || all_.is_settling);
+    const bool is_wanted = allocation_ == nullptr
+                               ? !waiting_.empty()
+                               : next_.has_value() || are_leaving || allocation_->is_held;
+    if (is_wanted) return 0;
     if (workers) return *workers;
     return waiting_.empty() ? all_.known[job].group->range.most : 0;
   }
@@ -495,6 +483,7 @@ class Orders {
       std::int64_t workers = had;
       for (; workers < most && add_worker(job, placed); ++workers) {
       }
+      if (!starts && !joins(job)) workers = trim(job, placed, workers, most);
       if (workers > had && starts) {
         order.order->places = places_in(placed);
       } else if (workers > had && is_worth_it(job, workers)) {
@@ -505,12 +494,25 @@ class Orders {
     }
   }
 
+  // One that starts again has as many as there is room for, by powers of two where it is allocated.
+  std::int64_t trim(std::size_t job, Placement& placed, std::int64_t workers, std::int64_t most) {
+    if (!allocated(job) || workers >= most) return workers;
+    const auto fewer = static_cast<std::int64_t>(
+        std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(workers, 1))));
+    for (std::int64_t surplus = workers - fewer; surplus > 0; --surplus) {
+      const std::size_t node = placed.workers.back().node;
+      take_off(placed.workers, node, 1);
+      add(idle_[node], task(job).request, 1);
+    }
+    return fewer;
+  }
+
   // One that has to start again for more workers must win what that costs, several times over,
   // unless whoever allocates has thought of it; n workers do n^growth times the work of one
   // (LeftState).
   bool is_worth_it(std::size_t job, std::int64_t workers) const {
     if (joins(job)) return true;
-    if (const auto all = allocated(job)) return workers == *all && may_change(all_, job);
+    if (allocated(job) && allocation_->knows_pauses) return may_change(all_, job);
     const policy::WaitingTask& seen = task(job);
     if (!seen.is_parkable || !seen.left) return false;
     const policy::LeftState usual;
@@ -536,6 +538,9 @@ class Orders {
   std::vector<policy::Amounts> idle_;
   std::map<std::size_t, JobOrder> made_;
   std::map<std::size_t, Placement> started_;
+  std::optional<std::size_t> next_;  // that is admitted, and waits for workers to leave
+  bool has_taken_ = false;           // workers, for the first one that waits
+  bool has_restart_ = false;         // one is asked to start again
 };
 
 }  // namespace

@@ -19,8 +19,11 @@ struct Pace {
 /// move to its last one. Units: seconds on any one clock.
 class PaceMeter {
  public:
-  /// Less than this is not measured.
-  static constexpr double kLeastStretch = 5;
+  /// Less than this is not measured. Seconds; moves of the counter after the first one.
+  static constexpr double kLeastStretch = 10;
+  static constexpr int kLeastMoves = 3;
+  /// A number that was not had for so long may be another one now. Seconds.
+  static constexpr double kForgotten = 1800;
 
   /// So many run, and the counter says that this share (0..1) is done.
   void see(double now, std::int64_t workers, double done);
@@ -39,13 +42,15 @@ class PaceMeter {
   struct Sum {
     double share = 0;
     double seconds = 0;
+    double end = 0;
   };
-  static void add(std::map<std::int64_t, Sum>& sums, std::int64_t workers, const Point& first,
-                  const Point& last);
+  void add(std::map<std::int64_t, Sum>& sums) const;  // this stretch
 
-  std::map<std::int64_t, Sum> sums_;   // of each number; an older stretch counts half
-  std::int64_t workers_ = 0;           // of this stretch; 0: there is none
-  double done_ = -1;                   // below 0: nothing was seen
+  std::map<std::int64_t, Sum> sums_;  // of each number; an older stretch counts half
+  std::int64_t workers_ = 0;          // of this stretch; 0: there is none
+  double done_ = -1;                  // below 0: nothing was seen
+  double now_ = 0;
+  int moves_ = 0;                      // after the first one
   std::optional<Point> first_, last_;  // moves of the counter in it
 };
 

@@ -27,15 +27,19 @@ std::string port_of(const JobEntry& task) {
   return task.endpoint ? std::to_string(task.endpoint->port) : kPort;
 }
 
-// "net-s0:29500" of each.
+// "net-s0:29500".
+std::string address_of(const JobEntry& task) {
+  const std::string host = host_of(task);
+  const bool is_v6 = host.find(':') != std::string::npos;
+  return (is_v6 ? "[" + host + "]" : host) + ":" + port_of(task);
+}
+
 std::vector<std::string> addresses(const Group& group, bool of_workers) {
   std::vector<std::string> all;
   for (std::size_t i = 0; i < group.tasks.size(); ++i) {
     const JobEntry& task = group.tasks[i];
     if (task.is_ps == of_workers || task.has_left) continue;
-    const std::string host = host_of(task);
-    const bool is_v6 = host.find(':') != std::string::npos;
-    all.push_back((is_v6 ? "[" + host + "]" : host) + ":" + port_of(task));
+    all.push_back(address_of(task));
   }
   return all;
 }
@@ -60,7 +64,7 @@ json::array listed(const std::vector<std::string>& words) {
 
 // Its place among those of its role, from 0; where workers come and go the number in its name.
 std::size_t rank_of(const Group& group, std::size_t task) {
-  if (group.elastic == ctrl::Elastic::join) {
+  if (ctrl::joins(group.elastic)) {
     const std::string& name = group.tasks[task].name;
     return std::stoul("0" + name.substr(name.find_last_not_of("0123456789") + 1));
   }
@@ -70,6 +74,24 @@ std::size_t rank_of(const Group& group, std::size_t task) {
     if (one.is_ps == group.tasks[task].is_ps && !one.has_left) ++rank;
   }
   return rank;
+}
+
+// Its agents meet at the first worker's and begin anew whenever one comes or goes. A worker that
+// loses its partner fails, which counts as a restart. That of PyTorch 1.13 fails with Python 3.11
+// where nothing is redirected.
+std::map<std::string, std::string> torchrun_environment(const JobEntry& entry, std::size_t task) {
+  const ctrl::WorkerRange range = workers_of(entry);
+  const bool is_master = &entry.group->tasks[task] == &master_of(*entry.group);
+  return {{"PET_NNODES", std::to_string(range.least) + ":" + std::to_string(range.most)},
+          {"PET_RDZV_BACKEND", "c10d"},
+          {"PET_RDZV_ENDPOINT", address_of(master_of(*entry.group))},
+          {"PET_RDZV_ID", entry.id.substr(0, 12) + "-" + std::to_string(entry.attempt + 1)},
+          {"PET_RDZV_CONF",
+           std::string("last_call_timeout=2,join_timeout=60,is_host=") + (is_master ? "1" : "0")},
+          {"PET_MAX_RESTARTS", "100"},
+          {"PET_NPROC_PER_NODE", "1"},
+          {"PET_REDIRECTS", "2"},
+          {"PET_TEE", "2"}};
 }
 
 std::string tf_config(const Group& group, std::size_t task) {
@@ -152,6 +174,10 @@ std::map<std::string, std::string> environment_of(const JobEntry& entry, std::si
                                          {"NCCL_SOCKET_IFNAME", interface}};
   if (entry.has_parked) all["FLOWCON_RESUME"] = "1";
   if (is_ps) return all;
+  if (group.elastic == ctrl::Elastic::torchrun) {
+    all.merge(torchrun_environment(entry, task));
+    return all;
+  }
   const JobEntry& master = master_of(group);
   all["MASTER_ADDR"] = all["PET_MASTER_ADDR"] = host_of(master);
   all["MASTER_PORT"] = all["PET_MASTER_PORT"] = port_of(master);

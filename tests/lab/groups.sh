@@ -108,17 +108,17 @@ soon "docker rm of its ticket stops and removes all of it" is_empty
 
 group busy 1 cpu=1.5,mem=60M 'until [ -e /go ]; do sleep 0.2; done'
 soon "a job takes most of the room" job_has busy '.state == "running" and .host == "h1"'
-group grow 1:3 cpu=0.5,mem=110M 'echo begins; until [ -e /go ]; do sleep 0.2; done' --elastic join
+group grow 1:4 cpu=0.5,mem=90M 'echo begins; until [ -e /go ]; do sleep 0.2; done' --elastic join
 soon "one that may grow starts with what there is" run_on h1 "grow-w0"
 must on h1 docker exec busy busybox sh -c ': >/go'
-soon "and gets more workers where nobody waits" run_on h1 "grow-w0 grow-w1 grow-w2"
-check "  of which the table tells" holds "$(on h2 docker flowcon queue --format '{{.Name}} {{.WorkersText}}')" "grow 3"
+soon "and gets more workers where nobody waits" run_on h1 "grow-w0 grow-w1 grow-w2 grow-w3"
+check "  of which the table tells" holds "$(on h2 docker flowcon queue --format '{{.Name}} {{.WorkersText}}')" "grow 4"
 must on h2 docker flowcon queue scale grow 1
 soon "docker flowcon queue scale takes them" run_on h1 "grow-w0"
 must on h2 docker flowcon queue scale grow 2
-soon "  and gives others" run_on h1 "grow-w0 grow-w3"
-must on h1 docker kill grow-w3 >/dev/null
-soon "one that is killed is replaced" run_on h1 "grow-w0 grow-w4"
+soon "  and gives others" run_on h1 "grow-w0 grow-w4"
+must on h1 docker kill grow-w4 >/dev/null
+soon "one that is killed is replaced" run_on h1 "grow-w0 grow-w5"
 check "  while the others went on" is "$(on h1 docker logs grow-w0)" begins
 group wants 1 cpu=1.5,mem=100M 'echo begins; sleep 5'
 must on h2 docker flowcon queue scale grow none

@@ -24,6 +24,13 @@ soon() { local sentence=$1; shift; PATIENCE=300 eventually "$sentence" "$@"; }
 log_of() { on h2 docker flowcon logs "$1" 2>/dev/null; }
 tasks() { on h1 docker ps --format '{{.Names}}' --filter label=org.flowcon.group | sort | tr '\n' ' '; }
 losses() { grep -o 'Epoch .*'; }
+# For people: seconds between the last epoch of one container and the first of another, or the longest between two.
+stood_still() {
+  for name in "$@"; do on h1 docker logs -t "$name" 2>/dev/null | grep -o '^[^ ]* Epoch' || :; done | python3 -c '
+import datetime, sys
+times = sorted(datetime.datetime.fromisoformat(line.split()[0][:26]) for line in sys.stdin)
+print(f"{max((b - a).total_seconds() for a, b in zip(times, times[1:])):.1f} s")'
+}
 
 # --- all-reduce -----------------------------------------------------------------------------------------
 
@@ -44,17 +51,39 @@ grown() { is "$(tasks)" "grows-w1 grows-w2 " && holds "$(log_of grows-w1)" "Epoc
 soon "when there is room it starts again with two" grown
 check "  from what it has saved" holds "$(log_of grows-w1)" "resumed from /ck/model.pt"
 check "  and not from the beginning" test "$(log_of grows-w1 | losses | head -n 1 | tr -dc '0-9/ ' | cut -d / -f 1)" -gt 5
+say "it stood still for $(stood_still grows-w0 grows-w1)"
 must on h2 docker flowcon queue cancel grows
 soon "it is cancelled" job_has grows '.state == "cancelled"'
 
+# --- torchrun --------------------------------------------------------------------------------------------
+
+submit --name agents --workers 1:2 --elastic torchrun --request cpu=0.5,mem=500M -v agents:/ck trainings:1 \
+  python3 -m torch.distributed.run /examples/ddp_digits.py --checkpoint /ck/model.pt --save-each 1 --epochs 4000
+must on h2 docker flowcon queue scale agents 1
+begins() { is "$(tasks)" "agents-w0 " && holds "$(log_of agents-w0)" "Epoch 5/"; }
+soon "torchrun starts with one worker" begins
+must on h2 docker flowcon queue scale agents 2
+grown() { holds "$(log_of agents-w0 | sed -n '/, 2 workers/,$p')" "Epoch "; }
+soon "and goes on with two" grown
+check "  from what was saved" test "$(log_of agents-w0 | sed -n '/, 2 workers/,$p' | losses | head -n 1 | tr -dc '0-9/ ' | cut -d / -f 1)" -ge 5
+check "  in the container that was there" is "$(on h1 docker inspect --format '{{.RestartCount}} {{.State.Running}}' agents-w0)" "0 true"
+say "it stood still for $(stood_still agents-w0)"
+must on h2 docker flowcon queue scale agents 1
+shrunk() { is "$(tasks)" "agents-w0 " && holds "$(log_of agents-w0 | sed -n '/, 2 workers/,$p' | sed -n '/, 1 workers/,$p')" "Epoch "; }
+soon "and with one again" shrunk
+refused() { holds "$(on h2 docker flowcon queue scale agents 3 2>&1)" "torchrun takes at most the 2 workers"; }
+check "more than it was submitted with are refused" refused
+must on h2 docker flowcon queue cancel agents
+soon "it is cancelled" job_has agents '.state == "cancelled"'
+
 # --- a parameter server -----------------------------------------------------------------------------------
 
-submit --name ps --workers 1:3 --ps 1 --elastic join --request cpu=0.4,mem=300M --ps-request cpu=0.2,mem=300M \
+submit --name ps --workers 1:4 --ps 1 --elastic join --request cpu=0.4,mem=300M --ps-request cpu=0.2,mem=300M \
   trainings:1 python3 /examples/ps_digits.py --steps 1500 --pause 0.05
-gathered() { is "$(tasks)" "ps-s0 ps-w0 ps-w1 ps-w2 "; }
+gathered() { is "$(tasks)" "ps-s0 ps-w0 ps-w1 ps-w2 ps-w3 "; }
 soon "workers gather around a parameter server" gathered
 must on h1 docker kill ps-w1 >/dev/null
-replaced() { is "$(tasks)" "ps-s0 ps-w0 ps-w2 ps-w3 "; }
+replaced() { is "$(tasks)" "ps-s0 ps-w0 ps-w2 ps-w3 ps-w4 "; }
 soon "one that is killed is replaced" replaced
 soon "all steps are done" job_has ps '.state == "done"'
 check "  by several workers" holds "$(log_of ps-w0)" "steps were mine"

@@ -53,9 +53,9 @@ void declare_submit(CLI::App& app, SubmitOptions& options) {
       ->check(check_retries);
   app.add_option("--elastic", options.elastic,
                  "How workers come and go while it runs: no; join, one by one; restart, all save "
-                 "themselves and start again (default no)")
+                 "themselves and start again; torchrun, as join, by its agents (default no)")
       ->type_name("string")
-      ->check(CLI::IsMember({"no", "join", "restart"}));
+      ->check(CLI::IsMember({"no", "join", "restart", "torchrun"}));
   app.add_option("--workers", options.workers,
                  "So many containers that run beside each other and know each other, 1 to 192, or "
                  "from so many to so many, 2:6 (default 1)")

@@ -19,7 +19,7 @@ struct SubmitOptions {
   std::string priority;  ///< 0.1 to 10
   std::string retries;   ///< 0 to 100
   std::string workers;   ///< 1 to 192, or "2:6"
-  std::string elastic;   ///< "no", "join", "restart"
+  std::string elastic;   ///< "no", "join", "restart", "torchrun"
   std::string ps;        ///< parameter servers, 0 to 64
   std::string ps_request;
 };

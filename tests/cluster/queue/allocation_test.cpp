@@ -177,6 +177,130 @@ TEST_CASE("a worker of more cores is more nodes") {
   CHECK(horizon.jobs[1].n_max == 8);
 }
 
+TEST_CASE("requests are compared by what there is least of") {
+  HostJobs one = host('1', 8, 7);
+  one.free = amounts(7, 63);
+  one.jobs = {running(group('a', {1, 8}, 1, 4000), {{'1', 1}}), group('b', {1, 8}, 0.1, 4000)};
+  one.jobs[1].task.request = amounts(0.1, 16);
+  const Decided found = decided({one});
+  CHECK(found.workers('a') == 4);
+  CHECK(found.workers('b') == 2);
+}
+
+TEST_CASE("a job that waits has room by what it asks for, not by powers of two") {
+  HostJobs one = host('1', 2, 0);
+  one.jobs = {running(group('a', {1, 4}, 0.5, 4000), {{'1', 4}}), job('b', 1.5, 60)};
+  const Decided found = decided({one});
+  CHECK(found.allocation.admitted.contains(job_id('b')));
+  CHECK(found.ordered('a') == 1);
+}
+
+TEST_CASE("one that comes first has its room from others where nothing is allocated to it") {
+  HostJobs one = host('1', 4, 0);
+  one.jobs = {running(group('a', {1, 4}, 1, 4000), {{'1', 4}}), job('b', 3, 60)};
+  const Decided found = decided({one}, "greedy");
+  CHECK(found.ordered('a') == 1);
+  one.jobs[0].group->is_leaving = true;
+  one.jobs[0].places[0].workers = one.jobs[0].task.workers = 1;
+  one.free = amounts(2, 64);  // one of the three has gone
+  CHECK(decided({one}, "greedy").orders.empty());
+}
+
+TEST_CASE("a moment's use by others takes no workers away") {
+  HostJobs one = host('1', 8, -0.2);
+  one.jobs = {running(group('a', {1, 8}, 1, 4000), {{'1', 8}})};
+  CHECK(decided({one}).orders.empty());
+  one.jobs = {running(group('a', {1, 8}, 1, 4000, ctrl::Elastic::restart), {{'1', 8}})};
+  one.jobs[0].task.is_parkable = true;
+  CHECK(decided({one}).orders.empty());
+}
+
+TEST_CASE("a job that ends soon in any case keeps what nobody else could use") {
+  HostJobs one = host('1', 8, 0);
+  one.jobs = {running(group('a', {1, 4}, 1, 200), {{'1', 4}}),
+              running(group('b', {1, 4}, 1, 40000), {{'1', 4}})};
+  CHECK(decided({one}).orders.empty());
+  one.free = amounts(4, 64);
+  one.jobs = {group('a', {1, 4}, 1, 200), running(group('b', {1, 4}, 1, 40000), {{'1', 4}})};
+  CHECK(decided({one}).ordered('a') == 4);
+}
+
+TEST_CASE("who cannot be placed keeps nobody from growing") {
+  HostJobs one = host('1', 8, 0), two = host('2', 8, 4);
+  one.jobs = {running(group('a', {1, 8}, 1, 4000), {{'1', 8}}),
+              running(group('b', {1, 8}, 1, 4000), {{'2', 4}}), job('c', 8, 60)};
+  one.jobs[0].group->elastic = one.jobs[1].group->elastic = ctrl::Elastic::join;
+  const Decided found = decided({one, two});
+  CHECK(found.ordered('b') == 8);
+  CHECK_FALSE(found.orders.contains(job_id('a')));
+}
+
+TEST_CASE("parameter servers are room, too, and a job may need workers of several hosts") {
+  HostJobs one = host('1', 4, 0), two = host('2', 4, 0);
+  one.jobs = {running(group('a', {1, 8}, 1, 4000, ctrl::Elastic::join, Span::overlay),
+                      {{'1', 4}, {'2', 4}}),
+              group('b', {4, 4}, 1, 60, ctrl::Elastic::no, Span::overlay)};
+  one.jobs[1].task.ps = 2;
+  one.jobs[1].task.ps_request = amounts(1, 1);
+  const Decided found = decided({one, two});
+  CHECK(found.allocation.admitted.contains(job_id('b')));
+  CHECK(found.ordered('a') == 2);
+}
+
+TEST_CASE("a job that starts again grows only where it is, and one at a time") {
+  HostJobs one = host('1', 4, 0), two = host('2', 16, 0);
+  one.jobs = {running(group('a', {1, 16}, 1, 400, ctrl::Elastic::restart), {{'1', 4}}),
+              running(group('b', {1, 16}, 1, 4000), {{'2', 16}})};
+  one.jobs[0].task.is_parkable = true;
+  CHECK(decided({one, two}).orders.empty());
+  one = host('1', 8, 6);
+  one.jobs = {running(group('a', {1, 4}, 1, 40000, ctrl::Elastic::restart), {{'1', 1}}),
+              running(group('b', {1, 4}, 1, 40000, ctrl::Elastic::restart), {{'1', 1}})};
+  one.jobs[0].task.is_parkable = one.jobs[1].task.is_parkable = true;
+  const Decided found = decided({one});
+  CHECK(found.workers('a') == 4);
+  CHECK(found.workers('b') == 4);
+  CHECK(found.orders.size() == 1);
+}
+
+TEST_CASE("an allocation that is older than a range is held to it") {
+  HostJobs one = host('1', 8, 8);
+  one.jobs = {group('a', {2, 2}, 1, 4000)};
+  const AllJobs all = all_jobs({one}, 1000, 1800);
+  const auto plan = policy::find_queue_policy("left")->decide(all.view);
+  REQUIRE(plan.has_value());
+  Allocation allocation;
+  allocation.workers[job_id('a')] = 8;
+  const auto orders = orders_of(all, *plan, &allocation);
+  CHECK(workers_in(orders.at(host_id('1')).at(0).order->places) == 2);
+}
+
+TEST_CASE("what a host tells that cannot be is no harm") {
+  HostJobs one = host('1', 8, 5);
+  one.pause = 1e12;
+  one.jobs = {running(group('a', {1, 8}, 5e-324, 1e12), {{'1', 1}}),
+              running(group('b', {4, 8}, 0.7, 1e-9, ctrl::Elastic::restart), {{'1', 4}}),
+              job('c', 4.9, 60)};
+  one.jobs[0].task.request = {{"cpu", 5e-324}, {"mem", 0.0}};
+  one.jobs[1].task.is_parkable = true;
+  one.jobs[1].group->open = 0;
+  one.jobs[1].group->paces = {{192, 1e-12}, {1, 1e18}};
+  decided({one});
+  decided({one}, "greedy");
+  one.jobs[0].task.request = amounts(1e18, 1e9);
+  decided({one});
+}
+
+TEST_CASE("a request of nothing is no job that is decided about") {
+  HostJobs one = host('1', 4, 3);
+  one.jobs = {running(group('a', {1, 4}, 0, 4000), {{'1', 1}}),
+              running(group('b', {1, 4}, 1, 4000), {{'1', 1}})};
+  one.jobs[0].task.request = amounts(0, 0);
+  const Decided found = decided({one});
+  CHECK(found.workers('a') == 0);
+  CHECK(found.workers('b') == 4);
+}
+
 TEST_CASE("what more workers have brought is known, and by it what is left") {
   HostJobs one = host('1', 8, 5);
   one.jobs = {running(group('a', {1, 4}, 1, 500), {{'1', 2}}),

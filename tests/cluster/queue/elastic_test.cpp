@@ -116,6 +116,24 @@ TEST_CASE("a job that restarts becomes more and fewer from its checkpoint") {
   CHECK(bench.state("net") == "running");
 }
 
+TEST_CASE("a job that starts again for more workers has the room that it left") {
+  ElasticBench bench;
+  for (const char* name : {"again", "joins"}) bench.expect_seconds(name, 40000);
+  const std::string first = bench.submit("first", "cpu=2,mem=1G");
+  bench.run(3);
+  Labels restart = kRestart;
+  restart["flowcon.workers"] = "1:8";
+  bench.submit("again", "cpu=0.5,mem=512M", restart);
+  Labels join = kJoin;
+  join["flowcon.workers"] = "1:8";
+  bench.submit("joins", "cpu=0.5,mem=512M", join);
+  bench.run(90);
+  bench.engine.end_with(first, 0);
+  bench.run(900);
+  CHECK(bench.workers("again") + bench.workers("joins") >= 6);
+  CHECK(bench.job("again").at("attempt").to_number<int>() <= 4);
+}
+
 TEST_CASE("without events it is decided at its interval alone") {
   ElasticBench bench;
   bench.host.config_.queue.allocate_events = false;

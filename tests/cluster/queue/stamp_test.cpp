@@ -84,6 +84,28 @@ TEST_CASE("a worker is told who it is and where the others are") {
         R"("task":{"type":"worker","index":1}})");
 }
 
+TEST_CASE("torchrun's agents meet at the first worker's, which stays") {
+  JobEntry entry = group_of(3, 0);
+  entry.group->workers = {2, 6};
+  entry.group->elastic = ctrl::Elastic::torchrun;
+  entry.group->tasks[2].name = "net-w7";
+  const auto first = environment_of(entry, 0), told = environment_of(entry, 2);
+  CHECK(told.at("PET_NNODES") == "2:6");
+  CHECK(told.at("PET_RDZV_BACKEND") == "c10d");
+  CHECK(told.at("PET_RDZV_ENDPOINT") == "net-w0:29500");
+  CHECK(told.at("PET_RDZV_ID") == first.at("PET_RDZV_ID"));
+  CHECK(told.at("PET_RDZV_CONF").ends_with(",is_host=0"));
+  CHECK(first.at("PET_RDZV_CONF").ends_with(",is_host=1"));
+  CHECK(told.at("FLOWCON_RANK") == "7");
+  for (const char* name : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "PET_NODE_RANK"}) {
+    CHECK_FALSE(told.contains(name));
+  }
+  entry.attempt = 1;
+  CHECK(environment_of(entry, 0).at("PET_RDZV_ID") != first.at("PET_RDZV_ID"));
+  entry.group->tasks[0].endpoint = Endpoint{"2001:db8::8", 29507, "eth0"};
+  CHECK(environment_of(entry, 2).at("PET_RDZV_ENDPOINT") == "[2001:db8::8]:29507");
+}
+
 TEST_CASE("a parameter server has no rank among the workers") {
   const auto told = environment_of(group_of(2, 2), 3);
   CHECK(told.at("FLOWCON_ROLE") == "ps");

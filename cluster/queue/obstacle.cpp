@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/obstacle.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/json.h"
+
+namespace flowcon::cluster::queue {
+namespace {
+
+// "1.5 cores and 2048 MiB of memory"; what it lacks.
+std::string lack_of(const policy::Amounts& request, const policy::Amounts& idle) {
+  std::string lacks;
+  const double cores = policy::amount_of(request, "cpu") - policy::amount_of(idle, "cpu");
+  const double bytes = policy::amount_of(request, "mem") - policy::amount_of(idle, "mem");
+  const auto one_digit = [](double number) { return render_number(std::ceil(number * 10) / 10); };
+  if (cores > policy::Room::kTolerance) {
+    lacks = one_digit(cores) + (cores <= 1 && cores > 0.9 ? " core" : " cores");
+  }
+  if (bytes > policy::Room::kTolerance) {
+    const double gibibytes = bytes / (1024.0 * 1024 * 1024);
+    lacks += (lacks.empty() ? "" : " and ") +
+             (gibibytes >= 1 ? one_digit(gibibytes) + " GiB"
+                             : render_number(std::ceil(bytes / 1048576)) + " MiB") +
+             " of memory";
+  }
+  return lacks;
+}
+
+// How far a node is from having room, as a share of what it has.
+double distance(const policy::Amounts& request, const policy::QueueNode& node) {
+  double all = 0;
+  for (const auto& [kind, asked] : request) {
+    const double cap = policy::amount_of(node.cap, kind);
+    const double lack = asked - policy::amount_of(node.idle, kind);
+    if (lack > 0) all += cap > 0 ? lack / cap : std::numeric_limits<double>::infinity();
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string rough(double seconds) {
+  if (seconds < 90) return render_number(std::ceil(seconds)) + " s";
+  if (seconds < 5400) return render_number(std::round(seconds / 60)) + " min";
+  return render_number(std::round(seconds / 360) / 10) + " h";
+}
+
+std::string obstacle_of(const AllJobs& all, std::size_t job) {
+  const policy::QueueView& view = all.view;
+  const policy::WaitingTask& task = view.jobs[job];
+  const policy::Amounts request = whole_request(task);
+  const policy::QueueNode* nearest = nullptr;
+  policy::QueueNode together;
+  for (std::size_t i = 0; i < view.nodes.size(); ++i) {
+    const policy::QueueNode& node = view.nodes[i];
+    const bool is_nearer =
+        nearest == nullptr || distance(request, node) < distance(request, *nearest);
+    if (is_nearer && fits(request, node.cap)) nearest = &node;
+    if (!task.may_spread || !may_go(all, job, i)) continue;
+    if (together.cap.empty()) {
+      together = node;
+      continue;
+    }
+    add(together.cap, node.cap, 1);
+    add(together.idle, node.idle, 1);
+  }
+  if (nearest == nullptr && !fits(request, together.cap)) {
+    return "no host that is heard could hold it: it asks for " +
+           lack_of(request, {{"cpu", 0}, {"mem", 0}});
+  }
+  const std::string lacks = lack_of(request, nearest == nullptr ? together.idle : nearest->idle);
+  if (lacks.empty()) return "waits for jobs before it";
+  if (view.nodes.size() == 1) return "waits for " + lacks;
+  return "waits for " + lacks + (nearest == nullptr ? " on several hosts" : " on " + nearest->id);
+}
+
+}  // namespace flowcon::cluster::queue
