@@ -24,7 +24,6 @@ from sklearn.datasets import load_digits
 
 PORT = int(os.environ.get("FLOWCON_PORT", "29500"))  # where a server listens
 PATIENCE = 60  # seconds without a server
-HIDDEN = 64
 
 
 def send(connection, **arrays):
@@ -50,10 +49,10 @@ def receive(connection):
 class Server:
     """Weights, and how many gradients they have taken."""
 
-    def __init__(self, steps, rate):
+    def __init__(self, steps, rate, hidden):
         random = np.random.default_rng(2)
-        self.weights = {"first": random.normal(0, 0.1, (64, HIDDEN)), "bias": np.zeros(HIDDEN),
-                        "second": random.normal(0, 0.1, (HIDDEN, 10)), "shift": np.zeros(10)}
+        self.weights = {"first": random.normal(0, 0.1, (64, hidden)), "bias": np.zeros(hidden),
+                        "second": random.normal(0, 0.1, (hidden, 10)), "shift": np.zeros(10)}
         self.steps, self.rate, self.taken = steps, rate, 0
         self.lock = threading.Lock()
 
@@ -137,16 +136,17 @@ def work(address, rank, batch, pause):
                 continue  # it may come back
 
 
-def main():
+def main(hidden=64, batch=64, steps=4000):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--steps", type=int, default=4000, help="gradients in all, whoever computes them")
-    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--steps", type=int, default=steps, help="gradients in all, whoever computes them")
+    parser.add_argument("--batch", type=int, default=batch)
+    parser.add_argument("--hidden", type=int, default=hidden, help="units between the digits and what they are")
     parser.add_argument("--rate", type=float, default=0.1)
     parser.add_argument("--pause", type=float, default=0.0, metavar="SECONDS", help="of a worker after each step")
     args = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     if os.environ.get("FLOWCON_ROLE") == "ps":
-        Server(args.steps, args.rate).serve()
+        Server(args.steps, args.rate, args.hidden).serve()
     else:
         server = os.environ.get("FLOWCON_PS", "").split(",")[0]
         work(server, int(os.environ.get("FLOWCON_RANK", "0")), args.batch, args.pause)

@@ -76,16 +76,22 @@ std::size_t rank_of(const Group& group, std::size_t task) {
   return rank;
 }
 
+// From 1; that of a worker that joins is the others'.
+std::string attempt_of(const JobEntry& entry) {
+  const bool is_counted = entry.state != JobState::waiting && entry.state != JobState::placing;
+  return std::to_string(entry.attempt + (is_counted ? 0 : 1));
+}
+
 // Its agents meet at the first worker's and begin anew whenever one comes or goes. A worker that
 // loses its partner fails, which counts as a restart. That of PyTorch 1.13 fails with Python 3.11
 // where nothing is redirected.
 std::map<std::string, std::string> torchrun_environment(const JobEntry& entry, std::size_t task) {
-  const ctrl::WorkerRange range = workers_of(entry);
+  const ctrl::WorkerRange range = entry.group->workers;  // of all agents, whatever is said later
   const bool is_master = &entry.group->tasks[task] == &master_of(*entry.group);
   return {{"PET_NNODES", std::to_string(range.least) + ":" + std::to_string(range.most)},
           {"PET_RDZV_BACKEND", "c10d"},
           {"PET_RDZV_ENDPOINT", address_of(master_of(*entry.group))},
-          {"PET_RDZV_ID", entry.id.substr(0, 12) + "-" + std::to_string(entry.attempt + 1)},
+          {"PET_RDZV_ID", entry.id.substr(0, 12) + "-" + attempt_of(entry)},
           {"PET_RDZV_CONF",
            std::string("last_call_timeout=2,join_timeout=60,is_host=") + (is_master ? "1" : "0")},
           {"PET_MAX_RESTARTS", "100"},
@@ -168,7 +174,7 @@ std::map<std::string, std::string> environment_of(const JobEntry& entry, std::si
                                          {"FLOWCON_WORLD_SIZE", size},
                                          {"FLOWCON_PS", joined(addresses(group, false))},
                                          {"FLOWCON_PORT", port_of(group.tasks[task])},
-                                         {"FLOWCON_ATTEMPT", std::to_string(entry.attempt + 1)},
+                                         {"FLOWCON_ATTEMPT", attempt_of(entry)},
                                          {"TF_CONFIG", tf_config(group, task)},
                                          {"GLOO_SOCKET_IFNAME", interface},
                                          {"NCCL_SOCKET_IFNAME", interface}};

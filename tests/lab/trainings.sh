@@ -24,12 +24,15 @@ soon() { local sentence=$1; shift; PATIENCE=300 eventually "$sentence" "$@"; }
 log_of() { on h2 docker flowcon logs "$1" 2>/dev/null; }
 tasks() { on h1 docker ps --format '{{.Names}}' --filter label=org.flowcon.group | sort | tr '\n' ' '; }
 losses() { grep -o 'Epoch .*'; }
-# For people: seconds between the last epoch of one container and the first of another, or the longest between two.
+# For people. stood_still NAME [SINCE]: seconds from that moment to its first epoch, else the longest between two.
 stood_still() {
-  for name in "$@"; do on h1 docker logs -t "$name" 2>/dev/null | grep -o '^[^ ]* Epoch' || :; done | python3 -c '
+  on h1 docker logs -t "$1" 2>/dev/null | python3 -c '
 import datetime, sys
-times = sorted(datetime.datetime.fromisoformat(line.split()[0][:26]) for line in sys.stdin)
-print(f"{max((b - a).total_seconds() for a, b in zip(times, times[1:])):.1f} s")'
+times = [float(word) for word in sys.argv[1:]]
+for line in sys.stdin:
+    if " Epoch " in line and (len(times) < 2 or len(sys.argv) == 1):
+        times.append(datetime.datetime.fromisoformat(line.split()[0][:26].rstrip("Z") + "+00:00").timestamp())
+print(f"{max(b - a for a, b in zip(times, times[1:])):.1f} s")' "${@:2}"
 }
 
 # --- all-reduce -----------------------------------------------------------------------------------------
@@ -51,7 +54,7 @@ grown() { is "$(tasks)" "grows-w1 grows-w2 " && holds "$(log_of grows-w1)" "Epoc
 soon "when there is room it starts again with two" grown
 check "  from what it has saved" holds "$(log_of grows-w1)" "resumed from /ck/model.pt"
 check "  and not from the beginning" test "$(log_of grows-w1 | losses | head -n 1 | tr -dc '0-9/ ' | cut -d / -f 1)" -gt 5
-say "it stood still for $(stood_still grows-w0 grows-w1)"
+say "it stood still for $(stood_still grows-w1 "$(host_api h2 /v1/queue/grows | jq '[.steps[] | select(.state == "parking")][-1].time')")"
 must on h2 docker flowcon queue cancel grows
 soon "it is cancelled" job_has grows '.state == "cancelled"'
 

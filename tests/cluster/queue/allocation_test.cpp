@@ -2,6 +2,8 @@
 // How many workers jobs are to have, of what all hosts tell, and the orders that come of it.
 #include "cluster/queue/allocation.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <random>
 #include <string>

@@ -100,7 +100,13 @@ TEST_CASE("torchrun's agents meet at the first worker's, which stays") {
   for (const char* name : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "PET_NODE_RANK"}) {
     CHECK_FALSE(told.contains(name));
   }
+  entry.chosen.workers = 3;
+  CHECK(environment_of(entry, 0).at("PET_NNODES") == "2:6");
   entry.attempt = 1;
+  entry.state = JobState::running;  // one joins
+  CHECK(environment_of(entry, 2).at("PET_RDZV_ID") == first.at("PET_RDZV_ID"));
+  CHECK(environment_of(entry, 2).at("FLOWCON_ATTEMPT") == "1");
+  entry.state = JobState::placing;
   CHECK(environment_of(entry, 0).at("PET_RDZV_ID") != first.at("PET_RDZV_ID"));
   entry.group->tasks[0].endpoint = Endpoint{"2001:db8::8", 29507, "eth0"};
   CHECK(environment_of(entry, 2).at("PET_RDZV_ENDPOINT") == "[2001:db8::8]:29507");
