@@ -15,7 +15,7 @@ begin_lab 2 --cores 0.8 --disk 2G --no-images
 small_images h1 h2
 POLICY=$'peer-heartbeat = 1\nspeculate = off\nrebalance = off'
 # h2 has the jobs and little room, h1 has more and coordinates.
-flowcond_reads h1 'offer = cpu=2 mem=400M'
+flowcond_reads h1 'offer = cpu=2 mem=410M'
 flowcond_reads h2 'offer = cpu=1 mem=100M'
 make_peers h1 h2
 
@@ -108,7 +108,7 @@ soon "docker rm of its ticket stops and removes all of it" is_empty
 
 group busy 1 cpu=1.5,mem=60M 'until [ -e /go ]; do sleep 0.2; done'
 soon "a job takes most of the room" job_has busy '.state == "running" and .host == "h1"'
-group grow 1:4 cpu=0.5,mem=90M 'echo begins; until [ -e /go ]; do sleep 0.2; done' --elastic join
+group grow 1:4 cpu=0.5,mem=102M 'echo begins; until [ -e /go ]; do sleep 0.2; done' --elastic join
 soon "one that may grow starts with what there is" run_on h1 "grow-w0"
 must on h1 docker exec busy busybox sh -c ': >/go'
 soon "and gets more workers where nobody waits" run_on h1 "grow-w0 grow-w1 grow-w2 grow-w3"
