@@ -84,7 +84,9 @@ def main():
     goes_alone = dist.is_torchelastic_launched()
     if goes_alone:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the others stay
-    is_first = os.environ.get("FLOWCON_RANK", str(rank)) == "0"  # torchrun's rank changes
+    # The rank that torchrun gives is another one after each change.
+    meets = os.environ.get("PET_RDZV_CONF", "")
+    is_first = "is_host=1" in meets if "is_host=" in meets else rank == 0
     torch.manual_seed(2)
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     digits = load_digits()

@@ -48,6 +48,7 @@ Job make_job(const HorizonState& state, const HorizonJob& from, std::vector<int>
 }
 
 int most_used(const Model& model) {
+  if (model.jobs.empty() || model.nodes <= 0) return 0;
   std::int64_t all = 0;
   for (const Job& job : model.jobs) all += job.numbers.back();
   if (all <= model.nodes) return static_cast<int>(all);

@@ -128,31 +128,39 @@ class Allocator {
   // What a plan leaves idle is worth something, too: that a job ends within the first step makes
   // all numbers alike to it. One that has to start again for it only keeps what it has.
   void fill(std::map<std::string, std::int64_t>& nodes) const {
+    struct Filled {
+      const Candidate* job;
+      std::int64_t* nodes;
+      std::vector<std::pair<std::int64_t, double>> speeds;
+      std::size_t at;     // in speeds
+      std::int64_t most;  // nodes
+    };
     double idle = nodes_ - reserved_ + kRounding;
-    for (const auto& [id, count] : nodes) idle -= static_cast<double>(count);
+    std::vector<Filled> jobs;
+    for (const Candidate& one : candidates_) {
+      const auto found = nodes.find(task(one).id);
+      if (one.is_whole || found == nodes.end()) continue;
+      idle -= static_cast<double>(found->second);
+      Filled job{&one, &found->second, speeds(one), 0, 0};
+      while (job.at < job.speeds.size() && job.speeds[job.at].first != found->second) ++job.at;
+      const bool stays = one.now > 0 && !joins(one);
+      job.most = (stays ? std::min(one.now, one.most) : one.most) * one.size;
+      jobs.push_back(std::move(job));
+    }
     while (true) {
-      const Candidate* best = nullptr;
+      Filled* best = nullptr;
       double most = 0;
-      for (const Candidate& one : candidates_) {
-        const auto found = nodes.find(task(one).id);
-        if (one.is_whole || found == nodes.end() || found->second < 1) continue;
-        const std::int64_t count = found->second / one.size;
-        const bool stays = one.now > 0 && !joins(one);
-        if (2 * count > (stays ? std::min(one.now, one.most) : one.most)) continue;
-        if (static_cast<double>(found->second) > idle) continue;
-        const std::vector<std::pair<std::int64_t, double>> known = speeds(one);
-        const auto speed = [&](std::int64_t number) {
-          const auto at = std::find_if(known.begin(), known.end(),
-                                       [&](const auto& of) { return of.first == number; });
-          return at == known.end() ? 0.0 : at->second;
-        };
-        const double more = (speed(2 * found->second) - speed(found->second)) / left_[one.job];
-        if (more > most) best = &one, most = more;
+      for (Filled& job : jobs) {
+        if (job.at + 1 >= job.speeds.size()) continue;
+        const auto& [count, speed] = job.speeds[job.at + 1];
+        if (count > job.most || static_cast<double>(count - *job.nodes) > idle) continue;
+        const double more = (speed - job.speeds[job.at].second) / left_[job.job->job];
+        if (more > most) best = &job, most = more;
       }
       if (best == nullptr) return;
-      std::int64_t& count = nodes[task(*best).id];
-      idle -= static_cast<double>(count);
-      count *= 2;
+      const std::int64_t count = best->speeds[++best->at].first;
+      idle -= static_cast<double>(count - *best->nodes);
+      *best->nodes = count;
     }
   }
 
@@ -202,7 +210,8 @@ class Allocator {
     others_room_ = room_;
     for (const Candidate& one : candidates_) {
       const std::optional<std::size_t> first = all_.known[one.job].first;
-      if (first) add(others_room_[*first], one.request, -1);
+      const std::int64_t stay = task(one).may_spread ? 1 : std::min(one.least, one.now);
+      if (first) add(others_room_[*first], one.request, -static_cast<double>(stay));
     }
   }
 
@@ -269,7 +278,7 @@ class Allocator {
       const double nodes = one.fixed + (one.is_whole ? 0 : static_cast<double>(least));
       if (used + nodes > nodes_ + kRounding) {
         is_full = one.now == 0;
-        nodes_ -= static_cast<double>(one.now * one.size);
+        nodes_ = std::max(0.0, nodes_ - static_cast<double>(one.now * one.size));
         return true;
       }
       used += nodes;
@@ -294,10 +303,20 @@ class Allocator {
     return all;
   }
 
+  // For all tasks that it starts with.
+  bool has_host(const Candidate& one) const {
+    const policy::Amounts all = policy::whole_request(task(one));
+    for (std::size_t node = 0; node < others_room_.size(); ++node) {
+      if (may_go(all_, one.job, node) && fits(all, others_room_[node])) return true;
+    }
+    return false;
+  }
+
   // A whole one on several hosts: nobody asks where its tasks go.
   bool has_place(const Candidate& one) const {
-    if (!one.is_whole) return has_power(one.least, one.most);
-    if (!task(one).may_spread) return could_have(one) > 0;
+    if (!one.is_whole && !has_power(one.least, one.most)) return false;
+    if (one.now > 0 || (!one.is_whole && task(one).may_spread)) return true;
+    if (!task(one).may_spread) return has_host(one);
     policy::Amounts together;
     for (const char* kind : kKinds) together.emplace_back(kind, 0);
     for (std::size_t node = 0; node < others_room_.size(); ++node) {

@@ -36,6 +36,7 @@ constexpr double kSoonest = 1;   // seconds between two decisions
 constexpr double kAtLeast = 10;  // seconds: memory comes back and what is left changes, unannounced
 constexpr double kReportTime = 5;  // seconds that a host has for its report
 constexpr double kLeastCores = 0.05;
+constexpr double kLongestAway = 600;
 constexpr double kAway = 60;    // seconds, and a few pauses, in which one has started again
 constexpr double kMoment = 30;  // seconds in which a worker that is stopped has gone
 // A job that has begun stays for so many times what parking costs: whatever is thought of how long
@@ -432,7 +433,9 @@ void Conductor::decide(const std::vector<HostJobs>& hosts) {
   for (auto& [owner, orders] : orders_of(all, *plan, allocation)) {
     for (const JobOrder& one : orders) {
       const bool restarts = one.order && one.order->op == Order::Op::park && one.order->workers > 0;
-      if (restarts) restarting_ = {one.job, last_ + kAway + kStays * all.view.pause, false};
+      if (restarts)
+        restarting_ = {one.job, last_ + kAway + std::min(kStays * all.view.pause, kLongestAway),
+                       false};
     }
     if (owner == world_.network.own_id()) {
       obey(orders);

@@ -293,10 +293,16 @@ std::optional<GroupStep> unless_all_stay(const JobEntry& entry, const GroupFacts
   JobEntry next = entry;
   std::string why;
   const std::int64_t least = std::min(workers_of(entry).least, entry.group->workers.least);
+  // At the first one torchrun's agents meet: without it none goes on.
+  std::string meeting;
+  for (const JobEntry& task : next.group->tasks) {
+    if (meeting.empty() && !task.is_ps && !task.has_left) meeting = task.name;
+  }
   for (JobEntry& task : next.group->tasks) {
     if (task.has_left || task.is_ps) continue;
     const bool cannot_be_made = task.id.empty() && !facts.make_refusal.empty();
-    const bool is_lost = has_failed(task) && useful(*entry.group) >= least;
+    const bool is_needed = task.name == meeting && entry.group->elastic == ctrl::Elastic::torchrun;
+    const bool is_lost = has_failed(task) && !is_needed && useful(*entry.group) >= least;
     if (!cannot_be_made && !is_turned_back(task) && !is_lost) continue;
     task.has_left = true;
     why = cannot_be_made ? task.name + " could not be made: " + facts.make_refusal : said_of(task);

@@ -316,30 +316,24 @@ class Orders {
   // For one that may be on several hosts: wherever it may go, one after the other.
   bool make_room_together(std::size_t newcomer, const std::vector<std::size_t>& givers,
                           const Least& least, std::map<std::size_t, Placement>& changed) {
-    policy::Amounts together;
-    for (std::size_t node = 0; node < idle_.size(); ++node) {
-      if (!may_go(all_, newcomer, node)) continue;
-      if (together.empty())
-        together = idle_[node];
-      else
-        add(together, idle_[node], 1);
-    }
-    const policy::Amounts request = whole_request(task(newcomer));
+    const std::vector<policy::Amounts> before = idle_;
     std::map<std::size_t, Placement> taken;
+    bool has_place = false;
     for (const std::size_t giver : givers) {
       Placement placed = task(giver).placed;
       std::int64_t left = policy::count_of(placed.workers) - least.at(giver);
-      for (std::size_t node = idle_.size(); node-- > 0;) {
+      for (std::size_t node = idle_.size(); node-- > 0 && !has_place;) {
         if (!may_go(all_, newcomer, node)) continue;
-        for (; left > 0 && may_leave(giver, placed.workers, node) > 0; --left) {
-          if (fits(request, together)) break;
+        for (; left > 0 && may_leave(giver, placed.workers, node) > 0 && !has_place; --left) {
           take_off(placed.workers, node, 1);
-          add(together, task(giver).request, 1);
+          add(idle_[node], task(giver).request, 1);
           taken[giver] = placed;
+          has_place = spread(newcomer).has_value();
         }
       }
     }
-    if (taken.empty() || !fits(request, together)) return false;
+    idle_ = before;
+    if (!has_place) return false;
     changed = std::move(taken);
     return true;
   }
@@ -395,7 +389,7 @@ class Orders {
   std::optional<std::int64_t> allocated(std::size_t job) const {
     if (allocation_ == nullptr) return {};
     const auto found = allocation_->workers.find(task(job).id);
-    if (found == allocation_->workers.end()) return {};
+    if (found == allocation_->workers.end() || !all_.known[job].group) return {};
     const ctrl::WorkerRange range = all_.known[job].group->range;
     return std::clamp(found->second, range.least, range.most);
   }
@@ -431,7 +425,10 @@ class Orders {
     std::map<std::size_t, Placement> changed;
     // The first one that can have its room; what is admitted and cannot is nobody's concern.
     for (const std::size_t job : waiting_) {
-      if (!is_admitted(job)) continue;
+      if (!is_admitted(job)) {
+        if (made_[job].is_starved) break;  // nobody may come before it
+        continue;
+      }
       next_ = job;
       if (has_room(job) || make_room(job, givers, allowed, changed)) break;
       if (make_room(job, givers, least, changed)) break;
@@ -483,7 +480,7 @@ class Orders {
       std::int64_t workers = had;
       for (; workers < most && add_worker(job, placed); ++workers) {
       }
-      if (!starts && !joins(job)) workers = trim(job, placed, workers, most);
+      if (!joins(job)) workers = trim(job, placed, workers, most);
       if (workers > had && starts) {
         order.order->places = places_in(placed);
       } else if (workers > had && is_worth_it(job, workers)) {
@@ -496,15 +493,16 @@ class Orders {
 
   // One that starts again has as many as there is room for, by powers of two where it is allocated.
   std::int64_t trim(std::size_t job, Placement& placed, std::int64_t workers, std::int64_t most) {
-    if (!allocated(job) || workers >= most) return workers;
+    if (!allocated(job) || workers >= most || workers <= task(job).workers) return workers;
     const auto fewer = static_cast<std::int64_t>(
         std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(workers, 1))));
-    for (std::int64_t surplus = workers - fewer; surplus > 0; --surplus) {
+    for (std::int64_t surplus = workers - std::max(fewer, task(job).workers); surplus > 0;
+         --surplus) {
       const std::size_t node = placed.workers.back().node;
       take_off(placed.workers, node, 1);
       add(idle_[node], task(job).request, 1);
     }
-    return fewer;
+    return std::max(fewer, task(job).workers);
   }
 
   // One that has to start again for more workers must win what that costs, several times over,

@@ -62,10 +62,12 @@ Result<void> take_workers(JobEntry& entry, const std::string& text) {
   const Result<ctrl::WorkerRange> workers = ctrl::parse_workers(text);
   if (!workers) return workers.error();
   if (workers->least != workers->most) return bad_input("say one number of workers");
-  const std::int64_t most = entry.group->workers.most;
-  if (entry.group->elastic == ctrl::Elastic::torchrun && workers->least > most) {
-    return bad_input("torchrun takes at most the " + std::to_string(most) + " workers that job " +
-                     entry.name + " was submitted with");
+  const ctrl::WorkerRange range = entry.group->workers;
+  const bool is_within = workers->least >= range.least && workers->least <= range.most;
+  if (entry.group->elastic == ctrl::Elastic::torchrun && !is_within) {
+    return bad_input("torchrun takes the " + std::to_string(range.least) + " to " +
+                     std::to_string(range.most) + " workers that job " + entry.name +
+                     " was submitted with");
   }
   entry.chosen.workers = workers->least;
   return {};

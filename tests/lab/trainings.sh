@@ -74,7 +74,7 @@ say "it stood still for $(stood_still agents-w0)"
 must on h2 docker flowcon queue scale agents 1
 shrunk() { is "$(tasks)" "agents-w0 " && holds "$(log_of agents-w0 | sed -n '/, 2 workers/,$p' | sed -n '/, 1 workers/,$p')" "Epoch "; }
 soon "and with one again" shrunk
-refused() { holds "$(on h2 docker flowcon queue scale agents 3 2>&1)" "torchrun takes at most the 2 workers"; }
+refused() { holds "$(on h2 docker flowcon queue scale agents 3 2>&1)" "torchrun takes the 1 to 2 workers"; }
 check "more than it was submitted with are refused" refused
 must on h2 docker flowcon queue cancel agents
 soon "it is cancelled" job_has agents '.state == "cancelled"'

@@ -237,6 +237,25 @@ TEST_CASE("who cannot be placed keeps nobody from growing") {
   CHECK_FALSE(found.orders.contains(job_id('a')));
 }
 
+TEST_CASE("nobody gives up workers for one that their least leaves no room for") {
+  HostJobs one = host('1', 8, 0), two = host('2', 8, 0);
+  one.jobs = {running(group('a', {4, 8}, 1, 4000), {{'1', 8}}),
+              running(group('b', {4, 8}, 1, 4000), {{'2', 8}}), job('c', 6, 60)};
+  CHECK(decided({one, two}).orders.empty());
+}
+
+TEST_CASE("for a job on several hosts workers leave where its own fit") {
+  HostJobs one = host('1', 4, 0), two = host('2', 4, 0);
+  one.jobs = {running(group('a', {1, 8}, 1, 4000, ctrl::Elastic::join, Span::overlay),
+                      {{'1', 4}, {'2', 4}}),
+              group('b', {2, 2}, 3, 60, ctrl::Elastic::no, Span::overlay)};
+  const Decided found = decided({one, two});
+  REQUIRE(found.orders.contains(job_id('a')));
+  const std::vector<TaskPlace>& places = found.orders.at(job_id('a')).places;
+  for (const TaskPlace& place : places) CHECK(place.workers <= 1);
+  CHECK(found.ordered('a') >= 1);
+}
+
 TEST_CASE("parameter servers are room, too, and a job may need workers of several hosts") {
   HostJobs one = host('1', 4, 0), two = host('2', 4, 0);
   one.jobs = {running(group('a', {1, 8}, 1, 4000, ctrl::Elastic::join, Span::overlay),
@@ -291,6 +310,24 @@ TEST_CASE("what a host tells that cannot be is no harm") {
   decided({one}, "greedy");
   one.jobs[0].task.request = amounts(1e18, 1e9);
   decided({one});
+  HostJobs large = host('1', 2000, 1);
+  large.jobs = {running(group('a', {1, 4}, 0.01, 4000), {{'1', 1}}),
+                running(group('b', {8, 8}, 128, 4000), {{'1', 8}})};
+  decided({large});
+  decided({large}, "greedy");
+}
+
+TEST_CASE("an allocation of a job that is no group any more changes nothing") {
+  HostJobs one = host('1', 8, 7);
+  one.jobs = {running(job('a', 1, 4000), {{'1', 1}})};
+  const AllJobs all = all_jobs({one}, 1000, 1800);
+  const auto plan = policy::find_queue_policy("left")->decide(all.view);
+  REQUIRE(plan.has_value());
+  Allocation allocation;
+  allocation.workers[job_id('a')] = allocation.workers[job_id('z')] = 8;
+  for (const auto& [owner, orders] : orders_of(all, *plan, &allocation)) {
+    for (const JobOrder& order : orders) CHECK_FALSE(order.order);
+  }
 }
 
 TEST_CASE("a request of nothing is no job that is decided about") {

@@ -313,6 +313,19 @@ TEST_CASE("workers that may join are done without when they fail, while enough a
   CHECK(settled(entry).state == JobState::failed);
 }
 
+TEST_CASE("torchrun's agents do without each other, but not without the first one") {
+  JobEntry entry = elastic_group();
+  entry.group->elastic = ctrl::Elastic::torchrun;
+  end_task(entry, 2, TaskEnd::failed, "ended with status 1");
+  entry = settled(entry);
+  REQUIRE(entry.state == JobState::running);
+  CHECK(task(entry, 2).has_left);
+  end_task(entry, 0, TaskEnd::interrupted, "is without its host");
+  entry = settled(entry);
+  CHECK_FALSE(task(entry, 0).has_left);
+  CHECK(entry.state != JobState::running);
+}
+
 TEST_CASE("a worker that joins and cannot be had does not end the others") {
   JobEntry entry = *resized(elastic_group(), 4).entry;
   GroupFacts facts = facts_of(entry);
