@@ -164,14 +164,13 @@ class Allocator {
     }
   }
 
-  // `nodes_of`: of a job by its id; 0: it waits.
-  template <class NodesOf>
-  void take(const NodesOf& nodes_of, Allocation& allocation) const {
+  // `nodes`: of jobs by their ids; none, or 0: it waits.
+  void take(const std::map<std::string, std::int64_t>& nodes, Allocation& allocation) const {
     for (const Candidate& one : candidates_) {
-      const std::int64_t nodes = nodes_of(task(one).id), workers = nodes / one.size;
-      if (nodes < 1) continue;
+      const auto found = nodes.find(task(one).id);
+      if (found == nodes.end() || found->second < 1) continue;
       if (one.now == 0) allocation.admitted.insert(task(one).id);
-      if (!one.is_whole) allocation.workers[task(one).id] = workers;
+      if (!one.is_whole) allocation.workers[task(one).id] = found->second / one.size;
     }
   }
 
@@ -472,7 +471,6 @@ std::optional<Allocation> allocate(const AllJobs& all, const policy::QueuePlan& 
   } else {
     state = {allocator.horizon(rule.interval)};
   }
-  if (rule.policy != "greedy") allocator.admit_wholes(allocation);
   const policy::AllocateDecision decision = policy::decide_allocate(state);
   ctrl::policy::add_round(&allocation.rounds, state, decision);
   std::map<std::string, std::int64_t> nodes;
@@ -482,10 +480,11 @@ std::optional<Allocation> allocate(const AllJobs& all, const policy::QueuePlan& 
     for (const policy::HorizonPlan& one : std::get<policy::HorizonDecision>(decision).plan) {
       nodes[one.id] = one.nodes.front();
     }
+    allocator.admit_wholes(allocation);
     allocator.fill(nodes);
     allocation.knows_pauses = true;
   }
-  allocator.take([&](const std::string& id) { return nodes[id]; }, allocation);
+  allocator.take(nodes, allocation);
   return allocation;
 }
 

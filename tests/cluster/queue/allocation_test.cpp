@@ -11,21 +11,15 @@
 #include "cluster/codec/allocate_json.h"
 #include "cluster/queue/group.h"
 #include "cluster/queue/orders.h"
+#include "tests/cluster/queue/reports.h"
 #include "tests/support/catch.h"
 
 using namespace flowcon;
 using namespace flowcon::cluster;
 using namespace flowcon::cluster::queue;
+using namespace flowcon::cluster::test;
 
 namespace {
-
-constexpr double kGiB = 1024.0 * 1024 * 1024;
-
-std::string host_id(char digit) { return std::string(32, digit); }
-std::string job_id(char letter) { return std::string(64, letter); }
-policy::Amounts amounts(double cpu, double gibibytes) {
-  return {{"cpu", cpu}, {"mem", gibibytes * kGiB}};
-}
 
 HostJobs host(char digit, double cpu, double free_cpu) {
   HostJobs host;

@@ -5,21 +5,20 @@
 #include <string>
 
 #include "cluster/queue/orders.h"
+#include "tests/cluster/queue/reports.h"
 #include "tests/support/catch.h"
 
 using namespace flowcon;
 using namespace flowcon::cluster;
 using namespace flowcon::cluster::queue;
+using namespace flowcon::cluster::test;
 
 namespace {
 
-constexpr double kGiB = 1024.0 * 1024 * 1024;
 constexpr std::uint64_t kMegabyte = 1'000'000;
 const std::string kImage = "0123456789abcdef";
 
-std::string host_id(char digit) { return std::string(32, digit); }
-std::string job_id(char letter) { return std::string(64, letter); }
-policy::Amounts cores(double cpu) { return {{"cpu", cpu}, {"mem", cpu * kGiB}}; }
+policy::Amounts cores(double cpu) { return amounts(cpu, cpu); }
 
 HostJobs host(char digit, double free) {
   HostJobs host;

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names and amounts of the hosts and jobs that tests report.
+#pragma once
+
+#include <string>
+
+#include "cluster/policy/room.h"
+
+namespace flowcon::cluster::test {
+
+inline constexpr double kReportedGiB = 1024.0 * 1024 * 1024;
+
+inline std::string host_id(char digit) { return std::string(32, digit); }
+inline std::string job_id(char letter) { return std::string(64, letter); }
+inline policy::Amounts amounts(double cpu, double gibibytes) {
+  return {{"cpu", cpu}, {"mem", gibibytes * kReportedGiB}};
+}
+
+}  // namespace flowcon::cluster::test
