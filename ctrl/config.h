@@ -91,7 +91,7 @@ struct QueueOptions {
   bool allocate_events = true;       ///< and when a job comes or ends
   double starve_limit = 1800;        ///< seconds
   bool park = true;  ///< a running job may be saved and wait again, for one with less left
-  double data_cache = 20.0 * (1ULL << 30);  ///< bytes of jobs' data that are kept for later ones
+  double data_cache = 20.0 * (1ULL << 30);  ///< bytes of jobs' images and data, kept for later ones
   std::string group_network;  ///< that hosts share, for jobs of several containers; "" = none
   std::string advertise;      ///< address at which other hosts reach this one; "" = none
   PortRange group_ports;      ///< for tasks in the host's network

@@ -34,8 +34,8 @@ Option offer_option() {
 Option data_cache_option() {
   return option(
       "data-cache", "BYTES",
-      "how much data of other hosts' jobs is kept here for later ones: volumes that they only read "
-      "(units K, M, G, T; 0 keeps none)",
+      "how much of what other hosts' jobs brought is kept here for later ones: images, and volumes "
+      "that they only read (units K, M, G, T; 0 keeps none)",
       Field<double>(at<&Config::queue, &QueueOptions::data_cache>),
       [](const std::string& text, double& taken) -> Result<void> {
         const std::optional<double> bytes = parse_bytes(text);

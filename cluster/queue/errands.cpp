@@ -130,7 +130,9 @@ Async<Result<void>> Errands::bear(JobPtr job) {
   order.is_first = (job->group ? job->group : job)->entry.attempt == 0;
   const Result<std::string> begun = co_await world_.moves.begin(std::move(order));
   if (begun || begun.error().code == boost::system::errc::file_exists) co_return Result<void>();
-  co_return begun.error();
+  // What prevents it, in whole sentences.
+  const bool is_prevented = begun.error().code == boost::system::errc::operation_not_permitted;
+  co_return is_prevented ? bad_input(begun.error().what) : begun.error();
 }
 
 Async<Result<void>> Errands::carry_out(JobPtr job, Act act) {

@@ -81,7 +81,7 @@ Async<Result<void>> run(Client& engine, Words words) {
     Pull body = read_stdin;
     co_return co_await take_image(engine, std::move(image), there, std::move(body), most);
   } else if (verb == "remove") {
-    co_return co_await remove_image(engine, words.at(2));
+    co_return co_await remove_image(engine, words.at(2), ImageName::none);
   } else {
     co_return bad_input("no such verb: " + verb);
   }

@@ -73,6 +73,8 @@ watched() {
 
 # --- what is left -----------------------------------------------------------------------------------
 
+# What is kept for later jobs would be a difference.
+POLICY+=$'\ndata-cache = 0'
 # traces HOST: all that a move could leave there. The state folder's databases and keys stay, and so does what
 # containerd leaves of each checkpoint that it has started from.
 traces() {

@@ -61,13 +61,13 @@ std::string data_volume_at(const json::object& body, const std::string& destinat
   return "";
 }
 
-std::vector<std::string> data_to_remove(std::vector<DataCopy> copies, double most) {
+std::vector<std::string> copies_to_remove(std::vector<CachedCopy> copies, double most) {
   std::stable_sort(copies.begin(), copies.end(),
-                   [](const DataCopy& a, const DataCopy& b) { return a.used < b.used; });
+                   [](const CachedCopy& a, const CachedCopy& b) { return a.used < b.used; });
   double all = 0;
-  for (const DataCopy& copy : copies) all += static_cast<double>(copy.bytes);
+  for (const CachedCopy& copy : copies) all += static_cast<double>(copy.bytes);
   std::vector<std::string> removed;
-  for (const DataCopy& copy : copies) {
+  for (const CachedCopy& copy : copies) {
     if (copy.is_used || (copy.is_whole && all <= most)) continue;
     all -= static_cast<double>(copy.bytes);
     removed.push_back(copy.name);

@@ -35,9 +35,9 @@ void rename_volume(boost::json::object& body, const std::string& name, const std
 [[nodiscard]] std::string data_volume_at(const boost::json::object& body,
                                          const std::string& destination);
 
-/// A copy on this host. Units: bytes; seconds since the epoch.
-struct DataCopy {
-  std::string name;
+/// A copy on this host, of data or of an image. Units: bytes; seconds since the epoch.
+struct CachedCopy {
+  std::string name;       ///< the volume's, or the image's id
   bool is_used = false;   ///< a container has it
   bool is_whole = false;  ///< all of it has come
   std::uint64_t bytes = 0;
@@ -46,6 +46,7 @@ struct DataCopy {
 
 /// Which go: of those that no container has, what is not whole, and what was wanted longest ago,
 /// until all together are at most `most` bytes.
-[[nodiscard]] std::vector<std::string> data_to_remove(std::vector<DataCopy> copies, double most);
+[[nodiscard]] std::vector<std::string> copies_to_remove(std::vector<CachedCopy> copies,
+                                                        double most);
 
 }  // namespace flowcon::cluster::migration

@@ -35,7 +35,7 @@ Async<bool> CopyKeeper::has_its_data(MovePtr move) {
     if (move->travel.received.contains(part)) counted.insert(name);
   }
   if (counted.empty()) co_return true;
-  const Result<std::map<std::string, std::string>> whole = co_await data_.whole();
+  const Result<std::map<std::string, std::string>> whole = co_await cache_.whole();
   if (!whole) co_return false;
   co_return std::all_of(counted.begin(), counted.end(),
                         [&](const std::string& name) { return whole->contains(name); });
@@ -154,15 +154,15 @@ Async<bool> CopyKeeper::start(MovePtr move) {
 }
 
 Async<void> CopyKeeper::remove_image_of(MovePtr move) {
-  // Of the source only one that an earlier move has brought.
-  if (!move->is_source() && !move->plan.has_brought_image) co_return;
+  // One that has a name by now is kept for jobs to come.
+  if (move->is_source() || !move->plan.has_brought_image) co_return;
   std::string image = move->plan.image.id;
   const Result<void> removed =
-      co_await world_.goods.remove_image(std::move(image), move->is_source());
+      co_await world_.goods.remove_image(std::move(image), ImageName::none);
   if (removed) co_return;
   move->complain(removed.error());
   // Whoever waits for the end of this move need not wait for that.
-  sweep_.leave(move->plan.image.id, move->is_source());
+  cache_.leave(move->plan.image.id);
 }
 
 // This side's copy and all that belongs to it.

@@ -3,8 +3,7 @@
 // where something may have changed.
 #pragma once
 
-#include "cluster/migration/run/data_cache.h"
-#include "cluster/migration/run/image_sweep.h"
+#include "cluster/migration/run/cache.h"
 #include "cluster/migration/run/move.h"
 #include "cluster/migration/run/records.h"
 #include "cluster/migration/run/world.h"
@@ -13,8 +12,8 @@ namespace flowcon::cluster::migration {
 
 class CopyKeeper {
  public:
-  CopyKeeper(World& world, Records& records, ImageSweep& sweep, DataCache& data)
-      : world_(world), records_(records), sweep_(sweep), data_(data) {}
+  CopyKeeper(World& world, Records& records, Cache& cache)
+      : world_(world), records_(records), cache_(cache) {}
   /// Target: image, volumes, container.
   ctrl::Async<bool> prepare(MovePtr move);
   ctrl::Async<bool> start(MovePtr move);
@@ -29,8 +28,7 @@ class CopyKeeper {
 
   World& world_;
   Records& records_;
-  ImageSweep& sweep_;
-  DataCache& data_;
+  Cache& cache_;
 };
 
 }  // namespace flowcon::cluster::migration

@@ -27,16 +27,16 @@ bool changes_copy(Act act) {
 
 }  // namespace
 
-Driver::Driver(World& world, OpenMoves& open, Records& records, ImageSweep& sweep, DataCache& data)
+Driver::Driver(World& world, OpenMoves& open, Records& records, Cache& cache)
     : world_(world),
       open_(open),
       records_(records),
-      sweep_(sweep),
+      cache_(cache),
       watch_(world, open, records),
       facts_(world, watch_),
       saver_(world),
       sender_(world),
-      copies_(world, records, sweep, data) {}
+      copies_(world, records, cache) {}
 
 void Driver::launch(MovePtr move) {
   open_.add(move);
@@ -168,7 +168,7 @@ void Driver::close(const MovePtr& move) {
   tell_end(*move);
   open_.close(move);
   tell_progress(*move);
-  sweep_.wake();  // which sweeps
+  cache_.wake();  // which sweeps
   world_.network.tell();
 }
 

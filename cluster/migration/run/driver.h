@@ -3,9 +3,9 @@
 // and done, until nothing is left.
 #pragma once
 
+#include "cluster/migration/run/cache.h"
 #include "cluster/migration/run/copies.h"
 #include "cluster/migration/run/facts.h"
-#include "cluster/migration/run/image_sweep.h"
 #include "cluster/migration/run/move.h"
 #include "cluster/migration/run/open_moves.h"
 #include "cluster/migration/run/records.h"
@@ -18,7 +18,7 @@ namespace flowcon::cluster::migration {
 
 class Driver {
  public:
-  Driver(World& world, OpenMoves& open, Records& records, ImageSweep& sweep, DataCache& data);
+  Driver(World& world, OpenMoves& open, Records& records, Cache& cache);
   /// Goes on with a move, beside whoever calls, until it is closed or World::is_ended.
   void launch(MovePtr move);
 
@@ -36,7 +36,7 @@ class Driver {
   World& world_;
   OpenMoves& open_;
   Records& records_;
-  ImageSweep& sweep_;
+  Cache& cache_;
   Watch watch_;
   FactFinder facts_;
   Saver saver_;

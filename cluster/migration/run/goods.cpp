@@ -33,12 +33,12 @@ Async<Result<std::string>> DockerGoods::call_image(ImageInfo image, std::string 
   return migration::call_image(client_, std::move(image), std::move(name), is_brought);
 }
 
-Async<Result<void>> DockerGoods::remove_image(std::string id, bool must_be_moved) {
-  return migration::remove_image(client_, std::move(id), must_be_moved);
+Async<Result<void>> DockerGoods::remove_image(std::string id, ImageName called) {
+  return migration::remove_image(client_, std::move(id), called);
 }
 
-Async<Result<void>> DockerGoods::remove_moved_images(std::set<std::string> kept) {
-  return migration::remove_moved_images(client_, std::move(kept));
+Async<Result<std::vector<MovedImage>>> DockerGoods::moved_images() {
+  return migration::moved_images(client_);
 }
 
 Async<Result<CopyPlace>> DockerGoods::find_place(std::string id, std::string state_dir) {

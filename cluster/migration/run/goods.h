@@ -29,8 +29,8 @@ class Goods {
                                                std::uint64_t max_bytes) = 0;
   virtual ctrl::Async<Result<std::string>> call_image(ImageInfo image, std::string name,
                                                       bool is_brought) = 0;
-  virtual ctrl::Async<Result<void>> remove_image(std::string id, bool must_be_moved) = 0;
-  virtual ctrl::Async<Result<void>> remove_moved_images(std::set<std::string> kept) = 0;
+  virtual ctrl::Async<Result<void>> remove_image(std::string id, ImageName called) = 0;
+  virtual ctrl::Async<Result<std::vector<MovedImage>>> moved_images() = 0;
 
   virtual ctrl::Async<Result<CopyPlace>> find_place(std::string id, std::string state_dir) = 0;
   virtual ctrl::Async<Result<ctrl::Pull>> send_part(CopyPlace from, Part part) = 0;
@@ -53,8 +53,8 @@ class DockerGoods : public Goods {
                                        std::uint64_t max_bytes) override;
   ctrl::Async<Result<std::string>> call_image(ImageInfo image, std::string name,
                                               bool is_brought) override;
-  ctrl::Async<Result<void>> remove_image(std::string id, bool must_be_moved) override;
-  ctrl::Async<Result<void>> remove_moved_images(std::set<std::string> kept) override;
+  ctrl::Async<Result<void>> remove_image(std::string id, ImageName called) override;
+  ctrl::Async<Result<std::vector<MovedImage>>> moved_images() override;
   ctrl::Async<Result<CopyPlace>> find_place(std::string id, std::string state_dir) override;
   ctrl::Async<Result<ctrl::Pull>> send_part(CopyPlace from, Part part) override;
   ctrl::Async<Result<void>> take_part(CopyPlace into, Part part, ctrl::Pull body,

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "cluster/migration/plan/load_filter.h"
+#include "cluster/migration/plan/log_lines.h"
 #include "cluster/migration/plan/save_filter.h"
 
 namespace flowcon::cluster::migration {
@@ -101,6 +102,20 @@ Async<Result<std::set<std::string>>> survey(Client& engine, ImageInfo image,
   co_return found.wanted();
 }
 
+// Of the answer to GET /images/ID/json.
+MovedImage moved_image_of(std::string_view json) {
+  MovedImage image;
+  const Result<boost::json::value> parsed = parse_json(json);
+  if (!parsed) return image;
+  image.id = text_of(*parsed, "Id");
+  image.bytes =
+      static_cast<std::uint64_t>(std::max(0.0, real_of(member(*parsed, "Size")).value_or(0)));
+  const Result<std::int64_t> tagged =
+      parse_log_time(text_of(member(*parsed, "Metadata"), "LastTagTime"));
+  if (tagged) image.wanted = static_cast<double>(*tagged) / 1e9;
+  return image;
+}
+
 }  // namespace
 
 Async<Result<ImageInfo>> image_info(Client& engine, std::string id) {
@@ -166,7 +181,7 @@ Async<Result<void>> take_image(Client& engine, ImageInfo image, std::size_t laye
   if (!loaded) co_return wrap(loaded.error(), doing);
   if (loaded->layers != image.layers) {
     // The engine and we have understood its configuration in two ways.
-    (void)co_await remove_image(engine, image.id);
+    (void)co_await remove_image(engine, image.id, ImageName::none);
     co_return bad_input(doing + ": it has other layers than promised");
   }
   co_return Result<void>();
@@ -180,11 +195,13 @@ Async<Result<std::string>> call_image(Client& engine, ImageInfo image, std::stri
   if (!seen) co_return seen.error();
   if (seen->status != 200) co_return engine_error(*seen, "looking at the image");
   const std::vector<std::string> names = names_of(seen->body, name);
-  if (!names.empty()) co_return names.front();
-  if (!is_brought) co_return image.id;
-  std::string called = moved_name(name, image.id, false);
+  const bool is_moved = is_moved_only(seen->body);
+  if (!names.empty() && !is_moved) co_return names.front();
+  if (names.empty() && !is_brought) co_return image.id;
+  std::string called = is_moved ? names.front() : moved_name(name, image.id, false);
   Result<ImageInfo> other = co_await image_info(engine, called);
   if (other && other->id != image.id) called = moved_name(name, image.id, true);
+  // The engine keeps the time of it.
   const std::size_t colon = called.rfind(':');
   path = path_of(image.id) + "/tag?repo=" + ctrl::engine::percent_encoded(called.substr(0, colon)) +
          "&tag=" + ctrl::engine::percent_encoded(called.substr(colon + 1));
@@ -194,16 +211,16 @@ Async<Result<std::string>> call_image(Client& engine, ImageInfo image, std::stri
   co_return called;
 }
 
-Async<Result<void>> remove_image(Client& engine, std::string id, bool must_be_moved) {
+Async<Result<void>> remove_image(Client& engine, std::string id, ImageName called) {
   if (!is_digest(id)) co_return bad_input("removing an image: it has no valid id");
   const std::string path = path_of(id), doing = "removing the image " + id;
   Result<Reply> seen = co_await engine.call("GET", path + "/json", "", kCallTime);
   if (!seen) co_return seen.error();
   if (seen->status == 404) co_return Result<void>();
   if (seen->status != 200) co_return engine_error(*seen, doing);
-  const bool is_moved = is_moved_only(seen->body);
+  const bool is_moved = called == ImageName::moved;
   // By its id the engine would remove it with its only name.
-  if (!is_moved && (must_be_moved || has_name(seen->body))) co_return Result<void>();
+  if (is_moved ? !is_moved_only(seen->body) : has_name(seen->body)) co_return Result<void>();
   // The engine keeps the last name of an image that is used. Has it several, each is a look's work.
   std::string last = id;
   if (is_moved) last = names_of(seen->body, "").back();
@@ -217,21 +234,25 @@ Async<Result<void>> remove_image(Client& engine, std::string id, bool must_be_mo
   co_return Result<void>();
 }
 
-Async<Result<void>> remove_moved_images(Client& engine, std::set<std::string> kept) {
+Async<Result<std::vector<MovedImage>>> moved_images(Client& engine) {
   Result<Reply> reply = co_await engine.call("GET", "/images/json", "", kCallTime);
   if (!reply) co_return reply.error();
   if (reply->status != 200) co_return engine_error(*reply, "listing images");
   const Result<boost::json::value> parsed = parse_json(reply->body);
   const auto* list = parsed ? parsed->if_array() : nullptr;
   if (list == nullptr) co_return bad_input("listing images: not a JSON list");
+  std::vector<MovedImage> images;
   for (const auto& entry : *list) {
     const std::string id = text_of(entry, "Id");
     const std::vector<std::string> names = names_of(render_json(entry), "");
-    if (names.empty() || !names.front().starts_with(kMovedRegistry) || kept.contains(id)) continue;
-    Result<void> removed = co_await remove_image(engine, id, true);
-    if (!removed) co_return removed.error();
+    if (!is_digest(id) || names.empty() || !names.front().starts_with(kMovedRegistry)) continue;
+    Result<Reply> seen = co_await engine.call("GET", path_of(id) + "/json", "", kCallTime);
+    if (!seen) co_return seen.error();
+    // One that was removed meanwhile.
+    if (seen->status != 200 || !is_moved_only(seen->body)) continue;
+    images.push_back(moved_image_of(seen->body));
   }
-  co_return Result<void>();
+  co_return images;
 }
 
 }  // namespace flowcon::cluster::migration

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -48,22 +47,28 @@ ctrl::Async<Result<void>> take_image(ctrl::engine::Client& engine, ImageInfo ima
 
 /// What to call an image of this engine that its user calls `name` there: that name if it means
 /// this image, else another of its names, else its id. One that was `brought` gets a name first,
-/// under kMovedRegistry.
+/// under kMovedRegistry; one that has only such a name is wanted now (MovedImage).
 /// Errors: ENOENT no such image; the engine's.
 ctrl::Async<Result<std::string>> call_image(ctrl::engine::Client& engine, ImageInfo image,
                                             std::string name, bool is_brought);
 
-/// For undoing take_image(): removes an image that has no name, or only those of call_image(), and
-/// that no container uses. One that has another, or is not there, is left and is no error.
-/// `must_be_moved`: one without any name is somebody's own, and is left too.
+enum class ImageName { none, moved };
+
+/// Removes an image that has no name (take_image() undone), or only that of call_image(), and that
+/// no container uses. One that is called anything else, or is not there, is left and is no error.
 /// Errors: the engine's.
 ctrl::Async<Result<void>> remove_image(ctrl::engine::Client& engine, std::string id,
-                                       bool must_be_moved = false);
+                                       ImageName called);
 
-/// Removes all images that have only names of call_image(), that no container uses, and that are
-/// not in `kept` (ids).
+/// An image that has only names of call_image(). Units: bytes, also those that it shares with
+/// others; seconds since the epoch.
+struct MovedImage {
+  std::string id;
+  std::uint64_t bytes = 0;
+  double wanted = 0;  ///< when call_image() was asked for it last; 0: its engine does not say
+};
+
 /// Errors: the engine's.
-ctrl::Async<Result<void>> remove_moved_images(ctrl::engine::Client& engine,
-                                              std::set<std::string> kept);
+ctrl::Async<Result<std::vector<MovedImage>>> moved_images(ctrl::engine::Client& engine);
 
 }  // namespace flowcon::cluster::migration

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/run/answers.h"
-#include "cluster/migration/run/data_cache.h"
+#include "cluster/migration/run/cache.h"
 
 namespace flowcon::cluster::migration {
 namespace {

@@ -71,7 +71,7 @@ Async<Result<Freight>> Movers::weigh(std::string container) {
 }
 
 Async<Result<std::set<std::string>>> Movers::shared_volumes() {
-  const Result<std::map<std::string, std::string>> whole = co_await data_.whole();
+  const Result<std::map<std::string, std::string>> whole = co_await cache_.whole();
   if (!whole) co_return whole.error();
   std::set<std::string> names;
   for (const auto& [name, folder] : *whole) names.insert(name);
@@ -214,8 +214,7 @@ Async<bool> Movers::restore() {
   std::function<void(MovePtr)> launch = [this](MovePtr move) { driver_.launch(std::move(move)); };
   if (!co_await records_.read(std::move(launch))) co_return false;
   ::unlink((world_.host.config().state_dir + "/open-moves").c_str());
-  ctrl::spawn(world_.host.io(), "images of moves", sweep_.run());
-  ctrl::spawn(world_.host.io(), "data of jobs", data_.run());
+  ctrl::spawn(world_.host.io(), "what is kept for jobs", cache_.run());
   co_return true;
 }
 
@@ -262,8 +261,7 @@ bool Movers::is_away(const Move& move) const {
 // What of a package is to be removed may ask without flowcond: debian/docker-flowcon.prerm.
 void Movers::end() {
   world_.is_ended = true;
-  sweep_.wake();
-  data_.wake();
+  cache_.wake();
   std::string names;
   if (records_.is_reading()) names = "(the journal was not read)\n";
   for (const auto& [id, move] : open_.all()) {

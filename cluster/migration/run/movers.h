@@ -2,10 +2,9 @@
 // The mover, put together from its parts. Private to cluster/migration/run and its tests.
 #pragma once
 
+#include "cluster/migration/run/cache.h"
 #include "cluster/migration/run/calls.h"
-#include "cluster/migration/run/data_cache.h"
 #include "cluster/migration/run/driver.h"
-#include "cluster/migration/run/image_sweep.h"
 #include "cluster/migration/run/mover.h"
 #include "cluster/migration/run/open_moves.h"
 #include "cluster/migration/run/reception.h"
@@ -58,10 +57,9 @@ class Movers : public Mover {
   World world_;
   OpenMoves open_{world_};
   Records records_{world_, open_};
-  ImageSweep sweep_{world_, open_};
-  DataCache data_{world_, open_};
-  Driver driver_{world_, open_, records_, sweep_, data_};
-  Reception reception_{world_, open_, records_, driver_, data_};
+  Cache cache_{world_, open_};
+  Driver driver_{world_, open_, records_, cache_};
+  Reception reception_{world_, open_, records_, driver_, cache_};
   Calls calls_{world_, open_, records_, driver_};
 };
 

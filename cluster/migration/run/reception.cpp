@@ -157,7 +157,7 @@ Async<Result<std::vector<std::string>>> Reception::judge(std::string name, Plan 
   json::object body = plan.body;
   std::uint64_t bytes = plan.bytes;
   Plan copy = plan;
-  const Result<std::set<std::string>> there = co_await data_.parts_there(std::move(copy));
+  const Result<std::set<std::string>> there = co_await cache_.parts_there(std::move(copy));
   if (!there) co_return there.error();
   bytes -= std::min(bytes, bytes_of(plan, *there));
   Result<Conflicts> conflicts = co_await world_.engine.conflicts(std::move(name), std::move(plan));
@@ -272,7 +272,7 @@ Async<Response> Reception::reserve_new(Entry theirs, Plan plan, std::string spea
     co_return refuse({kUnfinished});
   }
   // Its source asks again, and then finds it.
-  if (data_.is_coming(plan, judged->parts_there)) co_return failure(503, kDataComing);
+  if (cache_.is_coming(plan, judged->parts_there)) co_return failure(503, kDataComing);
   std::string to_be_made;
   co_return co_await open_move(std::move(theirs), std::move(plan), std::move(*judged),
                                std::move(to_be_made));
@@ -351,7 +351,8 @@ Async<Result<Reception::Judgement>> Reception::judge_reservation(Entry theirs, P
   judged.reasons = std::move(*reasons);
   if (!judged.reasons.empty()) co_return judged;
   Plan wanted_there = plan;
-  Result<std::set<std::string>> there_already = co_await data_.parts_there(std::move(wanted_there));
+  Result<std::set<std::string>> there_already =
+      co_await cache_.parts_there(std::move(wanted_there));
   if (!there_already) co_return there_already.error();
   judged.parts_there = std::move(*there_already);
   std::string made_for = theirs.id;

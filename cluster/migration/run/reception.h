@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/migration/run/data_cache.h"
+#include "cluster/migration/run/cache.h"
 #include "cluster/migration/run/driver.h"
 #include "cluster/migration/run/intake.h"
 #include "cluster/migration/run/open_moves.h"
@@ -20,12 +20,12 @@ namespace flowcon::cluster::migration {
 
 class Reception {
  public:
-  Reception(World& world, OpenMoves& open, Records& records, Driver& driver, DataCache& data)
+  Reception(World& world, OpenMoves& open, Records& records, Driver& driver, Cache& cache)
       : world_(world),
         open_(open),
         records_(records),
         driver_(driver),
-        data_(data),
+        cache_(cache),
         intake_(world) {}
 
   /// As Mover says.
@@ -68,7 +68,7 @@ class Reception {
   OpenMoves& open_;
   Records& records_;
   Driver& driver_;
-  DataCache& data_;
+  Cache& cache_;
   Intake intake_;
   std::map<std::string, std::string> reserving_;  ///< ids that are being looked at, and whose
   std::multiset<std::string> planning_;           ///< peers whose plans are being looked at

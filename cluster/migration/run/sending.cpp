@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/plan/entry_json.h"
-#include "cluster/migration/run/data_cache.h"
+#include "cluster/migration/run/cache.h"
 #include "cluster/migration/run/targets.h"
 
 namespace flowcon::cluster::migration {

@@ -9,10 +9,7 @@ namespace {
 
 class Hosts : public TwoQueues {
  public:
-  Hosts() {
-    ctrl::log::set_level(ctrl::log::Level::error);
-    h1.goods.keeps_images_ = true;  // both jobs have the same one
-  }
+  Hosts() { ctrl::log::set_level(ctrl::log::Level::error); }
   ~Hosts() { ctrl::log::set_level(ctrl::log::Level::info); }
   Hosts(const Hosts&) = delete;
   Hosts& operator=(const Hosts&) = delete;

@@ -172,7 +172,6 @@ class ElasticQueues : public TwoQueues {
       side->engine.swarm_ = {"manager"};
       side->host.config_.queue.group_network = "train";
       side->host.config_.queue.allocate = "horizon";
-      side->goods.keeps_images_ = true;
     }
     run(35);
   }

@@ -19,7 +19,6 @@ class SpreadQueues : public TwoQueues {
     for (Side* side : {&h1, &h2}) {
       side->engine.swarm_ = {"manager"};
       side->host.config_.queue.group_network = "train";
-      side->goods.keeps_images_ = true;  // the others have it, too
     }
     run(35);
   }

@@ -67,15 +67,15 @@ TEST_CASE("that a volume is only read is seen in what engines say") {
 }
 
 TEST_CASE("what was wanted longest ago goes first, and never what is used") {
-  const std::vector<DataCopy> copies{{"new", false, true, 10, 300},
-                                     {"old", false, true, 10, 100},
-                                     {"used", true, true, 10, 1},
-                                     {"half", false, false, 0, 0},
-                                     {"coming", true, false, 0, 0}};
+  const std::vector<CachedCopy> copies{{"new", false, true, 10, 300},
+                                       {"old", false, true, 10, 100},
+                                       {"used", true, true, 10, 1},
+                                       {"half", false, false, 0, 0},
+                                       {"coming", true, false, 0, 0}};
   using Names = std::vector<std::string>;
-  CHECK(data_to_remove(copies, 100) == Names{"half"});
-  CHECK(data_to_remove(copies, 30) == Names{"half"});
-  CHECK(data_to_remove(copies, 29) == Names{"half", "old"});
-  CHECK(data_to_remove(copies, 0) == Names{"half", "old", "new"});
-  CHECK(data_to_remove({}, 0).empty());
+  CHECK(copies_to_remove(copies, 100) == Names{"half"});
+  CHECK(copies_to_remove(copies, 30) == Names{"half"});
+  CHECK(copies_to_remove(copies, 29) == Names{"half", "old"});
+  CHECK(copies_to_remove(copies, 0) == Names{"half", "old", "new"});
+  CHECK(copies_to_remove({}, 0).empty());
 }

@@ -153,6 +153,18 @@ TEST_CASE("what an ended task has written comes home into the ticket, and its co
   CHECK(hosts.source.engine.boxes_.size() == 1);
 }
 
+TEST_CASE("the image of a task that is over is there for the next one") {
+  Births hosts;
+  hosts.be_born();
+  hosts.end_task(0);
+  hosts.source.mover().expect(kReturn, kBirth);
+  REQUIRE(hosts.go_home().empty());
+  REQUIRE(hosts.comes_to(hosts.target, kReturn, "done"));
+  hosts.pass(600);
+  CHECK(hosts.target.goods.moved_.size() == 1);
+  CHECK(hosts.target.goods.images_.size() == 1);
+}
+
 TEST_CASE("a return that nobody expects, of another birth, or of a task that runs is refused") {
   Births hosts;
   hosts.be_born();

@@ -90,6 +90,7 @@ struct Box {
   std::map<std::string, std::string> labels;
   bool is_saved = false;  ///< it ended because it was asked to save
   std::vector<VolumePlace> volumes;
+  std::string image;
 };
 
 class FakeEngine : public Engine {
@@ -148,6 +149,7 @@ class FakeEngine : public Engine {
     ++made_;
     box.name = std::move(name);
     box.labels[kMoveLabel] = std::move(id);
+    box.image = plan.image.id;
     std::string made = box.id;
     boxes_[made] = std::move(box);
     co_return made;
@@ -246,8 +248,11 @@ class FakeEngine : public Engine {
       for (const VolumePlace& volume : box.volumes) {
         mounts.push_back({{"Type", "volume"}, {"Name", volume.name}});
       }
-      all.push_back(boost::json::object{
-          {"Id", id}, {"State", state}, {"Labels", labels}, {"Mounts", std::move(mounts)}});
+      all.push_back(boost::json::object{{"Id", id},
+                                        {"State", state},
+                                        {"Labels", labels},
+                                        {"ImageID", box.image},
+                                        {"Mounts", std::move(mounts)}});
     }
     co_return boost::json::value(std::move(all));
   }

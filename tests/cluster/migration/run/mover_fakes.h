@@ -118,18 +118,23 @@ class FakeGoods : public Goods {
     images_.insert(image.id);
     co_return Result<void>();
   }
-  Async<Result<std::string>> call_image(ImageInfo image, std::string, bool) override {
+  Async<Result<std::string>> call_image(ImageInfo image, std::string, bool is_brought) override {
+    if (is_brought || moved_.contains(image.id)) moved_[image.id] = {image.id, 50, 0};
     co_return image.id;
   }
-  Async<Result<void>> remove_image(std::string id, bool) override {
+  Async<Result<void>> remove_image(std::string id, ImageName called) override {
     removals_.push_back(id);
     if (keeps_images_) co_return bad_input("it is in use");
+    if ((called == ImageName::moved) != moved_.contains(id)) co_return Result<void>();
     images_.erase(id);
+    moved_.erase(id);
     co_return Result<void>();
   }
-  Async<Result<void>> remove_moved_images(std::set<std::string>) override {
+  Async<Result<std::vector<MovedImage>>> moved_images() override {
     ++sweeps_;
-    co_return Result<void>();
+    std::vector<MovedImage> all;
+    for (const auto& [id, image] : moved_) all.push_back(image);
+    co_return all;
   }
   Async<Result<CopyPlace>> find_place(std::string id, std::string) override {
     CopyPlace place;
@@ -154,6 +159,7 @@ class FakeGoods : public Goods {
   }
 
   std::set<std::string> images_;
+  std::map<std::string, MovedImage> moved_;  ///< of them those that have only a moved one's name
   int image_sends_ = 0;
   std::map<std::string, std::string> parts_;  ///< that have come
   std::string refuses_images_;

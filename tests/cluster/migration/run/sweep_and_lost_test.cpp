@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is left behind: images that nobody uses, containers of a journal that was lost.
-#include "cluster/migration/run/image_sweep.h"
+#include "cluster/migration/run/cache.h"
 #include "cluster/migration/run/lost.h"
 #include "tests/cluster/migration/run/mover_fakes.h"
 
@@ -8,43 +8,88 @@ using namespace flowcon;
 using namespace flowcon::cluster;
 using namespace flowcon::cluster::test;
 
-TEST_CASE("images are swept each minute, and one that stayed is tried again each five seconds") {
-  OneHost host;
-  ImageSweep sweep(host.world, host.open);
-  FakeGoods& goods = host.host.goods;
-  ctrl::spawn(host.io, "sweep", sweep.run());
+namespace {
+
+class Caching : public OneHost {
+ public:
+  Caching() { ctrl::spawn(io, "cache", cache.run()); }
+  ~Caching() {
+    world.is_ended = true;
+    cache.wake();
+    pass(0);
+  }
+  /// An image of 50 bytes that a move has brought, wanted at that second.
+  void keep_image(const std::string& id, double wanted) {
+    host.goods.images_.insert(id);
+    host.goods.moved_[id] = {id, 50, wanted};
+  }
+  /// `moved_` without the rest of it.
+  [[nodiscard]] std::set<std::string> kept() const {
+    std::set<std::string> ids;
+    for (const auto& [id, image] : host.goods.moved_) ids.insert(id);
+    return ids;
+  }
+  Cache cache{world, open};
+};
+
+std::string digest(char digit) { return "sha256:" + std::string(64, digit); }
+
+}  // namespace
+
+TEST_CASE(
+    "images that moves brought stay up to data-cache; the one wanted longest ago goes first") {
+  Caching host;
+  host.host.host.config_.queue.data_cache = 120;
+  host.keep_image(digest('a'), 300);
+  host.keep_image(digest('b'), 100);
+  host.pass(61);
+  CHECK(host.kept().size() == 2);
+  host.keep_image(digest('c'), 200);
   host.pass(59);
-  CHECK(goods.sweeps_ == 1);
-  host.pass(2);
-  CHECK(goods.sweeps_ == 2);
-  goods.keeps_images_ = true;
-  sweep.leave("sha256:x", false);
-  sweep.wake();
-  host.pass(11);
-  CHECK(goods.removals_.size() == 3);
-  goods.keeps_images_ = false;
-  host.pass(11);
-  CHECK(goods.removals_.size() == 4);
-  host.world.is_ended = true;
-  sweep.wake();
-  host.pass(0);
+  CHECK(host.kept() == std::set<std::string>{digest('a'), digest('c')});
+  host.host.host.config_.queue.data_cache = 0;
+  host.cache.wake();
+  host.pass(1);
+  CHECK(host.kept().empty());
 }
 
-TEST_CASE("an image that a move under way needs is not removed") {
-  OneHost host;
-  ImageSweep sweep(host.world, host.open);
+TEST_CASE("an image that a container or a move under way has stays, whatever data-cache says") {
+  Caching host;
+  host.host.host.config_.queue.data_cache = 0;
   const MovePtr move = host.add(Side::target, Step::transfer);
-  move->plan.image.id = "sha256:x";
-  sweep.leave("sha256:x", false);
-  ctrl::spawn(host.io, "sweep", sweep.run());
-  host.pass(20);
-  CHECK(host.host.goods.removals_.empty());
+  move->plan.image.id = digest('a');
+  Box box;
+  box.id = std::string(64, '1');
+  box.image = digest('b');
+  host.host.engine.boxes_[box.id] = box;
+  host.keep_image(digest('a'), 1);
+  host.keep_image(digest('b'), 2);
+  host.pass(61);
+  CHECK(host.kept().size() == 2);
   host.open.drop(move->entry.id);
+  host.host.engine.boxes_.clear();
+  host.pass(60);
+  CHECK(host.kept().empty());
+}
+
+TEST_CASE("an image without a name that could not be removed is tried again each five seconds") {
+  Caching host;
+  FakeGoods& goods = host.host.goods;
+  goods.keeps_images_ = true;
+  const MovePtr move = host.add(Side::target, Step::transfer);
+  move->plan.image.id = digest('a');
+  host.cache.leave(digest('a'));
+  host.cache.wake();
+  host.pass(20);
+  CHECK(goods.removals_.empty());  // a move under way needs it
+  host.open.drop(move->entry.id);
+  host.pass(11);
+  CHECK(goods.removals_.size() >= 2);
+  goods.keeps_images_ = false;
   host.pass(6);
-  CHECK(host.host.goods.removals_.size() == 1);
-  host.world.is_ended = true;
-  sweep.wake();
-  host.pass(0);
+  const std::size_t tried = goods.removals_.size();
+  host.pass(20);
+  CHECK(goods.removals_.size() == tried);
 }
 
 TEST_CASE("a host that lost its journal names what looks half migrated, and touches nothing") {

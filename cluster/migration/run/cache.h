@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The copies of data (plan/data_volume.h) that this host keeps for jobs of other hosts.
+// What moves have brought and this host keeps for jobs to come: copies of data (plan/data_volume.h)
+// and images.
 #pragma once
 
 #include <map>
@@ -20,9 +21,9 @@ inline constexpr const char* kDataComing = "its data is on the way there, for an
 /// The copies of data that a plan wants: by name, the part that brings each.
 [[nodiscard]] std::map<std::string, std::string> wanted_data(const Plan& plan);
 
-class DataCache {
+class Cache {
  public:
-  DataCache(World& world, OpenMoves& open)
+  Cache(World& world, OpenMoves& open)
       : world_(world), open_(open), alarm_(world.clock.make_alarm()) {}
 
   /// Those that are whole: by name, the folder of each. Errors: the engine or the disk does not
@@ -34,19 +35,24 @@ class DataCache {
   [[nodiscard]] bool is_coming(const Plan& plan, const std::set<std::string>& there) const;
 
   /// Removes what no container uses and is not whole, or is beyond the option data-cache, until
-  /// World::is_ended: now, and each minute.
+  /// World::is_ended: now, each minute, and when it is woken.
   ctrl::Async<void> run();
   void wake() { alarm_->ring(); }
+  /// An image without a name, by its id, that could not be removed: is tried again.
+  void leave(const std::string& image) { nameless_.insert(image); }
 
  private:
   ctrl::Async<Result<std::vector<std::optional<DataMark>>>> marks_of(
       std::vector<DataVolume> volumes);
+  ctrl::Async<void> remove_nameless();
+  ctrl::Async<Result<void>> remove(std::string name);
   ctrl::Async<Result<void>> sweep();
   [[nodiscard]] std::set<std::string> awaited() const;
 
   World& world_;
   OpenMoves& open_;
   std::unique_ptr<Alarm> alarm_;
+  std::set<std::string> nameless_;
 };
 
 }  // namespace flowcon::cluster::migration

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cluster/migration/run/data_cache.h"
+#include "cluster/migration/run/cache.h"
 
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
@@ -14,14 +14,16 @@ namespace {
 
 using ctrl::Async;
 
-constexpr double kSweepTime = 60;  // seconds
+constexpr double kSweepTime = 60;  // seconds, and after each move
+constexpr double kSweepAgain = 5;  // seconds, while something could not be removed
 
 using Marks = std::vector<std::optional<DataMark>>;
 
-// Names of the volumes that containers have.
-std::set<std::string> used_volumes(const boost::json::value& containers) {
+// Names of the volumes and ids of the images that containers have.
+std::set<std::string> used_by(const boost::json::value& containers) {
   std::set<std::string> used;
   for (const boost::json::value& container : list_of(containers)) {
+    used.insert(text_of(container, "ImageID"));
     for (const boost::json::value& mount : list_of(container, "Mounts")) {
       if (text_of(mount, "Type") == "volume") used.insert(text_of(mount, "Name"));
     }
@@ -32,13 +34,13 @@ std::set<std::string> used_volumes(const boost::json::value& containers) {
 }  // namespace
 
 // Of each volume whether it is whole.
-Async<Result<Marks>> DataCache::marks_of(std::vector<DataVolume> volumes) {
+Async<Result<Marks>> Cache::marks_of(std::vector<DataVolume> volumes) {
   std::vector<std::string> folders;
   for (const DataVolume& volume : volumes) folders.push_back(volume.folder);
   co_return co_await world_.files.marks_of(std::move(folders));
 }
 
-Async<Result<std::map<std::string, std::string>>> DataCache::whole() {
+Async<Result<std::map<std::string, std::string>>> Cache::whole() {
   const Result<std::vector<DataVolume>> volumes = co_await world_.engine.data_volumes();
   if (!volumes) co_return volumes.error();
   std::vector<DataVolume> all = *volumes;
@@ -61,7 +63,7 @@ std::map<std::string, std::string> wanted_data(const Plan& plan) {
   return wanted;
 }
 
-Async<Result<std::set<std::string>>> DataCache::parts_there(Plan plan) {
+Async<Result<std::set<std::string>>> Cache::parts_there(Plan plan) {
   std::set<std::string> there;
   const std::map<std::string, std::string> wanted = wanted_data(plan);
   if (wanted.empty()) co_return there;
@@ -77,7 +79,7 @@ Async<Result<std::set<std::string>>> DataCache::parts_there(Plan plan) {
   co_return there;
 }
 
-bool DataCache::is_coming(const Plan& plan, const std::set<std::string>& there) const {
+bool Cache::is_coming(const Plan& plan, const std::set<std::string>& there) const {
   for (const auto& [name, part] : wanted_data(plan)) {
     if (there.contains(part)) continue;
     for (const auto& [id, move] : open_.all()) {
@@ -91,7 +93,7 @@ bool DataCache::is_coming(const Plan& plan, const std::set<std::string>& there) 
 }
 
 // What moves to here will mount.
-std::set<std::string> DataCache::awaited() const {
+std::set<std::string> Cache::awaited() const {
   std::set<std::string> names;
   for (const auto& [id, move] : open_.all()) {
     if (move->is_source()) continue;
@@ -100,39 +102,72 @@ std::set<std::string> DataCache::awaited() const {
   return names;
 }
 
-Async<Result<void>> DataCache::sweep() {
+Async<void> Cache::remove_nameless() {
+  const std::set<std::string> images = nameless_;
+  for (const std::string& id : images) {
+    if (open_.images().contains(id)) continue;
+    std::string image = id;
+    const Result<void> removed =
+        co_await world_.goods.remove_image(std::move(image), ImageName::none);
+    if (removed) nameless_.erase(id);
+  }
+}
+
+Async<Result<void>> Cache::remove(std::string name) {
+  const bool is_image = is_digest(name);
+  // What has begun meanwhile counts on it. The engine keeps what a container has.
+  if (is_image ? open_.images().contains(name) : awaited().contains(name)) co_return Result<void>();
+  std::string called = name;
+  Result<void> removed;
+  if (is_image) {
+    removed = co_await world_.goods.remove_image(std::move(called), ImageName::moved);
+  } else {
+    removed = co_await world_.engine.remove_volume(std::move(called));
+  }
+  if (removed) {
+    ctrl::log::info(std::string(is_image ? "image " : "data ") + name + " is kept no longer");
+  }
+  co_return removed;
+}
+
+Async<Result<void>> Cache::sweep() {
   const Result<std::vector<DataVolume>> volumes = co_await world_.engine.data_volumes();
-  if (!volumes || volumes->empty()) co_return volumes ? Result<void>() : volumes.error();
+  if (!volumes) co_return volumes.error();
   std::vector<DataVolume> all = *volumes;
   const Result<Marks> marks = co_await marks_of(std::move(all));
   if (!marks) co_return marks.error();
+  const Result<std::vector<MovedImage>> images = co_await world_.goods.moved_images();
+  if (!images) co_return images.error();
+  if (volumes->empty() && images->empty()) co_return Result<void>();
   const Result<boost::json::value> containers = co_await world_.engine.list();
   if (!containers) co_return containers.error();
-  const std::set<std::string> used = used_volumes(*containers);
-  std::vector<DataCopy> copies;
+  const std::set<std::string> used = used_by(*containers);
+  std::vector<CachedCopy> copies;
   for (std::size_t i = 0; i < volumes->size(); ++i) {
     const std::optional<DataMark>& mark = marks->at(i);
     copies.push_back({volumes->at(i).name, used.contains(volumes->at(i).name), mark.has_value(),
                       mark ? mark->bytes : 0, mark ? mark->used : 0});
   }
+  for (const MovedImage& image : *images) {
+    const bool is_used = used.contains(image.id) || open_.images().contains(image.id);
+    copies.push_back({image.id, is_used, true, image.bytes, image.wanted});
+  }
   const double most = world_.host.config().queue.data_cache;
-  for (const std::string& name : data_to_remove(std::move(copies), most)) {
-    // One that has begun meanwhile counts on it. The engine keeps what a container has.
-    if (awaited().contains(name)) continue;
-    std::string volume = name;
-    const Result<void> removed = co_await world_.engine.remove_volume(std::move(volume));
+  for (const std::string& name : copies_to_remove(std::move(copies), most)) {
+    std::string one = name;
+    const Result<void> removed = co_await remove(std::move(one));
     if (!removed) co_return removed;
-    ctrl::log::info("data " + name + " is kept no longer");
   }
   co_return Result<void>();
 }
 
-Async<void> DataCache::run() {
+Async<void> Cache::run() {
   while (!world_.is_ended) {
+    co_await remove_nameless();
     const Result<void> swept = co_await sweep();
-    if (!swept) ctrl::log::debug("data of jobs stays: " + swept.error().message());
+    if (!swept) ctrl::log::debug("what migrations brought stays: " + swept.error().message());
     if (world_.is_ended) co_return;
-    co_await alarm_->wait(kSweepTime);
+    co_await alarm_->wait(nameless_.empty() ? kSweepTime : kSweepAgain);
   }
 }
 
