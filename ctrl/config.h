@@ -83,6 +83,10 @@ struct PortRange {
   bool operator==(const PortRange&) const = default;
 };
 
+/// What lets a job be on several hosts is found out; or nothing does.
+inline constexpr const char* kAutoNetwork = "auto";
+inline constexpr const char* kNoNetwork = "none";
+
 struct QueueOptions {
   Offer offer;
   std::string policy = "left";       ///< one of queue_policy_names()
@@ -92,9 +96,11 @@ struct QueueOptions {
   double starve_limit = 1800;        ///< seconds
   bool park = true;  ///< a running job may be saved and wait again, for one with less left
   double data_cache = 20.0 * (1ULL << 30);  ///< bytes of jobs' images and data, kept for later ones
-  std::string group_network;  ///< that hosts share, for jobs of several containers; "" = none
-  std::string advertise;      ///< address at which other hosts reach this one; "" = none
-  PortRange group_ports;      ///< for tasks in the host's network
+  /// That hosts share, for jobs of several containers: kAutoNetwork, kNoNetwork, host, ports, or an
+  /// overlay's name.
+  std::string group_network = kAutoNetwork;
+  std::string advertise;  ///< address at which other hosts reach this one; "" = none
+  PortRange group_ports;  ///< for tasks in the host's network, or published
 };
 
 struct Config {

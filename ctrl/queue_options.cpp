@@ -50,25 +50,30 @@ Option group_network_option() {
   return text_option(
       "group-network", "NAME",
       "what lets jobs of several containers that are submitted here be on several hosts: an "
-      "attachable overlay network of their Docker Swarm, or host, their own network (advertise)",
+      "attachable overlay network of their Docker Swarm; host, their own network (advertise); "
+      "ports, published ports of parameter servers (advertise); auto, ports for jobs that have "
+      "such, "
+      "host for others where accept-host-network is on; or none",
       at<&Config::queue, &QueueOptions::group_network>,
       [](const std::string& text) -> Result<void> {
-        constexpr std::array kEngines{"none", "bridge", "default"};
+        constexpr std::array kEngines{"bridge", "default"};
         const bool is_name = text.find_first_not_of(
                                  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                  "_.-") == std::string::npos &&
                              text.find_first_of("_.-") != 0 && text.size() <= 255;
         const bool is_engines = std::find(kEngines.begin(), kEngines.end(), text) != kEngines.end();
         if (is_name && !is_engines) return {};
-        return bad_input(quoted(text) + " is no name of an overlay network");
+        return bad_input(quoted(text) +
+                         " is no name of an overlay network, nor auto, none, host or ports");
       });
 }
 
 Option advertise_option() {
   return text_option(
       "advertise", "ADDRESS",
-      "the address at which other hosts reach this one, in whose network tasks of a job that is "
-      "on several hosts may be then; those of peers need accept-host-network, too",
+      "the address at which other hosts reach this one, where tasks of a job that is on "
+      "several hosts may listen then; those of peers in its own network need accept-host-network, "
+      "too",
       at<&Config::queue, &QueueOptions::advertise>, [](const std::string& text) -> Result<void> {
         boost::system::error_code error;
         const auto address = boost::asio::ip::make_address(text, error);
@@ -80,7 +85,7 @@ Option advertise_option() {
 
 Option group_ports_option() {
   return option(
-      "group-ports", "FIRST-LAST", "ports of this host for tasks that are in its network",
+      "group-ports", "FIRST-LAST", "ports of this host for tasks of jobs that are on several hosts",
       Field<PortRange>(at<&Config::queue, &QueueOptions::group_ports>),
       [](const std::string& text, PortRange& taken) -> Result<void> {
         PortRange range;

@@ -33,13 +33,21 @@ def send(connection, **arrays):
     connection.sendall(struct.pack("!I", text.tell()) + text.getvalue())
 
 
+def read(connection, size):
+    """As many bytes, less where the other side has closed."""
+    text = b""
+    while len(text) < size and (piece := connection.recv(min(size - len(text), 1 << 20))):
+        text += piece
+    return text
+
+
 def receive(connection):
     """None where the other side has closed."""
-    head = connection.recv(4, socket.MSG_WAITALL)
+    head = read(connection, 4)
     if len(head) < 4:
         return None
     size, = struct.unpack("!I", head)
-    text = connection.recv(size, socket.MSG_WAITALL)
+    text = read(connection, size)
     if len(text) < size:
         return None
     with np.load(io.BytesIO(text), allow_pickle=False) as arrays:

@@ -60,6 +60,7 @@ void put(std::vector<policy::NodeCount>& tasks, policy::NodeCount more) {
 bool shares_network(const AllJobs& all, const AllJobs::Known& job, std::size_t node) {
   if (!job.group || job.group->span == Span::none) return false;
   const bool is_owner = all.hosts[node] == job.owner;
+  if (job.group->span == Span::ports) return all.addressed[node];
   if (job.group->span == Span::host) return is_owner ? all.addressed[node] : all.open[node];
   const auto owner = std::find(all.hosts.begin(), all.hosts.end(), job.owner);
   const auto& swarm = all.swarms[static_cast<std::size_t>(owner - all.hosts.begin())];
@@ -76,6 +77,15 @@ bool could_spread(const AllJobs& all, const ReportedJob& job) {
     if (has_network) add(together, all.view.nodes[node].cap, 1);
   }
   return fits(whole_request(job.task), together);
+}
+
+// Does it fit now, as a whole, on a host that lacks its network?
+bool fits_outside(const AllJobs& all, const ReportedJob& job) {
+  for (std::size_t node = 0; node < all.hosts.size(); ++node) {
+    const bool is_outside = !shares_network(all, all.known.back(), node);
+    if (is_outside && fits(whole_request(job.task), all.view.nodes[node].idle)) return true;
+  }
+  return false;
 }
 
 void bind_to_networks(AllJobs& all) {
@@ -181,9 +191,9 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
       all.view.jobs.push_back(std::move(task));
       all.known.push_back({owner.id, job.version, job.places.empty(), job.avoided, job.freight,
                            job.sent_to, job.group, first});
-      if (all.known.back().is_waiting && !could_spread(all, job)) {
-        all.view.jobs.back().may_spread = false;
-      }
+      const bool is_bound = job.group && job.group->is_bound;
+      const bool is_apart = could_spread(all, job) && (is_bound || !fits_outside(all, job));
+      if (all.known.back().is_waiting && !is_apart) all.view.jobs.back().may_spread = false;
     }
   }
   bind_to_networks(all);

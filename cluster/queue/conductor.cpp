@@ -287,8 +287,9 @@ void Conductor::note_pace(Job& group) const {
 Span Conductor::span_of(const Job& group) const {
   const bool has_tasks = !group.entry.group->tasks.empty();
   const std::string network =
-      has_tasks ? group.entry.group->network : network_of(group, world_.host.config().queue);
+      has_tasks ? group.entry.group->network : network_of(group, world_.host.config());
   if (network == kHostNetwork) return Span::host;
+  if (network == kPublished) return Span::ports;
   return network.empty() || cargo_.swarm().empty() ? Span::none : Span::overlay;
 }
 
@@ -347,7 +348,7 @@ HostJobs Conductor::report() const {
       reported.task.may_spread = span != Span::none;
       const bool stays = is_finishing(*group);
       // Where no swarm is known it may run on one host, or the engine there says what is wrong.
-      const bool needs_network = span != Span::none && is_bound(*job, world_.host.config().queue);
+      const bool needs_network = span != Span::none && is_bound(*job, world_.host.config());
       reported.group = GroupShape{range,
                                   stays ? ctrl::Elastic::no : group->elastic,
                                   span,

@@ -56,6 +56,7 @@ PortCall call_in(FieldReader& reader) {
   if (reader.failed()) return call;
   call.verb = static_cast<PortCall::Verb>(found - kVerbs.begin());
   call.count = reader.count("count", static_cast<std::int64_t>(kMostEndpoints));
+  call.is_published = reader.optional_bool("published");
   call.endpoints = endpoints_in(reader);
   return call;
 }
@@ -92,6 +93,7 @@ Result<PortCall> parse_port_call(std::string_view text) {
 std::string render(const PortCall& call) {
   return render_json({{"verb", kVerbs.at(static_cast<std::size_t>(call.verb))},
                       {"count", call.count},
+                      {"published", call.is_published},
                       {"endpoints", endpoints_json(call.endpoints)}});
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where tasks in their hosts' networks can be reached, and how their owner asks for that
-// (docs/peers.md), as JSON. Pure; what comes from another machine is checked here, once.
+// Where tasks on several hosts can be reached, and how their owner asks for that (docs/peers.md),
+// as JSON. Pure; what comes from another machine is checked here, once.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -20,7 +20,7 @@ namespace flowcon::cluster::queue {
 [[nodiscard]] Endpoint endpoint_in(FieldReader& reader);
 [[nodiscard]] boost::json::value endpoint_json(const Endpoint& endpoint);
 
-/// What a job's owner asks of a host in whose network tasks are to be.
+/// What a job's owner asks of a host where tasks are to listen.
 struct PortCall {
   enum class Verb {
     lease,  ///< so many ports
@@ -30,6 +30,7 @@ struct PortCall {
   };
   Verb verb = Verb::lease;
   std::int64_t count = 0;
+  bool is_published = false;  ///< lease: not in the host's network
   std::vector<Endpoint> endpoints;
 };
 [[nodiscard]] Result<PortCall> parse_port_call(std::string_view text);

@@ -52,12 +52,16 @@ bool went_with_host(const JobEntry& task) {
   return task.end == TaskEnd::interrupted || task.end == TaskEnd::lost;
 }
 
-// Has the attempt come to its end, by what tasks did themselves?
+// Its container has ended; what it has written may be on its way home.
+bool has_ended(const JobEntry& task) { return is_over(task) || task.state == JobState::returning; }
+
+// Has the attempt come to its end, by what tasks did themselves? A volume that comes home must not
+// be in use there, by servers that serve nobody any more.
 bool has_ended_itself(const Group& group) {
   const bool fails = std::any_of(group.tasks.begin(), group.tasks.end(), [](const JobEntry& task) {
     return has_failed(task) && !went_with_host(task) && !task.has_left;
   });
-  return fails || are_workers(group, is_over);
+  return fails || are_workers(group, has_ended);
 }
 
 // A task that went with its host, so that the attempt has to end; null: there is none.
@@ -206,8 +210,9 @@ GroupStep from_waiting(const JobEntry& entry, const GroupFacts& facts) {
 // What makes tasks ready, and starts those of this host where they `may_start`. No host takes more
 // than two at a time. Where each one listens has to be known before any is made.
 void bring_in(GroupStep& step, const Group& group, const std::vector<bool>& ready, bool may_start) {
-  for (std::size_t i = 0; i < group.tasks.size() && group.network == kHostNetwork; ++i) {
-    if (group.tasks[i].endpoint || !is_present(group.tasks[i])) continue;
+  for (std::size_t i = 0; i < group.tasks.size(); ++i) {
+    const JobEntry& task = group.tasks[i];
+    if (!listens(group, task) || task.endpoint || !is_present(task)) continue;
     step.deeds.push_back({GroupAct::lease, i});
     return;
   }
@@ -267,7 +272,7 @@ GroupStep from_starting(const JobEntry& entry, const GroupFacts& facts) {
     return turned_back(entry, facts.now, said_of(*task), task->refusals > 0);
   }
   const auto has_begun = [](const JobEntry& task) {
-    return is_over(task) || task.state == JobState::running || task.state == JobState::returning;
+    return has_ended(task) || task.state == JobState::running;
   };
   if (std::all_of(group.tasks.begin(), group.tasks.end(), has_begun)) {
     JobEntry next = entry;
@@ -466,6 +471,10 @@ bool is_finishing(const Group& group) {
   return std::any_of(group.tasks.begin(), group.tasks.end(), [](const JobEntry& task) {
     return !task.is_ps && !task.has_left && task.end == TaskEnd::done;
   });
+}
+
+bool listens(const Group& group, const JobEntry& task) {
+  return group.network == kHostNetwork || (group.network == kPublished && task.is_ps);
 }
 
 bool is_present(const JobEntry& task) { return !task.has_left && !is_over(task); }

@@ -44,6 +44,8 @@ inline constexpr std::int64_t kMostTasks = 256;
 [[nodiscard]] bool is_finishing(const Group& group);
 /// A task that is of it now: has not left, nor come to its end.
 [[nodiscard]] bool is_present(const JobEntry& task);
+/// Is it to have a port of its host: in its network, or, if it is a server, published?
+[[nodiscard]] bool listens(const Group& group, const JobEntry& task);
 /// Such tasks, workers or parameter servers.
 [[nodiscard]] std::int64_t present(const Group& group, bool are_ps);
 /// The same by their hosts, in the order of the tasks.

@@ -2,15 +2,18 @@
 #include "cluster/queue/groups.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/awaitable.hpp>
 #include <cmath>
 #include <set>
 #include <utility>
 
+#include "base/failpoint.h"
 #include "base/json_reader.h"
 #include "base/random_id.h"
 #include "base/text.h"
 #include "cluster/migration/plan/group_parts.h"
+#include "cluster/queue/ports.h"
 #include "cluster/queue/stamp.h"
 #include "ctrl/log.h"
 #include "ctrl/spawn.h"
@@ -24,6 +27,8 @@ using migration::Seen;
 
 constexpr double kServerCores = 0.5;  // of a parameter server, where nobody says
 constexpr double kRetry = 5;          // seconds until what failed is tried again
+constexpr double kHoldLook = 0.1;     // seconds between two looks whether a failpoint is over
+constexpr std::array kActs{"lease", "make", "place", "start", "save", "cancel", "remove", "halt"};
 
 bool is_gone(const Error& error) {
   return error.code == boost::system::errc::no_such_file_or_directory;
@@ -40,16 +45,28 @@ Result<JobEntry> with_tasks(const JobEntry& entry,
 
 }  // namespace
 
-std::string network_of(const Job& group, const ctrl::QueueOptions& options) {
-  if (group.ticket && group.ticket->network == kHostNetwork) return kHostNetwork;
-  const bool is_named = group.ticket && group.ticket->network == options.group_network;
-  const bool is_free = group.ticket && group.ticket->network.empty();
-  return is_named || is_free ? options.group_network : "";
+std::string network_of(const Job& group, const ctrl::Config& config) {
+  if (!group.ticket || !group.entry.group) return "";
+  const std::string& own = group.ticket->network;
+  if (own == kHostNetwork) return kHostNetwork;
+  const std::string& said = config.queue.group_network;
+  const bool is_auto = said == ctrl::kAutoNetwork;
+  if (!own.empty()) return own == said && !is_auto && said != kPublished ? said : "";
+  const bool has_address = !interface_of(config.queue.advertise).empty();
+  // Others connect to each other, too, at ports of their own: workers alone (Gloo, NCCL, MPI), and
+  // those of torchrun.
+  const bool may_publish = has_address && group.entry.group->ps > 0 &&
+                           group.entry.group->elastic != ctrl::Elastic::torchrun;
+  if (said == kPublished || (is_auto && may_publish)) return may_publish ? kPublished : "";
+  const bool is_open = config.accept.host_network || config.accept.host_namespaces;
+  if (is_auto) return has_address && is_open ? kHostNetwork : "";
+  if (said == kHostNetwork) return has_address ? kHostNetwork : "";
+  return said == ctrl::kNoNetwork ? "" : said;
 }
 
-bool is_bound(const Job& group, const ctrl::QueueOptions& options) {
+bool is_bound(const Job& group, const ctrl::Config& config) {
   const bool is_in_host_network = group.ticket && group.ticket->network == kHostNetwork;
-  return is_in_host_network || (may_grow(group.entry) && !network_of(group, options).empty());
+  return is_in_host_network || (may_grow(group.entry) && !network_of(group, config).empty());
 }
 
 std::string hosts_of(const Job& group, const Network& network) {
@@ -111,7 +128,7 @@ GroupFacts Groups::facts(const Job& group, const JobFacts& ticket) const {
   facts.order = ticket.order;
   facts.make_refusal = ticket.start_refusal;
   facts.saves_itself = group.ticket && group.ticket->saves_itself;
-  facts.network = network_of(group, world_.host.config().queue);
+  facts.network = network_of(group, world_.host.config());
   facts.is_in_host_network = group.ticket && group.ticket->network == kHostNetwork;
   for (const JobEntry& task : group.entry.group->tasks) {
     const JobPtr job = task.id.empty() ? nullptr : jobs_.find_id(task.id);
@@ -192,10 +209,12 @@ Async<Result<void>> Groups::lease(JobPtr group) {
       places.push_back({task.at, 0, 0});
       names.emplace_back();
     }
+    if (!listens(*group->entry.group, task)) continue;
     ++places[place].workers;
     names[place].push_back(task.name);
   }
-  Leases::Outcome outcome = co_await leases_.lease(std::move(places));
+  const bool is_published = group->entry.group->network == kPublished;
+  Leases::Outcome outcome = co_await leases_.lease(std::move(places), is_published);
   if (!outcome.why.empty()) {
     if (!outcome.host.empty()) group->avoided[outcome.host] = world_.clock.steady() + kAvoided;
     // Nothing is made yet: where another host does not answer the job need not wait for it.
@@ -310,9 +329,24 @@ Async<Result<void>> Groups::carry_out_one(JobPtr group, GroupDeed deed) {
   co_return Result<void>();
 }
 
+// A failpoint: what is about to be done in that state. True: it was waited, once.
+Async<bool> Groups::hold(JobPtr group, GroupAct act) {
+  const std::string here = std::string("queue.") + name(group->entry.state) + "." +
+                           kActs.at(static_cast<std::size_t>(act));
+  const double seconds = failpoint_seconds(here);
+  if (seconds <= 0 || group->held == here) co_return false;
+  group->held = here;
+  ctrl::log::info("job " + group->entry.name + " is held up at " + here);
+  const double until = world_.clock.steady() + seconds;
+  while (world_.clock.steady() < until && !failpoints_are_over() && !world_.is_ended)
+    co_await world_.clock.pause(kHoldLook);
+  co_return true;
+}
+
 Async<bool> Groups::carry_out(JobPtr group, std::vector<GroupDeed> deeds) {
   bool has_changed = false;
   for (const GroupDeed& deed : deeds) {
+    if (co_await hold(group, deed.act)) co_return !world_.is_ended;
     const Result<void> done = co_await carry_out_one(group, deed);
     const bool is_own =
         deed.act == GroupAct::make || deed.act == GroupAct::remove || deed.act == GroupAct::lease;

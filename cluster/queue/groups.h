@@ -51,6 +51,7 @@ class Groups {
 
  private:
   ctrl::Async<void> drop_networks();
+  ctrl::Async<bool> hold(JobPtr group, GroupAct act);
   ctrl::Async<Result<void>> carry_out_one(JobPtr group, GroupDeed deed);
   ctrl::Async<Result<void>> lease(JobPtr group);
   ctrl::Async<Result<void>> make(JobPtr group, std::size_t task);
@@ -73,9 +74,9 @@ class Groups {
 };
 
 /// The network that its tasks may have on several hosts; "" = none.
-[[nodiscard]] std::string network_of(const Job& group, const ctrl::QueueOptions& options);
+[[nodiscard]] std::string network_of(const Job& group, const ctrl::Config& config);
 /// Are its tasks in that network on one host, too?
-[[nodiscard]] bool is_bound(const Job& group, const ctrl::QueueOptions& options);
+[[nodiscard]] bool is_bound(const Job& group, const ctrl::Config& config);
 /// The hosts of its tasks, as people know them; "" = all are here, or there are none.
 [[nodiscard]] std::string hosts_of(const Job& group, const Network& network);
 /// Of this host, that tasks of its own jobs have in its network.

@@ -31,7 +31,7 @@ constexpr double kMostSeconds = 1e12;
 constexpr double kMostAmount = 1e18;
 constexpr double kLeastPace = 1e-12;  // of a job in a second
 
-constexpr std::array<const char*, 3> kSpans{"none", "overlay", "host"};
+constexpr std::array<const char*, 4> kSpans{"none", "overlay", "host", "ports"};
 constexpr std::array<const char*, 4> kOps{"start", "park", "send", "resize"};
 
 bool is_container_id(const std::string& text) {
@@ -165,7 +165,7 @@ std::optional<GroupShape> group_in(FieldReader& outer, policy::WaitingTask& task
   task.ps_request = amounts_in(reader, "ps_request", 0);
   const std::string span = reader.text("span");
   const auto* const found_span = std::find(kSpans.begin(), kSpans.end(), span);
-  reader.require(found_span != kSpans.end(), "span", "must be none, overlay or host");
+  reader.require(found_span != kSpans.end(), "span", "must be none, overlay, host or ports");
   if (found_span != kSpans.end()) group.span = static_cast<Span>(found_span - kSpans.begin());
   task.may_spread = group.span != Span::none;
   group.is_bound = task.may_spread && reader.boolean("bound");

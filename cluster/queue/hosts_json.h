@@ -32,8 +32,9 @@ struct HeldPlace : TaskPlace {
 };
 
 /// What a job's tasks have in common where they are on several hosts: nothing, so that they are on
-/// one; an overlay of the owner's Docker Swarm; or the networks of the hosts themselves.
-enum class Span { none, overlay, host };
+/// one; an overlay of the owner's Docker Swarm; the networks of the hosts themselves; or ports that
+/// each host publishes.
+enum class Span { none, overlay, host, ports };
 
 /// A job of several tasks.
 struct GroupShape {

@@ -97,6 +97,8 @@ struct Task {
 
 /// The hosts' own network, as docker calls it.
 inline constexpr const char* kHostNetwork = "host";
+/// Networks of one host each, and a published port of each task.
+inline constexpr const char* kPublished = "ports";
 
 /// How a task of a group came to its end.
 enum class TaskEnd {
@@ -116,7 +118,7 @@ enum class TaskEnd {
 /// Empty where there is no such end.
 [[nodiscard]] std::optional<TaskEnd> parse_task_end(const std::string& word);
 
-/// Where a task that is in its host's network can be reached.
+/// Where a task that is in its host's network, or has a published port, can be reached.
 struct Endpoint {
   std::string address;
   std::int64_t port = 0;
@@ -133,8 +135,8 @@ struct Group {
   ctrl::Elastic elastic = ctrl::Elastic::no;
   std::int64_t next_worker = 0;  ///< numbers of tasks are never used twice
   std::int64_t next_ps = 0;
-  /// That all its hosts have: an overlay's name, or kHostNetwork. "" = one of its host, or the
-  /// user's.
+  /// That all its hosts have: an overlay's name, kHostNetwork or kPublished. "" = one of its host,
+  /// or the user's.
   std::string network;
   std::optional<JobState> then;  ///< returning: what it is once all have ended; none: as they ended
   std::string why;               ///< and its note then
@@ -176,7 +178,7 @@ struct JobEntry {
   std::string task_of;                 ///< id of its group; "" = it is in none
   TaskEnd end = TaskEnd::none;         ///< of such a one, which:
   std::string at;                      ///< is to run on the host of this id; "" = this one
-  std::optional<Endpoint> endpoint;    ///< in its host's network
+  std::optional<Endpoint> endpoint;    ///< where it listens on its host
   bool is_ps = false;                  ///< is a parameter server, no worker
   bool has_left = false;               ///< leaves its group, which goes on; or is to
 };

@@ -69,6 +69,7 @@ struct Job {
   std::map<std::string, double> avoided;  ///< hosts that turned it down; steady, until when
 
   ctrl::Mutex writing;  ///< of its line of the journal, which for a group's task is the group's
+  std::string held;     ///< of a group: the last failpoint that it waited at
   bool is_driven = false;
   bool is_due = true;           ///< something may have changed
   double retry_at = 0;          ///< steady; after a failure

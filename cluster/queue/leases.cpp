@@ -38,11 +38,12 @@ bool Leases::is_open() const {
 Async<Response> Leases::answer(std::string body, std::string speaker) {
   const Result<PortCall> call = parse_port_call(body);
   if (!call) co_return failure(422, call.error().what);
-  if (!is_open()) {
+  if (call->verb == PortCall::Verb::lease && !call->is_published && !is_open()) {
     co_return failure(409,
                       "it does not let peers' tasks be in its network (accept-host-network "
                       "and advertise)");
   }
+  if (!has_address()) co_return failure(409, "it has no address for tasks (advertise)");
   if (call->verb == PortCall::Verb::hush) {
     ports_.hush(ports_of(call->endpoints), speaker);
     co_return Response{200, "{}"};
@@ -77,7 +78,8 @@ Async<Result<std::string>> Leases::ask(std::string host, PortCall call) {
   co_return bad_input(why);
 }
 
-Async<Result<std::vector<Endpoint>>> Leases::lease_on(std::string host, std::size_t count) {
+Async<Result<std::vector<Endpoint>>> Leases::lease_on(std::string host, std::size_t count,
+                                                      bool is_published) {
   if (host.empty()) {
     std::string own;
     Result<std::vector<Endpoint>> leased = co_await ports_.lease(count, std::move(own));
@@ -86,6 +88,7 @@ Async<Result<std::vector<Endpoint>>> Leases::lease_on(std::string host, std::siz
   }
   PortCall call;
   call.count = static_cast<std::int64_t>(count);
+  call.is_published = is_published;
   const std::string shown = name_of_host(world_.network, host);
   const Result<std::string> answer = co_await ask(std::move(host), std::move(call));
   if (!answer) co_return answer.error();
@@ -134,7 +137,7 @@ Async<void> Leases::end_on(std::string host, std::vector<Endpoint> endpoints, bo
 Async<Leases::Outcome> Leases::try_each_other(std::vector<TaskPlace> hosts, Outcome leased) {
   for (std::size_t from = 0; from < hosts.size(); ++from) {
     for (std::size_t to = 0; to < hosts.size(); ++to) {
-      if (to == from) continue;
+      if (to == from || leased.endpoints[to].empty()) continue;
       std::string host = hosts[from].host;
       Endpoint there = leased.endpoints[to].front();
       const Result<void> reached = co_await reach_from(std::move(host), std::move(there));
@@ -148,12 +151,13 @@ Async<Leases::Outcome> Leases::try_each_other(std::vector<TaskPlace> hosts, Outc
   co_return leased;
 }
 
-Async<Leases::Outcome> Leases::lease(std::vector<TaskPlace> hosts) {
+Async<Leases::Outcome> Leases::lease(std::vector<TaskPlace> hosts, bool is_published) {
   Outcome outcome;
   for (const TaskPlace& place : hosts) {
     std::string host = place.host;
     const auto count = static_cast<std::size_t>(place.workers + place.ps);
-    Result<std::vector<Endpoint>> leased = co_await lease_on(std::move(host), count);
+    Result<std::vector<Endpoint>> leased = std::vector<Endpoint>();
+    if (count > 0) leased = co_await lease_on(std::move(host), count, is_published);
     if (!leased) {
       outcome.why = leased.error().message();
       outcome.host = place.host;
@@ -168,6 +172,7 @@ Async<Leases::Outcome> Leases::lease(std::vector<TaskPlace> hosts) {
     outcome = co_await try_each_other(std::move(all), std::move(leased));
   }
   for (std::size_t i = 0; i < outcome.endpoints.size(); ++i) {
+    if (outcome.endpoints[i].empty()) continue;
     std::string host = hosts[i].host;
     std::vector<Endpoint> endpoints = outcome.endpoints[i];
     co_await end_on(std::move(host), std::move(endpoints), outcome.why.empty());

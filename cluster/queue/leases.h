@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ports for tasks in the networks of their hosts, on this host and on others: asks for them, and
+// Ports for tasks that listen on their hosts, on this host and on others: asks for them, and
 // answers peers that do. For .cpp files only: it includes Asio.
 #pragma once
 
@@ -30,17 +30,20 @@ class Leases {
     std::string host;                              ///< which is to blame, its id; "" = this one
     bool is_refusal = false;                       ///< it may be so for ever
   };
-  /// For all tasks of each of these hosts, which reach one another there.
-  ctrl::Async<Outcome> lease(std::vector<TaskPlace> hosts);
+  /// For all tasks of each of these hosts, if it has any, which all of the hosts reach there.
+  /// `is_published`: they are not in the hosts' networks.
+  ctrl::Async<Outcome> lease(std::vector<TaskPlace> hosts, bool is_published);
   /// What the peer `speaker` asks, PortCall.
   ctrl::Async<ctrl::api::Response> answer(std::string body, std::string speaker);
-  /// What this host tells: can tasks of its own jobs be in its network?
+  /// What this host tells: can tasks of its own jobs be in its network, and anybody's publish
+  /// ports?
   [[nodiscard]] bool has_address() const;
   /// And those of peers?
   [[nodiscard]] bool is_open() const;
 
  private:
-  ctrl::Async<Result<std::vector<Endpoint>>> lease_on(std::string host, std::size_t count);
+  ctrl::Async<Result<std::vector<Endpoint>>> lease_on(std::string host, std::size_t count,
+                                                      bool is_published);
   ctrl::Async<Result<void>> reach_from(std::string host, Endpoint endpoint);
   ctrl::Async<void> end_on(std::string host, std::vector<Endpoint> endpoints, bool is_kept);
   ctrl::Async<Outcome> try_each_other(std::vector<TaskPlace> hosts, Outcome leased);

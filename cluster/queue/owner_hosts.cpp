@@ -78,7 +78,7 @@ std::string Owner::why_hopeless(const Job& job) const {
     together.cpu += one.cpu;
     together.mem += one.mem;
   }
-  const bool may_spread = job.entry.group && !network_of(job, world_.host.config().queue).empty() &&
+  const bool may_spread = job.entry.group && !network_of(job, world_.host.config()).empty() &&
                           one_holds(job.worker_request) && one_holds(job.ps_request);
   if (may_spread && is_within(job.request, together)) return "";
   const std::string others = may_spread ? ", and all hosts together do not have as much"

@@ -76,8 +76,9 @@ struct Ports::Lease {
 
   tcp::acceptor acceptor;
   boost::asio::steady_timer patience;
-  double taken = 0;  ///< on the queue's clock
-  std::string who;   ///< Ports::lease()
+  double taken = 0;       ///< on the queue's clock
+  bool was_used = false;  ///< a task had it when it was looked last
+  std::string who;        ///< Ports::lease()
 };
 
 Ports::Ports(World& world, std::function<std::set<std::int64_t>()> kept)
@@ -127,11 +128,17 @@ Async<Result<std::vector<Endpoint>>> Ports::lease(std::size_t count, std::string
   const Result<std::set<std::int64_t>> taken = co_await labelled();
   if (!taken) co_return taken.error();
   const double now = world_.clock.steady();
-  std::erase_if(leases_, [&](const auto& one) { return now - one.second->taken > kKept; });
+  std::erase_if(leases_, [&](const auto& one) {
+    Lease& lease = *one.second;
+    const bool is_over = lease.was_used && !taken->contains(one.first);
+    lease.was_used = taken->contains(one.first);
+    return is_over || now - lease.taken > kKept;
+  });
   const auto is_theirs = [&](const auto& one) { return one.second->who == who; };
   const auto held = std::count_if(leases_.begin(), leases_.end(), is_theirs);
   if (static_cast<std::size_t>(held) + count > kMostLeased) {
-    co_return bad_input("it has leased " + std::to_string(held) + " ports to that host already");
+    co_return errno_error(EAGAIN,
+                          "it has leased " + std::to_string(held) + " ports to that host already");
   }
   std::vector<Endpoint> endpoints;
   const auto address = boost::asio::ip::make_address(options.advertise);

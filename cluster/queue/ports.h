@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ports of this host for tasks that are in its network. For .cpp files only: it includes Asio.
+// Ports of this host for tasks that listen there. For .cpp files only: it includes Asio.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
@@ -31,7 +31,7 @@ class Ports {
   Ports& operator=(const Ports&) = delete;
 
   /// So many, each its task's own from now on: as long as its container, which has its label, is to
-  /// run or runs, or for an hour if there never is one. For a minute at most somebody answers
+  /// run or runs, or for an hour if none was seen. For a minute at most somebody answers
   /// there, so that other hosts can try them. Errors: there are not as many; this host has no
   /// `advertise`, or another address. `who`: the host that asks, "" = this one; none gets more than
   /// kMostLeased that way.

@@ -158,6 +158,20 @@ void raise_memory(json::object& host_config, double least) {
   if (swap > 0) host_config["MemorySwap"] = static_cast<std::int64_t>(swap - limit + least);
 }
 
+// At the address that its host has for others, and at no other one.
+void publish(json::object& body, json::object& host_config, const Endpoint& endpoint) {
+  const std::string port = std::to_string(endpoint.port), key = port + "/tcp";
+  const auto with = [&key](const json::value& before, json::value ours) {
+    json::object all = object_of(before);
+    all[key] = std::move(ours);
+    return all;
+  };
+  const json::value binding{{"HostIp", endpoint.address}, {"HostPort", port}};
+  const json::value was = body, host_was = host_config;
+  body["ExposedPorts"] = with(member(was, "ExposedPorts"), json::object());
+  host_config["PortBindings"] = with(member(host_was, "PortBindings"), json::array{binding});
+}
+
 }  // namespace
 
 std::map<std::string, std::string> environment_of(const JobEntry& entry, std::size_t task) {
@@ -166,8 +180,9 @@ std::map<std::string, std::string> environment_of(const JobEntry& entry, std::si
   const std::string rank = std::to_string(rank_of(group, task));
   const std::vector<std::string> workers = addresses(group, true);
   const std::string size = std::to_string(workers.size());
-  const std::string interface =
-      group.tasks[task].endpoint ? group.tasks[task].endpoint->interface : "eth0";
+  const std::optional<Endpoint>& endpoint = group.tasks[task].endpoint;
+  const bool is_in_host = endpoint && group.network == kHostNetwork;
+  const std::string interface = is_in_host ? endpoint->interface : "eth0";
   std::map<std::string, std::string> all{{"FLOWCON_JOB", entry.name},
                                          {"FLOWCON_ROLE", is_ps ? "ps" : "worker"},
                                          {"FLOWCON_RANK", rank},
@@ -200,7 +215,8 @@ json::object task_body(const json::value& inspect, const ctrl::QueueLabels& said
   json::object body = config.is_object() ? config.get_object() : json::object();
   // The engine's own choice is one of each container; in the host's network it is the host's.
   const bool is_own = text_of(config, "Hostname") == group.id.substr(0, 12);
-  if (is_own || group.group->tasks[task].endpoint) body.erase("Hostname");
+  const std::string& shared = group.group->network;
+  if (is_own || shared == kHostNetwork) body.erase("Hostname");
   body["Env"] = with_environment(config, environment_of(group, task));
   body["Labels"] = with_labels(config, said, group, task);
   const json::value& host = member(inspect, "HostConfig");
@@ -210,7 +226,9 @@ json::object task_body(const json::value& inspect, const ctrl::QueueLabels& said
   const bool is_plain = mode.empty() || mode == "default" || mode == "bridge";
   if (group.has_doubled) raise_memory(host_config, group.least_memory);
   const std::string own = is_plain ? migration::group_network(group.id) : mode;
-  host_config["NetworkMode"] = group.group->network.empty() ? own : group.group->network;
+  host_config["NetworkMode"] = shared.empty() || shared == kPublished ? own : shared;
+  const std::optional<Endpoint>& endpoint = group.group->tasks[task].endpoint;
+  if (endpoint && shared == kPublished) publish(body, host_config, *endpoint);
   body["HostConfig"] = std::move(host_config);
   return body;
 }

@@ -52,7 +52,16 @@ check "its image has a name there that no registry has" is \
 moves h2 under-init
 check "it comes back" runs_only_on h1 under-init
 check "to the name that its image has here" is "$(at h1 ps --filter name=under-init --format '{{.Image}}')" "$IMAGE"
-eventually "no image stays where it passed" no_moved_images h2
+check "its image stays where it passed, for later ones" is "$(moved_images h2)" "moved.flowcon.invalid/$IMAGE"
+tagged() { at h2 image inspect -f '{{.Metadata.LastTagTime}}' "moved.flowcon.invalid/$IMAGE"; }
+first=$(tagged)
+moves h1 under-init
+check "  where it is used again" runs_only_on h2 under-init
+check "  which its engine notes" not is "$(tagged)" "$first"
+moves h2 under-init
+printf 'data-cache = 0\n' >>"$WORK/h2/conf"
+kill -HUP "$(host_pid h2)"
+PATIENCE=90 eventually "  until no room is given to such" no_moved_images h2
 at h1 rm -f -v under-init >/dev/null
 
 # --- a copy that fails ----------------------------------------------------------------------------------

@@ -9,7 +9,8 @@
 # Steps of the way back (source.undo, target.undo) are those of a move that was cancelled while it transferred;
 # a step with -criu is that of a job that CRIU moves; one with -birth that of the task of a queue's job, whose home is the
 # source, and one with -home that of the same when it comes home: its job has to be done, having begun once, with its log
-# and its volume at home.
+# and its volume at home. Those with -group are of a job of a parameter server and two workers that is on both hosts, and
+# of whose tasks none runs twice.
 #
 # Without a word one fault a step, each fault at least once; FLOWCON_TEST_FAULTS=full: all of them.
 # FLOWCON_TEST_FAULTS="source.save/cut-5s target.start/*" picks some; the fault "none" is a move that nothing
@@ -31,12 +32,14 @@ STEPS=(source.reserve target.reserve source.save source.transfer target.transfer
   source.reserve-birth target.reserve-birth source.transfer-birth target.transfer-birth target.ready-birth
   source.start-birth target.start-birth target.confirm-birth
   source.reserve-home source.transfer-home target.transfer-home target.ready-home source.start-home target.start-home
-  target.confirm-home source.remove-home)
+  target.confirm-home source.remove-home
+  placing-group starting-group running-group resizing-group parking-group ending-group)
 SHORT=(kill-source-flowcond kill-target-flowcond kill-source-dockerd sigterm cut-5s cut-until-after
   slow-disk target-refuses journal-fails source-rebooted kill-target-dockerd ssh-killed target-disk-full
   sigterm slow-disk journal-fails
   kill-source-flowcond kill-target-dockerd slow-disk cut-until-after target-disk-full journal-fails sigterm target-refuses
-  sigterm cut-5s kill-target-flowcond source-rebooted ssh-killed slow-disk kill-source-dockerd journal-fails)
+  sigterm cut-5s kill-target-flowcond source-rebooted ssh-killed slow-disk kill-source-dockerd journal-fails
+  kill-source-flowcond cut-until-after kill-target-dockerd source-rebooted kill-target-flowcond cut-5s)
 FAULTS=(kill-source-flowcond kill-target-flowcond kill-source-dockerd kill-target-dockerd cut-5s
   cut-until-after target-disk-full target-refuses ssh-killed source-rebooted slow-disk journal-fails sigterm)
 PAIRS=${FLOWCON_TEST_PAIRS:-3}
@@ -81,7 +84,7 @@ drained_is() { cluster_has "$S" "any(.hosts[]; .name == \"$T\" and .draining == 
 peer_socket() { on "$T" chmod "$1" /run/flowcon/peer.sock; }
 
 # side_of STEP: the host whose step it is.
-side_of() { case $1 in source.*) printf '%s' "$S" ;; *) printf '%s' "$T" ;; esac; }
+side_of() { case $1 in source.* | *-group) printf '%s' "$S" ;; *) printf '%s' "$T" ;; esac; }
 
 # prepare FAULT: what has to be there before the move begins. What is slow is slow on both.
 prepare() {
@@ -109,7 +112,7 @@ inject() {
 # Once flowcond has ended, a job that was not handed over runs where it was: nobody else will start it.
 terminate() {
   flowcond_term "$(side_of "$1")" || return 1
-  case $1 in *-birth | *-home) return 0 ;; source.*) ;; *) return 0 ;; esac
+  case $1 in *-birth | *-home | *-group) return 0 ;; source.*) ;; *) return 0 ;; esac
   # On a busy machine it may have gone on before the signal came.
   ! on "$S" grep -F "of container $2: source start" /var/log/flowcond.log >/dev/null || return 0
   [ -n "$(running "$S" "$2")" ] || { printf 'flowcond has ended and left the job stopped\n'; return 1; }
@@ -120,7 +123,7 @@ terminate() {
 refuse() {
   case ${1%-criu} in
     # To remove a task that was handed over is a person's word: it is cancelled.
-    *-home | target.start-birth) peer_socket 000 ;;
+    *-home | *-group | target.start-birth) peer_socket 000 ;;
     source.reserve | source.reserve-birth) drain "$T" drain && wait_until 10 drained_is true ;;
     target.reserve | target.reserve-birth) on "$T" docker create --name "$2" "$IMAGE_SMALL" true >"$WORK/$T.taken" ;;
     source.save | source.transfer* | target.transfer* | target.ready* | source.start* | target.start*)
@@ -204,16 +207,23 @@ SIDE=''
 hold() {
   for host in "$S" "$T"; do must on "$host" rm -f /run/failpoints-are-over; done
   [ "$SIDE" != "$1" ] || return 0
-  local step=${1%-*}
   local at_source='' at_target=''
   SIDE=$1
-  case $step in source.*) at_source=$step:$HOLD ;; *) at_target=$step:$HOLD ;; esac
-  [ "$step" != source.undo ] || at_target=target.transfer:$HOLD
-  [ "$step" != target.undo ] || at_source=source.transfer:$HOLD
+  case $1 in
+    placing-group) at_source=queue.placing.place ;;
+    starting-group) at_source=queue.starting.start ;;
+    running-group) ;;
+    resizing-group) at_source=queue.running.cancel ;;
+    parking-group) at_source=queue.parking.save ;;
+    ending-group) at_source=move.target.transfer ;;
+    source.*) at_source=move.${1%-*} ;;
+    *) at_target=move.${1%-*} ;;
+  esac
+  case $1 in source.undo) at_target=move.target.transfer ;; target.undo) at_source=move.source.transfer ;; esac
   flowcond_stop "$S"
   flowcond_stop "$T"
-  FLOWCON_FAILPOINTS=${at_source:+move.$at_source} flowcond_up "$S"
-  FLOWCON_FAILPOINTS=${at_target:+move.$at_target} flowcond_up "$T"
+  FLOWCON_FAILPOINTS=${at_source:+$at_source:$HOLD} flowcond_up "$S"
+  FLOWCON_FAILPOINTS=${at_target:+$at_target:$HOLD} flowcond_up "$T"
 }
 let_go() { on "$1" touch /run/failpoints-are-over; }
 at_step() {
@@ -343,13 +353,92 @@ queue_cell() {
   done
 }
 
+# --- a job of several containers -----------------------------------------------------------------------
+
+# Two workers and their server, which no host of a pair has room for alone.
+GROUP='[ "$FLOWCON_ROLE" = worker ] || while :; do sleep 0.2; done
+echo begins
+trap "echo saved >/ck/saved; exit 0" USR1
+for i in $(seq 40); do sleep 0.2; done
+echo ends'
+group_is() {
+  local seen
+  seen=$(host_api "$S" "/v1/queue/$1") || { printf '%s\n' "$seen"; return 1; }
+  jq -e "$2" <<<"$seen" >/dev/null || { jq -c '[.state, .host, .note, [.tasks[] | [.name, .state, .host]], .steps[-3:]]' <<<"$seen"; return 1; }
+}
+is_spread() { group_is "$1" '.state == "running" and (.tasks | length) == 3 and all(.tasks[]; .state == "running") and ([.tasks[].host] | unique | length) == 2'; }
+is_held_up() { on "$S" grep -F "job $1 is held up at queue.$2" /var/log/flowcond.log >/dev/null; }
+# begin_group STEP NAME: the job is about to do what the step is called after.
+begin_group() {
+  case $1 in
+    placing-group) wait_until 90 is_held_up "$2" placing ;;
+    starting-group) wait_until 90 is_held_up "$2" starting ;;
+    *) wait_until 90 is_spread "$2" || return 1 ;;
+  esac
+  case $1 in
+    resizing-group) on "$S" docker flowcon queue scale "$2" 1 && wait_until 30 is_held_up "$2" running.cancel ;;
+    parking-group) on "$S" docker flowcon queue park "$2" && wait_until 30 is_held_up "$2" parking ;;
+    ending-group) wait_until 60 moves_have "$S" "any(.moves[]; (.name | startswith(\"$2-\")) and .side == \"target\" and .step == \"transfer\")" ;;
+  esac
+}
+# Which containers run, by their tasks' names, again and again: two of one task would be two copies.
+watch_tasks() {
+  trap - EXIT
+  while :; do
+    for host in "$S" "$T"; do on "$host" timeout 5 docker ps --no-trunc --filter "name=^/$1-" --format '{{.Names}} {{.ID}}' 2>/dev/null || :; done
+    sleep 0.3
+  done >"$WORK/tasks.$S"
+}
+none_twice() {
+  is "$(sort -u "$WORK/tasks.$S" | cut -d ' ' -f 1 | uniq -d)" "" &&
+    is "$(on "$S" sh -c 'for c in $(docker ps -aq --filter "name=^/$1-w"); do docker logs $c 2>/dev/null | grep -c begins; done' log "$1" | sort -rn | head -n 1 | grep -v '^[01]$')" ""
+}
+only_tickets() {
+  is "$(on "$S" docker ps -q)$(on "$T" docker ps -aq)$(on "$T" docker network ls -q --filter name=flowcon-group-)" ""
+}
+
+# group_cell STEP FAULT NAME: as cell.
+group_cell() {
+  local step=$1 fault=$2 name=$3 began seen watcher
+  hold "$step"
+  seen=$(wait_until 150 both_reach) || { fails "the peers do not reach each other" "$seen"; return; }
+  for host in "$S" "$T"; do traces "$host" >"$WORK/$host.traces"; done
+  watch_tasks "$name" &
+  watcher=$!
+  seen=$(prepare "$fault" 2>&1) || fails "the fault is not prepared" "$seen"
+  must on "$S" docker flowcon submit --name "$name" --workers 1:2 --ps 1 --elastic join --retries 3 --request cpu=0.6,mem=40M \
+    --ps-request cpu=0.9,mem=40M -v "$name:/ck" --label flowcon.checkpoint.signal=SIGUSR1 --label flowcon.checkpoint.timeout=10 \
+    "$IMAGE_SMALL" busybox sh -c "$GROUP" >/dev/null 2>&1
+  if seen=$(begin_group "$step" "$name" 2>&1); then
+    seen=$(inject "$fault" "$step" "$name" 2>&1) || fails "the fault does not strike" "$seen"
+  else
+    fails "it does not come to $step" "$seen"
+  fi
+  for host in "$S" "$T"; do let_go "$host" >/dev/null 2>&1 || :; done # unless it has no power
+  seen=$(mend "$fault" "$step" "$name" 2>&1) || fails "the fault is not mended" "$seen"
+  began=$SECONDS
+  if [ "$step" = parking-group ]; then
+    seen=$(wait_until "$SETTLE" group_is "$name" '.state == "waiting" and .held and (.tasks | length) == 0') || fails "it is not parked" "$seen"
+    seen=$(on "$S" docker flowcon queue release "$name" 2>&1) || fails "it is not released" "$seen"
+  fi
+  seen=$(wait_until "$SETTLE" group_is "$name" '.state == "done"') || fails "it is not done" "$seen"
+  printf 'ran %s %s\n' "$S" "$(seconds_since "$began")"
+  kill "$watcher" 2>/dev/null || :
+  holds_true "no task ran twice" none_twice "$name"
+  seen=$(wait_until 30 only_tickets "$name") || fails "tickets alone are left, at home" "$seen"
+  on "$S" sh -c 'docker rm -f $(docker ps -aq --filter "name=^/$1") && docker volume rm "$1"' rm "$name" >/dev/null 2>&1 || :
+  for host in "$S" "$T"; do
+    seen=$(wait_until 20 nothing_new "$host") || fails "left on $host" "$seen"
+  done
+}
+
 worker() {
   local n=0 line step fault kind
   while line=$(flock "$WORK/cells.lock" sh -c 'head -n 1 "$1" && sed -i 1d "$1"' next "$WORK/cells") && [ -n "$line" ]; do
     read -r step fault <<<"$line"
     n=$((n + 1))
     sides "$1" "$step"
-    case $step in *-birth | *-home) kind=queue_cell ;; *) kind=cell ;; esac
+    case $step in *-birth | *-home) kind=queue_cell ;; *-group) kind=group_cell ;; *) kind=cell ;; esac
     ("$kind" "$step" "$fault" "job$n") >"$WORK/cell.$1" 2>&1 || printf 'FAIL the cell ended before its end\n' >>"$WORK/cell.$1"
     grep -q '^ran' "$WORK/cell.$1" || printf 'FAIL it ended in the middle: %s\n' "$(tail -n 2 "$WORK/cell.$1" | paste -sd';')" >>"$WORK/cell.$1"
     # SIDE changes in the cell's own shell.
@@ -378,8 +467,8 @@ report() {
     esac
   done <"$1"
   case $ran in "$target") ran=target ;; h*) ran=source ;; esac
-  case $step in *-birth | *-home) ran=home ;; esac
-  result "$([ -z "$failed" ] && echo 0 || echo 1)" "$step, $fault: $([ "$ran" = home ] && echo "one run, at home" || echo "one copy, on the $ran"), ${seconds:-?} s after it was mended" "$failed"
+  case $step in *-birth | *-home | *-group) ran=home ;; esac
+  result "$([ -z "$failed" ] && echo 0 || echo 1)" "$step, $fault: $([ "$ran" = home ] && echo "done, at home" || echo "one copy, on the $ran"), ${seconds:-?} s after it was mended" "$failed"
   printf '%s %s %s %s %s\n' "$step" "$fault" "$([ -z "$failed" ] && echo ok || echo FAIL)" "$ran" "${seconds:--}" >>"$WORK/table"
 }
 
@@ -440,7 +529,10 @@ main() {
   on h1 sh -c 'grep -qaF FLOWCON_FAILPOINTS "$(command -v flowcond)"' || die "the hosts' flowcond has no failpoints"
   for ((pair = 1; pair <= PAIRS; pair++)); do
     flowcond_reads "h$((2 * pair - 1))" 'offer = cpu=1 mem=50M'
-    flowcond_reads "h$((2 * pair))" 'offer = cpu=1 mem=400M'
+    flowcond_reads "h$((2 * pair))" 'offer = cpu=1.3 mem=400M'
+    for host in $((2 * pair - 1)) $((2 * pair)); do
+      flowcond_reads "h$host" "advertise = $(on "h$host" ip -4 -br addr show eth0 | grep -o '[0-9.]*/' | tr -d /)"
+    done
   done
   make_pairs "$PAIRS"
   if grep -q -- '-criu ' "$WORK/cells" && ! criu_works h1; then

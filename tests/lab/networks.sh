@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # One training of PyTorch's DistributedDataParallel over Gloo, with two workers in each kind of network: a bridge on one
-# host, an overlay between two, and these hosts' own. Its losses are the same in all, and those of one process.
+# host, an overlay between two, and these hosts' own. Its losses are the same in all, and those of one process. And one
+# around a parameter server, by published ports.
 # usage: networks.sh
 # shellcheck disable=SC2016,SC2317 # shells inside of hosts; functions are called by name
 set -euo pipefail
@@ -48,6 +49,20 @@ must on h2 sh -c 'kill -HUP "$(cat /run/flowcond.pid)"'
 train own cpu=0.8,mem=500M
 check "  on two, in their own networks" is "$(on h2 docker inspect -f '{{.HostConfig.NetworkMode}}' own-w0)" host
 check "  each host had one" is "$(host_api h2 /v1/queue/own | jq -r '[.tasks[] | .host // "h2"] | sort | join(" ")')" "h1 h2"
+
+# Without an overlay, and closed to peers.
+for host in h1 h2; do
+  must on "$host" sed -i '/^group-network = /d; s/^accept-host-network = .*/accept-host-network = false/' "$CONF"
+  must on "$host" sh -c 'kill -HUP "$(cat /run/flowcond.pid)"'
+done
+server_at() { on h2 docker inspect -f '{{.Config.Env}}' net-w1 | grep -o 'FLOWCON_PS=[0-9.:]*' | cut -d = -f 2; }
+published() { for host in h1 h2; do on "$host" docker ps --filter name=net-s0 --format '{{.Ports}}'; done; }
+must on h2 docker flowcon submit --name net --workers 2 --ps 1 --request cpu=0.4,mem=400M --ps-request cpu=0.4,mem=400M \
+  trainings:1 python3 /examples/ps_digits.py --steps 3000 --pause 0.02 >/dev/null 2>&1
+soon "a parameter server and its workers are on two hosts without a network" job_is net running
+check "  each host has one" is "$(host_api h2 /v1/queue/net | jq -r '[.tasks[] | .host // "h2"] | unique | join(" ")')" "h1 h2"
+check "  the port of the server is published at its host's address alone" holds "$(published)" "$(server_at)->$(server_at | cut -d : -f 2)/tcp"
+soon "  workers of both learn" job_is net "done"
 for host in h1 h2; do
   check "no container is left on $host but tickets" is "$(on "$host" docker ps -aq --filter label=org.flowcon.move)" ""
 done

@@ -65,7 +65,7 @@ std::vector<std::string> copies_to_remove(std::vector<CachedCopy> copies, double
   std::stable_sort(copies.begin(), copies.end(),
                    [](const CachedCopy& a, const CachedCopy& b) { return a.used < b.used; });
   double all = 0;
-  for (const CachedCopy& copy : copies) all += static_cast<double>(copy.bytes);
+  for (const CachedCopy& copy : copies) all += copy.is_used ? 0 : static_cast<double>(copy.bytes);
   std::vector<std::string> removed;
   for (const CachedCopy& copy : copies) {
     if (copy.is_used || (copy.is_whole && all <= most)) continue;

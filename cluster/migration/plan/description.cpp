@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/migration/plan/group_parts.h"
 #include "cluster/migration/plan/names.h"
 
 namespace flowcon::cluster::migration {
@@ -242,15 +243,20 @@ class Describer {
     if (text_of(host_, "CgroupnsMode") == "private") host_body_["CgroupnsMode"] = "private";
   }
 
-  // An address to listen at is this host's own, unless it is any or the loopback.
+  // An address to listen at is this host's own, unless it is any or the loopback, or was leased to
+  // a task where it goes.
   void ports() {
+    const json::value& labels = member(member(inspect_, "Config"), "Labels");
+    const bool is_task = !text_of(labels, kGroupLabel).empty();
+    const std::string leased = is_task ? text_of(labels, kPortLabel) : "";
     for (const auto& [port, bindings] : object_of(host_, "PortBindings")) {
       const json::array* list = bindings.if_array();
       if (list == nullptr) continue;
       for (const json::value& binding : *list) {
         const std::string address = text_of(binding, "HostIp");
         const bool is_any = address.empty() || address == "0.0.0.0" || address == "::";
-        if (is_any || address == "::1" || address.starts_with("127.")) continue;
+        const bool is_leased = !leased.empty() && text_of(binding, "HostPort") == leased;
+        if (is_any || is_leased || address == "::1" || address.starts_with("127.")) continue;
         refuse("it publishes a port on an address of this host, " + quoted(address));
       }
     }

@@ -18,7 +18,7 @@ inline constexpr const char* kLeaderLabel = "org.flowcon.leader";
 /// Label of one that goes on with what another container began (ctrl/began_elsewhere.h).
 inline constexpr const char* kGoesOnLabel = "org.flowcon.goes-on";
 
-/// Label of one that is in its host's network: the port there that is its own.
+/// Label of one that listens on its host: the port there that is its own.
 inline constexpr const char* kPortLabel = "org.flowcon.port";
 
 /// The network of a group (id of its ticket) that is on one host.

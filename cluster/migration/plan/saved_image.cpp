@@ -7,6 +7,7 @@
 #include "base/json_reader.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "cluster/migration/plan/log_lines.h"
 
 namespace flowcon::cluster::migration {
 namespace {
@@ -113,6 +114,18 @@ bool is_moved_only(std::string_view json) {
   // Tagging makes no digest of a registry.
   return !names.empty() && parsed && list_of(*parsed, "RepoDigests").empty() &&
          names.front().starts_with(kMovedRegistry);
+}
+
+MovedImage parse_moved_image(std::string_view json) {
+  MovedImage image;
+  const Result<boost::json::value> parsed = parse_json(json);
+  if (!parsed) return image;
+  image.id = text_of(*parsed, "Id");
+  const double bytes = real_of(member(*parsed, "Size")).value_or(0);
+  if (bytes > 0 && bytes < 1e18) image.bytes = static_cast<std::uint64_t>(bytes);
+  const auto tagged = parse_log_time(text_of(member(*parsed, "Metadata"), "LastTagTime"));
+  if (tagged) image.wanted = static_cast<double>(*tagged) / 1e9;
+  return image;
 }
 
 std::size_t common_layers(const std::vector<std::string>& one,

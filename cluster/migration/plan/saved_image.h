@@ -49,6 +49,17 @@ inline constexpr std::string_view kMovedRegistry = "moved.flowcon.invalid/";
 /// Is it called something under kMovedRegistry, and nothing else?
 [[nodiscard]] bool is_moved_only(std::string_view json);
 
+/// An image that has only such names. Units: bytes, also of layers that it shares with others;
+/// seconds since the epoch.
+struct MovedImage {
+  std::string id;
+  std::uint64_t bytes = 0;
+  double wanted = 0;  ///< when it was given a name last; 0: its engine does not say
+};
+
+/// Of the engine's answer to GET /images/ID/json.
+[[nodiscard]] MovedImage parse_moved_image(std::string_view json);
+
 /// With how many layers both begin alike.
 [[nodiscard]] std::size_t common_layers(const std::vector<std::string>& one,
                                         const std::vector<std::string>& other);

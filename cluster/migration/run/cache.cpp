@@ -19,6 +19,11 @@ constexpr double kSweepAgain = 5;  // seconds, while something could not be remo
 
 using Marks = std::vector<std::optional<DataMark>>;
 
+// The rest is gone through all the same.
+void stays(const Error& error) {
+  ctrl::log::debug("what migrations brought stays: " + error.message());
+}
+
 // Names of the volumes and ids of the images that containers have.
 std::set<std::string> used_by(const boost::json::value& containers) {
   std::set<std::string> used;
@@ -130,42 +135,58 @@ Async<Result<void>> Cache::remove(std::string name) {
   co_return removed;
 }
 
-Async<Result<void>> Cache::sweep() {
+Async<std::vector<CachedCopy>> Cache::data_copies(std::set<std::string> used) {
+  std::vector<CachedCopy> copies;
   const Result<std::vector<DataVolume>> volumes = co_await world_.engine.data_volumes();
-  if (!volumes) co_return volumes.error();
+  if (!volumes || volumes->empty()) {
+    if (!volumes) stays(volumes.error());
+    co_return copies;
+  }
   std::vector<DataVolume> all = *volumes;
   const Result<Marks> marks = co_await marks_of(std::move(all));
-  if (!marks) co_return marks.error();
-  const Result<std::vector<MovedImage>> images = co_await world_.goods.moved_images();
-  if (!images) co_return images.error();
-  if (volumes->empty() && images->empty()) co_return Result<void>();
-  const Result<boost::json::value> containers = co_await world_.engine.list();
-  if (!containers) co_return containers.error();
-  const std::set<std::string> used = used_by(*containers);
-  std::vector<CachedCopy> copies;
-  for (std::size_t i = 0; i < volumes->size(); ++i) {
+  if (!marks) stays(marks.error());
+  for (std::size_t i = 0; marks && i < volumes->size(); ++i) {
     const std::optional<DataMark>& mark = marks->at(i);
     copies.push_back({volumes->at(i).name, used.contains(volumes->at(i).name), mark.has_value(),
                       mark ? mark->bytes : 0, mark ? mark->used : 0});
+  }
+  co_return copies;
+}
+
+Async<std::vector<CachedCopy>> Cache::image_copies(std::set<std::string> used) {
+  std::vector<CachedCopy> copies;
+  const Result<std::vector<MovedImage>> images = co_await world_.goods.moved_images();
+  if (!images) {
+    stays(images.error());
+    co_return copies;
   }
   for (const MovedImage& image : *images) {
     const bool is_used = used.contains(image.id) || open_.images().contains(image.id);
     copies.push_back({image.id, is_used, true, image.bytes, image.wanted});
   }
-  const double most = world_.host.config().queue.data_cache;
+  co_return copies;
+}
+
+Async<void> Cache::sweep(double most) {
+  const Result<boost::json::value> containers = co_await world_.engine.list();
+  if (!containers) co_return stays(containers.error());
+  std::set<std::string> used = used_by(*containers), same = used;
+  std::vector<CachedCopy> copies = co_await data_copies(std::move(used));
+  const std::vector<CachedCopy> images = co_await image_copies(std::move(same));
+  copies.insert(copies.end(), images.begin(), images.end());
   for (const std::string& name : copies_to_remove(std::move(copies), most)) {
     std::string one = name;
     const Result<void> removed = co_await remove(std::move(one));
-    if (!removed) co_return removed;
+    if (!removed) stays(removed.error());
   }
-  co_return Result<void>();
 }
+
+Async<void> Cache::clear() { co_await sweep(0); }
 
 Async<void> Cache::run() {
   while (!world_.is_ended) {
     co_await remove_nameless();
-    const Result<void> swept = co_await sweep();
-    if (!swept) ctrl::log::debug("what migrations brought stays: " + swept.error().message());
+    co_await sweep(world_.host.config().queue.data_cache);
     if (world_.is_ended) co_return;
     co_await alarm_->wait(nameless_.empty() ? kSweepTime : kSweepAgain);
   }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/run/open_moves.h"
 #include "cluster/migration/run/world.h"
 
@@ -38,6 +39,8 @@ class Cache {
   /// World::is_ended: now, each minute, and when it is woken.
   ctrl::Async<void> run();
   void wake() { alarm_->ring(); }
+  /// For what comes there is not enough room on the disk: all that no container uses goes.
+  ctrl::Async<void> clear();
   /// An image without a name, by its id, that could not be removed: is tried again.
   void leave(const std::string& image) { nameless_.insert(image); }
 
@@ -46,7 +49,10 @@ class Cache {
       std::vector<DataVolume> volumes);
   ctrl::Async<void> remove_nameless();
   ctrl::Async<Result<void>> remove(std::string name);
-  ctrl::Async<Result<void>> sweep();
+  ctrl::Async<std::vector<CachedCopy>> data_copies(std::set<std::string> used);
+  ctrl::Async<std::vector<CachedCopy>> image_copies(std::set<std::string> used);
+  /// So that what no container uses is `most` bytes at most.
+  ctrl::Async<void> sweep(double most);
   [[nodiscard]] std::set<std::string> awaited() const;
 
   World& world_;

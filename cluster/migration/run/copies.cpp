@@ -48,6 +48,7 @@ Async<bool> CopyKeeper::prepare(MovePtr move) {
     const bool is_missing = there.error().code == boost::system::errc::no_such_file_or_directory;
     if (!is_missing) move->complain(there.error());
     move->travel.needs_image = is_missing;
+    move->plan.has_brought_image = move->plan.has_brought_image || is_missing;
     move->travel.has_asked = move->travel.has_asked || is_missing;
     co_return false;
   }

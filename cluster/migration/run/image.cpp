@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "cluster/migration/plan/load_filter.h"
-#include "cluster/migration/plan/log_lines.h"
 #include "cluster/migration/plan/save_filter.h"
 
 namespace flowcon::cluster::migration {
@@ -100,20 +99,6 @@ Async<Result<std::set<std::string>>> survey(Client& engine, ImageInfo image,
     if (Result<void> fed = found.feed(*piece); !fed) co_return fed.error();
   }
   co_return found.wanted();
-}
-
-// Of the answer to GET /images/ID/json.
-MovedImage moved_image_of(std::string_view json) {
-  MovedImage image;
-  const Result<boost::json::value> parsed = parse_json(json);
-  if (!parsed) return image;
-  image.id = text_of(*parsed, "Id");
-  image.bytes =
-      static_cast<std::uint64_t>(std::max(0.0, real_of(member(*parsed, "Size")).value_or(0)));
-  const Result<std::int64_t> tagged =
-      parse_log_time(text_of(member(*parsed, "Metadata"), "LastTagTime"));
-  if (tagged) image.wanted = static_cast<double>(*tagged) / 1e9;
-  return image;
 }
 
 }  // namespace
@@ -206,9 +191,10 @@ Async<Result<std::string>> call_image(Client& engine, ImageInfo image, std::stri
   path = path_of(image.id) + "/tag?repo=" + ctrl::engine::percent_encoded(called.substr(0, colon)) +
          "&tag=" + ctrl::engine::percent_encoded(called.substr(colon + 1));
   Result<Reply> tagged = co_await engine.call("POST", path, "", kCallTime);
+  const bool is_tagged = tagged && tagged->status == 201;
+  if (is_tagged || is_moved) co_return called;
   if (!tagged) co_return tagged.error();
-  if (tagged->status != 201) co_return engine_error(*tagged, "naming the image " + image.id);
-  co_return called;
+  co_return engine_error(*tagged, "naming the image " + image.id);
 }
 
 Async<Result<void>> remove_image(Client& engine, std::string id, ImageName called) {
@@ -250,7 +236,7 @@ Async<Result<std::vector<MovedImage>>> moved_images(Client& engine) {
     if (!seen) co_return seen.error();
     // One that was removed meanwhile.
     if (seen->status != 200 || !is_moved_only(seen->body)) continue;
-    images.push_back(moved_image_of(seen->body));
+    images.push_back(parse_moved_image(seen->body));
   }
   co_return images;
 }

@@ -60,15 +60,7 @@ enum class ImageName { none, moved };
 ctrl::Async<Result<void>> remove_image(ctrl::engine::Client& engine, std::string id,
                                        ImageName called);
 
-/// An image that has only names of call_image(). Units: bytes, also those that it shares with
-/// others; seconds since the epoch.
-struct MovedImage {
-  std::string id;
-  std::uint64_t bytes = 0;
-  double wanted = 0;  ///< when call_image() was asked for it last; 0: its engine does not say
-};
-
-/// Errors: the engine's.
+/// Those that have only names of call_image(). Errors: the engine's.
 ctrl::Async<Result<std::vector<MovedImage>>> moved_images(ctrl::engine::Client& engine);
 
 }  // namespace flowcon::cluster::migration

@@ -156,6 +156,7 @@ Async<Result<std::vector<std::string>>> Reception::judge(std::string name, Plan 
   if (!reasons.empty()) co_return reasons;
   json::object body = plan.body;
   std::uint64_t bytes = plan.bytes;
+  const ImageInfo image = plan.image;
   Plan copy = plan;
   const Result<std::set<std::string>> there = co_await cache_.parts_there(std::move(copy));
   if (!there) co_return there.error();
@@ -167,13 +168,24 @@ Async<Result<std::vector<std::string>>> Reception::judge(std::string name, Plan 
     reasons.push_back(std::move(why));
   }
   std::string root = conflicts->root;
-  Result<std::string> room = co_await world_.files.why_no_room(std::move(root), bytes);
+  Result<std::string> room = co_await make_room(std::move(root), bytes, image);
   if (!room) room = "its disk cannot be looked at: " + room.error().what;
   if (!room->empty()) reasons.push_back(std::move(*room));
   const std::vector<std::string> unfit =
       co_await world_.files.unfit_paths(std::move(body), std::move(policy));
   reasons.insert(reasons.end(), unfit.begin(), unfit.end());
   co_return reasons;
+}
+
+// What is kept for jobs to come gives way. An image that lacks some layers only needs less.
+Async<Result<std::string>> Reception::make_room(std::string root, std::uint64_t bytes,
+                                                ImageInfo image) {
+  std::string id = image.id, same = root;
+  const Result<ImageInfo> there = co_await world_.goods.image_info(std::move(id));
+  const std::uint64_t most = bytes + (there ? 0 : image.bytes);
+  const Result<std::string> lacks = co_await world_.files.why_no_room(std::move(same), most);
+  if (lacks && !lacks->empty()) co_await cache_.clear();
+  co_return co_await world_.files.why_no_room(std::move(root), bytes);
 }
 
 Async<Response> Reception::check(std::string body, std::string speaker) {

@@ -56,6 +56,8 @@ class Reception {
   ctrl::Async<ctrl::api::Response> take_report(std::string id, std::string body,
                                                std::string speaker);
   /// Errors: the engine's.
+  ctrl::Async<Result<std::string>> make_room(std::string root, std::uint64_t bytes,
+                                             ImageInfo image);
   ctrl::Async<Result<std::vector<std::string>>> judge(std::string name, Plan plan,
                                                       std::string speaker);
   ctrl::Async<Result<Judgement>> judge_reservation(Entry theirs, Plan plan);

@@ -131,6 +131,22 @@ TEST_CASE("where one cannot be placed the others are taken back, and the third t
         std::vector<GroupDeed>{{GroupAct::cancel, 1}, {GroupAct::cancel, 0}});
 }
 
+TEST_CASE("servers stop once no worker runs, so that what one has written can come home") {
+  JobEntry entry = group_in(JobState::running, 3);
+  all_are(entry, JobState::running);
+  task(entry, 2).is_ps = true;
+  end_task(entry, 0, TaskEnd::done, "");
+  end_task(entry, 1, TaskEnd::done, "");
+  task(entry, 0).state = JobState::returning;  // into a volume that the server has there
+  entry = settled(entry);
+  CHECK(entry.state == JobState::returning);
+  CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::cancel, 2}});
+  task(entry, 2).state = JobState::cancelled;
+  CHECK(step_of(entry).deeds.empty());
+  task(entry, 0).state = JobState::done;
+  CHECK(settled(entry).state == JobState::done);
+}
+
 TEST_CASE("an attempt is over when one task fails, and decided when all are over") {
   JobEntry entry = group_in(JobState::running);
   all_are(entry, JobState::running);
@@ -290,6 +306,22 @@ TEST_CASE("tasks in the network of their hosts are made once all know where they
   CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::lease, 1}});
   task(entry, 1).endpoint = Endpoint{"192.0.2.7", 29501, "eth1"};
   CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::make, 0}, {GroupAct::make, 1}});
+}
+
+TEST_CASE("of tasks with published ports servers alone are told where they listen before") {
+  const std::string far(32, 'f');
+  JobEntry entry = group_in(JobState::waiting, 0);
+  entry.group->ps = 1;
+  GroupFacts facts = facts_of(entry);
+  facts.network = kPublished;
+  facts.order = order_for(Order::Op::start, {{"", 1, 1}, {far, 1, 0}});
+  const GroupStep begun = group_step(entry, facts);
+  REQUIRE(begun.entry);
+  entry = *begun.entry;
+  CHECK(entry.group->network == kPublished);
+  CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::lease, 2}});
+  task(entry, 2).endpoint = Endpoint{"192.0.2.7", 29500, "eth1"};
+  CHECK(step_of(entry).deeds.front().act == GroupAct::make);
 }
 
 TEST_CASE("no worker comes any more once one has done its part") {

@@ -99,7 +99,7 @@ TEST_CASE("no host gets more ports than one job could have tasks") {
   PortBench bench;
   bench.host.config_.queue.group_ports = {42000, 42400};
   CHECK(bench.lease(250).size() == 250);
-  CHECK(bench.refusal(7) == "it has leased 250 ports to that host already");
+  CHECK(bench.refusal(7).starts_with("it has leased 250 ports to that host already"));
   CHECK(bench.lease(6).size() == 6);
 }
 

@@ -73,7 +73,7 @@ TEST_CASE("tasks of one image need it brought once") {
 TEST_CASE("a job whose hosts have no network in common waits for one host, or is refused") {
   SpreadQueues hosts;
   SECTION("none is named") {
-    hosts.h2.host.config_.queue.group_network.clear();
+    hosts.h2.host.config_.queue.group_network = ctrl::kNoNetwork;
     hosts.submit("net", 1, {{"flowcon.workers", "6"}});
     hosts.run(5);
     CHECK(hosts.state("net") == "refused");
@@ -223,6 +223,42 @@ TEST_CASE("tasks in the networks of two hosts know each other by address and por
   CHECK(variable(hosts.h2.engine, last, "GLOO_SOCKET_IFNAME") == "lo");
   hosts.end_all();
   REQUIRE(hosts.comes_to("net", "done", 60));
+}
+
+TEST_CASE("servers of two hosts are found by published ports, which need an address alone") {
+  OpenQueues hosts;
+  for (auto* side : {&hosts.h1, &hosts.h2}) {
+    side->host.config_.queue.group_network = ctrl::kAutoNetwork;
+    side->host.config_.accept.host_network = false;
+  }
+  SECTION("with servers") {
+    hosts.submit(
+        "net", 1,
+        {{"flowcon.workers", "5"}, {"flowcon.ps", "1"}, {"flowcon.ps-request", "cpu=1,mem=1G"}});
+    REQUIRE(hosts.comes_to("net", "running", 60));
+    CHECK(hosts.both() == 6);
+    const auto tasks = tasks_of(hosts.h2.engine);
+    REQUIRE(tasks.contains("net-w4"));
+    CHECK(migration::is_group_network(network_of(hosts.h2.engine, "net-w4")));
+    CHECK(
+        variable(hosts.h2.engine, tasks.at("net-w4")->id, "FLOWCON_PS").starts_with("127.0.0.1:"));
+    hosts.end_all();
+    REQUIRE(hosts.comes_to("net", "done", 60));
+  }
+  SECTION("workers alone talk at ports of their own, and are not spread") {
+    hosts.submit("net", 1, {{"flowcon.workers", "6"}});
+    hosts.run(5);
+    CHECK(hosts.state("net") == "refused");
+  }
+  SECTION("the other host has no address") {
+    hosts.h1.host.config_.queue.advertise.clear();
+    hosts.submit(
+        "net", 1,
+        {{"flowcon.workers", "5"}, {"flowcon.ps", "1"}, {"flowcon.ps-request", "cpu=1,mem=1G"}});
+    hosts.run(20);
+    CHECK(hosts.state("net") == "waiting");
+    CHECK(hosts.both() == 0);
+  }
 }
 
 TEST_CASE("a job does not go to a host whose network is closed to peers, or has no ports left") {

@@ -65,6 +65,26 @@ TEST_CASE("tasks in the network of their hosts are told addresses, ports and the
   CHECK_FALSE(body.contains("Hostname"));
 }
 
+TEST_CASE("a server with a published port is in a network of its host, and found at its host") {
+  JobEntry entry = group_of(1, 1);
+  entry.group->network = kPublished;
+  entry.group->tasks[1].endpoint = Endpoint{"192.0.2.8", 29507, "bond0"};
+  const auto told = environment_of(entry, 0);
+  CHECK(told.at("FLOWCON_PS") == "192.0.2.8:29507");
+  CHECK(told.at("FLOWCON_PORT") == "29500");
+  CHECK(environment_of(entry, 1).at("FLOWCON_PORT") == "29507");
+  CHECK(environment_of(entry, 1).at("GLOO_SOCKET_IFNAME") == "eth0");
+  const json::value inspect = inspect_of("[]", "{}", R"({"NetworkMode":"default"})");
+  const json::object body = task_body(inspect, {}, entry, 1);
+  CHECK(migration::is_group_network(text_of(body.at("HostConfig"), "NetworkMode")));
+  CHECK(render_json(member(body.at("HostConfig"), "PortBindings")) ==
+        R"({"29507/tcp":[{"HostIp":"192.0.2.8","HostPort":"29507"}]})");
+  CHECK(render_json(body.at("ExposedPorts")) == R"({"29507/tcp":{}})");
+  CHECK(text_of(body.at("Labels"), migration::kPortLabel) == "29507");
+  CHECK_FALSE(
+      member(task_body(inspect, {}, entry, 0).at("HostConfig"), "PortBindings").is_object());
+}
+
 TEST_CASE("a worker is told who it is and where the others are") {
   const auto told = environment_of(group_of(2, 1), 1);
   CHECK(told.at("FLOWCON_JOB") == "net");

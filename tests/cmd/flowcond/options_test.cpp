@@ -266,8 +266,10 @@ TEST_CASE("options of networks for several hosts are checked") {
   CHECK(config.queue.advertise == "2001:db8::7");
   CHECK(config.queue.group_ports == ctrl::PortRange{4000, 4001});
   CHECK(ctrl::find_option("group-ports")->show(config) == "4000-4001");
-  CHECK(problem_of("group-network = host\n").empty());
-  for (const char* name : {"bridge", "none", "a b", "-x", "../x"}) {
+  for (const char* word : {"host", "ports", "auto", "none"}) {
+    CHECK(problem_of(std::string("group-network = ") + word + "\n").empty());
+  }
+  for (const char* name : {"bridge", "a b", "-x", "../x"}) {
     INFO(name);
     CHECK(problem_of(std::string("group-network = ") + name + "\n").find("no name of an overlay") !=
           std::string::npos);

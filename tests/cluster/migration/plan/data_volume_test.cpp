@@ -71,11 +71,11 @@ TEST_CASE("what was wanted longest ago goes first, and never what is used") {
                                        {"old", false, true, 10, 100},
                                        {"used", true, true, 10, 1},
                                        {"half", false, false, 0, 0},
-                                       {"coming", true, false, 0, 0}};
+                                       {"coming", true, false, 900, 0}};
   using Names = std::vector<std::string>;
   CHECK(copies_to_remove(copies, 100) == Names{"half"});
-  CHECK(copies_to_remove(copies, 30) == Names{"half"});
-  CHECK(copies_to_remove(copies, 29) == Names{"half", "old"});
+  CHECK(copies_to_remove(copies, 20) == Names{"half"});
+  CHECK(copies_to_remove(copies, 19) == Names{"half", "old"});
   CHECK(copies_to_remove(copies, 0) == Names{"half", "old", "new"});
   CHECK(copies_to_remove({}, 0).empty());
 }

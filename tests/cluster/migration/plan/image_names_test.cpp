@@ -55,4 +55,17 @@ TEST_CASE("only an image that nothing but a move has named is a move's to remove
   CHECK_FALSE(is_moved_only(R"({"RepoTags":[],"RepoDigests":[]})"));
 }
 
+TEST_CASE("of an image that a move brought its size and when it was wanted last are read") {
+  const MovedImage image = parse_moved_image(
+      R"({"Id":"sha256:x","Size":5000000000,"Metadata":{"LastTagTime":"2026-11-21T12:00:00.5+02:00"}})");
+  CHECK(image.id == "sha256:x");
+  CHECK(image.bytes == 5000000000);
+  CHECK(image.wanted == 1795255200.5);
+  for (const char* odd :
+       {"", "{}", R"({"Size":-1,"Metadata":{"LastTagTime":"0001-01-01T00:00:00Z"}})"}) {
+    CHECK(parse_moved_image(odd).bytes == 0);
+    CHECK(parse_moved_image(odd).wanted == 0);
+  }
+}
+
 }  // namespace flowcon::cluster::migration
