@@ -98,7 +98,7 @@ struct QueueOptions {
   double data_cache = 20.0 * (1ULL << 30);  ///< bytes of jobs' images and data, kept for later ones
   /// That hosts share, for jobs of several containers: kAutoNetwork, kNoNetwork, host, ports, or an
   /// overlay's name.
-  std::string group_network = kAutoNetwork;
+  std::string group_network = kNoNetwork;
   std::string advertise;  ///< address at which other hosts reach this one; "" = none
   PortRange group_ports;  ///< for tasks in the host's network, or published
 };

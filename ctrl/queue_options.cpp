@@ -51,9 +51,8 @@ Option group_network_option() {
       "group-network", "NAME",
       "what lets jobs of several containers that are submitted here be on several hosts: an "
       "attachable overlay network of their Docker Swarm; host, their own network (advertise); "
-      "ports, published ports of parameter servers (advertise); auto, ports for jobs that have "
-      "such, "
-      "host for others where accept-host-network is on; or none",
+      "ports, published ports of parameter servers (advertise); auto, host where "
+      "accept-host-network is on, else ports; or none",
       at<&Config::queue, &QueueOptions::group_network>,
       [](const std::string& text) -> Result<void> {
         constexpr std::array kEngines{"bridge", "default"};

@@ -79,15 +79,6 @@ bool could_spread(const AllJobs& all, const ReportedJob& job) {
   return fits(whole_request(job.task), together);
 }
 
-// Does it fit now, as a whole, on a host that lacks its network?
-bool fits_outside(const AllJobs& all, const ReportedJob& job) {
-  for (std::size_t node = 0; node < all.hosts.size(); ++node) {
-    const bool is_outside = !shares_network(all, all.known.back(), node);
-    if (is_outside && fits(whole_request(job.task), all.view.nodes[node].idle)) return true;
-  }
-  return false;
-}
-
 void bind_to_networks(AllJobs& all) {
   constexpr double kPlenty = 1e6;  // tasks
   std::map<std::vector<bool>, std::string> kinds;
@@ -191,9 +182,9 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
       all.view.jobs.push_back(std::move(task));
       all.known.push_back({owner.id, job.version, job.places.empty(), job.avoided, job.freight,
                            job.sent_to, job.group, first});
-      const bool is_bound = job.group && job.group->is_bound;
-      const bool is_apart = could_spread(all, job) && (is_bound || !fits_outside(all, job));
-      if (all.known.back().is_waiting && !is_apart) all.view.jobs.back().may_spread = false;
+      if (all.known.back().is_waiting && !could_spread(all, job)) {
+        all.view.jobs.back().may_spread = false;
+      }
     }
   }
   bind_to_networks(all);

@@ -286,10 +286,10 @@ GroupStep from_starting(const JobEntry& entry, const GroupFacts& facts) {
 
 // Workers that go on or have done their part.
 std::int64_t useful(const Group& group) {
-  const auto is_done = [](const JobEntry& task) {
-    return !task.is_ps && !task.has_left && task.end == TaskEnd::done;
-  };
-  return present(group, false) + std::count_if(group.tasks.begin(), group.tasks.end(), is_done);
+  return std::count_if(group.tasks.begin(), group.tasks.end(), [](const JobEntry& task) {
+    const bool goes_on = task.end == TaskEnd::none && !has_ended(task);
+    return !task.is_ps && !task.has_left && (goes_on || task.end == TaskEnd::done);
+  });
 }
 
 // One that joined and cannot be had, or that failed while enough others are left, is done without.
@@ -417,7 +417,7 @@ GroupStep from_parking(const JobEntry& entry, const GroupFacts& facts) {
   for (std::size_t i = group.tasks.size(); i-- > 0;) {
     const JobEntry& task = group.tasks[i];
     if (task.is_ps || task.has_left) continue;
-    is_saving = is_saving || task.state == JobState::parking || task.state == JobState::returning;
+    is_saving = is_saving || task.state == JobState::parking;
     // It was to join, and has nothing to save.
     if (task.state == JobState::waiting || task.state == JobState::placing) end_task(step, task, i);
     if (task.state != JobState::running) continue;

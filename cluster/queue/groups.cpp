@@ -57,10 +57,9 @@ std::string network_of(const Job& group, const ctrl::Config& config) {
   // those of torchrun.
   const bool may_publish = has_address && group.entry.group->ps > 0 &&
                            group.entry.group->elastic != ctrl::Elastic::torchrun;
-  if (said == kPublished || (is_auto && may_publish)) return may_publish ? kPublished : "";
   const bool is_open = config.accept.host_network || config.accept.host_namespaces;
-  if (is_auto) return has_address && is_open ? kHostNetwork : "";
-  if (said == kHostNetwork) return has_address ? kHostNetwork : "";
+  if (said == kHostNetwork || (is_auto && is_open)) return has_address ? kHostNetwork : "";
+  if (said == kPublished || is_auto) return may_publish ? kPublished : "";
   return said == ctrl::kNoNetwork ? "" : said;
 }
 

@@ -143,7 +143,9 @@ Async<Leases::Outcome> Leases::try_each_other(std::vector<TaskPlace> hosts, Outc
       const Result<void> reached = co_await reach_from(std::move(host), std::move(there));
       if (reached) continue;
       leased.why = reached.error().message();
-      leased.host = hosts[to].host.empty() ? hosts[from].host : hosts[to].host;
+      // One that only connects is not reached itself, so it is it that is shut out.
+      const bool is_caller = leased.endpoints[from].empty() && !hosts[from].host.empty();
+      leased.host = is_caller || hosts[to].host.empty() ? hosts[from].host : hosts[to].host;
       leased.is_refusal = !reached.error().code;
       co_return leased;
     }

@@ -531,6 +531,7 @@ main() {
     flowcond_reads "h$((2 * pair - 1))" 'offer = cpu=1 mem=50M'
     flowcond_reads "h$((2 * pair))" 'offer = cpu=1.3 mem=400M'
     for host in $((2 * pair - 1)) $((2 * pair)); do
+      flowcond_reads "h$host" 'group-network = ports'
       flowcond_reads "h$host" "advertise = $(on "h$host" ip -4 -br addr show eth0 | grep -o '[0-9.]*/' | tr -d /)"
     done
   done

@@ -52,7 +52,7 @@ check "  each host had one" is "$(host_api h2 /v1/queue/own | jq -r '[.tasks[] |
 
 # Without an overlay, and closed to peers.
 for host in h1 h2; do
-  must on "$host" sed -i '/^group-network = /d; s/^accept-host-network = .*/accept-host-network = false/' "$CONF"
+  must on "$host" sed -i 's/^group-network = .*/group-network = auto/; s/^accept-host-network = .*/accept-host-network = false/' "$CONF"
   must on "$host" sh -c 'kill -HUP "$(cat /run/flowcond.pid)"'
 done
 server_at() { on h2 docker inspect -f '{{.Config.Env}}' net-w1 | grep -o 'FLOWCON_PS=[0-9.:]*' | cut -d = -f 2; }

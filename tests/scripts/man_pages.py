@@ -10,7 +10,7 @@ from collections import namedtuple
 
 Option = namedtuple("Option", "name letter value default text")
 
-# What a page writes where the help says an empty default.
+# What a page writes where the help says an empty default, or this word.
 EMPTY = "none"
 
 
@@ -143,7 +143,9 @@ def help_options(text):
 def help_default(text):
     """(default: X), (default X) or (default "X"), at the end or followed by more."""
     found = re.search(r'\(default(?::? +"?([^()"]*)"?)\)', text)
-    return None if found is None else found.group(1).strip()
+    if found is None:
+        return None
+    return "" if found.group(1).strip() == EMPTY else found.group(1).strip()
 
 
 def help_range(text):

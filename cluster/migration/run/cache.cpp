@@ -167,26 +167,52 @@ Async<std::vector<CachedCopy>> Cache::image_copies(std::set<std::string> used) {
   co_return copies;
 }
 
-Async<void> Cache::sweep(double most) {
+// Empty, too, where the engine does not answer.
+Async<std::vector<CachedCopy>> Cache::copies(std::set<std::string> kept) {
+  std::vector<CachedCopy> all;
   const Result<boost::json::value> containers = co_await world_.engine.list();
-  if (!containers) co_return stays(containers.error());
-  std::set<std::string> used = used_by(*containers), same = used;
-  std::vector<CachedCopy> copies = co_await data_copies(std::move(used));
+  if (!containers) {
+    stays(containers.error());
+    co_return all;
+  }
+  std::set<std::string> used = used_by(*containers);
+  used.merge(kept);
+  std::set<std::string> same = used;
+  all = co_await data_copies(std::move(used));
   const std::vector<CachedCopy> images = co_await image_copies(std::move(same));
-  copies.insert(copies.end(), images.begin(), images.end());
-  for (const std::string& name : copies_to_remove(std::move(copies), most)) {
+  all.insert(all.end(), images.begin(), images.end());
+  co_return all;
+}
+
+Async<void> Cache::sweep(double most, std::set<std::string> kept) {
+  std::vector<CachedCopy> all = co_await copies(std::move(kept));
+  for (const std::string& name : copies_to_remove(std::move(all), most)) {
     std::string one = name;
     const Result<void> removed = co_await remove(std::move(one));
     if (!removed) stays(removed.error());
   }
 }
 
-Async<void> Cache::clear() { co_await sweep(0); }
+std::set<std::string> Cache::kept_for(const Plan& plan) {
+  std::set<std::string> kept{plan.image.id};
+  for (const auto& [name, part] : wanted_data(plan)) kept.insert(name);
+  return kept;
+}
+
+Async<std::uint64_t> Cache::removable(std::set<std::string> kept) {
+  const std::vector<CachedCopy> all = co_await copies(std::move(kept));
+  std::uint64_t bytes = 0;
+  for (const CachedCopy& copy : all) bytes += copy.is_used ? 0 : copy.bytes;
+  co_return bytes;
+}
+
+Async<void> Cache::clear(std::set<std::string> kept) { co_await sweep(0, std::move(kept)); }
 
 Async<void> Cache::run() {
   while (!world_.is_ended) {
     co_await remove_nameless();
-    co_await sweep(world_.host.config().queue.data_cache);
+    std::set<std::string> none;
+    co_await sweep(world_.host.config().queue.data_cache, std::move(none));
     if (world_.is_ended) co_return;
     co_await alarm_->wait(nameless_.empty() ? kSweepTime : kSweepAgain);
   }

@@ -39,8 +39,12 @@ class Cache {
   /// World::is_ended: now, each minute, and when it is woken.
   ctrl::Async<void> run();
   void wake() { alarm_->ring(); }
-  /// For what comes there is not enough room on the disk: all that no container uses goes.
-  ctrl::Async<void> clear();
+  /// What comes, by name, is among it and stays: data, an image.
+  [[nodiscard]] static std::set<std::string> kept_for(const Plan& plan);
+  /// How much could go if the disk has no room for what comes. Unit: bytes.
+  ctrl::Async<std::uint64_t> removable(std::set<std::string> kept);
+  /// All of that goes.
+  ctrl::Async<void> clear(std::set<std::string> kept);
   /// An image without a name, by its id, that could not be removed: is tried again.
   void leave(const std::string& image) { nameless_.insert(image); }
 
@@ -51,8 +55,9 @@ class Cache {
   ctrl::Async<Result<void>> remove(std::string name);
   ctrl::Async<std::vector<CachedCopy>> data_copies(std::set<std::string> used);
   ctrl::Async<std::vector<CachedCopy>> image_copies(std::set<std::string> used);
+  ctrl::Async<std::vector<CachedCopy>> copies(std::set<std::string> kept);
   /// So that what no container uses is `most` bytes at most.
-  ctrl::Async<void> sweep(double most);
+  ctrl::Async<void> sweep(double most, std::set<std::string> kept);
   [[nodiscard]] std::set<std::string> awaited() const;
 
   World& world_;

@@ -70,6 +70,9 @@ class Reader {
       if (text == nullptr || !is_digest(*text)) return wrong("image.layers");
       plan_.image.layers.emplace_back(*text);
     }
+    const double bytes = real_of(member(image, "bytes")).value_or(0);
+    if (bytes < 0 || bytes > kMostAmount) return wrong("image.bytes");
+    plan_.image.bytes = static_cast<std::uint64_t>(bytes);
     if (text_of(plan_.body, "Image") != plan_.image.id) return wrong("body.Image");
     plan_.image_name = printable(text_of(value_, "image_name"), 200);
     return {};
@@ -228,7 +231,9 @@ json::object to_json(const Plan& plan) {
   for (const std::string& word : plan.checkpoint.command) command.emplace_back(word);
   return {{"body", plan.body},
           {"restart_policy", plan.restart_policy},
-          {"image", json::object{{"id", plan.image.id}, {"layers", std::move(layers)}}},
+          {"image",
+           json::object{
+               {"id", plan.image.id}, {"layers", std::move(layers)}, {"bytes", plan.image.bytes}}},
           {"image_name", plan.image_name},
           {"volumes", std::move(volumes)},
           {"parts", std::move(parts)},

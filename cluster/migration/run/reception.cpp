@@ -134,7 +134,7 @@ std::uint64_t bytes_of(const Plan& plan, const std::set<std::string>& parts) {
 // Why this host would not take the copy. Neither the engine nor a file system is asked while there
 // is a reason already: what a peer may not have it learns nothing of.
 Async<Result<std::vector<std::string>>> Reception::judge(std::string name, Plan plan,
-                                                         std::string speaker) {
+                                                         std::string speaker, bool is_taken) {
   AcceptPolicy policy{world_.host.config().accept};
   std::vector<std::string> reasons = refusals(plan, policy);
   // Else the move would never end here: what the source did is asked of it.
@@ -156,7 +156,7 @@ Async<Result<std::vector<std::string>>> Reception::judge(std::string name, Plan 
   if (!reasons.empty()) co_return reasons;
   json::object body = plan.body;
   std::uint64_t bytes = plan.bytes;
-  const ImageInfo image = plan.image;
+  Coming coming{Cache::kept_for(plan), plan.image, 0};
   Plan copy = plan;
   const Result<std::set<std::string>> there = co_await cache_.parts_there(std::move(copy));
   if (!there) co_return there.error();
@@ -168,7 +168,9 @@ Async<Result<std::vector<std::string>>> Reception::judge(std::string name, Plan 
     reasons.push_back(std::move(why));
   }
   std::string root = conflicts->root;
-  Result<std::string> room = co_await make_room(std::move(root), bytes, image);
+  coming.bytes = bytes;
+  const bool may_remove = is_taken && reasons.empty();
+  Result<std::string> room = co_await make_room(std::move(root), std::move(coming), may_remove);
   if (!room) room = "its disk cannot be looked at: " + room.error().what;
   if (!room->empty()) reasons.push_back(std::move(*room));
   const std::vector<std::string> unfit =
@@ -177,15 +179,26 @@ Async<Result<std::vector<std::string>>> Reception::judge(std::string name, Plan 
   co_return reasons;
 }
 
-// What is kept for jobs to come gives way. An image that lacks some layers only needs less.
-Async<Result<std::string>> Reception::make_room(std::string root, std::uint64_t bytes,
-                                                ImageInfo image) {
-  std::string id = image.id, same = root;
-  const Result<ImageInfo> there = co_await world_.goods.image_info(std::move(id));
-  const std::uint64_t most = bytes + (there ? 0 : image.bytes);
-  const Result<std::string> lacks = co_await world_.files.why_no_room(std::move(same), most);
-  if (lacks && !lacks->empty()) co_await cache_.clear();
-  co_return co_await world_.files.why_no_room(std::move(root), bytes);
+// Why there is no room for it even if what is kept for jobs to come gives way; "" = there is. An
+// image that lacks some layers only needs less than it says: no reason to refuse.
+Async<Result<std::string>> Reception::make_room(std::string root, Coming coming, bool may_remove) {
+  std::string id = coming.image.id;
+  std::uint64_t most = coming.bytes;
+  if (!id.empty()) {
+    const Result<ImageInfo> there = co_await world_.goods.image_info(std::move(id));
+    if (!there) most += coming.image.bytes;
+  }
+  std::string folder = root;
+  Result<std::string> lacks = co_await world_.files.why_no_room(std::move(folder), most);
+  if (!lacks || lacks->empty()) co_return lacks;
+  std::set<std::string> kept = coming.kept;
+  const std::uint64_t removable = co_await cache_.removable(std::move(kept));
+  const std::uint64_t rest = coming.bytes - std::min(coming.bytes, removable);
+  folder = root;
+  lacks = co_await world_.files.why_no_room(std::move(folder), rest);
+  if (!lacks || !lacks->empty() || !may_remove) co_return lacks;
+  co_await cache_.clear(std::move(coming.kept));
+  co_return co_await world_.files.why_no_room(std::move(root), coming.bytes);
 }
 
 Async<Response> Reception::check(std::string body, std::string speaker) {
@@ -197,7 +210,7 @@ Async<Response> Reception::check(std::string body, std::string speaker) {
   if (!is_object_name(name)) co_return failure(422, "the name is none");
   ImageInfo image = plan->image;
   Result<std::vector<std::string>> reasons =
-      co_await judge(std::move(name), std::move(*plan), std::move(speaker));
+      co_await judge(std::move(name), std::move(*plan), std::move(speaker), false);
   if (!reasons) co_return failure(502, reasons.error().message());
   json::object out{{"reasons", json::array(reasons->begin(), reasons->end())}};
   std::string id = image.id;
@@ -349,7 +362,9 @@ Async<Result<std::string>> Reception::judge_return(std::string ticket, std::uint
   Result<std::string> root = co_await world_.engine.root();
   if (!root) co_return root.error();
   std::string folder = std::move(*root);
-  co_return co_await world_.files.why_no_room(std::move(folder), bytes);
+  Coming coming;
+  coming.bytes = bytes;
+  co_return co_await make_room(std::move(folder), std::move(coming), true);
 }
 
 // Errors: the engine's.
@@ -358,7 +373,7 @@ Async<Result<Reception::Judgement>> Reception::judge_reservation(Entry theirs, P
   std::string name = theirs.name, from = theirs.source;
   Plan copy = plan;
   Result<std::vector<std::string>> reasons =
-      co_await judge(std::move(name), std::move(copy), std::move(from));
+      co_await judge(std::move(name), std::move(copy), std::move(from), true);
   if (!reasons) co_return reasons.error();
   judged.reasons = std::move(*reasons);
   if (!judged.reasons.empty()) co_return judged;

@@ -56,10 +56,15 @@ class Reception {
   ctrl::Async<ctrl::api::Response> take_report(std::string id, std::string body,
                                                std::string speaker);
   /// Errors: the engine's.
-  ctrl::Async<Result<std::string>> make_room(std::string root, std::uint64_t bytes,
-                                             ImageInfo image);
+  /// What is to come to the disk. Unit: bytes, without those of the image.
+  struct Coming {
+    std::set<std::string> kept;  ///< Cache::kept_for()
+    ImageInfo image;
+    std::uint64_t bytes = 0;
+  };
+  ctrl::Async<Result<std::string>> make_room(std::string root, Coming coming, bool may_remove);
   ctrl::Async<Result<std::vector<std::string>>> judge(std::string name, Plan plan,
-                                                      std::string speaker);
+                                                      std::string speaker, bool is_taken);
   ctrl::Async<Result<Judgement>> judge_reservation(Entry theirs, Plan plan);
   ctrl::Async<void> wait_for(std::string id);
   [[nodiscard]] std::string why_no_seat_for(const std::string& peer) const;
