@@ -39,9 +39,9 @@ class Cache {
   /// World::is_ended: now, each minute, and when it is woken.
   ctrl::Async<void> run();
   void wake() { alarm_->ring(); }
-  /// What comes, by name, is among it and stays: data, an image.
+  /// The names of what the plan needs of it: data, an image.
   [[nodiscard]] static std::set<std::string> kept_for(const Plan& plan);
-  /// How much could go if the disk has no room for what comes. Unit: bytes.
+  /// How much no container uses, without those names. Unit: bytes.
   ctrl::Async<std::uint64_t> removable(std::set<std::string> kept);
   /// All of that goes.
   ctrl::Async<void> clear(std::set<std::string> kept);
