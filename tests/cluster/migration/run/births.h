@@ -85,6 +85,12 @@ class Births : public TwoHosts {
     const Copy how = status == 0 ? Copy::finished : Copy::failed;
     target.engine.end(target.engine.first()->id, how, status);
   }
+  /// Its task has ended, and its way home begins.
+  void set_out_for_home(std::int64_t status = 0) {
+    end_task(status);
+    source.mover().expect(kReturn, kBirth);
+    REQUIRE(go_home().empty());
+  }
   [[nodiscard]] const Box* ticket() const {
     const auto found = source.engine.boxes_.find(id);
     return found == source.engine.boxes_.end() ? nullptr : &found->second;

@@ -140,9 +140,7 @@ TEST_CASE("flowcond of either side is killed at each step of a birth: one task r
 TEST_CASE("what an ended task has written comes home into the ticket, and its copy goes") {
   Births hosts;
   hosts.be_born();
-  hosts.end_task(1);
-  hosts.source.mover().expect(kReturn, kBirth);
-  REQUIRE(hosts.go_home().empty());
+  hosts.set_out_for_home(1);
   REQUIRE(hosts.comes_to(hosts.source, kReturn, "done"));
   REQUIRE(hosts.comes_to(hosts.target, kReturn, "done"));
   CHECK(hosts.target.engine.boxes_.empty());
@@ -156,9 +154,7 @@ TEST_CASE("what an ended task has written comes home into the ticket, and its co
 TEST_CASE("the image of a task that is over is there for the next one") {
   Births hosts;
   hosts.be_born();
-  hosts.end_task(0);
-  hosts.source.mover().expect(kReturn, kBirth);
-  REQUIRE(hosts.go_home().empty());
+  hosts.set_out_for_home();
   REQUIRE(hosts.comes_to(hosts.target, kReturn, "done"));
   hosts.pass(600);
   CHECK(hosts.target.goods.moved_.size() == 1);

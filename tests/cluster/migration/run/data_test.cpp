@@ -54,9 +54,7 @@ class Data : public Births {
   /// Its task has ended and comes home.
   void come_home() {
     tell_name();
-    end_task(0);
-    source.mover().expect(kReturn, kBirth);
-    REQUIRE(go_home().empty());
+    set_out_for_home();
     REQUIRE(comes_to(source, kReturn, "done"));
     REQUIRE(comes_to(target, kReturn, "done"));
   }
@@ -167,9 +165,7 @@ TEST_CASE("a host that says it brings data home is refused: its owner has that")
   Data hosts;
   hosts.be_born();
   // The task's engine calls the volume as its owner does, so it goes along as any other.
-  hosts.end_task(0);
-  hosts.source.mover().expect(kReturn, kBirth);
-  REQUIRE(hosts.go_home().empty());
+  hosts.set_out_for_home();
   REQUIRE(hosts.comes_to(hosts.target, kReturn, "undone"));
   CHECK(hosts.passage(hosts.target, kReturn)->entry.reason.find("did not take") !=
         std::string::npos);
