@@ -161,6 +161,27 @@ TEST_CASE("what is beyond data-cache goes when no container has it any more") {
   CHECK(hosts.target.engine.data_.empty());
 }
 
+TEST_CASE("where the disk has no room what is kept gives way, if there is enough then") {
+  Data hosts;
+  hosts.be_born();
+  hosts.come_home();
+  const std::string copy = hosts.copy();
+  // Changed, so that another copy of 100 bytes has to come.
+  hosts.source.files.content_ = "b";
+  hosts.add_ticket("next");
+  const bool is_enough = GENERATE(true, false);
+  hosts.target.files.free_ = [&hosts, &copy, is_enough] {
+    const bool is_kept = hosts.target.engine.data_.contains(copy);
+    return std::uint64_t{is_enough ? 50U : 0U} + (is_kept ? 0 : is_enough ? 100 : 20);
+  };
+  if (!is_enough) hosts.target.files.marks_.at(FakeEngine::folder_of(copy)).bytes = 20;
+  REQUIRE(hosts.bear("next", kSecond).empty());
+  if (is_enough) hosts.source.mover().release(kSecond);
+  REQUIRE(hosts.comes_to(hosts.source, kSecond, is_enough ? "done" : "undone"));
+  CHECK(hosts.target.engine.data_.contains(copy) != is_enough);
+  CHECK(hosts.target.goods.moved_.size() == 1);  // the image that both need
+}
+
 TEST_CASE("a host that says it brings data home is refused: its owner has that") {
   Data hosts;
   hosts.be_born();

@@ -176,7 +176,10 @@ class FakeFiles : public HostFiles {
   explicit FakeFiles(Clock& clock) : clock_(clock) {}
   Async<Result<void>> sync(std::string) override { co_return Result<void>(); }
   Async<Result<void>> look_for_room(std::string) override { co_return Result<void>(); }
-  Async<Result<std::string>> why_no_room(std::string, std::uint64_t) override { co_return room_; }
+  Async<Result<std::string>> why_no_room(std::string, std::uint64_t bytes) override {
+    if (free_ && bytes > free_()) co_return std::string("not enough room on its disk");
+    co_return room_;
+  }
   Async<std::vector<std::string>> unfit_paths(boost::json::object, AcceptPolicy) override {
     co_return std::vector<std::string>();
   }
@@ -210,7 +213,8 @@ class FakeFiles : public HostFiles {
     return {static_cast<std::time_t>(clock_.wall()), 0};
   }
 
-  std::string room_;  ///< why there is none
+  std::string room_;                     ///< why there is none
+  std::function<std::uint64_t()> free_;  ///< bytes of the disk; null: enough
   LeftBehind left_;
   bool has_saved_ = true;
   std::string content_ = "a";  ///< of every folder
