@@ -54,31 +54,35 @@ std::vector<PolicyName> host_policy_names() {
 
 std::vector<Option> policy_options() {
   using growth::Estimator, growth::Normalise, growth::Parameters;
+  // What divides the CPU by work divides the rest by growth.
+  const std::string by_work =
+      "; under policy " + policy::host_policy_names(policy::DividesBy::work) + " only ";
   return {
       policy_option("policy", "how the CPU is divided", host_policy_names(), at<&Config::policy>),
       number("alpha", "EFFICIENCY",
              "a job grows while its growth efficiency is at least this share of its first loss per "
              "second per whole host; below it in two decisions running, the job counts as "
-             "converged; under policy milestone only for memory and block I/O",
+             "converged" +
+                 by_work + "for memory and block I/O",
              0, 1e6, at<&Config::alpha>),
       number("beta", "N",
-             "no limit of a converged job falls below 1/(N x jobs); under policy milestone only "
-             "for memory and block I/O",
+             "no limit of a converged job falls below 1/(N x jobs)" + by_work +
+                 "for memory and block I/O",
              1, 1e6, at<&Config::beta>),
       number("interval", "SECONDS",
-             "time between two decisions by growth, before back-off; under policy milestone only "
-             "about memory and block I/O",
+             "time between two decisions by growth, before back-off" + by_work +
+                 "about memory and block I/O",
              1, 86400, at<&Config::interval>),
       number("interval-max", "SECONDS",
              "longest interval that the back-off of policy flowcon reaches", 1, 86400,
              at<&Config::interval_max>),
       number("observe", "SECONDS",
-             "time between two samples of usage and values, and under policy milestone between two "
-             "decisions about the CPU",
+             "time between two samples of usage and values, and under policy " +
+                 policy::host_policy_names(policy::DividesBy::work) +
+                 " between two decisions about the CPU",
              1, 3600, at<&Config::observe>),
       truth("floor-all",
-            "the floor of beta holds for growing jobs too; under policy milestone only for memory "
-            "and block I/O",
+            "the floor of beta holds for growing jobs too" + by_work + "for memory and block I/O",
             at<&Config::floor_all>),
       truth("only-grow", "never lower a limit; the label flowcon.only-grow does this for one job",
             at<&Config::only_grow>),

@@ -50,7 +50,7 @@ PolicySet make_oracle_set(const Schedule& schedule) {
 }
 
 // Published FlowCon has the plain name, flowcond's variant another one.
-std::vector<PolicyKind> all_policies() {
+std::vector<PolicyKind> host_policies() {
   std::vector<PolicyKind> all;
   all.push_back(on_hosts("free", "every job equally, as without flowcond", "free"));
   all.push_back(
@@ -61,6 +61,11 @@ std::vector<PolicyKind> all_policies() {
     if (kind.name == "free" || kind.name == "flowcon") continue;
     all.push_back(on_hosts(kind.name, kind.summary, kind.name));
   }
+  return all;
+}
+
+std::vector<PolicyKind> all_policies() {
+  std::vector<PolicyKind> all = host_policies();
   for (const cluster::policy::ClusterPolicyKind& kind : cluster::policy::cluster_policies()) {
     all.push_back(between_hosts(kind));
   }
@@ -79,6 +84,12 @@ PolicySet PolicyKind::make(const Schedule& schedule, const PolicyParameters& par
 const std::vector<PolicyKind>& policies() {
   static const std::vector<PolicyKind> kPolicies = all_policies();
   return kPolicies;
+}
+
+std::string default_policies() {
+  std::string names;
+  for (const PolicyKind& kind : host_policies()) names += (names.empty() ? "" : ",") + kind.name;
+  return names;
 }
 
 Result<const PolicyKind*> find_policy(std::string_view name) {

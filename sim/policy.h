@@ -111,6 +111,8 @@ struct PolicyKind {
 };
 
 [[nodiscard]] const std::vector<PolicyKind>& policies();
+/// Those of one host but the oracles, with commas.
+[[nodiscard]] std::string default_policies();
 
 /// Errors: no such policy; the sentence names all.
 [[nodiscard]] Result<const PolicyKind*> find_policy(std::string_view name);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <string_view>
 
 #include "base/result.h"
 #include "cluster/policy/categorise.h"
@@ -13,6 +14,46 @@
 #include "cluster/policy/steer.h"
 
 namespace flowcon::cluster::policy {
+
+// How a state is written, for people.
+inline constexpr std::string_view kCategoriseHelp =
+    R"(State of categorise, for the containers of one host (alpha and growth in units of value):
+  {"alpha":0.01,
+   "containers":[{"id":"a","category":"WC","value":0.25,"previous_value":0.254,
+                  "previous_growth":0.006,"migrated":false}]}
+  category: PC, WC or CC; null for a value or growth: not measured; migrated: keeps its category.
+)";
+inline constexpr std::string_view kSpeculateHelp =
+    R"(State of speculate, for one request (pc, wc, cc: containers of each category; usage: share in use):
+  {"weights":{"pc":2,"wc":1.5,"cc":1},"container":"a","source":"h1",
+   "workers":[{"id":"h1","pc":2,"wc":1,"cc":1,"usage":0.9},
+              {"id":"h2","pc":1,"wc":0,"cc":1,"usage":0.4}]}
+  Weights: pc above wc above cc above 0. The source is one of the workers; its counts include the
+  container.
+)";
+inline constexpr std::string_view kRebalanceHelp =
+    R"(State of rebalance (times in seconds, all on one clock):
+  {"now":1000,
+   "workers":[{"id":"h1","containers":[{"id":"a","converged_at":900,"migrated_at":null,
+                                        "rebalanced":false},
+                                       {"id":"b","converged_at":null,"migrated_at":950,
+                                        "rebalanced":false}]},
+              {"id":"h2","containers":[]}]}
+  null: never. A container without a time, or a rebalanced one, stays.
+  Optional: "guard" (a source holds at least two more than the target), "rounding" ("floor", or
+  "ceil": of containers per worker), "fill" (a target takes containers while it has room).
+)";
+inline constexpr std::string_view kSteerHelp =
+    R"(State of balance (left: CPU seconds to the end; width, cores: in cores; move_seconds: how long a
+migrating container stands still):
+  {"move_seconds":5,"max_moves":2,"gain":3,
+   "hosts":[{"id":"h1","cores":2,
+             "containers":[{"id":"a","left":900,"width":2,"moves":0,"may_move":true},
+                           {"id":"b","left":300,"width":1,"moves":2,"may_move":true}]},
+            {"id":"h2","cores":2,"containers":[]}]}
+  moves: its migrations so far, max_moves: their maximum; gain: least benefit of a migration, as a
+  multiple of its cost. A container that may not migrate counts and stays.
+)";
 
 /// Reads {"alpha","containers":[{"id","category","value","previous_value","previous_growth",
 /// "migrated"}]}. Other fields are ignored.

@@ -4,11 +4,27 @@
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <string_view>
 
 #include "base/result.h"
 #include "cluster/policy/left_queue.h"
 
 namespace flowcon::cluster::policy {
+
+/// How a state is written, for people.
+inline constexpr std::string_view kLeftHelp =
+    R"(State of left (seconds; left, served as if with max workers on one node; waited: without a task):
+  {"starve_limit":1800,
+   "nodes":[{"id":"h1","cap":{"cpu":8,"mem":32},"idle":{"cpu":3,"mem":16}}],
+   "jobs":[{"id":"a","since":40,"waited":60,"served":0,"left":900,"min":1,"max":4,"ps":1,
+            "worker_request":{"cpu":2,"mem":4},"ps_request":{"cpu":1}},
+           {"id":"b","since":0,"waited":0,"served":120,"min":1,"max":2,"ps":0,
+            "worker_request":{"cpu":5},"ps_request":{},"placed":{"ps":{},"workers":{"h1":1}}}]}
+  left missing: not known; placed missing: it waits.
+  Optional: "totals":[seconds] (what ended jobs took), "growth" (0.9: n workers do n^0.9 times the
+  work), "network" (2: a job with all workers remote takes 1+2 times as long), "pause" (0: seconds
+  that a job stands still whose tasks change), "gain" (3: least win, as a multiple of its cost).
+)";
 
 /// Reads {"starve_limit","nodes":[{"id","cap","idle"}],"jobs"}; a job is {"id","since","waited",
 /// "served","min","max","ps","worker_request","ps_request"}, with "left" where that is known and

@@ -4,11 +4,28 @@
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <string_view>
 
 #include "base/result.h"
 #include "cluster/policy/place.h"
 
 namespace flowcon::cluster::policy {
+
+/// How a state is written, for people.
+inline constexpr std::string_view kPlaceHelp =
+    R"(State of place (cap, used, req: amounts of any resources, gpu for the score; lambda: the network's
+weight against that of full GPUs, 0 to 1):
+  {"mode":"immediate","lambda":0.5,
+   "nodes":[{"id":"h1","rack":"r1","domain":"d1","cap":{"cpu":8,"gpu":2},"used":{"gpu":1}},
+            {"id":"h2","rack":"r1","domain":"d1","cap":{"cpu":8,"gpu":2},"used":{}}],
+   "tasks":[{"id":"a0","job":"a","role":"ps","req":{"cpu":1}},
+            {"id":"a1","job":"a","role":"worker","req":{"cpu":2,"gpu":1}}]}
+  mode: immediate (job after job, best-fit), or batch (all jobs at once, genetic; "seed").
+  Optional: "lambda" (0.5); of immediate "seeded" (each node is tried for a job's first task),
+  "remove_used" (one task of a job a node: as printed). With
+  "links":[{"a":"h1","b":"h2","bytes_per_s":1e8}], "traffic":{"a":2e7} (bytes a second of one pair)
+  the cost is traffic/bytes_per_s; rack and domain may be missing.
+)";
 
 /// Reads {"mode":"immediate"|"batch","nodes":[{"id","rack","domain","cap","used"}],
 /// "tasks":[{"id","job","role":"ps"|"worker","req"}]}. Options: "lambda", "remove_used", "seeded",

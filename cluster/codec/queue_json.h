@@ -4,12 +4,35 @@
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <string_view>
 
 #include "base/result.h"
 #include "cluster/policy/queue.h"
 #include "cluster/policy/share.h"
 
 namespace flowcon::cluster::policy {
+
+// How a state is written, for people.
+inline constexpr std::string_view kQueueHelp =
+    R"(State of queue (cap, idle, requests: amounts of any resources; since, starve_limit in seconds):
+  {"now":100,"starve_limit":1800,
+   "nodes":[{"id":"h1","cap":{"cpu":8,"mem":32},"idle":{"cpu":3,"mem":16}}],
+   "waiting":[{"id":"a","since":40,"weight":0.9,"min":1,"max":4,"ps":1,
+               "worker_request":{"cpu":2,"mem":4},"ps_request":{"cpu":1}}],
+   "running":[{"id":"b","since":0,"weight":0.8,"min":1,"max":2,"ps":0,"worker_request":{"cpu":5},
+               "ps_request":{},"placed":{"ps":{},"workers":{"h1":1}},"done":false}],
+   "new":[]}
+  new: jobs that come, without a weight; since may be missing, done too.
+  Optional: "basis" ("worker", or "job": whose request the weight rests on), "prune" (workers leave
+  only the host where a job starts), "repeat" (until nothing starts), "check_after",
+  "starve_everywhere" (both true; false: as printed).
+)";
+inline constexpr std::string_view kShareHelp =
+    R"(State of share (util in percent of a device, mem in any unit):
+  {"devices":[{"id":"gpu0","mem":16,"util_used":30,"mem_used":4}],
+   "tasks":[{"id":"a","util":40,"mem":6},{"id":"b","gpus":1}]}
+  A task asks for a part of a device, or for whole ones that nobody uses.
+)";
 
 /// Reads {"now","starve_limit","nodes":[{"id","cap","idle"}],"waiting","running","new"}; a job is
 /// {"id","since","min","max","ps","worker_request","ps_request"}, with "weight" where it waits or

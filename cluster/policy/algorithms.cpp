@@ -33,28 +33,31 @@ std::vector<Algorithm> all_algorithms() {
   std::vector<Algorithm> all = ctrl::policy::host_algorithms();
   all.push_back(algorithm<categorise_state_from, decide_categorise>(
       "categories of a host's containers, who asks to migrate (SpeCon, Algorithm 3)",
-      category_changes));
+      kCategoriseHelp, category_changes));
   all.push_back(algorithm<speculate_state_from, decide_speculate>(
-      "the host for a container that asks to migrate (SpeCon, Algorithm 4)",
+      "the host for a container that asks to migrate (SpeCon, Algorithm 4)", kSpeculateHelp,
       ctrl::policy::request_changes));
   all.push_back(algorithm<rebalance_state_from, decide_rebalance>(
-      "migrations that even out the load (SpeCon, Algorithm 5)", moves_of));
+      "migrations that even out the load (SpeCon, Algorithm 5)", kRebalanceHelp, moves_of));
   all.push_back(algorithm<steer_state_from, decide_steer>(
-      "migrations by the remaining work of each host (ours)", moves_of));
+      "migrations by the remaining work of each host (ours)", kSteerHelp, moves_of));
   all.push_back(algorithm<queue_state_from, decide_queue>(
-      "who of the queue starts, gives workers, gets some (KOD2)", ctrl::policy::no_changes));
+      "who of the queue starts, gives workers, gets some (KOD2)", kQueueHelp,
+      ctrl::policy::no_changes));
   all.push_back(algorithm<left_state_from, decide_left>(
-      "who of the queue runs, where, with how many workers, by what is left (ours)",
+      "who of the queue runs, where, with how many workers, by what is left (ours)", kLeftHelp,
       ctrl::policy::no_changes));
   all.push_back(algorithm<ctrl::estimate::estimate_state_from, ctrl::estimate::decide_estimate>(
-      "what jobs will need, from what earlier ones were like (Liquid)", ctrl::policy::no_changes));
+      "what jobs will need, from what earlier ones were like (Liquid)",
+      ctrl::estimate::kEstimateHelp, ctrl::policy::no_changes));
   all.push_back(algorithm<place_state_from, decide_place>(
-      "nodes for the tasks of jobs: best-fit, or a batch at once (Liquid)",
+      "nodes for the tasks of jobs: best-fit, or a batch at once (Liquid)", kPlaceHelp,
       ctrl::policy::no_changes));
   all.push_back(algorithm<share_state_from, decide_share>(
-      "devices of a node for its tasks (Liquid)", ctrl::policy::no_changes));
+      "devices of a node for its tasks (Liquid)", kShareHelp, ctrl::policy::no_changes));
   all.push_back(algorithm<allocate_state_from, decide_allocate>(
-      "nodes for each job (elastic allocator: greedy or rolling horizon)", allocate_changes));
+      "nodes for each job (elastic allocator: greedy or rolling horizon)", kAllocateHelp,
+      allocate_changes));
   return all;
 }
 

@@ -9,6 +9,7 @@
 #include "cmd/flowcon-sim/reader.h"
 #include "cmd/flowcon-sim/run_elastic.h"
 #include "cmd/flowcon-sim/run_groups.h"
+#include "ctrl/policy/host_policies.h"
 #include "sim/render.h"
 #include "sim/schedule.h"
 #include "sim/summary.h"
@@ -18,7 +19,6 @@ namespace flowcon::sim {
 namespace {
 
 constexpr double kMostSeeds = 10000;
-constexpr const char* kPolicies = "free,flowcon,flowcon-weight,milestone";
 
 enum class Command { run, bound, jobs };
 
@@ -101,10 +101,11 @@ std::string help_text(Command command) {
     text += elastic_policies_help();
   }
   text += "\nOptions:\n";
+  const std::string work = ctrl::policy::host_policy_names(ctrl::policy::DividesBy::work);
   if (command == Command::run) {
-    text +=
-        "      --policy LIST         Comma-separated (free,flowcon,flowcon-weight,milestone)\n"
-        "      --report FILE         Write a page with table and figures\n";
+    text += "      --policy LIST         Comma-separated (" + default_policies() +
+            ")\n"
+            "      --report FILE         Write a page with table and figures\n";
   }
   if (command != Command::jobs) {
     text +=
@@ -141,11 +142,15 @@ std::string help_text(Command command) {
         "      --rebalance-idle      SpeCon also rebalances whenever a host idles, as flowcond "
         "does\n"
         "      --interval S          As the option of flowcond (20)\n"
-        "      --observe S           As the option of flowcond, and how often milestone decides "
+        "      --observe S           As the option of flowcond, and how often " +
+        work +
+        " decides "
         "(5)\n"
         "      --alpha X             (0.03)\n"
         "      --beta X              (2)\n"
-        "      --worth Q             Milestone: value of a usable model, relative to the end "
+        "      --worth Q             For " +
+        work +
+        ": value of a usable model, relative to the end "
         "(0.85)\n"
         "      --lateness SHARE      ... how much longer than under free a job may take (0.1)\n"
         "      --step N              ... weight of a rank, relative to the next one (8)\n"
@@ -236,7 +241,7 @@ Result<Plan> plan_of(const Said& said, Command command) {
                       {{"table", Format::table}, {"csv", Format::csv}, {"json", Format::json}},
                       plan.format);
   if (command == Command::run)
-    read_policies(said.policy.value_or(kPolicies), reader, experiment.policies);
+    read_policies(said.policy.value_or(default_policies()), reader, experiment.policies);
   if (!reader.problem().empty()) return bad_input(reader.problem());
   return plan;
 }

@@ -4,11 +4,25 @@
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <string_view>
 
 #include "base/result.h"
 #include "ctrl/policy/executor.h"
 
 namespace flowcon::ctrl::policy {
+
+// How a state is written, for people.
+inline constexpr std::string_view kExecutorHelp =
+    R"(State of executor (alpha in units of growth, intervals in seconds, limits as share of the host):
+  {"alpha":0.03,"beta":2,"interval":20,
+   "containers":[{"id":"a","list":"WL","limit":0.5,"growth":0.01},
+                 {"id":"b","list":"NL","limit":1,"growth":null}]}
+  list: NL, WL or CL; growth null: not measured; limit null: none yet.
+  Optional: "interval_max" (the back-off's bound), "floor_all" (the floor 1/(beta*n) for all lists).
+)";
+inline constexpr std::string_view kListenerHelp =
+    R"(State of listener: the same and "initial_interval" and "active":["a","b"], the ids running now.
+)";
 
 /// Reads {"alpha","beta","interval","containers":[{"id","list","limit","growth"}]} and the optional
 /// "interval_max" (null counts as absent) and "floor_all". Other fields are ignored.

@@ -5,6 +5,7 @@
 
 #include <boost/json/value.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,18 @@
 #include "ctrl/estimate/estimate.h"
 
 namespace flowcon::ctrl::estimate {
+
+/// How a state is written, for people.
+inline constexpr std::string_view kEstimateHelp =
+    R"(State of estimate (age in seconds; labels: what a run needed, above 0):
+  {"quantile":0.9,"seed":1,
+   "history":[{"family":"vae.py --epochs #","key":"vae.py --epochs 8","age":3600,
+               "features":{"arg.epochs":8,"arg.optimizer":"adam"},
+               "labels":{"seconds_train":310,"mem":2.1e9}}],
+   "jobs":[{"id":"a","family":"vae.py --epochs #","key":"vae.py --epochs 9",
+            "features":{"arg.epochs":9,"arg.optimizer":"adam"}}]}
+  quantile: of the errors of the forest that upper covers; seed: of the forest.
+)";
 
 /// Reads {"quantile","seed","history":[{"family","key","age","features":{name:number|string},
 /// "labels":{name:number}}],"jobs":[{"id","family","key","features"}]}. Other fields are ignored.

@@ -16,7 +16,7 @@ constexpr std::size_t kWideWindow = 6;    // values on either side
 constexpr std::size_t kNarrowWindow = 2;  // the same
 constexpr std::size_t kFewValues = 4;     // fewer say nothing of a shape
 constexpr double kSameEnd = 0.03;         // share; ends that differ by less are one
-constexpr double kLeastShare = 1e-3;      // of all work, for a milestone that is remembered
+constexpr double kLeastShare = 1e-3;      // of all work, for 90 % of the gain as remembered
 // What is expected of a job that has outlived its counter or the runs before it, as a share of the
 // work since then (or in all).
 constexpr double kAfterCounter = 0.5;

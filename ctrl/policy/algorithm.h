@@ -25,7 +25,8 @@ using Changes = std::vector<PlaceChange> (*)(const boost::json::value& state,
 
 struct Algorithm {
   std::string_view name;
-  std::string_view summary;  ///< for the help: what it decides
+  std::string_view summary;  ///< what it decides
+  std::string_view help;     ///< how its state is written
   /// State JSON to decision JSON without a newline. Errors: not JSON, or a field that is missing or
   /// ill-typed, named in the sentence; or nothing can be decided from it.
   Result<std::string> (*decide)(std::string_view state);
@@ -70,10 +71,10 @@ Result<Explain> explain_state(const boost::json::value& json) {
 
 /// The row of a decision, from the function that makes it and the reader of its state.
 template <auto Read, auto Decide>
-Algorithm algorithm(std::string_view summary, Changes changes) {
+Algorithm algorithm(std::string_view summary, std::string_view help, Changes changes) {
   using State = std::decay_t<decltype(*Read(std::declval<const boost::json::value&>()))>;
-  return {State::kAlgorithm, summary, decide_text<Read, Decide>, explain_state<Read, Decide>,
-          changes};
+  return {State::kAlgorithm,           summary, help, decide_text<Read, Decide>,
+          explain_state<Read, Decide>, changes};
 }
 
 /// Those of one host; the cluster's follow in cluster/policy/algorithms.h.

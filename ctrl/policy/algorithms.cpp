@@ -2,6 +2,7 @@
 #include "ctrl/codec/decision_json.h"
 #include "ctrl/codec/milestone_json.h"
 #include "ctrl/policy/algorithm.h"
+#include "ctrl/policy/milestone_policy.h"
 
 namespace flowcon::ctrl::policy {
 namespace {
@@ -16,11 +17,12 @@ std::vector<PlaceChange> list_changes(const boost::json::value& state,
 const std::vector<Algorithm>& host_algorithms() {
   static const std::vector<Algorithm> kAlgorithms{
       algorithm<executor_state_from, decide_executor>(
-          "lists, limits and the next interval (FlowCon, Algorithm 1)", list_changes),
+          "lists, limits and the next interval (FlowCon, Algorithm 1)", kExecutorHelp,
+          list_changes),
       algorithm<listener_state_from, decide_listener>(
-          "containers that came and went (FlowCon, Algorithm 2)", no_changes),
+          "containers that came and went (FlowCon, Algorithm 2)", kListenerHelp, no_changes),
       algorithm<milestone_state_from, decide_milestone>(
-          "ranks and shares of a host's containers (ours)", rank_changes),
+          "ranks and shares of a host's containers (ours)", kMilestoneHelp, rank_changes),
   };
   return kAlgorithms;
 }

@@ -10,7 +10,7 @@
 
 namespace flowcon::ctrl::policy {
 
-/// A share that the milestone policy moves by less is no change of its own: each newcomer moves
+/// Where shares follow ranks, one that moves by less is no change of its own: each newcomer moves
 /// all.
 constexpr double kLeastShareChange = 0.05;  // of the host
 

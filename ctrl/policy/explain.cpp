@@ -14,19 +14,6 @@ const char* word(List list) {
   return list == List::nl ? "learning" : list == List::wl ? "watched" : "converged";
 }
 
-// Three digits say enough to a person.
-std::string rounded(double number) {
-  if (number == 0 || !std::isfinite(number)) return render_number(number);
-  const double unit = std::pow(10, std::floor(std::log10(std::fabs(number))) - 2);
-  const double near = std::round(number / unit) * unit;
-  // Through text once more: 3 units of 0.01 are 0.030000000000000002.
-  char text[32];
-  std::snprintf(text, sizeof text, std::fabs(near) < 1000 ? "%.3g" : "%.15g", near);
-  return text;
-}
-
-std::string percent(double share) { return rounded(share * 100) + " %"; }
-
 std::string change(const std::optional<double>& before, double after) {
   if (!before) return "limit set to " + rounded(after);
   if (*before == after) return "limit kept at " + rounded(after);
@@ -50,13 +37,24 @@ std::string reason(const ExecutorState& state, const Member& member,
   return text;
 }
 
-// Its share, where it is not what was decided.
+}  // namespace
+
+std::string rounded(double number) {
+  if (number == 0 || !std::isfinite(number)) return render_number(number);
+  const double unit = std::pow(10, std::floor(std::log10(std::fabs(number))) - 2);
+  const double near = std::round(number / unit) * unit;
+  // Through text once more: 3 units of 0.01 are 0.030000000000000002.
+  char text[32];
+  std::snprintf(text, sizeof text, std::fabs(near) < 1000 ? "%.3g" : "%.15g", near);
+  return text;
+}
+
+std::string percent(double share) { return rounded(share * 100) + " %"; }
+
 std::string granted(const About& about, double decided) {
   if (!about.granted || *about.granted == decided) return "";
   return "; effective share " + rounded(*about.granted) + " (floor, ceiling, pin or migration)";
 }
-
-}  // namespace
 
 Result<std::string> explain(const ExecutorState& state, const ExecutorDecision& decision,
                             const About& about) {
@@ -73,28 +71,6 @@ Result<std::string> explain(const ExecutorState& state, const ExecutorDecision& 
   }
   text += ": " + reason(state, *member, decision) + "; " + change(member->limit, place.limit);
   return text + granted(about, place.limit);
-}
-
-Result<std::string> explain(const MilestoneState& state, const MilestoneDecision& decision,
-                            const About& about) {
-  const auto member = std::find_if(state.members.begin(), state.members.end(),
-                                   [&](const MilestoneMember& m) { return m.id == about.id; });
-  if (member == state.members.end()) return bad_input("the container is not in this decision");
-  const auto at = static_cast<std::size_t>(member - state.members.begin());
-  const Ranked& ranked = decision.members[at];
-  std::string text = "rank " + std::to_string(ranked.rank + 1) + " of " +
-                     std::to_string(state.members.size()) + ": " + rounded(member->left) +
-                     " CPU s left" + (member->is_blind ? " (a guess)" : "");
-  if (member->left90 && member->open90 > 0) {
-    text += ", 90 % of its gain still to come by " + percent(member->open90) + ", " +
-            rounded(*member->left90) + " CPU s per chance";
-  }
-  if (member->due) {
-    text += *member->due < 0 ? "; late by " + rounded(-*member->due) + " s"
-                             : "; due in " + rounded(*member->due) + " s";
-  }
-  text += "; share " + rounded(ranked.share);
-  return text + granted(about, ranked.share);
 }
 
 Result<std::string> explain(const ListenerState& state, const ListenerDecision& decision,

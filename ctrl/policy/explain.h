@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One recorded decision in a sentence that a person understands. Pure.
+// One recorded decision of FlowCon in a sentence that a person understands, and what sentences
+// about others are made of. Pure.
 #pragma once
 
 #include <functional>
@@ -8,7 +9,6 @@
 
 #include "base/result.h"
 #include "ctrl/policy/executor.h"
-#include "ctrl/policy/milestone.h"
 
 namespace flowcon::ctrl::policy {
 
@@ -32,8 +32,11 @@ struct About {
 [[nodiscard]] Result<std::string> explain(const ListenerState& state,
                                           const ListenerDecision& decision, const About& about);
 
-/// "rank 1 of 3: 420 CPU s to its end …; due in 310 s; share 0.86".
-[[nodiscard]] Result<std::string> explain(const MilestoneState& state,
-                                          const MilestoneDecision& decision, const About& about);
+/// To three digits: more says nothing to a person.
+[[nodiscard]] std::string rounded(double number);
+/// "12.5 %".
+[[nodiscard]] std::string percent(double share);
+/// "; effective share 0.2 (…)" where that is not the decided one; else empty.
+[[nodiscard]] std::string granted(const About& about, double decided);
 
 }  // namespace flowcon::ctrl::policy

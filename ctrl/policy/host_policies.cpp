@@ -43,6 +43,14 @@ std::string host_policy_names() {
   return names;
 }
 
+std::string host_policy_names(DividesBy divides_by) {
+  std::string names;
+  for (const HostPolicyKind& kind : registry()) {
+    if (kind.divides_by == divides_by) names += (names.empty() ? "" : " and ") + kind.name;
+  }
+  return names;
+}
+
 DividesBy divides_by(std::string_view name) {
   const HostPolicyKind* kind = find_host_policy(name);
   return kind == nullptr ? DividesBy::nothing : kind->divides_by;

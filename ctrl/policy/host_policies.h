@@ -30,8 +30,10 @@ struct HostPolicyKind {
 [[nodiscard]] const std::vector<HostPolicyKind>& host_policies();
 /// Null where there is none of that name.
 [[nodiscard]] const HostPolicyKind* find_host_policy(std::string_view name);
-/// "flowcon|milestone|free".
+/// All of them, with "|" between two.
 [[nodiscard]] std::string host_policy_names();
+/// Those that divide so, with " and " between two.
+[[nodiscard]] std::string host_policy_names(DividesBy divides_by);
 /// Of a name that some other version of flowcond may have told: nothing where it is not known.
 [[nodiscard]] DividesBy divides_by(std::string_view name);
 

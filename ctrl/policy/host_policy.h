@@ -61,7 +61,7 @@ struct HostDecision {
   double next = 0;                ///< seconds until it wants to decide again, if nothing happens
 };
 
-/// Numbers of the forecasts and of the milestone policy; the defaults are the product's.
+/// Numbers of the forecasts and of what divides by work; the defaults are the product's.
 struct PlannerParameters {
   double worth = 0.85;
   double step = 8;

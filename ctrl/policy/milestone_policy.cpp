@@ -85,6 +85,28 @@ double rare_look(const HostView& view, const MilestoneDecision& decision,
 
 }  // namespace
 
+Result<std::string> explain(const MilestoneState& state, const MilestoneDecision& decision,
+                            const About& about) {
+  const auto member = std::find_if(state.members.begin(), state.members.end(),
+                                   [&](const MilestoneMember& m) { return m.id == about.id; });
+  if (member == state.members.end()) return bad_input("the container is not in this decision");
+  const auto at = static_cast<std::size_t>(member - state.members.begin());
+  const Ranked& ranked = decision.members[at];
+  std::string text = "rank " + std::to_string(ranked.rank + 1) + " of " +
+                     std::to_string(state.members.size()) + ": " + rounded(member->left) +
+                     " CPU s left" + (member->is_blind ? " (a guess)" : "");
+  if (member->left90 && member->open90 > 0) {
+    text += ", 90 % of its gain still to come by " + percent(member->open90) + ", " +
+            rounded(*member->left90) + " CPU s per chance";
+  }
+  if (member->due) {
+    text += *member->due < 0 ? "; late by " + rounded(-*member->due) + " s"
+                             : "; due in " + rounded(*member->due) + " s";
+  }
+  text += "; share " + rounded(ranked.share);
+  return text + granted(about, ranked.share);
+}
+
 MilestonePolicy::MilestonePolicy(const HostParameters& parameters, Forecaster& forecaster)
     : Flowcon(parameters), forecaster_(forecaster), fair_(parameters.host.cores) {}
 

@@ -9,12 +9,19 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+#include "ctrl/policy/explain.h"
 #include "ctrl/policy/fair.h"
 #include "ctrl/policy/flowcon.h"
 #include "ctrl/policy/forecaster.h"
 #include "ctrl/policy/milestone.h"
 
 namespace flowcon::ctrl::policy {
+
+/// "rank 1 of 3: 420 CPU s left …; due in 310 s; share 0.86". Errors: the container is not in the
+/// state.
+[[nodiscard]] Result<std::string> explain(const MilestoneState& state,
+                                          const MilestoneDecision& decision, const About& about);
 
 class MilestonePolicy : public Flowcon {
  public:

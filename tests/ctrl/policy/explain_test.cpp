@@ -2,6 +2,7 @@
 #include "ctrl/policy/explain.h"
 
 #include "ctrl/policy/algorithm.h"
+#include "ctrl/policy/milestone_policy.h"
 #include "tests/support/catch.h"
 
 using namespace flowcon::ctrl;
