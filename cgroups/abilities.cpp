@@ -130,6 +130,9 @@ class Prober {
     constexpr std::array<const char*, 4> kUsual = {"docker", "system.slice", "machine.slice",
                                                    "user.slice"};
     const std::string folder = places_.root + mount;
+    if (!places_.parent.empty() && find_directory_beneath(folder, places_.parent)) {
+      return places_.parent;
+    }
     for (const char* group : kUsual) {
       if (find_directory_beneath(folder, group)) return group;
     }

@@ -23,14 +23,15 @@ struct ProbePlaces {
   std::string root = "";                   ///< in front of /proc, /sys and every mount point
   bool asks_systemd = true;                ///< whether the system bus may be asked (2 s at most)
   std::string nvml = "libnvidia-ml.so.1";  ///< for the loader
+  std::string parent = {};  ///< path of the group above this engine's containers; "" = not known
 };
 
 /// The abilities in a fixed order: cgroups, cpu, cpu use, cpu quota, memory, memory soft limit, io,
 /// io weight, io caps, pressure, group pressure, systemd, root, host, delegation, gpu.
-/// Files of groups are looked at in one group that is not the root (docker's, systemd's, else the
-/// first), since limits exist only there. Blocks 2 s at most where the bus is asked (before the
-/// loop starts, or on the effects thread). Never fails: what cannot be found out is not there, with
-/// the reason. Texts from the kernel are made printable.
+/// Files of groups are looked at in one group that is not the root (the parent, else docker's,
+/// systemd's or the first), since limits exist only there. Blocks 2 s at most where the bus is
+/// asked (before the loop starts, or on the effects thread). Never fails: what cannot be found out
+/// is not there, with the reason. Texts from the kernel are made printable.
 [[nodiscard]] std::vector<Ability> probe_abilities(const CgroupFs& fs,
                                                    const ProbePlaces& places = {});
 

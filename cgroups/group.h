@@ -39,6 +39,9 @@ struct Group {
 /// own_group() of the process `pid`, as it is now. Errors: as find_group() and own_group().
 [[nodiscard]] Result<Group> find_container_group(std::int64_t pid, std::string_view id, Mode mode);
 
+/// The path of the group above; "" = the root.
+[[nodiscard]] std::string parent_of(const std::string& path);
+
 /// What block I/O's controller is called: "io" where it is in the unified hierarchy, else "blkio".
 [[nodiscard]] std::string io_controller(const CgroupFs& fs);
 

@@ -189,4 +189,9 @@ Result<Group> find_container_group(std::int64_t pid, std::string_view id, Mode m
   return own_group(*group, id);
 }
 
+std::string parent_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash);
+}
+
 }  // namespace flowcon::cgroups

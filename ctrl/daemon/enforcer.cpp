@@ -13,11 +13,6 @@ namespace {
 
 constexpr double kWorthLogging = 0.01;  // of the host
 
-std::string parent_of(const std::string& group) {
-  const auto slash = group.rfind('/');
-  return slash == std::string::npos ? std::string() : group.substr(0, slash);
-}
-
 // Share of the host that it can use, in steps, so that quotas do not change with each reading.
 double useful_share(const Job& job, double cores) {
   constexpr double kSteps = 20, kUsesAll = 0.95;
@@ -119,12 +114,13 @@ std::map<std::string, cgroups::Setting> Enforcer::plan() {
   for (const std::string& id : planning_.members()) {
     const Job& job = roster_.jobs.at(id);
     const double factor = job.settings.weight;
-    cgroups::Share share{job.original.cpu, parent_of(job.group.cpu), job.cpu.granted, factor};
+    cgroups::Share share{job.original.cpu, cgroups::parent_of(job.group.cpu), job.cpu.granted,
+                         factor};
     share.useful = useful_share(job, host_.cores);
     share.most = job.control.pin ? job.cpu.granted : job.settings.ceiling.value_or(1);
     cpu.push_back(share);
     memory.push_back({job.original.memory, job.reading.memory, job.memory.granted});
-    io.push_back({job.original.io, parent_of(job.group.io), job.io.granted, factor});
+    io.push_back({job.original.io, cgroups::parent_of(job.group.io), job.io.granted, factor});
   }
   const auto cpu_plan = cgroups::share_out(cpu, config_.limiting.mode, host_.cores,
                                            fs_.is_v2("cpu"), config_.limiting.reserve);

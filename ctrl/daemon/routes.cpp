@@ -55,8 +55,19 @@ Response abilities_of(const std::vector<cgroups::Ability>& abilities) {
   return api::answer_with({{"abilities", std::move(all)}});
 }
 
+// The group above this engine's containers; "" where there is none.
+std::string parent_of(const Roster& roster) {
+  for (const auto& [id, job] : roster.jobs) {
+    std::string parent = cgroups::parent_of(job.group.cpu);
+    if (!parent.empty()) return parent;
+  }
+  return "";
+}
+
 Async<Response> doctor(See see, Effects* effects) {
-  auto probe = [&fs = see().fs] { return cgroups::probe_abilities(fs); };
+  cgroups::ProbePlaces places;
+  places.parent = parent_of(see().roster);
+  auto probe = [&fs = see().fs, places] { return cgroups::probe_abilities(fs, places); };
   std::vector<cgroups::Ability> abilities = co_await effects->run(std::move(probe));
   abilities.push_back(engine_of(see()));
   co_return abilities_of(abilities);

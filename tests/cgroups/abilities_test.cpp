@@ -99,13 +99,17 @@ void put_v1_host(const FakeRoot& root) {
   }
 }
 
-Ability ability_of(const FakeRoot& root, const std::string& name) {
+ProbePlaces places_in(const FakeRoot& root) {
   ProbePlaces places;
   places.root = root.path();
   places.asks_systemd = false;
   places.nvml = FLOWCON_FAKE_NVML;
+  return places;
+}
+
+Ability ability_of(const FakeRoot& root, const std::string& name) {
   const RootCgroups fs(root);
-  for (const Ability& ability : probe_abilities(fs, places)) {
+  for (const Ability& ability : probe_abilities(fs, places_in(root))) {
     if (ability.name == name) return ability;
   }
   FAIL("no ability " << name);
@@ -113,13 +117,9 @@ Ability ability_of(const FakeRoot& root, const std::string& name) {
 }
 
 std::vector<std::string> missing(const FakeRoot& root) {
-  ProbePlaces places;
-  places.root = root.path();
-  places.asks_systemd = false;
-  places.nvml = FLOWCON_FAKE_NVML;
   const RootCgroups fs(root);
   std::vector<std::string> names;
-  for (const Ability& ability : probe_abilities(fs, places)) {
+  for (const Ability& ability : probe_abilities(fs, places_in(root))) {
     INFO(ability.name);
     CHECK_FALSE(ability.detail.empty());
     if (ability.is_there) CHECK(ability.advice.empty());
@@ -152,6 +152,18 @@ TEST_CASE("a v1 host without systemd has everything else") {
         "/cg/memory/docker/memory.soft_limit_in_bytes");
   CHECK(ability_of(root, "io weight").detail == "blkio.bfq.weight: BFQ schedules sda");
   CHECK(ability_of(root, "systemd").detail.find("does not run this host") != std::string::npos);
+}
+
+TEST_CASE("files are looked at where this engine has its containers") {
+  const FakeRoot root;
+  put_v1_host(root);
+  root.put("/cg/cpu/other/docker/cpu.shares", "0\n");
+  root.put("/cg/docker/cpu.shares", "0\n");
+  ProbePlaces places = places_in(root);
+  places.parent = GENERATE("other/docker", "gone", "../docker");
+  const RootCgroups fs(root);
+  const std::string group = places.parent == "other/docker" ? "other/docker" : "docker";
+  CHECK(probe_abilities(fs, places)[1].detail == "/cg/cpu/" + group + "/cpu.shares");
 }
 
 TEST_CASE("a controller that is not offered, and one that is not handed on, are told apart") {

@@ -199,4 +199,10 @@ TEST_CASE("a process that does not exist is ESRCH") {
   }
 }
 
+TEST_CASE("the group above another one") {
+  CHECK(parent_of("system.slice/docker-a.scope") == "system.slice");
+  CHECK(parent_of("a/b/c") == "a/b");
+  CHECK(parent_of("docker").empty());
+}
+
 }  // namespace flowcon::cgroups
