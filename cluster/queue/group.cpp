@@ -123,18 +123,21 @@ JobEntry with_outcome(const JobEntry& entry, double now) {
     next.status = task->status;
     return comes_to(JobState::cancelled, said_of(*task));
   }
+  // What fails when others have saved themselves and gone goes on with them.
+  const JobEntry* unsaved = find_end(group, TaskEnd::unsaved);
+  if (unsaved != nullptr || find_end(group, TaskEnd::saved) != nullptr) {
+    next.has_parked = true;
+    next.is_unparkable = entry.is_unparkable || unsaved != nullptr;
+    return comes_to(JobState::waiting, unsaved != nullptr ? said_of(*unsaved) : "has saved itself");
+  }
   if (const JobEntry* task = find_end(group, TaskEnd::failed)) {
     next.status = task->status;
     if (entry.retries <= 0) return comes_to(JobState::failed, said_of(*task));
     --next.retries;
     return comes_to(JobState::waiting, said_of(*task) + ", all start again");
   }
-  const JobEntry* unsaved = find_end(group, TaskEnd::unsaved);
-  if (unsaved != nullptr || find_end(group, TaskEnd::saved) != nullptr) {
-    next.has_parked = true;
-    next.is_unparkable = unsaved != nullptr;
-    return comes_to(JobState::waiting, unsaved != nullptr ? said_of(*unsaved) : "has saved itself");
-  }
+  // Workers that have left say nothing, and those that were to join may never have begun.
+  if (!is_finishing(group)) return comes_to(JobState::waiting, "none of its workers is left");
   next.status = 0;
   return comes_to(JobState::done, "");
 }
@@ -284,10 +287,11 @@ GroupStep from_starting(const JobEntry& entry, const GroupFacts& facts) {
   return step;
 }
 
-// Workers that go on or have done their part.
+// Workers that go on or have done their part. One that is to join may never come.
 std::int64_t useful(const Group& group) {
   return std::count_if(group.tasks.begin(), group.tasks.end(), [](const JobEntry& task) {
-    const bool goes_on = task.end == TaskEnd::none && !has_ended(task);
+    const bool runs = task.state == JobState::running || task.state == JobState::parking;
+    const bool goes_on = runs && task.end == TaskEnd::none;
     return !task.is_ps && !task.has_left && (goes_on || task.end == TaskEnd::done);
   });
 }
@@ -307,7 +311,8 @@ std::optional<GroupStep> unless_all_stay(const JobEntry& entry, const GroupFacts
     if (task.has_left || task.is_ps) continue;
     const bool cannot_be_made = task.id.empty() && !facts.make_refusal.empty();
     const bool is_needed = task.name == meeting && entry.group->elastic == ctrl::Elastic::torchrun;
-    const bool is_lost = has_failed(task) && !is_needed && useful(*entry.group) >= least;
+    const bool has_gone = has_failed(task) || task.end == TaskEnd::saved;
+    const bool is_lost = has_gone && !is_needed && useful(*entry.group) >= least;
     if (!cannot_be_made && !is_turned_back(task) && !is_lost) continue;
     task.has_left = true;
     why = cannot_be_made ? task.name + " could not be made: " + facts.make_refusal : said_of(task);
@@ -376,6 +381,8 @@ GroupStep from_running(const JobEntry& entry, const GroupFacts& facts) {
   if (const auto step = unless_all_stay(entry, facts)) return *step;
   const Group& group = *entry.group;
   if (has_ended_itself(group)) return leave(entry, facts.now);
+  // One has saved itself after its time: all start again from that.
+  if (find_end(group, TaskEnd::saved) != nullptr) return leave(entry, facts.now);
   if (const JobEntry* lost = find_lost(group)) {
     if (!facts.saves_itself || entry.is_unparkable) return leave(entry, facts.now);
     const std::string why = said_of(*lost) + "; the others save themselves";
@@ -400,7 +407,9 @@ GroupStep not_parked(const JobEntry& entry, const GroupFacts& facts, const JobEn
   JobEntry next = entry;
   next.is_unparkable = true;
   next.is_held = false;
-  const auto runs = [](const JobEntry& one) { return one.state == JobState::running; };
+  const auto runs = [](const JobEntry& one) {
+    return one.state == JobState::running || is_turned_back(one);
+  };
   if (!are_workers(*entry.group, runs)) {
     return leave(next, facts.now, JobState::waiting, said_of(task));
   }

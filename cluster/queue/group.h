@@ -20,8 +20,8 @@
 // network that all of these have; those that may join later have it from the beginning.
 //
 // Workers that may join come and go while their group runs: one that is added is made, placed and
-// started by itself; one that is to go, or that fails while enough are left, leaves the group, and
-// its end counts for nothing.
+// started by itself; one that is to go, or that fails or saves itself while enough others run,
+// leaves the group, and its end counts for nothing.
 #pragma once
 
 #include <cstddef>

@@ -68,6 +68,12 @@ bool is_bound(const Job& group, const ctrl::Config& config) {
   return is_in_host_network || (may_grow(group.entry) && !network_of(group, config).empty());
 }
 
+bool group_lets_start(const Job& job) {
+  if (!job.group) return true;
+  const JobState state = job.group->entry.state;
+  return state == JobState::starting || state == JobState::running;
+}
+
 std::string hosts_of(const Job& group, const Network& network) {
   std::set<std::string> names;
   bool is_away = false;

@@ -77,6 +77,8 @@ class Groups {
 [[nodiscard]] std::string network_of(const Job& group, const ctrl::Config& config);
 /// Are its tasks in that network on one host, too?
 [[nodiscard]] bool is_bound(const Job& group, const ctrl::Config& config);
+/// Does its group start or run, if it is in one?
+[[nodiscard]] bool group_lets_start(const Job& job);
 /// The hosts of its tasks, as people know them; "" = all are here, or there are none.
 [[nodiscard]] std::string hosts_of(const Job& group, const Network& network);
 /// Of this host, that tasks of its own jobs have in its network.

@@ -69,6 +69,7 @@ Step from_waiting(const JobEntry& entry, const JobFacts& facts) {
     next.task = task_for(*facts.order);
     return write(moved(std::move(next), JobState::placing, facts.now), Act::bear);
   }
+  if (!facts.may_start) return {};
   ++next.attempt;
   return write(moved(std::move(next), JobState::starting, facts.now), Act::start);
 }
@@ -131,6 +132,11 @@ Step from_running(const JobEntry& entry, const JobFacts& facts) {
   return park_where_ordered(entry, facts);
 }
 
+// It was asked before, and took longer than it may: that is no end of it either.
+bool has_saved_late(const JobEntry& entry, const JobFacts& facts) {
+  return entry.was_asked_to_save && facts.status == 0 && !has_other_life(entry, facts);
+}
+
 // What comes of it its group decides.
 Step task_ended(const JobEntry& entry, const JobFacts& facts) {
   JobEntry next = entry;
@@ -140,7 +146,7 @@ Step task_ended(const JobEntry& entry, const JobFacts& facts) {
     const bool is_fine = end == TaskEnd::done || end == TaskEnd::saved;
     return close(next, facts, is_fine ? JobState::done : JobState::failed, note);
   };
-  if (is_saving(entry)) {
+  if (is_saving(entry) || has_saved_late(entry, facts)) {
     if (facts.has_saved || facts.status == 0) return over(TaskEnd::saved, "has saved itself");
     return over(TaskEnd::unsaved, how + " when it was asked to save itself");
   }
@@ -182,10 +188,7 @@ Step ended(const JobEntry& entry, const JobFacts& facts) {
   if (!facts.is_quiet) return {};
   if (!entry.task_of.empty()) return task_ended(entry, facts);
   const std::string how = "ended with status " + std::to_string(facts.status);
-  // One that was asked before and saved too late has not come to its end.
-  const bool has_saved_late =
-      entry.was_asked_to_save && facts.status == 0 && !has_other_life(entry, facts);
-  if (is_saving(entry) || has_saved_late) return parked(entry, facts);
+  if (is_saving(entry) || has_saved_late(entry, facts)) return parked(entry, facts);
   if (facts.was_stopped) {
     return close(entry, facts, JobState::cancelled, "was stopped by hand, " + how);
   }

@@ -267,7 +267,7 @@ struct JobFacts {
   /// The engine answers, and what was asked of it before, by this process or one that died, cannot
   /// be carried out any more.
   bool is_quiet = true;
-  bool may_start = true;  ///< not of a group's task before all are there
+  bool may_start = true;  ///< not of a group's task unless its group starts or runs
   TaskFacts task;         ///< of an entry that has one; what is said of a save is said of it then
 };
 

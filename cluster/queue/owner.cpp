@@ -362,6 +362,7 @@ Async<bool> Owner::take_step(JobPtr job) {
       step.entry = std::move(next.entry);
       deeds = std::move(next.deeds);
     } else {
+      seen->may_start = group_lets_start(*job);
       step = next_step(job->entry, *seen);
     }
     act = step.act;
@@ -443,8 +444,6 @@ Async<std::optional<JobFacts>> Owner::facts(JobPtr job) {
   facts->start_refusal = job->start_refusal;
   facts->save_failure = job->save_failure;
   facts->has_saved = job->has_saved;
-  facts->may_start = !job->group || job->group->entry.state == JobState::starting ||
-                     job->group->entry.state == JobState::running;
   if (job->request.cpu.source != Source::otherwise) facts->cores = job->request.cpu.value;
   facts->memory = std::max(job->watch.peak_memory, job->request.mem.value);
   if (seen && !job->ticket) {

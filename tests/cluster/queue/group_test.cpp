@@ -345,6 +345,29 @@ TEST_CASE("workers that may join are done without when they fail, while enough a
   CHECK(settled(entry).state == JobState::failed);
 }
 
+TEST_CASE("the last worker that runs is not done without for one that is to join") {
+  JobEntry entry = *resized(elastic_group(), 4).entry;
+  CHECK(task(entry, 3).attempt == 0);
+  end_task(entry, 0, TaskEnd::failed, "ended with status 1");
+  end_task(entry, 1, TaskEnd::failed, "ended with status 1");
+  end_task(entry, 2, TaskEnd::failed, "ended with status 1");
+  task(entry, 3).state = GENERATE(JobState::waiting, JobState::starting);
+  const JobEntry next = settled(entry);
+  CHECK_FALSE(next.group->tasks.at(0).has_left);
+  CHECK(next.state == JobState::returning);
+}
+
+TEST_CASE("a job whose workers have all left waits again, and is not done") {
+  JobEntry entry = elastic_group();
+  for (JobEntry& one : entry.group->tasks) {
+    one.state = JobState::cancelled;
+    one.has_left = true;
+  }
+  entry = settled(entry);
+  CHECK(*entry.group->then == JobState::waiting);
+  CHECK(entry.group->why == "none of its workers is left");
+}
+
 TEST_CASE("torchrun's agents do without each other, but not without the first one") {
   JobEntry entry = elastic_group();
   entry.group->elastic = ctrl::Elastic::torchrun;
@@ -399,6 +422,41 @@ TEST_CASE("parking waits for each worker") {
     CHECK(entry.is_unparkable);
     CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::cancel, 1}});
   }
+}
+
+TEST_CASE("where one saves itself after its time all start again from that") {
+  JobEntry entry = group_in(JobState::running);
+  entry.is_unparkable = true;
+  all_are(entry, JobState::running);
+  end_task(entry, 0, TaskEnd::saved, "has saved itself");
+  GroupFacts facts = facts_of(entry);
+  facts.saves_itself = true;
+  SECTION("whatever becomes of the others, and are not asked again") {
+    const TaskEnd other = GENERATE(TaskEnd::none, TaskEnd::failed);
+    task(entry, 1).state = other == TaskEnd::none ? JobState::cancelled : JobState::failed;
+    task(entry, 1).end = other;
+    entry = settled(entry);
+    CHECK(*entry.group->then == JobState::waiting);
+    CHECK(entry.is_unparkable);
+  }
+  SECTION("or the others go on without it, where they can") {
+    entry.group->elastic = ctrl::Elastic::join;
+    entry.group->workers = {1, 2};
+    entry = *group_step(entry, facts).entry;
+    CHECK(entry.state == JobState::running);
+    CHECK(task(entry, 0).has_left);
+  }
+}
+
+TEST_CASE("all run on where one cannot be saved, though one was to join") {
+  JobEntry entry = group_in(JobState::parking);
+  entry.group->elastic = ctrl::Elastic::join;
+  all_are(entry, JobState::running);
+  task(entry, 0).is_unparkable = true;
+  task(entry, 1).state = JobState::cancelled;
+  task(entry, 1).attempt = 0;
+  REQUIRE(step_of(entry).entry);
+  CHECK(step_of(entry).entry->state == JobState::running);
 }
 
 TEST_CASE("a worker that was to join does not keep the others from being parked") {

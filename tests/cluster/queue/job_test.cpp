@@ -59,6 +59,9 @@ TEST_CASE("a waiting job starts when it is ordered to, and that is written first
   CHECK(step.entry->version == 5);
   CHECK(step.entry->cores == 2.0);
   CHECK(step.entry->waited == 10);
+  // Its group has given up since.
+  ordered.may_start = false;
+  CHECK(told(next_step(job_in(JobState::waiting), ordered)) == "nothing");
 }
 
 TEST_CASE("a late order, one for another state and one for a held job are not carried out") {
@@ -267,6 +270,15 @@ TEST_CASE("a job that saves itself too late waits, and its next life that ends w
   running.was_asked_to_save = running.is_unparkable = true;
   CHECK(told(next_step(running, seen(TicketCopy::ended, "1"))) == "waiting");
   CHECK(told(next_step(running, seen(TicketCopy::ended, "2"))) == "done");
+}
+
+TEST_CASE("a group's task that saves itself too late has not come to its end either") {
+  JobEntry running = job_in(JobState::running, "1");
+  running.task_of = "group";
+  running.was_asked_to_save = running.is_unparkable = true;
+  CHECK(next_step(running, seen(TicketCopy::ended, "1")).entry->end == TaskEnd::saved);
+  CHECK(next_step(running, seen(TicketCopy::ended, "1", 1)).entry->end == TaskEnd::failed);
+  CHECK(next_step(running, seen(TicketCopy::ended, "2")).entry->end == TaskEnd::done);
 }
 
 TEST_CASE("a job that a person parks after its end is done, and never starts again") {
