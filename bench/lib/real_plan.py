@@ -50,7 +50,7 @@ NO_CPU = ["resources=memory"]
 
 class Policy(typing.NamedTuple):
     """`options` of flowcond, `simulated`: its name in the simulator, `has_grid`: alpha and interval, `remembers`
-    that each training has run alone, `counts`: the trainings print how far they are."""
+    that each training has run alone, `counts`: the trainings print how far they go; else only their environment says so."""
     options: list
     simulated: str | None
     has_grid: bool = False

@@ -109,6 +109,8 @@ def row(plan, results, predicted, schedule, policy, alone, any_will_do):
     else:
         ratios = [ratio for _, _, other in pairs for ratio in [cpu_ratio(other, alone)] if ratio]
         cells.append(shown(ratios, 2))
+        little = [job["little"] for _, _, other in pairs for job in other["jobs"] if "little" in job]
+        cells.append(f"{max(little):.0f} s" if little else "–")
     cells += [shown([one[name] for one in predictions]) for _, name in FIGURES[:3]]
     cells.append(PUBLISHED.get((schedule.split(" ")[0], policy["name"]), ""))
     return cells
@@ -170,8 +172,8 @@ def left_out(plan, results, schedule):
 def table(plan, results, predicted, setup):
     """All of it. `predicted`: (schedule, repetition, policy's id) -> what flowcon-sim says."""
     alone = alone_of(results)
-    last = "migrations a job" if plan["kind"] == "cluster" else "CPU of alone"
-    head = ["", "n", "mean", "time to 90 %", "makespan", "best job", "worst job", "improved", last,
+    last = ["migrations a job"] if plan["kind"] == "cluster" else ["CPU of alone", "longest below 1 %"]
+    head = ["", "n", "mean", "time to 90 %", "makespan", "best job", "worst job", "improved", *last,
             "mean, simulated", "90 %, simulated", "makespan, simulated", "published"]
     parts = [f"{setup['machine']}; {setup['date']}; commit {setup['commit']}; {setup['version']}.",
              f"Percent against free competition on the same jobs, mean ± standard error over {plan['repeat']} "
@@ -243,6 +245,4 @@ def simulator_words(plan, policy):
              "--contention", f"{plan.get('contention', 0):g}"]
     if plan["kind"] == "cluster":
         words += ["--categorise-interval", f"{max(1.0, 30 * scale):g}", "--rebalance-idle"]
-    if not known.counts:
-        words += ["--counters", "none"]
     return words + (["--alpha", f"{policy['alpha']:g}"] if "alpha" in policy else [])

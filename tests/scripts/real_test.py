@@ -17,6 +17,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(TOP, "bench/lib"), os.path.join(TOP, "scripts/lib")]
 sys.dont_write_bytecode = True
 import cluster_watch  # noqa: E402
+import real_host  # noqa: E402
 import real_logs as logs  # noqa: E402
 import real_plan as plan  # noqa: E402
 import real_plot as plot  # noqa: E402
@@ -313,11 +314,19 @@ class Table(unittest.TestCase):
         self.assertEqual(words[words.index("--interval") + 1], "4")
         self.assertEqual(words[words.index("--policy") + 1], "free,flowcon")
         words = table.simulator_words(self.plan, {"name": "milestone-uncounted"})
-        self.assertEqual(words[-2:], ["--counters", "none"])
+        self.assertEqual(words[words.index("--policy") + 1], "free,milestone")
         words = table.simulator_words({**self.plan, "kind": "cluster"}, {"name": "specon"})
         self.assertEqual(words[words.index("--categorise-interval") + 1], "3")
         self.assertIn("--rebalance-idle", words)
         self.assertIsNone(table.simulator_words({**self.plan, "kind": "cluster"}, {"name": "specon-milestone"}))
+
+    def test_the_longest_time_with_little_of_the_host(self):
+        looks, had = [], 0.0
+        for now in range(200):
+            had += 0.5 if now < 20 or now >= 90 else 0.5 if now == 30 else 0
+            looks.append((now, had))
+        self.assertAlmostEqual(real_host.longest_little(looks, 4), 74, delta=1)
+        self.assertEqual(real_host.longest_little(looks[:20], 4), 0)
 
     def test_contention_is_cpu_time_over_that_alone(self):
         alone = table.alone_of(self.done)
