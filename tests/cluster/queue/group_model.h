@@ -7,27 +7,24 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/cluster/queue/group_world.h"
+#include "tests/cluster/queue/state_space.h"
 
 namespace flowcon::cluster::queue::groups {
 
-class Explorer {
+class Explorer : public StateSpace<World> {
  public:
   Explorer(Rule rule, Setting setting) : rule_(std::move(rule)), setting_(std::move(setting)) {}
 
   std::string run() {
     add(World(), "submitted");
-    while (!queue_.empty() && found_.empty()) {
-      at_ = queue_.front();
-      queue_.pop_front();
-      const World world = worlds_[at_]->first;
+    while (const World* at = next()) {
+      const World& world = *at;
       look(world);
       for (const TaskLine& task : world.memory.tasks) look(world, task);
       for (std::size_t slot = 0; slot < kSlots; ++slot) {
@@ -36,12 +33,10 @@ class Explorer {
       }
       if (setting_.has_people) ask(world);
       fail(world);
-      if (found_.empty()) calm(world);
+      if (found().empty()) calm(world);
     }
-    return found_;
+    return found();
   }
-  [[nodiscard]] std::size_t states() const { return worlds_.size(); }
-  [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
   [[nodiscard]] bool may_join() const { return ctrl::joins(setting_.elastic); }
@@ -57,12 +52,12 @@ class Explorer {
       const GroupStep step = rule_(entry_of(world.memory, setting_), facts_of(world, order));
       World next = world;
       if (step.entry && write(next, *step.entry)) {
-        reach(next, "the owner decides");
+        add(next, "the owner decides");
         if (!may_fail(world)) continue;
         World failed = world;
         ++failed.faults;
         failed.disk = next.disk;
-        reach(failed, "a write fails and is on the disk");
+        add(failed, "a write fails and is on the disk");
       }
       for (const GroupDeed& deed : step.deeds) carry_out(world, deed);
     }
@@ -148,11 +143,11 @@ class Explorer {
     if (may_fail(world) && next.boxes != world.boxes) {
       World unwritten = world;
       unwritten.boxes = next.boxes;
-      reach(killed(unwritten), "it is killed before that is written");
+      add(killed(unwritten), "it is killed before that is written");
     }
     constexpr std::array kDeeds{"leased", "made",    "ordered", "ordered",
                                 "parked", "stopped", "removed", "halted"};
-    reach(next, kDeeds.at(static_cast<std::size_t>(deed.act)));
+    add(next, kDeeds.at(static_cast<std::size_t>(deed.act)));
   }
 
   void do_deed(World& world, const GroupDeed& deed) {
@@ -201,16 +196,16 @@ class Explorer {
     const Act act = step(next, at_slot(next.memory, task.slot));
     if (next == world && act == Act::none) return;
     if (next != world && act != Act::none && may_fail(world)) {
-      reach(killed(next), "it is killed when that is written");
+      add(killed(next), "it is killed when that is written");
     }
     const std::size_t slot = task.slot;
     if (act == Act::start) {
       World refused = next;
       refused.boxes.at(slot).was_refused = true;
-      reach(refused, "the engine refuses a start");
+      add(refused, "the engine refuses a start");
     }
     do_act(next, slot, act);
-    reach(next, "the owner looks at a task");
+    add(next, "the owner looks at a task");
   }
 
   Act step(World& world, TaskLine& task) {
@@ -232,11 +227,11 @@ class Explorer {
     World next = world;
     if (world.is_heard && is_under_way(box.back)) {
       next.boxes.at(slot).back = Stage::undone;
-      reach(next, "a return is undone");
+      add(next, "a return is undone");
       if (box.copy != TicketCopy::ended || box.ticket == TicketCopy::absent) return;
       next.boxes.at(slot).back = Stage::done;
       next.boxes.at(slot).copy = TicketCopy::absent;
-      reach(next, "all of a task is home");
+      add(next, "all of a task is home");
     }
   }
 
@@ -245,27 +240,27 @@ class Explorer {
     Box& box = next.boxes.at(slot);
     if (box.birth == Stage::under_way || box.birth == Stage::ready) {
       box.birth = Stage::undone;
-      reach(next, "a birth is undone");
+      add(next, "a birth is undone");
       next = world;
     }
     const bool may_go = box.ticket == TicketCopy::created;
     if (box.birth == Stage::under_way && may_go) {
       box.birth = Stage::ready;
-      reach(next, "a birth is ready");
+      add(next, "a birth is ready");
     } else if (box.birth == Stage::ready && may_go && world.is_alive && box.is_released) {
       box.birth = Stage::handed_over;
       box.copy = TicketCopy::created;
-      reach(next, "a birth is handed over");
+      add(next, "a birth is handed over");
     } else if (box.birth == Stage::handed_over && box.copy == TicketCopy::created) {
       box.copy = TicketCopy::absent;
       box.birth = Stage::undone;
-      reach(next, "the engine there refuses a start");
+      add(next, "the engine there refuses a start");
       next = world;
       start_copy(next, slot);
-      reach(next, "a task starts there");
+      add(next, "a task starts there");
     } else if (box.birth == Stage::handed_over) {
       box.birth = Stage::done;
-      reach(next, "a birth is done");
+      add(next, "a birth is done");
     }
   }
 
@@ -284,12 +279,12 @@ class Explorer {
     for (const End end : {End::zero, End::one}) {
       World next = world;
       end_run(next.boxes.at(slot), end);
-      reach(next, end == End::zero ? "a task ends" : "a task fails");
+      add(next, end == End::zero ? "a task ends" : "a task fails");
     }
     if (!world.is_alive || !world.boxes.at(slot).was_asked) return;
     World next = world;
     next.boxes.at(slot).has_save_failed = true;
-    reach(next, "a task does not save itself in time");
+    add(next, "a task does not save itself in time");
   }
 
   // ---- people and faults
@@ -299,7 +294,7 @@ class Explorer {
       World next = world;
       next.has_meddled = true;
       write(next, *cancel(entry_of(world.memory, setting_), 100));
-      reach(next, "a person cancels it");
+      add(next, "a person cancels it");
     }
     if (!may_fail(world) || is_closed(world.disk.state)) return;
     World base = world;
@@ -308,12 +303,12 @@ class Explorer {
     if (world.ticket != TicketCopy::absent) {
       World next = base;
       next.ticket = TicketCopy::absent;
-      reach(next, "docker rm -f of the ticket");
+      add(next, "docker rm -f of the ticket");
     }
     if (world.ticket == TicketCopy::created) {
       World next = base;
       next.ticket = TicketCopy::running;
-      reach(next, "docker start of the ticket");
+      add(next, "docker start of the ticket");
     }
     for (std::size_t slot = 0; slot < kSlots; ++slot) {
       World next = base;
@@ -321,17 +316,17 @@ class Explorer {
       if (runs(box)) {
         end_run(box, End::killed);
         box.was_stopped = true;
-        reach(next, "docker stop of a task");
+        add(next, "docker stop of a task");
       }
       next = base;
       if (box.copy != TicketCopy::absent && box.birth == Stage::done && !is_under_way(box.back)) {
         box.copy = TicketCopy::absent;
-        reach(next, "docker rm -f of a task there");
+        add(next, "docker rm -f of a task there");
       }
       next = base;
       if (box.ticket != TicketCopy::absent) {
         box.ticket = TicketCopy::absent;
-        reach(next, "docker rm -f of a task here");
+        add(next, "docker rm -f of a task here");
       }
     }
   }
@@ -340,26 +335,26 @@ class Explorer {
     World next = world;
     if (!world.is_alive) {
       next.is_alive = true;
-      reach(next, "the owner starts");
+      add(next, "the owner starts");
       next = world;
     }
     if (!world.is_heard) {
       next.is_heard = true;
-      reach(next, "the host is heard again");
+      add(next, "the host is heard again");
     }
     if (!may_fail(world)) return;
-    if (world.is_alive) reach(killed(world), "the owner is killed");
+    if (world.is_alive) add(killed(world), "the owner is killed");
     World base = world;
     ++base.faults;
     if (world.is_heard) {
       next = base;
       next.is_heard = false;
-      reach(next, "the host is not heard");
+      add(next, "the host is not heard");
     }
     if (world.is_alive && is_making(world) && !world.was_refused) {
       next = base;
       next.was_refused = true;
-      reach(next, "a container cannot be made");
+      add(next, "a container cannot be made");
     }
     for (std::size_t slot = 0; slot < kSlots; ++slot) {
       next = base;
@@ -367,7 +362,7 @@ class Explorer {
       if (!runs(box)) continue;
       end_run(box, End::killed);
       box.was_interrupted = true;
-      reach(next, "its host reboots");
+      add(next, "its host reboots");
     }
     for (const TaskLine& task : world.memory.tasks) {
       const Box& box = world.boxes.at(task.slot);
@@ -375,7 +370,7 @@ class Explorer {
       if (!world.is_alive || !is_to_begin || box.was_refused) continue;
       next = base;
       next.boxes.at(task.slot).was_refused = true;
-      reach(next, "a birth cannot be begun");
+      add(next, "a birth cannot be begun");
     }
   }
 
@@ -389,7 +384,7 @@ class Explorer {
                               all_finished(world, world.memory, may_join()) &&
                               std::none_of(world.boxes.begin(), world.boxes.end(), failed);
     std::vector<std::pair<World, bool>> path;
-    for (int round = 0; round < 200 && found_.empty(); ++round) {
+    for (int round = 0; round < 200 && found().empty(); ++round) {
       // What others have come through comes to the same end.
       const bool is_known = calm_.contains({world, has_finished});
       const bool is_over = is_closed(world.memory.state);
@@ -464,45 +459,9 @@ class Explorer {
     }
   }
 
-  // ---- the set of states
-
-  void find(const std::string& what) {
-    if (!found_.empty()) return;
-    found_ = what;
-    std::vector<std::string> steps;
-    for (std::size_t at = at_;; at = parents_[at]) {
-      steps.push_back(how_[at] + std::string(" → ") + shown(worlds_[at]->first));
-      if (at == 0) break;
-    }
-    for (auto one = steps.rbegin(); one != steps.rend(); ++one) path_ += "\n  " + *one;
-  }
-
-  void reach(const World& world, const char* how) {
-    if (found_.empty()) return add(world, how);
-    if (path_.empty() || path_.back() == ')') return;
-    path_ += std::string("\n  (") + how + ")";
-  }
-
-  void add(const World& world, const char* how) {
-    const auto [at, is_new] = index_.try_emplace(world, worlds_.size());
-    if (!is_new) return;
-    worlds_.push_back(at);
-    parents_.push_back(at_);
-    how_.emplace_back(how);
-    queue_.push_back(worlds_.size() - 1);
-  }
-
   Rule rule_;
   Setting setting_;
-  std::map<World, std::size_t> index_;
-  std::vector<std::map<World, std::size_t>::const_iterator> worlds_;
-  std::vector<std::size_t> parents_;
-  std::vector<std::string> how_;
-  std::deque<std::size_t> queue_;
   std::set<std::pair<World, bool>> calm_;
-  std::size_t at_ = 0;
-  std::string found_;
-  std::string path_;
 };
 
 }  // namespace flowcon::cluster::queue::groups

@@ -6,37 +6,32 @@
 #pragma once
 
 #include <algorithm>
-#include <deque>
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "tests/cluster/queue/state_space.h"
 #include "tests/cluster/queue/task_world.h"
 
 namespace flowcon::cluster::queue::tasks {
 
-class Explorer {
+class Explorer : public StateSpace<World> {
  public:
   explicit Explorer(Rule rule) : rule_(std::move(rule)) {}
 
   std::string run() {
     add(World(), "submitted");
-    while (!queue_.empty() && found_.empty()) {
-      at_ = queue_.front();
-      queue_.pop_front();
-      const World world = worlds_[at_]->first;
+    while (const World* at = next()) {
+      const World& world = *at;
       look(world);
       move(world);
       job(world);
       people(world);
       fail(world);
-      if (found_.empty()) calm(world);
+      if (found().empty()) calm(world);
     }
-    return found_;
+    return found();
   }
-  [[nodiscard]] std::size_t states() const { return worlds_.size(); }
-  [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
   // ---- the owner
@@ -397,7 +392,7 @@ class Explorer {
       std::optional<Order> order;
       if (before.state == JobState::waiting) order = Order{Order::Op::start, kVersion, "host", ""};
       step(world, order);
-      if (!found_.empty()) return;
+      if (!found().empty()) return;
       turn(world);
     }
     find(std::string("no end in calm: ") + name(world.memory.state));
@@ -438,27 +433,6 @@ class Explorer {
 
   // ---- the set of states
 
-  void find(const std::string& what) {
-    if (!found_.empty()) return;
-    found_ = what;
-    std::vector<std::string> steps;
-    for (std::size_t at = at_;; at = parents_[at]) {
-      steps.push_back(how_[at] + std::string(" → ") + shown(worlds_[at]->first));
-      if (at == 0) break;
-    }
-    for (auto one = steps.rbegin(); one != steps.rend(); ++one) path_ += "\n  " + *one;
-  }
-
-  static std::string shown(const World& world) {
-    return std::string(world.is_alive ? "" : "dead, ") + (world.is_heard ? "" : "deaf, ") +
-           name(world.memory.state) + (world.memory.has_task ? " with task" : "") +
-           (world.memory == world.disk ? "" : std::string(", on disk ") + name(world.disk.state)) +
-           ", birth " + std::to_string(static_cast<int>(world.birth)) + ", copy " +
-           std::to_string(static_cast<int>(world.copy)) + ", back " +
-           std::to_string(static_cast<int>(world.back)) + ", ticket " +
-           std::to_string(static_cast<int>(world.ticket));
-  }
-
   // Of moves that are over only the last one counts, of the ticket's lives only whether it is the
   // entry's.
   static void renumber(World& world) {
@@ -473,33 +447,11 @@ class Explorer {
   }
 
   void reach(World world, const char* how) {
-    if (!found_.empty()) {
-      if (path_.empty() || path_.back() == ')') return;
-      path_ += std::string("\n  (") + how + ")";
-      return;
-    }
     renumber(world);
     add(world, how);
   }
 
-  void add(const World& world, const char* how) {
-    const auto [at, is_new] = index_.try_emplace(world, worlds_.size());
-    if (!is_new) return;
-    worlds_.push_back(at);
-    parents_.push_back(at_);
-    how_.emplace_back(how);
-    queue_.push_back(worlds_.size() - 1);
-  }
-
   Rule rule_;
-  std::map<World, std::size_t> index_;
-  std::vector<std::map<World, std::size_t>::const_iterator> worlds_;
-  std::vector<std::size_t> parents_;
-  std::vector<std::string> how_;
-  std::deque<std::size_t> queue_;
-  std::size_t at_ = 0;
-  std::string found_;
-  std::string path_;
 };
 
 }  // namespace flowcon::cluster::queue::tasks

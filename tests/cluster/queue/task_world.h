@@ -139,4 +139,14 @@ inline bool is_under_way(Stage stage) {
   return stage == Stage::under_way || stage == Stage::ready || stage == Stage::handed_over;
 }
 
+inline std::string shown(const World& world) {
+  return std::string(world.is_alive ? "" : "dead, ") + (world.is_heard ? "" : "deaf, ") +
+         name(world.memory.state) + (world.memory.has_task ? " with task" : "") +
+         (world.memory == world.disk ? "" : std::string(", on disk ") + name(world.disk.state)) +
+         ", birth " + std::to_string(static_cast<int>(world.birth)) + ", copy " +
+         std::to_string(static_cast<int>(world.copy)) + ", back " +
+         std::to_string(static_cast<int>(world.back)) + ", ticket " +
+         std::to_string(static_cast<int>(world.ticket));
+}
+
 }  // namespace flowcon::cluster::queue::tasks
