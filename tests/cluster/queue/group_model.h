@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "tests/cluster/queue/group_world.h"
-#include "tests/cluster/queue/state_space.h"
+#include "tests/cluster/state_space.h"
 
 namespace flowcon::cluster::queue::groups {
 

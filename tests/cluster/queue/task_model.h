@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/cluster/queue/state_space.h"
+#include "tests/cluster/state_space.h"
 #include "tests/cluster/queue/task_world.h"
 
 namespace flowcon::cluster::queue::tasks {

@@ -3,13 +3,11 @@
 // tried out completely: any message may arrive at any time, again and again, or never; flowcond of
 // either side is killed, with what it had asked its engine for still to come; people start, stop
 // and remove the ticket and the task; the owner releases the birth, or turns it back.
-#include <deque>
 #include <functional>
-#include <map>
 #include <string>
-#include <vector>
 
 #include "cluster/migration/plan/journal.h"
+#include "tests/cluster/state_space.h"
 #include "tests/support/catch.h"
 
 using namespace flowcon::cluster::migration;
@@ -45,9 +43,15 @@ struct World {
   auto operator<=>(const World&) const = default;
 };
 
-class Explorer {
+std::string shown(const World& world) {
+  return std::to_string(world.source.step) + "/" + std::to_string(world.target.step) + ", copies " +
+         std::to_string(static_cast<int>(world.source.copy)) + "/" +
+         std::to_string(static_cast<int>(world.target.copy));
+}
+
+class Explorer : public flowcon::cluster::StateSpace<World> {
  public:
-  Explorer(Method method, Rule next) : method_(method), next_(std::move(next)) {}
+  Explorer(Method method, Rule rule) : method_(method), rule_(std::move(rule)) {}
 
   std::string run() {
     World first;
@@ -55,23 +59,19 @@ class Explorer {
     // A birth's ticket was never started; what goes home has ended.
     first.source.copy = is_birth() ? Copy::created : Copy::finished;
     if (!is_birth()) first.target.copy = Copy::created;
-    add(first);
-    while (!queue_.empty() && found_.empty()) {
-      at_ = queue_.front();
-      queue_.pop_front();
-      const World world = *worlds_[at_];
+    add(first, "");
+    while (const World* at = next()) {
+      const World& world = *at;
       check(world);
       decide(world, Side::source);
       decide(world, Side::target);
       engines(world);
       people(world);
       fail(world);
-      if (found_.empty()) calm(world);
+      if (found().empty()) calm(world);
     }
-    return found_;
+    return found();
   }
-  [[nodiscard]] std::size_t states() const { return worlds_.size(); }
-  [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
   [[nodiscard]] bool is_birth() const { return method_ == Method::birth; }
@@ -109,7 +109,7 @@ class Explorer {
       if (heard >= 0 && (said >> heard & 1U) == 0) continue;
       World next = world;
       step(next, side, heard);
-      reach(next, std::string(name(side)) + " decides");
+      add(next, std::string(name(side)) + " decides");
     }
   }
 
@@ -117,7 +117,7 @@ class Explorer {
     if (side == Side::source || (world.said_by_source & 1U) == 0) return;
     World next = world;
     next.target.step = 0;
-    reach(next, "the target takes the plan");
+    add(next, "the target takes the plan");
   }
 
   void step(World& world, Side side, int heard) {
@@ -127,7 +127,7 @@ class Explorer {
     entry.method = method_;
     entry.step = static_cast<Step>(host.step);
     const Facts facts = facts_of(world, side, heard);
-    const Effect effect = host.is_fresh ? recover(entry, facts) : next_(entry, facts);
+    const Effect effect = host.is_fresh ? recover(entry, facts) : rule_(entry, facts);
     if (effect.step < entry.step) find("a step back");
     host.step = static_cast<int>(effect.step);
     host.is_fresh = false;
@@ -200,23 +200,23 @@ class Explorer {
       World next = world;
       carry_out(next, side);
       side_of(next, side).has_request = side_of(next, side).has_orphan = false;
-      reach(next, "the engine does it");
+      add(next, "the engine does it");
       if (host.has_request && host.asked == Act::start) {
         next = world;
         next.target.has_request = false;
         next.is_refused = true;
-        reach(next, "the engine refuses the start");
+        add(next, "the engine refuses the start");
       }
       if (!host.has_orphan) continue;
       next = world;
       side_of(next, side).has_orphan = false;
-      reach(next, "a forgotten request is forgotten");
+      add(next, "a forgotten request is forgotten");
     }
     if (world.target.copy == Copy::running && is_birth()) {
       for (const Copy end : {Copy::finished, Copy::failed}) {
         World next = world;
         next.target.copy = end;
-        reach(next, "the task ends");
+        add(next, "the task ends");
       }
     }
   }
@@ -226,12 +226,12 @@ class Explorer {
   void people(const World& world) {
     World next = world;
     next.is_released = true;
-    reach(next, "the owner releases it");
+    add(next, "the owner releases it");
     // Moves::turn_back() does nothing from the hand-over on.
     if (world.source.step <= static_cast<int>(Step::transfer)) {
       next = world;
       next.is_turned_back = true;
-      reach(next, "the owner turns it back");
+      add(next, "the owner turns it back");
     }
     if (world.faults >= kMostFaults) return;
     World base = world;
@@ -242,22 +242,22 @@ class Explorer {
       next = base;
       side_of(next, is_birth() ? Side::source : Side::target).copy = Copy::absent;
       next.was_ticket_meddled = true;
-      reach(next, "docker rm of the ticket");
+      add(next, "docker rm of the ticket");
       next = base;
       side_of(next, is_birth() ? Side::source : Side::target).copy = Copy::running;
       next.was_ticket_meddled = true;
-      reach(next, "docker start of the ticket");
+      add(next, "docker start of the ticket");
     }
     if (task.copy != Copy::absent) {
       next = base;
       side_of(next, is_birth() ? Side::target : Side::source).copy = Copy::absent;
       next.was_removed_by_person = true;
-      reach(next, "docker rm of the task");
+      add(next, "docker rm of the task");
     }
     if (!is_birth() && task.copy == Copy::finished) {
       next = base;
       next.source.copy = Copy::running;
-      reach(next, "docker start of the task");
+      add(next, "docker start of the task");
     }
   }
 
@@ -272,7 +272,7 @@ class Explorer {
       host.is_fresh = host.step != kNoEntry && !host.is_closed();
       if (side == Side::source) next.is_released = next.is_turned_back = false;
       if (side == Side::target) next.is_refused = false;
-      reach(next, std::string("flowcond of the ") + name(side) + " is killed");
+      add(next, std::string("flowcond of the ") + name(side) + " is killed");
     }
   }
 
@@ -312,7 +312,7 @@ class Explorer {
         }
         const Host& other = side == Side::source ? world.target : world.source;
         if (!host.is_closed()) step(world, side, other.step == kNoEntry ? 15 : other.step);
-        if (!found_.empty()) return;
+        if (!found().empty()) return;
       }
       if (world == before) break;
     }
@@ -337,50 +337,8 @@ class Explorer {
     }
   }
 
-  // ---- the set of states
-
-  void find(const std::string& what) {
-    if (!found_.empty()) return;
-    found_ = what;
-    std::vector<std::string> steps;
-    for (std::size_t at = at_; at != 0; at = parents_[at]) {
-      const World& world = *worlds_[at];
-      steps.push_back(how_[at] + " → " + std::to_string(world.source.step) + "/" +
-                      std::to_string(world.target.step) + ", copies " +
-                      std::to_string(static_cast<int>(world.source.copy)) + "/" +
-                      std::to_string(static_cast<int>(world.target.copy)));
-    }
-    for (auto one = steps.rbegin(); one != steps.rend(); ++one) path_ += "\n  " + *one;
-  }
-
-  void reach(const World& world, const std::string& how) {
-    if (!found_.empty()) return;
-    add(world);
-    if (worlds_.size() > how_.size()) {
-      how_.resize(worlds_.size());
-      parents_.resize(worlds_.size());
-      how_.back() = how;
-      parents_.back() = at_;
-    }
-  }
-
-  void add(const World& world) {
-    const auto [at, is_new] = index_.try_emplace(world, worlds_.size());
-    if (!is_new) return;
-    worlds_.push_back(&at->first);
-    queue_.push_back(worlds_.size() - 1);
-  }
-
   Method method_;
-  Rule next_;
-  std::map<World, std::size_t> index_;
-  std::vector<const World*> worlds_;
-  std::vector<std::string> how_{""};
-  std::vector<std::size_t> parents_{0};
-  std::deque<std::size_t> queue_;
-  std::size_t at_ = 0;
-  std::string found_;
-  std::string path_;
+  Rule rule_;
 };
 
 std::string found(Method method, const Rule& rule) { return Explorer(method, rule).run(); }

@@ -6,9 +6,10 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
-namespace flowcon::cluster::queue {
+namespace flowcon::cluster {
 
 /// `World` is ordered, and shown(world) says it in a line.
 template <class World>
@@ -35,14 +36,14 @@ class StateSpace {
     found_ = what;
     std::vector<std::string> steps;
     for (std::size_t at = at_;; at = parents_[at]) {
-      steps.push_back(how_[at] + std::string(" → ") + shown(worlds_[at]->first));
+      steps.push_back(how_[at] + " → " + shown(worlds_[at]->first));
       if (at == 0) break;
     }
     for (auto one = steps.rbegin(); one != steps.rend(); ++one) path_ += "\n  " + *one;
   }
 
   /// From the state that next() gave.
-  void add(const World& world, const char* how) {
+  void add(const World& world, std::string_view how) {
     if (found_.empty()) {
       const auto [at, is_new] = index_.try_emplace(world, worlds_.size());
       if (!is_new) return;
@@ -51,7 +52,7 @@ class StateSpace {
       how_.emplace_back(how);
       queue_.push_back(worlds_.size() - 1);
     } else if (!path_.empty() && path_.back() != ')') {
-      path_ += std::string("\n  (") + how + ")";
+      path_ += "\n  (" + std::string(how) + ")";
     }
   }
 
@@ -66,4 +67,4 @@ class StateSpace {
   std::string path_;
 };
 
-}  // namespace flowcon::cluster::queue
+}  // namespace flowcon::cluster
