@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/api/scrape.h"
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
-#include <list>
 
+#include "ctrl/api/listener.h"
 #include "ctrl/api/loopback.h"
 #include "ctrl/spawn.h"
 
@@ -24,7 +19,7 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 using namespace std::chrono_literals;
 using asio::ip::tcp;
-using Stream = beast::basic_stream<tcp, asio::any_io_executor>;
+using Stream = Listener<tcp>::Stream;
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 constexpr auto kPatience = 10s;
@@ -35,33 +30,13 @@ constexpr std::uint32_t kLongestHead = 8192;
 
 struct Scrape::Impl : std::enable_shared_from_this<Scrape::Impl> {
   Impl(asio::io_context& context, std::function<std::string()> text)
-      : io(context), acceptor(context), render(std::move(text)) {}
+      : listener(context, kMostConnections), render(std::move(text)) {}
 
-  Async<void> accept_all();
   Async<void> serve_one(std::shared_ptr<Stream> stream);
 
-  asio::io_context& io;
-  tcp::acceptor acceptor;
+  Listener<tcp> listener;
   std::function<std::string()> render;
-  std::list<std::weak_ptr<Stream>> open;
 };
-
-Async<void> Scrape::Impl::accept_all() {
-  auto self = shared_from_this();  // close() may drop it while this waits
-  for (;;) {
-    auto [code, socket] = co_await acceptor.async_accept(kAwait);
-    if (code == asio::error::operation_aborted || !acceptor.is_open()) co_return;
-    open.remove_if([](const std::weak_ptr<Stream>& s) { return s.expired(); });
-    if (code || open.size() >= kMostConnections) {
-      asio::steady_timer pause(io, 50ms);
-      co_await pause.async_wait(kAwait);
-      continue;
-    }
-    auto stream = std::make_shared<Stream>(std::move(socket));
-    open.push_back(stream);
-    spawn(io, "metrics connection", serve_one(stream));
-  }
-}
 
 Async<void> Scrape::Impl::serve_one(std::shared_ptr<Stream> stream) {
   auto self = shared_from_this();
@@ -97,18 +72,21 @@ Result<std::unique_ptr<Scrape>> Scrape::listen(asio::io_context& io, const std::
   if (!loopback) return loopback.error();
   auto impl = std::make_shared<Impl>(io, std::move(render));
   const tcp::endpoint endpoint(asio::ip::make_address(loopback->address), loopback->port);
+  tcp::acceptor& acceptor = impl->listener.acceptor;
   boost::system::error_code code;
-  impl->acceptor.open(endpoint.protocol(), code);
-  if (!code) impl->acceptor.set_option(tcp::acceptor::reuse_address(true), code);
-  if (!code) impl->acceptor.bind(endpoint, code);
-  if (!code) impl->acceptor.listen(asio::socket_base::max_listen_connections, code);
+  acceptor.open(endpoint.protocol(), code);
+  if (!code) acceptor.set_option(tcp::acceptor::reuse_address(true), code);
+  if (!code) acceptor.bind(endpoint, code);
+  if (!code) acceptor.listen(asio::socket_base::max_listen_connections, code);
   if (code == boost::system::errc::address_family_not_supported) {
     return Error{code, "listening at " + where +
                            " for metrics: the service may not use the network "
                            "(man flowcon.conf, metrics-listen, says how it may)"};
   }
   if (code) return Error{code, "listening at " + where + " for metrics"};
-  spawn(io, "metrics", impl->accept_all());
+  spawn(io, "metrics", impl->listener.accept_all([impl](std::shared_ptr<Stream> stream) {
+    spawn(impl->listener.io, "metrics connection", impl->serve_one(std::move(stream)));
+  }));
   return std::unique_ptr<Scrape>(new Scrape(std::move(impl)));
 }
 
@@ -117,16 +95,9 @@ Scrape::~Scrape() { close(); }
 
 std::uint16_t Scrape::port() const {
   boost::system::error_code ignored;
-  return impl_->acceptor.local_endpoint(ignored).port();
+  return impl_->listener.acceptor.local_endpoint(ignored).port();
 }
 
-void Scrape::close() {
-  if (!impl_->acceptor.is_open()) return;
-  boost::system::error_code ignored;
-  impl_->acceptor.close(ignored);
-  for (const auto& weak : impl_->open) {
-    if (auto stream = weak.lock()) stream->close();
-  }
-}
+void Scrape::close() { impl_->listener.close(); }
 
 }  // namespace flowcon::ctrl::api

@@ -6,21 +6,16 @@
 #include <unistd.h>
 
 #include <array>
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/json/serialize.hpp>
 #include <chrono>
-#include <list>
 #include <map>
 
 #include "base/caller.h"
 #include "base/json.h"
+#include "ctrl/api/listener.h"
 #include "ctrl/api/peer.h"
 #include "ctrl/service.h"
 #include "ctrl/spawn.h"
@@ -33,7 +28,7 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 using namespace std::chrono_literals;
 using Local = asio::local::stream_protocol;
-using Stream = beast::basic_stream<Local, asio::any_io_executor>;
+using Stream = Listener<Local>::Stream;
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 constexpr auto kIdleTime = 60s;
@@ -179,17 +174,15 @@ Response failure(unsigned status, const Error& error) {
 
 struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
   Impl(asio::io_context& context, std::string socket_path)
-      : io(context), acceptor(context), path(std::move(socket_path)) {}
+      : listener(context, kMaxConnections), path(std::move(socket_path)) {}
 
-  Async<void> accept_all();
   Async<void> serve_one(std::shared_ptr<Stream> stream);
   Async<Answer> answer_one(std::shared_ptr<Connection> connection, std::shared_ptr<Head> head,
                            Request request);
 
   class Seat;
 
-  asio::io_context& io;
-  Local::acceptor acceptor;
+  Listener<Local> listener;
   std::string path;
   bool is_passed = false;  ///< systemd's: it outlives us
   gid_t group = 0;         ///< whose members may call
@@ -198,7 +191,6 @@ struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
   BodyHandler body_handler;
   bool has_callers = false;
   std::map<std::string, std::size_t> callers;  ///< their connections
-  std::list<std::weak_ptr<Stream>> open;
 };
 
 // One connection of a caller's, as long as this lives.
@@ -219,24 +211,6 @@ class Server::Impl::Seat {
   std::shared_ptr<Impl> server_;
   std::map<std::string, std::size_t>::iterator at_;
 };
-
-Async<void> Server::Impl::accept_all() {
-  auto self = shared_from_this();  // close() may drop the server while this waits
-  for (;;) {
-    auto [code, socket] = co_await acceptor.async_accept(kAwait);
-    if (code == asio::error::operation_aborted || !acceptor.is_open()) co_return;
-    open.remove_if([](const std::weak_ptr<Stream>& s) { return s.expired(); });
-    if (code || open.size() >= (has_callers ? kMaxPeerConnections : kMaxConnections)) {
-      // Out of descriptors or too many callers: breathe instead of spinning.
-      asio::steady_timer pause(io, 50ms);
-      co_await pause.async_wait(kAwait);
-      continue;
-    }
-    auto stream = std::make_shared<Stream>(std::move(socket));
-    open.push_back(stream);
-    spawn(io, "api connection", serve_one(stream));
-  }
-}
 
 Async<Answer> Server::Impl::answer_one(std::shared_ptr<Connection> connection,
                                        std::shared_ptr<Head> head, Request request) {
@@ -344,13 +318,14 @@ Result<std::unique_ptr<Server>> Server::listen(asio::io_context& io, const std::
     ::unlink(path.c_str());
   }
   auto impl = std::make_shared<Impl>(io, path);
+  Local::acceptor& acceptor = impl->listener.acceptor;
   boost::system::error_code code;
-  impl->acceptor.open(Local(), code);
+  acceptor.open(Local(), code);
   // The socket must never be open to all, not even between bind and chmod.
   const mode_t mask = ::umask(0117);
-  if (!code) impl->acceptor.bind(Local::endpoint(path), code);
+  if (!code) acceptor.bind(Local::endpoint(path), code);
   ::umask(mask);
-  if (!code) impl->acceptor.listen(asio::socket_base::max_listen_connections, code);
+  if (!code) acceptor.listen(asio::socket_base::max_listen_connections, code);
   if (code) return Error{code, doing};
   std::unique_ptr<Server> server(new Server(std::move(impl)));
   if (!group.empty() && !server->give_to(group)) {
@@ -364,7 +339,7 @@ Result<std::unique_ptr<Server>> Server::take_over(asio::io_context& io, const st
                                                   std::string* notice) {
   auto impl = std::make_shared<Impl>(io, path);
   boost::system::error_code code;
-  impl->acceptor.assign(Local(), socket, code);
+  impl->listener.acceptor.assign(Local(), socket, code);
   if (code) return Error{code, "listening at " + path + ", which systemd has passed on"};
   impl->is_passed = true;
   std::unique_ptr<Server> server(new Server(std::move(impl)));
@@ -379,10 +354,16 @@ Server::~Server() { close(); }
 
 void Server::serve(Handler handler) {
   impl_->handler = std::move(handler);
-  spawn(impl_->io, "api", impl_->accept_all());
+  const auto serve_one = [impl = impl_](std::shared_ptr<Stream> stream) {
+    spawn(impl->listener.io, "api connection", impl->serve_one(std::move(stream)));
+  };
+  spawn(impl_->listener.io, "api", impl_->listener.accept_all(serve_one));
 }
 
-void Server::expect_callers() { impl_->has_callers = true; }
+void Server::expect_callers() {
+  impl_->has_callers = true;
+  impl_->listener.most = kMaxPeerConnections;
+}
 
 void Server::serve_bodies(std::function<bool(const Request&)> wants, BodyHandler handler) {
   impl_->wants_body = std::move(wants);
@@ -403,18 +384,10 @@ Result<void> Server::give_to(const std::string& group) {
   return {};
 }
 
-void Server::drop_connections() {
-  for (const auto& weak : impl_->open) {
-    if (auto stream = weak.lock()) stream->close();
-  }
-}
+void Server::drop_connections() { impl_->listener.drop_connections(); }
 
 void Server::close() {
-  if (!impl_->acceptor.is_open()) return;
-  boost::system::error_code ignored;
-  impl_->acceptor.close(ignored);
-  if (!impl_->is_passed) ::unlink(impl_->path.c_str());
-  drop_connections();
+  if (impl_->listener.close() && !impl_->is_passed) ::unlink(impl_->path.c_str());
 }
 
 }  // namespace flowcon::ctrl::api
