@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 
 #include "ctrl/policy/explain.h"
@@ -12,12 +11,7 @@
 namespace flowcon::cluster::policy {
 
 using ctrl::policy::About;
-
-inline std::string rounded(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", number);
-  return text;
-}
+using ctrl::policy::rounded;
 
 /// "1 worker", "2 workers".
 inline std::string counted(std::int64_t count, const std::string& what) {

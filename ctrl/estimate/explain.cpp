@@ -2,16 +2,11 @@
 #include "ctrl/estimate/explain.h"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace flowcon::ctrl::estimate {
 namespace {
 
-std::string rounded(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", number);
-  return text;
-}
+using policy::rounded;
 
 std::string basis_of(const LabelEstimate& estimate) {
   const std::string runs = std::to_string(estimate.rows) + " runs";
