@@ -130,7 +130,7 @@ std::optional<Group> group_in(FieldReader& entry) {
   group.workers.least = reader.count("workers", kMostTasks);
   group.workers.most = reader.count("most_workers", kMostTasks);
   const std::optional<ctrl::Elastic> elastic = ctrl::parse_elastic(reader.text("elastic"));
-  reader.require(elastic.has_value(), "elastic", "must be no, join or restart");
+  reader.require(elastic.has_value(), "elastic", "must be no, join, restart or torchrun");
   group.elastic = elastic.value_or(ctrl::Elastic::no);
   group.ps = reader.count("ps", kMostTasks);
   group.next_worker = reader.count("next_worker", kMostCount);

@@ -62,16 +62,24 @@ json::array listed(const std::vector<std::string>& words) {
   return all;
 }
 
-// Its place among those of its role, from 0; where workers come and go the number in its name.
+std::size_t number_of(const JobEntry& task) {
+  return std::stoul("0" + task.name.substr(task.name.find_last_not_of("0123456789") + 1));
+}
+
+// Its place among those of its role, from 0; where workers come and go, by the numbers in their
+// names, so that none is another one's again.
 std::size_t rank_of(const Group& group, std::size_t task) {
+  const auto has_its_role = [is_ps = group.tasks[task].is_ps](const JobEntry& one) {
+    return one.is_ps == is_ps;
+  };
   if (ctrl::joins(group.elastic)) {
-    const std::string& name = group.tasks[task].name;
-    return std::stoul("0" + name.substr(name.find_last_not_of("0123456789") + 1));
+    const auto first = std::find_if(group.tasks.begin(), group.tasks.end(), has_its_role);
+    return number_of(group.tasks[task]) - number_of(*first);
   }
   std::size_t rank = 0;
   for (std::size_t i = 0; i < task; ++i) {
     const JobEntry& one = group.tasks[i];
-    if (one.is_ps == group.tasks[task].is_ps && !one.has_left) ++rank;
+    if (has_its_role(one) && !one.has_left) ++rank;
   }
   return rank;
 }

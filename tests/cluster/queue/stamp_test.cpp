@@ -132,6 +132,19 @@ TEST_CASE("torchrun's agents meet at the first worker's, which stays") {
   CHECK(environment_of(entry, 2).at("PET_RDZV_ENDPOINT") == "[2001:db8::8]:29507");
 }
 
+TEST_CASE("workers that come and go are counted from the first one of their attempt") {
+  JobEntry entry = group_of(2, 2);
+  entry.group->elastic = ctrl::Elastic::join;
+  for (const auto& [task, name] : std::vector<std::pair<std::size_t, std::string>>{
+           {0, "net-w4"}, {1, "net-w7"}, {2, "net-s2"}, {3, "net-s3"}}) {
+    entry.group->tasks[task].name = name;
+  }
+  CHECK(environment_of(entry, 0).at("FLOWCON_RANK") == "0");
+  CHECK(environment_of(entry, 1).at("FLOWCON_RANK") == "3");
+  CHECK(environment_of(entry, 1).at("RANK") == "3");
+  CHECK(environment_of(entry, 3).at("FLOWCON_RANK") == "1");
+}
+
 TEST_CASE("a parameter server has no rank among the workers") {
   const auto told = environment_of(group_of(2, 2), 3);
   CHECK(told.at("FLOWCON_ROLE") == "ps");
