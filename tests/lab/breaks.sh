@@ -30,6 +30,11 @@ journal_of() { on "$1" sh -c 'test -e /var/lib/flowcon/journal.db && echo "journ
 
 # --- ends -----------------------------------------------------------------------------------------
 
+engine_kill() {
+  on "$1" sh -c 'p=$(cat /run/docker.pid) && kill -9 "$p" && while kill -0 "$p" || pgrep -x containerd; do sleep 0.05; done' >/dev/null 2>&1 || :
+}
+ssh_kill() { on "$1" sh -c 'for p in $(pgrep -x "ssh|sshd-session"); do kill -9 "$p"; done' 2>/dev/null || :; }
+
 # flowcond_term HOST: as systemctl stop does.
 flowcond_term() {
   on "$1" sh -c 'p=$(cat /run/flowcond.pid) && kill "$p" || exit 1

@@ -75,10 +75,6 @@ cells() {
 # Each worker has a pair, S and T, and takes the next cell as long as there are any. What a cell says
 # and what fails in it goes to its own file.
 
-engine_kill() {
-  on "$1" sh -c 'p=$(cat /run/docker.pid) && kill -9 "$p" && while kill -0 "$p" || pgrep -x containerd; do sleep 0.05; done' >/dev/null 2>&1 || :
-}
-ssh_kill() { on "$1" sh -c 'for p in $(pgrep -x "ssh|sshd-session"); do kill -9 "$p"; done' 2>/dev/null || :; }
 drain() { on "$1" docker flowcon peer "$2" "$1"; }
 drained_is() { cluster_has "$S" "any(.hosts[]; .name == \"$T\" and .draining == $1)"; }
 peer_socket() { on "$T" chmod "$1" /run/flowcon/peer.sock; }

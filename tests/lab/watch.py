@@ -64,4 +64,5 @@ def main():
             print(f"two copies ran for {time.monotonic() - since:.1f} s, until the end", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()
