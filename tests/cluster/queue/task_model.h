@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/cluster/state_space.h"
 #include "tests/cluster/queue/task_world.h"
+#include "tests/cluster/state_space.h"
 
 namespace flowcon::cluster::queue::tasks {
 
