@@ -92,7 +92,7 @@ Async<Response> Peers::answer_peer(ctrl::api::Request request) {
   }
   if (rest_.answer) {
     if (!speaker->hello || !speaker->unused.empty()) {
-      co_return failure(403, speaker->name + " has not been reached from here yet");
+      co_return failure(503, speaker->name + " has not been reached from here yet");
     }
     std::string id = speaker->hello->id;
     request.from = speaker->name;

@@ -59,9 +59,11 @@ Async<Errands::Heard> Errands::gather(JobPtr job) {
     const std::string& reason = (*born)->entry.reason;
     // Its own words; whatever else undid it may be over the next time.
     const bool is_refusal = reason.starts_with(host + " refuses: ");
-    heard.is_turned_down = is_refusal || reason.starts_with("the target turned it down");
+    const bool is_turned_down = is_refusal || reason.starts_with("the target turned it down") ||
+                                reason.starts_with("the target gave it back");
+    heard.is_avoided = is_turned_down || reason.starts_with("nothing is heard of the target");
     heard.facts.failure = is_refusal ? reason : host + ": " + reason;
-    heard.facts.was_refused = heard.is_turned_down && !migration::is_passing_refusal(reason);
+    heard.facts.was_refused = is_turned_down && !migration::is_passing_refusal(reason);
   }
   if (!task.back.empty()) {
     std::string back = task.back;

@@ -20,7 +20,7 @@ class Errands {
   /// All that is known of the task of a job that has one.
   struct Heard {
     TaskFacts facts;
-    bool is_turned_down = false;  ///< by its host, be it for a moment
+    bool is_avoided = false;  ///< its host turned it down, be it for a moment, or is silent
     std::string save_failure;
     bool has_saved = false;
     std::optional<double> left;   ///< CPU seconds

@@ -244,7 +244,8 @@ GroupStep from_placing(const JobEntry& entry, const GroupFacts& facts) {
   }
   const Group& group = *entry.group;
   if (!facts.make_refusal.empty()) {
-    return turned_back(entry, facts.now, "could not be placed: " + facts.make_refusal, true);
+    return turned_back(entry, facts.now, "could not be placed: " + facts.make_refusal,
+                       !facts.may_be_made_later);
   }
   if (const JobEntry* task = find_turned_back(group)) {
     return turned_back(entry, facts.now, said_of(*task), task->refusals > 0);

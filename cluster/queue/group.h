@@ -63,6 +63,7 @@ struct GroupFacts {
   bool saves_itself = false;        ///< its labels say how
   std::vector<bool> ready;          ///< of each task: it would start at once
   std::string make_refusal;         ///< why a container could not be made
+  bool may_be_made_later = false;   ///< that may be over the next time
 };
 
 enum class GroupAct {

@@ -26,7 +26,6 @@ using migration::Copy;
 using migration::Seen;
 
 constexpr double kServerCores = 0.5;  // of a parameter server, where nobody says
-constexpr double kRetry = 5;          // seconds until what failed is tried again
 constexpr double kHoldLook = 0.1;     // seconds between two looks whether a failpoint is over
 constexpr std::array kActs{"lease", "make", "place", "start", "save", "cancel", "remove", "halt"};
 
@@ -108,7 +107,9 @@ void Groups::adopt_task(const JobPtr& group, std::size_t task) {
   if (entry.id.empty() || is_closed(entry.state)) return;
   auto job = std::make_shared<Job>(world_.host.io(), entry);
   job->group = group;
-  job->quiet_from = group->quiet_from;
+  // Its group may have come further than it has.
+  const bool is_between = entry.state != JobState::waiting && entry.state != JobState::running;
+  job->quiet_from = is_between ? kUnheard : group->quiet_from;
   job->request = entry.is_ps ? group->ps_request : group->worker_request;
   jobs_.add(job);
   keeper_.wake(job);
@@ -132,6 +133,7 @@ GroupFacts Groups::facts(const Job& group, const JobFacts& ticket) const {
   facts.life = ticket.life;
   facts.order = ticket.order;
   facts.make_refusal = ticket.start_refusal;
+  facts.may_be_made_later = group.may_start_later;
   facts.saves_itself = group.ticket && group.ticket->saves_itself;
   facts.network = network_of(group, world_.host.config());
   facts.is_in_host_network = group.ticket && group.ticket->network == kHostNetwork;
@@ -224,6 +226,7 @@ Async<Result<void>> Groups::lease(JobPtr group) {
     if (!outcome.host.empty()) group->avoided[outcome.host] = world_.clock.steady() + kAvoided;
     // Nothing is made yet: where another host does not answer the job need not wait for it.
     const bool is_over = outcome.is_refusal || !outcome.host.empty();
+    group->may_start_later = !outcome.is_refusal;
     co_return is_over ? bad_input(outcome.why) : errno_error(EAGAIN, outcome.why);
   }
   std::map<std::string, Endpoint> leased;
@@ -306,6 +309,7 @@ void Groups::give(const JobPtr& group, std::size_t task, const std::string& host
 Async<Result<void>> Groups::carry_out_one(JobPtr group, GroupDeed deed) {
   const std::string id = group->entry.group->tasks.at(deed.task).id;
   const JobPtr job = id.empty() ? nullptr : jobs_.find_id(id);
+  group->may_start_later = false;
   switch (deed.act) {
     case GroupAct::lease:
       co_return co_await lease(std::move(group));
@@ -357,9 +361,9 @@ Async<bool> Groups::carry_out(JobPtr group, std::vector<GroupDeed> deeds) {
         deed.act == GroupAct::make || deed.act == GroupAct::remove || deed.act == GroupAct::lease;
     has_changed = has_changed || (done && is_own);
     if (done) continue;
-    // The engine's own answer has no code; without one nothing is known.
+    // Without an answer nothing is known.
     const bool is_asked = deed.act == GroupAct::make || deed.act == GroupAct::lease;
-    const bool is_refused = is_asked && !done.error().code;
+    const bool is_refused = is_asked && is_answer(done.error());
     group->trouble = done.error().message();
     if (is_refused) group->start_refusal = done.error().message();
     group->retry_at = world_.clock.steady() + (is_refused ? 0 : kRetry);

@@ -166,7 +166,9 @@ Step from_stopping(const JobEntry& entry, const JobFacts& facts) {
     case TicketCopy::running:
       return {Act::stop, {}};
     case TicketCopy::created:
-      return {Act::remove, {}};
+      // What it has written elsewhere is in it.
+      if (!entry.task_of.empty() || entry.served == 0) return {Act::remove, {}};
+      return facts.is_quiet ? close(entry, facts, JobState::cancelled, "was cancelled") : Step();
     case TicketCopy::ended:
       if (!facts.is_quiet) return {};
       // It had ended before, and its group is to know how.

@@ -54,9 +54,12 @@ Result<JobPtr> Jobs::find(const std::string& name) const {
   }
   if (beginning.size() == 1) return beginning.front();
   const std::string shown = printable(name, 80);
-  if (beginning.empty()) return errno_error(ENOENT, "no job of the queue is called " + shown);
+  const std::string none = "No such job: " + shown;
+  if (beginning.empty()) {
+    return errno_error(ENOENT, none + " (docker flowcon queue --all lists them)");
+  }
   return errno_error(
-      ENOENT, "the ids of " + std::to_string(beginning.size()) + " jobs begin with " + shown);
+      ENOENT, none + " (the ids of " + std::to_string(beginning.size()) + " jobs begin with it)");
 }
 
 std::vector<double> Jobs::totals() const {

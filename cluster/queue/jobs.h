@@ -5,6 +5,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,8 +28,17 @@ namespace flowcon::cluster::queue {
 inline constexpr std::size_t kKeptJobs = 200;
 /// Seconds in which a host is not asked again that has refused a job.
 inline constexpr double kAvoided = 20;
+/// Seconds until what failed is tried again.
+inline constexpr double kRetry = 5;
+/// Job::quiet_from while the engine has not answered since it was asked.
+inline constexpr double kUnheard = std::numeric_limits<double>::infinity();
 /// Jobs that may be open at once.
 inline constexpr std::size_t kMostJobs = 10'000;
+
+/// The engine has answered that it does not do it. Without an answer it may do it yet.
+[[nodiscard]] inline bool is_answer(const Error& error) {
+  return !error.code || error.code == boost::system::errc::no_such_file_or_directory;
+}
 
 /// The last decision about a job. Units: seconds since the epoch.
 struct Decided {
@@ -55,6 +65,7 @@ struct Job {
   std::optional<Order> order;
   double quiet_from = 0;  ///< steady; until then what was asked of the engine may be carried out
   std::string start_refusal;
+  bool may_start_later = false;  ///< it may be so no more the next time
   std::string save_failure;
   bool has_saved = false;
 

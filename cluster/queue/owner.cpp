@@ -7,7 +7,6 @@
 #include <boost/json/object.hpp>
 #include <cmath>
 #include <csignal>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -28,13 +27,10 @@ using ctrl::Async;
 using migration::Copy;
 using migration::Seen;
 
-constexpr double kRetry = 5;        // seconds until what failed is tried again
 constexpr double kOrphanTime = 30;  // seconds in which an engine ends what nobody waits for
-constexpr double kUnheard = std::numeric_limits<double>::infinity();  // it has not answered since
-constexpr double kTold = 1;        // seconds until its engine has told how one ended
-constexpr double kMoveLook = 0.5;  // seconds between two looks at a task that is on its way
-constexpr double kTaskLook = 10;   // and at one that runs: its host tells what is new
-constexpr std::size_t kShownCommand = 512;
+constexpr double kTold = 1;         // seconds until its engine has told how one ended
+constexpr double kMoveLook = 0.5;   // seconds between two looks at a task that is on its way
+constexpr double kTaskLook = 10;    // and at one that runs: its host tells what is new
 
 TicketCopy copy_of(const Result<Seen>& seen) {
   if (!seen) {
@@ -56,35 +52,10 @@ TicketCopy copy_of(const Result<Seen>& seen) {
   }
 }
 
-// What was asked may have been carried out, or may be yet.
+// What was asked may have been carried out, or may be yet, where the engine has not answered.
 void doubt(Job& job, const Error& error) {
-  const bool is_heard = !error.code || error.code == boost::system::errc::connection_refused;
-  if (!is_heard) job.quiet_from = kUnheard;
-}
-
-// Of a container that waits to become a job.
-JobEntry new_entry(const Ticket& ticket, double now) {
-  JobEntry entry;
-  entry.id = ticket.id;
-  entry.name = valid_utf8(ticket.name);
-  entry.image = ticket.command.image;
-  entry.command = valid_utf8(ticket.command.command.substr(0, kShownCommand));
-  entry.retries = ticket.labels.retries;
-  entry.is_held = ticket.labels.is_held;
-  entry.submitted = entry.since = now;
-  entry.version = 1;
-  if (ticket.labels.workers.most > 1 || ticket.labels.ps > 0) {
-    entry.group = Group();
-    entry.group->workers = ticket.labels.workers;
-    entry.group->ps = ticket.labels.ps;
-    entry.group->elastic = ticket.labels.elastic;
-  }
-  if (!ticket.refusal.empty()) {
-    entry.state = JobState::refused;
-    entry.note = ticket.refusal;
-  }
-  entry.steps.push_back({entry.state, now, entry.note});
-  return entry;
+  const bool is_sent = error.code != boost::system::errc::connection_refused;
+  if (is_sent && !is_answer(error)) job.quiet_from = kUnheard;
 }
 
 // The group's entry with this one of a task in it; who has left is the group's to say.
@@ -160,73 +131,6 @@ void Owner::lost() {
   }
 }
 
-// Those that were created while nobody listened; all open jobs are looked at again.
-Async<void> Owner::list_tickets() {
-  const Result<boost::json::value> all = co_await world_.engine.list();
-  if (world_.is_ended) co_return;
-  if (!all) {
-    ctrl::log::warning("looking for jobs of the queue: " + all.error().message());
-    co_return;
-  }
-  for (const boost::json::value& one : list_of(*all)) {
-    if (text_of(one, "State") != "created") continue;
-    if (!object_of(one, "Labels").contains("flowcon.queue")) continue;
-    std::string id = text_of(one, "Id");
-    co_await enlist(std::move(id));
-  }
-  // What is driven may close at once.
-  const std::map<std::string, JobPtr> open = jobs_.open();
-  for (const auto& [id, job] : open) wake(job);
-}
-
-Async<void> Owner::enlist(std::string id) {
-  if (!is_read_ || jobs_.find_id(id)) co_return;
-  std::string name = id;
-  Result<Seen> seen = co_await world_.engine.look(std::move(name));
-  const bool is_unknown = !seen && copy_of(seen) == TicketCopy::unknown;
-  if (is_unknown) unseen_[id] = world_.clock.steady() + kRetry;
-  // A copy that another host made is that host's to start, a group's task the group's.
-  if (!seen || seen->copy != Copy::created || !seen->labels.contains("flowcon.queue") ||
-      seen->labels.contains(ctrl::kMovedLabel) || seen->labels.contains(migration::kGroupLabel)) {
-    co_return;
-  }
-  Seen whole = std::move(*seen);
-  seen =
-      co_await world_.engine.with_own_labels(world_.host.config().image_labels, std::move(whole));
-  if (!seen) {
-    unseen_[id] = world_.clock.steady() + kRetry;
-    co_return;
-  }
-  Result<Ticket> ticket = parse_ticket(seen->inspect);
-  if (!ticket || !ticket->labels.is_job || world_.is_ended || jobs_.find_id(id)) co_return;
-  if (jobs_.open().size() >= kMostJobs) {
-    world_.host.warn("container " + printable(ticket->name, 80) + " is no job of the queue: " +
-                     std::to_string(kMostJobs) + " jobs wait already; remove some");
-    co_return;
-  }
-  JobEntry entry = new_entry(*ticket, world_.clock.wall());
-  auto job = std::make_shared<Job>(world_.host.io(), entry);
-  job->ticket = std::move(*ticket);
-  job->copy = TicketCopy::created;
-  size(*job);
-  const std::string hopeless = why_hopeless(*job);
-  if (entry.state == JobState::waiting && !hopeless.empty()) {
-    entry.state = JobState::refused;
-    entry.note = hopeless;
-    entry.steps.back() = {entry.state, entry.since, entry.note};
-    job->entry = entry;
-  }
-  if (is_closed(job->entry.state)) {
-    jobs_.close(job);
-  } else {
-    jobs_.add(job);
-  }
-  const Result<void> written = co_await write(job, std::move(entry));
-  if (!written) job->trouble = written.error().message();
-  tell(*job);
-  changed_(*job);
-}
-
 void Owner::hear(const ctrl::engine::Event& event) {
   const JobPtr job = jobs_.find_id(event.id);
   if (!job) {
@@ -263,6 +167,10 @@ void Owner::look() {
     if (job->retry_at > 0 && now >= job->retry_at) due.push_back(job);
   }
   for (const JobPtr& job : due) wake(job);
+  if (list_at_ > 0 && now >= list_at_ && watch_.stream() != 0) {
+    list_at_ = 0;
+    connected();
+  }
   for (auto one = unseen_.begin(); one != unseen_.end();) {
     if (now < one->second) {
       ++one;
@@ -408,6 +316,7 @@ void Owner::end_record(const JobEntry& home, double ended) const {
 void Owner::note_change(Job& job, const JobEntry& before) {
   job.order.reset();
   job.start_refusal.clear();
+  job.may_start_later = false;
   job.save_failure.clear();
   job.has_saved = job.has_saved && job.entry.state == JobState::parking;
   job.trouble.clear();
@@ -496,7 +405,7 @@ Async<void> Owner::hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts) {
   const Errands::Heard heard = co_await errands_.gather(job);
   if (!job->entry.task || job->entry.task->birth != birth) co_return;
   facts->task = heard.facts;
-  if (heard.is_turned_down && heard.facts.birth == Stage::undone) avoid(*job);
+  if (heard.is_avoided && heard.facts.birth == Stage::undone) avoid(*job);
   facts->task.has_room = job->room_at == birth;
   const bool was_ready = job->is_ready;
   job->is_ready = heard.facts.birth == Stage::ready && job->entry.state == JobState::placing;
@@ -584,8 +493,7 @@ Async<bool> Owner::start(JobPtr job) {
     done = co_await world_.engine.start(std::move(id), std::move(from_the_beginning));
   }
   if (done) co_return true;
-  // The engine's own answer has no code; without one it may start it yet.
-  if (!done.error().code) {
+  if (is_answer(done.error())) {
     job->start_refusal = done.error().message();
     co_return true;
   }

@@ -96,6 +96,7 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   /// Containers that may be jobs and could not be looked at; steady, when they are again.
   std::map<std::string, double> unseen_;
   std::string trouble_;
+  double list_at_ = 0;  ///< steady; when the engine is asked again what there is; 0: it has told
   bool is_read_ = false;
   bool is_whole_ = true;  ///< each entry of the journal could be read
 };

@@ -86,7 +86,8 @@ std::string Owner::why_hopeless(const Job& job) const {
   return "it asks for " + render_number(job.request.cpu.value) + " cores and " +
          render_number(job.request.mem.value / 1048576) + " MiB of memory, and this host offers " +
          render_number(here.cpu) + " and " + render_number(here.mem / 1048576) + " MiB" +
-         (offers.size() > 1 ? others : "");
+         (offers.size() > 1 ? others : "") +
+         "; docker rm it and submit it with a smaller --request, or raise option offer";
 }
 
 std::vector<std::string> Owner::hear_news(const std::vector<std::string>& births,

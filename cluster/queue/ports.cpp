@@ -31,6 +31,7 @@ using ctrl::Async;
 constexpr auto kAwait = boost::asio::as_tuple(boost::asio::use_awaitable);
 constexpr std::chrono::seconds kAnswering{60};
 constexpr double kKept = 3600;  // seconds; its image may be on its way
+constexpr double kTried = 600;  // seconds; all hosts of a job have tried each other, or never will
 constexpr std::chrono::seconds kConnecting{3};
 
 boost::asio::ip::address address_in(const sockaddr* found) {
@@ -132,7 +133,12 @@ Async<Result<std::vector<Endpoint>>> Ports::lease(std::size_t count, std::string
     Lease& lease = *one.second;
     const bool is_over = lease.was_used && !taken->contains(one.first);
     lease.was_used = taken->contains(one.first);
-    return is_over || now - lease.taken > kKept;
+    // Of this host's own tasks all are known as soon as their hosts have tried each other.
+    const double age = now - lease.taken;
+    const bool is_nobodys = lease.who.empty() && !lease.was_used && age > kTried;
+    if (!is_over && !is_nobodys && age <= kKept) return false;
+    lease.hush();
+    return true;
   });
   const auto is_theirs = [&](const auto& one) { return one.second->who == who; };
   const auto held = std::count_if(leases_.begin(), leases_.end(), is_theirs);

@@ -31,10 +31,10 @@ class Ports {
   Ports& operator=(const Ports&) = delete;
 
   /// So many, each its task's own from now on: as long as its container, which has its label, is to
-  /// run or runs, or for an hour if none was seen. For a minute at most somebody answers
-  /// there, so that other hosts can try them. Errors: there are not as many; this host has no
-  /// `advertise`, or another address. `who`: the host that asks, "" = this one; none gets more than
-  /// kMostLeased that way.
+  /// run or runs, or if none was seen for an hour, or ten minutes if it is this host's own. For a
+  /// minute at most somebody answers there, so that other hosts can try them. Errors: there are not
+  /// as many; this host has no `advertise`, or another address. `who`: the host that asks, "" =
+  /// this one; none gets more than kMostLeased that way.
   ctrl::Async<Result<std::vector<Endpoint>>> lease(std::size_t count, std::string who);
   static constexpr std::size_t kMostLeased = 256;
   /// Nobody answers there any more: their tasks are about to. Only those that are this host's.

@@ -76,7 +76,8 @@ Result<void> take_workers(JobEntry& entry, const std::string& text) {
 // The members of the body of `set` as labels have them. Errors: what is wrong with which.
 Result<JobEntry> with_settings(const JobEntry& entry, const json::object& said) {
   if (is_closed(entry.state)) {
-    return bad_input("job " + entry.name + " is " + name(entry.state) + ": it cannot be changed");
+    return bad_input("job " + entry.name + " is " + name(entry.state) +
+                     ": it cannot be changed; docker rm it and submit it again");
   }
   JobEntry next = entry;
   for (const auto& [key, value] : said) {

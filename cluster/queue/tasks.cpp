@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/queue/jobs.h"
 #include "ctrl/log.h"
 #include "ctrl/spawn.h"
 
@@ -23,9 +24,10 @@ using ctrl::api::Response;
 using migration::Copy;
 using migration::Seen;
 
-constexpr double kTellEach = 10;   // seconds: an owner that missed a word hears of it again
-constexpr double kAnswerTime = 5;  // seconds that an owner has
-constexpr double kLookAgain = 1;   // seconds until what could not be seen is looked at again
+constexpr double kTellEach = 10;     // seconds: an owner that missed a word hears of it again
+constexpr double kAnswerTime = 5;    // seconds that an owner has
+constexpr double kLongestWait = 60;  // seconds between two returns of which the first was undone
+constexpr double kLookAgain = 1;     // seconds until what could not be seen is looked at again
 
 bool is_gone(const Result<Seen>& seen) {
   return !seen && seen.error().code == boost::system::errc::no_such_file_or_directory;
@@ -120,7 +122,12 @@ void Tasks::lost() {
 
 Async<void> Tasks::list() {
   const Result<boost::json::value> all = co_await world_.engine.list();
-  if (world_.is_ended || !all) co_return;
+  if (world_.is_ended) co_return;
+  list_at_ = all ? 0 : world_.clock.steady() + kRetry;
+  if (!all) {
+    ctrl::log::warning("looking for tasks of other hosts: " + all.error().message());
+    co_return;
+  }
   for (const boost::json::value& one : list_of(*all)) {
     const auto& labels = object_of(one, "Labels");
     if (!labels.contains("flowcon.queue") || !labels.contains(ctrl::kMovedLabel)) continue;
@@ -206,9 +213,14 @@ void Tasks::look() {
     }
   }
   const double now = world_.clock.steady();
+  if (list_at_ > 0 && now >= list_at_ && watch_.stream() != 0) {
+    list_at_ = 0;
+    connected();
+  }
   if (now >= next_look_) {
     next_look_ = now + kLookAgain;
-    for (const std::string& id : unseen_) {
+    const std::set<std::string> unseen = unseen_;  // it changes meanwhile
+    for (const std::string& id : unseen) {
       ctrl::spawn(world_.host.io(), "task " + id.substr(0, 12), take(id));
     }
   }
@@ -398,7 +410,29 @@ Async<void> Tasks::stop(HeldTaskPtr task) {
   tell_soon(task->owner);
 }
 
+// Why the last return came to nothing, if the next one is not to begin yet; "" = it is.
+Async<std::string> Tasks::why_not_yet(HeldTaskPtr task, std::string id) {
+  const double now = world_.clock.steady();
+  const bool is_another = !task->back.empty() && task->back != id;
+  if (is_another && task->next_back != id) {
+    task->next_back = id;
+    task->back_wait = std::clamp(2 * task->back_wait, 1.0, kLongestWait);
+    task->next_back_at = now + task->back_wait;
+  }
+  if (!is_another || now >= task->next_back_at) {
+    task->back = id;
+    co_return "";
+  }
+  std::string last = task->back;
+  const auto passage = co_await world_.moves.passage(std::move(last));
+  const std::string why = passage && *passage ? (*passage)->entry.reason : "";
+  co_return "it could not come home" + (why.empty() ? "" : ": " + why);
+}
+
 Async<Result<void>> Tasks::fetch(HeldTaskPtr task, std::string id) {
+  std::string wanted = id;
+  const std::string why = co_await why_not_yet(task, std::move(wanted));
+  if (!why.empty()) co_return bad_input(why);
   MoveOrder order;
   order.container = task->container;
   order.target = task->owner;

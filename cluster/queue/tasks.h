@@ -34,6 +34,10 @@ struct HeldTask {
   std::shared_ptr<Save> saving;  ///< while it is asked to save itself
   bool has_saved = false;
   std::string undone_back;  ///< as TaskView::undone_back
+  std::string back;         ///< id of the return that began last; "" = none did
+  std::string next_back;    ///< of the one that is asked for since
+  double next_back_at = 0;  ///< steady; it does not begin before
+  double back_wait = 0;     ///< seconds until then
 };
 using HeldTaskPtr = std::shared_ptr<HeldTask>;
 
@@ -77,6 +81,7 @@ class Tasks : public EngineWatch::Listener {
   ctrl::Async<ctrl::api::Response> answer_absent(cluster::Passage birth);
   ctrl::Async<Result<void>> carry_out(TaskCall call, HeldTaskPtr task);
   ctrl::Async<void> save(HeldTaskPtr task);
+  ctrl::Async<std::string> why_not_yet(HeldTaskPtr task, std::string id);
   ctrl::Async<Result<void>> fetch(HeldTaskPtr task, std::string id);
   ctrl::Async<Result<void>> discard(HeldTaskPtr task);
   ctrl::Async<void> stop(HeldTaskPtr task);
@@ -96,6 +101,7 @@ class Tasks : public EngineWatch::Listener {
   double next_telling_ = 0;        ///< steady; then all are
   std::set<std::string> unseen_;   ///< containers that may be tasks
   double next_look_ = 0;           ///< steady; at them
+  double list_at_ = 0;             ///< steady; the engine is asked again; 0: it has told
   bool is_listed_ = false;
 };
 

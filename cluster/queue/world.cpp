@@ -22,6 +22,18 @@ Async<Result<std::vector<QueueRow>>> StoreRows::read(std::size_t most) {
   co_return co_await host_.effects().run(std::move(read));
 }
 
+Async<Result<bool>> StoreRows::has(std::string id) {
+  auto look = [&store = host_.store(), id = std::move(id)] { return store.has_queue_row(id); };
+  co_return co_await host_.effects().run(std::move(look));
+}
+
+Async<Result<void>> StoreRows::forget(std::size_t most, std::vector<std::string> there) {
+  auto clear = [&store = host_.store(), most, there = std::move(there)] {
+    return store.forget_queue_rows(most, there);
+  };
+  co_return co_await host_.effects().run(std::move(clear));
+}
+
 double boot_time() {
   timespec wall{}, since_boot{};
   if (::clock_gettime(CLOCK_REALTIME, &wall) != 0) return 0;

@@ -29,6 +29,10 @@ class Rows {
   virtual ctrl::Async<Result<void>> save(ctrl::store::QueueRow row) = 0;
   /// Those that have not ended, and the newest of those that have, at most `most`.
   virtual ctrl::Async<Result<std::vector<ctrl::store::QueueRow>>> read(std::size_t most) = 0;
+  /// Is there one of that id, ended or not?
+  virtual ctrl::Async<Result<bool>> has(std::string id) = 0;
+  /// Of those that have ended it keeps the newest `most`, and those whose container is `there`.
+  virtual ctrl::Async<Result<void>> forget(std::size_t most, std::vector<std::string> there) = 0;
 };
 
 class StoreRows : public Rows {
@@ -36,6 +40,8 @@ class StoreRows : public Rows {
   explicit StoreRows(ctrl::LocalHost& host) : host_(host) {}
   ctrl::Async<Result<void>> save(ctrl::store::QueueRow row) override;
   ctrl::Async<Result<std::vector<ctrl::store::QueueRow>>> read(std::size_t most) override;
+  ctrl::Async<Result<bool>> has(std::string id) override;
+  ctrl::Async<Result<void>> forget(std::size_t most, std::vector<std::string> there) override;
 
  private:
   ctrl::LocalHost& host_;

@@ -21,8 +21,8 @@ Async<api::Response> Commands::no_such_container(std::string name) {
   const std::string shown = printable(name, 80);
   const Result<engine::Container> seen = co_await at_.containers.inspect(std::move(name));
   if (!seen) co_return api::failure(404, "No such container: " + shown);
-  co_return api::failure(
-      404, "container " + shown + " is not under control (docker flowcon adopt " + shown + ")");
+  co_return api::failure(404, "No such container: " + shown +
+                                  " is not under control (docker flowcon adopt " + shown + ")");
 }
 
 void Commands::run_soon() {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The journal of the queue's jobs. Unlike moves they do not count towards its sequence: what is
 // lost of them is found again by their containers.
+#include <boost/json/serialize.hpp>
+#include <boost/json/value_from.hpp>
+
 #include "ctrl/store/statement.h"
 #include "ctrl/store/store.h"
 
@@ -32,9 +35,20 @@ Result<std::vector<QueueRow>> Journal::queue_rows(std::size_t most) {
   });
 }
 
-Result<void> Journal::forget_queue_row(const std::string& id) {
-  Statement gone(journal_, "DELETE FROM jobs WHERE id=?");
-  return gone.bind(id).run("writing the journal of the queue");
+Result<bool> Journal::has_queue_row(const std::string& id) {
+  Statement one(journal_, "SELECT 1 FROM jobs WHERE id=?");
+  return one.bind(id).step("reading the journal of the queue");
+}
+
+Result<void> Journal::forget_queue_rows(std::size_t most, const std::vector<std::string>& there) {
+  Statement gone(journal_,
+                 "DELETE FROM jobs WHERE ended IS NOT NULL AND rowid NOT IN "
+                 "(SELECT rowid FROM jobs WHERE ended IS NOT NULL "
+                 "ORDER BY ended DESC,submitted,rowid LIMIT ?) "
+                 "AND id NOT IN (SELECT value FROM json_each(?))");
+  return gone.bind(static_cast<std::int64_t>(most))
+      .bind(boost::json::serialize(boost::json::value_from(there)))
+      .run("writing the journal of the queue");
 }
 
 }  // namespace flowcon::ctrl::store

@@ -241,8 +241,10 @@ class Journal {
   /// ended last, newest first. After damage to the journal what can still be read of them is here,
   /// perhaps not as it was saved last.
   [[nodiscard]] Result<std::vector<QueueRow>> queue_rows(std::size_t most);
-  /// That there is none is no error.
-  [[nodiscard]] Result<void> forget_queue_row(const std::string& id);
+  [[nodiscard]] Result<bool> has_queue_row(const std::string& id);
+  /// Of those that have ended it keeps the `most` that ended last, and those whose ids are `there`.
+  [[nodiscard]] Result<void> forget_queue_rows(std::size_t most,
+                                               const std::vector<std::string>& there);
   /// Does the journal hold every move that this host was ever part of? False from the loss of
   /// entries on until a person has removed journal_lost_file() and flowcond has started anew: no
   /// conclusion may be drawn from an entry that is not there. On any thread.

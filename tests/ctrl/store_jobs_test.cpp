@@ -79,9 +79,14 @@ TEST_CASE("a job of the queue is changed, ends, and is forgotten") {
   REQUIRE(store->save_queue_row({"a", "three", 11, 12.5}).has_value());
   CHECK(ids(*store, 0).empty());
   CHECK(store->queue_rows(1)->front().ended == 12.5);
-  REQUIRE(store->forget_queue_row("a").has_value());
-  CHECK(ids(*store).empty());
-  CHECK(store->forget_queue_row("a").has_value());
+  CHECK(*store->has_queue_row("a"));
+  REQUIRE(store->forget_queue_rows(0, {"b", "a"}).has_value());
+  REQUIRE(store->forget_queue_rows(1, {}).has_value());
+  CHECK(*store->has_queue_row("a"));
+  REQUIRE(store->save_queue_row({"open", "four", 13, {}}).has_value());
+  REQUIRE(store->forget_queue_rows(0, {"b\"]"}).has_value());
+  CHECK_FALSE(*store->has_queue_row("a"));
+  CHECK(ids(*store) == "open");
 }
 
 TEST_CASE("a job that a full disk did not take stays as it was saved before") {

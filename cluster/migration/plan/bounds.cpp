@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/json_reader.h"
+#include "cluster/migration/plan/refusals.h"
 
 namespace flowcon::cluster::migration {
 namespace {
@@ -68,22 +69,21 @@ std::string beyond_bounds(const json::value& plan) {
 std::string why_no_seat(std::size_t of_peer, std::size_t open_of_peer, std::size_t all,
                         std::size_t ready) {
   if (ready >= kMostReady) {
-    return std::to_string(kMostReady) + " tasks of that host wait here to be started";
+    return std::to_string(kMostReady) + kTasksWait;
   }
   if (of_peer >= kMostOfPeer) {
-    return std::to_string(kMostOfPeer) +
-           " containers of that host are on their way here already: try again when one has arrived";
+    return std::to_string(kMostOfPeer) + kOnTheirWay + ": try again when one has arrived";
   }
   if (open_of_peer >= kMostIncoming) {
-    return std::to_string(kMostIncoming) + " migrations from that host are not over here";
+    return std::to_string(kMostIncoming) + kNotOver;
   }
-  return all >= kMostIncoming ? "too many containers are on their way here" : "";
+  return all >= kMostIncoming ? kTooMany : "";
 }
 
 std::string why_reservation_ends(double age, double silence, bool is_coming) {
   if (age > kReservationAge) return "it was reserved a day ago and has not come";
   const bool is_silent = silence > kReservationSilence && !is_coming;
-  return is_silent ? "nothing was heard of the source for a long time" : "";
+  return is_silent ? kSilentSource : "";
 }
 
 std::uint64_t spare_of(std::uint64_t disk_bytes) {

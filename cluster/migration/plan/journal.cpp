@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "cluster/migration/plan/refusals.h"
+
 namespace flowcon::cluster::migration {
 namespace {
 
@@ -381,7 +383,7 @@ Effect recover(const Entry& entry, const Facts& facts) {
   Facts lost = facts;
   lost.is_saved = false;
   lost.is_received = false;
-  if (lost.give_up.empty()) lost.give_up = "flowcond was restarted meanwhile";
+  if (lost.give_up.empty()) lost.give_up = kRestarted;
   return next_effect(entry, lost);
 }
 

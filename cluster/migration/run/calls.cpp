@@ -10,6 +10,7 @@
 #include "base/random_id.h"
 #include "base/text.h"
 #include "cluster/migration/plan/data_volume.h"
+#include "cluster/migration/plan/refusals.h"
 #include "cluster/migration/run/targets.h"
 #include "cluster/migration/run/view_json.h"
 #include "cluster/policy/report.h"
@@ -105,7 +106,7 @@ MovePtr Calls::opened(Proposal proposal, const Neighbour& target, std::string id
 
 Async<Result<std::string>> Calls::begin(MoveOrder order) {
   if (const std::string why = records_.why_unread(); !why.empty()) co_return bad_input(why);
-  if (world_.is_stopping) co_return bad_input("flowcond is being stopped");
+  if (world_.is_stopping) co_return bad_input(kStopping);
   const Result<Neighbour> target = find_neighbour(world_.network, order.target);
   if (!target) co_return target.error();
   const std::string id = order.id;

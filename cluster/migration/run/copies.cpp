@@ -26,6 +26,14 @@ bool is_useless_checkpoint(const Error& error) {
 
 bool is_timeout(const Error& error) { return error.code == boost::system::errc::timed_out; }
 
+// Of a copy that cannot be made or started: that the engine does not answer may be over soon.
+std::string reason_of(const Error& error) {
+  const bool is_silent = is_timeout(error) ||
+                         error.code == boost::system::errc::connection_refused ||
+                         error.code == boost::system::errc::connection_reset;
+  return (is_silent ? kSilentEngine : "") + error.message();
+}
+
 }  // namespace
 
 // Is the data that need not travel still there?
@@ -68,7 +76,7 @@ Async<bool> CopyKeeper::prepare(MovePtr move) {
       co_await world_.engine.make(std::move(name), std::move(plan), std::move(id), std::move(as));
   if (!made) {
     if (is_timeout(made.error())) move->stay_quiet(kOrphanTime);
-    move->give_up = made.error().message();
+    move->give_up = reason_of(made.error());
     move->complain(made.error());
     co_return true;
   }
@@ -148,7 +156,7 @@ Async<bool> CopyKeeper::start(MovePtr move) {
   if (is_timeout(started.error())) {
     move->stay_quiet(kOrphanTime);
   } else if (is_first) {
-    move->give_up = started.error().message();
+    move->give_up = reason_of(started.error());
   }
   move->complain(started.error());
   co_return !move->give_up.empty() && !move->is_source();

@@ -114,6 +114,8 @@ void Movers::take_back(const std::string& id) {
 }
 
 void Movers::expect(const std::string& id, const std::string& birth) {
+  // One at a time of a task.
+  std::erase_if(world_.expected, [&birth](const auto& one) { return one.second == birth; });
   world_.expected[id] = birth;
 }
 

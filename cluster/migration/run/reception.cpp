@@ -291,7 +291,7 @@ Async<Response> Reception::reserve_new(Entry theirs, Plan plan, std::string spea
   Plan copy = plan;
   Result<Judgement> judged = co_await judge_reservation(std::move(entry), std::move(copy));
   reserving_.erase(id);
-  if (!judged) co_return failure(502, judged.error().message());
+  if (!judged) co_return failure(503, judged.error().message());
   if (!judged->reasons.empty()) co_return refuse(judged->reasons);
   if (open_.find_by_container(theirs.name)) {
     co_return refuse({kUnfinished});
@@ -343,7 +343,7 @@ Async<Response> Reception::reserve_return(Entry theirs, Plan offered) {
   plan->birth = offered.birth;
   std::string ticket = born->container;
   const Result<std::string> why = co_await judge_return(std::move(ticket), offered.bytes);
-  if (!why) co_return failure(502, why.error().message());
+  if (!why) co_return failure(503, why.error().message());
   if (!why->empty()) co_return refuse({*why});
   Judgement judged;
   judged.has_image = true;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "cluster/migration/plan/refusals.h"
 #include "cluster/policy/speculate.h"
 
 namespace flowcon::cluster::migration {
@@ -12,11 +13,10 @@ Result<Neighbour> find_neighbour(const Network& network, const std::string& name
   for (const Neighbour& one : network.neighbours()) {
     if (one.name != name && one.id != name && !(one.state && one.state->name == name)) continue;
     if (one.is_reachable && !one.id.empty()) return one;
-    return bad_input(one.name + " is not reachable" +
+    return bad_input(one.name + kNotReachable +
                      (one.error.empty() ? "" : ": " + printable(one.error, 300)));
   }
-  return bad_input("there is no peer " + printable(name, 80) +
-                   "; docker flowcon peer ls lists the peers");
+  return bad_input(kNoPeer + printable(name, 80) + "; docker flowcon peer ls lists the peers");
 }
 
 Result<Neighbour> least_loaded(const std::string& own_id, const std::vector<Neighbour>& all) {
@@ -41,8 +41,7 @@ std::string why_unreachable(const std::string& id, const std::vector<Neighbour>&
       all.begin(), all.end(), [&](const Neighbour& one) { return one.id == id && !id.empty(); });
   if (found != all.end() && found->is_reachable) return "";
   const std::string why = found == all.end() ? "" : found->error;
-  return "this host cannot reach the host that it comes from" +
-         (why.empty() ? std::string() : ": " + printable(why, 300));
+  return kUnreached + (why.empty() ? std::string() : ": " + printable(why, 300));
 }
 
 std::string name_of_peer(const Network& network, const std::string& id) {

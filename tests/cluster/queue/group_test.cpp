@@ -397,6 +397,23 @@ TEST_CASE("a worker that joins and cannot be had does not end the others") {
   CHECK(task(*step.entry, 3).has_left);
 }
 
+TEST_CASE("a job that cannot be made for the moment is not held for that") {
+  for (const bool may_be_made_later : {false, true}) {
+    JobEntry entry = elastic_group();
+    entry.state = JobState::placing;
+    for (int round = 0; round < 3; ++round) {
+      GroupFacts facts = facts_of(entry);
+      facts.make_refusal = "h1 does not answer";
+      facts.may_be_made_later = may_be_made_later;
+      GroupStep step = group_step(entry, facts);
+      REQUIRE(step.entry);
+      entry = *step.entry;
+      entry.state = JobState::placing;
+    }
+    CHECK(entry.is_held != may_be_made_later);
+  }
+}
+
 TEST_CASE("parking waits for each worker") {
   JobEntry entry = group_in(JobState::parking);
   all_are(entry, JobState::running);

@@ -318,9 +318,15 @@ TEST_CASE("a cancelled job is stopped or its container removed before it is canc
   const JobEntry stopping = *cancel(job_in(JobState::running, "1"), kNow);
   CHECK(told(next_step(stopping, seen(TicketCopy::running, "1"))) == "stop");
   CHECK(told(next_step(stopping, seen(TicketCopy::ended, "1", 143))) == "cancelled");
-  const JobEntry waiting = *cancel(job_in(JobState::waiting), kNow);
+  JobEntry waiting = *cancel(job_in(JobState::waiting), kNow);
   CHECK(told(next_step(waiting, seen(TicketCopy::created))) == "remove");
   CHECK(told(next_step(waiting, seen(TicketCopy::absent))) == "cancelled");
+  // What it has written elsewhere is in it.
+  waiting.served = 5;
+  JobFacts created = seen(TicketCopy::created);
+  CHECK(told(next_step(waiting, created)) == "cancelled");
+  created.is_quiet = false;
+  CHECK(told(next_step(waiting, created)) == "nothing");
 }
 
 TEST_CASE("only a waiting job is held, and only a held one released") {

@@ -87,9 +87,9 @@ TEST_CASE("no port is leased twice, nor one that a container has or anybody list
   CHECK(bench.refusal(1) ==
         "its ports 41600 to 41604 (group-ports) are in use, or it may not listen");
   // An image may take long; or nothing comes of it.
-  bench.run(3500);
+  bench.run(590);
   CHECK_FALSE(bench.refusal(1).empty());
-  bench.run(101);
+  bench.run(11);
   CHECK(bench.lease(1)[0].port == 41600);
   bench.ports.drop({41600}, "");
   CHECK(bench.lease(1)[0].port == 41600);
@@ -101,6 +101,20 @@ TEST_CASE("no host gets more ports than one job could have tasks") {
   CHECK(bench.lease(250).size() == 250);
   CHECK(bench.refusal(7).starts_with("it has leased 250 ports to that host already"));
   CHECK(bench.lease(6).size() == 6);
+}
+
+TEST_CASE("ports that no task has come free, those of this host sooner") {
+  PortBench bench;
+  bench.host.config_.queue.group_ports = {42000, 42400};
+  const std::vector<queue::Endpoint> first = bench.lease(150);
+  REQUIRE(bench.result(bench.ports.lease(150, "another host")).has_value());
+  bench.kept = {first.front().port, first.back().port};
+  CHECK_FALSE(bench.refusal(120).empty());
+  bench.run(601);
+  CHECK(bench.lease(148).size() == 148);
+  CHECK_FALSE(bench.result(bench.ports.lease(150, "another host")).has_value());
+  bench.run(3000);
+  CHECK(bench.result(bench.ports.lease(150, "another host")).has_value());
 }
 
 TEST_CASE("a host leases ports only at an address that it has") {

@@ -3,6 +3,7 @@
 // For .cpp files only: it includes Asio.
 #pragma once
 
+#include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <cstdint>
@@ -50,6 +51,10 @@ class QueueEngine : public FakeEngine {
     co_return seen;
   }
   Async<Result<boost::json::value>> list() override {
+    if (unheard_lists_ > 0) {
+      --unheard_lists_;
+      co_return errno_error(ETIMEDOUT, "listing containers");
+    }
     boost::json::array all;
     for (const auto& [id, box] : boxes_) {
       boost::json::object labels;
@@ -65,6 +70,10 @@ class QueueEngine : public FakeEngine {
       std::string id = container;
       (void)co_await FakeEngine::start(std::move(container), std::move(checkpoint));
       co_return errno_error(ETIMEDOUT, "starting it");
+    }
+    if (!lacks_.empty()) {
+      acts_.emplace_back("start");
+      co_return errno_error(ENOENT, lacks_);
     }
     oom_.erase(container);
     co_return co_await FakeEngine::start(std::move(container), std::move(checkpoint));
@@ -116,6 +125,8 @@ class QueueEngine : public FakeEngine {
   std::map<std::string, boost::json::object> inspects_;
   std::set<std::string> oom_;
   bool is_start_unheard_ = false;  ///< the next one's answer is lost
+  int unheard_lists_ = 0;          ///< so many of the next ones get no answer
+  std::string lacks_;              ///< what each start needs, and it has not: it answers with 404
 
  private:
   Clock& clock_;
@@ -129,16 +140,31 @@ class QueueFakeRows : public queue::Rows {
     rows_[row.id] = std::move(row);
     co_return Result<void>();
   }
-  Async<Result<std::vector<ctrl::store::QueueRow>>> read(std::size_t) override {
+  Async<Result<std::vector<ctrl::store::QueueRow>>> read(std::size_t most) override {
     if (is_unreadable_) co_return errno_error(EIO, "reading the journal");
     std::vector<ctrl::store::QueueRow> all;
-    for (const auto& [id, row] : rows_) all.push_back(row);
+    for (const auto& [id, row] : rows_) {
+      const bool is_kept = !row.ended || all.size() < std::min(most, read_at_most_);
+      if (is_kept) all.push_back(row);
+    }
     co_return all;
+  }
+  Async<Result<bool>> has(std::string id) override {
+    if (is_unreadable_) co_return errno_error(EIO, "reading the journal");
+    co_return rows_.contains(id);
+  }
+  Async<Result<void>> forget(std::size_t most, std::vector<std::string> there) override {
+    kept_ = most;
+    there_ = std::move(there);
+    co_return Result<void>();
   }
 
   std::map<std::string, ctrl::store::QueueRow> rows_;
   bool is_full_ = false;
   bool is_unreadable_ = false;
+  std::size_t kept_ = 0;  ///< of those that have ended, beside those whose container is there
+  std::vector<std::string> there_;
+  std::size_t read_at_most_ = 1000;  ///< of those that have ended, as if others were newer
 };
 
 class QueueHost : public FakeHost {

@@ -94,8 +94,10 @@ TEST_CASE("a job that asks for more than the host offers is refused with both am
   QueueBench bench;
   const std::string id = bench.submit("big", "cpu=8,mem=1G");
   CHECK(bench.state("big") == "refused");
-  CHECK(bench.note("big") ==
-        "it asks for 8 cores and 1024 MiB of memory, and this host offers 4 and 8192 MiB");
+  CHECK(
+      bench.note("big") ==
+      "it asks for 8 cores and 1024 MiB of memory, and this host offers 4 and 8192 MiB; docker rm "
+      "it and submit it with a smaller --request, or raise option offer");
   bench.run(30);
   CHECK_FALSE(bench.engine.runs(id));
   CHECK(bench.engine.boxes_.contains(id));
@@ -314,6 +316,41 @@ TEST_CASE("a job that the engine refuses to start three times is held, with the 
   CHECK_FALSE(bench.engine.runs(id));
   CHECK(bench.note("vae") == "is held: could not be started: no such runtime");
   CHECK(std::count(bench.engine.acts_.begin(), bench.engine.acts_.end(), "start") == 3);
+}
+
+TEST_CASE("a job that lacks what its engine has not is held, too") {
+  QueueBench bench;
+  bench.engine.lacks_ = "network trian not found";
+  bench.submit("vae", "cpu=1,mem=1G");
+  bench.run(60);
+  CHECK(bench.note("vae").starts_with("is held: could not be started: network trian not found"));
+  CHECK(std::count(bench.engine.acts_.begin(), bench.engine.acts_.end(), "start") == 3);
+}
+
+TEST_CASE("an engine that does not say what there is is asked again") {
+  QueueBench bench;
+  bench.queue->end();
+  bench.former.push_back(std::move(bench.queue));
+  const std::string id =
+      bench.engine.create("vae", {{"flowcon.queue", "true"}, {"flowcon.request", "cpu=1,mem=1G"}});
+  bench.engine.unheard_lists_ = 4;  // owner and tasks, twice each
+  bench.begin();
+  bench.run(20);
+  CHECK(bench.engine.runs(id));
+}
+
+TEST_CASE("the ticket of a job that ended long ago is no new job") {
+  QueueBench bench;
+  const std::string id = bench.submit("big", "cpu=8,mem=1G");
+  REQUIRE(bench.state("big") == "refused");
+  bench.host.view_.cores = 16;
+  bench.rows.read_at_most_ = 0;
+  bench.restart();
+  bench.run(30);
+  CHECK_FALSE(bench.engine.runs(id));
+  CHECK(bench.call("GET", "/v1/queue/big").status == 404);
+  CHECK(bench.rows.kept_ == queue::kKeptJobs);
+  CHECK(bench.rows.there_ == std::vector<std::string>{id});
 }
 
 TEST_CASE("a running job with a checkpoint is parked for one with much less left, and comes back") {

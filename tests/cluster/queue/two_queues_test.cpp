@@ -80,6 +80,19 @@ TEST_CASE("a job is parked there, comes home held, and starts again when it is r
   CHECK(hosts.comes_to("vae", "running", 20));
 }
 
+TEST_CASE("a job that has run there and is cancelled while it waits keeps what it has written") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  const std::string ticket = hosts.submit("vae", 2, {{"flowcon.checkpoint.signal", "SIGUSR1"}});
+  REQUIRE(hosts.comes_to("vae", "running", 20));
+  hosts.run(5);
+  hosts.call("POST", "/v1/queue/vae/park");
+  REQUIRE(hosts.comes_to("vae", "waiting", 30));
+  hosts.call("POST", "/v1/queue/vae/cancel");
+  CHECK(hosts.comes_to("vae", "cancelled", 60));
+  CHECK(hosts.h2.engine.boxes_.contains(ticket));
+}
+
 TEST_CASE("a job that does not save itself there runs on") {
   const Quiet quiet;
   TwoQueues hosts;
@@ -140,6 +153,31 @@ TEST_CASE("a host that has no room after all is asked no more for a while") {
   hosts.h1.engine.conflicts_.clear();
   hosts.call("POST", "/v1/queue/vae/release");
   CHECK(hosts.comes_to("vae", "running", 60));
+}
+
+TEST_CASE("a job that another host's engine does not start is held, with its words") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  hosts.h1.engine.refuses_start_ = "no such runtime";
+  hosts.submit("vae", 2);
+  CHECK(hosts.until([&] { return hosts.job("vae").at("held").as_bool(); }, 200));
+  CHECK(text_of(hosts.job("vae"), "note").find("no such runtime") != std::string::npos);
+  CHECK(hosts.h1.engine.boxes_.empty());
+}
+
+TEST_CASE("a return for which its owner has no room is asked for now and then, and says why") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  hosts.submit("vae", 2);
+  REQUIRE(hosts.comes_to("vae", "running", 20));
+  hosts.h2.files.room_ = "not enough room on its disk";
+  hosts.end_task(0);
+  hosts.run(120);
+  CHECK(hosts.state("vae") == "returning");
+  CHECK(text_of(hosts.job("vae"), "note").find("not enough room on its disk") != std::string::npos);
+  CHECK(hosts.h1.rows.rows_.size() < 10);
+  hosts.h2.files.room_.clear();
+  CHECK(hosts.comes_to("vae", "done", 120));
 }
 
 TEST_CASE("a return that its owner turned down before it knew of it is asked for anew") {

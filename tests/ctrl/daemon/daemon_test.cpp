@@ -302,7 +302,7 @@ TEST_CASE("a container that is not there is told from one that is not under cont
     CHECK(host.json().at("error").as_string() == "No such container: nobody");
     CHECK(host.ask("POST", all + "c/" + call) == 404);
     CHECK(host.json().at("error").as_string() ==
-          "container c is not under control (docker flowcon adopt c)");
+          "No such container: c is not under control (docker flowcon adopt c)");
   }
   CHECK(host.ask("GET", "/v1/containers/nobody/history") == 404);
   CHECK(host.json().at("error").as_string() == "No such container: nobody");

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "base/json.h"
+#include "cluster/migration/plan/refusals.h"
 #include "tests/support/catch.h"
 
 namespace flowcon::cluster::migration {
@@ -78,6 +79,11 @@ TEST_CASE("one host has two seats of eight") {
   CHECK(why_no_seat(1, 7, 7, 63) == "");
   CHECK(why_no_seat(0, 0, 0, 64) == "64 tasks of that host wait here to be started");
   CHECK(why_no_seat(0, 8, 0) == "8 migrations from that host are not over here");
+  // There is one again when others have arrived.
+  for (const std::string& why : {why_no_seat(2, 2, 2), why_no_seat(0, 0, 8),
+                                 why_no_seat(0, 0, 0, 64), why_no_seat(0, 8, 0)}) {
+    CHECK(is_passing_refusal("h2 refuses: " + why));
+  }
 }
 
 TEST_CASE("a reservation ends when nobody speaks of it, and after a day whoever does") {
