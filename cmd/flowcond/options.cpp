@@ -81,7 +81,13 @@ Result<void> take_line(std::string line, const std::string& place, std::string& 
   for (CLI::ConfigItem& item : items) {
     if (!item.name.starts_with(section)) item.name.insert(0, section);
     const ctrl::Option* option = ctrl::find_option(item.name);
-    if (option == nullptr) return bad_input(place + ": " + ctrl::unknown_option(item.name));
+    if (option == nullptr) {
+      const std::string plain = item.name.substr(section.size());
+      const bool is_above = !section.empty() && ctrl::find_option(plain) != nullptr;
+      return bad_input(place + ": " +
+                       (is_above ? plain + " is not of the section [accept]; write it above that"
+                                 : ctrl::unknown_option(item.name)));
+    }
     const auto before = said_here.find(item.name);
     if (before != said_here.end() && !option->is_list) {
       return bad_input(place + ": " + item.name + " is set already at " + before->second +

@@ -82,7 +82,7 @@ must docker create --name odd --network none --label flowcon.queue=maybe "$IMAGE
 check "their containers stay, and do not run" never_ran large
 script hostile cpu=1,mem=50M 'exit 0' --label "flowcon.priority=$(printf '\033[31mred')" --label "flowcon.retries=-1"
 eventually "wrong values are warnings, and the job runs" job_has hostile '.state == "done" and (.warnings | length) == 2'
-check "a container with another word is no job" fails_with 22 "no job of the queue is called odd" api GET /v1/queue/odd
+check "a container with another word is no job" fails_with 22 "No such job: odd" api GET /v1/queue/odd
 docker rm large removes pinned odd hostile >/dev/null
 
 # --- people -----------------------------------------------------------------------------------------------

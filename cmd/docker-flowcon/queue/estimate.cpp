@@ -70,9 +70,8 @@ int tell_check(const Session& session, const json::value& answer) {
             percent_text(real_of(member(entry.value(), "above"))) + "\n";
   }
   if (rows.empty()) {
-    session.terminal.err << "There is nothing to check yet: estimates are compared from the 20th "
-                            "run on, and flowcond has recorded "
-                         << runs_text(answer) << "\n";
+    session.terminal.err << "There is nothing to check yet: that takes 21 runs that ended with "
+                            "status 0\n";
     return kDone;
   }
   session.terminal.out << align_columns("LABEL\tRUNS\tR²\tABOVE\n" + rows);

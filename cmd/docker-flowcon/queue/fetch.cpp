@@ -86,18 +86,37 @@ Result<void> make_folder(const fs::path& folder) {
   return {};
 }
 
-// log.txt, unless the job has made a file of that name.
-std::string log_name(const std::vector<std::string>& paths) {
-  std::string name = "log.txt";
+// "log.txt" of a "log", unless the job has made a file of that name.
+std::string log_name(const std::string& of, const std::vector<std::string>& paths) {
+  std::string name = of + ".txt";
   const auto takes_it = [&](const std::string& path) { return is_within(path, "/" + name); };
   while (std::any_of(paths.begin(), paths.end(), takes_it)) name.insert(0, "docker-");
   return name;
 }
 
+// What prints: the job itself, or each of its tasks.
+struct Printer {
+  std::string id;
+  std::string log;  ///< what its log is called
+};
+
+std::vector<Printer> printers_of(const json::value& job) {
+  std::vector<Printer> all;
+  for (const json::value& task : list_of(job, "tasks")) {
+    Printer one{text_of(task, "id"), text_of(task, "name")};
+    if (is_container_name(one.id) && is_container_name(one.log)) all.push_back(std::move(one));
+  }
+  if (all.empty()) all.push_back({text_of(job, "id"), "log"});
+  return all;
+}
+
 class Fetcher {
  public:
-  Fetcher(const Session& session, std::string id, fs::path folder)
-      : session_(session), id_(std::move(id)), folder_(std::move(folder)) {}
+  Fetcher(const Session& session, const json::value& job, fs::path folder)
+      : session_(session),
+        id_(text_of(job, "id")),
+        printers_(printers_of(job)),
+        folder_(std::move(folder)) {}
 
   Result<void> fetch() {
     const Result<std::string> inspect = ask_docker(session_, {"container", "inspect", id_});
@@ -106,11 +125,13 @@ class Fetcher {
     if (!diff) return diff.error();
     if (const Result<void> made = make_folder(folder_); !made) return made.error();
     const std::vector<std::string> paths = paths_to_fetch(*inspect, *diff);
-    const fs::path log = folder_ / log_name(paths);
-    if (const Result<void> fetched = fetch_log(session_, id_, log); !fetched) {
-      return fetched.error();
+    for (const Printer& printer : printers_) {
+      const fs::path log = folder_ / log_name(printer.log, paths);
+      if (const Result<void> fetched = fetch_log(session_, printer.id, log); !fetched) {
+        return fetched.error();
+      }
+      tell(log);
     }
-    tell(log);
     for (const std::string& path : paths) {
       if (const Result<void> copied = copy(path); !copied) return copied.error();
     }
@@ -136,6 +157,7 @@ class Fetcher {
 
   const Session& session_;
   std::string id_;
+  std::vector<Printer> printers_;
   fs::path folder_;
 };
 
@@ -204,7 +226,7 @@ int run_fetch(const Session& session, const FetchOptions& options) {
   const std::string folder = !options.output.empty()   ? options.output
                              : is_container_name(name) ? name
                                                        : id.substr(0, 12);
-  const Result<void> done = Fetcher(session, id, folder).fetch();
+  const Result<void> done = Fetcher(session, *answer, folder).fetch();
   return done ? kDone : report(session.terminal, done.error());
 }
 

@@ -134,6 +134,8 @@ TEST_CASE("the section [accept] says what peers may bring") {
   CHECK(problem_of("[accept]\nmounts = /srv/../etc\n").find("not an absolute path") !=
         std::string::npos);
   CHECK(problem_of("[accept]\nall = true\n").find("there is no option") != std::string::npos);
+  CHECK(problem_of("[accept]\ngroup-network = train\n") ==
+        "/f.conf:2: group-network is not of the section [accept]; write it above that");
 }
 
 TEST_CASE("a mistake in a file has its line and what to do") {

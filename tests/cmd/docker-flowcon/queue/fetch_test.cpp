@@ -113,6 +113,16 @@ TEST_CASE_METHOD(FetchFixture, "a file of the job named as its log keeps its nam
   CHECK(text("results/log.txt") == "copied\n");
 }
 
+TEST_CASE_METHOD(FetchFixture, "of a job of several containers each has its log") {
+  job(R"("state":"done","host":null,"tasks":[{"id":"aa","name":"vae-w0"},{"id":"","name":"vae-w1"},)"
+      R"({"id":"bb","name":"../up"},{"id":"cc","name":"vae-s0"}])");
+  docker("inspect) echo '[]' ;;\nlogs) echo \"log of $2\" ;;");
+
+  CHECK(run({"vae", "-o", out}).out == out + "/vae-w0.txt\n" + out + "/vae-s0.txt\n");
+  CHECK(text("results/vae-w0.txt") == "log of aa\n");
+  CHECK(text("asked") == "container inspect 4c02\ncontainer diff 4c02\nlogs aa\nlogs cc\n");
+}
+
 TEST_CASE_METHOD(FetchFixture, "nothing is written to a folder that has something") {
   std::filesystem::create_directory(out);
   std::ofstream(out + "/mine") << "mine";
@@ -161,8 +171,8 @@ TEST_CASE_METHOD(FetchFixture, "what cannot be a job is none") {
   CHECK(run({"--", "../x"}).err.find("No such job: ") == 0);
   daemon.answer("GET /v1/queue/vae", 200, R"({"id":"--rm","name":"vae","state":"done"})");
   CHECK(run({"vae", "-o", out}).err == "the job has no id\n");
-  daemon.answer("GET /v1/queue/gone", 404, R"({"error":"no job of the queue is called gone"})");
-  CHECK(run({"gone"}).err == "no job of the queue is called gone\n");
+  daemon.answer("GET /v1/queue/gone", 404, R"({"error":"No such job: gone"})");
+  CHECK(run({"gone"}).err == "No such job: gone\n");
 }
 
 }  // namespace
