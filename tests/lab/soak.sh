@@ -18,7 +18,7 @@ set -euo pipefail
 MINUTES=${FLOWCON_TEST_MINUTES:-20}
 OPEN=${FLOWCON_TEST_JOBS:-30}
 COUNT=${FLOWCON_TEST_HOSTS:-8}
-EACH=${FLOWCON_TEST_FAULT_SECONDS:-8} # between two faults, in the mean
+EACH=${FLOWCON_TEST_FAULT_SECONDS:-8} # between two faults, in the mean, at least
 RANDOM=${FLOWCON_TEST_SEED:-1}
 SETTLE=900 # seconds within which all has to be over at the end
 FAULTS=(kill-flowcond kill-flowcond stop-flowcond kill-dockerd cut apart power slow-disk journal-fails ssh-killed drained)
@@ -223,7 +223,8 @@ while [ "$SECONDS" -lt "$finish" ]; do
 done
 for pid in ${strikes[@]+"${strikes[@]}"}; do wait "$pid" || :; done
 for host in "${HOSTS[@]}"; do cable heal "$host"; done
-for ((waited = 0; waited < SETTLE && ${#home[@]} > 0; waited++)); do pause 1; release; sweep; done
+finish=$((SECONDS + SETTLE))
+while [ "$SECONDS" -lt "$finish" ] && [ "${#home[@]}" -gt 0 ]; do pause 1; release; sweep; done
 check "after $struck faults all of $made jobs come to their end" is "${!home[*]}" ""
 for name in "${!home[@]}"; do event "open: $(host_api "${home[$name]}" "/v1/queue/$name" | jq -c '[.name, .state, .host, .note, .tasks, .steps[-6:]]')"; done
 check "as it has to be, with what they wrote at home" is "$(head -n 20 "$WORK/wrong")" ""

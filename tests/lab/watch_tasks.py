@@ -6,7 +6,6 @@ names and environments are what the engines have written. Jobs are called WORD-N
 goes on until it is ended.
 """
 import json
-import os
 import re
 import signal
 import sys
