@@ -16,6 +16,10 @@ namespace {
 using ctrl::Async;
 using ctrl::Pull;
 
+// Seconds for the answer to all of it: first it is written to the disk there, to the last byte. A
+// connection that is dead ends before, by ssh's own questions.
+constexpr double kAnswerTime = 900;
+
 // Of a body: what it failed with, to be told from what the connection failed with.
 using Failure = std::shared_ptr<std::optional<Error>>;
 
@@ -49,7 +53,7 @@ Async<Result<Answer>> send_body(boost::asio::io_context& io, std::vector<std::st
   request.pieces = [body = std::move(body), failure] { return watched(body, failure); };
   request.doing = target;
   const auto http = std::make_shared<ctrl::Http>((*child)->stream());
-  const ctrl::Patience patience{0, idle_seconds};
+  const ctrl::Patience patience{0, idle_seconds, kAnswerTime};
   Result<Answer> answer = co_await http->ask(std::move(request), patience, kMaxBulkAnswer);
   const std::string said = co_await (*child)->close();
   if (*failure) co_return **failure;

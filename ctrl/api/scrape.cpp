@@ -3,13 +3,13 @@
 
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
 
 #include "ctrl/api/listener.h"
 #include "ctrl/api/loopback.h"
 #include "ctrl/spawn.h"
+#include "ctrl/wire/stream_buffer.h"
 
 namespace flowcon::ctrl::api {
 namespace {
@@ -40,7 +40,7 @@ struct Scrape::Impl : std::enable_shared_from_this<Scrape::Impl> {
 
 Async<void> Scrape::Impl::serve_one(std::shared_ptr<Stream> stream) {
   auto self = shared_from_this();
-  beast::flat_buffer buffer;
+  StreamBuffer buffer;
   for (;;) {
     stream->expires_after(kPatience);
     http::request_parser<http::empty_body> parser;

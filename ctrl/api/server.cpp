@@ -7,7 +7,6 @@
 
 #include <array>
 #include <boost/asio/local/stream_protocol.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/json/serialize.hpp>
 #include <chrono>
@@ -19,6 +18,7 @@
 #include "ctrl/api/peer.h"
 #include "ctrl/service.h"
 #include "ctrl/spawn.h"
+#include "ctrl/wire/stream_buffer.h"
 
 namespace flowcon::ctrl::api {
 namespace {
@@ -54,7 +54,7 @@ bool is_answered(const std::string& path) {
 }
 
 // Takes the announcement off the beginning of a connection. Errors: it ended, or took too long.
-Async<Result<std::string>> read_caller(std::shared_ptr<Stream> stream, beast::flat_buffer* buffer) {
+Async<Result<std::string>> read_caller(std::shared_ptr<Stream> stream, StreamBuffer* buffer) {
   stream->expires_after(kAnnouncementTime);
   for (;;) {
     const asio::const_buffer bytes = buffer->data();
@@ -103,7 +103,7 @@ void turn_away(Stream& stream) {
 // A caller and what it has sent so far. Shared with the pieces of a body that a handler may keep.
 struct Connection {
   std::shared_ptr<Stream> stream;
-  beast::flat_buffer buffer;
+  StreamBuffer buffer;
 };
 
 using Head = http::request_parser<http::empty_body>;

@@ -166,6 +166,7 @@ Async<Result<Incoming>> Http::open(HttpRequest request, Patience patience) {
   buffer_.reserve(kPiece);
   if (!parser.is_header_done()) {
     exchange->begin_step();
+    if (!exchange->cut && patience.answer > 0) stream_->expires_after(nanoseconds(patience.answer));
     auto [code, count] =
         co_await http::async_read_header(exchange->stream(), buffer_, parser, kAwait);
     if (code) co_return exchange->failure(code);

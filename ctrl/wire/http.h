@@ -4,7 +4,6 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/fields.hpp>
 #include <boost/beast/http/message.hpp>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "ctrl/pull.h"
 #include "ctrl/reply.h"
 #include "ctrl/wire/stream.h"
+#include "ctrl/wire/stream_buffer.h"
 
 namespace flowcon::ctrl {
 
@@ -32,10 +32,12 @@ struct HttpRequest {
   bool keep_alive = false;
 };
 
-/// How long may be waited, in seconds: for all of it, or for each piece that is sent or comes.
+/// How long may be waited, in seconds: for all of it, or for each piece that is sent or comes, and
+/// for the head of the answer (0: as for a piece).
 struct Patience {
   double whole = 0;
   double piece = 0;
+  double answer = 0;
 };
 
 /// An answer whose body has not been read yet.
@@ -73,7 +75,7 @@ class Http : public std::enable_shared_from_this<Http> {
 
   std::shared_ptr<LocalStream> stream_;
   boost::system::error_code failed_;  ///< after which no more is asked
-  boost::beast::flat_buffer buffer_;  ///< of the stream: more than one answer may be in it
+  StreamBuffer buffer_;               ///< of the stream: more than one answer may be in it
 };
 
 /// All of a body. Errors: those of the body; more than `most` bytes.

@@ -9,6 +9,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/beast/http/error.hpp>
 #include <cstring>
 #include <optional>
 #include <thread>
@@ -138,6 +139,18 @@ TEST_CASE("a body may have a length, and may be empty") {
                                          "PUT /bytes HTTP/1.1\r\nContent-Length: 0\r\n\r\n" + kGet);
   CHECK(taken->bytes == 100000);
   CHECK(count(heard, "HTTP/1.1 200") == 3);
+}
+
+TEST_CASE("what HTTP does not bound is bounded: names of chunks, and fields behind a body") {
+  const std::string head = "PUT /bytes HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string field = "1\r\nx\r\n0\r\nname: ";
+  for (const std::string& begins : {std::string("1;"), field}) {
+    const auto taken = std::make_shared<Taken>();
+    Fixture fixture(taker(taken));
+    (void)fixture.talk(head + begins + std::string(8 << 20, 'a'));
+    REQUIRE(taken->error.has_value());
+    CHECK(taken->error->code == boost::beast::http::error::buffer_overflow);
+  }
 }
 
 TEST_CASE("a body that is cut is an error for who takes it") {
