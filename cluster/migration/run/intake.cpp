@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <utility>
+#include <variant>
 
 #include "base/json.h"
 #include "cluster/migration/plan/data_volume.h"
@@ -18,10 +20,12 @@ using ctrl::Pull;
 using ctrl::api::answer_with;
 using ctrl::api::failure;
 using ctrl::api::Response;
+using boost::asio::experimental::awaitable_operators::operator||;
 
 constexpr std::uint64_t kMaxImage = 256ULL << 30;  // bytes
 constexpr std::size_t kMaxTrees = 384U << 20;      // bytes of memory for what one peer sends
 constexpr std::uint64_t kLookEach = 16U << 20;     // bytes until the disk is looked at again
+constexpr double kLook = 0.5;  // seconds between two looks whether a body is still wanted
 
 bool is_beyond(const Error& error) {
   return error.code == boost::system::errc::no_space_on_device ||
@@ -55,6 +59,15 @@ Async<Result<void>> take_bytes(MovePtr move, std::string part, Room disk, std::u
   Result<void> taken = move->arrival.budget.take(part, bytes);
   if (taken) taken = co_await disk(bytes);
   co_return taken;
+}
+
+// What it replaces: a volume's folder, whichever copy mounts it, or a thing of one copy.
+std::string target_of(const CopyPlace& place, const Part& part) {
+  for (const VolumePlace& volume : place.volumes) {
+    const bool is_it = part.kind == PartKind::volume && volume.destination == part.where;
+    if (is_it) return volume.folder;
+  }
+  return place.id + "/" + part.name;
 }
 
 // Of what is mounted there, where that is data; else "".
@@ -104,16 +117,17 @@ Async<Response> Intake::take_part_of(MovePtr move, std::string name, Pull body) 
   move->account.passing = metered;
   move->account.sending_since = world_.clock.steady();
   const auto is_current = [move, name, mine] { return move->arrival.is_current(name, mine); };
-  Pull watched = [is_current, move,
-                  counted = metered.wrap(std::move(body))]() -> Async<Result<std::string>> {
-    Result<std::string> piece = co_await counted();
-    if (!is_current()) piece = bad_input("it is taken no more");
-    if (!move->give_up.empty()) piece = bad_input(move->give_up);
-    if (move->entry.step >= Step::undo) piece = bad_input("the migration is undone");
-    co_return piece;
+  WhyNot why_not = [is_current, move]() -> std::string {
+    if (!is_current()) return "it is taken no more";
+    if (!move->give_up.empty()) return move->give_up;
+    return move->entry.step >= Step::undo ? "the migration is undone" : "";
+  };
+  Pull watched = [this, why_not, counted = metered.wrap(std::move(body))] {
+    return next_piece(counted, why_not);
   };
   std::string wanted = name;
-  Result<void> taken = co_await take_one(move, std::move(wanted), std::move(watched));
+  Result<void> taken =
+      co_await take_one(move, std::move(wanted), std::move(watched), std::move(why_not));
   if (taken && !metered.is_whole()) taken = bad_input("it did not come whole");
   move->account.bytes += metered.bytes();
   if (!is_current()) co_return failure(409, "it is taken no more");
@@ -139,7 +153,22 @@ Async<Response> Intake::take_part_of(MovePtr move, std::string name, Pull body) 
   co_return answer_with({{"bytes", metered.bytes()}, {"sha256", metered.sha256()}});
 }
 
-Async<Result<void>> Intake::take_one(MovePtr move, std::string name, Pull body) {
+Async<void> Intake::is_taken_no_more(WhyNot why_not) {
+  while (why_not().empty()) co_await world_.clock.pause(kLook);
+}
+
+// A connection that is dead may say nothing for minutes: it is not waited for.
+Async<Result<std::string>> Intake::next_piece(Pull body, WhyNot why_not) {
+  Async<Result<std::string>> coming = body();
+  WhyNot again = why_not;
+  Async<void> unwanted = is_taken_no_more(std::move(again));
+  auto first = std::move(coming) || std::move(unwanted);
+  std::variant<Result<std::string>, std::monostate> ended = co_await std::move(first);
+  if (const std::string why = why_not(); !why.empty()) co_return bad_input(why);
+  co_return std::move(std::get<0>(ended));
+}
+
+Async<Result<void>> Intake::take_one(MovePtr move, std::string name, Pull body, WhyNot why_not) {
   const Step step = move->entry.step;
   if (name == "image") {
     const bool is_there = step == Step::transfer || !move->travel.needs_image;
@@ -171,24 +200,33 @@ Async<Result<void>> Intake::take_one(MovePtr move, std::string name, Pull body) 
     }
     // A ticket may have run here before its task did.
     place->is_fresh = place->is_fresh || (is_return && !place->is_running);
-    PartLimits limits;
-    move->arrival.budget.begin(name);
-    limits.bytes = move->arrival.budget.left();
-    limits.room = room_for(move, name, place->folder);
-    limits.memory = memory_of(move->entry.source);
-    const std::string folder = data_folder(*place, part.where);
-    if (!folder.empty()) {
-      if (!data_.insert(folder).second) co_return bad_input(kDataComing);
-      std::string into = folder;
-      const Result<void> taken = co_await take_data(std::move(into), std::move(*place),
-                                                    std::move(wanted), std::move(body), limits);
-      data_.erase(folder);
-      co_return taken;
+    const std::string target = target_of(*place, part);
+    // An earlier try may still be there: it clears up what it has made, and this one begins then.
+    while (!taken_.insert(target).second) {
+      if (const std::string why = why_not(); !why.empty()) co_return bad_input(why);
+      co_await world_.clock.pause(kLook);
     }
-    co_return co_await world_.goods.take_part(std::move(*place), std::move(wanted), std::move(body),
-                                              limits);
+    const Result<void> taken =
+        co_await take_part(move, std::move(*place), std::move(wanted), std::move(body));
+    taken_.erase(target);
+    co_return taken;
   }
   co_return bad_input("no such part is awaited");
+}
+
+Async<Result<void>> Intake::take_part(MovePtr move, CopyPlace place, Part part, Pull body) {
+  PartLimits limits;
+  move->arrival.budget.begin(part.name);
+  limits.bytes = move->arrival.budget.left();
+  limits.room = room_for(move, part.name, place.folder);
+  limits.memory = memory_of(move->entry.source);
+  std::string folder = data_folder(place, part.where);
+  if (!folder.empty()) {
+    co_return co_await take_data(std::move(folder), std::move(place), std::move(part),
+                                 std::move(body), std::move(limits));
+  }
+  co_return co_await world_.goods.take_part(std::move(place), std::move(part), std::move(body),
+                                            std::move(limits));
 }
 
 // What is whole is in use, and stays as it is.

@@ -3,6 +3,7 @@
 // it did not check.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -21,8 +22,14 @@ class Intake {
   ctrl::Async<ctrl::api::Response> take(MovePtr move, std::string name, ctrl::Pull body);
 
  private:
+  /// Why the body is taken no more; "" as long as it is.
+  using WhyNot = std::function<std::string()>;
   ctrl::Async<ctrl::api::Response> take_part_of(MovePtr move, std::string name, ctrl::Pull body);
-  ctrl::Async<Result<void>> take_one(MovePtr move, std::string name, ctrl::Pull body);
+  ctrl::Async<void> is_taken_no_more(WhyNot why_not);
+  ctrl::Async<Result<std::string>> next_piece(ctrl::Pull body, WhyNot why_not);
+  ctrl::Async<Result<void>> take_one(MovePtr move, std::string name, ctrl::Pull body,
+                                     WhyNot why_not);
+  ctrl::Async<Result<void>> take_part(MovePtr move, CopyPlace place, Part part, ctrl::Pull body);
   ctrl::Async<Result<void>> take_image_of(MovePtr move, ctrl::Pull body);
   ctrl::Async<Result<void>> take_data(std::string folder, CopyPlace place, Part part,
                                       ctrl::Pull body, PartLimits limits);
@@ -33,7 +40,7 @@ class Intake {
 
   World& world_;
   std::map<std::string, std::weak_ptr<TreeBudget>> memory_;  ///< of peers
-  std::set<std::string> data_;  ///< folders that are being filled, whoever sends
+  std::set<std::string> taken_;  ///< places that are being filled, whoever sends
 };
 
 /// All of `body`. Errors: its own; EFBIG it is longer than `most` bytes.

@@ -270,7 +270,11 @@ Async<Response> Reception::reserve(std::string body, std::string speaker) {
     co_return failure(422, "its plan is of another kind");
   }
   if (theirs->method == Method::home) {
-    co_return co_await reserve_return(std::move(*theirs), std::move(*plan));
+    const std::string own = theirs->id;
+    reserving_[own] = speaker;
+    Response answer = co_await reserve_return(std::move(*theirs), std::move(*plan));
+    reserving_.erase(own);
+    co_return answer;
   }
   if (theirs->method == Method::criu && !needs_criu(*plan)) {
     co_return failure(422, "a migration by CRIU brings a CRIU image");
@@ -345,9 +349,10 @@ Async<Response> Reception::reserve_return(Entry theirs, Plan offered) {
   const Result<std::string> why = co_await judge_return(std::move(ticket), offered.bytes);
   if (!why) co_return failure(503, why.error().message());
   if (!why->empty()) co_return refuse({*why});
+  std::string container = born->container;
+  if (open_.is_moving(container)) co_return refuse({kUnfinished});
   Judgement judged;
   judged.has_image = true;
-  std::string container = born->container;
   co_return co_await open_move(std::move(theirs), std::move(*plan), std::move(judged),
                                std::move(container));
 }

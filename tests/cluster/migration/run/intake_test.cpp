@@ -81,3 +81,61 @@ TEST_CASE("what is read whole has its length") {
   const Result<std::string> long_one = stand.await(read_all(cluster::test::pull_of("abcd"), 3));
   CHECK(long_one.error().code == boost::system::errc::file_too_large);
 }
+
+namespace {
+
+// A body whose connection is dead: after its first bytes nothing comes, for as long as `world`
+// says.
+ctrl::Pull dead_after(OneHost& stand, const std::string& bytes) {
+  auto left = std::make_shared<std::string>(bytes);
+  return [left, &stand]() -> Async<Result<std::string>> {
+    std::string piece = std::exchange(*left, "");
+    if (piece.empty()) co_await stand.clock.pause(300);
+    co_return piece;
+  };
+}
+
+}  // namespace
+
+TEST_CASE("a try whose connection is dead has ended before the next one of its part begins") {
+  Arrivals stand;
+  std::optional<unsigned> first;
+  std::vector<std::string> open, seen;
+  stand.host.goods.is_taking_ = [&](const std::string& part, bool begins) {
+    if (begins) seen.push_back(std::to_string(open.size()));
+    begins ? open.push_back(part) : open.pop_back();
+  };
+  auto old = [&]() -> Async<void> {
+    first = (co_await stand.intake.take(stand.move, "path", dead_after(stand, "ha"))).status;
+  };
+  ctrl::spawn(stand.io, "old", old);
+  stand.pass(2);
+  CHECK_FALSE(first.has_value());
+  const double began = stand.clock.steady();
+  CHECK(stand.take("path", "all") == 200);
+  CHECK(stand.clock.steady() - began < 5);
+  CHECK(first == 409);
+  CHECK(stand.host.goods.parts_["path"] == "all");
+  CHECK(seen == std::vector<std::string>{"0", "0"});
+}
+
+TEST_CASE("a volume that two moves fill is filled by one after the other") {
+  Arrivals stand;
+  const MovePtr other = stand.add(Side::target, Step::transfer, "second");
+  for (const MovePtr& move : {stand.move, other}) {
+    move->plan.parts = {{"volume-0", PartKind::volume, "/data"}};
+  }
+  stand.host.goods.volumes_of_ = [](const std::string&) {
+    return std::vector<VolumePlace>{{"data", "/data", "/volumes/data"}};
+  };
+  std::optional<unsigned> first;
+  auto old = [&]() -> Async<void> {
+    first = (co_await stand.intake.take(other, "volume-0", dead_after(stand, "ha"))).status;
+  };
+  ctrl::spawn(stand.io, "old", old);
+  stand.pass(2);
+  other->entry.step = Step::undo;
+  CHECK(stand.take("volume-0", "all") == 200);
+  CHECK(first == 422);
+  CHECK(stand.host.goods.parts_["volume-0"] == "all");
+}

@@ -147,7 +147,9 @@ class FakeGoods : public Goods {
     co_return pull_of("bytes of " + part.name);
   }
   Async<Result<void>> take_part(CopyPlace, Part part, ctrl::Pull body, PartLimits) override {
+    if (is_taking_) is_taking_(part.name, true);
     const Result<std::string> text = co_await drained(std::move(body));
+    if (is_taking_) is_taking_(part.name, false);
     if (!text) co_return text.error();
     if (!refuses_parts_.empty()) co_return bad_input(refuses_parts_);
     parts_[part.name] = *text;
@@ -158,6 +160,7 @@ class FakeGoods : public Goods {
     return carry_(std::move(method), std::move(target), std::move(body));
   }
 
+  std::function<void(const std::string& part, bool begins)> is_taking_;
   std::set<std::string> images_;
   std::map<std::string, MovedImage> moved_;  ///< of them those that have only a moved one's name
   int image_sends_ = 0;
