@@ -8,11 +8,15 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -38,6 +42,7 @@ using ctrl::Async;
 constexpr double kPathTime = 5;                  // seconds for an answer of a file system
 constexpr double kDiskTime = 10;                 // and for one while a move arrives
 constexpr double kMeasureTime = 300;             // seconds, for a million files on a busy disk
+constexpr std::chrono::milliseconds kTurn{200};  // between two looks whether a thread is free
 constexpr double kWrittenTime = 60;              // seconds to look for what was saved
 constexpr std::size_t kMostLooked = 2'000'000;   // files, for the newest of them
 constexpr std::size_t kMostChanged = 200'000;    // paths of one layer that are looked at
@@ -216,7 +221,10 @@ Tree measure_tree(const std::string& folder, std::uint64_t most, std::uint64_t& 
       continue;
     }
     content.add(trace_of(path.substr(folder.size()), status));
-    if (S_ISREG(status.st_mode)) tree.bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
+    if (!S_ISREG(status.st_mode)) continue;
+    // Holes travel, and are none on the other side.
+    const auto there = static_cast<std::uint64_t>(status.st_blocks) * 512;
+    tree.bytes += std::max(there, static_cast<std::uint64_t>(status.st_size));
   }
   if (is_whole && !code && tree.entries <= most) tree.content = content.text();
   return tree;
@@ -333,8 +341,18 @@ Async<std::vector<std::string>> LocalFiles::unfit_paths(json::object body, Accep
 
 Async<Result<std::vector<Tree>>> LocalFiles::measure(std::vector<std::string> folders,
                                                      std::uint64_t most) {
-  auto look = [folders = std::move(folders), most] { return migration::measure(folders, most); };
-  co_return co_await threads_->measurers.ask(std::move(look), kMeasureTime);
+  boost::asio::steady_timer turn(co_await boost::asio::this_coro::executor);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(kMeasureTime);
+  // Of many that are to be measured at once one waits for the other.
+  for (;;) {
+    auto look = [folders, most] { return migration::measure(folders, most); };
+    Result<std::vector<Tree>> trees =
+        co_await threads_->measurers.ask(std::move(look), kMeasureTime);
+    const bool is_busy = !trees && trees.error().code.value() == EBUSY;
+    if (!is_busy || std::chrono::steady_clock::now() >= end) co_return trees;
+    turn.expires_after(kTurn);
+    (void)co_await turn.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+  }
 }
 
 Async<Result<void>> LocalFiles::mark_whole(std::string folder) {

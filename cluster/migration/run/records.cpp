@@ -33,9 +33,11 @@ ctrl::store::Migration Records::row_of(const Move& move, const Entry& entry) con
   ctrl::store::Migration row;
   row.id = entry.id;
   row.entry = render(entry);
-  // What came home of a task is held against what went there.
-  const bool is_kept = !is_closed(entry) || entry.method == Method::birth;
-  json::object plan = is_kept ? to_json(move.plan) : json::object{};
+  // What came home of a task is held against what went there, but for its environment.
+  const bool is_open = !is_closed(entry);
+  const bool is_born = entry.method == Method::birth && entry.step == Step::done;
+  json::object plan = is_open || is_born ? to_json(move.plan) : json::object{};
+  if (!is_open && is_born) plan["body"].as_object().erase("Env");
   plan["shown"] = to_json(view_of(move, entry, world_.network.own_name()));
   if (!move.copy.settled_life.empty()) {
     plan["ended"] = {{"life", move.copy.settled_life},

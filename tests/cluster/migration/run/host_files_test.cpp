@@ -4,12 +4,14 @@
 
 #include <unistd.h>
 
+#include <boost/asio/io_context.hpp>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <set>
 
 #include "base/json.h"
+#include "ctrl/spawn.h"
 #include "tests/support/catch.h"
 
 namespace flowcon::cluster::migration {
@@ -176,6 +178,29 @@ TEST_CASE("a volume is whole once that was written beside it") {
   std::ofstream(folder.path / "flowcon-whole", std::ios::trunc) << "";
   CHECK_FALSE(mark_of(data));
   CHECK_FALSE(mark_whole("/none/_data").has_value());
+}
+
+TEST_CASE("a file with holes counts as long as it is, for holes travel") {
+  const Folder folder;
+  std::ofstream(folder.path / "holes").close();
+  files::resize_file(folder.path / "holes", 1 << 30);
+  CHECK(measure({folder.path.string()}, 10).front().bytes == 1 << 30);
+}
+
+TEST_CASE("of more volumes than there are threads all are measured") {
+  const Folder folder;
+  std::ofstream(folder.path / "one") << "x";
+  boost::asio::io_context io{1};
+  LocalFiles local;
+  std::size_t measured = 0;
+  const auto ask = [&]() -> ctrl::Async<void> {
+    std::vector<std::string> folders{folder.path.string()};
+    const auto trees = co_await local.measure(std::move(folders), 10);
+    measured += trees && trees->front().entries == 1 ? 1 : 0;
+  };
+  for (int i = 0; i < 40; ++i) ctrl::spawn(io, "measure", ask);
+  io.run();
+  CHECK(measured == 40);
 }
 
 }  // namespace flowcon::cluster::migration

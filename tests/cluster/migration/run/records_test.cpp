@@ -73,3 +73,23 @@ TEST_CASE("a journal is taken up once, and a row that makes no sense is left alo
   CHECK(host.host.host.warnings_.size() == 1);
   CHECK(host.open.all().empty());
 }
+
+TEST_CASE(
+    "of a plan no more is kept than somebody asks for: none that was undone, no environment") {
+  OneHost host;
+  const auto kept = [&](Method method, Step step) {
+    const MovePtr move = host.add(Side::target, Step::transfer);
+    move->entry.method = method;
+    move->plan.body = parse_json(R"({"Env": ["A=B"], "Image": "x"})")->as_object();
+    Entry entry = move->entry;
+    entry.step = step;
+    CHECK(host.await(host.records.save(move, entry)));
+    return *parse_json(host.host.rows.rows_.at(entry.id).plan);
+  };
+  CHECK(member(member(kept(Method::birth, Step::transfer), "body"), "Env").is_array());
+  CHECK_FALSE(kept(Method::birth, Step::undone).as_object().contains("body"));
+  const boost::json::value born = kept(Method::birth, Step::done);
+  CHECK(text_of(member(born, "body"), "Image") == "x");
+  CHECK(member(member(born, "body"), "Env").is_null());
+  CHECK_FALSE(kept(Method::app, Step::done).as_object().contains("body"));
+}
