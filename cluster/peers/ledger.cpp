@@ -21,11 +21,16 @@ Ledger::Verdict Ledger::take(const std::string& id, std::int64_t incarnation, st
   return Verdict::fresh;
 }
 
-void Ledger::settle(const std::string& id, std::int64_t incarnation) {
+void Ledger::settle(const std::string& id, std::int64_t incarnation,
+                    std::optional<std::int64_t> sequence) {
   const auto found = entries_.find(id);
-  if (found == entries_.end() || found->second.incarnation <= incarnation) return;
-  found->second.incarnation = incarnation;
-  found->second.sequence = 0;
+  if (found == entries_.end()) return;
+  Entry& last = found->second;
+  const bool is_same = last.incarnation == incarnation;
+  if (last.incarnation > incarnation || (is_same && sequence && last.sequence > *sequence)) {
+    last.incarnation = incarnation;
+    last.sequence = sequence.value_or(0);
+  }
 }
 
 }  // namespace flowcon::cluster::peers

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace flowcon::cluster::peers {
@@ -25,9 +26,10 @@ class Ledger {
   Verdict take(const std::string& id, std::int64_t incarnation, std::int64_t sequence,
                bool is_peer);
 
-  /// The host itself said, on a connection that we made, which incarnation it is. An earlier one
-  /// than the last means that its state was put back: what it says now counts.
-  void settle(const std::string& id, std::int64_t incarnation);
+  /// The host itself said, on a connection that we made, where it is. Earlier than the last means
+  /// that its state was put back, or that another spoke with its key: what it says now counts.
+  void settle(const std::string& id, std::int64_t incarnation,
+              std::optional<std::int64_t> sequence = {});
 
  private:
   struct Entry {

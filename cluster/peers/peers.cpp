@@ -386,6 +386,7 @@ Async<Result<void>> Peers::exchange(LinkPtr link) {
   if (!link->hello || state->id != link->hello->id) {
     co_return bad_input("another host answers than a moment ago");
   }
+  ledger_.settle(state->id, state->incarnation, state->sequence);
   const Instant now = present();
   link->take_answer(*state, now, heartbeat_);
   if (!link->error.empty() || link->failures.total() > 0) {

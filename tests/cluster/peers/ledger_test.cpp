@@ -41,6 +41,18 @@ TEST_CASE("a host whose state was put back is heard again when it says so itself
   CHECK(ledger.take("a", 4, 1, true) == Verdict::stale);
 }
 
+TEST_CASE("a host that another has spoken for is heard again where it says where it is") {
+  Ledger ledger;
+  CHECK(ledger.take("a", 4, 1'000'000, true) == Verdict::fresh);
+  CHECK(ledger.take("a", 4, 7, true) == Verdict::stale);
+  ledger.settle("a", 4);
+  CHECK(ledger.take("a", 4, 7, true) == Verdict::stale);
+  ledger.settle("a", 4, 7);
+  CHECK(ledger.take("a", 4, 8, true) == Verdict::fresh);
+  ledger.settle("a", 4, 9);
+  CHECK(ledger.take("a", 4, 9, true) == Verdict::fresh);
+}
+
 TEST_CASE("strangers fill the ledger up to a bound, peers always find room") {
   Ledger ledger;
   for (std::size_t i = 0; i < Ledger::kMaxStrangers; ++i) {
