@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cgroups/setting.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <iterator>
 
@@ -11,6 +13,13 @@ namespace {
 IoSetting without_gone(IoSetting setting, const IoSetting& listed) {
   std::erase_if(setting.caps, [&](const auto& cap) { return !listed.caps.contains(cap.first); });
   return setting;
+}
+
+// Where a controller is missing there is no setting. That this process or the host is short of
+// something says nothing about it.
+bool may_be_there(const Error& error) {
+  const std::array kShort{EMFILE, ENFILE, ENOMEM, EIO, EINTR};
+  return std::find(kShort.begin(), kShort.end(), error.code.value()) != kShort.end();
 }
 
 }  // namespace
@@ -24,8 +33,12 @@ Result<Setting> read_setting(const CgroupFs& fs, const Group& group, const IoMec
   Result<CpuSetting> cpu = read_cpu(fs, group);
   if (!cpu) return cpu.error();
   setting.cpu = *cpu;
-  if (Result<MemorySetting> memory = read_memory(fs, group)) setting.memory = *memory;
-  if (Result<IoSetting> io = read_io(fs, group, mechanism)) setting.io = std::move(*io);
+  const Result<MemorySetting> memory = read_memory(fs, group);
+  Result<IoSetting> io = read_io(fs, group, mechanism);
+  if (!memory && may_be_there(memory.error())) return memory.error();
+  if (!io && may_be_there(io.error())) return io.error();
+  if (memory) setting.memory = *memory;
+  if (io) setting.io = std::move(*io);
   return setting;
 }
 

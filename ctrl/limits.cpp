@@ -12,6 +12,16 @@ namespace {
 // systemd answers nobody while it reloads, which takes seconds on a busy host.
 constexpr int kPatience = 5;
 
+Result<void> tell(const std::string& scope, const std::vector<cgroups::UnitProperty>& properties,
+                  int patience) {
+  Result<void> told;
+  for (int i = 0; i < patience; ++i) {
+    told = cgroups::tell_systemd(scope, properties);
+    if (told || told.error().code.value() != ETIMEDOUT) break;
+  }
+  return told;
+}
+
 }  // namespace
 
 Limits::Limits(cgroups::CgroupFs& fs, Effects& effects, store::Store& store)
@@ -30,7 +40,9 @@ bool is_gone(const Error& error) {
 
 // The group that is at its place now belongs to a later life of the container, or to none.
 bool Limits::is_over(const store::Original& original) const {
-  return !original.life.empty() && fs_.life("cpu", original.group.cpu) != original.life;
+  const std::string life = fs_.life("cpu", original.group.cpu);
+  const bool is_unknown = life.empty() && fs_.exists("cpu", original.group.cpu);
+  return !original.life.empty() && !is_unknown && life != original.life;
 }
 
 void Limits::tell_systemd(const Target& target) {
@@ -40,7 +52,7 @@ void Limits::tell_systemd(const Target& target) {
                                              cgroups::Rounding::exact);
   // A bus call can take as long as systemd likes, so it goes to the effects thread.
   const bool is_queued = effects_.try_post([scope, properties = std::move(properties)] {
-    if (Result<void> told = cgroups::tell_systemd(scope, properties); !told) {
+    if (Result<void> told = tell(scope, properties, kPatience); !told) {
       log::warning("systemd was not told of a limit, a daemon-reload may undo it: " +
                    told.error().message());
     }
@@ -52,16 +64,9 @@ void Limits::tell_systemd(const Target& target) {
 Async<void> Limits::tell_systemd_for_good(store::Original original, cgroups::Setting present) {
   auto properties = cgroups::unit_properties(present, original.setting, fs_, mechanism_,
                                              cgroups::Rounding::whole_percent);
-  auto tell = [scope = original.group.scope, properties = std::move(properties),
-               patience = patience_] {
-    Result<void> told;
-    for (int i = 0; i < patience; ++i) {
-      told = cgroups::tell_systemd(scope, properties);
-      if (told || told.error().code.value() != ETIMEDOUT) break;
-    }
-    return told;
-  };
-  Result<void> told = co_await effects_.run(std::move(tell));
+  auto ask = [scope = original.group.scope, properties = std::move(properties),
+              patience = patience_] { return tell(scope, properties, patience); };
+  Result<void> told = co_await effects_.run(std::move(ask));
   const bool is_mute = !told && told.error().code.value() == ETIMEDOUT;
   // Many containers must not wait long each, or the daemon is killed at its stop.
   patience_ = is_mute ? 1 : kPatience;

@@ -32,6 +32,7 @@ namespace asio = boost::asio;
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 // Seconds for moves to come back. TimeoutStopSec of the unit leaves as much again for the rest.
 constexpr double kSettleTime = 45;
+constexpr int kTries = 3;  // of reading what an earlier run has left
 
 Host host_of_this_machine(const Config& config) {
   Host host;
@@ -130,9 +131,14 @@ Async<void> Daemon::restore_leftovers() {
     log::info("dry run: flowcond plans limits and writes none");
     co_return;
   }
-  std::set<std::string> stay = takeover_.kept();
-  Result<Limits::Leftovers> restored =
-      co_await enforcer_.limits().restore_leftovers(std::move(stay));
+  Result<Limits::Leftovers> restored = Limits::Leftovers();
+  // What is limited now would be taken for what the containers had.
+  for (int tried = 0; tried < kTries; ++tried) {
+    std::set<std::string> stay = takeover_.kept();
+    restored = co_await enforcer_.limits().restore_leftovers(std::move(stay));
+    if (restored) break;
+    log::warning(restored.error().message());
+  }
   if (!restored) {
     warn(restored.error().message());
     co_return;
@@ -142,7 +148,9 @@ Async<void> Daemon::restore_leftovers() {
                                             std::to_string(restored->restored) +
                                             " containers that an earlier run left behind");
   }
-  for (store::Original& original : restored->failed) takeover_.keep(std::move(original));
+  for (store::Original& original : restored->failed) {
+    takeover_.keep(std::move(original), world_.clock().steady);
+  }
 }
 
 Async<void> Daemon::wait() {

@@ -115,9 +115,8 @@ void Intake::find_group(Job& job) {
   Result<cgroups::Setting> setting =
       cgroups::read_setting(*at_.world.fs, *group, at_.limits.mechanism());
   if (!setting) {
-    job.unsupported = is_gone(setting.error())
-                          ? kEnded
-                          : "cannot read its CPU limits: " + setting.error().message();
+    job.unsupported =
+        is_gone(setting.error()) ? kEnded : "cannot read its limits: " + setting.error().message();
     return;
   }
   job.group = *group;

@@ -49,7 +49,7 @@ void Meter::look(Moment now, bool needs_all) {
     job.is_memory_read = is_rest_due || is_new || now.wall - job.begun() < kYoung;
     if (job.is_memory_read) {
       Result<cgroups::MemoryUse> memory = cgroups::read_memory_use(fs_, job.group);
-      reading.memory = memory ? memory->working_set : 0;
+      if (memory) reading.memory = memory->working_set;
     }
     take_reading(job, host_, now, reading);
     if (is_rest_due || is_new) take_traffic(job, now, read_traffic(job));

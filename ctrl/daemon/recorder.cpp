@@ -134,6 +134,9 @@ Async<void> Recorder::flush() {
 // A few steps; the rest after the next flush.
 Async<void> Recorder::forget_old() {
   const double now = wall_();
+  // Not at once: a host that has just booted may have its clock wrong, and be told the time later.
+  const bool is_far = next_forget_ == 0 || next_forget_ > now + kForgetEvery;
+  if (is_far) next_forget_ = now + kForgetEvery;
   bool is_due = now >= next_forget_;
   for (int step = 0; step < kStepsPerFlush && !is_stopping_; ++step) {
     auto forget = [this, is_due, before = now - config_.retention * 86400] {

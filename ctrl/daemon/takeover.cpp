@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/daemon/takeover.h"
 
+#include <algorithm>
 #include <boost/asio/awaitable.hpp>
+#include <limits>
 #include <utility>
 
 #include "ctrl/log.h"
@@ -21,9 +23,15 @@ constexpr double kSettleTime = 10;
 void Takeover::begin(Handover handed, std::vector<store::Original> originals, double now) {
   handed_ = std::move(handed);
   for (store::Original& original : originals) {
-    if (handed_.jobs.contains(original.id)) keep(std::move(original));
+    if (handed_.jobs.contains(original.id)) keep(std::move(original), now);
   }
   until_ = now + kClaimTime;
+}
+
+void Takeover::keep(store::Original original, double now) {
+  std::string id = original.id;
+  kept_.insert_or_assign(std::move(id), std::move(original));
+  until_ = std::max(until_, now + kClaimTime);
 }
 
 std::set<std::string> Takeover::kept() const {
@@ -63,7 +71,11 @@ Async<void> Takeover::restore_unclaimed(Limits* limits, double now, bool is_endi
   const std::map<std::string, store::Original> left = std::exchange(kept_, {});
   for (const auto& [id, original] : left) {
     Result<void> done = co_await limits->restore(original);
-    if (!done) log::error(done.error().message());
+    if (done) continue;
+    log::error(done.error().message());
+    // Once more at the end.
+    store::Original again = original;
+    keep(std::move(again), std::numeric_limits<double>::infinity());
   }
 }
 

@@ -20,7 +20,7 @@ class Takeover {
   void begin(Handover handed, std::vector<store::Original> originals, double now);
   /// Limits that could not be put back: what the containers have now is ours, and must not be taken
   /// for what they had.
-  void keep(store::Original original) { kept_[original.id] = std::move(original); }
+  void keep(store::Original original, double now);
   [[nodiscard]] std::set<std::string> kept() const;
   /// A container that came under control has what was left of it.
   void claim(Job& job);
@@ -35,7 +35,7 @@ class Takeover {
  private:
   Handover handed_;
   std::map<std::string, store::Original> kept_;  // limits that no job has claimed
-  double until_ = 0;                             // steady; 0 = nothing was handed over
+  double until_ = 0;                             // steady; 0 = nothing waits to be claimed
 };
 
 }  // namespace flowcon::ctrl

@@ -123,6 +123,18 @@ TEST_CASE("a limit is restored in the kernel where systemd cannot be told") {
   CHECK(scope.text("cpu.max") == "max 50000");
 }
 
+TEST_CASE("what cannot be read for want of something is not taken for no limit") {
+  Scope scope;
+  scope.fs().set(Scope::kGroup, "memory.high", "4096000");
+  scope.fs().fail_reads("memory.high", EMFILE);
+  const cgroups::CpuSetting original{20, 33300, 100000};
+  CHECK(scope.start_with({original}).failed.size() == 1);
+  CHECK(scope.text("memory.high") == "4096000");
+  scope.fs().fail_reads("memory.high", 0);
+  CHECK(scope.start_with({original}).restored == 1);
+  CHECK(scope.text("memory.high") == "max");
+}
+
 TEST_CASE("what cannot be restored at a start is still known as it was") {
   Scope scope;
   const cgroups::CpuSetting original{20, 33300, 100000};

@@ -94,6 +94,11 @@ class FakeCgroups final : public cgroups::CgroupFs {
 
   /// The n-th write from now on (1 is the next) fails with `number`, once.
   void fail_write(int n, int number) { failures_[attempts_ + n] = number; }
+  /// Files of that name cannot be read, with `number`; 0: they can again.
+  void fail_reads(const std::string& file, int number) {
+    unread_[file] = number;
+    if (number == 0) unread_.erase(file);
+  }
   /// `group` vanishes just before the n-th write from now on.
   void remove_before_write(int n, const std::string& group) { removals_[attempts_ + n] = group; }
   /// Writes report success and change nothing, as a kernel that holds something else.
@@ -109,6 +114,8 @@ class FakeCgroups final : public cgroups::CgroupFs {
   Result<std::string> read(const std::string& controller, const std::string& group,
                            const std::string& file) const override {
     if (const auto good = check(controller, group, file); !good) return good.error();
+    const auto failure = unread_.find(file);
+    if (failure != unread_.end()) return errno_error(failure->second, group + "/" + file);
     return tree_.at(group).at(file);
   }
 
@@ -209,6 +216,7 @@ class FakeCgroups final : public cgroups::CgroupFs {
   std::map<std::string, int> lives_;
   std::vector<Written> writes_;
   std::map<int, int> failures_;
+  std::map<std::string, int> unread_;
   std::map<int, std::string> removals_;
   int attempts_ = 0;
   bool ignores_ = false;

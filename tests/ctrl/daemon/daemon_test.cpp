@@ -205,6 +205,19 @@ TEST_CASE("of a hand-over what does not come back within half a minute is put ba
   CHECK(host.weight("a") == "100");
 }
 
+TEST_CASE("a limit that could not be put back at the start is put back half a minute later") {
+  Host host;
+  run_two(host);
+  host.kill();
+  host.running.clear();
+  host.fs.fail_write(1, EIO);
+  host.begin();
+  CHECK((host.weight("a") == "100") != (host.weight("b") == "100"));
+  host.pass(31);
+  CHECK(host.weight("a") == "100");
+  CHECK(host.weight("b") == "100");
+}
+
 TEST_CASE("another policy of a reloaded configuration divides at the next pass") {
   Host host;
   run_two(host);

@@ -117,6 +117,10 @@ TEST_CASE("old records are looked for once an hour, in steps that others may com
   disk.steps = 40;
   disk.recorder.add(Disk::look("a"));
   disk.write();
+  CHECK(disk.forgotten.empty());
+  disk.now += 3600;
+  disk.recorder.add(Disk::look("a"));
+  disk.write();
   CHECK(disk.forgotten.size() == 16);
   CHECK(disk.forgotten.front() == disk.now - 30 * 86400);
   CHECK(disk.hours == 0);
@@ -130,7 +134,7 @@ TEST_CASE("old records are looked for once an hour, in steps that others may com
   disk.recorder.add(Disk::look("a"));
   disk.write();
   CHECK(disk.forgotten.size() == 40);
-  CHECK(disk.rooms == 2);
+  CHECK(disk.rooms == 3);
   disk.now += 1;
   disk.recorder.add(Disk::look("a"));
   disk.write();
@@ -160,4 +164,20 @@ TEST_CASE("of a job that prints fast a part is kept, its last value always") {
   CHECK(look_of(job).samples.empty());
   job.extractor->feed("loss: 201", 1300);
   CHECK(look_of(job).samples.size() == 1);
+}
+
+TEST_CASE("a host that boots in another year forgets nothing for it, and goes on to forget later") {
+  Disk disk;
+  const double right = disk.now;
+  const auto write = [&](double now) {
+    disk.now = now;
+    disk.recorder.add(Disk::look("a"));
+    disk.write();
+  };
+  write(right + 50 * 365 * 86400.0);
+  write(right);
+  CHECK(disk.forgotten.empty());
+  write(right + 3600);
+  REQUIRE_FALSE(disk.forgotten.empty());
+  CHECK(disk.forgotten.front() == disk.now - 30 * 86400);
 }

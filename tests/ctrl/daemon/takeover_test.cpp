@@ -72,7 +72,7 @@ TEST_CASE("a container that was started again meanwhile has nothing of its forme
 
 TEST_CASE("an original that could not be put back is the one of the job that comes") {
   Takeover takeover;
-  takeover.keep(original("a", ""));
+  takeover.keep(original("a", ""), 100);
   Job claimed = job();
   takeover.claim(claimed);
   CHECK(claimed.original.cpu.weight == 77);
