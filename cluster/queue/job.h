@@ -244,6 +244,8 @@ struct TaskFacts {
   bool was_interrupted = false;
   double memory = 0;
   std::string next_id;  ///< for a move to come
+  /// A task of its group runs here, with the volumes that this one's are to replace.
+  bool is_awaited_here = false;
   /// Of one that was made early: its host keeps room for it now. What it says against that is
   /// JobFacts::start_refusal.
   bool has_room = false;

@@ -112,14 +112,15 @@ Step came_to_end(const JobEntry& entry, const JobFacts& facts) {
   end.memory = facts.task.memory;
   end.is_quiet = true;
   JobEntry next = *ended(entry, end).entry;
-  next.task->back = facts.task.next_id;
+  const bool may_return = !facts.task.is_awaited_here;
+  if (may_return) next.task->back = facts.task.next_id;
   next.task->life = facts.task.life;
   next.task->then = next.state;
   next.task->why = next.note;
   next.state = JobState::returning;
   next.note.clear();
   next.steps.back() = {next.state, facts.now, "", next.task->host};
-  return write(std::move(next), Act::fetch);
+  return write(std::move(next), may_return ? Act::fetch : Act::none);
 }
 
 Step was_removed_there(const JobEntry& entry, const JobFacts& facts) {
@@ -195,6 +196,7 @@ Step from_returning(const JobEntry& entry, const JobFacts& facts) {
     next.task->birth = entry.task->birth;
     return write(moved(std::move(next), JobState::running, facts.now, "was restarted by hand"));
   }
+  if (facts.task.is_awaited_here) return {};
   if (has_begun && facts.task.back == Stage::none) return {Act::fetch, {}};
   next.task->back = facts.task.next_id;
   return write(written(std::move(next), facts.now, entry.note), Act::fetch);
@@ -226,7 +228,8 @@ Step from_stopping(const JobEntry& entry, const JobFacts& facts) {
   if (facts.copy == TicketCopy::absent) return {Act::discard, {}};
   JobEntry next = entry;
   next.status = facts.task.status;
-  next.task->back = facts.task.next_id;
+  const bool may_return = !facts.task.is_awaited_here;
+  if (may_return) next.task->back = facts.task.next_id;
   next.task->life = facts.task.life;
   next.task->then = JobState::cancelled;
   next.task->why = "was cancelled";
@@ -237,7 +240,8 @@ Step from_stopping(const JobEntry& entry, const JobFacts& facts) {
     next.task->then = JobState::failed;
     next.task->why = "was killed for memory";
   }
-  return write(moved(std::move(next), JobState::returning, facts.now), Act::fetch);
+  return write(moved(std::move(next), JobState::returning, facts.now),
+               may_return ? Act::fetch : Act::none);
 }
 
 }  // namespace

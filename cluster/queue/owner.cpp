@@ -69,6 +69,15 @@ JobEntry with_task(const JobEntry& group, const JobEntry& task) {
   return next;
 }
 
+// Does a task of it run here, with its volumes?
+bool has_volumes_in_use(const Job& group) {
+  if (!group.ticket || !group.ticket->has_volumes || !group.entry.group) return false;
+  const std::vector<JobEntry>& tasks = group.entry.group->tasks;
+  return std::any_of(tasks.begin(), tasks.end(), [](const JobEntry& task) {
+    return task.at.empty() && !is_closed(task.state) && task.state != JobState::waiting;
+  });
+}
+
 }  // namespace
 
 Owner::Owner(World& world, EngineWatch& watch, Leases& leases,
@@ -407,6 +416,7 @@ Async<void> Owner::hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts) {
   facts->task = heard.facts;
   if (heard.is_avoided && heard.facts.birth == Stage::undone) avoid(*job);
   facts->task.has_room = job->room_at == birth;
+  facts->task.is_awaited_here = job->group && has_volumes_in_use(*job->group);
   const bool was_ready = job->is_ready;
   job->is_ready = heard.facts.birth == Stage::ready && job->entry.state == JobState::placing;
   if (job->group && job->is_ready != was_ready) wake(job->group);

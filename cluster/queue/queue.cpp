@@ -70,6 +70,8 @@ Result<void> take_workers(JobEntry& entry, const std::string& text) {
                      " was submitted with");
   }
   entry.chosen.workers = workers->least;
+  entry.note = "is to have " + std::to_string(workers->least) +
+               (workers->least == 1 ? " worker" : " workers");
   return {};
 }
 
@@ -112,9 +114,12 @@ Result<JobEntry> with_settings(const JobEntry& entry, const json::object& said) 
   return next;
 }
 
-Response answer_on(const Job& job) {
-  const json::object out{
-      {"name", job.entry.name}, {"state", name(job.entry.state)}, {"note", note_of(job)}};
+// What it said before is no answer to what it is asked now.
+Response answer_on(const Job& job, const std::string& before = "") {
+  const std::string note = note_of(job);
+  const json::object out{{"name", job.entry.name},
+                         {"state", name(job.entry.state)},
+                         {"note", note == before ? "" : note}};
   return Response{200, render_json(out)};
 }
 
@@ -365,12 +370,13 @@ Async<Response> Queue::edit(std::string name,
     co_return failure(409, printable(job->entry.name, 80) + " is a task of job " +
                                printable(job->group->entry.name, 80) + ": name that job");
   }
+  const std::string before = note_of(*job);
   const Result<void> done = co_await owner_.edit(job, std::move(change));
   if (!done) {
     const int status = done.error().code ? 503 : 409;
     co_return failure(status, done.error().message());
   }
-  co_return answer_on(*job);
+  co_return answer_on(*job, before);
 }
 
 }  // namespace flowcon::cluster::queue

@@ -104,6 +104,9 @@ Result<Ticket> parse_ticket(const std::string& inspect) {
   ticket.checkpoint = settings.checkpoint;
   ticket.saves_itself = settings.migrate == ctrl::Migrate::app || settings.checkpoint.signal > 0 ||
                         !settings.checkpoint.command.empty();
+  for (const json::value& mount : list_of(*parsed, "Mounts")) {
+    ticket.has_volumes = ticket.has_volumes || text_of(mount, "Type") == "volume";
+  }
   ticket.refusal = why_refused(member(*parsed, "Config"), host_config);
   if (ticket.refusal.empty()) ticket.refusal = why_no_group(ticket, host_config);
   return ticket;

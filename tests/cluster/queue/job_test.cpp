@@ -384,5 +384,33 @@ TEST_CASE("each state has a name that is read back") {
   CHECK_FALSE(parse_job_state("asleep").has_value());
 }
 
+// What has ended elsewhere goes into volumes that a task of its group may have here.
+TEST_CASE("what a task has written comes home once no task of its group runs here") {
+  JobEntry entry = job_in(JobState::running, "1");
+  entry.task_of = "net";
+  entry.task = Task();
+  entry.task->host = "2";
+  entry.task->birth = "b";
+  JobFacts facts = seen(TicketCopy::created);
+  facts.task.birth = Stage::done;
+  facts.task.copy = TicketCopy::ended;
+  facts.task.life = "1";
+  facts.task.next_id = "r";
+  facts.task.back = Stage::none;
+  facts.task.is_awaited_here = true;
+  for (const JobState state : {JobState::running, JobState::stopping}) {
+    entry.state = state;
+    const Step ends = next_step(entry, facts);
+    REQUIRE(told(ends) == "returning");
+    CHECK(ends.entry->task->back.empty());
+    CHECK(told(next_step(*ends.entry, facts)) == "nothing");
+    JobFacts free = facts;
+    free.task.is_awaited_here = false;
+    const Step comes = next_step(*ends.entry, free);
+    CHECK(told(comes) == "returning, fetch");
+    CHECK(comes.entry->task->back == "r");
+  }
+}
+
 }  // namespace
 }  // namespace flowcon::cluster::queue
