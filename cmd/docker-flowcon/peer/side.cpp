@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include "base/json.h"
 #include "base/json_reader.h"
@@ -33,6 +34,18 @@ constexpr std::size_t kMostHostKeys = 16;
 std::string read_text(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// Of a file that is written again with what it has; "" where there is none.
+Result<std::string> read_own(const std::string& path) {
+  if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT) return std::string();
+  std::ifstream file(path);
+  std::ostringstream text;
+  errno = 0;
+  if (!file || (file.peek() != EOF && !(text << file.rdbuf())) || file.bad()) {
+    return errno_error(errno == 0 ? EIO : errno, "reading " + path);
+  }
+  return text.str();
 }
 
 // The new text is there as a whole or not at all.
@@ -210,9 +223,10 @@ Result<void> Side::authorize(const SshAddress& peer, const std::string& key) con
   if (auto made = make_folder(home + "/.ssh", 0755); !made) return made;
   const FolderLock lock(home + "/.ssh");
   const std::string file = home + "/.ssh/authorized_keys";
-  const std::string before = read_text(file);
-  const std::string after = with_authorized(before, peer, *line);
-  if (after == before) return {};
+  const Result<std::string> before = read_own(file);
+  if (!before) return before.error();
+  const std::string after = with_authorized(*before, peer, *line);
+  if (after == *before) return {};
   // sshd reads it as the user, who may not write it.
   if (auto written = write_text(file, after, 0644); !written) return written;
   say_("lets the key of " + host_and_port(peer) + " in, to talk to flowcond and nothing else");
@@ -224,9 +238,10 @@ Result<void> Side::revoke(const SshAddress& peer) const {
   if (home.empty()) return {};
   const FolderLock lock(home + "/.ssh");
   const std::string file = home + "/.ssh/authorized_keys";
-  const std::string before = read_text(file);
-  const std::string after = with_authorized(before, peer, "");
-  if (after == before) return {};
+  const Result<std::string> before = read_own(file);
+  if (!before) return before.error();
+  const std::string after = with_authorized(*before, peer, "");
+  if (after == *before) return {};
   if (auto written = write_text(file, after, 0644); !written) return written;
   say_("the key of " + host_and_port(peer) + " is let in no more");
   return {};
@@ -234,9 +249,10 @@ Result<void> Side::revoke(const SshAddress& peer) const {
 
 Result<void> Side::trust(const SshAddress& peer, const std::vector<std::string>& keys) const {
   const FolderLock lock(folder_);
-  const std::string before = read_text(known_hosts());
-  const std::string after = with_known(before, peer, keys);
-  if (after == before) return {};
+  const Result<std::string> before = read_own(known_hosts());
+  if (!before) return before.error();
+  const std::string after = with_known(*before, peer, keys);
+  if (after == *before) return {};
   if (auto written = write_text(known_hosts(), after, 0600); !written) return written;
   say_(keys.empty() ? "forgot the host key of " + host_and_port(peer)
                     : "believes the host key of " + host_and_port(peer));
