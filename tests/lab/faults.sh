@@ -44,7 +44,7 @@ FAULTS=(kill-source-flowcond kill-target-flowcond kill-source-dockerd kill-targe
   cut-until-after target-disk-full target-refuses ssh-killed source-rebooted slow-disk journal-fails sigterm)
 PAIRS=${FLOWCON_TEST_PAIRS:-3}
 HOLD=600  # seconds that flowcond waits at the step, unless it is let go
-SETTLE=90 # seconds within which all has to be well again
+SETTLE=90 # seconds within which all has to be well again, and 60 more of a group, whose job goes on
 CUT=20    # seconds that a cut lasts "until after recovery"
 SLOW=3000 # milliseconds that a sync takes at most on a slow disk
 
@@ -351,12 +351,16 @@ queue_cell() {
 
 # --- a job of several containers -----------------------------------------------------------------------
 
-# Two workers and their server, which no host of a pair has room for alone.
+# Two workers and their server, which no host of a pair has room for alone. They work for so many fifths of a second, and
+# go on from where they were.
 GROUP='[ "$FLOWCON_ROLE" = worker ] || while :; do sleep 0.2; done
 echo begins
-trap "echo saved >/ck/saved; exit 0" USR1
-for i in $(seq 40); do sleep 0.2; done
+i=$(cat /ck/saved 2>/dev/null || echo 0)
+trap "echo \$i >/ck/saved; exit 0" USR1
+while [ $i -lt $FIFTHS ]; do sleep 0.2; i=$((i + 1)); done
 echo ends'
+# What is to happen while they work must find them at it.
+fifths_of() { case $1 in running-* | resizing-* | parking-*) echo 200 ;; *) echo 40 ;; esac; }
 group_is() {
   local seen
   seen=$(host_api "$S" "/v1/queue/$1") || { printf '%s\n' "$seen"; return 1; }
@@ -404,20 +408,17 @@ group_cell() {
   seen=$(prepare "$fault" 2>&1) || fails "the fault is not prepared" "$seen"
   must on "$S" docker flowcon submit --name "$name" --workers 1:2 --ps 1 --elastic join --retries 3 --request cpu=0.6,mem=40M \
     --ps-request cpu=0.9,mem=40M -v "$name:/ck" --label flowcon.checkpoint.signal=SIGUSR1 --label flowcon.checkpoint.timeout=10 \
-    "$IMAGE_SMALL" busybox sh -c "$GROUP" >/dev/null 2>&1
-  if seen=$(begin_group "$step" "$name" 2>&1); then
-    seen=$(inject "$fault" "$step" "$name" 2>&1) || fails "the fault does not strike" "$seen"
-  else
-    fails "it does not come to $step" "$seen"
-  fi
+    -e "FIFTHS=$(fifths_of "$step")" "$IMAGE_SMALL" busybox sh -c "$GROUP" >/dev/null 2>&1
+  seen=$(begin_group "$step" "$name" 2>&1) || { fails "it does not come to $step" "$seen"; kill "$watcher"; return; }
+  seen=$(inject "$fault" "$step" "$name" 2>&1) || fails "the fault does not strike" "$seen"
   for host in "$S" "$T"; do let_go "$host" >/dev/null 2>&1 || :; done # unless it has no power
   seen=$(mend "$fault" "$step" "$name" 2>&1) || fails "the fault is not mended" "$seen"
   began=$SECONDS
   if [ "$step" = parking-group ]; then
-    seen=$(wait_until "$SETTLE" group_is "$name" '.state == "waiting" and .held and (.tasks | length) == 0') || fails "it is not parked" "$seen"
+    seen=$(wait_until $((SETTLE + 60)) group_is "$name" '.state == "waiting" and .held and (.tasks | length) == 0') || fails "it is not parked" "$seen"
     seen=$(on "$S" docker flowcon queue release "$name" 2>&1) || fails "it is not released" "$seen"
   fi
-  seen=$(wait_until "$SETTLE" group_is "$name" '.state == "done"') || fails "it is not done" "$seen"
+  seen=$(wait_until $((SETTLE + 60)) group_is "$name" '.state == "done"') || fails "it is not done" "$seen"
   printf 'ran %s %s\n' "$S" "$(seconds_since "$began")"
   kill "$watcher" 2>/dev/null || :
   holds_true "no task ran twice" none_twice "$name"
