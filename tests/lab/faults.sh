@@ -359,8 +359,15 @@ i=$(cat /ck/saved 2>/dev/null || echo 0)
 trap "echo \$i >/ck/saved; exit 0" USR1
 while [ $i -lt $FIFTHS ]; do sleep 0.2; i=$((i + 1)); done
 echo ends'
-# What is to happen while they work must find them at it.
-fifths_of() { case $1 in running-* | resizing-* | parking-*) echo 200 ;; *) echo 40 ;; esac; }
+# What is to happen while they work must find them at it, and on a slow disk they begin late.
+fifths_of() {
+  case $1/$2 in
+    placing-* | starting-*) echo 40 ;;
+    */slow-disk) echo 600 ;;
+    ending-*) echo 40 ;;
+    *) echo 200 ;;
+  esac
+}
 group_is() {
   local seen
   seen=$(host_api "$S" "/v1/queue/$1") || { printf '%s\n' "$seen"; return 1; }
@@ -368,17 +375,19 @@ group_is() {
 }
 is_spread() { group_is "$1" '.state == "running" and (.tasks | length) == 3 and all(.tasks[]; .state == "running") and ([.tasks[].host] | unique | length) == 2'; }
 is_held_up() { on "$S" grep -F "job $1 is held up at queue.$2" /var/log/flowcond.log >/dev/null; }
-# begin_group STEP NAME: the job is about to do what the step is called after.
+# begin_group STEP FAULT NAME: the job is about to do what the step is called after.
 begin_group() {
-  case $1 in
-    placing-group) wait_until 90 is_held_up "$2" placing ;;
-    starting-group) wait_until 90 is_held_up "$2" starting ;;
-    *) wait_until 90 is_spread "$2" || return 1 ;;
+  local step=$1 fault=$2 name=$3 patience=90
+  [ "$fault" != slow-disk ] || patience=300
+  case $step in
+    placing-group) wait_until "$patience" is_held_up "$name" placing ;;
+    starting-group) wait_until "$patience" is_held_up "$name" starting ;;
+    *) wait_until "$patience" is_spread "$name" || return 1 ;;
   esac
-  case $1 in
-    resizing-group) on "$S" docker flowcon queue scale "$2" 1 && wait_until 30 is_held_up "$2" running.cancel ;;
-    parking-group) on "$S" docker flowcon queue park "$2" && wait_until 30 is_held_up "$2" parking ;;
-    ending-group) wait_until 60 moves_have "$S" "any(.moves[]; (.name | startswith(\"$2-\")) and .side == \"target\" and .step == \"transfer\")" ;;
+  case $step in
+    resizing-group) on "$S" docker flowcon queue scale "$name" 1 && wait_until "$patience" is_held_up "$name" running.cancel ;;
+    parking-group) on "$S" docker flowcon queue park "$name" && wait_until "$patience" is_held_up "$name" parking ;;
+    ending-group) wait_until "$patience" moves_have "$S" "any(.moves[]; (.name | startswith(\"$name-\")) and .side == \"target\" and .step == \"transfer\")" ;;
   esac
 }
 # Which containers run, by their tasks' names, again and again: two of one task would be two copies.
@@ -408,8 +417,8 @@ group_cell() {
   seen=$(prepare "$fault" 2>&1) || fails "the fault is not prepared" "$seen"
   must on "$S" docker flowcon submit --name "$name" --workers 1:2 --ps 1 --elastic join --retries 3 --request cpu=0.6,mem=40M \
     --ps-request cpu=0.9,mem=40M -v "$name:/ck" --label flowcon.checkpoint.signal=SIGUSR1 --label flowcon.checkpoint.timeout=10 \
-    -e "FIFTHS=$(fifths_of "$step")" "$IMAGE_SMALL" busybox sh -c "$GROUP" >/dev/null 2>&1
-  seen=$(begin_group "$step" "$name" 2>&1) || { fails "it does not come to $step" "$seen"; kill "$watcher"; return; }
+    -e "FIFTHS=$(fifths_of "$step" "$fault")" "$IMAGE_SMALL" busybox sh -c "$GROUP" >/dev/null 2>&1
+  seen=$(begin_group "$step" "$fault" "$name" 2>&1) || { fails "it does not come to $step" "$seen"; kill "$watcher"; return; }
   seen=$(inject "$fault" "$step" "$name" 2>&1) || fails "the fault does not strike" "$seen"
   for host in "$S" "$T"; do let_go "$host" >/dev/null 2>&1 || :; done # unless it has no power
   seen=$(mend "$fault" "$step" "$name" 2>&1) || fails "the fault is not mended" "$seen"
