@@ -161,7 +161,7 @@ Async<Response> Balancer::rebalance_for_person(std::string body) {
   // Another machine's words go on only as JSON that we wrote.
   const Result<json::value> said = parse_json(answer->body);
   if (!said || !said->is_object()) {
-    co_return failure(502, printable(who.name, 80) + " coordinates and answers nonsense");
+    co_return failure(502, printable(who.name, 80) + " coordinates and sent an unusable answer");
   }
   co_return Response{answer->status, render_json(*said)};
 }

@@ -158,8 +158,8 @@ std::vector<Option> record_options() {
 std::vector<Option> hook_options() {
   return {
       at_start(line("metrics-listen", "ADDRESS:PORT",
-                    "serve metrics for Prometheus over TCP, on an address of this host only; the "
-                    "socket always serves them at /metrics",
+                    "serve metrics for Prometheus over TCP, on a loopback address only; the socket "
+                    "always serves them at /metrics",
                     at<&Config::metrics_listen>, api::parse_loopback)),
       line("hook", "PROGRAM",
            "program that gets events as JSON on its standard input: absolute path and arguments; "

@@ -53,11 +53,11 @@ void Limits::tell_systemd(const Target& target) {
   // A bus call can take as long as systemd likes, so it goes to the effects thread.
   const bool is_queued = effects_.try_post([scope, properties = std::move(properties)] {
     if (Result<void> told = tell(scope, properties, kPatience); !told) {
-      log::warning("systemd was not told of a limit, a daemon-reload may undo it: " +
+      log::warning("systemd did not take a limit, so a daemon-reload may undo it: " +
                    told.error().message());
     }
   });
-  if (!is_queued) log::warning("too many effects wait; systemd was not told of a limit");
+  if (!is_queued) log::warning("too many blocking calls wait; a limit was not reported to systemd");
 }
 
 // What systemd keeps now comes back at some daemon-reload, when nobody looks any more.
@@ -71,7 +71,7 @@ Async<void> Limits::tell_systemd_for_good(store::Original original, cgroups::Set
   // Many containers must not wait long each, or the daemon is killed at its stop.
   patience_ = is_mute ? 1 : kPatience;
   if (told) co_return;
-  log::warning("systemd was not told of a restored limit, a daemon-reload may undo it: " +
+  log::warning("systemd did not take a restored limit, so a daemon-reload may undo it: " +
                told.error().message());
 }
 
@@ -177,7 +177,7 @@ void Limits::undo(const store::Original& original) {
     }
     (void)store_.forget_original(original.id);
   });
-  if (!is_queued) log::debug("too many effects wait; an original stays in the store");
+  if (!is_queued) log::debug("too many blocking calls wait; an original stays in the store");
 }
 
 Async<Result<Limits::Leftovers>> Limits::restore_leftovers(std::set<std::string> but) {

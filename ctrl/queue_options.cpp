@@ -15,8 +15,8 @@ using namespace kinds;  // NOLINT(google-build-using-namespace)
 Option offer_option() {
   return option(
       "offer", "auto|none|LIST",
-      "what this host gives to jobs of the queue: none; auto, all cores and 80 % of the memory; or "
-      "cpu=CORES and mem=BYTES (units K, M, G, T), either of them or both, such as cpu=6 mem=20G",
+      "what this host offers to jobs of the queue: none; auto, all cores and 80 % of the memory; "
+      "or cpu=CORES and mem=BYTES (units K, M, G, T), either or both, such as cpu=6 mem=20G",
       Field<Offer>(at<&Config::queue, &QueueOptions::offer>),
       [](const std::string& text, Offer& taken) -> Result<void> {
         const bool is_word = text == "auto" || text == "none";
@@ -34,8 +34,8 @@ Option offer_option() {
 Option data_cache_option() {
   return option(
       "data-cache", "BYTES",
-      "how much of what other hosts' jobs brought is kept here for later ones: images, and volumes "
-      "that they only read (units K, M, G, T; 0 keeps none)",
+      "how many bytes of images and read-only volumes from other hosts' jobs are kept here for "
+      "later jobs (units K, M, G, T; 0 keeps none)",
       Field<double>(at<&Config::queue, &QueueOptions::data_cache>),
       [](const std::string& text, double& taken) -> Result<void> {
         const std::optional<double> bytes = parse_bytes(text);
@@ -49,10 +49,10 @@ Option data_cache_option() {
 Option group_network_option() {
   return text_option(
       "group-network", "NAME",
-      "what lets jobs of several containers that are submitted here be on several hosts: an "
-      "attachable overlay network of their Docker Swarm; host, their own network (advertise); "
-      "ports, published ports of parameter servers (advertise); auto, host where "
-      "accept-host-network is on, else ports; or none",
+      "how jobs of several containers that are submitted here may span hosts: the name of an "
+      "attachable overlay network of their Docker Swarm; host, the hosts' own networks (needs "
+      "advertise); ports, published ports of the parameter servers (needs advertise); auto, host "
+      "if accept-host-network is on, else ports; or none",
       at<&Config::queue, &QueueOptions::group_network>,
       [](const std::string& text) -> Result<void> {
         constexpr std::array kEngines{"bridge", "default"};
@@ -70,9 +70,8 @@ Option group_network_option() {
 Option advertise_option() {
   return text_option(
       "advertise", "ADDRESS",
-      "the address at which other hosts reach this one, where tasks of a job that is on "
-      "several hosts may listen then; those of peers in its own network need accept-host-network, "
-      "too",
+      "address at which other hosts reach this one, where tasks of jobs that span hosts may "
+      "listen; peers' tasks in this host's own network also need accept-host-network",
       at<&Config::queue, &QueueOptions::advertise>, [](const std::string& text) -> Result<void> {
         boost::system::error_code error;
         const auto address = boost::asio::ip::make_address(text, error);
@@ -84,7 +83,7 @@ Option advertise_option() {
 
 Option group_ports_option() {
   return option(
-      "group-ports", "FIRST-LAST", "ports of this host for tasks of jobs that are on several hosts",
+      "group-ports", "FIRST-LAST", "ports of this host for tasks of jobs that span hosts",
       Field<PortRange>(at<&Config::queue, &QueueOptions::group_ports>),
       [](const std::string& text, PortRange& taken) -> Result<void> {
         PortRange range;
@@ -115,16 +114,17 @@ std::vector<Option> queue_options() {
       policy_option("allocate-policy", "how many workers an elastic job has",
                     allocate_policy_names(), at<&Config::queue, &QueueOptions::allocate>),
       number("allocate-interval", "SECONDS",
-             "how many workers elastic jobs have is decided at least so often", 10, 86400,
+             "longest time between two decisions about the workers of elastic jobs", 10, 86400,
              at<&Config::queue, &QueueOptions::allocate_interval>),
-      on_off("allocate-events", "and each time that a job comes or ends, or a host does",
+      on_off("allocate-events",
+             "decide about the workers of elastic jobs also whenever a job or host comes or goes",
              at<&Config::queue, &QueueOptions::allocate_events>),
       number("starve-limit", "SECONDS",
-             "a job that has waited longer in all comes before all that have not", 1, 1e9,
-             at<&Config::queue, &QueueOptions::starve_limit>),
+             "a job that has waited longer than this in total goes before all that have not", 1,
+             1e9, at<&Config::queue, &QueueOptions::starve_limit>),
       on_off("park",
-             "a running job with a checkpoint may be saved and wait again, so that one with less "
-             "left goes first, or its own workers become more or fewer",
+             "a running job with a checkpoint may be saved and wait again, so that a job with less "
+             "remaining time goes first, or so that its own number of workers changes",
              at<&Config::queue, &QueueOptions::park>),
       data_cache_option(),
       group_network_option(),

@@ -288,12 +288,13 @@ Async<Response> Peers::drain(std::string name, bool is_draining) {
   }
   if (!link->is_reachable(present(), patience())) {
     const std::string why = link->unused.empty() ? link->error : link->unused;
-    co_return failure(502, name + " cannot be told: " + (why.empty() ? "not connected yet" : why));
+    co_return failure(502,
+                      name + " cannot be notified: " + (why.empty() ? "not connected yet" : why));
   }
   std::string method = "POST", target = "/v1/peer/drain", body = render_drain(is_draining);
   const Result<Reply> reply =
       co_await link->ask(std::move(method), std::move(target), std::move(body), patience());
-  if (!reply) co_return failure(502, name + " cannot be told: " + reply.error().message());
+  if (!reply) co_return failure(502, name + " cannot be notified: " + reply.error().message());
   if (reply->status != 200) {
     co_return failure(502, name + " refuses: status " + std::to_string(reply->status));
   }

@@ -256,12 +256,11 @@ Placement whole_on(std::size_t node, const WaitingTask& job) {
 const std::vector<QueuePolicyKind>& queue_policies() {
   static const std::vector<QueuePolicyKind> all{
       {"left",
-       "the job with the least time left first, one that has waited longer than starve-limit "
-       "before "
-       "all others",
+       "least remaining time first, jobs that have waited longer than starve-limit before all "
+       "others",
        decide_by_left},
-      {"kod2", "by the weight of KOD2, which grows the less a job asks for", decide_by_kod2},
-      {"fifo", "in the order in which they were submitted", decide_by_arrival},
+      {"kod2", "greatest KOD2 weight first (small requests weigh more)", decide_by_kod2},
+      {"fifo", "in order of submission", decide_by_arrival},
   };
   return all;
 }

@@ -422,12 +422,13 @@ class Allocator {
 
 const std::vector<AllocatePolicyKind>& allocate_policies() {
   static const std::vector<AllocatePolicyKind> all{
-      {"horizon", "as many as what is left of it is worth, planned ahead"},
+      {"horizon", "as many as the remaining work of the job is worth, planned ahead"},
       {"greedy",
-       "idle workers to the job that has run shortest, half of its own from the one that has run "
-       "longest for one that waits"},
+       "idle workers go to the job that has run shortest, and the job that has run longest gives "
+       "half of its workers to a waiting one"},
       {"kod2",
-       "all that nobody waits for, and those beyond the least are given to who comes first"},
+       "all idle workers while no job waits, and workers above the minimum go to the waiting job "
+       "that comes first"},
   };
   return all;
 }

@@ -413,7 +413,7 @@ Async<void> Conductor::ask(std::shared_ptr<Gathering> gathering, Neighbour neigh
     if (report && report->id == neighbour.id) {
       gathering->hosts.push_back(std::move(*report));
     } else {
-      ctrl::log::debug(neighbour.name + " tells of its jobs what makes no sense: " +
+      ctrl::log::debug(neighbour.name + " sent an unusable report of its jobs: " +
                        (report ? "they are another host's" : report.error().message()));
     }
   }
@@ -427,7 +427,7 @@ void Conductor::decide(const std::vector<HostJobs>& hosts) {
       policy::find_queue_policy(world_.host.config().queue.policy);
   const Result<policy::QueuePlan> plan = kind->decide(all.view);
   if (!plan) {
-    ctrl::log::warning("the queue is not decided: " + plan.error().message());
+    ctrl::log::warning("no decision about the queue: " + plan.error().message());
     return;
   }
   const Allocation* allocation = allocated(all, *plan);

@@ -155,7 +155,7 @@ Async<Result<void>> Errands::carry_out(JobPtr job, Act act) {
       world_.moves.release(task.birth);
       co_return Result<void>();
     case Act::withdraw:
-      world_.moves.turn_back(task.birth, "the job is started no more");
+      world_.moves.turn_back(task.birth, "the job is no longer to be started");
       co_return Result<void>();
     case Act::fetch:
       world_.moves.expect(task.back, task.birth);

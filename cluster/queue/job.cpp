@@ -362,7 +362,7 @@ Result<JobEntry> abandon(const JobEntry& entry, double now) {
   const bool is_task = !entry.task_of.empty();
   if (is_task) next.end = TaskEnd::lost;
   return moved(std::move(next), is_task ? JobState::failed : JobState::waiting, now,
-               "is without its host, as a person said");
+               "its host was declared lost");
 }
 
 Result<JobEntry> park(const JobEntry& entry, double now) {

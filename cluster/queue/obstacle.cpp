@@ -68,7 +68,7 @@ std::string obstacle_of(const AllJobs& all, std::size_t job) {
     add(together.idle, node.idle, 1);
   }
   if (nearest == nullptr && !fits(request, together.cap)) {
-    return "no host that is heard could hold it: it asks for " +
+    return "no reachable host could hold it: it requests " +
            lack_of(request, {{"cpu", 0}, {"mem", 0}});
   }
   const std::string lacks = lack_of(request, nearest == nullptr ? together.idle : nearest->idle);

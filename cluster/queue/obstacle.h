@@ -9,7 +9,7 @@
 
 namespace flowcon::cluster::queue {
 
-/// "waits for 1.5 cores on gpu3", "no host that is heard could hold it: …".
+/// "waits for 1.5 cores on gpu3", "no reachable host could hold it: …".
 [[nodiscard]] std::string obstacle_of(const AllJobs& all, std::size_t job);
 
 /// "40 s", "2 min", "1.5 h".

@@ -61,7 +61,8 @@ Result<void> take_workers(JobEntry& entry, const std::string& text) {
   if (text == "none") return {};
   const Result<ctrl::WorkerRange> workers = ctrl::parse_workers(text);
   if (!workers) return workers.error();
-  if (workers->least != workers->most) return bad_input("say one number of workers");
+  if (workers->least != workers->most)
+    return bad_input("give a single number of workers, not a range");
   const ctrl::WorkerRange range = entry.group->workers;
   const bool is_within = workers->least >= range.least && workers->least <= range.most;
   if (entry.group->elastic == ctrl::Elastic::torchrun && !is_within) {

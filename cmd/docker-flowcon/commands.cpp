@@ -203,7 +203,7 @@ Command make_peer(Session& session) {
   group.below.back().is_hidden = true;
   add_below<PeerAddOptions>(
       group, session, "add", "[OPTIONS] [USER@]HOST...",
-      "Make this host and others peers, each of each; USER is an admin there (needs root)",
+      "Connect this host and others as peers of each other; USER is an admin there (needs root)",
       {declare_peer_add, run_peer_add, check_peer_add});
   add_below<PeerDrainOptions>(group, session, "drain", "[OPTIONS] HOST",
                               "Drain a host: migrate its containers away, take no new ones",
@@ -259,7 +259,7 @@ Command make_queue(Session& session) {
                               "Release jobs: they start when there is room",
                               {declare_queue_jobs, run_queue_release});
   add_below<QueueRestartOptions>(group, session, "restart", "[OPTIONS] NAME [NAME...]",
-                                 "Start jobs again whose host is lost",
+                                 "Restart jobs whose host is lost",
                                  {declare_queue_restart, run_queue_restart});
   add_below<QueueScaleOptions>(group, session, "scale", "NAME WORKERS",
                                "Give a job of several containers another number of workers",
@@ -267,9 +267,10 @@ Command make_queue(Session& session) {
   add_below<QueueSetOptions>(group, session, "set", "[OPTIONS] NAME [NAME...]",
                              "Change priority, request and retries of jobs",
                              {declare_queue_set, run_queue_set, check_queue_set});
-  add_below<QueueShowOptions>(group, session, "show", "[OPTIONS] NAME",
-                              "Show a job: its estimate, its place, the last decision, its steps",
-                              {declare_queue_show, run_queue_show});
+  add_below<QueueShowOptions>(
+      group, session, "show", "[OPTIONS] NAME",
+      "Show a job: its estimate, its position, the last decision, its steps",
+      {declare_queue_show, run_queue_show});
   return group;
 }
 
@@ -347,8 +348,8 @@ Command make_submit(Session& session) {
   command.app->footer(
       "The options above stand anywhere before the image and become labels flowcon.* of the "
       "container. Everything else goes to docker create unchanged, see 'docker create --help', "
-      "with PYTHONUNBUFFERED=1 unless you set it. A job cannot have --rm, -i, -t, fixed ports of "
-      "the host, --cpuset-cpus, --cpuset-mems or --restart.\n\n"
+      "with PYTHONUNBUFFERED=1 unless you set it. submit refuses --rm, -i, -t, -d, fixed ports of "
+      "the host, --cpuset-cpus, --cpuset-mems and --restart.\n\n"
       "Example:  docker flowcon submit --name vae trainings:1 python vae.py");
   auto options = std::make_shared<SubmitOptions>();
   declare_submit(*command.app, *options);

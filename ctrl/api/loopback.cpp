@@ -10,7 +10,7 @@ namespace flowcon::ctrl::api {
 
 Result<Loopback> parse_loopback(const std::string& text) {
   const Error wrong = bad_input("\"" + printable(text, 60) +
-                                "\" is not an address of this host alone with a port, such as "
+                                "\" is not a loopback address with a port, such as "
                                 "127.0.0.1:9469");
   const std::size_t colon = text.rfind(':');
   if (colon == std::string::npos) return wrong;

@@ -137,7 +137,7 @@ void CarryOver::post(std::function<Result<void>()> write) {
   const bool is_queued = effects_.try_post([write = std::move(write)] {
     if (Result<void> done = write(); !done) log::warning(done.error().message());
   });
-  if (!is_queued) log::debug("too many effects wait; the state file lags behind");
+  if (!is_queued) log::debug("too many blocking calls wait; the state file lags behind");
 }
 
 // The engine's event that it has ended comes a moment later than the end.

@@ -260,7 +260,7 @@ void Intake::remember_end(Ending& ending, Moment now) {
       log::warning(saved.error().message());
     }
   });
-  if (!is_queued) log::debug("too many effects wait; a training is not remembered");
+  if (!is_queued) log::debug("too many blocking calls wait; a training is not remembered");
 }
 
 void Intake::keep_profile(const Ending& ending) {
@@ -281,7 +281,7 @@ void Intake::keep_profile(const Ending& ending) {
   const bool is_queued = at_.effects.try_post([keep = std::move(keep)] {
     if (Result<void> kept = keep(); !kept) log::warning(kept.error().message());
   });
-  if (!is_queued) log::debug("too many effects wait; a profile is not kept");
+  if (!is_queued) log::debug("too many blocking calls wait; a profile is not kept");
 }
 
 void Intake::compare_sets(Moment now) {

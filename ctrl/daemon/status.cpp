@@ -137,7 +137,7 @@ std::string note_of(const Snapshot& seen, const Job& job) {
   if (!tail.problem.empty()) return tail.problem;
   if (!job.settings.spec_is_usable) return "no metric: a label is wrong; " + lot_of(seen, job);
   if (job.settings.log.empty() && tail.bytes >= kMuchOutput && tail.framing.newlines == 0) {
-    return "its output ends no line, and Docker passes such output on only 16 KiB at a time: print "
+    return "its output has no newlines, and Docker passes it on only in blocks of 16 KiB: print "
            "newlines; " +
            lot_of(seen, job);
   }

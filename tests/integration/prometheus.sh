@@ -59,7 +59,7 @@ stop_flowcond
 
 # --- on a port --------------------------------------------------------------------------------------
 
-check "an address that others reach is refused" fails_with 2 "is not an address of this host alone" \
+check "an address that others reach is refused" fails_with 2 "is not a loopback address" \
   "$BIN/flowcond" --metrics-listen "0.0.0.0:$PORT" --check-config
 start_flowcond --metrics-listen "127.0.0.1:$PORT"
 check "the port answers with the same metrics" holds "$(curl -sS --max-time 10 "http://127.0.0.1:$PORT/metrics")" flowcon_build_info

@@ -46,7 +46,7 @@ check "among others too" fails_with 125 "cannot be a host" peer h1 add h2 '$(id)
 check "an option is no host" fails_with 125 "" peer h1 add -- -oProxyCommand=id
 check "a host that nobody knows" fails_with 1 "got no host key from" peer h1 add h99 --fingerprint SHA256:x
 check "add sets up both sides and waits until the peer is reached" is "$(peer h1 add h2 --create-user --fingerprint "$(fingerprint h2)" 2>"$WORK/steps" | tail -n 1)" h2
-check "each step is said" holds "$(cat "$WORK/steps")" "h2: lets the key of h1 in"
+check "each step is said" holds "$(cat "$WORK/steps")" "h2: authorised the key of h1"
 soon "the other side reaches it too" reaches_peer h2 h1
 check "add again changes nothing" is "$(peer h1 add h2 2>&1)" h2
 # h1 may log in on h3, but on h2 no more: it cannot introduce the two.

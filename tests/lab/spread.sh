@@ -56,7 +56,7 @@ check "  with the volume of the first one" holds "$(on h2 docker run --rm --netw
 check "nothing of it is left on the other host" is "$(on h1 docker ps -aq)$(on h1 docker volume ls -q)" ""
 
 group three 6 cpu=0.5,mem=50M "$TALK" -v three:/ck
-waits() { job_has three '.state == "waiting" and (.note | test("no host that is heard could hold it"))'; }
+waits() { job_has three '.state == "waiting" and (.note | test("no reachable host could hold it"))'; }
 soon "six wait: the third host is not in the swarm" waits
 check "  and none runs meanwhile" count_is 0
 must on h3 docker swarm join --token "$token" h1:2377 >/dev/null
@@ -151,7 +151,7 @@ flowcond_stop h3
 flowcond_up h3
 must wait_until 60 reach_each_other h1 h2 h3
 group closed 6 cpu=0.5,mem=50M "$OWN"
-closed() { job_has closed '.state == "waiting" and (.note | test("no host that is heard could hold it"))'; }
+closed() { job_has closed '.state == "waiting" and (.note | test("no reachable host could hold it"))'; }
 soon "a host that is closed to peers' tasks has none" closed
 must on h2 docker flowcon queue cancel closed
 finish_lab

@@ -160,7 +160,7 @@ void declare_history(CLI::App& app, HistoryOptions& options) {
         return is_known ? std::string() : "has to be table, json or csv";
       });
   app.add_flag("--profiles", options.profiles,
-               "Show what runs that ended well needed, of all containers");
+               "Show what runs of all containers that ended with status 0 needed");
   app.add_flag("--samples", options.samples, "Show the values of the metric");
   app.add_option("--since", options.since,
                  "Show records since a timestamp (e.g. \"2013-01-02T13:23:37Z\") or "
@@ -175,7 +175,8 @@ std::string check_history(const HistoryOptions& options) {
       (options.samples ? 1 : 0) + (options.usage ? 1 : 0) + (options.decisions ? 1 : 0);
   if (options.profiles) {
     if (!options.container.empty() || kinds > 0) {
-      return "--profiles is of all containers: name none, and nothing else to show";
+      return "--profiles covers all containers: leave out CONTAINER, --samples, --usage and "
+             "--decisions";
     }
     return options.format == "csv" ? "--profiles is a table or json" : "";
   }

@@ -93,7 +93,7 @@ Ended look_here(const Session& session, const std::string& id) {
 }
 
 int end_following(const Session& session, const Whereabouts& there, int number) {
-  session.terminal.err << "Not followed any more, but still running: "
+  session.terminal.err << "No longer following; still running: "
                        << (there.name.empty() ? "the job" : there.name) << "\n";
   return 128 + number;
 }

@@ -229,7 +229,7 @@ Result<void> Side::authorize(const SshAddress& peer, const std::string& key) con
   if (after == *before) return {};
   // sshd reads it as the user, who may not write it.
   if (auto written = write_text(file, after, 0644); !written) return written;
-  say_("lets the key of " + host_and_port(peer) + " in, to talk to flowcond and nothing else");
+  say_("authorised the key of " + host_and_port(peer) + " for flowcond only");
   return {};
 }
 
@@ -243,7 +243,7 @@ Result<void> Side::revoke(const SshAddress& peer) const {
   const std::string after = with_authorized(*before, peer, "");
   if (after == *before) return {};
   if (auto written = write_text(file, after, 0644); !written) return written;
-  say_("the key of " + host_and_port(peer) + " is let in no more");
+  say_("revoked the key of " + host_and_port(peer));
   return {};
 }
 
@@ -255,7 +255,7 @@ Result<void> Side::trust(const SshAddress& peer, const std::vector<std::string>&
   if (after == *before) return {};
   if (auto written = write_text(known_hosts(), after, 0600); !written) return written;
   say_(keys.empty() ? "forgot the host key of " + host_and_port(peer)
-                    : "believes the host key of " + host_and_port(peer));
+                    : "trusts the host key of " + host_and_port(peer));
   return {};
 }
 

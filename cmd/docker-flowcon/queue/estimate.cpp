@@ -99,9 +99,8 @@ void declare_estimate(CLI::App& app, EstimateOptions& options) {
 
 std::string check_estimate(const EstimateOptions& options) {
   if (options.check) {
-    return options.words.empty() && options.environment.empty() ? ""
-                                                                : "--check is of all runs: name no "
-                                                                  "image and no --env";
+    const bool is_alone = options.words.empty() && options.environment.empty();
+    return is_alone ? "" : "--check covers all runs: leave out the image and --env";
   }
   return options.words.empty() ? "'docker flowcon estimate' requires an image" : "";
 }

@@ -122,7 +122,7 @@ Result<std::string> job_target(const std::string& job, const std::string& action
 }
 
 void declare_queue(CLI::App& app, QueueOptions& options) {
-  app.add_flag("-a,--all", options.all, "Show the jobs that ended lately, too");
+  app.add_flag("-a,--all", options.all, "Also show jobs that ended recently");
   app.add_flag("--hosts", options.hosts, "Show the jobs of all hosts, and where each belongs");
   app.add_option("--format", options.format, format_help())->type_name("string");
 }
@@ -213,7 +213,7 @@ int run_queue_release(const Session& session, const QueueJobsOptions& options) {
 void declare_queue_restart(CLI::App& app, QueueRestartOptions& options) {
   app.add_option("NAME", options.jobs)->required();
   app.add_option("--without", options.without,
-                 "The host that the jobs were on: it is lost, and nothing of them runs there")
+                 "The lost host that the jobs were on; make sure that nothing of them runs there")
       ->type_name("host")
       ->required();
 }
@@ -234,7 +234,7 @@ int run_queue_scale(const Session& session, const QueueScaleOptions& options) {
 void declare_queue_set(CLI::App& app, QueueSetOptions& options) {
   app.add_option("NAME", options.jobs)->required();
   app.add_option("--priority", options.priority,
-                 "What is left of the job is divided by it, 0.1 to 10, or none to undo it")
+                 "Divides the job's remaining time, 0.1 to 10, or none to undo an earlier change")
       ->type_name("number")
       ->check(check_priority_or_none);
   app.add_option("--request", options.request,
@@ -242,8 +242,7 @@ void declare_queue_set(CLI::App& app, QueueSetOptions& options) {
       ->type_name("request")
       ->check(check_request_or_none);
   app.add_option("--retries", options.retries,
-                 "How often it starts again after another status than 0, 0 to 100, or none to undo "
-                 "it")
+                 "How often it is restarted after a nonzero exit status, 0 to 100, or none for 0")
       ->type_name("number")
       ->check(check_retries_or_none);
 }

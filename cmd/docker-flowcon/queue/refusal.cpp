@@ -56,7 +56,7 @@ std::string refusal_of(const RunOption& option) {
     return "a job's container stays after its end, so that its status and log can be read: leave "
            "out --rm, and remove it with docker rm";
   if (is_switch(option, 'i', "--interactive") || is_switch(option, 't', "--tty"))
-    return "nobody is at a terminal when a job starts: leave out -i and -t";
+    return "a job has no terminal: leave out -i and -t";
   if (is_switch(option, 'd', "--detach")) return "submit never waits: leave out -d";
   if (is_either(option, "-p", "--publish")) {
     const std::string port = host_port(option.value);

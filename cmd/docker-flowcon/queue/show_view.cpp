@@ -63,8 +63,8 @@ std::string with_source(const std::string& amount, const std::string& source) {
 
 std::string state_text(const json::object& shown) {
   std::string text = text_of(shown, "StateText");
-  if (!member(shown, "Order").is_null()) text += ", place " + text_of(shown, "OrderText");
-  if (is_true(member(shown, "Starved"))) text += ", starved: comes before all that are not";
+  if (!member(shown, "Order").is_null()) text += ", position " + text_of(shown, "OrderText");
+  if (is_true(member(shown, "Starved"))) text += ", starved: goes before all jobs that are not";
   const std::string exit = text_of(shown, "ExitText");
   if (exit != kUnknown) text += ", exit status " + exit;
   return text;

@@ -37,18 +37,18 @@ std::string next_step(const Session& session, const SubmitOptions& options,
 
 void declare_submit(CLI::App& app, SubmitOptions& options) {
   declare_job_options(app, options.job);
-  app.add_flag("--hold", options.hold, "Wait until docker flowcon queue release");
+  app.add_flag("--hold", options.hold, "Do not start the job before docker flowcon queue release");
   app.add_option("--request", options.request,
-                 "Cores and memory that it needs, such as cpu=2,mem=3G, or one of the two "
+                 "Cores and memory that the job needs, such as cpu=2,mem=3G, or either alone "
                  "(default: --cpus and --memory, else what earlier runs needed)")
       ->type_name("request")
       ->check(check_request);
   app.add_option("--priority", options.priority,
-                 "What is left of the job is divided by it, 0.1 to 10 (default 1)")
+                 "Divides the job's remaining time (2: it counts as half), 0.1 to 10 (default 1)")
       ->type_name("number")
       ->check(check_priority);
   app.add_option("--retries", options.retries,
-                 "How often it starts again after another status than 0, 0 to 100 (default 0)")
+                 "How often it is restarted after a nonzero exit status, 0 to 100 (default 0)")
       ->type_name("number")
       ->check(check_retries);
   app.add_option("--elastic", options.elastic,
@@ -57,17 +57,17 @@ void declare_submit(CLI::App& app, SubmitOptions& options) {
       ->type_name("string")
       ->check(CLI::IsMember({"no", "join", "restart", "torchrun"}));
   app.add_option("--workers", options.workers,
-                 "So many containers that run beside each other and know each other, 1 to 192, or "
-                 "from so many to so many, 2:6 (default 1)")
+                 "Number of workers, containers that run together as one job, 1 to 192, or a range "
+                 "such as 2:6 (default 1)")
       ->type_name("number")
       ->check(check_workers);
   app.add_option("--ps", options.ps,
-                 "So many parameter servers beside the workers, of the same image and command, 0 "
-                 "to 64 (default 0)")
+                 "Number of parameter servers beside the workers, from the same image and command, "
+                 "0 to 64 (default 0)")
       ->type_name("number")
       ->check(check_servers);
   app.add_option("--ps-request", options.ps_request,
-                 "As --request, of one parameter server (default: --cpus, else half a core, and "
+                 "Like --request, for one parameter server (default: --cpus, else half a core, and "
                  "the memory of a worker)")
       ->type_name("request")
       ->check(check_request);

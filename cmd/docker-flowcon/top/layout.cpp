@@ -29,7 +29,7 @@ constexpr std::array<std::pair<const char*, const char*>, 15> kKeys{
      {"s < >", "sort by the next column or the one before: arrival, name, list,"},
      {"", "limit, cpu, memory, io, growth, host"},
      {"r", "reverse the order"},
-     {"/", "show only containers with these letters in name, image, host, list"},
+     {"/", "show only containers with this text in name, image, host, list"},
      {"", "or metric; Escape removes the filter"},
      {"p", "pause control of the container, or resume it"},
      {"P", "pin it to a share of the host: 50%, or 50% 2h for two hours"},
@@ -46,8 +46,8 @@ constexpr std::array<const char*, 8> kWords{
     "control, NOTE says why. pin: pinned by a person.",
     "LIMIT: share of the host it gets if others want it, too. GROWTH:",
     "progress per second and whole host. TREND: the last values of its metric.",
-    "LEFT: time to its end at its present pace, where a counter or an earlier run",
-    "tells it.",
+    "LEFT: remaining time at the present pace, if a progress counter or an earlier",
+    "run shows it.",
     "MEM LIM and I/O LIM are those of memory and block I/O. Columns that do not",
     "fit are left out."};
 

@@ -234,7 +234,7 @@ TEST_CASE("who waits is told where it lacks least, or that no host could hold it
   CHECK(only(orders_of(all, plan), '1').obstacle == "waits for 1 core on h2");
   one.jobs[0].task.request = amounts(5, 1);
   const AllJobs never = seen({one, two});
-  CHECK(only(orders_of(never, plan), '1').obstacle.starts_with("no host that is heard could"));
+  CHECK(only(orders_of(never, plan), '1').obstacle.starts_with("no reachable host could"));
 }
 
 TEST_CASE("reports and orders are read as they were written") {

@@ -84,7 +84,7 @@ TEST_CASE("a job whose hosts have no network in common waits for one host, or is
     hosts.submit("net", 1, {{"flowcon.workers", "6"}});
     hosts.run(20);
     CHECK(hosts.state("net") == "waiting");
-    CHECK(hosts.note("net").find("no host that is heard could hold it") == 0);
+    CHECK(hosts.note("net").find("no reachable host could hold it") == 0);
   }
   SECTION("nor does it keep others from the room of that one") {
     hosts.h1.engine.swarm_ = {"other"};

@@ -419,5 +419,5 @@ TEST_CASE("a job whose output ends no line has a note that says so") {
   std::ofstream(path, std::ios::app) << record;
   host.pass();
   host.pass();
-  CHECK(host.status_of("a").at("note").as_string().find("ends no line") != std::string::npos);
+  CHECK(host.status_of("a").at("note").as_string().find("has no newlines") != std::string::npos);
 }
