@@ -2,7 +2,6 @@
 #include "sim/render.h"
 
 #include <array>
-#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <cmath>
 
@@ -12,8 +11,6 @@
 
 namespace flowcon::sim {
 namespace {
-
-namespace json = boost::json;
 
 struct Column {
   const char* name;
@@ -30,50 +27,6 @@ constexpr std::array<Column, 7> kColumns{{
     {"improved", "IMPROVED", &PolicySummary::improved},
     {"above_bound_percent", "ABOVE BOUND %", &PolicySummary::above_bound_percent},
 }};
-
-std::string render_as_json(const std::vector<PolicySummary>& summaries) {
-  json::array all;
-  for (const PolicySummary& summary : summaries) {
-    json::object object;
-    object["policy"] = summary.policy;
-    for (const Column& column : kColumns) {
-      add_figure(object, column.name, summary.*column.figure);
-    }
-    all.push_back(std::move(object));
-  }
-  return render_json_pretty(all) + "\n";
-}
-
-std::string render_as_csv(const std::vector<PolicySummary>& summaries) {
-  std::string out = "policy";
-  for (const Column& column : kColumns) {
-    out += csv_names(column.name);
-  }
-  out += "\n";
-  for (const PolicySummary& summary : summaries) {
-    out += summary.policy;
-    for (const Column& column : kColumns) {
-      out += csv_fields(summary.*column.figure);
-    }
-    out += "\n";
-  }
-  return out;
-}
-
-std::string render_as_table(const std::vector<PolicySummary>& summaries) {
-  std::vector<std::vector<std::string>> rows{{"POLICY"}};
-  for (const Column& column : kColumns) rows[0].emplace_back(column.title);
-  rows[0].emplace_back("WORST OF ALL %");
-  rows[0].emplace_back("MOVES/JOB");
-  for (const PolicySummary& summary : summaries) {
-    std::vector<std::string> row{summary.policy};
-    for (const Column& column : kColumns) row.push_back(cell(summary.*column.figure));
-    row.push_back(fixed(summary.worst_of_all, 1));
-    row.push_back(fixed(summary.moves_per_job, 2));
-    rows.push_back(std::move(row));
-  }
-  return aligned(rows);
-}
 
 constexpr double kWidth = 720;
 constexpr double kLeft = 150;
@@ -160,15 +113,17 @@ constexpr const char* kStyle =
 }  // namespace
 
 std::string render(const std::vector<PolicySummary>& summaries, Format format) {
-  switch (format) {
-    case Format::csv:
-      return render_as_csv(summaries);
-    case Format::json:
-      return render_as_json(summaries);
-    case Format::table:
-      break;
+  std::vector<std::vector<Cell>> rows;
+  for (const PolicySummary& summary : summaries) {
+    std::vector<Cell>& row = rows.emplace_back();
+    row.push_back({"policy", "POLICY", summary.policy});
+    for (const Column& column : kColumns) {
+      row.push_back({column.name, column.title, summary.*column.figure});
+    }
+    row.push_back({"", "WORST OF ALL %", summary.worst_of_all});
+    row.push_back({"", "MOVES/JOB", summary.moves_per_job, 2});
   }
-  return render_as_table(summaries);
+  return render(rows, format);
 }
 
 std::string render_jobs(const std::vector<JobSpec>& jobs) {
@@ -195,34 +150,18 @@ std::string render_bounds(const std::vector<Bounds>& bounds, Format format) {
     makespan.push_back(one.makespan);
     jobs = one.jobs;
   }
-  const std::array<std::pair<const char*, Figure>, 3> figures{
-      {{"mean_completion_seconds", figure_of(mean)},
-       {"mean_t90_seconds", figure_of(t90)},
-       {"makespan_seconds", figure_of(makespan)}}};
-  if (format == Format::json) {
-    json::object object;
-    object["jobs"] = jobs;
-    for (const auto& [name, figure] : figures) {
-      object[name] = rounded(figure.mean);
-      object[std::string(name) + "_se"] =
-          figure.se ? json::value(rounded(*figure.se)) : json::value(nullptr);
-    }
-    return render_json_pretty(object) + "\n";
+  const Figure completion = figure_of(mean), to_90 = figure_of(t90), end = figure_of(makespan);
+  if (format == Format::table) {
+    return aligned({{"LOWER BOUND", "SECONDS"},
+                    {"mean completion", text_of(completion)},
+                    {"mean time to 90 %", text_of(to_90)},
+                    {"makespan", text_of(end)}});
   }
-  if (format == Format::csv) {
-    std::string head = "jobs";
-    std::string line = std::to_string(jobs);
-    for (const auto& [name, figure] : figures) {
-      head += std::string(",") + name + "," + name + "_se";
-      line += "," + render_number(rounded(figure.mean)) + ",";
-      if (figure.se) line += render_number(rounded(*figure.se));
-    }
-    return head + "\n" + line + "\n";
-  }
-  return aligned({{"LOWER BOUND", "SECONDS"},
-                  {"mean completion", cell(figures[0].second)},
-                  {"mean time to 90 %", cell(figures[1].second)},
-                  {"makespan", cell(figures[2].second)}});
+  const std::vector<Cell> row{{"jobs", "", static_cast<std::int64_t>(jobs)},
+                              {"mean_completion_seconds", "", completion},
+                              {"mean_t90_seconds", "", to_90},
+                              {"makespan_seconds", "", end}};
+  return format == Format::csv ? render({row}, format) : render_json_pretty(object_of(row)) + "\n";
 }
 
 std::string render_page(const std::string& title, const std::string& command,

@@ -9,10 +9,9 @@
 #include "sim/bound.h"
 #include "sim/job.h"
 #include "sim/summary.h"
+#include "sim/table.h"
 
 namespace flowcon::sim {
-
-enum class Format { table, csv, json };
 
 /// JSON: an array with one object a policy; CSV: the same members as columns.
 [[nodiscard]] std::string render(const std::vector<PolicySummary>& summaries, Format format);

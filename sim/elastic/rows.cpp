@@ -64,7 +64,7 @@ class Rows {
     for (const Summary& summary : summaries) {
       const bool has_goal = summary.nodes == kGoalNodes;
       const double ours = summary.additional_jobs.mean;
-      add(summary, what, published, cell(summary.additional_jobs),
+      add(summary, what, published, text_of(summary.additional_jobs),
           has_goal ? ">= " + fixed(least, 1) : "-", !has_goal || ours >= least);
     }
   }
@@ -75,14 +75,14 @@ class Rows {
     for (std::size_t i = 0; i < summaries.size(); ++i) {
       const double fewer = exact[i].additional_jobs.mean - summaries[i].additional_jobs.mean;
       add(summaries[i], what, published,
-          cell(summaries[i].additional_jobs) + ", " + fixed(fewer, 1) + " fewer",
+          text_of(summaries[i].additional_jobs) + ", " + fixed(fewer, 1) + " fewer",
           "<= " + fixed(most, 1) + " fewer", fewer <= most);
     }
   }
 
   void add_ours(const Summaries& summaries, const std::string& what) {
     for (const Summary& summary : summaries) {
-      add(summary, what, "-", cell(summary.additional_jobs), "-", true);
+      add(summary, what, "-", text_of(summary.additional_jobs), "-", true);
     }
   }
 

@@ -2,17 +2,12 @@
 #include "sim/elastic/summary.h"
 
 #include <array>
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
 
-#include "base/json.h"
 #include "sim/elastic/modes.h"
 #include "sim/table.h"
 
 namespace flowcon::sim::elastic {
 namespace {
-
-namespace json = boost::json;
 
 constexpr double kMinutes = 60;  // of an hour
 
@@ -53,46 +48,6 @@ Summary summary_of(int nodes, Allocator allocator, const std::vector<Run>& greed
   return summary;
 }
 
-std::string render_as_json(const std::vector<Summary>& summaries) {
-  json::array all;
-  for (const Summary& summary : summaries) {
-    json::object object{{"nodes", summary.nodes}, {"policy", name(summary.allocator)}};
-    for (const Column& column : kColumns) {
-      add_figure(object, column.name, summary.*column.figure);
-    }
-    all.push_back(std::move(object));
-  }
-  return render_json_pretty(all) + "\n";
-}
-
-std::string render_as_csv(const std::vector<Summary>& summaries) {
-  std::string out = "nodes,policy";
-  for (const Column& column : kColumns) {
-    out += csv_names(column.name);
-  }
-  out += "\n";
-  for (const Summary& summary : summaries) {
-    out += std::to_string(summary.nodes) + "," + std::string(name(summary.allocator));
-    for (const Column& column : kColumns) {
-      out += csv_fields(summary.*column.figure);
-    }
-    out += "\n";
-  }
-  return out;
-}
-
-std::string render_as_table(const std::vector<Summary>& summaries) {
-  std::vector<std::vector<std::string>> rows{{"POLICY", "NODES"}};
-  for (const Column& column : kColumns) rows[0].emplace_back(column.title);
-  for (const Summary& summary : summaries) {
-    std::vector<std::string> row{std::string(name(summary.allocator)),
-                                 std::to_string(summary.nodes)};
-    for (const Column& column : kColumns) row.push_back(cell(summary.*column.figure));
-    rows.push_back(std::move(row));
-  }
-  return aligned(rows);
-}
-
 }  // namespace
 
 std::vector<Summary> compare(const Comparison& comparison,
@@ -124,8 +79,18 @@ std::vector<Summary> compare(const Comparison& comparison,
 }
 
 std::string render(const std::vector<Summary>& summaries, Format format) {
-  if (format == Format::json) return render_as_json(summaries);
-  return format == Format::csv ? render_as_csv(summaries) : render_as_table(summaries);
+  std::vector<std::vector<Cell>> rows;
+  for (const Summary& summary : summaries) {
+    const std::string policy(name(summary.allocator));
+    std::vector<Cell>& row = rows.emplace_back();
+    row.push_back({"", "POLICY", policy});
+    row.push_back({"nodes", "NODES", std::int64_t{summary.nodes}});
+    row.push_back({"policy", "", policy});
+    for (const Column& column : kColumns) {
+      row.push_back({column.name, column.title, summary.*column.figure});
+    }
+  }
+  return sim::render(rows, format);
 }
 
 }  // namespace flowcon::sim::elastic

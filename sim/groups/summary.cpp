@@ -2,16 +2,11 @@
 #include "sim/groups/summary.h"
 
 #include <array>
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
 
-#include "base/json.h"
 #include "sim/table.h"
 
 namespace flowcon::sim::groups {
 namespace {
-
-namespace json = boost::json;
 
 struct Column {
   const char* name;
@@ -52,55 +47,6 @@ GroupSummary summary_of(const std::vector<GroupResult>& results,
   return summary;
 }
 
-std::string as_json(const std::vector<GroupSummary>& summaries) {
-  json::array all;
-  for (const GroupSummary& summary : summaries) {
-    json::object object{{"model", summary.model}, {"policy", summary.policy}};
-    for (const Column& column : kColumns) {
-      add_figure(object, column.name, summary.*column.figure);
-    }
-    object["mean_completion_seconds"] = rounded(summary.mean_completion);
-    object["makespan_seconds"] = rounded(summary.makespan);
-    all.push_back(std::move(object));
-  }
-  return render_json_pretty(all) + "\n";
-}
-
-std::string as_csv(const std::vector<GroupSummary>& summaries) {
-  std::string out = "model,policy";
-  for (const Column& column : kColumns) {
-    out += csv_names(column.name);
-  }
-  out += ",mean_completion_seconds,makespan_seconds\n";
-  for (const GroupSummary& summary : summaries) {
-    out += summary.model + "," + summary.policy;
-    for (const Column& column : kColumns) {
-      out += csv_fields(summary.*column.figure);
-    }
-    out += "," + render_number(rounded(summary.mean_completion)) + "," +
-           render_number(rounded(summary.makespan)) + "\n";
-  }
-  return out;
-}
-
-std::string as_table(const std::vector<GroupSummary>& summaries) {
-  std::vector<std::vector<std::string>> rows{{"MODEL", "POLICY"}};
-  for (const Column& column : kColumns) rows[0].emplace_back(column.title);
-  rows[0].emplace_back("MEAN s");
-  rows[0].emplace_back("MAKESPAN s");
-  for (const GroupSummary& summary : summaries) {
-    std::vector<std::string> row{summary.model, summary.policy};
-    for (const Column& column : kColumns) {
-      const Figure& figure = summary.*column.figure;
-      row.push_back(column.decimals == 1 ? cell(figure) : fixed(figure.mean, column.decimals));
-    }
-    row.push_back(fixed(summary.mean_completion, 0));
-    row.push_back(fixed(summary.makespan, 0));
-    rows.push_back(std::move(row));
-  }
-  return aligned(rows);
-}
-
 }  // namespace
 
 std::vector<GroupSummary> run_experiment(
@@ -135,9 +81,18 @@ std::vector<GroupSummary> run_experiment(
 }
 
 std::string render(const std::vector<GroupSummary>& summaries, Format format) {
-  if (format == Format::json) return as_json(summaries);
-  if (format == Format::csv) return as_csv(summaries);
-  return as_table(summaries);
+  std::vector<std::vector<Cell>> rows;
+  for (const GroupSummary& summary : summaries) {
+    std::vector<Cell>& row = rows.emplace_back();
+    row.push_back({"model", "MODEL", summary.model});
+    row.push_back({"policy", "POLICY", summary.policy});
+    for (const Column& column : kColumns) {
+      row.push_back({column.name, column.title, summary.*column.figure, column.decimals});
+    }
+    row.push_back({"mean_completion_seconds", "MEAN s", summary.mean_completion, 0});
+    row.push_back({"makespan_seconds", "MAKESPAN s", summary.makespan, 0});
+  }
+  return sim::render(rows, format);
 }
 
 }  // namespace flowcon::sim::groups
