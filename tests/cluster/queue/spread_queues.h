@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two hosts for jobs of several containers: h1 and h2 have four cores each and are in one Docker
+// Swarm.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ctrl/log.h"
+#include "tests/cluster/queue/group_tasks.h"
+#include "tests/cluster/queue/two_queues.h"
+
+namespace flowcon::cluster::test {
+
+class SpreadQueues : public TwoQueues {
+ public:
+  SpreadQueues() {
+    ctrl::log::set_level(ctrl::log::Level::error);
+    offer(h2, 4, 8);
+    for (Side* side : {&h1, &h2}) {
+      side->engine.swarm_ = {"manager"};
+      side->host.config_.queue.group_network = "train";
+    }
+    run(35);
+  }
+  ~SpreadQueues() { ctrl::log::set_level(ctrl::log::Level::info); }
+  SpreadQueues(const SpreadQueues&) = delete;
+  SpreadQueues& operator=(const SpreadQueues&) = delete;
+
+  [[nodiscard]] std::size_t both() const { return running(h1.engine) + running(h2.engine); }
+  std::string note(const std::string& name) { return text_of(job(name), "note"); }
+  void end_all(std::int64_t status = 0) {
+    for (Side* side : {&h1, &h2}) {
+      std::vector<std::string> ids;
+      for (const auto& [name, box] : tasks_of(side->engine)) {
+        if (box->copy == Copy::running) ids.push_back(box->id);
+      }
+      for (const std::string& id : ids) side->engine.end_with(id, status);
+    }
+  }
+};
+
+}  // namespace flowcon::cluster::test
