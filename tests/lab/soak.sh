@@ -105,8 +105,8 @@ person() {
     0) cancelled[$name]=yes; ask "$host" cancel "$name" ;;
     1) ask "$host" hold "$name"; ask "$host" release "$name" ;;
     2 | 3) ask "$host" park "$name" && parked+=("$name") ;;
-    4) ask "$host" scale "$name" 1 ;;
-    5) ask "$host" scale "$name" 2 ;;
+    4) ask "$host" scale "$name" 1; scaled[$name]=yes ;;
+    5) ask "$host" scale "$name" 2; scaled[$name]=yes ;;
   esac
 }
 # Not each can be done to each job, or just now.
@@ -202,7 +202,7 @@ for host in h1 h2; do must on "$host" docker run -d --name job-0 --network none 
 eventually "the watch sees it where a task runs twice" the_watch_sees
 for host in h1 h2; do must on "$host" docker rm -f job-0; done
 
-declare -A home=() cancelled=()
+declare -A home=() cancelled=() scaled=()
 parked=() strikes=() made=0 ended=0 struck=0
 : >"$WORK/wrong"
 finish=$((SECONDS + 60 * MINUTES)) next=$((SECONDS + 30)) told=$SECONDS
@@ -223,6 +223,8 @@ while [ "$SECONDS" -lt "$finish" ]; do
 done
 for pid in ${strikes[@]+"${strikes[@]}"}; do wait "$pid" || :; done
 for host in "${HOSTS[@]}"; do cable heal "$host"; done
+# What no host has room for waits until nobody wants it any more.
+for name in "${!scaled[@]}"; do [ -z "${home[$name]:-}" ] || ask "${home[$name]}" scale "$name" none; done
 finish=$((SECONDS + SETTLE))
 while [ "$SECONDS" -lt "$finish" ] && [ "${#home[@]}" -gt 0 ]; do pause 1; release; sweep; done
 check "after $struck faults all of $made jobs come to their end" is "${!home[*]}" ""
