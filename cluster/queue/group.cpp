@@ -2,6 +2,7 @@
 #include "cluster/queue/group.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -168,8 +169,9 @@ void add_tasks(JobEntry& entry, std::int64_t count, bool are_ps, const std::stri
   }
 }
 
-// Whether it may be so is not the coordinator's to say.
-bool is_possible(const JobEntry& entry, const std::vector<TaskPlace>& places) {
+// Whether it may be so is not the coordinator's to say. `enough`: so many are, whatever is wanted.
+bool is_possible(const JobEntry& entry, const std::vector<TaskPlace>& places,
+                 std::int64_t enough = std::numeric_limits<std::int64_t>::max()) {
   const ctrl::WorkerRange range = workers_of(entry);
   const std::int64_t workers = workers_in(places);
   const auto is_one = [&](const TaskPlace& place) {
@@ -177,7 +179,7 @@ bool is_possible(const JobEntry& entry, const std::vector<TaskPlace>& places) {
     return place.workers >= 0 && place.ps >= 0 &&
            std::count_if(places.begin(), places.end(), is_same) == 1;
   };
-  return workers >= range.least && workers <= range.most &&
+  return workers >= std::min(range.least, enough) && workers <= range.most &&
          std::all_of(places.begin(), places.end(), is_one);
 }
 
@@ -339,7 +341,8 @@ std::optional<GroupStep> unless_it_keeps_its_size(const JobEntry& entry, const G
   const std::vector<TaskPlace>& wanted = facts.order->places;
   const std::int64_t now = present(*entry.group, false), then = workers_in(wanted);
   const bool has_network = wanted.size() <= 1 || !entry.group->network.empty();
-  if (!is_possible(entry, wanted) || !has_network) return std::nullopt;
+  // A part of the way to as many as a person wants is possible, too.
+  if (!is_possible(entry, wanted, now) || !has_network) return std::nullopt;
   std::map<std::string, std::int64_t> more;
   for (const TaskPlace& place : wanted) more[place.host] += place.workers;
   for (const TaskPlace& place : places_of(*entry.group)) more[place.host] -= place.workers;
@@ -420,18 +423,22 @@ GroupStep not_parked(const JobEntry& entry, const GroupFacts& facts, const JobEn
 GroupStep from_parking(const JobEntry& entry, const GroupFacts& facts) {
   if (const auto step = unless_ticket_rests(entry, facts)) return *step;
   const Group& group = *entry.group;
-  if (has_ended_itself(group)) return leave(entry, facts.now);
+  // Who ends because its partner has gone does not take those with it that still save themselves.
+  const auto saves = [](const JobEntry& task) {
+    return !task.is_ps && !task.has_left && task.state == JobState::parking;
+  };
+  const bool is_saving = std::any_of(group.tasks.begin(), group.tasks.end(), saves);
+  if (has_ended_itself(group) && !is_saving) return leave(entry, facts.now);
   GroupStep step;
   const JobEntry* unsaved = nullptr;
-  bool is_saving = false;
   for (std::size_t i = group.tasks.size(); i-- > 0;) {
     const JobEntry& task = group.tasks[i];
     if (task.is_ps || task.has_left) continue;
-    is_saving = is_saving || task.state == JobState::parking;
     // It was to join, and has nothing to save.
     if (task.state == JobState::waiting || task.state == JobState::placing) end_task(step, task, i);
     if (task.state != JobState::running) continue;
-    if (task.is_unparkable) {
+    const bool was_asked_now = task.is_unparkable && task.since >= entry.since;
+    if (was_asked_now) {
       unsaved = &task;
     } else {
       step.deeds.push_back({GroupAct::save, i});

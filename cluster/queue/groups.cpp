@@ -99,7 +99,10 @@ std::set<std::int64_t> ports_of(const Jobs& jobs) {
 
 JobPtr leader_of(const Jobs& jobs, const Job& group) {
   const std::vector<JobEntry>& tasks = group.entry.group->tasks;
-  return tasks.empty() || tasks.front().id.empty() ? nullptr : jobs.find_id(tasks.front().id);
+  const auto first = std::find_if(tasks.begin(), tasks.end(), [](const JobEntry& task) {
+    return !task.is_ps && !task.has_left;
+  });
+  return first == tasks.end() || first->id.empty() ? nullptr : jobs.find_id(first->id);
 }
 
 void Groups::adopt_task(const JobPtr& group, std::size_t task) {
@@ -326,8 +329,10 @@ Async<Result<void>> Groups::carry_out_one(JobPtr group, GroupDeed deed) {
     case GroupAct::save:
     case GroupAct::cancel: {
       JobKeeper::Change change = deed.act == GroupAct::save ? park : cancel;
-      // It may have ended by now.
-      if (job) (void)co_await keeper_.edit(job, std::move(change));
+      if (!job) break;
+      const Result<void> done = co_await keeper_.edit(job, std::move(change));
+      // It may have ended by now; that the journal cannot be written has a code.
+      if (!done && done.error().code) co_return done;
       break;
     }
     case GroupAct::halt: {

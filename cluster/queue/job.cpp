@@ -369,6 +369,7 @@ Result<JobEntry> park(const JobEntry& entry, double now) {
   if (entry.state != JobState::running) return not_now(entry, "only a running job can be parked");
   JobEntry next = entry;
   next.is_held = true;
+  if (next.group) next.is_unparkable = false;
   // It may have ended by now: that it is asked is written when it is seen to run.
   return moved(std::move(next), JobState::parking, now, "is parked");
 }

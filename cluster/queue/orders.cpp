@@ -257,6 +257,8 @@ class Orders {
       const std::optional<GroupShape>& group = all_.known[job].group;
       const bool is_fixed = !group || group->elastic == ctrl::Elastic::no;
       if (is_fixed || all_.known[job].is_waiting || has_order(job)) continue;
+      if (!joins(job) && !may_change(all_, job)) continue;
+      const std::vector<policy::Amounts> idle = idle_;
       Placement placed = task(job).placed;
       std::int64_t workers = policy::count_of(placed.workers);
       for (std::size_t node = idle_.size(); node-- > 0 && workers > group->range.most;) {
@@ -267,7 +269,14 @@ class Orders {
       }
       for (; workers < group->range.least && add_worker(job, placed); ++workers) {
       }
-      if (workers != policy::count_of(task(job).placed.workers)) change_size(job, placed);
+      // One that starts again does so for all of them: with a part it would wait for the rest.
+      const bool is_there = workers >= group->range.least;
+      const bool is_better = workers != policy::count_of(task(job).placed.workers);
+      if (is_better && (joins(job) || is_there)) {
+        change_size(job, placed);
+      } else {
+        idle_ = idle;
+      }
     }
   }
 
@@ -513,6 +522,7 @@ class Orders {
   // (LeftState).
   bool is_worth_it(std::size_t job, std::int64_t workers) const {
     if (joins(job)) return true;
+    if (workers < all_.known[job].group->range.least) return false;
     if (allocated(job) && allocation_->knows_pauses) return may_change(all_, job);
     const policy::WaitingTask& seen = task(job);
     if (!seen.is_parkable || !seen.left) return false;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/json/array.hpp>
+#include <charconv>
 #include <utility>
 
 #include "base/json.h"
@@ -62,8 +63,12 @@ json::array listed(const std::vector<std::string>& words) {
   return all;
 }
 
+// 0 where a person has renamed it.
 std::size_t number_of(const JobEntry& task) {
-  return std::stoul("0" + task.name.substr(task.name.find_last_not_of("0123456789") + 1));
+  const std::string digits = task.name.substr(task.name.find_last_not_of("0123456789") + 1);
+  std::size_t number = 0;
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return read.ec == std::errc() ? number : 0;
 }
 
 // Its place among those of its role, from 0; where workers come and go, by the numbers in their
@@ -74,7 +79,8 @@ std::size_t rank_of(const Group& group, std::size_t task) {
   };
   if (ctrl::joins(group.elastic)) {
     const auto first = std::find_if(group.tasks.begin(), group.tasks.end(), has_its_role);
-    return number_of(group.tasks[task]) - number_of(*first);
+    const std::size_t own = number_of(group.tasks[task]);
+    return own - std::min(own, number_of(*first));
   }
   std::size_t rank = 0;
   for (std::size_t i = 0; i < task; ++i) {

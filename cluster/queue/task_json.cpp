@@ -70,6 +70,8 @@ TaskView view_in(FieldReader& reader) {
   view.left = amount_in(reader, "left");
   view.width = amount_in(reader, "width");
   view.done = amount_in(reader, "done");
+  if (view.left && *view.left <= 0) view.left.reset();
+  if (view.width && *view.width <= 0) view.width.reset();
   reader.require(view.done.value_or(0) <= 1, "done", "must be 1 at most");
   return view;
 }

@@ -377,6 +377,8 @@ Async<Result<void>> Tasks::carry_out(TaskCall call, HeldTaskPtr task) {
       ctrl::spawn(world_.host.io(), "save " + task->container.substr(0, 12), save(task));
       co_return Result<void>();
     case TaskVerb::stop:
+      // A second signal would interrupt what it does at the first one.
+      if (std::exchange(task->is_stopping, true)) co_return Result<void>();
       ctrl::spawn(world_.host.io(), "stop " + task->container.substr(0, 12), stop(task));
       co_return Result<void>();
     case TaskVerb::fetch:
@@ -406,6 +408,7 @@ Async<void> Tasks::save(HeldTaskPtr task) {
 Async<void> Tasks::stop(HeldTaskPtr task) {
   std::string id = task->container;
   const Result<void> done = co_await world_.engine.stop(std::move(id));
+  task->is_stopping = false;
   if (!done) ctrl::log::warning("stopping a task: " + done.error().message());
   tell_soon(task->owner);
 }

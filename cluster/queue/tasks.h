@@ -33,11 +33,12 @@ struct HeldTask {
   std::string save_failure;
   std::shared_ptr<Save> saving;  ///< while it is asked to save itself
   bool has_saved = false;
-  std::string undone_back;  ///< as TaskView::undone_back
-  std::string back;         ///< id of the return that began last; "" = none did
-  std::string next_back;    ///< of the one that is asked for since
-  double next_back_at = 0;  ///< steady; it does not begin before
-  double back_wait = 0;     ///< seconds until then
+  bool is_stopping = false;  ///< its engine has been told to end it, and has not answered
+  std::string undone_back;   ///< as TaskView::undone_back
+  std::string back;          ///< id of the return that began last; "" = none did
+  std::string next_back;     ///< of the one that is asked for since
+  double next_back_at = 0;   ///< steady; it does not begin before
+  double back_wait = 0;      ///< seconds until then
 };
 using HeldTaskPtr = std::shared_ptr<HeldTask>;
 

@@ -116,6 +116,24 @@ TEST_CASE("a job that restarts becomes more and fewer from its checkpoint") {
   CHECK(bench.state("net") == "running");
 }
 
+TEST_CASE("a job runs on as it is while there is no room for all workers that a person wants") {
+  ElasticBench bench;
+  bench.expect_seconds("net", 40000);
+  const std::string first = bench.submit("first", "cpu=1,mem=1G");
+  bench.run(3);
+  bench.submit("net", "cpu=1,mem=1G", GENERATE(kRestart, kJoin));
+  bench.run(60);
+  const std::size_t before = bench.workers("net");
+  REQUIRE(before < 4);
+  bench.call("POST", "/v1/queue/net/set", R"({"workers":"4"})");
+  bench.run(90);
+  CHECK(bench.state("net") == "running");
+  CHECK(bench.workers("net") >= before);
+  bench.engine.end_with(first, 0);
+  bench.run(200);
+  CHECK(bench.workers("net") == 4);
+}
+
 TEST_CASE("a job that starts again for more workers has the room that it left") {
   ElasticBench bench;
   for (const char* name : {"again", "joins"}) bench.expect_seconds(name, 40000);

@@ -441,6 +441,28 @@ TEST_CASE("parking waits for each worker") {
   }
 }
 
+TEST_CASE("a worker that fails since its partners have gone leaves those their time that save") {
+  JobEntry entry = group_in(JobState::parking);
+  all_are(entry, JobState::parking);
+  end_task(entry, 1, GENERATE(TaskEnd::unsaved, TaskEnd::failed), "ended with status 1");
+  CHECK_FALSE(step_of(entry).entry);
+  CHECK(step_of(entry).deeds.empty());
+  end_task(entry, 0, TaskEnd::saved);
+  CHECK(step_of(entry).entry->state == JobState::returning);
+}
+
+TEST_CASE("each is asked again that could not be saved an earlier time") {
+  JobEntry entry = group_in(JobState::parking);
+  all_are(entry, JobState::running);
+  entry.since = 50;
+  task(entry, 0).is_unparkable = true;
+  task(entry, 0).since = 40;
+  CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::save, 1}, {GroupAct::save, 0}});
+  end_task(entry, 1, TaskEnd::saved);
+  task(entry, 0).since = 60;
+  CHECK(step_of(entry).entry->state == JobState::returning);
+}
+
 TEST_CASE("where one saves itself after its time all start again from that") {
   JobEntry entry = group_in(JobState::running);
   entry.is_unparkable = true;
@@ -518,6 +540,7 @@ TEST_CASE("where one goes with its host the others save themselves, and all star
     entry = *group_step(entry, facts).entry;
     end_task(entry, 0, TaskEnd::saved);
     task(entry, 2).is_unparkable = true;
+    task(entry, 2).since = 100;
     entry = settled(entry);
     CHECK(entry.state == JobState::returning);
     CHECK(entry.is_unparkable);

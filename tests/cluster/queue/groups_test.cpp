@@ -312,9 +312,7 @@ TEST_CASE("people say how many workers a job has") {
   bench.submit("net", "cpu=1,mem=1G", kJoin);
   bench.run(15);
   REQUIRE(running(bench.engine) == 3);
-  const auto chosen = bench.call("POST", "/v1/queue/net/set", R"({"workers":"2"})");
-  CHECK(chosen.status == 200);
-  CHECK(text_of(chosen.body, "note") == "is to have 2 workers");
+  CHECK(bench.call("POST", "/v1/queue/net/set", R"({"workers":"2"})").status == 200);
   bench.run(15);
   CHECK(running(bench.engine) == 2);
   CHECK(bench.call("POST", "/v1/queue/net/set", R"({"workers":"4"})").status == 200);

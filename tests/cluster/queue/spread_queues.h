@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two hosts for jobs of several containers: h1 and h2 have four cores each and are in one Docker
-// Swarm.
+// Swarm. For .cpp files only: it includes Asio.
 #pragma once
 
 #include <string>

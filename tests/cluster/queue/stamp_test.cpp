@@ -145,6 +145,14 @@ TEST_CASE("workers that come and go are counted from the first one of their atte
   CHECK(environment_of(entry, 3).at("FLOWCON_RANK") == "1");
 }
 
+TEST_CASE("the name that a person gives a worker is no number beyond all bounds") {
+  JobEntry entry = group_of(2, 0);
+  entry.group->elastic = ctrl::Elastic::join;
+  entry.group->tasks[0].name = "net-w4";
+  entry.group->tasks[1].name = "net-w99999999999999999999999";
+  CHECK(environment_of(entry, 1).at("RANK") == "0");
+}
+
 TEST_CASE("a parameter server has no rank among the workers") {
   const auto told = environment_of(group_of(2, 2), 3);
   CHECK(told.at("FLOWCON_ROLE") == "ps");
