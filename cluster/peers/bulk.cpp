@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/peers/bulk.h"
 
+#include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <optional>
@@ -16,9 +17,11 @@ namespace {
 using ctrl::Async;
 using ctrl::Pull;
 
-// Seconds for the answer to all of it: first it is written to the disk there, to the last byte. A
-// connection that is dead ends before, by ssh's own questions.
-constexpr double kAnswerTime = 900;
+// For the answer to all of it, so many times as long as for a piece, but no more than a quarter of
+// an hour for that: first it is written to the disk there, to the last byte. A connection that is
+// dead ends before, by ssh's own questions.
+constexpr double kAnswerTimes = 15;
+constexpr double kMostAnswer = 900;
 
 // Of a body: what it failed with, to be told from what the connection failed with.
 using Failure = std::shared_ptr<std::optional<Error>>;
@@ -53,7 +56,8 @@ Async<Result<Answer>> send_body(boost::asio::io_context& io, std::vector<std::st
   request.pieces = [body = std::move(body), failure] { return watched(body, failure); };
   request.doing = target;
   const auto http = std::make_shared<ctrl::Http>((*child)->stream());
-  const ctrl::Patience patience{0, idle_seconds, kAnswerTime};
+  const double longer = std::min(kAnswerTimes * idle_seconds, kMostAnswer);
+  const ctrl::Patience patience{0, idle_seconds, std::max(idle_seconds, longer)};
   Result<Answer> answer = co_await http->ask(std::move(request), patience, kMaxBulkAnswer);
   const std::string said = co_await (*child)->close();
   if (*failure) co_return **failure;
