@@ -11,6 +11,8 @@ namespace {
 
 // systemd answers nobody while it reloads, which takes seconds on a busy host.
 constexpr int kPatience = 5;
+// Where nobody waits for it, but other blocking calls do.
+constexpr int kLittlePatience = 2;
 
 Result<void> tell(const std::string& scope, const std::vector<cgroups::UnitProperty>& properties,
                   int patience) {
@@ -52,7 +54,7 @@ void Limits::tell_systemd(const Target& target) {
                                              cgroups::Rounding::exact);
   // A bus call can take as long as systemd likes, so it goes to the effects thread.
   const bool is_queued = effects_.try_post([scope, properties = std::move(properties)] {
-    if (Result<void> told = tell(scope, properties, kPatience); !told) {
+    if (Result<void> told = tell(scope, properties, kLittlePatience); !told) {
       log::warning("systemd did not take a limit, so a daemon-reload may undo it: " +
                    told.error().message());
     }

@@ -61,21 +61,18 @@ Async<Result<void>> take_bytes(MovePtr move, std::string part, Room disk, std::u
   co_return taken;
 }
 
-// What it replaces: a volume's folder, whichever copy mounts it, or a thing of one copy.
-std::string target_of(const CopyPlace& place, const Part& part) {
-  for (const VolumePlace& volume : place.volumes) {
-    const bool is_it = part.kind == PartKind::volume && volume.destination == part.where;
-    if (is_it) return volume.folder;
-  }
-  return place.id + "/" + part.name;
+// The volume that it is; null: it is none.
+const VolumePlace* volume_of(const CopyPlace& place, const Part& part) {
+  const auto found =
+      std::find_if(place.volumes.begin(), place.volumes.end(),
+                   [&](const VolumePlace& volume) { return volume.destination == part.where; });
+  return part.kind == PartKind::volume && found != place.volumes.end() ? &*found : nullptr;
 }
 
-// Of what is mounted there, where that is data; else "".
-std::string data_folder(const CopyPlace& place, const std::string& destination) {
-  for (const VolumePlace& volume : place.volumes) {
-    if (volume.destination == destination && is_data_volume(volume.name)) return volume.folder;
-  }
-  return "";
+// What it replaces: a volume's folder, whichever copy mounts it, or a thing of one copy.
+std::string target_of(const CopyPlace& place, const Part& part) {
+  const VolumePlace* volume = volume_of(place, part);
+  return volume != nullptr ? volume->folder : place.id + "/" + part.name;
 }
 
 // There is nowhere for it to go, or it is there.
@@ -220,8 +217,9 @@ Async<Result<void>> Intake::take_part(MovePtr move, CopyPlace place, Part part, 
   limits.bytes = move->arrival.budget.left();
   limits.room = room_for(move, part.name, place.folder);
   limits.memory = memory_of(move->entry.source);
-  std::string folder = data_folder(place, part.where);
-  if (!folder.empty()) {
+  const VolumePlace* volume = volume_of(place, part);
+  if (volume != nullptr && is_data_volume(volume->name)) {
+    std::string folder = volume->folder;
     co_return co_await take_data(std::move(folder), std::move(place), std::move(part),
                                  std::move(body), std::move(limits));
   }
