@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The options of flowcond stand once, in ctrl/config.cpp, and flowcond --help prints them. This compares what
-packaging/flowcon.conf, flowcon.conf(5) and flowcond(8) say of them, or writes it: scripts/golden --update.
+packaging/flowcon.conf and flowcon.conf(5) say of them, or writes it: scripts/golden --update.
 
 Headings, what stands below a heading and, in the manual page, what follows a default are written by hand and stay.
 
@@ -111,14 +111,7 @@ def page_text(text, options):
     return fill(text, r"^(\.S[sh] .*)$", body_of), used
 
 
-def flags_text(text, options):
-    """flowcond(8): its one compact list."""
-    made = "".join(f".It Fl -{option.name} Ar {option.value}\n{default_line(option)}\n" for option in options)
-    made, count = re.subn(r"(?<=^\.Bl -tag -width Ds -compact\n).*?(?=^\.El$)", lambda _: made, text, flags=re.M | re.S)
-    return made, {option.name for option in options} if count == 1 else set()
-
-
-TEXTS = {"packaging/flowcon.conf": file_text, "man/flowcon.conf.5": page_text, "man/flowcond.8": flags_text}
+TEXTS = {"packaging/flowcon.conf": file_text, "man/flowcon.conf.5": page_text}
 
 
 def differences(folder, update=False):
