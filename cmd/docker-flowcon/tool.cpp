@@ -15,6 +15,7 @@ Result<ToolResult> run_tool(const std::vector<std::string>& words, const std::st
   command.is_ours = true;
   command.passes_errors = errors == ToolErrors::pass_on;
   command.most_errors = 1U << 20;
+  command.most_output = 64U << 20;
   Result<ToolResult> ran = ctrl::run_alone([&] { return ctrl::run(command, ctrl::kForever); });
   if (ran || !words.front().starts_with("ssh")) return ran;
   return Error{ran.error().code, ran.error().what + " (apt install openssh-client)"};

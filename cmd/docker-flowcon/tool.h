@@ -10,8 +10,8 @@
 
 namespace flowcon::plugin {
 
-/// What a program came to: its status as a shell has it, at most 1 MiB of stdout, and of stderr
-/// where it did not go to our own.
+/// What a program came to: its status as a shell has it, at most 64 MiB of stdout, and 1 MiB of
+/// stderr where it did not go to our own.
 using ToolResult = ctrl::Ran;
 
 enum class ToolErrors { keep, pass_on };

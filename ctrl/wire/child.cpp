@@ -30,7 +30,6 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::size_t kPiece = 64U << 10;
-constexpr std::size_t kMostOutput = 1U << 20;
 constexpr double kReapLook = 0.05;  // seconds
 constexpr double kGoodbye = 1;      // seconds from SIGTERM to SIGKILL
 // After its end, for what a child of its own may hold open.
@@ -298,7 +297,10 @@ Async<Result<Ran>> run(Command command, double seconds) {
   for (bool is_reading = command.joined == Joined::out; is_reading;) {
     Result<std::string> piece = co_await (*child)->read(seconds);
     is_reading = piece && !piece->empty();
-    if (is_reading) ran.out.append(*piece, 0, kMostOutput - ran.out.size());
+    if (!is_reading) break;
+    const std::size_t room = command.most_output - ran.out.size();
+    ran.is_cut = ran.is_cut || piece->size() > room;
+    ran.out.append(*piece, 0, room);
   }
   ran.status = co_await (*child)->finish(seconds);
   ran.err = (*child)->said();

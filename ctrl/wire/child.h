@@ -35,6 +35,7 @@ struct Command {
   bool goes_on = false;            ///< where it is not held any more; else it is killed
   bool passes_errors = false;      ///< its stderr is ours; else its last bytes are kept
   std::size_t most_errors = 4096;  ///< bytes of it
+  std::size_t most_output = 1U << 20;  ///< bytes of stdout that run() keeps
 };
 
 class Child : public std::enable_shared_from_this<Child> {

@@ -67,7 +67,7 @@ ToolResult ask_docker(const Session& session, const std::vector<std::string>& wo
   ExecPlan plan = plan_docker(session.invocation, session.environment, words);
   plan.arguments.front() = plan.program;
   Result<ToolResult> result = run_tool(plan.arguments);
-  return result ? *result : ToolResult{kElsewhere, "", ""};
+  return result ? *result : ToolResult{kElsewhere, "", "", false};
 }
 
 struct Ended {

@@ -49,11 +49,18 @@ std::vector<std::string> docker_words(const Session& session,
   return std::move(plan.arguments);
 }
 
+Error too_much() {
+  return bad_input(
+      "its container has more new files and folders than this command looks through: copy what you "
+      "need by docker cp");
+}
+
 // Errors: docker's own last words.
 Result<std::string> ask_docker(const Session& session, const std::vector<std::string>& words) {
   Result<ToolResult> ran = run_tool(docker_words(session, words));
   if (!ran) return ran.error();
   if (ran->status != 0) return bad_input(printable(ran->err, 500));
+  if (ran->is_cut) return too_much();
   return std::move(ran->out);
 }
 
@@ -124,15 +131,16 @@ class Fetcher {
     const Result<std::string> diff = ask_docker(session_, {"container", "diff", id_});
     if (!diff) return diff.error();
     if (const Result<void> made = make_folder(folder_); !made) return made.error();
-    const std::vector<std::string> paths = paths_to_fetch(*inspect, *diff);
+    const Result<std::vector<std::string>> paths = paths_to_fetch(*inspect, *diff);
+    if (!paths) return paths.error();
     for (const Printer& printer : printers_) {
-      const fs::path log = folder_ / log_name(printer.log, paths);
+      const fs::path log = folder_ / log_name(printer.log, *paths);
       if (const Result<void> fetched = fetch_log(session_, printer.id, log); !fetched) {
         return fetched.error();
       }
       tell(log);
     }
-    for (const std::string& path : paths) {
+    for (const std::string& path : *paths) {
       if (const Result<void> copied = copy(path); !copied) return copied.error();
     }
     return {};
@@ -145,7 +153,7 @@ class Fetcher {
     fs::create_directories(target.parent_path(), failed);
     if (failed) return Error{failed, "making a folder for " + printable(path)};
     const Result<std::string> copied =
-        ask_docker(session_, {"container", "cp", id_ + ":" + path, target.string()});
+        ask_docker(session_, {"container", "cp", id_ + ":" + path, fs::absolute(target).string()});
     if (!copied) return copied.error();
     tell(target);
     return {};
@@ -174,7 +182,8 @@ std::string why_not_home(const JobView& job) {
 
 }  // namespace
 
-std::vector<std::string> paths_to_fetch(const std::string& inspect, const std::string& diff) {
+Result<std::vector<std::string>> paths_to_fetch(const std::string& inspect,
+                                                const std::string& diff) {
   std::vector<std::string> mounts, paths;
   const Result<json::value> seen = parse_json(inspect);
   if (seen && seen->is_array() && !seen->get_array().empty()) {
@@ -185,14 +194,19 @@ std::vector<std::string> paths_to_fetch(const std::string& inspect, const std::s
     }
   }
   std::istringstream lines(diff);
-  for (std::string line; std::getline(lines, line) && paths.size() < kMostPaths;) {
+  std::string last;
+  for (std::string line; std::getline(lines, line);) {
     const std::string path = line.starts_with("A ") ? line.substr(2) : "";
+    // A folder comes before what is in it.
+    if (!last.empty() && is_within(path, last)) continue;
     const auto has_it = [&](const auto& folder) { return is_within(path, folder); };
     const bool is_another = std::any_of(kPassing.begin(), kPassing.end(), has_it) ||
                             std::any_of(mounts.begin(), mounts.end(), [&](const auto& mount) {
                               return is_within(path, mount) || is_within(mount, path);
                             });
-    if (is_plain(path) && !is_another) paths.push_back(path);
+    if (!is_plain(path) || is_another) continue;
+    if (paths.size() >= kMostPaths) return too_much();
+    paths.push_back(last = path);
   }
   std::sort(paths.begin(), paths.end());
   std::vector<std::string> topmost;

@@ -24,8 +24,9 @@ void declare_fetch(CLI::App& app, FetchOptions& options);
 
 /// What is to be copied of a container: its mounts that have data of their own, and what `diff`
 /// (docker diff) says it has made outside of them, each without what lies within another one.
-/// Absolute paths without "." and ".."; others are left out. `inspect`: docker inspect.
-[[nodiscard]] std::vector<std::string> paths_to_fetch(const std::string& inspect,
-                                                      const std::string& diff);
+/// Absolute paths without "." and ".."; others are left out. `inspect`: docker inspect. Errors: too
+/// many.
+[[nodiscard]] Result<std::vector<std::string>> paths_to_fetch(const std::string& inspect,
+                                                              const std::string& diff);
 
 }  // namespace flowcon::plugin

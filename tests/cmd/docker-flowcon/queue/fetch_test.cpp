@@ -18,34 +18,50 @@ using Paths = std::vector<std::string>;
 
 std::string mounts(const std::string& list) { return R"([{"Mounts":[)" + list + "]}]"; }
 
+Paths found(const std::string& inspect, const std::string& diff) {
+  const auto paths = paths_to_fetch(inspect, diff);
+  REQUIRE(paths.has_value());
+  return *paths;
+}
+
 TEST_CASE("volumes and what was made beside them are fetched, each once") {
   const std::string volume = R"({"Type":"volume","Destination":"/out"})";
   const std::string bind = R"({"Type":"bind","Destination":"/data/in"})";
 
-  CHECK(paths_to_fetch(mounts(volume), "") == Paths{"/out"});
-  CHECK(paths_to_fetch(mounts(bind), "A /data\nA /data/in\nA /data/in/x\n").empty());
-  CHECK(paths_to_fetch(
-            mounts(volume + "," + bind),
-            "C /root\nA /root/model\nA /root/model/1.pt\nA /outer\nA /out/x\nD /etc/y\n") ==
+  CHECK(found(mounts(volume), "") == Paths{"/out"});
+  CHECK(found(mounts(bind), "A /data\nA /data/in\nA /data/in/x\n").empty());
+  CHECK(found(mounts(volume + "," + bind),
+              "C /root\nA /root/model\nA /root/model/1.pt\nA /outer\nA /out/x\nD /etc/y\n") ==
         Paths{"/out", "/outer", "/root/model"});
-  CHECK(paths_to_fetch(mounts(volume + R"(,{"Type":"volume","Destination":"/out/deep"})"), "") ==
+  CHECK(found(mounts(volume + R"(,{"Type":"volume","Destination":"/out/deep"})"), "") ==
         Paths{"/out"});
 }
 
 TEST_CASE("what each container makes anew is nobody's result") {
-  CHECK(paths_to_fetch("[]", "A /tmp/x\nA /run/y\nA /dev/z\nA /proc/1\nA /sys/a\nA /tmpfile\n") ==
+  CHECK(found("[]", "A /tmp/x\nA /run/y\nA /dev/z\nA /proc/1\nA /sys/a\nA /tmpfile\n") ==
         Paths{"/tmpfile"});
 }
 
+TEST_CASE("a folder with ten thousands of files counts once, and too many folders are told") {
+  std::string inside, beside;
+  for (int i = 0; i < 20'000; ++i) {
+    inside += "A /data/" + std::to_string(i) + "\n";
+    beside += "A /" + std::to_string(i) + "\n";
+  }
+  CHECK(found("[]", "A /data\n" + inside + "A /workspace\nA /workspace/model.pt\n") ==
+        Paths{"/data", "/workspace"});
+  CHECK(paths_to_fetch("[]", beside).error().what.find("docker cp") != std::string::npos);
+}
+
 TEST_CASE("no path that a container tells leads out of the folder") {
-  CHECK(paths_to_fetch(mounts(R"({"Type":"volume","Destination":"/a/../../etc"},7,null,)"
-                              R"({"Type":"volume","Destination":"/"},{"Type":"volume"},)"
-                              R"({"Type":"volume","Destination":"relative"},)"
-                              R"({"Type":"volume","Destination":7})"),
-                       "A ../etc\nA /./x\nA /x//y\nA \nA\nA /\n\nB /z\nA -rf\nA /..\n")
+  CHECK(found(mounts(R"({"Type":"volume","Destination":"/a/../../etc"},7,null,)"
+                     R"({"Type":"volume","Destination":"/"},{"Type":"volume"},)"
+                     R"({"Type":"volume","Destination":"relative"},)"
+                     R"({"Type":"volume","Destination":7})"),
+              "A ../etc\nA /./x\nA /x//y\nA \nA\nA /\n\nB /z\nA -rf\nA /..\n")
             .empty());
   for (const std::string wrong : {"", "no JSON", "{}", "[7]", R"([{"Mounts":7}])"}) {
-    CHECK(paths_to_fetch(wrong, "A /x\n") == Paths{"/x"});
+    CHECK(found(wrong, "A /x\n") == Paths{"/x"});
   }
 }
 
@@ -101,6 +117,14 @@ TEST_CASE_METHOD(FetchFixture, "fetch copies log, volumes and files, and prints 
             "/out\n"
             "container cp 4c02:/root/best.pt " +
             out + "/root/best.pt\n");
+}
+
+TEST_CASE_METHOD(FetchFixture, "docker takes no result's name for that of a container") {
+  docker("inspect) echo '[]' ;;\ndiff) echo 'A /10:00.pt' ;;\nlogs) echo printed ;;");
+  const std::string here = "results:of-fetch-test";
+  CHECK(run({"vae", "-o", here}).status == 0);
+  CHECK(text("asked").find("container cp 4c02:/10:00.pt /") != std::string::npos);
+  std::filesystem::remove_all(here);
 }
 
 TEST_CASE_METHOD(FetchFixture, "a file of the job named as its log keeps its name") {
