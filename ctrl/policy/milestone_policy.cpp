@@ -28,7 +28,7 @@ bool is_silent(const JobView& job, const growth::Forecast& expected, double now)
 
 std::string whole(double number) { return render_number(std::round(number)); }
 
-// "counter", "counter and command", "time left", "memory", "age".
+// What says how much is left, for people.
 std::string told_by(const JobView& job, growth::Basis basis) {
   const bool is_counted = basis == growth::Basis::counter && job.report && job.report->counter;
   const metrics::TotalFrom from =
@@ -36,23 +36,30 @@ std::string told_by(const JobView& job, growth::Basis basis) {
   switch (from) {
     case metrics::TotalFrom::counter:
     case metrics::TotalFrom::log:
-      return name(basis);
+      break;
     case metrics::TotalFrom::command:
     case metrics::TotalFrom::environment:
-      return std::string("counter and ") + name(from);
+      return std::string("progress counter, total from its ") + name(from);
     case metrics::TotalFrom::time_left:
-      break;
+      return "the time left that it prints";
   }
-  return name(from);
+  switch (basis) {
+    case growth::Basis::counter:
+      return "progress counter";
+    case growth::Basis::memory:
+      return "an earlier run";
+    default:
+      return "its age, a guess";
+  }
 }
 
 std::string reason_for(const Ranked& ranked, const MilestoneMember& member, std::size_t jobs,
                        const std::string& told_by) {
   std::string text = "milestone: " + std::to_string(ranked.rank + 1) + " of " +
-                     std::to_string(jobs) + ", " + whole(member.left) + " CPU s to its end by " +
-                     told_by;
+                     std::to_string(jobs) + ", " + whole(member.left) + " CPU s left (" + told_by +
+                     ")";
   if (member.left90 && member.open90 > 0) {
-    text += ", 90 % of its gain open by " + whole(member.open90 * 100) + " %";
+    text += ", 90 % of its gain to come (chance " + whole(member.open90 * 100) + " %)";
   }
   return text;
 }
@@ -96,7 +103,7 @@ Result<std::string> explain(const MilestoneState& state, const MilestoneDecision
                      std::to_string(state.members.size()) + ": " + rounded(member->left) +
                      " CPU s left" + (member->is_blind ? " (a guess)" : "");
   if (member->left90 && member->open90 > 0) {
-    text += ", 90 % of its gain still to come by " + percent(member->open90) + ", " +
+    text += ", 90 % of its gain to come (chance " + percent(member->open90) + "), " +
             rounded(*member->left90) + " CPU s per chance";
   }
   if (member->due) {

@@ -49,7 +49,7 @@ ORIGINAL[short]=$(natural_weight 2048)
 eventually "the job that is nearer to its end goes first" container_has short '.limit > 0.8'
 check "the other one keeps a share" container_has long '.limit > 0.01 and .limit < 0.2'
 eventually "the kernel has the weights of the formula, and their sum is kept" weights_as_computed
-check "the log says why" flowcond_said "CPU s to its end by counter"
+check "the log says why" flowcond_said "CPU s left (progress counter)"
 check "a sentence too" holds "$(explained short 1 | jq -r '.decisions[0].sentence')" "rank 1 of 2"
 check "limits never add up to more than the host" status_has '[.containers[].limit] | add < 1.0001'
 PATIENCE=300 eventually "it ends" has_ended short
@@ -68,12 +68,12 @@ has_profile() {
 }
 eventually "what it needed is recorded" has_profile first
 works again 300 "$UNCOUNTED"
-eventually "of the same training again it is known how long it takes" flowcond_said "CPU s to its end by memory"
+eventually "of the same training again it is known how long it takes" flowcond_said "CPU s left (an earlier run)"
 eventually "so that it goes first" container_has again '.limit > 0.8'
 kill_flowcond
 start_flowcond --policy milestone
 works after 300 "$UNCOUNTED"
-eventually "which is remembered when flowcond was killed" flowcond_said "CPU s to its end by memory"
+eventually "which is remembered when flowcond was killed" flowcond_said "CPU s left (an earlier run)"
 has_failed() { is "$(engine_get "/containers/$1/json" | jq -r .State.ExitCode)" 1; }
 # breaks_off NAME: a training that fails at first, and then goes on.
 breaks_off() {
@@ -84,18 +84,18 @@ breaks_off() {
 breaks_off part
 PATIENCE=300 eventually "  and ends well when it is started again" has_ended_well part
 breaks_off rest
-told_by() { grep -q "limit of $1: .* to its end by $2" "$LOG"; }
-eventually "what it took then is not taken for the whole" told_by rest age
-check "  at no time" not told_by rest memory
+told_by() { grep -q "limit of $1: .* CPU s left ($2" "$LOG"; }
+eventually "what it took then is not taken for the whole" told_by rest "its age"
+check "  at no time" not told_by rest "an earlier run"
 works mute 20000 'nothing'
-eventually "of one that says nothing it is guessed" flowcond_said "CPU s to its end by age"
+eventually "of one that says nothing it is guessed" flowcond_said "CPU s left (its age, a guess)"
 eventually "and it is under control too" container_has mute '.state == "controlled" and .limit > 0'
 eventually "and the status says so, and what helps" container_has mute '.note | test("^no metric found in [0-9]+ lines yet; its remaining time is a guess; set flowcon.floor to guarantee it CPU$")'
 prints counted 'i=0; while :; do i=$((i + 1)); echo "epoch $i/20000"; sleep 0.1; done'
 eventually "where there is a counter it is that which says when it goes" container_has counted '.progress.total == 20000 and (.note | test("^no metric found in [0-9]+ lines yet; its remaining time comes from its progress counter$"))'
 prints told 'i=0; while :; do i=$((i + 1)); k=0; while [ $k -lt 2000 ]; do k=$((k + 1)); done; echo "epoch $i loss: 0.5"; done' -e EPOCHS=1000000
 eventually "where it does not say how far it goes, its environment does" container_has told '.progress.total == 1000000 and .progress.from == "environment" and .left > 0'
-eventually "and the log names it" told_by told "counter and environment"
+eventually "and the log names it" told_by told "progress counter, total from its environment"
 
 # --- what people say counts -----------------------------------------------------------------------------
 
