@@ -138,19 +138,24 @@ void count_series(const Series& series, Tally& tally) {
   if (traits.labelled) tally.add(-3, "a table's row of one class among others");
 }
 
-/// "iou_loss" beside "loss" on the same line is a part of it.
+/// "iou_loss" beside "loss" on the same line is a part of it, and "run/loss_iou" of "run/loss".
 bool is_part_of_another(const Series& series, const std::vector<std::unique_ptr<Series>>& all) {
   const SeriesTraits& own = series.traits;
   if (own.info.role != Role::metric || own.info.plain) return false;
   return std::any_of(all.begin(), all.end(), [&](const auto& other) {
     const SeriesTraits& its = other->traits;
-    return its.info.plain && !its.info.is_best && !its.average &&
+    const bool is_stem = its.info.role == Role::metric && own.name.size() > its.name.size() &&
+                         own.name.starts_with(its.name) && own.name[its.name.size()] == '_';
+    return (its.info.plain || is_stem) && !its.info.is_best && !its.average &&
            its.info.better == own.info.better && its.info.weight >= own.info.weight - 1 &&
            its.grain == own.grain && its.phase == own.phase &&
            other->last_line == series.last_line && other->added * 10 >= series.added * 9;
   });
 }
 
+constexpr std::uint64_t kValuesThatMove = 30;  // of one that learns
+constexpr std::uint64_t kValuesOfRest = 8;     // the same all the time: of none that learns
+constexpr double kDoubtful = 0.15;
 constexpr double kValuesThatTell = 12;  // of a series whose name says nothing
 constexpr std::size_t kBarsThatTell = 3;
 constexpr std::size_t kFineFactor = 3;
@@ -272,6 +277,12 @@ double confidence_of(const std::vector<Scored>& ranked) {
   if (best.traits.info.role == Role::unknown) {
     first *= std::min(1.0, static_cast<double>(best.finite) / kValuesThatTell);
   }
+  // Nothing on its lines counts: a service prints such values as well.
+  const bool counts = best.traits.grain != Grain::none;
+  const bool wanders = best.finite > kValuesThatMove && std::abs(trend_of(best)) < kWandering;
+  const bool rests = is_constant(best) && best.finite >= (counts ? kValuesOfRest : 3) &&
+                     !(counts && best.traits.info.plain);
+  if (rests || (!counts && wanders)) first *= kDoubtful;
   if (ranked.size() < 2) return first;
   // Half of it rests on the distance to the next one: four points are beyond doubt.
   const double margin = std::clamp((ranked[0].score - ranked[1].score) / 4, 0.0, 1.0);

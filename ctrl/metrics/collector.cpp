@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::uint64_t kFnvOffset = 14695981039346656037ULL;
 constexpr std::uint64_t kFnvPrime = 1099511628211ULL;
+constexpr double kMayBeMetric = 6;        // names that mean something else, too
 constexpr double kRecordPenalty = 5;      // as judge_name() takes off a best so far
 constexpr std::size_t kUsualFields = 64;  // room for more is given back after the line
 constexpr double kSelfEvident = 10;
@@ -125,6 +126,10 @@ bool Collector::settle() {
 
 void Collector::feed(std::string_view line, double time) {
   if (!words_.empty() && !holds_any(line, words_)) return;
+  if (line.find("\xEF\xBC") != std::string_view::npos) {
+    narrow(line, unescaped_);
+    return feed_line(unescaped_, time);
+  }
   if (line.find("#01") == std::string_view::npos) {
     feed_line(line, time);
     return;
@@ -413,7 +418,9 @@ void Collector::count(const Field& field, std::uint64_t key, Role role, PlanStep
   step.role = role;
   step.key = key;
   if (kind == PlanStep::Kind::counter) {
-    progress_.counter(key, role, field.value, field.integer);
+    const std::string name = lower(field.key);
+    const bool is_many = name == "iters" || name == "steps" || name == "iterations";
+    progress_.counter(key, role, field.value, field.integer, is_many);
   } else {
     progress_.ratio(key, role, field.value, field.has_total ? field.total : kHundred);
   }
@@ -443,7 +450,11 @@ bool Collector::is_candidate(const Field& field, const Judged& judged, bool name
   }
   if (!query_.empty()) return query_.match(field.key, field.phase) > 0;
   const Role role = judged.info.role;
-  if (role == Role::metric) return !field.unit && !(field.bracketed && field.integer);
+  if (role == Role::metric) {
+    // "distance=5431 kB": what may be a metric is none where a unit follows.
+    const bool has_unit = field.unit || (field.far_unit && judged.info.weight <= kMayBeMetric);
+    return !has_unit && !(field.bracketed && field.integer);
+  }
   if (role != Role::unknown) return false;
   return !field.unit && !field.far_unit && !field.has_total && !field.average;
 }

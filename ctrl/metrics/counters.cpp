@@ -33,7 +33,17 @@ std::string_view word_behind(std::string_view text, std::size_t end) {
 }
 
 std::size_t end_of_number(std::string_view text, std::size_t at) {
-  return skip(text, at, "0123456789,.");
+  std::size_t end = skip(text, at, "0123456789,.");
+  while (end > at && !is_digit(text[end - 1])) --end;
+  return end;
+}
+
+/// "Fold 1/5 Epoch 3": the word is the name of the next number.
+bool names_another(std::string_view text, std::string_view word) {
+  const auto behind = static_cast<std::size_t>(word.data() - text.data()) + word.size();
+  const std::size_t next = skip(text, behind, " ");
+  return next < text.size() && (is_digit(text[next]) || std::string_view(":=[#").find(text[next]) !=
+                                                            std::string_view::npos);
 }
 
 Meaning meaning_of(std::string_view word) {
@@ -93,7 +103,8 @@ std::size_t percent_of_bar(std::string_view line) {
 
 Role role_of_ratio(std::string_view text, const Field& ratio) {
   const std::size_t end = end_of_number(text, std::max(ratio.total_at, ratio.at));
-  if (meaning_of(word_behind(text, end)) == Meaning::epoch) return Role::epoch;
+  const std::string_view behind = word_behind(text, end);
+  if (meaning_of(behind) == Meaning::epoch && !names_another(text, behind)) return Role::epoch;
   const std::string_view title = title_of(text, ratio);
   for (std::size_t i = 0; i < title.size();) {
     const std::string_view word = word_at(title, i);
@@ -111,14 +122,19 @@ Role role_of_ratio(std::string_view text, const Field& ratio) {
 
 bool is_aside(std::string_view text, const Field& ratio) {
   if (ratio.phase == Phase::eval) return true;
-  constexpr std::array<std::string_view, 39> words{
+  constexpr std::array<std::string_view, 40> words{
       "load",        "loading",    "loaded",        "map",        "mapping",    "download",
       "downloading", "extract",    "extracting",    "tokenizing", "tokenize",   "filter",
       "filtering",   "reading",    "read",          "fetching",   "preparing",  "caching",
       "cache",       "indexing",   "computing",     "sanity",     "converting", "scanning",
       "casting",     "saving",     "sampling",      "inference",  "predicting", "prediction",
       "generating",  "preprocess", "preprocessing", "cv",         "batches",    "init",
-      "chain",       "fold",       "restart"};
+      "chain",       "fold",       "folds",         "restart"};
+  // Parts of a job, or of the machine, each of which has epochs of its own.
+  constexpr std::array<std::string_view, 11> parts{
+      "run", "model", "seed", "client", "gpu", "rank", "node", "split", "worker", "replica", "cv"};
+  const std::string key = lower(ratio.key.substr(ratio.key.rfind(' ') + 1));
+  if (std::find(parts.begin(), parts.end(), key) != parts.end()) return true;
   const std::string_view title = title_of(text, ratio);
   for (std::size_t i = 0; i < title.size();) {
     const std::string_view word = word_at(title, i);
@@ -146,6 +162,7 @@ bool is_progress(std::string_view text, const Field& field) {
 
 std::optional<StatedTotal> stated_total(std::string_view text, const Field& field) {
   if (!field.integer || field.has_total || !(field.value > 1)) return std::nullopt;
+  if (lower(field.key).ends_with("until step")) return StatedTotal{false, field.value};
   const std::string_view word = word_behind(text, end_of_number(text, field.at));
   if (word.size() < 4 || (word.back() != 's' && word != "kimg")) return std::nullopt;
   const Meaning meaning = meaning_of(word);
@@ -153,12 +170,14 @@ std::optional<StatedTotal> stated_total(std::string_view text, const Field& fiel
   std::string_view before = text.substr(0, field.at);
   const bool in_parentheses = before.ends_with('(');
   while (!before.empty() && is_blank(before.back())) before.remove_suffix(1);
-  const bool is_span = before.ends_with(" for") || before.ends_with(" of");
+  const std::string words = lower(before);
+  const bool is_begun = words == "training" || words == "running" || words.ends_with(" training") ||
+                        words.ends_with("training:");
+  const bool is_span = before.ends_with(" for") || before.ends_with(" of") || is_begun;
   const std::size_t behind = static_cast<std::size_t>(word.data() - text.data()) + word.size();
   const bool closes = text.substr(behind).starts_with(')');
   const bool is_over = text.substr(behind).starts_with(" over ");
-  const std::string words = lower(before);
-  const bool trains = words.find("train") != std::string::npos;
+  const bool trains = words.find("train") != std::string::npos || words == "running";
   if (words.find("warm") != std::string::npos || words.find("every") != std::string::npos ||
       text.substr(behind).find(" per ") != std::string_view::npos) {
     return std::nullopt;

@@ -135,6 +135,10 @@ void judge_pairs(const std::vector<std::string>& words, Tally& tally) {
       (has(words, "batch") || has(words, "reader") || has(words, "data") || has(words, "step"))) {
     tally.decoy = true;
   }
+  // "D_loss" and "G_loss" of two that play against each other; "value_loss" of an agent's critic.
+  const bool is_side =
+      words.size() <= 3 && has(words, "loss") && (has(words, "d") || has(words, "g"));
+  if (is_side || has_pair(words, "value", "loss")) ++tally.parts;
   if (has_pair(words, "cross", "entropy") && tally.metric.weight < 9.5) {
     tally.metric = {Meaning::lower, 9.5};
     ++tally.metrics;
@@ -158,7 +162,9 @@ bool is_total(const std::vector<std::string>& words) {
     const Meaning meaning = look_up(word).meaning;
     if (meaning == Meaning::epoch || meaning == Meaning::step) {
       counter = true;
-    } else if (meaning == Meaning::limit || word == "n" || word == "nb") {
+    } else if (word == "of" && limit) {
+      continue;
+    } else if (meaning == Meaning::limit || word == "n" || word == "nb" || word == "number") {
       if (counter) return false;  // "epoch_num"
       limit = true;
     } else if (word == "scheduled") {
@@ -259,14 +265,14 @@ NameInfo judge_name(std::string_view name) {
   }
   if (tally.metrics > 0) return metric_info(tally, words);
   if (tally.epoch || tally.step) {
-    if (tally.quantities > 0 && tally.epoch) {
-      info.role = Role::decoy;  // "epoch_count"
-      return info;
-    }
     // Of "config.max_epochs" the last part says it.
     const std::size_t dot = name.rfind('.');
     const bool limits =
         dot == std::string_view::npos ? is_total(words) : is_total(name_words(name.substr(dot)));
+    if (tally.quantities > 0 && tally.epoch && !limits) {
+      info.role = Role::decoy;  // "epoch_count"
+      return info;
+    }
     info.role = limits ? Role::total : tally.step ? Role::step : Role::epoch;
     return info;
   }

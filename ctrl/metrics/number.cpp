@@ -91,7 +91,8 @@ std::optional<Number> number_at(std::string_view text, std::size_t at) {
   const bool has_groups = grouped != at;
   at = grouped;
   const std::size_t whole_end = at;
-  if (at < text.size() && text[at] == '.') at = skip_digits(text, at + 1);
+  const bool is_ellipsis = text.substr(at, 2) == "..";
+  if (at < text.size() && text[at] == '.' && !is_ellipsis) at = skip_digits(text, at + 1);
   if (at == from || (at == from + 1 && text[from] == '.')) return std::nullopt;
   const std::size_t mantissa_end = at;
   at = skip_exponent(text, at);

@@ -186,4 +186,18 @@ std::string_view without_prefix(std::string_view line) {
   return line.substr(at);
 }
 
+void narrow(std::string_view line, std::string& out) {
+  constexpr unsigned kFirst = 0xFF01, kLast = 0xFF5E, kApart = 0xFEE0;
+  out.clear();
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(line[at]); };
+    const bool is_wide = i + 2 < line.size() && byte(i) == 0xEF && (byte(i + 1) | 1U) == 0xBD;
+    const unsigned code =
+        is_wide ? 0xF000U | (byte(i + 1) & 0x3FU) << 6U | (byte(i + 2) & 0x3FU) : 0;
+    const bool is_mark = code >= kFirst && code <= kLast;
+    out.push_back(is_mark ? static_cast<char>(code - kApart) : line[i]);
+    if (is_mark) i += 2;
+  }
+}
+
 }  // namespace flowcon::ctrl::metrics

@@ -115,9 +115,10 @@ void Progress::ratio(std::uint64_t name, Role role, double done, double total) {
   }
 }
 
-void Progress::counter(std::uint64_t name, Role role, double done, bool is_whole) {
+void Progress::counter(std::uint64_t name, Role role, double done, bool is_whole, bool is_many) {
   if (!(done >= 0) || done > kMostTotal) return;
   State& now = state(name, role, done, 0);
+  now.is_many = now.is_many || is_many;
   now.has_fractions = now.has_fractions || !is_whole;
   if (now.total > 0 && done > now.total) now.total = 0;  // another counter of the same name
   move(now, done);
@@ -183,7 +184,12 @@ double Progress::total_of(const State& state) const {
   // A total that is stated elsewhere counts for what goes on towards it, not for a setting.
   if (state.role != Role::epoch && (state.rises == 0 || state.falls > 0)) return 0;
   const double total = stated(counts_epochs(state));
-  return total >= state.done ? total : 0;
+  if (total > 0) return total >= state.done ? total : 0;
+  for (const State& setting : states_) {
+    const bool is_one = setting.is_many && setting.count == 1 && setting.total == 0;
+    if (is_one && state.role == Role::step && setting.done > state.done) return setting.done;
+  }
+  return 0;
 }
 
 /// It was at its end from the beginning, or stands still while the job goes on.
@@ -191,6 +197,8 @@ bool Progress::is_dead(const State& state) const {
   if (state.is_broken) return true;
   const bool is_at_end = state.total > 0 && state.done >= state.total;
   if (is_at_end && state.rises == 0) return true;
+  // "(0/4)", "[1/8]": a part of the machine, not of the work.
+  if (state.rises == 0 && state.falls == 0 && state.count >= kPatience) return true;
   const std::uint64_t since = moves_ - state.last;
   if (!is_at_end) return since > kPatience + 4 * state.gap;
   return since > kPatience + 2 * state.count || values_ - state.values >= kPatientValues;
@@ -202,9 +210,17 @@ const Progress::State* Progress::best_epoch() const {
   const auto worth = [](const State& state) { return std::tuple(state.total > 0, state.count); };
   for (const State& candidate : states_) {
     if (candidate.role != Role::epoch || total_of(candidate) <= 0) continue;
+    if (stands_still(candidate)) continue;
     if (!best || worth(candidate) > worth(*best)) best = &candidate;
   }
   return best;
+}
+
+/// While another one counts epochs.
+bool Progress::stands_still(const State& epoch) const {
+  return epoch.rises == 0 && std::any_of(states_.begin(), states_.end(), [](const State& other) {
+           return other.role == Role::epoch && !other.has_fractions && other.rises >= 2;
+         });
 }
 
 const Progress::State* Progress::best_step() const {
@@ -253,7 +269,9 @@ bool Progress::counts_epochs(const State& state) const {
 
 Counter Progress::counted(const State& state, double done) const {
   Counter counter{done, total_of(state)};
-  if (state.total <= 0) counter.from = last_stated(counts_epochs(state))->from;
+  const Stated* stated = state.total > 0 ? nullptr : last_stated(counts_epochs(state));
+  if (stated) counter.from = stated->from;
+  if (!stated && state.total <= 0) counter.from = TotalFrom::log;
   counter.first_at = state.first_at;
   counter.last_at = state.last_at;
   return counter;

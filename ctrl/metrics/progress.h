@@ -26,7 +26,8 @@ class Progress {
   /// A counter without a total ("epoch: 3"; "epoch: 0.17" is not whole). Role::unknown: a number
   /// without a name that leads its lines, a counter only if it behaves like one and a total is
   /// stated.
-  void counter(std::uint64_t name, Role role, double done, bool is_whole);
+  /// `is_many`: "iters: 600", which may be how many there will be.
+  void counter(std::uint64_t name, Role role, double done, bool is_whole, bool is_many = false);
   /// A total that stands elsewhere: max_epochs, "epochs=20". One that rises twice is a counter.
   void total(std::uint64_t name, bool of_epochs, double total);
   /// What is known of it before its first line.
@@ -52,6 +53,7 @@ class Progress {
     bool has_inner = false;
     bool is_broken = false;      ///< one name, a total that changes all the time: a pair of indices
     bool has_fractions = false;  ///< "epoch 0.17"
+    bool is_many = false;        ///< "iters: 600"
     bool leads = false;          ///< stands before the epoch: "step 5/9000, epoch 0"
     std::uint64_t count = 0;
     std::uint64_t falls = 0;
@@ -92,6 +94,7 @@ class Progress {
   void move(State& now, double done);
   [[nodiscard]] double total_of(const State& state) const;
   [[nodiscard]] bool is_dead(const State& state) const;
+  [[nodiscard]] bool stands_still(const State& epoch) const;
   [[nodiscard]] bool is_within_epoch(const State& step, const State* epoch) const;
   [[nodiscard]] const State* best_epoch() const;
   [[nodiscard]] const State* best_step() const;

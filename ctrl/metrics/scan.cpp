@@ -59,6 +59,8 @@ std::size_t second_of_ratio(std::string_view line, std::size_t at, bool& spaced)
     }
   } else if (spaced && line.substr(next, 7) == "out of ") {
     second = skip_blanks(line, next + 7);
+  } else if (spaced && line.substr(next, 4) == "von ") {
+    second = skip_blanks(line, next + 4);
   }
   if (second >= line.size()) return std::string_view::npos;
   const char c = line[second];
@@ -106,7 +108,9 @@ const LineFacts& LineScanner::scan(std::string_view line) {
     } else if (c == '@') {
       i = scan_at_sign(i);
     } else {
-      if (c == ',' || c == ';' || c == '|' || c == '\t') after_best_ = false;
+      // "Saving new best policy, reward=4.5!"
+      const bool goes_on = c == ',' && facts_.fields.size() == fields_before_best_;
+      if ((c == ',' && !goes_on) || c == ';' || c == '|' || c == '\t') after_best_ = false;
       if (c == '{') open_frame(i);
       if (c == '}') close_frame();
       ++i;
@@ -147,7 +151,10 @@ std::size_t LineScanner::scan_word(std::size_t at) {
       return std::max(number->end, end);
     }
   }
-  if (word.size() == 4 && (word == "best" || word == "Best")) after_best_ = true;
+  if (word.size() == 4 && (word == "best" || word == "Best")) {
+    after_best_ = true;
+    fields_before_best_ = facts_.fields.size();
+  }
   if (word.size() > 12 ||
       std::string_view("tvdelhfTVDELHF").find(word[0]) == std::string_view::npos) {
     return end;
@@ -210,10 +217,30 @@ std::size_t LineScanner::scan_number(std::size_t at) {
     const std::size_t after = take_ratio(at, *number, second);
     if (after != 0) return after;
   }
+  if (const std::size_t after = take_grouped_count(at, number->end)) return after;
   const char next = number->end < line_.size() ? line_[number->end] : '\0';
   if (is_letter(next) || next == '_' || is_beyond_ascii(next)) return take_with_unit(at, *number);
   take_number(at, *number, {}, number->end);
   return number->end;
+}
+
+/// "Total steps = 1,200". Returns the position after it, 0 where it is no such number.
+std::size_t LineScanner::take_grouped_count(std::size_t at, std::size_t end) {
+  if (end >= line_.size() || line_[end] != ',') return 0;
+  const std::optional<Number> grouped = scaled_at(line_, at);
+  if (!grouped) return 0;
+  const Key key = key_before(at);
+  const Role role = key.text.empty() ? Role::unknown : judge_name(key.text).role;
+  if (role != Role::total && role != Role::step) return 0;
+  Field field;
+  field.key = frame_key(key.text);
+  field.phase = phase_;
+  field.value = grouped->value;
+  field.at = at;
+  field.integer = true;
+  field.scaled = true;
+  add(field, grouped->end);
+  return grouped->end;
 }
 
 std::size_t LineScanner::skip_compound(std::size_t at, const Number& number) {
@@ -267,6 +294,11 @@ std::size_t LineScanner::take_ratio(std::size_t begin, const Number& first, std:
   std::optional<Number> second = scaled ? scaled : number_at(line_, second_at);
   if (!second) second = non_finite_at(line_, second_at);
   if (!second) return 0;
+  // "3/10. Loss: 0.5"
+  if (!second->integer && line_[second->end - 1] == '.') {
+    second->integer = true;
+    --second->end;
+  }
   const char after = second->end < line_.size() ? line_[second->end] : '\0';
   if (is_letter(after) && !is_blank(after)) return 0;
   const Key key = key_before(begin);

@@ -90,6 +90,7 @@ class LineScanner {
   /// A date, time, range, version or address that begins with the number that ends at `end`:
   /// returns the position after it, `end` where it is none.
   std::size_t skip_compound(std::size_t at, const Number& number);
+  std::size_t take_grouped_count(std::size_t at, std::size_t end);
   std::size_t take_with_unit(std::size_t at, const Number& number);
   bool take_in_parentheses(Field& field, const Number& number, std::size_t end);
   [[nodiscard]] bool has_far_unit(std::size_t at) const;
@@ -107,6 +108,7 @@ class LineScanner {
   [[nodiscard]] std::string_view name_before_wall(Gap gap) const;
   [[nodiscard]] std::string_view cleaned_name(std::string_view name, const Gap& gap) const;
   [[nodiscard]] std::string_view key_after(std::size_t at) const;
+  [[nodiscard]] std::size_t begin_of_remark(std::size_t low, std::size_t close) const;
   [[nodiscard]] std::string_view words_before(std::size_t from, std::size_t at) const;
   [[nodiscard]] std::string_view frame_key(std::string_view key);
   [[nodiscard]] std::string_view compose(std::string_view a, std::string_view b,
@@ -118,7 +120,8 @@ class LineScanner {
   std::size_t fence_ = 0;        ///< end of the last number, date or string value
   bool fence_is_field_ = false;  ///< the fence is the end of a value
   bool after_best_ = false;      ///< the word "best" stands before, in the same clause
-  char open_quote_ = '\0';       ///< a quote that is never closed on this line
+  std::size_t fields_before_best_ = 0;
+  char open_quote_ = '\0';  ///< a quote that is never closed on this line
   Phase phase_ = Phase::none;
   std::size_t phase_end_ = 0;  ///< where the last word of a phase ends
   std::vector<Frame> frames_;

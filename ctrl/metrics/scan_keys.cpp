@@ -107,13 +107,14 @@ std::string_view without_units(std::string_view key) {
 }  // namespace
 
 bool is_unit_word(std::string_view word) {
-  constexpr std::array<std::string_view, 44> units{
-      "s",      "sec",    "secs",   "second",   "seconds",   "ms",      "us",   "ns",
-      "min",    "mins",   "minute", "minutes",  "h",         "hr",      "hrs",  "hour",
-      "hours",  "day",    "days",   "none",     "gb",        "mb",      "kb",   "gib",
-      "mib",    "kib",    "b",      "bytes",    "fps",       "wps",     "hz",   "samples",
-      "tokens", "images", "imgs",   "examples", "sequences", "records", "msec", "usec",
-      "it",     "px",     "sents",  "tok"};
+  constexpr std::array<std::string_view, 49> units{
+      "s",        "sec",       "secs",    "second",  "seconds",  "ms",     "us",
+      "ns",       "min",       "mins",    "minute",  "minutes",  "h",      "hr",
+      "hrs",      "hour",      "hours",   "day",     "days",     "none",   "gb",
+      "mb",       "kb",        "gib",     "mib",     "kib",      "b",      "bytes",
+      "fps",      "wps",       "hz",      "samples", "tokens",   "images", "imgs",
+      "examples", "sequences", "records", "msec",    "usec",     "it",     "px",
+      "sents",    "tok",       "req",     "reqs",    "requests", "rows",   "jobs"};
   if (word.ends_with("/s") || word.find("/sec") != std::string_view::npos) return true;
   return std::find(units.begin(), units.end(), word) != units.end();
 }
@@ -253,6 +254,17 @@ std::string_view LineScanner::cleaned_name(std::string_view name, const Gap& gap
   return has_letter(name) ? name : std::string_view{};
 }
 
+/// Of the parenthesis that ends at `close`, if it holds words alone; else `low`.
+std::size_t LineScanner::begin_of_remark(std::size_t low, std::size_t close) const {
+  constexpr std::size_t longest = 40;
+  for (std::size_t at = close; at > low && close - at < longest; --at) {
+    const char c = line_[at - 1];
+    if (c == '(') return at - 1;
+    if (!is_letter(c) && c != ' ') break;
+  }
+  return low;
+}
+
 std::string_view LineScanner::words_before(std::size_t low, std::size_t at) const {
   const bool in_frame = !frames_.empty();
   std::size_t start = at;
@@ -269,6 +281,14 @@ std::string_view LineScanner::words_before(std::size_t low, std::size_t at) cons
                            word == "&";
     if (lone_mark) break;
     start = begin;
+    // "Training loss (for one batch) at step 100"
+    if (begin > low + 1 && line_[begin - 1] == ' ' && line_[begin - 2] == ')') {
+      const std::size_t remark = begin_of_remark(low, begin - 2);
+      if (remark > low + 1 && line_[remark - 1] == ' ' && !is_blank(line_[remark - 2])) {
+        p = remark - 1;
+        continue;
+      }
+    }
     if (begin < low + 2 || line_[begin - 1] != ' ' || is_blank(line_[begin - 2])) break;
     p = begin - 1;
   }

@@ -17,14 +17,15 @@ struct Group {
 };
 
 constexpr std::array kGroups{
-    Group{Meaning::lower, 10, "loss losses lss"},
+    Group{Meaning::lower, 10, "loss losses lss verlust perte"},
     Group{Meaning::lower, 9.5, "cost xent crossentropy nll ce costs"},
     Group{Meaning::lower, 9,
           "perplexity ppl bpc bpb bpd rmse mse mae rmsle logloss mlogloss error "
           "errors wer cer ter eer fid mape smape nrmse deviance hinge huber "
           "bce mcxent kld lpips err err1 err5 epe chamfer nmse "
           "mpjpe smoothl1 l2loss rmsd msle ade fde top1err bcer bwer rmsle rmspe mase wape wmape "
-          "crps nmae absrel sqrel mindcf cavg hausdorff hd95 assd kid stress aic bic chisq chi2"},
+          "fehler crps nmae absrel sqrel mindcf cavg hausdorff hd95 assd kid stress aic bic chisq "
+          "chi2"},
     Group{Meaning::lower, 8.5, "top5err"},
     Group{Meaning::lower, 6,
           "l1 l2 divergence inertia residual distortion energy regret quantile "
@@ -44,7 +45,7 @@ constexpr std::array kGroups{
           "rouge1 rouge2 chrf comet meteor cider spice map75 nds pq "
           "mota idf1 hota maps ndcg mrr"},
     Group{Meaning::higher, 8,
-          "acc accuracy accuracies acc1 acc5 top1 top5 auc auroc auprc roc f1 fscore "
+          "acc accuracy accuracies genauigkeit acc1 acc5 top1 top5 auc auroc auprc roc f1 fscore "
           "fbeta dice iou psnr ssim mcc kappa pearson spearman spearmanr corr "
           "correlation las uas em r2 ap ap50 ap75 ari nmi pck pckh oks pixacc "
           "mpa score scores elo winrate f1score aucpr prauc msssim "
@@ -79,9 +80,10 @@ constexpr std::array kGroups{
           "q beta kernel layers layer hidden heads units queue buffer s it its m g x y z w h b d "
           "i j lo hi p c e f t r v u a o l bad wait status tick days day bins leaves depth "
           "cases items item users user documents support positives negatives pos neg candidates"},
-    Group{Meaning::epoch, 0, "epoch epochs epoches ep round rounds pass passes"},
+    Group{Meaning::epoch, 0, "epoch epochs epoches epoche epochen ep round rounds pass passes"},
     Group{Meaning::step, 0,
-          "step steps iter iters iteration iterations iterate iterat batch batches minibatch "
+          "step steps schritt schritte iter iters iteration iterations iterate iterat batch "
+          "batches minibatch "
           "minibatches update "
           "updates up globalstep nupdates timestep timesteps trial "
           "episode episodes tree trees generation microbatch kimg"},

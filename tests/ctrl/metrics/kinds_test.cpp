@@ -25,6 +25,55 @@ std::string number(double value) { return std::to_string(value); }
 
 }  // namespace
 
+TEST_CASE("what a service prints with units, or without a counter and a course, is not sure") {
+  std::vector<std::string> database, collections, scores, alive;
+  for (int i = 0; i < 60; ++i) {
+    const std::string some = std::to_string(1000 + 7919 * (i + 1) % 4001);
+    database.push_back("checkpoint complete: wrote " + some + " buffers; distance=" + some +
+                       " kB, estimate=" + some + " kB");
+    collections.push_back("[Times: user=0.05 sys=0.01, real=0." + some + " secs]");
+    scores.push_back("request scored, score=0." + some);
+    alive.push_back("heartbeat error_count: 0");
+  }
+  for (const auto& lines : {database, collections, scores, alive}) {
+    const Report report = report_on(lines);
+    INFO(report.metric);
+    CHECK((report.metric.empty() || report.confidence < 0.2));
+  }
+}
+
+TEST_CASE("a remark in a name, records, and the sides of a game are no series of their own") {
+  std::vector<std::string> guide, best, game, stem;
+  for (int i = 1; i <= 40; ++i) {
+    const std::string down = number(2.0 / i), step = std::to_string(i);
+    guide.push_back("Training loss (for one batch) at step " + step + "00: " + down);
+    best.push_back("step " + step + " loss: " + down);
+    best.push_back("Saving new best policy, reward=" + number(0.5 * i) + "!");
+    game.push_back("epoch " + step + " D_loss: " + number(1 + 0.1 * (i % 3)) +
+                   " G_loss: " + number(2 - 0.1 * (i % 4)));
+    if (i % 4 == 0) game.push_back("FID @ epoch " + step + ": " + number(300.0 / i));
+    stem.push_back("epoch " + step + " PPYoloELoss/loss=" + down +
+                   ", PPYoloELoss/loss_cls=" + down + ", PPYoloELoss/loss_iou=" + down);
+  }
+  CHECK(report_on(guide).count == 40);
+  CHECK(report_on(best).metric == "loss");
+  CHECK(report_on(game).metric.find("FID") == 0);
+  CHECK(report_on(stem).metric == "PPYoloELoss/loss");
+}
+
+TEST_CASE("full-width marks are marks") {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 20; ++i) {
+    lines.push_back("epoch\xEF\xBC\x9A" + std::to_string(i) + "/30\xEF\xBC\x8Closs\xEF\xBC\x9A" +
+                    number(2.0 / i));
+  }
+  const Report report = report_on(lines);
+  CHECK(report.metric == "loss");
+  CHECK(report.count == 20);
+  REQUIRE(report.counter);
+  CHECK(report.counter->total == 30);
+}
+
 TEST_CASE("the whole loss goes before its parts on the same line") {
   for (const std::string whole : {"loss", "total_loss", "Loss Total"}) {
     std::vector<std::string> lines;

@@ -116,6 +116,58 @@ TEST_CASE("a counter is dead where it stands still while the job goes on") {
   CHECK(progress_of({"Using sample 1797 / 1797"}) == "-");
 }
 
+TEST_CASE("a full stop behind a counter, and thousands, are read") {
+  CHECK(progress_of({"Epoch 3/10. Loss: 3.2"}) == "3/10");
+  CHECK(progress_of({"Training step: 100/10000. Played games: 5"}) == "100/10000");
+  for (const char* total : {"Total optimization steps = 1,200", "Total steps: 1,200"}) {
+    CHECK(progress_of({total, "step 1 loss: 0.9", "step 2 loss: 0.8"}) == "2/1200");
+  }
+  CHECK(progress_of({"total_steps: 2,500,000", "step 12,345 loss: 0.5", "step 12,350 loss: 0.4"}) ==
+        "12350/2500000");
+}
+
+TEST_CASE("a ratio of the machine's parts is no counter") {
+  for (const char* part : {"INFO (0/4) ", "[0/4] ", "[GPU 1/8] "}) {
+    std::vector<std::string> lines;
+    for (int step = 1; step <= 20; ++step) {
+      lines.push_back(part + ("step " + std::to_string(step)) + "/100 loss: 0.5");
+    }
+    CHECK(progress_of(lines) == "20/100");
+  }
+}
+
+TEST_CASE("a part of the job that stands before an epoch is not that epoch") {
+  for (const char* part : {"Fold: 1/5, Epoch: ", "Fold 1/5 Epoch ", "Run 1/5, Epoch ",
+                           "Model 1/3, epoch: ", "GPU: 1/8, epoch "}) {
+    CHECK(progress_of({part + std::string("1/100, loss: 0.5"),
+                       part + std::string("2/100, loss: 0.4")}) == "2/100");
+  }
+}
+
+TEST_CASE("an epoch that stands still while another one goes on says nothing") {
+  std::vector<std::string> lines{"Started training for 30 epochs (0/29)"};
+  for (int epoch = 0; epoch <= 15; ++epoch) {
+    lines.push_back("Train epoch " + std::to_string(epoch) + ": loss 0.5");
+  }
+  CHECK(progress_of(lines) == "-");
+}
+
+TEST_CASE("a heading tells the total in many words") {
+  for (const char* heading : {"Number of epochs: 20", "number_of_epochs: 20",
+                              "Start training: 20 epochs", "Training 20 epochs from scratch"}) {
+    CHECK(progress_of({heading, "epoch 1 loss: 0.9", "epoch 2 loss: 0.8", "epoch 3 loss: 0.7"}) ==
+          "3/20");
+  }
+  CHECK(progress_of({"Starting training..., iters: 600", "Iter 1: loss 0.9",
+                     "Iter 10: loss 0.8"}) == "10/600");
+  CHECK(progress_of({"training until step 5000...", "step 10: loss 0.9", "step 20: loss 0.8"}) ==
+        "20/5000");
+  CHECK(progress_of({"Epoche 1 von 20: Verlust = 0.9", "Epoche 2 von 20: Verlust = 0.8"}) ==
+        "2/20");
+  CHECK(progress_of({"Running 100 iterations", "iteration 1 loss: 0.9", "iteration 2 loss: 0.8"}) ==
+        "2/100");
+}
+
 TEST_CASE("a pair of indices is no counter") {
   std::vector<std::string> lines;
   for (int batch = 100; batch <= 500; batch += 100) {
