@@ -5,6 +5,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <cctype>
 #include <cstdio>
+#include <utility>
 
 #include "base/json_reader.h"
 #include "base/text.h"
@@ -195,20 +196,24 @@ Async<Error> Client::events(std::int64_t since_ns,
   });
   (*http)->wait_for_ever();
   std::string pending;
+  bool is_skipping = false;
   for (;;) {
     const Result<std::string> piece = co_await answer->body();
     if (!piece) co_return wrap(piece.error(), "the engine's event stream ended");
     if (piece->empty()) co_return bad_input("the engine's event stream ended");
     pending += *piece;
     for (auto end = pending.find('\n'); end != std::string::npos; end = pending.find('\n')) {
-      if (Result<Event> event = parse_event(std::string_view(pending).substr(0, end))) {
+      if (std::exchange(is_skipping, false)) {
+        log::warning("an event of the engine is left out: it has more than 1 MiB of labels");
+      } else if (Result<Event> event = parse_event(std::string_view(pending).substr(0, end))) {
         sink(std::move(*event));
       } else {
         log::debug(event.error().message());
       }
       pending.erase(0, end + 1);
     }
-    if (pending.size() > kMaxEvent) co_return bad_input("the engine sent an endless event");
+    is_skipping = is_skipping || pending.size() > kMaxEvent;
+    if (is_skipping) pending.clear();
   }
 }
 
