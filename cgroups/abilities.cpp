@@ -251,7 +251,7 @@ std::vector<Ability> probe_abilities(const CgroupFs& fs, const ProbePlaces& plac
           prober.check(kCpuQuota),  prober.check(kMemory, false), prober.check(kMemorySoft),
           prober.check(kIo, false), prober.io_weight(),           prober.io_caps(),
           probe_pressure(places),   probe_systemd(places),        probe_root(places),
-          probe_host(places),       probe_delegation(fs, places), probe_gpu(places)};
+          probe_host(places),       probe_delegation(fs, places)};
 }
 
 }  // namespace flowcon::cgroups

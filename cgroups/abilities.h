@@ -27,12 +27,15 @@ struct ProbePlaces {
 };
 
 /// The abilities in a fixed order: cgroups, cpu, cpu use, cpu quota, memory, memory soft limit, io,
-/// io weight, io caps, pressure, group pressure, systemd, root, host, delegation, gpu.
+/// io weight, io caps, pressure, group pressure, systemd, root, host, delegation.
 /// Files of groups are looked at in one group that is not the root (the parent, else docker's,
 /// systemd's or the first), since limits exist only there. Blocks 2 s at most where the bus is
 /// asked (before the loop starts, or on the effects thread). Never fails: what cannot be found out
 /// is not there, with the reason. Texts from the kernel are made printable.
 [[nodiscard]] std::vector<Ability> probe_abilities(const CgroupFs& fs,
                                                    const ProbePlaces& places = {});
+
+/// "gpu": are there GPUs whose use can be read? Blocks for ever where their driver hangs.
+[[nodiscard]] Ability probe_gpu(const ProbePlaces& places);
 
 }  // namespace flowcon::cgroups

@@ -22,7 +22,4 @@ namespace flowcon::cgroups {
 /// delegated to them with the controllers cpu, memory and io.
 [[nodiscard]] Ability probe_delegation(const CgroupFs& fs, const ProbePlaces& places);
 
-/// Whether there are GPUs whose use can be read.
-[[nodiscard]] Ability probe_gpu(const ProbePlaces& places);
-
 }  // namespace flowcon::cgroups

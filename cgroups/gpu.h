@@ -39,7 +39,8 @@ struct GpuReading {
 constexpr const char* kNvml = "libnvidia-ml.so.1";
 
 /// An open NVML. One at a time in a process; not for two threads at once. Its calls go to the
-/// driver and can take tens of milliseconds, or hang with a broken GPU: effects thread.
+/// driver and can take tens of milliseconds, or hang for ever with a broken GPU: a thread of
+/// theirs.
 class Gpus {
  public:
   /// Loads and starts the library. `library` is a name for the loader, or a path.

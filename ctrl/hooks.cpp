@@ -35,8 +35,8 @@ void Hooks::tell(const Event& event, double now) {
   }
   const std::string input = render_event(event, host_, gate_.take_held_back());
   for (std::vector<std::string>& words : programs) waiting_.push_back({std::move(words), input});
-  if (!is_working_) spawn(io_, "hooks", work());
-  is_working_ = true;
+  // It may have come to its end when this returns: a program that is not there fails at once.
+  if (!std::exchange(is_working_, true)) spawn(io_, "hooks", work());
 }
 
 void Hooks::end() { waiting_.clear(); }

@@ -64,6 +64,7 @@ struct JobLimits {
   cgroups::Setting present;        ///< as last written or read
   bool is_original_saved = false;  ///< the store holds `original` as it is here
   bool is_limited = false;         ///< it has an original to restore, and to forget
+  bool has_all_limits = false;     ///< its memory or I/O was limited once: systemd may have kept it
   bool is_reverted = false;        ///< somebody else changed it since
 };
 

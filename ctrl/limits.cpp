@@ -123,29 +123,32 @@ Async<std::vector<Outcome>> Limits::apply(std::vector<Target> targets) {
   co_return outcomes;
 }
 
-// What is there is read first: it may be anybody's, and what is alike is not written.
+// What is there is read first: it may be anybody's, and what is alike is not written. Raising a
+// limit blocks nowhere.
+Limits::PutBack Limits::put_back(store::Original original) const {
+  PutBack done{std::move(original), errno_error(ESTALE, "its group is another one now")};
+  if (is_over(done.original)) return done;
+  done.before = cgroups::read_setting(fs_, done.original.group, mechanism_);
+  if (!done.before) return done;
+  const Result<void> written = cgroups::write_setting(fs_, done.original.group, *done.before,
+                                                      done.original.setting, mechanism_, true);
+  if (!written) done.before = written.error();
+  return done;
+}
+
 Async<Result<void>> Limits::restore(store::Original original) {
-  const auto look = [&]() -> Result<cgroups::Setting> {
-    if (is_over(original)) return errno_error(ESTALE, "its group is another one now");
-    return cgroups::read_setting(fs_, original.group, mechanism_);
-  };
-  Result<cgroups::Setting> present = look();
-  Result<void> written;
-  // Raising a limit blocks nowhere.
-  const auto write = [&] {
-    written = present ? cgroups::write_setting(fs_, original.group, *present, original.setting,
-                                               mechanism_, true)
-                      : Result<void>(present.error());
-  };
-  write();
-  if (written && !original.group.scope.empty()) {
-    co_await tell_systemd_for_good(original, *present);
-    // systemd has written what it was told, which is rounded.
-    present = look();
-    write();
-  }
-  if (!written && !is_gone(written.error())) {
-    co_return wrap(written.error(), "restoring the limits of " + original.name);
+  PutBack done = put_back(std::move(original));
+  co_return co_await finish(std::move(done));
+}
+
+Async<Result<void>> Limits::finish(PutBack done) {
+  const store::Original& original = done.original;
+  Result<cgroups::Setting> there = done.before;
+  if (there && !original.group.scope.empty()) co_await tell_systemd_for_good(original, *there);
+  // systemd has written what it was told, which is rounded.
+  if (there) there = put_back(original).before;
+  if (!there && !is_gone(there.error())) {
+    co_return wrap(there.error(), "restoring the limits of " + original.name);
   }
   auto forget = [this, id = original.id] { return store_.forget_original(id); };
   Result<void> forgotten = co_await effects_.run(std::move(forget));

@@ -47,6 +47,16 @@ class Limits {
 
   /// Writes every target, each on its own: one failure does not keep another from being written.
   Async<std::vector<Outcome>> apply(std::vector<Target> targets);
+  /// An original in the kernel again, and what was there.
+  struct PutBack {
+    store::Original original;
+    Result<cgroups::Setting> before;
+  };
+  /// Writes it. Blocks nowhere, and waits for nobody.
+  [[nodiscard]] PutBack put_back(store::Original original) const;
+  /// Tells systemd of it, and forgets it; what was written here since is written over. Errors: as
+  /// restore().
+  Async<Result<void>> finish(PutBack done);
   /// Puts the original back, in systemd too, and forgets it. A group that is gone needs nothing,
   /// nor does one of a container that was started again: it has originals of its own.
   /// Errors: it could not be put back; that the state cannot be written is no error, it is tried

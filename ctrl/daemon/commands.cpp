@@ -47,7 +47,8 @@ Async<api::Response> Commands::adopt(api::Call call) {
   const bool was_listed = there != jobs.end();
   store::Choice choice;
   choice.id = id;
-  choice.settings = call.body;
+  // Nothing said is a choice, too.
+  choice.settings = call.body.find_first_not_of(" \t\r\n") == std::string::npos ? "{}" : call.body;
   Result<void> saved = co_await at_.controls.save(std::move(choice));
   if (!saved) co_return api::failure(507, saved.error());
   at_.intake.admit(*seen, *settings, at_.world.clock());

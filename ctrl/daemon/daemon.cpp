@@ -53,7 +53,7 @@ Daemon::Daemon(asio::io_context& io, const Config& config, World world)
       schedule_(io),
       containers_(world_.containers([this] { schedule_.wake(); })),
       planning_(config_, host_),
-      meter_(io, *world_.fs, effects_, host_, roster_.jobs),
+      meter_(io, *world_.fs, host_, roster_.jobs),
       notifier_(io, config_, host_name(), world_.clock),
       recorder_(
           io, effects_, records_of(*world_.store), config_, [this] { return world_.clock().wall; },
@@ -105,7 +105,7 @@ Async<void> Daemon::pass() {
 Async<void> Daemon::begin() {
   co_await read_state();
   co_await read_trainings();
-  co_await meter_.begin();
+  meter_.begin();
   co_await take_over(world_.clock());
   co_await restore_leftovers();
   const Moment now = world_.clock();
@@ -209,13 +209,15 @@ void Daemon::warn(const std::string& sentence) {
 Async<void> Daemon::release_all() {
   if (companion_) co_await companion_->settle(kSettleTime);
   if (companion_) companion_->end();
+  const std::set<std::string> left = leave_limits();
+  // Before anything that waits for a disk, or for systemd.
+  std::vector<Limits::PutBack> put_back = put_all_back(left);
   const auto guard = co_await pass_.lock();
   containers_->stop();
   notifier_.end();
   const Moment now = world_.clock();
-  const std::set<std::string> left = leave_limits();
   co_await takeover_.restore_unclaimed(&enforcer_.limits(), now.steady, true);
-  const std::size_t restored = co_await restore_all(left);
+  const std::size_t restored = co_await restore_all(std::move(put_back));
   intake_.settle_all();
   record(now, false);
   while (recorder_.is_writing()) co_await pause(0.005);
@@ -227,13 +229,20 @@ Async<void> Daemon::release_all() {
                                      " to the next flowcond"));
 }
 
-Async<std::size_t> Daemon::restore_all(std::set<std::string> but) {
-  std::size_t restored = 0;
+std::vector<Limits::PutBack> Daemon::put_all_back(const std::set<std::string>& but) {
+  std::vector<Limits::PutBack> all;
   for (auto& [id, job] : roster_.jobs) {
     job.read_until = logs_.tails().stop(id, false);
     if (!job.is_limited || but.contains(id)) continue;
-    store::Original original = original_of(job);
-    Result<void> done = co_await enforcer_.limits().restore(std::move(original));
+    all.push_back(enforcer_.limits().put_back(original_of(job)));
+  }
+  return all;
+}
+
+Async<std::size_t> Daemon::restore_all(std::vector<Limits::PutBack> put_back) {
+  std::size_t restored = 0;
+  for (Limits::PutBack& one : put_back) {
+    Result<void> done = co_await enforcer_.limits().finish(std::move(one));
     if (done) {
       ++restored;
     } else {

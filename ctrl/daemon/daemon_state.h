@@ -90,7 +90,8 @@ class Daemon : public LocalHost {
   Async<void> restore_leftovers();
   void record(Moment now, bool is_decided);
   [[nodiscard]] std::set<std::string> leave_limits() const;
-  Async<std::size_t> restore_all(std::set<std::string> but);
+  std::vector<Limits::PutBack> put_all_back(const std::set<std::string>& but);
+  Async<std::size_t> restore_all(std::vector<Limits::PutBack> put_back);
 
   // decide.cpp
   void look(Moment now);

@@ -56,10 +56,9 @@ void Daemon::find_drift(Job& job) {
              job.id());
 }
 
-// Memory and I/O are read again only where something is written there.
+// Memory and I/O are read again only where something was written there.
 Result<cgroups::Setting> Daemon::read_present(const Job& job) const {
-  if (job.present.memory != job.original.memory ||
-      !cgroups::limits_alike(job.present.io, job.original.io)) {
+  if (job.has_all_limits) {
     return cgroups::read_setting(*world_.fs, job.group, enforcer_.limits().mechanism());
   }
   Result<cgroups::CpuSetting> cpu = cgroups::read_cpu(*world_.fs, job.group);

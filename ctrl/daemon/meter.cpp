@@ -11,20 +11,29 @@
 namespace flowcon::ctrl {
 namespace {
 
-constexpr double kRestEvery = 15;  // seconds; people see memory and traffic that old
-constexpr double kYoung = 60;      // seconds; a run may end before the next but one
-constexpr double kClockJump = 2;   // seconds; ntp slews less between two looks
+constexpr double kRestEvery = 15;   // seconds; people see memory and traffic that old
+constexpr double kYoung = 60;       // seconds; a run may end before the next but one
+constexpr double kClockJump = 2;    // seconds; ntp slews less between two looks
+constexpr double kDriverTime = 10;  // seconds that a GPU's driver has
+constexpr const char* kSilentDriver =
+    "the NVIDIA driver does not answer (nvidia-smi): the use of GPUs is not read until flowcond is "
+    "restarted";
 
 }  // namespace
 
-Meter::Meter(boost::asio::io_context& io, cgroups::CgroupFs& fs, Effects& effects, const Host& host,
-             Jobs& jobs)
-    : io_(io), fs_(fs), effects_(effects), host_(host), jobs_(jobs) {}
+Meter::Meter(boost::asio::io_context& io, cgroups::CgroupFs& fs, const Host& host, Jobs& jobs)
+    : io_(io), fs_(fs), host_(host), jobs_(jobs) {}
 
-Async<void> Meter::begin() {
-  auto load = [] { return cgroups::Gpus::open(); };
-  Result<std::unique_ptr<cgroups::Gpus>> gpus = co_await effects_.run(std::move(load));
-  if (gpus) gpus_ = std::move(*gpus);
+void Meter::begin() { spawn(io_, "gpus", find_gpus()); }
+
+Async<void> Meter::find_gpus() {
+  auto load = [] {
+    auto opened = cgroups::Gpus::open();
+    return opened ? std::shared_ptr<cgroups::Gpus>(std::move(*opened)) : nullptr;
+  };
+  const auto gpus = co_await driver_.ask(std::move(load), kDriverTime);
+  if (!gpus) log::warning(kSilentDriver);
+  if (gpus) gpus_ = *gpus;
 }
 
 void Meter::look_at_host() {
@@ -72,9 +81,19 @@ Traffic Meter::read_traffic(const Job& job) const {
 
 Async<void> Meter::read_gpus() {
   is_reading_gpus_ = true;
-  auto read = [this] { return gpus_->read(); };
-  const Result<cgroups::GpuReading> reading = co_await effects_.run(std::move(read));
+  auto read = [gpus = gpus_] {
+    auto seen = gpus->read();
+    return seen ? std::optional(std::move(*seen)) : std::nullopt;
+  };
+  const auto asked = co_await driver_.ask(std::move(read), kDriverTime);
   is_reading_gpus_ = false;
+  if (!asked) {
+    log::warning(kSilentDriver);
+    gpus_.reset();
+    for (auto& [id, job] : jobs_) job.gpu.reset();
+    co_return;
+  }
+  const std::optional<cgroups::GpuReading>& reading = *asked;
   if (!reading) co_return;
   if (!reading->devices.empty()) gpu_model_ = reading->devices.front().name;
   std::map<std::string, cgroups::Group> groups;

@@ -14,7 +14,7 @@
 #include "cgroups/gpu.h"
 #include "cgroups/memory.h"
 #include "ctrl/async.h"
-#include "ctrl/effects.h"
+#include "ctrl/helper_threads.h"
 #include "ctrl/job.h"
 
 namespace flowcon::ctrl {
@@ -24,11 +24,10 @@ class Meter {
   using Jobs = std::map<std::string, Job>;
 
   /// All have to outlive it.
-  Meter(boost::asio::io_context& io, cgroups::CgroupFs& fs, Effects& effects, const Host& host,
-        Jobs& jobs);
+  Meter(boost::asio::io_context& io, cgroups::CgroupFs& fs, const Host& host, Jobs& jobs);
 
-  /// Finds GPUs; once, before all others.
-  Async<void> begin();
+  /// Finds GPUs, which nobody waits for.
+  void begin();
   /// Reads the host's memory.
   void look_at_host();
   /// Reads the CPU time of each job that can be controlled; memory, traffic and GPUs each 15 s, and
@@ -41,17 +40,18 @@ class Meter {
  private:
   void follow_clock(Moment now);
   [[nodiscard]] Traffic read_traffic(const Job& job) const;
+  Async<void> find_gpus();
   Async<void> read_gpus();
 
   boost::asio::io_context& io_;
   cgroups::CgroupFs& fs_;
-  Effects& effects_;
   Host host_;
   Jobs& jobs_;
   double next_rest_ = 0;       // steady; when all but CPU time is read
   std::uint64_t host_io_ = 0;  // bytes of all disks since the host booted
   cgroups::HostMemory host_memory_;
-  std::unique_ptr<cgroups::Gpus> gpus_;  // used on the effects thread; null without a GPU
+  HelperThreads driver_{1};              // with a broken GPU it never answers
+  std::shared_ptr<cgroups::Gpus> gpus_;  // null without a GPU
   bool is_reading_gpus_ = false;
   std::string gpu_model_;
   std::optional<double> clock_offset_;  // wall minus steady at the last look

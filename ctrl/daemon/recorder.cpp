@@ -87,10 +87,16 @@ Recorder::Recorder(boost::asio::io_context& io, Effects& effects, Records record
       wall_(std::move(wall)),
       at_forgetting_(std::move(at_forgetting)) {}
 
+void Recorder::add(store::Look look) {
+  looks_.push_back(std::move(look));
+  if (looks_.size() > kMostWaiting) drop_oldest();
+}
+
 void Recorder::add(double time, const policy::Rounds& rounds) {
   for (const policy::Round& round : rounds) {
     rounds_.push_back({time, round.algorithm, name(round.resource), round.state, round.decision});
   }
+  drop_oldest();
 }
 
 void Recorder::write() {
@@ -99,13 +105,27 @@ void Recorder::write() {
 }
 
 // Tried again at the next look, before what has come meanwhile.
-void Recorder::take_back(std::vector<store::Look>& looks) {
+void Recorder::take_back(std::vector<store::Look>& looks, std::vector<store::Round>& rounds) {
   looks_.insert(looks_.begin(), std::make_move_iterator(looks.begin()),
                 std::make_move_iterator(looks.end()));
-  if (looks_.size() <= kMostWaiting) return;
-  const std::size_t excess = looks_.size() - kMostWaiting;
+  rounds_.insert(rounds_.begin(), std::make_move_iterator(rounds.begin()),
+                 std::make_move_iterator(rounds.end()));
+  drop_oldest();
+}
+
+void Recorder::drop_oldest() {
+  const std::size_t excess = looks_.size() - std::min(looks_.size(), kMostWaiting);
   looks_.erase(looks_.begin(), looks_.begin() + static_cast<std::ptrdiff_t>(excess));
-  lost_ += excess;
+  std::size_t bytes = 0, kept = 0;
+  while (kept < rounds_.size()) {
+    const store::Round& round = rounds_[rounds_.size() - 1 - kept];
+    bytes += sizeof(round) + round.state.size() + round.decision.size();
+    if (bytes > kMostRounds) break;
+    ++kept;
+  }
+  const std::size_t dropped = rounds_.size() - kept;
+  rounds_.erase(rounds_.begin(), rounds_.begin() + static_cast<std::ptrdiff_t>(dropped));
+  lost_ += excess + dropped;
 }
 
 Async<void> Recorder::flush() {
@@ -124,7 +144,7 @@ Async<void> Recorder::flush() {
                  written.error().message() + " (records wait in memory; control goes on)");
     }
     problem_ = written.error().message();
-    take_back(*looks);
+    take_back(*looks, *rounds);
     break;
   }
   co_await forget_old();

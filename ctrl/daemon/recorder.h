@@ -34,15 +34,17 @@ struct Records {
 
 class Recorder {
  public:
-  /// Looks that wait while nothing can be written; the oldest are dropped beyond that.
+  /// Looks, and bytes of decisions, that wait while nothing can be written; the oldest are dropped
+  /// beyond that.
   static constexpr std::size_t kMostWaiting = 4000;
+  static constexpr std::size_t kMostRounds = 16U << 20;
 
   /// All have to outlive it. `wall`: seconds since the epoch. `at_forgetting` is called when old
   /// records were looked for, once an hour.
   Recorder(boost::asio::io_context& io, Effects& effects, Records records, const Config& config,
            std::function<double()> wall, std::function<void()> at_forgetting);
 
-  void add(store::Look look) { looks_.push_back(std::move(look)); }
+  void add(store::Look look);
   void add(double time, const policy::Rounds& rounds);
   /// Writes what waits, unless that is under way; what cannot be written waits on.
   void write();
@@ -57,7 +59,8 @@ class Recorder {
 
  private:
   Async<void> flush();
-  void take_back(std::vector<store::Look>& looks);
+  void take_back(std::vector<store::Look>& looks, std::vector<store::Round>& rounds);
+  void drop_oldest();
   Async<void> forget_old();
 
   boost::asio::io_context& io_;

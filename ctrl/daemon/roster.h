@@ -26,9 +26,11 @@ struct Roster {
 
   /// The id that a name, an id or a unique beginning of one means; "" = none.
   [[nodiscard]] std::string find(const std::string& name) const {
-    std::string by_prefix;
     for (const auto& [id, job] : jobs) {
       if (id == name || job.container.name == name) return id;
+    }
+    std::string by_prefix;
+    for (const auto& [id, job] : jobs) {
       if (name.empty() || !id.starts_with(name)) continue;
       if (!by_prefix.empty()) return "";  // not unique
       by_prefix = id;

@@ -15,6 +15,8 @@ namespace json = boost::json;
 using api::Call;
 using api::Response;
 
+constexpr double kDriverTime = 5;  // seconds that a GPU's driver has
+
 // Of a snapshot, without waiting.
 api::Answer read(See see, Response (*read)(const Snapshot&, const Call&)) {
   return [see = std::move(see), read](const Call& call) { return api::at_once(read(see(), call)); };
@@ -64,11 +66,16 @@ std::string parent_of(const Roster& roster) {
   return "";
 }
 
-Async<Response> doctor(See see, Effects* effects) {
+Async<Response> doctor(See see, Effects* effects, std::shared_ptr<HelperThreads> driver) {
   cgroups::ProbePlaces places;
   places.parent = parent_of(see().roster);
   auto probe = [&fs = see().fs, places] { return cgroups::probe_abilities(fs, places); };
   std::vector<cgroups::Ability> abilities = co_await effects->run(std::move(probe));
+  auto probe_gpu = [places] { return cgroups::probe_gpu(places); };
+  Result<cgroups::Ability> gpu = co_await driver->ask(std::move(probe_gpu), kDriverTime);
+  abilities.push_back(gpu ? std::move(*gpu)
+                          : cgroups::Ability{"gpu", false, "its driver does not answer",
+                                             "ask it: nvidia-smi; a hung one needs a reboot"});
   abilities.push_back(engine_of(see()));
   co_return abilities_of(abilities);
 }
@@ -114,7 +121,8 @@ api::Routes host_routes(const Answering& from) {
       return commands.pause_all(std::move(call), is_paused);
     };
   };
-  const auto probe = [see, effects = &from.effects](const Call&) { return doctor(see, effects); };
+  const auto probe = [see, effects = &from.effects, driver = std::make_shared<HelperThreads>(1)](
+                         const Call&) { return doctor(see, effects, driver); };
   const auto past_log = [&from_log = from.carry_over, engine = &from.containers](Call call) {
     return from_log.log_of(engine, std::move(call));
   };

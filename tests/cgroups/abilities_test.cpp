@@ -268,13 +268,12 @@ TEST_CASE("without any mount everything that needs one is missing, with a reason
 }
 
 TEST_CASE("GPUs are named, and a host without says which way") {
-  const FakeRoot root;
-  put_v2_host(root);
-  CHECK(ability_of(root, "gpu") == Ability{"gpu", true, "Fake GPU 0, Fake GPU 1"});
+  const ProbePlaces places = places_in(FakeRoot());
+  CHECK(probe_gpu(places) == Ability{"gpu", true, "Fake GPU 0, Fake GPU 1"});
   ::setenv("FAKE_NVML", "no driver", 1);
-  const Ability off = ability_of(root, "gpu");
+  const Ability off = probe_gpu(places);
   ::setenv("FAKE_NVML", "no gpu", 1);
-  const Ability none = ability_of(root, "gpu");
+  const Ability none = probe_gpu(places);
   ::unsetenv("FAKE_NVML");
   CHECK_FALSE(off.is_there);
   CHECK(off.advice == "modprobe nvidia");

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <cmath>
 #include <csignal>
 #include <fstream>
@@ -159,6 +160,26 @@ TEST_CASE("a hook that fails is counted, and the next event is told all the same
 
   CHECK(hooks.counts().calls == 2);
   CHECK(hooks.counts().failures == 2);
+}
+
+TEST_CASE("one that cannot be started keeps no later event from being told") {
+  const test::TempFolder folder;
+  boost::asio::io_context io{1};
+  Config config;
+  config.hooks.program = "/nonexistent/hook";
+  Hooks hooks(io, config, "");
+  const auto tell = [&](const std::string& id) {
+    boost::asio::post(io, [&hooks, id] { hooks.tell(event_of(EventKind::converged, id), 1); });
+    io.restart();
+    io.run();
+  };
+
+  tell("a");
+  CHECK(hooks.counts().failures == 1);
+  config.hooks.program = keeper(folder);
+  tell("b");
+  CHECK(hooks.counts().calls == 2);
+  CHECK_FALSE(read_all(folder.path() + "/told").empty());
 }
 
 TEST_CASE("without a hook nothing is called, and nothing is held back") {

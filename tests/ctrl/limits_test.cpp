@@ -5,6 +5,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,13 +38,17 @@ class Scope {
     std::filesystem::remove_all(folder_);
   }
 
-  Result<void> restore(const cgroups::CpuSetting& setting, const std::string& life = "") {
+  Result<void> restore(
+      const cgroups::CpuSetting& setting, const std::string& life = "",
+      const std::function<void()>& meanwhile = [] {}) {
     store::Original original{
         "4f", "job", {kGroup, kGroup, kGroup, "docker-4f.scope"}, {setting}, life};
     boost::asio::io_context io(1);
     Effects effects;
     Limits limits(fs_, effects, *store_);
-    auto done = boost::asio::co_spawn(io, limits.restore(original), boost::asio::use_future);
+    Limits::PutBack there = limits.put_back(original);
+    meanwhile();
+    auto done = boost::asio::co_spawn(io, limits.finish(std::move(there)), boost::asio::use_future);
     io.run();
     effects.finish();
     return done.get();
@@ -111,6 +116,18 @@ TEST_CASE("a restored quota is exact in the kernel, after systemd has written it
         cgroups::unit_properties(original, true, cgroups::Rounding::whole_percent));
   CHECK(scope.text("cpu.weight") == "20");
   CHECK(scope.text("cpu.max") == "33300 100000");
+}
+
+TEST_CASE("a limit is back at once, and systemd is told of it later, whatever was written since") {
+  Scope scope;
+  test::FakeSystemd systemd;
+  const cgroups::CpuSetting original{20, 33300, 100000};
+  const auto again = [&scope] { scope.fs().set(Scope::kGroup, "cpu.weight", "10"); };
+  REQUIRE(scope.restore(original, "", again).has_value());
+  systemd.join();
+  CHECK(systemd.properties ==
+        cgroups::unit_properties(original, true, cgroups::Rounding::whole_percent));
+  CHECK(scope.text("cpu.weight") == "20");
 }
 
 TEST_CASE("a limit is restored in the kernel where systemd cannot be told") {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Logs on a file system that stops answering, and logs that inotify has no watch left for: what else
-# is controlled goes on, the status says so, and nothing is lost or counted twice afterwards.
+# Logs on a file system that stops answering, a GPU's driver that never does, and logs that inotify has no watch left
+# for: what else is controlled goes on, the status says so, and nothing is lost or counted twice afterwards.
 # usage: hung.sh BINDIR
 # shellcheck disable=SC2317,SC2119 # functions are called by name, and with options or without
 set -euo pipefail
@@ -126,6 +126,23 @@ else
   stop_flowcond
   remove_containers
 fi
+
+# --- a GPU's driver that never answers ------------------------------------------------------------------
+
+mkdir "$WORK/nvml"
+must g++ -std=c++17 -shared -fPIC -o "$WORK/nvml/libnvidia-ml.so.1" "$HERE/../support/fake_nvml.cpp"
+# shellcheck disable=SC2016 # for the container's shell
+prints beside2 'i=0; while :; do i=$((i + 1)); echo "loss: $((100000 - i)).5"; sleep 0.2; done'
+prints beside3 'while :; do :; done'
+LD_LIBRARY_PATH=$WORK/nvml FAKE_NVML=hangs start_flowcond
+eventually "a job is controlled all the same" container_has beside2 '.state == "controlled" and .values > 2'
+eventually "and limited" status_has '[.containers[].limit] | add < 1.0001'
+eventually "the log says that the driver does not answer" flowcond_said "the NVIDIA driver does not answer"
+check "doctor too" holds "$(api GET /v1/doctor | jq -r '.abilities[] | select(.name == "gpu") | .detail')" "its driver does not answer"
+stop_flowcond
+check "flowcond ends, with status 0" is "$DAEMON_STATUS" 0
+check "and restores all limits" flowcond_said "stopped; restored the limits of"
+remove_containers
 
 # --- no inotify watch left ------------------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 // A shared object with the functions of NVML, for tests that load it as the real one is loaded. Two
 // GPUs and their processes; the environment variable FAKE_NVML selects their faults. Its
 // declarations are its own, so that a wrong one in cgroups/gpu.cpp shows.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -83,6 +85,7 @@ extern "C" {
 
 Code nvmlInit_v2() {
   if (is_case("no driver")) return kDriverNotLoaded;
+  while (is_case("hangs")) ::pause();
   return kSuccess;
 }
 

@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
+#include <future>
 
 #include "tests/ctrl/daemon/world.h"
 #include "tests/support/catch.h"
@@ -261,6 +264,39 @@ TEST_CASE("an adopted container is under control at once") {
   CHECK(host.status_of("c").at("state").as_string() == "controlled");
   CHECK(host.ask("POST", "/v1/containers/c/adopt", "{}") == 409);
   CHECK(host.ask("POST", "/v1/containers/nobody/adopt", "{}") == 404);
+}
+
+TEST_CASE("one that was adopted with no word more is under control after a restart, too") {
+  Host host;
+  run_two(host);
+  host.start("c", {{"flowcon.enable", ""}});
+  const std::string id = Host::id_of("c");
+  host.running[id].labels.clear();
+  host.engine->running[id].labels.clear();
+  host.engine->changes.clear();
+  REQUIRE(host.ask("POST", "/v1/containers/c/adopt", " \n") == 200);
+  host.end();
+  host.begin();
+  host.pass();
+  CHECK(host.status_of("c").at("state").as_string() == "controlled");
+}
+
+TEST_CASE("limits are put back in the kernel at a stop, though the disk stands still") {
+  Host host;
+  run_two(host);
+  host.pass(20);
+  REQUIRE((host.weight("a") != "100" || host.weight("b") != "100"));
+  std::promise<void> disk;
+  REQUIRE(host.daemon->effects().try_post([answer = disk.get_future().share()] { answer.wait(); }));
+  bool is_back = false;
+  std::function<void(int)> look = [&](int more) {
+    is_back = host.weight("a") == "100" && host.weight("b") == "100";
+    if (is_back || more == 0) return disk.set_value();
+    boost::asio::post(*host.io, [&look, more] { look(more - 1); });
+  };
+  boost::asio::post(*host.io, [&look] { look(1000); });
+  host.end();
+  CHECK(is_back);
 }
 
 TEST_CASE("a pinned job has its share until the pin expires") {

@@ -112,6 +112,30 @@ TEST_CASE("no more waits than is bounded, and what is lost is counted") {
   CHECK(disk.written.front() == "3");
 }
 
+TEST_CASE("decisions wait for the disk as values do, as many as are bounded") {
+  Disk disk;
+  disk.is_full = true;
+  disk.recorder.add(5, {{"first", Resource::cpu, "{}", "{}"}});
+  disk.write();
+  const std::string large(Recorder::kMostRounds / 3, ' ');
+  SECTION("none is lost while there is room") {
+    disk.recorder.add(6, {{"second", Resource::cpu, large, "{}"}});
+    disk.is_full = false;
+    disk.write();
+    CHECK(disk.algorithms == Words{"first", "second"});
+    CHECK(disk.recorder.lost() == 0);
+  }
+  SECTION("the oldest go first") {
+    for (const char* name : {"second", "third", "fourth"}) {
+      disk.recorder.add(6, {{name, Resource::cpu, large, "{}"}});
+    }
+    disk.is_full = false;
+    disk.write();
+    CHECK(disk.algorithms == Words{"third", "fourth"});
+    CHECK(disk.recorder.lost() == 2);
+  }
+}
+
 TEST_CASE("old records are looked for once an hour, in steps that others may come between") {
   Disk disk;
   disk.steps = 40;
