@@ -55,7 +55,7 @@ class Cluster : public ctrl::Companion {
             return answer_long(std::move(head), std::move(body));
           });
     }
-    peers_.join({[this] { return balancer_.counts(); },
+    peers_.join({[this] { return balancer_.counts(); }, [this] { return !queue_.is_ready(); },
                  [this](Request request, std::string id) {
                    return answer_peer(std::move(request), std::move(id));
                  },

@@ -17,9 +17,10 @@ const Member& coordinator_of(const std::vector<Member>& members) {
 Member coordinator(const Network& network, bool of_jobs) {
   std::vector<Member> members{{network.own_name(), network.own_id()}};
   for (const Neighbour& neighbour : network.neighbours()) {
-    const bool counts =
-        neighbour.is_reachable && neighbour.state && (!of_jobs || neighbour.state->runs_jobs);
-    if (counts) members.push_back({neighbour.state->name, neighbour.id});
+    if (!neighbour.is_reachable || !neighbour.state) continue;
+    const peers::State& state = *neighbour.state;
+    if (!of_jobs || (state.runs_jobs && !state.queue_waits))
+      members.push_back({neighbour.state->name, neighbour.id});
   }
   const auto leaders = network.leaders();
   if (!leaders) return coordinator_of(members);

@@ -61,7 +61,7 @@ struct Member {
 /// The lowest name, then id. `members` has at least one.
 [[nodiscard]] const Member& coordinator_of(const std::vector<Member>& members);
 
-/// Who coordinates, of this host and those that are reached; of jobs: of those that know the queue.
+/// Who coordinates, of this host and those that are reached; of jobs: of those whose queue decides.
 /// Without id: nobody that is reached.
 [[nodiscard]] Member coordinator(const Network& network, bool of_jobs = false);
 /// May this host give orders here? A worker of a swarm knows its managers, and not which one leads.

@@ -89,6 +89,7 @@ State read_state(FieldReader& reader) {
   state.containers = reader.count("containers", kMostContainers);
   state.draining = reader.boolean("draining");
   state.runs_jobs = reader.optional_bool("jobs");
+  state.queue_waits = reader.optional_bool("queue_waits");
   if (reader.find("knows") != nullptr) state.knows = host_ids(reader, "knows");
   return state;
 }
@@ -142,6 +143,7 @@ std::string render(const State& state) {
   out["containers"] = state.containers;
   out["draining"] = state.draining;
   out["jobs"] = state.runs_jobs;
+  if (state.queue_waits) out["queue_waits"] = true;
   if (state.knows) {
     json::array ids;
     for (const std::string& id : *state.knows) ids.emplace_back(id);

@@ -46,8 +46,9 @@ struct State {
   double cores = 1;
   std::int64_t memory = 0;
   std::int64_t containers = 0;
-  bool draining = false;   ///< it takes nothing and wants to give away what it has
-  bool runs_jobs = false;  ///< it takes tasks of the queue, and gives orders where it coordinates
+  bool draining = false;     ///< it takes nothing and wants to give away what it has
+  bool runs_jobs = false;    ///< it takes tasks of the queue, and gives orders where it coordinates
+  bool queue_waits = false;  ///< it cannot give them now: it does not know yet what it has
   std::optional<std::vector<std::string>> knows;  ///< ids of its peers, if it tells them
 };
 

@@ -214,6 +214,7 @@ State Peers::own_state() const {
   state.containers = state.counts.pc + state.counts.wc + state.counts.cc;
   state.draining = identity_.is_draining;
   state.runs_jobs = true;
+  state.queue_waits = rest_.queue_waits && rest_.queue_waits();
   state.knows.emplace();
   for (const LinkPtr& link : links_.all()) {
     if (link->unused.empty() && !link->known_id.empty()) state.knows->push_back(link->known_id);

@@ -32,6 +32,8 @@ struct Rest {
   /// How many of this host's containers are in each category, those included that are on their way
   /// to it: what peers are told.
   std::function<policy::Counts()> counts;
+  /// Does the queue of this host not decide yet?
+  std::function<bool()> queue_waits;
   /// Answers what peers ask beyond the verbs of this room; `id` is the peer's that asks.
   std::function<ctrl::Async<ctrl::api::Response>(ctrl::api::Request, std::string id)> answer;
   /// What a peer tells has changed, or whether it is there.

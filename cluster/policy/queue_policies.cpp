@@ -100,14 +100,21 @@ bool has_all(const Amounts& cap, const Amounts& request) {
 }
 
 bool could_ever_fit(const QueueView& view, const WaitingTask& job) {
+  const auto most = [&view](std::size_t node) -> const Amounts& {
+    return view.most.empty() ? view.nodes[node].cap : view.most[node];
+  };
   const auto holds = [&](const Amounts& request) {
-    return std::any_of(view.nodes.begin(), view.nodes.end(),
-                       [&](const QueueNode& node) { return has_all(node.cap, request); });
+    for (std::size_t node = 0; node < view.nodes.size(); ++node) {
+      if (has_all(most(node), request)) return true;
+    }
+    return false;
   };
   if (!job.may_spread) return holds(whole_request(job));
   Amounts all = whole_request(job);
   for (auto& [kind, amount] : all) {
-    for (const QueueNode& node : view.nodes) amount -= amount_of(node.cap, kind);
+    for (std::size_t node = 0; node < view.nodes.size(); ++node) {
+      amount -= std::max(0.0, amount_of(most(node), kind));
+    }
   }
   return has_all({}, all) && holds(job.request) && (job.ps == 0 || holds(job.ps_request));
 }
@@ -178,9 +185,15 @@ Result<QueuePlan> decide_by_weights(const QueueView& view, const std::vector<dou
   state.starve_limit = view.starve_limit;
   state.repeat = true;
   state.nodes = view.nodes;
+  std::vector<QueuePlan::Standing> without_host;
   for (std::size_t i = 0; i < view.jobs.size(); ++i) {
     QueueJob job = queue_job(view.jobs[i]);
     job.weight = weights[i];
+    // Whoever stands first keeps others from starting.
+    if (!is_running(view.jobs[i]) && !could_ever_fit(view, view.jobs[i])) {
+      without_host.push_back({job.id, job.weight, view.jobs[i].is_starved});
+      continue;
+    }
     (is_running(view.jobs[i]) ? state.running : state.waiting).push_back(std::move(job));
   }
   const auto comes_first = [](const QueueJob& a, const QueueJob& b) {
@@ -205,6 +218,7 @@ Result<QueuePlan> decide_by_weights(const QueueView& view, const std::vector<dou
   for (const WaitingJob& job : decision->waiting) {
     plan.standings.push_back({job.id, job.weight, job.weight >= 1});
   }
+  plan.standings.insert(plan.standings.end(), without_host.begin(), without_host.end());
   ctrl::policy::add_round(&plan.rounds, state, *decision);
   return plan;
 }

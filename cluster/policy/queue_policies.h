@@ -55,6 +55,8 @@ struct QueueView {
   std::vector<QueueNode> nodes;  ///< idle: without what running jobs asked for
   std::vector<WaitingTask> jobs;
   std::vector<double> totals;  ///< that ended jobs took
+  /// What each node would have idle if none of the jobs ran; none: its `cap`.
+  std::vector<Amounts> most = {};
 };
 
 /// What is to be done, and what is known of each job afterwards.

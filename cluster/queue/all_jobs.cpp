@@ -95,6 +95,7 @@ void bind_to_networks(AllJobs& all) {
       for (std::size_t i = 0; i < has.size(); ++i) {
         all.view.nodes[i].cap.emplace_back(kind, has[i] ? kPlenty : 0);
         all.view.nodes[i].idle.emplace_back(kind, has[i] ? kPlenty : 0);
+        all.view.most[i].emplace_back(kind, has[i] ? kPlenty : 0);
       }
     }
     task.request.emplace_back(kind, 1);
@@ -150,8 +151,15 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
     all.view.nodes.push_back({names[i], hosts[i].offer, hosts[i].free});
     all.view.totals.insert(all.view.totals.end(), hosts[i].totals.begin(), hosts[i].totals.end());
     if (hosts[i].pause) pauses.push_back(*hosts[i].pause);
-    for (const ReportedJob& job : hosts[i].jobs) {
-      is_parking = is_parking || job.is_parking;
+    all.view.most.push_back(hosts[i].most);
+  }
+  for (const HostJobs& host : hosts) {
+    for (const ReportedJob& job : host.jobs) {
+      // What a silent host does nobody knows, and for how long.
+      const bool is_heard =
+          std::all_of(job.places.begin(), job.places.end(),
+                      [&](const HeldPlace& held) { return places.contains(held.host); });
+      is_parking = is_parking || (job.is_parking && is_heard);
       all.is_settling = all.is_settling || (job.group && job.group->is_leaving);
     }
   }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/json.h"
@@ -37,8 +38,9 @@ constexpr double kAtLeast = 10;  // seconds: memory comes back and what is left 
 constexpr double kReportTime = 5;  // seconds that a host has for its report
 constexpr double kLeastCores = 0.05;
 constexpr double kLongestAway = 600;
-constexpr double kAway = 60;    // seconds, and a few pauses, in which one has started again
-constexpr double kMoment = 30;  // seconds in which a worker that is stopped has gone
+constexpr double kMostLeft = 1e12;  // seconds; peers are told no more
+constexpr double kAway = 60;        // seconds, and a few pauses, in which one has started again
+constexpr double kMoment = 30;      // seconds in which a worker that is stopped has gone
 // A job that has begun stays for so many times what parking costs: whatever is thought of how long
 // jobs take, no more than a quarter of the time goes into that.
 constexpr double kStays = 3;
@@ -54,6 +56,14 @@ bool is_with_room(JobState state) {
 bool holds_room(const Job& job) {
   const bool waits = job.group && job.entry.state == JobState::waiting;
   return is_with_room(waits ? job.group->entry.state : job.entry.state);
+}
+
+// A group that is over but for tasks, such as its servers, which are being stopped and have their
+// room until then.
+bool is_going(const Job& job) {
+  if (!job.entry.group || job.entry.state != JobState::returning) return false;
+  const std::vector<JobEntry>& tasks = job.entry.group->tasks;
+  return std::any_of(tasks.begin(), tasks.end(), is_present);
 }
 
 // Of a group: its tasks for this host that have no container yet.
@@ -96,10 +106,11 @@ bool is_leaving(const JobEntry& entry, double now) {
   });
 }
 
-// Numbers of tasks are never used twice, and there are so many.
-std::int64_t most_workers(const Group& group, std::int64_t most) {
+// Of one that runs. A group has so many tasks in one attempt.
+std::int64_t most_workers(const Group& group, std::int64_t most, double now) {
   const auto used = static_cast<std::int64_t>(group.tasks.size());
-  return std::min(most, present(group, false) + kMostTasks - used);
+  const std::int64_t more = has_just_failed(group, now) ? 0 : kMostTasks - used;
+  return std::min(most, present(group, false) + more);
 }
 
 bool may_start(const Job& job) {
@@ -195,7 +206,7 @@ Async<void> Conductor::tell_coordinator(std::string id) {
 
 // ------------------------------------------------------------------------- what is here
 
-policy::Amounts Conductor::free() const {
+Conductor::Room Conductor::room() const {
   const ctrl::HostView host = world_.host.view();
   std::vector<Holder> holders;
   std::set<std::string> own;
@@ -220,12 +231,18 @@ policy::Amounts Conductor::free() const {
     others.memory += use->memory;
   }
   if (host.available > 0) others.available = host.available;
-  return free_of(owner_.offer(), holders, others);
+  const Offer offer = owner_.offer();
+  Room room{free_of(offer, holders, others), {}};
+  if (others.available) {
+    for (const Holder& holder : holders) *others.available += holder.memory;
+  }
+  room.most = free_of(offer, {}, others);
+  return room;
 }
 
 std::string Conductor::why_no_room(const policy::Amounts& request) const {
   if (!tasks_.is_ready()) return migration::kNoRoomNow;
-  const policy::Amounts idle = free();
+  const policy::Amounts idle = room().free;
   for (const auto& [kind, asked] : request) {
     if (asked <= policy::amount_of(idle, kind) + policy::Room::kTolerance) continue;
     return migration::kNoRoomNow;
@@ -252,7 +269,7 @@ std::optional<double> Conductor::left(const Job& job) const {
     total += part.value_or(0);
   }
   const double rest = total - served(job.entry, world_.clock.wall());
-  return rest > 0 ? std::optional(rest) : std::nullopt;
+  return rest > 0 ? std::optional(std::min(rest, kMostLeft)) : std::nullopt;
 }
 
 // Kept for when it waits again.
@@ -295,13 +312,16 @@ Span Conductor::span_of(const Job& group) const {
 
 HostJobs Conductor::report() const {
   const double now = world_.clock.wall(), steady = world_.clock.steady();
-  const Offer offer = owner_.offer();
+  const Offers offers = owner_.offers();
   const bool is_draining = world_.network.is_draining();
   HostJobs report;
   report.id = world_.network.own_id();
   report.name = world_.host.view().name;
-  report.offer = {{"cpu", offer.cpu}, {"mem", offer.mem}};
-  report.free = is_draining ? policy::Amounts{{"cpu", 0.0}, {"mem", 0.0}} : free();
+  report.offer = {{"cpu", offers.own.cpu}, {"mem", offers.own.mem}};
+  const policy::Amounts none{{"cpu", 0.0}, {"mem", 0.0}};
+  const Room room = is_draining ? Room{none, none} : this->room();
+  report.free = room.free;
+  report.most = room.most;
   report.totals = owner_.jobs().totals();
   report.pause = owner_.jobs().pause();
   for (const auto& [id, task] : tasks_.held()) {
@@ -317,9 +337,10 @@ HostJobs Conductor::report() const {
   const double pause = report.pause.value_or(PauseMeter().seconds());
   int estimates = kMostEstimates;
   for (const auto& [id, job] : owner_.jobs().open()) {
-    const bool runs = holds_room(*job);
+    const bool goes = is_going(*job);
+    const bool runs = goes || holds_room(*job);
     if (job->group || (!runs && !may_start(*job))) continue;
-    if (owner_.size(*job, estimates > 0)) --estimates;
+    if (owner_.size(*job, estimates > 0, offers)) --estimates;
     const std::optional<Group>& group = job->entry.group;
     ReportedJob reported;
     reported.task.id = id;
@@ -339,14 +360,14 @@ HostJobs Conductor::report() const {
     if (group) {
       note_pace(*job);
       ctrl::WorkerRange range = workers_of(job->entry);
-      if (runs) range.most = std::max(range.least, most_workers(*group, range.most));
+      if (runs) range.most = std::max(range.least, most_workers(*group, range.most, now));
       reported.task.workers =
           runs ? std::max<std::int64_t>(present(*group, false), 1) : range.least;
       reported.task.ps = runs ? present(*group, true) : group->ps;
       reported.task.ps_request = job->ps_request.amounts();
       const Span span = span_of(*job);
       reported.task.may_spread = span != Span::none;
-      const bool stays = is_finishing(*group);
+      const bool stays = goes || is_finishing(*group);
       // Where no swarm is known it may run on one host, or the engine there says what is wrong.
       const bool needs_network = span != Span::none && is_bound(*job, world_.host.config());
       reported.group = GroupShape{range,
@@ -360,7 +381,8 @@ HostJobs Conductor::report() const {
     reported.version = job->entry.version;
     if (runs) reported.places = held_places(job->entry, report.id);
     if (!runs && job->entry.task) reported.sent_to = job->entry.task->host;
-    reported.is_parking = job->entry.state == JobState::parking;
+    reported.is_parking =
+        job->entry.state == JobState::parking || (goes && now - job->entry.since < kMoment);
     if (!runs) reported.freight = job->freight;
     if (reported.freight) reported.freight->image = short_image(reported.freight->image);
     for (const auto& [host, until] : job->avoided) {
@@ -368,8 +390,12 @@ HostJobs Conductor::report() const {
     }
     report.jobs.push_back(std::move(reported));
   }
-  std::stable_partition(report.jobs.begin(), report.jobs.end(),
-                        [](const ReportedJob& job) { return !job.places.empty(); });
+  // A peer is not told of all where there are very many.
+  const auto rank = [](const ReportedJob& job) {
+    return std::make_tuple(job.places.empty(), !job.task.is_starved, -job.task.since);
+  };
+  std::stable_sort(report.jobs.begin(), report.jobs.end(),
+                   [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
   return report;
 }
 

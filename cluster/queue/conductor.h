@@ -34,7 +34,12 @@ class Conductor {
   /// After each pass of the daemon: decides where it is due.
   void look();
   /// What is free for jobs on this host now.
-  [[nodiscard]] policy::Amounts free() const;
+  /// What this host has for jobs, and what it would have if none ran.
+  struct Room {
+    policy::Amounts free;
+    policy::Amounts most;
+  };
+  [[nodiscard]] Room room() const;
   /// Why a task that asks for so much is not taken here, in words; "" = it is.
   [[nodiscard]] std::string why_no_room(const policy::Amounts& request) const;
   /// What is left of a job, by its counter or earlier runs. Unit: seconds. Empty: not known.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
+#include <charconv>
 #include <csignal>
 #include <string>
 #include <utility>
@@ -28,7 +29,15 @@ void LifeWatch::begin() {
 
 // An engine that comes back asks those to end that the former one had left: no person did, and it
 // does not know of their start.
-void LifeWatch::hear_end() { was_stopped = was_stopped || is_watched || !was_lost; }
+void LifeWatch::hear_end() { was_stopped = was_stopped || is_watched; }
+
+std::optional<double> start_of(const std::string& life) {
+  double started = 0;
+  const char* end = life.data() + life.size();
+  const auto read = std::from_chars(life.data(), end, started);
+  return read.ec == std::errc() && read.ptr == end && started > 0 ? std::optional(started)
+                                                                  : std::nullopt;
+}
 
 bool is_end(const ctrl::engine::Event& event) {
   if (event.action != "kill") return false;

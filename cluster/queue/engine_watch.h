@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cluster/queue/world.h"
@@ -62,6 +63,10 @@ class EngineWatch {
   unsigned stream_ = 0;
   double stream_since_ = 0;  ///< steady
 };
+
+/// When a life began, as the engine names it. Unit: seconds since the epoch. Empty: it says no
+/// time.
+[[nodiscard]] std::optional<double> start_of(const std::string& life);
 
 /// Does this signal end a container that does not handle it?
 [[nodiscard]] bool is_end(const ctrl::engine::Event& event);

@@ -109,6 +109,14 @@ JobEntry with_outcome(const JobEntry& entry, double now) {
     next.group->why = why;
     return written(std::move(next), now, why);
   };
+  // Whatever has become of servers that served nobody any more.
+  const bool is_done = is_finishing(group) && are_workers(group, [](const JobEntry& task) {
+                         return task.end == TaskEnd::done;
+                       });
+  if (is_done) {
+    next.status = 0;
+    return comes_to(JobState::done, "");
+  }
   if (const JobEntry* task = find_end(group, TaskEnd::memory)) {
     next.status = task->status;
     if (entry.has_doubled) return comes_to(JobState::failed, said_of(*task) + " again");
@@ -152,6 +160,10 @@ std::string why_it_leaves(const JobEntry& entry, const GroupFacts& facts) {
 
 // ---------------------------------------------------------------------------------- the steps
 
+std::string task_name(const JobEntry& entry, bool is_ps, std::int64_t number) {
+  return entry.name + (is_ps ? "-s" : "-w") + std::to_string(number);
+}
+
 void add_tasks(JobEntry& entry, std::int64_t count, bool are_ps, const std::string& at,
                double now) {
   Group& group = *entry.group;
@@ -159,7 +171,7 @@ void add_tasks(JobEntry& entry, std::int64_t count, bool are_ps, const std::stri
   for (std::int64_t i = 0; i < count; ++i) {
     JobEntry task;
     task.at = at;
-    task.name = entry.name + (are_ps ? "-s" : "-w") + std::to_string(next++);
+    task.name = task_name(entry, are_ps, next++);
     task.task_of = entry.id;
     task.is_ps = are_ps;
     task.submitted = task.since = now;
@@ -372,11 +384,14 @@ void end_task(GroupStep& step, const JobEntry& task, std::size_t i) {
   step.deeds.push_back({task.id.empty() ? GroupAct::remove : GroupAct::cancel, i});
 }
 
-// Those that leave.
+// Those that leave. Of one that never began nothing is kept.
 void bring_out(GroupStep& step, const Group& group) {
   for (std::size_t i = group.tasks.size(); i-- > 0;) {
     const JobEntry& task = group.tasks[i];
     if (task.has_left && !is_over(task) && !is_ending(task)) end_task(step, task, i);
+    if (task.has_left && is_over(task) && task.attempt == 0) {
+      step.deeds.push_back({GroupAct::remove, i});
+    }
   }
 }
 
@@ -388,7 +403,7 @@ GroupStep from_running(const JobEntry& entry, const GroupFacts& facts) {
   // One has saved itself after its time: all start again from that.
   if (find_end(group, TaskEnd::saved) != nullptr) return leave(entry, facts.now);
   if (const JobEntry* lost = find_lost(group)) {
-    if (!facts.saves_itself || entry.is_unparkable) return leave(entry, facts.now);
+    if (!facts.saves_itself) return leave(entry, facts.now);
     const std::string why = said_of(*lost) + "; the others save themselves";
     return written_as(moved(entry, JobState::parking, facts.now, why));
   }
@@ -401,6 +416,8 @@ GroupStep from_running(const JobEntry& entry, const GroupFacts& facts) {
   }
   GroupStep step;
   bring_out(step, group);
+  // What is removed changes the places of those behind it.
+  if (!step.deeds.empty()) return step;
   bring_in(step, group, facts.ready, true);
   return step;
 }
@@ -457,6 +474,7 @@ GroupStep from_returning(const JobEntry& entry, const GroupFacts& facts) {
   }
   if (!step.deeds.empty()) return step;
   if (!std::all_of(group.tasks.begin(), group.tasks.end(), is_over)) return {};
+  if (facts.copy == TicketCopy::running) return GroupStep{{}, {{GroupAct::halt, 0}}};
   if (!group.then) return written_as(with_outcome(entry, facts.now));
   const bool is_removed = facts.copy == TicketCopy::absent;
   const bool goes_on = *group.then == JobState::waiting && !is_removed;
@@ -468,8 +486,11 @@ GroupStep from_returning(const JobEntry& entry, const GroupFacts& facts) {
     if (!step.deeds.empty()) return step;
   }
   const bool was_to_wait = *group.then == JobState::waiting && is_removed;
-  return written_as(moved(entry, was_to_wait ? JobState::cancelled : *group.then, facts.now,
-                          was_to_wait ? kRemoved : group.why));
+  JobEntry next = entry;
+  // A person may have started it, and it was halted.
+  if (!is_removed) next.life = facts.life;
+  return written_as(moved(std::move(next), was_to_wait ? JobState::cancelled : *group.then,
+                          facts.now, was_to_wait ? kRemoved : group.why));
 }
 
 }  // namespace
@@ -490,8 +511,31 @@ bool is_finishing(const Group& group) {
   });
 }
 
+bool had_task(const JobEntry& entry, std::string_view name) {
+  const auto is_one = [&](bool is_ps, std::int64_t next) {
+    for (std::int64_t number = 0; number < next; ++number) {
+      if (name == task_name(entry, is_ps, number)) return true;
+    }
+    return false;
+  };
+  return is_one(false, entry.group->next_worker) || is_one(true, entry.group->next_ps);
+}
+
 bool listens(const Group& group, const JobEntry& task) {
   return group.network == kHostNetwork || (group.network == kPublished && task.is_ps);
+}
+
+bool has_just_failed(const Group& group, double now) {
+  constexpr double kSoon = 60, kFirst = 10, kLongest = 600;  // seconds
+  double wait = kFirst;
+  for (const JobEntry& task : group.tasks) {
+    const bool failed = task.has_left && has_failed(task) && !went_with_host(task);
+    if (!failed || task.served > kSoon) continue;
+    // The clock may have been set back.
+    if (now >= task.since && now < task.since + wait) return true;
+    wait = std::min(kLongest, 2 * wait);
+  }
+  return false;
 }
 
 bool is_present(const JobEntry& task) { return !task.has_left && !is_over(task); }

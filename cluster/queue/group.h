@@ -27,6 +27,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cluster/queue/job.h"
@@ -40,10 +41,16 @@ inline constexpr std::int64_t kMostTasks = 256;
 [[nodiscard]] ctrl::WorkerRange workers_of(const JobEntry& entry);
 /// Workers may join it that it does not start with.
 [[nodiscard]] bool may_grow(const JobEntry& entry);
+/// A worker that joined it failed within a minute of its start, so that no other is to join yet:
+/// for 10 s after the first of them, and twice as long after each, up to 600 s. `now`: seconds
+/// since the epoch.
+[[nodiscard]] bool has_just_failed(const Group& group, double now);
 /// A worker has done its part, so that the others will soon, and no more are needed.
 [[nodiscard]] bool is_finishing(const Group& group);
 /// A task that is of it now: has not left, nor come to its end.
 [[nodiscard]] bool is_present(const JobEntry& task);
+/// Has a task of it been called so, in this attempt or an earlier one?
+[[nodiscard]] bool had_task(const JobEntry& entry, std::string_view name);
 /// Is it to have a port of its host: in its network, or, if it is a server, published?
 [[nodiscard]] bool listens(const Group& group, const JobEntry& task);
 /// Such tasks, workers or parameter servers.

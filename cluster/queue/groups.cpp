@@ -15,6 +15,7 @@
 #include "cluster/migration/plan/group_parts.h"
 #include "cluster/queue/ports.h"
 #include "cluster/queue/stamp.h"
+#include "ctrl/companion.h"
 #include "ctrl/log.h"
 #include "ctrl/spawn.h"
 
@@ -127,6 +128,23 @@ void Groups::tidy() { ctrl::spawn(world_.host.io(), "networks of groups", drop_n
 Async<void> Groups::drop_networks() {
   const Result<void> done = co_await world_.engine.drop_networks();
   if (!done) ctrl::log::debug(done.error().message());
+}
+
+Async<void> Groups::drop_late(Seen seen) {
+  const auto label = seen.labels.find(migration::kGroupLabel);
+  if (label == seen.labels.end() || seen.copy != Copy::created) co_return;
+  if (seen.labels.contains(ctrl::kMovedLabel)) co_return;
+  const JobPtr group = jobs_.find_id(label->second);
+  if (!group || !group->entry.group) co_return;
+  const std::vector<JobEntry>& tasks = group->entry.group->tasks;
+  const bool is_wanted = std::any_of(tasks.begin(), tasks.end(), [&](const JobEntry& task) {
+    return task.name == seen.name || task.id == seen.id;
+  });
+  // An image made of a task's container has the label, too.
+  if (is_wanted || !had_task(group->entry, seen.name)) co_return;
+  std::string id = seen.id;
+  const Result<void> removed = co_await world_.engine.remove(std::move(id));
+  if (!removed) ctrl::log::warning(removed.error().message());
 }
 
 GroupFacts Groups::facts(const Job& group, const JobFacts& ticket) const {

@@ -46,6 +46,8 @@ class Groups {
   ctrl::Async<bool> carry_out(JobPtr group, std::vector<GroupDeed> deeds);
   /// Once it is over, and when flowcond starts: what it does not need any more goes.
   void tidy();
+  /// Removes a container of a task that was asked for, and was made only after it was given up.
+  ctrl::Async<void> drop_late(migration::Seen seen);
   /// What is asked for each task, once that is known for a worker.
   void size(Job& group, const Offer& largest) const;
 

@@ -224,10 +224,12 @@ std::set<std::string> words_in(FieldReader& reader, const char* name, IsOne is_o
   return words;
 }
 
-json::array words_json(const std::set<std::string>& words) {
+// What a reader takes.
+template <class Words>
+json::array first_of(const Words& words, std::size_t most) {
   json::array all;
   for (const std::string& word : words) {
-    if (all.size() < kMostWords) all.push_back(json::value(word));
+    if (all.size() < most) all.push_back(json::value(word));
   }
   return all;
 }
@@ -284,6 +286,7 @@ HostJobs host_in(FieldReader& reader) {
   host.name = printable(reader.text("name"), kMaxText);
   host.offer = amounts_in(reader, "offer", 0);
   host.free = amounts_in(reader, "free", -kMostAmount);
+  host.most = amounts_in(reader, "most", -kMostAmount);
   const std::vector<std::string> births = ids_in(reader, "births", kMostBirthsTold);
   host.births.insert(births.begin(), births.end());
   host.jobs = reader.each("jobs", job_in);
@@ -328,7 +331,7 @@ json::object job_json(const ReportedJob& job) {
                    {"places", places_json(job.places)},
                    {"sent_to", job.sent_to},
                    {"parking", job.is_parking},
-                   {"avoided", json::array(job.avoided.begin(), job.avoided.end())},
+                   {"avoided", first_of(job.avoided, kMostAvoided)},
                    {"freight", freight_json(job.freight)},
                    {"group", group_json(job)}};
   out["left"] = number_or_null(job.task.left);
@@ -372,10 +375,10 @@ Result<HostJobs> parse_host_jobs(std::string_view text) {
   return read_fields(text, host_in);
 }
 
-std::string render(const HostJobs& host) {
+std::string render_some(const HostJobs& host, std::size_t most) {
   json::array jobs, totals;
   for (const ReportedJob& job : host.jobs) {
-    if (jobs.size() < kMostReported) jobs.push_back(job_json(job));
+    if (jobs.size() < most) jobs.push_back(job_json(job));
   }
   for (const double total : host.totals) {
     if (totals.size() < kMostTotals) totals.push_back(total);
@@ -390,17 +393,25 @@ std::string render(const HostJobs& host) {
                    {"name", printable(host.name, kMaxText)},
                    {"offer", amounts_json(host.offer)},
                    {"free", amounts_json(host.free)},
-                   {"births", json::array(host.births.begin(), host.births.end())},
+                   {"most", amounts_json(host.most)},
+                   {"births", first_of(host.births, kMostBirthsTold)},
                    {"jobs", std::move(jobs)},
                    {"totals", std::move(totals)},
-                   {"images", words_json(host.images)},
-                   {"shared", words_json(host.shared)},
+                   {"images", first_of(host.images, kMostWords)},
+                   {"shared", first_of(host.shared, kMostWords)},
                    {"rates", std::move(rates)},
                    {"address", host.has_address},
                    {"open", host.is_open},
-                   {"swarm", words_json(host.swarm)}};
+                   {"swarm", first_of(host.swarm, kMostWords)}};
   if (host.pause) out["pause"] = *host.pause;
   return render_json(out);
+}
+
+std::string render(const HostJobs& host) {
+  std::size_t most = kMostReported;
+  std::string text = render_some(host, most);
+  while (text.size() > kMaxMessage && most > 0) text = render_some(host, most /= 2);
+  return text;
 }
 
 Result<std::vector<JobOrder>> parse_orders(std::string_view text) {

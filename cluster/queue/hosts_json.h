@@ -21,7 +21,8 @@
 
 namespace flowcon::cluster::queue {
 
-/// Of one host, beyond which the rest is not told. Jobs that run come first.
+/// Of one host, beyond which the rest is not told: so many, and no longer a message than is taken.
+/// Jobs that run come first.
 inline constexpr std::size_t kMostReported = 1000;
 /// In one message.
 inline constexpr std::size_t kMostOrders = 100;
@@ -65,6 +66,7 @@ struct HostJobs {
   std::string name;
   policy::Amounts offer;
   policy::Amounts free;          ///< may be below 0
+  policy::Amounts most;          ///< that would be free if none of the jobs ran; may be below 0
   std::set<std::string> births;  ///< that `free` counts already
   std::vector<ReportedJob> jobs;
   std::vector<double> totals;           ///< seconds that ended jobs took

@@ -111,8 +111,9 @@ Step from_parking(const JobEntry& entry, const JobFacts& facts) {
     next.is_unparkable = false;
     return write(written(std::move(next), facts.now, entry.note), Act::save);
   }
-  if (facts.save_failure.empty()) return {Act::save, {}};
+  // The command by which it saves itself may be at it yet.
   if (!facts.is_quiet) return {};
+  if (facts.save_failure.empty()) return {Act::save, {}};
   JobEntry next = entry;
   next.is_unparkable = true;
   next.is_held = false;
@@ -137,6 +138,11 @@ bool has_saved_late(const JobEntry& entry, const JobFacts& facts) {
   return entry.was_asked_to_save && facts.status == 0 && !has_other_life(entry, facts);
 }
 
+// With status 0 it did without the process that was.
+bool was_killed_itself(const JobFacts& facts) {
+  return facts.was_killed_for_memory && facts.status != 0;
+}
+
 // What comes of it its group decides.
 Step task_ended(const JobEntry& entry, const JobFacts& facts) {
   JobEntry next = entry;
@@ -154,7 +160,7 @@ Step task_ended(const JobEntry& entry, const JobFacts& facts) {
   if (facts.was_interrupted) {
     return over(TaskEnd::interrupted, "was interrupted: its engine or its host stopped");
   }
-  if (facts.was_killed_for_memory) {
+  if (was_killed_itself(facts)) {
     next.least_memory = 2 * facts.memory;
     return over(TaskEnd::memory, "was killed for memory");
   }
@@ -172,7 +178,7 @@ Step from_stopping(const JobEntry& entry, const JobFacts& facts) {
     case TicketCopy::ended:
       if (!facts.is_quiet) return {};
       // It had ended before, and its group is to know how.
-      if (!entry.task_of.empty() && facts.was_killed_for_memory) return task_ended(entry, facts);
+      if (!entry.task_of.empty() && was_killed_itself(facts)) return task_ended(entry, facts);
       [[fallthrough]];
     default:
       return close(entry, facts, JobState::cancelled, "was cancelled");
@@ -197,16 +203,14 @@ Step ended(const JobEntry& entry, const JobFacts& facts) {
   if (facts.was_interrupted) {
     return write(again(entry, facts, "was interrupted: its engine or its host stopped"));
   }
-  if (facts.was_killed_for_memory && !entry.has_doubled) {
+  if (was_killed_itself(facts) && !entry.has_doubled) {
     JobEntry next = entry;
     next.has_doubled = true;
     next.least_memory = 2 * facts.memory;
     return write(again(next, facts, "was killed for memory, runs again with twice as much"));
   }
-  if (facts.status == 0 && !facts.was_killed_for_memory) {
-    return close(entry, facts, JobState::done, "");
-  }
-  const std::string why = facts.was_killed_for_memory ? "was killed for memory again" : how;
+  if (facts.status == 0) return close(entry, facts, JobState::done, "");
+  const std::string why = was_killed_itself(facts) ? "was killed for memory again" : how;
   if (entry.retries <= 0) return close(entry, facts, JobState::failed, why);
   JobEntry next = entry;
   --next.retries;
@@ -249,8 +253,10 @@ JobEntry written(JobEntry entry, double now, const std::string& note) {
 }
 
 JobEntry moved(JobEntry entry, JobState state, double now, const std::string& note) {
+  // What has run is told from what never did, though the clock was set back meanwhile.
+  constexpr double kLeastServed = 1e-3;
   entry.waited = waited(entry, now);
-  entry.served = served(entry, now);
+  entry.served = std::max(served(entry, now), is_served_in(entry.state) ? kLeastServed : 0);
   entry.since = now;
   entry.state = state;
   return written(std::move(entry), now, note);

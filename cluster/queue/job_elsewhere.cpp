@@ -234,7 +234,8 @@ Step from_stopping(const JobEntry& entry, const JobFacts& facts) {
   next.task->then = JobState::cancelled;
   next.task->why = "was cancelled";
   // It had ended before, and its group is to know how.
-  if (!entry.task_of.empty() && facts.task.was_killed_for_memory) {
+  const bool was_killed = facts.task.was_killed_for_memory && facts.task.status != 0;
+  if (!entry.task_of.empty() && was_killed) {
     next.end = TaskEnd::memory;
     next.least_memory = 2 * facts.task.memory;
     next.task->then = JobState::failed;

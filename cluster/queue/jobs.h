@@ -28,6 +28,8 @@ namespace flowcon::cluster::queue {
 inline constexpr std::size_t kKeptJobs = 200;
 /// Seconds in which a host is not asked again that has refused a job.
 inline constexpr double kAvoided = 20;
+/// Seconds in which nothing is decided at first, until all that runs has been looked at.
+inline constexpr double kLongestLook = 60;
 /// Seconds until what failed is tried again.
 inline constexpr double kRetry = 5;
 /// Job::quiet_from while the engine has not answered since it was asked.

@@ -95,10 +95,16 @@ Owner::Owner(World& world, EngineWatch& watch, Leases& leases,
 Async<void> Owner::begin() {
   const Result<std::vector<ctrl::store::QueueRow>> rows = co_await world_.rows.read(kKeptJobs);
   if (!rows) {
-    trouble_ = "the queue waits: its journal cannot be read: " + rows.error().message();
-    world_.host.warn(trouble_);
+    const std::string trouble =
+        "the queue waits: its journal cannot be read: " + rows.error().message();
+    if (trouble != trouble_) world_.host.warn(trouble);
+    trouble_ = trouble;
+    read_at_ = world_.clock.steady() + kRetry;
     co_return;
   }
+  trouble_.clear();
+  is_lost_ = !world_.rows.is_whole();
+  is_whole_ = !is_lost_;
   for (const ctrl::store::QueueRow& row : *rows) {
     Result<JobEntry> entry = parse_entry(row.entry);
     if (!entry) {
@@ -119,10 +125,27 @@ Async<void> Owner::begin() {
   is_read_ = true;
 }
 
+Async<void> Owner::begin_again() {
+  co_await begin();
+  if (is_read_ && watch_.stream() != 0) connected();
+}
+
+bool Owner::is_ready() const {
+  if (!is_read_ || listed_at_ == 0) return false;
+  if (world_.clock.steady() - listed_at_ >= kLongestLook) return true;
+  const auto is_known = [](const auto& one) {
+    const Job& job = *one.second;
+    const bool waits = job.entry.state == JobState::waiting && !job.group;
+    return waits || job.ticket || job.copy == TicketCopy::absent;
+  };
+  return std::all_of(jobs_.open().begin(), jobs_.open().end(), is_known);
+}
+
 double Owner::wanted_since(double now) const {
   double since = now;
   for (const auto& [id, job] : jobs_.open()) {
-    if (job->entry.state != JobState::waiting) since = std::min(since, job->entry.since);
+    if (job->entry.state == JobState::waiting) continue;
+    since = std::min({since, job->entry.since, start_of(job->entry.life).value_or(since)});
   }
   return since;
 }
@@ -144,11 +167,15 @@ void Owner::hear(const ctrl::engine::Event& event) {
   const JobPtr job = jobs_.find_id(event.id);
   if (!job) {
     if (event.action == "create") {
-      ctrl::spawn(world_.host.io(), "ticket " + event.id.substr(0, 12), enlist(event.id));
+      ctrl::spawn(world_.host.io(), "ticket " + event.id.substr(0, 12), enlist(event.id, false));
     }
     return;
   }
-  if (is_end(event) && !is_saving(job->entry)) job->watch.hear_end();
+  // An engine tells again what was before, such as a request to save itself. The clock may have
+  // been set back.
+  const bool is_new = static_cast<double>(event.time_ns) >= job->entry.since * 1e9 ||
+                      job->entry.since > world_.clock.wall();
+  if (is_end(event) && is_new && !is_saving(job->entry)) job->watch.hear_end();
   if (event.action == "start") {
     job->watch.is_watched = true;
     job->watch.was_stopped = false;
@@ -166,8 +193,13 @@ void Owner::wake(const JobPtr& job) {
 }
 
 void Owner::look() {
-  if (!is_read_ || world_.is_ended) return;
+  if (world_.is_ended) return;
   const double now = world_.clock.steady();
+  if (!is_read_ && read_at_ > 0 && now >= read_at_) {
+    read_at_ = 0;
+    ctrl::spawn(world_.host.io(), "journal of the queue", begin_again());
+  }
+  if (!is_read_) return;
   std::vector<JobPtr> due;
   for (const auto& [id, job] : jobs_.open()) {
     if (const auto use = world_.host.use_of(id)) {
@@ -185,7 +217,7 @@ void Owner::look() {
       ++one;
       continue;
     }
-    ctrl::spawn(world_.host.io(), "ticket " + one->first.substr(0, 12), enlist(one->first));
+    ctrl::spawn(world_.host.io(), "ticket " + one->first.substr(0, 12), enlist(one->first, true));
     one = unseen_.erase(one);
   }
 }
@@ -390,6 +422,10 @@ bool Owner::add_life(Job& job, JobFacts& facts, const Seen& seen, unsigned strea
   facts.was_killed_for_memory = seen.was_killed_for_memory;
   facts.was_stopped = job.watch.was_stopped;
   if (facts.copy == TicketCopy::running) watch_.note_running(job.watch, stream);
+  // Whoever ends it from then on is a person.
+  if (facts.copy == TicketCopy::running && !job.watch.is_watched) {
+    job.retry_at = world_.clock.steady() + kTold;
+  }
   const JobState state = job.entry.state;
   const bool may_end =
       state == JobState::running || (state == JobState::parking && !is_saving(job.entry));

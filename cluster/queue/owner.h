@@ -20,6 +20,12 @@
 
 namespace flowcon::cluster::queue {
 
+/// What this host gives to jobs, and of each resource the most that one of all hosts may give.
+struct Offers {
+  Offer own;
+  Offer largest;
+};
+
 class Owner : public EngineWatch::Listener, private JobKeeper {
  public:
   using JobKeeper::Change;
@@ -33,14 +39,17 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   /// After each pass of the daemon.
   void look();
 
-  /// The journal is read: all jobs are known.
-  [[nodiscard]] bool is_ready() const { return is_read_; }
+  /// All jobs are known, and what those ask for that have room: their containers have been looked
+  /// at, or the engine had a minute for it.
+  [[nodiscard]] bool is_ready() const;
   [[nodiscard]] const Jobs& jobs() const { return jobs_; }
   /// What is asked for, by what is known now. `may_estimate`: earlier runs may be looked at anew,
   /// which takes up to a millisecond. True where they were.
   bool size(Job& job, bool may_estimate = true) const;
+  bool size(Job& job, bool may_estimate, const Offers& offers) const;
   /// What this host gives to jobs.
   [[nodiscard]] Offer offer() const;
+  [[nodiscard]] Offers offers() const;
   /// What is to be done with a job next; forgotten where the job has changed since it was given.
   void give(const JobPtr& job, Order order);
 
@@ -64,9 +73,10 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   void hear(const ctrl::engine::Event& event) override;
   void lost() override;
 
+  ctrl::Async<void> begin_again();
   ctrl::Async<void> list_tickets();
-  ctrl::Async<void> enlist(std::string id);
-  [[nodiscard]] Offer largest_offer() const;
+  /// `is_found`: nobody has heard of its making.
+  ctrl::Async<void> enlist(std::string id, bool is_found);
   [[nodiscard]] std::string why_hopeless(const Job& job) const;
   void wake(const JobPtr& job) override;
   static ctrl::Mutex& writing_of(const JobPtr& job);
@@ -96,9 +106,12 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   /// Containers that may be jobs and could not be looked at; steady, when they are again.
   std::map<std::string, double> unseen_;
   std::string trouble_;
-  double list_at_ = 0;  ///< steady; when the engine is asked again what there is; 0: it has told
+  double read_at_ = 0;    ///< steady; when the journal is read again; 0: it is not
+  double listed_at_ = 0;  ///< steady; when the engine first told what there is; 0: it has not
+  double list_at_ = 0;    ///< steady; when the engine is asked again what there is; 0: it has told
   bool is_read_ = false;
-  bool is_whole_ = true;  ///< each entry of the journal could be read
+  bool is_whole_ = true;  ///< each entry of the journal is there, and could be read
+  bool is_lost_ = false;  ///< the journal has lost some
 };
 
 }  // namespace flowcon::cluster::queue

@@ -20,7 +20,9 @@ Offer Owner::offer() const {
   return {said.cpu.value_or(host.cores), std::floor(said.mem.value_or(kOffered * host.memory))};
 }
 
-bool Owner::size(Job& job, bool may_estimate) const {
+bool Owner::size(Job& job, bool may_estimate) const { return size(job, may_estimate, offers()); }
+
+bool Owner::size(Job& job, bool may_estimate, const Offers& offers) const {
   if (!job.ticket || job.group) return false;
   const std::uint64_t history = world_.history();
   const bool is_estimated = may_estimate && job.estimated_by != history;
@@ -32,20 +34,21 @@ bool Owner::size(Job& job, bool may_estimate) const {
   const Chosen& chosen = job.entry.chosen;
   const Said cpu{chosen.cpu, labels.cpu, job.ticket->docker_cpu, job.estimate("cpu").upper};
   const Said mem{chosen.mem, labels.mem, job.ticket->docker_mem, job.estimate("mem").upper};
-  job.request = request_of(cpu, mem, job.entry.least_memory, offer(), largest_offer());
-  if (job.entry.group) groups_.size(job, largest_offer());
+  job.request = request_of(cpu, mem, job.entry.least_memory, offers.own, offers.largest);
+  if (job.entry.group) groups_.size(job, offers.largest);
   return is_estimated;
 }
 
-// Of each resource, as far as the peers have told.
-Offer Owner::largest_offer() const {
-  Offer largest = offer();
+// As far as the peers have told.
+Offers Owner::offers() const {
+  const Offer own = offer();
+  Offer largest = own;
   for (const Neighbour& peer : world_.network.neighbours()) {
     if (!peer.state || !peer.state->runs_jobs) continue;
     largest.cpu = std::max(largest.cpu, peer.state->cores);
     largest.mem = std::max(largest.mem, kOffered * static_cast<double>(peer.state->memory));
   }
-  return largest;
+  return {own, largest};
 }
 
 // No host could ever hold it, nor several together where that may be, as far as its peers are

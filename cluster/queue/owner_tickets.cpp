@@ -50,6 +50,9 @@ JobEntry new_entry(const Ticket& ticket, double now) {
 
 // Those that were created while nobody listened; all open jobs are looked at again.
 Async<void> Owner::list_tickets() {
+  // What is driven may close at once.
+  const std::map<std::string, JobPtr> open = jobs_.open();
+  for (const auto& [id, job] : open) wake(job);
   const Result<boost::json::value> all = co_await world_.engine.list();
   if (world_.is_ended) co_return;
   list_at_ = all ? 0 : world_.clock.steady() + kRetry;
@@ -57,28 +60,27 @@ Async<void> Owner::list_tickets() {
     ctrl::log::warning("looking for jobs of the queue: " + all.error().message());
     co_return;
   }
+  if (listed_at_ == 0) listed_at_ = world_.clock.steady();
   std::vector<std::string> there;
   for (const boost::json::value& one : list_of(*all)) {
     there.push_back(text_of(one, "Id"));
     if (text_of(one, "State") != "created") continue;
     if (!object_of(one, "Labels").contains("flowcon.queue")) continue;
     std::string id = text_of(one, "Id");
-    co_await enlist(std::move(id));
+    co_await enlist(std::move(id), true);
   }
-  // What is driven may close at once.
-  const std::map<std::string, JobPtr> open = jobs_.open();
-  for (const auto& [id, job] : open) wake(job);
   const Result<void> forgotten = co_await world_.rows.forget(kKeptJobs, std::move(there));
   if (!forgotten) ctrl::log::debug(forgotten.error().message());
 }
 
-Async<void> Owner::enlist(std::string id) {
+Async<void> Owner::enlist(std::string id, bool is_found) {
   if (!is_read_ || jobs_.find_id(id)) co_return;
   std::string name = id;
   Result<Seen> seen = co_await world_.engine.look(std::move(name));
   const bool is_unknown =
       !seen && seen.error().code != boost::system::errc::no_such_file_or_directory;
   if (is_unknown) unseen_[id] = world_.clock.steady() + kRetry;
+  if (seen) co_await groups_.drop_late(*seen);
   // A copy that another host made is that host's to start, a group's task the group's.
   if (!seen || seen->copy != Copy::created || !seen->labels.contains("flowcon.queue") ||
       seen->labels.contains(ctrl::kMovedLabel) || seen->labels.contains(migration::kGroupLabel)) {
@@ -103,6 +105,13 @@ Async<void> Owner::enlist(std::string id) {
     co_return;
   }
   JobEntry entry = new_entry(*ticket, world_.clock.wall());
+  if (is_lost_ && is_found && entry.state == JobState::waiting) {
+    entry.is_held = true;
+    entry.note =
+        "this host's journal has lost entries, and it may have run elsewhere: see there, then "
+        "release it";
+    entry.steps.back().note = entry.note;
+  }
   auto job = std::make_shared<Job>(world_.host.io(), entry);
   job->ticket = std::move(*ticket);
   job->copy = TicketCopy::created;

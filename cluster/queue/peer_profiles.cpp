@@ -5,11 +5,13 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <set>
+#include <variant>
 
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "ctrl/codec/estimate_json.h"
+#include "ctrl/estimate/profile.h"
 #include "ctrl/log.h"
 
 namespace flowcon::cluster::queue {
@@ -23,7 +25,9 @@ using ctrl::store::ProfileRow;
 constexpr double kPatience = 10;              // seconds, for a page
 constexpr int kMostPages = 20;                // of one host at a time
 constexpr std::size_t kLongestText = 8192;    // bytes, of a family or key
-constexpr std::size_t kMostValues = 64;       // features or labels of one profile
+constexpr std::size_t kMostValues = 64;       // features of one profile
+constexpr std::size_t kLongestName = 64;      // bytes, of a feature or of its text
+constexpr double kMostMeasured = 1e18;        // of a label
 constexpr std::size_t kLongestPosition = 80;  // bytes
 
 // It goes into the address of the next request.
@@ -37,14 +41,25 @@ std::string call_for(const std::string& position) {
   return render_json({{"method", "GET"}, {"target", target}, {"body", ""}, {"hops", 1}});
 }
 
+bool are_short(const estimate::Features& features) {
+  return std::all_of(features.begin(), features.end(), [](const auto& feature) {
+    const auto* text = std::get_if<std::string>(&feature.second);
+    return feature.first.size() <= kLongestName && (!text || text->size() <= kLongestName);
+  });
+}
+
 Result<ProfileRow> row_of(const json::value& said, double now) {
-  const Result<estimate::Profile> profile = estimate::profile_from(said);
+  Result<estimate::Profile> profile = estimate::profile_from(said);
   if (!profile) return profile.error();
+  // More labels than there are would each cost an estimate for each job.
+  std::erase_if(profile->labels, [](const auto& label) {
+    return !estimate::is_label(label.first) || !(label.second > 0 && label.second <= kMostMeasured);
+  });
   const json::value features = estimate::to_json(profile->features);
   const json::value labels = estimate::to_json(profile->labels);
-  const bool is_sane =
-      profile->family.size() <= kLongestText && profile->key.size() <= kLongestText &&
-      features.as_object().size() <= kMostValues && labels.as_object().size() <= kMostValues;
+  const bool is_sane = profile->family.size() <= kLongestText &&
+                       profile->key.size() <= kLongestText &&
+                       features.as_object().size() <= kMostValues && are_short(profile->features);
   if (!is_sane) return bad_input("a profile is out of bounds");
   return ProfileRow{profile->key, profile->family, render_json(features), render_json(labels),
                     now - std::max(0.0, profile->age)};

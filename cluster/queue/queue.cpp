@@ -219,7 +219,7 @@ Async<Response> Queue::answer_peer(ctrl::api::Request request, std::string speak
     conductor_.wake();
     co_return Response{200, "{}"};
   }
-  if (!owner_.is_ready() || !tasks_.is_ready()) {
+  if (!is_ready()) {
     co_return failure(503, "what the queue has here is not read yet");
   }
   if (verb == "POST /v1/peer/queue/ports") {
@@ -273,7 +273,7 @@ Async<Response> Queue::list(Call) {
   const ctrl::QueueOptions& options = world_.host.config().queue;
   json::object out{{"policy", options.policy},
                    {"offer", {{"cpu", offer.cpu}, {"mem", offer.mem}}},
-                   {"free", amounts_json(conductor_.free())},
+                   {"free", amounts_json(conductor_.room().free)},
                    {"starve_limit", options.starve_limit},
                    {"trouble", owner_.trouble()},
                    {"jobs", std::move(shown)}};

@@ -44,6 +44,8 @@ class Queue {
   }
   void add_metrics(ctrl::Exposition& out) const;
 
+  /// What runs on this host is known.
+  [[nodiscard]] bool is_ready() const { return owner_.is_ready() && tasks_.is_ready(); }
   /// Is a container (full id) a job of the queue that has not ended for good?
   [[nodiscard]] bool has(const std::string& id) const;
   /// Is it asked to save itself?

@@ -48,14 +48,6 @@ TicketCopy copy_of(const Seen& seen) {
   }
 }
 
-// When a life began. Unit: seconds since the epoch.
-double start_of(const Seen& seen) {
-  double started = 0;
-  const char* end = seen.started.data() + seen.started.size();
-  (void)std::from_chars(seen.started.data(), end, started);
-  return started;
-}
-
 bool is_birth_to_here(const cluster::Passage& passage) {
   return passage.entry.method == migration::Method::birth &&
          passage.entry.side == migration::Side::target;
@@ -134,7 +126,13 @@ Async<void> Tasks::list() {
     std::string id = text_of(one, "Id");
     co_await take(std::move(id));
   }
-  is_listed_ = true;
+  if (listed_at_ == 0) listed_at_ = world_.clock.steady();
+}
+
+// One whose move cannot be read must not stop the queue for ever: its memory counts as it is used.
+bool Tasks::is_ready() const {
+  if (listed_at_ == 0) return false;
+  return unseen_.empty() || world_.clock.steady() - listed_at_ >= kLongestLook;
 }
 
 Async<void> Tasks::take(std::string id) {
@@ -355,8 +353,9 @@ Async<Result<TaskView>> Tasks::view(HeldTaskPtr task) {
   view.undone_back = task->undone_back;
   if (view.copy == TicketCopy::running) watch_.note_running(task->watch, stream);
   if (view.copy == TicketCopy::ended) {
-    const std::optional<bool> was_interrupted = watch_.was_interrupted(
-        task->watch, stream, view.status, task->ticket.saves_itself, start_of(*seen));
+    const std::optional<bool> was_interrupted =
+        watch_.was_interrupted(task->watch, stream, view.status, task->ticket.saves_itself,
+                               start_of(seen->started).value_or(0));
     if (!was_interrupted) view.copy = TicketCopy::unknown;
     view.was_interrupted = was_interrupted.value_or(false);
   }

@@ -50,7 +50,7 @@ class Tasks : public EngineWatch::Listener {
         std::function<std::string(const policy::Amounts&)> why_no_room);
 
   /// All that were here when flowcond started are held; how much room is left is known then.
-  [[nodiscard]] bool is_ready() const { return is_listed_ && unseen_.empty(); }
+  [[nodiscard]] bool is_ready() const;
   /// After each pass of the daemon.
   void look();
   /// By container.
@@ -103,7 +103,7 @@ class Tasks : public EngineWatch::Listener {
   std::set<std::string> unseen_;   ///< containers that may be tasks
   double next_look_ = 0;           ///< steady; at them
   double list_at_ = 0;             ///< steady; the engine is asked again; 0: it has told
-  bool is_listed_ = false;
+  double listed_at_ = 0;           ///< steady; when the engine first told; 0: it has not
 };
 
 }  // namespace flowcon::cluster::queue

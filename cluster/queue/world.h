@@ -33,6 +33,8 @@ class Rows {
   virtual ctrl::Async<Result<bool>> has(std::string id) = 0;
   /// Of those that have ended it keeps the newest `most`, and those whose container is `there`.
   virtual ctrl::Async<Result<void>> forget(std::size_t most, std::vector<std::string> there) = 0;
+  /// It has lost nothing.
+  [[nodiscard]] virtual bool is_whole() const = 0;
 };
 
 class StoreRows : public Rows {
@@ -42,6 +44,7 @@ class StoreRows : public Rows {
   ctrl::Async<Result<std::vector<ctrl::store::QueueRow>>> read(std::size_t most) override;
   ctrl::Async<Result<bool>> has(std::string id) override;
   ctrl::Async<Result<void>> forget(std::size_t most, std::vector<std::string> there) override;
+  [[nodiscard]] bool is_whole() const override { return host_.store().is_journal_whole(); }
 
  private:
   ctrl::LocalHost& host_;

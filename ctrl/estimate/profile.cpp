@@ -2,6 +2,7 @@
 #include "ctrl/estimate/profile.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace flowcon::ctrl::estimate {
@@ -50,6 +51,13 @@ void RunMeter::sample_gpu(const RunSample& sample) {
 void RunMeter::printed(double at) {
   first_ = std::min(first_.value_or(at), at);
   last_ = std::max(last_.value_or(at), at);
+}
+
+bool is_label(std::string_view name) {
+  constexpr std::array<std::string_view, 11> kLabels{
+      "seconds_launch", "seconds_train", "seconds_save", "cpu_seconds", "cpu", "mem", "net", "io",
+      "gpu_util",       "gpu_util_std",  "gpu_mem"};
+  return std::find(kLabels.begin(), kLabels.end(), name) != kLabels.end();
 }
 
 void RunMeter::went_on(std::optional<double> cpu_seconds) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct RunBefore {
 };
 
 /// Adds up the samples of a run.
+/// One of those that RunMeter::labels() gives.
+[[nodiscard]] bool is_label(std::string_view name);
+
 class RunMeter {
  public:
   /// `started` and all times below: seconds, on one clock.

@@ -82,7 +82,7 @@ class Hosts {
     stop();
     host.config_.peers.hosts = names;
     here = std::make_unique<peers::Peers>(host, nullptr);
-    here->join({{}, {}, {}, moving});
+    here->join({{}, {}, {}, {}, moving});
     ctrl::spawn(io, "test", here->begin());
   }
   void stop() {

@@ -100,6 +100,17 @@ TEST_CASE("nothing new comes before one that has waited too long and does not fi
   CHECK(starts("left", view) == "late ");
 }
 
+TEST_CASE("one for which there would be no room though none ran keeps nobody waiting") {
+  WaitingTask starved = task("starved", 1, 3), late = task("late", 990, 1);
+  QueueView view = view_with(2, {starved, late});
+  view.starve_limit = 900;
+  view.jobs[0].weight = 1;  // KOD2's, of one that has waited too long
+  view.most = {{{"cpu", 4}, {"mem", 8e9}}};
+  for (const char* policy : {"left", "kod2", "fifo"}) CHECK(starts(policy, view).empty());
+  view.most[0][0].second = 2;  // others use the rest
+  for (const char* policy : {"left", "kod2", "fifo"}) CHECK(starts(policy, view) == "late ");
+}
+
 TEST_CASE("a priority shortens what is left, known or guessed, and lifts KOD2's weight") {
   WaitingTask plain = task("plain", 1, 3), urgent = task("urgent", 2, 3);
   urgent.priority = 4;

@@ -22,6 +22,7 @@ HostJobs host(char digit, double cpu, double free_cpu) {
   host.name = std::string("h") + digit;
   host.offer = amounts(cpu, 8);
   host.free = amounts(free_cpu, 8);
+  host.most = host.offer;
   return host;
 }
 
@@ -173,6 +174,9 @@ TEST_CASE("nothing is parkable while a job is being parked anywhere") {
   two.jobs = {running('b', 1, host_id('2'), "")};
   two.jobs[0].is_parking = true;
   CHECK_FALSE(seen({one, two}).view.jobs[0].is_parkable);
+  // Of a host that is silent nobody knows how long.
+  two.jobs[0].places[0].host = host_id('3');
+  CHECK(seen({one, two}).view.jobs[0].is_parkable);
 }
 
 TEST_CASE("to park a job costs what most hosts say, and something where none has tried") {
@@ -269,6 +273,32 @@ TEST_CASE("reports and orders are read as they were written") {
   CHECK(render(*again) == render(orders));
   CHECK((*again)[0].order->host == host_id('2'));
   CHECK((*again)[0].order->places == start.places);
+}
+
+TEST_CASE("of more than a reader takes a report has as much as it takes") {
+  HostJobs one = host('1', 4, 1);
+  one.jobs = {job('a', 1)};
+  for (int i = 1000; i < 2500; ++i) {
+    one.births.insert(std::string(28, 'b') + std::to_string(i));
+    one.jobs[0].avoided.push_back(std::string(28, 'a') + std::to_string(i));
+  }
+  const Result<HostJobs> read = parse_host_jobs(render(one));
+  REQUIRE(read.has_value());
+  CHECK(read->births.size() == 1000);
+  CHECK(read->jobs[0].avoided.size() == 64);
+}
+
+TEST_CASE("a report is no longer than it may be, and begins with what comes first") {
+  HostJobs one = host('1', 4, 1);
+  for (int i = 1000; i < 1900; ++i) {
+    one.jobs.push_back(job('a', 1));
+    one.jobs.back().task.id = std::string(60, 'a') + std::to_string(i);
+    one.jobs.back().avoided.assign(64, host_id('2'));
+  }
+  const Result<HostJobs> read = parse_host_jobs(render(one));
+  REQUIRE(read.has_value());
+  CHECK(read->jobs.size() > 100);
+  CHECK(read->jobs.front().task.id == one.jobs.front().task.id);
 }
 
 TEST_CASE("what makes no sense in a report or an order is refused, and named") {

@@ -27,6 +27,7 @@ HostJobs host(char digit, double cpu, double free_cpu) {
   host.name = std::string("h") + digit;
   host.offer = amounts(cpu, 64);
   host.free = amounts(free_cpu, 64);
+  host.most = host.offer;
   host.swarm = {"manager"};
   return host;
 }

@@ -407,3 +407,15 @@ TEST_CASE("a peer that tells nonsense tells nothing") {
   CHECK(stand.others.rows().size() == 20);
   for (const auto& row : stand.others.rows()) CHECK(row.family.size() < 8192);
 }
+
+TEST_CASE("of a peer's profiles known labels within bounds are kept, and no long features") {
+  PeersStand stand;
+  const std::string begin = R"({"family":"f","key":"k","age":1,)";
+  stand.teller.says = {
+      told(begin + R"("features":{},"labels":{"mem":5,"seconds_train":1.7e308,"x":1}},)" + begin +
+               R"("features":{"image":")" + std::string(65, 'i') + R"("},"labels":{"mem":1}})",
+           "since=5&after=1")};
+  stand.read();
+  REQUIRE(stand.others.rows().size() == 1);
+  CHECK(stand.others.rows()[0].labels == R"({"mem":5})");
+}

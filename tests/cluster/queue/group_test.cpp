@@ -3,56 +3,11 @@
 
 #include <string>
 
+#include "tests/cluster/queue/group_entries.h"
 #include "tests/support/catch.h"
 
 namespace flowcon::cluster::queue {
 namespace {
-
-JobEntry group_in(JobState state, std::size_t tasks = 2) {
-  JobEntry entry;
-  entry.id = std::string(64, 'a');
-  entry.name = "net";
-  entry.state = state;
-  entry.version = 1;
-  entry.group = Group();
-  entry.group->workers = {2, 2};
-  for (std::size_t i = 0; i < tasks; ++i) {
-    JobEntry task;
-    task.id = std::string(64, static_cast<char>('b' + i));
-    task.name = "net-w" + std::to_string(i);
-    task.task_of = entry.id;
-    task.version = 1;
-    entry.group->tasks.push_back(task);
-  }
-  return entry;
-}
-
-JobEntry& task(JobEntry& entry, std::size_t number) { return entry.group->tasks.at(number); }
-
-void all_are(JobEntry& entry, JobState state) {
-  for (JobEntry& one : entry.group->tasks) {
-    one.state = state;
-    one.version = 3;
-    one.attempt = 1;
-  }
-}
-
-void end_task(JobEntry& entry, std::size_t number, TaskEnd end, const std::string& note = "") {
-  task(entry, number).end = end;
-  task(entry, number).note = note;
-  task(entry, number).state =
-      end == TaskEnd::done || end == TaskEnd::saved ? JobState::done : JobState::failed;
-}
-
-GroupFacts facts_of(const JobEntry& entry) {
-  GroupFacts facts;
-  facts.now = 100;
-  facts.copy = TicketCopy::created;
-  facts.ready.assign(entry.group->tasks.size(), false);
-  return facts;
-}
-
-GroupStep step_of(const JobEntry& entry) { return group_step(entry, facts_of(entry)); }
 
 Order order_for(Order::Op op, std::vector<TaskPlace> places) {
   return {op, 1, "", "", std::move(places), 0};

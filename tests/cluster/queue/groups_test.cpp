@@ -218,6 +218,22 @@ TEST_CASE("a container that says it is some group's task is no job") {
   CHECK(running(bench.engine) == 2);
 }
 
+TEST_CASE("a task's container that is made after it was given up is removed, and no other one") {
+  QueueBench bench;
+  bench.submit("net", "cpu=1,mem=1G", {{"flowcon.workers", "2"}, {"flowcon.retries", "1"}});
+  bench.run(5);
+  bench.engine.end_with(tasks_of(bench.engine).at("net-w0")->id, 1);
+  bench.run(10);
+  const std::string group = bench.job("net").at("id").as_string().c_str();
+  const Labels labels{{"flowcon.queue", "true"}, {migration::kGroupLabel, group}};
+  const std::string late = bench.engine.create("net-w1", labels);
+  const std::string other = bench.engine.create("from-its-image", labels);
+  bench.run(5);
+  CHECK_FALSE(bench.engine.boxes_.contains(late));
+  CHECK(bench.engine.boxes_.contains(other));
+  CHECK(running(bench.engine) == 2);
+}
+
 TEST_CASE("after a restart a job of several containers is what it was") {
   QueueBench bench;
   bench.submit("net", "cpu=1,mem=1G", {{"flowcon.workers", "2"}});

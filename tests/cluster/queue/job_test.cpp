@@ -198,6 +198,15 @@ TEST_CASE("a job that is killed for memory runs once more with twice as much, at
   CHECK(failed.entry->note == "was killed for memory again");
 }
 
+TEST_CASE("a job that ends with 0 is done, though one of its processes was killed for memory") {
+  JobFacts facts = seen(TicketCopy::ended, "1", 0);
+  facts.was_killed_for_memory = true;
+  JobEntry running = job_in(JobState::running, "1");
+  CHECK(told(next_step(running, facts)) == "done");
+  running.task_of = std::string(64, 'a');
+  CHECK(next_step(running, facts).entry->end == TaskEnd::done);
+}
+
 TEST_CASE("an interrupted job runs again at no retry, even where it ended with 0") {
   JobEntry running = job_in(JobState::running, "1");
   running.retries = 2;
@@ -239,6 +248,14 @@ TEST_CASE("a job that is to give its room away is asked to save, and waits when 
   JobFacts stopped = seen(TicketCopy::ended, "1", 143);
   stopped.has_saved = true;
   CHECK_FALSE(next_step(*parks.entry, stopped).entry->is_unparkable);
+}
+
+TEST_CASE("a job is not asked to save itself again while the first request may be at it") {
+  JobFacts facts = seen(TicketCopy::running, "1");
+  facts.is_quiet = false;
+  CHECK(told(next_step(asked_job(), facts)) == "nothing");
+  facts.is_quiet = true;
+  CHECK(told(next_step(asked_job(), facts)) == "save");
 }
 
 TEST_CASE("a job that ends with an error when it is asked to save waits, and is not asked again") {

@@ -26,6 +26,7 @@ HostJobs host(char digit, double free) {
   host.name = std::string("h") + digit;
   host.offer = cores(4);
   host.free = cores(free);
+  host.most = host.offer;
   return host;
 }
 

@@ -86,5 +86,48 @@ TEST_CASE("the signal that asks a job to save itself is no stop by hand when it 
   CHECK(bench.engine.lives(id) == 2);
 }
 
+TEST_CASE("nor is it where flowcond is started again, and the engine tells of it once more") {
+  QueueBench bench;
+  bench.engine.ignores_signals_ = true;
+  const std::string id = bench.submit("net", "cpu=1,mem=1G",
+                                      {{"flowcon.retries", "1"},
+                                       {"flowcon.checkpoint.signal", "SIGTERM"},
+                                       {"flowcon.checkpoint.timeout", "5"}});
+  bench.run(5);
+  bench.call("POST", "/v1/queue/net/park", "{}");
+  bench.run(1);
+  const double asked = bench.clock.wall();
+  bench.run(20);
+  REQUIRE(bench.state("net") == "running");
+  bench.restart();
+  ctrl::engine::Event signal;
+  signal.action = "kill";
+  signal.id = id;
+  signal.signal = SIGTERM;
+  signal.time_ns = static_cast<std::int64_t>(asked * 1e9);
+  bench.engine.tell(signal);
+  bench.engine.end_with(id, 3);
+  bench.run(10);
+  CHECK(bench.engine.lives(id) == 2);
+}
+
+TEST_CASE("nothing is decided after a restart until what runs has been looked at") {
+  QueueBench bench;
+  const std::string first = bench.submit("first", "cpu=4,mem=1G");
+  bench.run(5);
+  REQUIRE(bench.engine.runs(first));
+  bench.engine.is_silent_about_ = first;
+  bench.restart();
+  const std::string second = bench.submit("second", "cpu=1,mem=1G");
+  bench.run(20);
+  CHECK_FALSE(bench.engine.runs(second));
+  bench.engine.is_silent_about_.clear();
+  bench.run(20);
+  CHECK_FALSE(bench.engine.runs(second));
+  bench.engine.end_with(first, 0);
+  bench.run(5);
+  CHECK(bench.engine.runs(second));
+}
+
 }  // namespace
 }  // namespace flowcon::cluster::test

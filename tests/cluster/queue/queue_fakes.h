@@ -159,7 +159,10 @@ class QueueFakeRows : public queue::Rows {
     co_return Result<void>();
   }
 
+  [[nodiscard]] bool is_whole() const override { return is_whole_; }
+
   std::map<std::string, ctrl::store::QueueRow> rows_;
+  bool is_whole_ = true;
   bool is_full_ = false;
   bool is_unreadable_ = false;
   std::size_t kept_ = 0;  ///< of those that have ended, beside those whose container is there

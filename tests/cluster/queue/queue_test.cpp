@@ -260,6 +260,20 @@ TEST_CASE("a job that a person stops does not start again") {
   CHECK(bench.note("vae") == "was stopped by hand, ended with status 143");
 }
 
+TEST_CASE("a stop by a person counts though the engine forgot the start, after a restart, too") {
+  QueueBench bench;
+  const std::string id = bench.submit("vae", "cpu=1,mem=1G", {{"flowcon.retries", "5"}});
+  bench.run(3);
+  bench.engine.forgets_ = true;
+  bench.restart();
+  bench.run(5);
+  bench.engine.tell("kill", id);
+  bench.engine.end(id, Copy::stopped, 143);
+  bench.run(10);
+  CHECK(bench.state("vae") == "cancelled");
+  CHECK(bench.engine.lives(id) == 1);
+}
+
 TEST_CASE("nothing is started that is not in the journal first") {
   QueueBench bench;
   bench.rows.is_full_ = true;
@@ -282,6 +296,28 @@ TEST_CASE("a journal that cannot be read starts nothing and says so") {
   CHECK_FALSE(bench.engine.runs(id));
   REQUIRE_FALSE(bench.host.warnings_.empty());
   CHECK(bench.host.warnings_.back().find("its journal cannot be read") != std::string::npos);
+  bench.rows.is_unreadable_ = false;
+  bench.run(20);
+  CHECK(bench.engine.runs(id));
+  CHECK(bench.host.warnings_.size() == 1);
+}
+
+TEST_CASE(
+    "where the journal has lost entries what is found waits for a person, what is new does not") {
+  QueueBench bench;
+  bench.queue->end();
+  bench.former.push_back(std::move(bench.queue));
+  const std::string found =
+      bench.engine.create("vae", {{"flowcon.queue", "true"}, {"flowcon.request", "cpu=1,mem=1G"}});
+  bench.rows.is_whole_ = false;
+  bench.begin();
+  bench.run(20);
+  CHECK_FALSE(bench.engine.runs(found));
+  CHECK(bench.note("vae").find("has lost entries") != std::string::npos);
+  CHECK(bench.engine.runs(bench.submit("new", "cpu=1,mem=1G")));
+  bench.call("POST", "/v1/queue/vae/release", "{}");
+  bench.run(5);
+  CHECK(bench.engine.runs(found));
 }
 
 TEST_CASE("flowcond that starts again goes on with its jobs and starts none twice") {
@@ -510,6 +546,20 @@ TEST_CASE("a job that an engine which comes back ends was stopped by nobody, and
   bench.engine.stream_lasts_ = 1e9;
   bench.engine.forgets_ = true;
   bench.engine.leftovers_ = {id};
+  bench.run(10);
+  CHECK(bench.engine.leftovers_.empty());
+  CHECK(bench.state("vae") == "running");
+  CHECK(bench.engine.lives(id) == 2);
+}
+
+TEST_CASE("nor was one that it ended while flowcond was away") {
+  QueueBench bench;
+  const std::string id = bench.submit("vae", "cpu=1,mem=1G");
+  bench.run(3);
+  bench.engine.forgets_ = true;
+  bench.engine.leftovers_ = {id};
+  bench.engine.boxes_.at(id).exit_code = 137;
+  bench.restart();
   bench.run(10);
   CHECK(bench.engine.leftovers_.empty());
   CHECK(bench.state("vae") == "running");

@@ -98,7 +98,8 @@ class FakeEngine : public Engine {
   explicit FakeEngine(Clock& clock) : clock_(clock) {}
 
   Async<Result<Seen>> look(std::string name) override {
-    if (is_dead_) co_return bad_input("the engine does not answer");
+    const bool is_silent = is_dead_ || name == is_silent_about_;
+    if (is_silent) co_return bad_input("the engine does not answer");
     for (const auto& [id, box] : boxes_) {
       if (id == name || box.name == name) co_return seen(box);
     }
@@ -285,6 +286,10 @@ class FakeEngine : public Engine {
     ctrl::engine::Event event;
     event.action = action;
     event.id = container;
+    event.time_ns = static_cast<std::int64_t>(clock_.wall() * 1e9);
+    tell(event);
+  }
+  void tell(const ctrl::engine::Event& event) {
     for (const Listener* listener : std::vector<const Listener*>(listeners_)) listener->sink(event);
   }
   [[nodiscard]] bool runs() const {
@@ -309,6 +314,7 @@ class FakeEngine : public Engine {
   std::string inspect_;  ///< of the container that is to be moved
   std::int64_t exit_code_ = 0;
   bool is_dead_ = false;
+  std::string is_silent_about_;  ///< id of a container that is not answered for
   bool ignores_signals_ = false;
   bool fails_at_start_ = false;
   bool forgets_ = false;  ///< what it did before it was asked for events

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of tasks that have come to an end, that never began, or that come too late.
+#include <vector>
+
+#include "tests/cluster/queue/group_entries.h"
+#include "tests/support/catch.h"
+
+namespace flowcon::cluster::queue {
+namespace {
+
+TEST_CASE("a ticket that was started while its group ended is stopped, and all start again") {
+  JobEntry entry = group_in(JobState::returning);
+  entry.group->then = JobState::waiting;
+  all_are(entry, JobState::cancelled);
+  GroupFacts facts = facts_of(entry);
+  facts.copy = TicketCopy::running;
+  facts.life = "1";
+  CHECK(group_step(entry, facts).deeds == std::vector<GroupDeed>{{GroupAct::halt, 0}});
+  entry.group->tasks.clear();
+  facts.copy = TicketCopy::ended;
+  entry = *group_step(entry, facts).entry;
+  CHECK(entry.state == JobState::waiting);
+  CHECK_FALSE(group_step(entry, facts).entry);
+}
+
+TEST_CASE("a job is done when its workers are, however its servers end") {
+  JobEntry entry = group_in(JobState::returning, 3);
+  all_are(entry, JobState::done);
+  end_task(entry, 0, TaskEnd::done);
+  end_task(entry, 1, TaskEnd::done);
+  task(entry, 2).is_ps = true;
+  end_task(entry, 2, GENERATE(TaskEnd::memory, TaskEnd::stopped, TaskEnd::failed));
+  CHECK(*step_of(entry).entry->group->then == JobState::done);
+}
+
+TEST_CASE("one that is removed is so before others come, whose places it changes") {
+  JobEntry entry = group_in(JobState::running, 4);
+  entry.group->elastic = ctrl::Elastic::join;
+  all_are(entry, JobState::running);
+  task(entry, 2).attempt = 0;
+  task(entry, 2).state = JobState::cancelled;
+  task(entry, 2).has_left = true;
+  task(entry, 3).state = JobState::waiting;
+  task(entry, 3).version = 1;
+  task(entry, 3).id.clear();
+  CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::remove, 2}});
+}
+
+TEST_CASE("of a worker that never began nothing is kept where the others go on") {
+  JobEntry entry = group_in(JobState::running, 3);
+  entry.group->elastic = ctrl::Elastic::join;
+  all_are(entry, JobState::running);
+  task(entry, 2).attempt = 0;
+  task(entry, 2).state = JobState::cancelled;
+  task(entry, 2).has_left = true;
+  CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::remove, 2}});
+}
+
+TEST_CASE("after each worker that fails soon after its start it takes longer until one joins") {
+  JobEntry entry = group_in(JobState::running, 4);
+  entry.group->elastic = ctrl::Elastic::join;
+  all_are(entry, JobState::running);
+  CHECK_FALSE(has_just_failed(*entry.group, 100));
+  const auto fails = [&](std::size_t number, double since, double served) {
+    end_task(entry, number, TaskEnd::failed);
+    task(entry, number).has_left = true;
+    task(entry, number).since = since;
+    task(entry, number).served = served;
+  };
+  fails(1, 100, 2);
+  CHECK(has_just_failed(*entry.group, 109));
+  CHECK_FALSE(has_just_failed(*entry.group, 110));
+  fails(2, 200, 2);
+  CHECK(has_just_failed(*entry.group, 219));
+  CHECK_FALSE(has_just_failed(*entry.group, 220));
+  CHECK_FALSE(has_just_failed(*entry.group, 50));  // the clock was set back
+  fails(3, 300, 600);
+  CHECK_FALSE(has_just_failed(*entry.group, 301));
+}
+
+TEST_CASE("a task's name is known though it was given up, and no other one") {
+  JobEntry entry = group_in(JobState::running);
+  entry.group->next_worker = 12;
+  entry.group->next_ps = 1;
+  CHECK(had_task(entry, "net-w11"));
+  CHECK(had_task(entry, "net-s0"));
+  for (const char* other : {"net-w12", "net-w", "net-w01", "net-s1", "net", "other-w0", ""}) {
+    CHECK_FALSE(had_task(entry, other));
+  }
+}
+
+}  // namespace
+}  // namespace flowcon::cluster::queue
