@@ -122,14 +122,15 @@ Role role_of_ratio(std::string_view text, const Field& ratio) {
 
 bool is_aside(std::string_view text, const Field& ratio) {
   if (ratio.phase == Phase::eval) return true;
-  constexpr std::array<std::string_view, 40> words{
+  constexpr std::array<std::string_view, 43> words{
       "load",        "loading",    "loaded",        "map",        "mapping",    "download",
       "downloading", "extract",    "extracting",    "tokenizing", "tokenize",   "filter",
       "filtering",   "reading",    "read",          "fetching",   "preparing",  "caching",
       "cache",       "indexing",   "computing",     "sanity",     "converting", "scanning",
       "casting",     "saving",     "sampling",      "inference",  "predicting", "prediction",
       "generating",  "preprocess", "preprocessing", "cv",         "batches",    "init",
-      "chain",       "fold",       "folds",         "restart"};
+      "chain",       "fold",       "folds",         "restart",    "trainable",  "parameters",
+      "params"};
   // Parts of a job, or of the machine, each of which has epochs of its own.
   constexpr std::array<std::string_view, 11> parts{
       "run", "model", "seed", "client", "gpu", "rank", "node", "split", "worker", "replica", "cv"};

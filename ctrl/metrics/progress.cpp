@@ -186,8 +186,8 @@ double Progress::total_of(const State& state) const {
   const double total = stated(counts_epochs(state));
   if (total > 0) return total >= state.done ? total : 0;
   for (const State& setting : states_) {
-    const bool is_one = setting.is_many && setting.count == 1 && setting.total == 0;
-    if (is_one && state.role == Role::step && setting.done > state.done) return setting.done;
+    const bool is_one = setting.is_many && setting.count == 1 && &setting != &state;
+    if (is_one && state.role == Role::step && setting.done >= state.done) return setting.done;
   }
   return 0;
 }

@@ -164,6 +164,8 @@ TEST_CASE("a heading tells the total in many words") {
         "20/5000");
   CHECK(progress_of({"Epoche 1 von 20: Verlust = 0.9", "Epoche 2 von 20: Verlust = 0.8"}) ==
         "2/20");
+  CHECK(progress_of({"Trainable parameters: 0.024% (1.704M/7241.732M)"}) == "-");
+  CHECK(progress_of({"iters: 20", "Iter 10: loss 0.9", "Iter 20: loss 0.8"}) == "20/20");
   CHECK(progress_of({"Running 100 iterations", "iteration 1 loss: 0.9", "iteration 2 loss: 0.8"}) ==
         "2/100");
 }
