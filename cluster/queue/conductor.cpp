@@ -360,9 +360,11 @@ HostJobs Conductor::report() const {
     if (group) {
       note_pace(*job);
       ctrl::WorkerRange range = workers_of(job->entry);
+      // Whatever a person wants: the next one would fail as well.
+      const std::int64_t there = std::max<std::int64_t>(present(*group, false), 1);
+      if (runs && has_just_failed(*group, now)) range.least = std::min(range.least, there);
       if (runs) range.most = std::max(range.least, most_workers(*group, range.most, now));
-      reported.task.workers =
-          runs ? std::max<std::int64_t>(present(*group, false), 1) : range.least;
+      reported.task.workers = runs ? there : range.least;
       reported.task.ps = runs ? present(*group, true) : group->ps;
       reported.task.ps_request = job->ps_request.amounts();
       const Span span = span_of(*job);

@@ -29,7 +29,9 @@ void LifeWatch::begin() {
 
 // An engine that comes back asks those to end that the former one had left: no person did, and it
 // does not know of their start.
-void LifeWatch::hear_end() { was_stopped = was_stopped || is_watched; }
+void LifeWatch::hear_end(bool remembers) {
+  was_stopped = was_stopped || is_watched || (remembers && !was_lost);
+}
 
 std::optional<double> start_of(const std::string& life) {
   double started = 0;
@@ -53,9 +55,11 @@ Async<void> EngineWatch::follow() {
     auto connected = [this] {
       stream_ = ++streams_;
       stream_since_ = world_.clock.steady();
+      remembers_ = false;
       for (Listener* one : listeners_) one->connected();
     };
     auto sink = [this](const ctrl::engine::Event& event) {
+      remembers_ = remembers_ || (event.action != "kill" && event.action != "die");
       for (Listener* one : listeners_) {
         if (!world_.is_ended) one->hear(event);
       }

@@ -20,8 +20,8 @@ struct LifeWatch {
 
   /// It is started by the engine that answers now.
   void begin();
-  /// It was asked to end, maybe by a person.
-  void hear_end();
+  /// It was asked to end, maybe by a person. `remembers`: EngineWatch::remembers().
+  void hear_end(bool remembers);
 };
 
 class EngineWatch {
@@ -46,6 +46,9 @@ class EngineWatch {
 
   /// The number of the stream; 0: there is none.
   [[nodiscard]] unsigned stream() const { return stream_; }
+  /// The stream has told of more than ends: an engine that comes back ends what the former one had
+  /// left before it does anything else.
+  [[nodiscard]] bool remembers() const { return remembers_; }
   /// A container was looked at while `stream` stood: it is seen to run.
   void note_running(LifeWatch& watch, unsigned stream) const;
   /// One that has ended: did its engine or its host end it? Empty: that will be known in a moment.
@@ -62,6 +65,7 @@ class EngineWatch {
   unsigned streams_ = 0;
   unsigned stream_ = 0;
   double stream_since_ = 0;  ///< steady
+  bool remembers_ = false;
 };
 
 /// When a life began, as the engine names it. Unit: seconds since the epoch. Empty: it says no

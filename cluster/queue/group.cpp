@@ -431,7 +431,8 @@ GroupStep not_parked(const JobEntry& entry, const GroupFacts& facts, const JobEn
   const auto runs = [](const JobEntry& one) {
     return one.state == JobState::running || is_turned_back(one);
   };
-  if (!are_workers(*entry.group, runs)) {
+  const bool has_lost = find_lost(*entry.group) != nullptr;
+  if (has_lost || !are_workers(*entry.group, runs)) {
     return leave(next, facts.now, JobState::waiting, said_of(task));
   }
   return written_as(moved(std::move(next), JobState::running, facts.now, said_of(task)));
@@ -474,10 +475,11 @@ GroupStep from_returning(const JobEntry& entry, const GroupFacts& facts) {
   }
   if (!step.deeds.empty()) return step;
   if (!std::all_of(group.tasks.begin(), group.tasks.end(), is_over)) return {};
-  if (facts.copy == TicketCopy::running) return GroupStep{{}, {{GroupAct::halt, 0}}};
   if (!group.then) return written_as(with_outcome(entry, facts.now));
   const bool is_removed = facts.copy == TicketCopy::absent;
   const bool goes_on = *group.then == JobState::waiting && !is_removed;
+  const bool is_by_hand = goes_on && facts.copy == TicketCopy::running;
+  if (is_by_hand) return GroupStep{{}, {{GroupAct::halt, 0}}};
   // Of what is over the containers stay, as a job's ticket does: they have its logs.
   if (goes_on || is_removed) {
     for (std::size_t i = group.tasks.size(); i-- > 0;) {

@@ -103,6 +103,7 @@ Async<void> Owner::begin() {
     co_return;
   }
   trouble_.clear();
+  begun_ = world_.clock.wall();
   is_lost_ = !world_.rows.is_whole();
   is_whole_ = !is_lost_;
   for (const ctrl::store::QueueRow& row : *rows) {
@@ -127,6 +128,7 @@ Async<void> Owner::begin() {
 
 Async<void> Owner::begin_again() {
   co_await begin();
+  listed_at_ = 0;
   if (is_read_ && watch_.stream() != 0) connected();
 }
 
@@ -167,7 +169,8 @@ void Owner::hear(const ctrl::engine::Event& event) {
   const JobPtr job = jobs_.find_id(event.id);
   if (!job) {
     if (event.action == "create") {
-      ctrl::spawn(world_.host.io(), "ticket " + event.id.substr(0, 12), enlist(event.id, false));
+      ctrl::spawn(world_.host.io(), "ticket " + event.id.substr(0, 12),
+                  enlist(event.id, static_cast<double>(event.time_ns) < begun_ * 1e9));
     }
     return;
   }
@@ -175,7 +178,7 @@ void Owner::hear(const ctrl::engine::Event& event) {
   // been set back.
   const bool is_new = static_cast<double>(event.time_ns) >= job->entry.since * 1e9 ||
                       job->entry.since > world_.clock.wall();
-  if (is_end(event) && is_new && !is_saving(job->entry)) job->watch.hear_end();
+  if (is_end(event) && is_new && !is_saving(job->entry)) job->watch.hear_end(watch_.remembers());
   if (event.action == "start") {
     job->watch.is_watched = true;
     job->watch.was_stopped = false;

@@ -107,6 +107,7 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   std::map<std::string, double> unseen_;
   std::string trouble_;
   double read_at_ = 0;    ///< steady; when the journal is read again; 0: it is not
+  double begun_ = 0;      ///< since the epoch; when the journal was read
   double listed_at_ = 0;  ///< steady; when the engine first told what there is; 0: it has not
   double list_at_ = 0;    ///< steady; when the engine is asked again what there is; 0: it has told
   bool is_read_ = false;

@@ -148,6 +148,12 @@ Async<void> Tasks::take(std::string id) {
   }
 }
 
+// Whoever ends it from then on is a person.
+Async<void> Tasks::see(HeldTaskPtr task) {
+  const Result<TaskView> seen = co_await view(std::move(task));
+  if (!seen) ctrl::log::debug(seen.error().message());
+}
+
 // False where that has to be seen again: the engine or the journal of moves does not answer yet.
 Async<bool> Tasks::try_to_take(std::string id) {
   std::string name = id;
@@ -187,7 +193,7 @@ void Tasks::hear(const ctrl::engine::Event& event) {
     return;
   }
   const HeldTaskPtr task = found->second;
-  if (is_end(event) && !task->saving) task->watch.hear_end();
+  if (is_end(event) && !task->saving) task->watch.hear_end(watch_.remembers());
   if (event.action == "start") {
     claimed_.erase(task->birth);
     task->watch.begin();
@@ -220,6 +226,12 @@ void Tasks::look() {
     const std::set<std::string> unseen = unseen_;  // it changes meanwhile
     for (const std::string& id : unseen) {
       ctrl::spawn(world_.host.io(), "task " + id.substr(0, 12), take(id));
+    }
+    const std::map<std::string, HeldTaskPtr> held = held_;
+    for (const auto& [id, task] : held) {
+      const bool is_watched = task->watch.is_watched || watch_.stream() == 0;
+      if (task->copy != TicketCopy::running || is_watched) continue;
+      ctrl::spawn(world_.host.io(), "task " + id.substr(0, 12), see(task));
     }
   }
   if (now < next_telling_) return;

@@ -77,6 +77,7 @@ class Tasks : public EngineWatch::Listener {
   ctrl::Async<void> take(std::string id);
   ctrl::Async<bool> try_to_take(std::string id);
   ctrl::Async<Result<TaskView>> view(HeldTaskPtr task);
+  ctrl::Async<void> see(HeldTaskPtr task);
   ctrl::Async<ctrl::api::Response> answer_call(TaskCall call, HeldTaskPtr task);
   ctrl::api::Response answer_claim(const cluster::Passage& birth);
   ctrl::Async<ctrl::api::Response> answer_absent(cluster::Passage birth);

@@ -16,8 +16,7 @@ constexpr double kYoung = 60;       // seconds; a run may end before the next bu
 constexpr double kClockJump = 2;    // seconds; ntp slews less between two looks
 constexpr double kDriverTime = 10;  // seconds that a GPU's driver has
 constexpr const char* kSilentDriver =
-    "the NVIDIA driver does not answer (nvidia-smi): the use of GPUs is not read until flowcond is "
-    "restarted";
+    "the NVIDIA driver does not answer (nvidia-smi): the use of GPUs is not read until it does";
 
 }  // namespace
 
@@ -32,6 +31,7 @@ Async<void> Meter::find_gpus() {
     return opened ? std::shared_ptr<cgroups::Gpus>(std::move(*opened)) : nullptr;
   };
   const auto gpus = co_await driver_.ask(std::move(load), kDriverTime);
+  is_driver_late_ = !gpus;
   if (!gpus) log::warning(kSilentDriver);
   if (gpus) gpus_ = *gpus;
 }
@@ -48,6 +48,10 @@ void Meter::look(Moment now, bool needs_all) {
     Result<std::uint64_t> moved = cgroups::read_host_io();
     host_io_ = moved ? *moved : 0;
     if (gpus_ && !is_reading_gpus_) spawn(io_, "gpus", read_gpus());
+    if (is_driver_late_ && driver_.running() == 0) {
+      is_driver_late_ = false;
+      spawn(io_, "gpus", find_gpus());
+    }
   }
   for (auto& [id, job] : jobs_) {
     if (!job.unsupported.empty()) continue;
@@ -89,6 +93,7 @@ Async<void> Meter::read_gpus() {
   is_reading_gpus_ = false;
   if (!asked) {
     log::warning(kSilentDriver);
+    is_driver_late_ = true;
     gpus_.reset();
     for (auto& [id, job] : jobs_) job.gpu.reset();
     co_return;

@@ -53,6 +53,7 @@ class Meter {
   HelperThreads driver_{1};              // with a broken GPU it never answers
   std::shared_ptr<cgroups::Gpus> gpus_;  // null without a GPU
   bool is_reading_gpus_ = false;
+  bool is_driver_late_ = false;  // asked again once it has answered
   std::string gpu_model_;
   std::optional<double> clock_offset_;  // wall minus steady at the last look
 };

@@ -23,6 +23,34 @@ TEST_CASE("a ticket that was started while its group ended is stopped, and all s
   CHECK_FALSE(group_step(entry, facts).entry);
 }
 
+TEST_CASE("a ticket that was started to leave the queue is left alone") {
+  JobEntry entry = group_in(JobState::returning);
+  entry.group->then = JobState::cancelled;
+  all_are(entry, JobState::cancelled);
+  GroupFacts facts = facts_of(entry);
+  facts.copy = TicketCopy::running;
+  const GroupStep step = group_step(entry, facts);
+  CHECK(step.deeds.empty());
+  CHECK(step.entry->state == JobState::cancelled);
+}
+
+TEST_CASE("where a server went with its host those that cannot save themselves are asked once") {
+  JobEntry entry = group_in(JobState::running, 3);
+  all_are(entry, JobState::running);
+  entry.is_unparkable = true;
+  task(entry, 2).is_ps = true;
+  end_task(entry, 2, TaskEnd::lost);
+  GroupFacts facts = facts_of(entry);
+  facts.saves_itself = true;
+  entry = *group_step(entry, facts).entry;
+  REQUIRE(entry.state == JobState::parking);
+  for (const std::size_t worker : {0, 1}) {
+    task(entry, worker).is_unparkable = true;
+    task(entry, worker).since = entry.since;
+  }
+  CHECK(group_step(entry, facts).entry->state == JobState::returning);
+}
+
 TEST_CASE("a job is done when its workers are, however its servers end") {
   JobEntry entry = group_in(JobState::returning, 3);
   all_are(entry, JobState::done);

@@ -129,5 +129,21 @@ TEST_CASE("nothing is decided after a restart until what runs has been looked at
   CHECK(bench.engine.runs(second));
 }
 
+TEST_CASE("an end counts as a person's where the engine remembers more than ends") {
+  queue::LifeWatch watch;
+  watch.hear_end(false);
+  CHECK_FALSE(watch.was_stopped);
+  watch.hear_end(true);
+  CHECK(watch.was_stopped);
+  watch.begin();
+  watch.is_watched = false;
+  watch.was_lost = true;
+  watch.hear_end(true);
+  CHECK_FALSE(watch.was_stopped);
+  watch.is_watched = true;
+  watch.hear_end(false);
+  CHECK(watch.was_stopped);
+}
+
 }  // namespace
 }  // namespace flowcon::cluster::test
