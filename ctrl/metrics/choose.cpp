@@ -279,7 +279,8 @@ double confidence_of(const std::vector<Scored>& ranked) {
   }
   // Nothing on its lines counts: a service prints such values as well.
   const bool counts = best.traits.grain != Grain::none;
-  const bool wanders = best.finite > kValuesThatMove && std::abs(trend_of(best)) < kWandering;
+  const bool wanders =
+      best.finite > kValuesThatMove && !is_constant(best) && std::abs(trend_of(best)) < kWandering;
   const bool rests =
       is_constant(best) && best.finite >= (counts ? kValuesOfRest : 3) && !best.traits.info.plain;
   if (rests || (!counts && wanders)) first *= kDoubtful;
