@@ -166,6 +166,11 @@ void end_catching_up(Job& job) {
   job.recorded_metric = job.known_metric = report.metric;
 }
 
+bool is_limited_beyond_cpu(const Job& job) {
+  return job.present.memory != job.original.memory ||
+         !cgroups::limits_alike(job.present.io, job.original.io);
+}
+
 const char* verdict_of(const Job& job) {
   if (!job.extractor || job.extractor->count() == 0) return "no metric";
   switch (job.verdict) {

@@ -64,8 +64,9 @@ struct JobLimits {
   cgroups::Setting present;        ///< as last written or read
   bool is_original_saved = false;  ///< the store holds `original` as it is here
   bool is_limited = false;         ///< it has an original to restore, and to forget
-  bool has_all_limits = false;     ///< its memory or I/O was limited once: systemd may have kept it
-  bool is_reverted = false;        ///< somebody else changed it since
+  /// Its memory or I/O was limited once, and systemd may have kept that.
+  bool has_all_limits = false;
+  bool is_reverted = false;  ///< somebody else changed it since
 };
 
 /// Where the policy has put it, and what others have been told of that.
@@ -179,6 +180,9 @@ void follow_track(Job& job, const Moment& now, bool is_busy, bool is_half_read);
 
 /// What the extractor holds by now has been recorded by an earlier daemon.
 void end_catching_up(Job& job);
+
+/// Its memory or I/O is limited.
+[[nodiscard]] bool is_limited_beyond_cpu(const Job& job);
 
 /// "measured", "unmeasured", "diverging" or "no metric".
 [[nodiscard]] const char* verdict_of(const Job& job);

@@ -179,8 +179,7 @@ Async<void> Enforcer::apply(Moment now) {
     job.is_limited = job.is_limited || outcome.is_original_saved;
     if (outcome.is_written) {
       job.present = planned.at(outcome.id);
-      job.has_all_limits = job.has_all_limits || job.present.memory != job.original.memory ||
-                           !cgroups::limits_alike(job.present.io, job.original.io);
+      job.has_all_limits = job.has_all_limits || is_limited_beyond_cpu(job);
       if (std::exchange(job.is_reverted, false)) ++shown_.counts.reapplied;
     }
     if (outcome.problem != job.problem) {

@@ -53,8 +53,7 @@ void Takeover::claim(Job& job) {
   if (kept != kept_.end()) {
     job.original = kept->second.setting;
     job.is_original_saved = job.is_limited = true;
-    job.has_all_limits = job.present.memory != job.original.memory ||
-                         !cgroups::limits_alike(job.present.io, job.original.io);
+    job.has_all_limits = is_limited_beyond_cpu(job);
     kept_.erase(kept);
   }
   if (handed == handed_.jobs.end()) return;

@@ -34,10 +34,10 @@ struct RunBefore {
   std::optional<double> value_at = {};  ///< of its first value
 };
 
-/// Adds up the samples of a run.
 /// One of those that RunMeter::labels() gives.
 [[nodiscard]] bool is_label(std::string_view name);
 
+/// Adds up the samples of a run.
 class RunMeter {
  public:
   /// `started` and all times below: seconds, on one clock.

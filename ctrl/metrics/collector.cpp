@@ -65,6 +65,14 @@ bool is_counter_of_steps(const Field& field, const NameInfo& info) {
   return words.find("epoch") == std::string::npos && words.find("batches") == std::string::npos;
 }
 
+/// "iters: 600" may be how many there will be.
+bool is_many_steps(std::string_view key) {
+  constexpr std::size_t longest = 10;
+  if (key.size() > longest) return false;
+  const std::string name = lower(key);
+  return name == "iters" || name == "steps" || name == "iterations";
+}
+
 /// Of UTF-16 every second byte of a word is zero; one alone is a slip.
 bool is_binary(std::string_view text) {
   if (text.find('\0') == std::string_view::npos) return false;
@@ -418,9 +426,7 @@ void Collector::count(const Field& field, std::uint64_t key, Role role, PlanStep
   step.role = role;
   step.key = key;
   if (kind == PlanStep::Kind::counter) {
-    const std::string name = lower(field.key);
-    const bool is_many = name == "iters" || name == "steps" || name == "iterations";
-    progress_.counter(key, role, field.value, field.integer, is_many);
+    progress_.counter(key, role, field.value, field.integer, is_many_steps(field.key));
   } else {
     progress_.ratio(key, role, field.value, field.has_total ? field.total : kHundred);
   }

@@ -106,6 +106,33 @@ TEST_CASE("a download comes in pieces and ends") {
   CHECK(*all == "abc" + large);
 }
 
+TEST_CASE("an event that is too long is left out, and the next one is told") {
+  Engine engine;
+  const auto chunk = [](const std::string& text) {
+    char size[16];
+    std::snprintf(size, sizeof size, "%zx", text.size());
+    return std::string(size) + "\r\n" + text + "\r\n";
+  };
+  const auto event = [](const std::string& action, const std::string& label) {
+    return R"({"Type":"container","Action":")" + action + R"(","Actor":{"ID":")" +
+           std::string(64, 'a') + R"(","Attributes":{"x":")" + label + R"("}},"timeNano":5})" +
+           "\n";
+  };
+  const std::string large = event("create", std::string(2U << 20, 'x'));
+  engine.daemon.answer_raw(
+      "GET /events?filters=" +
+          engine::percent_encoded(R"({"type":["container"],"event":["start"]})"),
+      chunked(chunk(event("start", "")) + chunk(large.substr(0, 1U << 20)) +
+              chunk(large.substr(1U << 20)) + chunk(event("die", "")) + "0\r\n\r\n"));
+  std::vector<std::string> told;
+  const Error ended = wait(
+      engine, engine.client.events(
+                  0, [](const std::function<void()>&) {},
+                  [&](const engine::Event& one) { told.push_back(one.action); }, R"(["start"])"));
+  CHECK(told == std::vector<std::string>{"start", "die"});
+  CHECK_FALSE(ended.message().empty());
+}
+
 TEST_CASE("a download that is refused is the engine's sentence") {
   Engine engine;
   engine.daemon.answer("GET /images/x/get", 404, R"({"message":"No such image: x"})");

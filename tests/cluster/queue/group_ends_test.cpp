@@ -61,7 +61,7 @@ TEST_CASE("a job is done when its workers are, however its servers end") {
   CHECK(*step_of(entry).entry->group->then == JobState::done);
 }
 
-TEST_CASE("one that is removed is so before others come, whose places it changes") {
+TEST_CASE("of a worker that never began nothing is kept, and it goes before others come") {
   JobEntry entry = group_in(JobState::running, 4);
   entry.group->elastic = ctrl::Elastic::join;
   all_are(entry, JobState::running);
@@ -71,16 +71,6 @@ TEST_CASE("one that is removed is so before others come, whose places it changes
   task(entry, 3).state = JobState::waiting;
   task(entry, 3).version = 1;
   task(entry, 3).id.clear();
-  CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::remove, 2}});
-}
-
-TEST_CASE("of a worker that never began nothing is kept where the others go on") {
-  JobEntry entry = group_in(JobState::running, 3);
-  entry.group->elastic = ctrl::Elastic::join;
-  all_are(entry, JobState::running);
-  task(entry, 2).attempt = 0;
-  task(entry, 2).state = JobState::cancelled;
-  task(entry, 2).has_left = true;
   CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::remove, 2}});
 }
 

@@ -250,6 +250,16 @@ TEST_CASE("a job that is to give its room away is asked to save, and waits when 
   CHECK_FALSE(next_step(*parks.entry, stopped).entry->is_unparkable);
 }
 
+TEST_CASE("a ticket with results is not removed, though the clock was set back while it ran") {
+  JobFacts facts = seen(TicketCopy::ended, "1", 137);
+  facts.was_interrupted = true;
+  facts.now = -1000;
+  JobEntry entry = *next_step(job_in(JobState::running, "1"), facts).entry;
+  entry = *cancel(entry, -999);
+  JobFacts home = seen(TicketCopy::created);
+  CHECK(told(next_step(entry, home)) == "cancelled");
+}
+
 TEST_CASE("a job is not asked to save itself again while the first request may be at it") {
   JobFacts facts = seen(TicketCopy::running, "1");
   facts.is_quiet = false;

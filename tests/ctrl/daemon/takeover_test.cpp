@@ -47,9 +47,18 @@ TEST_CASE("a container that was handed over has its limit and its original") {
   CHECK(claimed.cpu.list == List::cl);
   CHECK(claimed.original.cpu.weight == 77);
   CHECK((claimed.is_limited && claimed.is_original_saved));
+  CHECK_FALSE(claimed.has_all_limits);
   CHECK(takeover.kept().empty());
   CHECK(takeover.joins("a"));
   CHECK_FALSE(takeover.joins("a"));
+}
+
+TEST_CASE("of one whose memory was limited all limits are read again") {
+  Takeover takeover = taken();
+  Job claimed = job();
+  claimed.present.memory.soft_bytes = 4096;
+  takeover.claim(claimed);
+  CHECK(claimed.has_all_limits);
 }
 
 TEST_CASE("nothing is written until all of them are there, or for ten seconds") {
