@@ -40,12 +40,12 @@ std::uint32_t record_hash(std::string_view text) {
   return static_cast<std::uint32_t>(text_hash(text) >> 16);
 }
 
-/// "Samples: 640/60000": a counter although its name is a quantity.
+/// "Samples: 640/60000", "Progress: 3/10": a counter although its name is none.
 bool counts_data(std::string_view key) {
   const std::string words = lower(key);
-  constexpr std::array<std::string_view, 10> data{"sample",    "example", "image", "token",
-                                                  "sent",      "record",  "frame", "file",
-                                                  "processed", "document"};
+  constexpr std::array<std::string_view, 12> data{"sample",    "example",  "image",    "token",
+                                                  "sent",      "record",   "frame",    "file",
+                                                  "processed", "document", "progress", "completed"};
   return std::any_of(data.begin(), data.end(),
                      [&](std::string_view word) { return words.find(word) != std::string::npos; });
 }

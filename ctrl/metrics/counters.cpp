@@ -22,7 +22,11 @@ std::size_t skip(std::string_view text, std::size_t at, std::string_view set) {
 
 std::string_view word_at(std::string_view text, std::size_t at) {
   std::size_t end = at;
-  while (end < text.size() && (is_letter(text[end]) || text[end] == '_')) ++end;
+  while (end < text.size() && !is_digit(text[end])) {
+    const std::size_t size = text[end] == '_' ? 1 : letter_size(text, end);
+    if (size == 0) break;
+    end += size;
+  }
   return text.substr(at, end - at);
 }
 
@@ -104,7 +108,9 @@ std::size_t percent_of_bar(std::string_view line) {
 Role role_of_ratio(std::string_view text, const Field& ratio) {
   const std::size_t end = end_of_number(text, std::max(ratio.total_at, ratio.at));
   const std::string_view behind = word_behind(text, end);
-  if (meaning_of(behind) == Meaning::epoch && !names_another(text, behind)) return Role::epoch;
+  const Meaning unit = names_another(text, behind) ? Meaning::none : meaning_of(behind);
+  if (unit == Meaning::epoch) return Role::epoch;
+  if (unit == Meaning::step) return Role::step;
   const std::string_view title = title_of(text, ratio);
   for (std::size_t i = 0; i < title.size();) {
     const std::string_view word = word_at(title, i);

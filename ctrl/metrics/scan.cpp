@@ -40,8 +40,8 @@ std::size_t skip_any(std::string_view line, std::size_t at, std::string_view set
   return at;
 }
 
-/// Position of the second number of "a/b", "a / b", "a of b", "a out of b" after the first one that
-/// ends at `at`; npos where there is none.
+/// Position of the second number of "a/b", "a / b", "a of b" (in other languages too) after the
+/// first one that ends at `at`; npos where there is none.
 std::size_t second_of_ratio(std::string_view line, std::size_t at, bool& spaced) {
   const std::size_t next = skip_blanks(line, at);
   spaced = next != at;
@@ -57,15 +57,25 @@ std::size_t second_of_ratio(std::string_view line, std::size_t at, bool& spaced)
       while (second < line.size() && (is_letter(line[second]) || line[second] == '_')) ++second;
       second = std::min(line.find_first_not_of(" :=", second), line.size());
     }
-  } else if (spaced && line.substr(next, 7) == "out of ") {
-    second = skip_blanks(line, next + 7);
-  } else if (spaced && line.substr(next, 4) == "von ") {
-    second = skip_blanks(line, next + 4);
+  } else if (spaced) {
+    constexpr std::array<std::string_view, 7> others{"out of ", "von ", "de ", "sur ",
+                                                     "di ",     "z ",   "из "};
+    for (std::string_view other : others) {
+      if (line.substr(next).starts_with(other)) second = skip_blanks(line, next + other.size());
+    }
   }
   if (second >= line.size()) return std::string_view::npos;
   const char c = line[second];
   const bool starts = is_digit(c) || (!spaced && (c == '-' || c == '.' || c == 'n' || c == 'i'));
   return starts ? second : std::string_view::npos;
+}
+
+/// "avg. loss [1601-1650]" without the range.
+std::string_view without_range(std::string_view key) {
+  const std::size_t open = key.rfind(" [");
+  if (open == std::string_view::npos || !key.ends_with(']')) return key;
+  const bool is_range = key.find_first_not_of("0123456789-", open + 2) == key.size() - 1;
+  return is_range ? key.substr(0, open) : key;
 }
 
 bool is_generic(std::string_view key) {
@@ -249,6 +259,10 @@ std::size_t LineScanner::skip_compound(std::size_t at, const Number& number) {
   const char next = line_[end];
   if (next == ':' || next == '-') {
     end = skip_any(line_, end, ":-./,");
+    // "avg. loss [1601-1650]: 131.3": of which steps, between the name and its value.
+    if (next == '-' && at > 0 && line_[at - 1] == '[' && line_.substr(end).starts_with("]: ")) {
+      return end;
+    }
     if (end < line_.size() && (line_[end] == 'T' || line_[end] == 'Z')) {
       end = skip_any(line_, end + 1, ":-.+Z");
     }
@@ -373,7 +387,8 @@ bool LineScanner::has_far_unit(std::size_t at) const {
 
 void LineScanner::take_number(std::size_t begin, const Number& number, std::string_view unit,
                               std::size_t end) {
-  const Key key = key_before(begin);
+  Key key = key_before(begin);
+  key.text = without_range(key.text);
   Field field;
   field.value = number.value;
   field.at = begin;

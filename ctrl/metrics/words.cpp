@@ -16,7 +16,32 @@ struct Group {
   std::string_view words;  ///< separated by one blank
 };
 
+// In other languages than English only what people print most.
 constexpr std::array kGroups{
+    Group{Meaning::lower, 10,
+          "损失 损失值 損失 손실 потери Потери лосс Лосс pérdida pérdidas perda perdita strata "
+          "förlust kayıp"},
+    Group{Meaning::lower, 9, "误差 誤差 오차 ошибка Ошибка erreur fehler errore błąd fout hata"},
+    Group{Meaning::higher, 13, "奖励 回报 報酬 보상 награда Награда récompense recompensa"},
+    Group{Meaning::higher, 8,
+          "准确率 准确度 精度 正确率 準確率 正解率 정확도 точность Точность précision precisión "
+          "exactitud acurácia accuratezza dokładność doğruluk nauwkeurigheid"},
+    Group{Meaning::decoy, 0,
+          "学习率 学習率 耗时 用时 时间 時間 시간 学習時間 время Время temps tiempo tempo"},
+    Group{Meaning::epoch, 0,
+          "轮 轮次 周期 エポック 에폭 에포크 эпоха эпохи эпох Эпоха Эпохи époque époques Époque "
+          "época épocas Época epoca epoka epoki epok"},
+    Group{Meaning::step, 0,
+          "批 批次 步 步数 迭代 ステップ イテレーション 스텝 반복 шаг Шаг итерация Итерация "
+          "itération Itération étape Étape iteración Iteración iteração Iteração paso passo krok "
+          "iteracja adım"},
+    Group{Meaning::limit, 0, "总 最大"},
+    Group{Meaning::train, 0, "训练 訓練 学習 훈련 обучение обучения entrenamiento treino"},
+    Group{Meaning::eval, 0,
+          "验证 測試 测试 検証 テスト 검증 валидация валидации validación validação"},
+    Group{Meaning::best, 0, "最佳 最好 最小 最高"},
+    Group{Meaning::neutral, 0, "平均 当前 средняя Средняя"},
+    Group{Meaning::filler, 0, "第"},
     Group{Meaning::lower, 10, "loss losses lss verlust perte"},
     Group{Meaning::lower, 9.5, "cost xent crossentropy nll ce costs"},
     Group{Meaning::lower, 9,
@@ -136,6 +161,27 @@ const Dictionary& dictionary() {
 }
 
 }  // namespace
+
+std::size_t letter_size(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
+  const unsigned lead = byte(at);
+  if (lead < 0x80) {
+    const unsigned folded = lead | 0x20U;
+    return (lead >= '0' && lead <= '9') || (folded >= 'a' && folded <= 'z') ? 1 : 0;
+  }
+  const bool is_sign = lead == 0xC3 && (byte(at + 1) & 0xDFU) == 0x97;  // multiplied, divided
+  const bool is_punctuation = lead == 0xE3 && byte(at + 1) == 0x80;
+  const bool is_european = (lead >= 0xC3 && lead <= 0xC9) || (lead >= 0xD0 && lead <= 0xD3);
+  const bool is_eastern = lead >= 0xE3 && lead <= 0xED;
+  if (is_sign || is_punctuation || !(is_european || is_eastern)) return 0;
+  const std::size_t size = is_eastern ? 3 : 2;
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(at + i) & 0xC0U) != 0x80) return 0;
+  }
+  return size;
+}
 
 Word look_up(std::string_view word) {
   const auto found = dictionary().find(word);

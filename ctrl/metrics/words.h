@@ -2,6 +2,7 @@
 // The dictionary behind judge_name(): single words of metric names, each with one meaning.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -24,6 +25,10 @@ enum class Meaning : std::uint8_t {
   filler,   ///< the same, and names nothing by itself ("at", "with", "model")
   part      ///< of a composed loss, or an auxiliary one ("kl", "aux", "box")
 };
+
+/// How many bytes the letter or digit at `at` has, 0 where there is none: of ASCII, of Latin with
+/// accents, Cyrillic, Chinese, Japanese and Korean. Signs and greek letters are none.
+[[nodiscard]] std::size_t letter_size(std::string_view text, std::size_t at);
 
 struct Word {
   Meaning meaning = Meaning::none;

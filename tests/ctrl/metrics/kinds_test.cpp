@@ -61,6 +61,17 @@ TEST_CASE("a remark in a name, records, and the sides of a game are no series of
   CHECK(report_on(stem).metric == "PPYoloELoss/loss");
 }
 
+TEST_CASE("of which steps a mean is, between its name and its value, is no part of the name") {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 20; ++i) {
+    lines.push_back(std::to_string(i) + "/20 [00:01<00:00, 910.00it/s, init loss: 912.3, loss [" +
+                    std::to_string(i * 50 - 49) + "-" + std::to_string(i * 50) +
+                    "]: " + number(2.0 / i) + "]");
+  }
+  CHECK(report_on(lines).metric == "loss");
+  CHECK(report_on(lines).count == 20);
+}
+
 TEST_CASE("full-width marks are marks") {
   std::vector<std::string> lines;
   for (int i = 1; i <= 20; ++i) {

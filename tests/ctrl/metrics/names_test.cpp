@@ -28,7 +28,7 @@ TEST_CASE("numbers that move smoothly and mean nothing are decoys") {
         "samples/sec", "Tok/s",         "batch_cost",         "reader_cost",  "time cost",
         "momentum",    "gpu_mem",       "temperature",        "elapsed_time", "ips",
         "lossScale",   "ep_len_mean",   "explained_variance", "loss weight",  "tokens/s",
-        "Errno"}) {
+        "error_count", "Errno"}) {
     INFO(name);
     CHECK(judge_name(name).role == Role::decoy);
   }
@@ -58,6 +58,27 @@ TEST_CASE("the main loss outweighs its parts, the validation's and the best so f
   }
   CHECK(judge_name("ep_rew_mean").weight > loss);
   CHECK(judge_name("best val acc").is_best);
+}
+
+TEST_CASE("names are read in the languages in which people print them") {
+  for (const char* name : {"损失", "平均损失", "训练损失", "損失", "손실", "потери", "pérdida"}) {
+    INFO(name);
+    CHECK(judge_name(name).role == Role::metric);
+    CHECK(judge_name(name).better == Better::lower);
+  }
+  CHECK(judge_name("验证准确率").better == Better::higher);
+  CHECK(judge_name("验证准确率").phase == Phase::eval);
+  CHECK(judge_name("точность").better == Better::higher);
+  CHECK(judge_name("学习率").role == Role::decoy);
+  for (const char* name : {"轮次", "第 轮", "Эпоха", "Época", "エポック"}) {
+    INFO(name);
+    CHECK(judge_name(name).role == Role::epoch);
+  }
+  // Not one of the words, nor whole: nothing of it is known, and nothing is read beyond its end.
+  CHECK(judge_name("很好的损失吗").role != Role::decoy);
+  CHECK(name_words("\xE6\x8D").empty());
+  CHECK(name_words("loss \xC3").size() == 1);
+  CHECK(name_words("±Δloss²") == std::vector<std::string>{"loss"});
 }
 
 TEST_CASE("the words of a name are found in every spelling") {

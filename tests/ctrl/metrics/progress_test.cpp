@@ -126,6 +126,22 @@ TEST_CASE("a full stop behind a counter, and thousands, are read") {
         "12350/2500000");
 }
 
+TEST_CASE("counters are read in other languages, and as tqdm-loggable writes them") {
+  CHECK(
+      progress_of({"第 1/30 轮，第 100/391 批，损失：0.5", "第 2/30 轮，第 300/391 批，损失：0.4"})
+          .ends_with("/30"));
+  for (const char* of : {" de ", " sur ", " из ", " von ", " out of "}) {
+    const std::string rest = std::string(of) + "30: loss 0.5";
+    CHECK(progress_of({"Epoch 1" + rest, "Epoch 2" + rest}) == "2/30");
+  }
+  CHECK(progress_of({"Progress: 91/1000 loss 0.5", "Progress: 92/1000 loss 0.4"}) == "92/1000");
+  std::vector<std::string> kit;
+  for (const char* done : {"9.10", "9.20", "9.30", "9.40"}) {
+    kit.push_back("Progress on:train " + std::string(done) + "kit/10.0kit rate:4.8it/s loss=3.8");
+  }
+  CHECK(progress_of(kit) == "9400/10000");
+}
+
 TEST_CASE("a ratio of the machine's parts is no counter") {
   for (const char* part : {"INFO (0/4) ", "[0/4] ", "[GPU 1/8] "}) {
     std::vector<std::string> lines;
