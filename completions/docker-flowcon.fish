@@ -27,6 +27,12 @@ function __flowcon_global
         if contains -- $words[$at] $argv
             echo -- $words[(math $at + 1)]
         end
+        # "--host=ssh://gpu2", "-Hssh://gpu2".
+        for name in $argv
+            string match -q -- "--*" $name; and set name $name=
+            string match -q -- "$name?*" $words[$at]; or continue
+            string replace -- $name '' $words[$at] | string replace -r '^=' ''
+        end
     end
 end
 
@@ -44,6 +50,8 @@ function __flowcon_plugin
 end
 
 function __flowcon_complete
+    set -l config (__flowcon_global --config)
+    test -n "$config"; and set -lx DOCKER_CONFIG $config
     set -l plugin (__flowcon_plugin); or return
     set -l host (__flowcon_global -H --host)
     set -l context (__flowcon_global -c --context)

@@ -29,6 +29,7 @@ using ctrl::api::failure;
 using ctrl::api::Response;
 
 constexpr std::size_t kEndedShown = 20;
+constexpr const char* kNotRead = "what the queue has here is not read yet";
 
 // Running ones first, then those that wait in their order, then those that are held.
 bool comes_before(const JobPtr& a, const JobPtr& b) {
@@ -219,9 +220,7 @@ Async<Response> Queue::answer_peer(ctrl::api::Request request, std::string speak
     conductor_.wake();
     co_return Response{200, "{}"};
   }
-  if (!is_ready()) {
-    co_return failure(503, "what the queue has here is not read yet");
-  }
+  if (!is_ready()) co_return failure(503, kNotRead);
   if (verb == "POST /v1/peer/queue/ports") {
     co_return co_await leases_.answer(std::move(request.body), std::move(speaker));
   }
@@ -280,9 +279,14 @@ Async<Response> Queue::list(Call) {
   co_return Response{200, render_json(out)};
 }
 
+// A job may only seem to be none, as long as not all are known.
+Response Queue::unknown(const Error& error) const {
+  return is_ready() ? failure(404, error.what) : failure(503, kNotRead);
+}
+
 Async<Response> Queue::show(Call call) {
   const Result<JobPtr> job = owner_.jobs().find(call.name);
-  if (!job) co_return failure(404, job.error().what);
+  if (!job) co_return unknown(job.error());
   co_return Response{200, render_json(details_of(**job, world_.network, conductor_.left(**job),
                                                  world_.clock.wall()))};
 }
@@ -308,7 +312,7 @@ Async<Response> Queue::change(Call call, std::string verb) {
 // The person names the host, so that it is the one they mean.
 Async<Response> Queue::restart(Call call) {
   const Result<JobPtr> found = owner_.jobs().find(call.name);
-  if (!found) co_return failure(404, found.error().what);
+  if (!found) co_return unknown(found.error());
   const JobPtr job = *found;
   const std::string shown = printable(job->entry.name, 80);
   const Result<json::value> said = parse_json(call.body);
@@ -352,7 +356,7 @@ Async<Response> Queue::set(Call call) {
     co_return failure(422, "set takes a JSON object with request, priority, retries or workers");
   }
   const Result<JobPtr> job = owner_.jobs().find(call.name);
-  if (!job) co_return failure(404, job.error().what);
+  if (!job) co_return unknown(job.error());
   const json::object settings = said->get_object();
   const Result<JobEntry> tried = with_settings((*job)->entry, settings);
   if (!tried) co_return failure(is_closed((*job)->entry.state) ? 409 : 422, tried.error().what);
@@ -365,7 +369,7 @@ Async<Response> Queue::set(Call call) {
 Async<Response> Queue::edit(std::string name,
                             std::function<Result<JobEntry>(const JobEntry&, double now)> change) {
   const Result<JobPtr> found = owner_.jobs().find(name);
-  if (!found) co_return failure(404, found.error().what);
+  if (!found) co_return unknown(found.error());
   JobPtr job = *found;
   if (job->group) {
     co_return failure(409, printable(job->entry.name, 80) + " is a task of job " +

@@ -67,6 +67,7 @@ class Queue {
   ctrl::Async<ctrl::api::Response> change(ctrl::api::Call call, std::string verb);
   ctrl::Async<ctrl::api::Response> set(ctrl::api::Call call);
   ctrl::Async<ctrl::api::Response> restart(ctrl::api::Call call);
+  [[nodiscard]] ctrl::api::Response unknown(const Error& error) const;
   ctrl::Async<ctrl::api::Response> edit(
       std::string name, std::function<Result<JobEntry>(const JobEntry&, double now)> change);
 

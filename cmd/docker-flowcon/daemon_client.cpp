@@ -136,6 +136,14 @@ Result<boost::json::value> DaemonClient::get(const std::string& target) const {
   return read(exchange("GET", target, ""));
 }
 
+Result<std::optional<boost::json::value>> DaemonClient::find(const std::string& target) const {
+  const Result<Reply> answer = exchange("GET", target, "");
+  if (answer && answer->status == 404) return std::optional<boost::json::value>();
+  Result<boost::json::value> body = read(answer);
+  if (!body) return body.error();
+  return std::optional(std::move(*body));
+}
+
 Result<boost::json::value> DaemonClient::post(const std::string& target,
                                               const std::string& body) const {
   return read(exchange("POST", target, body));

@@ -5,6 +5,7 @@
 #include <boost/json/value.hpp>
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -36,6 +37,9 @@ class DaemonClient {
   [[nodiscard]] Result<boost::json::value> get(const std::string& target) const;
   [[nodiscard]] Result<boost::json::value> post(const std::string& target,
                                                 const std::string& body) const;
+
+  /// The same; nothing where flowcond says that there is no such thing (404).
+  [[nodiscard]] Result<std::optional<boost::json::value>> find(const std::string& target) const;
 
   /// The body of such a GET byte for byte. Errors: the same, so it is a JSON object.
   [[nodiscard]] Result<std::string> get_text(const std::string& target) const;

@@ -34,6 +34,7 @@ Terminal read_terminal() {
   terminal.owns_process = true;
   winsize size{};
   terminal.is_interactive = isatty(STDOUT_FILENO) == 1;
+  terminal.is_err_interactive = isatty(STDERR_FILENO) == 1;
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
     terminal.width = size.ws_col;
     terminal.height = size.ws_row;

@@ -21,6 +21,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/extract/explain.h"
+#include "cmd/docker-flowcon/template/functions.h"
 #include "ctrl/logs/framing.h"
 
 namespace flowcon::plugin {
@@ -214,7 +215,7 @@ std::string render_extract_json(const Extraction& extraction, const ExtractOptio
   }
   out["candidates"] = std::move(candidates);
   if (options.explain) out["explanation"] = explanation_json(extraction.explanation);
-  return render_json(out) + "\n";
+  return json_text(out) + "\n";
 }
 
 std::string render_extract_table(const Extraction& extraction, const ExtractOptions& options) {

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cmd/docker-flowcon/history/chart.h"
 #include "cmd/docker-flowcon/history/history.h"
+#include "cmd/docker-flowcon/text/cells.h"
 #include "cmd/docker-flowcon/text/times.h"
 #include "cmd/docker-flowcon/text/units.h"
 
@@ -122,9 +123,14 @@ std::string title_of(const json::object& history, const Series& series,
   const auto last = std::find_if(points.rbegin(), points.rend(), is_drawn);
   std::string title = printable(text_of(history, "name"), kNameBytes) + ": " + what;
   if (!look.braille) title = in_ascii(title);
-  title += "   " + series.label(first->y);
-  if (count > 1) title += (look.braille ? " → " : " -> ") + series.label(last->y);
-  return title + "   " + std::to_string(count) + (count == 1 ? " value" : " values") + "\n";
+  std::string numbers = "   " + series.label(first->y);
+  if (count > 1) numbers += (look.braille ? " → " : " -> ") + series.label(last->y);
+  numbers += "   " + std::to_string(count) + (count == 1 ? " value" : " values");
+  // One line, of which the numbers are kept.
+  const std::size_t room = look.width - std::min<std::size_t>(look.width, columns_of(numbers));
+  if (columns_of(title) > room) title = fitted(title, room);
+  if (!look.braille) title = ascii_cells(title);
+  return title + numbers + "\n";
 }
 
 }  // namespace

@@ -104,18 +104,23 @@ bool is_confirmed(Terminal& terminal, const SshAddress& host, const std::vector<
 }
 
 // The host keys to believe; the host is one that was asked about, or whose key is known.
-Result<std::vector<std::string>> confirm(const Session& session, const PeerAddOptions& options,
+// Takes what it used from the `given` fingerprints: those of one host say nothing of another.
+Result<std::vector<std::string>> confirm(const Session& session, std::vector<std::string>& given,
                                          const Side& side, const SshAddress& host) {
   Result<std::vector<Scanned>> scanned = scan(host);
   if (!scanned) return scanned.error();
   std::vector<std::string> keys;
-  const std::vector<std::string>& given = options.fingerprints;
+  std::vector<std::string> used;
   for (const Scanned& key : *scanned) {
     if (given.empty() || std::find(given.begin(), given.end(), key.fingerprint) != given.end()) {
       keys.push_back(key.key);
+      used.push_back(key.fingerprint);
     }
   }
   if (!given.empty()) {
+    std::erase_if(given, [&](const std::string& one) {
+      return std::find(used.begin(), used.end(), one) != used.end();
+    });
     if (!keys.empty()) return keys;
     return bad_input("no host key of " + host_and_port(host) + " has the fingerprint " +
                      printable(given.front(), 80) +
@@ -204,11 +209,11 @@ struct Member {
 };
 
 // Makes this host and `host` peers.
-Result<Member> pair_with(const Session& session, const PeerAddOptions& options,
+Result<Member> pair_with(const Session& session, PeerAddOptions& options,
                          const DaemonClient& daemon, const Side& side, const Offer& ours,
                          const SshAddress& host) {
   const SshAddress peer = peer_of(host);
-  const Result<std::vector<std::string>> host_keys = confirm(session, options, side, peer);
+  const auto host_keys = confirm(session, options.fingerprints, side, peer);
   if (!host_keys) return host_keys.error();
   if (auto trusted = side.trust(peer, *host_keys); !trusted) return trusted.error();
   const Result<Offer> theirs = ask_other(side, host, ours, options.create_user, Asking::yes);
@@ -273,7 +278,7 @@ Result<void> introduce_all(const Session& session, const DaemonClient& daemon, c
   return failed.empty() ? Result<void>() : bad_input("do not know each other yet: " + failed);
 }
 
-Result<void> add_peers(const Session& session, const PeerAddOptions& options) {
+Result<void> add_peers(const Session& session, PeerAddOptions options) {
   std::vector<SshAddress> hosts;
   for (const std::string& word : options.hosts) {
     const Result<SshAddress> host = target_of(word, options);
@@ -387,12 +392,12 @@ Result<void> remove_peer(const Session& session, const std::string& name, bool i
   // The key first: flowcond then ends what it was used for.
   if (auto revoked = side->revoke(*peer); !revoked) return revoked;
   if (auto forgotten = side->trust(*peer, {}); !forgotten) return forgotten;
-  const auto answer =
-      daemon->post(peer_target(name, "remove"), is_forced ? R"({"force":true})" : "");
+  const std::string target = peer_target(host_and_port(*peer), "remove");
+  const auto answer = daemon->post(target, is_forced ? R"({"force":true})" : "");
   if (!answer) return answer.error();
   session.terminal.err << "To remove this host's key there: docker flowcon peer rm "
                        << printable(side->name(), 100) << " on " << host_and_port(*peer) << "\n";
-  session.terminal.out << name << "\n";
+  session.terminal.out << host_and_port(*peer) << "\n";
   return {};
 }
 

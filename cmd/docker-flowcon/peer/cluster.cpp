@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cmd/docker-flowcon/template/functions.h"
 #include "cmd/docker-flowcon/text/format.h"
 #include "cmd/docker-flowcon/text/units.h"
 
@@ -276,7 +277,7 @@ int run_cluster(const Session& session, const ClusterOptions& options) {
   const auto containers = things_of(member(*answer, "containers"), container_of);
   auto moves = things_of(member(*answer, "moves"), move_of);
   if (format->is_json()) {
-    session.terminal.out << render_json(json::object{
+    session.terminal.out << json_text(json::object{
                                 {"Coordinator", text_of(member(*answer, "coordinator"))},
                                 {"Hosts", exact(hosts)},
                                 {"Containers", exact(containers)},

@@ -11,6 +11,7 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/job/control.h"
+#include "cmd/docker-flowcon/text/cells.h"
 #include "cmd/docker-flowcon/text/units.h"
 #include "cmd/docker-flowcon/text/values.h"
 
@@ -20,7 +21,9 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::chrono::milliseconds kLook{300};
-constexpr int kMostFailures = 100;  // looks that flowcond does not answer, while it is restarted
+// For flowcond to answer, and how long it may not, while it is restarted.
+constexpr std::chrono::seconds kLookTime{10};
+constexpr std::chrono::seconds kMostSilence{60};
 
 int begin_words(const Session& session, const MigrateOptions& options, const std::string& action) {
   const Result<DaemonClient> daemon = find_daemon(session, "migrate");
@@ -57,16 +60,16 @@ class Progress {
   void show(const json::value& move) {
     const std::string text = move_text(move);
     const std::string step = text_of(member(move, "step"));
-    if (session_.terminal.is_interactive) {
-      std::string line = text.substr(0, session_.terminal.width - 1);
-      session_.terminal.err << "\r\033[K" << line << std::flush;
+    if (session_.terminal.is_err_interactive) {
+      session_.terminal.err << "\r\033[K" << fitted(text, session_.terminal.width - 1)
+                            << std::flush;
     } else if (step != step_) {
       session_.terminal.err << text << "\n" << std::flush;
     }
     step_ = step;
   }
   void end() {
-    if (session_.terminal.is_interactive) session_.terminal.err << "\r\033[K" << std::flush;
+    if (session_.terminal.is_err_interactive) session_.terminal.err << "\r\033[K" << std::flush;
   }
 
  private:
@@ -94,19 +97,20 @@ int tell_end(const Session& session, const json::value& move, const std::string&
 
 int follow(const Session& session, const DaemonClient& daemon, const std::string& id,
            const std::string& host) {
+  using Clock = std::chrono::steady_clock;
   Progress progress(session);
-  int failures = 0;
+  Clock::time_point answered = Clock::now();
   for (;;) {
-    const auto answer = daemon.get("/v1/moves");
+    const auto answer = daemon.with_timeout(kLookTime).get("/v1/moves");
     if (!answer) {
-      if (++failures < kMostFailures) {
+      if (Clock::now() - answered < kMostSilence) {
         std::this_thread::sleep_for(kLook);
         continue;
       }
       progress.end();
       return report(session.terminal, answer.error());
     }
-    failures = 0;
+    answered = Clock::now();
     const json::value move = find_move(*answer, id);
     if (move.is_null()) {
       progress.end();

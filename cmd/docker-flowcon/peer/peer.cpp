@@ -110,9 +110,11 @@ void warn_of_strangers(std::ostream& err, const std::vector<PeerView>& peers) {
 int change_drain(const Session& session, const std::string& name, const std::string& action) {
   const Result<DaemonClient> daemon = find_daemon(session, "peer " + action);
   if (!daemon) return report(session.terminal, daemon.error());
-  const auto answer = daemon->post(peer_target(name, action), "");
+  const Result<SshAddress> peer = parse_ssh_address(name);
+  if (!peer) return report(session.terminal, peer.error());
+  const auto answer = daemon->post(peer_target(host_and_port(*peer), action), "");
   if (!answer) return report(session.terminal, answer.error());
-  session.terminal.out << name << "\n";
+  session.terminal.out << host_and_port(*peer) << "\n";
   return kDone;
 }
 

@@ -22,14 +22,18 @@ bool is_there(const std::string& path) {
   return ::lstat(path.c_str(), &status) == 0;
 }
 
-Result<void> systemctl(std::vector<std::string> words) {
-  words.insert(words.begin(), "systemctl");
+Result<void> run(const std::vector<std::string>& words) {
   const Result<ToolResult> ran = run_tool(words);
   if (!ran) return ran.error();
   if (ran->status == 0) return {};
   std::string line;
   for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
   return bad_input(line + " failed: " + printable(ran->err.substr(0, ran->err.find('\n')), 200));
+}
+
+Result<void> systemctl(std::vector<std::string> words) {
+  words.insert(words.begin(), "systemctl");
+  return run(words);
 }
 
 }  // namespace
@@ -39,15 +43,22 @@ Result<bool> let_service_have_peers(const std::string& root) {
   if (!is_there(root + "/run/systemd/system") || !is_there(root + kGrants)) return false;
   if (is_there(link)) return false;
   if (!systemctl({"is-active", "--quiet", "flowcond.service"})) return false;
+  if (auto good = run({"flowcond", "--check-config"}); !good) return good.error();
   if (::mkdir((root + kFolder).c_str(), 0755) != 0 && errno != EEXIST) {
     return errno_error(errno, "making " + root + kFolder);
   }
   if (::symlink(kGrants, link.c_str()) != 0) return errno_error(errno, "linking " + link);
-  if (auto done = systemctl({"daemon-reload"}); !done) return done.error();
+  // Without the link a repeated `peer add` begins here again.
+  const auto taken_back = [&](const Error& error) {
+    ::unlink(link.c_str());
+    return error;
+  };
+  if (auto done = systemctl({"daemon-reload"}); !done) return taken_back(done.error());
   // The limits stay meanwhile (ctrl/handover.h); where the state is elsewhere they are decided
   // anew.
   std::ofstream(root + "/var/lib/flowcon/hand-over").close();
-  if (auto done = systemctl({"restart", "flowcond.service"}); !done) return done.error();
+  if (auto done = systemctl({"restart", "flowcond.service"}); !done)
+    return taken_back(done.error());
   return true;
 }
 

@@ -62,13 +62,16 @@ class Waiter {
 
   int wait_for(const std::string& id) {
     for (bool was_held = false;; std::this_thread::sleep_for(options_.look)) {
-      const Result<json::value> answer = ask(id);
+      const Result<std::string> target = job_target(id, "");
+      if (!target) return report(session_.terminal, target.error());
+      const auto answer = daemon_.find(*target);
       if (!answer) {
         if (is_patient(answer.error())) continue;
         return report(session_.terminal, answer.error());
       }
+      if (!*answer) return report(session_.terminal, bad_input("No such job any more: " + id));
       silent_since_.reset();
-      const JobView job = read_job(*answer);
+      const JobView job = read_job(**answer);
       if (!is_open_state(text_of(job.exact, "State"))) return tell_end(job);
       const bool is_held = is_true(member(job.exact, "Held"));
       const std::string name = text_of(job.shown, "Name");

@@ -62,6 +62,7 @@ const CLOCK_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 72
 // The least of 1, 2, 5, 10, … times a power of `unit` that is not below `least`, both above 0.
 function roundStep(least, unit) {
   const power = unit ** Math.floor(Math.log(least) / Math.log(unit));
+  if (!(power > 0)) return least;  // too small a number for any of them
   for (let ten = 1; ; ten *= 10) {
     for (const part of [1, 2, 5]) if (part * ten * power >= least) return part * ten * power;
   }

@@ -43,13 +43,30 @@ bool is_wanted(const json::value& run, const std::vector<std::string>& wanted) {
          });
 }
 
+// As docker does it: a name goes before the beginnings of ids. `wanted` with those ids in place of
+// words that are a name among `things`.
+std::vector<std::string> names_first(const json::array& things,
+                                     const std::vector<std::string>& wanted) {
+  std::vector<std::string> words;
+  for (const std::string& word : wanted) {
+    const std::size_t before = words.size();
+    for (const json::value& thing : things) {
+      if (text_of(member(thing, "name")) == word) words.push_back(text_of(member(thing, "id")));
+    }
+    if (words.size() == before) words.push_back(word);
+  }
+  return words;
+}
+
 Result<std::vector<json::value>> find_runs(const DaemonClient& daemon, const std::string& since,
                                            const std::vector<std::string>& wanted) {
   const Result<json::value> answer = daemon.get("/v1/runs?" + since);
   if (!answer) return answer.error();
   std::vector<json::value> runs;
-  for (const json::value& run : list_of(member(*answer, "runs"))) {
-    if (is_wanted(run, wanted)) runs.push_back(run);
+  const json::array& all = list_of(member(*answer, "runs"));
+  const std::vector<std::string> words = names_first(all, wanted);
+  for (const json::value& run : all) {
+    if (is_wanted(run, words)) runs.push_back(run);
   }
   for (const std::string& word : wanted) {
     const bool is_there = std::any_of(
@@ -82,22 +99,24 @@ Result<void> fetch_changes(const DaemonClient& daemon, std::string question, Rep
 }
 
 // Those that were open in this time. Without a queue there are none.
-void fetch_jobs(const DaemonClient& daemon, const std::vector<std::string>& wanted,
-                ReportData& data) {
+Result<void> fetch_jobs(const DaemonClient& daemon, const std::vector<std::string>& wanted,
+                        ReportData& data) {
   const Result<json::value> queue = daemon.get("/v1/queue");
-  if (!queue) return;
+  if (!queue) return {};
   std::size_t left_out = 0;
+  const std::vector<std::string> words = names_first(list_of(*queue, "jobs"), wanted);
   for (const json::value& about : list_of(*queue, "jobs")) {
     const double ended = real_of(member(about, "ended")).value_or(data.made);
-    if (ended < data.since || !is_wanted(about, wanted)) continue;
+    if (ended < data.since || !is_wanted(about, words)) continue;
     if (data.jobs.size() >= kMostRuns) {
       ++left_out;
       continue;
     }
     const Result<std::string> target = job_target(text_of(about, "id"), "");
     if (!target) continue;
-    const Result<json::value> job = daemon.get(*target);
-    if (job) data.jobs.push_back(read_report_job(*job));
+    const auto job = daemon.find(*target);
+    if (!job) return job.error();
+    if (*job) data.jobs.push_back(read_report_job(**job));
   }
   if (left_out > 0) {
     data.notes.push_back("Only " + std::to_string(kMostRuns) + " of " +
@@ -106,6 +125,7 @@ void fetch_jobs(const DaemonClient& daemon, const std::vector<std::string>& want
   std::stable_sort(data.jobs.begin(), data.jobs.end(), [](const ReportJob& a, const ReportJob& b) {
     return a.submitted < b.submitted;
   });
+  return {};
 }
 
 Result<ReportData> fetch_report(const DaemonClient& daemon, const ReportOptions& options) {
@@ -125,15 +145,16 @@ Result<ReportData> fetch_report(const DaemonClient& daemon, const ReportOptions&
   for (const json::value& run : *runs) {
     const Result<std::string> target = container_target(text_of(member(run, "id")), "history");
     if (!target) continue;
-    const Result<json::value> history = daemon.get(*target + "?" + question);
+    const auto history = daemon.find(*target + "?" + question);
+    if (!history) return history.error();
     // It may be forgotten by now.
-    if (history) data.runs.push_back(read_run(run, *history));
+    if (*history) data.runs.push_back(read_run(run, **history));
   }
   if (const Result<void> done = fetch_changes(daemon, question, data); !done) return done.error();
   // Without peers there is nothing that could have moved.
   const Result<json::value> moves = daemon.get("/v1/moves");
   if (moves) add_moves(data, *moves);
-  fetch_jobs(daemon, options.containers, data);
+  if (const auto done = fetch_jobs(daemon, options.containers, data); !done) return done.error();
   return data;
 }
 

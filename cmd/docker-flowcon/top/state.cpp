@@ -364,6 +364,8 @@ void take_view(TopState& state, TopView view, double now) {
   state.view = std::move(view);
   state.now = now;
   const std::vector<const TopRow*> rows = visible_rows(state);
+  // Where one container is asked about it stays that one, or is gone.
+  if (state.mode == TopMode::pin || state.mode == TopMode::details) return;
   if (position_of(rows, state.selected) == rows.size()) select(state, rows, position);
 }
 

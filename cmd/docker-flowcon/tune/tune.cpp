@@ -46,7 +46,7 @@ class Progress {
 
   void show(const char* what, double share) {
     const int percent = static_cast<int>(std::floor(share * 100));
-    if (!terminal_.is_interactive || percent == last_) return;
+    if (!terminal_.is_err_interactive || percent == last_) return;
     last_ = percent;
     terminal_.err << "\r\033[K" << what << ": " << percent << " %" << std::flush;
   }
@@ -81,9 +81,10 @@ Result<TuneHistory> fetch_history(const Session& session, const TuneOptions& opt
     }
     const Result<std::string> target = container_target(text_of(member(runs[i], "id")), "history");
     if (!target) continue;
-    const Result<json::value> recorded = daemon.get(*target);
+    const auto recorded = daemon.find(*target);
+    if (!recorded) return recorded.error();
     // It may be forgotten by now.
-    if (recorded) add_tune_run(*history, runs[i], *recorded);
+    if (*recorded) add_tune_run(*history, runs[i], **recorded);
   }
   finish_tune_history(*history);
   return history;

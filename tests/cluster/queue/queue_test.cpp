@@ -294,6 +294,7 @@ TEST_CASE("a journal that cannot be read starts nothing and says so") {
   const std::string id = bench.submit("vae", "cpu=1,mem=1G");
   bench.run(30);
   CHECK_FALSE(bench.engine.runs(id));
+  CHECK(bench.call("GET", "/v1/queue/vae").status == 503);
   REQUIRE_FALSE(bench.host.warnings_.empty());
   CHECK(bench.host.warnings_.back().find("its journal cannot be read") != std::string::npos);
   bench.rows.is_unreadable_ = false;

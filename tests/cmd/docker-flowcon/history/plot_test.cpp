@@ -82,6 +82,16 @@ TEST_CASE_METHOD(PlotFixture, "the width is told, or COLUMNS, or the terminal's"
   CHECK(axis_width({"--width", "60"}, {{"COLUMNS", "50"}}) == 60);
 }
 
+TEST_CASE_METHOD(PlotFixture, "a long title is one line, with its numbers") {
+  const std::string name(60, 'n');
+  fake.answer("GET /v1/containers/vae/history", 200,
+              R"({"name":")" + name + R"(","metric":")" + name + R"(","samples":[[1,2],[3,4]]})");
+  const std::string out = run({"--width", "60"}).out;
+  const std::string title = out.substr(0, out.find('\n'));
+  CHECK(character_count(title) == 60);
+  CHECK(title.substr(title.size() - 8) == "2 values");
+}
+
 TEST_CASE_METHOD(PlotFixture, "one value is a point; none is an error") {
   fake.answer("GET /v1/containers/vae/history", 200,
               R"({"name":"vae","samples":[[1790000000,2]]})");

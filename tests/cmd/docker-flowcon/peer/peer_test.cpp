@@ -57,6 +57,7 @@ TEST_CASE_METHOD(PeerFixture, "drain and undrain ask flowcond, the name encoded"
   fake.answer("POST /v1/peers/h2/undrain", 502, R"({"error":"h2 cannot be told"})");
 
   CHECK(run({"drain", "h2:2222"}).out == "h2:2222\n");
+  CHECK(run({"drain", "ada@h2:2222"}).out == "h2:2222\n");
   const Outcome failed = run({"undrain", "h2"});
   CHECK(failed.status == 1);
   CHECK(failed.err == "h2 cannot be told\n");

@@ -24,6 +24,8 @@ struct Host {
   test::TempFolder folder;
   std::string root = folder.path() + "/root";
   std::string asked = folder.path() + "/asked";
+  std::string broken = folder.path() + "/broken";  // its configuration, while it is there
+  std::string stuck = folder.path() + "/stuck";    // systemd, while it is there
   std::string old_path = std::getenv("PATH");
 
   // `active` is what systemctl is-active answers.
@@ -35,8 +37,13 @@ struct Host {
     std::ofstream(root + "/usr/share/docker-flowcon/peers.conf") << "[Service]\n";
     const std::string tool = folder.path() + "/systemctl";
     std::ofstream(tool) << "#!/bin/sh\necho \"$*\" >>" << asked << "\n"
-                        << "[ \"$1\" != is-active ] || exit " << (is_active ? 0 : 3) << "\n";
+                        << "[ \"$1\" != is-active ] || exit " << (is_active ? 0 : 3) << "\n"
+                        << "[ ! -e " << stuck << " ] || [ \"$1\" != restart ] || exit 1\n";
     ::chmod(tool.c_str(), 0755);
+    const std::string daemon = folder.path() + "/flowcond";
+    std::ofstream(daemon) << "#!/bin/sh\n[ ! -e " << broken
+                          << " ] || { echo 'line 3' >&2; exit 2; }\n";
+    ::chmod(daemon.c_str(), 0755);
     ::setenv("PATH", (folder.path() + ":" + old_path).c_str(), 1);
   }
   ~Host() { ::setenv("PATH", old_path.c_str(), 1); }
@@ -71,6 +78,22 @@ TEST_CASE("what the service has already is not given again") {
   REQUIRE(again.has_value());
   CHECK_FALSE(*again);
   CHECK(host.calls().empty());
+}
+
+TEST_CASE("a service that would not start, or did not, is given it by the next try") {
+  const Host host;
+  std::ofstream(host.broken).close();
+  const Result<bool> refused = plugin::let_service_have_peers(host.root);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().message() == "flowcond --check-config failed: line 3");
+  CHECK(host.calls() == "is-active --quiet flowcond.service\n");
+  fs::remove(host.broken);
+  std::ofstream(host.stuck).close();
+  REQUIRE_FALSE(plugin::let_service_have_peers(host.root).has_value());
+  fs::remove(host.stuck);
+  const Result<bool> again = plugin::let_service_have_peers(host.root);
+  REQUIRE(again.has_value());
+  CHECK(*again);
 }
 
 TEST_CASE("a flowcond that is not the service is left alone") {

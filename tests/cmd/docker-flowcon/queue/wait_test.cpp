@@ -119,6 +119,17 @@ TEST_CASE("wait survives a restart of flowcond") {
   CHECK(outcome.err.find("Waiting up to 60 s for flowcond: ") == 0);
 }
 
+TEST_CASE("a job that is removed is not waited for") {
+  const test::TempFolder folder;
+  test::FakeDaemon daemon(folder.path() + "/s");
+  daemon.answer("GET /v1/queue/a", 200, job("a", "running", "null"));
+  daemon.answer("GET /v1/queue/id-a", 404, R"({"error":"No such job: id-a"})");
+
+  const Outcome outcome = wait_at(folder.path() + "/s", std::chrono::hours(1));
+  CHECK(outcome.status == 1);
+  CHECK(outcome.err == "No such job any more: id-a\n");
+}
+
 TEST_CASE("a flowcond that stays silent ends the waiting with its error") {
   const test::TempFolder folder;
   test::FakeDaemon daemon(folder.path() + "/s");

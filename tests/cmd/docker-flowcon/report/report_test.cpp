@@ -373,6 +373,26 @@ TEST_CASE_METHOD(ReportFixture, "- is stdout, and containers can be named") {
   CHECK(outcome.out.find(">vae</th>") == std::string::npos);
 }
 
+TEST_CASE_METHOD(ReportFixture, "a name goes before the beginnings of ids") {
+  fake.answer("GET /v1/runs?since=1790000000", 200,
+              R"({"runs":[{"id":"4c01","name":"vae"},{"id":"4c02","name":"4"}]})");
+  const std::string named = run({"-o", "-", "4"}).out;
+  CHECK(named.find(">4</th>") != std::string::npos);
+  CHECK(named.find(">vae</th>") == std::string::npos);
+  CHECK(run({"-o", "-", "4c01"}).out.find(">vae</th>") != std::string::npos);
+}
+
+TEST_CASE_METHOD(ReportFixture, "a container forgotten meanwhile is left out, an error is not") {
+  const std::string gru = "GET /v1/containers/4c02/history?since=1790000000";
+  fake.answer(gru, 404, R"({"error":"No such container: 4c02"})");
+  const Outcome forgotten = run({"-o", "-"});
+  CHECK(forgotten.status == 0);
+  CHECK(forgotten.out.find(">gru</th>") == std::string::npos);
+  fake.answer(gru, 503, R"({"error":"the records cannot be read now"})");
+  CHECK(run({"-o", folder.path() + "/r.html"}).err == "the records cannot be read now\n");
+  CHECK_FALSE(std::filesystem::exists(folder.path() + "/r.html"));
+}
+
 TEST_CASE_METHOD(ReportFixture,
                  "what cannot be written or is not known fails and leaves the file") {
   const Outcome nowhere = run({"-o", folder.path() + "/no/r.html"});

@@ -13,7 +13,7 @@ namespace {
 boost::json::value sample() {
   return *parse_json(R"({"Name":"vae","Goal":"min","Value":0.0431,"Values":118,"Empty":"",
       "Unknown":null,"Yes":true,"No":false,"Zero":0,"Text":"a\"b\u009b",
-      "Progress":{"Total":40,"Done":12},"Warnings":["one","two"],"None":[]})");
+      "Most":18446744073709551615,"Progress":{"Total":40,"Done":12},"Warnings":["one","two"],"None":[]})");
 }
 
 std::string render(const std::string& text) {
@@ -43,6 +43,7 @@ TEST_CASE("fields, literals and text print as Go prints them") {
       {"{{`a\\b`}}", "a\\b"},
       {"{{1}} {{-2}} {{+3}} {{1.5}} {{1e-3}}", "1 -2 3 1.5 0.001"},
       {"{{true}} {{false}}", "true false"},
+      {R"({{printf "%d %d" .Most -3}})", "18446744073709551615 -3"},
       {"a {{- .Name -}} b", "avaeb"},
       {"a {{/* not shown */}}b", "a b"},
       {"a {{- /* not shown */ -}} b", "ab"},
@@ -58,7 +59,7 @@ TEST_CASE("docker's functions work alone, with arguments and in pipelines") {
       {"{{json .Name}}", "\"vae\""},
       {"{{json .}}",
        R"({"Name":"vae","Goal":"min","Value":0.0431,"Values":118,"Empty":"","Unknown":null,)"
-       R"("Yes":true,"No":false,"Zero":0,"Text":"a\"b\u009b","Progress":{"Total":40,"Done":12},)"
+       R"("Yes":true,"No":false,"Zero":0,"Text":"a\"b\u009b","Most":18446744073709551615,"Progress":{"Total":40,"Done":12},)"
        R"("Warnings":["one","two"],"None":[]})"},
       {"{{.Warnings | json}}", R"(["one","two"])"},
       {"{{json .Text}}", R"("a\"b\u009b")"},
@@ -154,7 +155,8 @@ TEST_CASE("what cannot be evaluated names the place and the reason") {
   const Rows rows{
       {"x {{.Nope}}",
        "error: template: :1:4: executing \"\" at <.Nope>: can't evaluate field Nope; the fields "
-       "are: Name, Goal, Value, Values, Empty, Unknown, Yes, No, Zero, Text, Progress, Warnings, "
+       "are: Name, Goal, Value, Values, Empty, Unknown, Yes, No, Zero, Text, Most, Progress, "
+       "Warnings, "
        "None"},
       {"{{.Name.First}}",
        "error: template: :1:2: executing \"\" at <.Name.First>: can't evaluate field First in a "

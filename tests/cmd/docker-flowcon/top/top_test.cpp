@@ -262,6 +262,20 @@ TEST_CASE_METHOD(TopFixture, "P pins to a share, for a time where one is said; u
   CHECK(press('u').verb == "unpin");
 }
 
+TEST_CASE_METHOD(TopFixture,
+                 "a container that ends while it is asked about gives its place to none") {
+  press('P');
+  type("50%");
+  take_view(state, view_of(R"({"containers":[{"id":"4c02"},{"id":"4c03"}]})"), kNow);
+  CHECK(press(TopKey::Kind::enter).kind == TopAction::Kind::none);
+  press(TopKey::Kind::escape);
+  take_view(state, view_of(R"({"containers":[{"id":"4c02"},{"id":"4c03"}]})"), kNow);
+  CHECK(selected_row(state) != nullptr);
+  press('e');
+  take_view(state, view_of(R"({"containers":[{"id":"4c09"}]})"), kNow);
+  CHECK(screen(80, 24).find("the container is gone") != std::string::npos);
+}
+
 TEST_CASE_METHOD(TopFixture, "a pin that cannot be is not asked for, and can be put right") {
   for (const std::string wrong : {"", "0", "200%", "half", "50% soon", "50% 0s"}) {
     press('P');
