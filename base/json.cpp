@@ -13,7 +13,6 @@
 namespace flowcon {
 namespace {
 
-namespace json = boost::json;
 using boost::system::error_code;
 
 constexpr std::size_t kMaxDepth = 64;

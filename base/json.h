@@ -13,6 +13,8 @@
 
 namespace flowcon {
 
+namespace json = boost::json;
+
 /// Parses one JSON text (UTF-8). Integers of 64 bits stay integers, every other number becomes the
 /// nearest double. Of a duplicate member the last one is kept.
 /// Errors: not JSON, anything but space after it, nesting deeper than 64, invalid UTF-8, a number

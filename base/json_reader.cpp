@@ -11,8 +11,6 @@
 namespace flowcon {
 namespace {
 
-namespace json = boost::json;
-
 constexpr double kMostCounted = 9007199254740992.0;  // 2^53
 
 // What stands there, short enough for one line.

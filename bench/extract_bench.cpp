@@ -2,7 +2,8 @@
 // Speed of `extract` on a large json-file log, beside `wc -l` and `grep -F -c loss` on the same
 // file in the same run: extract_bench [MIB] [FOLDER] [ROUNDS]. Makes the file (1024 MiB in /tmp
 // by default), reads it once so that it is in the page cache, takes the three in turn,
-// and removes it. Uses the code of the command, without printing the result.
+// and removes it. Then what hostile lines cost beside ordinary ones. Uses the code of the command,
+// without printing the result.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -16,12 +17,14 @@
 #include <vector>
 
 #include "cmd/docker-flowcon/extract/extract.h"
+#include "ctrl/metrics/extractor.h"
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 constexpr double kMiB = 1024.0 * 1024.0;
+constexpr int kHostileLines = 50;
 
 /// One record of the log, as Docker writes it.
 void append_record(std::string& out, const char* text, unsigned long line) {
@@ -112,6 +115,45 @@ bool extract_once(const std::string& path, std::size_t& values) {
   return values > 0;
 }
 
+std::string repeated(const std::string& part, std::size_t bytes) {
+  std::string line;
+  while (line.size() < bytes) line += part;
+  return line;
+}
+
+double seconds_for(const std::string& line, const std::string& pattern) {
+  flowcon::ctrl::metrics::Spec spec;
+  spec.pattern = pattern;
+  auto extractor = flowcon::ctrl::metrics::Extractor::create(spec, 64);
+  if (!extractor) return 0;
+  const auto from = Clock::now();
+  for (int i = 0; i < kHostileLines; ++i) extractor->feed(line, i);
+  return std::chrono::duration<double>(Clock::now() - from).count();
+}
+
+/// Lines that a container could print to make reading them slow, beside an ordinary one as long:
+/// before they were bounded some took a thousand times as long.
+void measure_hostile() {
+  constexpr std::size_t longest = 64000;
+  const double plain = seconds_for(repeated("step 12 loss 0.5 ", longest), "");
+  struct Hostile {
+    const char* name;
+    std::string line;
+    std::string pattern;
+  };
+  const Hostile all[] = {
+      {"digits", std::string(longest, '1'), ""},
+      {"open quotes", "{" + repeated("\\\"\\'", longest), ""},
+      {"ratios", repeated("1/2 ", 1000) + std::string(longest - 1000, '%'), ""},
+      {"percentages", repeated("5% ", 1000) + std::string(longest - 1000, '%'), ""},
+      {"matches", std::string(longest, '1'), "(?P<value>1)(?:.*b)?"},
+  };
+  for (const Hostile& one : all) {
+    std::printf("%-16s %9.2f times an ordinary line\n", one.name,
+                seconds_for(one.line, one.pattern) / plain);
+  }
+}
+
 /// Through a pipe: grep stops at the first match where its output is /dev/null.
 int measure(const std::string& path, double bytes, int rounds) {
   std::size_t values = 0;
@@ -170,6 +212,7 @@ int main(int argc, char** argv) {
   const double bytes = static_cast<double>(::lseek(descriptor, 0, SEEK_END));
   ::close(descriptor);
   const int status = measure(path, bytes, rounds);
+  measure_hostile();
   ::unlink(path.c_str());
   return status;
 }

@@ -2,7 +2,6 @@
 #include "cgroups/pressure.h"
 
 #include <cerrno>
-#include <cmath>
 
 #include "cgroups/beneath.h"
 #include "cgroups/parse.h"

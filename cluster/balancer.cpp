@@ -4,15 +4,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "cluster/codec/report_json.h"
 #include "ctrl/effects.h"
 #include "ctrl/spawn.h"
 
 namespace flowcon::cluster {
-
-using ctrl::Async;
 
 namespace {
 

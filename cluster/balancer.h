@@ -39,7 +39,7 @@ class Balancer : public Memory {
   Balancer(ctrl::LocalHost& host, Network& network, Moves& moves, Clock clock = peers::present);
 
   /// Reads what was kept; once, before all others.
-  ctrl::Async<void> begin();
+  Async<void> begin();
   /// After each pass of the daemon, and when a peer was heard.
   void look();
   void end() { is_ended_ = true; }
@@ -57,7 +57,7 @@ class Balancer : public Memory {
   [[nodiscard]] ctrl::api::Routes routes();
   /// `id` is the peer's that asks.
   [[nodiscard]] bool answers_peer(const ctrl::api::Request& request) const;
-  ctrl::Async<ctrl::api::Response> answer_peer(ctrl::api::Request request, std::string id);
+  Async<ctrl::api::Response> answer_peer(ctrl::api::Request request, std::string id);
 
  private:
   /// A move that was begun here and has not ended.
@@ -90,7 +90,7 @@ class Balancer : public Memory {
   void watch_counts(double now);
   void save(std::vector<std::string> ids, std::vector<std::string> gone);
   void record(const ctrl::policy::Rounds& rounds);
-  ctrl::Async<void> work();
+  Async<void> work();
   [[nodiscard]] std::string shown(const std::string& id) const;
 
   // balancer_moves.cpp
@@ -99,22 +99,21 @@ class Balancer : public Memory {
   [[nodiscard]] std::vector<policy::Worker> workers(const std::string& container) const;
   [[nodiscard]] std::optional<std::string> next_request();
   [[nodiscard]] std::optional<std::string> next_to_leave() const;
-  ctrl::Async<bool> send_one();
-  ctrl::Async<Result<std::string>> send_away(Begun move, Cause cause);
+  Async<bool> send_one();
+  Async<Result<std::string>> send_away(Begun move, Cause cause);
   void take_failure(const Begun& move, const std::string& why);
 
   // balancer_rebalance.cpp
-  ctrl::Async<Rebalancing> rebalance(bool is_asked_for, bool is_dry);
+  Async<Rebalancing> rebalance(bool is_asked_for, bool is_dry);
   [[nodiscard]] const char* obstacle(const std::string& container);
-  ctrl::Async<Outcome> order(policy::Move move, Cause cause,
-                             std::shared_ptr<const std::string> state);
+  Async<Outcome> order(policy::Move move, Cause cause, std::shared_ptr<const std::string> state);
 
   // balancer_answers.cpp
-  ctrl::Async<ctrl::api::Response> show_cluster();
-  ctrl::Async<ctrl::api::Response> rebalance_for_person(std::string body);
-  ctrl::Async<ctrl::api::Response> rebalance_here(std::string body);
+  Async<ctrl::api::Response> show_cluster();
+  Async<ctrl::api::Response> rebalance_for_person(std::string body);
+  Async<ctrl::api::Response> rebalance_here(std::string body);
   void record_order(const Cause& cause, const boost::json::value& said);
-  ctrl::Async<ctrl::api::Response> take_order(std::string body, std::string id);
+  Async<ctrl::api::Response> take_order(std::string body, std::string id);
   [[nodiscard]] boost::json::array hosts_shown() const;
 
   ctrl::LocalHost& host_;

@@ -12,14 +12,11 @@
 
 namespace flowcon::cluster {
 
-using ctrl::Async;
 using ctrl::api::failure;
 using ctrl::api::Request;
 using ctrl::api::Response;
 
 namespace {
-
-namespace json = boost::json;
 
 constexpr std::size_t kMovesShown = 50;
 constexpr double kForwardTime = 60;  // seconds; the coordinator asks all others in turn

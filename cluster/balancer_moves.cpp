@@ -9,8 +9,6 @@
 
 namespace flowcon::cluster {
 
-using ctrl::Async;
-
 namespace {
 
 constexpr std::size_t kMovesLookedAt = 256;

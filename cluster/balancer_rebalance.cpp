@@ -11,8 +11,6 @@
 
 namespace flowcon::cluster {
 
-using ctrl::Async;
-
 namespace {
 
 constexpr double kOrderTime = 20;  // seconds that a host has to begin a move

@@ -18,7 +18,6 @@
 namespace flowcon::cluster {
 namespace {
 
-using ctrl::Async;
 using ctrl::api::failure;
 using ctrl::api::Request;
 using ctrl::api::Response;

@@ -13,14 +13,11 @@
 
 namespace flowcon::cluster {
 
-using ctrl::Async;
 using ctrl::api::failure;
 using ctrl::api::Request;
 using ctrl::api::Response;
 
 namespace {
-
-namespace json = boost::json;
 
 constexpr double kPatience = 30;              // seconds
 constexpr std::int64_t kMostHops = 4;         // hosts that a container may have gone through

@@ -22,17 +22,17 @@ class Elsewhere {
   /// The answer of the host that the container of the call migrated to, with that host's name in
   /// `forwarded_to`. Empty: this host answers by itself, since it has the container or never gave
   /// one of that name away, or since the call changes nothing and that host cannot be reached.
-  ctrl::Async<std::optional<ctrl::api::Response>> answer(ctrl::api::Request request);
+  Async<std::optional<ctrl::api::Response>> answer(ctrl::api::Request request);
   /// Calls about other hosts: docs/api.md.
   [[nodiscard]] ctrl::api::Routes routes();
   /// POST /v1/peer/call, of the host `speaker`. It may see what people may see of this host, and
   /// change what migrated from it to here, and read what that prints.
-  ctrl::Async<ctrl::api::Response> take(std::string body, std::string speaker);
+  Async<ctrl::api::Response> take(std::string body, std::string speaker);
 
  private:
   struct Wanted;
-  ctrl::Async<ctrl::api::Response> ask(std::string host, Wanted wanted);
-  ctrl::Async<ctrl::api::Response> look(std::string peer, std::string target);
+  Async<ctrl::api::Response> ask(std::string host, Wanted wanted);
+  Async<ctrl::api::Response> look(std::string peer, std::string target);
   [[nodiscard]] std::optional<std::string> host_of(const std::string& name) const;
   [[nodiscard]] bool has_from(const std::string& name, const std::string& speaker) const;
 

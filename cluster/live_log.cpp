@@ -12,8 +12,6 @@
 namespace flowcon::cluster {
 namespace {
 
-namespace json = boost::json;
-using ctrl::Async;
 using ctrl::api::Call;
 using ctrl::api::failure;
 using ctrl::api::Response;

@@ -49,8 +49,8 @@ class LiveLog {
   [[nodiscard]] ctrl::api::Routes routes();
 
  private:
-  ctrl::Async<ctrl::api::Response> answer(ctrl::api::Call call);
-  ctrl::Async<Result<LogPage>> read(std::string path, LogPage page);
+  Async<ctrl::api::Response> answer(ctrl::api::Call call);
+  Async<Result<LogPage>> read(std::string path, LogPage page);
 
   ctrl::engine::Client& engine_;
 };

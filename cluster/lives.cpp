@@ -13,9 +13,6 @@
 
 namespace flowcon::cluster {
 
-namespace json = boost::json;
-using ctrl::Async;
-
 Async<Result<std::string>> JobLives::export_life(std::string id) {
   json::object life;
   life["marks"] = memory_->export_state(id);

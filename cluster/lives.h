@@ -20,12 +20,12 @@ class JobLives : public Lives {
     host_ = host;
   }
 
-  ctrl::Async<Result<std::string>> export_life(std::string id) override;
-  ctrl::Async<Result<void>> import_life(std::string id, std::string text, Cause cause) override;
-  ctrl::Async<Result<void>> forget_life(std::string id) override;
+  Async<Result<std::string>> export_life(std::string id) override;
+  Async<Result<void>> import_life(std::string id, std::string text, Cause cause) override;
+  Async<Result<void>> forget_life(std::string id) override;
 
  private:
-  ctrl::Async<void> take_job(std::string id, std::string text);
+  Async<void> take_job(std::string id, std::string text);
 
   Memory* memory_ = nullptr;
   ctrl::LocalHost* host_ = nullptr;

@@ -49,12 +49,12 @@ class Lives {
  public:
   virtual ~Lives() = default;
   /// JSON, at most kMaxLifeBytes. `id` is of a container of this host.
-  virtual ctrl::Async<Result<std::string>> export_life(std::string id) = 0;
+  virtual Async<Result<std::string>> export_life(std::string id) = 0;
   /// Before the copy `id` is started for the first time. What makes no sense is left out: a job
   /// without a past is better than none. Errors: the store's.
-  virtual ctrl::Async<Result<void>> import_life(std::string id, std::string text, Cause cause) = 0;
+  virtual Async<Result<void>> import_life(std::string id, std::string text, Cause cause) = 0;
   /// The copy `id` will not be started.
-  virtual ctrl::Async<Result<void>> forget_life(std::string id) = 0;
+  virtual Async<Result<void>> forget_life(std::string id) = 0;
 };
 
 inline constexpr std::size_t kMaxLifeBytes = 16U << 20;
@@ -102,13 +102,13 @@ class Moves {
   virtual ~Moves() = default;
   /// Begins a move; returns its id once the journal has it. The rest is done beside. Errors: no
   /// such container, it cannot be moved (all reasons), it is on the move, no such host.
-  virtual ctrl::Async<Result<std::string>> begin(MoveOrder order) = 0;
+  virtual Async<Result<std::string>> begin(MoveOrder order) = 0;
   /// Of a container of this host that does not run. Errors: no such container, it cannot be
   /// measured.
-  virtual ctrl::Async<Result<Freight>> weigh(std::string container) = 0;
+  virtual Async<Result<Freight>> weigh(std::string container) = 0;
   /// Names of the volumes here that tasks of other hosts only read, as Freight::shared has them.
   /// Errors: the engine or the disk does not answer.
-  virtual ctrl::Async<Result<std::set<std::string>>> shared_volumes() = 0;
+  virtual Async<Result<std::set<std::string>>> shared_volumes() = 0;
   /// May the policy move it: does its label say how, and is it no job of the queue?
   [[nodiscard]] virtual bool is_movable(const std::string& id) const = 0;
   /// Is this container of this host (full id) on the move, from here or to here?
@@ -132,7 +132,7 @@ class Moves {
   /// ends.
   virtual void expect(const std::string& id, const std::string& birth) = 0;
   /// Open or ended. Empty: the journal has no such move. Errors: the journal cannot be read.
-  virtual ctrl::Async<Result<std::optional<Passage>>> passage(std::string id) = 0;
+  virtual Async<Result<std::optional<Passage>>> passage(std::string id) = 0;
   /// Births to here whose copy has not been started yet.
   [[nodiscard]] virtual std::vector<Passage> expected_births() const = 0;
 };

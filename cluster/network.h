@@ -41,8 +41,8 @@ class Network {
   [[nodiscard]] virtual std::vector<Neighbour> neighbours() const = 0;
   /// One request to a peer's peer socket, on the connection that is open; the answer has to come
   /// within `seconds`. Errors: no such peer, no connection, no answer; the sentence names the peer.
-  virtual ctrl::Async<Result<Answer>> ask(std::string id, std::string method, std::string target,
-                                          std::string body, double seconds) = 0;
+  virtual Async<Result<Answer>> ask(std::string id, std::string method, std::string target,
+                                    std::string body, double seconds) = 0;
   /// The words of an ssh that bridges to the peer's socket, for a connection of one's own (much
   /// data). Errors: no such peer.
   [[nodiscard]] virtual Result<std::vector<std::string>> dial(const std::string& id) const = 0;

@@ -13,8 +13,6 @@
 
 namespace flowcon::cluster {
 
-using ctrl::Async;
-
 namespace {
 
 constexpr auto kAwait = boost::asio::as_tuple(boost::asio::use_awaitable);

@@ -40,10 +40,10 @@ class Reports {
   [[nodiscard]] policy::JobReport job(const std::string& id, double now) const;
   [[nodiscard]] policy::HostReport own(double now) const;
   /// Of this host and all that are reachable.
-  ctrl::Async<GatheringPtr> gather(double now);
+  Async<GatheringPtr> gather(double now);
 
  private:
-  ctrl::Async<void> ask(GatheringPtr gathering, Neighbour neighbour);
+  Async<void> ask(GatheringPtr gathering, Neighbour neighbour);
 
   ctrl::LocalHost& host_;
   Network& network_;

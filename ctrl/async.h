@@ -9,10 +9,10 @@ template <class T, class Executor>
 class awaitable;
 }  // namespace boost::asio
 
-namespace flowcon::ctrl {
+namespace flowcon {
 
 /// What a coroutine of ours returns. Parameters of such functions are values, never references.
 template <class T>
 using Async = boost::asio::awaitable<T, boost::asio::any_io_executor>;
 
-}  // namespace flowcon::ctrl
+}  // namespace flowcon

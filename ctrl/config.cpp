@@ -4,12 +4,8 @@
 #include <sys/un.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
-#include <concepts>
 
-#include "base/json.h"
 #include "base/ssh_address.h"
 #include "base/text.h"
 #include "ctrl/api/loopback.h"

@@ -11,8 +11,6 @@
 namespace flowcon::ctrl {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::array<std::string_view, 4> kValues = {"weight", "floor", "ceiling", "only-grow"};
 constexpr double kLongestPin = 10.0 * 366 * 86400;  // ten years; a typing error, not a plan
 

@@ -18,8 +18,6 @@
 namespace flowcon::ctrl {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::time_t kFresh = 60;  // seconds
 constexpr std::size_t kLongest = 16U << 20;
 

@@ -16,8 +16,6 @@
 namespace flowcon::ctrl {
 namespace {
 
-namespace json = boost::json;
-
 constexpr const char* kBundle = "the history bundle";
 constexpr int kFormat = 1;
 constexpr double kOldest = 100.0 * 366 * 86400;

@@ -2,15 +2,12 @@
 #include "ctrl/hook_gate.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/json.h"
 #include "base/text.h"
 
 namespace flowcon::ctrl {
 namespace {
-
-namespace json = boost::json;
 
 constexpr std::size_t kMostRemembered = 4096;
 

@@ -15,7 +15,7 @@ void begin_track(Job& job, const Moment& now) {
   job.has_track = true;
   if (job.past) {
     job.track = growth::Track(job.past->track, begun);
-    job.track_metric = job.past->metric;
+    job.track_series = {job.past->metric, 0};
     job.goal = job.past->goal;
   } else {
     // What it printed before the first look it printed since it began.
@@ -28,20 +28,18 @@ void begin_track(Job& job, const Moment& now) {
 // what the job printed here until then.
 std::vector<Sample> fresh_values(Job& job, const metrics::Report& report) {
   if (report.metric.empty()) return {};
-  if (report.metric != job.track_metric) {
+  if (!report.is_of(job.track_series)) {
     job.track.forget_values();
     job.track_count = 0;
-    job.track_metric = report.metric;
   }
-  const std::size_t count =
-      std::min(report.count - std::min(report.count, job.track_count), report.samples.size());
-  job.track_count = report.count;
+  job.track_series = report.id();
+  const std::size_t first = report.first_behind(job.track_count);
+  job.track_count = report.printed;
   job.goal = report.goal;
   std::vector<Sample> fresh;
-  for (std::size_t i = report.samples.size() - count; i < report.samples.size(); ++i) {
+  for (std::size_t i = first; i < report.samples.size(); ++i) {
     const Sample& sample = report.samples[i];
-    const bool is_known = report.metric == job.known_metric &&
-                          report.count - report.samples.size() + i < job.known_count;
+    const bool is_known = report.is_of(job.known_series) && report.places[i] < job.known_count;
     // The lines of a text file have no times of their own.
     const bool has_time = job.log.format != logs::Format::text;
     const bool is_from_elsewhere =
@@ -162,8 +160,8 @@ void end_catching_up(Job& job) {
   job.is_catching_up = false;
   if (!job.extractor) return;
   const metrics::Report& report = job.extractor->report();
-  job.recorded_count = job.known_count = report.count;
-  job.recorded_metric = job.known_metric = report.metric;
+  job.recorded_count = job.known_count = report.printed;
+  job.recorded_series = job.known_series = report.id();
 }
 
 bool is_limited_beyond_cpu(const Job& job) {

@@ -118,8 +118,8 @@ struct JobValues {
   bool has_track = false;
   std::optional<Past> past;     ///< of a job that goes on from another host
   bool saw_all = false;         ///< the track reaches back to the job's beginning
-  std::size_t track_count = 0;  ///< values that it has been given
-  std::string track_metric;
+  std::size_t track_count = 0;  ///< values printed when it was last given some
+  metrics::SeriesId track_series;
   Goal goal = Goal::min;
 };
 
@@ -131,11 +131,11 @@ struct JobLog {
   store::LogPosition recorded_position;  ///< as the store has it
   bool has_position = false;             ///< the log is read from where an earlier daemon stopped
   bool is_reading_past = false;          ///< what was printed on earlier hosts is being read
-  bool is_catching_up = false;  ///< what is read now is what an earlier daemon has recorded
-  std::size_t recorded_count = 0;
-  std::string recorded_metric;
-  std::size_t known_count = 0;  ///< recorded values that an earlier daemon has recorded
-  std::string known_metric;     ///< of which series
+  bool is_catching_up = false;     ///< what is read now is what an earlier daemon has recorded
+  std::size_t recorded_count = 0;  ///< values printed when it was last recorded
+  metrics::SeriesId recorded_series;
+  std::size_t known_count = 0;  ///< recorded_count when an earlier daemon stopped
+  metrics::SeriesId known_series;
 };
 
 struct Job : JobSettings, JobLimits, JobStanding, JobUse, JobValues, JobLog {

@@ -94,21 +94,6 @@ void say(Level level, std::string_view message) {
 
 void set_level(Level level) { threshold = level; }
 
-bool parse_level(std::string_view text, Level* level) {
-  constexpr std::pair<std::string_view, Level> kWords[] = {{"error", Level::error},
-                                                           {"warning", Level::warning},
-                                                           {"notice", Level::notice},
-                                                           {"info", Level::info},
-                                                           {"debug", Level::debug}};
-  for (const auto& [name, value] : kWords) {
-    if (name == text) {
-      *level = value;
-      return true;
-    }
-  }
-  return false;
-}
-
 void error(std::string_view message) { say(Level::error, message); }
 void warning(std::string_view message) { say(Level::warning, message); }
 void info(std::string_view message) { say(Level::info, message); }

@@ -13,8 +13,6 @@ enum class Level { error = 3, warning = 4, notice = 5, info = 6, debug = 7 };
 
 /// Messages above this level are dropped. Default: info.
 void set_level(Level level);
-/// Errors: empty when the word is none of error, warning, notice, info, debug.
-[[nodiscard]] bool parse_level(std::string_view word, Level* level);
 
 void error(std::string_view message);
 void warning(std::string_view message);

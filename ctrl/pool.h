@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "ctrl/async.h"
 #include "ctrl/engine/client.h"
 
 namespace flowcon::ctrl {

@@ -10,8 +10,6 @@
 
 namespace flowcon::ctrl {
 
-namespace json = boost::json;
-
 Result<estimate::Profile> read_profile(const store::ProfileRow& row, double now) {
   Result<json::value> features = parse_json(row.features);
   if (!features) return features.error();

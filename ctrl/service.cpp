@@ -36,7 +36,6 @@ std::string path_of(int file) {
 }  // namespace
 
 void tell_ready(const std::string& status) { sd_notify(0, ("READY=1\nSTATUS=" + status).c_str()); }
-void tell_status(const std::string& status) { sd_notify(0, ("STATUS=" + status).c_str()); }
 void tell_stopping() { sd_notify(0, "STOPPING=1\nSTATUS=restoring limits"); }
 
 void tell_stop_lasts(double seconds, const std::string& status) {

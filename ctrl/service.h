@@ -13,7 +13,6 @@
 namespace flowcon::ctrl::service {
 
 void tell_ready(const std::string& status);
-void tell_status(const std::string& status);
 void tell_stopping();
 /// Systemd is to wait for the end of a stop for so long from now on, whatever TimeoutStopSec says.
 /// Unit: seconds.

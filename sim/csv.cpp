@@ -2,7 +2,6 @@
 #include "sim/csv.h"
 
 #include <charconv>
-#include <cmath>
 
 #include "base/json.h"
 #include "base/text.h"

@@ -153,7 +153,6 @@ void Engine::look(Host& host, double now) {
     Known& known = job->known;
     known.used = job->used;
     known.memory = job->spec->memory;
-    known.looked_at = now;
     ctrl::metrics::Report& seen = known.report;
     for (const ctrl::Sample& sample : job->fresh) {
       if (seen.head.size() < kKeptHead) seen.head.push_back(sample);

@@ -17,12 +17,11 @@ namespace flowcon::sim {
 /// It travels with a migrated job. Units: seconds of simulated time, CPU
 /// seconds, bytes.
 struct Known {
-  std::size_t number = 0;  ///< a container's id: unique, without meaning
-  std::string_view model;  ///< image and command
-  double arrived = 0;      ///< when it was started on this host
-  double used = 0;         ///< CPU time on all hosts, as of the last tick
-  double memory = 0;       ///< in use
-  double looked_at = 0;
+  std::size_t number = 0;   ///< a container's id: unique, without meaning
+  std::string_view model;   ///< image and command
+  double arrived = 0;       ///< when it was started on this host
+  double used = 0;          ///< CPU time on all hosts, as of the last tick
+  double memory = 0;        ///< in use
   std::uint32_t moves = 0;  ///< to other hosts, so far
 
   ctrl::metrics::Report report;  ///< of its log: at most kKeptSamples

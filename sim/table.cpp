@@ -58,8 +58,6 @@ std::string quoted(const std::string& text) {
 
 namespace {
 
-namespace json = boost::json;
-
 // What to do with a value of each kind.
 template <class... Kinds>
 struct ByKind : Kinds... {

@@ -11,8 +11,6 @@
 namespace flowcon::cluster::policy {
 namespace {
 
-namespace json = boost::json;
-
 static_assert(GreedyState::kMostJobs == 10'000 && HorizonState::kMostJobs == 10'000 &&
               HorizonState::kMostNodes == 100'000 && HorizonState::kMostSteps == 100 &&
               HorizonState::kMostMinutes == 1e6);

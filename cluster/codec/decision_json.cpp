@@ -5,21 +5,17 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <cmath>
-#include <string>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 
 #include "base/json.h"
 #include "base/json_reader.h"
-#include "base/text.h"
 #include "cluster/codec/arrays.h"
 #include "cluster/codec/report_json.h"
 
 namespace flowcon::cluster::policy {
 namespace {
-
-namespace json = boost::json;
 
 ObservedContainer read_observed(FieldReader& reader) {
   ObservedContainer container;

@@ -3,7 +3,6 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <string>
 #include <string_view>
 
 #include "base/json_reader.h"
@@ -12,8 +11,6 @@
 
 namespace flowcon::cluster::policy {
 namespace {
-
-namespace json = boost::json;
 
 constexpr double kMostSeconds = 1e12;  // so that no product of a decision overflows
 constexpr double kMostTimes = 1e6;

@@ -18,8 +18,6 @@
 namespace flowcon::cluster::policy {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::size_t kMostListed = 10'000;
 constexpr std::size_t kMostLinks = 100'000;
 constexpr double kMostBytes = 1e15;    // a second, so that no sum of costs overflows

@@ -6,8 +6,6 @@
 namespace flowcon::cluster::policy {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::int64_t kMostPlaced = 1'000'000'000;  // on a node; sums stay countable
 
 std::int64_t read_least_one(FieldReader& reader, const char* name) {

@@ -13,8 +13,6 @@
 namespace flowcon::cluster::policy {
 namespace {
 
-namespace json = boost::json;
-
 enum class Stage { waiting, running, arriving };
 
 class QueueReader {

@@ -11,8 +11,6 @@
 namespace flowcon::cluster::policy {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::size_t kMostContainers = 10'000;
 constexpr std::size_t kLongestId = 128;
 constexpr std::size_t kLongestName = 255;

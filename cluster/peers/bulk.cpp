@@ -14,7 +14,6 @@
 namespace flowcon::cluster::peers {
 namespace {
 
-using ctrl::Async;
 using ctrl::Pull;
 
 // For the answer to all of it, so many times as long as for a piece, but no more than a quarter of

@@ -21,8 +21,8 @@ inline constexpr std::size_t kMaxBulkAnswer = 1U << 20;
 /// Errors: those of `body`, which the peer sees as a request that is cut; ETIMEDOUT the peer took
 /// nothing or, in the end, said nothing for `idle_seconds`; the connection ended, with what ssh
 /// said of it; it cannot be started.
-ctrl::Async<Result<Answer>> send_body(boost::asio::io_context& io, std::vector<std::string> words,
-                                      std::string method, std::string target, ctrl::Pull body,
-                                      double idle_seconds, std::string peer = "the peer");
+Async<Result<Answer>> send_body(boost::asio::io_context& io, std::vector<std::string> words,
+                                std::string method, std::string target, ctrl::Pull body,
+                                double idle_seconds, std::string peer = "the peer");
 
 }  // namespace flowcon::cluster::peers

@@ -38,8 +38,8 @@ Channel::Channel(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Channel::~Channel() { impl_->child->abandon(); }
 
-ctrl::Async<Result<Reply>> Channel::ask(std::string method, std::string target, std::string body,
-                                        double seconds) {
+Async<Result<Reply>> Channel::ask(std::string method, std::string target, std::string body,
+                                  double seconds) {
   const auto impl = impl_;
   ctrl::HttpRequest request;
   request.method = std::move(method);
@@ -55,7 +55,7 @@ ctrl::Async<Result<Reply>> Channel::ask(std::string method, std::string target, 
   co_return reply;
 }
 
-ctrl::Async<std::string> Channel::close() {
+Async<std::string> Channel::close() {
   const auto impl = impl_;
   co_return co_await impl->child->close();
 }

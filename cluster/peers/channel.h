@@ -33,11 +33,11 @@ class Channel {
 
   /// Sends a request and waits for its answer, at most `seconds` in all. After an error no more may
   /// be asked. Errors: asio's eof the child ended; ETIMEDOUT; a longer answer; no HTTP.
-  ctrl::Async<Result<Reply>> ask(std::string method, std::string target, std::string body,
-                                 double seconds);
+  Async<Result<Reply>> ask(std::string method, std::string target, std::string body,
+                           double seconds);
   /// Ends the child, within a second and a half. Returns the last it wrote to stderr, at most 4
   /// KiB, as it came.
-  ctrl::Async<std::string> close();
+  Async<std::string> close();
 
  private:
   struct Impl;

@@ -11,8 +11,6 @@
 
 namespace flowcon::cluster::peers {
 
-namespace json = boost::json;
-
 Instant present() {
   const auto seconds = [](auto time) {
     return std::chrono::duration<double>(time.time_since_epoch()).count();
@@ -45,8 +43,8 @@ void Link::take_answer(const State& answer, const Instant& now, double heartbeat
   pushed.reset();
 }
 
-ctrl::Async<Result<Reply>> Link::ask(std::string method, std::string target, std::string body,
-                                     double seconds) {
+Async<Result<Reply>> Link::ask(std::string method, std::string target, std::string body,
+                               double seconds) {
   const auto self = shared_from_this();
   const auto guard = co_await asking.lock();
   const std::shared_ptr<Channel> open = channel;

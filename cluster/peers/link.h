@@ -69,8 +69,8 @@ struct Link : std::enable_shared_from_this<Link> {
     return unused.empty() && error.empty() && heard && now.steady - heard->steady <= patience;
   }
   /// One request on the connection that is open, behind those that wait already.
-  ctrl::Async<Result<Reply>> ask(std::string method, std::string target, std::string body,
-                                 double seconds);
+  Async<Result<Reply>> ask(std::string method, std::string target, std::string body,
+                           double seconds);
   /// Its coroutine looks at it at once; `is_again` also where it is of no use or was tried lately.
   void wake(bool is_again) {
     is_wanted = is_wanted || is_again;

@@ -10,8 +10,6 @@
 
 namespace flowcon::cluster::peers {
 
-using ctrl::Async;
-
 LinkPtr Links::find(const std::string& name) const {
   for (const LinkPtr& link : all_) {
     if (link->name == name) return link;

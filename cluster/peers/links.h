@@ -42,11 +42,11 @@ class Links {
 class KnownIds {
  public:
   explicit KnownIds(ctrl::LocalHost& host) : host_(host) {}
-  ctrl::Async<void> read();
+  Async<void> read();
   /// "" where it was never reached.
   [[nodiscard]] std::string of(const std::string& name) const;
-  ctrl::Async<void> keep(LinkPtr link);
-  ctrl::Async<void> forget(std::string name);
+  Async<void> keep(LinkPtr link);
+  Async<void> forget(std::string name);
 
  private:
   ctrl::LocalHost& host_;

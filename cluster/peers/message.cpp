@@ -12,8 +12,6 @@
 namespace flowcon::cluster::peers {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::size_t kLongestName = 255;
 constexpr std::size_t kLongestVersion = 64;
 constexpr std::int64_t kMostContainers = 1'000'000;

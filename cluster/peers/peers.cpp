@@ -21,7 +21,6 @@ namespace flowcon::cluster::peers {
 namespace {
 
 namespace asio = boost::asio;
-using ctrl::Async;
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 constexpr double kLeastGap = 0.2;    // seconds between two messages to one peer
@@ -109,7 +108,7 @@ Async<void> Peers::begin() {
   }
 }
 
-ctrl::Async<void> Peers::settle(double) { co_return; }
+Async<void> Peers::settle(double) { co_return; }
 
 void Peers::end() {
   is_ended_ = true;

@@ -35,7 +35,7 @@ struct Rest {
   /// Does the queue of this host not decide yet?
   std::function<bool()> queue_waits;
   /// Answers what peers ask beyond the verbs of this room; `id` is the peer's that asks.
-  std::function<ctrl::Async<ctrl::api::Response>(ctrl::api::Request, std::string id)> answer;
+  std::function<Async<ctrl::api::Response>(ctrl::api::Request, std::string id)> answer;
   /// What a peer tells has changed, or whether it is there.
   std::function<void()> hear;
   /// Names of the containers whose migration from or to the host `id` is not finished. Errors: that
@@ -58,10 +58,10 @@ class Peers : public ctrl::Companion, public Network {
   [[nodiscard]] State own_state() const;
   [[nodiscard]] const Links& links() const { return links_; }
 
-  ctrl::Async<void> begin() override;
+  Async<void> begin() override;
   void look(double now) override;
   [[nodiscard]] ctrl::api::Routes routes() override;
-  ctrl::Async<void> settle(double seconds) override;
+  Async<void> settle(double seconds) override;
   void end() override;
 
   [[nodiscard]] const std::string& own_id() const override { return identity_.id; }
@@ -69,8 +69,8 @@ class Peers : public ctrl::Companion, public Network {
   [[nodiscard]] std::optional<std::vector<std::string>> leaders() const override;
   [[nodiscard]] bool is_draining() const override { return identity_.is_draining; }
   [[nodiscard]] std::vector<Neighbour> neighbours() const override;
-  ctrl::Async<Result<Answer>> ask(std::string id, std::string method, std::string target,
-                                  std::string body, double seconds) override;
+  Async<Result<Answer>> ask(std::string id, std::string method, std::string target,
+                            std::string body, double seconds) override;
   [[nodiscard]] Result<std::vector<std::string>> dial(const std::string& id) const override;
   void tell() override;
 
@@ -81,24 +81,24 @@ class Peers : public ctrl::Companion, public Network {
   /// Else it leaves, with a warning that says that it is named no longer `where`.
   [[nodiscard]] bool may_go(Link& link, const std::string& where);
   void follow_config();
-  ctrl::Async<void> keep(LinkPtr link);
-  ctrl::Async<void> talk(LinkPtr link);
-  ctrl::Async<Result<void>> converse(LinkPtr link);
-  ctrl::Async<Result<void>> greet(LinkPtr link);
-  ctrl::Async<Result<void>> exchange(LinkPtr link);
-  ctrl::Async<IdVerdict> judge(LinkPtr link, std::string id);
+  Async<void> keep(LinkPtr link);
+  Async<void> talk(LinkPtr link);
+  Async<Result<void>> converse(LinkPtr link);
+  Async<Result<void>> greet(LinkPtr link);
+  Async<Result<void>> exchange(LinkPtr link);
+  Async<IdVerdict> judge(LinkPtr link, std::string id);
   [[nodiscard]] State next_state();
   [[nodiscard]] double patience() const { return 3 * heartbeat_; }
   void follow_swarm();
 
   // peers_answers.cpp
-  ctrl::Async<ctrl::api::Response> answer_peer(ctrl::api::Request request);
+  Async<ctrl::api::Response> answer_peer(ctrl::api::Request request);
   [[nodiscard]] ctrl::api::Response take_state(const std::string& body, const LinkPtr& speaker);
-  ctrl::Async<ctrl::api::Response> list();
-  ctrl::Async<ctrl::api::Response> add_by_command(std::string body);
-  ctrl::Async<ctrl::api::Response> remove(std::string name, std::string body);
-  ctrl::Async<ctrl::api::Response> drain(std::string name, bool is_draining);
-  ctrl::Async<Result<void>> drain_here(bool is_draining);
+  Async<ctrl::api::Response> list();
+  Async<ctrl::api::Response> add_by_command(std::string body);
+  Async<ctrl::api::Response> remove(std::string name, std::string body);
+  Async<ctrl::api::Response> drain(std::string name, bool is_draining);
+  Async<Result<void>> drain_here(bool is_draining);
 
   ctrl::LocalHost& host_;
   Rest rest_;

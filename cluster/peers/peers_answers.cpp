@@ -2,18 +2,14 @@
 // What peers ask (the verbs of docs/peers.md, and nothing else) and what people ask (docs/api.md).
 #include <algorithm>
 
-#include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/peers/peers.h"
-#include "cluster/peers/ssh.h"
 #include "cluster/policy/speculate.h"
 
 namespace flowcon::cluster::peers {
 namespace {
 
-namespace json = boost::json;
-using ctrl::Async;
 using ctrl::api::failure;
 using ctrl::api::Response;
 

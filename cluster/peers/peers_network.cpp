@@ -8,8 +8,6 @@
 
 namespace flowcon::cluster::peers {
 
-using ctrl::Async;
-
 std::vector<Neighbour> Peers::neighbours() const {
   const Instant now = present();
   std::vector<Neighbour> all;

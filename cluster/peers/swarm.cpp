@@ -13,8 +13,6 @@
 namespace flowcon::cluster::peers {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::size_t kMostMembers = 1000;
 
 // "10.0.0.2", or "10.0.0.2:2377" of a manager; ssh's port is another one.

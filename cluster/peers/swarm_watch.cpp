@@ -11,7 +11,6 @@ namespace flowcon::cluster::peers {
 namespace {
 
 namespace asio = boost::asio;
-using ctrl::Async;
 
 constexpr double kInterval = 30;    // seconds
 constexpr double kEngineTime = 10;  // seconds

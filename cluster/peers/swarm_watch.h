@@ -27,10 +27,9 @@ class SwarmWatch {
   [[nodiscard]] const std::vector<SwarmMember>& members() const { return members_; }
 
  private:
-  ctrl::Async<void> ask(std::function<std::vector<SshAddress>()> added,
-                        std::function<void()> follow);
-  ctrl::Async<Result<std::vector<SwarmMember>>> read();
-  ctrl::Async<Result<std::string>> get(std::string target);
+  Async<void> ask(std::function<std::vector<SshAddress>()> added, std::function<void()> follow);
+  Async<Result<std::vector<SwarmMember>>> read();
+  Async<Result<std::string>> get(std::string target);
 
   ctrl::LocalHost& host_;
   ctrl::engine::Client engine_;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/policy/share.h"
 
-#include <cstddef>
-
 namespace flowcon::cluster::policy {
 namespace {
 

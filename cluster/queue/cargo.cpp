@@ -12,8 +12,6 @@
 namespace flowcon::cluster::queue {
 namespace {
 
-using ctrl::Async;
-
 constexpr double kListEach = 30;      // seconds
 constexpr double kAgain = 60;         // seconds until one that could not be weighed is tried again
 constexpr std::size_t kLooked = 100;  // moves

@@ -31,8 +31,8 @@ class Cargo {
   [[nodiscard]] std::map<std::string, double> rates() const;
 
  private:
-  ctrl::Async<void> list();
-  ctrl::Async<void> weigh(JobPtr job);
+  Async<void> list();
+  Async<void> weigh(JobPtr job);
 
   World& world_;
   const Jobs& jobs_;

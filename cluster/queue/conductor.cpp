@@ -7,12 +7,10 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <cmath>
-#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
-#include "base/json.h"
 #include "base/random_id.h"
 #include "base/text.h"
 #include "cluster/migration/plan/refusals.h"
@@ -27,7 +25,6 @@
 namespace flowcon::cluster::queue {
 namespace {
 
-using ctrl::Async;
 using ctrl::api::failure;
 using ctrl::api::Response;
 

@@ -52,12 +52,12 @@ class Conductor {
 
  private:
   struct Gathering;
-  ctrl::Async<void> look_soon();
-  ctrl::Async<void> tell_coordinator(std::string id);
-  ctrl::Async<void> gather();
-  ctrl::Async<void> ask(std::shared_ptr<Gathering> gathering, Neighbour neighbour);
+  Async<void> look_soon();
+  Async<void> tell_coordinator(std::string id);
+  Async<void> gather();
+  Async<void> ask(std::shared_ptr<Gathering> gathering, Neighbour neighbour);
   void decide(const std::vector<HostJobs>& hosts);
-  ctrl::Async<void> send(std::string host, std::vector<JobOrder> orders);
+  Async<void> send(std::string host, std::vector<JobOrder> orders);
   void obey(const std::vector<JobOrder>& orders);
   struct Restarting {
     std::string job;

@@ -12,8 +12,6 @@
 namespace flowcon::cluster::queue {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::size_t kMaxMessage = 64U << 10;  // bytes
 constexpr std::size_t kMaxText = 300;           // bytes
 constexpr std::size_t kMostEndpoints = 256;

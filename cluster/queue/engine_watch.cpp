@@ -13,8 +13,6 @@
 namespace flowcon::cluster::queue {
 namespace {
 
-using ctrl::Async;
-
 constexpr double kAgain = 1;  // seconds until a stream that ended is asked for again
 constexpr double kTold = 1;   // seconds in which an engine tells what it remembers
 constexpr const char* kActions = R"(["create","start","kill","die","destroy","rename","update"])";

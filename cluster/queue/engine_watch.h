@@ -42,7 +42,7 @@ class EngineWatch {
   /// Before follow(); `listener` has to outlive it.
   void join(Listener& listener) { listeners_.push_back(&listener); }
   /// Until World::is_ended.
-  ctrl::Async<void> follow();
+  Async<void> follow();
 
   /// The number of the stream; 0: there is none.
   [[nodiscard]] unsigned stream() const { return stream_; }

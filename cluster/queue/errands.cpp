@@ -14,7 +14,6 @@
 namespace flowcon::cluster::queue {
 namespace {
 
-using ctrl::Async;
 using migration::Step;
 
 constexpr double kAnswerTime = 10;  // seconds that a host has

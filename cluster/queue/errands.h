@@ -28,16 +28,16 @@ class Errands {
     std::optional<double> done;   ///< share
     std::string trouble;          ///< why its host is not heard, for people
   };
-  ctrl::Async<Heard> gather(JobPtr job);
+  Async<Heard> gather(JobPtr job);
 
   /// Carries an act out whose job has a task. Errors: it was not; one without code is a refusal of
   /// what was asked.
-  ctrl::Async<Result<void>> carry_out(JobPtr job, Act act);
+  Async<Result<void>> carry_out(JobPtr job, Act act);
 
  private:
-  ctrl::Async<Result<TaskView>> call(std::string host, TaskCall call);
-  ctrl::Async<Result<void>> bear(JobPtr job);
-  ctrl::Async<Result<void>> ask(std::string host, TaskCall asked);
+  Async<Result<TaskView>> call(std::string host, TaskCall call);
+  Async<Result<void>> bear(JobPtr job);
+  Async<Result<void>> ask(std::string host, TaskCall asked);
 
   World& world_;
 };

@@ -22,9 +22,7 @@
 namespace flowcon::cluster::queue {
 namespace {
 
-namespace json = boost::json;
 namespace estimate = ctrl::estimate;
-using ctrl::Async;
 using ctrl::api::Call;
 using ctrl::api::failure;
 using ctrl::api::Response;

@@ -26,7 +26,7 @@
 namespace flowcon::cluster::queue {
 
 /// Errors: ENOENT there is no such image; else the engine's.
-using AskImage = std::function<ctrl::Async<Result<ImageFacts>>(std::string image)>;
+using AskImage = std::function<Async<Result<ImageFacts>>(std::string image)>;
 
 class Estimates {
  public:
@@ -40,7 +40,7 @@ class Estimates {
             std::function<double()> wall);
 
   /// look() does something from now on.
-  ctrl::Async<void> begin();
+  Async<void> begin();
   /// Begins to read the profiles where that is due, and to learn anew where a twentieth of them is
   /// new. Returns at once. `now`: as of Companion::look().
   void look(double now);
@@ -64,12 +64,12 @@ class Estimates {
   using Rows = std::vector<ctrl::store::ProfileRow>;
   struct Learnt;
 
-  ctrl::Async<Result<Rows>> read();
-  ctrl::Async<void> refresh();
-  ctrl::Async<void> learn_from(Rows own);
-  ctrl::Async<void> learn(Rows rows);
-  ctrl::Async<ctrl::api::Response> answer_estimate(ctrl::api::Call call);
-  ctrl::Async<ctrl::api::Response> answer_check(ctrl::api::Call call);
+  Async<Result<Rows>> read();
+  Async<void> refresh();
+  Async<void> learn_from(Rows own);
+  Async<void> learn(Rows rows);
+  Async<ctrl::api::Response> answer_estimate(ctrl::api::Call call);
+  Async<ctrl::api::Response> answer_check(ctrl::api::Call call);
 
   ctrl::LocalHost& host_;
   AskImage ask_image_;

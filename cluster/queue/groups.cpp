@@ -22,7 +22,6 @@
 namespace flowcon::cluster::queue {
 namespace {
 
-using ctrl::Async;
 using migration::Copy;
 using migration::Seen;
 

@@ -30,7 +30,7 @@ class JobKeeper {
   virtual void wake(const JobPtr& job) = 0;
   /// Has `change` applied to the entry and written. Errors: those of `change`, with no code; the
   /// store's.
-  virtual ctrl::Async<Result<void>> edit(JobPtr job, Change change) = 0;
+  virtual Async<Result<void>> edit(JobPtr job, Change change) = 0;
 };
 
 class Groups {
@@ -43,29 +43,29 @@ class Groups {
   /// All that a step of it is decided from. `ticket`: what is known of its container.
   [[nodiscard]] GroupFacts facts(const Job& group, const JobFacts& ticket) const;
   /// True where it is to be looked at again at once.
-  ctrl::Async<bool> carry_out(JobPtr group, std::vector<GroupDeed> deeds);
+  Async<bool> carry_out(JobPtr group, std::vector<GroupDeed> deeds);
   /// Once it is over, and when flowcond starts: what it does not need any more goes.
   void tidy();
   /// Removes a container of a task that was asked for, and was made only after it was given up.
-  ctrl::Async<void> drop_late(migration::Seen seen);
+  Async<void> drop_late(migration::Seen seen);
   /// What is asked for each task, once that is known for a worker.
   void size(Job& group, const Offer& largest) const;
 
  private:
-  ctrl::Async<void> drop_networks();
-  ctrl::Async<bool> hold(JobPtr group, GroupAct act);
-  ctrl::Async<Result<void>> carry_out_one(JobPtr group, GroupDeed deed);
-  ctrl::Async<Result<void>> lease(JobPtr group);
-  ctrl::Async<Result<void>> make(JobPtr group, std::size_t task);
-  ctrl::Async<Result<void>> remove(JobPtr group, std::size_t task);
-  ctrl::Async<Result<std::string>> find_made(JobPtr group, std::string name);
+  Async<void> drop_networks();
+  Async<bool> hold(JobPtr group, GroupAct act);
+  Async<Result<void>> carry_out_one(JobPtr group, GroupDeed deed);
+  Async<Result<void>> lease(JobPtr group);
+  Async<Result<void>> make(JobPtr group, std::size_t task);
+  Async<Result<void>> remove(JobPtr group, std::size_t task);
+  Async<Result<std::string>> find_made(JobPtr group, std::string name);
   /// A task's container as the engine is asked for it.
   struct Wanted {
     boost::json::object body;
     std::string image;    ///< its id
     std::string network;  ///< its name
   };
-  ctrl::Async<Result<Wanted>> wanted_for(JobPtr group, std::size_t task);
+  Async<Result<Wanted>> wanted_for(JobPtr group, std::size_t task);
   void give(const JobPtr& group, std::size_t task, const std::string& host);
   void adopt_task(const JobPtr& group, std::size_t task);
 

@@ -14,8 +14,6 @@
 namespace flowcon::cluster::queue {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::size_t kMaxMessage = 1U << 20;  // bytes
 constexpr std::size_t kMaxText = 300;          // bytes
 constexpr std::size_t kMostTotals = 200;

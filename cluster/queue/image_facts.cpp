@@ -47,7 +47,7 @@ Result<ImageFacts> parse_image_facts(std::string_view text) {
   return facts;
 }
 
-ctrl::Async<Result<ImageFacts>> image_facts(Client& engine, std::string image) {
+Async<Result<ImageFacts>> image_facts(Client& engine, std::string image) {
   std::string path = "/images/" + ctrl::engine::percent_encoded(image) + "/json";
   Result<Reply> reply = co_await engine.call("GET", std::move(path), "", ctrl::engine::kAnswerTime);
   if (!reply) co_return reply.error();

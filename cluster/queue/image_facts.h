@@ -28,6 +28,6 @@ struct ImageFacts {
 [[nodiscard]] Result<ImageFacts> parse_image_facts(std::string_view json);
 
 /// Asks the engine. Errors: ENOENT it has no such image; else the client's.
-ctrl::Async<Result<ImageFacts>> image_facts(ctrl::engine::Client& engine, std::string image);
+Async<Result<ImageFacts>> image_facts(ctrl::engine::Client& engine, std::string image);
 
 }  // namespace flowcon::cluster::queue

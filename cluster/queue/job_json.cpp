@@ -16,8 +16,6 @@
 namespace flowcon::cluster::queue {
 namespace {
 
-namespace json = boost::json;
-
 // Bytes. With all of them full an entry is smaller than kMaxEntryBytes, whatever is escaped.
 constexpr std::size_t kMaxText = 1000;  // of a name, a command or a note
 constexpr std::size_t kMaxStepNote = 300;

@@ -11,7 +11,6 @@
 namespace flowcon::cluster::queue {
 namespace {
 
-using ctrl::Async;
 using ctrl::api::failure;
 using ctrl::api::Response;
 

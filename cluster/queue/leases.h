@@ -32,9 +32,9 @@ class Leases {
   };
   /// For all tasks of each of these hosts, if it has any, which all of the hosts reach there.
   /// `is_published`: they are not in the hosts' networks.
-  ctrl::Async<Outcome> lease(std::vector<TaskPlace> hosts, bool is_published);
+  Async<Outcome> lease(std::vector<TaskPlace> hosts, bool is_published);
   /// What the peer `speaker` asks, PortCall.
-  ctrl::Async<ctrl::api::Response> answer(std::string body, std::string speaker);
+  Async<ctrl::api::Response> answer(std::string body, std::string speaker);
   /// What this host tells: can tasks of its own jobs be in its network, and anybody's publish
   /// ports?
   [[nodiscard]] bool has_address() const;
@@ -42,12 +42,12 @@ class Leases {
   [[nodiscard]] bool is_open() const;
 
  private:
-  ctrl::Async<Result<std::vector<Endpoint>>> lease_on(std::string host, std::size_t count,
-                                                      bool is_published);
-  ctrl::Async<Result<void>> reach_from(std::string host, Endpoint endpoint);
-  ctrl::Async<void> end_on(std::string host, std::vector<Endpoint> endpoints, bool is_kept);
-  ctrl::Async<Outcome> try_each_other(std::vector<TaskPlace> hosts, Outcome leased);
-  ctrl::Async<Result<std::string>> ask(std::string host, PortCall call);
+  Async<Result<std::vector<Endpoint>>> lease_on(std::string host, std::size_t count,
+                                                bool is_published);
+  Async<Result<void>> reach_from(std::string host, Endpoint endpoint);
+  Async<void> end_on(std::string host, std::vector<Endpoint> endpoints, bool is_kept);
+  Async<Outcome> try_each_other(std::vector<TaskPlace> hosts, Outcome leased);
+  Async<Result<std::string>> ask(std::string host, PortCall call);
 
   World& world_;
   Ports ports_;

@@ -6,14 +6,11 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <cmath>
-#include <csignal>
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
-#include "cluster/migration/plan/group_parts.h"
 #include "cluster/queue/job_json.h"
 #include "ctrl/effects.h"
 #include "ctrl/log.h"
@@ -23,7 +20,6 @@
 namespace flowcon::cluster::queue {
 namespace {
 
-using ctrl::Async;
 using migration::Copy;
 using migration::Seen;
 

@@ -35,7 +35,7 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
         std::function<void(const Job& job)> changed);
 
   /// Reads the journal.
-  ctrl::Async<void> begin();
+  Async<void> begin();
   /// After each pass of the daemon.
   void look();
 
@@ -54,7 +54,7 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   void give(const JobPtr& job, Order order);
 
   /// As JobKeeper::edit().
-  ctrl::Async<Result<void>> edit(JobPtr job, Change change) override;
+  Async<Result<void>> edit(JobPtr job, Change change) override;
 
   /// Something is new of tasks on the host `speaker`, by their births; gives those that are no
   /// job's any more. Only once the journal is read.
@@ -73,27 +73,27 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   void hear(const ctrl::engine::Event& event) override;
   void lost() override;
 
-  ctrl::Async<void> begin_again();
-  ctrl::Async<void> list_tickets();
+  Async<void> begin_again();
+  Async<void> list_tickets();
   /// `is_found`: nobody has heard of its making.
-  ctrl::Async<void> enlist(std::string id, bool is_found);
+  Async<void> enlist(std::string id, bool is_found);
   [[nodiscard]] std::string why_hopeless(const Job& job) const;
   void wake(const JobPtr& job) override;
   static ctrl::Mutex& writing_of(const JobPtr& job);
-  ctrl::Async<void> drive(JobPtr job);
-  ctrl::Async<bool> take_step(JobPtr job);
-  ctrl::Async<std::optional<JobFacts>> facts(JobPtr job);
+  Async<void> drive(JobPtr job);
+  Async<bool> take_step(JobPtr job);
+  Async<std::optional<JobFacts>> facts(JobPtr job);
   /// Of a container that is there. False: they are known in a moment.
   bool add_life(Job& job, JobFacts& facts, const migration::Seen& seen, unsigned stream) const;
   void avoid(Job& job) const;
-  ctrl::Async<void> hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts);
+  Async<void> hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts);
   void end_record(const JobEntry& home, double ended) const;
   void note_change(Job& job, const JobEntry& before);
-  ctrl::Async<Result<void>> write(JobPtr job, JobEntry entry);
-  ctrl::Async<bool> carry_out(JobPtr job, Act act);
-  ctrl::Async<bool> carry_out_elsewhere(JobPtr job, Act act);
-  ctrl::Async<bool> save(JobPtr job);
-  ctrl::Async<bool> start(JobPtr job);
+  Async<Result<void>> write(JobPtr job, JobEntry entry);
+  Async<bool> carry_out(JobPtr job, Act act);
+  Async<bool> carry_out_elsewhere(JobPtr job, Act act);
+  Async<bool> save(JobPtr job);
+  Async<bool> start(JobPtr job);
   void tell(const Job& job);
 
   World& world_;

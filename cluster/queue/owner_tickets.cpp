@@ -10,12 +10,10 @@
 #include "cluster/migration/plan/group_parts.h"
 #include "cluster/queue/owner.h"
 #include "ctrl/log.h"
-#include "ctrl/spawn.h"
 
 namespace flowcon::cluster::queue {
 namespace {
 
-using ctrl::Async;
 using migration::Copy;
 using migration::Seen;
 

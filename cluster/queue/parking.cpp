@@ -2,7 +2,6 @@
 #include "cluster/queue/parking.h"
 
 #include <boost/asio/awaitable.hpp>
-#include <cerrno>
 #include <csignal>
 #include <utility>
 #include <vector>
@@ -13,7 +12,6 @@
 namespace flowcon::cluster::queue {
 namespace {
 
-using ctrl::Async;
 using migration::Copy;
 using migration::Seen;
 

@@ -28,11 +28,11 @@ class Parking {
 
   /// Asks it, and waits until it has ended, its time is over (flowcon.checkpoint.timeout) or it is
   /// no longer wanted. Errors: why it has not ended, in words.
-  ctrl::Async<Result<void>> save(std::shared_ptr<Save> save);
+  Async<Result<void>> save(std::shared_ptr<Save> save);
 
  private:
-  ctrl::Async<Result<void>> save_by_command(std::shared_ptr<Save> save);
-  ctrl::Async<Result<void>> save_by_signal(std::shared_ptr<Save> save);
+  Async<Result<void>> save_by_command(std::shared_ptr<Save> save);
+  Async<Result<void>> save_by_signal(std::shared_ptr<Save> save);
 
   World& world_;
 };

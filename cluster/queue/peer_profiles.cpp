@@ -9,7 +9,6 @@
 
 #include "base/json.h"
 #include "base/json_reader.h"
-#include "base/text.h"
 #include "ctrl/codec/estimate_json.h"
 #include "ctrl/estimate/profile.h"
 #include "ctrl/log.h"
@@ -17,9 +16,7 @@
 namespace flowcon::cluster::queue {
 namespace {
 
-namespace json = boost::json;
 namespace estimate = ctrl::estimate;
-using ctrl::Async;
 using ctrl::store::ProfileRow;
 
 constexpr double kPatience = 10;              // seconds, for a page

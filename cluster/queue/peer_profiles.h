@@ -26,7 +26,7 @@ class PeerProfiles {
   /// Asks each host that is reached for what is new there. One that does not answer, or not with
   /// profiles, is asked again the next time. What was told by one that is no peer any more is
   /// forgotten.
-  ctrl::Async<void> read();
+  Async<void> read();
   /// Of each host at most the newest ctrl::store::kMostProfiles; their ends are on this host's
   /// clock.
   [[nodiscard]] Rows rows() const;
@@ -36,7 +36,7 @@ class PeerProfiles {
     Rows rows;
     std::string position;  ///< where that host goes on to tell; "" = at the beginning
   };
-  ctrl::Async<bool> read_page(std::string id);
+  Async<bool> read_page(std::string id);
   [[nodiscard]] bool take(const std::string& id, const std::string& body);
 
   Network& network_;

@@ -18,7 +18,6 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/group_parts.h"
-#include "ctrl/began_elsewhere.h"
 #include "ctrl/spawn.h"
 
 namespace flowcon::cluster::queue {
@@ -26,7 +25,6 @@ namespace {
 
 using boost::asio::experimental::awaitable_operators::operator||;
 using boost::asio::ip::tcp;
-using ctrl::Async;
 
 constexpr auto kAwait = boost::asio::as_tuple(boost::asio::use_awaitable);
 constexpr std::chrono::seconds kAnswering{60};

@@ -35,19 +35,19 @@ class Ports {
   /// minute at most somebody answers there, so that other hosts can try them. Errors: there are not
   /// as many; this host has no `advertise`, or another address. `who`: the host that asks, "" =
   /// this one; none gets more than kMostLeased that way.
-  ctrl::Async<Result<std::vector<Endpoint>>> lease(std::size_t count, std::string who);
+  Async<Result<std::vector<Endpoint>>> lease(std::size_t count, std::string who);
   static constexpr std::size_t kMostLeased = 256;
   /// Nobody answers there any more: their tasks are about to. Only those that are this host's.
   void hush(const std::vector<std::int64_t>& ports, const std::string& who);
   /// Nor is anybody to.
   void drop(const std::vector<std::int64_t>& ports, const std::string& who);
   /// Those that cannot be reached from here, with the reason.
-  ctrl::Async<std::vector<std::string>> try_all(std::vector<Endpoint> endpoints);
+  Async<std::vector<std::string>> try_all(std::vector<Endpoint> endpoints);
 
  private:
   struct Lease;
-  static ctrl::Async<void> answer(std::shared_ptr<Lease> lease);
-  ctrl::Async<Result<std::set<std::int64_t>>> labelled();
+  static Async<void> answer(std::shared_ptr<Lease> lease);
+  Async<Result<std::set<std::int64_t>>> labelled();
 
   World& world_;
   std::function<std::set<std::int64_t>()> kept_;

@@ -22,8 +22,6 @@
 namespace flowcon::cluster::queue {
 namespace {
 
-namespace json = boost::json;
-using ctrl::Async;
 using ctrl::api::Call;
 using ctrl::api::failure;
 using ctrl::api::Response;
@@ -151,8 +149,6 @@ void Queue::look() {
   tasks_.look();
   conductor_.look();
 }
-
-bool Queue::has(const std::string& id) const { return owner_.jobs().open().contains(id); }
 
 bool Queue::is_saving(const std::string& id) const {
   if (tasks_.is_saving(id)) return true;

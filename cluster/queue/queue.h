@@ -26,14 +26,14 @@ class Queue {
   explicit Queue(
       World world, std::function<void()> ended = [] {});
 
-  ctrl::Async<void> begin();
+  Async<void> begin();
   /// After each pass of the daemon.
   void look();
   void end() { world_.is_ended = true; }
 
   [[nodiscard]] ctrl::api::Routes routes();
   /// What peers ask below /v1/peer/queue: docs/peers.md. `speaker` is the id of the host that asks.
-  ctrl::Async<ctrl::api::Response> answer_peer(ctrl::api::Request request, std::string speaker);
+  Async<ctrl::api::Response> answer_peer(ctrl::api::Request request, std::string speaker);
   /// A birth or a return has come further.
   void hear_of_move(const std::string& id) {
     if (!world_.is_ended) owner_.hear_of_move(id);
@@ -46,9 +46,7 @@ class Queue {
 
   /// What runs on this host is known.
   [[nodiscard]] bool is_ready() const { return owner_.is_ready() && tasks_.is_ready(); }
-  /// Is a container (full id) a job of the queue that has not ended for good?
-  [[nodiscard]] bool has(const std::string& id) const;
-  /// Is it asked to save itself?
+  /// Is a container (full id) asked to save itself?
   [[nodiscard]] bool is_saving(const std::string& id) const;
   /// It is parked, or about to be: its run goes on later.
   [[nodiscard]] bool goes_on(const std::string& id) const;
@@ -62,13 +60,13 @@ class Queue {
   [[nodiscard]] std::optional<Counts> counts() const;
 
  private:
-  ctrl::Async<ctrl::api::Response> list(ctrl::api::Call call);
-  ctrl::Async<ctrl::api::Response> show(ctrl::api::Call call);
-  ctrl::Async<ctrl::api::Response> change(ctrl::api::Call call, std::string verb);
-  ctrl::Async<ctrl::api::Response> set(ctrl::api::Call call);
-  ctrl::Async<ctrl::api::Response> restart(ctrl::api::Call call);
+  Async<ctrl::api::Response> list(ctrl::api::Call call);
+  Async<ctrl::api::Response> show(ctrl::api::Call call);
+  Async<ctrl::api::Response> change(ctrl::api::Call call, std::string verb);
+  Async<ctrl::api::Response> set(ctrl::api::Call call);
+  Async<ctrl::api::Response> restart(ctrl::api::Call call);
   [[nodiscard]] ctrl::api::Response unknown(const Error& error) const;
-  ctrl::Async<ctrl::api::Response> edit(
+  Async<ctrl::api::Response> edit(
       std::string name, std::function<Result<JobEntry>(const JobEntry&, double now)> change);
 
   World world_;

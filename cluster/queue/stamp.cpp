@@ -10,12 +10,9 @@
 #include "base/json_reader.h"
 #include "cluster/migration/plan/group_parts.h"
 #include "cluster/queue/group.h"
-#include "ctrl/labels.h"
 
 namespace flowcon::cluster::queue {
 namespace {
-
-namespace json = boost::json;
 
 constexpr const char* kPort = "29500";  // of torch.distributed; each task has addresses of its own
 constexpr std::string_view kComposeLabels = "com.docker.compose.";

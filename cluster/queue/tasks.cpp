@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <boost/json/object.hpp>
-#include <charconv>
 #include <optional>
 #include <utility>
 
-#include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/queue/jobs.h"
@@ -18,7 +16,6 @@
 namespace flowcon::cluster::queue {
 namespace {
 
-using ctrl::Async;
 using ctrl::api::failure;
 using ctrl::api::Response;
 using migration::Copy;

@@ -65,7 +65,7 @@ class Tasks : public EngineWatch::Listener {
   [[nodiscard]] std::vector<Resident> residents() const;
 
   /// POST /v1/peer/queue/task; `speaker` is the id of the host that asks.
-  ctrl::Async<ctrl::api::Response> answer(std::string body, std::string speaker);
+  Async<ctrl::api::Response> answer(std::string body, std::string speaker);
 
   [[nodiscard]] double wanted_since(double now) const override;
   void connected() override;
@@ -73,21 +73,21 @@ class Tasks : public EngineWatch::Listener {
   void lost() override;
 
  private:
-  ctrl::Async<void> list();
-  ctrl::Async<void> take(std::string id);
-  ctrl::Async<bool> try_to_take(std::string id);
-  ctrl::Async<Result<TaskView>> view(HeldTaskPtr task);
-  ctrl::Async<void> see(HeldTaskPtr task);
-  ctrl::Async<ctrl::api::Response> answer_call(TaskCall call, HeldTaskPtr task);
+  Async<void> list();
+  Async<void> take(std::string id);
+  Async<bool> try_to_take(std::string id);
+  Async<Result<TaskView>> view(HeldTaskPtr task);
+  Async<void> see(HeldTaskPtr task);
+  Async<ctrl::api::Response> answer_call(TaskCall call, HeldTaskPtr task);
   ctrl::api::Response answer_claim(const cluster::Passage& birth);
-  ctrl::Async<ctrl::api::Response> answer_absent(cluster::Passage birth);
-  ctrl::Async<Result<void>> carry_out(TaskCall call, HeldTaskPtr task);
-  ctrl::Async<void> save(HeldTaskPtr task);
-  ctrl::Async<std::string> why_not_yet(HeldTaskPtr task, std::string id);
-  ctrl::Async<Result<void>> fetch(HeldTaskPtr task, std::string id);
-  ctrl::Async<Result<void>> discard(HeldTaskPtr task);
-  ctrl::Async<void> stop(HeldTaskPtr task);
-  ctrl::Async<void> tell_owner(std::string owner, std::vector<std::string> births);
+  Async<ctrl::api::Response> answer_absent(cluster::Passage birth);
+  Async<Result<void>> carry_out(TaskCall call, HeldTaskPtr task);
+  Async<void> save(HeldTaskPtr task);
+  Async<std::string> why_not_yet(HeldTaskPtr task, std::string id);
+  Async<Result<void>> fetch(HeldTaskPtr task, std::string id);
+  Async<Result<void>> discard(HeldTaskPtr task);
+  Async<void> stop(HeldTaskPtr task);
+  Async<void> tell_owner(std::string owner, std::vector<std::string> births);
   void tell_soon(const std::string& owner);
   [[nodiscard]] HeldTaskPtr find(const std::string& birth) const;
 

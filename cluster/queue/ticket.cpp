@@ -12,8 +12,6 @@
 namespace flowcon::cluster::queue {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::size_t kLongestGroup = 57;  // with "-w191" that is a name of DNS
 
 // "8080" of the first port of the host that it names; "" where it names none.

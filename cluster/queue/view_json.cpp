@@ -11,8 +11,6 @@
 namespace flowcon::cluster::queue {
 namespace {
 
-namespace json = boost::json;
-
 // When its run began; none while it waits.
 std::optional<double> started_of(const JobEntry& entry) {
   for (auto step = entry.steps.rbegin(); step != entry.steps.rend(); ++step) {

@@ -9,7 +9,6 @@
 
 namespace flowcon::cluster::queue {
 
-using ctrl::Async;
 using ctrl::store::QueueRow;
 
 Async<Result<void>> StoreRows::save(QueueRow row) {

@@ -26,13 +26,13 @@ class Rows {
  public:
   virtual ~Rows() = default;
   /// Survives a loss of power once it returns.
-  virtual ctrl::Async<Result<void>> save(ctrl::store::QueueRow row) = 0;
+  virtual Async<Result<void>> save(ctrl::store::QueueRow row) = 0;
   /// Those that have not ended, and the newest of those that have, at most `most`.
-  virtual ctrl::Async<Result<std::vector<ctrl::store::QueueRow>>> read(std::size_t most) = 0;
+  virtual Async<Result<std::vector<ctrl::store::QueueRow>>> read(std::size_t most) = 0;
   /// Is there one of that id, ended or not?
-  virtual ctrl::Async<Result<bool>> has(std::string id) = 0;
+  virtual Async<Result<bool>> has(std::string id) = 0;
   /// Of those that have ended it keeps the newest `most`, and those whose container is `there`.
-  virtual ctrl::Async<Result<void>> forget(std::size_t most, std::vector<std::string> there) = 0;
+  virtual Async<Result<void>> forget(std::size_t most, std::vector<std::string> there) = 0;
   /// It has lost nothing.
   [[nodiscard]] virtual bool is_whole() const = 0;
 };
@@ -40,10 +40,10 @@ class Rows {
 class StoreRows : public Rows {
  public:
   explicit StoreRows(ctrl::LocalHost& host) : host_(host) {}
-  ctrl::Async<Result<void>> save(ctrl::store::QueueRow row) override;
-  ctrl::Async<Result<std::vector<ctrl::store::QueueRow>>> read(std::size_t most) override;
-  ctrl::Async<Result<bool>> has(std::string id) override;
-  ctrl::Async<Result<void>> forget(std::size_t most, std::vector<std::string> there) override;
+  Async<Result<void>> save(ctrl::store::QueueRow row) override;
+  Async<Result<std::vector<ctrl::store::QueueRow>>> read(std::size_t most) override;
+  Async<Result<bool>> has(std::string id) override;
+  Async<Result<void>> forget(std::size_t most, std::vector<std::string> there) override;
   [[nodiscard]] bool is_whole() const override { return host_.store().is_journal_whole(); }
 
  private:

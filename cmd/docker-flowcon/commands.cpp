@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of commands. Their texts are beside the declarations of their options.
+#include <algorithm>
 #include <ostream>
 #include <utility>
 
@@ -101,18 +102,21 @@ void fit_parts(Command& command, Session& session, const Parts<Options>& parts) 
   };
 }
 
-Command make_adopt(Session& session) {
-  Command command = make_command(session, "adopt", "[OPTIONS] CONTAINER",
-                                 "Put a running container under control");
-  fit_parts<AdoptOptions>(command, session, {declare_adopt, run_adopt, check_adopt});
-  return command;
+template <class Options>
+void add(std::vector<Command>& to, Session& session, const std::string& name,
+         const std::string& synopsis, const std::string& description, const Parts<Options>& parts,
+         const std::string& above = "") {
+  Command command = make_command(session, name, synopsis, description, above);
+  fit_parts<Options>(command, session, parts);
+  to.push_back(std::move(command));
 }
 
-Command make_cluster(Session& session) {
-  Command command = make_command(session, "cluster", "[OPTIONS]",
-                                 "Show all hosts, their containers and migrations");
-  fit_parts<ClusterOptions>(command, session, {declare_cluster, run_cluster});
-  return command;
+// One of the commands under `group`.
+template <class Options>
+void add_below(Command& group, Session& session, const std::string& name,
+               const std::string& synopsis, const std::string& description,
+               const Parts<Options>& parts) {
+  add(group.below, session, name, synopsis, description, parts, group.app->get_name() + " ");
 }
 
 // Its socket is another one.
@@ -122,76 +126,6 @@ Command make_dial_stdio(Session& session) {
   command.is_hidden = true;
   fit_parts<DialOptions>(command, session, {declare_dial_stdio, run_dial_stdio, check_dial_stdio});
   return command;
-}
-
-Command make_doctor(Session& session) {
-  Command command = make_command(session, "doctor", "[OPTIONS]",
-                                 "Show what this host supports, and how to get more");
-  fit_parts<DoctorOptions>(command, session, {declare_doctor, run_doctor});
-  return command;
-}
-
-Command make_estimate(Session& session) {
-  Command command = make_command(session, "estimate", "[OPTIONS] IMAGE [COMMAND] [ARG...]",
-                                 "Show what a job will need, by what earlier runs needed");
-  command.style = WordStyle::until_word;
-  fit_parts<EstimateOptions>(command, session, {declare_estimate, run_estimate, check_estimate});
-  return command;
-}
-
-Command make_explain(Session& session) {
-  Command command = make_command(session, "explain", "[OPTIONS] CONTAINER",
-                                 "Show the last decisions about a container, and why");
-  fit_parts<ExplainOptions>(command, session, {declare_explain, run_explain, check_explain});
-  return command;
-}
-
-Command make_extract(Session& session) {
-  Command command = make_command(session, "extract", "[OPTIONS] FILE|-",
-                                 "Show the metric that flowcond would find in a log");
-  fit_parts<ExtractOptions>(command, session,
-                            {declare_extract, [](const Session& s, const ExtractOptions& options) {
-                               return run_extract(options, s.terminal.out, s.terminal.err);
-                             }});
-  return command;
-}
-
-Command make_history(Session& session) {
-  Command command = make_command(session, "history", "[OPTIONS] [CONTAINER]",
-                                 "Show the records of a container, even after its end");
-  fit_parts<HistoryOptions>(command, session, {declare_history, run_history, check_history});
-  return command;
-}
-
-Command make_logs(Session& session) {
-  Command command = make_command(session, "logs", "[OPTIONS] CONTAINER",
-                                 "Show the output of a container on all its hosts");
-  fit_parts<LogsOptions>(command, session, {declare_logs, run_logs, check_logs});
-  return command;
-}
-
-Command make_migrate(Session& session) {
-  Command command = make_command(session, "migrate", "[OPTIONS] CONTAINER [HOST]",
-                                 "Migrate a container to another host");
-  fit_parts<MigrateOptions>(command, session, {declare_migrate, run_migrate, check_migrate});
-  return command;
-}
-
-Command make_pause(Session& session) {
-  Command command = make_command(session, "pause", "[OPTIONS] [CONTAINER...]",
-                                 "Pause control and restore the original limits until resume");
-  fit_parts<PauseOptions>(command, session, {declare_pause, run_pause, check_pause});
-  return command;
-}
-
-// One of the commands under `group`.
-template <class Options>
-void add_below(Command& group, Session& session, const std::string& name,
-               const std::string& synopsis, const std::string& description,
-               const Parts<Options>& parts) {
-  Command command = make_command(session, name, synopsis, description, group.app->get_name() + " ");
-  fit_parts<Options>(command, session, parts);
-  group.below.push_back(std::move(command));
 }
 
 Command make_peer(Session& session) {
@@ -218,20 +152,6 @@ Command make_peer(Session& session) {
                               "Stop draining a host: it takes containers again",
                               {declare_peer_undrain, run_peer_undrain, check_peer_drain});
   return group;
-}
-
-Command make_pin(Session& session) {
-  Command command = make_command(session, "pin", "[OPTIONS] CONTAINER [CONTAINER...]",
-                                 "Give containers a fixed share of the host");
-  fit_parts<PinOptions>(command, session, {declare_pin, run_pin, check_pin});
-  return command;
-}
-
-Command make_plot(Session& session) {
-  Command command = make_command(session, "plot", "[OPTIONS] CONTAINER",
-                                 "Draw the records of a container as a chart");
-  fit_parts<PlotOptions>(command, session, {declare_plot, run_plot});
-  return command;
 }
 
 Command make_queue(Session& session) {
@@ -274,35 +194,6 @@ Command make_queue(Session& session) {
   return group;
 }
 
-Command make_rebalance(Session& session) {
-  Command command =
-      make_command(session, "rebalance", "[OPTIONS]",
-                   "Even out the load of all hosts now: migrate converged containers");
-  fit_parts<RebalanceOptions>(command, session, {declare_rebalance, run_rebalance});
-  return command;
-}
-
-Command make_release(Session& session) {
-  Command command = make_command(session, "release", "CONTAINER [CONTAINER...]",
-                                 "End control of containers, restore their original limits");
-  fit_parts<ReleaseOptions>(command, session, {declare_release, run_release});
-  return command;
-}
-
-Command make_report(Session& session) {
-  Command command = make_command(session, "report", "[OPTIONS] [CONTAINER...]",
-                                 "Write records and decisions as one HTML page");
-  fit_parts<ReportOptions>(command, session, {declare_report, run_report});
-  return command;
-}
-
-Command make_resume(Session& session) {
-  Command command = make_command(session, "resume", "[OPTIONS] [CONTAINER...]",
-                                 "Resume control of paused containers");
-  fit_parts<PauseOptions>(command, session, {declare_resume, run_resume, check_pause});
-  return command;
-}
-
 Command make_run(Session& session) {
   Command command =
       make_command(session, "run", "[OPTIONS] [DOCKER-RUN-OPTIONS] IMAGE [COMMAND] [ARG...]",
@@ -322,20 +213,6 @@ Command make_run(Session& session) {
   command.run = [&session, options](const std::vector<std::string>& rest) {
     return run_run(session, *options, rest);
   };
-  return command;
-}
-
-Command make_set(Session& session) {
-  Command command = make_command(session, "set", "[OPTIONS] CONTAINER [CONTAINER...]",
-                                 "Change weight, floor and ceiling of containers under control");
-  fit_parts<SetOptions>(command, session, {declare_set, run_set, check_set});
-  return command;
-}
-
-Command make_status(Session& session) {
-  Command command = make_command(session, "status", "[OPTIONS] [CONTAINER...]",
-                                 "Show the containers under control, their progress and limits");
-  fit_parts<StatusOptions>(command, session, {declare_status, run_status});
   return command;
 }
 
@@ -362,46 +239,95 @@ Command make_submit(Session& session) {
   return command;
 }
 
-Command make_top(Session& session) {
-  Command command = make_command(session, "top", "[OPTIONS]",
-                                 "Show the containers under control live, full screen");
-  fit_parts<TopOptions>(command, session, {declare_top, run_top});
-  return command;
+// The containers under control.
+void add_control(std::vector<Command>& all, Session& session) {
+  add<AdoptOptions>(all, session, "adopt", "[OPTIONS] CONTAINER",
+                    "Put a running container under control",
+                    {declare_adopt, run_adopt, check_adopt});
+  add<PauseOptions>(all, session, "pause", "[OPTIONS] [CONTAINER...]",
+                    "Pause control and restore the original limits until resume",
+                    {declare_pause, run_pause, check_pause});
+  add<PinOptions>(all, session, "pin", "[OPTIONS] CONTAINER [CONTAINER...]",
+                  "Give containers a fixed share of the host", {declare_pin, run_pin, check_pin});
+  add<ReleaseOptions>(all, session, "release", "CONTAINER [CONTAINER...]",
+                      "End control of containers, restore their original limits",
+                      {declare_release, run_release});
+  add<PauseOptions>(all, session, "resume", "[OPTIONS] [CONTAINER...]",
+                    "Resume control of paused containers",
+                    {declare_resume, run_resume, check_pause});
+  all.push_back(make_run(session));
+  add<SetOptions>(all, session, "set", "[OPTIONS] CONTAINER [CONTAINER...]",
+                  "Change weight, floor and ceiling of containers under control",
+                  {declare_set, run_set, check_set});
+  add<UnpinOptions>(all, session, "unpin", "CONTAINER [CONTAINER...]",
+                    "Unpin containers: the policy decides their limits again",
+                    {declare_unpin, run_unpin});
 }
 
-Command make_tune(Session& session) {
-  Command command = make_command(session, "tune", "[OPTIONS]",
-                                 "Replay recorded runs with other settings, suggest the best one");
-  fit_parts<TuneOptions>(command, session, {declare_tune, run_tune, check_tune});
-  return command;
+// What is known of them, and of this host.
+void add_views(std::vector<Command>& all, Session& session) {
+  add<DoctorOptions>(all, session, "doctor", "[OPTIONS]",
+                     "Show what this host supports, and how to get more",
+                     {declare_doctor, run_doctor});
+  add<ExplainOptions>(all, session, "explain", "[OPTIONS] CONTAINER",
+                      "Show the last decisions about a container, and why",
+                      {declare_explain, run_explain, check_explain});
+  add<ExtractOptions>(all, session, "extract", "[OPTIONS] FILE|-",
+                      "Show the metric that flowcond would find in a log",
+                      {declare_extract, [](const Session& s, const ExtractOptions& options) {
+                         return run_extract(options, s.terminal.out, s.terminal.err);
+                       }});
+  add<HistoryOptions>(all, session, "history", "[OPTIONS] [CONTAINER]",
+                      "Show the records of a container, even after its end",
+                      {declare_history, run_history, check_history});
+  add<LogsOptions>(all, session, "logs", "[OPTIONS] CONTAINER",
+                   "Show the output of a container on all its hosts",
+                   {declare_logs, run_logs, check_logs});
+  add<PlotOptions>(all, session, "plot", "[OPTIONS] CONTAINER",
+                   "Draw the records of a container as a chart", {declare_plot, run_plot});
+  add<ReportOptions>(all, session, "report", "[OPTIONS] [CONTAINER...]",
+                     "Write records and decisions as one HTML page", {declare_report, run_report});
+  add<StatusOptions>(all, session, "status", "[OPTIONS] [CONTAINER...]",
+                     "Show the containers under control, their progress and limits",
+                     {declare_status, run_status});
+  add<TopOptions>(all, session, "top", "[OPTIONS]",
+                  "Show the containers under control live, full screen", {declare_top, run_top});
+  add<TuneOptions>(all, session, "tune", "[OPTIONS]",
+                   "Replay recorded runs with other settings, suggest the best one",
+                   {declare_tune, run_tune, check_tune});
+  add<VersionOptions>(all, session, "version", "[OPTIONS]",
+                      "Show the versions of docker flowcon and flowcond",
+                      {declare_version, run_version});
 }
 
-Command make_unpin(Session& session) {
-  Command command = make_command(session, "unpin", "CONTAINER [CONTAINER...]",
-                                 "Unpin containers: the policy decides their limits again");
-  fit_parts<UnpinOptions>(command, session, {declare_unpin, run_unpin});
-  return command;
+// Several hosts.
+void add_hosts(std::vector<Command>& all, Session& session) {
+  add<ClusterOptions>(all, session, "cluster", "[OPTIONS]",
+                      "Show all hosts, their containers and migrations",
+                      {declare_cluster, run_cluster});
+  all.push_back(make_dial_stdio(session));
+  add<MigrateOptions>(all, session, "migrate", "[OPTIONS] CONTAINER [HOST]",
+                      "Migrate a container to another host",
+                      {declare_migrate, run_migrate, check_migrate});
+  all.push_back(make_peer(session));
+  add<RebalanceOptions>(all, session, "rebalance", "[OPTIONS]",
+                        "Even out the load of all hosts now: migrate converged containers",
+                        {declare_rebalance, run_rebalance});
 }
 
-Command make_version(Session& session) {
-  Command command = make_command(session, "version", "[OPTIONS]",
-                                 "Show the versions of docker flowcon and flowcond");
-  fit_parts<VersionOptions>(command, session, {declare_version, run_version});
-  return command;
-}
-
-Command make_fetch(Session& session) {
-  Command command =
-      make_command(session, "fetch", "[OPTIONS] NAME", "Copy what a job has written into a folder");
-  fit_parts<FetchOptions>(command, session, {declare_fetch, run_fetch});
-  return command;
-}
-
-Command make_wait(Session& session) {
-  Command command = make_command(session, "wait", "NAME [NAME...]",
-                                 "Wait until jobs have ended, and print their exit statuses");
-  fit_parts<WaitOptions>(command, session, {declare_wait, run_wait});
-  return command;
+// The queue.
+void add_jobs(std::vector<Command>& all, Session& session) {
+  add<EstimateOptions>(all, session, "estimate", "[OPTIONS] IMAGE [COMMAND] [ARG...]",
+                       "Show what a job will need, by what earlier runs needed",
+                       {declare_estimate, run_estimate, check_estimate});
+  all.back().style = WordStyle::until_word;
+  add<FetchOptions>(all, session, "fetch", "[OPTIONS] NAME",
+                    "Copy what a job has written into a folder", {declare_fetch, run_fetch});
+  all.push_back(make_queue(session));
+  all.push_back(make_submit(session));
+  add<WaitOptions>(all, session, "wait", "NAME [NAME...]",
+                   "Wait until jobs have ended, and print their exit statuses",
+                   {declare_wait, run_wait});
 }
 
 }  // namespace
@@ -419,16 +345,14 @@ Command make_root(Session& session) {
 }
 
 std::vector<Command> make_commands(Session& session) {
-  std::vector<Command> commands;
-  for (Command (*make)(Session&) :
-       {make_adopt,   make_cluster, make_dial_stdio, make_doctor,  make_estimate,  make_explain,
-        make_extract, make_fetch,   make_history,    make_logs,    make_migrate,   make_pause,
-        make_peer,    make_pin,     make_plot,       make_queue,   make_rebalance, make_release,
-        make_report,  make_resume,  make_run,        make_set,     make_status,    make_submit,
-        make_top,     make_tune,    make_unpin,      make_version, make_wait}) {
-    commands.push_back(make(session));
-  }
-  return commands;
+  std::vector<Command> all;
+  add_control(all, session);
+  add_views(all, session);
+  add_hosts(all, session);
+  add_jobs(all, session);
+  std::sort(all.begin(), all.end(),
+            [](const Command& a, const Command& b) { return a.path < b.path; });
+  return all;
 }
 
 Result<DaemonClient> find_daemon(const Session& session, const std::string& command) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
-#include <optional>
 #include <sstream>
 #include <utility>
 

@@ -96,8 +96,8 @@ SocketState probe_socket(const std::string& path) {
 DaemonClient::DaemonClient(std::string path, std::chrono::milliseconds timeout)
     : path_(std::move(path)), timeout_(timeout) {}
 
-static ctrl::Async<Result<Reply>> ask(std::string path, ctrl::HttpRequest request,
-                                      std::chrono::milliseconds timeout) {
+static Async<Result<Reply>> ask(std::string path, ctrl::HttpRequest request,
+                                std::chrono::milliseconds timeout) {
   const double seconds = static_cast<double>(timeout.count()) / 1000;
   const auto connected = co_await ctrl::Http::connect(path, seconds);
   if (!connected && ctrl::is_timeout(connected.error().code)) {

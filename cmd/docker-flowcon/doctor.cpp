@@ -25,8 +25,6 @@
 namespace flowcon::plugin {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::size_t kNameBytes = 64;
 constexpr std::size_t kSentenceBytes = 1000;
 constexpr std::size_t kMostAbilities = 1000;

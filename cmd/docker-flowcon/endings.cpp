@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <initializer_list>
 #include <thread>
 
 namespace flowcon::plugin {

@@ -13,8 +13,6 @@
 namespace flowcon::plugin {
 namespace {
 
-namespace json = boost::json;
-
 // Far more than docker writes there; a larger file is not docker's.
 constexpr std::size_t kMaxFileBytes = 1 << 20;
 constexpr std::size_t kMaxContexts = 10000;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <iterator>
 #include <ostream>
-#include <utility>
 
 #include "base/text.h"
 #include "cmd/docker-flowcon/command.h"

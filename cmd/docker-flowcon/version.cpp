@@ -11,8 +11,6 @@
 namespace flowcon::plugin {
 namespace {
 
-namespace json = boost::json;
-
 // The version of docs/api.md that this program speaks.
 constexpr std::int64_t kApiVersion = 1;
 

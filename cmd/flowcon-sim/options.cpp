@@ -2,7 +2,6 @@
 #include "cmd/flowcon-sim/options.h"
 
 #include <CLI/CLI.hpp>
-#include <sstream>
 #include <string_view>
 #include <vector>
 

@@ -152,9 +152,7 @@ struct Said {
 void read_experiments(const std::string& list, Reader& reader, std::vector<const Source*>& out) {
   std::vector<std::string> names;
   for (const Source& source : sources()) names.emplace_back(source.name);
-  for (std::size_t at = 0; at <= list.size();) {
-    const std::size_t end = std::min(list.find(',', at), list.size());
-    const std::string name = list.substr(at, end - at);
+  reader.each(list, [&](const std::string& name) {
     const auto found = std::find_if(sources().begin(), sources().end(),
                                     [&](const Source& source) { return source.name == name; });
     if (found == sources().end()) {
@@ -163,8 +161,7 @@ void read_experiments(const std::string& list, Reader& reader, std::vector<const
       return;
     }
     if (std::find(out.begin(), out.end(), &*found) == out.end()) out.push_back(&*found);
-    at = end + 1;
-  }
+  });
 }
 
 // Each table is for an experiment, and each experiment that was named and needs one has it. A

@@ -2,6 +2,7 @@
 // Numbers and words of a command line, in their ranges.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -56,6 +57,15 @@ class Reader {
       known += (known.empty() ? "" : ", ") + std::string(name);
     }
     problem_ = std::string(option) + ": \"" + printable(text, 40) + "\" is none of " + known;
+  }
+  /// The words of a comma-separated list, as long as there is no complaint.
+  template <class Take>
+  void each(const std::string& list, Take take) {
+    for (std::size_t at = 0; at <= list.size() && problem_.empty();) {
+      const std::size_t end = std::min(list.find(',', at), list.size());
+      take(list.substr(at, end - at));
+      at = end + 1;
+    }
   }
   void complain(const std::string& what) {
     if (problem_.empty()) problem_ = what;

@@ -26,9 +26,7 @@ std::string natural_policies(const groups::ScheduleKind& schedule) {
 
 void read_policies(const groups::ScheduleKind& schedule, const std::string& list, Reader& reader,
                    std::vector<const groups::PolicyKind*>& out) {
-  for (std::size_t at = 0; at <= list.size();) {
-    const std::size_t end = std::min(list.find(',', at), list.size());
-    const std::string name = list.substr(at, end - at);
+  reader.each(list, [&](const std::string& name) {
     const auto& known = schedule.policies;
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       const std::string_view near = nearest_word(name, known);
@@ -40,8 +38,7 @@ void read_policies(const groups::ScheduleKind& schedule, const std::string& list
     }
     const groups::PolicyKind* kind = groups::find_group_policy(name);
     if (std::find(out.begin(), out.end(), kind) == out.end()) out.push_back(kind);
-    at = end + 1;
-  }
+  });
 }
 
 }  // namespace
@@ -63,34 +60,40 @@ std::vector<std::string> group_options(const groups::ScheduleKind& schedule) {
 }
 
 Result<std::string> run_groups(const groups::ScheduleKind& schedule,
-                               const GroupArguments& arguments,
+                               const std::map<std::string, std::string, std::less<>>& words,
                                const std::function<void(const std::string& what)>& progress) {
+  const auto said = [&words](std::string_view option) {
+    const auto found = words.find(option);
+    return found == words.end() ? "" : found->second;
+  };
   groups::GroupExperiment experiment;
   experiment.schedule = &schedule;
   Reader reader;
-  read_policies(schedule, arguments.policy.value_or(natural_policies(schedule)), reader,
-                experiment.policies);
+  const std::string policies =
+      words.contains("--policy") ? said("--policy") : natural_policies(schedule);
+  read_policies(schedule, policies, reader, experiment.policies);
   Format format = Format::table;
-  reader.word<Format>("--format", arguments.format,
+  reader.word<Format>("--format", said("--format"),
                       {{"table", Format::table}, {"csv", Format::csv}, {"json", Format::json}},
                       format);
-  reader.number("--seeds", arguments.seeds, 1, 10000, experiment.seeds);
-  reader.number("--seed", arguments.seed, 0, 1e15, experiment.first_seed);
+  reader.number("--seeds", said("--seeds"), 1, 10000, experiment.seeds);
+  reader.number("--seed", said("--seed"), 0, 1e15, experiment.first_seed);
   groups::GroupOptions& options = experiment.options;
-  if (arguments.counters == "none") {
+  const std::string counters = said("--counters");
+  if (counters == "none") {
     options.counters = 0;
-  } else if (arguments.counters != "all") {
-    reader.number("--counters", arguments.counters, 0, 1, options.counters);
+  } else if (counters != "all") {
+    reader.number("--counters", counters, 0, 1, options.counters);
   }
-  reader.number("--pause", arguments.pause, 0, 1e6, experiment.parameters.pause);
-  reader.number("--starve-limit", arguments.starve_limit, 0, 1e9, options.starve_limit);
+  reader.number("--pause", said("--pause"), 0, 1e6, experiment.parameters.pause);
+  reader.number("--starve-limit", said("--starve-limit"), 0, 1e9, options.starve_limit);
   const auto& models = schedule.models;
-  if (!arguments.model.empty() &&
-      std::find(models.begin(), models.end(), arguments.model) == models.end()) {
-    reader.complain("--model: there is no \"" + printable(arguments.model, 40) +
+  const std::string model = said("--model");
+  if (!model.empty() && std::find(models.begin(), models.end(), model) == models.end()) {
+    reader.complain("--model: there is no \"" + printable(model, 40) +
                     "\"; known: " + listed(words_of(models)));
   }
-  options.model = arguments.model;
+  options.model = model;
   if (!reader.problem().empty()) return bad_input(reader.problem());
   return groups::render(groups::run_experiment(experiment, progress), format);
 }

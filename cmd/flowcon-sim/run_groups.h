@@ -3,7 +3,7 @@
 #pragma once
 
 #include <functional>
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,22 +13,17 @@
 
 namespace flowcon::sim {
 
-/// The given options, as text; "" = not given.
-struct GroupArguments {
-  std::optional<std::string> policy;
-  std::string format, seeds, seed, model, counters, pause, starve_limit;
-};
-
 /// The options that a schedule takes, with their dashes.
 [[nodiscard]] std::vector<std::string> group_options(const groups::ScheduleKind& schedule);
 
 /// "a, b and c"
 [[nodiscard]] std::string listed(const std::vector<std::string>& words);
 
-/// What the runs print. Errors: an option out of range, a policy or model that the schedule has
-/// not; the sentence names what it has.
+/// What the runs print. `words`: the given options, as text, by their names. Errors: an option out
+/// of range, a policy or model that the schedule has not; the sentence names what it has.
 [[nodiscard]] Result<std::string> run_groups(
-    const groups::ScheduleKind& schedule, const GroupArguments& arguments,
+    const groups::ScheduleKind& schedule,
+    const std::map<std::string, std::string, std::less<>>& words,
     const std::function<void(const std::string& what)>& progress);
 
 }  // namespace flowcon::sim

@@ -3,7 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <optional>
+#include <functional>
+#include <map>
 
 #include "base/text.h"
 #include "cmd/flowcon-sim/reader.h"
@@ -19,6 +20,7 @@ namespace flowcon::sim {
 namespace {
 
 constexpr double kMostSeeds = 10000;
+constexpr const char* kCurves = "--curves";
 
 enum class Command { run, bound, jobs };
 
@@ -47,24 +49,6 @@ std::string_view summary_of(Command command) {
   return "";
 }
 
-// The given options, as text; "" = not given.
-struct Said {
-  std::string schedule;
-  std::optional<std::string> policy;
-  std::string format = "table";
-  std::string report;
-  std::string seeds = "1", seed = "1";
-  std::string counters = "all", noise, lines, crashes;
-  std::vector<std::string> curves;
-  std::string hosts, cores, start, contention, move_seconds;
-  std::string worker_cores, arrival_scale, work_scale, jobs;
-  std::string alpha, beta, interval, max_moves, categorise_interval;
-  std::string history, worth, lateness, step, inertia, observe;
-  std::string model, pause, starve_limit;  // of groups
-  bool no_memory = false, rebalance_idle = false;
-  bool help = false;
-};
-
 struct Plan {
   Experiment experiment;
   ScheduleOptions schedule;
@@ -72,6 +56,207 @@ struct Plan {
   Format format = Format::table;
   std::string table;  ///< of the trace; "" = a published schedule
 };
+
+constexpr unsigned kRun = 1, kBound = 2, kJobs = 4;  // commands that take an option
+constexpr unsigned kAll = kRun | kBound | kJobs;
+
+unsigned bit_of(Command command) {
+  return command == Command::run ? kRun : command == Command::bound ? kBound : kJobs;
+}
+
+// Said once: declared, explained and read from here.
+struct Option {
+  const char* name;
+  const char* value;  // "N"; "" = a flag
+  unsigned commands;
+  std::string help;  // a line break goes on below it
+  // Empty: read elsewhere.
+  std::function<void(Reader& reader, const std::string& text, Plan& plan)> read;
+};
+
+struct Section {
+  const char* heading;
+  std::vector<Option> options;
+};
+
+// What was given.
+struct Said {
+  std::string schedule;
+  std::map<std::string, std::string, std::less<>> words;
+  std::map<std::string, bool, std::less<>> flags;
+  std::vector<std::string> curves;
+  bool help = false;
+
+  [[nodiscard]] std::string operator[](std::string_view option) const {
+    const auto found = words.find(option);
+    return found == words.end() ? "" : found->second;
+  }
+};
+
+void read_policies(const std::string& list, Reader& reader, std::vector<const PolicyKind*>& out) {
+  reader.each(list, [&](const std::string& name) {
+    const Result<const PolicyKind*> kind = find_policy(name);
+    if (!kind) return reader.complain("--policy: " + kind.error().message());
+    if (std::find(out.begin(), out.end(), *kind) == out.end()) out.push_back(*kind);
+  });
+}
+
+// A number in its range, and the way to it from the plan.
+template <class... Members>
+Option number(const char* name, const char* value, unsigned commands, std::string help, double low,
+              double high, Members... members) {
+  return {name, value, commands, std::move(help),
+          [=](Reader& reader, const std::string& text, Plan& plan) {
+            reader.number(name, text, low, high, (plan.*....*members));
+          }};
+}
+
+void read_counters(Reader& reader, const std::string& text, Plan& plan) {
+  if (text == "all") return;
+  plan.schedule.counters = 0;
+  if (text != "none") reader.number("--counters", text, 0, 1, plan.schedule.counters);
+}
+
+void read_format(Reader& reader, const std::string& text, Plan& plan) {
+  reader.word<Format>("--format", text,
+                      {{"table", Format::table}, {"csv", Format::csv}, {"json", Format::json}},
+                      plan.format);
+}
+
+void read_start(Reader& reader, const std::string& text, Plan& plan) {
+  Start start = Start::balanced;
+  reader.word<Start>(
+      "--start", text,
+      {{"balanced", Start::balanced}, {"random", Start::random}, {"least", Start::least}}, start);
+  plan.schedule.start = start;
+}
+
+std::vector<Option> options_of_runs() {
+  constexpr auto experiment = &Plan::experiment;
+  constexpr auto engine = &Experiment::engine;
+  return {
+      {"--policy", "LIST", kRun, "Comma-separated (" + default_policies() + ")",
+       [](Reader& reader, const std::string& text, Plan& plan) {
+         read_policies(text, reader, plan.experiment.policies);
+       }},
+      {"--report", "FILE", kRun, "Write a page with table and figures", {}},
+      {"--format", "FORMAT", kRun | kBound, "table, csv or json (table)", read_format},
+      number("--seeds", "N", kRun | kBound,
+             "Number of runs, each with other jobs, arrivals and noise (1)", 1, kMostSeeds,
+             experiment, &Experiment::seeds),
+      number("--seed", "N", kAll, "The first seed (1)", 0, 1e15, experiment,
+             &Experiment::first_seed),
+      number("--hosts", "N", kAll, "Hosts (as the schedule has it; 1 for a table)", 1, 100000,
+             &Plan::schedule, &ScheduleOptions::hosts),
+      number("--cores", "N", kAll, "Cores of each host (8)", 0.01, 100000, &Plan::schedule,
+             &ScheduleOptions::cores),
+      {"--start", "WAY", kAll, "Where jobs begin: balanced, random or least (loaded)", read_start},
+      {"--counters", "WHICH", kRun,
+       "Jobs that print a progress counter: all, none or a share (all)", read_counters},
+      number("--noise", "SHARE", kRun, "Noise of the values, share of their range", 0, 10,
+             &Plan::schedule, &ScheduleOptions::noise),
+      number("--lines", "N", kRun | kBound, "Log lines with a value, over a whole run", 1, 100000,
+             &Plan::schedule, &ScheduleOptions::lines),
+      number("--crashes", "SHARE", kRun | kBound, "Jobs that crash at some point (0)", 0, 1,
+             &Plan::schedule, &ScheduleOptions::crashes),
+      {kCurves, "FILE", kRun | kBound, "Real curves instead of formulas; may be repeated", {}},
+      number("--history", "N", kRun, "Runs of each model before a published schedule begins (3)", 0,
+             100, &Plan::schedule, &ScheduleOptions::history),
+      number("--contention", "X", kRun,
+             "Each further job that shares a host costs this share of its speed (0)", 0, 10,
+             experiment, engine, &EngineParameters::contention),
+      number("--move-seconds", "S", kRun, "Cost of a migration for a job (5)", 0, 1e6, experiment,
+             engine, &EngineParameters::move_seconds),
+  };
+}
+
+// As the options of flowcond.
+std::vector<Option> options_of_policies() {
+  constexpr auto experiment = &Plan::experiment;
+  constexpr auto policy = &Experiment::policy_parameters;
+  constexpr auto planner = &PolicyParameters::planner;
+  using ctrl::policy::PlannerParameters;
+  const std::string work = ctrl::policy::host_policy_names(ctrl::policy::DividesBy::work);
+  return {
+      number("--max-moves", "N", kRun, "Maximum migrations per job under balance (2)", 0, 1000,
+             experiment, policy, &PolicyParameters::max_moves),
+      number("--categorise-interval", "S", kRun,
+             "As the option of flowcond, and how often SpeCon decides (30)", 1, 86400, experiment,
+             policy, &PolicyParameters::categorise_interval),
+      {"--rebalance-idle", "", kRun,
+       "SpeCon also rebalances whenever a host idles, as flowcond does",
+       [](Reader&, const std::string&, Plan& plan) {
+         plan.experiment.policy_parameters.rebalance_idle = true;
+       }},
+      number("--interval", "S", kRun, "As the option of flowcond (20)", 1, 86400, experiment,
+             policy, &PolicyParameters::interval),
+      number("--observe", "S", kRun,
+             "As the option of flowcond, and how often " + work + " decides (5)", 1, 86400,
+             experiment, policy, &PolicyParameters::observe),
+      number("--alpha", "X", kRun, "(0.03)", 0, 1e6, experiment, policy, &PolicyParameters::alpha),
+      number("--beta", "X", kRun, "(2)", 1, 1e6, experiment, policy, &PolicyParameters::beta),
+      number("--worth", "Q", kRun,
+             "For " + work + ": value of a usable model, relative to the end (0.85)", 0, 1000,
+             experiment, policy, planner, &PlannerParameters::worth),
+      number("--lateness", "SHARE", kRun,
+             "... how much longer than under free a job may take (0.1)", 0, 1e6, experiment, policy,
+             planner, &PlannerParameters::lateness),
+      number("--step", "N", kRun, "... weight of a rank, relative to the next one (8)", 1, 1000,
+             experiment, policy, planner, &PlannerParameters::step),
+      number("--inertia", "SHARE", kRun,
+             "... hysteresis: the key of rank r of n counts 1 + SHARE r/n times\n(0.15)", 0, 10,
+             experiment, policy, planner, &PlannerParameters::inertia),
+      {"--no-memory", "", kRun, "Forget earlier runs of the same model",
+       [](Reader&, const std::string&, Plan& plan) {
+         plan.experiment.policy_parameters.has_memory = false;
+       }},
+  };
+}
+
+const std::vector<Section>& sections() {
+  static const std::vector<Section> all{
+      {"\nOptions:\n", options_of_runs()},
+      {"", options_of_policies()},
+      {"  For kod2, beside --policy, --format, --seeds, --seed and --counters:\n",
+       {{"--model",
+         "NAME",
+         kRun,
+         "All jobs are of this model: vgg-16, cnn-rand, resnet-50 or\n"
+         "resnext-110 (each of them)",
+         {}},
+        {"--pause", "S", kRun, "How long a job stands still whose tasks change (0)", {}},
+        {"--starve-limit",
+         "S",
+         kRun,
+         "How long a job waits before it goes before others (300)",
+         {}}}},
+      {"  For tables:\n",
+       {number("--jobs", "N", kAll, "Only the first N to arrive", 1, 5e6, &Plan::trace,
+               &TraceOptions::most_jobs),
+        number("--worker-cores", "N", kAll, "Cores that one worker (GPU, node) stands for (1)",
+               0.01, 100000, &Plan::trace, &TraceOptions::worker_cores),
+        number("--arrival-scale", "X", kAll, "Factor on the times of arrival (1)", 0, 1e6,
+               &Plan::trace, &TraceOptions::arrival_scale),
+        number("--work-scale", "X", kAll, "Factor on the durations (1)", 1e-9, 1e6, &Plan::trace,
+               &TraceOptions::work_scale)}}};
+  return all;
+}
+
+std::string help_line(const Option& option) {
+  const std::string margin(28, ' ');
+  std::string line = "      " + std::string(option.name);
+  if (*option.value != '\0') line.append(" ").append(option.value);
+  if (line.size() < margin.size()) {
+    line.resize(margin.size(), ' ');
+  } else {
+    line += "\n" + margin;
+  }
+  for (const char c : option.help) {
+    line += c;
+    if (c == '\n') line += margin;
+  }
+  return line + "\n";
+}
 
 std::string help_text(Command command) {
   std::string text = "\nUsage:  flowcon-sim " + std::string(name_of(command)) +
@@ -100,79 +285,13 @@ std::string help_text(Command command) {
     }
     text += elastic_policies_help();
   }
-  text += "\nOptions:\n";
-  const std::string work = ctrl::policy::host_policy_names(ctrl::policy::DividesBy::work);
-  if (command == Command::run) {
-    text += "      --policy LIST         Comma-separated (" + default_policies() +
-            ")\n"
-            "      --report FILE         Write a page with table and figures\n";
+  for (const Section& section : sections()) {
+    std::string lines;
+    for (const Option& option : section.options) {
+      if ((option.commands & bit_of(command)) != 0) lines += help_line(option);
+    }
+    if (!lines.empty()) text += section.heading + lines;
   }
-  if (command != Command::jobs) {
-    text +=
-        "      --format FORMAT       table, csv or json (table)\n"
-        "      --seeds N             Number of runs, each with other jobs, arrivals and noise "
-        "(1)\n";
-  }
-  text +=
-      "      --seed N              The first seed (1)\n"
-      "      --hosts N             Hosts (as the schedule has it; 1 for a table)\n"
-      "      --cores N             Cores of each host (8)\n"
-      "      --start WAY           Where jobs begin: balanced, random or least (loaded)\n";
-  if (command == Command::run) {
-    text +=
-        "      --counters WHICH      Jobs that print a progress counter: all, none or a share "
-        "(all)\n"
-        "      --noise SHARE         Noise of the values, share of their range\n";
-  }
-  if (command != Command::jobs) {
-    text +=
-        "      --lines N             Log lines with a value, over a whole run\n"
-        "      --crashes SHARE       Jobs that crash at some point (0)\n"
-        "      --curves FILE         Real curves instead of formulas; may be repeated\n";
-  }
-  if (command == Command::run) {
-    text +=
-        "      --history N           Runs of each model before a published schedule begins (3)\n"
-        "      --contention X        Each further job that shares a host costs this share of its "
-        "speed (0)\n"
-        "      --move-seconds S      Cost of a migration for a job (5)\n"
-        "      --max-moves N         Maximum migrations per job under balance (2)\n"
-        "      --categorise-interval S\n"
-        "                            As the option of flowcond, and how often SpeCon decides (30)\n"
-        "      --rebalance-idle      SpeCon also rebalances whenever a host idles, as flowcond "
-        "does\n"
-        "      --interval S          As the option of flowcond (20)\n"
-        "      --observe S           As the option of flowcond, and how often " +
-        work +
-        " decides "
-        "(5)\n"
-        "      --alpha X             (0.03)\n"
-        "      --beta X              (2)\n"
-        "      --worth Q             For " +
-        work +
-        ": value of a usable model, relative to the end "
-        "(0.85)\n"
-        "      --lateness SHARE      ... how much longer than under free a job may take (0.1)\n"
-        "      --step N              ... weight of a rank, relative to the next one (8)\n"
-        "      --inertia SHARE       ... hysteresis: the key of rank r of n counts 1 + SHARE r/n "
-        "times\n"
-        "                            (0.15)\n"
-        "      --no-memory           Forget earlier runs of the same model\n";
-  }
-  if (command == Command::run) {
-    text +=
-        "  For kod2, beside --policy, --format, --seeds, --seed and --counters:\n"
-        "      --model NAME          All jobs are of this model: vgg-16, cnn-rand, resnet-50 or\n"
-        "                            resnext-110 (each of them)\n"
-        "      --pause S             How long a job stands still whose tasks change (0)\n"
-        "      --starve-limit S      How long a job waits before it goes before others (300)\n";
-  }
-  text +=
-      "  For tables:\n"
-      "      --jobs N              Only the first N to arrive\n"
-      "      --worker-cores N      Cores that one worker (GPU, node) stands for (1)\n"
-      "      --arrival-scale X     Factor on the times of arrival (1)\n"
-      "      --work-scale X        Factor on the durations (1)\n";
   if (command == Command::run) text += elastic_options_help();
   text +=
       "  -h, --help                Print this help\n\n"
@@ -180,68 +299,23 @@ std::string help_text(Command command) {
   return text;
 }
 
-void read_policies(const std::string& list, Reader& reader, std::vector<const PolicyKind*>& out) {
-  for (std::size_t at = 0; at <= list.size();) {
-    const std::size_t end = std::min(list.find(',', at), list.size());
-    const Result<const PolicyKind*> kind = find_policy(list.substr(at, end - at));
-    if (!kind) {
-      reader.complain("--policy: " + kind.error().message());
-      return;
-    }
-    if (std::find(out.begin(), out.end(), *kind) == out.end()) out.push_back(*kind);
-    at = end + 1;
-  }
-}
-
 Result<Plan> plan_of(const Said& said, Command command) {
   Plan plan;
   Reader reader;
-  ScheduleOptions& schedule = plan.schedule;
-  if (said.counters == "none") {
-    schedule.counters = 0;
-  } else if (said.counters != "all") {
-    reader.number("--counters", said.counters, 0, 1, schedule.counters);
+  for (const Section& section : sections()) {
+    for (const Option& option : section.options) {
+      const auto flag = said.flags.find(option.name);
+      const std::string text = said[option.name];
+      const bool is_given = flag != said.flags.end() ? flag->second : !text.empty();
+      if (is_given && option.read) option.read(reader, text, plan);
+    }
   }
-  reader.number("--noise", said.noise, 0, 10, schedule.noise);
-  reader.number("--lines", said.lines, 1, 100000, schedule.lines);
-  reader.number("--crashes", said.crashes, 0, 1, schedule.crashes);
-  reader.number("--history", said.history, 0, 100, schedule.history);
-  reader.number("--hosts", said.hosts, 1, 100000, schedule.hosts);
-  reader.number("--cores", said.cores, 0.01, 100000, schedule.cores);
-  Start start = Start::balanced;
-  reader.word<Start>(
-      "--start", said.start,
-      {{"balanced", Start::balanced}, {"random", Start::random}, {"least", Start::least}}, start);
-  if (!said.start.empty()) schedule.start = start;
-  reader.number("--worker-cores", said.worker_cores, 0.01, 100000, plan.trace.worker_cores);
-  reader.number("--arrival-scale", said.arrival_scale, 0, 1e6, plan.trace.arrival_scale);
-  reader.number("--work-scale", said.work_scale, 1e-9, 1e6, plan.trace.work_scale);
-  reader.number("--jobs", said.jobs, 1, 5e6, plan.trace.most_jobs);
-  Experiment& experiment = plan.experiment;
-  reader.number("--seeds", said.seeds, 1, kMostSeeds, experiment.seeds);
-  reader.number("--seed", said.seed, 0, 1e15, experiment.first_seed);
-  reader.number("--contention", said.contention, 0, 10, experiment.engine.contention);
-  reader.number("--move-seconds", said.move_seconds, 0, 1e6, experiment.engine.move_seconds);
-  PolicyParameters& policy = experiment.policy_parameters;
-  reader.number("--alpha", said.alpha, 0, 1e6, policy.alpha);
-  reader.number("--beta", said.beta, 1, 1e6, policy.beta);
-  reader.number("--interval", said.interval, 1, 86400, policy.interval);
+  PolicyParameters& policy = plan.experiment.policy_parameters;
   policy.interval_max = std::max(policy.interval_max, policy.interval);
-  reader.number("--max-moves", said.max_moves, 0, 1000, policy.max_moves);
-  reader.number("--categorise-interval", said.categorise_interval, 1, 86400,
-                policy.categorise_interval);
-  policy.rebalance_idle = said.rebalance_idle;
-  policy.has_memory = !said.no_memory;
-  reader.number("--worth", said.worth, 0, 1000, policy.planner.worth);
-  reader.number("--lateness", said.lateness, 0, 1e6, policy.planner.lateness);
-  reader.number("--step", said.step, 1, 1000, policy.planner.step);
-  reader.number("--observe", said.observe, 1, 86400, policy.observe);
-  reader.number("--inertia", said.inertia, 0, 10, policy.planner.inertia);
-  reader.word<Format>("--format", said.format,
-                      {{"table", Format::table}, {"csv", Format::csv}, {"json", Format::json}},
-                      plan.format);
-  if (command == Command::run)
-    read_policies(said.policy.value_or(default_policies()), reader, experiment.policies);
+  if (command == Command::run && said["--policy"].empty()) {
+    const bool is_given = said.words.contains("--policy");
+    read_policies(is_given ? "" : default_policies(), reader, plan.experiment.policies);
+  }
   if (!reader.problem().empty()) return bad_input(reader.problem());
   return plan;
 }
@@ -302,43 +376,18 @@ void declare(CLI::App& app, Said& said, Command command) {
   app.set_help_flag();
   app.add_flag("-h,--help", said.help);
   app.add_option("SCHEDULE", said.schedule);
-  app.add_option("--seed", said.seed);
-  app.add_option("--hosts", said.hosts);
-  app.add_option("--cores", said.cores);
-  app.add_option("--start", said.start);
-  app.add_option("--jobs", said.jobs);
-  app.add_option("--worker-cores", said.worker_cores);
-  app.add_option("--arrival-scale", said.arrival_scale);
-  app.add_option("--work-scale", said.work_scale);
-  if (command == Command::jobs) return;
-  app.add_option("--format", said.format);
-  app.add_option("--seeds", said.seeds);
-  app.add_option("--lines", said.lines);
-  app.add_option("--crashes", said.crashes);
-  app.add_option("--curves", said.curves)->expected(1)->take_all();
-  if (command == Command::bound) return;
-  app.add_option("--policy", said.policy);
-  app.add_option("--report", said.report);
-  app.add_option("--counters", said.counters);
-  app.add_option("--noise", said.noise);
-  app.add_option("--contention", said.contention);
-  app.add_option("--move-seconds", said.move_seconds);
-  app.add_option("--max-moves", said.max_moves);
-  app.add_option("--categorise-interval", said.categorise_interval);
-  app.add_flag("--rebalance-idle", said.rebalance_idle);
-  app.add_option("--interval", said.interval);
-  app.add_option("--alpha", said.alpha);
-  app.add_option("--beta", said.beta);
-  app.add_option("--history", said.history);
-  app.add_option("--worth", said.worth);
-  app.add_option("--lateness", said.lateness);
-  app.add_option("--step", said.step);
-  app.add_option("--observe", said.observe);
-  app.add_option("--inertia", said.inertia);
-  app.add_flag("--no-memory", said.no_memory);
-  app.add_option("--model", said.model);
-  app.add_option("--pause", said.pause);
-  app.add_option("--starve-limit", said.starve_limit);
+  for (const Section& section : sections()) {
+    for (const Option& option : section.options) {
+      if ((option.commands & bit_of(command)) == 0) continue;
+      if (*option.value == '\0') {
+        app.add_flag(option.name, said.flags[option.name]);
+      } else if (option.name == kCurves) {
+        app.add_option(option.name, said.curves)->expected(1)->take_all();
+      } else {
+        app.add_option(option.name, said.words[option.name]);
+      }
+    }
+  }
 }
 
 // The first option that a schedule with groups of tasks has no use for. "" = none.
@@ -374,7 +423,7 @@ std::string complaint_of(const CLI::App& app, const Said& said, Command command)
   if (said.schedule.empty()) return "which schedule?";
   const bool is_file = said.schedule.find_first_of("./") != std::string::npos;
   if (find_schedule(said.schedule) || is_file) {
-    if (said.model.empty() && said.pause.empty() && said.starve_limit.empty()) return "";
+    if ((said["--model"] + said["--pause"] + said["--starve-limit"]).empty()) return "";
     return "--model, --pause and --starve-limit are for kod2: " + printable(said.schedule, 60) +
            " has no groups of tasks";
   }
@@ -411,14 +460,13 @@ Answer simulate(const std::vector<std::string>& arguments, const World& world) {
   } catch (const CLI::ParseError& e) {
     return failed(usage_error(printable(e.what()), command), 125);
   }
+  std::erase_if(said.words, [&app](const auto& word) { return app[word.first]->count() == 0; });
   if (said.help) return {help_text(command), "", 0};
   if (const std::string complaint = complaint_of(app, said, command); !complaint.empty()) {
     return failed(usage_error(complaint, command), 125);
   }
   if (const auto* kind = groups::find_group_schedule(said.schedule)) {
-    const GroupArguments words{said.policy, said.format,   said.seeds, said.seed,
-                               said.model,  said.counters, said.pause, said.starve_limit};
-    Result<std::string> out = run_groups(*kind, words, world.progress);
+    Result<std::string> out = run_groups(*kind, said.words, world.progress);
     if (!out) return failed(usage_error(out.error().message(), command), 125);
     return {std::move(*out), "", 0};
   }
@@ -438,10 +486,10 @@ Answer simulate(const std::vector<std::string>& arguments, const World& world) {
     return {render_bounds(bounds, plan->format), "", 0};
   }
   const std::vector<PolicySummary> summaries = run_experiment(experiment, world.progress);
-  if (!said.report.empty()) {
+  if (const std::string file = said["--report"]; !file.empty()) {
     const std::string page =
         render_page("flowcon-sim: " + printable(said.schedule), joined(arguments), summaries);
-    if (Result<void> written = world.write(said.report, page); !written) {
+    if (Result<void> written = world.write(file, page); !written) {
       return failed(written.error(), 1);
     }
   }

@@ -11,8 +11,6 @@
 namespace flowcon::ctrl::policy {
 namespace {
 
-namespace json = boost::json;
-
 Member read_member(FieldReader& reader) {
   Member member;
   member.id = reader.text("id");

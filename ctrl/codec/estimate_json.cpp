@@ -13,8 +13,6 @@
 namespace flowcon::ctrl::estimate {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::size_t kMostNames = 64;  // features or labels of a run, labels in all
 constexpr std::size_t kMostRuns = 20'000;
 constexpr std::size_t kMostJobs = 10'000;

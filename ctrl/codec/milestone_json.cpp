@@ -10,8 +10,6 @@
 namespace flowcon::ctrl::policy {
 namespace {
 
-namespace json = boost::json;
-
 constexpr double kMost = 1e15;  // beyond any CPU seconds; keeps sums finite
 
 void read_if(FieldReader& reader, const char* name, double low, double high, double& out) {

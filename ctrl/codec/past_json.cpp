@@ -11,7 +11,6 @@
 namespace flowcon::ctrl {
 namespace {
 
-namespace json = boost::json;
 using growth::Track;
 using growth::WorkPoint;
 

@@ -18,8 +18,6 @@
 namespace flowcon::ctrl {
 namespace {
 
-namespace json = boost::json;
-
 constexpr int kRecordedTries = 150;       // of 0.2 s
 constexpr double kSameStart = 0.01;       // seconds
 constexpr std::size_t kMostPasts = 1000;  // in memory, before those of jobs that have gone go
@@ -119,7 +117,7 @@ void CarryOver::keep(const Job& job, const std::function<bool(const std::string&
       return !roster_.jobs.contains(past.first) && !is_moving(past.first);
     });
   }
-  const Past past{job.track.record(), job.track_metric, job.goal, job.saw_all, 0};
+  const Past past{job.track.record(), job.track_series.metric, job.goal, job.saw_all, 0};
   pasts_[job.id()] = past;
   save(job.id(), past);
 }

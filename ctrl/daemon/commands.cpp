@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "ctrl/log.h"
 

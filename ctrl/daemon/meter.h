@@ -12,7 +12,6 @@
 
 #include "cgroups/cgroup_fs.h"
 #include "cgroups/gpu.h"
-#include "cgroups/memory.h"
 #include "ctrl/async.h"
 #include "ctrl/helper_threads.h"
 #include "ctrl/job.h"

@@ -3,7 +3,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <fstream>
 
 #include "ctrl/daemon/snapshot.h"
@@ -40,7 +39,7 @@ void add_metric(Exposition& out, const Job& job, const std::string& who) {
     if (!metric.empty()) {
       goal = name(report.goal);
       out.add("flowcon_container_values_total", {{"container", who}},
-              static_cast<double>(report.count));
+              static_cast<double>(report.printed));
     }
     if (!report.samples.empty()) {
       out.add("flowcon_container_value", {{"container", who}}, report.samples.back().value);

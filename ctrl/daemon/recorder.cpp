@@ -49,20 +49,19 @@ store::Look look_of(Job& job) {
   look.run.has_counter = report.counter && report.counter->total > 0;
   // What is not read to its end yet will all be known.
   if (job.is_reading_past) return look;
-  if (!job.recorded_metric.empty() && job.recorded_metric != report.metric) {
+  if (!job.recorded_series.metric.empty() && !report.is_of(job.recorded_series)) {
     // Another series was chosen: what was recorded is not this one's.
     look.is_other_series = true;
     job.recorded_count = 0;
   }
-  job.recorded_metric = report.metric;
-  const std::size_t fresh =
-      std::min(report.count - std::min(report.count, job.recorded_count), report.samples.size());
-  std::vector<Sample> samples(report.samples.end() - static_cast<std::ptrdiff_t>(fresh),
+  job.recorded_series = report.id();
+  const std::size_t first = report.first_behind(job.recorded_count);
+  std::vector<Sample> samples(report.samples.begin() + static_cast<std::ptrdiff_t>(first),
                               report.samples.end());
   // Each daemon reads a log from its beginning, and a log goes on through its container's lives.
   look.is_reread = !job.has_position && !samples.empty() && samples.front().time <= job.admitted;
   look.samples = thinned(std::move(samples));
-  job.recorded_count = report.count;
+  job.recorded_count = report.printed;
   store::LogPosition position{job.log.name, job.read_until};
   if (!job.read_until.empty() && position != job.recorded_position) {
     job.recorded_position = position;

@@ -13,8 +13,6 @@
 namespace flowcon::ctrl {
 namespace {
 
-namespace json = boost::json;
-
 // The states of a thousand containers are a megabyte in ten rounds, and control waits while they
 // are read and explained.
 constexpr std::size_t kPageBytes = 256U << 10;

@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "cgroups/abilities.h"
 #include "ctrl/api/scrape.h"
@@ -11,7 +10,6 @@
 namespace flowcon::ctrl {
 namespace {
 
-namespace json = boost::json;
 using api::Call;
 using api::Response;
 

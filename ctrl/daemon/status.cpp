@@ -12,8 +12,6 @@
 namespace flowcon::ctrl {
 namespace {
 
-namespace json = boost::json;
-
 constexpr double kBusyCores = 0.1;
 
 json::array strings(const std::vector<std::string>& texts) {

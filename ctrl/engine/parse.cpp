@@ -11,8 +11,6 @@
 namespace flowcon::ctrl::engine {
 namespace {
 
-namespace json = boost::json;
-
 const json::value& find(const json::value& value, std::initializer_list<std::string_view> path) {
   const json::value* at = &value;
   for (const std::string_view key : path) at = &member(*at, key);

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <utility>
 
 namespace flowcon::ctrl::estimate {
 namespace {

@@ -16,6 +16,7 @@ constexpr double kUsesAll = 0.85;
 // otherwise belongs to a job that went back, to its checkpoint or its beginning.
 constexpr double kCycleEnd = 0.85;
 constexpr double kCycleBegin = 0.15;
+constexpr double kSamePlace = 1e-9;
 constexpr double kSameTop = 0.02;  // it falls from the same share again: a cycle, whatever it is
 
 // The last one stays; of the others every second.
@@ -38,10 +39,12 @@ void Track::look(const TrackLook& now, const std::vector<Sample>& fresh) {
     has_look_ = true;
     time_ = now.time;
   }
+  if (looks_.empty()) looks_.push_back({record_.used, time_});
   const double elapsed = now.time - time_;
   const double before = record_.used;
   const double gained = now.used - before;
   const auto work_at = [&](double time) {
+    if (time < time_) return used_at(time);
     if (!(elapsed > 0)) return now.used;
     const double part = std::clamp((time - time_) / elapsed, 0.0, 1.0);
     return std::min(before + gained * part, now.used);
@@ -73,8 +76,23 @@ void Track::look(const TrackLook& now, const std::vector<Sample>& fresh) {
       }
     }
   }
-  if (elapsed > 0) time_ = now.time;
+  if (elapsed > 0) {
+    time_ = now.time;
+    looks_.push_back({now.used, time_});
+    thin(looks_);
+  }
   record_.used = now.used;
+}
+
+double Track::used_at(double time) const {
+  const auto after = std::find_if(looks_.begin(), looks_.end(),
+                                  [time](const WorkPoint& look) { return look.value >= time; });
+  if (after == looks_.begin() || after == looks_.end()) {
+    return after == looks_.end() ? record_.used : after->work;
+  }
+  const WorkPoint& before = *(after - 1);
+  const double part = (time - before.value) / (after->value - before.value);
+  return before.work + part * (after->work - before.work);
 }
 
 void Track::count(double done, double work) {
@@ -82,7 +100,8 @@ void Track::count(double done, double work) {
   std::vector<WorkPoint>& counts = record_.counts;
   if (!counts.empty()) {
     const double last = counts.back().value;
-    if (done == last) return;
+    // A total by the time left gives the same place with another last digit.
+    if (std::fabs(done - last) <= kSamePlace) return;
     if (done < last) {
       if (last > kCycleEnd && done < kCycleBegin) ++record_.cycles;
       if (top_ && std::fabs(last - *top_) <= kSameTop) {

@@ -53,9 +53,9 @@ class Track {
       : has_look_(true), time_(time), used_before_(record.used), record_(std::move(record)) {}
 
   /// `fresh`: the values printed since the look before, in order of time. Each is put at the CPU
-  /// time of its moment, by a straight line between the two looks. Values that are not finite, or
-  /// beyond kMostValue, are left out. CPU time that went back is another container: all is
-  /// forgotten.
+  /// time of its moment, by a straight line between the two looks around it. Values that are not
+  /// finite, or beyond kMostValue, are left out. CPU time that went back is another container: all
+  /// is forgotten.
   void look(const TrackLook& now, const std::vector<Sample>& fresh);
 
   /// The clock of `time` was set, or it went on while the machine slept: it is `seconds` ahead.
@@ -94,12 +94,14 @@ class Track {
  private:
   static constexpr int kCyclic = 2;
 
+  [[nodiscard]] double used_at(double time) const;
   void count(double done, double work);
   void go_back(double done, double work);
 
   bool has_look_ = false;
   std::size_t version_ = 0;
   double time_ = 0;
+  std::vector<WorkPoint> looks_;  // the value is the time: where values that come late belong
   double used_before_ = 0;
   bool has_printed_ = false;
   double widest_ = 0;

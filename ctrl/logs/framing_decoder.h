@@ -21,9 +21,6 @@ enum class Format {
   tfevents,   ///< TensorBoard's event files: scalars in TFRecord framing
 };
 
-/// "json-file", "local", "text" or "tfevents".
-[[nodiscard]] const char* name(Format format);
-
 class Decoder {
  public:
   Decoder() = default;

@@ -7,20 +7,6 @@
 
 namespace flowcon::ctrl::logs {
 
-const char* name(Format format) {
-  switch (format) {
-    case Format::json_file:
-      return "json-file";
-    case Format::local:
-      return "local";
-    case Format::text:
-      return "text";
-    case Format::tfevents:
-      return "tfevents";
-  }
-  return "";
-}
-
 std::unique_ptr<Decoder> make_decoder(Format format, LineSink sink) {
   switch (format) {
     case Format::json_file:

@@ -3,7 +3,6 @@
 
 #include <systemd/sd-journal.h>
 
-#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <utility>
@@ -81,8 +80,12 @@ bool JournalReader::step() {
   bool has_read = false;
   for (int i = 0; i < kStepEntries && !is_muted_; ++i) {
     const int moved = ::sd_journal_next(journal_);
-    if (moved < 0) problem_ = errno_error(-moved, "read the journal").message();
-    if (moved <= 0) {
+    if (moved < 0) {
+      problem_ = errno_error(-moved, "read the journal").message();
+      if (has_read) note_position();
+      return false;
+    }
+    if (moved == 0) {
       // The youngest has been read: whatever comes now is new, the position's entry seen or not.
       known_cursor_.clear();
       known_usec_ = 0;

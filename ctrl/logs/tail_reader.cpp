@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -28,6 +29,9 @@ std::uint64_t size_of(const LogFile& file) {
   const auto size = file.size();
   return size ? *size : 0;
 }
+
+constexpr int kDamagesAtOnce = 3;
+constexpr double kDamagePause = 2;  // seconds
 
 /// Units: seconds since the epoch.
 double now() {
@@ -143,13 +147,20 @@ void LogReader::take(std::string_view bytes) {
   }
   if (decoder_->is_stuck()) {
     stuck_ = {size_of(file_), file_.changed()};
+    stuck_at_ = now();
+    ++damages_;
+  } else {
+    damages_ = 0;
   }
 }
 
-/// False, and ready to read the record again, once the file has changed.
+/// False, and ready to read the record again, once the file has changed; not again and again for
+/// one that a job changes all the time.
 bool LogReader::wait_at_damage() {
   const std::uint64_t start = offset_ - decoder_->pending_bytes();
-  if (stuck_ == Extent{size_of(file_), file_.changed()}) {
+  const bool is_soon = std::fabs(now() - stuck_at_) < kDamagePause;
+  if (stuck_ == Extent{size_of(file_), file_.changed()} ||
+      (is_soon && damages_ >= kDamagesAtOnce)) {
     stats_.problem = "the record at byte " + std::to_string(start) + " of " + chain_->shown() +
                      " is damaged; it is read again when the file changes";
     return true;

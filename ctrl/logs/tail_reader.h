@@ -100,6 +100,8 @@ class LogReader {
   double youngest_line_ = 0;
   Opened opened_;
   Extent stuck_;           ///< the file at the moment at which its damage was found
+  double stuck_at_ = 0;    ///< that moment
+  int damages_ = 0;        ///< in a row
   bool has_read_ = false;  ///< a line may have been handed on: known_ is not the position any more
   bool suspects_rotation_ = true;
   bool is_replaced_ = false;  ///< the name leads elsewhere; file_ may still grow until its next end

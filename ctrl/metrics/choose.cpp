@@ -17,7 +17,8 @@ constexpr double kWandering = 0.35;  // below this share of its range a trend ma
 double trend_of(const Series& series) {
   const double range = series.high - series.low;
   if (series.finite < 2 || !(range > 0) || !std::isfinite(range)) return 0;
-  return (series.late() - series.early()) / range;
+  const double trend = (series.late() - series.early()) / range;
+  return std::isfinite(trend) ? std::clamp(trend, -1.0, 1.0) : 0;
 }
 
 bool is_constant(const Series& series) { return series.finite >= 2 && series.low == series.high; }
@@ -269,11 +270,13 @@ std::vector<Reason> explain_score(const Series& series,
   return reasons;
 }
 
-double confidence_of(const std::vector<Scored>& ranked) {
-  if (ranked.empty()) return 0;
-  double first = std::clamp((ranked[0].score + 1) / 12, 0.05, 1.0);
+double confidence_of(const std::vector<Scored>& ranked, const Series* chosen) {
+  const auto own = std::find_if(ranked.begin(), ranked.end(),
+                                [&](const Scored& scored) { return scored.series == chosen; });
+  if (own == ranked.end()) return 0;
+  double first = std::clamp((own->score + 1) / 12, 0.05, 1.0);
   // What only its behaviour speaks for needs time to show it.
-  const Series& best = *ranked[0].series;
+  const Series& best = *own->series;
   if (best.traits.info.role == Role::unknown) {
     first *= std::min(1.0, static_cast<double>(best.finite) / kValuesThatTell);
   }
@@ -283,10 +286,14 @@ double confidence_of(const std::vector<Scored>& ranked) {
       best.finite > kValuesThatMove && !is_constant(best) && std::abs(trend_of(best)) < kWandering;
   const bool rests =
       is_constant(best) && best.finite >= (counts ? kValuesOfRest : 3) && !best.traits.info.plain;
-  if (rests || (!counts && wanders)) first *= kDoubtful;
+  // "0 errors": a count of what never happened.
+  const bool is_nothing = is_constant(best) && best.high == 0 && best.integers == best.finite &&
+                          lower(best.traits.name).find("error") != std::string::npos;
+  if (rests || is_nothing || (!counts && wanders)) first *= kDoubtful;
   if (ranked.size() < 2) return first;
-  // Half of it rests on the distance to the next one: four points are beyond doubt.
-  const double margin = std::clamp((ranked[0].score - ranked[1].score) / 4, 0.0, 1.0);
+  // Half of it rests on the distance to the best other one: four points are beyond doubt.
+  const Scored& other = own == ranked.begin() ? ranked[1] : ranked[0];
+  const double margin = std::clamp((own->score - other.score) / 4, 0.0, 1.0);
   return first * (0.5 + 0.5 * margin);
 }
 

@@ -41,6 +41,6 @@ struct GoalGuess {
                                                 const NameQuery& query);
 
 /// 0 to 1: how sure the first of `ranked` is the right one.
-[[nodiscard]] double confidence_of(const std::vector<Scored>& ranked);
+[[nodiscard]] double confidence_of(const std::vector<Scored>& ranked, const Series* chosen);
 
 }  // namespace flowcon::ctrl::metrics

@@ -29,6 +29,8 @@ constexpr std::size_t kLivePlans = 32;      // of a job that runs: it prints few
 constexpr std::size_t kSettledPlans = 256;  // of a whole file
 constexpr std::size_t kMaxNameBytes = 96;
 constexpr double kHundred = 100;
+constexpr std::size_t kLongLine = 4096;  // bytes
+constexpr std::size_t kCountersOfLongLine = 16;
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   hash = (hash ^ value) * kFnvPrime;
@@ -331,7 +333,9 @@ Collector::LineKind Collector::read_counters(const std::vector<Field>& fields,
   bool seen_metric = false;  // counters behind the first value tell no more than those before it
   const bool has_ratio =
       std::any_of(fields.begin(), fields.end(), [](const Field& field) { return field.has_total; });
-  for (std::size_t i = 0; i < fields.size(); ++i) {
+  // What a counter is takes a look at the whole line.
+  const std::size_t most = text.size() > kLongLine ? kCountersOfLongLine : fields.size();
+  for (std::size_t i = 0; i < std::min(fields.size(), most); ++i) {
     const Field& field = fields[i];
     const Judged& judged = judged_[i];
     const Role role = judged.info.role;
@@ -371,7 +375,10 @@ Collector::LineKind Collector::read_counters(const std::vector<Field>& fields,
 bool Collector::note_total(const Field& field, const Judged& judged, std::string_view text,
                            bool has_ratio) {
   if (judged.info.role == Role::total && field.value == std::floor(field.value)) {
-    const bool of_epochs = lower(field.key).find("epoch") != std::string::npos;
+    const std::string name = lower(field.key);
+    const std::size_t number = name.rfind("number");
+    const std::size_t from = number == std::string::npos ? 0 : number;
+    const bool of_epochs = name.find("epoch", from) != std::string::npos;
     progress_.total(judged.hash, of_epochs, field.value);
     refuse_plan();
   }

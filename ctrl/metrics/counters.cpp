@@ -30,10 +30,11 @@ std::string_view word_at(std::string_view text, std::size_t at) {
   return text.substr(at, end - at);
 }
 
-/// The word behind the number that ends at `end`, one blank or more away.
+/// The word behind the number that ends at `end`, one blank or more away; Chinese has none there.
 std::string_view word_behind(std::string_view text, std::size_t end) {
   const std::size_t at = skip(text, end, " ");
-  return at > end ? word_at(text, at) : std::string_view{};
+  const bool is_glued = at == end && end < text.size() && is_beyond_ascii(text[end]);
+  return at > end || is_glued ? word_at(text, at) : std::string_view{};
 }
 
 std::size_t end_of_number(std::string_view text, std::size_t at) {
@@ -128,7 +129,7 @@ Role role_of_ratio(std::string_view text, const Field& ratio) {
 
 bool is_aside(std::string_view text, const Field& ratio) {
   if (ratio.phase == Phase::eval) return true;
-  constexpr std::array<std::string_view, 43> words{
+  constexpr std::array<std::string_view, 44> words{
       "load",        "loading",    "loaded",        "map",        "mapping",    "download",
       "downloading", "extract",    "extracting",    "tokenizing", "tokenize",   "filter",
       "filtering",   "reading",    "read",          "fetching",   "preparing",  "caching",
@@ -136,7 +137,7 @@ bool is_aside(std::string_view text, const Field& ratio) {
       "casting",     "saving",     "sampling",      "inference",  "predicting", "prediction",
       "generating",  "preprocess", "preprocessing", "cv",         "batches",    "init",
       "chain",       "fold",       "folds",         "restart",    "trainable",  "parameters",
-      "params"};
+      "params",      "recovered"};
   // Parts of a job, or of the machine, each of which has epochs of its own.
   constexpr std::array<std::string_view, 11> parts{
       "run", "model", "seed", "client", "gpu", "rank", "node", "split", "worker", "replica", "cv"};

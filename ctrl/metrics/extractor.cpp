@@ -6,7 +6,6 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "ctrl/metrics/choose.h"
 #include "ctrl/metrics/collector.h"
@@ -16,6 +15,7 @@ namespace flowcon::ctrl::metrics {
 namespace {
 
 constexpr std::size_t kMaxPatternBytes = 4096;
+constexpr int kMostMatches = 16;  // of a line: each may go to its end
 // What RE2 makes of it. A line takes time by its length times this where no automaton fits.
 constexpr int kMaxPatternSteps = 600;
 constexpr std::size_t kMaxReported = 20;
@@ -67,6 +67,7 @@ struct Extractor::Impl {
   std::uint64_t lines = 0;
   const Series* chosen = nullptr;
   const Series* favoured = nullptr;
+  std::uint64_t changes = 0;         ///< of the choice
   std::uint64_t favoured_since = 0;  ///< line
   bool is_sure = false;              ///< of `chosen`
   bool settled = false;
@@ -78,8 +79,10 @@ void Extractor::Impl::feed_pattern(std::string_view line, double time) {
   re2::StringPiece groups[10];
   const int wanted = std::min(group + 1, 10);
   std::size_t from = 0;
-  while (from <= line.size() &&
-         pattern->Match(text, from, line.size(), re2::RE2::UNANCHORED, groups, wanted)) {
+  for (int matches = 0;
+       matches < kMostMatches && from <= line.size() &&
+       pattern->Match(text, from, line.size(), re2::RE2::UNANCHORED, groups, wanted);
+       ++matches) {
     const re2::StringPiece& value = groups[group];
     const std::optional<Number> number = whole_number({value.data(), value.size()});
     if (number) matched->add({time, number->value}, lines, number->integer, keep);
@@ -110,12 +113,13 @@ void Extractor::Impl::look_again() {
     chosen = order.front().series;
   }
   if (chosen != favoured) {
+    ++changes;
     favoured = chosen;
     favoured_since = collector.lines();
     is_sure = false;
   }
   // What was sure stays so unless doubt has grown: a job's rank must not come and go.
-  if (keep != 0) is_sure = confidence_of(order) >= (is_sure ? 0.75 * kSure : kSure);
+  if (keep != 0) is_sure = confidence_of(order, chosen) >= (is_sure ? 0.75 * kSure : kSure);
   collector.favour(chosen);
   const bool stands = collector.lines() >= kLinesToSettle &&
                       collector.lines() - favoured_since >= kLinesToSettle / 2;
@@ -187,7 +191,7 @@ Report Extractor::Impl::look() const {
     return report;
   }
   const bool named = matched || !collector.query().empty();
-  report.confidence = named ? 1 : confidence_of(order);
+  report.confidence = named ? 1 : confidence_of(order, series);
   if (is_withheld()) {
     report.unsure_of = series->traits.name;
     return report;
@@ -198,7 +202,11 @@ Report Extractor::Impl::look() const {
   if (goal.is_guess) report.goal_guess = goal.how;
   report.samples = series->samples();
   report.head = series->head();
+  report.series = std::max<std::uint64_t>(changes, 1);
   report.count = series->count();
+  report.printed = static_cast<std::size_t>(series->added);
+  // A whole file is asked about once.
+  if (keep != 0) report.places = series->places();
   report.low = series->low;
   report.high = series->high;
   return report;

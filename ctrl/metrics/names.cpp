@@ -105,6 +105,9 @@ void count_word(const std::string& word, Tally& tally) {
     case Meaning::higher:
     case Meaning::either:
       ++tally.metrics;
+      if (known.weight > 0 && (word == "score" || word == "scores") && is_reward(tally.metric)) {
+        break;  // "average reward score"
+      }
       if (is_reward(known) != is_reward(tally.metric) && tally.metrics > 1) {
         // "rewards/accuracies": an accuracy among the rewards, not a reward.
         if (is_reward(tally.metric)) tally.metric = known;
@@ -195,11 +198,18 @@ bool is_total(const std::vector<std::string>& words) {
       limit = true;
     } else if (word == "scheduled") {
       limit = true;
-    } else if (meaning != Meaning::train && word != "optimization") {
+    } else if (meaning != Meaning::train && word != "optimization" && word != "after") {
       return false;
     }
   }
-  return counter && (limit || (words.size() == 1 && words[0] == "epochs"));
+  return counter && (limit || has(words, "epochs"));
+}
+
+/// "Use the mode with number of iterations": what is counted stands behind "number".
+bool ends_in_total(std::vector<std::string> words) {
+  const auto number = std::find(words.rbegin(), words.rend(), "number");
+  if (number != words.rend()) words.erase(words.begin(), number.base() - 1);
+  return is_total(words);
 }
 
 /// "finished in 0.5", "epoch took 12.3": when or how long.
@@ -294,7 +304,7 @@ NameInfo judge_name(std::string_view name) {
     // Of "config.max_epochs" the last part says it.
     const std::size_t dot = name.rfind('.');
     const bool limits =
-        dot == std::string_view::npos ? is_total(words) : is_total(name_words(name.substr(dot)));
+        ends_in_total(dot == std::string_view::npos ? words : name_words(name.substr(dot)));
     if (tally.quantities > 0 && tally.epoch && !limits) {
       info.role = Role::decoy;  // "epoch_count"
       return info;

@@ -146,7 +146,10 @@ std::optional<Number> scaled_at(std::string_view text, std::size_t at) {
   // "9.40kit/10.0kit": how tqdm-loggable counts iterations.
   const std::size_t last = text.substr(end + 1).starts_with("it") ? end + 3 : end + 1;
   if (!is_closed(last)) return std::nullopt;
-  const double scale = unit == 'k' || unit == 'K' ? 1e3 : unit == 'M' ? 1e6 : unit == 'G' ? 1e9 : 0;
+  const double scale = unit == 'k' || unit == 'K'   ? 1e3
+                       : unit == 'M'                ? 1e6
+                       : unit == 'G' || unit == 'B' ? 1e9
+                                                    : 0;
   if (scale == 0) return std::nullopt;
   number.value = std::round(to_double(text.substr(at, end - at)) * scale);
   number.end = last;

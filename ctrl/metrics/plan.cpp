@@ -65,11 +65,24 @@ bool find_anchor(const LineShape& shape, std::size_t at, Anchor& anchor) {
   return false;
 }
 
+// A line can be made whose shape has the same hash and which is another one.
+static bool fits(const LinePlan& plan, const LineShape& shape) {
+  const auto is_there = [&shape](Anchor anchor) {
+    return anchor.run < shape.runs && shape.starts[anchor.run] >= anchor.back;
+  };
+  return (!plan.has_values || is_there(plan.text)) &&
+         std::all_of(plan.steps.begin(), plan.steps.end(), [&](const PlanStep& step) {
+           return is_there(step.at) && (step.kind != PlanStep::Kind::ratio || is_there(step.total));
+         });
+}
+
 const LinePlan* LinePlans::find(std::string_view line) {
   recording_ = nullptr;
   if (!read_shape(line, shape_)) return nullptr;
   LinePlan& plan = plans_[shape_.hash % plans_.size()];
-  if (plan.known && plan.shape == shape_.hash) return plan.usable ? &plan : nullptr;
+  if (plan.known && plan.shape == shape_.hash) {
+    return plan.usable && fits(plan, shape_) ? &plan : nullptr;
+  }
   plan = LinePlan{};
   plan.shape = shape_.hash;
   plan.known = plan.usable = true;

@@ -78,6 +78,7 @@ class LinePlans {
   void forget();
 
   /// Position of `anchor` in the line that find() was last asked for.
+  /// Within the line, for plans that find() gave.
   [[nodiscard]] std::size_t position_of(Anchor anchor) const {
     return shape_.starts[anchor.run] - anchor.back;
   }

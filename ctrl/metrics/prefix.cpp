@@ -3,7 +3,6 @@
 #include "ctrl/metrics/prefix.h"
 
 #include <algorithm>
-#include <array>
 
 #include "ctrl/metrics/scan_internal.h"
 

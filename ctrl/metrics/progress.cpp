@@ -310,6 +310,8 @@ std::optional<Counter> Progress::by_counters() const {
   if (step && !is_within) return counted(*step, step->done);
   if (epoch && (total_of(*epoch) > 1 || !step)) {
     const double total = total_of(*epoch);
+    // "Epoch 1/1" may stand at its beginning.
+    if (total == 1 && !epoch->has_inner && !epoch->has_fractions) return std::nullopt;
     if (!epoch->has_inner || epoch->has_fractions) return counted(*epoch, epoch->done);
     const double before = epoch->first == 0 ? epoch->done : epoch->done - 1;
     return counted(*epoch, std::clamp(before + epoch->fraction, 0.0, total));

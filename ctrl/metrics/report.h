@@ -2,7 +2,9 @@
 // What a job's output has said so far. Plain data.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,21 +63,41 @@ struct Candidate {
   std::size_t count = 0;  ///< values seen
 };
 
+/// A series of values. The name alone does not tell it: those within an epoch and those of its end
+/// have the same.
+struct SeriesId {
+  std::string metric;
+  std::uint64_t number = 0;  ///< 0 = any of that name
+};
+
 /// What is known after the lines so far.
 struct Report {
-  std::string metric;  ///< "" = nothing found yet
+  std::string metric;        ///< "" = nothing found yet
+  std::uint64_t series = 0;  ///< another number is another series, whatever its name
   Goal goal = Goal::min;
   std::string goal_guess;       ///< why, where the name does not say the goal; "" = it does
   double confidence = 0;        ///< 0..1; 1 when the user named the metric or gave a pattern
   std::string unsure_of;        ///< the choice that is withheld because confidence is below kSure
   std::vector<Sample> samples;  ///< of the metric, in order; the last `keep` ones when bounded
   std::vector<Sample> head;     ///< its first samples (up to eight), also when bounded
-  std::size_t count = 0;        ///< values seen in all
-  double low = 0, high = 0;     ///< range of the finite values seen
+  std::size_t count = 0;        ///< values seen in all; copies count once, as far as is known now
+  std::size_t printed = 0;      ///< values seen, copies included: only grows
+  std::vector<std::size_t> places;  ///< of each sample among the printed ones
+  double low = 0, high = 0;         ///< range of the finite values seen
   std::optional<Counter> counter;
   std::vector<Candidate> candidates;  ///< best first, the chosen one included
   std::string missing;  ///< "nothing named lss; seen: loss, acc", where nothing fits what was asked
   std::string warning;  ///< the log is written in a way that is not read; holds none of its text
+
+  [[nodiscard]] SeriesId id() const { return {metric, series}; }
+  [[nodiscard]] bool is_of(const SeriesId& known) const {
+    return metric == known.metric && (known.number == 0 || series == known.number);
+  }
+  /// The first sample behind that many printed values; samples.size() = none.
+  [[nodiscard]] std::size_t first_behind(std::size_t known) const {
+    return static_cast<std::size_t>(std::lower_bound(places.begin(), places.end(), known) -
+                                    places.begin());
+  }
 };
 
 }  // namespace flowcon::ctrl::metrics

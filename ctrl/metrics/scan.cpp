@@ -49,7 +49,7 @@ std::size_t second_of_ratio(std::string_view line, std::size_t at, bool& spaced)
   if (next < line.size() && line[next] == '/') {
     second = skip_blanks(line, next + 1);
     spaced = spaced || second != next + 1;
-  } else if (spaced && line.substr(next, 3) == "of ") {
+  } else if (spaced && (line.substr(next, 3) == "of " || line.substr(next, 3) == "OF ")) {
     second = skip_blanks(line, next + 3);
     // "iteration: 1 of max_iter: 30".
     for (std::string_view limit : {"max", "total", "num"}) {
@@ -97,7 +97,7 @@ const LineFacts& LineScanner::scan(std::string_view line) {
   frames_.clear();
   overdeep_ = 0;
   after_best_ = false;
-  open_quote_ = '\0';
+  has_open_double_ = has_open_single_ = false;
   fence_is_field_ = false;
   arena_.clear();
   facts_.fields.clear();
@@ -212,7 +212,8 @@ std::size_t LineScanner::scan_at_sign(std::size_t at) const {
 std::size_t LineScanner::scan_number(std::size_t at) {
   const bool is_named = !is_digit(line_[at]) && at + 1 < line_.size() && is_letter(line_[at + 1]);
   const std::optional<Number> number = is_named ? non_finite_at(line_, at) : number_at(line_, at);
-  if (!number) return at + 1;
+  // Not again from each digit of a run that is no number: that would be quadratic.
+  if (!number) return std::max(at + 1, skip_any(line_, at, ".,"));
   const std::size_t compound = skip_compound(at, *number);
   if (compound != number->end) return compound;
   bool spaced = false;
@@ -313,9 +314,16 @@ std::size_t LineScanner::take_ratio(std::size_t begin, const Number& first, std:
     second->integer = true;
     --second->end;
   }
-  const char after = second->end < line_.size() ? line_[second->end] : '\0';
-  if (is_letter(after) && !is_blank(after)) return 0;
-  const Key key = key_before(begin);
+  Key key = key_before(begin);
+  std::size_t end = second->end;
+  while (end < line_.size() && is_letter(line_[end])) ++end;
+  if (end > second->end) {
+    // "5/30epoch".
+    const std::string_view unit = line_.substr(second->end, end - second->end);
+    const Meaning meaning = look_up(lower(unit.substr(0, 24))).meaning;
+    if (meaning != Meaning::epoch && meaning != Meaning::step) return 0;
+    if (key.text.empty()) key.text = unit;
+  }
   Field field;
   field.phase = phase_;
   field.value = first.value;
@@ -329,8 +337,8 @@ std::size_t LineScanner::take_ratio(std::size_t begin, const Number& first, std:
     field.has_total = true;
     const char first_end = line_[first.end - 1];
     field.scaled = scaled || !is_digit(first_end);
-    add(field, second->end);
-    return second->end;
+    add(field, end);
+    return end;
   }
   // "Gen/Dis Loss: -0.05/-0.26": the slash joins names as it joins values.
   const std::size_t slash = key.text.find('/');
@@ -469,13 +477,14 @@ void LineScanner::add(Field field, std::size_t end) {
 
 std::size_t LineScanner::scan_quoted(std::size_t at) {
   const char quote = line_[at];
-  if (quote == open_quote_) return at + 1;
+  bool& is_open = quote == '"' ? has_open_double_ : has_open_single_;
+  if (is_open) return at + 1;
   if (quote == '\'' && at > 0 && (is_letter(line_[at - 1]) || is_digit(line_[at - 1])))
     return at + 1;
   std::size_t close = at + 1;
   while (close < line_.size() && line_[close] != quote) close += line_[close] == '\\' ? 2 : 1;
   if (close >= line_.size()) {
-    open_quote_ = quote;  // looked for once: a second search could make the cost quadratic
+    is_open = true;  // looked for once: a second search could make the cost quadratic
     return at + 1;
   }
   const std::size_t next = skip_blanks(line_, close + 1);
@@ -491,6 +500,17 @@ void LineScanner::take_string(std::string_view content, std::size_t begin, std::
   if (std::optional<Number> number = whole_number(content)) {
     take_number(begin, *number, {}, end);
     return;
+  }
+  // "epoch": "3/196".
+  if (content.find_first_not_of("0123456789/") == std::string_view::npos &&
+      content.find('/') != std::string_view::npos) {
+    bool spaced = false;
+    const std::optional<Number> first = number_at(line_, begin + 1);
+    const std::size_t second = first ? second_of_ratio(line_, first->end, spaced) : 0;
+    if (first && second < end && take_ratio(begin, *first, second) != 0) {
+      fence_ = end;
+      return;
+    }
   }
   const std::string key = lower(key_before(begin).text);
   set_fence(end);

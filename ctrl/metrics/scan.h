@@ -121,7 +121,8 @@ class LineScanner {
   bool fence_is_field_ = false;  ///< the fence is the end of a value
   bool after_best_ = false;      ///< the word "best" stands before, in the same clause
   std::size_t fields_before_best_ = 0;
-  char open_quote_ = '\0';  ///< a quote that is never closed on this line
+  bool has_open_double_ = false;  ///< a quote that is never closed on this line
+  bool has_open_single_ = false;
   Phase phase_ = Phase::none;
   std::size_t phase_end_ = 0;  ///< where the last word of a phase ends
   std::vector<Frame> frames_;

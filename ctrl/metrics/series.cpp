@@ -157,6 +157,16 @@ std::vector<Sample> Series::samples() const {
   return out;
 }
 
+std::vector<std::size_t> Series::places() const {
+  const std::size_t times = copies();
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < ring_.size(); ++i) {
+    if (ring_[(oldest_ + i) % ring_.size()].run_position % times != 0) continue;
+    out.push_back(static_cast<std::size_t>(added) - ring_.size() + i);
+  }
+  return out;
+}
+
 std::vector<Sample> Series::head() const {
   const std::size_t times = copies();
   std::vector<Sample> out;
@@ -175,10 +185,10 @@ double Series::early() const {
   for (const Kept& kept : head_) {
     if (!std::isfinite(kept.sample.value)) continue;
     if (n == most) break;
-    sum += kept.sample.value;
+    sum += kept.sample.value / static_cast<double>(most);  // a sum could be beyond all numbers
     ++n;
   }
-  return n == 0 ? 0 : sum / static_cast<double>(n);
+  return n == 0 ? 0 : sum * (static_cast<double>(most) / static_cast<double>(n));
 }
 
 double Series::late() const {
@@ -188,9 +198,9 @@ double Series::late() const {
     n = std::min(available, std::max<std::size_t>(1, static_cast<std::size_t>(finite) / 2));
   double sum = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    sum += tail_[(static_cast<std::size_t>(finite) - 1 - i) % kHead];
+    sum += tail_[(static_cast<std::size_t>(finite) - 1 - i) % kHead] / static_cast<double>(n);
   }
-  return n == 0 ? 0 : sum / static_cast<double>(n);
+  return sum;
 }
 
 }  // namespace flowcon::ctrl::metrics

@@ -84,6 +84,8 @@ class Series {
   [[nodiscard]] std::size_t count() const;
   /// The samples kept, copies counted once, oldest first.
   [[nodiscard]] std::vector<Sample> samples() const;
+  /// Of each of those, how many values came before it, copies included.
+  [[nodiscard]] std::vector<std::size_t> places() const;
   [[nodiscard]] std::vector<Sample> head() const;
 
   /// Mean of the first values and of the last ones (finite ones, up to eight).

@@ -9,8 +9,6 @@
 namespace flowcon::ctrl::policy {
 namespace {
 
-namespace json = boost::json;
-
 std::optional<double> number(const json::value& value) {
   return value.is_number() ? std::optional(value.to_number<double>()) : std::nullopt;
 }

@@ -80,7 +80,7 @@ void Flowcon::set_anchor(Watched& job, const JobView& seen, const Moment& now) {
   const auto kept = std::min(report.samples.size(), kAnchorSamples);
   job.samples.assign(report.samples.end() - static_cast<std::ptrdiff_t>(kept),
                      report.samples.end());
-  job.metric = report.metric;
+  job.series = report.id();
 }
 
 Usage Flowcon::usage_of(const Watched& job, const JobView& seen, double elapsed) const {
@@ -118,7 +118,7 @@ void Flowcon::measure(Watched& job, const JobView& seen, const Moment& now) cons
   if (seen.is_frozen || seen.report == nullptr || !seen.used) return;
   const metrics::Report& report = *seen.report;
   // Another series was chosen meanwhile: its values have nothing to do with the kept ones.
-  const bool is_other_series = !job.metric.empty() && report.metric != job.metric;
+  const bool is_other_series = !job.series.metric.empty() && !report.is_of(job.series);
   if (!job.has_anchor || is_other_series || job.anchor.steady < seen.comparable_from) {
     set_anchor(job, seen, now);
     return;

@@ -48,7 +48,7 @@ class Flowcon : public HostPolicy {
     Used used;
     std::size_t count = 0;        // values seen by then
     std::vector<Sample> samples;  // the last ones by then: E at the anchor, and its noise
-    std::string metric;
+    metrics::SeriesId series;
   };
 
   static void set_anchor(Watched& job, const JobView& seen, const Moment& now);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 namespace flowcon::ctrl::store {
 namespace {

@@ -2,7 +2,6 @@
 #include "sim/groups/engine.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 

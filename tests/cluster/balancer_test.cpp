@@ -211,7 +211,7 @@ TEST_CASE("a life that makes no sense leaves what the move itself says") {
   lives.join(*stand.balancer);
   const auto take = [&](const std::string& id, const std::string& text) {
     bool is_taken = false;
-    auto life = [&]() -> ctrl::Async<void> {
+    auto life = [&]() -> Async<void> {
       const Result<void> done = co_await lives.import_life(id, text, "speculate");
       is_taken = done.has_value();
     };
@@ -221,7 +221,7 @@ TEST_CASE("a life that makes no sense leaves what the move itself says") {
     return stand.balancer->export_state(id);
   };
   std::string sent;
-  auto give = [&]() -> ctrl::Async<void> {
+  auto give = [&]() -> Async<void> {
     const Result<std::string> text = co_await lives.export_life("a");
     sent = *text;
   };

@@ -62,18 +62,16 @@ class FakeHost : public ctrl::LocalHost {
     const auto found = ids_.find(name);
     return found == ids_.end() ? "" : found->second;
   }
-  ctrl::Async<ctrl::api::Response> answer(ctrl::api::Request request) override {
+  Async<ctrl::api::Response> answer(ctrl::api::Request request) override {
     calls_.push_back(request.method + " " + request.target + " " + request.body);
     co_return answer_;
   }
   void warn(const std::string& sentence) override { warnings_.push_back(sentence); }
-  ctrl::Async<Result<std::string>> export_history(std::string) override {
-    co_return std::string("{}");
-  }
-  ctrl::Async<Result<void>> import_history(std::string, std::string, std::string) override {
+  Async<Result<std::string>> export_history(std::string) override { co_return std::string("{}"); }
+  Async<Result<void>> import_history(std::string, std::string, std::string) override {
     co_return Result<void>();
   }
-  ctrl::Async<Result<void>> forget_history(std::string) override { co_return Result<void>(); }
+  Async<Result<void>> forget_history(std::string) override { co_return Result<void>(); }
 
   flowcon::test::TempFolder folder_;
   boost::asio::io_context& io_;
@@ -103,8 +101,8 @@ class FakeNetwork : public Network {
     return leaders_;
   }
   [[nodiscard]] std::vector<Neighbour> neighbours() const override { return neighbours_; }
-  ctrl::Async<Result<Answer>> ask(std::string id, std::string method, std::string target,
-                                  std::string body, double) override {
+  Async<Result<Answer>> ask(std::string id, std::string method, std::string target,
+                            std::string body, double) override {
     asked_.push_back({id, method + " " + target, body});
     const auto found = answers_.find(id + " " + method + " " + target);
     if (found == answers_.end()) co_return bad_input("no answer from " + id.substr(0, 1));
@@ -154,15 +152,15 @@ class FakeNetwork : public Network {
 
 class FakeMoves : public Moves {
  public:
-  ctrl::Async<Result<std::string>> begin(MoveOrder order) override {
+  Async<Result<std::string>> begin(MoveOrder order) override {
     orders_.push_back(order.container + ">" + order.target.substr(0, 1) + " " + order.cause);
     if (!refusal_.empty()) co_return bad_input(refusal_);
     const std::string id = "m" + std::to_string(orders_.size());
     moves_.push_back({id, order.container, order.cause, migration::Step::transfer, false, {}});
     co_return id;
   }
-  ctrl::Async<Result<Freight>> weigh(std::string) override { co_return freight_; }
-  ctrl::Async<Result<std::set<std::string>>> shared_volumes() override { co_return shared_; }
+  Async<Result<Freight>> weigh(std::string) override { co_return freight_; }
+  Async<Result<std::set<std::string>>> shared_volumes() override { co_return shared_; }
   [[nodiscard]] bool is_movable(const std::string& id) const override {
     return fixed_.count(id) == 0;
   }
@@ -193,7 +191,7 @@ class FakeMoves : public Moves {
   void turn_back(const std::string& id, const std::string&) override { turned_back_.insert(id); }
   void take_back(const std::string& id) override { taken_back_.insert(id); }
   void expect(const std::string& id, const std::string& birth) override { expected_[id] = birth; }
-  ctrl::Async<Result<std::optional<Passage>>> passage(std::string id) override {
+  Async<Result<std::optional<Passage>>> passage(std::string id) override {
     const auto found = passages_.find(id);
     if (found == passages_.end()) co_return std::optional<Passage>();
     co_return found->second;
@@ -294,11 +292,9 @@ struct Stand {
     run();
     return last;
   }
-  ctrl::api::Response call(ctrl::Async<ctrl::api::Response> asked) {
+  ctrl::api::Response call(Async<ctrl::api::Response> asked) {
     ctrl::api::Response response;
-    auto life = [&response, &asked]() -> ctrl::Async<void> {
-      response = co_await std::move(asked);
-    };
+    auto life = [&response, &asked]() -> Async<void> { response = co_await std::move(asked); };
     ctrl::spawn(io, "test", life);
     run();
     return response;

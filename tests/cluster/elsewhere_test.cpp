@@ -44,7 +44,7 @@ struct ElsewhereStand {
                               const std::string& body = "") {
     std::optional<Response> out;
     Request request{method, target, body, 0, ""};
-    auto work = [this, &out](Request wanted) -> ctrl::Async<void> {
+    auto work = [this, &out](Request wanted) -> Async<void> {
       out = co_await elsewhere.answer(std::move(wanted));
     };
     ctrl::spawn(io, "test", work(std::move(request)));
@@ -54,7 +54,7 @@ struct ElsewhereStand {
   }
   Response take(const std::string& body, char speaker) {
     Response out;
-    auto work = [this, &out](std::string said, std::string who) -> ctrl::Async<void> {
+    auto work = [this, &out](std::string said, std::string who) -> Async<void> {
       out = co_await elsewhere.take(std::move(said), std::move(who));
     };
     ctrl::spawn(io, "test", work(body, host_id(speaker)));
@@ -116,7 +116,7 @@ TEST_CASE_METHOD(ElsewhereStand, "the status of a peer is that peer's answer") {
   const ctrl::api::Routes routes = elsewhere.routes();
   const auto status = [&](const std::string& name) {
     Response out;
-    auto work = [&](Request wanted) -> ctrl::Async<void> {
+    auto work = [&](Request wanted) -> Async<void> {
       out = co_await ctrl::api::answer(&routes, std::move(wanted));
     };
     Request request{"GET", "/v1/peers/" + name + "/status", "", 0, ""};

@@ -127,7 +127,7 @@ class Hosts {
     request.body = body;
     answered = {0, ""};
     const ctrl::api::Routes routes = here->routes();
-    auto ask_here = [&]() -> ctrl::Async<void> {
+    auto ask_here = [&]() -> Async<void> {
       answered = co_await ctrl::api::answer(&routes, std::move(request));
     };
     ctrl::spawn(io, "test", ask_here);

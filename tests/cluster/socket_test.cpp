@@ -158,7 +158,7 @@ std::string peer_shown(Live& live, const std::string& member) {
   request.target = "/v1/peers";
   std::string body;
   const ctrl::api::Routes routes = live.cluster->routes();
-  auto ask = [&]() -> ctrl::Async<void> {
+  auto ask = [&]() -> Async<void> {
     ctrl::api::Response response = co_await ctrl::api::answer(&routes, std::move(request));
     body = std::move(response.body);
   };

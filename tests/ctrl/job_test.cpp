@@ -163,7 +163,7 @@ TEST_CASE("lines without times of their own that were known before are not count
 
 TEST_CASE("what was known of one series says nothing of another") {
   Moved test;
-  test.job.known_metric = "loss";
+  test.job.known_series.metric = "loss";
   test.job.known_count = 400;
   test.print_epoch(10, 10, "0.75");
   test.look(13, 11.5);

@@ -41,8 +41,8 @@ struct Order {
   PartLimits limits;
 };
 
-ctrl::Async<Result<void>> carry(ctrl::engine::Client& from, ctrl::engine::Client& to, Order order,
-                                Metered meter) {
+Async<Result<void>> carry(ctrl::engine::Client& from, ctrl::engine::Client& to, Order order,
+                          Metered meter) {
   auto source = co_await find_place(from, order.from_id, order.from_state);
   if (!source) co_return wrap(source.error(), "source");
   auto target = co_await find_place(to, order.to_id, order.to_state);
@@ -71,8 +71,8 @@ Result<std::unique_ptr<ctrl::Daemon>> daemon_on(boost::asio::io_context& io,
   return std::make_unique<ctrl::Daemon>(io, config, std::move(world));
 }
 
-ctrl::Async<Result<std::size_t>> carry_life(std::shared_ptr<ctrl::Daemon> from,
-                                            std::shared_ptr<ctrl::Daemon> to, Order order) {
+Async<Result<std::size_t>> carry_life(std::shared_ptr<ctrl::Daemon> from,
+                                      std::shared_ptr<ctrl::Daemon> to, Order order) {
   Result<std::string> life = co_await from->export_history(order.from_id);
   if (!life) co_return life.error();
   const std::size_t bytes = life->size();
@@ -90,7 +90,7 @@ int carry_life(const std::vector<std::string>& words, const Order& order) {
     bytes = (from ? to : from).error();
   } else {
     std::shared_ptr<ctrl::Daemon> source = std::move(*from), target = std::move(*to);
-    const auto life = [&]() -> ctrl::Async<void> {
+    const auto life = [&]() -> Async<void> {
       Order whole = order;
       bytes = co_await carry_life(source, target, std::move(whole));
       io.stop();  // daemons wait for ever
@@ -134,7 +134,7 @@ int main(int argc, char** argv) {
   ctrl::engine::Client to(io, words[3]);
   Metered meter;
   Result<void> result;
-  const auto life = [&]() -> ctrl::Async<void> {
+  const auto life = [&]() -> Async<void> {
     Order whole = order;
     result = co_await carry(from, to, std::move(whole), meter);
   };

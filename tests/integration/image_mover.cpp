@@ -14,7 +14,6 @@
 
 using namespace flowcon;
 using namespace cluster::migration;
-using ctrl::Async;
 using ctrl::Pull;
 using ctrl::engine::Client;
 using Words = std::vector<std::string>;

@@ -61,8 +61,8 @@ soon "six wait: the third host is not in the swarm" waits
 check "  and none runs meanwhile" count_is 0
 must on h3 docker swarm join --token "$token" h1:2377 >/dev/null
 soon "once it is, they run on three" job_has three '.state == "running" and .host == "h1 h2 h3"'
-heard() { local task; for task in three-w1 three-w3 three-w5; do holds "$(on h2 docker flowcon logs "$task" 2>&1)" "the first of 6" || return 1; done; }
-soon "and find each other" heard
+heard() { local task; for task in "$@"; do holds "$(on h2 docker flowcon logs "$task" 2>&1)" "the first of 6" || return 1; done; }
+soon "and find each other" heard three-w1 three-w3 three-w5
 
 # --- a host is lost --------------------------------------------------------------------------------------------
 
@@ -78,6 +78,7 @@ must "$LAB" boot h3
 flowcond_up h3
 soon "when it is back all start again" job_has three '.state == "running" and .attempt == 2 and .host == "h1 h2 h3"'
 check "  once each" count_is 6
+soon "  and find each other again" heard three-w7 three-w8 three-w9 three-w10 three-w11
 let_end three
 soon "  and come to their end" job_is three "done"
 
@@ -86,7 +87,7 @@ soon "  and come to their end" job_is three "done"
 group grow 1:4 cpu=0.5,mem=50M "$WAIT" --elastic join
 four() { count_is 4; }
 soon "workers join on all hosts" four
-check "  one job" job_has grow '.state == "running" and .workers == 4'
+soon "  one job" job_has grow '.state == "running" and .workers == 4'
 first=$(in_task grow-w0 busybox cat /etc/hostname)
 group wants 1 cpu=1,mem=50M 'echo begins; sleep 5'
 must on h2 docker flowcon queue set --priority 10 wants
@@ -123,7 +124,7 @@ OWN='echo begins
 mkdir /srv
 echo "$FLOWCON_RANK of $WORLD_SIZE" >/srv/word
 httpd -p "$FLOWCON_PORT" -h /srv
-until wget -q -O - "http://$MASTER_ADDR:$MASTER_PORT/word" 2>/dev/null; do sleep 0.2; done
+until wget -q -T 5 -O - "http://$MASTER_ADDR:$MASTER_PORT/word" 2>/dev/null; do sleep 0.2; done
 until [ -e /go-$FLOWCON_PORT ]; do sleep 0.2; done
 echo ends'
 group open 6 cpu=0.5,mem=50M "$OWN"

@@ -55,6 +55,7 @@ soon "when there is room it starts again with two" grown
 check "  from what it has saved" holds "$(log_of grows-w1)" "resumed from /ck/model.pt"
 check "  and not from the beginning" test "$(log_of grows-w1 | losses | head -n 1 | tr -dc '0-9/ ' | cut -d / -f 1)" -gt 5
 say "it stood still for $(stood_still grows-w1 "$(host_api h2 /v1/queue/grows | jq '[.steps[] | select(.state == "parking")][-1].time')")"
+say "  of which the start of the training itself took $(stood_still grows-w1 "$(date -d "$(on h1 docker inspect -f '{{.State.StartedAt}}' grows-w1)" +%s.%N)")"
 must on h2 docker flowcon queue cancel grows
 soon "it is cancelled" job_has grows '.state == "cancelled"'
 
@@ -82,7 +83,7 @@ soon "it is cancelled" job_has agents '.state == "cancelled"'
 # --- a parameter server -----------------------------------------------------------------------------------
 
 submit --name ps --workers 1:4 --ps 1 --elastic join --request cpu=0.4,mem=300M --ps-request cpu=0.2,mem=300M \
-  trainings:1 python3 /examples/ps_digits.py --steps 1500 --pause 0.05
+  trainings:1 python3 /examples/ps_digits.py --steps 4000 --pause 0.05
 gathered() { is "$(tasks)" "ps-s0 ps-w0 ps-w1 ps-w2 ps-w3 "; }
 soon "workers gather around a parameter server" gathered
 must on h1 docker kill ps-w1 >/dev/null
@@ -90,7 +91,7 @@ replaced() { is "$(tasks)" "ps-s0 ps-w0 ps-w2 ps-w3 ps-w4 "; }
 soon "one that is killed is replaced" replaced
 soon "all steps are done" job_has ps '.state == "done"'
 check "  by several workers" holds "$(log_of ps-w0)" "steps were mine"
-check "  and the loss has fallen" test "$(log_of ps-s0 | grep -c 'step 1500/1500 loss: 0\.[0-2]')" = 1
+check "  and the loss has fallen" test "$(log_of ps-s0 | grep -c 'step 4000/4000 loss: 0\.[0-2]')" = 1
 
 for host in h1 h2; do
   check "no container is left on $host but tickets" is "$(on "$host" docker ps -aq --filter label=org.flowcon.move)" ""

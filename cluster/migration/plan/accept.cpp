@@ -12,8 +12,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-namespace json = boost::json;
-
 enum class Kind { text, number, boolean, texts, object, objects, lists };
 
 struct Member {

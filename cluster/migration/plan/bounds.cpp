@@ -11,8 +11,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::size_t kMostMembers = 128;    // of the objects that an engine knows the members of
 constexpr std::size_t kMostElements = 1024;  // of every other list
 constexpr std::uint64_t kUnforeseen = 4ULL << 30;

@@ -9,8 +9,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::string_view kPrefix = "flowcon-data-";
 constexpr std::size_t kDigits = 32;
 

@@ -14,8 +14,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-namespace json = boost::json;
-
 // What becomes of a member of the engine's answer.
 enum class Fate {
   keep,    // means the same everywhere

@@ -11,8 +11,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::size_t kMaxReasonBytes = 500;
 constexpr std::int64_t kMaxAttempts = 1'000'000;
 

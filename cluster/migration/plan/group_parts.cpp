@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/migration/plan/group_parts.h"
 
-#include "base/json.h"
 #include "base/json_reader.h"
 #include "base/sha256.h"
 

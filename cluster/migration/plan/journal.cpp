@@ -351,13 +351,6 @@ const char* name(Method method) {
 
 const char* name(Step step) { return kSteps.at(static_cast<std::size_t>(step)); }
 
-const char* name(Act act) {
-  constexpr std::array<const char*, 12> kActs{"wait", "report", "prepare", "disarm",
-                                              "save", "send",   "start",   "stop",
-                                              "arm",  "remove", "sync",    "close"};
-  return kActs.at(static_cast<std::size_t>(act));
-}
-
 std::optional<Step> parse_step(Side side, const std::string& word) {
   for (std::size_t i = 0; i < kSteps.size(); ++i) {
     if (word == kSteps[i] && is_of(side, static_cast<Step>(i))) return static_cast<Step>(i);

@@ -196,8 +196,6 @@ enum class Act {
   close,    ///< nothing is left but the written entry
 };
 
-[[nodiscard]] const char* name(Act act);
-
 struct Effect {
   Act act = Act::wait;
   /// To be written before the act where it is not the entry's; then the same facts give the same

@@ -12,8 +12,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::size_t kShown = 5;
 constexpr std::int64_t kDeleted = 2;  // the engine's word for it
 

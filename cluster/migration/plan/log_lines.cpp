@@ -14,8 +14,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kLatest = 7'258'118'400 * kSecond;  // 2200-01-01
 constexpr std::size_t kFrameHeader = 8;

@@ -3,7 +3,6 @@
 
 #include <charconv>
 #include <cstdio>
-#include <limits>
 #include <optional>
 #include <set>
 

@@ -4,9 +4,10 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include "base/json.h"
+
 namespace flowcon::cluster::migration {
 
-namespace json = boost::json;
 using ctrl::api::Response;
 
 Response refuse(const std::vector<std::string>& reasons) {

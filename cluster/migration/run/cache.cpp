@@ -12,8 +12,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-using ctrl::Async;
-
 constexpr double kSweepTime = 60;  // seconds, and after each move
 constexpr double kSweepAgain = 5;  // seconds, while something could not be removed
 

@@ -29,35 +29,34 @@ class Cache {
 
   /// Those that are whole: by name, the folder of each. Errors: the engine or the disk does not
   /// answer.
-  ctrl::Async<Result<std::map<std::string, std::string>>> whole();
+  Async<Result<std::map<std::string, std::string>>> whole();
   /// Of the parts of a plan those that need not travel: data that is here. It is used now.
-  ctrl::Async<Result<std::set<std::string>>> parts_there(Plan plan);
+  Async<Result<std::set<std::string>>> parts_there(Plan plan);
   /// Is another move bringing data that this plan wants and that is not among `there`?
   [[nodiscard]] bool is_coming(const Plan& plan, const std::set<std::string>& there) const;
 
   /// Removes what no container uses and is not whole, or is beyond the option data-cache, until
   /// World::is_ended: now, each minute, and when it is woken.
-  ctrl::Async<void> run();
+  Async<void> run();
   void wake() { alarm_->ring(); }
   /// The names of what the plan needs of it: data, an image.
   [[nodiscard]] static std::set<std::string> kept_for(const Plan& plan);
   /// How much no container uses, without those names. Unit: bytes.
-  ctrl::Async<std::uint64_t> removable(std::set<std::string> kept);
+  Async<std::uint64_t> removable(std::set<std::string> kept);
   /// All of that goes.
-  ctrl::Async<void> clear(std::set<std::string> kept);
+  Async<void> clear(std::set<std::string> kept);
   /// An image without a name, by its id, that could not be removed: is tried again.
   void leave(const std::string& image) { nameless_.insert(image); }
 
  private:
-  ctrl::Async<Result<std::vector<std::optional<DataMark>>>> marks_of(
-      std::vector<DataVolume> volumes);
-  ctrl::Async<void> remove_nameless();
-  ctrl::Async<Result<void>> remove(std::string name);
-  ctrl::Async<std::vector<CachedCopy>> data_copies(std::set<std::string> used);
-  ctrl::Async<std::vector<CachedCopy>> image_copies(std::set<std::string> used);
-  ctrl::Async<std::vector<CachedCopy>> copies(std::set<std::string> kept);
+  Async<Result<std::vector<std::optional<DataMark>>>> marks_of(std::vector<DataVolume> volumes);
+  Async<void> remove_nameless();
+  Async<Result<void>> remove(std::string name);
+  Async<std::vector<CachedCopy>> data_copies(std::set<std::string> used);
+  Async<std::vector<CachedCopy>> image_copies(std::set<std::string> used);
+  Async<std::vector<CachedCopy>> copies(std::set<std::string> kept);
   /// So that what no container uses is `most` bytes at most.
-  ctrl::Async<void> sweep(double most, std::set<std::string> kept);
+  Async<void> sweep(double most, std::set<std::string> kept);
   [[nodiscard]] std::set<std::string> awaited() const;
 
   World& world_;

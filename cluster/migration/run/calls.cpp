@@ -19,8 +19,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-namespace json = boost::json;
-using ctrl::Async;
 using ctrl::api::answer_with;
 using ctrl::api::failure;
 using ctrl::api::Response;

@@ -19,13 +19,13 @@ class Calls {
       : world_(world), open_(open), records_(records), driver_(driver), proposer_(world, open) {}
 
   /// As Moves and Mover say.
-  ctrl::Async<Result<std::string>> begin(MoveOrder order);
-  ctrl::Async<Result<Freight>> weigh(std::string container);
+  Async<Result<std::string>> begin(MoveOrder order);
+  Async<Result<Freight>> weigh(std::string container);
   [[nodiscard]] ctrl::api::Routes routes();
 
  private:
-  ctrl::Async<ctrl::api::Response> migrate(std::string name, std::string body);
-  ctrl::Async<ctrl::api::Response> rehearse(MoveOrder order, std::string host);
+  Async<ctrl::api::Response> migrate(std::string name, std::string body);
+  Async<ctrl::api::Response> rehearse(MoveOrder order, std::string host);
   [[nodiscard]] ctrl::api::Response list() const;
   [[nodiscard]] ctrl::api::Response steer(const std::string& name, const std::string& verb);
   [[nodiscard]] bool is_heard(const Move& move) const;

@@ -13,8 +13,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-using ctrl::Async;
-
 class TimerAlarm : public Alarm {
  public:
   explicit TimerAlarm(boost::asio::io_context& io) : timer_(io) {}

@@ -12,7 +12,7 @@ namespace flowcon::cluster::migration {
 class Alarm {
  public:
   virtual ~Alarm() = default;
-  virtual ctrl::Async<void> wait(double seconds) = 0;
+  virtual Async<void> wait(double seconds) = 0;
   /// Ends the wait, if there is one.
   virtual void ring() = 0;
 };
@@ -24,7 +24,7 @@ class Clock {
   [[nodiscard]] virtual double steady() const = 0;
   /// Seconds since the epoch.
   [[nodiscard]] virtual double wall() const = 0;
-  virtual ctrl::Async<void> pause(double seconds) = 0;
+  virtual Async<void> pause(double seconds) = 0;
   [[nodiscard]] virtual std::unique_ptr<Alarm> make_alarm() = 0;
 };
 
@@ -33,7 +33,7 @@ class SystemClock : public Clock {
   explicit SystemClock(boost::asio::io_context& io) : io_(io) {}
   [[nodiscard]] double steady() const override;
   [[nodiscard]] double wall() const override;
-  ctrl::Async<void> pause(double seconds) override;
+  Async<void> pause(double seconds) override;
   [[nodiscard]] std::unique_ptr<Alarm> make_alarm() override;
 
  private:

@@ -5,15 +5,12 @@
 #include <boost/asio/awaitable.hpp>
 #include <utility>
 
-#include "base/text.h"
+#include "base/json.h"
 #include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/plan/refusals.h"
 
 namespace flowcon::cluster::migration {
 namespace {
-
-namespace json = boost::json;
-using ctrl::Async;
 
 constexpr double kOrphanTime = 30;  // seconds in which an engine ends what was not answered
 constexpr int kCheckpointTries = 10;

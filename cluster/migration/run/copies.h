@@ -15,16 +15,16 @@ class CopyKeeper {
   CopyKeeper(World& world, Records& records, Cache& cache)
       : world_(world), records_(records), cache_(cache) {}
   /// Target: image, volumes, container.
-  ctrl::Async<bool> prepare(MovePtr move);
-  ctrl::Async<bool> start(MovePtr move);
-  ctrl::Async<bool> remove(MovePtr move);
+  Async<bool> prepare(MovePtr move);
+  Async<bool> start(MovePtr move);
+  Async<bool> remove(MovePtr move);
   /// Restart policies and what runs are in the engine's own files: waits until the disk has them.
-  ctrl::Async<bool> sync_engine(MovePtr move);
+  Async<bool> sync_engine(MovePtr move);
 
  private:
-  ctrl::Async<Result<void>> start_from(MovePtr move, std::string checkpoint);
-  ctrl::Async<void> remove_image_of(MovePtr move);
-  ctrl::Async<bool> has_its_data(MovePtr move);
+  Async<Result<void>> start_from(MovePtr move, std::string checkpoint);
+  Async<void> remove_image_of(MovePtr move);
+  Async<bool> has_its_data(MovePtr move);
 
   World& world_;
   Records& records_;

@@ -6,14 +6,12 @@
 #include <utility>
 
 #include "base/failpoint.h"
+#include "base/json.h"
 #include "ctrl/events.h"
 #include "ctrl/spawn.h"
 
 namespace flowcon::cluster::migration {
 namespace {
-
-namespace json = boost::json;
-using ctrl::Async;
 
 constexpr double kFirstRest = 0.2;  // seconds
 constexpr double kLongestRest = 3;  // seconds; news wake it

@@ -23,12 +23,12 @@ class Driver {
   void launch(MovePtr move);
 
  private:
-  ctrl::Async<void> drive(MovePtr move);
+  Async<void> drive(MovePtr move);
   /// Does what is next; true where something may have changed. May be repeated.
-  ctrl::Async<bool> carry_out(MovePtr move, Effect effect);
-  ctrl::Async<bool> close_copy(MovePtr move);
-  ctrl::Async<void> hold(MovePtr move);
-  ctrl::Async<void> rest(MovePtr move);
+  Async<bool> carry_out(MovePtr move, Effect effect);
+  Async<bool> close_copy(MovePtr move);
+  Async<void> hold(MovePtr move);
+  Async<void> rest(MovePtr move);
   void tell_progress(Move& move) const;
   void tell_end(const Move& move);
   void close(const MovePtr& move);

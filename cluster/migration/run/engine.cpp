@@ -11,7 +11,6 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/json/array.hpp>
 #include <cmath>
-#include <set>
 
 #include "base/json.h"
 #include "base/json_reader.h"
@@ -28,8 +27,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-namespace json = boost::json;
-using ctrl::Async;
 using ctrl::engine::engine_error;
 using ctrl::engine::percent_encoded;
 using ctrl::engine::Reply;

@@ -79,142 +79,136 @@ class Engine {
   virtual ~Engine() = default;
 
   /// By name or id. Errors: ENOENT there is none; the engine does not answer.
-  virtual ctrl::Async<Result<Seen>> look(std::string name) = 0;
+  virtual Async<Result<Seen>> look(std::string name) = 0;
   /// The container that was made for the move `id`; its copy is `absent` where there is none.
-  virtual ctrl::Async<Result<Seen>> look_made(std::string id) = 0;
+  virtual Async<Result<Seen>> look_made(std::string id) = 0;
   /// Names of the volumes that were made for the move `id`.
-  virtual ctrl::Async<Result<std::vector<std::string>>> volumes_made(std::string id) = 0;
+  virtual Async<Result<std::vector<std::string>>> volumes_made(std::string id) = 0;
 
   /// Copies of data (plan/data_volume.h), used or not. Errors: the engine does not answer.
-  virtual ctrl::Async<Result<std::vector<DataVolume>>> data_volumes() = 0;
+  virtual Async<Result<std::vector<DataVolume>>> data_volumes() = 0;
 
   /// What describe() does not see of volumes: options, other containers that use them; of data
   /// those that run and write to it.
-  virtual ctrl::Async<Result<Volumes>> look_at_volumes(Description description) = 0;
+  virtual Async<Result<Volumes>> look_at_volumes(Description description) = 0;
 
   /// Why the plan cannot be made real here: name, volumes, network, ports, memory. Errors: the
   /// engine does not answer.
-  virtual ctrl::Async<Result<Conflicts>> conflicts(std::string name, Plan plan) = 0;
+  virtual Async<Result<Conflicts>> conflicts(std::string name, Plan plan) = 0;
   /// Where it keeps its data. Errors: it does not answer.
-  virtual ctrl::Async<Result<std::string>> root() = 0;
+  virtual Async<Result<std::string>> root() = 0;
 
   /// Why this host's engine cannot use CRIU, in words; empty: it can, as far as can be seen.
   /// Errors: it does not answer.
-  virtual ctrl::Async<Result<std::string>> why_no_criu() = 0;
+  virtual Async<Result<std::string>> why_no_criu() = 0;
 
   /// The folder that the engine keeps its containers in, restart policies and states among it.
   /// Errors: it does not answer, or says none.
-  virtual ctrl::Async<Result<std::string>> containers_folder() = 0;
+  virtual Async<Result<std::string>> containers_folder() = 0;
 
   /// Makes the volumes and the container; its id. `image`: what the plan's is called here.
-  virtual ctrl::Async<Result<std::string>> make(std::string name, Plan plan, std::string id,
-                                                std::string image) = 0;
+  virtual Async<Result<std::string>> make(std::string name, Plan plan, std::string id,
+                                          std::string image) = 0;
   /// Makes a container as `body` says, of the image with this id; its own id.
-  virtual ctrl::Async<Result<std::string>> create(std::string name, boost::json::object body,
-                                                  std::string image) = 0;
-  virtual ctrl::Async<Result<void>> set_policy(std::string container,
-                                               boost::json::object policy) = 0;
+  virtual Async<Result<std::string>> create(std::string name, boost::json::object body,
+                                            std::string image) = 0;
+  virtual Async<Result<void>> set_policy(std::string container, boost::json::object policy) = 0;
   /// Its memory limit, and how much swap beyond it; −1: without bound. Unit: bytes.
-  virtual ctrl::Async<Result<void>> set_memory(std::string container, double bytes,
-                                               double swap) = 0;
+  virtual Async<Result<void>> set_memory(std::string container, double bytes, double swap) = 0;
   /// `checkpoint` "" = from its beginning.
-  virtual ctrl::Async<Result<void>> start(std::string container, std::string checkpoint) = 0;
-  virtual ctrl::Async<Result<void>> stop(std::string container) = 0;
+  virtual Async<Result<void>> start(std::string container, std::string checkpoint) = 0;
+  virtual Async<Result<void>> stop(std::string container) = 0;
   /// Without the time that stop() gives it: it must not run.
-  virtual ctrl::Async<Result<void>> stop_at_once(std::string container) = 0;
-  virtual ctrl::Async<Result<void>> kill(std::string container, int signal) = 0;
+  virtual Async<Result<void>> stop_at_once(std::string container) = 0;
+  virtual Async<Result<void>> kill(std::string container, int signal) = 0;
   /// Has it printed anything since it was started? Not where its log cannot be read.
-  virtual ctrl::Async<bool> has_printed(Seen seen) = 0;
+  virtual Async<bool> has_printed(Seen seen) = 0;
   /// The last lines that it printed since it was started, as one; "" where its log cannot be read.
-  virtual ctrl::Async<std::string> last_words(Seen seen) = 0;
+  virtual Async<std::string> last_words(Seen seen) = 0;
   /// GET /containers/ID/changes, no more than kMaxChangesBytes and a piece of it.
-  virtual ctrl::Async<Result<std::string>> changes(std::string container) = 0;
+  virtual Async<Result<std::string>> changes(std::string container) = 0;
   /// Runs `words` in the container; its exit status. When it takes longer it is ended.
-  virtual ctrl::Async<Result<std::int64_t>> execute(std::string container,
-                                                    std::vector<std::string> words,
-                                                    double seconds) = 0;
-  virtual ctrl::Async<Result<void>> make_checkpoint(std::string container, std::string checkpoint,
-                                                    double seconds) = 0;
-  virtual ctrl::Async<Result<void>> remove_checkpoint(std::string container,
-                                                      std::string checkpoint) = 0;
+  virtual Async<Result<std::int64_t>> execute(std::string container, std::vector<std::string> words,
+                                              double seconds) = 0;
+  virtual Async<Result<void>> make_checkpoint(std::string container, std::string checkpoint,
+                                              double seconds) = 0;
+  virtual Async<Result<void>> remove_checkpoint(std::string container, std::string checkpoint) = 0;
   /// The container, running or not, with the volumes that have no name of a user's, and the
   /// network of its group where no other one has that; none is fine.
-  virtual ctrl::Async<Result<void>> remove(std::string container) = 0;
+  virtual Async<Result<void>> remove(std::string container) = 0;
   /// The network of a group (plan/group_parts.h) is there, once; after the container that is to
   /// have it, which the engine looks for when that is started.
-  virtual ctrl::Async<Result<void>> keep_network(std::string name) = 0;
+  virtual Async<Result<void>> keep_network(std::string name) = 0;
   /// Networks of groups that no container has any more, but for such that have ended.
-  virtual ctrl::Async<Result<void>> drop_networks() = 0;
+  virtual Async<Result<void>> drop_networks() = 0;
   /// A volume that nobody uses any more; one that is used stays.
-  virtual ctrl::Async<Result<void>> remove_volume(std::string name) = 0;
+  virtual Async<Result<void>> remove_volume(std::string name) = 0;
 
   /// Does it answer? As ctrl::engine::Client::ping().
-  virtual ctrl::Async<Result<ctrl::engine::Version>> ping() = 0;
+  virtual Async<Result<ctrl::engine::Version>> ping() = 0;
   /// All containers, GET /containers/json?all=1. Errors: no list.
-  virtual ctrl::Async<Result<boost::json::value>> list() = 0;
+  virtual Async<Result<boost::json::value>> list() = 0;
   /// Ids of all images. Errors: no list.
-  virtual ctrl::Async<Result<std::vector<std::string>>> images() = 0;
+  virtual Async<Result<std::vector<std::string>>> images() = 0;
   /// Ids of the managers of its Docker Swarm, by which hosts of one swarm know each other; empty:
   /// it is in none. Errors: no answer.
-  virtual ctrl::Async<Result<std::set<std::string>>> swarm() = 0;
+  virtual Async<Result<std::set<std::string>>> swarm() = 0;
   /// As ctrl::engine::Client::events(); `connected` is called once when the stream stands.
-  virtual ctrl::Async<Error> events(std::int64_t since_ns, std::function<void()> connected,
-                                    std::function<void(ctrl::engine::Event)> sink,
-                                    std::string actions) = 0;
+  virtual Async<Error> events(std::int64_t since_ns, std::function<void()> connected,
+                              std::function<void(ctrl::engine::Event)> sink,
+                              std::string actions) = 0;
   /// As migration::with_own_labels().
-  virtual ctrl::Async<Result<Seen>> with_own_labels(bool image_labels, Seen seen) = 0;
+  virtual Async<Result<Seen>> with_own_labels(bool image_labels, Seen seen) = 0;
 };
 
 class DockerEngine : public Engine {
  public:
   explicit DockerEngine(ctrl::engine::Client& client);
-  ctrl::Async<Result<Seen>> look(std::string name) override;
-  ctrl::Async<Result<Seen>> look_made(std::string id) override;
-  ctrl::Async<Result<std::vector<std::string>>> volumes_made(std::string id) override;
-  ctrl::Async<Result<std::vector<DataVolume>>> data_volumes() override;
-  ctrl::Async<Result<Volumes>> look_at_volumes(Description description) override;
-  ctrl::Async<Result<Conflicts>> conflicts(std::string name, Plan plan) override;
-  ctrl::Async<Result<std::string>> root() override;
-  ctrl::Async<Result<std::string>> why_no_criu() override;
-  ctrl::Async<Result<std::string>> containers_folder() override;
-  ctrl::Async<Result<std::string>> make(std::string name, Plan plan, std::string id,
-                                        std::string image) override;
-  ctrl::Async<Result<std::string>> create(std::string name, boost::json::object body,
-                                          std::string image) override;
-  ctrl::Async<Result<void>> set_policy(std::string container, boost::json::object policy) override;
-  ctrl::Async<Result<void>> set_memory(std::string container, double bytes, double swap) override;
-  ctrl::Async<Result<void>> start(std::string container, std::string checkpoint) override;
-  ctrl::Async<Result<void>> stop(std::string container) override;
-  ctrl::Async<Result<void>> stop_at_once(std::string container) override;
-  ctrl::Async<Result<void>> kill(std::string container, int signal) override;
-  ctrl::Async<bool> has_printed(Seen seen) override;
-  ctrl::Async<std::string> last_words(Seen seen) override;
-  ctrl::Async<Result<std::string>> changes(std::string container) override;
-  ctrl::Async<Result<std::int64_t>> execute(std::string container, std::vector<std::string> words,
-                                            double seconds) override;
-  ctrl::Async<Result<void>> make_checkpoint(std::string container, std::string checkpoint,
-                                            double seconds) override;
-  ctrl::Async<Result<void>> remove_checkpoint(std::string container,
-                                              std::string checkpoint) override;
-  ctrl::Async<Result<void>> remove(std::string container) override;
-  ctrl::Async<Result<void>> keep_network(std::string name) override;
-  ctrl::Async<Result<void>> drop_networks() override;
-  ctrl::Async<Result<void>> remove_volume(std::string name) override;
-  ctrl::Async<Result<ctrl::engine::Version>> ping() override;
-  ctrl::Async<Result<boost::json::value>> list() override;
-  ctrl::Async<Result<std::vector<std::string>>> images() override;
-  ctrl::Async<Result<std::set<std::string>>> swarm() override;
-  ctrl::Async<Error> events(std::int64_t since_ns, std::function<void()> connected,
-                            std::function<void(ctrl::engine::Event)> sink,
-                            std::string actions) override;
-  ctrl::Async<Result<Seen>> with_own_labels(bool image_labels, Seen seen) override;
+  Async<Result<Seen>> look(std::string name) override;
+  Async<Result<Seen>> look_made(std::string id) override;
+  Async<Result<std::vector<std::string>>> volumes_made(std::string id) override;
+  Async<Result<std::vector<DataVolume>>> data_volumes() override;
+  Async<Result<Volumes>> look_at_volumes(Description description) override;
+  Async<Result<Conflicts>> conflicts(std::string name, Plan plan) override;
+  Async<Result<std::string>> root() override;
+  Async<Result<std::string>> why_no_criu() override;
+  Async<Result<std::string>> containers_folder() override;
+  Async<Result<std::string>> make(std::string name, Plan plan, std::string id,
+                                  std::string image) override;
+  Async<Result<std::string>> create(std::string name, boost::json::object body,
+                                    std::string image) override;
+  Async<Result<void>> set_policy(std::string container, boost::json::object policy) override;
+  Async<Result<void>> set_memory(std::string container, double bytes, double swap) override;
+  Async<Result<void>> start(std::string container, std::string checkpoint) override;
+  Async<Result<void>> stop(std::string container) override;
+  Async<Result<void>> stop_at_once(std::string container) override;
+  Async<Result<void>> kill(std::string container, int signal) override;
+  Async<bool> has_printed(Seen seen) override;
+  Async<std::string> last_words(Seen seen) override;
+  Async<Result<std::string>> changes(std::string container) override;
+  Async<Result<std::int64_t>> execute(std::string container, std::vector<std::string> words,
+                                      double seconds) override;
+  Async<Result<void>> make_checkpoint(std::string container, std::string checkpoint,
+                                      double seconds) override;
+  Async<Result<void>> remove_checkpoint(std::string container, std::string checkpoint) override;
+  Async<Result<void>> remove(std::string container) override;
+  Async<Result<void>> keep_network(std::string name) override;
+  Async<Result<void>> drop_networks() override;
+  Async<Result<void>> remove_volume(std::string name) override;
+  Async<Result<ctrl::engine::Version>> ping() override;
+  Async<Result<boost::json::value>> list() override;
+  Async<Result<std::vector<std::string>>> images() override;
+  Async<Result<std::set<std::string>>> swarm() override;
+  Async<Error> events(std::int64_t since_ns, std::function<void()> connected,
+                      std::function<void(ctrl::engine::Event)> sink, std::string actions) override;
+  Async<Result<Seen>> with_own_labels(bool image_labels, Seen seen) override;
 
  private:
-  ctrl::Async<Result<void>> expect(std::string method, std::string path, std::string body,
-                                   double seconds, std::string doing);
-  ctrl::Async<Result<boost::json::value>> get(std::string path, std::string doing);
-  ctrl::Async<Result<std::vector<std::string>>> networks_called(std::string name);
-  ctrl::Async<Result<void>> drop_network(std::string id);
+  Async<Result<void>> expect(std::string method, std::string path, std::string body, double seconds,
+                             std::string doing);
+  Async<Result<boost::json::value>> get(std::string path, std::string doing);
+  Async<Result<std::vector<std::string>>> networks_called(std::string name);
+  Async<Result<void>> drop_network(std::string id);
   ctrl::engine::Client& client_;
   std::shared_ptr<ctrl::Mutex> networks_;  ///< one is made or removed at a time
 };

@@ -17,8 +17,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-namespace json = boost::json;
-using ctrl::Async;
 using ctrl::engine::engine_error;
 using ctrl::engine::percent_encoded;
 using ctrl::engine::Reply;

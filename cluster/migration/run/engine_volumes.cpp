@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
 
-#include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/data_volume.h"
@@ -14,8 +13,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-namespace json = boost::json;
-using ctrl::Async;
 using ctrl::engine::percent_encoded;
 
 // Does a container of the engine's list run, and may it write to the volume?

@@ -13,8 +13,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-using ctrl::Async;
-
 constexpr double kHearsay = 0.5;    // seconds until an event has come that tells of a state
 constexpr double kProof = 1;        // seconds that a copy has to run on, at the least
 constexpr double kAskTime = 60;     // seconds of silence on the source, while the job still runs

@@ -12,12 +12,12 @@ namespace flowcon::cluster::migration {
 class FactFinder {
  public:
   FactFinder(World& world, Watch& watch) : world_(world), watch_(watch) {}
-  ctrl::Async<Facts> gather(MovePtr move);
+  Async<Facts> gather(MovePtr move);
 
  private:
-  ctrl::Async<Result<Seen>> look(MovePtr move);
-  ctrl::Async<Facts> judge_copy(MovePtr move, Seen seen, bool has_heard, bool is_proven);
-  ctrl::Async<bool> has_proven(MovePtr move, Seen seen);
+  Async<Result<Seen>> look(MovePtr move);
+  Async<Facts> judge_copy(MovePtr move, Seen seen, bool has_heard, bool is_proven);
+  Async<bool> has_proven(MovePtr move, Seen seen);
 
   World& world_;
   Watch& watch_;

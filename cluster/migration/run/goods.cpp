@@ -8,7 +8,6 @@
 
 namespace flowcon::cluster::migration {
 
-using ctrl::Async;
 using ctrl::Pull;
 
 Async<Result<ImageInfo>> DockerGoods::image_info(std::string id) {

@@ -22,46 +22,46 @@ namespace flowcon::cluster::migration {
 class Goods {
  public:
   virtual ~Goods() = default;
-  virtual ctrl::Async<Result<ImageInfo>> image_info(std::string id) = 0;
-  virtual ctrl::Async<Result<std::size_t>> layers_there(ImageInfo image) = 0;
-  virtual ctrl::Async<Result<ctrl::Pull>> send_image(ImageInfo image, std::size_t there) = 0;
-  virtual ctrl::Async<Result<void>> take_image(ImageInfo image, std::size_t there, ctrl::Pull body,
-                                               std::uint64_t max_bytes) = 0;
-  virtual ctrl::Async<Result<std::string>> call_image(ImageInfo image, std::string name,
-                                                      bool is_brought) = 0;
-  virtual ctrl::Async<Result<void>> remove_image(std::string id, ImageName called) = 0;
-  virtual ctrl::Async<Result<std::vector<MovedImage>>> moved_images() = 0;
+  virtual Async<Result<ImageInfo>> image_info(std::string id) = 0;
+  virtual Async<Result<std::size_t>> layers_there(ImageInfo image) = 0;
+  virtual Async<Result<ctrl::Pull>> send_image(ImageInfo image, std::size_t there) = 0;
+  virtual Async<Result<void>> take_image(ImageInfo image, std::size_t there, ctrl::Pull body,
+                                         std::uint64_t max_bytes) = 0;
+  virtual Async<Result<std::string>> call_image(ImageInfo image, std::string name,
+                                                bool is_brought) = 0;
+  virtual Async<Result<void>> remove_image(std::string id, ImageName called) = 0;
+  virtual Async<Result<std::vector<MovedImage>>> moved_images() = 0;
 
-  virtual ctrl::Async<Result<CopyPlace>> find_place(std::string id, std::string state_dir) = 0;
-  virtual ctrl::Async<Result<ctrl::Pull>> send_part(CopyPlace from, Part part) = 0;
-  virtual ctrl::Async<Result<void>> take_part(CopyPlace into, Part part, ctrl::Pull body,
-                                              PartLimits limits) = 0;
+  virtual Async<Result<CopyPlace>> find_place(std::string id, std::string state_dir) = 0;
+  virtual Async<Result<ctrl::Pull>> send_part(CopyPlace from, Part part) = 0;
+  virtual Async<Result<void>> take_part(CopyPlace into, Part part, ctrl::Pull body,
+                                        PartLimits limits) = 0;
 
-  virtual ctrl::Async<Result<Answer>> send_body(std::vector<std::string> words, std::string method,
-                                                std::string target, ctrl::Pull body,
-                                                double idle_seconds) = 0;
+  virtual Async<Result<Answer>> send_body(std::vector<std::string> words, std::string method,
+                                          std::string target, ctrl::Pull body,
+                                          double idle_seconds) = 0;
 };
 
 class DockerGoods : public Goods {
  public:
   DockerGoods(boost::asio::io_context& io, ctrl::engine::Client& client)
       : io_(io), client_(client) {}
-  ctrl::Async<Result<ImageInfo>> image_info(std::string id) override;
-  ctrl::Async<Result<std::size_t>> layers_there(ImageInfo image) override;
-  ctrl::Async<Result<ctrl::Pull>> send_image(ImageInfo image, std::size_t there) override;
-  ctrl::Async<Result<void>> take_image(ImageInfo image, std::size_t there, ctrl::Pull body,
-                                       std::uint64_t max_bytes) override;
-  ctrl::Async<Result<std::string>> call_image(ImageInfo image, std::string name,
-                                              bool is_brought) override;
-  ctrl::Async<Result<void>> remove_image(std::string id, ImageName called) override;
-  ctrl::Async<Result<std::vector<MovedImage>>> moved_images() override;
-  ctrl::Async<Result<CopyPlace>> find_place(std::string id, std::string state_dir) override;
-  ctrl::Async<Result<ctrl::Pull>> send_part(CopyPlace from, Part part) override;
-  ctrl::Async<Result<void>> take_part(CopyPlace into, Part part, ctrl::Pull body,
-                                      PartLimits limits) override;
-  ctrl::Async<Result<Answer>> send_body(std::vector<std::string> words, std::string method,
-                                        std::string target, ctrl::Pull body,
-                                        double idle_seconds) override;
+  Async<Result<ImageInfo>> image_info(std::string id) override;
+  Async<Result<std::size_t>> layers_there(ImageInfo image) override;
+  Async<Result<ctrl::Pull>> send_image(ImageInfo image, std::size_t there) override;
+  Async<Result<void>> take_image(ImageInfo image, std::size_t there, ctrl::Pull body,
+                                 std::uint64_t max_bytes) override;
+  Async<Result<std::string>> call_image(ImageInfo image, std::string name,
+                                        bool is_brought) override;
+  Async<Result<void>> remove_image(std::string id, ImageName called) override;
+  Async<Result<std::vector<MovedImage>>> moved_images() override;
+  Async<Result<CopyPlace>> find_place(std::string id, std::string state_dir) override;
+  Async<Result<ctrl::Pull>> send_part(CopyPlace from, Part part) override;
+  Async<Result<void>> take_part(CopyPlace into, Part part, ctrl::Pull body,
+                                PartLimits limits) override;
+  Async<Result<Answer>> send_body(std::vector<std::string> words, std::string method,
+                                  std::string target, ctrl::Pull body,
+                                  double idle_seconds) override;
 
  private:
   boost::asio::io_context& io_;

@@ -35,9 +35,7 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-namespace json = boost::json;
 namespace files = std::filesystem;
-using ctrl::Async;
 
 constexpr double kPathTime = 5;                  // seconds for an answer of a file system
 constexpr double kDiskTime = 10;                 // and for one while a move arrives

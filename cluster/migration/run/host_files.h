@@ -44,31 +44,31 @@ class HostFiles {
  public:
   virtual ~HostFiles() = default;
   /// Waits until what was written below `folder` is on its disk.
-  virtual ctrl::Async<Result<void>> sync(std::string folder) = 0;
+  virtual Async<Result<void>> sync(std::string folder) = 0;
   /// Errors: ENOSPC moves may write no more below `folder`; it cannot be looked at.
-  virtual ctrl::Async<Result<void>> look_for_room(std::string folder) = 0;
+  virtual Async<Result<void>> look_for_room(std::string folder) = 0;
   /// As why_no_room(). Errors: it does not answer.
-  virtual ctrl::Async<Result<std::string>> why_no_room(std::string folder, std::uint64_t bytes) = 0;
+  virtual Async<Result<std::string>> why_no_room(std::string folder, std::uint64_t bytes) = 0;
   /// As unfit_paths(), with the sentence where the file systems do not answer.
-  virtual ctrl::Async<std::vector<std::string>> unfit_paths(boost::json::object body,
-                                                            AcceptPolicy policy) = 0;
+  virtual Async<std::vector<std::string>> unfit_paths(boost::json::object body,
+                                                      AcceptPolicy policy) = 0;
   /// As measure(). Errors: they do not answer.
-  virtual ctrl::Async<Result<std::vector<Tree>>> measure(std::vector<std::string> folders,
-                                                         std::uint64_t most) = 0;
+  virtual Async<Result<std::vector<Tree>>> measure(std::vector<std::string> folders,
+                                                   std::uint64_t most) = 0;
   /// As mark_whole(). Errors: those of it, it does not answer.
-  virtual ctrl::Async<Result<void>> mark_whole(std::string folder) = 0;
+  virtual Async<Result<void>> mark_whole(std::string folder) = 0;
   /// As mark_of(), of each. Errors: they do not answer.
-  virtual ctrl::Async<Result<std::vector<std::optional<DataMark>>>> marks_of(
+  virtual Async<Result<std::vector<std::optional<DataMark>>>> marks_of(
       std::vector<std::string> folders) = 0;
   /// The data in `folder` is wanted now.
-  virtual ctrl::Async<void> mark_used(std::string folder) = 0;
+  virtual Async<void> mark_used(std::string folder) = 0;
   /// Of the engine's list of `changes` what would not travel. `upper`: the folder of the writable
   /// layer, "" for none; `asked`: what was written since is what the job saved.
-  virtual ctrl::Async<LeftBehind> left_behind(std::string changes, std::string upper,
-                                              boost::json::object body,
-                                              std::optional<timespec> asked) = 0;
+  virtual Async<LeftBehind> left_behind(std::string changes, std::string upper,
+                                        boost::json::object body,
+                                        std::optional<timespec> asked) = 0;
   /// Has the job written to what it saves to since then? Also where that cannot be looked at.
-  virtual ctrl::Async<bool> has_saved_since(Plan plan, CopyPlace place, timespec since) = 0;
+  virtual Async<bool> has_saved_since(Plan plan, CopyPlace place, timespec since) = 0;
   /// The clock of file times.
   [[nodiscard]] virtual timespec now() const = 0;
 };
@@ -77,21 +77,20 @@ class LocalFiles : public HostFiles {
  public:
   LocalFiles();
   ~LocalFiles() override;
-  ctrl::Async<Result<void>> sync(std::string folder) override;
-  ctrl::Async<Result<void>> look_for_room(std::string folder) override;
-  ctrl::Async<Result<std::string>> why_no_room(std::string folder, std::uint64_t bytes) override;
-  ctrl::Async<std::vector<std::string>> unfit_paths(boost::json::object body,
-                                                    AcceptPolicy policy) override;
-  ctrl::Async<Result<std::vector<Tree>>> measure(std::vector<std::string> folders,
-                                                 std::uint64_t most) override;
-  ctrl::Async<Result<void>> mark_whole(std::string folder) override;
-  ctrl::Async<Result<std::vector<std::optional<DataMark>>>> marks_of(
+  Async<Result<void>> sync(std::string folder) override;
+  Async<Result<void>> look_for_room(std::string folder) override;
+  Async<Result<std::string>> why_no_room(std::string folder, std::uint64_t bytes) override;
+  Async<std::vector<std::string>> unfit_paths(boost::json::object body,
+                                              AcceptPolicy policy) override;
+  Async<Result<std::vector<Tree>>> measure(std::vector<std::string> folders,
+                                           std::uint64_t most) override;
+  Async<Result<void>> mark_whole(std::string folder) override;
+  Async<Result<std::vector<std::optional<DataMark>>>> marks_of(
       std::vector<std::string> folders) override;
-  ctrl::Async<void> mark_used(std::string folder) override;
-  ctrl::Async<LeftBehind> left_behind(std::string changes, std::string upper,
-                                      boost::json::object body,
-                                      std::optional<timespec> asked) override;
-  ctrl::Async<bool> has_saved_since(Plan plan, CopyPlace place, timespec since) override;
+  Async<void> mark_used(std::string folder) override;
+  Async<LeftBehind> left_behind(std::string changes, std::string upper, boost::json::object body,
+                                std::optional<timespec> asked) override;
+  Async<bool> has_saved_since(Plan plan, CopyPlace place, timespec since) override;
   [[nodiscard]] timespec now() const override;
 
  private:

@@ -15,7 +15,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-using ctrl::Async;
 using ctrl::Pull;
 using ctrl::engine::Client;
 using ctrl::engine::engine_error;

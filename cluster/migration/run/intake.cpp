@@ -7,15 +7,12 @@
 #include <utility>
 #include <variant>
 
-#include "base/json.h"
 #include "cluster/migration/plan/data_volume.h"
-#include "cluster/migration/run/answers.h"
 #include "cluster/migration/run/cache.h"
 
 namespace flowcon::cluster::migration {
 namespace {
 
-using ctrl::Async;
 using ctrl::Pull;
 using ctrl::api::answer_with;
 using ctrl::api::failure;

@@ -19,24 +19,23 @@ class Intake {
  public:
   explicit Intake(World& world) : world_(world) {}
   /// One part, whose bytes are `body`.
-  ctrl::Async<ctrl::api::Response> take(MovePtr move, std::string name, ctrl::Pull body);
+  Async<ctrl::api::Response> take(MovePtr move, std::string name, ctrl::Pull body);
 
  private:
   /// Why the body is taken no more; "" as long as it is.
   using WhyNot = std::function<std::string()>;
-  ctrl::Async<ctrl::api::Response> take_part_of(MovePtr move, std::string name, ctrl::Pull body);
-  ctrl::Async<void> is_taken_no_more(WhyNot why_not);
-  ctrl::Async<Result<std::string>> next_piece(ctrl::Pull body, WhyNot why_not);
-  ctrl::Async<Result<void>> take_one(MovePtr move, std::string name, ctrl::Pull body,
-                                     WhyNot why_not);
-  ctrl::Async<Result<void>> take_part(MovePtr move, CopyPlace place, Part part, ctrl::Pull body);
-  ctrl::Async<Result<void>> take_image_of(MovePtr move, ctrl::Pull body);
-  ctrl::Async<Result<void>> take_data(std::string folder, CopyPlace place, Part part,
-                                      ctrl::Pull body, PartLimits limits);
+  Async<ctrl::api::Response> take_part_of(MovePtr move, std::string name, ctrl::Pull body);
+  Async<void> is_taken_no_more(WhyNot why_not);
+  Async<Result<std::string>> next_piece(ctrl::Pull body, WhyNot why_not);
+  Async<Result<void>> take_one(MovePtr move, std::string name, ctrl::Pull body, WhyNot why_not);
+  Async<Result<void>> take_part(MovePtr move, CopyPlace place, Part part, ctrl::Pull body);
+  Async<Result<void>> take_image_of(MovePtr move, ctrl::Pull body);
+  Async<Result<void>> take_data(std::string folder, CopyPlace place, Part part, ctrl::Pull body,
+                                PartLimits limits);
   /// For bytes of the part `name` that go below `folder`.
   [[nodiscard]] Room room_for(MovePtr move, std::string name, std::string folder);
   [[nodiscard]] std::shared_ptr<TreeBudget> memory_of(const std::string& peer);
-  ctrl::Async<Result<void>> believe_received(MovePtr move);
+  Async<Result<void>> believe_received(MovePtr move);
 
   World& world_;
   std::map<std::string, std::weak_ptr<TreeBudget>> memory_;  ///< of peers
@@ -44,6 +43,6 @@ class Intake {
 };
 
 /// All of `body`. Errors: its own; EFBIG it is longer than `most` bytes.
-ctrl::Async<Result<std::string>> read_all(ctrl::Pull body, std::size_t most);
+Async<Result<std::string>> read_all(ctrl::Pull body, std::size_t most);
 
 }  // namespace flowcon::cluster::migration

@@ -11,8 +11,6 @@
 
 namespace flowcon::cluster::migration {
 
-namespace json = boost::json;
-
 Result<Seen> with_labels(Seen seen, const ctrl::Labels& image) {
   seen.labels = ctrl::own_labels(std::move(seen.labels), image);
   std::vector<std::string> names;
@@ -36,8 +34,7 @@ Result<Seen> with_labels(Seen seen, const ctrl::Labels& image) {
   return seen;
 }
 
-ctrl::Async<Result<Seen>> with_own_labels(ctrl::engine::Client& client, bool image_labels,
-                                          Seen seen) {
+Async<Result<Seen>> with_own_labels(ctrl::engine::Client& client, bool image_labels, Seen seen) {
   ctrl::Labels image;
   if (!image_labels && ctrl::has_settings(seen.labels)) {
     const Result<json::value> parsed = parse_json(seen.inspect);

@@ -18,7 +18,6 @@ namespace flowcon::cluster::migration {
 
 /// The same, with its image's labels as the engine tells them; those that cannot be told from the
 /// image's count as the image's. `image_labels`: all count. Errors: as with_labels().
-ctrl::Async<Result<Seen>> with_own_labels(ctrl::engine::Client& client, bool image_labels,
-                                          Seen seen);
+Async<Result<Seen>> with_own_labels(ctrl::engine::Client& client, bool image_labels, Seen seen);
 
 }  // namespace flowcon::cluster::migration

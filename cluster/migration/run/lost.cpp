@@ -3,16 +3,12 @@
 
 #include <boost/asio/awaitable.hpp>
 
-#include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/run/half_moved.h"
 
 namespace flowcon::cluster::migration {
 namespace {
-
-namespace json = boost::json;
-using ctrl::Async;
 
 constexpr double kAskAgain = 3;          // seconds, while the engine does not answer
 constexpr std::size_t kMostNamed = 100;  // containers

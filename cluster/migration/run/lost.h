@@ -14,14 +14,14 @@ class LostMoves {
  public:
   explicit LostMoves(World& world) : world_(world) {}
   /// Warns of each, once the engine answers.
-  ctrl::Async<void> name_all();
+  Async<void> name_all();
 
  private:
-  ctrl::Async<void> name_known();
+  Async<void> name_known();
   /// Ids of containers that a move may have left in the middle; none when World::is_ended.
-  ctrl::Async<std::vector<std::string>> find_suspects();
+  Async<std::vector<std::string>> find_suspects();
   /// "" where it does not look half moved.
-  ctrl::Async<std::string> why_suspect(Seen seen);
+  Async<std::string> why_suspect(Seen seen);
 
   World& world_;
 };

@@ -13,7 +13,7 @@ struct Metered::State {
   std::uint64_t bytes = 0;
   std::string sha256;
 
-  static ctrl::Async<Result<std::string>> next(std::shared_ptr<State> self, ctrl::Pull inner) {
+  static Async<Result<std::string>> next(std::shared_ptr<State> self, ctrl::Pull inner) {
     Result<std::string> piece = co_await inner();
     if (!piece) co_return piece;
     self->bytes += piece->size();

@@ -5,15 +5,12 @@
 #include <boost/asio/awaitable.hpp>
 #include <utility>
 
-#include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/entry_json.h"
 
 namespace flowcon::cluster::migration {
 namespace {
-
-namespace json = boost::json;
 
 constexpr double kOrphanTime = 30;  // seconds in which an engine ends what was not answered
 

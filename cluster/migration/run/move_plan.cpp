@@ -17,8 +17,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::array<const char*, 5> kKinds{"volume", "path", "layer", "checkpoint", "log"};
 constexpr std::size_t kMostLayers = 512;
 constexpr std::size_t kMostVolumes = 64;

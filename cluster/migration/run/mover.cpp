@@ -9,7 +9,6 @@
 #include <fstream>
 #include <utility>
 
-#include "base/text.h"
 #include "cluster/migration/plan/entry_json.h"
 #include "cluster/migration/run/lost.h"
 #include "cluster/migration/run/movers.h"
@@ -20,7 +19,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-using ctrl::Async;
 using ctrl::api::Request;
 using ctrl::api::Response;
 

@@ -24,10 +24,10 @@ class Mover : public Moves {
   /// Told when a birth or a return has come further, by its id.
   virtual void tell_of_tasks(std::function<void(const std::string& id)> told) = 0;
   /// Once, when the network has its id: goes on with the moves that the journal holds.
-  virtual ctrl::Async<void> start() = 0;
+  virtual Async<void> start() = 0;
   /// Once, when the daemon is about to stop: what was not handed over is undone, so that the job
   /// runs here, in at most `seconds`.
-  virtual ctrl::Async<void> settle(double seconds) = 0;
+  virtual Async<void> settle(double seconds) = 0;
   /// Once, when the daemon stops. What is under way goes on at its next start.
   virtual void end() = 0;
 
@@ -39,12 +39,12 @@ class Mover : public Moves {
   [[nodiscard]] virtual ctrl::api::Routes routes() = 0;
   /// What peers ask below /v1/peer/moves: docs/peers.md. `speaker` is the id of the host that
   /// speaks; empty: none of the peers.
-  virtual ctrl::Async<ctrl::api::Response> answer_peer(ctrl::api::Request request,
-                                                       std::string speaker) = 0;
+  virtual Async<ctrl::api::Response> answer_peer(ctrl::api::Request request,
+                                                 std::string speaker) = 0;
   /// Is it one of those whose body may be long: a plan, a part?
   [[nodiscard]] virtual bool has_long_body(const ctrl::api::Request& request) const = 0;
-  virtual ctrl::Async<ctrl::api::Response> answer_long(ctrl::api::Request head, ctrl::Pull body,
-                                                       std::string speaker) = 0;
+  virtual Async<ctrl::api::Response> answer_long(ctrl::api::Request head, ctrl::Pull body,
+                                                 std::string speaker) = 0;
 };
 
 [[nodiscard]] std::unique_ptr<Mover> make_mover(ctrl::LocalHost& host, Network& network,

@@ -17,9 +17,9 @@ class Movers : public Mover {
  public:
   explicit Movers(World world);
 
-  ctrl::Async<Result<std::string>> begin(MoveOrder order) override;
-  ctrl::Async<Result<Freight>> weigh(std::string container) override;
-  ctrl::Async<Result<std::set<std::string>>> shared_volumes() override;
+  Async<Result<std::string>> begin(MoveOrder order) override;
+  Async<Result<Freight>> weigh(std::string container) override;
+  Async<Result<std::set<std::string>>> shared_volumes() override;
   [[nodiscard]] bool is_movable(const std::string& id) const override;
   [[nodiscard]] bool is_moving(const std::string& id) const override;
   [[nodiscard]] bool is_saving(const std::string& id) const override;
@@ -30,7 +30,7 @@ class Movers : public Mover {
   void turn_back(const std::string& id, const std::string& why) override;
   void take_back(const std::string& id) override;
   void expect(const std::string& id, const std::string& birth) override;
-  ctrl::Async<Result<std::optional<Passage>>> passage(std::string id) override;
+  Async<Result<std::optional<Passage>>> passage(std::string id) override;
   [[nodiscard]] std::vector<Passage> expected_births() const override;
   void tell_of_tasks(std::function<void(const std::string& id)> told) override {
     world_.told = std::move(told);
@@ -38,20 +38,19 @@ class Movers : public Mover {
   void judge_room(std::function<std::string(const policy::Amounts&)> judge) override {
     world_.why_no_room = std::move(judge);
   }
-  ctrl::Async<void> start() override;
-  ctrl::Async<void> settle(double seconds) override;
+  Async<void> start() override;
+  Async<void> settle(double seconds) override;
   void end() override;
   [[nodiscard]] ctrl::api::Routes routes() override { return calls_.routes(); }
-  ctrl::Async<ctrl::api::Response> answer_peer(ctrl::api::Request request,
-                                               std::string speaker) override;
+  Async<ctrl::api::Response> answer_peer(ctrl::api::Request request, std::string speaker) override;
   [[nodiscard]] bool has_long_body(const ctrl::api::Request& request) const override;
-  ctrl::Async<ctrl::api::Response> answer_long(ctrl::api::Request head, ctrl::Pull body,
-                                               std::string speaker) override;
+  Async<ctrl::api::Response> answer_long(ctrl::api::Request head, ctrl::Pull body,
+                                         std::string speaker) override;
 
  private:
-  ctrl::Async<bool> restore();
-  ctrl::Async<void> restore_later();
-  ctrl::Async<void> name_lost();
+  Async<bool> restore();
+  Async<void> restore_later();
+  Async<void> name_lost();
   [[nodiscard]] bool is_away(const Move& move) const;
 
   World world_;

@@ -17,11 +17,8 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-using ctrl::Async;
 using ctrl::Pull;
 namespace engine = ctrl::engine;
-namespace json = boost::json;
-
 constexpr double kAnswer = 30;  // seconds
 
 std::uint64_t sum_of(std::uint64_t a, std::uint64_t b) {

@@ -37,7 +37,7 @@ struct Part {
 };
 
 /// Asked before so many bytes more are written. Errors: there is no room for them.
-using Room = std::function<ctrl::Async<Result<void>>(std::uint64_t bytes)>;
+using Room = std::function<Async<Result<void>>(std::uint64_t bytes)>;
 
 /// What a part may be at most, unpacked. Units: bytes.
 struct PartLimits {
@@ -74,20 +74,20 @@ struct CopyPlace {
 
 /// `id`: 64 hexadecimal digits. Errors: no such container (ENOENT); the engine's; an answer that
 /// names folders elsewhere than below the engine's root.
-ctrl::Async<Result<CopyPlace>> find_place(ctrl::engine::Client& engine, std::string id,
-                                          std::string state_dir);
+Async<Result<CopyPlace>> find_place(ctrl::engine::Client& engine, std::string id,
+                                    std::string state_dir);
 
 /// Source. `engine` has to outlive the Pull. Errors, at once or from the Pull, where the part ends
 /// too early then: the container runs, the part is not there (a sentence that names it), cannot be
 /// read, changed meanwhile.
-ctrl::Async<Result<ctrl::Pull>> send_part(ctrl::engine::Client& engine, CopyPlace from, Part part);
+Async<Result<ctrl::Pull>> send_part(ctrl::engine::Client& engine, CopyPlace from, Part part);
 
 /// Target. What is in the part's place is replaced at once when all of it has come, so that a
 /// folder whose archive is cut is as it was; may be repeated. Errors: the copy is not fresh, the
 /// part is cut, damaged, beyond `limits`, or not what it may be; the disk is full (ENOSPC). The
 /// copy must not be started then.
-ctrl::Async<Result<void>> take_part(ctrl::engine::Client& engine, CopyPlace into, Part part,
-                                    ctrl::Pull body, PartLimits limits);
+Async<Result<void>> take_part(ctrl::engine::Client& engine, CopyPlace into, Part part,
+                              ctrl::Pull body, PartLimits limits);
 
 /// Deletes what take_part() may have kept of a container outside of its engine. Errors: the
 /// kernel's; none where nothing is there.

@@ -13,7 +13,6 @@
 #include <memory>
 #include <utility>
 
-#include "base/text.h"
 #include "cluster/migration/plan/gzip.h"
 #include "cluster/migration/run/parts_internal.h"
 #include "ctrl/wire/child.h"
@@ -21,7 +20,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-using ctrl::Async;
 using ctrl::Child;
 using ctrl::Joined;
 using ctrl::Pull;

@@ -23,22 +23,18 @@ inline constexpr double kEnginePatience = 120;
 [[nodiscard]] ctrl::Pull checked(ctrl::Pull archive, const ArchiveRules& rules);
 
 /// What is in `folder` as a tar archive, but for `without`, paths in it.
-ctrl::Async<Result<ctrl::Pull>> send_folder(std::string folder,
-                                            std::vector<std::string> without = {});
+Async<Result<ctrl::Pull>> send_folder(std::string folder, std::vector<std::string> without = {});
 /// Makes `folder` hold what a checked archive holds, and nothing else, on the disk.
-ctrl::Async<Result<void>> take_folder(std::string folder, ctrl::Pull archive);
+Async<Result<void>> take_folder(std::string folder, ctrl::Pull archive);
 /// What was written to the file system of `folder` survives a loss of power.
-ctrl::Async<Result<void>> sync_folder(std::string folder);
+Async<Result<void>> sync_folder(std::string folder);
 /// `error`, or that the disk is full, where it is.
 [[nodiscard]] Error told_of_disk(Error error, const std::string& folder);
 
-ctrl::Async<Result<ctrl::Pull>> send_path(ctrl::engine::Client& engine, CopyPlace from,
-                                          std::string path);
-ctrl::Async<Result<void>> take_path(ctrl::engine::Client& engine, CopyPlace into,
-                                    ctrl::Pull archive);
+Async<Result<ctrl::Pull>> send_path(ctrl::engine::Client& engine, CopyPlace from, std::string path);
+Async<Result<void>> take_path(ctrl::engine::Client& engine, CopyPlace into, ctrl::Pull archive);
 
-ctrl::Async<Result<ctrl::Pull>> send_log(ctrl::engine::Client& engine, CopyPlace from,
-                                         bool ends_line);
-ctrl::Async<Result<void>> take_log(CopyPlace into, ctrl::Pull body, std::uint64_t max_bytes);
+Async<Result<ctrl::Pull>> send_log(ctrl::engine::Client& engine, CopyPlace from, bool ends_line);
+Async<Result<void>> take_log(CopyPlace into, ctrl::Pull body, std::uint64_t max_bytes);
 
 }  // namespace flowcon::cluster::migration

@@ -17,14 +17,12 @@
 #include <optional>
 #include <utility>
 
-#include "base/text.h"
 #include "cluster/migration/plan/log_lines.h"
 #include "cluster/migration/run/parts_internal.h"
 
 namespace flowcon::cluster::migration {
 namespace {
 
-using ctrl::Async;
 using ctrl::Pull;
 namespace engine = ctrl::engine;
 

@@ -15,7 +15,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-using ctrl::Async;
 using ctrl::Pull;
 namespace engine = ctrl::engine;
 

@@ -13,8 +13,6 @@ namespace flowcon::cluster::migration {
 namespace {
 
 namespace engine = ctrl::engine;
-namespace json = boost::json;
-
 constexpr double kAnswer = 30;  // seconds
 
 // Absolute, and every part of it a name.
@@ -81,7 +79,7 @@ bool is_id(const std::string& id) {
   return id.size() == 64 && id.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-ctrl::Async<Result<json::value>> ask(engine::Client& client, std::string path, std::string doing) {
+Async<Result<json::value>> ask(engine::Client& client, std::string path, std::string doing) {
   std::string method = "GET", body;
   Result<engine::Reply> reply = co_await client.call(method, path, body, kAnswer);
   if (!reply) co_return reply.error();
@@ -93,8 +91,7 @@ ctrl::Async<Result<json::value>> ask(engine::Client& client, std::string path, s
 
 }  // namespace
 
-ctrl::Async<Result<CopyPlace>> find_place(engine::Client& client, std::string id,
-                                          std::string state_dir) {
+Async<Result<CopyPlace>> find_place(engine::Client& client, std::string id, std::string state_dir) {
   if (!is_id(id)) co_return bad_input("no container has the id " + printable(id, 80));
   std::string about = "looking at container " + id.substr(0, 12);
   Result<json::value> inspect =

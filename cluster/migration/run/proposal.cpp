@@ -19,9 +19,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-namespace json = boost::json;
-using ctrl::Async;
-
 constexpr double kAnswerTime = 20;  // seconds for one answer of a peer
 
 bool lies_in_mount(const json::value& body, const std::string& path) {

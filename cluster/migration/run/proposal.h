@@ -32,27 +32,27 @@ class Proposer {
  public:
   Proposer(World& world, OpenMoves& open) : world_(world), open_(open) {}
   /// What is against it here. Changes nothing, as rehearse().
-  ctrl::Async<Result<Proposal>> propose(MoveOrder order);
+  Async<Result<Proposal>> propose(MoveOrder order);
   /// Here and on the target.
-  ctrl::Async<Result<Proposal>> rehearse(MoveOrder order);
+  Async<Result<Proposal>> rehearse(MoveOrder order);
 
  private:
   /// The birth of a task, or its return.
-  ctrl::Async<Result<Proposal>> propose_task(MoveOrder order);
+  Async<Result<Proposal>> propose_task(MoveOrder order);
   /// Shared by the coroutines that add to it.
   using Draft = std::shared_ptr<Proposal>;
-  ctrl::Async<Result<Seen>> look(std::string container);
+  Async<Result<Seen>> look(std::string container);
   [[nodiscard]] ctrl::Settings judge_container(Proposal& made, const Seen& seen,
                                                const MoveOrder& order) const;
-  ctrl::Async<Result<bool>> add_volumes(Draft made, Description described);
-  ctrl::Async<Result<void>> add_checkpoint(Draft made);
-  ctrl::Async<Result<void>> measure(Draft made, bool may_look);
+  Async<Result<bool>> add_volumes(Draft made, Description described);
+  Async<Result<void>> add_checkpoint(Draft made);
+  Async<Result<void>> measure(Draft made, bool may_look);
   /// Of a birth: what the task only reads is one volume for all jobs there.
   void name_data(Proposal& made, const CopyPlace& place, const std::vector<Tree>& trees) const;
   void name_own_volumes(Proposal& made) const;
-  ctrl::Async<Result<void>> add_layer(Draft made);
-  ctrl::Async<Result<void>> look_at_layer(Draft made, std::string upper);
-  ctrl::Async<Result<Proposal>> ask_target(Proposal proposal, std::string target);
+  Async<Result<void>> add_layer(Draft made);
+  Async<Result<void>> look_at_layer(Draft made, std::string upper);
+  Async<Result<Proposal>> ask_target(Proposal proposal, std::string target);
 
   World& world_;
   OpenMoves& open_;

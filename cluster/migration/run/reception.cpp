@@ -21,8 +21,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-namespace json = boost::json;
-using ctrl::Async;
 using ctrl::Pull;
 using ctrl::api::answer_with;
 using ctrl::api::failure;

@@ -29,10 +29,10 @@ class Reception {
         intake_(world) {}
 
   /// As Mover says.
-  ctrl::Async<ctrl::api::Response> answer(ctrl::api::Request request, std::string speaker);
+  Async<ctrl::api::Response> answer(ctrl::api::Request request, std::string speaker);
   [[nodiscard]] static bool has_long_body(const ctrl::api::Request& request);
-  ctrl::Async<ctrl::api::Response> answer_long(ctrl::api::Request head, ctrl::Pull body,
-                                               std::string speaker);
+  Async<ctrl::api::Response> answer_long(ctrl::api::Request head, ctrl::Pull body,
+                                         std::string speaker);
 
  private:
   /// What this host says of a move that it is asked to take.
@@ -42,19 +42,18 @@ class Reception {
     std::size_t layers_there = 0;
     std::set<std::string> parts_there;  ///< names of parts
   };
-  ctrl::Async<ctrl::api::Response> take_plan(ctrl::api::Request head, ctrl::Pull body,
-                                             std::string speaker);
-  ctrl::Async<ctrl::api::Response> check(std::string body, std::string speaker);
-  ctrl::Async<ctrl::api::Response> reserve(std::string body, std::string speaker);
-  ctrl::Async<ctrl::api::Response> reserve_new(Entry theirs, Plan plan, std::string speaker);
+  Async<ctrl::api::Response> take_plan(ctrl::api::Request head, ctrl::Pull body,
+                                       std::string speaker);
+  Async<ctrl::api::Response> check(std::string body, std::string speaker);
+  Async<ctrl::api::Response> reserve(std::string body, std::string speaker);
+  Async<ctrl::api::Response> reserve_new(Entry theirs, Plan plan, std::string speaker);
   /// What an ended task has written comes home into its ticket.
-  ctrl::Async<ctrl::api::Response> reserve_return(Entry theirs, Plan offered);
-  ctrl::Async<Result<std::string>> judge_return(std::string ticket, std::uint64_t bytes);
+  Async<ctrl::api::Response> reserve_return(Entry theirs, Plan offered);
+  Async<Result<std::string>> judge_return(std::string ticket, std::uint64_t bytes);
   /// `container`: of a return, the ticket; else "".
-  ctrl::Async<ctrl::api::Response> open_move(Entry theirs, Plan plan, Judgement judged,
-                                             std::string container);
-  ctrl::Async<ctrl::api::Response> take_report(std::string id, std::string body,
-                                               std::string speaker);
+  Async<ctrl::api::Response> open_move(Entry theirs, Plan plan, Judgement judged,
+                                       std::string container);
+  Async<ctrl::api::Response> take_report(std::string id, std::string body, std::string speaker);
   /// Errors: the engine's.
   /// What is to come to the disk. Unit: bytes, without those of the image.
   struct Coming {
@@ -62,11 +61,11 @@ class Reception {
     ImageInfo image;
     std::uint64_t bytes = 0;
   };
-  ctrl::Async<Result<std::string>> make_room(std::string root, Coming coming, bool may_remove);
-  ctrl::Async<Result<std::vector<std::string>>> judge(std::string name, Plan plan,
-                                                      std::string speaker, bool is_taken);
-  ctrl::Async<Result<Judgement>> judge_reservation(Entry theirs, Plan plan);
-  ctrl::Async<void> wait_for(std::string id);
+  Async<Result<std::string>> make_room(std::string root, Coming coming, bool may_remove);
+  Async<Result<std::vector<std::string>>> judge(std::string name, Plan plan, std::string speaker,
+                                                bool is_taken);
+  Async<Result<Judgement>> judge_reservation(Entry theirs, Plan plan);
+  Async<void> wait_for(std::string id);
   [[nodiscard]] std::string why_no_seat_for(const std::string& peer) const;
   [[nodiscard]] ctrl::api::Response answer_of(const Move& move) const;
   [[nodiscard]] ctrl::api::Response answer_unknown() const;

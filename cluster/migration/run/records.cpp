@@ -13,9 +13,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-namespace json = boost::json;
-using ctrl::Async;
-
 constexpr double kOrphanTime = 30;  // seconds in which an engine ends what a lost process asked
 
 // May the process before have asked its engine for something that is still to come? Not of a job's

@@ -20,7 +20,7 @@ class Records {
   void begin() { is_begun_ = true; }
   /// Takes up what has not ended, each by `launch`. False where it has to be tried again; what was
   /// taken up already stays.
-  ctrl::Async<bool> read(std::function<void(MovePtr)> launch);
+  Async<bool> read(std::function<void(MovePtr)> launch);
   /// Why nothing can be said of all moves; empty: the journal was read.
   [[nodiscard]] std::string why_unread() const;
   [[nodiscard]] bool is_reading() const;
@@ -29,14 +29,14 @@ class Records {
   /// Has it lost rows?
   [[nodiscard]] bool is_lost() const { return !world_.rows.is_whole(); }
 
-  ctrl::Async<Result<void>> save(MovePtr move, Entry entry);
+  Async<Result<void>> save(MovePtr move, Entry entry);
   /// False where it could not be written and must not be done.
-  ctrl::Async<bool> write_down(MovePtr move, Effect effect);
+  Async<bool> write_down(MovePtr move, Effect effect);
 
  private:
   [[nodiscard]] ctrl::store::Migration row_of(const Move& move, const Entry& entry) const;
   [[nodiscard]] MovePtr restored(const ctrl::store::Migration& row, Entry entry, Plan plan) const;
-  ctrl::Async<bool> read_one(ctrl::store::Migration row, std::function<void(MovePtr)> launch);
+  Async<bool> read_one(ctrl::store::Migration row, std::function<void(MovePtr)> launch);
   void remember(const std::vector<ctrl::store::Migration>& rows);
 
   World& world_;

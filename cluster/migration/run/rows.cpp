@@ -8,7 +8,6 @@
 
 namespace flowcon::cluster::migration {
 
-using ctrl::Async;
 using ctrl::store::LostMove;
 using ctrl::store::Migration;
 

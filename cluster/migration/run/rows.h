@@ -17,13 +17,13 @@ class Rows {
  public:
   virtual ~Rows() = default;
   /// Survives a loss of power once it returns.
-  virtual ctrl::Async<Result<void>> save(ctrl::store::Migration row) = 0;
+  virtual Async<Result<void>> save(ctrl::store::Migration row) = 0;
   /// Those that have not ended, and the newest of those that have, at most `most`.
-  virtual ctrl::Async<Result<std::vector<ctrl::store::Migration>>> read(std::size_t most) = 0;
+  virtual Async<Result<std::vector<ctrl::store::Migration>>> read(std::size_t most) = 0;
   /// Errors: ENOENT there is none.
-  virtual ctrl::Async<Result<ctrl::store::Migration>> find(std::string id) = 0;
+  virtual Async<Result<ctrl::store::Migration>> find(std::string id) = 0;
   /// What can be read of those that were lost.
-  virtual ctrl::Async<Result<std::vector<ctrl::store::LostMove>>> lost() = 0;
+  virtual Async<Result<std::vector<ctrl::store::LostMove>>> lost() = 0;
   /// Has it lost none?
   [[nodiscard]] virtual bool is_whole() const = 0;
 };
@@ -31,10 +31,10 @@ class Rows {
 class StoreRows : public Rows {
  public:
   explicit StoreRows(ctrl::LocalHost& host) : host_(host) {}
-  ctrl::Async<Result<void>> save(ctrl::store::Migration row) override;
-  ctrl::Async<Result<std::vector<ctrl::store::Migration>>> read(std::size_t most) override;
-  ctrl::Async<Result<ctrl::store::Migration>> find(std::string id) override;
-  ctrl::Async<Result<std::vector<ctrl::store::LostMove>>> lost() override;
+  Async<Result<void>> save(ctrl::store::Migration row) override;
+  Async<Result<std::vector<ctrl::store::Migration>>> read(std::size_t most) override;
+  Async<Result<ctrl::store::Migration>> find(std::string id) override;
+  Async<Result<std::vector<ctrl::store::LostMove>>> lost() override;
   [[nodiscard]] bool is_whole() const override;
 
  private:

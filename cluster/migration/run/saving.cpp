@@ -8,7 +8,6 @@
 
 #include "base/json.h"
 #include "base/json_reader.h"
-#include "base/text.h"
 #include "cluster/migration/plan/left_behind.h"
 #include "cluster/migration/run/deaf.h"
 #include "cluster/migration/run/processes.h"
@@ -16,9 +15,6 @@
 
 namespace flowcon::cluster::migration {
 namespace {
-
-namespace json = boost::json;
-using ctrl::Async;
 
 constexpr double kCriuTime = 300;   // seconds for CRIU to write a large job's memory
 constexpr double kLook = 0.1;       // seconds between two looks whether the job has ended

@@ -14,20 +14,20 @@ namespace flowcon::cluster::migration {
 class Saver {
  public:
   explicit Saver(World& world) : world_(world) {}
-  ctrl::Async<bool> save(MovePtr move);
+  Async<bool> save(MovePtr move);
 
  private:
-  ctrl::Async<Result<void>> save_by_criu(MovePtr move);
-  ctrl::Async<void> watch_dump(MovePtr move);
-  ctrl::Async<Result<void>> save_by_application(MovePtr move);
-  ctrl::Async<Result<void>> save_by_signal(MovePtr move, int signal);
+  Async<Result<void>> save_by_criu(MovePtr move);
+  Async<void> watch_dump(MovePtr move);
+  Async<Result<void>> save_by_application(MovePtr move);
+  Async<Result<void>> save_by_signal(MovePtr move, int signal);
   /// Of the job that has ended after `signal`, `waited` seconds after it was asked at `asked`.
-  ctrl::Async<Result<void>> judge_status(MovePtr move, int signal, std::int64_t status,
-                                         timespec asked, double waited);
+  Async<Result<void>> judge_status(MovePtr move, int signal, std::int64_t status, timespec asked,
+                                   double waited);
   /// The job ended with status 0, or its command did. `asked`: when it got the signal.
-  ctrl::Async<Result<void>> believe_saved(MovePtr move, std::optional<timespec> asked);
+  Async<Result<void>> believe_saved(MovePtr move, std::optional<timespec> asked);
   /// A job that was not told to end and has ended, ended by itself.
-  ctrl::Async<void> note_end(MovePtr move);
+  Async<void> note_end(MovePtr move);
 
   World& world_;
 };

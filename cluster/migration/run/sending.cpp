@@ -17,8 +17,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-namespace json = boost::json;
-using ctrl::Async;
 using ctrl::Pull;
 using boost::asio::experimental::awaitable_operators::operator||;
 

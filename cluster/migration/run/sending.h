@@ -15,19 +15,18 @@ class Sender {
  public:
   explicit Sender(World& world) : world_(world) {}
   /// Tells the other side this entry and hears its own. Has anything changed by it?
-  ctrl::Async<bool> report(MovePtr move);
+  Async<bool> report(MovePtr move);
   /// Sends all that has not arrived yet. Has anything changed by it?
-  ctrl::Async<bool> send(MovePtr move);
+  Async<bool> send(MovePtr move);
 
  private:
   [[nodiscard]] std::string message_of(const Move& move) const;
-  ctrl::Async<Result<void>> send_one(MovePtr move, std::string part, ctrl::Pull body, double idle);
-  ctrl::Async<Result<void>> send_image_of(MovePtr move);
-  ctrl::Async<Result<ctrl::Pull>> open_part(MovePtr move, std::string part);
-  ctrl::Async<Result<std::string>> next_unchanged(ctrl::Pull body, VolumePlace from,
-                                                  std::string copy);
+  Async<Result<void>> send_one(MovePtr move, std::string part, ctrl::Pull body, double idle);
+  Async<Result<void>> send_image_of(MovePtr move);
+  Async<Result<ctrl::Pull>> open_part(MovePtr move, std::string part);
+  Async<Result<std::string>> next_unchanged(ctrl::Pull body, VolumePlace from, std::string copy);
   /// Ends when nothing more is to be sent, whatever the connection does.
-  ctrl::Async<void> sends_no_more(MovePtr move);
+  Async<void> sends_no_more(MovePtr move);
 
   World& world_;
   std::set<std::string> images_;  ///< that are on their way, with the hosts where they go

@@ -7,8 +7,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-namespace json = boost::json;
-
 std::optional<double> number_of(const json::value& value, std::string_view name) {
   const json::value& found = member(value, name);
   return found.is_number() ? std::optional(found.to_number<double>()) : std::nullopt;

@@ -13,8 +13,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-using ctrl::Async;
-
 constexpr double kAgain = 1;  // seconds until a stream that ended is asked for again
 constexpr const char* kActions = R"(["start","kill","die"])";
 

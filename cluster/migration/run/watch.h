@@ -21,12 +21,12 @@ class Watch {
   [[nodiscard]] unsigned stream() const { return stream_; }
   /// How a copy is that is down, and whose doing it was. `has_heard`: what the engine remembers was
   /// told before it was seen.
-  ctrl::Async<Copy> judge_end(MovePtr move, Seen seen, bool has_heard);
+  Async<Copy> judge_end(MovePtr move, Seen seen, bool has_heard);
 
  private:
-  ctrl::Async<void> follow();
+  Async<void> follow();
   void hear(const ctrl::engine::Event& event);
-  ctrl::Async<void> halt(MovePtr move);
+  Async<void> halt(MovePtr move);
 
   World& world_;
   OpenMoves& open_;

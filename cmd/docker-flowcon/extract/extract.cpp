@@ -12,8 +12,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <iostream>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -257,10 +255,6 @@ std::string render_extract_table(const Extraction& extraction, const ExtractOpti
   }
   if (options.explain) out += "\n" + explanation_text(extraction.explanation, options);
   return out;
-}
-
-int run_extract(const ExtractOptions& options) {
-  return run_extract(options, std::cout, std::cerr);
 }
 
 int run_extract(const ExtractOptions& options, std::ostream& out, std::ostream& err) {

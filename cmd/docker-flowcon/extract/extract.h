@@ -31,7 +31,6 @@ void declare_extract(CLI::App& command, ExtractOptions& options);
 
 /// Prints the result on stdout. 0: done; 1: failed or nothing found (stderr says what to try; with
 /// --format json it still prints the empty result).
-[[nodiscard]] int run_extract(const ExtractOptions& options);
 [[nodiscard]] int run_extract(const ExtractOptions& options, std::ostream& out, std::ostream& err);
 
 /// The result for one log.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/docker-flowcon/history/explain.h"
 
-#include <algorithm>
 #include <ostream>
 
 #include "base/json.h"

@@ -18,8 +18,6 @@
 namespace flowcon::plugin {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::size_t kWordBytes = 32;
 constexpr std::size_t kFamilyBytes = 80;
 constexpr std::size_t kMostProfiles = 20'000;  // far more than flowcond keeps

@@ -19,7 +19,6 @@
 namespace flowcon::plugin {
 namespace {
 
-namespace json = boost::json;
 using cluster::migration::LogRecord;
 
 constexpr std::chrono::seconds kLookEach{1};  // at what is followed on another host

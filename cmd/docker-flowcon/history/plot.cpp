@@ -17,8 +17,6 @@
 namespace flowcon::plugin {
 namespace {
 
-namespace json = boost::json;
-
 constexpr unsigned kLeastWidth = 20;
 constexpr unsigned kMostWidth = 1000;
 constexpr unsigned kLeastHeight = 5;

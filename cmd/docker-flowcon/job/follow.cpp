@@ -21,7 +21,6 @@
 namespace flowcon::plugin {
 namespace {
 
-namespace json = boost::json;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLook{300};

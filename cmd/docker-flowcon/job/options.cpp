@@ -2,7 +2,6 @@
 #include "cmd/docker-flowcon/job/options.h"
 
 #include <string_view>
-#include <utility>
 
 #include "base/random_id.h"
 #include "base/text.h"

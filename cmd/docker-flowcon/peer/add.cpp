@@ -15,7 +15,6 @@
 #include "base/json_reader.h"
 #include "base/ssh_address.h"
 #include "base/text.h"
-#include "cluster/peers/ssh.h"
 #include "cmd/docker-flowcon/peer/files.h"
 #include "cmd/docker-flowcon/peer/peer.h"
 #include "cmd/docker-flowcon/peer/side.h"
@@ -23,8 +22,6 @@
 
 namespace flowcon::plugin {
 namespace {
-
-namespace json = boost::json;
 
 constexpr std::size_t kMostOffer = 64U << 10;
 constexpr auto kJoinTime = std::chrono::seconds(20);

@@ -16,8 +16,6 @@
 namespace flowcon::plugin {
 namespace {
 
-namespace json = boost::json;
-
 // Others have a few seconds each to answer flowcond, and it answers then.
 constexpr auto kPatience = std::chrono::seconds(70);
 constexpr std::size_t kIdShown = 12;

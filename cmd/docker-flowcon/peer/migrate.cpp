@@ -13,12 +13,9 @@
 #include "cmd/docker-flowcon/job/control.h"
 #include "cmd/docker-flowcon/text/cells.h"
 #include "cmd/docker-flowcon/text/units.h"
-#include "cmd/docker-flowcon/text/values.h"
 
 namespace flowcon::plugin {
 namespace {
-
-namespace json = boost::json;
 
 constexpr std::chrono::milliseconds kLook{300};
 // For flowcond to answer, and how long it may not, while it is restarted.

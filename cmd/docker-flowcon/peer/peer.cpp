@@ -20,8 +20,6 @@
 namespace flowcon::plugin {
 namespace {
 
-namespace json = boost::json;
-
 // Other hosts have a few seconds each to answer flowcond, and it answers then.
 constexpr auto kPatience = std::chrono::seconds(70);
 

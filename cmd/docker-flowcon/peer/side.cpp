@@ -25,7 +25,6 @@
 namespace flowcon::plugin {
 namespace {
 
-namespace json = boost::json;
 using cluster::peers::kPeerUser;
 
 constexpr const char* kProgram = "/usr/libexec/docker/cli-plugins/docker-flowcon";

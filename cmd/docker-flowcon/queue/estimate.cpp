@@ -22,8 +22,6 @@ namespace {
 // A check has a minute, and ends what it has begun.
 constexpr std::chrono::seconds kCheckTimeout{150};
 
-namespace json = boost::json;
-
 constexpr std::size_t kWordBytes = 40;
 constexpr std::size_t kCommandBytes = 200;
 

@@ -31,8 +31,6 @@ using cluster::migration::is_plain_path;
 using cluster::migration::is_within;
 
 namespace fs = std::filesystem;
-namespace json = boost::json;
-
 constexpr std::size_t kMostPaths = 10'000;
 
 // Made anew in each container: nobody's results.

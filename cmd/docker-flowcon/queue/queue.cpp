@@ -20,8 +20,6 @@
 namespace flowcon::plugin {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::size_t kNoteBytes = 1000;
 constexpr double kLately = 3600;  // seconds
 

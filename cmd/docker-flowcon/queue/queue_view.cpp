@@ -14,8 +14,6 @@
 namespace flowcon::plugin {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::size_t kNameBytes = 255;
 constexpr std::size_t kWordBytes = 40;
 constexpr std::size_t kTextBytes = 1000;

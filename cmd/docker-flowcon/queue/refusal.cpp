@@ -3,7 +3,6 @@
 
 #include <array>
 #include <string_view>
-#include <utility>
 
 #include "base/text.h"
 #include "cmd/docker-flowcon/job/run_words.h"

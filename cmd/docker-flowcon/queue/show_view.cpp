@@ -16,8 +16,6 @@
 namespace flowcon::plugin {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::size_t kSentenceBytes = 1000;
 constexpr std::size_t kWordBytes = 40;
 constexpr std::size_t kNameBytes = 255;

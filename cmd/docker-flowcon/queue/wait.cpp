@@ -7,14 +7,12 @@
 #include <thread>
 
 #include "base/json_reader.h"
-#include "base/text.h"
 #include "cmd/docker-flowcon/queue/queue.h"
 #include "cmd/docker-flowcon/queue/queue_view.h"
 
 namespace flowcon::plugin {
 namespace {
 
-namespace json = boost::json;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kMostStatus = 255;

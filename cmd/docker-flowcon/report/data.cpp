@@ -8,7 +8,6 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/policy/categorise.h"
-#include "cmd/docker-flowcon/text/times.h"
 #include "cmd/docker-flowcon/text/units.h"
 #include "ctrl/policy/host_policies.h"
 
@@ -17,8 +16,6 @@ namespace {
 
 using ctrl::policy::divides_by;
 using ctrl::policy::DividesBy;
-
-namespace json = boost::json;
 
 constexpr std::size_t kNameBytes = 200;
 constexpr std::size_t kSentenceBytes = 1000;

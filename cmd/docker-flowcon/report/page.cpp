@@ -20,8 +20,6 @@ namespace {
 using ctrl::policy::divides_by;
 using ctrl::policy::DividesBy;
 
-namespace json = boost::json;
-
 // --- the data of the script
 
 json::value number(const std::optional<double>& number) {

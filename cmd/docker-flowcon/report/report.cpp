@@ -24,7 +24,6 @@
 namespace flowcon::plugin {
 namespace {
 
-namespace json = boost::json;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kTimeout{30};

@@ -8,15 +8,12 @@
 
 #include "base/json_reader.h"
 #include "base/text.h"
-#include "cmd/docker-flowcon/text/table.h"
 #include "cmd/docker-flowcon/text/times.h"
 #include "cmd/docker-flowcon/text/units.h"
 #include "ctrl/model.h"
 
 namespace flowcon::plugin {
 namespace {
-
-namespace json = boost::json;
 
 constexpr std::size_t kShortId = 12;  // docker's
 constexpr std::size_t kTextBytes = 4096;

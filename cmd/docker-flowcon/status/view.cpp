@@ -14,8 +14,6 @@
 namespace flowcon::plugin {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::size_t kSentenceBytes = 1000;
 
 void read_warnings(const json::object& status, StatusView& view) {

@@ -14,7 +14,6 @@
 namespace flowcon::plugin {
 namespace {
 
-namespace json = boost::json;
 using Arguments = std::vector<json::value>;
 using Answer = Result<json::value>;
 

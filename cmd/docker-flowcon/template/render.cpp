@@ -4,6 +4,7 @@
 #include <boost/json/object.hpp>
 #include <utility>
 
+#include "base/json.h"
 #include "cmd/docker-flowcon/template/functions.h"
 #include "cmd/docker-flowcon/template/nodes.h"
 #include "cmd/docker-flowcon/template/template.h"
@@ -11,7 +12,6 @@
 namespace flowcon::plugin {
 namespace {
 
-namespace json = boost::json;
 using Nodes = std::vector<TemplateNode>;
 
 // The message of Go's, with the fields that are there where Go names its own type.

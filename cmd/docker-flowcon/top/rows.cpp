@@ -16,8 +16,6 @@ namespace {
 using ctrl::policy::divides_by;
 using ctrl::policy::DividesBy;
 
-namespace json = boost::json;
-
 constexpr std::size_t kNameBytes = 200;
 constexpr std::size_t kSentenceBytes = 1000;
 constexpr std::size_t kMostTrend = 200;

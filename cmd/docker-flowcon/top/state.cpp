@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "cmd/docker-flowcon/job/control.h"
 #include "cmd/docker-flowcon/text/times.h"
-#include "cmd/docker-flowcon/text/units.h"
 #include "cmd/docker-flowcon/text/values.h"
 
 namespace flowcon::plugin {

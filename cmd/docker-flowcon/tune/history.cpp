@@ -14,7 +14,6 @@
 namespace flowcon::plugin {
 namespace {
 
-namespace json = boost::json;
 namespace growth = ctrl::growth;
 
 constexpr std::size_t kNameBytes = 200;

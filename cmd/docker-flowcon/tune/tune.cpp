@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <cmath>
-#include <functional>
 #include <ostream>
 
 #include "base/json.h"
@@ -20,8 +19,6 @@
 
 namespace flowcon::plugin {
 namespace {
-
-namespace json = boost::json;
 
 constexpr std::chrono::seconds kTimeout{30};
 constexpr std::size_t kMostFileBytes = std::size_t{64} << 20U;

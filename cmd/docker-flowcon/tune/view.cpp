@@ -12,7 +12,6 @@
 namespace flowcon::plugin {
 namespace {
 
-namespace json = boost::json;
 using sim::Effect;
 using sim::TuneRow;
 using sim::TuneSetting;

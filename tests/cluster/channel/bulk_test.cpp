@@ -15,7 +15,7 @@ namespace {
 ctrl::Pull pieces_of(std::vector<Result<std::string>> pieces) {
   auto all = std::make_shared<std::vector<Result<std::string>>>(std::move(pieces));
   auto next = std::make_shared<std::size_t>(0);
-  const auto pull = [](auto list, auto i) -> ctrl::Async<Result<std::string>> {
+  const auto pull = [](auto list, auto i) -> Async<Result<std::string>> {
     co_return (*list)[std::min((*i)++, list->size() - 1)];
   };
   return [all, next, pull] { return pull(all, next); };
@@ -24,7 +24,7 @@ ctrl::Pull pieces_of(std::vector<Result<std::string>> pieces) {
 Result<Answer> send_to_shell(const std::string& script, ctrl::Pull body, double idle = 20) {
   boost::asio::io_context io(1);
   std::optional<Result<Answer>> answer;
-  const auto life = [&]() -> ctrl::Async<void> {
+  const auto life = [&]() -> Async<void> {
     std::vector<std::string> words;
     for (const char* word : {"sh", "-c"}) words.emplace_back(word);
     words.push_back(script);

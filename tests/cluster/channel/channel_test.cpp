@@ -25,7 +25,7 @@ Outcome ask_shell(const std::string& script, int times, double seconds) {
   REQUIRE(opened.has_value());
   Outcome outcome;
   const std::shared_ptr<Channel> channel = *opened;
-  const auto life = [&]() -> ctrl::Async<void> {
+  const auto life = [&]() -> Async<void> {
     for (int i = 0; i < times; ++i) {
       std::string method = "POST", target = "/v1/x", body = "{}";
       Result<Reply> reply =

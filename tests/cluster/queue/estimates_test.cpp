@@ -94,12 +94,12 @@ struct Stand {
     REQUIRE(parsed.has_value());
     return *parsed;
   }
-  static ctrl::Async<void> answer(const ctrl::api::Routes* routes, ctrl::api::Request request,
-                                  ctrl::api::Response* into) {
+  static Async<void> answer(const ctrl::api::Routes* routes, ctrl::api::Request request,
+                            ctrl::api::Response* into) {
     *into = co_await ctrl::api::answer(routes, std::move(request));
   }
 
-  ctrl::Async<Result<queue::ImageFacts>> image(std::string name) {
+  Async<Result<queue::ImageFacts>> image(std::string name) {
     if (name != "trainings:1") co_return errno_error(ENOENT, "No such image");
     queue::ImageFacts facts;
     facts.digest = kDigest;
@@ -323,8 +323,8 @@ std::string profile(double mem, const std::string& more = "") {
 // Peer 2 answers the next call with each of these in turn.
 struct Teller : cluster::test::FakeNetwork {
   Teller() { add("h2", '2', {}); }
-  ctrl::Async<Result<cluster::Answer>> ask(std::string id, std::string method, std::string target,
-                                           std::string body, double) override {
+  Async<Result<cluster::Answer>> ask(std::string id, std::string method, std::string target,
+                                     std::string body, double) override {
     asked_.push_back({id, method + " " + target, body});
     if (says.empty()) co_return bad_input("h2 does not answer");
     const std::string next = says.front();

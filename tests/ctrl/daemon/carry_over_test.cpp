@@ -72,7 +72,7 @@ Job job_begun(double started) {
 Job saved_job() {
   Job job = job_begun(500);
   job.track = growth::Track({42, 0, 0, {}, {}}, 1000);
-  job.track_metric = "loss";
+  job.track_series.metric = "loss";
   job.saw_all = true;
   return job;
 }

@@ -41,16 +41,16 @@ struct Ground {
   }
   /// What `work` gives.
   template <class T>
-  T get(ctrl::Async<T> work) {
+  T get(Async<T> work) {
     std::optional<T> got;
-    auto life = [&]() -> ctrl::Async<void> { got = co_await std::move(work); };
+    auto life = [&]() -> Async<void> { got = co_await std::move(work); };
     ctrl::spawn(io, "test", life);
     until([&] { return got.has_value(); });
     return *got;
   }
-  void run(ctrl::Async<void> work) {
+  void run(Async<void> work) {
     bool is_done = false;
-    auto life = [&]() -> ctrl::Async<void> {
+    auto life = [&]() -> Async<void> {
       co_await std::move(work);
       is_done = true;
     };

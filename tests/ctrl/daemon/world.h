@@ -32,7 +32,7 @@ class FakeContainers : public ctrl::Containers {
   [[nodiscard]] bool has_changes() const override { return !changes.empty(); }
   [[nodiscard]] const ctrl::EngineStatus& engine() const override { return status_; }
   [[nodiscard]] std::string problem() const override { return ""; }
-  ctrl::Async<Result<ctrl::engine::Container>> inspect(std::string name) override {
+  Async<Result<ctrl::engine::Container>> inspect(std::string name) override {
     for (const auto& [id, container] : running) {
       if (container.name == name) co_return container;
     }
@@ -178,7 +178,7 @@ class Host {
     request.method = method;
     request.target = target;
     request.body = body;
-    auto answer = [this, request]() -> ctrl::Async<void> {
+    auto answer = [this, request]() -> Async<void> {
       ctrl::api::Request asked = request;
       said = co_await ctrl::api::answer(&daemon->routes(), std::move(asked));
     };
@@ -210,7 +210,7 @@ class Host {
 
  private:
   // A helper thread may have the next word; the limit is for one that hangs.
-  void wait(ctrl::Async<void> work) {
+  void wait(Async<void> work) {
     bool is_done = false;
     boost::asio::co_spawn(*io, std::move(work), [&](std::exception_ptr failure) {
       is_done = true;

@@ -282,6 +282,26 @@ TEST_CASE("an event file may be named itself, and may come later") {
   CHECK(reading.lines.size() == 6);
 }
 
+TEST_CASE("a damaged record is not read at each of many changes of its file") {
+  LogFolder log;
+  const std::string path = log.folder() + "/events.out.tfevents.100.a";
+  std::string damaged = event_file();
+  damaged[300] = static_cast<char>(damaged[300] ^ 1);
+  write(path, damaged);
+  Reading reading(Format::tfevents, log.folder());
+  reading.run();
+  const auto before = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20; ++i) {
+    write(path, "x");
+    reading.run();
+  }
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - before;
+  // Three at once, then one each two seconds.
+  const double most = 3 + passed.count() / 2 + 1;
+  CHECK(static_cast<double>(reading.reader.stats().framing.bad_records) <= most);
+  CHECK(reading.reader.stats().problem.find("is damaged") != std::string::npos);
+}
+
 TEST_CASE("a damaged event record is told, and read again when its file grows") {
   LogFolder log;
   const std::string path = log.folder() + "/events.out.tfevents.100.a";

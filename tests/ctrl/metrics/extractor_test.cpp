@@ -158,6 +158,81 @@ TEST_CASE("records printed twice count once, a plateau counts in full") {
   CHECK(plateau.report().samples.size() == 16);
 }
 
+TEST_CASE(
+    "what was printed only grows, whatever turns out to be a copy, and nothing is new twice") {
+  Extractor extractor = extractor_for({}, 64);
+  std::size_t known = 0;
+  std::size_t step = 0;
+  Values fresh;
+  for (const double value : {0.5, 0.5, 0.6, 0.6, 0.7, 0.7, 0.8, 0.9, 1.0, 1.1}) {
+    extractor.feed("step " + std::to_string(++step) + " loss: " + std::to_string(value), 1);
+    const Report& report = extractor.report();
+    CHECK(report.printed == step);
+    REQUIRE(report.places.size() == report.samples.size());
+    for (std::size_t i = report.first_behind(known); i < report.samples.size(); ++i) {
+      fresh.push_back(report.samples[i].value);
+    }
+    known = report.printed;
+  }
+  // Of 0.7 both: three values twice are not known to be copies when they come.
+  CHECK(fresh.size() >= 8);
+  CHECK(fresh.size() <= 10);
+  CHECK(std::is_sorted(fresh.begin(), fresh.end()));
+}
+
+TEST_CASE("the values within epochs and those of their ends are two series of one name") {
+  Extractor extractor = extractor_for({}, 64);
+  std::vector<std::uint64_t> numbers;
+  for (int epoch = 1; epoch <= 6; ++epoch) {
+    extractor.feed("Epoch " + std::to_string(epoch) + "/6", epoch);
+    for (int batch = 1; batch <= 20; ++batch) {
+      const std::string done = std::to_string(batch) + "/20 ";
+      extractor.feed(
+          done + (batch < 20 ? "[=>...] - ETA: 1s - loss: " : "[====] - 2s 10ms/step - loss: ") +
+              std::to_string(3.0 / (20 * epoch + batch)),
+          epoch);
+    }
+    const Report& report = extractor.report();
+    CHECK(report.metric == "loss");
+    if (numbers.empty() || numbers.back() != report.series) numbers.push_back(report.series);
+    CHECK(report.is_of({"loss", 0}));
+    CHECK(report.is_of(report.id()));
+    CHECK_FALSE(report.is_of({"loss", report.series + 1}));
+  }
+  CHECK(std::is_sorted(numbers.begin(), numbers.end()));
+}
+
+TEST_CASE("confidence is that of the choice, and no number overflows it") {
+  Extractor huge = extractor_for({}, 64);
+  for (int i = 1; i <= 40; ++i) {
+    huge.feed("step " + std::to_string(i) + " loss: " + (i % 3 == 0 ? "1.5e308" : "-1.6e308") +
+                  " acc: " + std::to_string(1 - 1.0 / i),
+              i);
+    CHECK(huge.report().confidence >= 0);
+    CHECK(huge.report().confidence <= 1);
+    for (const Candidate& one : huge.report().candidates) CHECK(std::isfinite(one.score));
+  }
+}
+
+TEST_CASE("a line that is no metric does not hide the value at its end") {
+  for (const std::string& before : {std::string(3000, '1'), std::string("{\\\"\\'\\\"\\'\\\"\\'"),
+                                   std::string("1,111,1,111,")}) {
+    INFO(before.substr(0, 20));
+    const std::string line = before + " | loss: 0.5\n" + before + " | loss: 0.25\n";
+    CHECK(values_of(test::report_on(line, {})) == Values{0.5, 0.25});
+  }
+}
+
+TEST_CASE("of a pattern's matches in a line the first sixteen count") {
+  Spec spec;
+  spec.pattern = "(?P<value>[0-9]+)(?:.*b)?";
+  Extractor extractor = extractor_for(spec, 0);
+  std::string line;
+  for (int i = 0; i < 100; ++i) line += std::to_string(i) + " ";
+  extractor.feed(line, 1);
+  CHECK(extractor.report().count == 16);
+}
+
 TEST_CASE("the choice settles and does not change for a slightly better candidate") {
   Extractor extractor = extractor_for({}, 32);
   for (int i = 0; i < 200; ++i)

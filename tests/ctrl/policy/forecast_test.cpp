@@ -133,6 +133,30 @@ TEST_CASE("values stand in the order in which they were printed, whatever times 
   CHECK(works == std::vector<double>{8, 8, 9, 10});
 }
 
+TEST_CASE("a value that comes late stands at the work of its own moment") {
+  growth::Track track;
+  track.look({0, 0, 0, {}}, {});
+  track.look({10, 10, 0, {}}, {});
+  track.look({20, 30, 0, {}}, {{5, 3}, {10, 2.5}, {15, 2}, {20, 1.5}});
+  REQUIRE(track.values().size() == 4);
+  CHECK(track.values()[0].work == Approx(5));
+  CHECK(track.values()[1].work == Approx(10));
+  CHECK(track.values()[2].work == Approx(20));
+  CHECK(track.values()[3].work == Approx(30));
+}
+
+TEST_CASE("a place that differs in its last digit is the same, and no cycle") {
+  growth::Track track;
+  track.look({0, 0, 0, {}}, {});
+  double done = 0.3;
+  for (int i = 1; i < 50; ++i) {
+    done = std::nextafter(done, i % 3 == 0 ? 1.0 : 0.0);
+    track.look({i * 5.0, i * 5.0, 0, done}, {});
+  }
+  CHECK_FALSE(track.is_cyclic());
+  CHECK(track.counts().size() == 1);
+}
+
 TEST_CASE("a track that goes on elsewhere is the one of a job that stayed") {
   Track stayed;
   stayed.look({0, 0, 0, {}}, {});

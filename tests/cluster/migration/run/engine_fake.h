@@ -24,7 +24,6 @@
 namespace flowcon::cluster::test {
 
 using namespace migration;
-using ctrl::Async;
 
 /// Time passes only where nothing else is to be done.
 class FakeClock : public Clock {

@@ -193,7 +193,7 @@ TEST_CASE("of more volumes than there are threads all are measured") {
   boost::asio::io_context io{1};
   LocalFiles local;
   std::size_t measured = 0;
-  const auto ask = [&]() -> ctrl::Async<void> {
+  const auto ask = [&]() -> Async<void> {
     std::vector<std::string> folders{folder.path.string()};
     const auto trees = co_await local.measure(std::move(folders), 10);
     measured += trees && trees->front().entries == 1 ? 1 : 0;

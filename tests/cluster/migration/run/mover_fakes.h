@@ -30,7 +30,6 @@
 namespace flowcon::cluster::test {
 
 using namespace migration;
-using ctrl::Async;
 
 /// The rows as they are on the disk.
 class FakeRows : public Rows {

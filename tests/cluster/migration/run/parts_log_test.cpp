@@ -13,7 +13,6 @@
 
 using namespace flowcon;
 using namespace flowcon::cluster::migration;
-using ctrl::Async;
 
 namespace {
 
