@@ -35,6 +35,9 @@ struct Known {
   double started = 0;
   bool is_frozen = false;
   bool has_labels = true;  ///< it is known which are its own
+  /// What `docker update` gives; its event may be lost.
+  std::uint64_t cpu_shares = 0;
+  std::int64_t cpu_quota_us = 0, cpu_period_us = 0, nano_cpus = 0;
   bool operator==(const Known&) const = default;
 };
 
@@ -243,7 +246,9 @@ Async<void> Pool::Impl::look(Look order) {
 void Pool::Impl::take_seen(const Look& order, engine::Container seen) {
   if (!seen.running || seen.pid <= 0) return;
   const std::string id = seen.id;
-  const Known life{seen.pid, seen.started, seen.is_frozen, seen.label_problem.empty()};
+  const Known life{
+      seen.pid,        seen.started,      seen.is_frozen,     seen.label_problem.empty(),
+      seen.cpu_shares, seen.cpu_quota_us, seen.cpu_period_us, seen.nano_cpus};
   const auto before = known.find(id);
   const bool is_known = before != known.end();
   const bool is_same_life =

@@ -419,6 +419,14 @@ class Orders {
     return task(job).may_spread && spread(job).has_value();
   }
 
+  bool does_any_grow() const {
+    for (std::size_t job = 0; job < all_.known.size(); ++job) {
+      const auto workers = allocated(job);
+      if (workers && *workers > policy::count_of(task(job).placed.workers)) return true;
+    }
+    return false;
+  }
+
   // Workers beyond what is allocated go, first where the first one that waits needs them. Where
   // what is allocated leaves its room on several hosts others go, too, down to their least; where
   // nothing is allocated to any that waits, KOD2's rule holds.
@@ -427,12 +435,20 @@ class Orders {
     if (all_.is_settling || allocation_->is_held) return true;
     std::vector<std::size_t> givers;
     Least allowed, least;
+    const bool is_wanted = !waiting_.empty() || does_any_grow();
     for (std::size_t job = 0; job < all_.known.size(); ++job) {
       const auto workers = allocated(job);
       if (!workers || !may_change(all_, job) || has_order(job)) continue;
       givers.push_back(job);
       least[job] = all_.known[job].group->range.least;
       allowed[job] = std::max(*workers, least[job]);
+      // Numbers are allocated in powers of two. One that lost a worker stays between two of them
+      // as long as nobody else has use for the room.
+      const std::int64_t there = policy::count_of(task(job).placed.workers);
+      const bool is_between = there > *workers && there < 2 * *workers;
+      if (!is_wanted && is_between && there <= all_.known[job].group->range.most) {
+        allowed[job] = there;
+      }
     }
     std::map<std::size_t, Placement> changed;
     // The first one that can have its room; what is admitted and cannot is nobody's concern.

@@ -44,6 +44,7 @@ Async<api::Response> Commands::adopt(api::Call call) {
     co_return api::failure(409, shown + " is already under control");
   }
   const bool was_listed = there != jobs.end();
+  const std::optional<store::Choice> before = at_.controls.find(id);
   store::Choice choice;
   choice.id = id;
   // Nothing said is a choice, too.
@@ -52,13 +53,14 @@ Async<api::Response> Commands::adopt(api::Call call) {
   if (!saved) co_return api::failure(507, saved.error());
   at_.intake.admit(*seen, *settings, at_.world.clock());
   const auto admitted = jobs.find(id);
-  if (admitted == jobs.end()) co_return api::failure(409, shown + " is not running");
-  if (!admitted->second.unsupported.empty()) {
-    const std::string reason = admitted->second.unsupported;
-    if (!was_listed) jobs.erase(admitted);
-    Result<void> forgotten = co_await at_.controls.forget(id);
-    if (!forgotten) log::warning(forgotten.error().message());
-    co_return api::failure(422, shown + ": " + reason);
+  const bool is_there = admitted != jobs.end();
+  if (!is_there || !admitted->second.unsupported.empty()) {
+    const std::string reason = is_there ? ": " + admitted->second.unsupported : " is not running";
+    if (is_there && !was_listed) jobs.erase(admitted);
+    // What a person had chosen before holds.
+    Result<void> undone = co_await at_.controls.put_back(id, before);
+    if (!undone) log::warning(undone.error().message());
+    co_return api::failure(is_there ? 422 : 409, shown + reason);
   }
   at_.schedule.is_compare_due = true;
   at_.schedule.wake();

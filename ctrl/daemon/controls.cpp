@@ -36,6 +36,11 @@ store::Choice Controls::choice_of(const std::string& id) const {
   return none;
 }
 
+std::optional<store::Choice> Controls::find(const std::string& id) const {
+  const auto found = choices_.find(id);
+  return found == choices_.end() ? std::nullopt : std::optional(found->second);
+}
+
 bool Controls::is_released(const std::string& id) const { return choice_of(id).released; }
 
 std::string Controls::adopted_with(const std::string& id) const { return choice_of(id).settings; }
@@ -75,6 +80,11 @@ Async<Result<void>> Controls::forget(std::string id) {
   Result<void> forgotten = co_await effects_.run(std::move(write));
   if (forgotten) choices_.erase(id);
   co_return forgotten;
+}
+
+Async<Result<void>> Controls::put_back(std::string id, std::optional<store::Choice> before) {
+  if (before) return save(std::move(*before));
+  return forget(std::move(id));
 }
 
 void Controls::save_ended_pin(const std::string& id, const Control& control) {

@@ -5,6 +5,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "ctrl/async.h"
@@ -29,11 +30,16 @@ class Controls {
   [[nodiscard]] std::string adopted_with(const std::string& id) const;
   [[nodiscard]] Control of(const std::string& id) const;
 
+  /// What was chosen for it; nothing where that is nothing.
+  [[nodiscard]] std::optional<store::Choice> find(const std::string& id) const;
+
   /// Each is saved first, and holds once it is. Errors: the store's; nothing has changed then.
   Async<Result<void>> save(std::string id, Control control);
   Async<Result<void>> save(store::Choice choice);
   Async<Result<void>> pause_all(bool is_paused);
   Async<Result<void>> forget(std::string id);
+  /// What find() said of it.
+  Async<Result<void>> put_back(std::string id, std::optional<store::Choice> before);
   /// In the background; where it cannot be saved the pin ends again after a restart.
   void save_ended_pin(const std::string& id, const Control& control);
   /// It holds, saved or not.

@@ -32,7 +32,8 @@ namespace asio = boost::asio;
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 // Seconds for moves to come back. TimeoutStopSec of the unit leaves as much again for the rest.
 constexpr double kSettleTime = 45;
-constexpr int kTries = 3;  // of reading what an earlier run has left
+constexpr int kTries = 30;  // of reading what an earlier run has left, between two words of it
+constexpr double kRestorePause = 1;  // seconds
 
 Host host_of_this_machine(const Config& config) {
   Host host;
@@ -103,11 +104,7 @@ Async<void> Daemon::pass() {
 }
 
 Async<void> Daemon::begin() {
-  co_await read_state();
-  co_await read_trainings();
-  meter_.begin();
-  co_await take_over(world_.clock());
-  co_await restore_leftovers();
+  co_await begin_again();
   const Moment now = world_.clock();
   shown_.started = now.wall;
   schedule_.next_look = now.steady + config_.observe;
@@ -115,6 +112,17 @@ Async<void> Daemon::begin() {
   containers_->start();
   if (companion_) co_await companion_->begin();
   service::tell_ready("watching " + config_.engine);
+}
+
+// Goes on where an earlier flowcond stopped. What is asked meanwhile waits: a limit that it left
+// would be taken for what the container had.
+Async<void> Daemon::begin_again() {
+  const auto guard = co_await pass_.lock();
+  co_await read_state();
+  co_await read_trainings();
+  meter_.begin();
+  co_await take_over(world_.clock());
+  co_await restore_leftovers();
 }
 
 Async<void> Daemon::read_state() {
@@ -132,16 +140,14 @@ Async<void> Daemon::restore_leftovers() {
     co_return;
   }
   Result<Limits::Leftovers> restored = Limits::Leftovers();
-  // What is limited now would be taken for what the containers had.
-  for (int tried = 0; tried < kTries; ++tried) {
+  // What is limited now would be taken for what the containers had, so nothing is begun before.
+  for (int tried = 0;; ++tried) {
     std::set<std::string> stay = takeover_.kept();
     restored = co_await enforcer_.limits().restore_leftovers(std::move(stay));
     if (restored) break;
-    log::warning(restored.error().message());
-  }
-  if (!restored) {
-    warn(restored.error().message());
-    co_return;
+    if (tried % kTries == 0) log::warning(restored.error().message());
+    if (is_stopping_) co_return;
+    if (tried > 0) co_await pause(kRestorePause);
   }
   if (restored->restored > 0) {
     log::event(log::Event::limits_left, "restored the limits of " +
@@ -206,8 +212,23 @@ void Daemon::warn(const std::string& sentence) {
   shown_.warnings.push_back(sentence);
 }
 
+// A job may have a day to save itself: the others go on meanwhile.
+Async<void> Daemon::settle() {
+  bool is_settled = false;
+  auto wait = [this, &is_settled]() -> Async<void> {
+    co_await companion_->settle(kSettleTime);
+    is_settled = true;
+    schedule_.wake();
+  };
+  spawn(io_, "the end of migrations", wait());
+  while (!is_settled) {
+    if (!containers_->has_changes()) co_await schedule_.wait();
+    co_await pass();
+  }
+}
+
 Async<void> Daemon::release_all() {
-  if (companion_) co_await companion_->settle(kSettleTime);
+  if (companion_) co_await settle();
   if (companion_) companion_->end();
   const std::set<std::string> left = leave_limits();
   // Before anything that waits for a disk, or for systemd.

@@ -88,6 +88,8 @@ class Daemon : public LocalHost {
   Async<void> read_trainings();
   Async<void> take_over(Moment now);
   Async<void> restore_leftovers();
+  Async<void> begin_again();
+  Async<void> settle();
   void record(Moment now, bool is_decided);
   [[nodiscard]] std::set<std::string> leave_limits() const;
   std::vector<Limits::PutBack> put_all_back(const std::set<std::string>& but);

@@ -181,6 +181,12 @@ Async<void> Enforcer::apply(Moment now) {
       job.present = planned.at(outcome.id);
       job.has_all_limits = job.has_all_limits || is_limited_beyond_cpu(job);
       if (std::exchange(job.is_reverted, false)) ++shown_.counts.reapplied;
+    } else {
+      // A part of it may have been written: what is there counts, of all resources.
+      job.has_all_limits = true;
+      const Result<cgroups::Setting> there =
+          cgroups::read_setting(fs_, job.group, limits_.mechanism());
+      if (there) job.present = *there;
     }
     if (outcome.problem != job.problem) {
       job.problem = outcome.problem;

@@ -379,11 +379,17 @@ void Intake::follow_update(const engine::Container& container) {
   Job& job = found->second;
   const engine::Container before = std::exchange(job.container, container);
   if (!job.unsupported.empty()) return;
+  const auto forget_limits = [&job, &before] {
+    job.container.cpu_shares = before.cpu_shares;
+    job.container.cpu_quota_us = before.cpu_quota_us;
+    job.container.cpu_period_us = before.cpu_period_us;
+    job.container.nano_cpus = before.nano_cpus;
+  };
   // What a person gives by `docker update` is a new ceiling, not drift. The engine has written all
   // of its settings again, so what was written here before is gone.
   Result<cgroups::Setting> there =
       cgroups::read_setting(*at_.world.fs, job.group, at_.limits.mechanism());
-  if (!there) return;
+  if (!there) return forget_limits();  // seen with the next update
   const cgroups::Setting written = std::exchange(job.present, *there);
   cgroups::Setting original = job.original;
   if (!has_same_quota(before, container)) {

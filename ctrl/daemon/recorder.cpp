@@ -112,13 +112,32 @@ void Recorder::take_back(std::vector<store::Look>& looks, std::vector<store::Rou
   drop_oldest();
 }
 
+template <class T>
+static std::vector<T> first_of(std::vector<T>& all, std::size_t count) {
+  const auto end = all.begin() + static_cast<std::ptrdiff_t>(count);
+  std::vector<T> first(std::make_move_iterator(all.begin()), std::make_move_iterator(end));
+  all.erase(all.begin(), end);
+  return first;
+}
+
+static std::size_t bytes_of(const store::Round& round) {
+  return sizeof(round) + round.state.size() + round.decision.size();
+}
+
+static std::size_t few_of(const std::vector<store::Round>& rounds) {
+  std::size_t bytes = 0, count = 0;
+  while (count < rounds.size() && bytes < Recorder::kRoundsAtOnce) {
+    bytes += bytes_of(rounds[count++]);
+  }
+  return count;
+}
+
 void Recorder::drop_oldest() {
   const std::size_t excess = looks_.size() - std::min(looks_.size(), kMostWaiting);
   looks_.erase(looks_.begin(), looks_.begin() + static_cast<std::ptrdiff_t>(excess));
   std::size_t bytes = 0, kept = 0;
   while (kept < rounds_.size()) {
-    const store::Round& round = rounds_[rounds_.size() - 1 - kept];
-    bytes += sizeof(round) + round.state.size() + round.decision.size();
+    bytes += bytes_of(rounds_[rounds_.size() - 1 - kept]);
     if (bytes > kMostRounds) break;
     ++kept;
   }
@@ -130,8 +149,9 @@ void Recorder::drop_oldest() {
 Async<void> Recorder::flush() {
   is_writing_ = true;
   while (!looks_.empty() || !rounds_.empty()) {
-    auto looks = std::make_shared<std::vector<store::Look>>(std::exchange(looks_, {}));
-    auto rounds = std::make_shared<std::vector<store::Round>>(std::exchange(rounds_, {}));
+    const std::size_t most_looks = std::min(looks_.size(), kLooksAtOnce);
+    auto looks = std::make_shared<std::vector<store::Look>>(first_of(looks_, most_looks));
+    auto rounds = std::make_shared<std::vector<store::Round>>(first_of(rounds_, few_of(rounds_)));
     auto write = [this, looks, rounds] { return records_.record(*looks, *rounds); };
     Result<void> written = co_await effects_.run(std::move(write));
     if (written) {
@@ -153,8 +173,9 @@ Async<void> Recorder::flush() {
 // A few steps; the rest after the next flush.
 Async<void> Recorder::forget_old() {
   const double now = wall_();
-  // Not at once: a host that has just booted may have its clock wrong, and be told the time later.
-  const bool is_far = next_forget_ == 0 || next_forget_ > now + kForgetEvery;
+  // Not at once: a host that has just booted, or whose clock has leapt, may be told the time later.
+  const bool has_leapt = now > std::exchange(flushed_, now) + kForgetEvery;
+  const bool is_far = next_forget_ == 0 || has_leapt || next_forget_ > now + kForgetEvery;
   if (is_far) next_forget_ = now + kForgetEvery;
   bool is_due = now >= next_forget_;
   for (int step = 0; step < kStepsPerFlush && !is_stopping_; ++step) {

@@ -38,6 +38,9 @@ class Recorder {
   /// beyond that.
   static constexpr std::size_t kMostWaiting = 4000;
   static constexpr std::size_t kMostRounds = 16U << 20;
+  /// Written at once: what waits for long is more than fits into what is free of a small store.
+  static constexpr std::size_t kLooksAtOnce = 200;
+  static constexpr std::size_t kRoundsAtOnce = 256U << 10;  ///< bytes
 
   /// All have to outlive it. `wall`: seconds since the epoch. `at_forgetting` is called when old
   /// records were looked for, once an hour.
@@ -75,6 +78,7 @@ class Recorder {
   std::string problem_;
   bool is_writing_ = false;
   bool is_stopping_ = false;
+  double flushed_ = 0;      ///< when it last was, by the wall clock
   double next_forget_ = 0;  // wall
   log::Repeated troubles_;
 };

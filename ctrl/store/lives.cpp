@@ -49,6 +49,7 @@ Result<std::int64_t> make_run(sqlite3* db, const History& history) {
 
 Result<void> Records::forget_history(const std::string& id) {
   Transaction transaction(db_);
+  if (auto begun = transaction.begun(kDoing); !begun) return begun.error();
   if (auto done = forget_run(db_, id); !done) return done;
   return transaction.commit(kDoing);
 }
@@ -56,6 +57,7 @@ Result<void> Records::forget_history(const std::string& id) {
 Result<void> Records::import_history(const History& history,
                                      const std::optional<LogPosition>& position) {
   Transaction transaction(db_);
+  if (auto begun = transaction.begun(kDoing); !begun) return begun.error();
   if (auto done = forget_run(db_, history.run.id); !done) return done;
   Result<std::int64_t> run = make_run(db_, history);
   if (!run) return run.error();

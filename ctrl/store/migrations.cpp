@@ -18,6 +18,7 @@ Migration read_row(const Statement& row) {
 Result<void> Journal::save_migration(const Migration& migration) {
   constexpr const char* kDoing = "writing the journal of migrations";
   Transaction transaction(journal_);
+  if (auto begun = transaction.begun(kDoing); !begun) return begun.error();
   // By its rowid it stays where it is, so that what is damaged can be read row by row.
   Statement put(journal_,
                 "INSERT INTO migrations(id,entry,plan,started,ended) VALUES(?,?,?,?,?) "

@@ -269,7 +269,10 @@ class Opening {
           lost_file() + " && systemctl restart flowcond");
       return {};
     }
-    return execute(journal.db.get(), "DELETE FROM lost_moves", "clearing what was lost");
+    // Without a condition pages are written even where there is nothing to delete, and a full disk
+    // would keep limits from being restored.
+    return execute(journal.db.get(), "DELETE FROM lost_moves WHERE rowid>0",
+                   "clearing what was lost");
   }
 
   [[nodiscard]] std::string ready_path() const { return journal_path_ + ".ready"; }

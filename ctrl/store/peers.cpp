@@ -66,6 +66,7 @@ Result<void> Records::save_marks(const std::vector<Mark>& marks,
                                  const std::vector<std::string>& gone) {
   const std::string doing = "saving what is known of converged containers";
   Transaction transaction(db_);
+  if (auto begun = transaction.begun(doing); !begun) return begun.error();
   Statement put(db_,
                 "INSERT OR REPLACE INTO marks(id,category,value,growth,seen,converged,migrated,"
                 "rebalanced,moves) VALUES(?,?,?,?,?,?,?,?,?)");

@@ -11,6 +11,7 @@ namespace flowcon::ctrl::store {
 Result<void> Records::save_profile(const ProfileRow& profile) {
   constexpr const char* kDoing = "keeping the profile of a run";
   Transaction transaction(db_);
+  if (auto begun = transaction.begun(kDoing); !begun) return begun.error();
   Statement put(db_,
                 "INSERT INTO profiles(key,family,features,labels,ended,format) "
                 "VALUES(?,?,?,?,?,?)");

@@ -114,6 +114,7 @@ Result<double> thin(sqlite3* db, double from, double until) {
 
 Result<bool> Records::forget_before(double before) {
   Transaction transaction(db_);
+  if (auto begun = transaction.begun("forgetting old records"); !begun) return begun.error();
   Result<bool> more = drop_before(db_, before);
   if (!more) {
     note_damage(more.error());
@@ -163,6 +164,7 @@ Result<bool> Records::make_room() {
   }
   if (!(span->first <= span->last)) return false;
   Transaction transaction(db_);
+  if (auto begun = transaction.begun("forgetting old records"); !begun) return begun.error();
   const auto thinned = time_of(db_, "SELECT thinned FROM state");
   if (!thinned) return thinned.error();
   const double middle = span->first + (span->last - span->first) / 2;

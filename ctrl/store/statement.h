@@ -160,6 +160,10 @@ class Transaction {
   }
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
+  /// To be asked before the first statement: where it did not begin each would stand by itself.
+  [[nodiscard]] Result<void> begun(const std::string& doing) const {
+    return open_ ? Result<void>() : sqlite_error(db_, doing);
+  }
   [[nodiscard]] Result<void> commit(const std::string& doing) {
     if (!open_ || sqlite3_exec(db_, "COMMIT", nullptr, nullptr, nullptr) != SQLITE_OK) {
       return sqlite_error(db_, doing);

@@ -11,6 +11,8 @@
 namespace flowcon::ctrl::store {
 namespace {
 
+constexpr std::size_t kMostExplained = 8U << 20;  // bytes of states and decisions
+
 constexpr int kStepsAtBound = 50;
 
 List list_from(const std::string& text) {
@@ -122,6 +124,7 @@ Result<void> Journal::save_originals(const std::vector<Original>& originals) {
   // With the power the control groups go, too.
   const Brief brief(journal_);
   Transaction transaction(journal_);
+  if (auto begun = transaction.begun(doing); !begun) return begun.error();
   Statement put(journal_,
                 "INSERT OR REPLACE INTO originals(id,name,cpu,cpuacct,memory,scope,io,weight,"
                 "quota_us,period_us,soft_bytes,io_weight,io_caps,life) "
@@ -230,6 +233,7 @@ Result<void> Records::record(const std::vector<Look>& looks, const std::vector<R
 Result<void> Records::record_once(const std::vector<Look>& looks,
                                   const std::vector<Round>& rounds) {
   Transaction transaction(db_);
+  if (auto begun = transaction.begun("recording"); !begun) return begun.error();
   Statement put(db_, kPutRun);
   Statement position(db_, "INSERT OR REPLACE INTO positions VALUES(?,?,?)");
   SampleWriter samples(db_);
@@ -394,6 +398,7 @@ Result<Explained> Records::explained(const std::string& wanted, std::size_t coun
   if (!run) return run.error();
   Explained explained;
   explained.run = *run;
+  std::size_t bytes = 0;
   // An id is what an engine gave: letters and digits, so it is in the JSON as it is here.
   Statement all(db_,
                 "SELECT time,algorithm,resource,state,decision FROM rounds "
@@ -420,7 +425,9 @@ Result<Explained> Records::explained(const std::string& wanted, std::size_t coun
     }
     at.reset();
     since.reset();
+    bytes += found.round.state.size() + found.round.decision.size();
     explained.rounds.push_back(std::move(found));
+    if (bytes > kMostExplained) break;
   }
   std::reverse(explained.rounds.begin(), explained.rounds.end());
   return explained;

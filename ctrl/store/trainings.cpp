@@ -8,6 +8,7 @@ namespace flowcon::ctrl::store {
 Result<void> Records::save_training(const Training& training) {
   constexpr const char* kDoing = "remembering a training";
   Transaction transaction(db_);
+  if (auto begun = transaction.begun(kDoing); !begun) return begun.error();
   Statement put(db_, "INSERT INTO trainings(training,ended,total,share90) VALUES(?,?,?,?)");
   put.bind(training.key).bind(training.ended).bind(training.total).bind(training.share90);
   if (auto done = put.run(kDoing); !done) return done;

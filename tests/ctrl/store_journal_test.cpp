@@ -3,6 +3,7 @@
 // version.
 #include <fstream>
 
+#include "ctrl/store/statement.h"
 #include "tests/ctrl/store_folder.h"
 
 using namespace flowcon::ctrl::store;
@@ -167,6 +168,41 @@ TEST_CASE("a journal whose newest entries are gone with its log of changes is mi
   CHECK_FALSE(opened.store->is_journal_whole());
   CHECK(fs::exists(killed.journal() + ".damaged-1-wal"));
   CHECK(opened.store->begin_incarnation("another")->id == "host-id");
+}
+
+TEST_CASE("after a kill the journal is opened without a byte written, as on a full disk") {
+  const Folder folder;
+  Opened running(folder);
+  fill(*running.store);
+  // As a kill leaves it, where there is no room in its log that was used before.
+  execute_at(folder.journal(), "PRAGMA wal_checkpoint(TRUNCATE)");
+  const Folder left;
+  fs::copy(folder.path, left.path, fs::copy_options::recursive);
+  const std::string log = left.path + "/journal.db-wal";
+  CHECK(fs::file_size(log) == 0);
+  Opened again(left);
+  CHECK(again.store->is_journal_whole());
+  CHECK(fs::file_size(log) == 0);
+}
+
+TEST_CASE("a transaction that could not begin says so before its first statement") {
+  const Folder folder;
+  const std::string path = folder.path + "/t.db";
+  sqlite3* one = nullptr;
+  sqlite3* other = nullptr;
+  REQUIRE(sqlite3_open(path.c_str(), &one) == SQLITE_OK);
+  REQUIRE(sqlite3_open(path.c_str(), &other) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(one, "CREATE TABLE t(x)", nullptr, nullptr, nullptr) == SQLITE_OK);
+  {
+    const Transaction held(one);
+    CHECK(held.begun("writing").has_value());
+    const Transaction waiting(other);
+    const auto begun = waiting.begun("writing");
+    REQUIRE_FALSE(begun.has_value());
+    CHECK(has(begun.error().message(), "writing"));
+  }
+  sqlite3_close(one);
+  sqlite3_close(other);
 }
 
 TEST_CASE("without damage nothing is missed, killed or not, and a new host has lost nothing") {

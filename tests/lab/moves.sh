@@ -122,7 +122,7 @@ tasks_on() { on "$1" docker ps --format '{{.Names}}' --filter label=org.flowcon.
 TALK='echo begins
 mkdir /srv
 echo "the first of $WORLD_SIZE" >/srv/word
-if [ "$RANK" = 0 ]; then httpd -p "$MASTER_PORT" -h /srv; else until wget -q -T 5 -O - "http://$MASTER_ADDR:$MASTER_PORT/word" 2>/dev/null; do sleep 0.2; done; fi
+if [ "$RANK" = 0 ]; then httpd -p "$MASTER_PORT" -h /srv; else until wget -q -O - "http://$MASTER_ADDR:$MASTER_PORT/word" 2>/dev/null; do sleep 0.2; done; fi
 echo "$RANK" >"/ck/$RANK"
 until [ -e /go ]; do sleep 0.2; done
 echo ends'

@@ -124,7 +124,7 @@ OWN='echo begins
 mkdir /srv
 echo "$FLOWCON_RANK of $WORLD_SIZE" >/srv/word
 httpd -p "$FLOWCON_PORT" -h /srv
-until wget -q -T 5 -O - "http://$MASTER_ADDR:$MASTER_PORT/word" 2>/dev/null; do sleep 0.2; done
+until wget -q -O - "http://$MASTER_ADDR:$MASTER_PORT/word" 2>/dev/null; do sleep 0.2; done
 until [ -e /go-$FLOWCON_PORT ]; do sleep 0.2; done
 echo ends'
 group open 6 cpu=0.5,mem=50M "$OWN"

@@ -94,6 +94,10 @@ class FakeCgroups final : public cgroups::CgroupFs {
 
   /// The n-th write from now on (1 is the next) fails with `number`, once.
   void fail_write(int n, int number) { failures_[attempts_ + n] = number; }
+  /// Writes to that file of `group` fail with `number`; 0: no longer.
+  void refuse(const std::string& group, const std::string& file, int number) {
+    refused_[{group, file}] = number;
+  }
   /// Files of that name cannot be read, with `number`; 0: they can again.
   void fail_reads(const std::string& file, int number) {
     unread_[file] = number;
@@ -127,6 +131,10 @@ class FakeCgroups final : public cgroups::CgroupFs {
     if (const auto good = cgroups::check_text(value); !good) return good.error();
     if (const auto failure = failures_.find(attempts_); failure != failures_.end()) {
       return errno_error(failure->second, "write \"" + value + "\" to " + group + "/" + file);
+    }
+    if (const auto refused = refused_.find({group, file});
+        refused != refused_.end() && refused->second != 0) {
+      return errno_error(refused->second, "write \"" + value + "\" to " + group + "/" + file);
     }
     writes_.push_back({group, file, value});
     if (ignores_) return {};
@@ -219,6 +227,7 @@ class FakeCgroups final : public cgroups::CgroupFs {
   std::map<std::string, int> unread_;
   std::map<int, std::string> removals_;
   int attempts_ = 0;
+  std::map<std::pair<std::string, std::string>, int> refused_;
   bool ignores_ = false;
 };
 

@@ -57,6 +57,23 @@ TEST_CASE("workers are given to a job that comes, and taken back when it has end
   CHECK(bench.workers("net") == 4);
 }
 
+TEST_CASE("who loses a worker keeps the others until the next one may come") {
+  ElasticBench bench(GENERATE("horizon", "greedy"));
+  bench.expect_seconds("net", 4000);
+  bench.submit("net", "cpu=1,mem=1G", kJoin);
+  bench.run(30);
+  REQUIRE(bench.workers("net") == 4);
+  bench.engine.end_with(tasks_of(bench.engine).at("net-w1")->id, 1);
+  bench.run(7);
+  CHECK(bench.workers("net") == 3);
+  bench.run(30);
+  CHECK(bench.workers("net") == 4);
+  for (const char* name : {"net-w2", "net-w3"}) {
+    REQUIRE(tasks_of(bench.engine).contains(name));
+    CHECK(tasks_of(bench.engine).at(name)->copy == Copy::running);
+  }
+}
+
 TEST_CASE("who waits has its room without anybody being parked, and keeps it") {
   ElasticBench bench;
   bench.expect_seconds("net", 4000);

@@ -421,6 +421,35 @@ TEST_CASE("where memory is short a soft limit leaves room above what a job uses 
   }
 }
 
+TEST_CASE("after a write that failed in part all that is there counts") {
+  Host host;
+  host.begin();
+  host.start("a");
+  host.pass();
+  const std::string group = "docker/" + Host::id_of("a");
+  host.fs.refuse(group, "cpu.weight", EINVAL);
+  host.start("b", {{"flowcon.weight", "4"}});
+  // The part that was written.
+  host.fs.set(group, "memory.high", "1048576");
+  for (int tick = 0; tick < 3; ++tick) host.pass();
+  CHECK(host.fs.text(group, "memory.high") == "max");
+}
+
+TEST_CASE("what a person had chosen holds where an adopt is refused") {
+  Host host;
+  run_two(host);
+  REQUIRE(host.ask("POST", "/v1/containers/a/release", "") == 200);
+  host.pass();
+  const std::string id = Host::id_of("a");
+  host.running[id].log_driver = "none";
+  host.engine->running[id].log_driver = "none";
+  CHECK(host.ask("POST", "/v1/containers/a/adopt", "{}") == 422);
+  host.end();
+  host.begin();
+  host.pass();
+  CHECK(host.status_of("a").is_null());
+}
+
 TEST_CASE("with quotas what one job does not use of its own goes to the other, and comes back") {
   Host host;
   host.config.limiting.mode = cgroups::LimitMode::quota;

@@ -52,12 +52,14 @@ class Disk {
   std::vector<std::string> algorithms;
   std::vector<double> forgotten;
   int rooms = 0;
+  int parts = 0;  // that were written, or failed
   int hours = 0;
   Recorder recorder{io, effects, records(), config, [this] { return now; }, [this] { ++hours; }};
 
  private:
   Result<void> take(const std::vector<store::Look>& looks,
                     const std::vector<store::Round>& rounds) {
+    ++parts;
     if (is_full) return bad_input("the disk is full");
     for (const store::Look& one : looks) written.push_back(one.run.id);
     for (const store::Round& round : rounds) algorithms.push_back(round.algorithm);
@@ -204,4 +206,36 @@ TEST_CASE("a host that boots in another year forgets nothing for it, and goes on
   write(right + 3600);
   REQUIRE_FALSE(disk.forgotten.empty());
   CHECK(disk.forgotten.front() == disk.now - 30 * 86400);
+}
+
+TEST_CASE("a clock that leaps forward while flowcond runs forgets nothing for an hour") {
+  Disk disk;
+  const double right = disk.now;
+  const auto write = [&](double now) {
+    disk.now = now;
+    disk.recorder.add(Disk::look("a"));
+    disk.write();
+  };
+  write(right);
+  write(right + 1800);
+  const double wrong = right + 300 * 86400.0;
+  write(wrong);
+  write(wrong + 1800);
+  CHECK(disk.forgotten.empty());
+  write(right + 3600);
+  CHECK(disk.forgotten.empty());
+}
+
+TEST_CASE("what waited for long is written in parts, and the part that failed again") {
+  Disk disk;
+  disk.is_full = true;
+  for (int i = 0; i < 1000; ++i) disk.recorder.add(Disk::look(std::to_string(i)));
+  disk.write();
+  CHECK(disk.parts == 1);
+  disk.is_full = false;
+  disk.write();
+  CHECK(disk.parts == 6);
+  REQUIRE(disk.written.size() == 1000);
+  CHECK(disk.written.front() == "0");
+  CHECK(disk.written.back() == "999");
 }

@@ -216,7 +216,7 @@ TEST_CASE("confidence is that of the choice, and no number overflows it") {
 
 TEST_CASE("a line that is no metric does not hide the value at its end") {
   for (const std::string& before : {std::string(3000, '1'), std::string("{\\\"\\'\\\"\\'\\\"\\'"),
-                                   std::string("1,111,1,111,")}) {
+                                    std::string("1,111,1,111,")}) {
     INFO(before.substr(0, 20));
     const std::string line = before + " | loss: 0.5\n" + before + " | loss: 0.25\n";
     CHECK(values_of(test::report_on(line, {})) == Values{0.5, 0.25});
