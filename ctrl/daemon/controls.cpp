@@ -2,6 +2,7 @@
 #include "ctrl/daemon/controls.h"
 
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "ctrl/log.h"
@@ -85,6 +86,19 @@ Async<Result<void>> Controls::forget(std::string id) {
 Async<Result<void>> Controls::put_back(std::string id, std::optional<store::Choice> before) {
   if (before) return save(std::move(*before));
   return forget(std::move(id));
+}
+
+Async<void> Controls::forget_gone(Containers* containers) {
+  std::vector<std::string> ids;
+  for (const auto& [id, choice] : choices_) {
+    if (id != kAll) ids.push_back(id);
+  }
+  for (const std::string& id : ids) {
+    Result<engine::Container> seen = co_await containers->inspect(id);
+    if (seen || seen.error().code != boost::system::errc::no_such_file_or_directory) continue;
+    Result<void> forgotten = co_await forget(id);
+    if (!forgotten) log::warning(forgotten.error().message());
+  }
 }
 
 void Controls::save_ended_pin(const std::string& id, const Control& control) {

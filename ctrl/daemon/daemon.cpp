@@ -58,7 +58,10 @@ Daemon::Daemon(asio::io_context& io, const Config& config, World world)
       notifier_(io, config_, host_name(), world_.clock),
       recorder_(
           io, effects_, records_of(*world_.store), config_, [this] { return world_.clock().wall; },
-          [this] { spawn(io_, "earlier logs", carry_over_.forget_logs(containers_.get())); }),
+          [this] {
+            spawn(io_, "earlier logs", carry_over_.forget_logs(containers_.get()));
+            spawn(io_, "earlier choices", controls_.forget_gone(containers_.get()));
+          }),
       controls_(io, effects_, *world_.store),
       logs_(io, roster_, world_.clock,
             [this](const std::string& id) { return carried_log_path(config_.state_dir, id); }),

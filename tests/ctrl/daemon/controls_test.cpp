@@ -22,6 +22,21 @@ struct Desk : Ground {
   std::size_t kept() { return world.store->choices()->size(); }
 };
 
+// It has one container, and says of another one nothing.
+struct Engine : Containers {
+  void start() override {}
+  void stop() override {}
+  std::vector<Change> take() override { return {}; }
+  [[nodiscard]] bool has_changes() const override { return false; }
+  [[nodiscard]] const EngineStatus& engine() const override { return status; }
+  [[nodiscard]] std::string problem() const override { return ""; }
+  Async<Result<engine::Container>> inspect(std::string name) override {
+    if (name == "there") co_return engine::Container();
+    co_return errno_error(name == "gone" ? ENOENT : EIO, "inspect");
+  }
+  EngineStatus status;
+};
+
 Control pinned() {
   Control control;
   control.pin = Pin{0.5, 2e9};
@@ -44,6 +59,21 @@ TEST_CASE("overrides that are cleared leave nothing behind") {
   REQUIRE(desk.get(desk.controls.save("a", pinned())).has_value());
   REQUIRE(desk.get(desk.controls.save("a", Control())).has_value());
   CHECK(desk.kept() == 0);
+}
+
+TEST_CASE("what was chosen for a container goes with it, and with nothing else") {
+  Desk desk;
+  for (const char* id : {"there", "gone", "unknown"}) {
+    REQUIRE(desk.get(desk.controls.save(id, pinned())).has_value());
+  }
+  REQUIRE(desk.get(desk.controls.pause_all(true)).has_value());
+  Engine engine;
+  desk.run(desk.controls.forget_gone(&engine));
+  CHECK(desk.again().of("there") == pinned());
+  CHECK(desk.again().of("unknown") == pinned());
+  CHECK(desk.again().of("gone") == Control());
+  CHECK(desk.again().is_all_paused());
+  CHECK(desk.kept() == 3);
 }
 
 TEST_CASE("an adopted container stays adopted when its overrides are cleared") {
