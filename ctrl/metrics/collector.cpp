@@ -375,11 +375,7 @@ Collector::LineKind Collector::read_counters(const std::vector<Field>& fields,
 bool Collector::note_total(const Field& field, const Judged& judged, std::string_view text,
                            bool has_ratio) {
   if (judged.info.role == Role::total && field.value == std::floor(field.value)) {
-    const std::string name = lower(field.key);
-    const std::size_t number = name.rfind("number");
-    const std::size_t from = number == std::string::npos ? 0 : number;
-    const bool of_epochs = name.find("epoch", from) != std::string::npos;
-    progress_.total(judged.hash, of_epochs, field.value);
+    progress_.total(judged.hash, is_of_epochs(field.key), field.value);
     refuse_plan();
   }
   if (in_table_ || has_ratio) return false;

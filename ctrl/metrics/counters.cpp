@@ -176,7 +176,9 @@ std::optional<StatedTotal> stated_total(std::string_view text, const Field& fiel
   const Meaning meaning = meaning_of(word);
   if (meaning != Meaning::epoch && meaning != Meaning::step) return std::nullopt;
   std::string_view before = text.substr(0, field.at);
-  const bool in_parentheses = before.ends_with('(');
+  // Not "Time(200 iters)".
+  const bool in_parentheses =
+      before.ends_with('(') && (before.size() < 2 || !is_letter(before[before.size() - 2]));
   while (!before.empty() && is_blank(before.back())) before.remove_suffix(1);
   const std::string words = lower(before);
   const bool is_begun = words == "training" || words == "running" || words.ends_with(" training") ||

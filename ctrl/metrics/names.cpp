@@ -206,10 +206,10 @@ bool is_total(const std::vector<std::string>& words) {
 }
 
 /// "Use the mode with number of iterations": what is counted stands behind "number".
-bool ends_in_total(std::vector<std::string> words) {
+std::vector<std::string> behind_number(std::vector<std::string> words) {
   const auto number = std::find(words.rbegin(), words.rend(), "number");
   if (number != words.rend()) words.erase(words.begin(), number.base() - 1);
-  return is_total(words);
+  return words;
 }
 
 /// "finished in 0.5", "epoch took 12.3": when or how long.
@@ -267,6 +267,13 @@ std::vector<std::string> name_words(std::string_view name) {
   return words;
 }
 
+bool is_of_epochs(std::string_view name) {
+  const std::vector<std::string> words = behind_number(name_words(name));
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return look_up(word).meaning == Meaning::epoch;
+  });
+}
+
 Phase phase_of_word(std::string_view word) {
   const Meaning meaning = look_up(word).meaning;
   return meaning == Meaning::train  ? Phase::train
@@ -303,8 +310,8 @@ NameInfo judge_name(std::string_view name) {
   if (tally.epoch || tally.step) {
     // Of "config.max_epochs" the last part says it.
     const std::size_t dot = name.rfind('.');
-    const bool limits =
-        ends_in_total(dot == std::string_view::npos ? words : name_words(name.substr(dot)));
+    const bool limits = is_total(
+        behind_number(dot == std::string_view::npos ? words : name_words(name.substr(dot))));
     if (tally.quantities > 0 && tally.epoch && !limits) {
       info.role = Role::decoy;  // "epoch_count"
       return info;

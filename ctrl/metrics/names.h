@@ -57,4 +57,7 @@ inline constexpr double kNamedWeight = 5;
 /// Lower case of ASCII, the rest unchanged.
 [[nodiscard]] std::string lower(std::string_view text);
 
+/// Of the name of a total: it is one of epochs, or of rounds, not of steps.
+[[nodiscard]] bool is_of_epochs(std::string_view name);
+
 }  // namespace flowcon::ctrl::metrics

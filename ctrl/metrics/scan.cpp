@@ -322,7 +322,8 @@ std::size_t LineScanner::take_ratio(std::size_t begin, const Number& first, std:
     const std::string_view unit = line_.substr(second->end, end - second->end);
     const Meaning meaning = look_up(lower(unit.substr(0, 24))).meaning;
     if (meaning != Meaning::epoch && meaning != Meaning::step) return 0;
-    if (key.text.empty()) key.text = unit;
+    const Role role = judge_name(key.text).role;
+    if (role != Role::epoch && role != Role::step) key.text = unit;
   }
   Field field;
   field.phase = phase_;

@@ -32,7 +32,7 @@ std::optional<Kind> kind_of(std::string_view name) {
   if (words.size() == 1 && std::count(steps.begin(), steps.end(), words[0]) > 0) return Kind::steps;
   if (words == std::vector<std::string>{"total", "timesteps"}) return Kind::steps;
   if (judge_name(name).role != Role::total) return std::nullopt;
-  return lower(name).find("epoch") != std::string::npos ? Kind::epochs : Kind::steps;
+  return is_of_epochs(name) ? Kind::epochs : Kind::steps;
 }
 
 void tell(std::string_view name, std::string_view value, TotalFrom from,

@@ -131,7 +131,8 @@ TEST_CASE("counters are read in other languages, and as tqdm-loggable writes the
       progress_of({"第 1/30 轮，第 100/391 批，损失：0.5", "第 2/30 轮，第 300/391 批，损失：0.4"})
           .ends_with("/30"));
   CHECK(progress_of({"第1/30轮，损失：0.5", "第2/30轮，损失：0.4"}) == "2/30");
-  CHECK(progress_of({"5/30epoch started", "6/30epoch started"}) == "6/30");
+  CHECK(progress_of({"INFO: 5/30epoch started", "INFO: 6/30epoch started"}) == "6/30");
+  CHECK(progress_of({"config: num_rounds=20", "round 1: loss=2.0", "round 2: loss=1.9"}) == "2/20");
   CHECK(progress_of({R"({"epoch": "3/196", "loss": 1.5})", R"({"epoch": "4/196", "loss": 1.4})"}) ==
         "4/196");
   CHECK(progress_of({"=== EPOCH 1 OF 40 ===", "=== EPOCH 2 OF 40 ==="}) == "2/40");
@@ -140,8 +141,9 @@ TEST_CASE("counters are read in other languages, and as tqdm-loggable writes the
   CHECK(progress_of({"Beginning of Epoch 1/1, Total Generation Batches 3813", "loss: 0.5"}) == "-");
   CHECK(progress_of({"Namespace(train_epochs=6)", "Epoch: 1, loss 0.5", "Epoch: 2, loss 0.4"}) ==
         "2/6");
-  CHECK(progress_of({"Use non-epoch mode with number of iterations: 40000", "Iter: 200 loss: 0.5",
-                     "Iter: 400 loss: 0.4"}) == "400/40000");
+  CHECK(progress_of({"Use non-epoch mode with number of iterations: 40000",
+                     "Iter: 200 Time(200 iters): 1.3s Loss: 0.5",
+                     "Iter: 400 Time(200 iters): 1.3s Loss: 0.4"}) == "400/40000");
   CHECK(progress_of({"[config] after-epochs: 20", "Ep. 1 : Cost 5.5", "Ep. 2 : Cost 5.4"}) ==
         "2/20");
   for (const char* of : {" de ", " sur ", " из ", " von ", " out of "}) {
