@@ -161,10 +161,25 @@ check "and is another process" not is "$(systemctl show -P MainPID flowcond.serv
 check "the originals are the true ones" is "$(saved_originals)" "capped flat1 learn1"
 check "the containers ran through it" runs
 
+# --- upgraded amid a mistake ----------------------------------------------------------------------------
+
+printf 'interval = soon\n' >/etc/flowcon/flowcon.conf.d/wrong.conf
+install_deb "$deb"
+eventually "where the newer flowcond cannot start the older one restores every setting" settings_are "$originals"
+rm /etc/flowcon/flowcon.conf.d/wrong.conf
+must systemctl reset-failed flowcond.service
+must systemctl start flowcond.service
+eventually "with the mistake gone it limits again" limits_hold
+
 # --- removed, installed again ---------------------------------------------------------------------------
 
+link=/etc/ssh/sshd_config.d/docker-flowcon.conf
+mkdir -p "${link%/*}"
+ln -s /usr/share/docker-flowcon/sshd.conf "$link"
 must dpkg -r docker-flowcon
 check "removal restores every setting exactly" settings_are "$originals"
+check "and leaves sshd no link that leads nowhere" not test -L "$link"
+rmdir --ignore-fail-on-non-empty "${link%/*}"
 check "and ends the service" is_active flowcond.service inactive
 check "and its sockets" is "$(systemctl is-active flowcond.socket flowcond-peer.socket | sort -u)" inactive
 check "docker has no such command any more" not docker flowcon version
