@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -18,6 +21,35 @@ using namespace flowcon;
 using test::Host;
 
 namespace {
+
+// Something is on its way, and comes to its end after so many looks.
+class Traveller : public ctrl::Companion {
+ public:
+  struct Seen {
+    int looks = 0;
+    std::string weight;  // of a, at its end
+  };
+  Traveller(Host& host, Seen& seen) : host_(host), seen_(seen) {}
+  Async<void> begin() override { co_return; }
+  void look(double) override {
+    if (is_settling_ && ++seen_.looks == 3) arrived_.cancel();
+  }
+  ctrl::api::Routes routes() override { return {}; }
+  Async<void> settle(double) override {
+    is_settling_ = true;
+    host_.fs.set("docker/" + Host::id_of("a"), "cpu.weight", "7777");  // another program
+    arrived_.expires_at(boost::asio::steady_timer::time_point::max());
+    co_await arrived_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    seen_.weight = host_.weight("a");
+  }
+  void end() override {}
+
+ private:
+  Host& host_;
+  Seen& seen_;
+  bool is_settling_ = false;
+  boost::asio::steady_timer arrived_{*host_.io};
+};
 
 // Two jobs, of which the second one has four times the weight.
 void run_two(Host& host) {
@@ -433,6 +465,24 @@ TEST_CASE("after a write that failed in part all that is there counts") {
   host.fs.set(group, "memory.high", "1048576");
   for (int tick = 0; tick < 3; ++tick) host.pass();
   CHECK(host.fs.text(group, "memory.high") == "max");
+}
+
+TEST_CASE("control goes on while what is under way comes to its end") {
+  Host host;
+  run_two(host);
+  Traveller::Seen seen;
+  host.daemon->accompany(std::make_unique<Traveller>(host, seen));
+  const std::string ours = host.weight("a");
+  std::function<void()> go_on = [&] {
+    host.now += 5;
+    host.daemon->apply_limits();
+    if (seen.looks < 3) boost::asio::post(*host.io, go_on);
+  };
+  boost::asio::post(*host.io, go_on);
+  host.end();
+  CHECK(seen.looks >= 3);
+  CHECK(seen.weight == ours);
+  CHECK(host.weight("a") == "100");
 }
 
 TEST_CASE("what a person had chosen holds where an adopt is refused") {
