@@ -30,7 +30,7 @@ function __flowcon_global
         # "--host=ssh://gpu2", "-Hssh://gpu2".
         for name in $argv
             string match -q -- "--*" $name; and set name $name=
-            string match -q -- "$name?*" $words[$at]; or continue
+            string match -q -- "$name*" $words[$at]; and test "$words[$at]" != "$name"; or continue
             string replace -- $name '' $words[$at] | string replace -r '^=' ''
         end
     end

@@ -22,7 +22,7 @@ struct Terminal {
   std::ostream& out;
   std::ostream& err;
   bool is_interactive = false;      ///< `out` is a terminal
-  bool is_err_interactive = false;  ///< and so is `err`
+  bool is_err_interactive = false;  ///< `err` is one
   unsigned width = 80;
   unsigned height = 24;
   /// The process is the plugin and nothing else, so signals and the end of docker may end it.

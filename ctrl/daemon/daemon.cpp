@@ -57,7 +57,7 @@ Daemon::Daemon(asio::io_context& io, const Config& config, World world)
       meter_(io, *world_.fs, host_, roster_.jobs),
       notifier_(io, config_, host_name(), world_.clock),
       recorder_(
-          io, effects_, records_of(*world_.store), config_, [this] { return world_.clock().wall; },
+          io, effects_, records_of(*world_.store), config_, [this] { return world_.clock(); },
           [this] {
             spawn(io_, "earlier logs", carry_over_.forget_logs(containers_.get()));
             spawn(io_, "earlier choices", controls_.forget_gone(containers_.get()));
@@ -108,6 +108,7 @@ Async<void> Daemon::pass() {
 
 Async<void> Daemon::begin() {
   co_await begin_again();
+  if (is_stopping_) co_return;
   const Moment now = world_.clock();
   shown_.started = now.wall;
   schedule_.next_look = now.steady + config_.observe;
@@ -142,13 +143,15 @@ Async<void> Daemon::restore_leftovers() {
     log::info("dry run: flowcond plans limits and writes none");
     co_return;
   }
+  const service::Patience patience;
   Result<Limits::Leftovers> restored = Limits::Leftovers();
   // What is limited now would be taken for what the containers had, so nothing is begun before.
   for (int tried = 0;; ++tried) {
     std::set<std::string> stay = takeover_.kept();
     restored = co_await enforcer_.limits().restore_leftovers(std::move(stay));
     if (restored) break;
-    if (tried % kTries == 0) log::warning(restored.error().message());
+    if (tried == 0) warn(restored.error().message());
+    if (tried > 0 && tried % kTries == 0) log::warning(restored.error().message());
     if (is_stopping_) co_return;
     if (tried > 0) co_await pause(kRestorePause);
   }
@@ -217,17 +220,17 @@ void Daemon::warn(const std::string& sentence) {
 
 // A job may have a day to save itself: the others go on meanwhile.
 Async<void> Daemon::settle() {
-  bool is_settled = false;
-  auto wait = [this, &is_settled]() -> Async<void> {
-    co_await companion_->settle(kSettleTime);
-    is_settled = true;
-    schedule_.wake();
-  };
-  spawn(io_, "the end of migrations", wait());
-  while (!is_settled) {
+  spawn(io_, "the end of migrations", settle_companion());
+  while (!is_settled_) {
     if (!containers_->has_changes()) co_await schedule_.wait();
     co_await pass();
   }
+}
+
+Async<void> Daemon::settle_companion() {
+  co_await companion_->settle(kSettleTime);
+  is_settled_ = true;
+  schedule_.wake();
 }
 
 Async<void> Daemon::release_all() {

@@ -90,6 +90,7 @@ class Daemon : public LocalHost {
   Async<void> restore_leftovers();
   Async<void> begin_again();
   Async<void> settle();
+  Async<void> settle_companion();
   void record(Moment now, bool is_decided);
   [[nodiscard]] std::set<std::string> leave_limits() const;
   std::vector<Limits::PutBack> put_all_back(const std::set<std::string>& but);
@@ -128,6 +129,7 @@ class Daemon : public LocalHost {
   RecordReader records_;
   api::Routes routes_;
   bool is_stopping_ = false;
+  bool is_settled_ = false;  ///< nothing of the companion is under way any more
 };
 
 }  // namespace flowcon::ctrl

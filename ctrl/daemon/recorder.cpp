@@ -77,13 +77,13 @@ Records records_of(store::Store& store) {
 }
 
 Recorder::Recorder(boost::asio::io_context& io, Effects& effects, Records records,
-                   const Config& config, std::function<double()> wall,
+                   const Config& config, std::function<Moment()> clock,
                    std::function<void()> at_forgetting)
     : io_(io),
       effects_(effects),
       records_(std::move(records)),
       config_(config),
-      wall_(std::move(wall)),
+      clock_(std::move(clock)),
       at_forgetting_(std::move(at_forgetting)) {}
 
 void Recorder::add(store::Look look) {
@@ -172,9 +172,11 @@ Async<void> Recorder::flush() {
 
 // A few steps; the rest after the next flush.
 Async<void> Recorder::forget_old() {
-  const double now = wall_();
+  const Moment moment = clock_();
+  const double now = moment.wall;
   // Not at once: a host that has just booted, or whose clock has leapt, may be told the time later.
-  const bool has_leapt = now > std::exchange(flushed_, now) + kForgetEvery;
+  const Moment before = std::exchange(flushed_, moment);
+  const bool has_leapt = now - before.wall > moment.steady - before.steady + kForgetEvery;
   const bool is_far = next_forget_ == 0 || has_leapt || next_forget_ > now + kForgetEvery;
   if (is_far) next_forget_ = now + kForgetEvery;
   bool is_due = now >= next_forget_;

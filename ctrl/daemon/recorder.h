@@ -45,7 +45,7 @@ class Recorder {
   /// All have to outlive it. `wall`: seconds since the epoch. `at_forgetting` is called when old
   /// records were looked for, once an hour.
   Recorder(boost::asio::io_context& io, Effects& effects, Records records, const Config& config,
-           std::function<double()> wall, std::function<void()> at_forgetting);
+           std::function<Moment()> clock, std::function<void()> at_forgetting);
 
   void add(store::Look look);
   void add(double time, const policy::Rounds& rounds);
@@ -70,7 +70,7 @@ class Recorder {
   Effects& effects_;
   Records records_;
   const Config& config_;
-  std::function<double()> wall_;
+  std::function<Moment()> clock_;
   std::function<void()> at_forgetting_;
   std::vector<store::Look> looks_;
   std::vector<store::Round> rounds_;
@@ -78,7 +78,7 @@ class Recorder {
   std::string problem_;
   bool is_writing_ = false;
   bool is_stopping_ = false;
-  double flushed_ = 0;      ///< when it last was, by the wall clock
+  Moment flushed_;          ///< when it last was
   double next_forget_ = 0;  // wall
   log::Repeated troubles_;
 };

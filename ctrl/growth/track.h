@@ -59,7 +59,10 @@ class Track {
   void look(const TrackLook& now, const std::vector<Sample>& fresh);
 
   /// The clock of `time` was set, or it went on while the machine slept: it is `seconds` ahead.
-  void follow_clock(double seconds) { time_ += seconds; }
+  void follow_clock(double seconds) {
+    time_ += seconds;
+    looks_ = {{record_.used, time_}};
+  }
 
   /// Forgets the values: another metric was chosen.
   void forget_values() {

@@ -165,9 +165,7 @@ void judge_pairs(const std::vector<std::string>& words, Tally& tally) {
   // "D_loss" and "G_loss" of two that play against each other; "value_loss" of an agent's critic.
   const bool is_side =
       words.size() <= 3 && has(words, "loss") && (has(words, "d") || has(words, "g"));
-  if (is_side || has_pair(words, "value", "loss") || has_pair(words, "loss", "value")) {
-    ++tally.parts;
-  }
+  if (is_side || has_pair(words, "value", "loss")) ++tally.parts;
   if (has_pair(words, "cross", "entropy") && tally.metric.weight < 9.5) {
     tally.metric = {Meaning::lower, 9.5};
     ++tally.metrics;
@@ -297,6 +295,7 @@ NameInfo judge_name(std::string_view name) {
   Tally tally;
   for (const std::string& word : words) count_word(word, tally);
   judge_pairs(words, tally);
+  if (name.find("loss/value") != std::string_view::npos) ++tally.parts;  // of PPO's critic
   // "Tok/s", "samples / sec": a rate, whatever is counted.
   const bool per_second = name.find("/s") != std::string_view::npos &&
                           (name.ends_with("/s") || name.find("/sec") != std::string_view::npos);

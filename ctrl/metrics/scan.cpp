@@ -78,6 +78,21 @@ std::string_view without_range(std::string_view key) {
   return is_range ? key.substr(0, open) : key;
 }
 
+/// Chinese names a counter behind its number: "第 3 轮". "" = nothing of that kind begins there.
+std::string_view counter_behind(std::string_view rest) {
+  constexpr std::size_t longest = 24;  // bytes
+  if (rest.starts_with(' ')) rest.remove_prefix(1);
+  std::string_view word;
+  for (std::size_t end = 0; end < longest;) {
+    const std::size_t size = letter_size(rest, end);
+    if (size != 3) break;
+    end += size;
+    const Meaning meaning = look_up(rest.substr(0, end)).meaning;
+    if (meaning == Meaning::epoch || meaning == Meaning::step) word = rest.substr(0, end);
+  }
+  return word;
+}
+
 bool is_generic(std::string_view key) {
   constexpr std::array<std::string_view, 11> names{"value",  "metrics", "data",  "logs",
                                                    "log",    "results", "stats", "scalars",
@@ -418,6 +433,14 @@ void LineScanner::take_number(std::size_t begin, const Number& number, std::stri
   }
   field.quoted = key.quoted;
   field.after_best = after_best_;
+  const std::string_view counter =
+      number.integer ? counter_behind(line_.substr(number.end)) : std::string_view();
+  if (!counter.empty()) {
+    field.key = counter;
+    field.unit = false;
+    add(field, static_cast<std::size_t>(counter.data() - line_.data()) + counter.size());
+    return;
+  }
   if (key.after_number) {
     name_after_counter(field);
   } else if (field.key.empty()) {

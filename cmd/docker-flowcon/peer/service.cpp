@@ -15,6 +15,7 @@ namespace flowcon::plugin {
 namespace {
 
 constexpr const char* kGrants = "/usr/share/docker-flowcon/peers.conf";
+constexpr const char* kDaemon = "/usr/sbin/flowcond";
 constexpr const char* kFolder = "/etc/systemd/system/flowcond.service.d";
 
 bool is_there(const std::string& path) {
@@ -43,7 +44,7 @@ Result<bool> let_service_have_peers(const std::string& root) {
   if (!is_there(root + "/run/systemd/system") || !is_there(root + kGrants)) return false;
   if (is_there(link)) return false;
   if (!systemctl({"is-active", "--quiet", "flowcond.service"})) return false;
-  if (auto good = run({"flowcond", "--check-config"}); !good) return good.error();
+  if (auto good = run({root + kDaemon, "--check-config"}); !good) return good.error();
   if (::mkdir((root + kFolder).c_str(), 0755) != 0 && errno != EEXIST) {
     return errno_error(errno, "making " + root + kFolder);
   }

@@ -143,14 +143,14 @@ Answer print_verb(const Verb& verb, const json::value& value) {
   std::array<char, kMaxPrintWidth + 400> out{};
   int length = 0;
   const bool wants_real = std::string_view("feEgG").find(verb.letter) != std::string_view::npos;
-  if (verb.letter == 'd' && value.is_uint64()) {
+  if (verb.letter == 'd' && value.is_uint64() && value.get_uint64() > INT64_MAX) {
     const std::string format = "%" + verb.flags + "llu";
     length = std::snprintf(out.data(), out.size(), format.c_str(),
                            static_cast<unsigned long long>(value.get_uint64()));
-  } else if (verb.letter == 'd' && value.is_int64()) {
+  } else if (verb.letter == 'd' && value.is_number() && !value.is_double()) {
     const std::string format = "%" + verb.flags + "lld";
     length = std::snprintf(out.data(), out.size(), format.c_str(),
-                           static_cast<long long>(value.get_int64()));
+                           static_cast<long long>(value.to_number<std::int64_t>()));
   } else if (wants_real && value.is_number()) {
     const std::string format = "%" + verb.flags + verb.letter;
     length = std::snprintf(out.data(), out.size(), format.c_str(), value.to_number<double>());

@@ -24,7 +24,7 @@ struct Side : Ground {
 
   Roster roster;
   Config config;
-  Recorder recorder{io, effects, records_of(*world.store), config, [this] { return now; }, [] {}};
+  Recorder recorder{io, effects, records_of(*world.store), config, world.clock, [] {}};
   Controls controls{io, effects, *world.store};
   LogFollower logs{io, roster, world.clock, [](const std::string&) { return std::string(); }};
   CarryOver carry_over{world, effects, roster, recorder, controls, logs, folder.path()};

@@ -199,7 +199,9 @@ TEST_CASE("the values within epochs and those of their ends are two series of on
     CHECK(report.is_of(report.id()));
     CHECK_FALSE(report.is_of({"loss", report.series + 1}));
   }
+  REQUIRE(numbers.size() > 1);
   CHECK(std::is_sorted(numbers.begin(), numbers.end()));
+  CHECK_FALSE(extractor.report().is_of({"loss", numbers.front()}));
 }
 
 TEST_CASE("confidence is that of the choice, and no number overflows it") {

@@ -70,6 +70,7 @@ TEST_CASE("names are read in the languages in which people print them") {
   CHECK(judge_name("验证准确率").phase == Phase::eval);
   CHECK(judge_name("точность").better == Better::higher);
   CHECK(judge_name("学习率").role == Role::decoy);
+  CHECK(judge_name("loss_value").weight > judge_name("ppo/loss/value").weight + 1);
   for (const char* name : {"轮次", "第 轮", "Эпоха", "Época", "エポック"}) {
     INFO(name);
     CHECK(judge_name(name).role == Role::epoch);

@@ -130,6 +130,13 @@ TEST_CASE("counters are read in other languages, and as tqdm-loggable writes the
   CHECK(
       progress_of({"第 1/30 轮，第 100/391 批，损失：0.5", "第 2/30 轮，第 300/391 批，损失：0.4"})
           .ends_with("/30"));
+  std::vector<std::string> within;
+  for (int epoch = 1; epoch <= 3; ++epoch) {
+    for (const char* batch : {"50", "100"}) {
+      within.push_back("第 " + std::to_string(epoch) + " 轮 第 " + batch + "/100 批 损失 0.5");
+    }
+  }
+  CHECK_FALSE(progress_of(within).ends_with("/100"));  // it is within the epoch
   CHECK(progress_of({"第1/30轮，损失：0.5", "第2/30轮，损失：0.4"}) == "2/30");
   CHECK(progress_of({"INFO: 5/30epoch started", "INFO: 6/30epoch started"}) == "6/30");
   CHECK(progress_of({"config: num_rounds=20", "round 1: loss=2.0", "round 2: loss=1.9"}) == "2/20");

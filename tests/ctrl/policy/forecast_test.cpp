@@ -145,6 +145,17 @@ TEST_CASE("a value that comes late stands at the work of its own moment") {
   CHECK(track.values()[3].work == Approx(30));
 }
 
+TEST_CASE("of a clock that was set back no value stands at work of long ago") {
+  Track track;
+  track.look({0, 0, 0, {}}, {});
+  for (int i = 1; i <= 10; ++i) track.look({i * 10.0, i * 10.0, 0, {}}, {});
+  track.follow_clock(-60);
+  track.look({50, 110, 0, {}}, {{39, 2}, {45, 1}});
+  REQUIRE(track.values().size() == 2);
+  CHECK(track.values()[0].work == Approx(100));
+  CHECK(track.values()[1].work == Approx(105));
+}
+
 TEST_CASE("a place that differs in its last digit is the same, and no cycle") {
   growth::Track track;
   track.look({0, 0, 0, {}}, {});

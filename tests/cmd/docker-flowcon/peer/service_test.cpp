@@ -40,7 +40,8 @@ struct Host {
                         << "[ \"$1\" != is-active ] || exit " << (is_active ? 0 : 3) << "\n"
                         << "[ ! -e " << stuck << " ] || [ \"$1\" != restart ] || exit 1\n";
     ::chmod(tool.c_str(), 0755);
-    const std::string daemon = folder.path() + "/flowcond";
+    fs::create_directories(root + "/usr/sbin");
+    const std::string daemon = root + "/usr/sbin/flowcond";
     std::ofstream(daemon) << "#!/bin/sh\n[ ! -e " << broken
                           << " ] || { echo 'line 3' >&2; exit 2; }\n";
     ::chmod(daemon.c_str(), 0755);
@@ -85,7 +86,8 @@ TEST_CASE("a service that would not start, or did not, is given it by the next t
   std::ofstream(host.broken).close();
   const Result<bool> refused = plugin::let_service_have_peers(host.root);
   REQUIRE_FALSE(refused.has_value());
-  CHECK(refused.error().message() == "flowcond --check-config failed: line 3");
+  CHECK(refused.error().message() ==
+        host.root + "/usr/sbin/flowcond --check-config failed: line 3");
   CHECK(host.calls() == "is-active --quiet flowcond.service\n");
   fs::remove(host.broken);
   std::ofstream(host.stuck).close();
