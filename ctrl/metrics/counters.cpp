@@ -106,6 +106,20 @@ std::size_t percent_of_bar(std::string_view line) {
   return std::string_view::npos;
 }
 
+std::string_view counter_behind(std::string_view rest) {
+  constexpr std::size_t longest = 24;  // bytes
+  if (rest.starts_with(' ')) rest.remove_prefix(1);
+  std::string_view word;
+  for (std::size_t end = 0; end < longest;) {
+    const std::size_t size = letter_size(rest, end);
+    if (size != 3) break;
+    end += size;
+    const Meaning meaning = look_up(rest.substr(0, end)).meaning;
+    if (meaning == Meaning::epoch || meaning == Meaning::step) word = rest.substr(0, end);
+  }
+  return word;
+}
+
 Role role_of_ratio(std::string_view text, const Field& ratio) {
   const std::size_t end = end_of_number(text, std::max(ratio.total_at, ratio.at));
   const std::string_view behind = word_behind(text, end);

@@ -40,4 +40,8 @@ struct StatedTotal {
 /// at `at`.
 [[nodiscard]] std::optional<StatedTotal> stated_total(std::string_view text, const Field& field);
 
+/// Chinese names a counter behind its number: "第 3 轮". `rest`: what stands behind it. "" =
+/// nothing of that kind does.
+[[nodiscard]] std::string_view counter_behind(std::string_view rest);
+
 }  // namespace flowcon::ctrl::metrics

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ctrl/metrics/counters.h"
 #include "ctrl/metrics/scan_internal.h"
 #include "ctrl/metrics/words.h"
 
@@ -76,21 +77,6 @@ std::string_view without_range(std::string_view key) {
   if (open == std::string_view::npos || !key.ends_with(']')) return key;
   const bool is_range = key.find_first_not_of("0123456789-", open + 2) == key.size() - 1;
   return is_range ? key.substr(0, open) : key;
-}
-
-/// Chinese names a counter behind its number: "第 3 轮". "" = nothing of that kind begins there.
-std::string_view counter_behind(std::string_view rest) {
-  constexpr std::size_t longest = 24;  // bytes
-  if (rest.starts_with(' ')) rest.remove_prefix(1);
-  std::string_view word;
-  for (std::size_t end = 0; end < longest;) {
-    const std::size_t size = letter_size(rest, end);
-    if (size != 3) break;
-    end += size;
-    const Meaning meaning = look_up(rest.substr(0, end)).meaning;
-    if (meaning == Meaning::epoch || meaning == Meaning::step) word = rest.substr(0, end);
-  }
-  return word;
 }
 
 bool is_generic(std::string_view key) {
