@@ -15,15 +15,8 @@ constexpr std::size_t kSources = 16;  // hosts that are asked for a move before 
 // A host's jobs, shortest first, and what comes of serving them so.
 class Queue {
  public:
-  // `late`: seconds until it is there, where it has just been given to this host.
-  struct Entry {
-    SteeredJob job;
-    double late = 0;
-  };
-
-  explicit Queue(const SteeredHost& host) : cores_(std::max(kLeast, host.cores)) {
-    for (const SteeredJob& job : host.jobs) entries_.push_back({job, 0});
-    std::stable_sort(entries_.begin(), entries_.end(), shorter);
+  explicit Queue(const SteeredHost& host) : cores_(std::max(kLeast, host.cores)), jobs_(host.jobs) {
+    std::stable_sort(jobs_.begin(), jobs_.end(), shorter);
   }
 
   struct Ends {
@@ -31,43 +24,42 @@ class Queue {
     double last = 0;  // of the host
   };
 
-  // `without` is left out, `with` comes.
-  [[nodiscard]] Ends ends(const SteeredJob* without, const Entry* with) const {
+  // `without` is left out; `with` comes after `late` seconds of its own.
+  [[nodiscard]] Ends ends(const SteeredJob* without, const SteeredJob* with, double late) const {
     Ends ends;
     double work = 0;
     bool is_in = with == nullptr;
-    const auto serve = [&](const Entry& entry) {
-      work += entry.job.left;
-      const double alone =
-          entry.late + entry.job.left / std::clamp(entry.job.width, kLeast, cores_);
+    const auto serve = [&](const SteeredJob& job, double delay) {
+      work += job.left;
+      const double alone = delay + job.left / std::clamp(job.width, kLeast, cores_);
       const double end = std::max(work / cores_, alone);
       ends.sum += end;
       ends.last = std::max(ends.last, end);
     };
-    for (const Entry& entry : entries_) {
-      if (!is_in && with->job.left < entry.job.left) {
-        serve(*with);
+    for (const SteeredJob& job : jobs_) {
+      if (!is_in && with->left < job.left) {
+        serve(*with, late);
         is_in = true;
       }
-      if (&entry.job != without) serve(entry);
+      if (&job != without) serve(job, 0);
     }
-    if (!is_in) serve(*with);
+    if (!is_in) serve(*with, late);
     return ends;
   }
 
-  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
+  [[nodiscard]] const std::vector<SteeredJob>& jobs() const { return jobs_; }
 
-  void take(const Entry& entry) {
-    entries_.insert(std::upper_bound(entries_.begin(), entries_.end(), entry, shorter), entry);
+  void take(const SteeredJob& job) {
+    jobs_.insert(std::upper_bound(jobs_.begin(), jobs_.end(), job, shorter), job);
   }
   void drop(const std::string& id) {
-    std::erase_if(entries_, [&](const Entry& entry) { return entry.job.id == id; });
+    std::erase_if(jobs_, [&](const SteeredJob& job) { return job.id == id; });
   }
 
  private:
-  static bool shorter(const Entry& a, const Entry& b) { return a.job.left < b.job.left; }
+  static bool shorter(const SteeredJob& a, const SteeredJob& b) { return a.left < b.left; }
   double cores_;
-  std::vector<Entry> entries_;
+  std::vector<SteeredJob> jobs_;
 };
 
 class Steering {
@@ -75,7 +67,7 @@ class Steering {
   explicit Steering(const SteerState& state) : state_(state) {
     for (const SteeredHost& host : state.hosts) {
       queues_.emplace_back(host);
-      ends_.push_back(queues_.back().ends(nullptr, nullptr));
+      ends_.push_back(queues_.back().ends(nullptr, nullptr, 0));
     }
   }
 
@@ -102,10 +94,9 @@ class Steering {
 
   bool step_from(std::size_t from, SteerDecision& decision) {
     std::optional<Choice> best;
-    for (const Queue::Entry& entry : queues_[from].entries()) {
-      const SteeredJob& job = entry.job;
+    for (const SteeredJob& job : queues_[from].jobs()) {
       if (!job.may_move || job.moves >= state_.max_moves || moved_.contains(job.id)) continue;
-      const Queue::Ends left = queues_[from].ends(&job, nullptr);
+      const Queue::Ends left = queues_[from].ends(&job, nullptr, 0);
       for (std::size_t to = 0; to < queues_.size(); ++to) {
         if (to == from || ends_[to].last >= ends_[from].last) continue;
         consider(job, from, to, left, best);
@@ -115,7 +106,7 @@ class Steering {
     decision.moves.push_back({best->job.id, state_.hosts[from].id, state_.hosts[best->to].id});
     moved_.insert(best->job.id);
     queues_[from].drop(best->job.id);
-    queues_[best->to].take({best->job, state_.move_seconds});
+    queues_[best->to].take(best->job);
     ends_[from] = best->source;
     ends_[best->to] = best->target;
     return true;
@@ -123,8 +114,7 @@ class Steering {
 
   void consider(const SteeredJob& job, std::size_t from, std::size_t to, const Queue::Ends& left,
                 std::optional<Choice>& best) const {
-    const Queue::Entry arriving{job, state_.move_seconds};
-    const Queue::Ends target = queues_[to].ends(nullptr, &arriving);
+    const Queue::Ends target = queues_[to].ends(nullptr, &job, state_.move_seconds);
     if (std::max(left.last, target.last) > ends_[from].last) return;
     const double sum = ends_[from].sum + ends_[to].sum - left.sum - target.sum;
     const double end = ends_[from].last - std::max(left.last, target.last);

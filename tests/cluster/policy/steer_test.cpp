@@ -55,21 +55,6 @@ TEST_CASE("what a move would win has to be more than it costs") {
   CHECK(decide_steer(two_hosts({job("a", 8), job("b", 8)}, {})).moves.empty());
 }
 
-TEST_CASE("a job that has just been given to a host is late there for the next one, too") {
-  // c3 wins 85 s by its move; c0 would win 10 s more, three times 5 s are needed.
-  const auto narrow = [](const std::string& id, double width) {
-    SteeredJob one = job(id, 40);
-    one.width = width;
-    return one;
-  };
-  SteerState state;
-  state.hosts = {{"h0", 4, {}},
-                 {"h1", 4, {narrow("c0", 2), narrow("c1", 2), narrow("c2", 2), narrow("c3", 4)}}};
-  const auto decision = decide_steer(state);
-  REQUIRE(decision.moves.size() == 1);
-  CHECK(decision.moves[0].container == "c3");
-}
-
 TEST_CASE("a job that was moved as often as it may be stays") {
   SteerState state = two_hosts({job("a", 800, 2), job("b", 800, 2)}, {});
   CHECK(decide_steer(state).moves.empty());
