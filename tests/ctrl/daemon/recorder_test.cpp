@@ -36,6 +36,12 @@ class Disk {
     io.run();
   }
 
+  void write_at(double moment) {
+    now = moment;
+    recorder.add(look("a"));
+    write();
+  }
+
   static store::Look look(const std::string& id) {
     store::Look one;
     one.run.id = id;
@@ -201,15 +207,10 @@ TEST_CASE("of a job that prints fast a part is kept, its last value always") {
 TEST_CASE("a host that boots in another year forgets nothing for it, and goes on to forget later") {
   Disk disk;
   const double right = disk.now;
-  const auto write = [&](double now) {
-    disk.now = now;
-    disk.recorder.add(Disk::look("a"));
-    disk.write();
-  };
-  write(right + 50 * 365 * 86400.0);
-  write(right);
+  disk.write_at(right + 50 * 365 * 86400.0);
+  disk.write_at(right);
   CHECK(disk.forgotten.empty());
-  write(right + 3600);
+  disk.write_at(right + 3600);
   REQUIRE_FALSE(disk.forgotten.empty());
   CHECK(disk.forgotten.front() == disk.now - 30 * 86400);
 }
@@ -217,20 +218,15 @@ TEST_CASE("a host that boots in another year forgets nothing for it, and goes on
 TEST_CASE("a clock that leaps forward while flowcond runs forgets nothing for an hour") {
   Disk disk;
   const double right = disk.now;
-  const auto write = [&](double now) {
-    disk.now = now;
-    disk.recorder.add(Disk::look("a"));
-    disk.write();
-  };
-  write(right);
-  write(right + 1800);
+  disk.write_at(right);
+  disk.write_at(right + 1800);
   const double wrong = right + 300 * 86400.0;
   disk.leapt = 300 * 86400.0;
-  write(wrong);
-  write(wrong + 1800);
+  disk.write_at(wrong);
+  disk.write_at(wrong + 1800);
   CHECK(disk.forgotten.empty());
   disk.leapt = 0;
-  write(right + 3600);
+  disk.write_at(right + 3600);
   CHECK(disk.forgotten.empty());
 }
 
