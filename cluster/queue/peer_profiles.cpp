@@ -2,6 +2,7 @@
 #include "cluster/queue/peer_profiles.h"
 
 #include <algorithm>
+#include <boost/asio/awaitable.hpp>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <set>
