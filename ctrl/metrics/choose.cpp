@@ -23,6 +23,23 @@ double trend_of(const Series& series) {
 
 bool is_constant(const Series& series) { return series.finite >= 2 && series.low == series.high; }
 
+/// From one end of its range to the other, nearly step by step: a loss that falls fast at first and
+/// then slowly, whose first few values are no measure of where it began.
+bool goes_one_way(const Series& series) {
+  const std::uint64_t steps = series.rises + series.falls;
+  const double near = (series.high - series.low) / 10;
+  const bool falls = series.falls >= series.rises;
+  const double from = falls ? series.high - series.first_value : series.first_value - series.low;
+  const double to = falls ? series.late() - series.low : series.high - series.late();
+  return steps >= 8 && std::max(series.rises, series.falls) * 10 >= steps * 8 && from <= near &&
+         to <= near;
+}
+
+/// Neither rises nor falls by more than chance.
+bool wanders(const Series& series) {
+  return std::abs(trend_of(series)) < kWandering && !goes_one_way(series);
+}
+
 /// Goes on by the same step nearly always: a counter, a clock, a schedule.
 bool is_clockwork(const Series& series) {
   const std::uint64_t steps = series.rises + series.falls;
@@ -67,7 +84,7 @@ void count_unknown(const Series& series, Tally& tally) {
   }
   tally.add(1 + 4 * std::min(1.0, std::abs(trend_of(series))),
             "its name says nothing, but it goes somewhere over time");
-  if (std::abs(trend_of(series)) < kWandering) tally.add(-1.5, "it wanders about");
+  if (wanders(series)) tally.add(-1.5, "it wanders about");
   if (series.integers == series.finite) tally.add(-5, "whole numbers only");
   if (is_accumulating(series)) tally.add(-4, "it only ever rises");
 }
@@ -282,14 +299,13 @@ double confidence_of(const std::vector<Scored>& ranked, const Series* chosen) {
   }
   // Nothing on its lines counts: a service prints such values as well.
   const bool counts = best.traits.grain != Grain::none;
-  const bool wanders =
-      best.finite > kValuesThatMove && !is_constant(best) && std::abs(trend_of(best)) < kWandering;
+  const bool moves = best.finite > kValuesThatMove && !is_constant(best);
   const bool rests =
       is_constant(best) && best.finite >= (counts ? kValuesOfRest : 3) && !best.traits.info.plain;
   // "0 errors": a count of what never happened.
   const bool is_nothing = is_constant(best) && best.high == 0 && best.integers == best.finite &&
                           lower(best.traits.name).find("error") != std::string::npos;
-  if (rests || is_nothing || (!counts && wanders)) first *= kDoubtful;
+  if (rests || is_nothing || (!counts && moves && wanders(best))) first *= kDoubtful;
   if (ranked.size() < 2) return first;
   // Half of it rests on the distance to the best other one: four points are beyond doubt.
   const Scored& other = own == ranked.begin() ? ranked[1] : ranked[0];

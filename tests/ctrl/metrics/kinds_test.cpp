@@ -61,6 +61,14 @@ TEST_CASE("a remark in a name, records, and the sides of a game are no series of
   CHECK(report_on(stem).metric == "PPYoloELoss/loss");
 }
 
+TEST_CASE("a loss that falls fast and then slowly is one, though nothing on its lines counts") {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 300; ++i) lines.push_back("loss: " + std::to_string(1000000 / i));
+  const Report report = report_on(lines, 64);
+  CHECK(report.metric == "loss");
+  CHECK(report.confidence >= 0.2);
+}
+
 TEST_CASE("of which steps a mean is, between its name and its value, is no part of the name") {
   std::vector<std::string> lines;
   for (int i = 1; i <= 20; ++i) {
