@@ -30,11 +30,9 @@ Async<Result<void>> Controls::read() {
 }
 
 store::Choice Controls::choice_of(const std::string& id) const {
-  const auto found = choices_.find(id);
-  if (found != choices_.end()) return found->second;
   store::Choice none;
   none.id = id;
-  return none;
+  return find(id).value_or(none);
 }
 
 std::optional<store::Choice> Controls::find(const std::string& id) const {

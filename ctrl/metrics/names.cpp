@@ -105,7 +105,7 @@ void count_word(const std::string& word, Tally& tally) {
     case Meaning::higher:
     case Meaning::either:
       ++tally.metrics;
-      if (known.weight > 0 && (word == "score" || word == "scores") && is_reward(tally.metric)) {
+      if ((word == "score" || word == "scores") && is_reward(tally.metric)) {
         break;  // "average reward score"
       }
       if (is_reward(known) != is_reward(tally.metric) && tally.metrics > 1) {

@@ -82,12 +82,6 @@ bool is_utf8(const Environment& environment) {
   return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
 }
 
-std::string in_ascii(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; }, '?');
-  return text;
-}
-
 unsigned find_width(const Session& session, const PlotOptions& options) {
   unsigned width = options.width;
   if (width == 0) {
@@ -120,7 +114,6 @@ std::string title_of(const json::object& history, const Series& series,
   const auto first = std::find_if(points.begin(), points.end(), is_drawn);
   const auto last = std::find_if(points.rbegin(), points.rend(), is_drawn);
   std::string title = printable(text_of(history, "name"), kNameBytes) + ": " + what;
-  if (!look.braille) title = in_ascii(title);
   std::string numbers = "   " + series.label(first->y);
   if (count > 1) numbers += (look.braille ? " → " : " -> ") + series.label(last->y);
   numbers += "   " + std::to_string(count) + (count == 1 ? " value" : " values");
