@@ -51,14 +51,26 @@ bool is_accumulating(const Series& series) {
   return series.rises >= 5 && series.falls == 0 && series.low >= 0;
 }
 
-/// A "score" or "accuracy" that began near its highest value and went down by half of its range.
+/// A "score" or "accuracy" that began near its highest value and went down by half of its range,
+/// and far below its first value: an accuracy that only gets worse is one still.
 bool is_loss_in_disguise(const Series& series) {
   constexpr std::uint64_t enough = 8;
   const double range = series.high - series.low;
-  return series.traits.info.vague && series.traits.info.better == Better::higher &&
-         series.finite >= enough && series.falls > series.rises &&
-         series.first_value >= series.low + 0.8 * range &&
-         series.late() <= series.low + 0.5 * range;
+  // A running accuracy begins with all of one sample right.
+  const bool is_all = series.low >= 0 && series.first_value == series.high &&
+                      (series.high == 1 || series.high == 100);
+  return !is_all && !series.traits.percent && series.traits.info.vague &&
+         series.traits.info.better == Better::higher && series.finite >= enough &&
+         series.falls > series.rises && series.first_value >= series.low + 0.8 * range &&
+         series.late() <= series.low + 0.5 * range && series.late() <= 0.6 * series.first_value;
+}
+
+/// Seconds or milliseconds since 1970, of the years 2008 to 2039.
+bool is_wall_clock(const Series& series) {
+  const auto is_within = [&series](double unit) {
+    return series.low >= 1.2e9 * unit && series.high <= 2.2e9 * unit;
+  };
+  return series.falls * 10 <= series.rises && (is_within(1) || is_within(1e3));
 }
 
 /// A sum that can tell what it is made of.
@@ -113,6 +125,7 @@ void count_behaviour(const Series& series, Tally& tally) {
   if (is_bar_of_percent(series))
     tally.add(-6, "a percentage that only rises, as of a progress bar");
   if (is_clockwork(series)) tally.add(-6, "it goes on by the same step, as a counter or a clock");
+  if (is_wall_clock(series)) tally.add(-20, "it is the time of day");
   const double trend = trend_of(series);
   const bool named = series.traits.info.role == Role::metric && series.traits.info.weight > 5;
   if (named && series.traits.info.better != Better::unknown) {
@@ -121,7 +134,7 @@ void count_behaviour(const Series& series, Tally& tally) {
                                          : "over time it goes away from where better is");
   }
   if (series.integers == series.finite && series.finite > 0) {
-    const bool rewards = series.traits.info.weight >= 12;
+    const bool rewards = series.traits.info.weight >= kRewardWeight;
     tally.add(named ? (rewards ? -0.3 : -1.5) : -3, "whole numbers only");
   }
 }
@@ -171,8 +184,37 @@ bool is_part_of_another(const Series& series, const std::vector<std::unique_ptr<
   });
 }
 
+/// "Training cost: 602.9, ObjLoss=170.2": beside values that learn, what goes nowhere is time.
+bool costs_time(const Series& series, const std::vector<std::unique_ptr<Series>>& all) {
+  const SeriesTraits& own = series.traits;
+  const std::string words = lower(own.name);
+  const bool is_steady = wanders(series) || (series.low > 0 && series.low > 0.5 * series.high);
+  if (!words.ends_with(" cost") || series.finite < 2 || !is_steady) return false;
+  return std::any_of(all.begin(), all.end(), [&](const auto& other) {
+    return other.get() != &series && !wanders(*other) && other->traits.grain == own.grain &&
+           other->last_line == series.last_line && other->added * 10 >= series.added * 9;
+  });
+}
+
+/// "score" of what a tree tries, among lines of learning and test with a counter.
+bool is_beside_twins(const Series& series, const std::vector<std::unique_ptr<Series>>& all) {
+  if (series.traits.grain != Grain::none) return false;
+  const auto is_twin = [](const SeriesTraits& traits, Phase phase) {
+    return traits.grain != Grain::none && traits.info.phase == phase &&
+           traits.info.role == Role::metric && traits.info.weight == kPhaseWeight;
+  };
+  for (const auto& train : all) {
+    if (!is_twin(train->traits, Phase::train)) continue;
+    for (const auto& eval : all) {
+      if (is_twin(eval->traits, Phase::eval) && eval->last_line == train->last_line) return true;
+    }
+  }
+  return false;
+}
+
 constexpr std::uint64_t kValuesThatMove = 30;  // of one that learns
 constexpr std::uint64_t kValuesOfRest = 8;     // the same all the time: of none that learns
+constexpr std::uint64_t kEpochsThatCount = 3;  // on lines of their own, between its values
 constexpr double kDoubtful = 0.15;
 constexpr double kValuesThatTell = 12;  // of a series whose name says nothing
 constexpr std::size_t kBarsThatTell = 3;
@@ -186,7 +228,7 @@ bool has_redrawn_bars(const std::vector<std::unique_ptr<Series>>& all) {
     for (const auto& finished : all) {
       const bool same = finished->traits.grain == Grain::finished &&
                         finished->traits.family == redraw->traits.family;
-      if (same && redraw->count() > finished->count()) return true;
+      if (same && redraw->count() * 2 >= finished->count() * 3) return true;
     }
   }
   return false;
@@ -229,6 +271,10 @@ double score_of(const Series& series, const std::vector<std::unique_ptr<Series>>
   if (query.empty()) {
     count_series(series, tally);
     if (is_part_of_another(series, all)) tally.add(-2.5, "a part of another value on its lines");
+    if (costs_time(series, all))
+      tally.add(-6, "a cost that goes nowhere beside other values: time");
+    if (is_beside_twins(series, all))
+      tally.add(-6, "other lines count, and tell two kinds of data");
     count_siblings(series, all, false, tally);
     if (redrawn) tally.add(bar_correction(series), "the validation's value of a redrawn bar");
     return tally.sum();
@@ -298,14 +344,24 @@ double confidence_of(const std::vector<Scored>& ranked, const Series* chosen) {
     first *= std::min(1.0, static_cast<double>(best.finite) / kValuesThatTell);
   }
   // Nothing on its lines counts: a service prints such values as well.
-  const bool counts = best.traits.grain != Grain::none;
+  const bool counts = best.traits.grain != Grain::none || best.epoch_moves >= kEpochsThatCount;
   const bool moves = best.finite > kValuesThatMove && !is_constant(best);
   const bool rests =
       is_constant(best) && best.finite >= (counts ? kValuesOfRest : 3) && !best.traits.info.plain;
   // "0 errors": a count of what never happened.
+  const bool is_few = !counts && best.finite <= 2 && best.integers == best.finite;
+  // "Hit:3 http://deb.debian.org", "Score: 50/100": counts and marks, of what does not go on.
+  const bool is_mark = !counts && best.integers == best.finite && !best.traits.percent &&
+                       best.traits.info.better == Better::higher &&
+                       best.traits.info.weight < kRewardWeight;
+  const bool is_bare = !counts && best.traits.nameless && !goes_one_way(best);
   const bool is_nothing = is_constant(best) && best.high == 0 && best.integers == best.finite &&
                           lower(best.traits.name).find("error") != std::string::npos;
-  if (rests || is_nothing || (!counts && moves && wanders(best))) first *= kDoubtful;
+  // "dev f1" on its plateau is the metric of a training all the same.
+  const bool strays = !counts && moves && wanders(best) && best.traits.info.phase == Phase::none;
+  if (rests || is_nothing || is_few || is_mark || is_bare || strays || best.traits.of_fold) {
+    first *= kDoubtful;
+  }
   if (ranked.size() < 2) return first;
   // Half of it rests on the distance to the best other one: four points are beyond doubt.
   const Scored& other = own == ranked.begin() ? ranked[1] : ranked[0];

@@ -11,6 +11,7 @@
 
 #include "ctrl/metrics/counters.h"
 #include "ctrl/metrics/heading.h"
+#include "ctrl/metrics/listing.h"
 #include "ctrl/metrics/prefix.h"
 #include "ctrl/metrics/scan_internal.h"
 
@@ -40,39 +41,6 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
 /// Tells a record from its copies.
 std::uint32_t record_hash(std::string_view text) {
   return static_cast<std::uint32_t>(text_hash(text) >> 16);
-}
-
-/// "Samples: 640/60000", "Progress: 3/10": a counter although its name is none.
-bool counts_data(std::string_view key) {
-  const std::string words = lower(key);
-  constexpr std::array<std::string_view, 12> data{"sample",    "example",  "image",    "token",
-                                                  "sent",      "record",   "frame",    "file",
-                                                  "processed", "document", "progress", "completed"};
-  return std::any_of(data.begin(), data.end(),
-                     [&](std::string_view word) { return words.find(word) != std::string::npos; });
-}
-
-/// "[3][100/500]", "[3/20][100/500]": the epoch stands before what counts within it.
-bool stands_outside(const std::vector<Field>& fields, std::size_t index, std::string_view text) {
-  if (index + 1 >= fields.size() || !fields[index].integer) return false;
-  const Field& next = fields[index + 1];
-  return next.has_total && next.bracketed && next.at > fields[index].at &&
-         text.substr(fields[index].at, next.at - fields[index].at).find("][") != std::string::npos;
-}
-
-/// Not those of an evaluation, and not how many an epoch has.
-bool is_counter_of_steps(const Field& field, const NameInfo& info) {
-  if (field.phase == Phase::eval || info.phase == Phase::eval) return false;
-  const std::string words = lower(field.key);
-  return words.find("epoch") == std::string::npos && words.find("batches") == std::string::npos;
-}
-
-/// "iters: 600" may be how many there will be.
-bool is_many_steps(std::string_view key) {
-  constexpr std::size_t longest = 10;
-  if (key.size() > longest) return false;
-  const std::string name = lower(key);
-  return name == "iters" || name == "steps" || name == "iterations";
 }
 
 /// Of UTF-16 every second byte of a word is zero; one alone is a slip.
@@ -172,6 +140,11 @@ void Collector::feed_line(std::string_view line, double time) {
   if (const LinePlan* plan = has_plans ? plans_->find(line) : nullptr) {
     return run_plan(line, *plan, time);
   }
+  if (const std::size_t end = end_of_bar(line); end < line.size()) {
+    refuse_plan();
+    feed_line(line.substr(0, end), time);
+    return feed_line(line.substr(end), time);
+  }
   const std::string_view text = without_prefix(line);
   if (plans_) plans_->begin_text(static_cast<std::size_t>(text.data() - line.data()));
   feed_long(line, text, time);
@@ -221,12 +194,15 @@ void Collector::feed_long(std::string_view line, std::string_view text, double t
   const bool is_copy = std::exchange(above_.is_best, announces_best(text));
   if (above_.is_best) refuse_plan();
   if (is_copy) return;
+  if (is_command(text)) return read_command(text);
+  if (query_.empty() && is_listing(text)) return refuse_plan();
   if (time > begun_ && !progress_.has_total()) {
     if (const std::optional<double> left = time_left_in(text)) {
       progress_.time_left(time - begun_, *left);
       refuse_plan();
     }
   }
+  text_ = text;
   place_.begin_line();
   place_.record = record_hash(text);
   label_ = {};
@@ -244,6 +220,13 @@ void Collector::feed_long(std::string_view line, std::string_view text, double t
   bar_ = facts.bar;
   note_decimal_comma(facts.fields, text);
   take_fields(facts.fields, text, time);
+}
+
+void Collector::read_command(std::string_view text) {
+  refuse_plan();
+  for (const ToldTotal& told : told_totals(text, {})) {
+    progress_.total(letters_hash(told.name), told.of_epochs, told.total);
+  }
 }
 
 std::string Collector::warning() const {
@@ -312,6 +295,10 @@ void Collector::judge_fields(const std::vector<Field>& fields) {
           judged.info.weight <= kNamedWeight) {
         judged.info.role = Role::step;  // "Training 640/60000": no kind of value is named
       }
+      // "Total batch # 3400/3830".
+      if (field.has_total && judged.info.role == Role::total) {
+        judged.info.role = is_of_epochs(field.key) ? Role::epoch : Role::step;
+      }
       if (field.after_best && judged.info.role == Role::metric && !judged.info.is_best) {
         judged.info.is_best = true;
         judged.info.weight = std::max(0.5, judged.info.weight - kRecordPenalty);
@@ -355,16 +342,18 @@ Collector::LineKind Collector::read_counters(const std::vector<Field>& fields,
       continue;
     }
     const bool is_counter = role == Role::epoch || role == Role::step;
+    const bool is_of_eval = field.phase == Phase::eval || judged.info.phase == Phase::eval;
     if (is_counter) (role == Role::epoch ? epoch : kind.has_counter) = true;
     if (field.has_total && role != Role::metric) {
       kind.has_counter = kind.has_counter || (!is_counter && counts_data(field.key));
       count_ratio(field, judged, is_outer, text);
     } else if (role == Role::epoch && !is_stated) {
       count(field, judged.hash, role);
-    } else if (role == Role::step && !is_stated && is_counter_of_steps(field, judged.info)) {
+    } else if (role == Role::step && !is_stated && !is_of_eval && is_counter_of_steps(field.key)) {
       count(field, judged.hash, role);
     }
   }
+  if (epoch && fields.size() == 1 && !bar_.present) bars_.begin_epoch();
   if (kind.grain == Grain::none) {
     kind.grain = kind.has_counter ? Grain::fine : epoch ? Grain::epoch : Grain::none;
   }
@@ -416,7 +405,8 @@ void Collector::count_nameless(const std::vector<Field>& fields, std::size_t ind
     if (!is_aside(text, field)) count(field, is_outer ? ~name : name, role, PlanStep::Kind::ratio);
   } else if (is_outer && field.integer) {
     count(field, ~name, Role::epoch);
-  } else if (index == 0 && field.integer && !field.percent && fields.size() > 1) {
+  } else if (index == 0 && field.integer && !field.percent && fields.size() > 1 &&
+             !is_index(text, field)) {
     count(field, name, Role::unknown);
   }
 }
@@ -446,11 +436,7 @@ void Collector::read_bar(std::string_view text, LineKind& kind) {
   refuse_plan();
   kind.grain = Grain::redraw;
   kind.has_counter = true;
-  kind.bar_finished = bar_.done >= bar_.total;
-  const std::uint64_t title = text_hash(text.substr(0, bar_.title));
-  kind.same_bar = kind.bar_finished && last_bar_.was_partial && last_bar_.finished &&
-                  last_bar_.title == title && last_bar_.line + 1 == line_;
-  last_bar_ = {line_, title, kind.bar_finished, last_bar_.was_partial || !kind.bar_finished};
+  kind.bar = bars_.read(bar_, text_hash(text.substr(0, bar_.title)), line_);
 }
 
 bool Collector::is_candidate(const Field& field, const Judged& judged, bool nameless_line) const {
@@ -507,7 +493,7 @@ void Collector::take_fields(const std::vector<Field>& fields, std::string_view t
     if (occurrence > 1) continue;
     took_value = true;
     take_value(fields[i], judged_[i], kind.grain, occurrence, i, kind, time);
-    if (kind.bar_finished)
+    if (kind.bar.is_finished)
       take_value(fields[i], judged_[i], Grain::finished, occurrence, i, kind, time);
   }
   if (std::exchange(took_metric_, false)) progress_.values();
@@ -519,8 +505,9 @@ void Collector::take_fields(const std::vector<Field>& fields, std::string_view t
   if (!plans_) counters_.end_line(favoured && favoured->added > before);
 }
 
-Phase Collector::phase_of(const Field& field, const Judged& judged) {
+Phase Collector::phase_of(const Field& field, const Judged& judged, const LineKind& kind) {
   if (judged.info.phase != Phase::none) return judged.info.phase;
+  if (kind.bar.phase != Phase::none) return kind.bar.phase;
   if (field.phase != Phase::none || above_.phase == Phase::none) return field.phase;
   above_.was_used = true;
   return above_.phase;
@@ -528,7 +515,7 @@ Phase Collector::phase_of(const Field& field, const Judged& judged) {
 
 void Collector::take_value(const Field& field, const Judged& judged, Grain grain, int occurrence,
                            std::size_t position, const LineKind& kind, double time) {
-  const Phase phase = phase_of(field, judged);
+  const Phase phase = phase_of(field, judged, kind);
   std::uint64_t identity = field.key.empty() ? mix(skeleton_, position) : judged.hash;
   identity =
       mix(identity, static_cast<std::uint64_t>(grain) * 64 + static_cast<std::uint64_t>(phase) * 8 +
@@ -537,7 +524,7 @@ void Collector::take_value(const Field& field, const Judged& judged, Grain grain
   if (judged.info.is_best) identity = mix(identity, 5);
   if (field.quoted || in_table_) identity = mix(identity, in_table_ ? 2 : 1);
   if (!label_.empty()) identity = mix(identity, text_hash(label_));
-  Series* series = find_or_create(identity, field, judged, grain, occurrence, position);
+  Series* series = find_or_create(identity, field, judged, grain, occurrence, position, kind);
   if (!series || (is_settled() && series != series_.favoured())) return;
   if (plans_) {
     PlanStep step;
@@ -546,7 +533,7 @@ void Collector::take_value(const Field& field, const Judged& judged, Grain grain
     plans_->record(step, field.at);
   }
   if (field.key != series->traits.name) series->traits.one_spelling = false;
-  if (grain == Grain::finished && kind.same_bar) {
+  if (grain == Grain::finished && kind.bar.is_same) {
     series->replace_last(field.value);
     return;
   }
@@ -562,7 +549,8 @@ void Collector::add_value(Series& series, double value, bool integer, bool has_c
 }
 
 Series* Collector::find_or_create(std::uint64_t identity, const Field& field, const Judged& judged,
-                                  Grain grain, int occurrence, std::size_t position) {
+                                  Grain grain, int occurrence, std::size_t position,
+                                  const LineKind& kind) {
   Series* known = series_.find(identity);
   if (known || is_settled()) return known;
   if (series_.is_full()) {
@@ -576,12 +564,13 @@ Series* Collector::find_or_create(std::uint64_t identity, const Field& field, co
   if (field.average) traits.name += " (average)";
   traits.info = judged.info;
   traits.grain = grain;
-  traits.phase = phase_of(field, judged);
+  traits.phase = phase_of(field, judged, kind);
   traits.average = field.average;
   traits.repeated_key = occurrence > 0;
   traits.nameless = field.key.empty();
   traits.percent = field.percent;
   traits.in_table = in_table_;
+  traits.of_fold = kind.grain == Grain::none && is_of_fold(text_);
   traits.labelled = !label_.empty() && lower(label_) != "all";
   traits.match = query_.empty() ? 0 : query_.match(field.key, field.phase);
   traits.family =

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ctrl/metrics/bars.h"
 #include "ctrl/metrics/match.h"
 #include "ctrl/metrics/plan.h"
 #include "ctrl/metrics/progress.h"
@@ -63,21 +64,11 @@ class Collector {
     Grain grain = Grain::none;
     bool has_counter = false;    ///< finer than an epoch
     bool counter_first = false;  ///< "step 5: loss 0.3", not "loss 0.3, step 5"
-    bool bar_finished = false;
-    bool same_bar = false;  ///< the finished bar of the line before, drawn again
+    BarSeen bar;
   };
   struct Judged {
     std::uint64_t hash = 0;
     NameInfo info;
-  };
-
-  /// The progress bar before this line. Where no unfinished state was ever printed, two equal
-  /// titles are two bars, not one drawn twice.
-  struct LastBar {
-    std::uint64_t line = 0;
-    std::uint64_t title = 0;
-    bool finished = false;
-    bool was_partial = false;  ///< this one, or one before
   };
 
   /// What a line without values said of those that follow.
@@ -107,7 +98,8 @@ class Collector {
   void take_row(std::string_view text);
   void take_fields(const std::vector<Field>& fields, std::string_view text, double time);
   void note_decimal_comma(const std::vector<Field>& fields, std::string_view text);
-  Phase phase_of(const Field& field, const Judged& judged);
+  void read_command(std::string_view text);
+  Phase phase_of(const Field& field, const Judged& judged, const LineKind& kind);
   void judge_fields(const std::vector<Field>& fields);
   LineKind read_counters(const std::vector<Field>& fields, std::string_view text);
   void read_bar(std::string_view text, LineKind& kind);
@@ -117,7 +109,7 @@ class Collector {
   void add_value(Series& series, double value, bool integer, bool has_counter, double time);
   const NameInfo& judge(std::string_view key, std::uint64_t hash);
   Series* find_or_create(std::uint64_t identity, const Field& field, const Judged& judged,
-                         Grain grain, int occurrence, std::size_t position);
+                         Grain grain, int occurrence, std::size_t position, const LineKind& kind);
 
   NameQuery query_;
   LineScanner scanner_;
@@ -135,6 +127,7 @@ class Collector {
   std::vector<Field> row_;
   bool in_table_ = false;
   Bar bar_;
+  std::string_view text_;
   std::string_view label_;
   std::string unescaped_;
   Place place_;
@@ -148,7 +141,7 @@ class Collector {
   bool has_zero_bytes_ = false;
   std::vector<std::string> seen_;  ///< metrics' names, while one is asked for
   Above above_;
-  LastBar last_bar_;
+  Bars bars_;
 };
 
 [[nodiscard]] std::uint64_t text_hash(std::string_view text);

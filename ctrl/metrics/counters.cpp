@@ -106,6 +106,62 @@ std::size_t percent_of_bar(std::string_view line) {
   return std::string_view::npos;
 }
 
+bool counts_data(std::string_view key) {
+  const std::string words = lower(key);
+  constexpr std::array<std::string_view, 12> data{"sample",    "example",  "image",    "token",
+                                                  "sent",      "record",   "frame",    "file",
+                                                  "processed", "document", "progress", "completed"};
+  return std::any_of(data.begin(), data.end(),
+                     [&](std::string_view word) { return words.find(word) != std::string::npos; });
+}
+
+bool stands_outside(const std::vector<Field>& fields, std::size_t index, std::string_view text) {
+  if (index + 1 >= fields.size() || !fields[index].integer) return false;
+  const Field& next = fields[index + 1];
+  return next.has_total && next.bracketed && next.at > fields[index].at &&
+         text.substr(fields[index].at, next.at - fields[index].at).find("][") != std::string::npos;
+}
+
+bool is_counter_of_steps(std::string_view key) {
+  const std::string words = lower(key);
+  return words.find("epoch") == std::string::npos && words.find("batches") == std::string::npos;
+}
+
+bool is_many_steps(std::string_view key) {
+  constexpr std::size_t longest = 10;
+  if (key.size() > longest) return false;
+  const std::string name = lower(key);
+  return name == "iters" || name == "steps" || name == "iterations";
+}
+
+std::size_t end_of_bar(std::string_view line) {
+  std::size_t rate = line.find("it/s");
+  if (rate == line.npos) rate = line.find("s/it");
+  const std::size_t close = rate == line.npos ? rate : line.find(']', rate);
+  if (close == line.npos || close + 1 == line.size()) return line.size();
+  const char next = line[close + 1];
+  const bool is_glued = is_digit(next) || is_letter(next) || next == '[';
+  return is_glued ? close + 1 : line.size();
+}
+
+bool is_index(std::string_view text, const Field& field) {
+  if (field.at > 0 && text[field.at - 1] == '(') return true;
+  std::string_view rest = text.substr(end_of_number(text, field.at));
+  // Two cells of words.
+  for (int cells = 0; cells < 2; ++cells) {
+    rest.remove_prefix(skip(rest, 0, " "));
+    if (!rest.starts_with('|')) return false;
+    rest.remove_prefix(skip(rest, 1, " "));
+    const std::size_t end = std::min(rest.find('|'), rest.size());
+    const std::string_view cell = rest.substr(0, end);
+    const bool is_word = !cell.empty() && is_letter(cell.front()) &&
+                         cell.find_first_of("=:") == cell.npos && !has_free_number(cell);
+    if (!is_word) return false;
+    rest.remove_prefix(end);
+  }
+  return true;
+}
+
 std::string_view counter_behind(std::string_view rest) {
   constexpr std::size_t longest = 24;  // bytes
   if (rest.starts_with(' ')) rest.remove_prefix(1);
@@ -153,8 +209,9 @@ bool is_aside(std::string_view text, const Field& ratio) {
       "chain",       "fold",       "folds",         "restart",    "trainable",  "parameters",
       "params",      "recovered"};
   // Parts of a job, or of the machine, each of which has epochs of its own.
-  constexpr std::array<std::string_view, 11> parts{
-      "run", "model", "seed", "client", "gpu", "rank", "node", "split", "worker", "replica", "cv"};
+  constexpr std::array<std::string_view, 14> parts{"run",     "model", "seed",  "client", "gpu",
+                                                   "rank",    "node",  "split", "worker", "replica",
+                                                   "attempt", "try",   "trial", "cv"};
   const std::string key = lower(ratio.key.substr(ratio.key.rfind(' ') + 1));
   if (std::find(parts.begin(), parts.end(), key) != parts.end()) return true;
   const std::string_view title = title_of(text, ratio);

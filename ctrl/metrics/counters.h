@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "ctrl/metrics/names.h"
 #include "ctrl/metrics/scan.h"
@@ -18,6 +19,27 @@ namespace flowcon::ctrl::metrics {
 /// Where the percentage begins that a bar is drawn behind: "12%|███", "12% ━━━", "12% 4/33 [00:04";
 /// npos where no bar is.
 [[nodiscard]] std::size_t percent_of_bar(std::string_view line);
+
+/// Where the bar ends that another line is glued to: "… 2.29s/it, loss=0.094]12/04/2023 - INFO";
+/// else the end of the line. A record in braces stays with its bar.
+[[nodiscard]] std::size_t end_of_bar(std::string_view line);
+
+/// The number that leads its line is an index: of a model's parts ("(0): Embedding"), of a table
+/// of words ("0 | model | ResNet | 1.3 K").
+[[nodiscard]] bool is_index(std::string_view text, const Field& field);
+
+/// "Samples: 640/60000", "Progress: 3/10": a counter although its name is none.
+[[nodiscard]] bool counts_data(std::string_view key);
+
+/// "[3][100/500]", "[3/20][100/500]": the epoch stands before what counts within it.
+[[nodiscard]] bool stands_outside(const std::vector<Field>& fields, std::size_t index,
+                                  std::string_view text);
+
+/// Not how many an epoch has.
+[[nodiscard]] bool is_counter_of_steps(std::string_view key);
+
+/// "iters: 600" may be how many there will be.
+[[nodiscard]] bool is_many_steps(std::string_view key);
 
 /// What the ratio counts: the words of a bar's title ("Training epochs:  5%|"; the "Epoch 3:" of
 /// one that counts within it is followed by its number), the word behind it ("3 / 200 epochs").

@@ -96,7 +96,7 @@ struct Tally {
   Word metric;
 };
 
-bool is_reward(const Word& word) { return word.weight >= 12; }
+bool is_reward(const Word& word) { return word.weight >= kRewardWeight; }
 
 void count_word(const std::string& word, Tally& tally) {
   const Word known = meaning_of(word);
@@ -153,15 +153,15 @@ void count_word(const std::string& word, Tally& tally) {
   }
 }
 
-/// Pairs that mean something else than their words.
-void judge_pairs(const std::vector<std::string>& words, Tally& tally) {
+/// Pairs that mean something else than their words. `is_joined`: no blanks part them.
+void judge_pairs(const std::vector<std::string>& words, bool is_joined, Tally& tally) {
   if (has_pair(words, "error", "count") || has_pair(words, "errors", "count")) tally.decoy = true;
   if (has_pair(words, "learning", "rate") || has_pair(words, "sampling", "rate"))
     tally.decoy = true;
-  if (has(words, "cost") &&
-      (has(words, "batch") || has(words, "reader") || has(words, "data") || has(words, "step"))) {
-    tally.decoy = true;
-  }
+  // "batch_cost" is time; "Batch cost" is what a batch costs.
+  const bool is_of_time = has(words, "reader") || has(words, "data") ||
+                          (is_joined && (has(words, "batch") || has(words, "step")));
+  if (has(words, "cost") && is_of_time) tally.decoy = true;
   // "D_loss" and "G_loss" of two that play against each other; "value_loss" of an agent's critic.
   const bool is_side =
       words.size() <= 3 && has(words, "loss") && (has(words, "d") || has(words, "g"));
@@ -196,11 +196,24 @@ bool is_total(const std::vector<std::string>& words) {
       limit = true;
     } else if (word == "scheduled") {
       limit = true;
-    } else if (meaning != Meaning::train && word != "optimization" && word != "after") {
+    } else if (meaning != Meaning::train && word != "optimization" && word != "opt" &&
+               word != "after") {
       return false;
     }
   }
-  return counter && (limit || has(words, "epochs"));
+  const bool is_of_training = words.size() == 2 && look_up(words[0]).meaning == Meaning::train &&
+                              (words[1] == "steps" || words[1] == "iterations");
+  return counter && (limit || is_of_training || has(words, "epochs"));
+}
+
+/// "start_epoch", "lr_turn_epoch": a place that a setting names, and no counter.
+bool is_setting(const std::vector<std::string>& words) {
+  constexpr std::array<std::string_view, 12> places{"start",  "restart", "resume", "turn",
+                                                    "save",   "first",   "stop",   "switch",
+                                                    "freeze", "swa",     "best",   "eval"};
+  return words.size() > 1 && std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+           return std::find(places.begin(), places.end(), word) != places.end();
+         });
 }
 
 /// "Use the mode with number of iterations": what is counted stands behind "number".
@@ -294,7 +307,8 @@ NameInfo judge_name(std::string_view name) {
   const std::vector<std::string> words = name_words(name);
   Tally tally;
   for (const std::string& word : words) count_word(word, tally);
-  judge_pairs(words, tally);
+  const bool is_joined = name.find(' ') == std::string_view::npos;
+  judge_pairs(words, is_joined, tally);
   if (name.find("loss/value") != std::string_view::npos) ++tally.parts;  // of PPO's critic
   // "Tok/s", "samples / sec": a rate, whatever is counted.
   const bool per_second = name.find("/s") != std::string_view::npos &&
@@ -309,10 +323,12 @@ NameInfo judge_name(std::string_view name) {
   if (tally.epoch || tally.step) {
     // Of "config.max_epochs" the last part says it.
     const std::size_t dot = name.rfind('.');
-    const bool limits = is_total(
-        behind_number(dot == std::string_view::npos ? words : name_words(name.substr(dot))));
-    if (tally.quantities > 0 && tally.epoch && !limits) {
-      info.role = Role::decoy;  // "epoch_count"
+    const std::vector<std::string> last =
+        dot == std::string_view::npos ? words : name_words(name.substr(dot));
+    const bool limits = is_total(behind_number(last));
+    const bool is_amount = tally.quantities > 0 && tally.epoch;  // "epoch_count"
+    if (!limits && (is_amount || (is_joined && is_setting(last)))) {
+      info.role = Role::decoy;
       return info;
     }
     info.role = limits ? Role::total : tally.step ? Role::step : Role::epoch;
@@ -332,7 +348,7 @@ NameInfo judge_name(std::string_view name) {
   }
   if (tally.unknowns > 0 || !bare) return info;
   info.role = Role::metric;  // "train=0.93", "avg", "box": a value without its kind
-  info.weight = tally.phase != Phase::none ? 5 : 4;
+  info.weight = tally.phase != Phase::none ? kPhaseWeight : 4;
   return info;
 }
 

@@ -39,6 +39,10 @@ struct NameInfo {
 
 /// Above this weight a name tells which kind of value it is; "train", "avg" tell less.
 inline constexpr double kNamedWeight = 5;
+/// Of a reward at least.
+inline constexpr double kRewardWeight = 12;
+/// Of "train=0.93": which data, and not what is measured.
+inline constexpr double kPhaseWeight = 5;
 
 /// Judges a name as printed ("train_loss", "Acc@1", "lm loss", "ep_rew_mean").
 [[nodiscard]] NameInfo judge_name(std::string_view name);

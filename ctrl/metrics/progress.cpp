@@ -26,6 +26,9 @@ constexpr std::uint64_t kSureRises = 8;      // of a ratio alone on its lines
 constexpr std::uint64_t kPatientValues = 8;  // lines of values after its end
 constexpr std::uint64_t kSureTimes = 3;      // left, before they speak for the job
 constexpr double kShortestCycle = 5;         // seconds
+constexpr std::uint64_t kLeastRises = 2;
+constexpr std::uint64_t kManyValues = 20;
+constexpr double kLeastBeyond = 10;  // of a total
 
 bool is_total(double total) { return total >= 1 && total <= kMostTotal && total != kEndless; }
 
@@ -48,6 +51,7 @@ Progress::State& Progress::state(std::uint64_t name, Role role, double done, dou
   fresh.epochs = epochs_;
   fresh.last = moves_;
   fresh.first_at = time_;
+  fresh.values_before = values_;
   if (namesakes >= kMaxTotals) {
     for (State& known : states_) known.is_broken = known.is_broken || known.name == name;
     fresh.is_broken = true;
@@ -118,12 +122,19 @@ void Progress::ratio(std::uint64_t name, Role role, double done, double total) {
 void Progress::counter(std::uint64_t name, Role role, double done, bool is_whole, bool is_many) {
   if (!(done >= 0) || done > kMostTotal) return;
   State& now = state(name, role, done, 0);
+  // "Epoch 00000: val_loss improved" beneath "Epoch 1/10": another one counts the same from 0.
+  if (role == Role::epoch && now.total > 0 && done == now.done - 1) return;
   now.is_many = now.is_many || is_many;
   now.has_fractions = now.has_fractions || !is_whole;
   if (now.total > 0 && done > now.total) now.total = 0;  // another counter of the same name
   move(now, done);
   is_led_ = is_led_ || role == Role::epoch;
   if (role != Role::epoch || !leading_) return;
+  // "Epoch 1/10" on a line of its own is the outer one.
+  const bool has_outer = std::any_of(states_.begin(), states_.end(), [](const State& known) {
+    return known.role == Role::epoch && known.total > 0;
+  });
+  if (has_outer) return;
   for (State& known : states_) known.leads = known.leads || known.name == *leading_;
 }
 
@@ -176,15 +187,28 @@ double Progress::stated(bool of_epochs) const {
   return last ? last->total : 0;
 }
 
+/// "Tuning trial 1/5", "Uploading file 1/5": what comes once, behind the work.
+bool Progress::is_late(const State& state) const {
+  return state.role == Role::step && state.rises == 0 && state.values_before >= kManyValues &&
+         state.total != stated(false);
+}
+
 double Progress::total_of(const State& state) const {
   if (state.total > 0) {
     const bool is_sure = state.role != Role::unknown || state.rises >= kSureRises;
-    return is_sure ? state.total : 0;
+    return is_sure && !is_late(state) ? state.total : 0;
   }
-  // A total that is stated elsewhere counts for what goes on towards it, not for a setting.
-  if (state.role != Role::epoch && (state.rises == 0 || state.falls > 0)) return 0;
+  // A total that is stated elsewhere counts for what goes on towards it, not for a setting. One
+  // that is there from the beginning has not gone.
+  // A number that leads its lines needs time to show that it counts.
+  const std::uint64_t least = state.role == Role::unknown ? kLeastRises : 1;
+  if (state.role != Role::epoch && (state.rises < least || state.falls > 0)) return 0;
   const double total = stated(counts_epochs(state));
-  if (total > 0) return total >= state.done ? total : 0;
+  // Printed as the next one, at the end it is one beyond.
+  const bool is_beyond =
+      state.role == Role::step && state.done == total + 1 && total >= kLeastBeyond;
+  const bool is_there = state.rises == 0 && state.done == total && total > 1;
+  if (total > 0) return !is_there && (total >= state.done || is_beyond) ? total : 0;
   for (const State& setting : states_) {
     const bool is_one = setting.is_many && setting.count == 1 && &setting != &state;
     if (is_one && state.role == Role::step && setting.done >= state.done) return setting.done;
@@ -196,6 +220,8 @@ double Progress::total_of(const State& state) const {
 bool Progress::is_dead(const State& state) const {
   if (state.is_broken) return true;
   const bool is_at_end = state.total > 0 && state.done >= state.total;
+  // "Total optimization steps = 500", and the bar of 500/500: what comes behind it is not the work.
+  if (is_at_end && state.role == Role::step && state.total == stated(false)) return false;
   if (is_at_end && state.rises == 0) return true;
   // "(0/4)", "[1/8]": a part of the machine, not of the work.
   if (state.rises == 0 && state.falls == 0 && state.count >= kPatience) return true;
@@ -252,12 +278,15 @@ bool Progress::is_within_epoch(const State& step, const State* epoch) const {
   if (step.leads && step.falls == 0) return false;
   // "iters: 200" before "epoch: 1, iter: 5/200".
   const bool is_stated = std::any_of(states_.begin(), states_.end(), [&step](const State& setting) {
-    return setting.role == Role::step && setting.total == 0 && setting.rises == 0 &&
+    return setting.is_many && setting.total == 0 && setting.rises == 0 &&
            setting.done == step.total;
   });
   if (step.total > 0 && (is_stated || step.total == stated(false))) return false;
   const State* named = named_epoch();
   if (named && total_of(*named) == 1) return false;
+  // "epoch 0" that never moves beside steps of a told number.
+  const bool goes_far = step.total == 0 && step.role == Role::step && stated(false) > 0;
+  if (named && !epoch && goes_far && named->rises == 0 && step.falls == 0) return false;
   if (named) return step.falls > 0 || step.crossed < (epoch ? 1U : 2U);
   return !epoch && stated(true) > 1 && step.total > 0 && step.role == Role::step;
 }
@@ -269,6 +298,7 @@ bool Progress::counts_epochs(const State& state) const {
 
 Counter Progress::counted(const State& state, double done) const {
   Counter counter{done, total_of(state)};
+  if (counter.total > 0) counter.done = std::min(done, counter.total);
   const Stated* stated = state.total > 0 ? nullptr : last_stated(counts_epochs(state));
   if (stated) counter.from = stated->from;
   if (!stated && state.total <= 0) counter.from = TotalFrom::log;

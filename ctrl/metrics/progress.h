@@ -58,13 +58,14 @@ class Progress {
     std::uint64_t count = 0;
     std::uint64_t falls = 0;
     std::uint64_t rises = 0;
-    std::uint64_t cycles = 0;   ///< falls that began it anew
-    std::uint64_t crossed = 0;  ///< rises over the end of an epoch
-    std::uint64_t epochs = 0;   ///< epochs that had begun when it last came
-    std::uint64_t last = 0;     ///< moves of all counters when it last came
-    std::uint64_t gap = 1;      ///< most moves of the others in between
-    std::uint64_t values = 0;   ///< lines of values when it last came
-    double first_at = 0;        ///< time of its first line
+    std::uint64_t cycles = 0;         ///< falls that began it anew
+    std::uint64_t crossed = 0;        ///< rises over the end of an epoch
+    std::uint64_t epochs = 0;         ///< epochs that had begun when it last came
+    std::uint64_t last = 0;           ///< moves of all counters when it last came
+    std::uint64_t gap = 1;            ///< most moves of the others in between
+    std::uint64_t values = 0;         ///< lines of values when it last came
+    std::uint64_t values_before = 0;  ///< and before it first came
+    double first_at = 0;              ///< time of its first line
     double last_at = 0;
   };
   struct Stated {
@@ -92,6 +93,7 @@ class Progress {
   [[nodiscard]] std::optional<Counter> by_time_left() const;
   State& state(std::uint64_t name, Role role, double done, double total);
   void move(State& now, double done);
+  [[nodiscard]] bool is_late(const State& state) const;
   [[nodiscard]] double total_of(const State& state) const;
   [[nodiscard]] bool is_dead(const State& state) const;
   [[nodiscard]] bool stands_still(const State& epoch) const;

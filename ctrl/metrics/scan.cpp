@@ -79,6 +79,18 @@ std::string_view without_range(std::string_view key) {
   return is_range ? key.substr(0, open) : key;
 }
 
+bool is_source_file(std::string_view name) {
+  constexpr std::array<std::string_view, 9> kinds{".cc", ".cpp", ".c",  ".h",   ".cu",
+                                                  ".py", ".go",  ".rs", ".java"};
+  return std::any_of(kinds.begin(), kinds.end(),
+                     [&](std::string_view kind) { return name.ends_with(kind); });
+}
+
+/// More of them follow, and the bracket is not closed on this line. `rest`: behind the first.
+bool opens_list(std::string_view rest) {
+  return rest.starts_with(',') && rest.find(']') == std::string_view::npos;
+}
+
 bool is_generic(std::string_view key) {
   constexpr std::array<std::string_view, 11> names{"value",  "metrics", "data",  "logs",
                                                    "log",    "results", "stats", "scalars",
@@ -399,6 +411,9 @@ void LineScanner::take_number(std::size_t begin, const Number& number, std::stri
                               std::size_t end) {
   Key key = key_before(begin);
   key.text = without_range(key.text);
+  // "mark_for_compilation_pass.cc:1648]" is a place, "'scores': [161.9," the first of many.
+  const bool is_place = begin > 0 && line_[begin - 1] == ':' && is_source_file(key.text);
+  if (is_place || (key.bracketed && opens_list(line_.substr(end)))) return set_fence(end);
   Field field;
   field.value = number.value;
   field.at = begin;
@@ -432,46 +447,16 @@ void LineScanner::take_number(std::size_t begin, const Number& number, std::stri
   } else if (field.key.empty()) {
     field.key = frame_key(key.text);
   }
-  if (field.key.empty() && !number.integer && fence_is_field_) name_before_counter(field, begin);
+  if (field.key.empty() && (!number.integer || number.percent) && fence_is_field_) {
+    name_before_counter(field, begin);
+  }
   field.bracketed = key.bracketed && field.key.empty();
   if (field.key.empty() && !field.bracketed && !key.after_number) {
-    field.key = key_after(end);
+    field.key = key_after(end, number.integer);
     field.named_after = !field.key.empty();
   }
   field.far_unit = !field.unit && has_far_unit(end);
   add(field, end);
-}
-
-/// "Cost after iteration 100: 0.64": the words before the counter name the value after it.
-void LineScanner::name_after_counter(Field& field) {
-  if (facts_.fields.empty() || !fence_is_field_) return;
-  Field& counter = facts_.fields.back();
-  const std::size_t blank = counter.key.rfind(' ');
-  if (!counter.integer || blank == std::string_view::npos) return;
-  const std::string_view last = counter.key.substr(blank + 1);
-  const Role role = judge_name(last).role;
-  if (role != Role::epoch && role != Role::step) return;
-  if (judge_name(counter.key).role != Role::metric) return;
-  field.key = counter.key;
-  counter.key = last;
-}
-
-/// "Train loss 100 0.64", "Validation loss 100: 0.64": so does the name of a metric where a whole
-/// number stands between it and the value.
-void LineScanner::name_before_counter(Field& field, std::size_t begin) {
-  if (facts_.fields.empty()) return;
-  Field& counter = facts_.fields.back();
-  if (!counter.integer || counter.key.empty() || counter.has_total || counter.percent ||
-      counter.unit || counter.named_after || counter.quoted || counter.at + 20 < fence_) {
-    return;
-  }
-  const bool joined = line_.find_first_not_of(" \t:", fence_) == begin;
-  if (!joined || line_.substr(fence_, begin - fence_).find('\t') != std::string_view::npos) return;
-  if (judge_name(counter.key).weight <= kNamedWeight) return;
-  field.key = counter.key;
-  field.named_after = false;
-  counter.key = {};
-  counter.bracketed = true;
 }
 
 void LineScanner::set_fence(std::size_t end) {

@@ -48,13 +48,6 @@ bool is_key_char(std::string_view line, std::size_t at, bool in_frame) {
   return std::string_view("_./-@%#<>*+^&$!?").find(c) != std::string_view::npos;
 }
 
-bool is_wrapper(std::string_view word) {
-  constexpr std::array<std::string_view, 12> names{
-      "tensor",     "array",         "float32",       "float64", "float16",     "np.float32",
-      "np.float64", "numpy.float32", "numpy.float64", "Decimal", "DeviceArray", "Array"};
-  return std::find(names.begin(), names.end(), word) != names.end();
-}
-
 bool is_level(std::string_view word) {
   constexpr std::array<std::string_view, 8> levels{"info",  "warning",  "warn",   "error",
                                                    "debug", "critical", "notice", "fatal"};
@@ -105,6 +98,13 @@ std::string_view without_units(std::string_view key) {
 }
 
 }  // namespace
+
+bool is_wrapper(std::string_view word) {
+  constexpr std::array<std::string_view, 12> names{
+      "tensor",     "array",         "float32",       "float64", "float16",     "np.float32",
+      "np.float64", "numpy.float32", "numpy.float64", "Decimal", "DeviceArray", "Array"};
+  return std::find(names.begin(), names.end(), word) != names.end();
+}
 
 bool is_unit_word(std::string_view word) {
   constexpr std::array<std::string_view, 49> units{
@@ -205,9 +205,9 @@ LineScanner::Key LineScanner::key_before(std::size_t at) const {
     return key;
   }
   const char last = line_[gap.end - 1];
-  if (last == ',' || last == ';' || last == '|') {
+  if (last == ',' || last == ';' || last == '|' || last == '-') {
     if (!gap.separated) key.text = name_before_wall(gap);
-    return key;
+    if (last != '-' || !key.text.empty()) return key;
   }
   if (gap.separated && (last == '"' || last == '\'')) {
     const std::string_view reach = line_.substr(gap.low, gap.end - 1 - gap.low);
@@ -229,11 +229,12 @@ LineScanner::Key LineScanner::key_before(std::size_t at) const {
   return key;
 }
 
-/// "loss_train, 0.838", "train loss |  0.838": only the name of a metric reaches over such a mark,
-/// and none that follows a value ("0.5 loss, 0.6 acc").
+/// "loss_train, 0.838", "train loss |  0.838", "Loss - [0.838]": only the name of a metric reaches
+/// over such a mark, and none that follows a value ("0.5 loss, 0.6 acc").
 std::string_view LineScanner::name_before_wall(Gap gap) const {
   const char wall = line_[gap.end - 1];
-  if (wall != ',' && wall != ';' && wall != '|') return {};
+  const bool is_dash = wall == '-' && gap.end - 1 > gap.low && is_blank(line_[gap.end - 2]);
+  if (wall != ',' && wall != ';' && wall != '|' && !is_dash) return {};
   --gap.end;
   skip_back(gap);
   const std::string_view name = trimmed(words_before(gap.low, gap.end));
@@ -297,7 +298,7 @@ std::string_view LineScanner::words_before(std::size_t low, std::size_t at) cons
 
 /// The name after a nameless value: "719.53 avg loss,". It ends at a delimiter, so that the name of
 /// the next value is not taken.
-std::string_view LineScanner::key_after(std::size_t at) const {
+std::string_view LineScanner::key_after(std::size_t at, bool is_whole) const {
   if (at >= line_.size() || line_[at] != ' ') return {};
   const std::size_t from = at + 1;
   std::size_t end = from;
@@ -311,11 +312,44 @@ std::string_view LineScanner::key_after(std::size_t at) const {
   const std::string_view words = trimmed(line_.substr(from, end - from));
   if (closed) return words;
   // "365.2 perplexity estimate based on a held-out corpus": its first word names it.
+  if (is_whole) return {};
   const std::string_view first = words.substr(0, words.find(' '));
   return judge_name(first).weight > 5 && end < line_.size() && line_[end] != ':' &&
                  line_[end] != '='
              ? first
              : std::string_view{};
+}
+
+/// "Cost after iteration 100: 0.64": the words before the counter name the value after it.
+void LineScanner::name_after_counter(Field& field) {
+  if (facts_.fields.empty() || !fence_is_field_) return;
+  Field& counter = facts_.fields.back();
+  const std::size_t blank = counter.key.rfind(' ');
+  if (!counter.integer || blank == std::string_view::npos) return;
+  const std::string_view last = counter.key.substr(blank + 1);
+  const Role role = judge_name(last).role;
+  if (role != Role::epoch && role != Role::step) return;
+  if (judge_name(counter.key).role != Role::metric) return;
+  field.key = counter.key;
+  counter.key = last;
+}
+
+/// "Train loss 100 0.64", "Validation loss 100: 0.64": so does the name of a metric where a whole
+/// number stands between it and the value.
+void LineScanner::name_before_counter(Field& field, std::size_t begin) {
+  if (facts_.fields.empty()) return;
+  Field& counter = facts_.fields.back();
+  if (!counter.integer || counter.key.empty() || counter.has_total || counter.percent ||
+      counter.unit || counter.named_after || counter.quoted || counter.at + 20 < fence_) {
+    return;
+  }
+  const bool joined = line_.find_first_not_of(" \t:", fence_) == begin;
+  if (!joined || line_.substr(fence_, begin - fence_).find('\t') != std::string_view::npos) return;
+  if (judge_name(counter.key).weight <= kNamedWeight) return;
+  field.key = counter.key;
+  field.named_after = false;
+  counter.key = {};
+  counter.bracketed = true;
 }
 
 void LineScanner::find_bar() {

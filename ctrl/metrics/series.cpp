@@ -19,18 +19,28 @@ bool is_same_place(const Place& a, const Place& b) {
   return a.has_counter && b.has_counter && is_same(a.epoch, b.epoch) && is_same(a.step, b.step);
 }
 
-/// One of both is the other one, rounded to some decimal place.
+/// `a` has no more digits than those above 1 / `unit`, and `b` is as near as two roundings leave
+/// it.
+bool is_rounded_to(double a, double b, double unit) {
+  constexpr double kHalf = 0.55;  // 11.14648 is printed as 11.1465, and as 11.146
+  const double whole = a * unit;
+  return std::abs(whole - std::round(whole)) < 1e-9 * std::max(1.0, std::abs(whole)) &&
+         std::abs(whole - b * unit) <= kHalf;
+}
+
+/// One of both is the other one, rounded to some decimal place, or to six digits (2.09604e+15).
 bool is_rounded(double a, double b) {
   if (is_same(a, b)) return true;
+  const auto fits = [a, b](double unit) {
+    return is_rounded_to(a, b, unit) || is_rounded_to(b, a, unit);
+  };
   double unit = 10;
   for (int places = 1; places <= 6; ++places, unit *= 10) {
-    const double tolerance = 1e-9 * std::max(1.0, std::abs(a * unit));
-    if (std::abs(std::round(b * unit) - a * unit) < tolerance ||
-        std::abs(std::round(a * unit) - b * unit) < tolerance) {
-      return true;
-    }
+    if (fits(unit)) return true;
   }
-  return false;
+  const double largest = std::max(std::abs(a), std::abs(b));
+  return largest >= 1e6 && std::isfinite(largest) &&
+         fits(std::pow(10, 5 - std::floor(std::log10(largest))));
 }
 
 }  // namespace
@@ -45,6 +55,7 @@ bool Series::is_copy(const Place& place, double value, bool has_counter) {
   const bool again = is_here && has_moved && !is_crowded_ && is_rounded(value, last_);
   if (is_here && !seen && !again) is_crowded_ = true;
   if (added == 0) first_place_ = place;
+  epoch_moves += added > 0 && place.epoch != last_place_.epoch && !std::isnan(place.epoch);
   last_place_ = place;
   return (seen && has_counter) || again;
 }

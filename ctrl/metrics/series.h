@@ -35,6 +35,7 @@ struct SeriesTraits {
   bool nameless = false;
   bool percent = false;      ///< a % stands behind it
   bool labelled = false;     ///< a table's row of one class among others
+  bool of_fold = false;      ///< the result of a fold: another model each
   std::uint64_t family = 0;  ///< the same for the same name, phase and kind at another grain
   bool in_table = false;     ///< its name stands in a header, not on its lines
   bool one_spelling = true;  ///< the name was always printed alike, and stands in the text
@@ -99,6 +100,7 @@ class Series {
   std::uint64_t rises = 0;
   std::uint64_t falls = 0;
   std::uint64_t equal_steps = 0;  ///< steps of the same size as the step before
+  std::uint64_t epoch_moves = 0;  ///< values with another epoch than the one before
   std::uint64_t first_line = 0;
   std::uint64_t last_line = 0;
   double low = 0;

@@ -58,6 +58,7 @@ bool is_name(std::string_view cell) {
     return false;
   }
   if (cell.find_first_of("={}\"") != std::string_view::npos) return false;
+  if (is_wrapper(cell.substr(0, cell.find('(')))) return false;  // "tensor(0.7)"
   for (std::size_t i = 0; i < cell.size(); ++i) {
     if (is_digit(cell[i]) && (i == 0 || is_blank(cell[i - 1]))) return false;  // "loss 6.97"
     const bool pair = i > 0 && is_digit(cell[i]) && cell[i - 1] == ':';        // "loss:6.97"

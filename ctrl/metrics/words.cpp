@@ -193,8 +193,18 @@ Word look_inside(std::string_view word) {
   constexpr std::array<std::string_view, 12> inner{"loss",  "accuracy", "reward", "perplex",
                                                    "error", "entropy",  "rmse",   "bleu",
                                                    "rouge", "iou",      "epret",  "auc"};
+  const auto is_known = [](std::string_view text) {
+    return text.empty() || look_up(text).meaning != Meaning::none;
+  };
   for (std::string_view part : inner) {
-    if (word.find(part) == std::string_view::npos) continue;
+    const std::size_t at = word.find(part);
+    if (at == std::string_view::npos) continue;
+    // "valloss", "lossfn", "trainlossavg"; not "glossary", and not "various" or "auction".
+    const std::string_view before = word.substr(0, at);
+    const std::string_view after = word.substr(at + part.size());
+    const bool is_short = part.size() <= 3;
+    const bool is_edge = after.empty() || (before.empty() && (!is_short || is_known(after)));
+    if (!is_edge && (is_short || !is_known(after))) continue;
     Word known = look_up(part == "perplex" ? "perplexity" : part == "epret" ? "return" : part);
     if (part == "entropy") known = {Meaning::lower, 9};
     known.weight -= 0.3;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kinds of lines that say more than a name and a value: totals and parts, records printed again,
 // headings, names that are none.
+#include <array>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -182,6 +184,170 @@ TEST_CASE("what is asked for and not there is said, with what was seen") {
   const std::vector<std::string> lines{"loss: 0.5 acc: 0.7 lr: 0.1", "loss: 0.4 acc: 0.8 lr: 0.1"};
   CHECK(report_on(lines, 0, "lss").missing == "nothing named lss; seen: loss, acc");
   CHECK(report_on(lines, 16, "loss").missing.empty());
+}
+
+TEST_CASE("a bar behind the training's, of another number of batches, is an evaluation's") {
+  const std::string full = "[==============================] - 1s - loss: ";
+  std::vector<std::string> lines;
+  for (int epoch = 1; epoch <= 10; ++epoch) {
+    lines.push_back("Epoch " + std::to_string(epoch) + "/10");
+    lines.push_back("363/363 " + full + number(1.0 / epoch));
+  }
+  lines.push_back("162/162 " + full + "0.9");
+  const Report report = report_on(lines);
+  CHECK(report.metric == "loss");
+  REQUIRE(report.count == 10);
+  CHECK(report.samples.back().value == 0.1);
+}
+
+TEST_CASE("what is printed while a bar is open is a line of its own") {
+  std::vector<std::string> lines{"  Num Epochs = 25", "  Total optimization steps = 500"};
+  for (int step = 8; step < 500; step += 41) {
+    lines.push_back("Steps:  " + std::to_string(step / 5) + "%|# | " + std::to_string(step) +
+                    "/500 [00:20<37:50,  2.29s/it, loss=" + number(1.0 / step) +
+                    ", lr=1]12/04/2023 08:54:14 - INFO - __main__ - Running validation...");
+  }
+  lines.push_back("Steps: 100%|##| 500/500 [43:15<00:00,  2.27s/it, loss=0.001, lr=1]Model saved");
+  for (int image = 10; image <= 20; ++image) {
+    lines.push_back(" 40%|####  | " + std::to_string(image) + "/25 [00:01<00:02,  7.46it/s]");
+  }
+  const Report report = report_on(lines);
+  CHECK(report.metric == "loss");
+  CHECK(report.count == 13);
+  REQUIRE(report.counter.has_value());
+  CHECK(report.counter->done == 500);
+  CHECK(report.counter->total == 500);
+}
+
+TEST_CASE("a clock, a cost in time, the code and the command that a log shows are no metric") {
+  std::vector<std::string> stamps, code, costs, search;
+  for (int i = 1; i <= 40; ++i) {
+    const std::string step = std::to_string(i);
+    stamps.push_back(":::MLL 15586358" + std::to_string(10 + i) + ".4 cache_clear: {\"value\": 1}");
+    code.push_back("        return step % 2 == 1");
+    code.push_back("      return 404 \"{}\";");
+    costs.push_back("[Epoch " + step + "] Training cost: " + number(600 + i % 7) +
+                    ", ObjLoss=" + number(170.0 / i));
+    search.push_back("[CV] ..... n_neighbors=3, score=0.97" + step + ", total= 2.1s");
+  }
+  for (const auto& lines : {stamps, code, search}) {
+    const Report report = report_on(lines);
+    INFO(report.metric);
+    CHECK((report.metric.empty() || report.confidence < 0.2));
+  }
+  CHECK(report_on(costs).metric == "ObjLoss");
+  std::vector<std::string> real;
+  for (int i = 1; i <= 40; ++i)
+    real.push_back("step " + std::to_string(i) + " Batch Cost: " + number(9.0 / i));
+  CHECK(report_on(real).metric == "Batch Cost");
+}
+
+TEST_CASE("an accuracy that gets worse is one still; what begins as a loss and falls is none") {
+  std::vector<std::string> worse, loss;
+  for (int i = 1; i <= 12; ++i) {
+    worse.push_back("epoch " + std::to_string(i) + " val_acc " + number(0.91 - 0.01 * i));
+    loss.push_back("epoch " + std::to_string(i) + " accuracy " + number(9.0 / i));
+  }
+  CHECK(report_on(worse).goal == Goal::max);
+  CHECK(report_on(loss).goal == Goal::min);
+}
+
+TEST_CASE("a number in a call is read like the number alone, the first of a list is none") {
+  std::vector<std::string> calls, lists;
+  for (int i = 1; i <= 10; ++i) {
+    calls.push_back("Batch accuracy: tensor(0." + std::to_string(50 + i) + ")");
+    lists.push_back("     'scores': [" + number(160 - 5 * i) + ",");
+    lists.push_back("                266.01,");
+    lists.push_back("                171.97],");
+  }
+  CHECK(report_on(calls).metric == "Batch accuracy");
+  CHECK(report_on(calls).count == 10);
+  CHECK(report_on(lists).confidence < 0.2);
+}
+
+TEST_CASE("part of a word names no metric, a whole part does") {
+  std::vector<std::string> names;
+  for (const char* name : {"Various", "Furious", "Glossary", "Auction", "Cauchy"}) {
+    std::vector<std::string> lines;
+    for (int i = 1; i <= 10; ++i)
+      lines.push_back(std::string(name) + ": " + std::to_string(40 - 3 * i));
+    INFO(name);
+    CHECK(report_on(lines).confidence < 0.2);
+  }
+  for (const char* name : {"valloss", "trainlossavg", "giou", "prauc"}) {
+    std::vector<std::string> lines;
+    for (int i = 1; i <= 10; ++i) lines.push_back(std::string(name) + ": " + number(1.0 / i));
+    INFO(name);
+    CHECK(report_on(lines).confidence >= 0.2);
+  }
+}
+
+TEST_CASE("where a tree tells two kinds of data by its round, what it tries is no metric") {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 8; ++i) {
+    for (int j = 0; j < 6; ++j) {
+      lines.push_back("year_produced, bin=4" + std::to_string(j) + " score " +
+                      number(669154.0 + 31000 * i - 999 * j));
+    }
+    lines.push_back(std::to_string(i) + ":\tlearn: " + number(5040.0 / (i + 1)) +
+                    "\ttest: " + number(5141.0 / (i + 1)) + "\ttotal: 17ms\tremaining: 71ms");
+  }
+  const Report report = report_on(lines);
+  CHECK(report.metric == "learn");
+  CHECK(report.goal == Goal::min);
+}
+
+TEST_CASE("counts, marks, and the results of folds and of classes are not sure") {
+  std::vector<std::string> packages, marks, folds, classes;
+  for (int i = 1; i <= 9; ++i) {
+    const std::string number_of = std::to_string(i);
+    packages.push_back("Hit:" + std::to_string(1 + i % 5) + " http://deb.debian.org InRelease");
+    marks.push_back("**Score: " + number_of + "0/100**");
+    folds.push_back("Fold #" + number_of + ": loss=" + number(1.0 / i));
+    classes.push_back("Test Accuracy of     " + number_of + ": 9" + number_of + "% (972/980)");
+  }
+  for (const auto& lines : {packages, marks, folds, classes}) {
+    for (std::size_t count = 1; count <= lines.size(); ++count) {
+      const Report report = report_on({lines.begin(), lines.begin() + static_cast<long>(count)});
+      INFO(report.metric << " of " << lines.front());
+      CHECK((report.confidence < 0.2 || report.samples.front().value == 91));
+    }
+  }
+}
+
+TEST_CASE("values beneath the heading of an epoch are those of a training, however they wander") {
+  std::vector<std::string> lines, running;
+  for (int i = 1; i <= 60; ++i) {
+    lines.push_back("Epoch " + std::to_string(i) + "/100");
+    lines.push_back(" - 30s - loss: " + number(1.4 + 0.1 * (i * 7 % 5)));
+    running.push_back("Training Accuracy:" + std::string(i == 1 ? "100.%" : "50.0%"));
+  }
+  CHECK(report_on(lines).confidence >= 0.2);
+  CHECK(report_on(running).goal == Goal::max);
+}
+
+TEST_CASE("a value behind a lone dash is named by the words before it") {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 20; ++i) {
+    lines.push_back("mtdnn - INFO - Task - [ 0] Updates - [ " + std::to_string(i * 500) +
+                    "] Training Loss - [" + number(2.0 / i) + "] Time Remaining - [4:25:55]");
+  }
+  CHECK(report_on(lines).metric == "Training Loss");
+  CHECK(report_on(lines).count == 20);
+}
+
+TEST_CASE("a value that two loggers round from the same number is one value") {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 20; ++i) {
+    const std::string step = std::to_string(i);
+    const double loss = i == 8 ? 11.14648 : 90.0 / i;
+    std::array<char, 32> fine{}, coarse{};
+    std::snprintf(fine.data(), fine.size(), "%.6g", loss);
+    std::snprintf(coarse.data(), coarse.size(), "%.3f", loss);
+    lines.push_back("[" + step + "] global_step=" + step + ", loss=" + fine.data());
+    lines.push_back(step + ") loss = " + coarse.data() + ", grad_norm = 1.0");
+  }
+  CHECK(report_on(lines).count == 20);
 }
 
 }  // namespace flowcon::ctrl::metrics

@@ -248,4 +248,71 @@ TEST_CASE("counters of hostile logs stay bounded") {
   CHECK((!counter || counter->total == 0 || counter->done <= counter->total));
 }
 
+TEST_CASE("an epoch that never moves does not keep steps of a told number from counting") {
+  std::vector<std::string> lines{"Namespace(max_steps=500, num_epochs_to_generate_seeds_for=2)",
+                                 "datasets.py: epoch = 0"};
+  for (int step = 100; step <= 500; step += 100) {
+    lines.push_back("global step: " + std::to_string(step) + ", epoch: 0, batch: " +
+                    std::to_string(step - 1) + ", loss: " + std::to_string(1.0 / step));
+  }
+  CHECK(progress_of(lines) == "500/500");
+}
+
+TEST_CASE("a step that is printed as the next one is at its end one beyond") {
+  std::vector<std::string> lines{"num_train_steps: 45"};
+  for (int step = 5; step <= 46; ++step)
+    lines.push_back("Iteration: " + std::to_string(step) + " loss 0.5");
+  CHECK(progress_of(lines) == "45/45");
+  lines.emplace_back("Iteration: 47 loss 0.5");
+  CHECK(progress_of(lines) == "-");
+}
+
+TEST_CASE("places in a source, a model's parts and rows of words are no counters") {
+  CHECK(progress_of({"epochs=3", "W mark_for_compilation_pass.cc:1648] not used",
+                     "  (word_embed): HybridSequential(", "    (0): Embedding(30522 -> 768)",
+                     "    (1): Dropout(p = 0.1)", "    (2): Dropout(p = 0.1)"}) == "-");
+  CHECK(progress_of({"max_epochs=75", "0 | autoencoder | AutoencoderKL | 75.1 M | train",
+                     "1 | adv_loss | PatchLoss | 0 | train", "2 | perceptual | Loss | 0 | train",
+                     "3 | other | Loss | 0 | train"}) == "-");
+  // Epochs whose rows have numbers.
+  CHECK(progress_of({"max_epochs=75", "0 | 0.5 | 0.9", "1 | 0.4 | 0.8", "2 | 0.3 | 0.7"}) ==
+        "2/75");
+}
+
+TEST_CASE("a command in the log tells a total and counts nothing") {
+  CHECK(progress_of({"+ python train.py --lr 0.1 --epochs 80 --batch-size=128",
+                     "[Epoch 1, Batch 100/115] loss=9.1"}) == "0.869565/80");
+  CHECK(progress_of({"number of epochs: 90", "train.py --natan_turn_epoch 70 --start_epoch 0"}) ==
+        "-");
+  CHECK(progress_of({"epochs=90", "Namespace(lr_turn_epoch=70, start_epoch=3)"}) == "-");
+}
+
+TEST_CASE("how many batches an epoch has does not make them the job's") {
+  CHECK(progress_of({"Namespace(epochs=3)", "  sample_num=22500, batch_num=1412",
+                     "[Epoch 0 Batch 1410/1412] avg loss 0.02"}) == "0.998584/3");
+}
+
+TEST_CASE("a total in the name of a ratio's counter, an attempt, steps of training") {
+  CHECK(progress_of({"Total batch #  3400/3830 Cost: 1.6", "Total batch #  3800/3830 Cost: 1.5"}) ==
+        "3800/3830");
+  CHECK(progress_of({"Starting attempt 3/5"}) == "-");
+  CHECK(progress_of({"Training steps = 50000, Batch size = 32", "loss = 4.1, step = 100",
+                     "loss = 3.9, step = 5000"}) == "5000/50000");
+}
+
+TEST_CASE("what comes once, behind the work, is not its counter") {
+  std::vector<std::string> lines;
+  for (int step = 1; step <= 30; ++step)
+    lines.push_back("global_step=" + std::to_string(step) + ", loss=0.5");
+  lines.emplace_back("Uploading file 1/5");
+  CHECK(progress_of(lines) == "-");
+  CHECK(progress_of({"Tuning trial 1/5"}) == "-");
+  CHECK(progress_of({"#1: score=0.63, epochs=147, mean epochs=147"}) == "-");
+}
+
+TEST_CASE("an epoch in a message behind the bar is not what the bar goes to") {
+  CHECK(progress_of({"Epoch 1/10",
+                     "1500/1500 [====] - loss: 0.26 - Epoch 00000: val_loss improved"}) == "1/10");
+}
+
 }  // namespace flowcon::ctrl::metrics::test

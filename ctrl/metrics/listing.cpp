@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctrl/metrics/listing.h"
+
+#include <algorithm>
+#include <array>
+
+#include "ctrl/metrics/scan_internal.h"
+
+namespace flowcon::ctrl::metrics {
+
+bool is_command(std::string_view line) {
+  int options = 0;
+  for (std::size_t at = line.find(" --"); at != line.npos; at = line.find(" --", at + 3)) {
+    options += at + 3 < line.size() && is_letter(line[at + 3]);
+  }
+  return options >= 2;
+}
+
+bool is_listing(std::string_view line) {
+  if (line.starts_with("[CV")) return true;
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  constexpr std::array<std::string_view, 5> statements{"return ", "if ", "elif ", "while ",
+                                                       "assert "};
+  const bool is_statement =
+      std::any_of(statements.begin(), statements.end(),
+                  [line](std::string_view word) { return line.starts_with(word); });
+  return is_statement && (line.ends_with(';') || line.ends_with(':') ||
+                          line.find(" == ") != line.npos || line.find(" != ") != line.npos);
+}
+
+bool is_of_fold(std::string_view line) {
+  for (const std::string_view word : {"Fold", "fold"}) {
+    const std::size_t at = line.find(word);
+    if (at == line.npos) continue;
+    const std::size_t end = at + word.size();
+    const bool is_whole =
+        (at == 0 || !is_letter(line[at - 1])) && (end == line.size() || !is_letter(line[end]));
+    if (is_whole) return true;
+  }
+  return false;
+}
+
+}  // namespace flowcon::ctrl::metrics
