@@ -3,6 +3,8 @@
 
 #include <sys/random.h>
 
+#include "base/hex.h"
+
 namespace flowcon {
 
 std::string random_id() {
@@ -11,12 +13,7 @@ std::string random_id() {
     const ssize_t more = ::getrandom(bytes + got, sizeof bytes - got, 0);
     if (more > 0) got += static_cast<std::size_t>(more);
   }
-  std::string id;
-  for (const unsigned char byte : bytes) {
-    id += "0123456789abcdef"[byte >> 4];
-    id += "0123456789abcdef"[byte & 15];
-  }
-  return id;
+  return to_hex(bytes);
 }
 
 }  // namespace flowcon

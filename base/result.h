@@ -3,6 +3,7 @@
 // error code for the program and a sentence for the person. It never carries an exception.
 #pragma once
 
+#include <boost/system/errc.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/result.hpp>
 #include <cerrno>
@@ -41,6 +42,26 @@ using Result = boost::system::result<T, Error>;
 
 /// An error whose sentence says everything (bad input).
 [[nodiscard]] inline Error bad_input(std::string what) { return {{}, std::move(what)}; }
+
+/// What was asked for is not there: ENOENT.
+[[nodiscard]] inline bool is_absent(const Error& error) {
+  return error.code == boost::system::errc::no_such_file_or_directory;
+}
+
+template <class T>
+[[nodiscard]] bool is_absent(const Result<T>& result) {
+  return !result && is_absent(result.error());
+}
+
+/// It took too long: ETIMEDOUT.
+[[nodiscard]] inline bool is_timeout(const Error& error) {
+  return error.code == boost::system::errc::timed_out;
+}
+
+template <class T>
+[[nodiscard]] bool is_timeout(const Result<T>& result) {
+  return !result && is_timeout(result.error());
+}
 
 /// The same error with the outer action in front: "outer: inner".
 [[nodiscard]] inline Error wrap(Error error, const std::string& doing) {

@@ -7,6 +7,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "base/hex.h"
+
 namespace flowcon {
 namespace {
 
@@ -49,16 +51,7 @@ std::string Sha256::finish() {
   std::array<unsigned char, 32> sum{};
   unsigned size = 0;
   require(EVP_DigestFinal_ex(digest_->context, sum.data(), &size) == 1 && size == sum.size());
-  std::string text;
-  for (const unsigned char byte : sum) {
-    text += "0123456789abcdef"[byte >> 4U];
-    text += "0123456789abcdef"[byte & 15U];
-  }
-  return text;
-}
-
-bool is_sha256(std::string_view text) {
-  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return to_hex(sum);
 }
 
 }  // namespace flowcon

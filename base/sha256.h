@@ -25,7 +25,4 @@ class Sha256 {
   std::unique_ptr<Digest> digest_;
 };
 
-/// 64 hexadecimal digits, lower case?
-[[nodiscard]] bool is_sha256(std::string_view text);
-
 }  // namespace flowcon

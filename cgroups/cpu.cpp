@@ -21,7 +21,7 @@ Result<CpuSetting> read_v1(const CgroupFs& fs, const std::string& group) {
   if (!weight) return weight.error();
   setting.weight = *weight;
   const auto quota = read_number<std::int64_t>(fs, "cpu", group, "cpu.cfs_quota_us");
-  if (!quota && is_missing_file(quota.error())) return setting;
+  if (is_absent(quota)) return setting;
   if (!quota) return quota.error();
   if (*quota >= 0) setting.quota_us = *quota;
   const auto period = read_number<std::uint64_t>(fs, "cpu", group, "cpu.cfs_period_us");
@@ -36,7 +36,7 @@ Result<CpuSetting> read_v2(const CgroupFs& fs, const std::string& group) {
   if (!weight) return weight.error();
   setting.weight = *weight;
   const auto text = fs.read("cpu", group, "cpu.max");
-  if (!text && is_missing_file(text.error())) return setting;
+  if (is_absent(text)) return setting;
   if (!text) return text.error();
   const std::string_view max = *text;
   const std::size_t blank = std::min(max.find(' '), max.size());

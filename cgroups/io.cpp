@@ -93,14 +93,14 @@ Result<std::map<std::string, IoCap>> read_caps(const CgroupFs& fs, const std::st
   const std::string controller = io_controller(fs);
   if (is_v2) {
     const auto text = fs.read(controller, group, "io.max");
-    if (!text && !is_missing_file(text.error())) return text.error();
+    if (!text && !is_absent(text.error())) return text.error();
     if (!text) return caps;
     if (const auto done = add_v2_caps(*text, caps); !done) return done.error();
     return caps;
   }
   for (const Field& field : kFields) {
     const auto text = fs.read(controller, group, field.v1_file);
-    if (!text && is_missing_file(text.error())) continue;
+    if (is_absent(text)) continue;
     if (!text) return text.error();
     if (const auto done = add_v1_caps(*text, field, caps); !done) return done.error();
   }

@@ -38,7 +38,7 @@ Result<IoUses> read_v1(const CgroupFs& fs, const std::string& group) {
         "blkio.io_service_bytes_recursive", "blkio.io_service_bytes"}) {
     const auto bytes = fs.read("blkio", group, file);
     if (bytes) return parse_v1(*bytes, file);
-    if (!is_missing_file(bytes.error())) return bytes.error();
+    if (!is_absent(bytes.error())) return bytes.error();
   }
   return errno_error(ENOENT, "this kernel counts no block I/O of groups");
 }

@@ -63,7 +63,7 @@ std::string shown(const Place& place) { return place.mount + "/" + join(place.gr
 
 bool is_gone(const Place& place) {
   const auto found = find_directory_beneath(place.mount, place.group);
-  return !found && found.error().code.value() == ENOENT;
+  return is_absent(found);
 }
 
 /// What a failed access means: a dead container, a controller that is off, or the errno itself.

@@ -27,7 +27,7 @@ bool is_same(const struct stat& a, const Result<struct stat>& b) {
 
 /// A file of a process that is gone is ENOENT at open and ESRCH at read.
 Error gone(Error error) {
-  if (error.code.value() == ENOENT) error.code.assign(ESRCH, error.code.category());
+  if (is_absent(error)) error.code.assign(ESRCH, error.code.category());
   return error;
 }
 

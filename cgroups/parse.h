@@ -48,8 +48,4 @@ template <class Number>
 /// Whether `text` is a block device's MAJOR:MINOR, two numbers of 1 to 10 digits.
 [[nodiscard]] bool is_device_number(std::string_view text);
 
-[[nodiscard]] inline bool is_missing_file(const Error& error) {
-  return error.code.value() == ENOENT;
-}
-
 }  // namespace flowcon::cgroups

@@ -175,7 +175,7 @@ Result<Group> find_group(std::int64_t pid, Mode mode) {
   const auto text = read_proc("/proc/" + std::to_string(pid) + "/cgroup");
   if (!text) {
     Error error = wrap(text.error(), doing);
-    if (error.code.value() == ENOENT) error.code.assign(ESRCH, error.code.category());
+    if (is_absent(error)) error.code.assign(ESRCH, error.code.category());
     return error;
   }
   auto group = parse_proc_cgroup(*text, mode);

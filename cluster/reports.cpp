@@ -2,20 +2,17 @@
 #include "cluster/reports.h"
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 
 #include "base/json.h"
 #include "base/text.h"
 #include "cluster/codec/report_json.h"
+#include "ctrl/await.h"
 #include "ctrl/spawn.h"
 
 namespace flowcon::cluster {
 
 namespace {
-
-constexpr auto kAwait = boost::asio::as_tuple(boost::asio::use_awaitable);
 
 constexpr double kReportTime = 5;  // seconds that a host has for its report
 constexpr std::size_t kMovesLookedAt = 256;

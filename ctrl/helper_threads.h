@@ -6,13 +6,10 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -22,6 +19,8 @@
 #include <utility>
 
 #include "base/result.h"
+#include "base/seconds.h"
+#include "ctrl/await.h"
 
 namespace flowcon::ctrl {
 
@@ -42,8 +41,7 @@ class HelperThreads {
     using Answer = std::invoke_result_t<Question>;
     const boost::asio::any_io_executor loop = co_await boost::asio::this_coro::executor;
     auto timer = std::make_shared<boost::asio::steady_timer>(loop);
-    timer->expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-        std::chrono::duration<double>(seconds)));
+    timer->expires_after(nanoseconds(seconds));
     auto answer = std::make_shared<std::optional<Answer>>();
     // The timer is the loop's alone: a thread that ends after the loop must not be its last owner.
     auto work = [state = state_, loop, answer, weak = std::weak_ptr(timer),
@@ -61,7 +59,7 @@ class HelperThreads {
     const std::shared_ptr<State> state = state_;
     const Result<void> begun = begin(std::move(work));
     if (!begun) co_return begun.error();
-    (void)co_await timer->async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    (void)co_await timer->async_wait(kAwait);
     const std::lock_guard<std::mutex> lock(state->mutex);
     if (!*answer) co_return errno_error(ETIMEDOUT, "the file system does not answer");
     co_return std::move(**answer);

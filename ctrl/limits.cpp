@@ -19,7 +19,7 @@ Result<void> tell(const std::string& scope, const std::vector<cgroups::UnitPrope
   Result<void> told;
   for (int i = 0; i < patience; ++i) {
     told = cgroups::tell_systemd(scope, properties);
-    if (told || told.error().code.value() != ETIMEDOUT) break;
+    if (told || !is_timeout(told.error())) break;
   }
   return told;
 }
@@ -69,7 +69,7 @@ Async<void> Limits::tell_systemd_for_good(store::Original original, cgroups::Set
   auto ask = [scope = original.group.scope, properties = std::move(properties),
               patience = patience_] { return tell(scope, properties, patience); };
   Result<void> told = co_await effects_.run(std::move(ask));
-  const bool is_mute = !told && told.error().code.value() == ETIMEDOUT;
+  const bool is_mute = is_timeout(told);
   // Many containers must not wait long each, or the daemon is killed at its stop.
   patience_ = is_mute ? 1 : kPatience;
   if (told) co_return;

@@ -3,12 +3,12 @@
 // .cpp files only: it includes Asio.
 #pragma once
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <utility>
+
+#include "ctrl/await.h"
 
 namespace flowcon::ctrl {
 
@@ -36,7 +36,7 @@ class Mutex {
 
   [[nodiscard]] boost::asio::awaitable<Guard> lock() {
     while (is_locked_) {
-      co_await freed_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+      co_await freed_.async_wait(kAwait);
     }
     is_locked_ = true;
     co_return Guard(this);

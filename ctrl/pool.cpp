@@ -2,10 +2,8 @@
 #include "ctrl/pool.h"
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -13,6 +11,8 @@
 #include <map>
 #include <set>
 
+#include "base/seconds.h"
+#include "ctrl/await.h"
 #include "ctrl/log.h"
 #include "ctrl/look_queue.h"
 #include "ctrl/settings.h"
@@ -23,7 +23,6 @@ namespace {
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 // A restarting engine answers within seconds; a stopped one is asked at most twelve times a minute.
 constexpr auto kFirstPause = 100ms;
@@ -43,11 +42,6 @@ struct Known {
 
 // One failure is no news: what was asked may be on its way to its end.
 constexpr int kNewsFailures = 3;
-
-double steady_seconds() {
-  return std::chrono::duration<double>(asio::steady_timer::clock_type::now().time_since_epoch())
-      .count();
-}
 
 // True if the kernel has no such process, so that a container said to run in it does not.
 bool has_no_process(std::int64_t pid) {
@@ -156,8 +150,7 @@ Async<void> Pool::Impl::watch() {
 Async<void> Pool::Impl::prove_life() {
   auto self = shared_from_this();
   while (!stopped) {
-    pulse.expires_after(std::chrono::duration_cast<asio::steady_timer::duration>(
-        std::chrono::duration<double>(times.ping_every)));
+    pulse.expires_after(nanoseconds(times.ping_every));
     co_await pulse.async_wait(kAwait);
     if (stopped) co_return;
     if (!status.is_reachable || !end_stream) continue;
@@ -189,9 +182,7 @@ void Pool::Impl::look_at_due() {
   for (Look& order : looks.take(steady_seconds())) spawn(io, "look", look(std::move(order)));
   const std::optional<double> next = looks.next();
   if (!next) return;
-  retry.expires_at(
-      asio::steady_timer::time_point(std::chrono::duration_cast<asio::steady_timer::duration>(
-          std::chrono::duration<double>(*next))));
+  retry.expires_at(asio::steady_timer::time_point(nanoseconds(*next)));
   retry.async_wait([self = shared_from_this()](const boost::system::error_code& code) {
     if (!code) self->look_at_due();
   });
@@ -231,7 +222,7 @@ Async<void> Pool::Impl::look(Look order) {
   Look asked = order;
   Result<engine::Container> seen = co_await see(std::move(asked));
   if (stopped) co_return;
-  const bool is_gone = !seen && seen.error().code == boost::system::errc::no_such_file_or_directory;
+  const bool is_gone = is_absent(seen);
   const bool is_stale = looks.is_stale(order.id);
   const std::string problem = seen ? seen->label_problem : seen.error().message();
   if (!is_gone && !problem.empty()) {

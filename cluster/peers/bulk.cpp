@@ -32,7 +32,7 @@ Async<Result<std::string>> watched(Pull body, Failure failure) {
 }
 
 Error explained(const Error& error, const std::string& said, const std::string& peer) {
-  const bool is_silent = error.code == boost::system::errc::timed_out;
+  const bool is_silent = is_timeout(error);
   if (is_silent && said.empty()) return errno_error(ETIMEDOUT, "sending to " + peer);
   if (!is_silent && !ctrl::is_end(error.code)) return wrap(error, "sending to " + peer);
   return bad_input(explain_ssh(said, peer));

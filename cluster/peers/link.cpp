@@ -3,20 +3,15 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <cerrno>
-#include <chrono>
 
 #include "base/json.h"
+#include "base/seconds.h"
 #include "base/text.h"
 #include "cluster/peers/ssh.h"
 
 namespace flowcon::cluster::peers {
 
-Instant present() {
-  const auto seconds = [](auto time) {
-    return std::chrono::duration<double>(time.time_since_epoch()).count();
-  };
-  return {seconds(std::chrono::steady_clock::now()), seconds(std::chrono::system_clock::now())};
-}
+Instant present() { return {steady_seconds(), wall_seconds()}; }
 
 void Link::take_as_added() {
   if (is_leaving()) is_from_config = false;

@@ -5,6 +5,7 @@
 #include <boost/json/object.hpp>
 #include <cmath>
 
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
@@ -34,7 +35,7 @@ std::string words(FieldReader& reader, std::string_view name, std::size_t most) 
 
 std::string host_id(FieldReader& reader, std::string_view name) {
   std::string id = reader.text(name);
-  reader.require(is_host_id(id), name, "must be 32 hexadecimal digits");
+  reader.require(is_random_id(id), name, "must be 32 hexadecimal digits");
   return id;
 }
 
@@ -45,7 +46,7 @@ std::vector<std::string> host_ids(FieldReader& reader, std::string_view name) {
   for (const json::value& one : listed) {
     if (reader.failed()) break;
     ids.push_back(text_of(one));
-    reader.require(is_host_id(ids.back()), name, "must have ids of 32 hexadecimal digits");
+    reader.require(is_random_id(ids.back()), name, "must have ids of 32 hexadecimal digits");
   }
   return ids;
 }
@@ -93,12 +94,6 @@ State read_state(FieldReader& reader) {
 }
 
 }  // namespace
-
-bool is_host_id(std::string_view text) {
-  return text.size() == 32 && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
-}
 
 Result<Hello> parse_hello(std::string_view text) { return read_message(text, read_hello); }
 

@@ -72,7 +72,4 @@ struct State {
 /// from 5 % of the host on.
 [[nodiscard]] bool is_news(const State& before, const State& now);
 
-/// 32 hexadecimal digits, lower case?
-[[nodiscard]] bool is_host_id(std::string_view text);
-
 }  // namespace flowcon::cluster::peers

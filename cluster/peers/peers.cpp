@@ -5,23 +5,22 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
 #include <fstream>
 #include <iterator>
 
 #include "base/json_reader.h"
 #include "base/random_id.h"
+#include "base/seconds.h"
 #include "base/text.h"
 #include "cluster/peers/ssh.h"
+#include "ctrl/await.h"
 #include "ctrl/spawn.h"
 
 namespace flowcon::cluster::peers {
 namespace {
 
 namespace asio = boost::asio;
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 constexpr double kLeastGap = 0.2;    // seconds between two messages to one peer
 constexpr double kConnectTime = 20;  // ssh's own limit for the connection is 10 s
@@ -33,11 +32,6 @@ bool may_connect() {
   if (file < 0) return errno != EAFNOSUPPORT;
   ::close(file);
   return true;
-}
-
-asio::steady_timer::duration duration_of(double seconds) {
-  return std::chrono::duration_cast<asio::steady_timer::duration>(
-      std::chrono::duration<double>(std::max(seconds, 0.0)));
 }
 
 // Empty where there is none.
@@ -268,7 +262,7 @@ Async<void> Peers::keep(LinkPtr link) {
     // News wake it, and are no reason to try sooner.
     const double until = present().steady + wait;
     while (!link->is_ended && !link->is_wanted && present().steady < until) {
-      link->timer.expires_after(duration_of(until - present().steady));
+      link->timer.expires_after(nanoseconds(std::max(until - present().steady, 0.0)));
       (void)co_await link->timer.async_wait(kAwait);
     }
     link->is_wanted = false;
@@ -289,7 +283,7 @@ Async<void> Peers::talk(LinkPtr link) {
   if (link->channel == channel) link->channel.reset();
   if (link->is_ended || ended) co_return;
   const Error& why = ended.error();
-  const bool is_silent = why.code == boost::system::errc::timed_out;
+  const bool is_silent = is_timeout(why);
   if (is_silent && said.empty()) {
     link->error = link->name + " does not answer: is it switched on and in the network?";
   } else if (is_silent || why.code == asio::error::eof) {
@@ -312,7 +306,7 @@ Async<Result<void>> Peers::converse(LinkPtr link) {
       const double due = asked + (link->is_due ? kLeastGap : heartbeat_);
       const double left = due - present().steady;
       if (link->is_ended || left <= 0) break;
-      link->timer.expires_after(duration_of(left));
+      link->timer.expires_after(nanoseconds(std::max(left, 0.0)));
       (void)co_await link->timer.async_wait(kAwait);
     }
   }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/peers/swarm_watch.h"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include "ctrl/await.h"
 #include "ctrl/spawn.h"
 
 namespace flowcon::cluster::peers {
@@ -22,8 +21,7 @@ Async<std::vector<SwarmMember>> called_as_here(asio::io_context& io,
                                                std::vector<SshAddress> added) {
   asio::ip::tcp::resolver resolver(io);
   for (const SshAddress& peer : added) {
-    auto [code, found] =
-        co_await resolver.async_resolve(peer.host, "", asio::as_tuple(asio::use_awaitable));
+    auto [code, found] = co_await resolver.async_resolve(peer.host, "", kAwait);
     if (code) continue;
     for (const auto& entry : found) {
       const std::string address = entry.endpoint().address().to_string();
@@ -67,12 +65,8 @@ Async<void> SwarmWatch::ask(std::function<std::vector<SshAddress>()> added,
 }
 
 Async<Result<std::string>> SwarmWatch::get(std::string target) {
-  std::string method = "GET", body;
-  Result<ctrl::engine::Reply> reply =
-      co_await engine_.call(std::move(method), target, std::move(body), kEngineTime);
-  if (!reply) co_return reply.error();
-  if (reply->status != 200) co_return ctrl::engine::engine_error(*reply, "asking for " + target);
-  co_return std::move(reply->body);
+  std::string doing = "asking for " + target;
+  co_return co_await engine_.get(std::move(target), std::move(doing), kEngineTime);
 }
 
 Async<Result<std::vector<SwarmMember>>> SwarmWatch::read() {

@@ -2,9 +2,7 @@
 #include "cluster/queue/conductor.h"
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <cmath>
 #include <set>
@@ -18,6 +16,7 @@
 #include "cluster/queue/groups.h"
 #include "cluster/queue/orders.h"
 #include "cluster/queue/pause.h"
+#include "ctrl/await.h"
 #include "ctrl/effects.h"
 #include "ctrl/log.h"
 #include "ctrl/spawn.h"
@@ -27,8 +26,6 @@ namespace {
 
 using ctrl::api::failure;
 using ctrl::api::Response;
-
-constexpr auto kAwait = boost::asio::as_tuple(boost::asio::use_awaitable);
 
 constexpr double kSoonest = 1;   // seconds between two decisions
 constexpr double kAtLeast = 10;  // seconds: memory comes back and what is left changes, unannounced

@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "base/json_reader.h"
+#include "base/seconds.h"
 #include "base/text.h"
 #include "ctrl/codec/estimate_json.h"
 #include "ctrl/effects.h"
@@ -266,8 +267,7 @@ Async<Response> Estimates::answer_check(Call) {
   }
   auto work = [rows = with_others(std::move(*own), others_.rows()), now = wall_()] {
     using Clock = std::chrono::steady_clock;
-    const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                          std::chrono::duration<double>(kCheckTime));
+    const auto until = Clock::now() + nanoseconds(kCheckTime);
     return estimate::check_estimates(profiles_of(rows, now), kQuantile, kSeed,
                                      [until] { return Clock::now() < until; });
   };

@@ -29,10 +29,6 @@ constexpr double kServerCores = 0.5;  // of a parameter server, where nobody say
 constexpr double kHoldLook = 0.1;     // seconds between two looks whether a failpoint is over
 constexpr std::array kActs{"lease", "make", "place", "start", "save", "cancel", "remove", "halt"};
 
-bool is_gone(const Error& error) {
-  return error.code == boost::system::errc::no_such_file_or_directory;
-}
-
 // The same entry with another list of tasks.
 Result<JobEntry> with_tasks(const JobEntry& entry,
                             const std::function<void(std::vector<JobEntry>&)>& change) {
@@ -194,7 +190,7 @@ void Groups::size(Job& group, const Offer& largest) const {
 Async<Result<std::string>> Groups::find_made(JobPtr group, std::string name) {
   std::string wanted = name;
   const Result<Seen> seen = co_await world_.engine.look(std::move(wanted));
-  if (!seen && is_gone(seen.error())) co_return std::string();
+  if (is_absent(seen)) co_return std::string();
   if (!seen) co_return seen.error();
   if (seen->name != name) co_return std::string();
   const auto label = seen->labels.find(migration::kGroupLabel);

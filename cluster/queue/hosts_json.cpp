@@ -6,6 +6,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
@@ -32,10 +33,6 @@ constexpr double kLeastPace = 1e-12;  // of a job in a second
 constexpr std::array<const char*, 4> kSpans{"none", "overlay", "host", "ports"};
 constexpr std::array<const char*, 4> kOps{"start", "park", "send", "resize"};
 
-bool is_container_id(const std::string& text) {
-  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
-
 // Only what the queue counts: cores and bytes.
 policy::Amounts amounts_in(FieldReader& outer, const char* name, double least) {
   FieldReader reader(outer.member(name), outer.place(name));
@@ -56,7 +53,7 @@ std::vector<std::string> ids_in(FieldReader& reader, const char* name, std::size
   std::vector<std::string> ids;
   for (const json::value& one : reader.array(name)) {
     ids.push_back(reader.text_of(one, name));
-    reader.require(is_move_id(ids.back()), name, "must be 32 hexadecimal digits each");
+    reader.require(is_random_id(ids.back()), name, "must be 32 hexadecimal digits each");
     if (reader.failed()) break;
   }
   reader.require(ids.size() <= most, name, "has too many");
@@ -65,14 +62,11 @@ std::vector<std::string> ids_in(FieldReader& reader, const char* name, std::size
 
 std::string id_in(FieldReader& reader, const char* name) {
   std::string id = reader.text(name);
-  reader.require(id.empty() || is_move_id(id), name, "must be 32 hexadecimal digits");
+  reader.require(id.empty() || is_random_id(id), name, "must be 32 hexadecimal digits");
   return id;
 }
 
-bool is_short_image(const std::string& text) {
-  return text.size() == kShortImage &&
-         text.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
+bool is_short_image(const std::string& text) { return is_hex(text, kShortImage); }
 
 // Of a Docker Swarm.
 bool is_node_id(const std::string& text) { return !text.empty() && text.size() <= 64; }
@@ -124,7 +118,7 @@ json::value freight_json(const std::optional<Freight>& freight) {
 TaskPlace place_in(FieldReader& reader) {
   const TaskPlace place{reader.text("host"), reader.count("workers", kMostPlaced),
                         reader.count("ps", kMostPlaced)};
-  reader.require(is_move_id(place.host), "host", "must be 32 hexadecimal digits");
+  reader.require(is_random_id(place.host), "host", "must be 32 hexadecimal digits");
   return place;
 }
 
@@ -239,7 +233,7 @@ std::map<std::string, double> rates_in(FieldReader& reader) {
   };
   const auto rate_in = [](FieldReader& one) {
     Rate rate{one.text("host"), one.number("bytes_per_s", 0, kMostBytes)};
-    one.require(is_move_id(rate.host), "host", "must be 32 hexadecimal digits");
+    one.require(is_random_id(rate.host), "host", "must be 32 hexadecimal digits");
     one.require(rate.rate > 0, "bytes_per_s", "must be above 0");
     return rate;
   };
@@ -280,7 +274,7 @@ ReportedJob job_in(FieldReader& reader) {
 HostJobs host_in(FieldReader& reader) {
   HostJobs host;
   host.id = reader.text("id");
-  reader.require(is_move_id(host.id), "id", "must be 32 hexadecimal digits");
+  reader.require(is_random_id(host.id), "id", "must be 32 hexadecimal digits");
   host.name = printable(reader.text("name"), kMaxText);
   host.offer = amounts_in(reader, "offer", 0);
   host.free = amounts_in(reader, "free", -kMostAmount);

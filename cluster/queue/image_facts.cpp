@@ -12,7 +12,6 @@ namespace flowcon::cluster::queue {
 namespace {
 
 using ctrl::engine::Client;
-using ctrl::engine::Reply;
 
 constexpr std::size_t kLongest = 4096;
 
@@ -49,10 +48,10 @@ Result<ImageFacts> parse_image_facts(std::string_view text) {
 
 Async<Result<ImageFacts>> image_facts(Client& engine, std::string image) {
   std::string path = "/images/" + ctrl::engine::percent_encoded(image) + "/json";
-  Result<Reply> reply = co_await engine.call("GET", std::move(path), "", ctrl::engine::kAnswerTime);
-  if (!reply) co_return reply.error();
-  if (reply->status != 200) co_return ctrl::engine::engine_error(*reply, "asking for an image");
-  co_return parse_image_facts(reply->body);
+  const Result<std::string> seen =
+      co_await engine.get(std::move(path), "asking for an image", ctrl::engine::kAnswerTime);
+  if (!seen) co_return seen.error();
+  co_return parse_image_facts(*seen);
 }
 
 }  // namespace flowcon::cluster::queue

@@ -6,6 +6,7 @@
 #include <boost/json/object.hpp>
 #include <cmath>
 
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
@@ -67,7 +68,7 @@ JobStep step_in(FieldReader& reader) {
   step.time = reader.number("time", 0, kMostSeconds);
   step.note = printable(reader.text("note"), kMaxStepNote);
   step.host = reader.text("host");
-  reader.require(step.host.empty() || is_move_id(step.host), "host",
+  reader.require(step.host.empty() || is_random_id(step.host), "host",
                  "must be 32 hexadecimal digits");
   return step;
 }
@@ -86,9 +87,9 @@ std::optional<Task> task_in(FieldReader& entry) {
   task.then = parse_job_state(then);
   task.is_early = reader.boolean("early");
   reader.require(then.empty() || task.then, "then", "must be a state of a job");
-  reader.require(is_move_id(task.host), "host", "must be 32 hexadecimal digits");
-  reader.require(is_move_id(task.birth), "birth", "must be 32 hexadecimal digits");
-  reader.require(task.back.empty() || is_move_id(task.back), "back",
+  reader.require(is_random_id(task.host), "host", "must be 32 hexadecimal digits");
+  reader.require(is_random_id(task.birth), "birth", "must be 32 hexadecimal digits");
+  reader.require(task.back.empty() || is_random_id(task.back), "back",
                  "must be 32 hexadecimal digits");
   entry.take_complaint(reader);
   return task;
@@ -112,10 +113,6 @@ std::optional<Endpoint> endpoint_of(FieldReader& entry) {
   Endpoint endpoint = endpoint_in(reader);
   entry.take_complaint(reader);
   return endpoint;
-}
-
-bool is_container_id(const std::string& text) {
-  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
 JobEntry entry_in(FieldReader& reader);
@@ -197,7 +194,7 @@ JobEntry entry_in(FieldReader& reader) {
   reader.require(end.has_value(), "end", "must be an end of a task");
   entry.end = end.value_or(TaskEnd::none);
   entry.at = reader.text("at");
-  reader.require(entry.at.empty() || is_move_id(entry.at), "at", "must be 32 hexadecimal digits");
+  reader.require(entry.at.empty() || is_random_id(entry.at), "at", "must be 32 hexadecimal digits");
   entry.endpoint = endpoint_of(reader);
   entry.is_ps = reader.boolean("is_ps");
   entry.has_left = reader.boolean("has_left");

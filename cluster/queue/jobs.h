@@ -38,9 +38,7 @@ inline constexpr double kUnheard = std::numeric_limits<double>::infinity();
 inline constexpr std::size_t kMostJobs = 10'000;
 
 /// The engine has answered that it does not do it. Without an answer it may do it yet.
-[[nodiscard]] inline bool is_answer(const Error& error) {
-  return !error.code || error.code == boost::system::errc::no_such_file_or_directory;
-}
+[[nodiscard]] inline bool is_answer(const Error& error) { return !error.code || is_absent(error); }
 
 /// The last decision about a job. Units: seconds since the epoch.
 struct Decided {

@@ -30,9 +30,7 @@ constexpr double kTaskLook = 10;    // and at one that runs: its host tells what
 
 TicketCopy copy_of(const Result<Seen>& seen) {
   if (!seen) {
-    return seen.error().code == boost::system::errc::no_such_file_or_directory
-               ? TicketCopy::absent
-               : TicketCopy::unknown;
+    return is_absent(seen.error()) ? TicketCopy::absent : TicketCopy::unknown;
   }
   switch (seen->copy) {
     case Copy::created:
@@ -502,7 +500,7 @@ Async<bool> Owner::carry_out_elsewhere(JobPtr job, Act act) {
   if (done) co_return act == Act::claim;
   job->trouble = done.error().message();
   const bool may_be_refused = act == Act::bear || act == Act::claim;
-  const bool is_refused = may_be_refused && done.error().code != boost::system::errc::timed_out;
+  const bool is_refused = may_be_refused && !is_timeout(done.error());
   if (is_refused) job->start_refusal = done.error().message();
   if (is_refused) avoid(*job);
   co_return is_refused;

@@ -75,8 +75,7 @@ Async<void> Owner::enlist(std::string id, bool is_found) {
   if (!is_read_ || jobs_.find_id(id)) co_return;
   std::string name = id;
   Result<Seen> seen = co_await world_.engine.look(std::move(name));
-  const bool is_unknown =
-      !seen && seen.error().code != boost::system::errc::no_such_file_or_directory;
+  const bool is_unknown = !seen && !is_absent(seen.error());
   if (is_unknown) unseen_[id] = world_.clock.steady() + kRetry;
   if (seen) co_await groups_.drop_late(*seen);
   // A copy that another host made is that host's to start, a group's task the group's.

@@ -46,7 +46,7 @@ Async<Result<void>> Parking::save_by_signal(std::shared_ptr<Save> save) {
   for (;;) {
     std::string again = save->container;
     const Result<Seen> seen = co_await world_.engine.look(std::move(again));
-    if (!seen && seen.error().code == boost::system::errc::no_such_file_or_directory) break;
+    if (is_absent(seen)) break;
     if (seen && seen->copy != Copy::running) break;
     if (world_.is_ended || !save->is_wanted()) break;
     if (world_.clock.steady() >= until) {

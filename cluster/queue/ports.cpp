@@ -5,11 +5,9 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -18,6 +16,7 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/group_parts.h"
+#include "ctrl/await.h"
 #include "ctrl/spawn.h"
 
 namespace flowcon::cluster::queue {
@@ -26,7 +25,6 @@ namespace {
 using boost::asio::experimental::awaitable_operators::operator||;
 using boost::asio::ip::tcp;
 
-constexpr auto kAwait = boost::asio::as_tuple(boost::asio::use_awaitable);
 constexpr std::chrono::seconds kAnswering{60};
 constexpr double kKept = 3600;  // seconds; its image may be on its way
 constexpr double kTried = 600;  // seconds; all hosts of a job have tried each other, or never will

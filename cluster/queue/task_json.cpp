@@ -7,6 +7,7 @@
 #include <boost/json/object.hpp>
 #include <cmath>
 
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
@@ -36,8 +37,8 @@ TaskCall call_in(FieldReader& reader) {
   call.verb = static_cast<TaskVerb>(place_of(reader, "verb", kVerbs, "must be a verb of tasks"));
   call.birth = reader.text("birth");
   call.key = printable(reader.text("key"), kMaxText);
-  reader.require(is_move_id(call.birth), "birth", "must be 32 hexadecimal digits");
-  reader.require(call.verb != TaskVerb::fetch || is_move_id(call.key), "key",
+  reader.require(is_random_id(call.birth), "birth", "must be 32 hexadecimal digits");
+  reader.require(call.verb != TaskVerb::fetch || is_random_id(call.key), "key",
                  "must be 32 hexadecimal digits");
   return call;
 }
@@ -78,7 +79,7 @@ std::vector<std::string> births_in(FieldReader& reader) {
   std::vector<std::string> births;
   for (const json::value& one : reader.array("births")) {
     births.push_back(reader.text_of(one, "births"));
-    reader.require(is_move_id(births.back()), "births", "must be 32 hexadecimal digits each");
+    reader.require(is_random_id(births.back()), "births", "must be 32 hexadecimal digits each");
   }
   reader.require(births.size() <= kMostBirths, "births", "must be 256 at most");
   return births;
@@ -87,10 +88,6 @@ std::vector<std::string> births_in(FieldReader& reader) {
 }  // namespace
 
 const char* name(TaskVerb verb) { return kVerbs.at(static_cast<std::size_t>(verb)); }
-
-bool is_move_id(std::string_view text) {
-  return text.size() == 32 && text.find_first_not_of("0123456789abcdef") == text.npos;
-}
 
 Result<TaskCall> parse_task_call(std::string_view text) {
   if (text.size() > kMaxMessage) return bad_input("the call is too long");

@@ -58,7 +58,4 @@ inline constexpr std::size_t kMostBirths = 256;
 [[nodiscard]] Result<std::vector<std::string>> parse_births(std::string_view text);
 [[nodiscard]] std::string render_births(const std::vector<std::string>& births);
 
-/// 32 hexadecimal digits?
-[[nodiscard]] bool is_move_id(std::string_view text);
-
 }  // namespace flowcon::cluster::queue

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/queue/jobs.h"
@@ -25,10 +26,6 @@ constexpr double kTellEach = 10;     // seconds: an owner that missed a word hea
 constexpr double kAnswerTime = 5;    // seconds that an owner has
 constexpr double kLongestWait = 60;  // seconds between two returns of which the first was undone
 constexpr double kLookAgain = 1;     // seconds until what could not be seen is looked at again
-
-bool is_gone(const Result<Seen>& seen) {
-  return !seen && seen.error().code == boost::system::errc::no_such_file_or_directory;
-}
 
 TicketCopy copy_of(const Seen& seen) {
   switch (seen.copy) {
@@ -155,10 +152,10 @@ Async<void> Tasks::see(HeldTaskPtr task) {
 Async<bool> Tasks::try_to_take(std::string id) {
   std::string name = id;
   Result<Seen> seen = co_await world_.engine.look(std::move(name));
-  if (!seen) co_return is_gone(seen);
+  if (!seen) co_return is_absent(seen);
   if (!seen->labels.contains("flowcon.queue")) co_return true;
   const auto label = seen->labels.find(ctrl::kMovedLabel);
-  if (label == seen->labels.end() || !is_move_id(label->second)) co_return true;
+  if (label == seen->labels.end() || !is_random_id(label->second)) co_return true;
   std::string birth = label->second;
   const Result<std::optional<cluster::Passage>> passage =
       co_await world_.moves.passage(std::move(birth));
@@ -343,7 +340,7 @@ Async<Result<TaskView>> Tasks::view(HeldTaskPtr task) {
   std::string id = task->container;
   const Result<Seen> seen = co_await world_.engine.look(std::move(id));
   TaskView view;
-  if (is_gone(seen)) {
+  if (is_absent(seen)) {
     held_.erase(task->container);
     view.copy = TicketCopy::absent;
     co_return view;

@@ -10,7 +10,7 @@ namespace flowcon::ctrl::api {
 Async<Response> answer(const Routes* routes, Request request) {
   Result<std::pair<const Route*, Call>> found = find_route(*routes, request.method, request.target);
   if (!found) {
-    const bool is_elsewhere = found.error().code == boost::system::errc::no_such_file_or_directory;
+    const bool is_elsewhere = is_absent(found.error());
     const bool is_otherwise = found.error().code == boost::system::errc::operation_not_supported;
     return at_once(failure(is_elsewhere ? 404 : is_otherwise ? 405 : 422, found.error().what));
   }

@@ -2,10 +2,8 @@
 // A listening socket and its connections. For .cpp files only: it includes Asio.
 #pragma once
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/basic_stream.hpp>
 #include <chrono>
 #include <cstddef>
@@ -14,6 +12,7 @@
 #include <memory>
 
 #include "ctrl/async.h"
+#include "ctrl/await.h"
 
 namespace flowcon::ctrl::api {
 
@@ -28,7 +27,6 @@ struct Listener {
   /// Until it is closed. `serve` takes each connection and keeps this alive.
   Async<void> accept_all(std::function<void(std::shared_ptr<Stream>)> serve) {
     using namespace std::chrono_literals;
-    constexpr auto kAwait = boost::asio::as_tuple(boost::asio::use_awaitable);
     for (;;) {
       auto [code, socket] = co_await acceptor.async_accept(kAwait);
       if (code == boost::asio::error::operation_aborted || !acceptor.is_open()) co_return;

@@ -8,6 +8,7 @@
 
 #include "ctrl/api/listener.h"
 #include "ctrl/api/loopback.h"
+#include "ctrl/await.h"
 #include "ctrl/spawn.h"
 #include "ctrl/wire/stream_buffer.h"
 
@@ -20,7 +21,6 @@ namespace http = beast::http;
 using namespace std::chrono_literals;
 using asio::ip::tcp;
 using Stream = Listener<tcp>::Stream;
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 constexpr auto kPatience = 10s;
 constexpr std::size_t kMostConnections = 16;

@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "ctrl/api/listener.h"
 #include "ctrl/api/peer.h"
+#include "ctrl/await.h"
 #include "ctrl/service.h"
 #include "ctrl/spawn.h"
 #include "ctrl/wire/stream_buffer.h"
@@ -29,7 +30,6 @@ namespace http = beast::http;
 using namespace std::chrono_literals;
 using Local = asio::local::stream_protocol;
 using Stream = Listener<Local>::Stream;
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 constexpr auto kIdleTime = 60s;
 // Who sends a body may have to look for it: a layer among many that are not sent.
@@ -168,7 +168,7 @@ Response failure(unsigned status, const std::string& sentence) {
 }
 
 Response failure(unsigned status, const Error& error) {
-  const bool is_unknown = error.code == boost::system::errc::no_such_file_or_directory;
+  const bool is_unknown = is_absent(error);
   return is_unknown ? failure(404, error.what) : failure(status, error.message());
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "ctrl/began_elsewhere.h"
@@ -24,10 +25,6 @@ constexpr std::size_t kMostPasts = 1000;  // in memory, before those of jobs tha
 constexpr std::size_t kPage = 1U << 20;
 constexpr std::size_t kLongestLine = 8U
                                      << 20;  // of a record, see cluster/migration/plan/log_lines.h
-
-bool is_id(const std::string& text) {
-  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
 
 // All that a log holds now is known. What comes is younger than `now`.
 Result<std::string> end_position(const std::string& path, double now) {
@@ -65,7 +62,7 @@ std::vector<std::string> kept_logs(const std::string& folder) {
   if (listing == nullptr) return ids;
   for (const dirent* entry = ::readdir(listing); entry != nullptr; entry = ::readdir(listing)) {
     const std::string name = entry->d_name;
-    if (name.ends_with(".log") && is_id(name.substr(0, name.size() - 4))) {
+    if (name.ends_with(".log") && is_container_id(name.substr(0, name.size() - 4))) {
       ids.push_back(name.substr(0, name.size() - 4));
     }
   }
@@ -178,7 +175,7 @@ Async<Result<std::string>> CarryOver::export_history(std::string id, std::string
           history->stays.empty() ? history->run.started : history->stays.back().ended;
       history->stays.push_back({host, began, now});
       bundle.history = std::move(*history);
-    } else if (history.error().code != boost::system::errc::no_such_file_or_directory) {
+    } else if (!is_absent(history.error())) {
       return history.error();
     }
     return render_bundle(bundle, now);
@@ -188,7 +185,7 @@ Async<Result<std::string>> CarryOver::export_history(std::string id, std::string
 
 Async<Result<void>> CarryOver::import_history(std::string id, std::string text,
                                               std::string log_path) {
-  if (!is_id(id)) co_return bad_input("no container has the id " + printable(id, 80));
+  if (!is_container_id(id)) co_return bad_input("no container has the id " + printable(id, 80));
   const double now = world_.clock().wall;
   auto take = [this, id, text, log_path, now]() -> Result<HistoryBundle> {
     Result<HistoryBundle> read = parse_bundle(text, now);
@@ -235,7 +232,7 @@ Async<Result<void>> CarryOver::forget_history(std::string id) {
 Async<void> CarryOver::forget_logs(Containers* containers) {
   for (const std::string& id : kept_logs(state_dir_ + "/lives")) {
     Result<engine::Container> seen = co_await containers->inspect(id);
-    if (seen || seen.error().code != boost::system::errc::no_such_file_or_directory) continue;
+    if (seen || !is_absent(seen.error())) continue;
     if (::unlink(carried_log_path(state_dir_, id).c_str()) == 0) {
       log::info("deleted the earlier log of container " + id.substr(0, 12) + ", which is gone");
     }
@@ -252,8 +249,7 @@ Async<api::Response> CarryOver::log_of(Containers* containers, api::Call call) {
   body["name"] = valid_utf8(seen->name);
   auto read = [path, from, body]() mutable -> Result<json::object> {
     Result<logs::LogFile> file = logs::open_log_file(path);
-    const bool is_none =
-        !file && file.error().code == boost::system::errc::no_such_file_or_directory;
+    const bool is_none = is_absent(file);
     if (!file && !is_none) return file.error();
     Result<std::string> lines = is_none ? Result<std::string>("") : read_lines(*file, from);
     if (!lines) return lines.error();

@@ -93,7 +93,7 @@ Async<void> Controls::forget_gone(Containers* containers) {
   }
   for (const std::string& id : ids) {
     Result<engine::Container> seen = co_await containers->inspect(id);
-    if (seen || seen.error().code != boost::system::errc::no_such_file_or_directory) continue;
+    if (seen || !is_absent(seen.error())) continue;
     Result<void> forgotten = co_await forget(id);
     if (!forgotten) log::warning(forgotten.error().message());
   }

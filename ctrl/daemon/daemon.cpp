@@ -8,15 +8,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
 #include "ctrl/api/scrape.h"
+#include "ctrl/await.h"
 #include "ctrl/daemon/daemon_state.h"
 #include "ctrl/daemon/routes.h"
 #include "ctrl/log.h"
@@ -29,7 +28,6 @@ namespace flowcon::ctrl {
 namespace {
 
 namespace asio = boost::asio;
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 // Seconds for moves to come back. TimeoutStopSec of the unit leaves as much again for the rest.
 constexpr double kSettleTime = 45;
 constexpr int kTries = 30;  // of reading what an earlier run has left, between two words of it

@@ -42,7 +42,7 @@ std::string RecordReader::id_of(const std::string& name) const {
 }
 
 api::Response RecordReader::no_records(const Error& error, const std::string& name) const {
-  if (error.code != boost::system::errc::no_such_file_or_directory) {
+  if (!is_absent(error)) {
     return api::failure(500, error.message());
   }
   const bool is_here = !see_().roster.find(name).empty();

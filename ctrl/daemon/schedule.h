@@ -3,13 +3,12 @@
 #pragma once
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <chrono>
 
+#include "base/seconds.h"
 #include "ctrl/async.h"
+#include "ctrl/await.h"
 
 namespace flowcon::ctrl {
 
@@ -28,10 +27,9 @@ struct Schedule {
   /// Until something is due, or wake().
   Async<void> wait() {
     if (is_compare_due || is_apply_due) co_return;
-    timer.expires_at(boost::asio::steady_timer::time_point(
-        std::chrono::duration_cast<boost::asio::steady_timer::duration>(
-            std::chrono::duration<double>(std::min(next_look, next_run)))));
-    co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    timer.expires_at(
+        boost::asio::steady_timer::time_point(nanoseconds(std::min(next_look, next_run))));
+    co_await timer.async_wait(kAwait);
   }
 
   boost::asio::steady_timer timer;

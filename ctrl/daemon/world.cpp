@@ -2,18 +2,13 @@
 #include "ctrl/daemon/world.h"
 
 #include <boost/asio/awaitable.hpp>
-#include <chrono>
 
+#include "base/seconds.h"
 #include "cgroups/group.h"
 #include "ctrl/engine/client.h"
 
 namespace flowcon::ctrl {
 namespace {
-
-template <class Clock>
-double seconds_now() {
-  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
-}
 
 class Engine : public Containers {
  public:
@@ -40,10 +35,7 @@ class Engine : public Containers {
 World real_world(boost::asio::io_context& io, const Config& config,
                  std::unique_ptr<cgroups::CgroupFs> fs, std::unique_ptr<store::Store> store) {
   World world;
-  world.clock = [] {
-    return Moment{seconds_now<std::chrono::system_clock>(),
-                  seconds_now<std::chrono::steady_clock>()};
-  };
+  world.clock = [] { return Moment{wall_seconds(), steady_seconds()}; };
   world.containers = [&io, &config](std::function<void()> wake) {
     return std::make_unique<Engine>(io, config, std::move(wake));
   };

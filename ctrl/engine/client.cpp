@@ -54,8 +54,8 @@ HttpRequest request_for(std::string method, std::string target, std::string doin
 }
 
 // The connection ends with the body.
-Async<Result<Incoming>> get(std::string socket, std::string target, std::string doing,
-                            Patience patience) {
+Async<Result<Incoming>> open(std::string socket, std::string target, std::string doing,
+                             Patience patience) {
   const auto http = co_await connect(socket, std::max(patience.whole, patience.piece));
   if (!http) co_return http.error();
   HttpRequest request = request_for("GET", std::move(target), std::move(doing));
@@ -106,8 +106,8 @@ Async<Result<Reply>> Client::call(std::string method, std::string path, std::str
 Async<Result<Version>> Client::ping() {
   Patience patience;
   patience.whole = kPingTime;
-  Result<Incoming> answer = co_await get(socket_, "/_ping", "asking the engine", patience);
-  if (!answer && answer.error().code == boost::system::errc::timed_out) {
+  Result<Incoming> answer = co_await open(socket_, "/_ping", "asking the engine", patience);
+  if (!answer && is_timeout(answer.error())) {
     co_return errno_error(ETIMEDOUT,
                           "the Docker engine at " + socket_ +
                               " does not answer (is it frozen? systemctl status docker)");
@@ -132,11 +132,26 @@ Async<Result<Version>> Client::ping() {
   co_return version;
 }
 
-Async<Result<std::vector<Listed>>> Client::running() {
-  Result<Reply> reply = co_await call("GET", "/containers/json", "", kAnswerTime);
+Async<Result<std::string>> Client::get(std::string path, std::string doing, double seconds) {
+  Result<Reply> reply = co_await call("GET", std::move(path), "", seconds);
   if (!reply) co_return reply.error();
-  if (reply->status != 200) co_return engine_error(*reply, "listing containers");
-  co_return parse_list(reply->body);
+  if (reply->status != 200) co_return engine_error(*reply, doing);
+  co_return std::move(reply->body);
+}
+
+Async<Result<json::value>> Client::get_json(std::string path, std::string doing, double seconds) {
+  const Result<std::string> body = co_await get(std::move(path), doing, seconds);
+  if (!body) co_return body.error();
+  Result<json::value> parsed = parse_json(*body);
+  if (!parsed) co_return bad_input(doing + ": the engine's answer is no JSON");
+  co_return parsed;
+}
+
+Async<Result<std::vector<Listed>>> Client::running() {
+  const Result<std::string> list =
+      co_await get("/containers/json", "listing containers", kAnswerTime);
+  if (!list) co_return list.error();
+  co_return parse_list(*list);
 }
 
 Async<Result<Container>> Client::inspect(std::string name, double seconds) {
@@ -157,13 +172,11 @@ Async<Result<std::map<std::string, std::string>>> Client::image_labels(std::stri
   if (const auto known = image_labels_.find(id); known != image_labels_.end()) {
     co_return known->second;
   }
-  const std::string path = "/images/" + percent_encoded(id) + "/json";
-  Result<Reply> reply = co_await call("GET", path, "", seconds);
-  if (!reply) co_return reply.error();
-  if (reply->status != 200) {
-    co_return engine_error(*reply, "looking at image " + printable(id, 80));
-  }
-  Result<std::map<std::string, std::string>> labels = parse_image_labels(reply->body);
+  std::string path = "/images/" + percent_encoded(id) + "/json";
+  std::string doing = "looking at image " + printable(id, 80);
+  const Result<std::string> image = co_await get(std::move(path), std::move(doing), seconds);
+  if (!image) co_return image.error();
+  Result<std::map<std::string, std::string>> labels = parse_image_labels(*image);
   if (!labels) co_return labels.error();
   if (image_labels_.size() >= kMostImages) image_labels_.clear();
   image_labels_[id] = *labels;
@@ -221,7 +234,7 @@ Async<Result<Pull>> Client::download(std::string path, double idle_seconds) {
   const std::string doing = "reading " + printable(path, kMaxTargetShown) + " from the engine";
   Patience patience;
   patience.piece = idle_seconds;
-  Result<Incoming> answer = co_await get(socket_, versioned(path), doing, patience);
+  Result<Incoming> answer = co_await open(socket_, versioned(path), doing, patience);
   if (!answer) co_return answer.error();
   if (answer->status == 200) co_return std::move(answer->body);
   Result<std::string> said = co_await all_of(std::move(answer->body), kMaxRefusal);

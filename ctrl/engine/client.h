@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "ctrl/async.h"
 #include "ctrl/pull.h"
@@ -140,6 +141,11 @@ class Client {
   /// version; `body` is JSON, or nothing. The answer must be whole within `seconds`.
   /// Errors: no engine, no right to its socket, ETIMEDOUT, an answer of more than 64 MiB.
   Async<Result<Reply>> call(std::string method, std::string path, std::string body, double seconds);
+
+  /// What the engine answers to GET. Errors: as call(); any status but 200, as engine_error().
+  Async<Result<std::string>> get(std::string path, std::string doing, double seconds);
+  /// The same, as JSON. Errors: as get(); an answer that is none.
+  Async<Result<json::value>> get_json(std::string path, std::string doing, double seconds);
 
   /// GET, and the answer as it comes, in pieces of at most 64 KiB; dropping it ends the connection.
   /// That it ended does not say that it was whole: an engine that fails on the way ends an archive

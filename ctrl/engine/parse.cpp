@@ -4,6 +4,7 @@
 #include <charconv>
 #include <ctime>
 
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "ctrl/engine/client.h"
@@ -35,10 +36,6 @@ double parse_utc(const std::string& text) {
   double fraction = 0;
   if (*rest == '.') std::from_chars(rest, text.c_str() + text.size(), fraction);
   return static_cast<double>(timegm(&parts)) + fraction;
-}
-
-bool is_container_id(std::string_view id) {
-  return id.size() == 64 && id.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 // What has no place on both sides (a tmpfs) is left out.

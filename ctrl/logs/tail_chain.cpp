@@ -53,7 +53,7 @@ Result<LogFile> RotatedChain::open(int number) const {
   auto file = folder_->open(plain);
   // While the engine compresses a file, or where it was killed meanwhile, both are there; the
   // compressed one is then not complete.
-  if (file || file.error().code.value() != ENOENT) return file;
+  if (file || !is_absent(file.error())) return file;
   auto compressed = folder_->open(plain + ".gz");
   if (!compressed) return compressed;
   if (const auto done = compressed->uncompress(); !done) return done.error();

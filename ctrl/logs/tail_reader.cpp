@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cmath>
 #include <string_view>
 #include <utility>
 
+#include "base/seconds.h"
 #include "ctrl/logs/tail_container.h"
 
 namespace flowcon::ctrl::logs {
@@ -32,11 +32,6 @@ std::uint64_t size_of(const LogFile& file) {
 
 constexpr int kDamagesAtOnce = 3;
 constexpr double kDamagePause = 2;  // seconds
-
-/// Units: seconds since the epoch.
-double now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 bool is_all_zero(std::string_view bytes) {
   return bytes.front() == '\0' && bytes.back() == '\0' &&
@@ -135,7 +130,7 @@ void LogReader::take(std::string_view bytes) {
   } else {
     // A position's time must be one of its lines', so what has just come is of now here already.
     const bool is_old = end <= opened_.size;
-    const double read_at = now();
+    const double read_at = wall_seconds();
     decoder_->set_times(is_old ? time_at(offset_) : read_at, is_old ? time_at(end) : read_at);
     decoder_->feed(bytes);
     offset_ = end;
@@ -147,7 +142,7 @@ void LogReader::take(std::string_view bytes) {
   }
   if (decoder_->is_stuck()) {
     stuck_ = {size_of(file_), file_.changed()};
-    stuck_at_ = now();
+    stuck_at_ = wall_seconds();
     ++damages_;
   } else {
     damages_ = 0;
@@ -158,7 +153,7 @@ void LogReader::take(std::string_view bytes) {
 /// one that a job changes all the time.
 bool LogReader::wait_at_damage() {
   const std::uint64_t start = offset_ - decoder_->pending_bytes();
-  const bool is_soon = std::fabs(now() - stuck_at_) < kDamagePause;
+  const bool is_soon = std::fabs(wall_seconds() - stuck_at_) < kDamagePause;
   if (stuck_ == Extent{size_of(file_), file_.changed()} ||
       (is_soon && damages_ >= kDamagesAtOnce)) {
     stats_.problem = "the record at byte " + std::to_string(start) + " of " + chain_->shown() +
@@ -255,7 +250,7 @@ LogReader::Step LogReader::at_end() {
   // The youngest file has been read: whatever comes now is new.
   if (youngest) catch_up_ = CatchUp::none;
   if (!decoder_->is_stuck()) stats_.problem.clear();
-  if (!youngest && youngest.error().code.value() != ENOENT) return fail(youngest.error());
+  if (!youngest && !is_absent(youngest)) return fail(youngest.error());
   if (!youngest && file_.is_deleted()) {
     stats_.problem = "the log file " + chain_->shown() + " has been deleted";
   }
@@ -264,7 +259,7 @@ LogReader::Step LogReader::at_end() {
 
 LogReader::Step LogReader::go_on_in_next() {
   auto opened = chain_->next(file_);
-  if (!opened && opened.error().code.value() == ENOENT) {
+  if (is_absent(opened)) {
     suspects_rotation_ = false;
     is_replaced_ = false;
     return Step::idle;

@@ -21,7 +21,9 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/seconds.h"
 #include "base/text.h"
+#include "ctrl/await.h"
 #include "ctrl/pause.h"
 
 namespace flowcon::ctrl {

@@ -8,6 +8,9 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/http.hpp>
 
+#include "base/seconds.h"
+#include "ctrl/await.h"
+
 namespace flowcon::ctrl {
 namespace {
 

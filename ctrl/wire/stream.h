@@ -3,28 +3,17 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/basic_stream.hpp>
-#include <chrono>
 #include <string>
 
 #include "base/result.h"
+#include "ctrl/await.h"
 
 namespace flowcon::ctrl {
 
 using LocalStream =
     boost::beast::basic_stream<boost::asio::local::stream_protocol, boost::asio::any_io_executor>;
-
-/// For co_await: the error is a value.
-inline constexpr auto kAwait = boost::asio::as_tuple(boost::asio::use_awaitable);
-
-/// Seconds as a stream counts them.
-[[nodiscard]] inline std::chrono::nanoseconds nanoseconds(double seconds) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::duration<double>(seconds));
-}
 
 /// ETIMEDOUT where the code says that it took too long, else the code.
 [[nodiscard]] Error stream_error(const boost::system::error_code& code, const std::string& doing);

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/hex.h"
 #include "tests/support/catch.h"
 
 namespace flowcon {

@@ -2,17 +2,16 @@
 // The container pool against an engine in the same process that fails and hangs as it is told.
 #include "ctrl/pool.h"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/read_until.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <map>
 #include <memory>
 #include <set>
 
+#include "ctrl/await.h"
 #include "ctrl/settings.h"
 #include "ctrl/spawn.h"
 #include "tests/support/catch.h"
@@ -25,7 +24,6 @@ namespace {
 
 namespace asio = boost::asio;
 using Protocol = asio::local::stream_protocol;
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::seconds kPatience(60);
 
 std::string id_of(char letter) { return std::string(64, letter); }

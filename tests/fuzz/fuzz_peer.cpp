@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/hex.h"
 #include "base/ssh_address.h"
 #include "cluster/peers/ledger.h"
 #include "cluster/peers/message.h"
@@ -28,7 +29,7 @@ void check_state(std::string_view text) {
   require(state->usage >= 0 && state->usage <= 1);
   require(state->cores > 0 && state->cores <= 1e6);
   require(state->counts.pc >= 0 && state->counts.wc >= 0 && state->counts.cc >= 0);
-  require(state->sequence >= 1 && state->incarnation >= 1 && is_host_id(state->id));
+  require(state->sequence >= 1 && state->incarnation >= 1 && is_random_id(state->id));
   require(state->name.size() <= 255 && state->name.find('\x1b') == std::string::npos);
   const auto again = parse_state(render(*state));
   require(again && render(*again) == render(*state) && !is_news(*state, *again));

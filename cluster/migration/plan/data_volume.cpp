@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/hex.h"
 #include "base/json_reader.h"
 #include "base/sha256.h"
 
@@ -29,8 +30,7 @@ std::string data_volume_name(const std::string& host, const std::string& name,
 }
 
 bool is_data_volume(std::string_view name) {
-  return name.starts_with(kPrefix) && name.size() == kPrefix.size() + kDigits &&
-         name.find_first_not_of("0123456789abcdef", kPrefix.size()) == std::string_view::npos;
+  return name.starts_with(kPrefix) && is_hex(name.substr(kPrefix.size()), kDigits);
 }
 
 void mark_data(Description& description) {

@@ -5,11 +5,13 @@
 #include <array>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/group_parts.h"
 #include "cluster/migration/plan/names.h"
+#include "cluster/migration/plan/saved_image.h"
 
 namespace flowcon::cluster::migration {
 namespace {
@@ -179,20 +181,14 @@ class Describer {
 
   Result<void> identify() {
     made_.id = text_of(inspect_, "Id");
-    const auto is_hexadecimal = [](std::string_view text) {
-      return text.size() == 64 &&
-             text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-    };
-    if (!is_hexadecimal(made_.id)) return bad_input("the engine's answer has no container id");
+    if (!is_container_id(made_.id)) return bad_input("the engine's answer has no container id");
     made_.name = text_of(inspect_, "Name");
     if (made_.name.starts_with('/')) made_.name.erase(0, 1);
     if (!is_object_name(made_.name)) {
       return bad_input("the container's name " + quoted(made_.name) + " is none");
     }
     made_.image = text_of(inspect_, "Image");
-    if (!made_.image.starts_with("sha256:") || !is_hexadecimal(made_.image.substr(7))) {
-      return bad_input("the engine's answer has no image id");
-    }
+    if (!is_digest(made_.image)) return bad_input("the engine's answer has no image id");
     made_.image_name = printable(text_of(config_, "Image"));
     return {};
   }
@@ -306,10 +302,7 @@ class Describer {
 
   // A name that the engine chose and nobody gave. With a name of its own, rm -v would leave it.
   bool is_anonymous(const std::string& name, const std::string& destination) const {
-    if (name.size() != 64 || name.find_first_not_of("0123456789abcdef") != std::string::npos ||
-        !list_of(host_, "VolumesFrom").empty()) {
-      return false;
-    }
+    if (!is_hex(name, 64) || !list_of(host_, "VolumesFrom").empty()) return false;
     for (const json::value& one : list_of(host_, "Binds")) {
       const json::string* text = one.if_string();
       if (text != nullptr && text->starts_with(name + ":")) return false;

@@ -3,6 +3,7 @@
 
 #include <boost/json/object.hpp>
 
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
@@ -13,11 +14,6 @@ namespace {
 
 constexpr std::size_t kMaxReasonBytes = 500;
 constexpr std::int64_t kMaxAttempts = 1'000'000;
-
-bool is_hexadecimal(std::string_view text, std::size_t digits) {
-  return text.size() == digits &&
-         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
 
 Error wrong(const char* name) {
   return bad_input(std::string("a migration's entry has no valid member ") + name);
@@ -32,18 +28,18 @@ Result<Entry> parse_entry(std::string_view text) {
   const json::value& value = *parsed;
   Entry entry;
   entry.id = text_of(value, "id");
-  if (!is_hexadecimal(entry.id, 32)) return wrong("id");
+  if (!is_random_id(entry.id)) return wrong("id");
   const std::string side = text_of(value, "side");
   if (side != name(Side::source) && side != name(Side::target)) return wrong("side");
   entry.side = side == name(Side::source) ? Side::source : Side::target;
   entry.container = text_of(value, "container");
-  if (!entry.container.empty() && !is_hexadecimal(entry.container, 64)) return wrong("container");
+  if (!entry.container.empty() && !is_container_id(entry.container)) return wrong("container");
   entry.name = text_of(value, "name");
   if (!is_object_name(entry.name)) return wrong("name");
   entry.source = text_of(value, "source");
-  if (!is_hexadecimal(entry.source, 32)) return wrong("source");
+  if (!is_random_id(entry.source)) return wrong("source");
   entry.target = text_of(value, "target");
-  if (!is_hexadecimal(entry.target, 32) || entry.target == entry.source) return wrong("target");
+  if (!is_random_id(entry.target) || entry.target == entry.source) return wrong("target");
   const std::string method = text_of(value, "method");
   bool is_known = false;
   for (const Method one : {Method::app, Method::criu, Method::birth, Method::home}) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/migration/plan/group_parts.h"
 
+#include "base/hex.h"
 #include "base/json_reader.h"
 #include "base/sha256.h"
 
@@ -11,8 +12,7 @@ constexpr std::string_view kVolumePrefix = "flowcon-task-";
 constexpr std::size_t kDigits = 32;
 
 bool is_numbered(std::string_view name, std::string_view prefix) {
-  return name.starts_with(prefix) && name.size() == prefix.size() + kDigits &&
-         name.find_first_not_of("0123456789abcdef", prefix.size()) == std::string_view::npos;
+  return name.starts_with(prefix) && is_hex(name.substr(prefix.size()), kDigits);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ Result<Wish> parse_wish(const std::string& container, const std::string& body) {
 }
 
 unsigned status_of(const Error& error) {
-  if (error.code == boost::system::errc::no_such_file_or_directory) return 404;
+  if (is_absent(error)) return 404;
   return error.code == boost::system::errc::operation_not_permitted ? 409 : 502;
 }
 

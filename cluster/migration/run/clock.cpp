@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/migration/run/clock.h"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <chrono>
 
+#include "base/seconds.h"
+#include "ctrl/await.h"
 #include "ctrl/pause.h"
 
 namespace flowcon::cluster::migration {
@@ -18,9 +17,8 @@ class TimerAlarm : public Alarm {
   explicit TimerAlarm(boost::asio::io_context& io) : timer_(io) {}
 
   Async<void> wait(double seconds) override {
-    timer_.expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-        std::chrono::duration<double>(seconds)));
-    (void)co_await timer_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    timer_.expires_after(nanoseconds(seconds));
+    (void)co_await timer_.async_wait(kAwait);
   }
   void ring() override { timer_.cancel(); }
 
@@ -30,13 +28,9 @@ class TimerAlarm : public Alarm {
 
 }  // namespace
 
-double SystemClock::steady() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double SystemClock::steady() const { return steady_seconds(); }
 
-double SystemClock::wall() const {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
+double SystemClock::wall() const { return wall_seconds(); }
 
 Async<void> SystemClock::pause(double seconds) { return ctrl::pause(seconds); }
 

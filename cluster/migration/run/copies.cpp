@@ -21,8 +21,6 @@ bool is_useless_checkpoint(const Error& error) {
          error.message().find("no space left") == std::string::npos;
 }
 
-bool is_timeout(const Error& error) { return error.code == boost::system::errc::timed_out; }
-
 // Of a copy that cannot be made or started: that the engine does not answer may be over soon.
 std::string reason_of(const Error& error) {
   const bool is_silent = is_timeout(error) ||
@@ -50,7 +48,7 @@ Async<bool> CopyKeeper::prepare(MovePtr move) {
   std::string image = move->plan.image.id;
   const Result<ImageInfo> there = co_await world_.goods.image_info(std::move(image));
   if (!there) {
-    const bool is_missing = there.error().code == boost::system::errc::no_such_file_or_directory;
+    const bool is_missing = is_absent(there.error());
     if (!is_missing) move->complain(there.error());
     move->travel.needs_image = is_missing;
     move->plan.has_brought_image = move->plan.has_brought_image || is_missing;

@@ -183,12 +183,11 @@ Result<Seen> parse_seen(std::string text) {
 // -------------------------------------------------------------------------------- asking
 
 Async<Result<json::value>> DockerEngine::get(std::string path, std::string doing) {
-  std::string method = "GET", body;
-  Result<Reply> reply =
-      co_await client_.call(std::move(method), std::move(path), std::move(body), kQuick);
-  if (!reply) co_return reply.error();
-  if (reply->status != 200) co_return engine_error(*reply, doing);
-  co_return parse_json(reply->body);
+  co_return co_await client_.get_json(std::move(path), std::move(doing), kQuick);
+}
+
+Async<Result<json::value>> DockerEngine::info() {
+  co_return co_await client_.get_json("/info", "asking the engine about itself", kQuick);
 }
 
 Async<Result<void>> DockerEngine::expect(std::string method, std::string path, std::string body,
@@ -224,15 +223,14 @@ Async<Result<Seen>> DockerEngine::look_made(std::string id) {
   if (!all->is_array() || all->get_array().empty()) co_return none;
   std::string container = text_of(all->get_array().front(), "Id");
   Result<Seen> seen = co_await look(std::move(container));
-  if (!seen && seen.error().code == boost::system::errc::no_such_file_or_directory) co_return none;
+  if (is_absent(seen)) co_return none;
   co_return seen;
 }
 
 Async<Result<std::string>> DockerEngine::root() {
-  std::string path = "/info", doing = "asking the engine about itself";
-  const Result<json::value> info = co_await get(std::move(path), std::move(doing));
-  if (!info) co_return info.error();
-  co_return text_of(*info, "DockerRootDir");
+  const Result<json::value> about = co_await info();
+  if (!about) co_return about.error();
+  co_return text_of(*about, "DockerRootDir");
 }
 
 Async<Result<Conflicts>> DockerEngine::conflicts(std::string name, Plan plan) {
@@ -241,9 +239,7 @@ Async<Result<Conflicts>> DockerEngine::conflicts(std::string name, Plan plan) {
   const json::value body(plan.body);
   const json::value& host_config = member(body, "HostConfig");
   const Result<Seen> other = co_await look(name);
-  const auto is_free = [](const Error& error) {
-    return error.code == boost::system::errc::no_such_file_or_directory;
-  };
+  const auto is_free = [](const Error& error) { return is_absent(error); };
   // The engine also takes the beginning of an id for a name.
   if (other && other->name == name) {
     reasons.push_back("a container is called " + printable(name, 80) + " there already");
@@ -260,19 +256,17 @@ Async<Result<Conflicts>> DockerEngine::conflicts(std::string name, Plan plan) {
       co_return found.error();
     }
   }
-  std::string path = "/info", doing = "asking the engine about itself";
-  const Result<json::value> info = co_await get(std::move(path), std::move(doing));
-  if (!info) co_return info.error();
+  const Result<json::value> about = co_await info();
+  if (!about) co_return about.error();
   const std::string network = network_of(plan);
   if (is_group_network(network)) {
     // It is made with the container.
   } else if (network != "host" && network != "none" && !network.empty() && network != "default") {
-    path = "/networks/" + percent_encoded(network);
-    doing = "looking at networks";
+    std::string path = "/networks/" + percent_encoded(network), doing = "looking at networks";
     const Result<json::value> found = co_await get(std::move(path), std::move(doing));
     if (!found && !is_free(found.error())) co_return found.error();
     const bool is_there = found && text_of(*found, "Name") == network;
-    if (!is_there && !may_join_networks(*info))
+    if (!is_there && !may_join_networks(*about))
       reasons.push_back("there is no network " + printable(network, 80) + " there");
   }
   for (const auto& [port, protocol] : fixed_ports(plan)) {
@@ -280,15 +274,15 @@ Async<Result<Conflicts>> DockerEngine::conflicts(std::string name, Plan plan) {
       reasons.push_back("port " + std::to_string(port) + "/" + protocol + " is in use there");
     }
   }
-  found_here.root = text_of(*info, "DockerRootDir");
-  found_here.runtime = text_of(*info, "DefaultRuntime");
+  found_here.root = text_of(*about, "DockerRootDir");
+  found_here.runtime = text_of(*about, "DefaultRuntime");
   if (needs_criu(plan)) {
     Result<std::string> why = co_await why_no_criu();
     if (!why) co_return why.error();
     if (!why->empty()) reasons.push_back(*why);
   }
   const std::int64_t wanted = integer_of(host_config, "Memory");
-  const std::int64_t memory = integer_of(*info, "MemTotal");
+  const std::int64_t memory = integer_of(*about, "MemTotal");
   if (memory > 0 && wanted > memory) {
     reasons.push_back("its memory limit, " + mebibytes(static_cast<double>(wanted)) +
                       ", is more than that host has");
@@ -297,10 +291,9 @@ Async<Result<Conflicts>> DockerEngine::conflicts(std::string name, Plan plan) {
 }
 
 Async<Result<std::string>> DockerEngine::why_no_criu() {
-  std::string path = "/info", doing = "asking the engine about itself";
-  const Result<json::value> info = co_await get(std::move(path), std::move(doing));
-  if (!info) co_return info.error();
-  if (!is_true(*info, "ExperimentalBuild")) {
+  const Result<json::value> about = co_await info();
+  if (!about) co_return about.error();
+  if (!is_true(*about, "ExperimentalBuild")) {
     co_return std::string(
         "its engine does not save by CRIU: put \"experimental\": true into "
         "/etc/docker/daemon.json and restart it");
@@ -309,10 +302,9 @@ Async<Result<std::string>> DockerEngine::why_no_criu() {
 }
 
 Async<Result<std::string>> DockerEngine::containers_folder() {
-  std::string path = "/info", doing = "asking the engine about itself";
-  const Result<json::value> info = co_await get(std::move(path), std::move(doing));
-  if (!info) co_return info.error();
-  const std::string root = text_of(*info, "DockerRootDir");
+  const Result<json::value> about = co_await info();
+  if (!about) co_return about.error();
+  const std::string root = text_of(*about, "DockerRootDir");
   if (!root.starts_with('/')) co_return bad_input("the engine does not say where its files are");
   struct stat status {};
   const std::string folder = root + "/containers";
@@ -519,21 +511,13 @@ Async<Result<void>> DockerEngine::remove_volume(std::string name) {
 Async<Result<ctrl::engine::Version>> DockerEngine::ping() { return client_.ping(); }
 
 Async<Result<json::value>> DockerEngine::list() {
-  std::string method = "GET", path = "/containers/json?all=1", body;
-  const Result<Reply> reply =
-      co_await client_.call(std::move(method), std::move(path), std::move(body), kListTime);
-  if (!reply) co_return reply.error();
-  if (reply->status != 200) co_return engine_error(*reply, "listing all containers");
-  co_return parse_json(reply->body);
+  co_return co_await client_.get_json("/containers/json?all=1", "listing all containers",
+                                      kListTime);
 }
 
 Async<Result<std::vector<std::string>>> DockerEngine::images() {
-  std::string method = "GET", path = "/images/json", body;
-  const Result<Reply> reply =
-      co_await client_.call(std::move(method), std::move(path), std::move(body), kListTime);
-  if (!reply) co_return reply.error();
-  if (reply->status != 200) co_return engine_error(*reply, "listing the images");
-  const Result<json::value> all = parse_json(reply->body);
+  const Result<json::value> all =
+      co_await client_.get_json("/images/json", "listing the images", kListTime);
   if (!all) co_return all.error();
   std::vector<std::string> ids;
   for (const json::value& one : list_of(*all)) ids.push_back(text_of(one, "Id"));

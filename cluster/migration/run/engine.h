@@ -207,6 +207,7 @@ class DockerEngine : public Engine {
   Async<Result<void>> expect(std::string method, std::string path, std::string body, double seconds,
                              std::string doing);
   Async<Result<boost::json::value>> get(std::string path, std::string doing);
+  Async<Result<boost::json::value>> info();
   Async<Result<std::vector<std::string>>> networks_called(std::string name);
   Async<Result<void>> drop_network(std::string id);
   ctrl::engine::Client& client_;

@@ -130,11 +130,10 @@ Async<Result<void>> DockerEngine::drop_networks() {
 }
 
 Async<Result<std::set<std::string>>> DockerEngine::swarm() {
-  std::string path = "/info", doing = "asking the engine about itself";
-  const Result<json::value> info = co_await get(std::move(path), std::move(doing));
-  if (!info) co_return info.error();
+  const Result<json::value> about = co_await info();
+  if (!about) co_return about.error();
   std::set<std::string> managers;
-  const json::value& swarm = member(*info, "Swarm");
+  const json::value& swarm = member(*about, "Swarm");
   if (text_of(swarm, "LocalNodeState") != "active") co_return managers;
   for (const json::value& one : list_of(swarm, "RemoteManagers")) {
     managers.insert(text_of(one, "NodeID"));

@@ -115,8 +115,7 @@ Async<Result<Seen>> FactFinder::look(MovePtr move) {
   if (!move->entry.container.empty()) {
     std::string id = move->entry.container;
     Result<Seen> seen = co_await world_.engine.look(std::move(id));
-    const bool is_gone =
-        !seen && seen.error().code == boost::system::errc::no_such_file_or_directory;
+    const bool is_gone = is_absent(seen);
     if (!is_gone || move->is_source()) co_return is_gone ? Result<Seen>(none) : seen;
   }
   if (move->is_source()) co_return none;

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -30,6 +29,7 @@
 #include "cluster/migration/plan/bounds.h"
 #include "cluster/migration/plan/left_behind.h"
 #include "cluster/migration/plan/names.h"
+#include "ctrl/await.h"
 #include "ctrl/helper_threads.h"
 
 namespace flowcon::cluster::migration {
@@ -349,7 +349,7 @@ Async<Result<std::vector<Tree>>> LocalFiles::measure(std::vector<std::string> fo
     const bool is_busy = !trees && trees.error().code.value() == EBUSY;
     if (!is_busy || std::chrono::steady_clock::now() >= end) co_return trees;
     turn.expires_after(kTurn);
-    (void)co_await turn.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    (void)co_await turn.async_wait(kAwait);
   }
 }
 

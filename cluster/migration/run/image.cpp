@@ -34,22 +34,19 @@ Error in_containerd(const std::string& side) {
 }
 
 Async<Result<bool>> is_in_containerd(Client& engine) {
-  Result<Reply> reply = co_await engine.call("GET", "/info", "", kCallTime);
-  if (!reply) co_return reply.error();
-  if (reply->status != 200) co_return engine_error(*reply, "asking the engine about itself");
-  co_return keeps_images_in_containerd(reply->body);
+  const Result<std::string> info =
+      co_await engine.get("/info", "asking the engine about itself", kCallTime);
+  if (!info) co_return info.error();
+  co_return keeps_images_in_containerd(*info);
 }
 
 // Ids of all images, also of those without a name.
 Async<Result<std::vector<std::string>>> all_images(Client& engine) {
-  Result<Reply> reply = co_await engine.call("GET", "/images/json?all=1", "", kCallTime);
-  if (!reply) co_return reply.error();
-  if (reply->status != 200) co_return engine_error(*reply, "listing images");
-  const Result<boost::json::value> parsed = parse_json(reply->body);
-  const auto* list = parsed ? parsed->if_array() : nullptr;
-  if (list == nullptr) co_return bad_input("listing images: not a JSON list");
+  const Result<json::value> all =
+      co_await engine.get_json("/images/json?all=1", "listing images", kCallTime);
+  if (!all) co_return all.error();
   std::vector<std::string> ids;
-  for (const auto& entry : *list) {
+  for (const json::value& entry : list_of(*all)) {
     std::string id = text_of(entry, "Id");
     if (is_digest(id) && ids.size() < kMostCompared) ids.push_back(std::move(id));
   }
@@ -103,17 +100,17 @@ Async<Result<std::set<std::string>>> survey(Client& engine, ImageInfo image,
 }  // namespace
 
 Async<Result<ImageInfo>> image_info(Client& engine, std::string id) {
-  Result<Reply> reply = co_await engine.call("GET", path_of(id) + "/json", "", kCallTime);
-  if (!reply) co_return reply.error();
-  if (reply->status != 200) co_return engine_error(*reply, "looking at the image");
-  co_return parse_image(reply->body);
+  const Result<std::string> image =
+      co_await engine.get(path_of(id) + "/json", "looking at the image", kCallTime);
+  if (!image) co_return image.error();
+  co_return parse_image(*image);
 }
 
 Async<Result<std::size_t>> layers_there(Client& engine, ImageInfo image) {
   if (Result<void> checked = check_image(image); !checked) co_return checked.error();
   Result<ImageInfo> same = co_await image_info(engine, image.id);
   if (same) co_return image.layers.size();
-  if (same.error().code != boost::system::errc::no_such_file_or_directory) co_return same.error();
+  if (!is_absent(same.error())) co_return same.error();
   Result<bool> other_store = co_await is_in_containerd(engine);
   if (!other_store) co_return other_store.error();
   if (*other_store) co_return in_containerd("target");
@@ -175,11 +172,10 @@ Async<Result<std::string>> call_image(Client& engine, ImageInfo image, std::stri
                                       bool is_brought) {
   if (name.starts_with(kMovedRegistry)) name.erase(0, kMovedRegistry.size());
   std::string path = path_of(image.id) + "/json";
-  Result<Reply> seen = co_await engine.call("GET", path, "", kCallTime);
+  const Result<std::string> seen = co_await engine.get(path, "looking at the image", kCallTime);
   if (!seen) co_return seen.error();
-  if (seen->status != 200) co_return engine_error(*seen, "looking at the image");
-  const std::vector<std::string> names = names_of(seen->body, name);
-  const bool is_moved = is_moved_only(seen->body);
+  const std::vector<std::string> names = names_of(*seen, name);
+  const bool is_moved = is_moved_only(*seen);
   if (!names.empty() && !is_moved) co_return names.front();
   if (names.empty() && !is_brought) co_return image.id;
   std::string called = is_moved ? names.front() : moved_name(name, image.id, false);
@@ -199,16 +195,15 @@ Async<Result<std::string>> call_image(Client& engine, ImageInfo image, std::stri
 Async<Result<void>> remove_image(Client& engine, std::string id, ImageName called) {
   if (!is_digest(id)) co_return bad_input("removing an image: it has no valid id");
   const std::string path = path_of(id), doing = "removing the image " + id;
-  Result<Reply> seen = co_await engine.call("GET", path + "/json", "", kCallTime);
+  const Result<std::string> seen = co_await engine.get(path + "/json", doing, kCallTime);
+  if (is_absent(seen)) co_return Result<void>();
   if (!seen) co_return seen.error();
-  if (seen->status == 404) co_return Result<void>();
-  if (seen->status != 200) co_return engine_error(*seen, doing);
   const bool is_moved = called == ImageName::moved;
   // By its id the engine would remove it with its only name.
-  if (is_moved ? !is_moved_only(seen->body) : has_name(seen->body)) co_return Result<void>();
+  if (is_moved ? !is_moved_only(*seen) : has_name(*seen)) co_return Result<void>();
   // The engine keeps the last name of an image that is used. Has it several, each is a look's work.
   std::string last = id;
-  if (is_moved) last = names_of(seen->body, "").back();
+  if (is_moved) last = names_of(*seen, "").back();
   Result<Reply> removed =
       co_await engine.call("DELETE", path_of(last) + "?noprune=1", "", kCallTime);
   if (!removed) co_return removed.error();
@@ -220,22 +215,20 @@ Async<Result<void>> remove_image(Client& engine, std::string id, ImageName calle
 }
 
 Async<Result<std::vector<MovedImage>>> moved_images(Client& engine) {
-  Result<Reply> reply = co_await engine.call("GET", "/images/json", "", kCallTime);
-  if (!reply) co_return reply.error();
-  if (reply->status != 200) co_return engine_error(*reply, "listing images");
-  const Result<boost::json::value> parsed = parse_json(reply->body);
-  const auto* list = parsed ? parsed->if_array() : nullptr;
-  if (list == nullptr) co_return bad_input("listing images: not a JSON list");
+  const Result<json::value> all =
+      co_await engine.get_json("/images/json", "listing images", kCallTime);
+  if (!all) co_return all.error();
   std::vector<MovedImage> images;
-  for (const auto& entry : *list) {
+  for (const json::value& entry : list_of(*all)) {
     const std::string id = text_of(entry, "Id");
     const std::vector<std::string> names = names_of(render_json(entry), "");
     if (!is_digest(id) || names.empty() || !names.front().starts_with(kMovedRegistry)) continue;
-    Result<Reply> seen = co_await engine.call("GET", path_of(id) + "/json", "", kCallTime);
-    if (!seen) co_return seen.error();
+    const Result<std::string> seen =
+        co_await engine.get(path_of(id) + "/json", "looking at the image", kCallTime);
     // One that was removed meanwhile.
-    if (seen->status != 200 || !is_moved_only(seen->body)) continue;
-    images.push_back(parse_moved_image(seen->body));
+    if (is_absent(seen)) continue;
+    if (!seen) co_return seen.error();
+    if (is_moved_only(*seen)) images.push_back(parse_moved_image(*seen));
   }
   co_return images;
 }

@@ -14,9 +14,6 @@ namespace {
 
 constexpr double kOrphanTime = 30;  // seconds in which an engine ends what was not answered
 
-// Of these the sentence says it already.
-bool is_timeout(const Error& error) { return error.code == boost::system::errc::timed_out; }
-
 }  // namespace
 
 bool Arrival::is_current(const std::string& part, unsigned number) const {

@@ -6,12 +6,14 @@
 #include <charconv>
 #include <set>
 
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/bounds.h"
 #include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/plan/names.h"
+#include "cluster/migration/plan/saved_image.h"
 #include "ctrl/began_elsewhere.h"
 
 namespace flowcon::cluster::migration {
@@ -26,15 +28,6 @@ constexpr double kMostAmount = 1e18;      // cores, bytes
 
 Error wrong(const std::string& name) {
   return bad_input("a migration's plan has no valid member " + name);
-}
-
-bool is_digest(std::string_view text) {
-  return text.size() == 71 && text.starts_with("sha256:") &&
-         text.find_first_not_of("0123456789abcdef", 7) == std::string_view::npos;
-}
-
-bool is_id(std::string_view text) {
-  return text.size() == 32 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 std::uint64_t count_of(const json::value& value, std::string_view name) {
@@ -181,7 +174,7 @@ class Reader {
   Result<void> task() {
     plan_.is_birth = is_true(value_, "is_birth");
     plan_.birth = text_of(value_, "birth");
-    if (!plan_.birth.empty() && !is_id(plan_.birth)) return wrong("birth");
+    if (!plan_.birth.empty() && !is_random_id(plan_.birth)) return wrong("birth");
     if (!plan_.is_birth) return {};
     plan_.is_early = is_true(value_, "is_early");
     plan_.is_first = is_true(value_, "is_first");

@@ -130,7 +130,7 @@ Async<Result<std::optional<Passage>>> Movers::passage(std::string id) {
     co_return passage;
   }
   const Result<ctrl::store::Migration> row = co_await world_.rows.find(std::move(id));
-  if (!row && row.error().code == boost::system::errc::no_such_file_or_directory) {
+  if (is_absent(row)) {
     co_return std::optional<Passage>();
   }
   if (!row) co_return row.error();

@@ -40,16 +40,12 @@ Error no_volume(const std::string& destination) {
 
 // A volume with options is some other file system, which is mounted only while it is in use.
 Async<Result<void>> check_options(engine::Client& client, std::string name) {
-  const std::string path = "/volumes/" + engine::percent_encoded(name);
-  std::string method = "GET", body;
-  Result<engine::Reply> reply = co_await client.call(method, path, body, kAnswer);
-  if (!reply) co_return reply.error();
+  std::string path = "/volumes/" + engine::percent_encoded(name);
   const std::string doing = "looking at volume " + printable(name, 80);
-  if (reply->status != 200) co_return engine::engine_error(*reply, doing);
-  Result<json::value> parsed = parse_json(reply->body);
-  const json::object* volume = parsed ? parsed->if_object() : nullptr;
-  if (volume == nullptr) co_return bad_input(doing + ": no JSON object");
-  if (!object_of(member(*volume, "Options")).empty()) {
+  const Result<json::value> volume = co_await client.get_json(std::move(path), doing, kAnswer);
+  if (!volume) co_return volume.error();
+  if (!volume->is_object()) co_return bad_input(doing + ": no JSON object");
+  if (!object_of(*volume, "Options").empty()) {
     co_return bad_input("volume " + printable(name, 80) +
                         " has mount options of its own: its contents cannot migrate");
   }
@@ -68,15 +64,12 @@ bool is_resting_partner(const json::value& container, const std::string& group) 
 // What is in it will be replaced: nobody else may have it.
 Async<Result<void>> check_alone(engine::Client& client, std::string name, std::string id,
                                 std::string group) {
-  const std::string path = "/containers/json?all=1&" + filter_of("volume", name);
-  std::string method = "GET", body;
-  Result<engine::Reply> reply = co_await client.call(method, path, body, kAnswer);
-  if (!reply) co_return reply.error();
+  std::string path = "/containers/json?all=1&" + filter_of("volume", name);
   const std::string doing = "asking who has volume " + printable(name, 80);
-  if (reply->status != 200) co_return engine::engine_error(*reply, doing);
-  Result<json::value> parsed = parse_json(reply->body);
-  if (!parsed || !parsed->is_array()) co_return bad_input(doing + ": not a JSON list");
-  for (const json::value& one : parsed->get_array()) {
+  const Result<json::value> all = co_await client.get_json(std::move(path), doing, kAnswer);
+  if (!all) co_return all.error();
+  if (!all->is_array()) co_return bad_input(doing + ": not a JSON list");
+  for (const json::value& one : all->get_array()) {
     if (text_of(one, "Id") != id && !is_resting_partner(one, group)) {
       co_return bad_input("volume " + printable(name, 80) + " is used by another container here");
     }

@@ -10,13 +10,13 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <chrono>
 #include <cstdio>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "base/seconds.h"
 #include "cluster/migration/plan/log_lines.h"
 #include "cluster/migration/run/parts_internal.h"
 
@@ -28,10 +28,6 @@ namespace engine = ctrl::engine;
 
 constexpr std::size_t kPiece = 64U << 10;
 constexpr std::size_t kBuffered = 256U << 10;  // before a write
-
-double wall_clock() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 std::string past_log_of(const std::string& lives, const std::string& id) {
   return lives + "/" + id + ".log";
@@ -155,7 +151,7 @@ struct SendState {
   }
 
   static Async<Result<std::string>> next(std::shared_ptr<SendState> self) {
-    if (!std::exchange(self->has_begun, true)) co_return render_log_head(wall_clock());
+    if (!std::exchange(self->has_begun, true)) co_return render_log_head(wall_seconds());
     if (self->past.is_open()) {
       Result<std::string> piece = self->next_past();
       if (!piece || !piece->empty()) co_return piece;
@@ -215,7 +211,7 @@ Result<Destination> destination_of(const CopyPlace& place) {
 Async<Result<void>> write_lines(Pull body, int file, std::string path, std::uint64_t max_bytes) {
   std::string out;
   const LogSink sink = [&out](LogRecord record) { out += render_record(record); };
-  LogLines lines(wall_clock);
+  LogLines lines(wall_seconds);
   std::uint64_t taken_bytes = 0;
   for (;;) {
     Result<std::string> piece = co_await body();

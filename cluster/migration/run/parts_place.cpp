@@ -3,6 +3,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/json/object.hpp>
 
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
@@ -75,29 +76,17 @@ Result<CopyPlace> place_of(const json::value& inspect, const json::value& info,
   return place;
 }
 
-bool is_id(const std::string& id) {
-  return id.size() == 64 && id.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
-
-Async<Result<json::value>> ask(engine::Client& client, std::string path, std::string doing) {
-  std::string method = "GET", body;
-  Result<engine::Reply> reply = co_await client.call(method, path, body, kAnswer);
-  if (!reply) co_return reply.error();
-  if (reply->status != 200) co_return engine::engine_error(*reply, doing);
-  Result<json::value> parsed = parse_json(reply->body);
-  if (!parsed) co_return bad_input(doing + ": the engine's answer is no JSON");
-  co_return parsed;
-}
-
 }  // namespace
 
 Async<Result<CopyPlace>> find_place(engine::Client& client, std::string id, std::string state_dir) {
-  if (!is_id(id)) co_return bad_input("no container has the id " + printable(id, 80));
-  std::string about = "looking at container " + id.substr(0, 12);
-  Result<json::value> inspect =
-      co_await ask(client, "/containers/" + id + "/json", std::move(about));
+  if (!is_container_id(id)) co_return bad_input("no container has the id " + printable(id, 80));
+  std::string path = "/containers/" + id + "/json";
+  std::string doing = "looking at container " + id.substr(0, 12);
+  const Result<json::value> inspect =
+      co_await client.get_json(std::move(path), std::move(doing), kAnswer);
   if (!inspect) co_return inspect.error();
-  Result<json::value> info = co_await ask(client, "/info", "asking the engine about itself");
+  const Result<json::value> info =
+      co_await client.get_json("/info", "asking the engine about itself", kAnswer);
   if (!info) co_return info.error();
   Result<CopyPlace> place = place_of(*inspect, *info, id);
   if (place) place->lives = state_dir + "/lives";

@@ -31,10 +31,6 @@ constexpr const char* kMoves = "/v1/peer/moves";
 constexpr double kReachTime = 3;    // seconds until a host that has just come back is reached
 constexpr double kReachLook = 0.1;  // seconds
 
-bool is_absent(const Error& error) {
-  return error.code == boost::system::errc::no_such_file_or_directory;
-}
-
 // Of a move that its source asks for again: it may not have heard the reason.
 std::string why_ended(const ctrl::store::Migration& row, const std::string& speaker) {
   const Result<Entry> entry = parse_entry(row.entry);

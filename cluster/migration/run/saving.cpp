@@ -20,8 +20,6 @@ constexpr double kCriuTime = 300;   // seconds for CRIU to write a large job's m
 constexpr double kLook = 0.1;       // seconds between two looks whether the job has ended
 constexpr double kOrphanTime = 30;  // seconds in which an engine ends what was not answered
 
-bool is_timeout(const Error& error) { return error.code == boost::system::errc::timed_out; }
-
 bool has_writable_bind(const json::object& body) {
   const json::value whole(body);
   const json::array& mounts = list_of(member(whole, "HostConfig"), "Mounts");

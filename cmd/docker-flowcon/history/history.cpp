@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/json_reader.h"
+#include "base/seconds.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/job/control.h"
 #include "cmd/docker-flowcon/template/functions.h"
@@ -257,7 +258,7 @@ Result<json::object> fetch_history(const Session& session, const std::string& co
 
 int run_history(const Session& session, const HistoryOptions& options) {
   const std::optional<double> since =
-      options.since.empty() ? std::nullopt : parse_moment(options.since, present_moment());
+      options.since.empty() ? std::nullopt : parse_moment(options.since, wall_seconds());
   if (options.profiles) return run_profiles(session, options, since);
   Result<json::object> history = fetch_history(session, options.container, "history");
   if (!history) return report(session.terminal, history.error());

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/json_reader.h"
+#include "base/seconds.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/daemon_client.h"
 #include "cmd/docker-flowcon/job/control.h"
@@ -96,7 +97,7 @@ Result<void> show_past(const Session& session, const LogsOptions& options,
   if (page->lines.empty()) return {};
   std::optional<std::size_t> last = count_of(options.tail);
   if (last) *last -= std::min(*last, lines_at_engine(session, options));
-  const double now = present_moment();
+  const double now = wall_seconds();
   const auto moment = [now](const std::string& text) {
     return text.empty() ? std::nullopt : parse_moment(text, now);
   };
@@ -167,7 +168,7 @@ std::string tasks_of(const DaemonClient& daemon, const std::string& name) {
 // Of a container that is on another host, until it ends where it is followed.
 int show_elsewhere(const Session& session, const LogsOptions& options, const DaemonClient& daemon,
                    const std::string& target) {
-  const double now = present_moment();
+  const double now = wall_seconds();
   const auto moment = [now](const std::string& text) {
     return text.empty() ? std::nullopt : parse_moment(text, now);
   };

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/daemon_client.h"
 #include "cmd/docker-flowcon/endpoint.h"
@@ -67,8 +68,7 @@ std::string id_in(const std::string& path, const std::vector<std::string>& argum
   for (const std::string& file : files) {
     std::string id;
     std::ifstream(file) >> id;
-    const bool is_id = id.size() == 64 && id.find_first_not_of("0123456789abcdef") == id.npos;
-    if (is_id) return id;
+    if (is_container_id(id)) return id;
   }
   return "";
 }

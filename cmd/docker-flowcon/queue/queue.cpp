@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/json_reader.h"
+#include "base/seconds.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/job/control.h"
 #include "cmd/docker-flowcon/peer/peer.h"
@@ -79,7 +80,7 @@ bool is_table(const std::string& format) { return format.empty() || format.start
 
 // Who has just submitted a job looks for it among the open ones.
 void tell_refused(const Session& session, const std::vector<JobView>& jobs) {
-  const double now = present_moment();
+  const double now = wall_seconds();
   for (const JobView& job : jobs) {
     const std::optional<double> ended = real_of(member(job.exact, "Ended"));
     const std::optional<double> moment = ended ? ended : real_of(member(job.exact, "Submitted"));

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/docker-flowcon/report/report.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <ostream>
 #include <utility>
 
 #include "base/json.h"
 #include "base/json_reader.h"
+#include "base/random_id.h"
+#include "base/seconds.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/files.h"
 #include "cmd/docker-flowcon/job/control.h"
@@ -128,7 +126,7 @@ Result<void> fetch_jobs(const DaemonClient& daemon, const std::vector<std::strin
 }
 
 Result<ReportData> fetch_report(const DaemonClient& daemon, const ReportOptions& options) {
-  const double now = present_moment();
+  const double now = wall_seconds();
   const double since = parse_moment(options.since, now).value_or(now);
   const std::string question = "since=" + render_number(since);
   const Result<json::value> status = daemon.get("/v1/status");
@@ -157,19 +155,6 @@ Result<ReportData> fetch_report(const DaemonClient& daemon, const ReportOptions&
   return data;
 }
 
-Result<std::string> make_nonce() {
-  std::array<unsigned char, 16> bytes{};
-  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return errno_error(errno, "asking the kernel for random numbers");
-  }
-  std::string text;
-  for (const unsigned char byte : bytes) {
-    text += "0123456789abcdef"[byte >> 4U];
-    text += "0123456789abcdef"[byte & 15U];
-  }
-  return text;
-}
-
 }  // namespace
 
 void declare_report(CLI::App& app, ReportOptions& options) {
@@ -193,9 +178,7 @@ int run_report(const Session& session, const ReportOptions& options) {
   const std::vector<JobWorth> worths = estimate_worth(*data);
   const std::size_t share = kPointsInAll / std::max<std::size_t>(data->runs.size(), 1);
   thin_report(*data, std::clamp(share, kLeastPoints, kMostPoints));
-  const Result<std::string> nonce = make_nonce();
-  if (!nonce) return report(session.terminal, nonce.error());
-  const std::string page = render_page(*data, worths, *nonce);
+  const std::string page = render_page(*data, worths, random_id());
   if (options.output == "-") {
     session.terminal.out << page;
     session.terminal.out.flush();

@@ -119,8 +119,4 @@ std::string moment_text(std::optional<double> moment) {
 
 std::string clock_text(std::optional<double> moment) { return local_text(moment, "%H:%M:%S"); }
 
-double present_moment() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 }  // namespace flowcon::plugin

@@ -26,7 +26,4 @@ namespace flowcon::plugin {
 /// The clock's part of it: "12:04:10".
 [[nodiscard]] std::string clock_text(std::optional<double> moment);
 
-/// Seconds since the epoch.
-[[nodiscard]] double present_moment();
-
 }  // namespace flowcon::plugin

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/seconds.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/endings.h"
 #include "cmd/docker-flowcon/text/cells.h"
@@ -184,7 +185,7 @@ class Top {
     if (!news.answer) return;
     Result<TopView> view = read_top(*news.answer);
     if (view) {
-      take_view(state_, std::move(*view), present_moment());
+      take_view(state_, std::move(*view), wall_seconds());
     } else {
       state_.problem = view.error().message();
     }
@@ -265,7 +266,7 @@ int run_top(const Session& session, const TopOptions& options) {
   state.order = find_order(options.sort);
   state.is_descending = kTopOrders[state.order].is_descending;
   state.filter = drawable(printable(options.filter));
-  take_view(state, std::move(*view), present_moment());
+  take_view(state, std::move(*view), wall_seconds());
   session.terminal.out.flush();
   const Signals handlers(signals.writer());
   Result<std::unique_ptr<TopScreen>> screen = TopScreen::open(

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/json_reader.h"
+#include "base/seconds.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/files.h"
 #include "cmd/docker-flowcon/job/control.h"
@@ -61,7 +62,7 @@ Result<TuneHistory> fetch_history(const Session& session, const TuneOptions& opt
   if (!status) return status.error();
   Result<TuneHistory> history = begin_tune_history(*status);
   if (!history) return history;
-  const double now = present_moment();
+  const double now = wall_seconds();
   const double since = parse_moment(options.since, now).value_or(now);
   const Result<json::value> answer = daemon.get("/v1/runs?since=" + render_number(since));
   if (!answer) return answer.error();
@@ -113,7 +114,7 @@ int apply_best(const Session& session, const TuneOptions& options, const TuneHis
   }
   const std::string path = options.config_dir + kDropIn;
   const std::string text =
-      render_drop_in(history, tuning.others[*tuning.best], path, present_moment());
+      render_drop_in(history, tuning.others[*tuning.best], path, wall_seconds());
   const Result<void> written = write_file(path, text, 0644);
   if (!written) return report(session.terminal, written.error());
   err << "Written: " << printable(path, 400)

@@ -4,16 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <future>
 
+#include "ctrl/await.h"
 #include "tests/ctrl/daemon/world.h"
 #include "tests/support/catch.h"
 
@@ -39,7 +38,7 @@ class Traveller : public ctrl::Companion {
     is_settling_ = true;
     host_.fs.set("docker/" + Host::id_of("a"), "cpu.weight", "7777");  // another program
     arrived_.expires_at(boost::asio::steady_timer::time_point::max());
-    co_await arrived_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    co_await arrived_.async_wait(kAwait);
     seen_.weight = host_.weight("a");
   }
   void end() override {}

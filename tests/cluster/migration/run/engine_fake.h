@@ -4,11 +4,9 @@
 #pragma once
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <functional>
 #include <map>
 #include <set>
@@ -18,6 +16,7 @@
 #include "base/json.h"
 #include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/run/world.h"
+#include "ctrl/await.h"
 #include "ctrl/spawn.h"
 #include "tests/cluster/cluster_fakes.h"
 
@@ -61,7 +60,7 @@ class FakeClock : public Clock {
     Async<void> wait(double seconds) override {
       timer_.expires_at(boost::asio::steady_timer::time_point::max());
       clock_.waiting_.emplace(clock_.now_ + seconds, &timer_);
-      (void)co_await timer_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+      (void)co_await timer_.async_wait(kAwait);
       forget();
     }
     void ring() override { timer_.cancel(); }

@@ -93,7 +93,7 @@ TEST_CASE_METHOD(QueueFixture, "an empty queue says how to submit a job") {
 TEST_CASE_METHOD(QueueFixture, "a job that was refused lately is told beside the open ones") {
   fake.answer("GET /v1/queue", 200,
               R"({"jobs":[{"name":"big","state":"refused","note":"no room, ever","submitted":)" +
-                  render_number(present_moment() - 60) + "}]}");
+                  render_number(wall_seconds() - 60) + "}]}");
 
   CHECK(run({}).err.find("big was refused: no room, ever\n") == 0);
 }
