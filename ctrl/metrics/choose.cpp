@@ -65,12 +65,15 @@ bool is_loss_in_disguise(const Series& series) {
          series.late() <= series.low + 0.5 * range && series.late() <= 0.6 * series.first_value;
 }
 
-/// Seconds or milliseconds since 1970, of the years 2008 to 2039.
+/// Seconds or milliseconds since 1970, of the years 2008 to 2039; of several processes not in
+/// order.
 bool is_wall_clock(const Series& series) {
+  constexpr double kSpan = 0.005;  // some weeks
   const auto is_within = [&series](double unit) {
     return series.low >= 1.2e9 * unit && series.high <= 2.2e9 * unit;
   };
-  return series.falls * 10 <= series.rises && (is_within(1) || is_within(1e3));
+  return series.finite > 0 && series.high - series.low <= kSpan * series.low &&
+         (is_within(1) || is_within(1e3));
 }
 
 /// A sum that can tell what it is made of.
@@ -346,8 +349,10 @@ double confidence_of(const std::vector<Scored>& ranked, const Series* chosen) {
   // Nothing on its lines counts: a service prints such values as well.
   const bool counts = best.traits.grain != Grain::none || best.epoch_moves >= kEpochsThatCount;
   const bool moves = best.finite > kValuesThatMove && !is_constant(best);
-  const bool rests =
-      is_constant(best) && best.finite >= (counts ? kValuesOfRest : 3) && !best.traits.info.plain;
+  const bool may_rest = best.traits.info.plain && best.traits.info.weight < kRewardWeight;
+  const bool rests = is_constant(best) && best.finite >= (counts ? kValuesOfRest : 3) && !may_rest;
+  // An accuracy that was never computed; a loss that is no number from the start is one.
+  const bool is_void = best.finite == 0 && best.traits.info.better == Better::higher;
   // "0 errors": a count of what never happened.
   const bool is_few = !counts && best.finite <= 2 && best.integers == best.finite;
   // "Hit:3 http://deb.debian.org", "Score: 50/100": counts and marks, of what does not go on.
@@ -359,7 +364,8 @@ double confidence_of(const std::vector<Scored>& ranked, const Series* chosen) {
                           lower(best.traits.name).find("error") != std::string::npos;
   // "dev f1" on its plateau is the metric of a training all the same.
   const bool strays = !counts && moves && wanders(best) && best.traits.info.phase == Phase::none;
-  if (rests || is_nothing || is_few || is_mark || is_bare || strays || best.traits.of_fold) {
+  if (rests || is_void || is_nothing || is_few || is_mark || is_bare || strays ||
+      best.traits.of_fold) {
     first *= kDoubtful;
   }
   if (ranked.size() < 2) return first;

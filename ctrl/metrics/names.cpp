@@ -208,6 +208,12 @@ bool is_total(const std::vector<std::string>& words) {
 
 /// "start_epoch", "lr_turn_epoch": a place that a setting names, and no counter.
 bool is_setting(const std::vector<std::string>& words) {
+  // "hold_epochs: 26"; one that counts what is behind it says so.
+  constexpr std::array<std::string_view, 5> past{"trained", "finished", "done", "completed",
+                                                 "elapsed"};
+  if (words.size() > 1 && words.back() == "epochs") {
+    return std::find(past.begin(), past.end(), words.front()) == past.end();
+  }
   constexpr std::array<std::string_view, 12> places{"start",  "restart", "resume", "turn",
                                                     "save",   "first",   "stop",   "switch",
                                                     "freeze", "swa",     "best",   "eval"};

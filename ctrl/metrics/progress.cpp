@@ -87,7 +87,9 @@ void Progress::move(State& now, double done) {
     now.fraction = 0;
     epochs_ += std::floor(done) != std::floor(now.done);
   }
-  if (done != now.done) ++moves_;
+  // A number that hops about, as of a rank in brackets, says nothing of how the job goes on.
+  const bool hops = now.role == Role::unknown && now.falls * 2 > now.rises;
+  if (done != now.done && !hops) ++moves_;
   if (now.count > 0) now.gap = std::max(now.gap, moves_ - now.last);
   now.done = done;
   now.epochs = epochs_;
@@ -221,7 +223,8 @@ bool Progress::is_dead(const State& state) const {
   if (state.is_broken) return true;
   const bool is_at_end = state.total > 0 && state.done >= state.total;
   // "Total optimization steps = 500", and the bar of 500/500: what comes behind it is not the work.
-  if (is_at_end && state.role == Role::step && state.total == stated(false)) return false;
+  const bool is_told = state.total > 1 && state.total == stated(false);
+  if (is_at_end && state.role == Role::step && is_told) return false;
   if (is_at_end && state.rises == 0) return true;
   // "(0/4)", "[1/8]": a part of the machine, not of the work.
   if (state.rises == 0 && state.falls == 0 && state.count >= kPatience) return true;

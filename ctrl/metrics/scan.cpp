@@ -409,6 +409,9 @@ bool LineScanner::has_far_unit(std::size_t at) const {
 
 void LineScanner::take_number(std::size_t begin, const Number& number, std::string_view unit,
                               std::size_t end) {
+  // "set to 1.": the full stop is the sentence's.
+  const bool ends_sentence = !number.integer && unit.empty() && line_[end - 1] == '.' &&
+                             (end == line_.size() || is_blank(line_[end]));
   Key key = key_before(begin);
   key.text = without_range(key.text);
   // "mark_for_compilation_pass.cc:1648]" is a place, "'scores': [161.9," the first of many.
@@ -417,7 +420,7 @@ void LineScanner::take_number(std::size_t begin, const Number& number, std::stri
   Field field;
   field.value = number.value;
   field.at = begin;
-  field.integer = number.integer;
+  field.integer = number.integer || ends_sentence;
   field.percent = number.percent;
   field.phase = phase_;
   field.unit = !unit.empty();
@@ -447,7 +450,9 @@ void LineScanner::take_number(std::size_t begin, const Number& number, std::stri
   } else if (field.key.empty()) {
     field.key = frame_key(key.text);
   }
-  if (field.key.empty() && (!number.integer || number.percent) && fence_is_field_) {
+  // "Accuracy of 0: 99%"; not "Loss = 3817: 10%|##  |".
+  const bool is_share = number.percent && (end == line_.size() || line_[end] != '|');
+  if (field.key.empty() && (!number.integer || is_share) && fence_is_field_) {
     name_before_counter(field, begin);
   }
   field.bracketed = key.bracketed && field.key.empty();

@@ -55,7 +55,7 @@ bool Series::is_copy(const Place& place, double value, bool has_counter) {
   const bool again = is_here && has_moved && !is_crowded_ && is_rounded(value, last_);
   if (is_here && !seen && !again) is_crowded_ = true;
   if (added == 0) first_place_ = place;
-  epoch_moves += added > 0 && place.epoch != last_place_.epoch && !std::isnan(place.epoch);
+  epoch_moves += added > 0 && place.epoch == last_place_.epoch + 1;
   last_place_ = place;
   return (seen && has_counter) || again;
 }

@@ -100,7 +100,7 @@ class Series {
   std::uint64_t rises = 0;
   std::uint64_t falls = 0;
   std::uint64_t equal_steps = 0;  ///< steps of the same size as the step before
-  std::uint64_t epoch_moves = 0;  ///< values with another epoch than the one before
+  std::uint64_t epoch_moves = 0;  ///< values with the next epoch
   std::uint64_t first_line = 0;
   std::uint64_t last_line = 0;
   double low = 0;

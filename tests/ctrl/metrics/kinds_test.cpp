@@ -350,4 +350,19 @@ TEST_CASE("a value that two loggers round from the same number is one value") {
   CHECK(report_on(lines).count == 20);
 }
 
+TEST_CASE("a clock of many ranks, a switch, and what was never computed are not sure") {
+  std::vector<std::string> clock, flag, never, still;
+  for (int i = 1; i <= 60; ++i) {
+    clock.push_back("ts=15417202" + std::to_string(85 + i * 7 % 5) + ".29 worker3 ready");
+    flag.push_back("INFO COLLNET set by environment to " + std::string(i < 30 ? "1." : "0."));
+    never.push_back("Epoch[0] Batch [" + std::to_string(i * 20) + "] accuracy=nan");
+    still.push_back("Step " + std::to_string(i) + ": Reward=-1.0");
+  }
+  for (const auto& lines : {clock, flag, never, still}) {
+    const Report report = report_on(lines);
+    INFO(report.metric);
+    CHECK((report.metric.empty() || report.confidence < 0.2));
+  }
+}
+
 }  // namespace flowcon::ctrl::metrics

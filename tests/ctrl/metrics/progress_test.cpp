@@ -315,4 +315,19 @@ TEST_CASE("an epoch in a message behind the bar is not what the bar goes to") {
                      "1500/1500 [====] - loss: 0.26 - Epoch 00000: val_loss improved"}) == "1/10");
 }
 
+TEST_CASE("one of one, a setting of epochs, and ranks that say goodbye are not the job's counter") {
+  CHECK(progress_of({"Beginning trial 1 of 1", "options (num_trees:1, max_steps=1)",
+                     "step 1/1 loss 0.5"}) == "-");
+  CHECK(progress_of({"epochs : 80", "hold_epochs : 26", "ema_epochs: 10"}) == "-");
+  std::vector<std::string> lines{"Namespace(max_steps=1271)"};
+  for (int step = 100; step <= 900; step += 100) {
+    lines.push_back("{'global_steps': " + std::to_string(step) + ", 'eval_loss': 1.5}");
+  }
+  for (int rank = 0; rank < 60; ++rank) {
+    lines.push_back("[" + std::to_string(rank * 7 % 8) + "] NCCL INFO comm rank " +
+                    std::to_string(rank * 11 % 64) + " nranks 64 - Abort COMPLETE");
+  }
+  CHECK(progress_of(lines) == "900/1271");
+}
+
 }  // namespace flowcon::ctrl::metrics::test
