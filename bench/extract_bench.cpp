@@ -146,6 +146,8 @@ void measure_hostile() {
       {"open quotes", "{" + repeated("\\\"\\'", longest), ""},
       {"ratios", repeated("1/2 ", 1000) + std::string(longest - 1000, '%'), ""},
       {"percentages", repeated("5% ", 1000) + std::string(longest - 1000, '%'), ""},
+      {"bars", repeated("s/it]a", longest), ""},
+      {"options", repeated(" --epochs 3", longest), ""},
       {"matches", std::string(longest, '1'), "(?P<value>1)(?:.*b)?"},
   };
   for (const Hostile& one : all) {

@@ -3,7 +3,7 @@
 
 namespace flowcon::ctrl::metrics {
 
-BarSeen Bars::read(const Bar& bar, std::uint64_t title, std::uint64_t line) {
+BarSeen Bars::read(const Bar& bar, std::uint64_t title, std::uint64_t line, bool is_work) {
   BarSeen seen;
   seen.is_finished = bar.done >= bar.total;
   seen.is_same =
@@ -12,7 +12,7 @@ BarSeen Bars::read(const Bar& bar, std::uint64_t title, std::uint64_t line) {
   title_ = title;
   was_finished_ = seen.is_finished;
   was_partial_ = was_partial_ || !seen.is_finished;
-  if (has_epochs_ && batches_ == 0 && seen.is_finished) batches_ = bar.total;
+  if (has_epochs_ && batches_ == 0 && seen.is_finished && is_work) batches_ = bar.total;
   if (has_epochs_ && batches_ > 0 && bar.total != batches_) seen.phase = Phase::eval;
   return seen;
 }

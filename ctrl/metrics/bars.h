@@ -25,7 +25,10 @@ class Bars {
   }
   /// `title`: a hash of what stands before the bar; `line`: its number. Where no unfinished state
   /// was ever printed, two equal titles are two bars, not one drawn twice.
-  [[nodiscard]] BarSeen read(const Bar& bar, std::uint64_t title, std::uint64_t line);
+  /// `is_work`: it has values that are no evaluation's by their names.
+  [[nodiscard]] BarSeen read(const Bar& bar, std::uint64_t title, std::uint64_t line, bool is_work);
+  /// Which part a bar is of may be told by the lines before it.
+  [[nodiscard]] bool tells_parts() const { return has_epochs_ && line_ > 0; }
 
  private:
   bool has_epochs_ = false;

@@ -72,7 +72,9 @@ bool is_wall_clock(const Series& series) {
   const auto is_within = [&series](double unit) {
     return series.low >= 1.2e9 * unit && series.high <= 2.2e9 * unit;
   };
-  return series.finite > 0 && series.high - series.low <= kSpan * series.low &&
+  const NameInfo& info = series.traits.info;
+  const bool is_named = info.role == Role::metric && info.weight > kNamedWeight;
+  return !is_named && series.finite > 0 && series.high - series.low <= kSpan * series.low &&
          (is_within(1) || is_within(1e3));
 }
 
@@ -191,7 +193,7 @@ bool is_part_of_another(const Series& series, const std::vector<std::unique_ptr<
 bool costs_time(const Series& series, const std::vector<std::unique_ptr<Series>>& all) {
   const SeriesTraits& own = series.traits;
   const std::string words = lower(own.name);
-  const bool is_steady = wanders(series) || (series.low > 0 && series.low > 0.5 * series.high);
+  const bool is_steady = wanders(series) || (series.low > 0 && series.low > 0.8 * series.high);
   if (!words.ends_with(" cost") || series.finite < 2 || !is_steady) return false;
   return std::any_of(all.begin(), all.end(), [&](const auto& other) {
     return other.get() != &series && !wanders(*other) && other->traits.grain == own.grain &&
@@ -354,7 +356,8 @@ double confidence_of(const std::vector<Scored>& ranked, const Series* chosen) {
   // An accuracy that was never computed; a loss that is no number from the start is one.
   const bool is_void = best.finite == 0 && best.traits.info.better == Better::higher;
   // "0 errors": a count of what never happened.
-  const bool is_few = !counts && best.finite <= 2 && best.integers == best.finite;
+  const bool is_few =
+      !counts && best.finite > 0 && best.finite <= 2 && best.integers == best.finite;
   // "Hit:3 http://deb.debian.org", "Score: 50/100": counts and marks, of what does not go on.
   const bool is_mark = !counts && best.integers == best.finite && !best.traits.percent &&
                        best.traits.info.better == Better::higher &&

@@ -96,13 +96,14 @@ void Collector::remember_refused() {
 
 bool Collector::settle() {
   if (is_settled()) return true;
-  if (!series_.favoured() || above_.was_used) return false;
+  if (!series_.favoured() || above_.was_used || bars_.tells_parts()) return false;
   words_ = counters_.needed(series_.favoured()->traits);
   if (is_settled()) plans_.emplace(kSettledPlans);
   return is_settled();
 }
 
 void Collector::feed(std::string_view line, double time) {
+  whole_ = line.size();
   if (!words_.empty() && !holds_any(line, words_)) return;
   if (line.find("\xEF\xBC") != std::string_view::npos) {
     narrow(line, unescaped_);
@@ -140,11 +141,16 @@ void Collector::feed_line(std::string_view line, double time) {
   if (const LinePlan* plan = has_plans ? plans_->find(line) : nullptr) {
     return run_plan(line, *plan, time);
   }
-  if (const std::size_t end = end_of_bar(line); end < line.size()) {
-    refuse_plan();
-    feed_line(line.substr(0, end), time);
-    return feed_line(line.substr(end), time);
+  if (end_of_bar(line) < line.size()) refuse_plan();
+  while (!line.empty()) {
+    const std::size_t end = end_of_bar(line);
+    feed_part(line.substr(0, end), time);
+    line.remove_prefix(end);
+    line_ += line.empty() ? 0 : 1;
   }
+}
+
+void Collector::feed_part(std::string_view line, double time) {
   const std::string_view text = without_prefix(line);
   if (plans_) plans_->begin_text(static_cast<std::size_t>(text.data() - line.data()));
   feed_long(line, text, time);
@@ -194,7 +200,7 @@ void Collector::feed_long(std::string_view line, std::string_view text, double t
   const bool is_copy = std::exchange(above_.is_best, announces_best(text));
   if (above_.is_best) refuse_plan();
   if (is_copy) return;
-  if (is_command(text)) return read_command(text);
+  if (query_.empty() && is_command(text)) return read_command(text, time);
   if (query_.empty() && is_listing(text)) return refuse_plan();
   if (time > begun_ && !progress_.has_total()) {
     if (const std::optional<double> left = time_left_in(text)) {
@@ -222,10 +228,17 @@ void Collector::feed_long(std::string_view line, std::string_view text, double t
   take_fields(facts.fields, text, time);
 }
 
-void Collector::read_command(std::string_view text) {
+void Collector::read_command(std::string_view text, double time) {
   refuse_plan();
-  for (const ToldTotal& told : told_totals(text, {})) {
-    progress_.total(letters_hash(told.name), told.of_epochs, told.total);
+  progress_.begin_line(false, time);
+  const std::vector<ToldTotal> all = told_totals(text, {});
+  const bool has_epochs =
+      std::any_of(all.begin(), all.end(), [](const ToldTotal& told) { return told.of_epochs; });
+  for (const ToldTotal& told : all) {
+    // "--epochs 10 --steps 100": the steps may be those of an epoch.
+    if (told.of_epochs || !has_epochs) {
+      progress_.total(letters_hash(told.name), told.of_epochs, told.total);
+    }
   }
 }
 
@@ -321,7 +334,7 @@ Collector::LineKind Collector::read_counters(const std::vector<Field>& fields,
   const bool has_ratio =
       std::any_of(fields.begin(), fields.end(), [](const Field& field) { return field.has_total; });
   // What a counter is takes a look at the whole line.
-  const std::size_t most = text.size() > kLongLine ? kCountersOfLongLine : fields.size();
+  const std::size_t most = whole_ > kLongLine ? kCountersOfLongLine : fields.size();
   for (std::size_t i = 0; i < std::min(fields.size(), most); ++i) {
     const Field& field = fields[i];
     const Judged& judged = judged_[i];
@@ -353,7 +366,10 @@ Collector::LineKind Collector::read_counters(const std::vector<Field>& fields,
       count(field, judged.hash, role);
     }
   }
-  if (epoch && fields.size() == 1 && !bar_.present) bars_.begin_epoch();
+  if (epoch && fields.size() == 1 && !bar_.present) {
+    bars_.begin_epoch();
+    refuse_plan();
+  }
   if (kind.grain == Grain::none) {
     kind.grain = kind.has_counter ? Grain::fine : epoch ? Grain::epoch : Grain::none;
   }
@@ -431,12 +447,18 @@ void Collector::count(const Field& field, std::uint64_t key, Role role, PlanStep
   }
 }
 
-void Collector::read_bar(std::string_view text, LineKind& kind) {
+void Collector::read_bar(const std::vector<Field>& fields, std::string_view text, LineKind& kind) {
   if (!bar_.present) return;
   refuse_plan();
   kind.grain = Grain::redraw;
   kind.has_counter = true;
-  kind.bar = bars_.read(bar_, text_hash(text.substr(0, bar_.title)), line_);
+  bool is_work = false;  // and no loading of files, no evaluation by its own words
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const NameInfo& info = judged_[i].info;
+    is_work = is_work || (info.role == Role::metric && info.phase != Phase::eval &&
+                          fields[i].phase != Phase::eval && !fields[i].has_total);
+  }
+  kind.bar = bars_.read(bar_, text_hash(text.substr(0, bar_.title)), line_, is_work);
 }
 
 bool Collector::is_candidate(const Field& field, const Judged& judged, bool nameless_line) const {
@@ -465,7 +487,7 @@ void Collector::take_fields(const std::vector<Field>& fields, std::string_view t
   const std::uint64_t before = favoured ? favoured->added : 0;
   progress_.begin_line(bar_.present, time);
   LineKind kind = read_counters(fields, text);
-  read_bar(text, kind);
+  read_bar(fields, text, kind);
   // Lines of another kind or of the next epoch are no longer what the heading spoke of.
   if ((!above_.is_first && above_.has_counter != kind.has_counter) || place_.epoch > above_.epoch) {
     above_.phase = Phase::none;
@@ -507,8 +529,8 @@ void Collector::take_fields(const std::vector<Field>& fields, std::string_view t
 
 Phase Collector::phase_of(const Field& field, const Judged& judged, const LineKind& kind) {
   if (judged.info.phase != Phase::none) return judged.info.phase;
-  if (kind.bar.phase != Phase::none) return kind.bar.phase;
-  if (field.phase != Phase::none || above_.phase == Phase::none) return field.phase;
+  if (field.phase != Phase::none) return field.phase;
+  if (kind.bar.phase != Phase::none || above_.phase == Phase::none) return kind.bar.phase;
   above_.was_used = true;
   return above_.phase;
 }

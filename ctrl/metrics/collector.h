@@ -87,6 +87,8 @@ class Collector {
     if (plans_) plans_->refuse_line();
   }
   void feed_line(std::string_view line, double time);
+  /// `line`: without what another one has printed behind a bar.
+  void feed_part(std::string_view line, double time);
   void feed_long(std::string_view line, std::string_view text, double time);
   void run_plan(std::string_view line, const LinePlan& plan, double time);
   void count(const Field& field, std::uint64_t key, Role role,
@@ -98,11 +100,11 @@ class Collector {
   void take_row(std::string_view text);
   void take_fields(const std::vector<Field>& fields, std::string_view text, double time);
   void note_decimal_comma(const std::vector<Field>& fields, std::string_view text);
-  void read_command(std::string_view text);
+  void read_command(std::string_view text, double time);
   Phase phase_of(const Field& field, const Judged& judged, const LineKind& kind);
   void judge_fields(const std::vector<Field>& fields);
   LineKind read_counters(const std::vector<Field>& fields, std::string_view text);
-  void read_bar(std::string_view text, LineKind& kind);
+  void read_bar(const std::vector<Field>& fields, std::string_view text, LineKind& kind);
   bool is_candidate(const Field& field, const Judged& judged, bool nameless_line) const;
   void take_value(const Field& field, const Judged& judged, Grain grain, int occurrence,
                   std::size_t position, const LineKind& kind, double time);
@@ -128,6 +130,7 @@ class Collector {
   bool in_table_ = false;
   Bar bar_;
   std::string_view text_;
+  std::size_t whole_ = 0;  ///< bytes of the line, of which this may be a part
   std::string_view label_;
   std::string unescaped_;
   Place place_;

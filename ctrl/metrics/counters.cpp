@@ -128,16 +128,20 @@ bool is_counter_of_steps(std::string_view key) {
 }
 
 bool is_many_steps(std::string_view key) {
-  constexpr std::size_t longest = 10;
-  if (key.size() > longest) return false;
-  const std::string name = lower(key);
-  return name == "iters" || name == "steps" || name == "iterations";
+  constexpr std::array<std::string_view, 7> names{
+      "iters",       "steps",          "iterations",         "train_steps",
+      "train steps", "training steps", "training iterations"};
+  constexpr std::size_t longest = 20;
+  return key.size() <= longest && std::find(names.begin(), names.end(), lower(key)) != names.end();
 }
 
 std::size_t end_of_bar(std::string_view line) {
-  std::size_t rate = line.find("it/s");
-  if (rate == line.npos) rate = line.find("s/it");
-  const std::size_t close = rate == line.npos ? rate : line.find(']', rate);
+  std::size_t slash = line.find('/');
+  while (slash != line.npos && !line.substr(0, slash + 2).ends_with("it/s") &&
+         !line.substr(0, slash + 3).ends_with("s/it")) {
+    slash = line.find('/', slash + 1);
+  }
+  const std::size_t close = slash == line.npos ? slash : line.find(']', slash);
   if (close == line.npos || close + 1 == line.size()) return line.size();
   const char next = line[close + 1];
   const bool is_glued = is_digit(next) || is_letter(next) || next == '[';
@@ -145,8 +149,8 @@ std::size_t end_of_bar(std::string_view line) {
 }
 
 bool is_index(std::string_view text, const Field& field) {
-  if (field.at > 0 && text[field.at - 1] == '(') return true;
   std::string_view rest = text.substr(end_of_number(text, field.at));
+  if (field.at > 0 && text[field.at - 1] == '(' && rest.starts_with(')')) return true;
   // Two cells of words.
   for (int cells = 0; cells < 2; ++cells) {
     rest.remove_prefix(skip(rest, 0, " "));

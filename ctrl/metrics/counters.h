@@ -38,7 +38,7 @@ namespace flowcon::ctrl::metrics {
 /// Not how many an epoch has.
 [[nodiscard]] bool is_counter_of_steps(std::string_view key);
 
-/// "iters: 600" may be how many there will be.
+/// "iters: 600", "Training steps = 50000" may be how many there will be.
 [[nodiscard]] bool is_many_steps(std::string_view key);
 
 /// What the ratio counts: the words of a bar's title ("Training epochs:  5%|"; the "Epoch 3:" of

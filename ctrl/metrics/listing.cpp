@@ -4,20 +4,30 @@
 #include <algorithm>
 #include <array>
 
+#include "ctrl/metrics/names.h"
 #include "ctrl/metrics/scan_internal.h"
 
 namespace flowcon::ctrl::metrics {
 
 bool is_command(std::string_view line) {
   int options = 0;
+  if (line.starts_with('{')) return false;
   for (std::size_t at = line.find(" --"); at != line.npos; at = line.find(" --", at + 3)) {
-    options += at + 3 < line.size() && is_letter(line[at + 3]);
+    const std::size_t begin = at + 3;
+    const std::size_t end = std::min(line.find_first_of(" =:", begin), line.size());
+    const std::string_view name = line.substr(begin, end - begin);
+    if (name.empty() || !is_letter(name.front())) continue;
+    // "--loss: 0.6 --acc: 0.5" reports.
+    if ((end < line.size() && line[end] == ':') || judge_name(name).weight > kNamedWeight) {
+      return false;
+    }
+    if (++options == 2) return true;
   }
-  return options >= 2;
+  return false;
 }
 
 bool is_listing(std::string_view line) {
-  if (line.starts_with("[CV")) return true;
+  if (line.starts_with("[CV] ") || line.starts_with("[CV ")) return true;
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
   constexpr std::array<std::string_view, 5> statements{"return ", "if ", "elif ", "while ",
                                                        "assert "};

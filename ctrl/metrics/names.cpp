@@ -77,7 +77,7 @@ Word meaning_of(const std::string& word) {
     known = look_up(word.substr(0, letters));
     if (known.meaning != Meaning::none) return known;
   }
-  return look_inside(word);
+  return look_inside(word.substr(0, letters));
 }
 
 /// What the words of one name add up to.
@@ -201,22 +201,21 @@ bool is_total(const std::vector<std::string>& words) {
       return false;
     }
   }
-  const bool is_of_training = words.size() == 2 && look_up(words[0]).meaning == Meaning::train &&
-                              (words[1] == "steps" || words[1] == "iterations");
-  return counter && (limit || is_of_training || has(words, "epochs"));
+  return counter && (limit || has(words, "epochs"));
 }
 
 /// "start_epoch", "lr_turn_epoch": a place that a setting names, and no counter.
 bool is_setting(const std::vector<std::string>& words) {
   // "hold_epochs: 26"; one that counts what is behind it says so.
-  constexpr std::array<std::string_view, 5> past{"trained", "finished", "done", "completed",
-                                                 "elapsed"};
+  constexpr std::array<std::string_view, 9> past{"trained",   "finished", "done",
+                                                 "completed", "elapsed",  "seen",
+                                                 "current",   "global",   "cumulative"};
   if (words.size() > 1 && words.back() == "epochs") {
     return std::find(past.begin(), past.end(), words.front()) == past.end();
   }
-  constexpr std::array<std::string_view, 12> places{"start",  "restart", "resume", "turn",
+  constexpr std::array<std::string_view, 11> places{"start",  "restart", "resume", "turn",
                                                     "save",   "first",   "stop",   "switch",
-                                                    "freeze", "swa",     "best",   "eval"};
+                                                    "freeze", "swa",     "best"};
   return words.size() > 1 && std::any_of(words.begin(), words.end(), [&](const std::string& word) {
            return std::find(places.begin(), places.end(), word) != places.end();
          });

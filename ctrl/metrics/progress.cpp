@@ -50,6 +50,7 @@ Progress::State& Progress::state(std::uint64_t name, Role role, double done, dou
   fresh.total = total;
   fresh.epochs = epochs_;
   fresh.last = moves_;
+  fresh.hops = hops_;
   fresh.first_at = time_;
   fresh.values_before = values_;
   if (namesakes >= kMaxTotals) {
@@ -87,22 +88,31 @@ void Progress::move(State& now, double done) {
     now.fraction = 0;
     epochs_ += std::floor(done) != std::floor(now.done);
   }
-  // A number that hops about, as of a rank in brackets, says nothing of how the job goes on.
-  const bool hops = now.role == Role::unknown && now.falls * 2 > now.rises;
-  if (done != now.done && !hops) ++moves_;
+  if (done != now.done) {
+    ++moves_;
+    hops_ += now.role == Role::unknown && now.falls * 2 > now.rises;
+  }
   if (now.count > 0) now.gap = std::max(now.gap, moves_ - now.last);
   now.done = done;
   now.epochs = epochs_;
   now.last = moves_;
+  now.hops = hops_;
+  now.line = line_;
   now.values = values_;
   now.last_at = time_;
   ++now.count;
 }
 
 void Progress::begin_line(bool is_bar, double time) {
+  ++line_;
   time_ = time;
   leading_.reset();
   is_led_ = is_bar;
+}
+
+void Progress::values() {
+  ++values_;
+  for (State& known : states_) known.has_values = known.has_values || known.line == line_;
 }
 
 void Progress::ratio(std::uint64_t name, Role role, double done, double total) {
@@ -223,12 +233,14 @@ bool Progress::is_dead(const State& state) const {
   if (state.is_broken) return true;
   const bool is_at_end = state.total > 0 && state.done >= state.total;
   // "Total optimization steps = 500", and the bar of 500/500: what comes behind it is not the work.
-  const bool is_told = state.total > 1 && state.total == stated(false);
+  const bool is_told = state.total > 1 && state.total == stated(false) && state.has_values;
   if (is_at_end && state.role == Role::step && is_told) return false;
   if (is_at_end && state.rises == 0) return true;
   // "(0/4)", "[1/8]": a part of the machine, not of the work.
   if (state.rises == 0 && state.falls == 0 && state.count >= kPatience) return true;
-  const std::uint64_t since = moves_ - state.last;
+  std::uint64_t since = moves_ - state.last;
+  // The ranks that say goodbye, each with its number in brackets, do not end what is told.
+  if (state.total == 0) since -= hops_ - state.hops;
   if (!is_at_end) return since > kPatience + 4 * state.gap;
   return since > kPatience + 2 * state.count || values_ - state.values >= kPatientValues;
 }

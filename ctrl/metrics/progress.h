@@ -35,7 +35,7 @@ class Progress {
   /// The time left that it prints. Units: seconds; `since`: from its first line.
   void time_left(double since, double left);
   /// A line with values of a metric.
-  void values() { ++values_; }
+  void values();
 
   [[nodiscard]] std::optional<Counter> result() const;
   /// A counter says how far the job goes: the time left adds nothing.
@@ -63,6 +63,9 @@ class Progress {
     std::uint64_t epochs = 0;         ///< epochs that had begun when it last came
     std::uint64_t last = 0;           ///< moves of all counters when it last came
     std::uint64_t gap = 1;            ///< most moves of the others in between
+    std::uint64_t hops = 0;           ///< as Progress::hops_ when it last came
+    std::uint64_t line = 0;           ///< as Progress::line_ when it last came
+    bool has_values = false;          ///< its lines hold values of a metric
     std::uint64_t values = 0;         ///< lines of values when it last came
     std::uint64_t values_before = 0;  ///< and before it first came
     double first_at = 0;              ///< time of its first line
@@ -108,7 +111,9 @@ class Progress {
   std::optional<std::uint64_t> leading_;  ///< the ratio that begins this line
   bool is_led_ = false;                   ///< no ratio comes first on this line
   double time_ = 0;                       ///< of this line
+  std::uint64_t line_ = 0;
   std::uint64_t moves_ = 0;
+  std::uint64_t hops_ = 0;  ///< of these, those of numbers that go to and fro
   std::uint64_t epochs_ = 0;
   std::uint64_t values_ = 0;
 };

@@ -86,11 +86,6 @@ bool is_source_file(std::string_view name) {
                      [&](std::string_view kind) { return name.ends_with(kind); });
 }
 
-/// More of them follow, and the bracket is not closed on this line. `rest`: behind the first.
-bool opens_list(std::string_view rest) {
-  return rest.starts_with(',') && rest.find(']') == std::string_view::npos;
-}
-
 bool is_generic(std::string_view key) {
   constexpr std::array<std::string_view, 11> names{"value",  "metrics", "data",  "logs",
                                                    "log",    "results", "stats", "scalars",
@@ -116,7 +111,9 @@ const LineFacts& LineScanner::scan(std::string_view line) {
   facts_.fields.clear();
   if (facts_.fields.capacity() > kUsualFields) facts_.fields.shrink_to_fit();
   facts_.bar = {};
-  for (std::size_t i = 0; i < line.size() && facts_.fields.size() < kMaxFields;) {
+  last_close_ = line.rfind(']');
+  passed_over_ = 0;
+  for (std::size_t i = 0; i < line.size() && facts_.fields.size() + passed_over_ < kMaxFields;) {
     const char c = line[i];
     if (is_digit(c)) {
       i = scan_number(i);
@@ -416,7 +413,12 @@ void LineScanner::take_number(std::size_t begin, const Number& number, std::stri
   key.text = without_range(key.text);
   // "mark_for_compilation_pass.cc:1648]" is a place, "'scores': [161.9," the first of many.
   const bool is_place = begin > 0 && line_[begin - 1] == ':' && is_source_file(key.text);
-  if (is_place || (key.bracketed && opens_list(line_.substr(end)))) return set_fence(end);
+  const bool opens_list = key.bracketed && line_.substr(end).starts_with(',') &&
+                          (last_close_ == line_.npos || last_close_ < end);
+  if (is_place || opens_list) {
+    ++passed_over_;
+    return set_fence(end);
+  }
   Field field;
   field.value = number.value;
   field.at = begin;

@@ -121,6 +121,8 @@ class LineScanner {
   bool fence_is_field_ = false;  ///< the fence is the end of a value
   bool after_best_ = false;      ///< the word "best" stands before, in the same clause
   std::size_t fields_before_best_ = 0;
+  std::size_t last_close_ = 0;    ///< of the line's last ']'
+  std::size_t passed_over_ = 0;   ///< numbers that are none
   bool has_open_double_ = false;  ///< a quote that is never closed on this line
   bool has_open_single_ = false;
   Phase phase_ = Phase::none;

@@ -56,7 +56,12 @@ std::string mutated(std::string bytes, std::mt19937& random) {
                                 "best iteration is:\n",
                                 "1/0",
                                 "0/0",
-                                "of "};
+                                "of ",
+                                "it/s]a",
+                                " --epochs 3",
+                                "Epoch 1/2\n",
+                                "100%|##| 3/3 [00:01<00:00, 1s/it]",
+                                "[CV"};
   for (int i = 0; i < 60 && !bytes.empty(); ++i) {
     const std::size_t at = random() % bytes.size();
     switch (random() % 4) {

@@ -330,4 +330,19 @@ TEST_CASE("one of one, a setting of epochs, and ranks that say goodbye are not t
   CHECK(progress_of(lines) == "900/1271");
 }
 
+TEST_CASE("a bar of as many as are told, without values, is not the job's") {
+  std::vector<std::string> lines{"max_steps: 1000",
+                                 "Encoding: 100%|##| 1000/1000 [00:01<00:00, 99it/s]"};
+  for (int step = 10; step <= 300; step += 10)
+    lines.push_back("step " + std::to_string(step) + " loss 0.5");
+  CHECK(progress_of(lines) == "300/1000");
+  CHECK(progress_of({"train_steps: 100", "Epoch 1/10", "100/100 [====] - loss: 0.5"}) == "1/10");
+  CHECK(progress_of(
+            {"train_steps: 500", "Epoch 0 step 250 loss 0.5", "Epoch 0 step 500 loss 0.4"}) == "-");
+  CHECK(progress_of({"+ retinanet-train --epochs 10 --steps 100", "Epoch 1/10",
+                     "100/100 [====] - loss: 0.5"}) == "1/10");
+  CHECK(progress_of({"epochs: 20", "seen_epochs: 7 loss 0.5", "seen_epochs: 8 loss 0.4"}) ==
+        "8/20");
+}
+
 }  // namespace flowcon::ctrl::metrics::test
