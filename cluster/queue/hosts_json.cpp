@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
-#include "cluster/queue/task_json.h"
 
 namespace flowcon::cluster::queue {
 namespace {

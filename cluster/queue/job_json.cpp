@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "cluster/queue/endpoint_json.h"
 #include "cluster/queue/group.h"
-#include "cluster/queue/task_json.h"
 
 namespace flowcon::cluster::queue {
 namespace {

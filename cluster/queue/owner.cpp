@@ -29,9 +29,7 @@ constexpr double kMoveLook = 0.5;   // seconds between two looks at a task that 
 constexpr double kTaskLook = 10;    // and at one that runs: its host tells what is new
 
 TicketCopy copy_of(const Result<Seen>& seen) {
-  if (!seen) {
-    return is_absent(seen.error()) ? TicketCopy::absent : TicketCopy::unknown;
-  }
+  if (!seen) return is_absent(seen) ? TicketCopy::absent : TicketCopy::unknown;
   switch (seen->copy) {
     case Copy::created:
       return TicketCopy::created;

@@ -42,9 +42,7 @@ std::string RecordReader::id_of(const std::string& name) const {
 }
 
 api::Response RecordReader::no_records(const Error& error, const std::string& name) const {
-  if (!is_absent(error)) {
-    return api::failure(500, error.message());
-  }
+  if (!is_absent(error)) return api::failure(500, error.message());
   const bool is_here = !see_().roster.find(name).empty();
   return api::failure(404, is_here ? "no records of container " + printable(name, 80) + " yet"
                                    : "No such container: " + printable(name, 80));

@@ -54,8 +54,8 @@ HttpRequest request_for(std::string method, std::string target, std::string doin
 }
 
 // The connection ends with the body.
-Async<Result<Incoming>> open(std::string socket, std::string target, std::string doing,
-                             Patience patience) {
+Async<Result<Incoming>> open_stream(std::string socket, std::string target, std::string doing,
+                                    Patience patience) {
   const auto http = co_await connect(socket, std::max(patience.whole, patience.piece));
   if (!http) co_return http.error();
   HttpRequest request = request_for("GET", std::move(target), std::move(doing));
@@ -106,8 +106,8 @@ Async<Result<Reply>> Client::call(std::string method, std::string path, std::str
 Async<Result<Version>> Client::ping() {
   Patience patience;
   patience.whole = kPingTime;
-  Result<Incoming> answer = co_await open(socket_, "/_ping", "asking the engine", patience);
-  if (!answer && is_timeout(answer.error())) {
+  Result<Incoming> answer = co_await open_stream(socket_, "/_ping", "asking the engine", patience);
+  if (is_timeout(answer)) {
     co_return errno_error(ETIMEDOUT,
                           "the Docker engine at " + socket_ +
                               " does not answer (is it frozen? systemctl status docker)");
@@ -234,7 +234,7 @@ Async<Result<Pull>> Client::download(std::string path, double idle_seconds) {
   const std::string doing = "reading " + printable(path, kMaxTargetShown) + " from the engine";
   Patience patience;
   patience.piece = idle_seconds;
-  Result<Incoming> answer = co_await open(socket_, versioned(path), doing, patience);
+  Result<Incoming> answer = co_await open_stream(socket_, versioned(path), doing, patience);
   if (!answer) co_return answer.error();
   if (answer->status == 200) co_return std::move(answer->body);
   Result<std::string> said = co_await all_of(std::move(answer->body), kMaxRefusal);

@@ -29,9 +29,7 @@ Result<std::vector<QueueRow>> Journal::queue_rows(std::size_t most) {
                 "ORDER BY ended IS NOT NULL,ended DESC,submitted,rowid");
   all.bind(static_cast<std::int64_t>(most));
   return all.collect<std::vector<QueueRow>>("reading the journal of the queue", [&] {
-    QueueRow row{all.text(0), all.text(1), all.number(2), {}};
-    if (!all.is_null(3)) row.ended = all.number(3);
-    return row;
+    return QueueRow{all.text(0), all.text(1), all.number(2), all.number_if(3)};
   });
 }
 

@@ -8,9 +8,7 @@ namespace flowcon::ctrl::store {
 namespace {
 
 Migration read_row(const Statement& row) {
-  Migration migration{row.text(0), row.text(1), row.text(2), row.number(3), {}};
-  if (!row.is_null(4)) migration.ended = row.number(4);
-  return migration;
+  return {row.text(0), row.text(1), row.text(2), row.number(3), row.number_if(4)};
 }
 
 }  // namespace

@@ -86,12 +86,10 @@ Result<void> Records::save_marks(const std::vector<Mark>& marks,
 Result<std::vector<Mark>> Records::marks() {
   Statement all(
       db_, "SELECT id,category,value,growth,seen,converged,migrated,rebalanced,moves FROM marks");
-  const auto number = [&all](int column) {
-    return all.is_null(column) ? std::nullopt : std::optional(all.number(column));
-  };
   return all.collect<std::vector<Mark>>("reading what is known of converged containers", [&] {
-    return Mark{all.text(0), all.text(1), number(2),           number(3),     all.number(4),
-                number(5),   number(6),   all.integer(7) != 0, all.integer(8)};
+    return Mark{all.text(0),      all.text(1),         all.number_if(2),
+                all.number_if(3), all.number(4),       all.number_if(5),
+                all.number_if(6), all.integer(7) != 0, all.integer(8)};
   });
 }
 

@@ -58,7 +58,7 @@ Result<SeenBefore> Records::seen_before(const std::string& id, double started, d
                   "WHERE id=?)");
   Result<bool> row = begin.bind(id).step(kDoing);
   if (!row) return row.error();
-  seen.began = *row && !begin.is_null(0) ? std::min(started, begin.number(0)) : started;
+  seen.began = *row ? std::min(started, begin.number_if(0).value_or(started)) : started;
   seen.until = seen.began;
   Statement use(db_,
                 "SELECT max(time),max(memory) FROM usage WHERE run IN (SELECT number FROM "
@@ -74,7 +74,7 @@ Result<SeenBefore> Records::seen_before(const std::string& id, double started, d
                   "id=?) AND time>=? AND time<?");
   row = value.bind(id).bind(seen.began).bind(until).step(kDoing);
   if (!row) return row.error();
-  if (*row && !value.is_null(0)) seen.value_at = value.number(0);
+  if (*row) seen.value_at = value.number_if(0);
   return seen;
 }
 

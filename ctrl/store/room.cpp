@@ -47,7 +47,7 @@ Result<std::optional<double>> time_of(sqlite3* db, const std::string& sql, doubl
   if (count > 0) ask.bind(from).bind(until).bind(skipped);
   Result<bool> row = ask.step(kDoing);
   if (!row) return row.error();
-  return *row && !ask.is_null(0) ? std::optional(ask.number(0)) : std::nullopt;
+  return *row ? ask.number_if(0) : std::nullopt;
 }
 
 // Deletes the oldest rows before that time, at most a step's of each table. True where a table had

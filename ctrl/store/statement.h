@@ -94,16 +94,24 @@ class Statement {
     return {};
   }
 
+  /// Calls take() at each row. Errors: SQLite's.
+  template <class Take>
+  [[nodiscard]] Result<void> each(const std::string& doing, Take take) {
+    for (;;) {
+      const Result<bool> row = step(doing);
+      if (!row) return row.error();
+      if (!*row) return {};
+      take();
+    }
+  }
+
   /// What make() makes of each row, in a vector or a map. Errors: SQLite's.
   template <class Found, class Make>
   [[nodiscard]] Result<Found> collect(const std::string& doing, Make make) {
     Found found;
-    for (;;) {
-      const Result<bool> row = step(doing);
-      if (!row) return row.error();
-      if (!*row) return found;
-      found.insert(found.end(), make());
-    }
+    const Result<void> read = each(doing, [&] { found.insert(found.end(), make()); });
+    if (!read) return read.error();
+    return found;
   }
 
   [[nodiscard]] std::string text(int column) const {
@@ -127,6 +135,12 @@ class Statement {
   }
   [[nodiscard]] bool is_null(int column) const {
     return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+  }
+  [[nodiscard]] std::optional<double> number_if(int column) const {
+    return is_null(column) ? std::nullopt : std::optional(number(column));
+  }
+  [[nodiscard]] std::optional<std::int64_t> integer_if(int column) const {
+    return is_null(column) ? std::nullopt : std::optional(integer(column));
   }
 
  private:

@@ -62,11 +62,11 @@ Run run_from(const Statement& row) {
   run.metric = row.text(4);
   run.goal = row.text(5) == "max" ? Goal::max : Goal::min;
   run.started = row.number(6);
-  if (!row.is_null(7)) run.finished = row.number(7);
+  run.finished = row.number_if(7);
   run.training = row.text(8);
   run.has_counter = row.integer(9) != 0;
   run.has_moved = row.integer(10) != 0;
-  if (!row.is_null(11)) run.status = row.integer(11);
+  run.status = row.integer_if(11);
   return run;
 }
 
@@ -114,7 +114,8 @@ Result<double> last_kept(sqlite3* db, std::int64_t run) {
   Statement ask(db, "SELECT max(until) FROM samples WHERE run=?");
   Result<bool> row = ask.bind(run).step(kRecording);
   if (!row) return row.error();
-  return *row && !ask.is_null(0) ? ask.number(0) : -std::numeric_limits<double>::infinity();
+  const std::optional<double> last = *row ? ask.number_if(0) : std::nullopt;
+  return last.value_or(-std::numeric_limits<double>::infinity());
 }
 
 }  // namespace
@@ -174,10 +175,10 @@ Result<std::vector<Original>> Journal::originals() {
     o.group.scope = all.text(5);
     o.group.io = all.text(6);
     o.setting.cpu.weight = static_cast<std::uint64_t>(all.integer(7));
-    if (!all.is_null(8)) o.setting.cpu.quota_us = all.integer(8);
+    o.setting.cpu.quota_us = all.integer_if(8);
     o.setting.cpu.period_us = static_cast<std::uint64_t>(all.integer(9));
-    if (!all.is_null(10)) o.setting.memory.soft_bytes = static_cast<std::uint64_t>(all.integer(10));
-    if (!all.is_null(11)) o.setting.io.weight = static_cast<std::uint64_t>(all.integer(11));
+    o.setting.memory.soft_bytes = all.integer_if(10);
+    o.setting.io.weight = all.integer_if(11);
     o.setting.io.caps = caps_from(all.text(12));
     o.life = all.text(13);
     return o;
@@ -346,28 +347,25 @@ Result<History> Records::history(const std::string& wanted, double since) {
   if (!thinner) return thinner.error();
   Statement samples(db_, "SELECT packed FROM samples WHERE run=? AND until>=? ORDER BY time,rowid");
   samples.bind(number).bind(since);
-  Result<bool> row = false;
-  for (row = samples.step(doing); row && *row; row = samples.step(doing)) {
+  Result<void> read = samples.each(doing, [&] {
     for (const Sample& sample : unpacked(samples.bytes(0))) {
       if (thinner->keeps() && sample.time >= since) history.samples.push_back(sample);
     }
-  }
-  if (!row) return row.error();
+  });
+  if (!read) return read.error();
   thinner = thinner_of("count(*) FROM usage WHERE run=? AND time", number, since);
   if (!thinner) return thinner.error();
   Statement usage(db_,
                   "SELECT time,cpu,memory,io,network FROM usage WHERE run=? AND time>=? "
                   "ORDER BY time");
   usage.bind(number).bind(since);
-  for (row = usage.step(doing); row && *row; row = usage.step(doing)) {
-    if (!thinner->keeps()) continue;
-    UsageRow u{
-        usage.number(0), usage.number(1), static_cast<std::uint64_t>(usage.integer(2)), {}, {}};
-    if (!usage.is_null(3)) u.io = usage.number(3);
-    if (!usage.is_null(4)) u.network = usage.number(4);
-    history.usage.push_back(u);
-  }
-  if (!row) return row.error();
+  read = usage.each(doing, [&] {
+    if (!thinner->keeps()) return;
+    history.usage.push_back({usage.number(0), usage.number(1),
+                             static_cast<std::uint64_t>(usage.integer(2)), usage.number_if(3),
+                             usage.number_if(4)});
+  });
+  if (!read) return read.error();
   thinner = thinner_of("count(*) FROM decisions WHERE run=? AND time", number, since);
   if (!thinner) return thinner.error();
   Statement decisions(db_,
@@ -375,19 +373,18 @@ Result<History> Records::history(const std::string& wanted, double since) {
                       "coalesce((SELECT max(time) FROM decisions WHERE run=?1 AND time<=?2),?2) "
                       "ORDER BY time");
   decisions.bind(number).bind(since);
-  for (row = decisions.step(doing); row && *row; row = decisions.step(doing)) {
-    if (!thinner->keeps()) continue;
-    DecisionRow d{decisions.number(0), list_from(decisions.text(1)), decisions.number(2), {}};
-    if (!decisions.is_null(3)) d.growth = decisions.number(3);
-    history.decisions.push_back(d);
-  }
-  if (!row) return row.error();
+  read = decisions.each(doing, [&] {
+    if (!thinner->keeps()) return;
+    history.decisions.push_back({decisions.number(0), list_from(decisions.text(1)),
+                                 decisions.number(2), decisions.number_if(3)});
+  });
+  if (!read) return read.error();
   Statement stays(db_, "SELECT host,began,ended FROM stays WHERE run=? ORDER BY began,rowid");
   stays.bind(number);
-  for (row = stays.step(doing); row && *row; row = stays.step(doing)) {
+  read = stays.each(doing, [&] {
     history.stays.push_back({stays.text(0), stays.number(1), stays.number(2)});
-  }
-  if (!row) return row.error();
+  });
+  if (!read) return read.error();
   return history;
 }
 
@@ -421,7 +418,7 @@ Result<Explained> Records::explained(const std::string& wanted, std::size_t coun
     if (row && *row && found.round.resource == "cpu") {
       found.granted = at.number(1);
       Result<bool> when = since.bind(number).bind(found.round.time).bind(at.text(0)).step(doing);
-      if (when && *when && !since.is_null(0)) found.since = since.number(0);
+      if (when && *when) found.since = since.number_if(0);
     }
     at.reset();
     since.reset();

@@ -22,9 +22,7 @@ Result<void> Records::save_training(const Training& training) {
 Result<std::vector<Training>> Records::trainings() {
   Statement all(db_, "SELECT training,ended,total,share90 FROM trainings ORDER BY ended,rowid");
   return all.collect<std::vector<Training>>("reading earlier trainings", [&] {
-    Training training{all.text(0), all.number(1), all.number(2), std::nullopt};
-    if (!all.is_null(3)) training.share90 = all.number(3);
-    return training;
+    return Training{all.text(0), all.number(1), all.number(2), all.number_if(3)};
   });
 }
 

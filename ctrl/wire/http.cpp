@@ -7,6 +7,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http.hpp>
+#include <chrono>
 
 #include "base/seconds.h"
 #include "ctrl/await.h"

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "base/result.h"
-#include "ctrl/await.h"
 
 namespace flowcon::ctrl {
 

@@ -6,7 +6,6 @@
 #include "base/hex.h"
 #include "base/json.h"
 #include "base/json_reader.h"
-#include "base/sha256.h"
 #include "base/text.h"
 
 namespace flowcon::cluster::migration {

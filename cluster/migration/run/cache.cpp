@@ -7,6 +7,7 @@
 
 #include "base/json_reader.h"
 #include "cluster/migration/plan/data_volume.h"
+#include "cluster/migration/plan/saved_image.h"
 #include "ctrl/log.h"
 
 namespace flowcon::cluster::migration {

@@ -239,11 +239,10 @@ Async<Result<Conflicts>> DockerEngine::conflicts(std::string name, Plan plan) {
   const json::value body(plan.body);
   const json::value& host_config = member(body, "HostConfig");
   const Result<Seen> other = co_await look(name);
-  const auto is_free = [](const Error& error) { return is_absent(error); };
   // The engine also takes the beginning of an id for a name.
   if (other && other->name == name) {
     reasons.push_back("a container is called " + printable(name, 80) + " there already");
-  } else if (!other && !is_free(other.error())) {
+  } else if (!other && !is_absent(other)) {
     co_return other.error();
   }
   for (const PlannedVolume& volume : plan.volumes) {
@@ -252,7 +251,7 @@ Async<Result<Conflicts>> DockerEngine::conflicts(std::string name, Plan plan) {
     if (found) {
       if (is_same_data(volume, *found)) continue;
       reasons.push_back("a volume is called " + printable(volume.name, 80) + " there already");
-    } else if (!is_free(found.error())) {
+    } else if (!is_absent(found)) {
       co_return found.error();
     }
   }
@@ -264,7 +263,7 @@ Async<Result<Conflicts>> DockerEngine::conflicts(std::string name, Plan plan) {
   } else if (network != "host" && network != "none" && !network.empty() && network != "default") {
     std::string path = "/networks/" + percent_encoded(network), doing = "looking at networks";
     const Result<json::value> found = co_await get(std::move(path), std::move(doing));
-    if (!found && !is_free(found.error())) co_return found.error();
+    if (!found && !is_absent(found)) co_return found.error();
     const bool is_there = found && text_of(*found, "Name") == network;
     if (!is_there && !may_join_networks(*about))
       reasons.push_back("there is no network " + printable(network, 80) + " there");

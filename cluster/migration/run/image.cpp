@@ -225,8 +225,8 @@ Async<Result<std::vector<MovedImage>>> moved_images(Client& engine) {
     if (!is_digest(id) || names.empty() || !names.front().starts_with(kMovedRegistry)) continue;
     const Result<std::string> seen =
         co_await engine.get(path_of(id) + "/json", "looking at the image", kCallTime);
-    // One that was removed meanwhile.
-    if (is_absent(seen)) continue;
+    // One that was removed meanwhile, or that the engine cannot describe.
+    if (!seen && (!seen.error().code || is_absent(seen))) continue;
     if (!seen) co_return seen.error();
     if (is_moved_only(*seen)) images.push_back(parse_moved_image(*seen));
   }

@@ -130,9 +130,7 @@ Async<Result<std::optional<Passage>>> Movers::passage(std::string id) {
     co_return passage;
   }
   const Result<ctrl::store::Migration> row = co_await world_.rows.find(std::move(id));
-  if (is_absent(row)) {
-    co_return std::optional<Passage>();
-  }
+  if (is_absent(row)) co_return std::optional<Passage>();
   if (!row) co_return row.error();
   const Result<Entry> entry = parse_entry(row->entry);
   if (!entry) co_return entry.error();

@@ -19,7 +19,6 @@ namespace {
 
 using ctrl::Pull;
 namespace engine = ctrl::engine;
-constexpr double kAnswer = 30;  // seconds
 
 std::uint64_t sum_of(std::uint64_t a, std::uint64_t b) {
   const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
@@ -42,7 +41,8 @@ Error no_volume(const std::string& destination) {
 Async<Result<void>> check_options(engine::Client& client, std::string name) {
   std::string path = "/volumes/" + engine::percent_encoded(name);
   const std::string doing = "looking at volume " + printable(name, 80);
-  const Result<json::value> volume = co_await client.get_json(std::move(path), doing, kAnswer);
+  const Result<json::value> volume =
+      co_await client.get_json(std::move(path), doing, engine::kAnswerTime);
   if (!volume) co_return volume.error();
   if (!volume->is_object()) co_return bad_input(doing + ": no JSON object");
   if (!object_of(*volume, "Options").empty()) {
@@ -66,7 +66,8 @@ Async<Result<void>> check_alone(engine::Client& client, std::string name, std::s
                                 std::string group) {
   std::string path = "/containers/json?all=1&" + filter_of("volume", name);
   const std::string doing = "asking who has volume " + printable(name, 80);
-  const Result<json::value> all = co_await client.get_json(std::move(path), doing, kAnswer);
+  const Result<json::value> all =
+      co_await client.get_json(std::move(path), doing, engine::kAnswerTime);
   if (!all) co_return all.error();
   if (!all->is_array()) co_return bad_input(doing + ": not a JSON list");
   for (const json::value& one : all->get_array()) {

@@ -14,7 +14,6 @@ namespace flowcon::cluster::migration {
 namespace {
 
 namespace engine = ctrl::engine;
-constexpr double kAnswer = 30;  // seconds
 
 // Absolute, and every part of it a name.
 bool is_plain(std::string_view path) {
@@ -83,10 +82,10 @@ Async<Result<CopyPlace>> find_place(engine::Client& client, std::string id, std:
   std::string path = "/containers/" + id + "/json";
   std::string doing = "looking at container " + id.substr(0, 12);
   const Result<json::value> inspect =
-      co_await client.get_json(std::move(path), std::move(doing), kAnswer);
+      co_await client.get_json(std::move(path), std::move(doing), engine::kAnswerTime);
   if (!inspect) co_return inspect.error();
   const Result<json::value> info =
-      co_await client.get_json("/info", "asking the engine about itself", kAnswer);
+      co_await client.get_json("/info", "asking the engine about itself", engine::kAnswerTime);
   if (!info) co_return info.error();
   Result<CopyPlace> place = place_of(*inspect, *info, id);
   if (place) place->lives = state_dir + "/lives";

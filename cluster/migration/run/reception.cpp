@@ -355,7 +355,7 @@ Async<Response> Reception::reserve_return(Entry theirs, Plan offered) {
 Async<Result<std::string>> Reception::judge_return(std::string ticket, std::uint64_t bytes) {
   if (open_.is_moving(ticket)) co_return std::string(kUnfinished);
   const Result<Seen> seen = co_await world_.engine.look(std::move(ticket));
-  if (!seen && is_absent(seen.error())) co_return std::string("its ticket was removed");
+  if (is_absent(seen)) co_return std::string("its ticket was removed");
   if (!seen) co_return seen.error();
   if (seen->copy == Copy::running) co_return std::string("its ticket runs");
   Result<std::string> root = co_await world_.engine.root();
@@ -472,7 +472,7 @@ Async<Response> Reception::take_report(std::string id, std::string body, std::st
     co_return answer_of(*move);
   }
   const Result<ctrl::store::Migration> row = co_await world_.rows.find(std::move(id));
-  if (!row && is_absent(row.error())) co_return answer_unknown();
+  if (is_absent(row)) co_return answer_unknown();
   if (!row) co_return failure(503, row.error().message());
   const Result<Entry> entry = parse_entry(row->entry);
   if (!entry || !is_closed(*entry)) {

@@ -16,7 +16,6 @@
 #include "cmd/docker-flowcon/queue/values.h"
 #include "cmd/docker-flowcon/text/format.h"
 #include "cmd/docker-flowcon/text/raw_json.h"
-#include "cmd/docker-flowcon/text/times.h"
 
 namespace flowcon::plugin {
 namespace {

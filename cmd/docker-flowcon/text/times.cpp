@@ -3,7 +3,6 @@
 
 #include <array>
 #include <charconv>
-#include <chrono>
 #include <ctime>
 #include <utility>
 

@@ -17,7 +17,6 @@
 #include "base/text.h"
 #include "cmd/docker-flowcon/endings.h"
 #include "cmd/docker-flowcon/text/cells.h"
-#include "cmd/docker-flowcon/text/times.h"
 #include "cmd/docker-flowcon/top/feed.h"
 #include "cmd/docker-flowcon/top/layout.h"
 #include "cmd/docker-flowcon/top/screen.h"

@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "base/json.h"
+#include "base/seconds.h"
 #include "cmd/docker-flowcon/queue/queue_view.h"
-#include "cmd/docker-flowcon/text/times.h"
 #include "tests/cmd/docker-flowcon/daemon_fixture.h"
 #include "tests/support/catch.h"
 #include "tests/support/golden.h"
