@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 #include "ctrl/metrics/counters.h"
+#include "ctrl/metrics/hash.h"
 #include "ctrl/metrics/heading.h"
 #include "ctrl/metrics/listing.h"
 #include "ctrl/metrics/prefix.h"
@@ -18,8 +18,6 @@
 namespace flowcon::ctrl::metrics {
 namespace {
 
-constexpr std::uint64_t kFnvOffset = 14695981039346656037ULL;
-constexpr std::uint64_t kFnvPrime = 1099511628211ULL;
 constexpr double kMayBeMetric = 6;        // names that mean something else, too
 constexpr double kRecordPenalty = 5;      // as judge_name() takes off a best so far
 constexpr std::size_t kUsualFields = 64;  // room for more is given back after the line
@@ -33,11 +31,6 @@ constexpr double kHundred = 100;
 constexpr std::size_t kLongLine = 4096;  // bytes
 constexpr std::size_t kCountersOfLongLine = 16;
 
-std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
-  hash = (hash ^ value) * kFnvPrime;
-  return hash ^ (hash >> 29);
-}
-
 /// Tells a record from its copies.
 std::uint32_t record_hash(std::string_view text) {
   return static_cast<std::uint32_t>(text_hash(text) >> 16);
@@ -50,34 +43,6 @@ bool is_binary(std::string_view text) {
 }
 
 }  // namespace
-
-std::uint64_t text_hash(std::string_view text) {
-  std::uint64_t hash = kFnvOffset ^ text.size();
-  while (text.size() >= 8) {
-    std::uint64_t eight = 0;
-    std::memcpy(&eight, text.data(), 8);
-    hash = mix(hash, eight);
-    text.remove_prefix(8);
-  }
-  for (char c : text) hash = mix(hash, static_cast<unsigned char>(c));
-  return hash;
-}
-
-std::uint64_t name_hash(std::string_view text) {
-  std::uint64_t hash = kFnvOffset;
-  bool blank = false;
-  for (char c : text) {
-    if (is_blank(c)) {
-      blank = true;
-      continue;
-    }
-    if (blank) hash = (hash ^ static_cast<unsigned char>(' ')) * kFnvPrime;
-    blank = false;
-    const char small = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-    hash = (hash ^ static_cast<unsigned char>(small)) * kFnvPrime;
-  }
-  return hash;
-}
 
 Collector::Collector(const std::string& metric, std::size_t keep) : query_(metric), series_(keep) {
   if (series_.is_bounded()) plans_.emplace(kLivePlans);

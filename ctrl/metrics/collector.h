@@ -147,9 +147,4 @@ class Collector {
   Bars bars_;
 };
 
-[[nodiscard]] std::uint64_t text_hash(std::string_view text);
-
-/// FNV-1a of the text in lower case with runs of blanks as one.
-[[nodiscard]] std::uint64_t name_hash(std::string_view text);
-
 }  // namespace flowcon::ctrl::metrics

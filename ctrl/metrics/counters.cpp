@@ -11,8 +11,6 @@
 namespace flowcon::ctrl::metrics {
 namespace {
 
-constexpr std::uint64_t kFnvOffset = 14695981039346656037ULL;
-constexpr std::uint64_t kFnvPrime = 1099511628211ULL;
 constexpr std::size_t kMaxTitle = 120;
 constexpr std::size_t kMaxWord = 24;
 
@@ -74,16 +72,6 @@ bool has_free_number(std::string_view text) {
 }
 
 }  // namespace
-
-std::uint64_t letters_hash(std::string_view text) {
-  std::uint64_t hash = kFnvOffset;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool is_exponent = (text[i] == 'e' || text[i] == 'E') && i > 0 && is_digit(text[i - 1]);
-    if (!is_letter(text[i]) || is_exponent) continue;
-    hash = (hash ^ static_cast<unsigned char>(text[i])) * kFnvPrime;
-  }
-  return hash;
-}
 
 std::size_t percent_of_bar(std::string_view line) {
   for (std::size_t mark = line.find('%'); mark != std::string_view::npos;

@@ -13,9 +13,6 @@
 
 namespace flowcon::ctrl::metrics {
 
-/// The letters of a text: what its fixed part is.
-[[nodiscard]] std::uint64_t letters_hash(std::string_view text);
-
 /// Where the percentage begins that a bar is drawn behind: "12%|███", "12% ━━━", "12% 4/33 [00:04";
 /// npos where no bar is.
 [[nodiscard]] std::size_t percent_of_bar(std::string_view line);

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "ctrl/metrics/counters.h"
+#include "ctrl/metrics/hash.h"
 
 namespace flowcon::ctrl::metrics {
 namespace {

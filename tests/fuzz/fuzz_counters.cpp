@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "ctrl/metrics/counters.h"
+#include "ctrl/metrics/hash.h"
 #include "ctrl/metrics/progress.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
