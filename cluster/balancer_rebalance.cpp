@@ -117,7 +117,7 @@ Async<Balancer::Outcome> Balancer::order(policy::Move move, Cause cause,
     if (!answer) {
       outcome.error = answer.error().message();
     } else if (answer->status != 200) {
-      outcome.error = sentence_of(*answer);
+      outcome.error = refusal_of(*answer);
     }
   }
   if (!outcome.error.empty()) {

@@ -4,9 +4,17 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/json_reader.h"
 #include "base/text.h"
 
 namespace flowcon::cluster {
+
+std::string refusal_of(const Answer& answer) {
+  constexpr std::size_t kLongest = 400;
+  const std::string said = text_in(answer.body, "error");
+  return said.empty() ? "it answers with status " + std::to_string(answer.status)
+                      : printable(said, kLongest);
+}
 
 const Member& coordinator_of(const std::vector<Member>& members) {
   return *std::min_element(members.begin(), members.end(), [](const Member& a, const Member& b) {

@@ -24,6 +24,9 @@ struct Neighbour {
 
 using Answer = ctrl::Reply;
 
+/// What a peer says that refuses: the sentence of its answer, else that it has only a status.
+[[nodiscard]] std::string refusal_of(const Answer& answer);
+
 class Network {
  public:
   virtual ~Network() = default;

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "base/json.h"
-#include "base/text.h"
 #include "cluster/codec/report_json.h"
 #include "ctrl/await.h"
 #include "ctrl/spawn.h"
@@ -19,16 +17,6 @@ constexpr std::size_t kMovesLookedAt = 256;
 constexpr std::size_t kMovesMeasured = 9;  // the last ones
 
 }  // namespace
-
-std::string sentence_of(const Answer& answer) {
-  if (Result<boost::json::value> body = parse_json(answer.body); body && body->is_object()) {
-    const boost::json::value* said = body->get_object().if_contains("error");
-    if (said != nullptr && said->is_string()) {
-      return printable(std::string(said->get_string()), 300);
-    }
-  }
-  return "it answers with status " + std::to_string(answer.status);
-}
 
 policy::JobReport Reports::job(const std::string& id, double now) const {
   policy::JobReport job = policy::report_of(id, categories_.find(id), now);
@@ -100,7 +88,7 @@ Async<void> Reports::ask(GatheringPtr gathering, Neighbour neighbour) {
   if (!answer) {
     problem = answer.error().message();
   } else if (answer->status != 200) {
-    problem = sentence_of(*answer);
+    problem = refusal_of(*answer);
   } else {
     Result<policy::HostReport> report = policy::parse_report(answer->body);
     if (!report) {

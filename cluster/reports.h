@@ -16,9 +16,6 @@
 
 namespace flowcon::cluster {
 
-/// What a peer that refuses says, in words for a person.
-[[nodiscard]] std::string sentence_of(const Answer& answer);
-
 /// What the hosts said of their containers.
 struct Gathering {
   explicit Gathering(boost::asio::io_context& io) : done(io) {}

@@ -5,10 +5,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <utility>
 
-#include "base/json.h"
-#include "base/json_reader.h"
 #include "base/random_id.h"
-#include "base/text.h"
 #include "cluster/migration/plan/refusals.h"
 
 namespace flowcon::cluster::queue {
@@ -104,12 +101,7 @@ Async<Result<TaskView>> Errands::call(std::string host, TaskCall call) {
   const Result<Answer> answer = co_await world_.network.ask(
       std::move(host), std::move(method), std::move(target), std::move(body), kAnswerTime);
   if (!answer) co_return answer.error();
-  if (answer->status != 200) {
-    const Result<boost::json::value> said = parse_json(answer->body);
-    const std::string why = said ? printable(text_of(*said, "error"), 300) : "";
-    co_return bad_input(
-        shown + (why.empty() ? " answers with " + std::to_string(answer->status) : ": " + why));
-  }
+  if (answer->status != 200) co_return bad_input(shown + ": " + refusal_of(*answer));
   co_return parse_task_view(answer->body);
 }
 

@@ -4,8 +4,6 @@
 #include <boost/asio/awaitable.hpp>
 #include <utility>
 
-#include "base/json_reader.h"
-#include "base/text.h"
 #include "ctrl/log.h"
 
 namespace flowcon::cluster::queue {
@@ -70,9 +68,7 @@ Async<Result<std::string>> Leases::ask(std::string host, PortCall call) {
       std::move(host), std::move(method), std::move(target), std::move(body), kAnswerTime);
   if (!answer) co_return answer.error();
   if (answer->status == 200) co_return answer->body;
-  const Result<boost::json::value> said = parse_json(answer->body);
-  const std::string why =
-      shown + " refuses: " + (said ? printable(text_of(*said, "error"), 300) : "");
+  const std::string why = shown + " refuses: " + refusal_of(*answer);
   if (answer->status == 503) co_return errno_error(EAGAIN, why);
   co_return bad_input(why);
 }

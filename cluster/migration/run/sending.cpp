@@ -26,14 +26,6 @@ constexpr double kLook = 0.1;       // seconds between two looks whether it is s
 constexpr int kTries = 3;           // of one part, where the connection broke
 constexpr double kTryAgain = 2;     // seconds
 
-// The sentence of a peer's refusal.
-std::string refusal_of(const Answer& answer) {
-  const Result<json::value> body = parse_json(answer.body);
-  const std::string said = body ? text_of(*body, "error") : "";
-  return said.empty() ? "it answers with status " + std::to_string(answer.status)
-                      : printable(said, 400);
-}
-
 // Of all that may be answered with 404 only this says that no journal holds the move.
 bool says_unknown(const std::string& text) {
   const Result<json::value> body = parse_json(text);
