@@ -201,9 +201,8 @@ bool costs_time(const Series& series, const std::vector<std::unique_ptr<Series>>
   });
 }
 
-/// "score" of what a tree tries, among lines of learning and test with a counter.
-bool is_beside_twins(const Series& series, const std::vector<std::unique_ptr<Series>>& all) {
-  if (series.traits.grain != Grain::none) return false;
+/// "0: learn: 5040 test: 5141" among lines of what a tree tries.
+bool has_twins(const std::vector<std::unique_ptr<Series>>& all) {
   const auto is_twin = [](const SeriesTraits& traits, Phase phase) {
     return traits.grain != Grain::none && traits.info.phase == phase &&
            traits.info.role == Role::metric && traits.info.weight == kPhaseWeight;
@@ -217,9 +216,10 @@ bool is_beside_twins(const Series& series, const std::vector<std::unique_ptr<Ser
   return false;
 }
 
-constexpr std::uint64_t kValuesThatMove = 30;  // of one that learns
-constexpr std::uint64_t kValuesOfRest = 8;     // the same all the time: of none that learns
-constexpr std::uint64_t kEpochsThatCount = 3;  // on lines of their own, between its values
+constexpr std::uint64_t kValuesThatMove = 30;   // of one that learns
+constexpr std::uint64_t kValuesOfRest = 8;      // the same all the time: of none that learns
+constexpr std::uint64_t kValuesOfLoneRest = 3;  // and where nothing counts
+constexpr std::uint64_t kEpochsThatCount = 3;   // on lines of their own, between its values
 constexpr double kDoubtful = 0.15;
 constexpr double kValuesThatTell = 12;  // of a series whose name says nothing
 constexpr std::size_t kBarsThatTell = 3;
@@ -237,6 +237,16 @@ bool has_redrawn_bars(const std::vector<std::unique_ptr<Series>>& all) {
     }
   }
   return false;
+}
+
+/// Of the whole log.
+struct Habits {
+  bool redraws_bars = false;
+  bool has_twins = false;
+};
+
+Habits habits_of(const std::vector<std::unique_ptr<Series>>& all) {
+  return {has_redrawn_bars(all), has_twins(all)};
 }
 
 /// Among redrawn bars the validation's loss is the value that is printed once and means one thing.
@@ -271,17 +281,19 @@ void count_siblings(const Series& series, const std::vector<std::unique_ptr<Seri
 
 /// The score of `series`; the higher, the better.
 double score_of(const Series& series, const std::vector<std::unique_ptr<Series>>& all,
-                const NameQuery& query, bool redrawn, std::vector<Reason>* reasons) {
+                const NameQuery& query, const Habits& habits, std::vector<Reason>* reasons) {
   Tally tally(reasons);
   if (query.empty()) {
     count_series(series, tally);
     if (is_part_of_another(series, all)) tally.add(-2.5, "a part of another value on its lines");
     if (costs_time(series, all))
       tally.add(-6, "a cost that goes nowhere beside other values: time");
-    if (is_beside_twins(series, all))
+    if (habits.has_twins && series.traits.grain == Grain::none) {
       tally.add(-6, "other lines count, and tell two kinds of data");
+    }
     count_siblings(series, all, false, tally);
-    if (redrawn) tally.add(bar_correction(series), "the validation's value of a redrawn bar");
+    if (habits.redraws_bars)
+      tally.add(bar_correction(series), "the validation's value of a redrawn bar");
     return tally.sum();
   }
   tally.add(query.preference(series), "it fits what was asked for");
@@ -314,13 +326,13 @@ GoalGuess judge_goal(const Series& series) {
 std::vector<Scored> rank_candidates(const std::vector<std::unique_ptr<Series>>& all,
                                     const NameQuery& query) {
   std::vector<Scored> ranked;
-  const bool redrawn = has_redrawn_bars(all);
+  const Habits habits = habits_of(all);
   int closest = 0;
   for (const auto& series : all) closest = std::max(closest, series->traits.match);
   for (const auto& series : all) {
     if (series->added == 0) continue;
     if (!query.empty() && series->traits.match != closest) continue;
-    const double score = score_of(*series, all, query, redrawn, nullptr);
+    const double score = score_of(*series, all, query, habits, nullptr);
     if (score <= kHidden / 2) continue;
     // Rounded, so that equal candidates keep the order in which they appeared.
     ranked.push_back({series.get(), std::round(score * 1e6) / 1e6, judge_goal(*series).goal});
@@ -334,9 +346,41 @@ std::vector<Reason> explain_score(const Series& series,
                                   const std::vector<std::unique_ptr<Series>>& all,
                                   const NameQuery& query) {
   std::vector<Reason> reasons;
-  (void)score_of(series, all, query, has_redrawn_bars(all), &reasons);
+  (void)score_of(series, all, query, habits_of(all), &reasons);
   return reasons;
 }
+
+namespace {
+
+/// What services, builds and searches print as well, or what nothing comes of.
+bool is_doubtful(const Series& series) {
+  const SeriesTraits& traits = series.traits;
+  // Nothing on its lines counts, nor do headings between them.
+  const bool is_alone = traits.grain == Grain::none && series.epoch_moves < kEpochsThatCount;
+  const bool is_whole = series.integers == series.finite;
+  const bool is_higher_better = traits.info.better == Better::higher;
+  // An accuracy that was never computed; a loss that is no number from the start is one.
+  if (series.finite == 0) return is_higher_better;
+  const bool may_rest = traits.info.plain && traits.info.weight < kRewardWeight;
+  const std::uint64_t rest = is_alone ? kValuesOfLoneRest : kValuesOfRest;
+  if (is_constant(series) && series.finite >= rest && !may_rest) return true;
+  // "0 errors": a count of what never happened.
+  const bool is_nothing = is_constant(series) && series.high == 0 && is_whole;
+  if (is_nothing && lower(traits.name).find("error") != std::string::npos) return true;
+  if (traits.of_fold) return true;
+  if (!is_alone) return false;
+  if (is_whole && series.finite <= 2) return true;
+  // "Hit:3 http://deb.debian.org", "Score: 50/100": of what does not go on.
+  if (is_whole && is_higher_better && !traits.percent && traits.info.weight < kRewardWeight) {
+    return true;
+  }
+  if (traits.nameless && !goes_one_way(series)) return true;
+  // "dev f1" on its plateau is the metric of a training all the same.
+  return series.finite > kValuesThatMove && !is_constant(series) && wanders(series) &&
+         traits.info.phase == Phase::none;
+}
+
+}  // namespace
 
 double confidence_of(const std::vector<Scored>& ranked, const Series* chosen) {
   const auto own = std::find_if(ranked.begin(), ranked.end(),
@@ -348,29 +392,7 @@ double confidence_of(const std::vector<Scored>& ranked, const Series* chosen) {
   if (best.traits.info.role == Role::unknown) {
     first *= std::min(1.0, static_cast<double>(best.finite) / kValuesThatTell);
   }
-  // Nothing on its lines counts: a service prints such values as well.
-  const bool counts = best.traits.grain != Grain::none || best.epoch_moves >= kEpochsThatCount;
-  const bool moves = best.finite > kValuesThatMove && !is_constant(best);
-  const bool may_rest = best.traits.info.plain && best.traits.info.weight < kRewardWeight;
-  const bool rests = is_constant(best) && best.finite >= (counts ? kValuesOfRest : 3) && !may_rest;
-  // An accuracy that was never computed; a loss that is no number from the start is one.
-  const bool is_void = best.finite == 0 && best.traits.info.better == Better::higher;
-  // "0 errors": a count of what never happened.
-  const bool is_few =
-      !counts && best.finite > 0 && best.finite <= 2 && best.integers == best.finite;
-  // "Hit:3 http://deb.debian.org", "Score: 50/100": counts and marks, of what does not go on.
-  const bool is_mark = !counts && best.integers == best.finite && !best.traits.percent &&
-                       best.traits.info.better == Better::higher &&
-                       best.traits.info.weight < kRewardWeight;
-  const bool is_bare = !counts && best.traits.nameless && !goes_one_way(best);
-  const bool is_nothing = is_constant(best) && best.high == 0 && best.integers == best.finite &&
-                          lower(best.traits.name).find("error") != std::string::npos;
-  // "dev f1" on its plateau is the metric of a training all the same.
-  const bool strays = !counts && moves && wanders(best) && best.traits.info.phase == Phase::none;
-  if (rests || is_void || is_nothing || is_few || is_mark || is_bare || strays ||
-      best.traits.of_fold) {
-    first *= kDoubtful;
-  }
+  if (is_doubtful(best)) first *= kDoubtful;
   if (ranked.size() < 2) return first;
   // Half of it rests on the distance to the best other one: four points are beyond doubt.
   const Scored& other = own == ranked.begin() ? ranked[1] : ranked[0];
