@@ -225,7 +225,8 @@ engine_cgroup_pids() {
 
 engine_remove_cgroup() {
   local dir i
-  for ((i = 0; i < 60; i++)); do
+  # Of a busy machine processes that were killed end late.
+  for ((i = 0; i < 1200; i++)); do
     engine_cgroup_dirs "$1" | while read -r dir; do
       find "$dir" -depth -type d -exec rmdir {} + 2>/dev/null || :
     done
