@@ -186,7 +186,10 @@ Role role_of_ratio(std::string_view text, const Field& ratio) {
       return has_free_number(title.substr(i)) ? Role::step : Role::epoch;
     }
   }
-  return Role::step;
+  // "zoom, 1/8 s": in a sentence only time can show that it counts.
+  const std::size_t before = text.substr(0, ratio.at).find_last_not_of(' ');
+  const bool in_prose = ratio.key.empty() && before != text.npos && text[before] == ',';
+  return in_prose ? Role::unknown : Role::step;
 }
 
 bool is_aside(std::string_view text, const Field& ratio) {

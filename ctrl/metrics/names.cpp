@@ -166,6 +166,12 @@ void judge_pairs(const std::vector<std::string>& words, bool is_joined, Tally& t
   const bool is_side =
       words.size() <= 3 && has(words, "loss") && (has(words, "d") || has(words, "g"));
   if (is_side || has_pair(words, "value", "loss")) ++tally.parts;
+  if (tally.metrics == 0 && (has_pair(words, "edit", "distance") ||
+                             has_pair(words, "normed", "ed") || has(words, "levenshtein"))) {
+    tally.metric = {Meaning::lower, 8};
+    tally.metrics = 1;
+    tally.unknowns = 0;
+  }
   if (has_pair(words, "cross", "entropy") && tally.metric.weight < 9.5) {
     tally.metric = {Meaning::lower, 9.5};
     ++tally.metrics;
@@ -320,7 +326,8 @@ NameInfo judge_name(std::string_view name) {
                           (name.ends_with("/s") || name.find("/sec") != std::string_view::npos);
   NameInfo info;
   info.phase = tally.phase;
-  if (tally.decoy || per_second) {
+  const bool is_markup = name.find("</") != std::string_view::npos;  // a text, with words in it
+  if (tally.decoy || per_second || is_markup) {
     info.role = Role::decoy;
     return info;
   }
@@ -331,7 +338,8 @@ NameInfo judge_name(std::string_view name) {
     const std::vector<std::string> last =
         dot == std::string_view::npos ? words : name_words(name.substr(dot));
     const bool limits = is_total(behind_number(last));
-    const bool is_amount = tally.quantities > 0 && tally.epoch;  // "epoch_count"
+    // "epoch_count", "eval_per_train_epoch".
+    const bool is_amount = tally.epoch && (tally.quantities > 0 || has(words, "per"));
     if (!limits && (is_amount || (is_joined && is_setting(last)))) {
       info.role = Role::decoy;
       return info;

@@ -118,6 +118,7 @@ void Progress::values() {
 void Progress::ratio(std::uint64_t name, Role role, double done, double total) {
   if (!is_total(total) || !(done >= 0) || done > total) return;
   State& now = state(name, role, done, total);
+  if (now.is_passed) return;
   now.total = total;
   move(now, done);
   if (!is_led_ && role == Role::step) leading_ = name;
@@ -138,7 +139,11 @@ void Progress::counter(std::uint64_t name, Role role, double done, bool is_whole
   if (role == Role::epoch && now.total > 0 && done == now.done - 1) return;
   now.is_many = now.is_many || is_many;
   now.has_fractions = now.has_fractions || !is_whole;
-  if (now.total > 0 && done > now.total) now.total = 0;  // another counter of the same name
+  // "epoch 7" of a loop around fits that each say "Epoch 1/1".
+  if (now.total > 0 && done > now.total) {
+    now.total = 0;
+    now.is_passed = role == Role::epoch;
+  }
   move(now, done);
   is_led_ = is_led_ || role == Role::epoch;
   if (role != Role::epoch || !leading_) return;

@@ -54,6 +54,7 @@ class Progress {
     bool is_broken = false;      ///< one name, a total that changes all the time: a pair of indices
     bool has_fractions = false;  ///< "epoch 0.17"
     bool is_many = false;        ///< "iters: 600"
+    bool is_passed = false;      ///< a count without a total has gone beyond its total
     bool leads = false;          ///< stands before the epoch: "step 5/9000, epoch 0"
     std::uint64_t count = 0;
     std::uint64_t falls = 0;

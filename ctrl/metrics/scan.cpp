@@ -226,6 +226,7 @@ std::size_t LineScanner::scan_number(std::size_t at) {
   if (!number) return std::max(at + 1, skip_any(line_, at, ".,"));
   const std::size_t compound = skip_compound(at, *number);
   if (compound != number->end) return compound;
+  if (const std::size_t after = take_around(at, *number)) return after;
   bool spaced = false;
   if (const std::optional<Number> scaled = scaled_at(line_, at)) {
     const std::size_t total = second_of_ratio(line_, scaled->end, spaced);
@@ -335,6 +336,11 @@ std::size_t LineScanner::take_ratio(std::size_t begin, const Number& first, std:
     const Role role = judge_name(key.text).role;
     if (role != Role::epoch && role != Role::step) key.text = unit;
   }
+  // "609/924-6648", "1/8-1/2000": of a telephone, a range.
+  if (end + 1 < line_.size() && line_[end] == '-' && is_digit(line_[end + 1])) {
+    set_fence(skip_any(line_, end, "-/."));
+    return fence_;
+  }
   Field field;
   field.phase = phase_;
   field.value = first.value;
@@ -413,8 +419,9 @@ void LineScanner::take_number(std::size_t begin, const Number& number, std::stri
   key.text = without_range(key.text);
   // "mark_for_compilation_pass.cc:1648]" is a place, "'scores': [161.9," the first of many.
   const bool is_place = begin > 0 && line_[begin - 1] == ':' && is_source_file(key.text);
-  const bool opens_list = key.bracketed && line_.substr(end).starts_with(',') &&
-                          (last_close_ == line_.npos || last_close_ < end);
+  const bool has_next = key.bracketed && line_.substr(end).starts_with(',');
+  const bool opens_list = has_next && (last_close_ == line_.npos || last_close_ < end ||
+                                       (key.quoted && number.integer));
   if (is_place || opens_list) {
     ++passed_over_;
     return set_fence(end);

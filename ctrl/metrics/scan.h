@@ -91,6 +91,9 @@ class LineScanner {
   /// returns the position after it, `end` where it is none.
   std::size_t skip_compound(std::size_t at, const Number& number);
   std::size_t take_grouped_count(std::size_t at, std::size_t end);
+  /// "Loss after 10 steps: 0.5": the words around a count name the value behind it. Returns the
+  /// position after the value, 0 where there is none.
+  std::size_t take_around(std::size_t at, const Number& count);
   std::size_t take_with_unit(std::size_t at, const Number& number);
   bool take_in_parentheses(Field& field, const Number& number, std::size_t end);
   [[nodiscard]] bool has_far_unit(std::size_t at) const;

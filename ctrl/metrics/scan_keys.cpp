@@ -6,12 +6,14 @@
 #include "ctrl/metrics/counters.h"
 #include "ctrl/metrics/scan.h"
 #include "ctrl/metrics/scan_internal.h"
+#include "ctrl/metrics/words.h"
 
 namespace flowcon::ctrl::metrics {
 namespace {
 
-constexpr std::size_t kMaxGap = 200;         // a name further away than that names nothing
-constexpr std::size_t kMaxWords = 6;         // "Overall average objective function for output"
+constexpr std::size_t kMaxGap = 200;  // a name further away than that names nothing
+constexpr std::size_t kMaxWords = 6;  // "Overall average objective function for output"
+constexpr std::size_t kMaxUnit = 24;
 constexpr std::size_t kMaxAbbreviation = 5;  // "avg.", "Ep."
 
 bool is_separator(char c) { return c == ':' || c == '=' || c == '~'; }
@@ -318,6 +320,51 @@ std::string_view LineScanner::key_after(std::size_t at, bool is_whole) const {
                  line_[end] != '='
              ? first
              : std::string_view{};
+}
+
+std::size_t LineScanner::take_around(std::size_t at, const Number& count) {
+  if (!count.integer || count.percent || count.end >= line_.size() || line_[count.end] != ' ') {
+    return 0;
+  }
+  std::string_view unit;
+  Meaning meaning = Meaning::none;
+  std::size_t end = count.end;
+  for (int words = 0; words < 2 && meaning != Meaning::epoch && meaning != Meaning::step; ++words) {
+    const std::size_t begin = std::min(line_.find_first_not_of(' ', end), line_.size());
+    for (end = begin; end < line_.size() && is_letter(line_[end]);) ++end;
+    unit = line_.substr(begin, end - begin);
+    meaning = unit.size() > kMaxUnit ? Meaning::none : look_up(lower(unit)).meaning;
+  }
+  if (meaning != Meaning::epoch && meaning != Meaning::step) return 0;
+  const std::size_t value_at = std::min(line_.find_first_not_of(" :=)", end), line_.size());
+  std::optional<Number> value = number_at(line_, value_at);
+  if (!value) value = non_finite_at(line_, value_at);
+  const bool is_separated = line_.substr(end, value_at - end).find_first_of(":=") != line_.npos;
+  if (!value || (!is_separated && value->integer)) return 0;
+  // "per 100 steps" tells a width, "after 100 steps" a place.
+  std::string_view name = key_before(at).text;
+  bool is_width = false;
+  for (std::string_view word :
+       {" last", " per", " over", " every", " after", " at", " in", " for"}) {
+    if (!name.ends_with(word)) continue;
+    name.remove_suffix(word.size());
+    is_width = is_width || word == " last" || word == " per" || word == " over" || word == " every";
+  }
+  if (judge_name(name).weight <= kNamedWeight) return 0;
+  Field field;
+  field.phase = phase_;
+  field.key = unit;
+  field.value = count.value;
+  field.integer = true;
+  field.at = at;
+  if (!is_width) add(field, end);
+  field.key = frame_key(name);
+  field.value = value->value;
+  field.integer = value->integer;
+  field.percent = value->percent;
+  field.at = value_at;
+  add(field, value->end);
+  return value->end;
 }
 
 /// "Cost after iteration 100: 0.64": the words before the counter name the value after it.

@@ -394,4 +394,41 @@ TEST_CASE("a clock of many ranks, a switch, and what was never computed are not 
   }
 }
 
+TEST_CASE("the words around a count name the value behind it") {
+  for (const char* form : {"Loss after # steps: @", "Training loss per 100 training steps: @",
+                           "Average loss over 10 batches: @", "Cost after # iterations = @",
+                           "loss at # steps @", "Mean loss of last 100 steps: @"}) {
+    std::vector<std::string> lines;
+    for (int i = 0; i < 20; ++i) {
+      std::string line = form;
+      line.replace(line.find('@'), 1, number(2.0 / (i + 1)));
+      if (const std::size_t at = line.find('#'); at != line.npos)
+        line.replace(at, 1, std::to_string(10 * i));
+      lines.push_back(line);
+    }
+    const Report report = report_on(lines);
+    INFO(form << " " << report.metric);
+    CHECK(report.count == 20);
+    REQUIRE(!report.samples.empty());
+    CHECK(report.samples.front().value == 2);
+    CHECK(report.goal == Goal::min);
+    CHECK(report.confidence >= 0.2);
+  }
+}
+
+TEST_CASE(
+    "telephones, ranges, coordinates and texts with markup are neither counters nor metrics") {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 20; ++i) {
+    const std::string some = std::to_string(200 + i * 37 % 90);
+    lines.push_back("{'box': [" + some + ", 91, 376, 175], 'text': 'R&D'}");
+    lines.push_back("What is the cost?</s_question><s_answer>" + some + "/924-6648</s_answer>");
+    lines.push_back("6x Precision Zoom, 1/8-1/2000 Shutter Speed");
+  }
+  const Report report = report_on(lines);
+  INFO(report.metric);
+  CHECK(report.confidence < 0.2);
+  CHECK(!report.counter.has_value());
+}
+
 }  // namespace flowcon::ctrl::metrics

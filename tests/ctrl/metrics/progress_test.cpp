@@ -345,4 +345,15 @@ TEST_CASE("a bar of as many as are told, without values, is not the job's") {
         "8/20");
 }
 
+TEST_CASE("a rate is no place, and fits within a loop are not the job") {
+  CHECK(progress_of({"epochs: 37", "eval_per_train_epoch : 4"}) == "-");
+  std::vector<std::string> lines;
+  for (int epoch = 1; epoch <= 5; ++epoch) {
+    lines.push_back("epoch " + std::to_string(epoch));
+    lines.emplace_back("Epoch 1/1");
+    lines.emplace_back("1565/1565 [====] - 58s - loss: 1.6");
+  }
+  CHECK(progress_of(lines).find("1/1") == std::string::npos);
+}
+
 }  // namespace flowcon::ctrl::metrics::test
