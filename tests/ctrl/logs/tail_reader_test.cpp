@@ -157,6 +157,9 @@ TEST_CASE("every line arrives once while another thread writes and rotates") {
   const int arrived = seen;
   seen = kLines;
   writer.join();
+  int missing = 0;
+  while (missing < arrived && numbers[static_cast<std::size_t>(missing)] == missing) ++missing;
+  INFO("the first that is missing: " << missing << ", the last that came: " << numbers.back());
   CHECK(arrived == kLines);
   CHECK(std::is_sorted(numbers.begin(), numbers.end()));
   CHECK(std::adjacent_find(numbers.begin(), numbers.end()) == numbers.end());
