@@ -12,6 +12,7 @@ namespace {
 
 // Docker's max-file has no upper bound of its own; nobody needs more of a training's past.
 constexpr int kMaxPredecessors = 100;
+constexpr int kMostWalks = 5;  // of a chain that is rotated all the time
 
 /// A file told from others after its name, and with compression its inode, have changed.
 struct FileKey {
@@ -40,6 +41,7 @@ class RotatedChain : public Chain {
  private:
   Result<LogFile> open(int number) const;
   Result<LogFile> walk(const std::function<bool(const LogFile&)>& is_stop);
+  Result<LogFile> walk_once(const std::function<bool(const LogFile&)>& is_stop);
 
   std::unique_ptr<Folder> folder_;
   std::string name_;
@@ -63,7 +65,22 @@ Result<LogFile> RotatedChain::open(int number) const {
 /// Walks from the youngest file to older ones until `is_stop` says that a file is known; gives the
 /// last one before it. A rotation during the walk shifts files towards the walker, so that it may
 /// see one twice but passes none, except that a name is missing for a moment: one gap is no end.
+/// Two are, unless there were two rotations meanwhile: then it walks again.
 Result<LogFile> RotatedChain::walk(const std::function<bool(const LogFile&)>& is_stop) {
+  for (int tries = 1;; ++tries) {
+    const auto before = open(0);
+    bool is_stopped = false;
+    Result<LogFile> found = walk_once([&](const LogFile& file) {
+      is_stopped = is_stop(file);
+      return is_stopped;
+    });
+    const auto after = open(0);
+    const bool is_still = before && after && before->id() == after->id();
+    if (is_stopped || is_still || !found || tries == kMostWalks) return found;
+  }
+}
+
+Result<LogFile> RotatedChain::walk_once(const std::function<bool(const LogFile&)>& is_stop) {
   auto youngest = open(0);
   LogFile found;
   Error error;
