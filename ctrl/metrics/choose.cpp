@@ -370,7 +370,7 @@ bool is_doubtful(const Series& series) {
   if (traits.of_fold) return true;
   if (!is_alone) return false;
   if (is_whole && series.finite <= 2) return true;
-  // "Hit:3 http://deb.debian.org", "Score: 50/100": of what does not go on.
+  // "Hit:3" of packages, "Score: 50/100": of what does not go on.
   if (is_whole && is_higher_better && !traits.percent && traits.info.weight < kRewardWeight) {
     return true;
   }

@@ -106,9 +106,9 @@ void Collector::feed_line(std::string_view line, double time) {
   if (const LinePlan* plan = has_plans ? plans_->find(line) : nullptr) {
     return run_plan(line, *plan, time);
   }
-  if (end_of_bar(line) < line.size()) refuse_plan();
   while (!line.empty()) {
     const std::size_t end = end_of_bar(line);
+    if (end < line.size()) refuse_plan();
     feed_part(line.substr(0, end), time);
     line.remove_prefix(end);
     line_ += line.empty() ? 0 : 1;

@@ -329,7 +329,7 @@ TEST_CASE("counts, marks, and the results of folds and of classes are not sure")
   std::vector<std::string> packages, marks, folds, classes;
   for (int i = 1; i <= 9; ++i) {
     const std::string number_of = std::to_string(i);
-    packages.push_back("Hit:" + std::to_string(1 + i % 5) + " http://deb.debian.org InRelease");
+    packages.push_back("Hit:" + std::to_string(1 + i % 5) + " http://example.org InRelease");
     marks.push_back("**Score: " + number_of + "0/100**");
     folds.push_back("Fold #" + number_of + ": loss=" + number(1.0 / i));
     classes.push_back("Test Accuracy of     " + number_of + ": 9" + number_of + "% (972/980)");
