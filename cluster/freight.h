@@ -15,6 +15,7 @@ struct Freight {
   std::uint64_t data_bytes = 0;  ///< of its volumes, and what it has written over its image
   /// Of these the volumes that it only reads, which may be there: by what their copies are called.
   std::map<std::string, std::uint64_t> shared;
+  std::string architecture = {};  ///< of the image (migration/plan/architecture.h); "" = not known
 };
 
 }  // namespace flowcon::cluster

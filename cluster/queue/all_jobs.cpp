@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "cluster/migration/plan/architecture.h"
 #include "cluster/policy/report.h"
 #include "cluster/queue/pause.h"
 
@@ -79,19 +80,32 @@ bool could_spread(const AllJobs& all, const ReportedJob& job) {
   return fits(whole_request(job.task), together);
 }
 
-void bind_to_networks(AllJobs& all) {
+bool needs_network(const AllJobs& all, std::size_t job) {
+  const std::optional<GroupShape>& group = all.known[job].group;
+  return all.view.jobs[job].may_spread || (group && group->is_bound);
+}
+
+// Is it one of those that could have the job, whatever runs there?
+bool suits(const AllJobs& all, std::size_t job, std::size_t node) {
+  const AllJobs::Known& known = all.known[job];
+  if (needs_network(all, job) && !shares_network(all, known, node)) return false;
+  return all.hosts[node] == known.owner || !known.freight ||
+         migration::runs_on(all.architectures[node], known.freight->architecture);
+}
+
+void bind_to_hosts(AllJobs& all) {
   constexpr double kPlenty = 1e6;  // tasks
   std::map<std::vector<bool>, std::string> kinds;
   for (std::size_t job = 0; job < all.known.size(); ++job) {
-    const AllJobs::Known& known = all.known[job];
+    const bool goes_anywhere = !needs_network(all, job) && !is_for_some(all, job);
+    if (!all.known[job].is_waiting || goes_anywhere) continue;
     policy::WaitingTask& task = all.view.jobs[job];
-    if (!known.is_waiting || !known.group || !(task.may_spread || known.group->is_bound)) continue;
     std::vector<bool> has;
-    for (std::size_t i = 0; i < all.hosts.size(); ++i) has.push_back(shares_network(all, known, i));
+    for (std::size_t i = 0; i < all.hosts.size(); ++i) has.push_back(suits(all, job, i));
     if (std::find(has.begin(), has.end(), false) == has.end()) continue;
     std::string& kind = kinds[has];
     if (kind.empty()) {
-      kind = "network " + std::to_string(kinds.size());
+      kind = "hosts " + std::to_string(kinds.size());
       for (std::size_t i = 0; i < has.size(); ++i) {
         all.view.nodes[i].cap.emplace_back(kind, has[i] ? kPlenty : 0);
         all.view.nodes[i].idle.emplace_back(kind, has[i] ? kPlenty : 0);
@@ -115,14 +129,19 @@ void add(policy::Amounts& idle, const policy::Amounts& request, double times) {
   for (auto& [kind, amount] : idle) amount += times * policy::amount_of(request, kind);
 }
 
+bool is_for_some(const AllJobs& all, std::size_t job) {
+  const std::optional<Freight>& freight = all.known[job].freight;
+  if (!freight || freight->architecture.empty()) return false;
+  return std::any_of(all.architectures.begin(), all.architectures.end(), [&](const auto& host) {
+    return !migration::runs_on(host, freight->architecture);
+  });
+}
+
 bool may_go(const AllJobs& all, std::size_t job, std::size_t node) {
-  const AllJobs::Known& known = all.known[job];
-  const std::string& host = all.hosts[node];
-  const std::vector<std::string>& avoided = known.avoided;
-  if (std::find(avoided.begin(), avoided.end(), host) != avoided.end()) return false;
-  const bool is_bound = known.group && known.group->is_bound;
-  if (!all.view.jobs[job].may_spread && !is_bound) return true;
-  return shares_network(all, known, node);
+  const std::vector<std::string>& avoided = all.known[job].avoided;
+  const bool is_avoided =
+      std::find(avoided.begin(), avoided.end(), all.hosts[node]) != avoided.end();
+  return !is_avoided && suits(all, job, node);
 }
 
 double seconds_to(const AllJobs& all, std::size_t job, std::size_t node) {
@@ -146,6 +165,7 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
     all.shared.push_back(hosts[i].shared);
     all.rates.push_back(hosts[i].rates);
     all.swarms.push_back(hosts[i].swarm);
+    all.architectures.push_back(hosts[i].architecture);
     all.open.push_back(hosts[i].is_open);
     all.addressed.push_back(hosts[i].has_address);
     all.view.nodes.push_back({names[i], hosts[i].offer, hosts[i].free});
@@ -195,7 +215,7 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
       }
     }
   }
-  bind_to_networks(all);
+  bind_to_hosts(all);
   return all;
 }
 

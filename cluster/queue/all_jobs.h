@@ -32,6 +32,7 @@ struct AllJobs {
   std::vector<std::set<std::string>> shared;         ///< the same
   std::vector<std::map<std::string, double>> rates;  ///< from hosts, at their places
   std::vector<std::set<std::string>> swarms;         ///< of hosts, at their places
+  std::vector<std::string> architectures;            ///< the same
   std::vector<bool> open;                            ///< HostJobs::is_open, at their places
   std::vector<bool> addressed;                       ///< HostJobs::has_address, at their places
   bool is_settling = false;  ///< room that was given up will be free in a moment
@@ -41,19 +42,22 @@ struct AllJobs {
 [[nodiscard]] bool fits(const policy::Amounts& request, const policy::Amounts& idle);
 /// So many times a request comes to what is idle.
 void add(policy::Amounts& idle, const policy::Amounts& request, double times);
-/// Has this host not just refused it, and has it the network that the job has or may get?
+/// Has this host not just refused it, the network that the job has or may get, and processors that
+/// its image is for? Of its own host nobody asks that: its user chose both.
 [[nodiscard]] bool may_go(const AllJobs& all, std::size_t job, std::size_t node);
+/// Are there hosts for whose processors its image is not, as far as is known?
+[[nodiscard]] bool is_for_some(const AllJobs& all, std::size_t job);
 /// How long it takes to bring a job what it lacks on a host: its image and the volumes that it only
 /// reads, unless they are there, and its other data; by the rate of earlier moves between the two,
 /// else by the lowest of any, else by 100 Mbit/s. 0: it lacks nothing, or nobody knows what. Unit:
 /// seconds.
 [[nodiscard]] double seconds_to(const AllJobs& all, std::size_t job, std::size_t node);
 
-/// Of the hosts that are heard. Where some lack the network that a waiting job may get, the others
-/// have as much as anybody may want of a resource that its tasks ask for: so it is decided for
-/// these alone. A job that holds its room on one that is not is left out: it runs, as far as
-/// anybody knows. Of jobs with one id the first one counts. To park a job costs the median of what
-/// they say. `now`, `starve_limit` as in policy::QueueView.
+/// Of the hosts that are heard. Where some may not have a waiting job, for its network or its
+/// image, the others have as much as anybody may want of a resource that its tasks ask for: so it
+/// is decided for these alone. A job that holds its room on one that is not is left out: it runs,
+/// as far as anybody knows. Of jobs with one id the first one counts. To park a job costs the
+/// median of what they say. `now`, `starve_limit` as in policy::QueueView.
 [[nodiscard]] AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_limit);
 
 }  // namespace flowcon::cluster::queue

@@ -43,9 +43,9 @@ void Cargo::look() {
 Async<void> Cargo::list() {
   const Result<std::vector<std::string>> images = co_await world_.engine.images();
   const Result<std::set<std::string>> shared = co_await world_.moves.shared_volumes();
-  Result<std::set<std::string>> swarm = co_await world_.engine.swarm();
+  Result<migration::About> about = co_await world_.engine.about();
   is_listing_ = false;
-  if (swarm) swarm_ = std::move(*swarm);
+  if (about) about_ = std::move(*about);
   if (shared) shared_ = *shared;
   if (!images) {
     ctrl::log::debug(images.error().message());

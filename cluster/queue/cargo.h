@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "cluster/migration/run/engine.h"
 #include "cluster/queue/jobs.h"
 #include "cluster/queue/world.h"
 
@@ -26,7 +27,9 @@ class Cargo {
   /// As Freight::shared has them.
   [[nodiscard]] const std::set<std::string>& shared() const { return shared_; }
   /// As HostJobs::swarm.
-  [[nodiscard]] const std::set<std::string>& swarm() const { return swarm_; }
+  [[nodiscard]] const std::set<std::string>& swarm() const { return about_.managers; }
+  /// As HostJobs::architecture.
+  [[nodiscard]] const std::string& architecture() const { return about_.architecture; }
   /// Of the last move to each host, by its id. Unit: bytes a second.
   [[nodiscard]] std::map<std::string, double> rates() const;
 
@@ -38,7 +41,7 @@ class Cargo {
   const Jobs& jobs_;
   std::set<std::string> images_;
   std::set<std::string> shared_;
-  std::set<std::string> swarm_;
+  migration::About about_;
   bool is_listing_ = false;
   bool is_weighing_ = false;
   double next_listing_ = 0;  ///< steady

@@ -326,6 +326,7 @@ HostJobs Conductor::report() const {
   report.shared = cargo_.shared();
   report.rates = cargo_.rates();
   report.swarm = cargo_.swarm();
+  report.architecture = cargo_.architecture();
   report.is_open = leases_.is_open();
   report.has_address = leases_.has_address();
   const double pause = report.pause.value_or(PauseMeter().seconds());

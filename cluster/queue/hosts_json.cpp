@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/migration/plan/architecture.h"
 
 namespace flowcon::cluster::queue {
 namespace {
@@ -84,6 +85,7 @@ std::optional<Freight> freight_in(FieldReader& outer) {
   };
   freight.image_bytes = bytes("image_bytes");
   freight.data_bytes = bytes("data_bytes");
+  freight.architecture = migration::architecture_of(text_of(*found, "architecture"));
   const json::array& shared = reader.array("shared");
   reader.require(shared.size() <= kMostShared, "shared", "must be 64 at most");
   for (const json::value& one : shared) {
@@ -111,7 +113,8 @@ json::value freight_json(const std::optional<Freight>& freight) {
   return {{"image", freight->image},
           {"image_bytes", bytes(freight->image_bytes)},
           {"data_bytes", bytes(freight->data_bytes)},
-          {"shared", std::move(shared)}};
+          {"shared", std::move(shared)},
+          {"architecture", freight->architecture}};
 }
 
 TaskPlace place_in(FieldReader& reader) {
@@ -301,6 +304,9 @@ HostJobs host_in(FieldReader& reader) {
   host.images = words_in(reader, "images", is_short_image, "must be 16 hexadecimal digits each");
   host.shared = words_in(reader, "shared", is_volume_name, "must be names of volumes");
   host.rates = rates_in(reader);
+  if (const json::value* said = reader.find("architecture")) {
+    host.architecture = migration::architecture_of(text_of(*said));
+  }
   host.has_address = reader.boolean("address");
   host.is_open = reader.boolean("open");
   host.swarm = words_in(reader, "swarm", is_node_id, "must be ids of nodes");
@@ -391,6 +397,7 @@ std::string render_some(const HostJobs& host, std::size_t most) {
                    {"images", first_of(host.images, kMostWords)},
                    {"shared", first_of(host.shared, kMostWords)},
                    {"rates", std::move(rates)},
+                   {"architecture", host.architecture},
                    {"address", host.has_address},
                    {"open", host.is_open},
                    {"swarm", first_of(host.swarm, kMostWords)}};

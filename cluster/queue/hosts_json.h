@@ -75,6 +75,7 @@ struct HostJobs {
   std::set<std::string> shared;         ///< of Freight::shared that it has
   std::map<std::string, double> rates;  ///< to other hosts, by id; bytes a second
   std::set<std::string> swarm;          ///< ids of the managers of its Docker Swarm; empty: none
+  std::string architecture;             ///< Freight::architecture of images for it
   bool has_address = false;             ///< its own tasks may be in its own network
   bool is_open = false;                 ///< and those of peers
 };

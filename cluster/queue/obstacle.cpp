@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/json.h"
+#include "cluster/migration/plan/architecture.h"
 
 namespace flowcon::cluster::queue {
 namespace {
@@ -68,8 +69,12 @@ std::string obstacle_of(const AllJobs& all, std::size_t job) {
     add(together.idle, node.idle, 1);
   }
   if (nearest == nullptr && !fits(request, together.cap)) {
-    return "no reachable host could hold it: it requests " +
-           lack_of(request, {{"cpu", 0}, {"mem", 0}});
+    std::string why = "no reachable host could hold it: it requests " +
+                      lack_of(request, {{"cpu", 0}, {"mem", 0}});
+    if (is_for_some(all, job)) {
+      why += ", and " + migration::image_is_for(all.known[job].freight->architecture);
+    }
+    return why;
   }
   const std::string lacks = lack_of(request, nearest == nullptr ? together.idle : nearest->idle);
   if (lacks.empty()) return "waits for jobs before it";

@@ -8,6 +8,7 @@
 #include "base/json_reader.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "cluster/migration/plan/architecture.h"
 #include "cluster/migration/plan/log_lines.h"
 
 namespace flowcon::cluster::migration {
@@ -49,6 +50,7 @@ Result<ImageInfo> parse_image(std::string_view json) {
   if (const Result<void> checked = check_image(image); !checked) return checked.error();
   const double bytes = real_of(member(*parsed, "Size")).value_or(0);
   if (bytes > 0 && bytes < kMostBytes) image.bytes = static_cast<std::uint64_t>(bytes);
+  image.architecture = architecture_of(text_of(*parsed, "Architecture"));
   return image;
 }
 

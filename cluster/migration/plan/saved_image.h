@@ -20,6 +20,7 @@ struct ImageInfo {
   std::string id;                   ///< "sha256:" and 64 hexadecimal digits
   std::vector<std::string> layers;  ///< diff ids, the lowest first, each as the id
   std::uint64_t bytes = 0;          ///< as its engine says; 0: not known
+  std::string architecture = {};    ///< plan/architecture.h; "" = not known
 };
 
 /// "sha256:" and 64 hexadecimal digits, lower case?

@@ -72,7 +72,7 @@ Async<Result<Freight>> Calls::weigh(std::string container) {
   const Result<Proposal> proposal = co_await proposer_.propose(std::move(order));
   if (!proposal) co_return proposal.error();
   const Plan& plan = proposal->plan;
-  Freight freight{plan.image.id, plan.image.bytes, plan.bytes, {}};
+  Freight freight{plan.image.id, plan.image.bytes, plan.bytes, {}, plan.image.architecture};
   for (const PlannedVolume& volume : plan.volumes) {
     if (is_data_volume(volume.name)) freight.shared[volume.name] = volume.bytes;
   }

@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/migration/plan/architecture.h"
 #include "cluster/migration/plan/bounds.h"
 #include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/plan/group_parts.h"
@@ -275,6 +276,10 @@ Async<Result<Conflicts>> DockerEngine::conflicts(std::string name, Plan plan) {
   }
   found_here.root = text_of(*about, "DockerRootDir");
   found_here.runtime = text_of(*about, "DefaultRuntime");
+  const std::string host = architecture_of(text_of(*about, "Architecture"));
+  if (!runs_on(host, plan.image.architecture)) {
+    reasons.push_back(image_is_for(plan.image.architecture) + ", that host is " + host);
+  }
   if (needs_criu(plan)) {
     Result<std::string> why = co_await why_no_criu();
     if (!why) co_return why.error();

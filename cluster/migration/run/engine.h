@@ -74,6 +74,12 @@ struct Conflicts {
   std::string runtime;  ///< that containers get which name none
 };
 
+/// What an engine says of its host.
+struct About {
+  std::string architecture;        ///< plan/architecture.h
+  std::set<std::string> managers;  ///< ids of those of its Docker Swarm; empty: it is in none
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -150,9 +156,8 @@ class Engine {
   virtual Async<Result<boost::json::value>> list() = 0;
   /// Ids of all images. Errors: no list.
   virtual Async<Result<std::vector<std::string>>> images() = 0;
-  /// Ids of the managers of its Docker Swarm, by which hosts of one swarm know each other; empty:
-  /// it is in none. Errors: no answer.
-  virtual Async<Result<std::set<std::string>>> swarm() = 0;
+  /// Errors: no answer.
+  virtual Async<Result<About>> about() = 0;
   /// As ctrl::engine::Client::events(); `connected` is called once when the stream stands.
   virtual Async<Error> events(std::int64_t since_ns, std::function<void()> connected,
                               std::function<void(ctrl::engine::Event)> sink,
@@ -198,7 +203,7 @@ class DockerEngine : public Engine {
   Async<Result<ctrl::engine::Version>> ping() override;
   Async<Result<boost::json::value>> list() override;
   Async<Result<std::vector<std::string>>> images() override;
-  Async<Result<std::set<std::string>>> swarm() override;
+  Async<Result<About>> about() override;
   Async<Error> events(std::int64_t since_ns, std::function<void()> connected,
                       std::function<void(ctrl::engine::Event)> sink, std::string actions) override;
   Async<Result<Seen>> with_own_labels(bool image_labels, Seen seen) override;

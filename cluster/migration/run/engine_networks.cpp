@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/migration/plan/architecture.h"
 #include "cluster/migration/plan/group_parts.h"
 #include "cluster/migration/run/engine.h"
 #include "ctrl/mutex.h"
@@ -129,17 +130,17 @@ Async<Result<void>> DockerEngine::drop_networks() {
   co_return Result<void>();
 }
 
-Async<Result<std::set<std::string>>> DockerEngine::swarm() {
-  const Result<json::value> about = co_await info();
-  if (!about) co_return about.error();
-  std::set<std::string> managers;
-  const json::value& swarm = member(*about, "Swarm");
-  if (text_of(swarm, "LocalNodeState") != "active") co_return managers;
+Async<Result<About>> DockerEngine::about() {
+  const Result<json::value> said = co_await info();
+  if (!said) co_return said.error();
+  About about{architecture_of(text_of(*said, "Architecture")), {}};
+  const json::value& swarm = member(*said, "Swarm");
+  if (text_of(swarm, "LocalNodeState") != "active") co_return about;
   for (const json::value& one : list_of(swarm, "RemoteManagers")) {
-    managers.insert(text_of(one, "NodeID"));
+    about.managers.insert(text_of(one, "NodeID"));
   }
-  managers.erase("");
-  co_return managers;
+  about.managers.erase("");
+  co_return about;
 }
 
 Async<Result<void>> DockerEngine::remove(std::string container) {

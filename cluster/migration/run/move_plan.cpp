@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/migration/plan/architecture.h"
 #include "cluster/migration/plan/bounds.h"
 #include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/plan/names.h"
@@ -64,6 +65,7 @@ class Reader {
     const double bytes = real_of(member(image, "bytes")).value_or(0);
     if (bytes < 0 || bytes > kMostAmount) return wrong("image.bytes");
     plan_.image.bytes = static_cast<std::uint64_t>(bytes);
+    plan_.image.architecture = architecture_of(text_of(image, "architecture"));
     if (text_of(plan_.body, "Image") != plan_.image.id) return wrong("body.Image");
     plan_.image_name = printable(text_of(value_, "image_name"), 200);
     return {};
@@ -222,9 +224,10 @@ json::object to_json(const Plan& plan) {
   for (const std::string& word : plan.checkpoint.command) command.emplace_back(word);
   return {{"body", plan.body},
           {"restart_policy", plan.restart_policy},
-          {"image",
-           json::object{
-               {"id", plan.image.id}, {"layers", std::move(layers)}, {"bytes", plan.image.bytes}}},
+          {"image", json::object{{"id", plan.image.id},
+                                 {"layers", std::move(layers)},
+                                 {"bytes", plan.image.bytes},
+                                 {"architecture", plan.image.architecture}}},
           {"image_name", plan.image_name},
           {"volumes", std::move(volumes)},
           {"parts", std::move(parts)},

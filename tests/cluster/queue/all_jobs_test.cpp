@@ -140,6 +140,36 @@ TEST_CASE("a job that needs a network is decided for the hosts that have it") {
   CHECK_FALSE(may_go(all, 0, 2));
 }
 
+TEST_CASE("an image for some processors goes to hosts that have them, and to its own host") {
+  HostJobs one = host('1', 1, 1), two = host('2', 4, 4), three = host('3', 4, 4);
+  one.architecture = two.architecture = "amd64";
+  three.architecture = "arm64";
+  one.jobs = {job('a', 2), job('b', 1)};
+  one.jobs[0].freight = Freight{"", 0, 0, {}, "arm64"};
+  one.jobs[1].freight = Freight{"", 0, 0, {}, "riscv64"};
+  for (const char* policy : {"left", "kod2", "fifo"}) {
+    INFO(policy);
+    const AllJobs all = seen({one, two, three});
+    const auto plan = policy::find_queue_policy(policy)->decide(all.view);
+    REQUIRE(plan.has_value());
+    std::map<std::string, std::string> hosts;
+    for (const JobOrder& order : orders_of(all, *plan).at(host_id('1'))) {
+      if (order.order) hosts[order.job] = order.order->host;
+    }
+    CHECK(hosts.at(job_id('a')) == host_id('3'));
+    CHECK(hosts.at(job_id('b')) == host_id('1'));
+  }
+  policy::QueuePlan none;
+  none.standings.push_back({job_id('a'), 0.5, false});
+  one.jobs.pop_back();
+  CHECK(only(orders_of(seen({one, two}), none), '1').obstacle ==
+        "no reachable host could hold it: it requests 2 cores and 1 GiB of memory, and its image "
+        "is for arm64");
+  // Of a host that says nothing nobody knows.
+  two.architecture.clear();
+  CHECK(may_go(seen({one, two}), 0, 1));
+}
+
 TEST_CASE("servers may publish ports on each host that has an address") {
   HostJobs one = host('1', 4, 4), two = host('2', 4, 4), three = host('3', 4, 4);
   one.jobs = {group('a', 6, 1, Span::ports)};
@@ -255,12 +285,17 @@ TEST_CASE("reports and orders are read as they were written") {
   one.jobs[2].places = {{TaskPlace{host_id('1'), 2, 0}, ""}, {TaskPlace{host_id('2'), 1, 2}, ""}};
   one.swarm = {"manager"};
   one.has_address = one.is_open = true;
+  one.architecture = "arm64";
+  one.jobs[1].freight = Freight{std::string(16, 'f'), 5, 7, {{"data", 3}}, "amd64"};
   const Result<HostJobs> read = parse_host_jobs(render(one));
   REQUIRE(read.has_value());
   CHECK(render(*read) == render(one));
   CHECK(read->jobs[1].avoided == one.jobs[1].avoided);
   CHECK_FALSE(read->jobs[1].task.left);
 
+  CHECK(read->architecture == "arm64");
+  REQUIRE(read->jobs[1].freight);
+  CHECK(read->jobs[1].freight->architecture == "amd64");
   CHECK(read->jobs[2].group->span == Span::host);
   CHECK(read->jobs[2].places[1].ps == 2);
 

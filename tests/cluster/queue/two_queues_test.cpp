@@ -155,6 +155,21 @@ TEST_CASE("a host that has no room after all is asked no more for a while") {
   CHECK(hosts.comes_to("vae", "running", 60));
 }
 
+TEST_CASE("a job whose image is not for the other hosts waits, and is asked of none") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  hosts.h1.engine.architecture_ = "arm64";
+  hosts.submit("vae", 2);
+  const auto note = [&] { return text_of(hosts.job("vae"), "note"); };
+  REQUIRE(hosts.until([&] { return note().find("is for amd64") != std::string::npos; }, 60));
+  const std::size_t asked = hosts.h1.rows.rows_.size();
+  hosts.run(300);
+  CHECK(hosts.h1.rows.rows_.size() == asked);
+  CHECK_FALSE(hosts.job("vae").at("held").as_bool());
+  hosts.h1.engine.architecture_ = "amd64";
+  CHECK(hosts.comes_to("vae", "running", 120));
+}
+
 TEST_CASE("a job that another host's engine does not start is held, with its words") {
   const Quiet quiet;
   TwoQueues hosts;

@@ -236,7 +236,7 @@ class FakeEngine : public Engine {
   }
   Async<Result<ctrl::engine::Version>> ping() override { co_return ctrl::engine::Version(); }
   Async<Result<std::vector<std::string>>> images() override { co_return images_; }
-  Async<Result<std::set<std::string>>> swarm() override { co_return swarm_; }
+  Async<Result<About>> about() override { co_return About{architecture_, swarm_}; }
   Async<Result<boost::json::value>> list() override {
     boost::json::array all;
     for (const auto& [id, box] : boxes_) {
@@ -299,6 +299,7 @@ class FakeEngine : public Engine {
   std::map<std::string, Box> boxes_;
   std::set<std::string> data_;  ///< names of volumes
   std::set<std::string> swarm_;
+  std::string architecture_ = "amd64";
   std::vector<std::string> images_;
   double stream_lasts_ = 1e9;           ///< seconds; of events
   std::vector<std::string> leftovers_;  ///< of the engine before: this one ends them

@@ -102,7 +102,7 @@ class FakeGoods : public Goods {
  public:
   Async<Result<ImageInfo>> image_info(std::string id) override {
     if (!images_.contains(id)) co_return errno_error(ENOENT, "no such image");
-    co_return ImageInfo{id, {"sha256:" + std::string(64, '1')}};
+    co_return ImageInfo{id, {"sha256:" + std::string(64, '1')}, 0, "amd64"};
   }
   Async<Result<std::size_t>> layers_there(ImageInfo) override { co_return std::size_t{0}; }
   Async<Result<ctrl::Pull>> send_image(ImageInfo, std::size_t) override {
