@@ -144,8 +144,8 @@ no_traces() { is "$(lab_traces)" ""; }
 # --- flowcond on a host ---------------------------------------------------------------------------
 
 # host_flowcond HOST [OPTIONS...]: starts it as FlowCon, or by HOST_POLICY, with quick decisions and waits for its
-# answer; with SKEW set and /root/skew.so there, its clock is that many seconds ahead; where tests/lab/disk.c is
-# there, its disk can be made slow or failing.
+# answer; with SKEW set and /root/skew.so there, its clock is that many seconds ahead, or as many as that file says;
+# where tests/lab/disk.c is there, its disk can be made slow or failing.
 host_flowcond() {
   local host=$1
   shift
