@@ -398,16 +398,27 @@ bool LineScanner::take_in_parentheses(Field& field, const Number& number, std::s
 }
 
 /// The unit may stand apart: "351.17 samples/sec", "100.8 [ms]".
-bool LineScanner::has_far_unit(std::size_t at) const {
+std::string_view LineScanner::far_unit(std::size_t at) const {
   constexpr std::size_t longest_unit = 14;
-  if (at >= line_.size() || line_[at] != ' ') return false;
+  if (at >= line_.size() || line_[at] != ' ') return {};
   std::size_t word = at + 1;
   if (word < line_.size() && line_[word] == '[') ++word;
   std::size_t stop = word;
   while (stop < line_.size() && stop - word <= longest_unit &&
          (is_word_char(line_[stop]) || line_[stop] == '/'))
     ++stop;
-  return stop - word <= longest_unit && is_unit_word(lower(line_.substr(word, stop - word)));
+  const std::string_view unit = line_.substr(word, stop - word);
+  return unit.size() <= longest_unit && is_unit_word(lower(unit)) ? unit : std::string_view{};
+}
+
+/// "Cost=229 sec,": behind the word stands no value that it could be the name of.
+bool LineScanner::is_far_time(std::string_view unit) const {
+  constexpr std::array<std::string_view, 8> times{"s",  "sec", "secs", "seconds",
+                                                  "ms", "min", "mins", "minutes"};
+  const std::size_t end = static_cast<std::size_t>(unit.data() - line_.data()) + unit.size();
+  const bool ends_there =
+      end == line_.size() || std::string_view(",;)|").find(line_[end]) != std::string_view::npos;
+  return ends_there && std::find(times.begin(), times.end(), lower(unit)) != times.end();
 }
 
 void LineScanner::take_number(std::size_t begin, const Number& number, std::string_view unit,
@@ -469,7 +480,9 @@ void LineScanner::take_number(std::size_t begin, const Number& number, std::stri
     field.key = key_after(end, number.integer);
     field.named_after = !field.key.empty();
   }
-  field.far_unit = !field.unit && has_far_unit(end);
+  const std::string_view apart = field.unit ? std::string_view{} : far_unit(end);
+  field.far_unit = !apart.empty();
+  field.unit = field.unit || (field.far_unit && is_far_time(apart));
   add(field, end);
 }
 

@@ -96,7 +96,8 @@ class LineScanner {
   std::size_t take_around(std::size_t at, const Number& count);
   std::size_t take_with_unit(std::size_t at, const Number& number);
   bool take_in_parentheses(Field& field, const Number& number, std::size_t end);
-  [[nodiscard]] bool has_far_unit(std::size_t at) const;
+  [[nodiscard]] std::string_view far_unit(std::size_t at) const;
+  [[nodiscard]] bool is_far_time(std::string_view unit) const;
   std::size_t take_ratio(std::size_t begin, const Number& first, std::size_t second_at);
   void name_after_counter(Field& field);
   void name_before_counter(Field& field, std::size_t begin);
