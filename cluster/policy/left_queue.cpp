@@ -32,17 +32,6 @@ std::int64_t count_on(const std::vector<NodeCount>& tasks, std::size_t node) {
   return 0;
 }
 
-bool is_same(const std::vector<NodeCount>& a, const std::vector<NodeCount>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const NodeCount& x, const NodeCount& y) {
-                      return x.node == y.node && x.count == y.count;
-                    });
-}
-
-bool is_same(const Placement& a, const Placement& b) {
-  return is_same(a.ps, b.ps) && is_same(a.workers, b.workers);
-}
-
 // The node that its workers are near: the first with most of the parameter servers; of a job
 // without any, with most of the workers.
 std::size_t hub_of(const Placement& placed) {
@@ -83,11 +72,11 @@ bool comes_before(const Entry* a, const Entry* b) {
 LeftChange change_of(const Placement& before, const Placement& after) {
   if (before.workers.empty()) return after.workers.empty() ? LeftChange::wait : LeftChange::start;
   if (after.workers.empty()) return LeftChange::park;
-  if (is_same(before, after)) return LeftChange::keep;
+  if (before == after) return LeftChange::keep;
   const bool stays =
       std::any_of(before.workers.begin(), before.workers.end(),
                   [&](const NodeCount& here) { return count_on(after.workers, here.node) > 0; });
-  const bool is_there = before.ps.empty() ? stays : is_same(before.ps, after.ps);
+  const bool is_there = before.ps.empty() ? stays : before.ps == after.ps;
   return is_there ? LeftChange::resize : LeftChange::move;
 }
 
@@ -98,6 +87,7 @@ class LeftQueue {
       : state_(state),
         free_{Room(state.nodes, requested_kinds(state)), {}},
         idle_{free_.room, {}},
+        soon_{free_.room, {}},
         cost_(state.gain * state.pause) {
     const double median = median_of(state);
     entries_.reserve(state.jobs.size());
@@ -116,6 +106,8 @@ class LeftQueue {
     }
     for (Entry& entry : entries_) {
       give(free_.room, entry, entry.job->placed);
+      if (ends_soon(entry)) give(soon_.room, entry, entry.job->placed);
+      has_soon_ = has_soon_ || ends_soon(entry);
       order_.push_back(&entry);
     }
     std::sort(order_.begin(), order_.end(), comes_before);
@@ -257,6 +249,19 @@ class LeftQueue {
     return room.first_fit(entry.gang.worker_needs, 0);
   }
 
+  // Of a running one: before another one could have its room by being saved.
+  [[nodiscard]] bool ends_soon(const Entry& entry) const {
+    return !entry.job->placed.workers.empty() && !entry.is_guess && entry.left <= state_.pause;
+  }
+
+  // Does it get room by itself, so that nobody need be disturbed for it? It has that then.
+  bool awaits_room(const Entry& entry) {
+    if (!has_soon_ || entry.is_starved) return false;
+    const auto place = find_anew(soon_, entry, 0, std::numeric_limits<double>::infinity());
+    if (place) take(soon_.room, entry, *place);
+    return place.has_value();
+  }
+
   // False once the decision has no end.
   bool place(Entry& entry) {
     std::optional<Placement> best;
@@ -272,21 +277,24 @@ class LeftQueue {
     const bool runs = !before.workers.empty();
     if (runs) {
       std::optional<Placement> kept = find_kept(entry, false);
-      const bool is_whole = kept && is_same(*kept, before);
+      const bool is_whole = kept == before;
       offer(std::move(kept), is_whole ? 0 : cost_);
       offer(find_kept(entry, true), cost_);
     }
     // Beside all that run, before any of them is disturbed.
     give(idle_.room, entry, before);
+    if (!ends_soon(entry)) give(soon_.room, entry, before);
     const double alone = runs ? cost_ : 0;
     offer(find_anew(idle_, entry, alone, least), alone);
-    offer(find_anew(free_, entry, alone + cost_, least), alone + cost_);
+    const bool waits = !runs && !best && awaits_room(entry);
+    if (!waits) offer(find_anew(free_, entry, alone + cost_, least), alone + cost_);
     if (best) {
       take(free_.room, entry, *best);
       take(idle_.room, entry, *best);
+      if (!ends_soon(entry)) take(soon_.room, entry, *best);
       entry.placed = std::move(*best);
     }
-    return !free_.room.is_exhausted() && !idle_.room.is_exhausted();
+    return !free_.room.is_exhausted() && !idle_.room.is_exhausted() && !soon_.room.is_exhausted();
   }
 
   // How much nearer one more worker brings the end of a job, per core. 0: it has none, or all.
@@ -331,6 +339,8 @@ class LeftQueue {
   const LeftState& state_;
   Space free_;  // what the jobs before leave
   Space idle_;  // the same beside what the others have
+  Space soon_;  // the same once those have ended that end soon
+  bool has_soon_ = false;
   const double cost_;
   std::vector<Entry> entries_;  // never moved: order_ points into it
   std::vector<Entry*> order_;

@@ -28,6 +28,7 @@ struct QueueNode {
 struct NodeCount {
   std::size_t node = 0;
   std::int64_t count = 0;
+  [[nodiscard]] bool operator==(const NodeCount&) const = default;
 };
 
 /// All tasks of a list.
@@ -39,6 +40,7 @@ void put_one(std::vector<NodeCount>& tasks, std::size_t node);
 struct Placement {
   std::vector<NodeCount> ps;
   std::vector<NodeCount> workers;
+  [[nodiscard]] bool operator==(const Placement&) const = default;
 };
 
 /// What a task asks of one resource, always above 0.

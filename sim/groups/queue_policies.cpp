@@ -50,19 +50,12 @@ QueueJob job_of(const KnownJob& known) {
   return job;
 }
 
-bool is_same(const std::vector<NodeCount>& a, const std::vector<NodeCount>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const NodeCount& x, const NodeCount& y) {
-                      return x.node == y.node && x.count == y.count;
-                    });
-}
-
 // The changes that lead to `placed`, one a job of the view.
 GroupPlan plan_for(const GroupView& view, std::map<std::string_view, Placement> placed) {
   GroupPlan plan;
   for (const KnownJob& job : view.jobs) {
     Placement& now = placed[job.id];
-    if (is_same(now.ps, job.placed.ps) && is_same(now.workers, job.placed.workers)) continue;
+    if (now == job.placed) continue;
     plan.changes.push_back({job.number, std::move(now)});
   }
   return plan;

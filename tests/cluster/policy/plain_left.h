@@ -38,17 +38,6 @@ inline std::int64_t count_on(const std::vector<NodeCount>& tasks, std::size_t no
   return 0;
 }
 
-inline bool is_same(const std::vector<NodeCount>& a, const std::vector<NodeCount>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const NodeCount& x, const NodeCount& y) {
-                      return x.node == y.node && x.count == y.count;
-                    });
-}
-
-inline bool is_same(const Placement& a, const Placement& b) {
-  return is_same(a.ps, b.ps) && is_same(a.workers, b.workers);
-}
-
 // The node that its workers are near: the first with most of the parameter servers; of a job
 // without any, with most of the workers.
 inline std::size_t hub_of(const Placement& placed) {
@@ -92,11 +81,11 @@ inline bool comes_before(const Entry* a, const Entry* b) {
 inline LeftChange change_of(const Placement& before, const Placement& after) {
   if (before.workers.empty()) return after.workers.empty() ? LeftChange::wait : LeftChange::start;
   if (after.workers.empty()) return LeftChange::park;
-  if (is_same(before, after)) return LeftChange::keep;
+  if (before == after) return LeftChange::keep;
   const bool stays =
       std::any_of(before.workers.begin(), before.workers.end(),
                   [&](const NodeCount& here) { return count_on(after.workers, here.node) > 0; });
-  const bool is_there = before.ps.empty() ? stays : is_same(before.ps, after.ps);
+  const bool is_there = before.ps.empty() ? stays : before.ps == after.ps;
   return is_there ? LeftChange::resize : LeftChange::move;
 }
 
@@ -107,6 +96,7 @@ class PlainLeft {
       : state_(state),
         free_{Room(state.nodes, requested_kinds(state))},
         idle_{free_.room},
+        soon_{free_.room},
         cost_(state.gain * state.pause) {
     const double median = median_of(state);
     entries_.reserve(state.jobs.size());
@@ -125,6 +115,7 @@ class PlainLeft {
     }
     for (Entry& entry : entries_) {
       give(free_.room, entry, entry.job->placed);
+      if (ends_soon(entry)) give(soon_.room, entry, entry.job->placed);
       order_.push_back(&entry);
     }
     std::sort(order_.begin(), order_.end(), comes_before);
@@ -260,6 +251,10 @@ class PlainLeft {
     return room.first_fit(entry.gang.worker_needs, 0);
   }
 
+  [[nodiscard]] bool ends_soon(const Entry& entry) const {
+    return !entry.job->placed.workers.empty() && !entry.is_guess && entry.left <= state_.pause;
+  }
+
   // False once the decision has no end.
   bool place(Entry& entry) {
     std::optional<Placement> best;
@@ -275,20 +270,29 @@ class PlainLeft {
     const bool runs = !before.workers.empty();
     if (runs) {
       std::optional<Placement> kept = find_kept(entry, false);
-      const bool is_whole = kept && is_same(*kept, before);
+      const bool is_whole = kept == before;
       offer(std::move(kept), is_whole ? 0 : cost_);
       offer(find_kept(entry, true), cost_);
     }
     // Beside all that run, before any of them is disturbed.
     give(idle_.room, entry, before);
+    if (!ends_soon(entry)) give(soon_.room, entry, before);
     offer(find_anew(idle_, entry), runs ? cost_ : 0);
-    offer(find_anew(free_, entry), runs ? 2 * cost_ : cost_);
+    // One that gets room by itself before anybody could be saved for it waits for that.
+    const bool may_wait =
+        !runs && !best && !entry.is_starved &&
+        std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) { return ends_soon(e); });
+    std::optional<Placement> coming;
+    if (may_wait) coming = find_anew(soon_, entry);
+    if (coming) take(soon_.room, entry, *coming);
+    if (!coming) offer(find_anew(free_, entry), runs ? 2 * cost_ : cost_);
     if (best) {
       take(free_.room, entry, *best);
       take(idle_.room, entry, *best);
+      if (!ends_soon(entry)) take(soon_.room, entry, *best);
       entry.placed = std::move(*best);
     }
-    return !free_.room.is_exhausted() && !idle_.room.is_exhausted();
+    return !free_.room.is_exhausted() && !idle_.room.is_exhausted() && !soon_.room.is_exhausted();
   }
 
   // The job whose end moves most per core by one more worker. Null: there is no room, or none
@@ -313,6 +317,7 @@ class PlainLeft {
   const LeftState& state_;
   Space free_;  // what the jobs before leave
   Space idle_;  // the same beside what the others have
+  Space soon_;  // the same once those have ended that end soon
   const double cost_;
   std::vector<Entry> entries_;  // never moved: order_ points into it
   std::vector<Entry*> order_;
