@@ -41,7 +41,7 @@ class Scanner {
       if (std::exchange(is_dockers_, false)) {
         give(first, scan_.taken + 1);
       } else {
-        scan_.own.insert(scan_.own.end(), at(first), at(scan_.taken + 1));
+        keep(first);
       }
     }
     if (style_ == WordStyle::mixed && !scan_.wants_help) check_count();
@@ -51,6 +51,18 @@ class Scanner {
  private:
   [[nodiscard]] std::vector<std::string>::const_iterator at(std::size_t word) const {
     return words_.begin() + static_cast<std::ptrdiff_t>(word);
+  }
+
+  // One with a value behind "=", as docker reads it: for CLI11 two words.
+  void keep(std::size_t first) {
+    const std::string& word = words_[first];
+    const std::size_t equals = value_at_;
+    value_at_ = std::string::npos;
+    if (equals == std::string::npos) {
+      scan_.own.insert(scan_.own.end(), at(first), at(scan_.taken + 1));
+    } else {
+      scan_.own.insert(scan_.own.end(), {word.substr(0, equals), word.substr(equals + 1)});
+    }
   }
 
   void give(std::size_t first, std::size_t end) {
@@ -78,8 +90,9 @@ class Scanner {
     const CLI::Option* option = app_.get_option_no_throw(name);
     if (option == nullptr) {
       unknown("unknown flag: " + printable(name), name.substr(2));
-    } else if (takes_value(*option) && equals == std::string::npos) {
-      take_value("flag needs an argument: " + name);
+    } else if (takes_value(*option)) {
+      if (equals == std::string::npos) take_value("flag needs an argument: " + name);
+      value_at_ = equals;
     }
   }
 
@@ -100,6 +113,8 @@ class Scanner {
       if (!takes_value(*option)) continue;
       if (i + 1 == word.size()) {
         take_value("flag needs an argument: '" + word.substr(i, 1) + "' in " + word);
+      } else if (word[i + 1] == '=') {
+        value_at_ = i + 1;
       }
       return;
     }
@@ -161,6 +176,7 @@ class Scanner {
   Scan scan_;
   bool ends_ = false;
   bool is_dockers_ = false;
+  std::size_t value_at_ = std::string::npos;  // of "=" in the option that was read last
 };
 
 }  // namespace

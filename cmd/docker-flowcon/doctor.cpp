@@ -146,15 +146,14 @@ void read_abilities(const json::value& answer, Findings& findings) {
 
 // Of a flowcond without a queue nothing is said.
 void look_at_queue(const DaemonClient& daemon, Findings& findings) {
-  const Result<json::value> queue = daemon.get("/v1/queue");
-  if (!queue) return;
-  const json::value& offer = member(*queue, "offer");
+  const auto queue = daemon.find("/v1/queue");
+  if (queue && !*queue) return;
+  const json::value& offer = queue ? member(**queue, "offer") : json::value();
   const double cores = real_of(member(offer, "cpu")).value_or(0);
   const bool offers = cores > 0;
-  const std::string trouble = safe_text(member(*queue, "trouble"));
-  Ability ability{"queue", offers && trouble.empty(), "", ""};
-  if (!trouble.empty()) {
-    ability.detail = trouble;
+  Ability ability{"queue", offers, "", ""};
+  if (!queue) {
+    ability.detail = queue.error().message();
     ability.advice = "journalctl -u flowcond";
   } else if (offers) {
     ability.detail = "this host gives " + number_text(cores, 4) + " cores and " +

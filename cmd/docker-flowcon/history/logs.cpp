@@ -155,14 +155,33 @@ bool is_under_way(const DaemonClient& daemon, const std::string& name) {
 }
 
 // Of a job of several containers their names, else "".
-std::string tasks_of(const DaemonClient& daemon, const std::string& name) {
-  const Result<json::value> job = daemon.get("/v1/queue/" + name);
+std::string tasks_of(const json::value& job) {
   std::string names;
-  if (!job) return names;
-  for (const json::value& task : list_of(*job, "tasks")) {
+  for (const json::value& task : list_of(job, "tasks")) {
     names += (names.empty() ? "" : ", ") + printable(text_of(task, "name"), 80);
   }
   return names;
+}
+
+// Why docker has not its log, in words; "" = it has.
+std::string why_not_here(const json::value& job) {
+  const std::string name = printable(text_of(job, "name"), 80);
+  if (const std::string tasks = tasks_of(job); !tasks.empty()) {
+    return name + " is a job of several containers, each with a log: " + tasks;
+  }
+  const std::string host = printable(text_of(job, "host"), 200);
+  if (host.empty() || text_of(job, "state") != "running") return "";
+  return name + " runs on " + host + ", which does not answer";
+}
+
+// Why it prints nothing, in words; "" = it runs here, or has ended, or is no job of the queue.
+std::string why_silent(const json::value& job) {
+  const std::string state = text_of(job, "state");
+  const bool is_open = !state.empty() && member(job, "ended").is_null();
+  if (!is_open || state == "running" || state == "parking" || state == "stopping") return "";
+  const std::string note = printable(text_of(job, "note"), 500);
+  return printable(text_of(job, "name"), 80) +
+         " does not run: " + (note.empty() ? "it is " + printable(state, 40) : note);
 }
 
 // Of a container that is on another host, until it ends where it is followed.
@@ -172,10 +191,14 @@ int show_elsewhere(const Session& session, const LogsOptions& options, const Dae
   const auto moment = [now](const std::string& text) {
     return text.empty() ? std::nullopt : parse_moment(text, now);
   };
-  PastLines past(moment(options.since), moment(options.until), std::nullopt);
   const std::optional<std::size_t> tail = count_of(options.tail);
-  std::string query =
-      tail ? "?tail=" + std::to_string(std::min<std::size_t>(*tail, kMostTail)) : "";
+  // The last of those before that moment, not of all.
+  const bool ends_before = tail && !options.until.empty();
+  PastLines past(moment(options.since), moment(options.until), ends_before ? tail : std::nullopt);
+  std::string query = tail && !ends_before
+                          ? "?tail=" + std::to_string(std::min<std::size_t>(*tail, kMostTail))
+                          : "";
+  if (options.details) session.terminal.err << "There are no details of a log on another host.\n";
   bool is_line_begun = false;
   for (bool is_first = true;; is_first = false) {
     // Asked first: what it has printed by its end is on the page then.
@@ -183,7 +206,7 @@ int show_elsewhere(const Session& session, const LogsOptions& options, const Dae
     const Result<LivePage> page = fetch_next(daemon, target, query, options.follow && !is_first);
     if (!page) return report(session.terminal, page.error());
     past.take(page->lines);
-    for (const LogRecord& record : past.shown(true)) {
+    for (const LogRecord& record : past.shown(!page->has_more)) {
       show(session, options, record, is_line_begun);
       is_line_begun = !ends_line(record);
     }
@@ -248,21 +271,31 @@ std::string check_logs(const LogsOptions& options) {
              : "\"" + printable(options.container, 80) + "\" cannot be a container's name";
 }
 
-int run_logs(const Session& session, const LogsOptions& options) {
+int run_logs(const Session& session, const LogsOptions& asked) {
   const Result<DaemonClient> daemon = find_daemon(session, "logs");
-  const Result<std::string> target = container_target(options.container, "past-log");
+  LogsOptions options = asked;
   // Without flowcond docker knows all there is to know.
-  if (daemon && target && probe_socket(daemon->path()) == SocketState::answers) {
-    const Result<std::string> live = container_target(options.container, "log");
-    const Result<LivePage> probe = fetch_live(*daemon, *live, "?tail=0");
-    // That it is there was said once.
+  if (daemon && probe_socket(daemon->path()) == SocketState::answers) {
+    // That it is elsewhere is said once.
     const DaemonClient quiet(daemon->path());
-    if (probe && probe->is_elsewhere) return show_elsewhere(session, options, quiet, *live);
-    if (const std::string tasks = tasks_of(quiet, options.container); !tasks.empty()) {
-      return report(session.terminal,
-                    bad_input(printable(options.container, 80) +
-                              " is a job of several containers, each with a log: " + tasks));
+    for (bool is_first = true;; is_first = false) {
+      const Result<json::value> job = quiet.get("/v1/queue/" + asked.container);
+      const json::value known = job ? *job : json::value();
+      // What is elsewhere is not found by the beginning of an id.
+      const std::string id = text_of(known, "id");
+      if (is_container_name(id) && id.starts_with(asked.container)) options.container = id;
+      const Result<std::string> live = container_target(options.container, "log");
+      const Result<LivePage> probe = fetch_live(is_first ? *daemon : quiet, *live, "?tail=0");
+      if (probe && probe->is_elsewhere) return show_elsewhere(session, options, quiet, *live);
+      if (const std::string why = why_not_here(known); !why.empty()) {
+        return report(session.terminal, bad_input(why));
+      }
+      const std::string why = why_silent(known);
+      if (is_first && !why.empty()) session.terminal.err << why << "\n" << std::flush;
+      if (why.empty() || !options.follow) break;
+      std::this_thread::sleep_for(kLookEach);
     }
+    const Result<std::string> target = container_target(options.container, "past-log");
     const Result<void> shown = show_past(session, options, *daemon, *target);
     if (!shown) {
       session.terminal.err << "Cannot show its output on earlier hosts: " << shown.error().message()

@@ -41,10 +41,10 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 // A file in a folder of its own, which goes with it; its path is "" where there is none.
 class IdFile {
  public:
-  IdFile(const Environment& environment, bool is_wanted) {
+  explicit IdFile(const Environment& environment) {
     const std::string folder = lookup(environment, "TMPDIR");
     std::string name = (folder.empty() ? "/tmp" : folder) + "/flowcon-run-XXXXXX";
-    if (is_wanted && ::mkdtemp(name.data()) != nullptr) folder_ = name;
+    if (::mkdtemp(name.data()) != nullptr) folder_ = name;
   }
   ~IdFile() {
     if (folder_.empty()) return;
@@ -144,12 +144,20 @@ bool warn_without_daemon(const Session& session, const std::string& consequence)
 }
 
 ExecPlan plan_run(const Invocation& invocation, const Environment& environment,
-                  const JobOptions& options, const std::vector<std::string>& docker_arguments,
-                  const std::string& id_file) {
-  std::vector<std::string> command{"run"};
-  if (!id_file.empty()) command.push_back("--cidfile=" + id_file);
-  return plan_job(invocation, environment, std::move(command), job_labels(options),
-                  docker_arguments);
+                  const JobOptions& options, const std::vector<std::string>& docker_arguments) {
+  return plan_job(invocation, environment, {"run"}, job_labels(options), docker_arguments);
+}
+
+MadeJob make_job(const Session& session, const std::string& command,
+                 const std::vector<std::string>& labels,
+                 const std::vector<std::string>& docker_arguments) {
+  const IdFile file(session.environment);
+  std::vector<std::string> words{command};
+  if (!file.path().empty()) words.push_back("--cidfile=" + file.path());
+  const ExecPlan plan =
+      plan_job(session.invocation, session.environment, std::move(words), labels, docker_arguments);
+  const int status = run_child(plan, session.terminal);
+  return {status, id_in(file.path(), docker_arguments)};
 }
 
 int run_run(const Session& session, const JobOptions& options,
@@ -159,13 +167,13 @@ int run_run(const Session& session, const JobOptions& options,
   const Result<DaemonClient> daemon = find_daemon(session, "run");
   FollowOptions following;
   following.was_answering = daemon && probe_socket(daemon->path()) == SocketState::answers;
-  const IdFile file(session.environment, daemon.has_value());
-  const ExecPlan plan =
-      plan_run(session.invocation, session.environment, options, docker_arguments, file.path());
-  if (file.path().empty()) return become(plan, session.terminal);
-  const int status = run_child(plan, session.terminal);
-  const std::string id = id_in(file.path(), docker_arguments);
-  return id.empty() ? status : follow_job(session, *daemon, id, status, following);
+  if (!daemon) {
+    return become(plan_run(session.invocation, session.environment, options, docker_arguments),
+                  session.terminal);
+  }
+  const MadeJob made = make_job(session, "run", job_labels(options), docker_arguments);
+  if (made.id.empty()) return made.status;
+  return follow_job(session, *daemon, made.id, made.status, following);
 }
 
 int complete_docker(const Session& session, const std::string& call,

@@ -37,12 +37,21 @@ struct ExecPlan {
 /// it did.
 bool warn_without_daemon(const Session& session, const std::string& consequence);
 
-/// docker with its global options, `run`, the labels and `docker_arguments`; the container's id
-/// goes to `id_file`, unless that is "" or the arguments name another file.
+/// docker with its global options, `run`, the labels and `docker_arguments`.
 [[nodiscard]] ExecPlan plan_run(const Invocation& invocation, const Environment& environment,
                                 const JobOptions& options,
-                                const std::vector<std::string>& docker_arguments,
-                                const std::string& id_file = "");
+                                const std::vector<std::string>& docker_arguments);
+
+/// What docker came to, and the id of the container; "" = not known.
+struct MadeJob {
+  int status = 0;
+  std::string id;
+};
+
+/// docker by plan_job(), until it ends.
+[[nodiscard]] MadeJob make_job(const Session& session, const std::string& command,
+                               const std::vector<std::string>& labels,
+                               const std::vector<std::string>& docker_arguments);
 
 /// If docker's containers are on another host: becomes docker, and returns only if that fails: 127
 /// if docker is not found, else 126. Else returns the job's status, also after a migration stopped

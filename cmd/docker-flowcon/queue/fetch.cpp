@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <ostream>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -133,16 +134,21 @@ class Fetcher {
     if (!paths) return paths.error();
     for (const Printer& printer : printers_) {
       const fs::path log = folder_ / log_name(printer.log, *paths);
-      if (const Result<void> fetched = fetch_log(session_, printer.id, log); !fetched) {
-        return fetched.error();
+      if (const Result<void> printed = fetch_log(session_, printer.id, log); printed) {
+        tell(log);
+      } else {
+        lacks_log_ = true;
+        (void)report(session_.terminal, printed.error());
       }
-      tell(log);
     }
     for (const std::string& path : *paths) {
       if (const Result<void> copied = copy(path); !copied) return copied.error();
     }
     return {};
   }
+
+  /// One that is not to be had keeps nothing else back.
+  [[nodiscard]] bool lacks_log() const { return lacks_log_; }
 
  private:
   Result<void> copy(const std::string& path) const {
@@ -165,7 +171,25 @@ class Fetcher {
   std::string id_;
   std::vector<Printer> printers_;
   fs::path folder_;
+  bool lacks_log_ = false;
 };
+
+// What was made, and what was changed and has no entry below it: a file.
+std::vector<std::string> written_paths(const std::string& diff) {
+  std::vector<std::string> made, paths;
+  std::set<std::string> folders;
+  std::istringstream lines(diff);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.size() < 3) continue;
+    folders.insert(line.substr(2, std::max<std::size_t>(line.rfind('/'), 2) - 2));
+    if (line.starts_with("A ") || line.starts_with("C ")) made.push_back(std::move(line));
+  }
+  for (const std::string& line : made) {
+    std::string path = line.substr(2);
+    if (line.front() == 'A' || !folders.contains(path)) paths.push_back(std::move(path));
+  }
+  return paths;
+}
 
 // Why what it has written is not here yet, in words; "" = it is.
 std::string why_not_home(const JobView& job) {
@@ -187,14 +211,15 @@ Result<std::vector<std::string>> paths_to_fetch(const std::string& inspect,
   if (seen && seen->is_array() && !seen->get_array().empty()) {
     for (const json::value& mount : list_of(seen->get_array().front(), "Mounts")) {
       const std::string path = text_of(mount, "Destination");
-      if (is_plain(path)) mounts.push_back(path);
-      if (is_plain(path) && text_of(mount, "Type") == "volume") paths.push_back(path);
+      if (!is_plain(path)) continue;
+      mounts.push_back(path);
+      const json::value& writes = member(mount, "RW");
+      const bool is_read_only = writes.is_bool() && !writes.get_bool();
+      if (text_of(mount, "Type") == "volume" && !is_read_only) paths.push_back(path);
     }
   }
-  std::istringstream lines(diff);
   std::string last;
-  for (std::string line; std::getline(lines, line);) {
-    const std::string path = line.starts_with("A ") ? line.substr(2) : "";
+  for (const std::string& path : written_paths(diff)) {
     // A folder comes before what is in it.
     if (!last.empty() && is_within(path, last)) continue;
     const auto has_it = [&](const auto& folder) { return is_within(path, folder); };
@@ -229,6 +254,9 @@ int run_fetch(const Session& session, const FetchOptions& options) {
   if (!target) return report(session.terminal, target.error());
   const Result<json::value> answer = daemon->get(*target);
   if (!answer) return report(session.terminal, answer.error());
+  if (const std::string why = why_no_job(*answer); !why.empty()) {
+    return report(session.terminal, bad_input(why));
+  }
   const JobView job = read_job(*answer);
   if (const std::string why = why_not_home(job); !why.empty()) {
     return report(session.terminal, bad_input(why));
@@ -238,8 +266,11 @@ int run_fetch(const Session& session, const FetchOptions& options) {
   const std::string folder = !options.output.empty()   ? options.output
                              : is_container_name(name) ? name
                                                        : id.substr(0, 12);
-  const Result<void> done = Fetcher(session, *answer, folder).fetch();
-  return done ? kDone : report(session.terminal, done.error());
+  Fetcher fetcher(session, *answer, folder);
+  if (const Result<void> done = fetcher.fetch(); !done) {
+    return report(session.terminal, done.error());
+  }
+  return fetcher.lacks_log() ? kFailed : kDone;
 }
 
 }  // namespace flowcon::plugin

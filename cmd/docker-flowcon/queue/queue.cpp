@@ -113,6 +113,12 @@ int run_on_jobs(const Session& session, const std::vector<std::string>& jobs,
 
 }  // namespace
 
+std::string why_no_job(const json::value& answer) {
+  const std::string group = printable(text_of(answer, "group"), 80);
+  if (group.empty()) return "";
+  return printable(text_of(answer, "name"), 80) + " is a task of job " + group + ": name that job";
+}
+
 Result<std::string> job_target(const std::string& job, const std::string& action) {
   if (!is_container_name(job))
     return bad_input("No such job: \"" + printable(job) + "\" cannot be a name");
@@ -234,15 +240,15 @@ void declare_queue_set(CLI::App& app, QueueSetOptions& options) {
   app.add_option("--priority", options.priority,
                  "Divides the job's remaining time, 0.1 to 10, or none to undo an earlier change")
       ->type_name("number")
-      ->check(check_priority_or_none);
+      ->check(as_label_or_none("priority"));
   app.add_option("--request", options.request,
                  "Cores and memory that it needs, such as cpu=2,mem=3G, or none to undo it")
       ->type_name("request")
-      ->check(check_request_or_none);
+      ->check(as_label_or_none("request"));
   app.add_option("--retries", options.retries,
                  "How often it is restarted after a nonzero exit status, 0 to 100, or none for 0")
       ->type_name("number")
-      ->check(check_retries_or_none);
+      ->check(as_label_or_none("retries"));
 }
 
 std::string check_queue_set(const QueueSetOptions& options) {

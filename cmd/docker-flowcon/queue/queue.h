@@ -3,13 +3,17 @@
 // decide about them.
 #pragma once
 
-#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
 #include <string>
 #include <vector>
 
 #include "cmd/docker-flowcon/command.h"
 
 namespace flowcon::plugin {
+
+/// Why an answer of GET /v1/queue/NAME is about no job of a person's: it is a task of one. "" = it
+/// is a job.
+[[nodiscard]] std::string why_no_job(const boost::json::value& answer);
 
 struct QueueOptions {
   std::string format;

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/docker-flowcon/queue/submit.h"
 
+#include <chrono>
 #include <ostream>
+#include <thread>
 
+#include "base/json_reader.h"
 #include "base/text.h"
+#include "cmd/docker-flowcon/daemon_client.h"
 #include "cmd/docker-flowcon/endpoint.h"
 #include "cmd/docker-flowcon/job/follow.h"
 #include "cmd/docker-flowcon/job/run.h"
 #include "cmd/docker-flowcon/job/run_words.h"
+#include "cmd/docker-flowcon/queue/queue_view.h"
 #include "cmd/docker-flowcon/queue/refusal.h"
 #include "cmd/docker-flowcon/queue/values.h"
 
 namespace flowcon::plugin {
 namespace {
+
+constexpr auto kHeard = std::chrono::seconds(5);
+constexpr auto kLook = std::chrono::milliseconds(50);
 
 // What --name says; docker's own id stands on stdout in any case.
 std::string name_in(const std::vector<std::string>& docker_arguments) {
@@ -33,6 +41,23 @@ std::string next_step(const Session& session, const SubmitOptions& options,
                       : "It starts when there is room; watch it" + with + "docker flowcon queue";
 }
 
+// Until flowcond has heard of the job, so that the next command finds it. Why it was refused, in
+// words; "" = it was not, as far as is known.
+std::string hear_of(const DaemonClient& daemon, const std::string& id) {
+  const auto until = std::chrono::steady_clock::now() + kHeard;
+  while (true) {
+    const auto answer = daemon.find("/v1/queue/" + id);
+    if (!answer) return "";
+    if (*answer) {
+      const JobView job = read_job(**answer);
+      if (text_of(job.exact, "State") != "refused") return "";
+      return text_of(job.shown, "Name") + " was refused: " + text_of(job.shown, "Note");
+    }
+    if (std::chrono::steady_clock::now() >= until) return "";
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
 }  // namespace
 
 void declare_submit(CLI::App& app, SubmitOptions& options) {
@@ -42,15 +67,15 @@ void declare_submit(CLI::App& app, SubmitOptions& options) {
                  "Cores and memory that the job needs, such as cpu=2,mem=3G, or either alone "
                  "(default: --cpus and --memory, else what earlier runs needed)")
       ->type_name("request")
-      ->check(check_request);
+      ->check(as_label("request"));
   app.add_option("--priority", options.priority,
                  "Divides the job's remaining time (2: it counts as half), 0.1 to 10 (default 1)")
       ->type_name("number")
-      ->check(check_priority);
+      ->check(as_label("priority"));
   app.add_option("--retries", options.retries,
                  "How often it is restarted after a nonzero exit status, 0 to 100 (default 0)")
       ->type_name("number")
-      ->check(check_retries);
+      ->check(as_label("retries"));
   app.add_option("--elastic", options.elastic,
                  "How workers come and go while it runs: no; join, one by one; restart, all save "
                  "themselves and start again; torchrun, as join, by its agents (default no)")
@@ -60,17 +85,17 @@ void declare_submit(CLI::App& app, SubmitOptions& options) {
                  "Number of workers, containers that run together as one job, 1 to 192, or a range "
                  "such as 2:6 (default 1)")
       ->type_name("number")
-      ->check(check_workers);
+      ->check(as_label("workers"));
   app.add_option("--ps", options.ps,
                  "Number of parameter servers beside the workers, from the same image and command, "
                  "0 to 64 (default 0)")
       ->type_name("number")
-      ->check(check_servers);
+      ->check(as_label("ps"));
   app.add_option("--ps-request", options.ps_request,
                  "Like --request, for one parameter server (default: --cpus, else half a core, and "
                  "the memory of a worker)")
       ->type_name("request")
-      ->check(check_request);
+      ->check(as_label("ps-request"));
 }
 
 std::string check_submit(const SubmitOptions& options,
@@ -93,14 +118,14 @@ std::vector<std::string> submit_labels(const SubmitOptions& options) {
 
 int run_submit(const Session& session, const SubmitOptions& options,
                const std::vector<std::string>& docker_arguments) {
-  const ExecPlan plan = plan_job(session.invocation, session.environment, {"create"},
-                                 submit_labels(options), docker_arguments);
-  const int status = run_child(plan, session.terminal);
-  if (status != kDone) return status;
-  if (!warn_without_daemon(session, "the job waits until it runs")) {
-    session.terminal.err << next_step(session, options, docker_arguments) << "\n";
-  }
-  return status;
+  const MadeJob made = make_job(session, "create", submit_labels(options), docker_arguments);
+  if (made.status != kDone) return made.status;
+  if (warn_without_daemon(session, "the job waits until it runs")) return kDone;
+  const Result<DaemonClient> daemon = find_daemon(session, "submit");
+  const std::string why = daemon && !made.id.empty() ? hear_of(*daemon, made.id) : "";
+  if (!why.empty()) return report(session.terminal, bad_input(why));
+  session.terminal.err << next_step(session, options, docker_arguments) << "\n";
+  return kDone;
 }
 
 }  // namespace flowcon::plugin

@@ -35,9 +35,10 @@ class Waiter {
   // ended, so ids count from here on.
   bool find_all() {
     for (const std::string& name : options_.jobs) {
-      const Result<json::value> job = ask(name);
-      if (!job) {
-        (void)report(session_.terminal, job.error());
+      const Result<json::value> job = find(name);
+      const std::string why = job ? why_no_job(*job) : "";
+      if (!job || !why.empty()) {
+        (void)report(session_.terminal, job ? bad_input(why) : job.error());
         return false;
       }
       const std::string id = text_of(*job, "id");
@@ -53,23 +54,33 @@ class Waiter {
   }
 
  private:
-  [[nodiscard]] Result<json::value> ask(const std::string& job) const {
-    const Result<std::string> target = job_target(job, "");
-    return target ? daemon_.get(*target) : Result<json::value>(target.error());
+  // null: there is no such job. Waits for a flowcond that is being restarted.
+  Result<json::value> ask(const std::string& name) {
+    const Result<std::string> target = job_target(name, "");
+    if (!target) return target.error();
+    for (;; std::this_thread::sleep_for(options_.look)) {
+      Result<std::optional<json::value>> answer = daemon_.find(*target);
+      if (!answer && is_patient(answer.error())) continue;
+      silent_since_.reset();
+      if (!answer) return answer.error();
+      return *answer ? std::move(**answer) : json::value();
+    }
+  }
+
+  Result<json::value> find(const std::string& name) {
+    Result<json::value> job = ask(name);
+    if (!job || !job->is_null()) return job;
+    return daemon_.get(*job_target(name, ""));  // in its own words
   }
 
   int wait_for(const std::string& id) {
     for (bool was_held = false;; std::this_thread::sleep_for(options_.look)) {
-      const Result<std::string> target = job_target(id, "");
-      if (!target) return report(session_.terminal, target.error());
-      const auto answer = daemon_.find(*target);
-      if (!answer) {
-        if (is_patient(answer.error())) continue;
-        return report(session_.terminal, answer.error());
+      const Result<json::value> answer = ask(id);
+      if (!answer) return report(session_.terminal, answer.error());
+      if (answer->is_null()) {
+        return report(session_.terminal, bad_input("No such job any more: " + id));
       }
-      if (!*answer) return report(session_.terminal, bad_input("No such job any more: " + id));
-      silent_since_.reset();
-      const JobView job = read_job(**answer);
+      const JobView job = read_job(*answer);
       if (!is_open_state(text_of(job.exact, "State"))) return tell_end(job);
       const bool is_held = is_true(member(job.exact, "Held"));
       const std::string name = text_of(job.shown, "Name");

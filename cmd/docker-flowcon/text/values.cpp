@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/text/times.h"
+#include "ctrl/settings.h"
 
 namespace flowcon::plugin {
 namespace {
@@ -44,7 +45,8 @@ std::string check_not_empty(const std::string& text) {
 
 std::string check_weight(const std::string& text) {
   const std::optional<double> number = parse_real(text);
-  return number && *number > 0 ? "" : complaint("a number above 0", text);
+  const bool is_weight = number && *number >= ctrl::kLeastWeight && *number <= ctrl::kMostWeight;
+  return is_weight ? "" : complaint("a number from 0.001 to 10", text);
 }
 
 std::string check_share(const std::string& text) {
@@ -62,7 +64,7 @@ std::string check_duration(const std::string& text) {
 
 std::string check_weight_or_none(const std::string& text) {
   if (text == "none" || check_weight(text).empty()) return "";
-  return complaint("a number above 0 or none", text);
+  return complaint("a number from 0.001 to 10, or none", text);
 }
 
 std::string check_share_or_none(const std::string& text) {

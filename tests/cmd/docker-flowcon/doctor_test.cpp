@@ -67,17 +67,16 @@ TEST_CASE_METHOD(DoctorFixture, "doctor lists each ability, why, and below it wh
 
 TEST_CASE_METHOD(DoctorFixture,
                  "what the host gives to jobs of the queue is told, or why nothing") {
-  fake.answer("GET /v1/queue", 200, R"({"offer":{"cpu":7.5,"mem":21474836480},"trouble":""})");
+  fake.answer("GET /v1/queue", 200, R"({"offer":{"cpu":7.5,"mem":21474836480}})");
   CHECK(run().out.find("\nqueue       yes       this host gives 7.5 cores and 20GiB to jobs\n") !=
         std::string::npos);
-  fake.answer("GET /v1/queue", 200, R"({"offer":{"cpu":0,"mem":0},"trouble":""})");
+  fake.answer("GET /v1/queue", 200, R"({"offer":{"cpu":0,"mem":0}})");
   const Outcome none = run();
   CHECK(none.status == 0);
   CHECK(none.out.find("queue       no        this host gives nothing to jobs\n"
                       "  to do: offer = auto in flowcon.conf, if it should\n") !=
         std::string::npos);
-  fake.answer("GET /v1/queue", 200,
-              R"({"offer":{"cpu":4,"mem":1},"trouble":"its journal cannot be read\u001b[2J"})");
+  fake.answer("GET /v1/queue", 503, R"({"error":"its journal cannot be read\u001b[2J"})");
   CHECK(run().out.find("queue       no        its journal cannot be read\xEF\xBF\xBD[2J\n") !=
         std::string::npos);
 }

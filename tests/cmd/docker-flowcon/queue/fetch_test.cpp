@@ -37,6 +37,15 @@ TEST_CASE("volumes and what was made beside them are fetched, each once") {
         Paths{"/out"});
 }
 
+TEST_CASE("a volume that it only reads is not, and a file of the image that it changed is") {
+  const std::string corpus = R"({"Type":"volume","Destination":"/data","RW":false})";
+  const std::string out = R"({"Type":"volume","Destination":"/out","RW":true})";
+  CHECK(found(mounts(corpus + "," + out), "") == Paths{"/out"});
+  CHECK(found(mounts(corpus),
+              "C /app\nC /app/last.pt\nC /app-2\nA /app-2/new\nC /etc\nD /etc/x\n"
+              "C /data\nC /tmp\n") == Paths{"/app-2/new", "/app/last.pt"});
+}
+
 TEST_CASE("what each container makes anew is nobody's result") {
   CHECK(found("[]", "A /tmp/x\nA /run/y\nA /dev/z\nA /proc/1\nA /sys/a\nA /tmpfile\n") ==
         Paths{"/tmpfile"});
@@ -191,7 +200,20 @@ TEST_CASE_METHOD(FetchFixture, "docker's own errors are said, and what was fetch
   CHECK_FALSE(std::filesystem::exists(out + "2"));
 }
 
+TEST_CASE_METHOD(FetchFixture, "a log that is not to be had keeps nothing else back") {
+  docker(
+      "inspect) echo '[]' ;;\ndiff) echo 'A /x' ;;\nlogs) echo 'no logs' >&2; exit 1 ;;\n"
+      "cp) echo copied >\"$4\" ;;");
+  const Outcome outcome = run({"vae", "-o", out});
+  CHECK(outcome.status == 1);
+  CHECK(outcome.out == out + "/x\n");
+  CHECK(outcome.err == "docker logs failed; what it said is in " + out + "/log.txt\n");
+  CHECK(text("results/x") == "copied\n");
+}
+
 TEST_CASE_METHOD(FetchFixture, "what cannot be a job is none") {
+  job(R"("state":"done","group":"net")");
+  CHECK(run({"vae"}).err == "vae is a task of job net: name that job\n");
   CHECK(run({"--", "../x"}).err.find("No such job: ") == 0);
   daemon.answer("GET /v1/queue/vae", 200, R"({"id":"--rm","name":"vae","state":"done"})");
   CHECK(run({"vae", "-o", out}).err == "the job has no id\n");

@@ -2,6 +2,8 @@
 #include "cmd/docker-flowcon/queue/submit.h"
 
 #include <algorithm>
+#include <fstream>
+#include <thread>
 
 #include "cmd/docker-flowcon/queue/refusal.h"
 #include "cmd/docker-flowcon/queue/values.h"
@@ -59,9 +61,37 @@ TEST_CASE_METHOD(SubmitFixture, "submit is docker create with the labels of run 
   run({"--workers", "4", "--ps", "1", "--ps-request", "cpu=0.5", "image"});
   CHECK(words().find("<--label><flowcon.workers=4><--label><flowcon.ps=1>"
                      "<--label><flowcon.ps-request=cpu=0.5>") != std::string::npos);
-  CHECK(run({"--workers", "0", "image"})
-            .err.find("a number of workers from 1 to 192, or two such as 2:6") !=
+  CHECK(run({"--workers", "0", "image"}).err.find("\"0\" is not a whole number from 1 to 192") !=
         std::string::npos);
+}
+
+TEST_CASE(
+    "a job that flowcond refuses is told at once, and one that it has not heard of is awaited") {
+  test::TempFolder folder;
+  const std::string docker = folder.path() + "/docker";
+  std::ofstream(docker) << "#!/bin/sh\ncase $2 in --cidfile=*) echo " << kId
+                        << " >\"${2#--cidfile=}\" ;; esac\n";
+  chmod(docker.c_str(), 0755);
+  test::FakeDaemon daemon(folder.path() + "/s");
+  const Environment environment{{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker},
+                                {"FLOWCON_SOCKET", folder.path() + "/s"},
+                                {"TMPDIR", folder.path()},
+                                {"PATH", "/usr/bin:/bin"}};
+  const std::string target = "GET /v1/queue/" + kId;
+  daemon.answer(target, 404, R"({"error":"No such job"})");
+  std::thread later([&] {
+    while (daemon.requests().size() < 2) std::this_thread::yield();
+    daemon.answer(target, 200, R"({"name":"vae","state":"waiting","note":"waits for 1 core"})");
+  });
+  const Outcome waits = run_in_child({"flowcon", "submit", "image"}, environment);
+  later.join();
+  CHECK(waits.status == 0);
+  CHECK(waits.err == "It starts when there is room; watch it with: docker flowcon queue\n");
+
+  daemon.answer(target, 200, R"({"name":"vae","state":"refused","note":"it asks for 99 cores"})");
+  const Outcome refused = run_in_child({"flowcon", "submit", "image"}, environment);
+  CHECK(refused.status == 1);
+  CHECK(refused.err == "vae was refused: it asks for 99 cores\n");
 }
 
 TEST_CASE_METHOD(SubmitFixture, "docker's failure is its status, and nothing is said of a queue") {
@@ -161,35 +191,35 @@ TEST_CASE("a refusal names the option and what to do, safe for a terminal") {
         "--restart always: the queue starts a job, and again if it fails: use --retries");
 }
 
-TEST_CASE("a request is cores, memory or both, once each") {
-  for (const char* good : {"cpu=2", "mem=3G", "cpu=0.5,mem=500M", "mem=2GiB,cpu=1", "mem=1.5gb",
-                           "mem=4096", "mem=1t", "mem=100b"}) {
+TEST_CASE("an option takes what its label takes, so that nothing is dropped later") {
+  for (const char* good : {"cpu=2", "mem=3G", "cpu=0.5,mem=500M", "mem=2GiB,cpu=1", "mem=1.5gb"}) {
     INFO(good);
-    CHECK(check_request(good).empty());
+    CHECK(as_label("request")(good) == "");
   }
-  for (const char* bad :
-       {"",        "2",           "cpu",     "cpu=",    "cpu=0",         "cpu=-1", "cpu=nan",
-        "cpu=inf", "cpu=2,cpu=3", "cpu=2,",  ",cpu=2",  "cpu=2, mem=3G", "mem=3X", "mem=G",
-        "mem=0",   "mem=3GG",     "mem=3iB", "mem=-1G", "mem=1e3G",      "gpu=1",  "CPU=2"}) {
+  for (const char* bad : {"", "2", "cpu=0", "cpu=nan", "cpu=2,cpu=3", "mem=3X", "gpu=1", "mem=16",
+                          "mem=5M", "cpu=0.001"}) {
     INFO(bad);
-    CHECK_FALSE(check_request(bad).empty());
+    CHECK(as_label("request")(bad) != "");
   }
-  CHECK(check_request("x\033") ==
-        "has to be cores and memory such as cpu=2,mem=3G, or one of the two, not "
-        "\"x\xEF\xBF\xBD\"");
+  CHECK(as_label("request")("cpu=2,mem=16") ==
+        "\"mem=16\" is not an amount of memory from 6M to 1024T, such as mem=3G");
+  CHECK(as_label("request")("x\033") ==
+        "\"x\xEF\xBF\xBD\" is neither cpu=CORES nor mem=BYTES, such as cpu=2,mem=3G");
+  CHECK(as_label("workers")("2:6") == "");
+  CHECK(as_label("ps")("65") == "\"65\" is not a whole number from 0 to 64");
 }
 
-TEST_CASE("priority and retries have bounds, and none where it takes back") {
-  CHECK((check_priority("0.1") + check_priority("10") + check_retries("0") + check_retries("100"))
-            .empty());
-  for (const char* bad : {"0.09", "10.1", "nan", "", "2x", "none"})
-    CHECK_FALSE(check_priority(bad).empty());
-  for (const char* bad : {"101", "-1", "1.5", "", "x", "none"})
-    CHECK_FALSE(check_retries(bad).empty());
-  CHECK((check_priority_or_none("none") + check_retries_or_none("none") +
-         check_request_or_none("none"))
-            .empty());
-  CHECK(check_priority_or_none("x") == "has to be a number from 0.1 to 10, or none, not \"x\"");
+TEST_CASE("none takes back what was set") {
+  for (const char* key : {"priority", "retries", "request"}) {
+    INFO(key);
+    CHECK(as_label(key)("none") != "");
+    CHECK(as_label_or_none(key)("none") == "");
+  }
+  CHECK(as_label_or_none("priority")("x") == "\"x\" is not a number from 0.1 to 10, nor none");
+  CHECK(as_label_or_none("retries")("3") == "");
+  CHECK((check_scale("4") + check_scale("none")).empty());
+  CHECK(check_scale("2:6").starts_with("one number"));
+  CHECK(check_scale("193") != "");
 }
 
 }  // namespace

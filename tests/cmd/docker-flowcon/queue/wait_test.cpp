@@ -119,6 +119,26 @@ TEST_CASE("wait survives a restart of flowcond") {
   CHECK(outcome.err.find("Waiting up to 60 s for flowcond: ") == 0);
 }
 
+TEST_CASE_METHOD(WaitFixture, "a task is no job") {
+  answer_with("a", R"({"id":"id-a","name":"net-w0","state":"running","group":"net"})");
+  const Outcome outcome = run({"a"});
+  CHECK(outcome.status == 1);
+  CHECK(outcome.err == "net-w0 is a task of job net: name that job\n");
+}
+
+TEST_CASE("a wait that comes first survives a restart of flowcond, too") {
+  const test::TempFolder folder;
+  test::FakeDaemon daemon(folder.path() + "/s");
+  daemon.answer("GET /v1/queue/a", 503, R"({"error":"it has just started"})");
+  daemon.answer("GET /v1/queue/id-a", 200, job("a", "done", "0"));
+  Outcome outcome;
+  std::thread waiting([&] { outcome = wait_at(folder.path() + "/s", std::chrono::seconds(60)); });
+  while (daemon.requests().size() < 2) std::this_thread::yield();
+  daemon.answer("GET /v1/queue/a", 200, job("a", "running", "null"));
+  waiting.join();
+  CHECK(outcome.out == "0\n");
+}
+
 TEST_CASE("a job that is removed is not waited for") {
   const test::TempFolder folder;
   test::FakeDaemon daemon(folder.path() + "/s");
