@@ -148,9 +148,9 @@ Async<Response> Balancer::rebalance_for_person(std::string body) {
   if (who.id == network_.own_id() || who.id.empty()) {
     co_return co_await rebalance_here(std::move(body));
   }
-  std::string id = who.id, method = "POST", target = "/v1/peer/rebalance";
-  const Result<Answer> answer = co_await network_.ask(
-      std::move(id), std::move(method), std::move(target), std::move(body), kForwardTime);
+  std::string id = who.id, target = "/v1/peer/rebalance";
+  const Result<Answer> answer = co_await network_.ask(std::move(id), "POST", std::move(target),
+                                                      std::move(body), kForwardTime);
   if (!answer) {
     co_return failure(502, printable(who.name, 80) +
                                " coordinates and cannot be asked: " + answer.error().message());

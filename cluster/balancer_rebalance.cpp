@@ -110,10 +110,8 @@ Async<Balancer::Outcome> Balancer::order(policy::Move move, Cause cause,
     if (state->size() <= kMostReasons) {
       if (Result<boost::json::value> said = parse_json(*state)) body["state"] = std::move(*said);
     }
-    std::string id = move.from, method = "POST", target = "/v1/peer/move";
-    std::string text = render_json(body);
-    const Result<Answer> answer = co_await network_.ask(
-        std::move(id), std::move(method), std::move(target), std::move(text), kOrderTime);
+    const Result<Answer> answer =
+        co_await network_.ask(move.from, "POST", "/v1/peer/move", render_json(body), kOrderTime);
     if (!answer) {
       outcome.error = answer.error().message();
     } else if (answer->status != 200) {

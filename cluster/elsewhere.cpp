@@ -105,9 +105,8 @@ bool Elsewhere::has_from(const std::string& name, const std::string& speaker) co
 Async<Response> Elsewhere::ask(std::string host, Wanted wanted) {
   const std::string there = name_of_host(network_, host);
   const bool is_forwarded = name_in(wanted.method, wanted.target).has_value();
-  std::string method = "POST", target = "/v1/peer/call", body = wanted.render();
-  Result<Answer> reply = co_await network_.ask(std::move(host), std::move(method),
-                                               std::move(target), std::move(body), kPatience);
+  Result<Answer> reply =
+      co_await network_.ask(std::move(host), "POST", "/v1/peer/call", wanted.render(), kPatience);
   if (!reply) co_return failure(502, reply.error().message());
   const Result<json::value> said = parse_json(reply->body);
   if (!said || !said->is_object()) co_return failure(502, there + " answers no JSON object");

@@ -61,9 +61,9 @@ Async<Result<LogPage>> LiveLog::read(std::string path, LogPage page) {
 
 Async<Response> LiveLog::answer(Call call) {
   const std::string container = "/containers/" + ctrl::engine::percent_encoded(call.name);
-  std::string method = "GET", path = container + "/json", body;
-  const Result<ctrl::Reply> reply = co_await engine_.call(
-      std::move(method), std::move(path), std::move(body), ctrl::engine::kAnswerTime);
+  std::string path = container + "/json";
+  const Result<ctrl::Reply> reply =
+      co_await engine_.call("GET", std::move(path), "", ctrl::engine::kAnswerTime);
   if (!reply) co_return failure(502, reply.error());
   if (reply->status == 404) {
     co_return failure(404, "No such container: " + printable(call.name, 80));

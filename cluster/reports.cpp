@@ -81,9 +81,8 @@ Async<GatheringPtr> Reports::gather(double now) {
 }
 
 Async<void> Reports::ask(GatheringPtr gathering, Neighbour neighbour) {
-  std::string id = neighbour.id, method = "GET", target = "/v1/peer/jobs", body;
-  const Result<Answer> answer = co_await network_.ask(
-      std::move(id), std::move(method), std::move(target), std::move(body), kReportTime);
+  const Result<Answer> answer =
+      co_await network_.ask(neighbour.id, "GET", "/v1/peer/jobs", "", kReportTime);
   std::string problem;
   if (!answer) {
     problem = answer.error().message();

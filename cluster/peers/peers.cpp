@@ -314,9 +314,7 @@ Async<Result<void>> Peers::converse(LinkPtr link) {
 }
 
 Async<Result<void>> Peers::greet(LinkPtr link) {
-  std::string method = "GET", target = "/v1/peer/hello", body;
-  Result<Reply> reply =
-      co_await link->ask(std::move(method), std::move(target), std::move(body), kConnectTime);
+  Result<Reply> reply = co_await link->ask("GET", "/v1/peer/hello", "", kConnectTime);
   if (!reply) co_return reply.error();
   if (reply->status != 200) co_return refusal(*reply);
   Result<Hello> hello = parse_hello(reply->body);
@@ -370,9 +368,8 @@ Async<IdVerdict> Peers::judge(LinkPtr link, std::string id) {
 }
 
 Async<Result<void>> Peers::exchange(LinkPtr link) {
-  std::string method = "POST", target = "/v1/peer/state", body = render(next_state());
   Result<Reply> reply =
-      co_await link->ask(std::move(method), std::move(target), std::move(body), patience());
+      co_await link->ask("POST", "/v1/peer/state", render(next_state()), patience());
   if (!reply) co_return reply.error();
   if (reply->status != 200) co_return refusal(*reply);
   const Result<State> state = parse_state(reply->body);

@@ -269,8 +269,7 @@ Async<Response> Peers::remove(std::string name, std::string body) {
   if (!forgotten) co_return failure(507, forgotten.error().message());
   if (link->is_leaving()) configured_.clear();  // whom it stood in the way of is added
   if (!link->is_ended) drop(link);
-  std::string gone = name;
-  co_await ids_.forget(std::move(gone));
+  co_await ids_.forget(name);
   co_return done(name);
 }
 
@@ -287,9 +286,8 @@ Async<Response> Peers::drain(std::string name, bool is_draining) {
     co_return failure(502,
                       name + " cannot be notified: " + (why.empty() ? "not connected yet" : why));
   }
-  std::string method = "POST", target = "/v1/peer/drain", body = render_drain(is_draining);
   const Result<Reply> reply =
-      co_await link->ask(std::move(method), std::move(target), std::move(body), patience());
+      co_await link->ask("POST", "/v1/peer/drain", render_drain(is_draining), patience());
   if (!reply) co_return failure(502, name + " cannot be notified: " + reply.error().message());
   if (reply->status != 200) {
     co_return failure(502, name + " refuses: status " + std::to_string(reply->status));

@@ -56,8 +56,7 @@ Async<void> Cargo::list() {
 }
 
 Async<void> Cargo::weigh(JobPtr job) {
-  std::string id = job->entry.id;
-  const Result<Freight> freight = co_await world_.moves.weigh(std::move(id));
+  const Result<Freight> freight = co_await world_.moves.weigh(job->entry.id);
   is_weighing_ = false;
   if (freight) {
     job->freight = *freight;

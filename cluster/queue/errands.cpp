@@ -42,8 +42,7 @@ Async<Errands::Heard> Errands::gather(JobPtr job) {
   const Task task = *job->entry.task;
   Heard heard;
   heard.facts.next_id = random_id();
-  std::string birth = task.birth;
-  const auto born = co_await world_.moves.passage(std::move(birth));
+  const auto born = co_await world_.moves.passage(task.birth);
   if (!born) {
     heard.trouble = born.error().message();
     co_return heard;
@@ -62,8 +61,7 @@ Async<Errands::Heard> Errands::gather(JobPtr job) {
     heard.facts.was_refused = is_turned_down && !migration::is_passing_refusal(reason);
   }
   if (!task.back.empty()) {
-    std::string back = task.back;
-    const auto returned = co_await world_.moves.passage(std::move(back));
+    const auto returned = co_await world_.moves.passage(task.back);
     if (returned) heard.facts.back = stage_of(*returned);
   } else {
     heard.facts.back = Stage::none;
@@ -71,8 +69,7 @@ Async<Errands::Heard> Errands::gather(JobPtr job) {
   if (heard.facts.birth != Stage::done) co_return heard;
   TaskCall look;
   look.birth = task.birth;
-  std::string host = task.host;
-  const Result<TaskView> view = co_await call(std::move(host), std::move(look));
+  const Result<TaskView> view = co_await call(task.host, std::move(look));
   if (!view) {
     heard.trouble = view.error().message();
     co_return heard;
@@ -97,9 +94,8 @@ Async<Errands::Heard> Errands::gather(JobPtr job) {
 
 Async<Result<TaskView>> Errands::call(std::string host, TaskCall call) {
   const std::string shown = name_of_host(world_.network, host);
-  std::string method = "POST", target = "/v1/peer/queue/task", body = render(call);
   const Result<Answer> answer = co_await world_.network.ask(
-      std::move(host), std::move(method), std::move(target), std::move(body), kAnswerTime);
+      std::move(host), "POST", "/v1/peer/queue/task", render(call), kAnswerTime);
   if (!answer) co_return answer.error();
   if (answer->status != 200) co_return bad_input(shown + ": " + refusal_of(*answer));
   co_return parse_task_view(answer->body);
@@ -164,8 +160,7 @@ Async<Result<void>> Errands::carry_out(JobPtr job, Act act) {
       asked.verb = TaskVerb::discard;
       break;
     case Act::halt: {
-      std::string id = job->entry.id;
-      co_return co_await world_.engine.stop_at_once(std::move(id));
+      co_return co_await world_.engine.stop_at_once(job->entry.id);
     }
     default:
       co_return Result<void>();

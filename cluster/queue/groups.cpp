@@ -137,8 +137,7 @@ Async<void> Groups::drop_late(Seen seen) {
   });
   // An image made of a task's container has the label, too.
   if (is_wanted || !had_task(group->entry, seen.name)) co_return;
-  std::string id = seen.id;
-  const Result<void> removed = co_await world_.engine.remove(std::move(id));
+  const Result<void> removed = co_await world_.engine.remove(seen.id);
   if (!removed) ctrl::log::warning(removed.error().message());
 }
 
@@ -188,8 +187,7 @@ void Groups::size(Job& group, const Offer& largest) const {
 
 // The container of that name that was made for this group; "" where there is none.
 Async<Result<std::string>> Groups::find_made(JobPtr group, std::string name) {
-  std::string wanted = name;
-  const Result<Seen> seen = co_await world_.engine.look(std::move(wanted));
+  const Result<Seen> seen = co_await world_.engine.look(name);
   if (is_absent(seen)) co_return std::string();
   if (!seen) co_return seen.error();
   if (seen->name != name) co_return std::string();
@@ -202,8 +200,7 @@ Async<Result<std::string>> Groups::find_made(JobPtr group, std::string name) {
 
 // What is asked of the engine for it.
 Async<Result<Groups::Wanted>> Groups::wanted_for(JobPtr group, std::size_t task) {
-  std::string ticket = group->entry.id;
-  Result<Seen> seen = co_await world_.engine.look(std::move(ticket));
+  Result<Seen> seen = co_await world_.engine.look(group->entry.id);
   if (!seen) co_return seen.error();
   Seen whole = std::move(*seen);
   seen =
@@ -264,12 +261,10 @@ Async<Result<void>> Groups::make(JobPtr group, std::size_t task) {
   const std::string name = group->entry.group->tasks.at(task).name;
   Result<Wanted> wanted_task = co_await wanted_for(group, task);
   if (!wanted_task) co_return wanted_task.error();
-  std::string wanted = name;
-  Result<std::string> id = co_await find_made(group, std::move(wanted));
+  Result<std::string> id = co_await find_made(group, name);
   if (!id) co_return id.error();
   if (id->empty()) {
-    std::string called = name;
-    id = co_await world_.engine.create(std::move(called), std::move(wanted_task->body),
+    id = co_await world_.engine.create(name, std::move(wanted_task->body),
                                        std::move(wanted_task->image));
     if (!id) co_return id.error();
   }
@@ -295,8 +290,7 @@ Async<Result<void>> Groups::remove(JobPtr group, std::size_t task) {
   const std::string name = group->entry.group->tasks.at(task).name;
   std::string id = group->entry.group->tasks.at(task).id;
   if (id.empty()) {
-    std::string wanted = name;
-    const Result<std::string> made = co_await find_made(group, std::move(wanted));
+    const Result<std::string> made = co_await find_made(group, name);
     if (made) id = *made;
     if (!made && made.error().code) co_return made.error();
   }
@@ -349,8 +343,7 @@ Async<Result<void>> Groups::carry_out_one(JobPtr group, GroupDeed deed) {
       break;
     }
     case GroupAct::halt: {
-      std::string ticket = group->entry.id;
-      co_return co_await world_.engine.stop_at_once(std::move(ticket));
+      co_return co_await world_.engine.stop_at_once(group->entry.id);
     }
   }
   co_return Result<void>();

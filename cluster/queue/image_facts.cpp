@@ -47,9 +47,9 @@ Result<ImageFacts> parse_image_facts(std::string_view text) {
 }
 
 Async<Result<ImageFacts>> image_facts(Client& engine, std::string image) {
-  std::string path = "/images/" + ctrl::engine::percent_encoded(image) + "/json";
   const Result<std::string> seen =
-      co_await engine.get(std::move(path), "asking for an image", ctrl::engine::kAnswerTime);
+      co_await engine.get("/images/" + ctrl::engine::percent_encoded(image) + "/json",
+                          "asking for an image", ctrl::engine::kAnswerTime);
   if (!seen) co_return seen.error();
   co_return parse_image_facts(*seen);
 }

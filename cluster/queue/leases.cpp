@@ -63,9 +63,8 @@ Async<Response> Leases::answer(std::string body, std::string speaker) {
 // Its refusals have no code.
 Async<Result<std::string>> Leases::ask(std::string host, PortCall call) {
   const std::string shown = name_of_host(world_.network, host);
-  std::string method = "POST", target = "/v1/peer/queue/ports", body = render(call);
   const Result<Answer> answer = co_await world_.network.ask(
-      std::move(host), std::move(method), std::move(target), std::move(body), kAnswerTime);
+      std::move(host), "POST", "/v1/peer/queue/ports", render(call), kAnswerTime);
   if (!answer) co_return answer.error();
   if (answer->status == 200) co_return answer->body;
   const std::string why = shown + " refuses: " + refusal_of(*answer);
@@ -76,8 +75,7 @@ Async<Result<std::string>> Leases::ask(std::string host, PortCall call) {
 Async<Result<std::vector<Endpoint>>> Leases::lease_on(std::string host, std::size_t count,
                                                       bool is_published) {
   if (host.empty()) {
-    std::string own;
-    Result<std::vector<Endpoint>> leased = co_await ports_.lease(count, std::move(own));
+    Result<std::vector<Endpoint>> leased = co_await ports_.lease(count, "");
     if (!leased) co_return wrap(leased.error(), "this host has no ports for its tasks");
     co_return leased;
   }

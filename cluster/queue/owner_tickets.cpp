@@ -64,8 +64,7 @@ Async<void> Owner::list_tickets() {
     there.push_back(text_of(one, "Id"));
     if (text_of(one, "State") != "created") continue;
     if (!object_of(one, "Labels").contains("flowcon.queue")) continue;
-    std::string id = text_of(one, "Id");
-    co_await enlist(std::move(id), true);
+    co_await enlist(text_of(one, "Id"), true);
   }
   const Result<void> forgotten = co_await world_.rows.forget(kKeptJobs, std::move(there));
   if (!forgotten) ctrl::log::debug(forgotten.error().message());
@@ -73,8 +72,7 @@ Async<void> Owner::list_tickets() {
 
 Async<void> Owner::enlist(std::string id, bool is_found) {
   if (!is_read_ || jobs_.find_id(id)) co_return;
-  std::string name = id;
-  Result<Seen> seen = co_await world_.engine.look(std::move(name));
+  Result<Seen> seen = co_await world_.engine.look(id);
   const bool is_unknown = !seen && !is_absent(seen.error());
   if (is_unknown) unseen_[id] = world_.clock.steady() + kRetry;
   if (seen) co_await groups_.drop_late(*seen);
@@ -87,8 +85,7 @@ Async<void> Owner::enlist(std::string id, bool is_found) {
   seen =
       co_await world_.engine.with_own_labels(world_.host.config().image_labels, std::move(whole));
   // The ticket of one that ended long ago may be as it was created.
-  std::string key = id;
-  const Result<bool> was_job = co_await world_.rows.has(std::move(key));
+  const Result<bool> was_job = co_await world_.rows.has(id);
   if (was_job && *was_job) co_return;
   if (!seen || !was_job) {
     unseen_[id] = world_.clock.steady() + kRetry;

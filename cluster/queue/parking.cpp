@@ -31,21 +31,18 @@ Async<Result<void>> Parking::save_by_command(std::shared_ptr<Save> save) {
   }
   save->has_saved = true;
   if (!save->is_wanted()) co_return Result<void>();
-  std::string again = save->container;
-  co_return co_await world_.engine.stop(std::move(again));
+  co_return co_await world_.engine.stop(save->container);
 }
 
 Async<Result<void>> Parking::save_by_signal(std::shared_ptr<Save> save) {
   const ctrl::Checkpoint& how = save->how;
   const int signal = how.signal > 0 ? how.signal : SIGTERM;
   const double until = world_.clock.steady() + how.timeout;
-  std::string id = save->container;
-  const Result<void> sent = co_await world_.engine.kill(std::move(id), signal);
+  const Result<void> sent = co_await world_.engine.kill(save->container, signal);
   // One that has ended hears no signal.
   if (!sent && sent.error().code) co_return sent;
   for (;;) {
-    std::string again = save->container;
-    const Result<Seen> seen = co_await world_.engine.look(std::move(again));
+    const Result<Seen> seen = co_await world_.engine.look(save->container);
     if (is_absent(seen)) break;
     if (seen && seen->copy != Copy::running) break;
     if (world_.is_ended || !save->is_wanted()) break;

@@ -90,10 +90,8 @@ Async<void> PeerProfiles::read() {
 
 // Is there more to be asked for?
 Async<bool> PeerProfiles::read_page(std::string id) {
-  std::string host = id, method = "POST", target = "/v1/peer/call";
-  std::string body = call_for(told_[id].position);
-  const Result<Answer> answer = co_await network_.ask(
-      std::move(host), std::move(method), std::move(target), std::move(body), kPatience);
+  const Result<Answer> answer =
+      co_await network_.ask(id, "POST", "/v1/peer/call", call_for(told_[id].position), kPatience);
   // One of an older flowcond does not tell.
   if (!answer || answer->status != 200) co_return false;
   co_return take(id, answer->body);

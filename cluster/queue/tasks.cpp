@@ -117,8 +117,7 @@ Async<void> Tasks::list() {
   for (const boost::json::value& one : list_of(*all)) {
     const auto& labels = object_of(one, "Labels");
     if (!labels.contains("flowcon.queue") || !labels.contains(ctrl::kMovedLabel)) continue;
-    std::string id = text_of(one, "Id");
-    co_await take(std::move(id));
+    co_await take(text_of(one, "Id"));
   }
   if (listed_at_ == 0) listed_at_ = world_.clock.steady();
 }
@@ -132,8 +131,7 @@ bool Tasks::is_ready() const {
 Async<void> Tasks::take(std::string id) {
   bool is_known = held_.contains(id);
   if (!is_known) {
-    std::string container = id;
-    is_known = co_await try_to_take(std::move(container));
+    is_known = co_await try_to_take(id);
   }
   if (is_known) {
     unseen_.erase(id);
@@ -150,15 +148,13 @@ Async<void> Tasks::see(HeldTaskPtr task) {
 
 // False where that has to be seen again: the engine or the journal of moves does not answer yet.
 Async<bool> Tasks::try_to_take(std::string id) {
-  std::string name = id;
-  Result<Seen> seen = co_await world_.engine.look(std::move(name));
+  Result<Seen> seen = co_await world_.engine.look(id);
   if (!seen) co_return is_absent(seen);
   if (!seen->labels.contains("flowcon.queue")) co_return true;
   const auto label = seen->labels.find(ctrl::kMovedLabel);
   if (label == seen->labels.end() || !is_random_id(label->second)) co_return true;
-  std::string birth = label->second;
   const Result<std::optional<cluster::Passage>> passage =
-      co_await world_.moves.passage(std::move(birth));
+      co_await world_.moves.passage(label->second);
   if (!passage) co_return false;
   if (!*passage || !is_birth_to_here(**passage) || world_.is_ended) co_return true;
   Result<Ticket> ticket = parse_ticket(seen->inspect);
@@ -252,10 +248,8 @@ void Tasks::tell_soon(const std::string& owner) {
 
 // What it does not know of, and whose birth is over, has been given up by a person there.
 Async<void> Tasks::tell_owner(std::string owner, std::vector<std::string> births) {
-  std::string id = owner, method = "POST", target = "/v1/peer/queue/news";
-  std::string body = render_births(births);
-  const Result<Answer> answer = co_await world_.network.ask(
-      std::move(id), std::move(method), std::move(target), std::move(body), kAnswerTime);
+  const Result<Answer> answer = co_await world_.network.ask(owner, "POST", "/v1/peer/queue/news",
+                                                            render_births(births), kAnswerTime);
   telling_.erase(owner);
   if (due_.contains(owner)) tell_soon(owner);
   if (!answer || answer->status != 200) co_return;
@@ -285,8 +279,7 @@ Async<Response> Tasks::answer(std::string body, std::string speaker) {
     TaskCall asked = *call;
     co_return co_await answer_call(std::move(asked), task);
   }
-  std::string birth = call->birth;
-  Result<std::optional<cluster::Passage>> passage = co_await world_.moves.passage(std::move(birth));
+  Result<std::optional<cluster::Passage>> passage = co_await world_.moves.passage(call->birth);
   if (!passage) co_return failure(503, passage.error().message());
   if (!*passage || !is_birth_to_here(**passage)) {
     co_return failure(404, "there is no such task here");
@@ -312,14 +305,12 @@ Response Tasks::answer_claim(const cluster::Passage& birth) {
 // It is gone only where the journal knows it, and the engine says so.
 Async<Response> Tasks::answer_absent(cluster::Passage birth) {
   TaskView view;
-  std::string made_for = birth.entry.id;
-  const Result<Seen> seen = co_await world_.engine.look_made(std::move(made_for));
+  const Result<Seen> seen = co_await world_.engine.look_made(birth.entry.id);
   if (!seen) co_return failure(503, seen.error().message());
   if (seen->copy == Copy::absent && birth.entry.step >= migration::Step::start) {
     view.copy = TicketCopy::absent;
   } else if (seen->copy != Copy::absent) {
-    std::string id = seen->id;
-    co_await take(std::move(id));
+    co_await take(seen->id);
   }
   co_return Response{200, render(view)};
 }
@@ -337,8 +328,7 @@ Async<Response> Tasks::answer_call(TaskCall call, HeldTaskPtr task) {
 
 Async<Result<TaskView>> Tasks::view(HeldTaskPtr task) {
   const unsigned stream = watch_.stream();
-  std::string id = task->container;
-  const Result<Seen> seen = co_await world_.engine.look(std::move(id));
+  const Result<Seen> seen = co_await world_.engine.look(task->container);
   TaskView view;
   if (is_absent(seen)) {
     held_.erase(task->container);
@@ -411,8 +401,7 @@ Async<void> Tasks::save(HeldTaskPtr task) {
 }
 
 Async<void> Tasks::stop(HeldTaskPtr task) {
-  std::string id = task->container;
-  const Result<void> done = co_await world_.engine.stop(std::move(id));
+  const Result<void> done = co_await world_.engine.stop(task->container);
   task->is_stopping = false;
   if (!done) ctrl::log::warning("stopping a task: " + done.error().message());
   tell_soon(task->owner);
@@ -431,15 +420,13 @@ Async<std::string> Tasks::why_not_yet(HeldTaskPtr task, std::string id) {
     task->back = id;
     co_return "";
   }
-  std::string last = task->back;
-  const auto passage = co_await world_.moves.passage(std::move(last));
+  const auto passage = co_await world_.moves.passage(task->back);
   const std::string why = passage && *passage ? (*passage)->entry.reason : "";
   co_return "it could not come home" + (why.empty() ? "" : ": " + why);
 }
 
 Async<Result<void>> Tasks::fetch(HeldTaskPtr task, std::string id) {
-  std::string wanted = id;
-  const std::string why = co_await why_not_yet(task, std::move(wanted));
+  const std::string why = co_await why_not_yet(task, id);
   if (!why.empty()) co_return bad_input(why);
   MoveOrder order;
   order.container = task->container;
@@ -462,8 +449,8 @@ Async<Result<void>> Tasks::fetch(HeldTaskPtr task, std::string id) {
 }
 
 Async<Result<void>> Tasks::discard(HeldTaskPtr task) {
-  std::string id = task->container, made_for = task->birth;
-  const Result<void> removed = co_await world_.engine.remove(std::move(id));
+  std::string made_for = task->birth;
+  const Result<void> removed = co_await world_.engine.remove(task->container);
   if (!removed) co_return removed;
   const Result<std::vector<std::string>> volumes =
       co_await world_.engine.volumes_made(std::move(made_for));

@@ -172,9 +172,8 @@ Async<Result<std::map<std::string, std::string>>> Client::image_labels(std::stri
   if (const auto known = image_labels_.find(id); known != image_labels_.end()) {
     co_return known->second;
   }
-  std::string path = "/images/" + percent_encoded(id) + "/json";
-  std::string doing = "looking at image " + printable(id, 80);
-  const Result<std::string> image = co_await get(std::move(path), std::move(doing), seconds);
+  const Result<std::string> image = co_await get("/images/" + percent_encoded(id) + "/json",
+                                                 "looking at image " + printable(id, 80), seconds);
   if (!image) co_return image.error();
   Result<std::map<std::string, std::string>> labels = parse_image_labels(*image);
   if (!labels) co_return labels.error();

@@ -77,8 +77,7 @@ Async<Result<std::set<std::string>>> Cache::parts_there(Plan plan) {
     const auto copy = found->find(name);
     if (copy == found->end()) continue;
     there.insert(part);
-    std::string folder = copy->second;
-    co_await world_.files.mark_used(std::move(folder));
+    co_await world_.files.mark_used(copy->second);
   }
   co_return there;
 }
@@ -110,9 +109,7 @@ Async<void> Cache::remove_nameless() {
   const std::set<std::string> images = nameless_;
   for (const std::string& id : images) {
     if (open_.images().contains(id)) continue;
-    std::string image = id;
-    const Result<void> removed =
-        co_await world_.goods.remove_image(std::move(image), ImageName::none);
+    const Result<void> removed = co_await world_.goods.remove_image(id, ImageName::none);
     if (removed) nameless_.erase(id);
   }
 }
@@ -186,8 +183,7 @@ Async<std::vector<CachedCopy>> Cache::copies(std::set<std::string> kept) {
 Async<void> Cache::sweep(double most, std::set<std::string> kept) {
   std::vector<CachedCopy> all = co_await copies(std::move(kept));
   for (const std::string& name : copies_to_remove(std::move(all), most)) {
-    std::string one = name;
-    const Result<void> removed = co_await remove(std::move(one));
+    const Result<void> removed = co_await remove(name);
     if (!removed) stays(removed.error());
   }
 }

@@ -109,8 +109,7 @@ Async<Result<std::string>> Calls::begin(MoveOrder order) {
   if (!target) co_return target.error();
   const std::string id = order.id;
   if (!id.empty()) {
-    std::string chosen = id;
-    const Result<ctrl::store::Migration> before = co_await world_.rows.find(std::move(chosen));
+    const Result<ctrl::store::Migration> before = co_await world_.rows.find(id);
     if (before || open_.find(id)) co_return errno_error(EEXIST, "that migration has begun");
   }
   Result<Proposal> proposal = co_await proposer_.propose(std::move(order));

@@ -45,8 +45,7 @@ Async<bool> CopyKeeper::has_its_data(MovePtr move) {
 }
 
 Async<bool> CopyKeeper::prepare(MovePtr move) {
-  std::string image = move->plan.image.id;
-  const Result<ImageInfo> there = co_await world_.goods.image_info(std::move(image));
+  const Result<ImageInfo> there = co_await world_.goods.image_info(move->plan.image.id);
   if (!there) {
     const bool is_missing = is_absent(there.error());
     if (!is_missing) move->complain(there.error());
@@ -59,16 +58,14 @@ Async<bool> CopyKeeper::prepare(MovePtr move) {
   std::string name = move->entry.name, id = move->entry.id;
   Plan plan = move->plan;
   ImageInfo info = plan.image;
-  std::string called = plan.image_name;
   Result<std::string> shown =
-      co_await world_.goods.call_image(std::move(info), std::move(called), plan.has_brought_image);
+      co_await world_.goods.call_image(std::move(info), plan.image_name, plan.has_brought_image);
   if (!shown) {
     move->complain(shown.error());
     shown = plan.image.id;  // it has no name then
   }
-  std::string as = *shown;
   Result<std::string> made =
-      co_await world_.engine.make(std::move(name), std::move(plan), std::move(id), std::move(as));
+      co_await world_.engine.make(std::move(name), std::move(plan), std::move(id), *shown);
   if (!made) {
     if (is_timeout(made.error())) move->stay_quiet(kOrphanTime);
     move->give_up = reason_of(made.error());
@@ -160,9 +157,8 @@ Async<bool> CopyKeeper::start(MovePtr move) {
 Async<void> CopyKeeper::remove_image_of(MovePtr move) {
   // One that has a name by now is kept for jobs to come.
   if (move->is_source() || !move->plan.has_brought_image) co_return;
-  std::string image = move->plan.image.id;
   const Result<void> removed =
-      co_await world_.goods.remove_image(std::move(image), ImageName::none);
+      co_await world_.goods.remove_image(move->plan.image.id, ImageName::none);
   if (removed) co_return;
   move->complain(removed.error());
   // Whoever waits for the end of this move need not wait for that.
@@ -178,8 +174,8 @@ Async<bool> CopyKeeper::remove(MovePtr move) {
       if (!is_data_volume(volume.name)) volumes.push_back(volume.name);
     }
   } else {
-    std::string id = move->entry.id, again = move->entry.id;
-    Result<Seen> made = co_await world_.engine.look_made(std::move(id));
+    std::string again = move->entry.id;
+    Result<Seen> made = co_await world_.engine.look_made(move->entry.id);
     if (!made) co_return move->took(made.error());
     if (made->copy != Copy::absent) container = made->id;
     Result<std::vector<std::string>> found = co_await world_.engine.volumes_made(std::move(again));

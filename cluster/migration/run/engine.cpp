@@ -202,9 +202,7 @@ Async<Result<void>> DockerEngine::expect(std::string method, std::string path, s
 }
 
 Async<Result<Seen>> DockerEngine::look(std::string name) {
-  std::string method = "GET", path = path_of(name, "/json"), body;
-  Result<Reply> reply =
-      co_await client_.call(std::move(method), std::move(path), std::move(body), kQuick);
+  Result<Reply> reply = co_await client_.call("GET", path_of(name, "/json"), "", kQuick);
   if (!reply) co_return reply.error();
   if (reply->status == 404) {
     co_return errno_error(ENOENT, "No such container: " + printable(name, 80));
@@ -216,14 +214,13 @@ Async<Result<Seen>> DockerEngine::look(std::string name) {
 }
 
 Async<Result<Seen>> DockerEngine::look_made(std::string id) {
-  std::string path = "/containers/json?all=1&" + label_filter(id), doing = "looking for the copy";
-  Result<json::value> all = co_await get(std::move(path), std::move(doing));
+  std::string path = "/containers/json?all=1&" + label_filter(id);
+  Result<json::value> all = co_await get(std::move(path), "looking for the copy");
   if (!all) co_return all.error();
   Seen none;
   none.copy = Copy::absent;
   if (!all->is_array() || all->get_array().empty()) co_return none;
-  std::string container = text_of(all->get_array().front(), "Id");
-  Result<Seen> seen = co_await look(std::move(container));
+  Result<Seen> seen = co_await look(text_of(all->get_array().front(), "Id"));
   if (is_absent(seen)) co_return none;
   co_return seen;
 }
@@ -247,8 +244,8 @@ Async<Result<Conflicts>> DockerEngine::conflicts(std::string name, Plan plan) {
     co_return other.error();
   }
   for (const PlannedVolume& volume : plan.volumes) {
-    std::string path = "/volumes/" + percent_encoded(volume.name), doing = "looking at volumes";
-    const Result<json::value> found = co_await get(std::move(path), std::move(doing));
+    const Result<json::value> found =
+        co_await get("/volumes/" + percent_encoded(volume.name), "looking at volumes");
     if (found) {
       if (is_same_data(volume, *found)) continue;
       reasons.push_back("a volume is called " + printable(volume.name, 80) + " there already");
@@ -262,8 +259,8 @@ Async<Result<Conflicts>> DockerEngine::conflicts(std::string name, Plan plan) {
   if (is_group_network(network)) {
     // It is made with the container.
   } else if (network != "host" && network != "none" && !network.empty() && network != "default") {
-    std::string path = "/networks/" + percent_encoded(network), doing = "looking at networks";
-    const Result<json::value> found = co_await get(std::move(path), std::move(doing));
+    const Result<json::value> found =
+        co_await get("/networks/" + percent_encoded(network), "looking at networks");
     if (!found && !is_absent(found)) co_return found.error();
     const bool is_there = found && text_of(*found, "Name") == network;
     if (!is_there && !may_join_networks(*about))
@@ -345,34 +342,27 @@ Async<Result<std::string>> DockerEngine::make(std::string name, Plan plan, std::
     }
   }
   json::object body = create_body(plan, id, image);
-  std::string image_id = plan.image.id;
-  Result<std::string> container =
-      co_await create(std::move(name), std::move(body), std::move(image_id));
+  Result<std::string> container = co_await create(std::move(name), std::move(body), plan.image.id);
   const std::string network = network_of(plan);
   if (!container || !is_group_network(network)) co_return container;
-  std::string wanted = network;
-  const Result<void> kept = co_await keep_network(std::move(wanted));
+  const Result<void> kept = co_await keep_network(network);
   if (!kept) co_return kept.error();
   co_return container;
 }
 
 Async<Result<void>> DockerEngine::set_policy(std::string container, json::object policy) {
   if (policy.empty()) policy = {{"Name", "no"}};
-  std::string method = "POST", path = path_of(container, "/update");
   std::string body = render_json(json::object{{"RestartPolicy", std::move(policy)}});
-  std::string doing = "setting its restart policy";
-  co_return co_await expect(std::move(method), std::move(path), std::move(body), kQuick,
-                            std::move(doing));
+  co_return co_await expect("POST", path_of(container, "/update"), std::move(body), kQuick,
+                            "setting its restart policy");
 }
 
 Async<Result<void>> DockerEngine::set_memory(std::string container, double bytes, double swap) {
   const auto memory = static_cast<std::int64_t>(bytes);
   const json::object limits{
       {"Memory", memory}, {"MemorySwap", swap < 0 ? -1 : memory + static_cast<std::int64_t>(swap)}};
-  std::string method = "POST", path = path_of(container, "/update"), body = render_json(limits);
-  std::string doing = "setting its memory limit";
-  co_return co_await expect(std::move(method), std::move(path), std::move(body), kQuick,
-                            std::move(doing));
+  co_return co_await expect("POST", path_of(container, "/update"), render_json(limits), kQuick,
+                            "setting its memory limit");
 }
 
 Async<Result<void>> DockerEngine::start(std::string container, std::string checkpoint) {
@@ -384,32 +374,25 @@ Async<Result<void>> DockerEngine::start(std::string container, std::string check
 }
 
 Async<Result<void>> DockerEngine::stop(std::string container) {
-  std::string method = "POST", body, doing = "stopping it";
   std::string path = path_of(container, "/stop?t=" + render_number(kGrace));
-  co_return co_await expect(std::move(method), std::move(path), std::move(body), kGrace + kQuick,
-                            std::move(doing));
+  co_return co_await expect("POST", std::move(path), "", kGrace + kQuick, "stopping it");
 }
 
 Async<Result<void>> DockerEngine::stop_at_once(std::string container) {
-  std::string method = "POST", body, doing = "stopping it";
   std::string path = path_of(container, "/stop?t=0");
-  co_return co_await expect(std::move(method), std::move(path), std::move(body), kQuick,
-                            std::move(doing));
+  co_return co_await expect("POST", std::move(path), "", kQuick, "stopping it");
 }
 
 Async<Result<void>> DockerEngine::kill(std::string container, int signal) {
-  std::string method = "POST", body, doing = "sending it " + ctrl::signal_name(signal);
   std::string path = path_of(container, "/kill?signal=" + std::to_string(signal));
-  co_return co_await expect(std::move(method), std::move(path), std::move(body), kQuick,
-                            std::move(doing));
+  co_return co_await expect("POST", std::move(path), "", kQuick,
+                            "sending it " + ctrl::signal_name(signal));
 }
 
 Async<bool> DockerEngine::has_printed(Seen seen) {
   if (seen.started.empty()) co_return false;
-  std::string method = "GET", body;
   std::string path = path_of(seen.id, "/logs?stdout=1&stderr=1&tail=1&since=" + seen.started);
-  const Result<Reply> reply =
-      co_await client_.call(std::move(method), std::move(path), std::move(body), kQuick);
+  const Result<Reply> reply = co_await client_.call("GET", std::move(path), "", kQuick);
   co_return reply && reply->status == 200 && !reply->body.empty();
 }
 
@@ -417,11 +400,9 @@ Async<std::string> DockerEngine::last_words(Seen seen) {
   if (seen.started.empty()) co_return "";
   const Result<json::value> inspect = parse_json(seen.inspect);
   const bool has_terminal = inspect && is_true(member(*inspect, "Config"), "Tty");
-  std::string method = "GET", body;
   std::string path =
       path_of(seen.id, "/logs?stdout=1&stderr=1&timestamps=1&tail=3&since=" + seen.started);
-  const Result<Reply> reply =
-      co_await client_.call(std::move(method), std::move(path), std::move(body), kQuick);
+  const Result<Reply> reply = co_await client_.call("GET", std::move(path), "", kQuick);
   if (!reply || reply->status != 200) co_return "";
   std::string words;
   const LogSink sink = [&words](const LogRecord& record) {
@@ -436,8 +417,8 @@ Async<std::string> DockerEngine::last_words(Seen seen) {
 }
 
 Async<Result<std::string>> DockerEngine::changes(std::string container) {
-  std::string path = path_of(container, "/changes"), text;
-  Result<ctrl::Pull> list = co_await client_.download(std::move(path), kStarting);
+  std::string text;
+  Result<ctrl::Pull> list = co_await client_.download(path_of(container, "/changes"), kStarting);
   if (!list) co_return wrap(list.error(), "looking what it has written");
   while (text.size() <= kMaxChangesBytes) {
     const Result<std::string> piece = co_await (*list)();
@@ -452,24 +433,22 @@ Async<Result<std::int64_t>> DockerEngine::execute(std::string container,
                                                   std::vector<std::string> words, double seconds) {
   json::array command;
   for (const std::string& word : words) command.emplace_back(word);
-  std::string method = "POST", path = path_of(container, "/exec");
   std::string body = render_json(json::object{{"Cmd", std::move(command)}});
   Result<Reply> made =
-      co_await client_.call(std::move(method), std::move(path), std::move(body), kQuick);
+      co_await client_.call("POST", path_of(container, "/exec"), std::move(body), kQuick);
   if (!made) co_return made.error();
   if (made->status != 201) co_return engine_error(*made, "running its checkpoint command");
   const Result<json::value> answer = parse_json(made->body);
   const std::string exec = answer ? text_of(*answer, "Id") : "";
   if (exec.empty()) co_return bad_input("the engine gives the checkpoint command no id");
-  std::string start_method = "POST", start_path = "/exec/" + percent_encoded(exec) + "/start";
-  std::string start_body = R"({"Detach":true})", doing = "running its checkpoint command";
-  Result<void> started = co_await expect(std::move(start_method), std::move(start_path),
-                                         std::move(start_body), kQuick, std::move(doing));
+  std::string start_body = R"({"Detach":true})";
+  Result<void> started =
+      co_await expect("POST", "/exec/" + percent_encoded(exec) + "/start", std::move(start_body),
+                      kQuick, "running its checkpoint command");
   if (!started) co_return started.error();
   for (double waited = 0;; waited += 0.1) {
-    std::string look_path = "/exec/" + percent_encoded(exec) + "/json";
-    std::string look_doing = "looking at its checkpoint command";
-    const Result<json::value> state = co_await get(std::move(look_path), std::move(look_doing));
+    const Result<json::value> state = co_await get("/exec/" + percent_encoded(exec) + "/json",
+                                                   "looking at its checkpoint command");
     if (!state) co_return state.error();
     if (!is_true(*state, "Running") && member(*state, "ExitCode").is_int64()) {
       co_return member(*state, "ExitCode").get_int64();
@@ -485,24 +464,20 @@ Async<Result<std::int64_t>> DockerEngine::execute(std::string container,
 
 Async<Result<void>> DockerEngine::make_checkpoint(std::string container, std::string checkpoint,
                                                   double seconds) {
-  std::string method = "POST", path = path_of(container, "/checkpoints");
   std::string body = render_json(json::object{{"CheckpointID", checkpoint}, {"Exit", true}});
-  std::string doing = "saving it by CRIU";
-  co_return co_await expect(std::move(method), std::move(path), std::move(body), seconds,
-                            std::move(doing));
+  co_return co_await expect("POST", path_of(container, "/checkpoints"), std::move(body), seconds,
+                            "saving it by CRIU");
 }
 
 Async<Result<void>> DockerEngine::remove_checkpoint(std::string container, std::string checkpoint) {
-  std::string method = "DELETE", body, doing = "removing CRIU's checkpoint";
-  std::string path = path_of(container, "/checkpoints/" + percent_encoded(checkpoint));
-  co_return co_await expect(std::move(method), std::move(path), std::move(body), kQuick,
-                            std::move(doing));
+  co_return co_await expect("DELETE",
+                            path_of(container, "/checkpoints/" + percent_encoded(checkpoint)), "",
+                            kQuick, "removing CRIU's checkpoint");
 }
 
 Async<Result<void>> DockerEngine::remove_volume(std::string name) {
-  std::string method = "DELETE", path = "/volumes/" + percent_encoded(name), body;
   Result<Reply> reply =
-      co_await client_.call(std::move(method), std::move(path), std::move(body), kStarting);
+      co_await client_.call("DELETE", "/volumes/" + percent_encoded(name), "", kStarting);
   const std::string doing = "removing the volume '" + printable(name, 80) + "'";
   if (!reply) co_return wrap(reply.error(), doing);
   const bool is_fine = reply->status < 400 || reply->status == 404 || reply->status == 409;

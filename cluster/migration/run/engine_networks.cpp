@@ -37,10 +37,9 @@ DockerEngine::DockerEngine(ctrl::engine::Client& client)
 Async<Result<std::string>> DockerEngine::create(std::string name, json::object body,
                                                 std::string image) {
   const bool is_by_id = text_of(json::value(body), "Image") == image;
-  std::string method = "POST", path = "/containers/create?name=" + percent_encoded(name);
-  std::string text = render_json(body);
+  std::string path = "/containers/create?name=" + percent_encoded(name);
   Result<Reply> reply =
-      co_await client_.call(std::move(method), std::move(path), std::move(text), kStarting);
+      co_await client_.call("POST", std::move(path), render_json(body), kStarting);
   const std::string doing = "making container " + printable(name, 80);
   if (!reply) co_return wrap(reply.error(), doing);
   if (reply->status != 201) co_return engine_error(*reply, doing);
@@ -49,8 +48,7 @@ Async<Result<std::string>> DockerEngine::create(std::string name, json::object b
   if (container.size() != 64) co_return bad_input(doing + ": it has no id");
   if (is_by_id) co_return container;
   // A name may mean another image since it was looked at.
-  std::string again = container;
-  const Result<Seen> copy = co_await look(std::move(again));
+  const Result<Seen> copy = co_await look(container);
   if (!copy) co_return copy.error();
   const Result<json::value> inspect = parse_json(copy->inspect);
   if (inspect && text_of(*inspect, "Image") == image) co_return container;
@@ -61,8 +59,8 @@ Async<Result<std::string>> DockerEngine::create(std::string name, json::object b
 
 // Ids, in one order for whoever asks.
 Async<Result<std::vector<std::string>>> DockerEngine::networks_called(std::string name) {
-  std::string path = "/networks?" + filter_of("name", name), doing = "looking at networks";
-  const Result<json::value> all = co_await get(std::move(path), std::move(doing));
+  std::string path = "/networks?" + filter_of("name", name);
+  const Result<json::value> all = co_await get(std::move(path), "looking at networks");
   if (!all) co_return all.error();
   std::vector<std::string> ids;
   for (const json::value& one : list_of(*all)) {
@@ -76,19 +74,15 @@ Async<Result<std::vector<std::string>>> DockerEngine::networks_called(std::strin
 // either then: one of an earlier flowcond may come late. All but the first go.
 Async<Result<void>> DockerEngine::keep_network(std::string name) {
   const auto guard = co_await networks_->lock();
-  std::string wanted = name;
-  Result<std::vector<std::string>> there = co_await networks_called(std::move(wanted));
+  Result<std::vector<std::string>> there = co_await networks_called(name);
   if (!there) co_return there.error();
   if (there->empty()) {
-    std::string method = "POST", path = "/networks/create";
-    std::string doing = "making the network " + printable(name, 80);
     std::string body = render_json(json::object{{"Name", name}, {"Driver", "bridge"}});
-    co_return co_await expect(std::move(method), std::move(path), std::move(body), kQuick,
-                              std::move(doing));
+    co_return co_await expect("POST", "/networks/create", std::move(body), kQuick,
+                              "making the network " + printable(name, 80));
   }
   for (std::size_t i = 1; i < there->size(); ++i) {
-    std::string id = there->at(i);
-    const Result<void> removed = co_await drop_network(std::move(id));
+    const Result<void> removed = co_await drop_network(there->at(i));
     if (!removed) co_return removed;
   }
   co_return Result<void>();
@@ -110,8 +104,8 @@ Async<Result<void>> DockerEngine::drop_network(std::string id) {
 // What has ended by now does not need it.
 Async<Result<void>> DockerEngine::drop_networks() {
   const auto guard = co_await networks_->lock();
-  std::string path = "/networks?" + filter_of("name", kGroupNetworks), doing = "listing networks";
-  const Result<json::value> networks = co_await get(std::move(path), std::move(doing));
+  std::string path = "/networks?" + filter_of("name", kGroupNetworks);
+  const Result<json::value> networks = co_await get(std::move(path), "listing networks");
   if (!networks) co_return networks.error();
   if (list_of(*networks).empty()) co_return Result<void>();
   const Result<json::value> containers = co_await list();
@@ -123,8 +117,7 @@ Async<Result<void>> DockerEngine::drop_networks() {
   for (const json::value& one : list_of(*networks)) {
     const std::string name = text_of(one, "Name");
     if (!is_group_network(name) || used.contains(name)) continue;
-    std::string id = text_of(one, "Id");
-    const Result<void> removed = co_await drop_network(std::move(id));
+    const Result<void> removed = co_await drop_network(text_of(one, "Id"));
     if (!removed) co_return removed;
   }
   co_return Result<void>();
@@ -144,8 +137,7 @@ Async<Result<About>> DockerEngine::about() {
 }
 
 Async<Result<void>> DockerEngine::remove(std::string container) {
-  std::string name = container;
-  const Result<Seen> seen = co_await look(std::move(name));
+  const Result<Seen> seen = co_await look(container);
   std::string method = "DELETE", path = "/containers/" + percent_encoded(container), body;
   path += "?force=1&v=1";
   Result<Reply> reply =

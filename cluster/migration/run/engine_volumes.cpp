@@ -35,9 +35,8 @@ bool is_of_group(const json::value& container, const std::string& group) {
 }  // namespace
 
 Async<Result<std::vector<std::string>>> DockerEngine::volumes_made(std::string id) {
-  std::string path = "/volumes?" + filter_of("label", std::string(kMoveLabel) + "=" + id),
-              doing = "looking for volumes";
-  Result<json::value> all = co_await get(std::move(path), std::move(doing));
+  std::string path = "/volumes?" + filter_of("label", std::string(kMoveLabel) + "=" + id);
+  Result<json::value> all = co_await get(std::move(path), "looking for volumes");
   if (!all) co_return all.error();
   std::vector<std::string> names;
   for (const json::value& one : list_of(*all, "Volumes")) names.push_back(text_of(one, "Name"));
@@ -47,8 +46,8 @@ Async<Result<std::vector<std::string>>> DockerEngine::volumes_made(std::string i
 Async<Result<std::vector<DataVolume>>> DockerEngine::data_volumes() {
   Result<std::string> root = co_await this->root();
   if (!root) co_return root.error();
-  std::string path = "/volumes?" + filter_of("label", kDataLabel), doing = "looking for data";
-  const Result<json::value> all = co_await get(std::move(path), std::move(doing));
+  std::string path = "/volumes?" + filter_of("label", kDataLabel);
+  const Result<json::value> all = co_await get(std::move(path), "looking for data");
   if (!all) co_return all.error();
   std::vector<DataVolume> volumes;
   for (const json::value& one : list_of(*all, "Volumes")) {

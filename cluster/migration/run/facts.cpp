@@ -113,14 +113,12 @@ Async<Result<Seen>> FactFinder::look(MovePtr move) {
   Seen none;
   none.copy = Copy::absent;
   if (!move->entry.container.empty()) {
-    std::string id = move->entry.container;
-    Result<Seen> seen = co_await world_.engine.look(std::move(id));
+    Result<Seen> seen = co_await world_.engine.look(move->entry.container);
     const bool is_gone = is_absent(seen);
     if (!is_gone || move->is_source()) co_return is_gone ? Result<Seen>(none) : seen;
   }
   if (move->is_source()) co_return none;
-  std::string made_for = move->entry.id;
-  co_return co_await world_.engine.look_made(std::move(made_for));
+  co_return co_await world_.engine.look_made(move->entry.id);
 }
 
 Async<Facts> FactFinder::gather(MovePtr move) {

@@ -119,9 +119,7 @@ Async<Response> Intake::take_part_of(MovePtr move, std::string name, Pull body) 
   Pull watched = [this, why_not, counted = metered.wrap(std::move(body))] {
     return next_piece(counted, why_not);
   };
-  std::string wanted = name;
-  Result<void> taken =
-      co_await take_one(move, std::move(wanted), std::move(watched), std::move(why_not));
+  Result<void> taken = co_await take_one(move, name, std::move(watched), std::move(why_not));
   if (taken && !metered.is_whole()) taken = bad_input("it did not come whole");
   move->account.bytes += metered.bytes();
   if (!is_current()) co_return failure(409, "it is taken no more");
@@ -184,8 +182,8 @@ Async<Result<void>> Intake::take_one(MovePtr move, std::string name, Pull body, 
   }
   for (const Part& part : move->plan.parts) {
     if (part.name != name) continue;
-    std::string state = world_.host.config().state_dir;
-    Result<CopyPlace> place = co_await world_.goods.find_place(std::move(id), std::move(state));
+    Result<CopyPlace> place =
+        co_await world_.goods.find_place(std::move(id), world_.host.config().state_dir);
     if (!place) co_return place.error();
     Part wanted = part;
     const bool is_return = move->entry.method == Method::home;
@@ -216,9 +214,8 @@ Async<Result<void>> Intake::take_part(MovePtr move, CopyPlace place, Part part, 
   limits.memory = memory_of(move->entry.source);
   const VolumePlace* volume = volume_of(place, part);
   if (volume != nullptr && is_data_volume(volume->name)) {
-    std::string folder = volume->folder;
-    co_return co_await take_data(std::move(folder), std::move(place), std::move(part),
-                                 std::move(body), std::move(limits));
+    co_return co_await take_data(volume->folder, std::move(place), std::move(part), std::move(body),
+                                 std::move(limits));
   }
   co_return co_await world_.goods.take_part(std::move(place), std::move(part), std::move(body),
                                             std::move(limits));
@@ -270,11 +267,10 @@ Async<Result<void>> Intake::believe_received(MovePtr move) {
       std::all_of(move->plan.parts.begin(), move->plan.parts.end(),
                   [&](const Part& one) { return move->travel.received.contains(one.name); });
   if (!has_all) co_return Result<void>();
-  std::string id = move->entry.container, state = world_.host.config().state_dir;
-  Result<CopyPlace> place = co_await world_.goods.find_place(std::move(id), std::move(state));
+  Result<CopyPlace> place =
+      co_await world_.goods.find_place(move->entry.container, world_.host.config().state_dir);
   if (!place) co_return place.error();
-  std::string folder = place->folder;
-  const Result<void> done = co_await world_.files.sync(std::move(folder));
+  const Result<void> done = co_await world_.files.sync(place->folder);
   if (done) move->travel.is_received = true;
   co_return done;
 }

@@ -245,8 +245,8 @@ Async<Result<void>> extract(std::string folder, Pull archive) {
 
 Async<Result<void>> take_folder(std::string folder, Pull archive) {
   const std::string beside = folder + ".coming";
-  std::string like = folder, made = beside, into = beside;
-  Result<void> taken = co_await make_beside(std::move(like), std::move(made));
+  std::string into = beside;
+  Result<void> taken = co_await make_beside(folder, beside);
   if (taken) taken = co_await extract(std::move(into), std::move(archive));
   if (taken) taken = put_in_place(beside, folder);
   std::vector<std::string> clear{"rm", "-rf", "--one-file-system", "--", beside};

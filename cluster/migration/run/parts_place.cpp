@@ -79,10 +79,9 @@ Result<CopyPlace> place_of(const json::value& inspect, const json::value& info,
 
 Async<Result<CopyPlace>> find_place(engine::Client& client, std::string id, std::string state_dir) {
   if (!is_container_id(id)) co_return bad_input("no container has the id " + printable(id, 80));
-  std::string path = "/containers/" + id + "/json";
-  std::string doing = "looking at container " + id.substr(0, 12);
   const Result<json::value> inspect =
-      co_await client.get_json(std::move(path), std::move(doing), engine::kAnswerTime);
+      co_await client.get_json("/containers/" + id + "/json",
+                               "looking at container " + id.substr(0, 12), engine::kAnswerTime);
   if (!inspect) co_return inspect.error();
   const Result<json::value> info =
       co_await client.get_json("/info", "asking the engine about itself", engine::kAnswerTime);

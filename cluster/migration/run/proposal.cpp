@@ -122,8 +122,7 @@ Async<Result<bool>> Proposer::add_volumes(Draft made, Description described) {
   for (const TravellingVolume& volume : described.volumes) {
     if (volume.is_data) made->data.insert(volume.name);
   }
-  std::string image = described.image;
-  Result<ImageInfo> info = co_await world_.goods.image_info(std::move(image));
+  Result<ImageInfo> info = co_await world_.goods.image_info(described.image);
   if (info) {
     made->plan.image = std::move(*info);
   } else {
@@ -158,16 +157,15 @@ Async<Result<void>> Proposer::add_checkpoint(Draft made) {
 // What the ticket or the task has written over its image, where its engine keeps that in a folder.
 // Whether that is anything is not asked: docker diff reads the whole image, which takes seconds.
 Async<Result<void>> Proposer::add_layer(Draft made) {
-  std::string id = made->container, state = world_.host.config().state_dir;
-  const Result<CopyPlace> place = co_await world_.goods.find_place(std::move(id), std::move(state));
+  const Result<CopyPlace> place =
+      co_await world_.goods.find_place(made->container, world_.host.config().state_dir);
   if (!place) co_return place.error();
   if (!place->upper.empty()) made->plan.parts.push_back({"layer", PartKind::layer, ""});
   co_return Result<void>();
 }
 
 Async<Result<Proposal>> Proposer::propose_task(MoveOrder order) {
-  std::string wanted = order.container;
-  const Result<Seen> seen = co_await look(std::move(wanted));
+  const Result<Seen> seen = co_await look(order.container);
   if (!seen) co_return seen.error();
   // A job that has saved itself finds its checkpoint by its file, as it does at home.
   Result<Description> described = describe(seen->inspect, false);
@@ -207,8 +205,7 @@ Async<Result<Proposal>> Proposer::propose(MoveOrder order) {
   if (order.method == Method::birth || order.method == Method::home) {
     co_return co_await propose_task(std::move(order));
   }
-  std::string wanted = order.container;
-  const Result<Seen> seen = co_await look(std::move(wanted));
+  const Result<Seen> seen = co_await look(order.container);
   if (!seen) co_return seen.error();
   Result<Description> described = describe(seen->inspect);
   if (!described) co_return described.error();
@@ -246,8 +243,8 @@ Async<Result<Proposal>> Proposer::propose(MoveOrder order) {
 
 // How much there is to travel. A volume that does not travel may be a mount that does not answer.
 Async<Result<void>> Proposer::measure(Draft made, bool may_look) {
-  std::string id = made->container, state = world_.host.config().state_dir;
-  Result<CopyPlace> place = co_await world_.goods.find_place(std::move(id), std::move(state));
+  Result<CopyPlace> place =
+      co_await world_.goods.find_place(made->container, world_.host.config().state_dir);
   if (!place) co_return place.error();
   if (made->method == Method::home) {
     std::erase_if(place->volumes,
@@ -312,8 +309,7 @@ void Proposer::name_data(Proposal& made, const CopyPlace& place,
 }
 
 Async<Result<void>> Proposer::look_at_layer(Draft made, std::string upper) {
-  std::string container = made->container;
-  Result<std::string> changes = co_await world_.engine.changes(std::move(container));
+  Result<std::string> changes = co_await world_.engine.changes(made->container);
   if (!changes) co_return changes.error();
   json::object body = made->plan.body;
   const LeftBehind left = co_await world_.files.left_behind(
@@ -343,10 +339,9 @@ Async<Result<Proposal>> Proposer::ask_target(Proposal proposal, std::string targ
   json::object body;
   body["name"] = proposal.name;
   body["plan"] = to_json(proposal.plan);
-  std::string method = "POST", path = "/v1/peer/moves/check", text = render_json(body);
   const std::string shown = name_of_peer(world_.network, target);
   Result<Answer> answer = co_await world_.network.ask(
-      std::move(target), std::move(method), std::move(path), std::move(text), kAnswerTime);
+      std::move(target), "POST", "/v1/peer/moves/check", render_json(body), kAnswerTime);
   if (!answer) co_return answer.error();
   const Result<json::value> said = parse_json(answer->body);
   if (!said) co_return bad_input(shown + " answers with no JSON");
@@ -372,8 +367,7 @@ Async<Result<Proposal>> Proposer::rehearse(MoveOrder order) {
   if (!target) co_return target.error();
   Result<Proposal> proposal = co_await propose(std::move(order));
   if (!proposal || proposal->plan.image.id.empty()) co_return proposal;
-  std::string id = target->id;
-  co_return co_await ask_target(std::move(*proposal), std::move(id));
+  co_return co_await ask_target(std::move(*proposal), target->id);
 }
 
 }  // namespace flowcon::cluster::migration

@@ -41,8 +41,7 @@ Async<bool> Saver::save(MovePtr move) {
     saved = co_await save_by_criu(move);
   }
   if (saved) {
-    std::string id = move->entry.container;
-    const Result<Seen> seen = co_await world_.engine.look(std::move(id));
+    const Result<Seen> seen = co_await world_.engine.look(move->entry.container);
     if (seen) move->saving.saved_life = seen->started;
     move->saving.is_saved = true;
   } else {
@@ -59,9 +58,8 @@ Async<bool> Saver::save(MovePtr move) {
 Async<Result<void>> Saver::save_by_criu(MovePtr move) {
   move->saving.is_dumping = true;
   ctrl::spawn(world_.host.io(), "dump " + move->entry.name, watch_dump(move));
-  std::string id = move->entry.container, checkpoint = move->checkpoint_name();
-  Result<void> saved =
-      co_await world_.engine.make_checkpoint(std::move(id), std::move(checkpoint), kCriuTime);
+  Result<void> saved = co_await world_.engine.make_checkpoint(move->entry.container,
+                                                              move->checkpoint_name(), kCriuTime);
   move->saving.is_dumping = false;
   if (!saved && !move->give_up.empty()) co_return bad_input(move->give_up);
   co_return saved;
@@ -72,8 +70,7 @@ Async<void> Saver::watch_dump(MovePtr move) {
   while (move->saving.is_dumping && !world_.is_ended) {
     co_await world_.clock.pause(kLook);
     if (move->give_up.empty()) continue;
-    std::string id = move->entry.container;
-    const Result<Seen> seen = co_await world_.engine.look(std::move(id));
+    const Result<Seen> seen = co_await world_.engine.look(move->entry.container);
     if (seen && move->saving.is_dumping) end_dump(seen->pid, move->entry.container);
   }
 }
@@ -96,8 +93,7 @@ Async<Result<void>> Saver::save_by_application(MovePtr move) {
     co_return bad_input("it ended by itself while its checkpoint command ran");
   move->saving.was_told_to_end = true;
   move->stay_quiet(how.timeout + kOrphanTime);
-  std::string again = move->entry.container;
-  const Result<void> stopped = co_await world_.engine.stop(std::move(again));
+  const Result<void> stopped = co_await world_.engine.stop(move->entry.container);
   if (!stopped) co_return stopped;
   move->quiet_from = 0;
   co_return co_await believe_saved(move, std::nullopt);
@@ -118,8 +114,7 @@ Async<Result<void>> Saver::save_by_signal(MovePtr move, int signal) {
   move->saving.has_signal = true;
   const double until = world_.clock.steady() + timeout;
   for (;;) {
-    std::string again = move->entry.container;
-    const Result<Seen> seen = co_await world_.engine.look(std::move(again));
+    const Result<Seen> seen = co_await world_.engine.look(move->entry.container);
     if (!seen && (world_.clock.steady() >= until || !move->give_up.empty())) co_return seen.error();
     if (!seen) {
       co_await world_.clock.pause(kLook);
@@ -160,8 +155,8 @@ Async<Result<void>> Saver::judge_status(MovePtr move, int signal, std::int64_t s
 }
 
 Async<Result<void>> Saver::believe_saved(MovePtr move, std::optional<timespec> asked) {
-  std::string id = move->entry.container, state = world_.host.config().state_dir;
-  const Result<CopyPlace> place = co_await world_.goods.find_place(std::move(id), std::move(state));
+  const Result<CopyPlace> place =
+      co_await world_.goods.find_place(move->entry.container, world_.host.config().state_dir);
   if (!place) co_return place.error();
   if (move->plan.checkpoint.path.empty()) {
     std::string again = move->entry.container, upper = place->upper;
@@ -190,8 +185,7 @@ Async<Result<void>> Saver::believe_saved(MovePtr move, std::optional<timespec> a
 // A job that was not told to end and has ended, ended by itself.
 Async<void> Saver::note_end(MovePtr move) {
   if (move->saving.was_told_to_end) co_return;
-  std::string id = move->entry.container;
-  const Result<Seen> seen = co_await world_.engine.look(std::move(id));
+  const Result<Seen> seen = co_await world_.engine.look(move->entry.container);
   move->saving.has_ended = seen && (seen->copy == Copy::finished || seen->copy == Copy::failed);
 }
 

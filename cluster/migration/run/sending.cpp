@@ -88,9 +88,8 @@ Async<bool> Sender::report(MovePtr move) {
   const Step peer = move->peer.step;
   std::string method = "POST", target = "/v1/peer/moves";
   if (!asks) target += "/" + move->entry.id;
-  std::string other = move->other(), text = message_of(*move);
   Result<Answer> answer = co_await world_.network.ask(
-      std::move(other), std::move(method), std::move(target), std::move(text), kAnswerTime);
+      move->other(), std::move(method), std::move(target), message_of(*move), kAnswerTime);
   if (!answer) {
     move->complain(answer.error());
     co_return false;
@@ -143,8 +142,7 @@ Async<Result<void>> Sender::send_image_of(MovePtr move) {
   ImageInfo image = move->plan.image;
   Result<Pull> body = co_await world_.goods.send_image(std::move(image), move->travel.layers_there);
   if (!body) co_return body.error();
-  std::string part = "image";
-  co_return co_await send_one(move, std::move(part), std::move(*body), kImageIdle);
+  co_return co_await send_one(move, "image", std::move(*body), kImageIdle);
 }
 
 // One part over a connection of its own; the other side has to have got the same bytes.
@@ -190,15 +188,14 @@ Async<Result<void>> Sender::send_one(MovePtr move, std::string part, Pull body, 
 
 Async<Result<Pull>> Sender::open_part(MovePtr move, std::string part) {
   if (part == "life") {
-    std::string id = move->entry.container;
-    Result<std::string> life = co_await world_.lives.export_life(std::move(id));
+    Result<std::string> life = co_await world_.lives.export_life(move->entry.container);
     if (!life) co_return life.error();
     co_return pull_of(std::move(*life));
   }
   for (const Part& one : move->plan.parts) {
     if (one.name != part) continue;
-    std::string id = move->entry.container, state = world_.host.config().state_dir;
-    Result<CopyPlace> place = co_await world_.goods.find_place(std::move(id), std::move(state));
+    Result<CopyPlace> place =
+        co_await world_.goods.find_place(move->entry.container, world_.host.config().state_dir);
     if (!place) co_return place.error();
     Part wanted = one;
     const std::string copy = data_volume_at(move->plan.body, one.where);
@@ -234,12 +231,10 @@ Async<bool> Sender::send(MovePtr move) {
   names.emplace_back("life");
   for (const std::string& part : names) {
     for (int tried = 1; !move->travel.sent.contains(part); ++tried) {
-      std::string wanted = part;
-      Result<Pull> body = co_await open_part(move, std::move(wanted));
+      Result<Pull> body = co_await open_part(move, part);
       Result<void> sent = body ? Result<void>() : Result<void>(body.error());
       if (body) {
-        std::string again = part;
-        sent = co_await send_one(move, std::move(again), std::move(*body), kIdleTime);
+        sent = co_await send_one(move, part, std::move(*body), kIdleTime);
       }
       if (sent) break;
       if (world_.is_ended) co_return false;
