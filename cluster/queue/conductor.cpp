@@ -92,10 +92,12 @@ std::vector<HeldPlace> held_places(const JobEntry& entry, const std::string& own
 // Will the room of workers that are to go, or of all, be free in a moment? Not of one whose host is
 // silent.
 bool is_leaving(const JobEntry& entry, double now) {
-  if (entry.state == JobState::parking) return now - entry.since < kMoment;
+  // The clock may have been set back.
+  const auto is_lately = [now](double since) { return now >= since && now - since < kMoment; };
+  if (entry.state == JobState::parking) return is_lately(entry.since);
   const std::vector<JobEntry>& tasks = entry.group->tasks;
-  return std::any_of(tasks.begin(), tasks.end(), [now](const JobEntry& task) {
-    const bool is_ending = task.state == JobState::stopping && now - task.since < kMoment;
+  return std::any_of(tasks.begin(), tasks.end(), [&](const JobEntry& task) {
+    const bool is_ending = task.state == JobState::stopping && is_lately(task.since);
     return task.has_left && (task.state == JobState::running || is_ending);
   });
 }
@@ -107,8 +109,10 @@ std::int64_t most_workers(const Group& group, std::int64_t most, double now) {
   return std::min(most, present(group, false) + more);
 }
 
+// One that its host cannot start now, for its engine or its disk, keeps no room from others.
 bool may_start(const Job& job) {
-  return job.entry.state == JobState::waiting && !job.entry.is_held && job.ticket;
+  return job.entry.state == JobState::waiting && !job.entry.is_held && job.ticket &&
+         job.copy != TicketCopy::unknown && !job.is_unwritten;
 }
 
 bool is_elastic(const Job& job) {
@@ -192,9 +196,8 @@ void Conductor::look() {
 }
 
 Async<void> Conductor::tell_coordinator(std::string id) {
-  std::string method = "POST", target = "/v1/peer/queue/wake", body = "{}";
-  const Result<Answer> answer = co_await world_.network.ask(
-      std::move(id), std::move(method), std::move(target), std::move(body), kReportTime);
+  const Result<Answer> answer =
+      co_await world_.network.ask(std::move(id), "POST", "/v1/peer/queue/wake", "{}", kReportTime);
   if (!answer) ctrl::log::debug(answer.error().message());
 }
 
@@ -313,7 +316,8 @@ HostJobs Conductor::report() const {
   report.name = world_.host.view().name;
   report.offer = {{"cpu", offers.own.cpu}, {"mem", offers.own.mem}};
   const policy::Amounts none{{"cpu", 0.0}, {"mem", 0.0}};
-  const Room room = is_draining ? Room{none, none} : this->room();
+  const bool gives_room = !is_draining && owner_.hears_engine();
+  const Room room = gives_room ? this->room() : Room{none, none};
   report.free = room.free;
   report.most = room.most;
   report.totals = owner_.jobs().totals();
@@ -378,8 +382,8 @@ HostJobs Conductor::report() const {
     reported.version = job->entry.version;
     if (runs) reported.places = held_places(job->entry, report.id);
     if (!runs && job->entry.task) reported.sent_to = job->entry.task->host;
-    reported.is_parking =
-        job->entry.state == JobState::parking || (goes && now - job->entry.since < kMoment);
+    reported.is_parking = job->entry.state == JobState::parking ||
+                          (goes && now >= job->entry.since && now - job->entry.since < kMoment);
     if (!runs) reported.freight = job->freight;
     if (reported.freight) reported.freight->image = short_image(reported.freight->image);
     for (const auto& [host, until] : job->avoided) {
@@ -428,9 +432,8 @@ Async<void> Conductor::gather() {
 }
 
 Async<void> Conductor::ask(std::shared_ptr<Gathering> gathering, Neighbour neighbour) {
-  std::string id = neighbour.id, method = "GET", target = "/v1/peer/queue/jobs", body;
-  const Result<Answer> answer = co_await world_.network.ask(
-      std::move(id), std::move(method), std::move(target), std::move(body), kReportTime);
+  const Result<Answer> answer =
+      co_await world_.network.ask(neighbour.id, "GET", "/v1/peer/queue/jobs", "", kReportTime);
   if (answer && answer->status == 200) {
     Result<HostJobs> report = parse_host_jobs(answer->body);
     if (report && report->id == neighbour.id) {
@@ -514,9 +517,8 @@ Async<void> Conductor::send(std::string host, std::vector<JobOrder> orders) {
     const auto from = orders.begin() + static_cast<std::ptrdiff_t>(first);
     const std::size_t count = std::min(kMostOrders, orders.size() - first);
     const std::vector<JobOrder> some(from, from + static_cast<std::ptrdiff_t>(count));
-    std::string id = host, method = "POST", target = "/v1/peer/queue/order", body = render(some);
-    const Result<Answer> answer = co_await world_.network.ask(
-        std::move(id), std::move(method), std::move(target), std::move(body), kReportTime);
+    const Result<Answer> answer = co_await world_.network.ask(host, "POST", "/v1/peer/queue/order",
+                                                              render(some), kReportTime);
     if (!answer) {
       ctrl::log::debug(answer.error().message());
       co_return;
@@ -547,6 +549,8 @@ void Conductor::obey(const std::vector<JobOrder>& orders) {
     job->entry.is_starved = one.is_starved;
     job->order_shown = may_start(*job) ? one.place : 0;
     job->obstacle = may_start(*job) ? one.obstacle : "";
+    // What was ordered before, and could not be done, has another's room by now.
+    if (!one.order) job->order.reset();
     if (!one.order) continue;
     Order order = *one.order;
     const std::string& own = world_.network.own_id();

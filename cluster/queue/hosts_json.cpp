@@ -313,6 +313,8 @@ HostJobs host_in(FieldReader& reader) {
   return host;
 }
 
+constexpr double kLeastLeft = 1e-6;  // seconds: above 0 for whoever reads it
+
 json::object job_json(const ReportedJob& job) {
   const auto seconds = [](double number) { return std::clamp(number, 0.0, kMostSeconds); };
   json::object out{{"id", job.task.id},
@@ -332,7 +334,7 @@ json::object job_json(const ReportedJob& job) {
                    {"freight", freight_json(job.freight)},
                    {"group", group_json(job)}};
   out["left"] = number_or_null(job.task.left);
-  if (job.task.left) out["left"] = std::min(*job.task.left, kMostSeconds);
+  if (job.task.left) out["left"] = std::clamp(*job.task.left, kLeastLeft, kMostSeconds);
   return out;
 }
 

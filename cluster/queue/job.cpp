@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "cluster/migration/plan/refusals.h"
 #include "cluster/queue/job_rules.h"
 
 namespace flowcon::cluster::queue {
@@ -86,7 +87,8 @@ Step from_starting(const JobEntry& entry, const JobFacts& facts) {
   // The start that was asked for may come yet.
   if (!facts.is_quiet) return {};
   if (facts.start_refusal.empty()) return {Act::start, {}};
-  return not_started(entry, facts.now, "could not be started: " + facts.start_refusal, true);
+  return not_started(entry, facts.now, "could not be started: " + facts.start_refusal,
+                     !migration::is_passing_refusal(facts.start_refusal));
 }
 
 // It ended when it was asked to save itself, and goes on later.

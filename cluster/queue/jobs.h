@@ -30,6 +30,8 @@ inline constexpr std::size_t kKeptJobs = 200;
 inline constexpr double kAvoided = 20;
 /// Seconds in which nothing is decided at first, until all that runs has been looked at.
 inline constexpr double kLongestLook = 60;
+/// Seconds without the engine's events after which its host gives no room.
+inline constexpr double kDeaf = 15;
 /// Seconds until what failed is tried again.
 inline constexpr double kRetry = 5;
 /// Job::quiet_from while the engine has not answered since it was asked.
@@ -84,6 +86,7 @@ struct Job {
   bool is_driven = false;
   bool is_due = true;           ///< something may have changed
   double retry_at = 0;          ///< steady; after a failure
+  bool is_unwritten = false;    ///< its last change: the journal did not take it
   std::string trouble;          ///< what went wrong last, for people
   std::string obstacle;         ///< why it does not run yet, for people
   std::size_t order_shown = 0;  ///< its place among those that wait, from 1; 0: none

@@ -181,7 +181,7 @@ class Orders {
         take_all(job, *placed);
       } else if (is_admitted(job)) {
         continue;  // workers of others go, and nobody is parked for it
-      } else if (!task(job).may_spread || may_all_go(job, one.placed)) {
+      } else if (may_all_go(job, one.placed)) {
         order_of(job).obstacle = "waits for a job that is being parked";
         std::erase(waiting_, job);
         take_all(job, one.placed);

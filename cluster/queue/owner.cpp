@@ -190,6 +190,8 @@ void Owner::wake(const JobPtr& job) {
 void Owner::look() {
   if (world_.is_ended) return;
   const double now = world_.clock.steady();
+  if (watch_.stream() != 0) deaf_since_ = 0;
+  if (watch_.stream() == 0 && deaf_since_ == 0) deaf_since_ = now;
   if (!is_read_ && read_at_ > 0 && now >= read_at_) {
     read_at_ = 0;
     ctrl::spawn(world_.host.io(), "journal of the queue", begin_again());
@@ -315,6 +317,7 @@ Async<bool> Owner::take_step(JobPtr job) {
       const JobEntry before = job->entry;
       JobEntry next = std::move(*step.entry);
       const Result<void> written = co_await write(job, std::move(next));
+      job->is_unwritten = !written;
       if (!written) {
         job->trouble = written.error().message();
         job->retry_at = world_.clock.steady() + kRetry;
@@ -371,8 +374,7 @@ void Owner::note_change(Job& job, const JobEntry& before) {
 Async<std::optional<JobFacts>> Owner::facts(JobPtr job) {
   const unsigned stream = watch_.stream();
   const bool is_quiet = world_.clock.steady() >= job->quiet_from;
-  std::string id = job->entry.id;
-  Result<Seen> seen = co_await world_.engine.look(std::move(id));
+  Result<Seen> seen = co_await world_.engine.look(job->entry.id);
   auto facts = std::make_shared<JobFacts>();
   facts->now = world_.clock.wall();
   facts->copy = job->copy = copy_of(seen);
@@ -435,9 +437,14 @@ bool Owner::add_life(Job& job, JobFacts& facts, const Seen& seen, unsigned strea
   return true;
 }
 
+bool Owner::hears_engine() const {
+  return deaf_since_ == 0 || world_.clock.steady() - deaf_since_ < kDeaf;
+}
+
 void Owner::avoid(Job& job) const {
   Job& whole = job.group ? *job.group : job;
-  whole.avoided[job.entry.task->host] = world_.clock.steady() + kAvoided;
+  const std::string host = job.entry.task ? job.entry.task->host : world_.network.own_id();
+  whole.avoided[host] = world_.clock.steady() + kAvoided;
 }
 
 Async<void> Owner::hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts) {
@@ -525,17 +532,16 @@ Async<bool> Owner::start(JobPtr job) {
   const std::optional<double> limit = job->ticket ? job->ticket->docker_mem : std::nullopt;
   Result<void> done;
   if (job->entry.has_doubled && limit && *limit < job->request.mem.value) {
-    std::string id = job->entry.id;
-    done = co_await world_.engine.set_memory(std::move(id), job->request.mem.value,
+    done = co_await world_.engine.set_memory(job->entry.id, job->request.mem.value,
                                              job->ticket->docker_swap);
   }
   if (done) {
-    std::string id = job->entry.id, from_the_beginning;
-    done = co_await world_.engine.start(std::move(id), std::move(from_the_beginning));
+    done = co_await world_.engine.start(job->entry.id, "");
   }
   if (done) co_return true;
   if (is_answer(done.error())) {
     job->start_refusal = done.error().message();
+    avoid(*job);
     co_return true;
   }
   doubt(*job, done.error());

@@ -64,8 +64,12 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   /// A birth or a return of a job of this host has come further.
   void hear_of_move(const std::string& id);
 
-  /// Why the journal or the engine cannot be used, for people; "" = they can.
+  /// Why the journal cannot be read, for people; "" = it can.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  /// Has the engine been heard lately?
+  [[nodiscard]] bool hears_engine() const;
+  /// All jobs are known, though not yet what becomes of those that ran.
+  [[nodiscard]] bool is_read() const { return is_read_; }
 
  private:
   [[nodiscard]] double wanted_since(double now) const override;
@@ -106,10 +110,11 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   /// Containers that may be jobs and could not be looked at; steady, when they are again.
   std::map<std::string, double> unseen_;
   std::string trouble_;
-  double read_at_ = 0;    ///< steady; when the journal is read again; 0: it is not
-  double begun_ = 0;      ///< since the epoch; when the journal was read
-  double listed_at_ = 0;  ///< steady; when the engine first told what there is; 0: it has not
-  double list_at_ = 0;    ///< steady; when the engine is asked again what there is; 0: it has told
+  double deaf_since_ = 0;  ///< steady; 0: the engine is heard
+  double read_at_ = 0;     ///< steady; when the journal is read again; 0: it is not
+  double begun_ = 0;       ///< since the epoch; when the journal was read
+  double listed_at_ = 0;   ///< steady; when the engine first told what there is; 0: it has not
+  double list_at_ = 0;     ///< steady; when the engine is asked again what there is; 0: it has told
   bool is_read_ = false;
   bool is_whole_ = true;  ///< each entry of the journal is there, and could be read
   bool is_lost_ = false;  ///< the journal has lost some

@@ -27,7 +27,8 @@ using ctrl::api::failure;
 using ctrl::api::Response;
 
 constexpr std::size_t kEndedShown = 20;
-constexpr const char* kNotRead = "what the queue has here is not read yet";
+constexpr const char* kNotRead =
+    "flowcond has just started and does not know its jobs yet: ask again in a moment";
 
 // Running ones first, then those that wait in their order, then those that are held.
 bool comes_before(const JobPtr& a, const JobPtr& b) {
@@ -101,8 +102,10 @@ Result<JobEntry> with_settings(const JobEntry& entry, const json::object& said) 
       if (!taken) return taken.error();
     }
     if (name == "request") {
-      next.chosen.cpu = labels.cpu;
-      next.chosen.mem = labels.mem;
+      // Either part alone leaves the other as it is.
+      const bool is_undone = text == "none";
+      if (labels.cpu || is_undone) next.chosen.cpu = labels.cpu;
+      if (labels.mem || is_undone) next.chosen.mem = labels.mem;
     } else if (name == "priority") {
       next.chosen.priority.reset();
       if (text != "none") next.chosen.priority = labels.priority;
@@ -252,6 +255,9 @@ ctrl::api::Routes Queue::routes() {
 }
 
 Async<Response> Queue::list(Call) {
+  if (!owner_.is_read()) {
+    co_return failure(503, owner_.trouble().empty() ? kNotRead : owner_.trouble());
+  }
   const double now = world_.clock.wall();
   std::vector<JobPtr> jobs;
   for (const auto& [id, job] : owner_.jobs().open()) {
@@ -270,7 +276,6 @@ Async<Response> Queue::list(Call) {
                    {"offer", {{"cpu", offer.cpu}, {"mem", offer.mem}}},
                    {"free", amounts_json(conductor_.room().free)},
                    {"starve_limit", options.starve_limit},
-                   {"trouble", owner_.trouble()},
                    {"jobs", std::move(shown)}};
   co_return Response{200, render_json(out)};
 }

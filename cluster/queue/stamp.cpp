@@ -6,6 +6,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "cluster/migration/plan/group_parts.h"
@@ -220,6 +221,20 @@ std::map<std::string, std::string> environment_of(const JobEntry& entry, std::si
   return all;
 }
 
+// Volumes without a name are the ticket's, and so all its tasks', as those that have one.
+static void share_volumes(const json::value& inspect, json::object& host_config) {
+  json::array binds = list_of(json::value(host_config), "Binds");
+  for (const json::value& mount : list_of(inspect, "Mounts")) {
+    const std::string name = text_of(mount, "Name"), path = text_of(mount, "Destination");
+    const bool is_nameless = text_of(mount, "Type") == "volume" && is_sha256(name);
+    const bool is_said = std::any_of(binds.begin(), binds.end(), [&](const json::value& one) {
+      return text_of(one).starts_with(name + ":");
+    });
+    if (is_nameless && !is_said) binds.emplace_back(name + ":" + path);
+  }
+  if (!binds.empty()) host_config["Binds"] = std::move(binds);
+}
+
 json::object task_body(const json::value& inspect, const ctrl::QueueLabels& said,
                        const JobEntry& group, std::size_t task) {
   const json::value& config = member(inspect, "Config");
@@ -233,6 +248,7 @@ json::object task_body(const json::value& inspect, const ctrl::QueueLabels& said
   const json::value& host = member(inspect, "HostConfig");
   json::object host_config = host.is_object() ? host.get_object() : json::object();
   host_config.erase("ContainerIDFile");
+  share_volumes(inspect, host_config);
   const std::string mode = text_of(host, "NetworkMode");
   const bool is_plain = mode.empty() || mode == "default" || mode == "bridge";
   if (group.has_doubled) raise_memory(host_config, group.least_memory);

@@ -50,17 +50,28 @@ std::string why_refused(const json::value& config, const json::value& host_confi
 }
 
 // Tasks of a group find each other by their names, in a network of their own or one of the user's.
-std::string why_no_group(const Ticket& ticket, const json::value& host_config) {
+std::string why_no_group(const Ticket& ticket, const json::value& inspect) {
   const ctrl::QueueLabels& labels = ticket.labels;
   if (labels.workers.most <= 1 && labels.ps == 0) return "";
   if (labels.elastic == ctrl::Elastic::restart && !ticket.saves_itself) {
     return "its workers cannot start again without a checkpoint: say by flowcon.checkpoint.signal "
            "or .command how it saves itself, or leave out flowcon.elastic";
   }
-  const std::string mode = text_of(host_config, "NetworkMode");
+  const std::string mode = text_of(member(inspect, "HostConfig"), "NetworkMode");
   if (mode == "none" || mode.starts_with("container:")) {
     return "its workers could not find each other with --network " + printable(mode, 40) +
            "; leave it out, or name a network of your own";
+  }
+  std::size_t networks = 0;
+  for (const auto& [name, own] : object_of(member(inspect, "NetworkSettings"), "Networks")) {
+    const json::value& fixed = member(own, "IPAMConfig");
+    if (!text_of(fixed, "IPv4Address").empty() || !text_of(fixed, "IPv6Address").empty()) {
+      return "only one of its containers can have the address of --ip; leave it out";
+    }
+    ++networks;
+  }
+  if (networks > 1) {
+    return "its containers would be in one of its networks alone; name one, by --network";
   }
   if (ticket.name.size() > kLongestGroup) {
     return "its name is too long for the names of its workers; take one of at most " +
@@ -106,7 +117,7 @@ Result<Ticket> parse_ticket(const std::string& inspect) {
     ticket.has_volumes = ticket.has_volumes || text_of(mount, "Type") == "volume";
   }
   ticket.refusal = why_refused(member(*parsed, "Config"), host_config);
-  if (ticket.refusal.empty()) ticket.refusal = why_no_group(ticket, host_config);
+  if (ticket.refusal.empty()) ticket.refusal = why_no_group(ticket, *parsed);
   return ticket;
 }
 

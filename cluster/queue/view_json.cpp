@@ -132,6 +132,7 @@ json::object details_of(const Job& job, const Network& network, std::optional<do
   }
   out["steps"] = std::move(steps);
   out["tasks"] = tasks_json(job.entry, network);
+  if (job.group) out["group"] = job.group->entry.name;
   json::array warnings;
   if (job.ticket) {
     for (const std::string& warning : job.ticket->labels.warnings) {

@@ -17,6 +17,10 @@ inline constexpr const char* kRestarted = "flowcond was restarted meanwhile";
 inline constexpr const char* kSilentSource = "nothing was heard of the source for a long time";
 inline constexpr const char* kSilentEngine = "its engine does not answer: ";
 
+/// Of a disk: its own check, and the engine's.
+inline constexpr const char* kDiskFull = "not enough room on its disk";
+inline constexpr const char* kNoSpace = "no space left on device";
+
 inline constexpr const char* kWrittenTo = " is written to by container ";
 inline constexpr const char* kDataGone = "its data was removed there meanwhile";
 
@@ -36,10 +40,10 @@ inline constexpr const char* kNameTaken = "a container is called ";
 
 /// Of a refusal as its source keeps it: is the reason one of these?
 [[nodiscard]] inline bool is_passing_refusal(std::string_view reason) {
-  constexpr std::array kPassing{kUnfinished,   kNoRoomNow,   kDraining,  kStopping,     kNameTaken,
-                                kWrittenTo,    kDataGone,    kTasksWait, kOnTheirWay,   kNotOver,
-                                kTooMany,      kUnreached,   kNoPeer,    kNotReachable, kRestarted,
-                                kSilentSource, kSilentEngine};
+  constexpr std::array kPassing{kDiskFull,     kNoSpace,   kUnfinished,   kNoRoomNow,   kDraining,
+                                kStopping,     kNameTaken, kWrittenTo,    kDataGone,    kTasksWait,
+                                kOnTheirWay,   kNotOver,   kTooMany,      kUnreached,   kNoPeer,
+                                kNotReachable, kRestarted, kSilentSource, kSilentEngine};
   return std::any_of(kPassing.begin(), kPassing.end(),
                      [&](const char* one) { return reason.find(one) != std::string_view::npos; });
 }

@@ -29,6 +29,7 @@
 #include "cluster/migration/plan/bounds.h"
 #include "cluster/migration/plan/left_behind.h"
 #include "cluster/migration/plan/names.h"
+#include "cluster/migration/plan/refusals.h"
 #include "ctrl/await.h"
 #include "ctrl/helper_threads.h"
 
@@ -265,8 +266,8 @@ std::string why_no_room(const std::string& folder, std::uint64_t bytes) {
   const double spare = static_cast<double>(spare_of(std::uint64_t{disk.f_frsize} * disk.f_blocks));
   const double free = static_cast<double>(disk.f_frsize) * static_cast<double>(disk.f_bavail);
   if (static_cast<double>(bytes) + spare <= free) return "";
-  return "not enough room on its disk: " + mebibytes(static_cast<double>(bytes)) +
-         " are to come, " + mebibytes(free) + " are free";
+  return std::string(kDiskFull) + ": " + mebibytes(static_cast<double>(bytes)) + " are to come, " +
+         mebibytes(free) + " are free";
 }
 
 std::vector<std::string> unfit_paths(const json::object& body, const AcceptPolicy& policy) {

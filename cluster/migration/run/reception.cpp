@@ -61,8 +61,7 @@ Async<Response> Reception::answer(Request request, std::string speaker) {
     co_return failure(404, "there is no such verb for migrations; docs/peers.md lists them");
   }
   if (const std::string why = records_.why_unread(); !why.empty()) co_return failure(503, why);
-  std::string wanted = id;
-  co_return co_await take_report(std::move(wanted), std::move(request.body), std::move(speaker));
+  co_return co_await take_report(id, std::move(request.body), std::move(speaker));
 }
 
 Async<Response> Reception::answer_long(Request head, Pull body, std::string speaker) {
@@ -74,8 +73,7 @@ Async<Response> Reception::answer_long(Request head, Pull body, std::string spea
     if (move->is_source() || speaker.empty() || speaker != move->entry.source) {
       co_return failure(403, "it is not yours to send");
     }
-    std::string name = part;
-    co_return co_await intake_.take(move, std::move(name), std::move(body));
+    co_return co_await intake_.take(move, part, std::move(body));
   }
   if (planning_.count(speaker) >= kMostPlans) {
     co_return failure(503, "too many plans of that host are being looked at");
@@ -207,8 +205,7 @@ Async<Response> Reception::check(std::string body, std::string speaker) {
       co_await judge(std::move(name), std::move(*plan), std::move(speaker), false);
   if (!reasons) co_return failure(502, reasons.error().message());
   json::object out{{"reasons", json::array(reasons->begin(), reasons->end())}};
-  std::string id = image.id;
-  const Result<ImageInfo> there = co_await world_.goods.image_info(std::move(id));
+  const Result<ImageInfo> there = co_await world_.goods.image_info(image.id);
   Result<std::size_t> layers = image.layers.size();
   if (!there) layers = co_await world_.goods.layers_there(std::move(image));
   if (layers) out["layers_there"] = *layers;
@@ -296,9 +293,7 @@ Async<Response> Reception::reserve_new(Entry theirs, Plan plan, std::string spea
   }
   // Its source asks again, and then finds it.
   if (cache_.is_coming(plan, judged->parts_there)) co_return failure(503, kDataComing);
-  std::string to_be_made;
-  co_return co_await open_move(std::move(theirs), std::move(plan), std::move(*judged),
-                               std::move(to_be_made));
+  co_return co_await open_move(std::move(theirs), std::move(plan), std::move(*judged), "");
 }
 
 namespace {
@@ -332,15 +327,14 @@ Async<Response> Reception::reserve_return(Entry theirs, Plan offered) {
   Result<Plan> plan = row ? parse_plan(row->plan) : Result<Plan>(row.error());
   const bool is_theirs = born && plan && born->side == Side::source &&
                          born->method == Method::birth && born->step == Step::done &&
-                         born->target == theirs.source && theirs.name == born->name;
+                         born->target == theirs.source;
   if (!is_theirs) co_return failure(403, "no such task was born there");
   if (const std::string why = why_not_parts(*plan, offered); !why.empty()) co_return refuse({why});
   plan->parts = offered.parts;
   plan->bytes = offered.bytes;
   plan->is_birth = false;
   plan->birth = offered.birth;
-  std::string ticket = born->container;
-  const Result<std::string> why = co_await judge_return(std::move(ticket), offered.bytes);
+  const Result<std::string> why = co_await judge_return(born->container, offered.bytes);
   if (!why) co_return failure(503, why.error().message());
   if (!why->empty()) co_return refuse({*why});
   std::string container = born->container;
@@ -381,10 +375,8 @@ Async<Result<Reception::Judgement>> Reception::judge_reservation(Entry theirs, P
       co_await cache_.parts_there(std::move(wanted_there));
   if (!there_already) co_return there_already.error();
   judged.parts_there = std::move(*there_already);
-  std::string made_for = theirs.id;
-  const Result<Seen> made = co_await world_.engine.look_made(std::move(made_for));
-  std::string image = plan.image.id;
-  const Result<ImageInfo> there = co_await world_.goods.image_info(std::move(image));
+  const Result<Seen> made = co_await world_.engine.look_made(theirs.id);
+  const Result<ImageInfo> there = co_await world_.goods.image_info(plan.image.id);
   judged.has_image = there.has_value();
   Result<std::size_t> layers = std::size_t{0};
   if (!there) {

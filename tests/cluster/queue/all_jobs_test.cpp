@@ -153,7 +153,8 @@ TEST_CASE("an image for some processors goes to hosts that have them, and to its
     const auto plan = policy::find_queue_policy(policy)->decide(all.view);
     REQUIRE(plan.has_value());
     std::map<std::string, std::string> hosts;
-    for (const JobOrder& order : orders_of(all, *plan).at(host_id('1'))) {
+    const auto orders = orders_of(all, *plan);
+    for (const JobOrder& order : orders.at(host_id('1'))) {
       if (order.order) hosts[order.job] = order.order->host;
     }
     CHECK(hosts.at(job_id('a')) == host_id('3'));

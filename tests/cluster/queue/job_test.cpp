@@ -141,6 +141,17 @@ TEST_CASE("what keeps a task from being made for a while holds no job") {
   CHECK(next_step(placing, facts).entry->is_held);
 }
 
+TEST_CASE("a full disk holds no job: it may have room again") {
+  JobEntry starting = job_in(JobState::starting);
+  starting.refusals = kMostRefusals - 1;
+  JobFacts facts = seen(TicketCopy::created);
+  facts.start_refusal = "Error response from daemon: no space left on device";
+  const Step step = next_step(starting, facts);
+  REQUIRE(step.entry);
+  CHECK(step.entry->state == JobState::waiting);
+  CHECK_FALSE(step.entry->is_held);
+}
+
 TEST_CASE("the third refusal in a row holds the job with the engine's words") {
   JobEntry starting = job_in(JobState::starting);
   JobFacts facts = seen(TicketCopy::created);

@@ -228,6 +228,22 @@ TEST_CASE("tasks have a network of their own unless the user names one") {
   CHECK_FALSE(migration::is_group_network("flowcon-group-mine"));
 }
 
+TEST_CASE("a volume without a name is that of the ticket, for all tasks") {
+  const std::string name(64, 'c');
+  json::value inspect = inspect_of("[]", "{}", R"({"NetworkMode":"default","Binds":["out:/out"]})");
+  inspect.as_object()["Mounts"] = *parse_json(
+      R"([{"Type":"volume","Name":"out","Destination":"/out"},{"Type":"bind","Destination":"/in"},)"
+      R"({"Type":"volume","Name":")" +
+      name + R"(","Destination":"/ckpt"}])");
+  const auto binds = [&] {
+    return render_json(
+        member(json::value(task_body(inspect, {}, group_of(2, 0), 1).at("HostConfig")), "Binds"));
+  };
+  CHECK(binds() == R"(["out:/out",")" + name + R"(:/ckpt"])");
+  inspect.at("HostConfig").as_object()["Binds"] = json::array{name + ":/ckpt:rw"};
+  CHECK(binds() == R"([")" + name + R"(:/ckpt:rw"])");
+}
+
 TEST_CASE("after a task was killed for memory all have a limit twice as large") {
   JobEntry group = group_of(2, 0);
   const auto limits = [&](const char* host) {

@@ -68,6 +68,22 @@ TEST_CASE("what a job of the queue cannot have is refused in a sentence that say
   CHECK(refusal({{"PortBindings", any_port}, {"RestartPolicy", {{"Name", "no"}}}}).empty());
 }
 
+TEST_CASE("several containers have one network, and no address that a person chose") {
+  const auto refusal = [](const json::object& networks, const char* workers) {
+    json::value text = *parse_json(inspect(
+        {{"NetworkMode", "train"}}, {}, {{"flowcon.queue", "true"}, {"flowcon.workers", workers}}));
+    text.as_object()["NetworkSettings"] = {{"Networks", networks}};
+    return ticket_of(render_json(text)).refusal;
+  };
+  const json::object plain{{"IPAMConfig", nullptr}, {"Aliases", json::array{"trainer"}}};
+  const json::object fixed{{"IPAMConfig", {{"IPv4Address", "10.0.0.7"}}}};
+  CHECK(refusal({{"train", plain}}, "2") == "");
+  CHECK(refusal({{"train", plain}, {"db", plain}}, "2") ==
+        "its containers would be in one of its networks alone; name one, by --network");
+  CHECK(refusal({{"train", fixed}}, "2").starts_with("only one of its containers can have the"));
+  CHECK(refusal({{"train", fixed}, {"db", plain}}, "1") == "");
+}
+
 TEST_CASE("it saves itself where its labels say how") {
   const auto saves = [](const json::object& labels) {
     return ticket_of(inspect({}, {}, labels)).saves_itself;

@@ -155,6 +155,33 @@ TEST_CASE("a host that has no room after all is asked no more for a while") {
   CHECK(hosts.comes_to("vae", "running", 60));
 }
 
+TEST_CASE("a task that was renamed on its host comes home all the same") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  hosts.submit("vae", 2);
+  REQUIRE(hosts.comes_to("vae", "running", 20));
+  hosts.h1.engine.boxes_.at(hosts.h1.task()->id).name = "mine-now";
+  hosts.end_task(0);
+  CHECK(hosts.comes_to("vae", "done", 60));
+}
+
+TEST_CASE("a job that its own host cannot look at keeps no room from others") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  const std::string ticket = hosts.h2.engine.create(
+      "vae", {{"flowcon.queue", "hold"}, {"flowcon.request", "cpu=1,mem=6G"}});
+  REQUIRE(hosts.comes_to("vae", "waiting", 20));
+  hosts.h2.engine.is_silent_about_ = ticket;
+  hosts.call("POST", "/v1/queue/vae/release");
+  hosts.run(5);
+  const std::string mine = hosts.h1.engine.create(
+      "mine", {{"flowcon.queue", "true"}, {"flowcon.request", "cpu=1,mem=4G"}});
+  CHECK(hosts.until([&] { return hosts.h1.engine.runs(mine); }, 30));
+  hosts.h2.engine.is_silent_about_.clear();
+  hosts.h1.engine.end_with(mine, 0);
+  CHECK(hosts.comes_to("vae", "running", 60));
+}
+
 TEST_CASE("a job whose image is not for the other hosts waits, and is asked of none") {
   const Quiet quiet;
   TwoQueues hosts;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "cluster/migration/plan/architecture.h"
 #include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/run/world.h"
 #include "ctrl/await.h"
@@ -128,8 +129,12 @@ class FakeEngine : public Engine {
     }
     co_return volumes;
   }
-  Async<Result<Conflicts>> conflicts(std::string, Plan) override {
-    co_return Conflicts{conflicts_, "/", "runc"};
+  Async<Result<Conflicts>> conflicts(std::string, Plan plan) override {
+    Conflicts found{conflicts_, "/", "runc"};
+    if (!runs_on(architecture_, plan.image.architecture)) {
+      found.reasons.push_back(image_is_for(plan.image.architecture));
+    }
+    co_return found;
   }
   Async<Result<std::string>> root() override { co_return std::string("/"); }
   Async<Result<std::string>> why_no_criu() override { co_return std::string(); }
