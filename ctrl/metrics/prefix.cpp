@@ -154,6 +154,22 @@ std::size_t host_prefix(std::string_view line, std::size_t at) {
   return is_rank && letter_follows ? end + 2 : at;
 }
 
+/// What R's print() shows: [1] "Epoch 3, loss: 0.61". Not a text of a list, which a comma follows.
+std::string_view without_quotes(std::string_view line) {
+  std::size_t at = skip_blanks(line, 0);
+  if (at < line.size() && line[at] == '[') {
+    std::size_t end = at + 1;
+    while (end < line.size() && is_digit(line[end])) ++end;
+    if (end > at + 1 && end < line.size() && line[end] == ']') at = skip_blanks(line, end + 1);
+  }
+  const std::size_t last = line.find_last_not_of(" \t\r");
+  if (last == std::string_view::npos || last <= at || line[at] != '"' || line[last] != '"') {
+    return line;
+  }
+  const std::string_view inside = line.substr(at + 1, last - at - 1);
+  return inside.find('"') == std::string_view::npos ? inside : line;
+}
+
 }  // namespace
 
 std::string_view without_prefix(std::string_view line) {
@@ -182,7 +198,7 @@ std::string_view without_prefix(std::string_view line) {
     if (end == from) break;
     at = end;
   }
-  return line.substr(at);
+  return without_quotes(line.substr(at));
 }
 
 void narrow(std::string_view line, std::string& out) {

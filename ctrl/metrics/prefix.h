@@ -8,7 +8,8 @@
 
 namespace flowcon::ctrl::metrics {
 
-/// `line` without its prefixes; what remains may begin with blanks that matter (a table's row).
+/// `line` without its prefixes, and quotes around all the rest; what remains may begin with blanks
+/// that matter (a table's row).
 [[nodiscard]] std::string_view without_prefix(std::string_view line);
 
 /// `line` with the full-width forms of ASCII's marks (U+FF01 to U+FF5E), as Chinese and Japanese

@@ -102,9 +102,10 @@ std::string_view without_units(std::string_view key) {
 }  // namespace
 
 bool is_wrapper(std::string_view word) {
-  constexpr std::array<std::string_view, 12> names{
-      "tensor",     "array",         "float32",       "float64", "float16",     "np.float32",
-      "np.float64", "numpy.float32", "numpy.float64", "Decimal", "DeviceArray", "Array"};
+  constexpr std::array<std::string_view, 15> names{
+      "param",         "Float32",       "Float64", "tensor",      "array",
+      "float32",       "float64",       "float16", "np.float32",  "np.float64",
+      "numpy.float32", "numpy.float64", "Decimal", "DeviceArray", "Array"};
   return std::find(names.begin(), names.end(), word) != names.end();
 }
 

@@ -21,7 +21,7 @@ enum class Kind { epochs, steps };
 // option it is a limit.
 std::optional<Kind> kind_of(std::string_view name) {
   constexpr std::array<std::string_view, 4> epochs{"epoch", "nepoch", "nepochs", "ep"};
-  constexpr std::array<std::string_view, 6> steps{"steps", "iters",  "iterations",
+  constexpr std::array<std::string_view, 7> steps{"steps", "iter",   "iters",    "iterations",
                                                   "niter", "niters", "timesteps"};
   if (const std::size_t dot = name.rfind('.'); dot != std::string_view::npos) {
     name.remove_prefix(dot + 1);

@@ -431,4 +431,36 @@ TEST_CASE(
   CHECK(!report.counter.has_value());
 }
 
+TEST_CASE("a line in quotes is read as what is in it, and a time whose unit stands apart is none") {
+  for (const char* form :
+       {"[1] \"Epoch #, loss: @\"", "\"Epoch # loss: @\"",
+        "Epoch # loss: @, Cost=22# sec, lr=0.001", "Epoch # loss(x, y) = param(@)"}) {
+    std::vector<std::string> lines;
+    for (int i = 1; i <= 9; ++i) {
+      std::string line = form;
+      line.replace(line.find('@'), 1, number(2.0 / i));
+      for (std::size_t at; (at = line.find('#')) != line.npos;)
+        line.replace(at, 1, std::to_string(i));
+      lines.push_back(line);
+    }
+    const Report report = report_on(lines);
+    INFO(form << " " << report.metric);
+    CHECK(report.metric.starts_with("loss"));
+    CHECK(report.count == 9);
+    REQUIRE(!report.samples.empty());
+    CHECK(report.samples.front().value == 2);
+    CHECK(report.confidence >= 0.2);
+  }
+}
+
+TEST_CASE("a cost in seconds alone is no metric") {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 9; ++i)
+    lines.push_back("Epoch " + std::to_string(i) + " Cost=22" + std::to_string(i) +
+                    " sec, lr=0.01");
+  const Report report = report_on(lines);
+  INFO(report.metric);
+  CHECK((report.metric.empty() || report.confidence < 0.2));
+}
+
 }  // namespace flowcon::ctrl::metrics
