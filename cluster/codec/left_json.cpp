@@ -83,6 +83,7 @@ Result<LeftState> left_state_from(const json::value& json) {
       reader.each("jobs", [&fields](FieldReader& inner) { return read_job(inner, fields); });
   fields.require_new_ids(reader, "jobs", state.jobs, [](const LeftJob& job) { return job.job.id; });
   state.totals = read_totals(reader);
+  if (is_there(reader, "soon")) state.soon = fields.by_node(reader, "soon");
   if (reader.failed()) return reader.error();
   return state;
 }
@@ -100,6 +101,11 @@ json::value to_json(const LeftState& state) {
   if (!state.totals.empty()) {
     object["totals"] = json::array(state.totals.begin(), state.totals.end());
   }
+  json::object soon;
+  for (std::size_t i = 0; i < state.soon.size(); ++i) {
+    if (!state.soon[i].empty()) soon[state.nodes[i].id] = amounts_json(state.soon[i]);
+  }
+  if (!soon.empty()) object["soon"] = std::move(soon);
   return object;
 }
 

@@ -23,16 +23,17 @@ inline constexpr std::string_view kLeftHelp =
   left missing: not known; placed missing: it waits.
   Optional: "totals":[seconds] (what ended jobs took), "growth" (0.9: n workers do n^0.9 times the
   work), "network" (2: a job with all workers remote takes 1+2 times as long), "pause" (0: seconds
-  that a job stands still whose tasks change), "gain" (3: least win, as a multiple of its cost).
+  that a job stands still whose tasks change), "gain" (3: least win, as a multiple of its cost),
+  "soon":{"h1":{"cpu":2}} (what comes free there within "pause": nobody is disturbed for that).
 )";
 
 /// Reads {"starve_limit","nodes":[{"id","cap","idle"}],"jobs"}; a job is {"id","since","waited",
 /// "served","min","max","ps","worker_request","ps_request"}, with "left" where that is known and
 /// "placed":{"ps","workers"} where it runs. Options: "growth", "network", "pause", "gain",
-/// "totals":[seconds]. What is optional may be null; other fields are ignored.
-/// Errors: a missing or ill-typed field, times that are not from 0 to 10^12 s (`since`: from
-/// −10^12), a growth that is not from 0 to 1, network or gain not from 0 to 10^6, more than a
-/// million totals, and as of queue_state_from(); the sentence names the field.
+/// "totals":[seconds], "soon":{node:{resource:amount}}. What is optional may be null; other fields
+/// are ignored. Errors: a missing or ill-typed field, times that are not from 0 to 10^12 s
+/// (`since`: from −10^12), a growth that is not from 0 to 1, network or gain not from 0 to 10^6,
+/// more than a million totals, and as of queue_state_from(); the sentence names the field.
 [[nodiscard]] Result<LeftState> left_state_from(const boost::json::value& json);
 
 /// What the reader above reads back as a state that gives the same decision.

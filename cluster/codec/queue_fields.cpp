@@ -38,6 +38,20 @@ void QueueFields::read_size(FieldReader& reader, QueueJob& job) {
   job.ps_request = amounts_.read(reader, "ps_request", true);
 }
 
+std::vector<Amounts> QueueFields::by_node(FieldReader& state, const char* name) {
+  std::vector<Amounts> all(places_.size());
+  FieldReader inner(state.member(name), state.place(name));
+  for (const auto& member : object_of(state.member(name))) {
+    const std::string node(member.key());
+    const auto place = places_.find(node);
+    if (place == places_.end()) inner.complain(node, "is the id of no node");
+    if (inner.failed()) break;
+    all[place->second] = amounts_.read(inner, node.c_str(), true);
+  }
+  state.take_complaint(inner);
+  return all;
+}
+
 Placement QueueFields::placed(FieldReader& reader) {
   FieldReader inner(reader.member("placed"), reader.place("placed"));
   Placement placement{counts(inner, "ps"), counts(inner, "workers")};

@@ -24,6 +24,9 @@ class QueueFields {
   /// Of a job "min", "max", "ps" and its two requests.
   void read_size(FieldReader& reader, QueueJob& job);
 
+  /// {node:{resource:amount}}, at the places of the nodes.
+  [[nodiscard]] std::vector<Amounts> by_node(FieldReader& state, const char* name);
+
   /// "placed":{"ps":{node:count},"workers":{node:count}}, without counts of 0.
   [[nodiscard]] Placement placed(FieldReader& reader);
 

@@ -106,9 +106,11 @@ class LeftQueue {
     }
     for (Entry& entry : entries_) {
       give(free_.room, entry, entry.job->placed);
-      if (ends_soon(entry)) give(soon_.room, entry, entry.job->placed);
-      has_soon_ = has_soon_ || ends_soon(entry);
       order_.push_back(&entry);
+    }
+    for (std::size_t i = 0; i < state.soon.size(); ++i) {
+      soon_.room.give(i, soon_.room.needs_of(state.soon[i]), 1);
+      has_soon_ = has_soon_ || !state.soon[i].empty();
     }
     std::sort(order_.begin(), order_.end(), comes_before);
   }
@@ -249,11 +251,6 @@ class LeftQueue {
     return room.first_fit(entry.gang.worker_needs, 0);
   }
 
-  // Of a running one: before another one could have its room by being saved.
-  [[nodiscard]] bool ends_soon(const Entry& entry) const {
-    return !entry.job->placed.workers.empty() && !entry.is_guess && entry.left <= state_.pause;
-  }
-
   // Does it get room by itself, so that nobody need be disturbed for it? It has that then.
   bool awaits_room(const Entry& entry) {
     if (!has_soon_ || entry.is_starved) return false;
@@ -283,7 +280,7 @@ class LeftQueue {
     }
     // Beside all that run, before any of them is disturbed.
     give(idle_.room, entry, before);
-    if (!ends_soon(entry)) give(soon_.room, entry, before);
+    give(soon_.room, entry, before);
     const double alone = runs ? cost_ : 0;
     offer(find_anew(idle_, entry, alone, least), alone);
     const bool waits = !runs && !best && awaits_room(entry);
@@ -291,7 +288,7 @@ class LeftQueue {
     if (best) {
       take(free_.room, entry, *best);
       take(idle_.room, entry, *best);
-      if (!ends_soon(entry)) take(soon_.room, entry, *best);
+      take(soon_.room, entry, *best);
       entry.placed = std::move(*best);
     }
     return !free_.room.is_exhausted() && !idle_.room.is_exhausted() && !soon_.room.is_exhausted();

@@ -31,7 +31,9 @@ struct LeftState {
   double pause = 0;         ///< seconds that a running job stands still whose tasks change
   double gain = 3;          ///< a change is made where it wins so many times what it costs
   std::vector<QueueNode> nodes;
-  std::vector<LeftJob> jobs;   ///< waiting and running ones
+  std::vector<LeftJob> jobs;  ///< waiting and running ones
+  std::vector<Amounts>
+      soon;  ///< of nodes, at their places: what comes free within `pause`; or none
   std::vector<double> totals;  ///< seconds that ended jobs took, as with `max` workers on one node
 };
 

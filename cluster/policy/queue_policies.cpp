@@ -78,6 +78,32 @@ std::vector<std::optional<double>> lefts(const QueueView& view) {
 // One that runs and cannot be saved keeps its place: it is not asked about.
 bool is_fixed(const WaitingTask& job) { return is_running(job) && !job.is_parkable; }
 
+void add_times(Amounts& to, const Amounts& request, std::int64_t times) {
+  for (const auto& [kind, amount] : request) {
+    if (!(amount > 0) || times <= 0) continue;
+    const auto found = std::find_if(to.begin(), to.end(),
+                                    [&name = kind](const auto& one) { return one.first == name; });
+    Amounts::value_type& sum = found == to.end() ? to.emplace_back(kind, 0) : *found;
+    sum.second += amount * static_cast<double>(times);
+  }
+}
+
+// What jobs have that end before another one could have their room by being saved. Empty: none do.
+std::vector<Amounts> soon_free(const QueueView& view) {
+  std::vector<Amounts> soon;
+  for (const WaitingTask& job : view.jobs) {
+    if (!is_running(job) || !job.left || *job.left > view.pause) continue;
+    soon.resize(view.nodes.size());
+    for (const NodeCount& one : job.placed.workers) {
+      add_times(soon[one.node], job.request, one.count);
+    }
+    for (const NodeCount& one : job.placed.ps) {
+      add_times(soon[one.node], job.ps_request, one.count);
+    }
+  }
+  return soon;
+}
+
 LeftState left_state(const QueueView& view) {
   LeftState state;
   state.starve_limit = view.starve_limit;
@@ -85,6 +111,7 @@ LeftState left_state(const QueueView& view) {
   state.nodes = view.nodes;
   state.totals = view.totals;
   const std::vector<std::optional<double>> left = lefts(view);
+  state.soon = soon_free(view);
   for (std::size_t i = 0; i < view.jobs.size(); ++i) {
     const WaitingTask& job = view.jobs[i];
     if (is_fixed(job)) continue;

@@ -22,7 +22,8 @@ constexpr const char* kState =
     R"("worker_request":{"cpu":2,"mem":0},"ps_request":{"cpu":0.5}},)"
     R"({"id":"r","since":10,"waited":60,"served":30,"left":25.5,"min":2,"max":4,"ps":1,)"
     R"("worker_request":{"cpu":1},"ps_request":{},)"
-    R"("placed":{"ps":{"h2":1},"workers":{"h1":2,"h2":1}}}],"totals":[100,0.5]})";
+    R"("placed":{"ps":{"h2":1},"workers":{"h1":2,"h2":1}}}],"totals":[100,0.5],)"
+    R"("soon":{"h2":{"cpu":2}}})";
 
 std::string complaint(const std::string& text) {
   const auto state = policy::left_state_from(parsed(text));
@@ -41,8 +42,9 @@ TEST_CASE("a state of the queue by what is left that is written reads back as th
 
 TEST_CASE("what is optional by what is left may be null or absent, unknown fields are ignored") {
   std::string text = kState;
-  for (const char* option : {R"("growth":0.5)", R"("network":3)", R"("pause":1)", R"("gain":4)",
-                             R"("left":25.5)", R"("totals":[100,0.5])"}) {
+  for (const char* option :
+       {R"("growth":0.5)", R"("network":3)", R"("pause":1)", R"("gain":4)", R"("left":25.5)",
+        R"("totals":[100,0.5])", R"("soon":{"h2":{"cpu":2}})"}) {
     const std::string word(option, std::string(option).find(':'));
     text = changed(text, option, word + R"(:null,"x":[])");
   }

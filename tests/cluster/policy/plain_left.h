@@ -115,8 +115,10 @@ class PlainLeft {
     }
     for (Entry& entry : entries_) {
       give(free_.room, entry, entry.job->placed);
-      if (ends_soon(entry)) give(soon_.room, entry, entry.job->placed);
       order_.push_back(&entry);
+    }
+    for (std::size_t i = 0; i < state.soon.size(); ++i) {
+      soon_.room.give(i, soon_.room.needs_of(state.soon[i]), 1);
     }
     std::sort(order_.begin(), order_.end(), comes_before);
   }
@@ -251,10 +253,6 @@ class PlainLeft {
     return room.first_fit(entry.gang.worker_needs, 0);
   }
 
-  [[nodiscard]] bool ends_soon(const Entry& entry) const {
-    return !entry.job->placed.workers.empty() && !entry.is_guess && entry.left <= state_.pause;
-  }
-
   // False once the decision has no end.
   bool place(Entry& entry) {
     std::optional<Placement> best;
@@ -276,12 +274,10 @@ class PlainLeft {
     }
     // Beside all that run, before any of them is disturbed.
     give(idle_.room, entry, before);
-    if (!ends_soon(entry)) give(soon_.room, entry, before);
+    give(soon_.room, entry, before);
     offer(find_anew(idle_, entry), runs ? cost_ : 0);
     // One that gets room by itself before anybody could be saved for it waits for that.
-    const bool may_wait =
-        !runs && !best && !entry.is_starved &&
-        std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) { return ends_soon(e); });
+    const bool may_wait = !runs && !best && !entry.is_starved && !state_.soon.empty();
     std::optional<Placement> coming;
     if (may_wait) coming = find_anew(soon_, entry);
     if (coming) take(soon_.room, entry, *coming);
@@ -289,7 +285,7 @@ class PlainLeft {
     if (best) {
       take(free_.room, entry, *best);
       take(idle_.room, entry, *best);
-      if (!ends_soon(entry)) take(soon_.room, entry, *best);
+      take(soon_.room, entry, *best);
       entry.placed = std::move(*best);
     }
     return !free_.room.is_exhausted() && !idle_.room.is_exhausted() && !soon_.room.is_exhausted();
