@@ -24,6 +24,7 @@ using cluster::migration::LogRecord;
 
 constexpr std::chrono::seconds kLookEach{1};  // at what is followed on another host
 constexpr std::size_t kMostTail = 100'000;    // lines, there
+constexpr int kTries = 30;                    // looks at one that is not heard
 
 bool ends_line(const LogRecord& record) { return record.text.ends_with('\n'); }
 
@@ -138,7 +139,6 @@ Result<LivePage> fetch_live(const DaemonClient& daemon, const std::string& targe
 // The next page; one that follows waits for a container that is on its way.
 Result<LivePage> fetch_next(const DaemonClient& daemon, const std::string& target,
                             const std::string& query, bool may_wait) {
-  constexpr int kTries = 30;
   Result<LivePage> page = fetch_live(daemon, target, query);
   for (int tried = 1; !page && may_wait && tried < kTries; ++tried) {
     std::this_thread::sleep_for(kLookEach);
@@ -163,12 +163,17 @@ std::string tasks_of(const json::value& job) {
   return names;
 }
 
-// Why docker has not its log, in words; "" = it has.
-std::string why_not_here(const json::value& job) {
+// The job that was asked for, not one whose id begins as a container is called; null: none.
+json::value job_named(const std::string& asked, const std::optional<json::value>& found) {
+  constexpr std::size_t kShortId = 12;
+  if (!found || !is_container_name(text_of(*found, "id"))) return nullptr;
+  const bool is_id = asked.size() >= kShortId && text_of(*found, "id").starts_with(asked);
+  return is_id || text_of(*found, "name") == asked ? *found : json::value();
+}
+
+// Which host has its log and does not answer, in words; "" = none.
+std::string why_unheard(const json::value& job) {
   const std::string name = printable(text_of(job, "name"), 80);
-  if (const std::string tasks = tasks_of(job); !tasks.empty()) {
-    return name + " is a job of several containers, each with a log: " + tasks;
-  }
   const std::string host = printable(text_of(job, "host"), 200);
   if (host.empty() || text_of(job, "state") != "running") return "";
   return name + " runs on " + host + ", which does not answer";
@@ -278,22 +283,33 @@ int run_logs(const Session& session, const LogsOptions& asked) {
   if (daemon && probe_socket(daemon->path()) == SocketState::answers) {
     // That it is elsewhere is said once.
     const DaemonClient quiet(daemon->path());
-    for (bool is_first = true;; is_first = false) {
-      const Result<json::value> job = quiet.get("/v1/queue/" + asked.container);
-      const json::value known = job ? *job : json::value();
+    bool was_told = false;
+    for (int looks = 0;; ++looks) {
+      const bool may_wait = options.follow && looks > 0;
+      if (looks > 0) std::this_thread::sleep_for(kLookEach);
+      const auto answer = quiet.find("/v1/queue/" + asked.container);
+      if (!answer && may_wait) continue;  // flowcond is being restarted
+      const json::value job = job_named(asked.container, answer ? *answer : std::nullopt);
       // What is elsewhere is not found by the beginning of an id.
-      const std::string id = text_of(known, "id");
-      if (is_container_name(id) && id.starts_with(asked.container)) options.container = id;
+      if (!job.is_null()) options.container = text_of(job, "id");
       const Result<std::string> live = container_target(options.container, "log");
-      const Result<LivePage> probe = fetch_live(is_first ? *daemon : quiet, *live, "?tail=0");
+      if (!live) return report(session.terminal, live.error());
+      const Result<LivePage> probe = fetch_live(looks == 0 ? *daemon : quiet, *live, "?tail=0");
       if (probe && probe->is_elsewhere) return show_elsewhere(session, options, quiet, *live);
-      if (const std::string why = why_not_here(known); !why.empty()) {
-        return report(session.terminal, bad_input(why));
+      if (const std::string tasks = tasks_of(job); !tasks.empty()) {
+        return report(session.terminal,
+                      bad_input(printable(asked.container, 80) +
+                                " is a job of several containers, each with a log: " + tasks));
       }
-      const std::string why = why_silent(known);
-      if (is_first && !why.empty()) session.terminal.err << why << "\n" << std::flush;
-      if (why.empty() || !options.follow) break;
-      std::this_thread::sleep_for(kLookEach);
+      const std::string unheard = why_unheard(job), silent = why_silent(job);
+      if (!unheard.empty() && !(options.follow && looks < kTries)) {
+        return report(session.terminal, bad_input(unheard));
+      }
+      if (unheard.empty() && silent.empty()) break;
+      if (!silent.empty() && !std::exchange(was_told, true)) {
+        session.terminal.err << silent << "\n" << std::flush;
+      }
+      if (!options.follow) break;
     }
     const Result<std::string> target = container_target(options.container, "past-log");
     const Result<void> shown = show_past(session, options, *daemon, *target);

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <ostream>
 #include <set>
 #include <sstream>
@@ -116,6 +117,32 @@ std::vector<Printer> printers_of(const json::value& job) {
   return all;
 }
 
+// Of docker's list the paths that were changed and have no entry below them.
+std::set<std::string> changed_paths(const std::string& diff) {
+  std::set<std::string> changed;
+  std::vector<std::string> folders;
+  std::istringstream lines(diff);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.size() < 3) continue;
+    folders.push_back(line.substr(2, std::max<std::size_t>(line.rfind('/'), 2) - 2));
+    if (line.starts_with("C ")) changed.insert(line.substr(2));
+  }
+  for (const std::string& folder : folders) changed.erase(folder);
+  return changed;
+}
+
+// What was made, and what was changed, in docker's order.
+std::vector<std::string> written_paths(const std::string& diff) {
+  const std::set<std::string> changed = changed_paths(diff);
+  std::vector<std::string> paths;
+  std::istringstream lines(diff);
+  for (std::string line; std::getline(lines, line);) {
+    std::string path = line.size() < 3 ? "" : line.substr(2);
+    if (line.starts_with("A ") || changed.contains(path)) paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
 class Fetcher {
  public:
   Fetcher(const Session& session, const json::value& job, fs::path folder)
@@ -141,8 +168,10 @@ class Fetcher {
         (void)report(session_.terminal, printed.error());
       }
     }
+    const std::set<std::string> changed = changed_paths(*diff);
     for (const std::string& path : *paths) {
-      if (const Result<void> copied = copy(path); !copied) return copied.error();
+      const Result<void> copied = changed.contains(path) ? copy_file(path) : copy(path);
+      if (!copied) return copied.error();
     }
     return {};
   }
@@ -163,6 +192,20 @@ class Fetcher {
     return {};
   }
 
+  // A folder of the image that was touched alone is no result, and may be all of it: docker does
+  // not copy one to where a file is.
+  Result<void> copy_file(const std::string& path) const {
+    const fs::path target = folder_ / path.substr(1);
+    std::error_code failed;
+    fs::create_directories(target.parent_path(), failed);
+    std::ofstream(target).close();
+    Result<void> copied = copy(path);
+    if (copied) return copied;
+    fs::remove(target, failed);
+    const bool is_folder = copied.error().what.find("cannot copy directory") != std::string::npos;
+    return is_folder ? Result<void>() : copied;
+  }
+
   void tell(const fs::path& path) const {
     session_.terminal.out << printable(path.string(), 4096) << "\n" << std::flush;
   }
@@ -173,23 +216,6 @@ class Fetcher {
   fs::path folder_;
   bool lacks_log_ = false;
 };
-
-// What was made, and what was changed and has no entry below it: a file.
-std::vector<std::string> written_paths(const std::string& diff) {
-  std::vector<std::string> made, paths;
-  std::set<std::string> folders;
-  std::istringstream lines(diff);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.size() < 3) continue;
-    folders.insert(line.substr(2, std::max<std::size_t>(line.rfind('/'), 2) - 2));
-    if (line.starts_with("A ") || line.starts_with("C ")) made.push_back(std::move(line));
-  }
-  for (const std::string& line : made) {
-    std::string path = line.substr(2);
-    if (line.front() == 'A' || !folders.contains(path)) paths.push_back(std::move(path));
-  }
-  return paths;
-}
 
 // Why what it has written is not here yet, in words; "" = it is.
 std::string why_not_home(const JobView& job) {

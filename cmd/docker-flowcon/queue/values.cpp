@@ -16,7 +16,7 @@ std::string check(const std::string& key, const std::string& text) {
   return taken ? "" : taken.error().what;
 }
 
-std::string or_none(const std::string& error) { return error.empty() ? "" : error + ", nor none"; }
+std::string or_none(const std::string& error) { return error.empty() ? "" : error + " (or none)"; }
 
 }  // namespace
 

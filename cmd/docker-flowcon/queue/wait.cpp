@@ -92,6 +92,8 @@ class Waiter {
 
   // flowcond may be restarted meanwhile.
   bool is_patient(const Error& error) {
+    // One that may not be asked, or is none.
+    if (probe_socket(daemon_.path()) == SocketState::unknown) return false;
     const Clock::time_point now = Clock::now();
     if (!silent_since_) {
       const auto most = std::chrono::duration_cast<std::chrono::seconds>(options_.patience);

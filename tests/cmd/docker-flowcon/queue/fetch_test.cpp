@@ -200,6 +200,17 @@ TEST_CASE_METHOD(FetchFixture, "docker's own errors are said, and what was fetch
   CHECK_FALSE(std::filesystem::exists(out + "2"));
 }
 
+TEST_CASE_METHOD(FetchFixture, "a folder of the image that was touched is not copied") {
+  docker(
+      "inspect) echo '[]' ;;\ndiff) printf 'C /opt\\nC /app.pt\\n' ;;\nlogs) echo printed ;;\n"
+      "cp) [ \"$3\" != 4c02:/opt ] || { echo 'cannot copy directory' >&2; exit 1; }; echo copied "
+      ">\"$4\" ;;");
+  const Outcome outcome = run({"vae", "-o", out});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out == out + "/log.txt\n" + out + "/app.pt\n");
+  CHECK_FALSE(std::filesystem::exists(out + "/opt"));
+}
+
 TEST_CASE_METHOD(FetchFixture, "a log that is not to be had keeps nothing else back") {
   docker(
       "inspect) echo '[]' ;;\ndiff) echo 'A /x' ;;\nlogs) echo 'no logs' >&2; exit 1 ;;\n"

@@ -215,7 +215,7 @@ TEST_CASE("none takes back what was set") {
     CHECK(as_label(key)("none") != "");
     CHECK(as_label_or_none(key)("none") == "");
   }
-  CHECK(as_label_or_none("priority")("x") == "\"x\" is not a number from 0.1 to 10, nor none");
+  CHECK(as_label_or_none("priority")("x") == "\"x\" is not a number from 0.1 to 10 (or none)");
   CHECK(as_label_or_none("retries")("3") == "");
   CHECK((check_scale("4") + check_scale("none")).empty());
   CHECK(check_scale("2:6").starts_with("one number"));
