@@ -95,14 +95,17 @@ bool suits(const AllJobs& all, std::size_t job, std::size_t node) {
 
 void bind_to_hosts(AllJobs& all) {
   constexpr double kPlenty = 1e6;  // tasks
+  constexpr std::size_t kMostKinds = 32;
   std::map<std::vector<bool>, std::string> kinds;
   for (std::size_t job = 0; job < all.known.size(); ++job) {
-    const bool goes_anywhere = !needs_network(all, job) && !is_for_some(all, job);
+    const bool goes_anywhere =
+        !needs_network(all, job) && !is_for_some(all, job) && all.known[job].avoided.empty();
     if (!all.known[job].is_waiting || goes_anywhere) continue;
     policy::WaitingTask& task = all.view.jobs[job];
     std::vector<bool> has;
-    for (std::size_t i = 0; i < all.hosts.size(); ++i) has.push_back(suits(all, job, i));
+    for (std::size_t i = 0; i < all.hosts.size(); ++i) has.push_back(may_go(all, job, i));
     if (std::find(has.begin(), has.end(), false) == has.end()) continue;
+    if (kinds.size() >= kMostKinds && !kinds.contains(has)) continue;  // orders look at each again
     std::string& kind = kinds[has];
     if (kind.empty()) {
       kind = "hosts " + std::to_string(kinds.size());

@@ -53,11 +53,11 @@ void add(policy::Amounts& idle, const policy::Amounts& request, double times);
 /// seconds.
 [[nodiscard]] double seconds_to(const AllJobs& all, std::size_t job, std::size_t node);
 
-/// Of the hosts that are heard. Where some may not have a waiting job, for its network or its
-/// image, the others have as much as anybody may want of a resource that its tasks ask for: so it
-/// is decided for these alone. A job that holds its room on one that is not is left out: it runs,
-/// as far as anybody knows. Of jobs with one id the first one counts. To park a job costs the
-/// median of what they say. `now`, `starve_limit` as in policy::QueueView.
+/// Of the hosts that are heard. Where some may not have a waiting job, for its network, its
+/// image or a refusal, the others have as much as anybody may want of a resource that its tasks ask
+/// for: so it is decided for these alone. A job that holds its room on one that is not is left out:
+/// it runs, as far as anybody knows. Of jobs with one id the first one counts. To park a job costs
+/// the median of what they say. `now`, `starve_limit` as in policy::QueueView.
 [[nodiscard]] AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_limit);
 
 }  // namespace flowcon::cluster::queue

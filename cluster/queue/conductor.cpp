@@ -437,10 +437,12 @@ Async<void> Conductor::ask(std::shared_ptr<Gathering> gathering, Neighbour neigh
   if (answer && answer->status == 200) {
     Result<HostJobs> report = parse_host_jobs(answer->body);
     if (report && report->id == neighbour.id) {
+      unusable_.erase(neighbour.id);
       gathering->hosts.push_back(std::move(*report));
-    } else {
-      ctrl::log::debug(neighbour.name + " sent an unusable report of its jobs: " +
-                       (report ? "they are another host's" : report.error().message()));
+    } else if (unusable_.insert(neighbour.id).second) {
+      ctrl::log::warning(neighbour.name +
+                         " sends an unusable report of its jobs, so it gets none: " +
+                         (report ? "they are another host's" : report.error().message()));
     }
   }
   --gathering->missing;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -85,9 +86,10 @@ class Conductor {
   double last_ = 0;  ///< steady
   std::optional<Allocation> allocation_;
   std::optional<Restarting> restarting_;
-  std::string situation_;    ///< that it was made for
-  double allocated_at_ = 0;  ///< steady
-  double allocated_ = 0;     ///< the same, since the epoch
+  std::set<std::string> unusable_;  ///< ids of hosts whose last report was
+  std::string situation_;           ///< that it was made for
+  double allocated_at_ = 0;         ///< steady
+  double allocated_ = 0;            ///< the same, since the epoch
 };
 
 }  // namespace flowcon::cluster::queue

@@ -69,6 +69,7 @@ std::string obstacle_of(const AllJobs& all, std::size_t job) {
     add(together.idle, node.idle, 1);
   }
   if (nearest == nullptr && !fits(request, together.cap)) {
+    if (!all.known[job].avoided.empty()) return "waits until a host is asked again";
     std::string why = "no reachable host could hold it: it requests " +
                       lack_of(request, {{"cpu", 0}, {"mem", 0}});
     if (is_for_some(all, job)) {

@@ -273,6 +273,8 @@ Async<Result<void>> Owner::write(JobPtr job, JobEntry entry) {
   ctrl::store::QueueRow row{whole.id, render_entry(whole), whole.submitted, std::nullopt};
   if (is_closed(whole.state)) row.ended = whole.since;
   const Result<void> written = co_await world_.rows.save(std::move(row));
+  job->is_unwritten = !written;
+  if (!written) job->retry_at = world_.clock.steady() + kRetry;
   if (!written) co_return written;
   if (job->group) job->group->entry.group = std::move(whole.group);
   job->entry = std::move(entry);
@@ -313,14 +315,14 @@ Async<bool> Owner::take_step(JobPtr job) {
     }
     act = step.act;
     is_written = step.entry.has_value();
+    if (!is_written && std::exchange(job->is_unwritten, false)) changed_(*job);
     if (step.entry) {
       const JobEntry before = job->entry;
       JobEntry next = std::move(*step.entry);
       const Result<void> written = co_await write(job, std::move(next));
-      job->is_unwritten = !written;
       if (!written) {
+        forget_order(*job);
         job->trouble = written.error().message();
-        job->retry_at = world_.clock.steady() + kRetry;
         co_return false;
       }
       has_changed = job->entry.state != before.state;
@@ -377,13 +379,16 @@ Async<std::optional<JobFacts>> Owner::facts(JobPtr job) {
   Result<Seen> seen = co_await world_.engine.look(job->entry.id);
   auto facts = std::make_shared<JobFacts>();
   facts->now = world_.clock.wall();
+  const bool was_unknown = job->copy == TicketCopy::unknown;
   facts->copy = job->copy = copy_of(seen);
   if (facts->copy == TicketCopy::unknown) {
+    forget_order(*job);
     if (!seen) job->trouble = seen.error().message();
     job->retry_at = world_.clock.steady() + kRetry;
     if (!is_quiet) job->quiet_from = kUnheard;
     co_return std::nullopt;
   }
+  if (was_unknown) changed_(*job);  // it may be decided about again
   if (job->quiet_from == kUnheard) job->quiet_from = world_.clock.steady() + kOrphanTime;
   if (!is_quiet) job->retry_at = job->quiet_from;
   facts->is_quiet = is_quiet;
@@ -435,6 +440,11 @@ bool Owner::add_life(Job& job, JobFacts& facts, const Seen& seen, unsigned strea
   }
   facts.was_interrupted = *was_interrupted;
   return true;
+}
+
+// Its room may be another's by the time that it can be started. A task's order is its group's.
+void Owner::forget_order(Job& job) {
+  if (!job.group) job.order.reset();
 }
 
 bool Owner::hears_engine() const {

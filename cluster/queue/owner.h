@@ -90,6 +90,7 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   /// Of a container that is there. False: they are known in a moment.
   bool add_life(Job& job, JobFacts& facts, const migration::Seen& seen, unsigned stream) const;
   void avoid(Job& job) const;
+  static void forget_order(Job& job);
   Async<void> hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts);
   void end_record(const JobEntry& home, double ended) const;
   void note_change(Job& job, const JobEntry& before);

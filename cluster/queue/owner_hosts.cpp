@@ -44,7 +44,7 @@ Offers Owner::offers() const {
   const Offer own = offer();
   Offer largest = own;
   for (const Neighbour& peer : world_.network.neighbours()) {
-    if (!peer.is_reachable || !peer.state || !peer.state->runs_jobs) continue;
+    if (!peer.state || !peer.state->runs_jobs) continue;
     largest.cpu = std::max(largest.cpu, peer.state->cores);
     largest.mem = std::max(largest.mem, kOffered * static_cast<double>(peer.state->memory));
   }

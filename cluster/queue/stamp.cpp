@@ -224,14 +224,22 @@ std::map<std::string, std::string> environment_of(const JobEntry& entry, std::si
 // Volumes without a name are the ticket's, and so all its tasks', as those that have one.
 static void share_volumes(const json::value& inspect, json::object& host_config) {
   json::array binds = list_of(json::value(host_config), "Binds");
+  json::array mounts = list_of(json::value(host_config), "Mounts");
   for (const json::value& mount : list_of(inspect, "Mounts")) {
     const std::string name = text_of(mount, "Name"), path = text_of(mount, "Destination");
     const bool is_nameless = text_of(mount, "Type") == "volume" && is_sha256(name);
-    const bool is_said = std::any_of(binds.begin(), binds.end(), [&](const json::value& one) {
+    bool is_said = std::any_of(binds.begin(), binds.end(), [&](const json::value& one) {
       return text_of(one).starts_with(name + ":");
     });
+    // Of --mount type=volume,dst=PATH the engine would take no second one.
+    for (json::value& one : mounts) {
+      if (!is_nameless || text_of(one, "Target") != path || !one.is_object()) continue;
+      one.get_object()["Source"] = name;
+      is_said = true;
+    }
     if (is_nameless && !is_said) binds.emplace_back(name + ":" + path);
   }
+  if (!mounts.empty()) host_config["Mounts"] = std::move(mounts);
   if (!binds.empty()) host_config["Binds"] = std::move(binds);
 }
 

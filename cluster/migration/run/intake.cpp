@@ -214,8 +214,9 @@ Async<Result<void>> Intake::take_part(MovePtr move, CopyPlace place, Part part, 
   limits.memory = memory_of(move->entry.source);
   const VolumePlace* volume = volume_of(place, part);
   if (volume != nullptr && is_data_volume(volume->name)) {
-    co_return co_await take_data(volume->folder, std::move(place), std::move(part), std::move(body),
-                                 std::move(limits));
+    std::string folder = volume->folder;
+    co_return co_await take_data(std::move(folder), std::move(place), std::move(part),
+                                 std::move(body), std::move(limits));
   }
   co_return co_await world_.goods.take_part(std::move(place), std::move(part), std::move(body),
                                             std::move(limits));

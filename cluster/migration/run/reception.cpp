@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
+#include <boost/json/array.hpp>
 #include <utility>
 
 #include "base/json.h"
@@ -14,7 +15,6 @@
 #include "cluster/migration/plan/group_parts.h"
 #include "cluster/migration/plan/names.h"
 #include "cluster/migration/plan/refusals.h"
-#include "cluster/migration/run/answers.h"
 #include "cluster/migration/run/targets.h"
 #include "ctrl/log.h"
 
@@ -36,6 +36,17 @@ std::string why_ended(const ctrl::store::Migration& row, const std::string& spea
   const Result<Entry> entry = parse_entry(row.entry);
   const bool is_theirs = entry && entry->source == speaker && !entry->reason.empty();
   return is_theirs ? entry->reason : "that migration has ended here";
+}
+
+// All reasons, as a list and as one sentence.
+Response refuse(const std::vector<std::string>& reasons) {
+  std::string all;
+  json::array list;
+  for (const std::string& one : reasons) {
+    all += (all.empty() ? "" : "; ") + one;
+    list.emplace_back(one);
+  }
+  return answer_with({{"error", all}, {"reasons", std::move(list)}}, 409);
 }
 
 // "/v1/peer/moves/ID/PART" → ID, PART.

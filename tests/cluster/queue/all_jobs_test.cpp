@@ -249,6 +249,26 @@ TEST_CASE("a host that has just refused a job is not asked again where another h
   CHECK_FALSE(only(orders_of(none, start_of('a', 1)), '1').order);
 }
 
+TEST_CASE("a job that all hosts have just refused keeps none from those behind it") {
+  HostJobs one = host('1', 4, 4), two = host('2', 4, 4);
+  one.jobs = {job('a', 3), job('b', 3), job('c', 3)};
+  for (std::size_t i = 0; i < 3; ++i) one.jobs[i].task.since = 30 - static_cast<double>(i);
+  one.jobs[0].avoided = {host_id('1'), host_id('2')};
+  for (const char* policy : {"left", "kod2", "fifo"}) {
+    INFO(policy);
+    const AllJobs all = seen({one, two});
+    const auto plan = policy::find_queue_policy(policy)->decide(all.view);
+    REQUIRE(plan.has_value());
+    std::map<std::string, JobOrder> orders;
+    for (const auto& [owner, some] : orders_of(all, *plan)) {
+      for (const JobOrder& order : some) orders[order.job] = order;
+    }
+    CHECK_FALSE(orders.at(job_id('a')).order);
+    CHECK(orders.at(job_id('a')).obstacle == "waits until a host is asked again");
+    CHECK(orders.at(job_id('b')).order);
+  }
+}
+
 TEST_CASE("a start without room waits for it, and keeps it from those behind") {
   HostJobs one = host('1', 4, 2);
   one.jobs = {job('a', 3), job('b', 1)};

@@ -240,6 +240,15 @@ TEST_CASE("a volume without a name is that of the ticket, for all tasks") {
         member(json::value(task_body(inspect, {}, group_of(2, 0), 1).at("HostConfig")), "Binds"));
   };
   CHECK(binds() == R"(["out:/out",")" + name + R"(:/ckpt"])");
+  inspect.at("HostConfig").as_object()["Mounts"] =
+      *parse_json(R"([{"Type":"volume","Target":"/ckpt"}])");
+  CHECK(binds() == R"(["out:/out"])");
+  CHECK(text_of(
+            list_of(member(json::value(task_body(inspect, {}, group_of(2, 0), 1).at("HostConfig")),
+                           "Mounts"))
+                .front(),
+            "Source") == name);
+  inspect.at("HostConfig").as_object().erase("Mounts");
   inspect.at("HostConfig").as_object()["Binds"] = json::array{name + ":/ckpt:rw"};
   CHECK(binds() == R"([")" + name + R"(:/ckpt:rw"])");
 }
