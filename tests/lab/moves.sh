@@ -9,7 +9,11 @@
 #   flowcond_reads HOST TEXT       adds TEXT to its configuration file, for its next start
 #   counter HOST NAME [OPTION...]  the job of tests/lab/counter there; OPTION is docker run's
 #   move HOST NAME [WORD...]       docker flowcon migrate
+#   job NAME REQUEST SCRIPT [OPTION...]
+#                                  a job of one container, submitted on h2, of JOB_IMAGE or the small one; OPTION is
+#                                  docker create's
 #   job_has NAME EXPRESSION        says jq so of a job of the queue on h2? job_is NAME STATE
+#   job_runs_on HOST NAME          does it, and is that known? began NAME: how often it wrote "begins"
 #   group NAME WORKERS REQUEST SCRIPT [OPTION...]
 #                                  a job of several containers, submitted on h2; OPTION is docker create's
 #   tasks_on HOST                  containers of such jobs that run there, by name
@@ -109,6 +113,17 @@ job_has() {
   jq -e "$2" <<<"$seen" >/dev/null || { jq -c '[.state, .host, .note, .exit, .tasks, .steps]' <<<"$seen"; return 1; }
 }
 job_is() { job_has "$1" ".state == \"$2\""; }
+job() {
+  local name=$1 request=$2 text=$3
+  shift 3
+  must on h2 docker create --name "$name" --network none --label flowcon.queue=true \
+    --label "flowcon.request=$request" "$@" "${JOB_IMAGE:-$IMAGE_SMALL}" busybox sh -c "$text" >/dev/null
+}
+job_runs_on() {
+  is "$(on "$1" docker inspect --format '{{.State.Running}}' "$2" 2>/dev/null)" true &&
+    job_has "$2" ".state == \"running\" and .host == \"$1\""
+}
+began() { on h2 docker logs "$1" 2>/dev/null | grep -c '^begins$'; }
 
 group() {
   local name=$1 workers=$2 request=$3 text=$4

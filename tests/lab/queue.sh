@@ -19,23 +19,13 @@ flowcond_reads h1 'offer = cpu=2 mem=400M'
 flowcond_reads h2 'offer = cpu=1 mem=100M'
 make_peers h1 h2
 
-# job NAME REQUEST SCRIPT [DOCKER-CREATE-OPTIONS...]: submitted on h2.
-job() {
-  local name=$1 request=$2 text=$3
-  shift 3
-  must on h2 docker create --name "$name" --network none --label flowcon.queue=true \
-    --label "flowcon.request=$request" "$@" "$IMAGE_SMALL" busybox sh -c "$text" >/dev/null
-}
 soon() { local sentence=$1; shift; PATIENCE=120 eventually "$sentence" "$@"; }
-runs_on() { is "$(on "$1" docker inspect --format '{{.State.Running}}' "$2" 2>/dev/null)" true && job_has "$2" ".state == \"running\" and .host == \"$1\""; }
 is_not_on() { not on "$1" docker inspect "$2" >/dev/null 2>&1; }
-# How often it began, by what it wrote.
-began() { on h2 docker logs "$1" 2>/dev/null | grep -c '^begins$'; }
 
 # --- there and home ---------------------------------------------------------------------------------------
 
 job away cpu=1,mem=300M 'echo begins; echo result >/out/model; echo layer >/written; until [ -e /go ]; do sleep 0.2; done; echo ends; exit 7' -v away:/out
-soon "a job without room on its host runs on another" runs_on h1 away
+soon "a job without room on its host runs on another" job_runs_on h1 away
 check "it begins anew there" not holds "$(on h1 docker inspect --format '{{.Config.Env}}' away)" FLOWCON_RESUME
 check "docker flowcon queue says where" holds "$(on h2 docker flowcon queue)" HOST
 check "  and on any host, of all of them, with --hosts" is "$(on h1 docker flowcon queue --hosts --format '{{.Name}} {{.Home}} {{.Host}}')" "away h2 h1"
@@ -61,7 +51,7 @@ check "docker flowcon wait ends with its status" is "$(on h2 sh -c 'docker flowc
 # --- room and order -------------------------------------------------------------------------------------
 
 job first cpu=1,mem=300M 'echo begins; sleep 20'
-soon "the next one runs there" runs_on h1 first
+soon "the next one runs there" job_runs_on h1 first
 job second cpu=1,mem=300M 'echo begins; sleep 1'
 soon "one more waits, and says for what" job_has second '.state == "waiting" and (.note | test("^waits for .* on h1$"))'
 job small cpu=0.5,mem=50M 'echo begins; sleep 1'
@@ -74,7 +64,7 @@ soon "what waited has its room" job_is second "done"
 # --- early ------------------------------------------------------------------------------------------------
 
 job counts cpu=1,mem=300M 'n=0; while [ $n -lt 60 ]; do n=$((n + 1)); echo "step $n/60 loss: $((1000 / n))"; sleep 0.5; done'
-soon "a job that tells how far it is runs there" runs_on h1 counts
+soon "a job that tells how far it is runs there" job_runs_on h1 counts
 job next cpu=1,mem=300M 'echo begins'
 is_sent_early() {
   is "$(on h1 docker inspect --format '{{.State.Status}}' next 2>/dev/null)" created && job_is counts running &&
@@ -91,7 +81,7 @@ soon "  and what it needed is known from beginning to end" has_whole_profile
 
 job saves cpu=1,mem=300M 'echo begins; trap "echo saved >/out/step; exit 0" USR1; n=0; [ ! -e /out/step ] || { echo resumed; exit 0; }; while :; do sleep 0.2; done' \
   -v saves:/out --label flowcon.checkpoint.signal=SIGUSR1 --label flowcon.checkpoint.timeout=20
-soon "a job that can save itself runs there" runs_on h1 saves
+soon "a job that can save itself runs there" job_runs_on h1 saves
 must on h2 docker flowcon queue park saves
 soon "parked, it comes home and waits" job_has saves '.state == "waiting" and .held and .host == null'
 must on h2 docker flowcon queue release saves
@@ -132,7 +122,7 @@ for role in owner host; do
   host=h2
   [ "$role" = owner ] || host=h1
   job "kill-$role" cpu=1,mem=300M 'echo begins; sleep 8; echo ends'
-  soon "a job runs there" runs_on h1 "kill-$role"
+  soon "a job runs there" job_runs_on h1 "kill-$role"
   flowcond_kill "$host"
   sleep 2
   flowcond_up "$host"
@@ -140,7 +130,7 @@ for role in owner host; do
   check "  and began once" is "$(began "kill-$role")" 1
 done
 job unheard cpu=1,mem=300M 'echo begins; sleep 3; echo ends'
-soon "a job runs there" runs_on h1 unheard
+soon "a job runs there" job_runs_on h1 unheard
 flowcond_kill h1
 sleep 6
 check "while its host is silent it counts as running" job_is unheard running
@@ -150,11 +140,11 @@ soon "and ends when that is heard" job_is unheard "done"
 # --- people ----------------------------------------------------------------------------------------------
 
 job removed cpu=1,mem=300M 'echo begins; sleep 100'
-soon "a job runs there" runs_on h1 removed
+soon "a job runs there" job_runs_on h1 removed
 must on h2 docker rm removed >/dev/null
 soon "docker rm of its ticket cancels it there, too" is_not_on h1 removed
 job lost cpu=1,mem=300M 'echo begins; sleep 4; echo ends'
-soon "a job runs there" runs_on h1 lost
+soon "a job runs there" job_runs_on h1 lost
 refused() { holds "$(on h2 docker flowcon queue restart --without h1 lost 2>&1)" reachable; }
 check "a host that is reachable is not given up" refused
 flowcond_kill h1

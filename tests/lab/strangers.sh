@@ -26,16 +26,7 @@ for host in h1 h2 h3; do
 done
 make_peers h1 h2 h3
 
-# job NAME REQUEST SCRIPT [DOCKER-CREATE-OPTIONS...]: submitted on h2.
-job() {
-  local name=$1 request=$2 text=$3
-  shift 3
-  must on h2 docker create --name "$name" --network none --label flowcon.queue=true \
-    --label "flowcon.request=$request" "$@" "${JOB_IMAGE:-$IMAGE_SMALL}" busybox sh -c "$text" >/dev/null
-}
 soon() { local sentence=$1; shift; PATIENCE=120 eventually "$sentence" "$@"; }
-began() { on h2 docker logs "$1" 2>/dev/null | grep -c '^begins$'; }
-runs_on() { is "$(on "$1" docker inspect --format '{{.State.Running}}' "$2" 2>/dev/null)" true && job_has "$2" ".state == \"running\" and .host == \"$1\""; }
 births_to() { host_api h2 /v1/moves | jq --arg host "$1" --arg name "$2" '[.moves[] | select(.target_name == $host and .name == $name and .method == "birth")] | length'; }
 # becomes [HOW]: h3 is such a stranger, or none; it hears nothing else by its peers' connections.
 becomes() {
@@ -51,7 +42,7 @@ becomes() {
 becomes old
 job beside-old cpu=1,mem=300M 'echo begins; until [ -e /go ]; do sleep 0.2; done'
 job behind-it cpu=1,mem=300M 'echo begins'
-soon "beside a host that knows nothing of the queue a job runs where there is room" runs_on h1 beside-old
+soon "beside a host that knows nothing of the queue a job runs where there is room" job_runs_on h1 beside-old
 soon "  the next one waits for that, and not for the old one" job_has behind-it '.state == "waiting" and (.note | test("h1"))'
 must on h1 docker exec beside-old busybox touch /go
 for name in beside-old behind-it; do
@@ -111,7 +102,7 @@ unset JOB_IMAGE
 
 for skew in -3600 7200; do
   job "runs$skew" cpu=1,mem=300M 'echo begins; until [ -e /go ]; do sleep 0.2; done'
-  soon "a job runs on another host" runs_on h1 "runs$skew"
+  soon "a job runs on another host" job_runs_on h1 "runs$skew"
   job "waits$skew" cpu=1,mem=300M 'echo begins'
   soon "  and another one waits" job_has "waits$skew" '.state == "waiting" and .order == 1'
   must on h2 sh -c 'echo "$1" >/run/skew' set "$skew"

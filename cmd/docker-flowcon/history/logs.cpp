@@ -166,7 +166,7 @@ std::string tasks_of(const json::value& job) {
 // The job that was asked for, not one whose id begins as a container is called; null: none.
 json::value job_named(const std::string& asked, const std::optional<json::value>& found) {
   constexpr std::size_t kShortId = 12;
-  if (!found || !is_container_name(text_of(*found, "id"))) return nullptr;
+  if (!found || !is_container_name(text_of(*found, "name"))) return nullptr;
   const bool is_id = asked.size() >= kShortId && text_of(*found, "id").starts_with(asked);
   return is_id || text_of(*found, "name") == asked ? *found : json::value();
 }
@@ -290,8 +290,8 @@ int run_logs(const Session& session, const LogsOptions& asked) {
       const auto answer = quiet.find("/v1/queue/" + asked.container);
       if (!answer && may_wait) continue;  // flowcond is being restarted
       const json::value job = job_named(asked.container, answer ? *answer : std::nullopt);
-      // What is elsewhere is not found by the beginning of an id.
-      if (!job.is_null()) options.container = text_of(job, "id");
+      // Its id is that of the ticket, and another one where it runs.
+      if (!job.is_null()) options.container = text_of(job, "name");
       const Result<std::string> live = container_target(options.container, "log");
       if (!live) return report(session.terminal, live.error());
       const Result<LivePage> probe = fetch_live(looks == 0 ? *daemon : quiet, *live, "?tail=0");

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// `docker flowcon logs` of jobs of the queue: where they run, and what is said where nothing is to
+// be shown.
+#include "base/json.h"
+#include "cluster/migration/plan/log_lines.h"
+#include "tests/cmd/docker-flowcon/docker_fixture.h"
+
+namespace flowcon::plugin {
+namespace {
+
+class JobLogsFixture {
+ public:
+  void job(const std::string& members) {
+    const std::string answer =
+        R"({"id":")" + std::string(64, 'a') + R"(","name":"vae","ended":null,)" + members + "}";
+    for (const std::string& name : {std::string("vae"), std::string(12, 'a')}) {
+      daemon.answer("GET /v1/queue/" + name, 200, answer);
+    }
+  }
+  Outcome run(const std::string& name) const {
+    return run_in_child({"flowcon", "logs", name},
+                        {{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker.path()},
+                         {"FLOWCON_SOCKET", docker.folder() + "/s"},
+                         {"PATH", "/usr/bin:/bin"}});
+  }
+
+  FakeDocker docker{0, "here\n"};
+  test::FakeDaemon daemon{docker.folder() + "/s"};
+};
+
+TEST_CASE_METHOD(JobLogsFixture, "logs: a job that runs elsewhere is asked for by its name there") {
+  job(R"("state":"running","host":"h1")");
+  const std::string line = cluster::migration::render_record({1'000'000'000, false, "loss 1\n"});
+  for (const char* query : {"?tail=0", ""}) {
+    const bool is_probe = *query != '\0';
+    daemon.answer(std::string("GET /v1/containers/vae/log") + query, 200,
+                  render_json({{"lines", is_probe ? "" : line}, {"forwarded_to", "h1"}}));
+  }
+  for (const std::string& name : {std::string("vae"), std::string(12, 'a')}) {
+    INFO(name);
+    const Outcome outcome = run(name);
+    CHECK(outcome.out == "loss 1\n");
+    CHECK(outcome.status == 0);
+  }
+  CHECK(docker.words().empty());
+}
+
+TEST_CASE_METHOD(JobLogsFixture,
+                 "logs: a host that does not answer, and a job that waits, are said") {
+  daemon.answer("GET /v1/containers/vae/log?tail=0", 200, R"({"lines":""})");
+  daemon.answer("GET /v1/containers/vae/past-log?from=0", 200, R"({"lines":""})");
+  job(R"("state":"running","host":"h1")");
+  const Outcome silent = run("vae");
+  CHECK(silent.status == 1);
+  CHECK(silent.err == "vae runs on h1, which does not answer\n");
+  CHECK(docker.words().empty());
+  job(R"("state":"waiting","host":null,"note":"waits for 1 core")");
+  const Outcome waits = run("vae");
+  CHECK(waits.err == "vae does not run: waits for 1 core\n");
+  CHECK(waits.out == "here\n");
+  job(R"("state":"running","host":null,"tasks":[{"name":"vae-w0"},{"name":"vae-w1"}])");
+  CHECK(run("vae").err == "vae is a job of several containers, each with a log: vae-w0, vae-w1\n");
+}
+
+}  // namespace
+}  // namespace flowcon::plugin
