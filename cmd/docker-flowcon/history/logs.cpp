@@ -284,17 +284,17 @@ int run_logs(const Session& session, const LogsOptions& asked) {
     // That it is elsewhere is said once.
     const DaemonClient quiet(daemon->path());
     bool was_told = false;
-    for (int looks = 0;; ++looks) {
-      const bool may_wait = options.follow && looks > 0;
-      if (looks > 0) std::this_thread::sleep_for(kLookEach);
+    int missed = 0;  // in a row: flowcond is being restarted, or the host is silent
+    for (bool is_first = true;; is_first = false) {
+      if (!is_first) std::this_thread::sleep_for(kLookEach);
       const auto answer = quiet.find("/v1/queue/" + asked.container);
-      if (!answer && may_wait) continue;  // flowcond is being restarted
+      if (!answer && !is_first && ++missed < kTries) continue;
       const json::value job = job_named(asked.container, answer ? *answer : std::nullopt);
       // Its id is that of the ticket, and another one where it runs.
       if (!job.is_null()) options.container = text_of(job, "name");
       const Result<std::string> live = container_target(options.container, "log");
       if (!live) return report(session.terminal, live.error());
-      const Result<LivePage> probe = fetch_live(looks == 0 ? *daemon : quiet, *live, "?tail=0");
+      const Result<LivePage> probe = fetch_live(is_first ? *daemon : quiet, *live, "?tail=0");
       if (probe && probe->is_elsewhere) return show_elsewhere(session, options, quiet, *live);
       if (const std::string tasks = tasks_of(job); !tasks.empty()) {
         return report(session.terminal,
@@ -302,7 +302,8 @@ int run_logs(const Session& session, const LogsOptions& asked) {
                                 " is a job of several containers, each with a log: " + tasks));
       }
       const std::string unheard = why_unheard(job), silent = why_silent(job);
-      if (!unheard.empty() && !(options.follow && looks < kTries)) {
+      missed = unheard.empty() ? 0 : missed + 1;
+      if (!unheard.empty() && !(options.follow && missed < kTries)) {
         return report(session.terminal, bad_input(unheard));
       }
       if (unheard.empty() && silent.empty()) break;
