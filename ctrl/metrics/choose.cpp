@@ -172,6 +172,7 @@ void count_series(const Series& series, Tally& tally) {
   if (traits.repeated_key) tally.add(-3, "the second value of that name on its line");
   if (traits.nameless) tally.add(-2, "it has no name");
   if (traits.labelled) tally.add(-3, "a table's row of one class among others");
+  if (traits.of_class) tally.add(-9, "one class after the other");
 }
 
 /// "iou_loss" beside "loss" on the same line is a part of it, and "run/loss_iou" of "run/loss".
@@ -184,8 +185,8 @@ bool is_part_of_another(const Series& series, const std::vector<std::unique_ptr<
                          own.name.starts_with(its.name) && own.name[its.name.size()] == '_';
     return (its.info.plain || is_stem) && !its.info.is_best && !its.average &&
            its.info.better == own.info.better && its.info.weight >= own.info.weight - 1 &&
-           its.grain == own.grain && its.phase == own.phase &&
-           other->last_line == series.last_line && other->added * 10 >= series.added * 9;
+           its.grain == own.grain && its.phase == own.phase && other->ends_with(series) &&
+           other->added * 10 >= series.added * 9;
   });
 }
 
@@ -197,8 +198,15 @@ bool costs_time(const Series& series, const std::vector<std::unique_ptr<Series>>
   if (!words.ends_with(" cost") || series.finite < 2 || !is_steady) return false;
   return std::any_of(all.begin(), all.end(), [&](const auto& other) {
     return other.get() != &series && !wanders(*other) && other->traits.grain == own.grain &&
-           other->last_line == series.last_line && other->added * 10 >= series.added * 9;
+           other->ends_with(series) && other->added * 10 >= series.added * 9;
   });
+}
+
+/// "Initial cost: 0.4", "Final cost: 0.3" of one fit after the other.
+bool is_end_of_fit(const Series& series) {
+  if (series.traits.grain != Grain::none) return false;
+  const std::vector<std::string> words = name_words(series.traits.name);
+  return !words.empty() && (words.front() == "initial" || words.front() == "final");
 }
 
 /// "0: learn: 5040 test: 5141" among lines of what a tree tries.
@@ -288,6 +296,7 @@ double score_of(const Series& series, const std::vector<std::unique_ptr<Series>>
     if (is_part_of_another(series, all)) tally.add(-2.5, "a part of another value on its lines");
     if (costs_time(series, all))
       tally.add(-6, "a cost that goes nowhere beside other values: time");
+    if (is_end_of_fit(series)) tally.add(-9, "how one fit began or ended, and no step counts");
     if (habits.has_twins && series.traits.grain == Grain::none) {
       tally.add(-6, "other lines count, and tell two kinds of data");
     }

@@ -36,6 +36,13 @@ std::uint32_t record_hash(std::string_view text) {
   return static_cast<std::uint32_t>(text_hash(text) >> 16);
 }
 
+/// "class [2] IoU 79.36".
+bool is_class(const Field& field) {
+  constexpr std::array<std::string_view, 5> names{"class", "class_id", "cls", "category", "label"};
+  return field.integer && field.key.size() <= 8 &&
+         std::find(names.begin(), names.end(), lower(field.key)) != names.end();
+}
+
 /// Of UTF-16 every second byte of a word is zero; one alone is a slip.
 bool is_binary(std::string_view text) {
   if (text.find('\0') == std::string_view::npos) return false;
@@ -157,7 +164,10 @@ void Collector::run_plan(std::string_view line, const LinePlan& plan, double tim
 }
 
 void Collector::feed_long(std::string_view line, std::string_view text, double time) {
-  if (text.find_first_not_of(" \t") == std::string_view::npos) return;
+  if (text.find_first_not_of(" \t") == std::string_view::npos) {
+    if (!table_.has_header()) return;
+    text = line;  // "2023-04-29 01:45:54,0.001,0.53" looks like a time to its end
+  }
   if (is_binary(text)) {
     has_zero_bytes_ = true;
     return;
@@ -178,11 +188,13 @@ void Collector::feed_long(std::string_view line, std::string_view text, double t
   place_.record = record_hash(text);
   label_ = {};
   in_table_ = false;
-  const TableLine kind = table_.read(text);
+  const TableLine kind = table_.read(line, text);
   if (kind != TableLine::none || table_.awaits_header()) refuse_plan();
   if (kind == TableLine::header) return;
-  if (kind == TableLine::row || (text.size() != line.size() && table_.read_as_row(line))) {
+  if (kind == TableLine::row) {
     in_table_ = true;
+    text = table_.row();
+    place_.record = record_hash(text);
     take_row(text);
     take_fields(row_, text, time);
     return;
@@ -235,6 +247,8 @@ void Collector::take_row(std::string_view text) {
   bar_ = bar == std::string_view::npos ? Bar{} : scanner_.scan(text.substr(bar)).bar;
   bar_.title = bar_.present ? bar : 0;
   label_ = table_.label();
+  const Phase phase = phase_of_word(lower(label_));
+  if (phase != Phase::none) label_ = {};
   row_.clear();
   for (const Cell& cell : table_.cells()) {
     Field field;
@@ -245,6 +259,7 @@ void Collector::take_row(std::string_view text) {
     field.unit = cell.unit;
     field.has_total = cell.has_total;
     field.total = cell.total;
+    field.phase = phase;
     row_.push_back(field);
   }
 }
@@ -447,6 +462,7 @@ void Collector::take_fields(const std::vector<Field>& fields, std::string_view t
     return;
   }
   judge_fields(fields);
+  of_class_ = std::any_of(fields.begin(), fields.end(), is_class);
   counters_.begin_line();
   const Series* favoured = series_.favoured();
   const std::uint64_t before = favoured ? favoured->added : 0;
@@ -559,6 +575,7 @@ Series* Collector::find_or_create(std::uint64_t identity, const Field& field, co
   traits.in_table = in_table_;
   traits.of_fold = kind.grain == Grain::none && is_of_fold(text_);
   traits.labelled = !label_.empty() && lower(label_) != "all";
+  traits.of_class = of_class_;
   traits.match = query_.empty() ? 0 : query_.match(field.key, field.phase);
   traits.family =
       mix(mix(judged.hash, static_cast<std::uint64_t>(traits.phase) * 4 + (field.average ? 2 : 0) +

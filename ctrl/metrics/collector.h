@@ -128,6 +128,7 @@ class Collector {
   std::vector<Judged> judged_;
   std::vector<Field> row_;
   bool in_table_ = false;
+  bool of_class_ = false;  ///< it tells of one class among others
   Bar bar_;
   std::string_view text_;
   std::size_t whole_ = 0;  ///< bytes of the line, of which this may be a part

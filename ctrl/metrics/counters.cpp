@@ -71,6 +71,13 @@ bool has_free_number(std::string_view text) {
   return false;
 }
 
+/// {"progress": 8.3}, {"percentage": 12}.
+bool is_percentage(const Field& field) {
+  if (!field.quoted || !(field.value > 1)) return false;
+  const std::string name = lower(field.key.substr(field.key.rfind('.') + 1));
+  return (name == "percentage" || name == "percent" || (name == "progress" && !field.integer));
+}
+
 }  // namespace
 
 std::size_t percent_of_bar(std::string_view line) {
@@ -105,9 +112,15 @@ bool counts_data(std::string_view key) {
 
 bool stands_outside(const std::vector<Field>& fields, std::size_t index, std::string_view text) {
   if (index + 1 >= fields.size() || !fields[index].integer) return false;
+  const Field& field = fields[index];
   const Field& next = fields[index + 1];
-  return next.has_total && next.bracketed && next.at > fields[index].at &&
-         text.substr(fields[index].at, next.at - fields[index].at).find("][") != std::string::npos;
+  if (!next.has_total || !next.bracketed || next.at <= field.at) return false;
+  std::string_view between = text.substr(field.at, next.at - field.at);
+  while (!between.empty() && is_blank(between.back())) between.remove_suffix(1);
+  // "Train: 1/3 ( 33%) [ 149/323 ( 46%)]".
+  const bool is_ratio = field.has_total && between.ends_with(") [") &&
+                        (field.key.empty() || phase_of_word(lower(field.key)) != Phase::none);
+  return is_ratio || between.find("][") != std::string::npos;
 }
 
 bool is_counter_of_steps(std::string_view key) {
@@ -221,7 +234,8 @@ bool is_aside(std::string_view text, const Field& ratio) {
 }
 
 bool is_progress(std::string_view text, const Field& field) {
-  if (!field.percent || field.has_total || !(field.value <= 100)) return false;
+  if (field.has_total || !(field.value <= 100)) return false;
+  if (!field.percent) return is_percentage(field);
   if (percent_of_bar(text) == field.at) return true;
   constexpr std::size_t reach = 16;
   const std::string_view before = text.substr(0, field.at);

@@ -165,12 +165,21 @@ void judge_pairs(const std::vector<std::string>& words, bool is_joined, Tally& t
   // "D_loss" and "G_loss" of two that play against each other; "value_loss" of an agent's critic.
   const bool is_side =
       words.size() <= 3 && has(words, "loss") && (has(words, "d") || has(words, "g"));
-  if (is_side || has_pair(words, "value", "loss")) ++tally.parts;
+  const bool is_of_agent = has_pair(words, "value", "loss") || has_pair(words, "entropy", "loss") ||
+                           has_pair(words, "loss", "entropy");
+  if (is_side || is_of_agent) ++tally.parts;
   if (tally.metrics == 0 && (has_pair(words, "edit", "distance") ||
                              has_pair(words, "normed", "ed") || has(words, "levenshtein"))) {
     tally.metric = {Meaning::lower, 8};
     tally.metrics = 1;
     tally.unknowns = 0;
+  }
+  // How long an agent holds out.
+  if (words == std::vector<std::string>{"average", "length"} ||
+      words == std::vector<std::string>{"mean", "episode", "length"}) {
+    tally.metric = {Meaning::higher, 6};
+    tally.metrics = 1;
+    tally.decoy = false;
   }
   if (has_pair(words, "cross", "entropy") && tally.metric.weight < 9.5) {
     tally.metric = {Meaning::lower, 9.5};

@@ -12,11 +12,6 @@ namespace {
 constexpr int kMaxPrefixes = 10;
 constexpr std::size_t kMaxPrefixBytes = 120;
 
-std::size_t skip_blanks(std::string_view line, std::size_t at) {
-  while (at < line.size() && is_blank(line[at])) ++at;
-  return at;
-}
-
 /// "12:30" or "2023-07-31" somewhere inside.
 bool has_time(std::string_view text) {
   for (std::size_t i = 1; i + 1 < text.size(); ++i) {
@@ -154,6 +149,13 @@ std::size_t host_prefix(std::string_view line, std::size_t at) {
   return is_rank && letter_follows ? end + 2 : at;
 }
 
+/// "#> " and "## " of R's documents, "> " of a quotation.
+std::size_t quote_prefix(std::string_view line, std::size_t at) {
+  const std::size_t end = std::min(line.find_first_not_of("#>", at), line.size());
+  const bool is_quote = line.substr(at, end - at) != "#" && end > at;
+  return is_quote && (end == line.size() || is_blank(line[end])) ? end : at;
+}
+
 /// What R's print() shows: [1] "Epoch 3, loss: 0.61". Not a text of a list, which a comma follows.
 std::string_view without_quotes(std::string_view line) {
   std::size_t at = skip_blanks(line, 0);
@@ -183,6 +185,8 @@ std::string_view without_prefix(std::string_view line) {
       end = bracket_prefix(line, from);
     } else if (c == '(') {
       end = worker_prefix(line, from);
+    } else if (c == '#' || c == '>') {
+      end = quote_prefix(line, from);
     } else if (is_digit(c)) {
       end = time_prefix(line, from);
       if (end == from) end = host_prefix(line, from);

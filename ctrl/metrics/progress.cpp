@@ -36,11 +36,16 @@ bool is_total(double total) { return total >= 1 && total <= kMostTotal && total 
 
 Progress::State& Progress::state(std::uint64_t name, Role role, double done, double total) {
   std::ptrdiff_t namesakes = 0;
+  bool is_pair = false;
   State* oldest = nullptr;
   for (State& known : states_) {
     if (known.name != name) continue;
     if (role == Role::epoch || known.total == total) return known;
     ++namesakes;
+    is_pair = is_pair || known.is_broken;
+    // "4/203700", "4/203800": the total goes on, and the count does not.
+    is_pair = is_pair || (known.rises + known.falls == 0 && known.done == done && done > 1 &&
+                          known.total > 0 && total > known.total);
     if (!oldest || known.last < oldest->last) oldest = &known;
   }
   State fresh;
@@ -53,7 +58,7 @@ Progress::State& Progress::state(std::uint64_t name, Role role, double done, dou
   fresh.hops = hops_;
   fresh.first_at = time_;
   fresh.values_before = values_;
-  if (namesakes >= kMaxTotals) {
+  if (namesakes >= kMaxTotals || is_pair) {
     for (State& known : states_) known.is_broken = known.is_broken || known.name == name;
     fresh.is_broken = true;
     return *oldest = fresh;
@@ -116,6 +121,10 @@ void Progress::values() {
 }
 
 void Progress::ratio(std::uint64_t name, Role role, double done, double total) {
+  // "Batch 4/0" beside "Batch 4/200": a pair of indices.
+  if (total == 0 && done > 0 && role != Role::epoch) {
+    for (State& known : states_) known.is_broken = known.is_broken || known.name == name;
+  }
   if (!is_total(total) || !(done >= 0) || done > total) return;
   State& now = state(name, role, done, total);
   if (now.is_passed) return;

@@ -30,47 +30,6 @@ bool is_sign_position(std::string_view line, std::size_t at) {
          std::string_view("=:,;|([{/\"'<>").find(before) != std::string_view::npos;
 }
 
-std::size_t skip_blanks(std::string_view line, std::size_t at) {
-  while (at < line.size() && is_blank(line[at])) ++at;
-  return at;
-}
-
-std::size_t skip_any(std::string_view line, std::size_t at, std::string_view set) {
-  while (at < line.size() && (is_digit(line[at]) || set.find(line[at]) != std::string_view::npos))
-    ++at;
-  return at;
-}
-
-/// Position of the second number of "a/b", "a / b", "a of b" (in other languages too) after the
-/// first one that ends at `at`; npos where there is none.
-std::size_t second_of_ratio(std::string_view line, std::size_t at, bool& spaced) {
-  const std::size_t next = skip_blanks(line, at);
-  spaced = next != at;
-  std::size_t second = std::string_view::npos;
-  if (next < line.size() && line[next] == '/') {
-    second = skip_blanks(line, next + 1);
-    spaced = spaced || second != next + 1;
-  } else if (spaced && (line.substr(next, 3) == "of " || line.substr(next, 3) == "OF ")) {
-    second = skip_blanks(line, next + 3);
-    // "iteration: 1 of max_iter: 30".
-    for (std::string_view limit : {"max", "total", "num"}) {
-      if (line.substr(second, limit.size()) != limit) continue;
-      while (second < line.size() && (is_letter(line[second]) || line[second] == '_')) ++second;
-      second = std::min(line.find_first_not_of(" :=", second), line.size());
-    }
-  } else if (spaced) {
-    constexpr std::array<std::string_view, 7> others{"out of ", "von ", "de ", "sur ",
-                                                     "di ",     "z ",   "из "};
-    for (std::string_view other : others) {
-      if (line.substr(next).starts_with(other)) second = skip_blanks(line, next + other.size());
-    }
-  }
-  if (second >= line.size()) return std::string_view::npos;
-  const char c = line[second];
-  const bool starts = is_digit(c) || (!spaced && (c == '-' || c == '.' || c == 'n' || c == 'i'));
-  return starts ? second : std::string_view::npos;
-}
-
 /// "avg. loss [1601-1650]" without the range.
 std::string_view without_range(std::string_view key) {
   const std::size_t open = key.rfind(" [");
@@ -142,6 +101,7 @@ const LineFacts& LineScanner::scan(std::string_view line) {
   }
   overdeep_ = 0;
   while (!frames_.empty()) close_frame();
+  name_by_place();
   tell_phase_at_end();
   find_bar();
   return facts_;
@@ -310,91 +270,14 @@ std::size_t LineScanner::take_with_unit(std::size_t at, const Number& number) {
   const bool is_id =
       letters.size() > longest_unit || letters.front() == '_' ||
       std::any_of(letters.begin(), letters.end(), [](char c) { return is_digit(c); });
-  if (!is_id) take_number(at, number, letters, end);
+  // "learn 0.6355passed: 17.4": the name of the next one.
+  constexpr std::size_t shortest_name = 3;
+  const bool is_name = !is_id && !number.integer && letters.size() >= shortest_name &&
+                       end < line_.size() && (line_[end] == ':' || line_[end] == '=') &&
+                       !is_unit_word(lower(letters));
+  if (is_name) end = number.end;
+  if (!is_id) take_number(at, number, is_name ? std::string_view{} : letters, end);
   return end;
-}
-
-/// Returns the position after the ratio, 0 where it is none after all.
-std::size_t LineScanner::take_ratio(std::size_t begin, const Number& first, std::size_t second_at) {
-  const std::optional<Number> scaled = scaled_at(line_, second_at);
-  std::optional<Number> second = scaled ? scaled : number_at(line_, second_at);
-  if (!second) second = non_finite_at(line_, second_at);
-  if (!second) return 0;
-  // "3/10. Loss: 0.5"
-  if (!second->integer && line_[second->end - 1] == '.') {
-    second->integer = true;
-    --second->end;
-  }
-  Key key = key_before(begin);
-  std::size_t end = second->end;
-  while (end < line_.size() && is_letter(line_[end])) ++end;
-  if (end > second->end) {
-    // "5/30epoch".
-    const std::string_view unit = line_.substr(second->end, end - second->end);
-    const Meaning meaning = look_up(lower(unit.substr(0, 24))).meaning;
-    if (meaning != Meaning::epoch && meaning != Meaning::step) return 0;
-    const Role role = judge_name(key.text).role;
-    if (role != Role::epoch && role != Role::step) key.text = unit;
-  }
-  // "609/924-6648", "1/8-1/2000": of a telephone, a range.
-  if (end + 1 < line_.size() && line_[end] == '-' && is_digit(line_[end + 1])) {
-    set_fence(skip_any(line_, end, "-/."));
-    return fence_;
-  }
-  Field field;
-  field.phase = phase_;
-  field.value = first.value;
-  field.at = begin;
-  field.total_at = second_at;
-  field.integer = first.integer;
-  field.bracketed = key.bracketed && key.text.empty();
-  if (first.integer && second->integer) {
-    field.key = frame_key(key.text);
-    field.total = second->value;
-    field.has_total = true;
-    const char first_end = line_[first.end - 1];
-    field.scaled = scaled || !is_digit(first_end);
-    add(field, end);
-    return end;
-  }
-  // "Gen/Dis Loss: -0.05/-0.26": the slash joins names as it joins values.
-  const std::size_t slash = key.text.find('/');
-  const std::size_t blank = key.text.find(' ', slash == std::string_view::npos ? 0 : slash);
-  const bool joined = slash != std::string_view::npos && blank != std::string_view::npos;
-  field.key = joined ? compose(key.text.substr(0, slash), key.text.substr(blank)) : key.text;
-  const std::string_view second_key = joined             ? key.text.substr(slash + 1)
-                                      : key.text.empty() ? key.text
-                                                         : compose(key.text, " second");
-  add(field, fence_);
-  field.key = second_key;
-  field.value = second->value;
-  field.at = second_at;
-  field.percent = second->percent;
-  add(field, second->end);
-  return second->end;
-}
-
-/// "0.5 (0.6)": the running mean of the same name; "9650/10000 (96%)": the share is the value, the
-/// counts are its source. True if `field` is to be kept.
-bool LineScanner::take_in_parentheses(Field& field, const Number& number, std::size_t end) {
-  if (facts_.fields.empty()) return false;
-  Field& last = facts_.fields.back();
-  if (number.percent && last.has_total && !last.key.empty() &&
-      judge_name(last.key).role == Role::metric) {
-    last.value = number.value;
-    last.at = field.at;
-    last.percent = true;
-    last.has_total = false;
-    last.integer = false;
-    set_fence(end);
-    return false;
-  }
-  field.average = true;
-  field.key = last.key;
-  field.unit = field.unit || last.unit;
-  if (!last.key.empty() && !last.average && !last.has_total) return true;
-  set_fence(end);
-  return false;
 }
 
 /// The unit may stand apart: "351.17 samples/sec", "100.8 [ms]".

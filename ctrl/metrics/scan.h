@@ -102,6 +102,9 @@ class LineScanner {
   void name_after_counter(Field& field);
   void name_before_counter(Field& field, std::size_t begin);
   void tell_phase_at_end();
+  void name_by_place();
+  void name_by_place(std::size_t first, std::size_t count);
+  [[nodiscard]] std::size_t end_of_value(const Field& field) const;
   void set_fence(std::size_t end);
   void add(Field field, std::size_t end);
   [[nodiscard]] Key key_before(std::size_t at) const;

@@ -83,6 +83,28 @@ std::string_view trimmed(std::string_view key) {
   return key;
 }
 
+/// "loss of epoch3-batch-0", "epoch_3_loss" without the counts, which are others on each line.
+std::string_view without_counts(std::string_view key) {
+  if (key.find_first_of("0123456789") == key.npos) return key;
+  const std::string words = lower(key);
+  const std::size_t begin = words.find("epoch");
+  if (begin == words.npos || (begin > 0 && is_letter(words[begin - 1]))) return key;
+  std::size_t end = begin;
+  for (std::string_view count : {"epoch", "batch", "step", "iter"}) {
+    std::size_t from = end;
+    if (end > begin && from < words.size() && (words[from] == '-' || words[from] == '_')) ++from;
+    if (!std::string_view(words).substr(from).starts_with(count)) continue;
+    from += count.size();
+    if (from < words.size() && (words[from] == '-' || words[from] == '_')) ++from;
+    const std::size_t behind = skip_any(words, from, "");
+    if (behind > from) end = behind;
+  }
+  if (end == begin) return key;
+  if (begin == 0) return key.substr(std::min(words.find_first_not_of("-_ ", end), key.size()));
+  return end == key.size() ? trimmed(key.substr(0, key.find_last_not_of("-_ ", begin - 1) + 1))
+                           : key;
+}
+
 bool has_letter(std::string_view text) {
   return std::any_of(text.begin(), text.end(),
                      [](char c) { return is_letter(c) || is_beyond_ascii(c); });
@@ -254,7 +276,7 @@ std::string_view LineScanner::cleaned_name(std::string_view name, const Gap& gap
                              line_.find_first_not_of(" \t[", fence_) ==
                                  static_cast<std::size_t>(name.data() - line_.data());
   if (touches_value) name = without_units(name);
-  name = trimmed(without_logger(name));
+  name = without_counts(trimmed(without_logger(name)));
   return has_letter(name) ? name : std::string_view{};
 }
 
@@ -398,6 +420,66 @@ void LineScanner::name_before_counter(Field& field, std::size_t begin) {
   field.named_after = false;
   counter.key = {};
   counter.bracketed = true;
+}
+
+std::size_t LineScanner::end_of_value(const Field& field) const {
+  std::optional<Number> number = number_at(line_, field.at);
+  if (!number) number = non_finite_at(line_, field.at);
+  return number ? number->end : field.at;
+}
+
+/// "loss, acc: 0.53, 0.81", "MAE:(pitch, yaw)/(3.4, 2.2)": names in a row, then as many values.
+void LineScanner::name_by_place() {
+  std::vector<Field>& fields = facts_.fields;
+  for (std::size_t first = 0; first + 1 < fields.size();) {
+    std::size_t last = first;
+    while (last + 1 < fields.size() && fields[last + 1].key.empty() && !fields[last].has_total &&
+           !fields[last + 1].has_total) {
+      const std::size_t end = end_of_value(fields[last]);
+      if (line_.substr(end, 1) != "," || skip_blanks(line_, end + 1) != fields[last + 1].at) break;
+      ++last;
+    }
+    if (last > first) name_by_place(first, last - first + 1);
+    first = last + 1;
+  }
+}
+
+void LineScanner::name_by_place(std::size_t first, std::size_t count) {
+  constexpr std::size_t most = 8;
+  std::vector<Field>& fields = facts_.fields;
+  if (count > most) return;
+  const std::size_t low = first > 0 ? end_of_value(fields[first - 1]) : 0;
+  const std::string_view reach = line_.substr(0, fields[first].at);
+  std::size_t begin = reach.find_last_not_of(" \t:=>-/()[]") + 1;
+  std::array<std::string_view, most> names;
+  for (std::size_t i = count; i-- > 0;) {
+    if (i + 1 < count) {
+      if (begin <= low || line_[begin - 1] != ',') return;
+      --begin;
+    }
+    const std::size_t end = begin;
+    while (begin > low && (line_[begin - 1] == ' ' || is_key_char(line_, begin - 1, false)))
+      --begin;
+    names[i] = trimmed(line_.substr(std::min(begin, end), end - std::min(begin, end)));
+    if (names[i].empty()) return;
+  }
+  std::string_view group;
+  if (begin > low && (line_[begin - 1] == '(' || line_[begin - 1] == '[')) {
+    const std::size_t end = line_.substr(0, begin - 1).find_last_not_of(" \t:=") + 1;
+    if (end > low) group = trimmed(words_before(low, end));
+  }
+  const auto is_named = [](std::string_view name) {
+    const NameInfo info = judge_name(name);
+    return info.weight > kNamedWeight || info.role == Role::epoch || info.role == Role::step;
+  };
+  const bool in_group = judge_name(group).weight > kNamedWeight;
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(count);
+  if (!in_group && !std::all_of(names.begin(), end, is_named)) return;
+  for (std::size_t i = 0; i < count; ++i) {
+    Field& field = fields[first + i];
+    field.key = in_group ? compose(group, " ", names[i]) : names[i];
+    field.bracketed = field.named_after = field.average = false;
+  }
 }
 
 void LineScanner::find_bar() {

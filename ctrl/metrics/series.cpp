@@ -89,6 +89,7 @@ void Series::count_run(double value) {
 void Series::add(Sample sample, std::uint64_t line, bool integer, std::size_t limit) {
   count_run(sample.value);
   if (added == 0) first_line = line;
+  if (line != last_line) line_before = last_line;
   last_line = line;
   if (std::isfinite(sample.value)) {
     if (finite == 0) first_value = low = high = sample.value;
@@ -200,6 +201,11 @@ double Series::early() const {
     ++n;
   }
   return n == 0 ? 0 : sum * (static_cast<double>(most) / static_cast<double>(n));
+}
+
+bool Series::ends_with(const Series& other) const {
+  return last_line == other.last_line || last_line == other.line_before ||
+         line_before == other.last_line;
 }
 
 double Series::late() const {

@@ -35,6 +35,7 @@ struct SeriesTraits {
   bool nameless = false;
   bool percent = false;      ///< a % stands behind it
   bool labelled = false;     ///< a table's row of one class among others
+  bool of_class = false;     ///< its lines tell of one class after the other
   bool of_fold = false;      ///< the result of a fold: another model each
   std::uint64_t family = 0;  ///< the same for the same name, phase and kind at another grain
   bool in_table = false;     ///< its name stands in a header, not on its lines
@@ -92,6 +93,8 @@ class Series {
   /// Mean of the first values and of the last ones (finite ones, up to eight).
   [[nodiscard]] double early() const;
   [[nodiscard]] double late() const;
+  /// Their last values stand on one line, but for one line that only one of them is on.
+  [[nodiscard]] bool ends_with(const Series& other) const;
 
   SeriesTraits traits;
   std::uint64_t added = 0;  ///< values, copies included
@@ -103,6 +106,7 @@ class Series {
   std::uint64_t epoch_moves = 0;  ///< values with the next epoch
   std::uint64_t first_line = 0;
   std::uint64_t last_line = 0;
+  std::uint64_t line_before = 0;  ///< the last one but one
   double low = 0;
   double high = 0;
   double first_value = 0;  ///< the first finite one

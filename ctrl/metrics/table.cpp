@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kMaxColumns = 64;
 constexpr std::size_t kMaxHeaderBytes = 1024;
 constexpr std::size_t kMaxRowBytes = 4096;
+constexpr int kMaxMarks = 2;  // words at the end of a row
 
 std::string_view stripped(std::string_view text) {
   while (!text.empty() && (is_blank(text.front()) || text.front() == '"')) text.remove_prefix(1);
@@ -42,15 +43,24 @@ bool is_rule(std::string_view line) {
 bool is_gap(std::string_view text) {
   const std::string word = lower(text);
   return word.empty() || word == "-" || word == "n/a" || word == "no log" || word == "none" ||
-         word == "--" || word == "*";
+         word == "--" || word == "*" || word == "[]";
 }
 
 bool is_clock(std::string_view text) {
   return text.find(':') != std::string_view::npos &&
          std::all_of(text.begin(), text.end(), [](char c) {
-           return is_digit(c) || is_blank(c) || c == ':' || c == '.' || c == '-';
+           return is_digit(c) || is_blank(c) ||
+                  std::string_view(":.-+_/TZ").find(c) != std::string_view::npos;
          });
 }
+
+/// A cell of a line that marks part: the name of a run, of a file, "True".
+bool is_text(std::string_view cell) {
+  return cell.find_first_of("={}") == std::string_view::npos &&
+         cell.find(": ") == std::string_view::npos;
+}
+
+bool has_digit(std::string_view text) { return std::any_of(text.begin(), text.end(), is_digit); }
 
 bool is_name(std::string_view cell) {
   if (cell == "#") return true;
@@ -80,29 +90,29 @@ std::string column_name(std::string_view cell) {
 
 }  // namespace
 
-TableLine TableReader::read(std::string_view line) {
+TableLine TableReader::read(std::string_view line, std::string_view text) {
   if (line.size() > kMaxRowBytes) return TableLine::none;
-  const std::string_view body = without_bar(line);
   const bool after_header = just_read_header_;
   just_read_header_ = false;
-  if (how_ != Split::none && read_row(body)) {
+  const std::string_view whole =
+      line.starts_with(prefix_) ? line.substr(prefix_.size()) : std::string_view{};
+  if (how_ != Split::none && (read_row(whole) || (text != whole && read_row(text)))) {
     previous_.clear();
     return TableLine::row;
   }
+  const std::string_view body = without_bar(text);
   if (body.size() > kMaxHeaderBytes) return TableLine::none;
   if (is_rule(body)) return TableLine::none;
   if (after_header && join_header(body)) return TableLine::header;
   just_read_header_ = read_header(body);
-  return just_read_header_ ? TableLine::header : TableLine::none;
+  if (!just_read_header_) return TableLine::none;
+  prefix_ = line.substr(0, static_cast<std::size_t>(text.data() - line.data()));
+  return TableLine::header;
 }
 
 void TableReader::pass_over() {
   just_read_header_ = false;
   previous_.clear();
-}
-
-bool TableReader::read_as_row(std::string_view line) {
-  return how_ != Split::none && line.size() <= kMaxRowBytes && read_row(without_bar(line));
 }
 
 /// The lower half of a header in a box, some of its cells empty.
@@ -138,7 +148,10 @@ bool TableReader::split(std::string_view line, Split how, std::vector<std::strin
     }
     return cells.size() <= kMaxColumns;
   }
-  const char mark = how == Split::tabs ? '\t' : how == Split::commas ? ',' : '|';
+  const char mark = how == Split::tabs         ? '\t'
+                    : how == Split::commas     ? ','
+                    : how == Split::semicolons ? ';'
+                                               : '|';
   if (how == Split::pipes) {
     line = stripped(line);
     if (line.empty() || line.front() != '|') return false;
@@ -164,8 +177,12 @@ bool TableReader::read_header(std::string_view line) {
     ways = {Split::pipes};
   } else if (body.find('\t') != std::string_view::npos) {
     ways = {Split::tabs, Split::blanks};
+  } else if (body.find('|') != std::string_view::npos) {
+    ways = {Split::inner_pipes};
   } else if (body.find(',') != std::string_view::npos) {
     ways = {Split::commas};
+  } else if (body.find(';') != std::string_view::npos) {
+    ways = {Split::semicolons};
   } else {
     ways = {Split::wide_blanks, Split::blanks};
   }
@@ -180,7 +197,9 @@ bool TableReader::read_header(std::string_view line) {
       known += !prose &&
                (info.role == Role::metric || info.role == Role::epoch || info.role == Role::step);
     }
-    if (known == 0 || (parts_.size() == 2 && known < 2)) continue;
+    const bool needs_two =
+        parts_.size() == 2 || how == Split::inner_pipes || how == Split::semicolons;
+    if (known == 0 || (needs_two && known < 2)) continue;
     if (how == Split::blanks && (known < 2 || static_cast<std::size_t>(known) * 3 < parts_.size()))
       continue;
     columns_.clear();
@@ -192,13 +211,15 @@ bool TableReader::read_header(std::string_view line) {
     split(line, Split::blanks, parts_);
     const std::vector<std::string> words(parts_.begin(), parts_.end());
     const bool two_lines = upper.size() >= 3 && upper.size() == words.size() && upper != words;
-    if (how != Split::pipes && how != Split::commas && two_lines) {
+    const bool has_marks = how != Split::blanks && how != Split::wide_blanks && how != Split::tabs;
+    if (!has_marks && two_lines) {
       columns_.clear();
       for (std::size_t i = 0; i < words.size(); ++i) columns_.push_back(upper[i] + ' ' + words[i]);
       how = Split::blanks;
     }
     how_ = how;
-    ends_in_remarks_ = how != Split::pipes && judge_name(columns_.back()).role == Role::unknown;
+    ends_in_remarks_ = how != Split::pipes && how != Split::inner_pipes &&
+                       judge_name(columns_.back()).role == Role::unknown;
     if (how == Split::wide_blanks) {
       narrow_.clear();
       for (const std::string& word : words) narrow_.push_back(column_name(word));
@@ -216,6 +237,10 @@ bool TableReader::read_header(std::string_view line) {
 bool TableReader::take_cell(std::string_view text, const std::string& column) {
   Cell cell;
   cell.column = column;
+  // "[0.001]", or the first of several values.
+  if (text.size() > 2 && text.front() == '[' && text.back() == ']') {
+    text = stripped(text.substr(1, text.find_first_of(",]") - 1));
+  }
   std::optional<Number> number = number_at(text, 0);
   if (!number) number = non_finite_at(text, 0);
   if (!number) return false;
@@ -239,13 +264,22 @@ bool TableReader::take_cell(std::string_view text, const std::string& column) {
   return true;
 }
 
-bool TableReader::read_row(std::string_view line) {
-  if (how_ != Split::wide_blanks) return read_row(line, how_);
-  return read_row(line, Split::blanks) || read_row(line, Split::wide_blanks);
+bool TableReader::read_row(std::string_view text) {
+  row_ = text;
+  const std::string_view body = without_bar(text);
+  if (how_ != Split::wide_blanks) return read_row(body, how_);
+  return read_row(body, Split::blanks) || read_row(body, Split::wide_blanks);
 }
 
 bool TableReader::read_row(std::string_view line, Split how) {
   if (!split(line, how, parts_)) return false;
+  const bool has_marks = how != Split::blanks && how != Split::wide_blanks;
+  const std::size_t most = std::max(columns_.size(), narrow_.size());
+  for (int marks = 0; !has_marks && marks < kMaxMarks; ++marks) {
+    if (parts_.size() > std::max<std::size_t>(most, 2) && !has_digit(parts_.back())) {
+      parts_.pop_back();
+    }
+  }
   // A last column of remarks stays empty mostly.
   const bool is_short =
       ends_in_remarks_ && parts_.size() >= 3 && parts_.size() + 1 == columns_.size();
@@ -257,18 +291,25 @@ bool TableReader::read_row(std::string_view line, Split how) {
   cells_.clear();
   label_ = {};
   std::size_t gaps = 0;
+  std::size_t texts = 0;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (take_cell(parts_[i], columns[i])) continue;
     if (is_gap(parts_[i]) || is_clock(parts_[i])) {
       ++gaps;
     } else if (cells_.empty() && label_.empty() && is_name(parts_[i])) {
       label_ = parts_[i];
-    } else if (how_ == Split::pipes) {
+    } else if (how == Split::pipes) {
       ++gaps;  // a status or a place among the values of a box
+    } else if (has_marks && is_text(parts_[i])) {
+      ++gaps;
+      ++texts;
+      if (label_.empty() && phase_of_word(lower(parts_[i])) != Phase::none) label_ = parts_[i];
     } else {
       return false;
     }
   }
+  if (label_ == "#") label_ = {};
+  if (texts > 0 && cells_.size() < 2) return false;
   return !cells_.empty() && cells_.size() >= gaps && (parts_.size() > 2 || label_.empty());
 }
 

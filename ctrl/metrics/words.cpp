@@ -47,7 +47,7 @@ constexpr std::array kGroups{
     Group{Meaning::lower, 9,
           "perplexity ppl bpc bpb bpd rmse mse mae rmsle logloss mlogloss error "
           "errors wer cer ter eer fid mape smape nrmse deviance hinge huber "
-          "bce mcxent kld lpips err err1 err5 epe chamfer nmse "
+          "bce mcxent kld lpips err err1 err5 serr terr epe chamfer nmse "
           "mpjpe smoothl1 l2loss rmsd msle ade fde top1err bcer bwer rmsle rmspe mase wape wmape "
           "fehler crps nmae absrel sqrel mindcf cavg hausdorff hd95 assd kid stress aic bic chisq "
           "chi2"},
@@ -88,7 +88,8 @@ constexpr std::array kGroups{
         "mom temperature temp wd lineno patience target threshold improved improve improvement "
         "improving latency mfu flops gflops tflops tflop clipfrac std stddev stdev var variance "
         "seed port pid uptime wall walltime timestamp date datetime bandwidth overflow "
-        "hysteresis util utilization usage coefficient coef coeff rss beta1 beta2 decay alpha "
+        "hysteresis util utilization usage cpumem gpumem coefficient coef coeff rss beta1 beta2 "
+        "decay alpha "
         "gamma lambda epsilon eps sigma mu warmup dropout sparsity explained clip clipped version "
         "ver rank world size sizes bsz width height length len shape dim dims vocab lineno nnz "
         "nnzs bias mb gb kb mib gib bytes byte hz ghz mhz batchsize learningrate lossscale "
@@ -129,7 +130,7 @@ constexpr std::array kGroups{
           "segmentation root negative log entropy cross"},
     Group{Meaning::filler, 0,
           "the of in on at for per model is was are lm all set main dataset and a with by from net "
-          "output rollout this to after before finished"},
+          "output rollout this to after before finished resulted"},
     Group{Meaning::part, 0,
           "kl class cycle idt aux auxiliary reg regularization regularisation regularizer penalty "
           "adv adversarial "

@@ -463,4 +463,58 @@ TEST_CASE("a cost in seconds alone is no metric") {
   CHECK((report.metric.empty() || report.confidence < 0.2));
 }
 
+TEST_CASE("names in a row name as many values, and a count within a name is none of it") {
+  for (const char* form :
+       {"client 4 ::: train, round, loss, acc ===> 00#, @, 0.5,", "Epoch # loss, acc: @, 0.5",
+        "Epoch # (loss, acc) = (@, 0.5)", "Epoch # loss/acc: @/0.5",
+        "Epoch[#] Speed: 5.46 samples/sec, Loss:(pitch, yaw)/(@, 5.638)",
+        "The train loss of epoch#-batch-0:@", "epoch_#_loss: @",
+        "#: loss @passed: 17.4 sec total: 3m 13s"}) {
+    std::vector<std::string> lines;
+    for (int i = 1; i <= 9; ++i) {
+      std::string line = form;
+      line.replace(line.find('@'), 1, number(2.0 / i));
+      line.replace(line.find('#'), 1, std::to_string(i));
+      lines.push_back(line);
+    }
+    const Report report = report_on(lines);
+    INFO(form << " " << report.metric);
+    CHECK(lower(report.metric).find("loss") != std::string::npos);
+    CHECK(report.count == 9);
+    REQUIRE(!report.samples.empty());
+    CHECK(report.samples.front().value == 2);
+    CHECK(report.confidence >= 0.2);
+  }
+  // Those that are no metrics stay as they are.
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 9; ++i) lines.push_back("Resumed, loss: " + number(2.0 / i) + ", 12");
+  CHECK(report_on(lines).metric == "loss");
+}
+
+TEST_CASE("the total is the choice although the last line holds it alone") {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 9; ++i) {
+    lines.push_back("step " + std::to_string(i) + " loss: " + number(2.0 / i) +
+                    " loss_cls: " + number(1.0 / i) + " loss_l1: " + number(1.0 / i));
+  }
+  lines.emplace_back("step 10 loss: 0.2 loss_cls: ");
+  CHECK(report_on(lines).metric == "loss");
+}
+
+TEST_CASE("what is used of a thing, the ends of fits, and one class after the other are not sure") {
+  std::vector<std::string> used, fits, classes;
+  for (int i = 1; i <= 20; ++i) {
+    used.push_back("Running: " + std::to_string(i * 7 % 8) + ".0/7.0 CPU, 0.0/0.0 GPU");
+    fits.push_back(" Initial cost : 0." + std::to_string(360 + 37 * i % 90) + " [px]");
+    fits.push_back("   Final cost : 0." + std::to_string(300 + 37 * i % 90) + " [px]");
+    classes.push_back(" * class [" + std::to_string(i) + "] IoU " +
+                      std::to_string(20 + 37 * i % 60) + ".36");
+  }
+  for (const auto& lines : {used, fits, classes}) {
+    const Report report = report_on(lines);
+    INFO(report.metric << " " << report.confidence);
+    CHECK((report.metric.empty() || report.confidence < 0.2));
+  }
+}
+
 }  // namespace flowcon::ctrl::metrics

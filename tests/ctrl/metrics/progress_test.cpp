@@ -356,4 +356,26 @@ TEST_CASE("a rate is no place, and fits within a loop are not the job") {
   CHECK(progress_of(lines).find("1/1") == std::string::npos);
 }
 
+TEST_CASE("a pair whose second number goes on is a pair of indices") {
+  CHECK(progress_of({"Batch 4/203700 loss 12.6", "Batch 4/203800 loss 23.6"}) == "-");
+  CHECK(progress_of({"Batch 4/203700 loss 12.6", "Batch 4/0 loss 28.5"}) == "-");
+  CHECK(progress_of({"step 0/1 loss 1", "step 5/200 loss 1", "step 6/200 loss 1"}) == "6/200");
+}
+
+TEST_CASE("the unit may stand before the slash, and a percentage in a record") {
+  CHECK(progress_of({"100 iter, 3 epoch / 100 epochs", "200 iter, 4 epoch / 100 epochs"}) ==
+        "4/100");
+  CHECK(progress_of({R"({"loss": 0.5, "progress": 8.25})", R"({"loss": 0.4, "progress": 9.5})"}) ==
+        "9.5/100");
+  CHECK(progress_of({R"({"loss": 0.5, "progress": 0.25})", R"({"loss": 0.4, "progress": 0.5})"}) ==
+        "-");
+}
+
+TEST_CASE("two ratios with their shares are the epoch and what is within it") {
+  CHECK(progress_of({"Train:    1/3 ( 33%) [  49/323 ( 15%)]  Loss: 36.77 (81.7)",
+                     "Train:    1/3 ( 33%) [  99/323 ( 31%)]  Loss: 23.51 (54.8)",
+                     "Train:    2/3 ( 67%) [  10/323 (  3%)]  Loss: 23.51 (54.8)"})
+            .ends_with("/3"));
+}
+
 }  // namespace flowcon::ctrl::metrics::test

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// "3/10", "3 of 10", "-0.05/-0.26", "0.5 (0.6)": numbers that belong together.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "ctrl/metrics/scan.h"
+#include "ctrl/metrics/scan_internal.h"
+#include "ctrl/metrics/words.h"
+
+namespace flowcon::ctrl::metrics {
+namespace {
+
+/// "3 epochs / 100 epochs": where the slash stands behind the counting word at `at`; 0 = nowhere.
+std::size_t slash_behind_unit(std::string_view line, std::size_t at) {
+  constexpr std::size_t longest = 12;
+  std::size_t end = at;
+  while (end < line.size() && end - at <= longest && is_letter(line[end])) ++end;
+  const std::size_t slash = skip_blanks(line, end);
+  if (end == at || slash >= line.size() || line[slash] != '/') return 0;
+  const Meaning meaning = look_up(lower(line.substr(at, end - at))).meaning;
+  return meaning == Meaning::epoch || meaning == Meaning::step ? slash : 0;
+}
+
+}  // namespace
+
+std::size_t second_of_ratio(std::string_view line, std::size_t at, bool& spaced) {
+  const std::size_t next = skip_blanks(line, at);
+  spaced = next != at;
+  std::size_t second = std::string_view::npos;
+  if (next < line.size() && line[next] == '/') {
+    second = skip_blanks(line, next + 1);
+    spaced = spaced || second != next + 1;
+  } else if (const std::size_t slash = slash_behind_unit(line, next); slash != 0) {
+    second = skip_blanks(line, slash + 1);
+    spaced = true;
+  } else if (spaced && (line.substr(next, 3) == "of " || line.substr(next, 3) == "OF ")) {
+    second = skip_blanks(line, next + 3);
+    // "iteration: 1 of max_iter: 30".
+    for (std::string_view limit : {"max", "total", "num"}) {
+      if (line.substr(second, limit.size()) != limit) continue;
+      while (second < line.size() && (is_letter(line[second]) || line[second] == '_')) ++second;
+      second = std::min(line.find_first_not_of(" :=", second), line.size());
+    }
+  } else if (spaced) {
+    constexpr std::array<std::string_view, 7> others{"out of ", "von ", "de ", "sur ",
+                                                     "di ",     "z ",   "из "};
+    for (std::string_view other : others) {
+      if (line.substr(next).starts_with(other)) second = skip_blanks(line, next + other.size());
+    }
+  }
+  if (second >= line.size()) return std::string_view::npos;
+  const char c = line[second];
+  const bool starts = is_digit(c) || (!spaced && (c == '-' || c == '.' || c == 'n' || c == 'i'));
+  return starts ? second : std::string_view::npos;
+}
+
+/// Returns the position after the ratio, 0 where it is none after all.
+std::size_t LineScanner::take_ratio(std::size_t begin, const Number& first, std::size_t second_at) {
+  const std::optional<Number> scaled = scaled_at(line_, second_at);
+  std::optional<Number> second = scaled ? scaled : number_at(line_, second_at);
+  if (!second) second = non_finite_at(line_, second_at);
+  if (!second) return 0;
+  // "3/10. Loss: 0.5"
+  if (!second->integer && line_[second->end - 1] == '.') {
+    second->integer = true;
+    --second->end;
+  }
+  Key key = key_before(begin);
+  if (const std::size_t unit = skip_blanks(line_, first.end); is_letter(line_[unit])) {
+    const std::string_view words = line_.substr(unit, second_at - unit);
+    if (words.find('/') != words.npos) key.text = words.substr(0, words.find_first_of(" /"));
+  }
+  std::size_t end = second->end;
+  while (end < line_.size() && is_letter(line_[end])) ++end;
+  if (end > second->end) {
+    // "5/30epoch".
+    const std::string_view unit = line_.substr(second->end, end - second->end);
+    const Meaning meaning = look_up(lower(unit.substr(0, 24))).meaning;
+    if (meaning != Meaning::epoch && meaning != Meaning::step) return 0;
+    const Role role = judge_name(key.text).role;
+    if (role != Role::epoch && role != Role::step) key.text = unit;
+  }
+  // "609/924-6648", "1/8-1/2000": of a telephone, a range.
+  if (end + 1 < line_.size() && line_[end] == '-' && is_digit(line_[end + 1])) {
+    set_fence(skip_any(line_, end, "-/."));
+    return fence_;
+  }
+  Field field;
+  field.phase = phase_;
+  field.value = first.value;
+  field.at = begin;
+  field.total_at = second_at;
+  field.integer = first.integer;
+  field.bracketed = key.bracketed && key.text.empty();
+  if (first.integer && second->integer) {
+    field.key = frame_key(key.text);
+    field.total = second->value;
+    field.has_total = true;
+    const char first_end = line_[first.end - 1];
+    field.scaled = scaled || !is_digit(first_end);
+    add(field, end);
+    return end;
+  }
+  // "Running: 2.0/7.0 CPU": what is used of a thing that is there.
+  const bool are_whole = first.value == std::floor(first.value) && first.value >= 0 &&
+                         second->value == std::floor(second->value) && first.value <= second->value;
+  if (are_whole && judge_name(key.text).weight <= kNamedWeight) {
+    ++passed_over_;
+    set_fence(second->end);
+    return second->end;
+  }
+  // "Gen/Dis Loss: -0.05/-0.26", "loss/acc: 0.6/0.8": the slash joins names as it joins values.
+  const std::size_t slash = key.text.find('/');
+  const std::size_t blank =
+      std::min(key.text.find(' ', slash == std::string_view::npos ? 0 : slash), key.text.size());
+  const bool are_two = slash != std::string_view::npos && blank == key.text.size() &&
+                       judge_name(key.text.substr(0, slash)).weight > kNamedWeight &&
+                       judge_name(key.text.substr(slash + 1)).weight > kNamedWeight;
+  const bool joined = slash != std::string_view::npos && (blank < key.text.size() || are_two);
+  field.key = joined ? compose(key.text.substr(0, slash), key.text.substr(blank)) : key.text;
+  const std::string_view second_key = joined             ? key.text.substr(slash + 1)
+                                      : key.text.empty() ? key.text
+                                                         : compose(key.text, " second");
+  add(field, fence_);
+  field.key = second_key;
+  field.value = second->value;
+  field.at = second_at;
+  field.percent = second->percent;
+  add(field, second->end);
+  return second->end;
+}
+
+/// "0.5 (0.6)": the running mean of the same name; "9650/10000 (96%)": the share is the value, the
+/// counts are its source. True if `field` is to be kept.
+bool LineScanner::take_in_parentheses(Field& field, const Number& number, std::size_t end) {
+  if (facts_.fields.empty()) return false;
+  Field& last = facts_.fields.back();
+  const bool is_outer = line_.substr(skip_blanks(line_, end)).starts_with(") [");
+  if (number.percent && last.has_total && !last.key.empty() && !is_outer &&
+      judge_name(last.key).role == Role::metric) {
+    last.value = number.value;
+    last.at = field.at;
+    last.percent = true;
+    last.has_total = false;
+    last.integer = false;
+    set_fence(end);
+    return false;
+  }
+  field.average = true;
+  field.key = last.key;
+  field.unit = field.unit || last.unit;
+  if (!last.key.empty() && !last.average && !last.has_total) return true;
+  set_fence(end);
+  return false;
+}
+
+}  // namespace flowcon::ctrl::metrics

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Headings and their rows: what stands before, between, within and behind the cells.
+#include <string>
+#include <vector>
+
+#include "ctrl/metrics/extractor.h"
+#include "tests/support/catch.h"
+
+namespace flowcon::ctrl::metrics {
+namespace {
+
+std::string number(double value) { return std::to_string(value); }
+
+/// `heading`, then nine rows: # counts from 1, @ is 2/#, and stands where the loss does.
+Report table(const std::vector<std::string>& heading, const std::string& row) {
+  auto extractor = Extractor::create(Spec{}, 0);
+  REQUIRE(extractor.has_value());
+  for (const std::string& line : heading) extractor->feed(line, 0);
+  for (int i = 1; i <= 9; ++i) {
+    std::string line = row;
+    for (std::size_t at; (at = line.find('@')) != line.npos;) line.replace(at, 1, number(2.0 / i));
+    for (std::size_t at; (at = line.find('#')) != line.npos;)
+      line.replace(at, 1, std::to_string(i));
+    extractor->feed(line, i);
+  }
+  return extractor->report();
+}
+
+void is_loss(const Report& report, const std::string& name) {
+  CHECK(report.metric == name);
+  CHECK(report.goal == Goal::min);
+  CHECK(report.count == 9);
+  REQUIRE(!report.samples.empty());
+  CHECK(report.samples.front().value == 2);
+  CHECK(report.confidence >= 0.2);
+}
+
+}  // namespace
+
+TEST_CASE("a table is read behind what begins its heading and its rows alike") {
+  for (const std::string prefix : {"", "#> ", "## ", "> ", "worker-0 | "}) {
+    auto extractor = Extractor::create(Spec{}, 0);
+    REQUIRE(extractor.has_value());
+    extractor->feed(prefix + "Iter   TrainDeviance   ValidDeviance   StepSize   Improve", 0);
+    for (int i = 1; i <= 9; ++i) {
+      extractor->feed(prefix + "     " + std::to_string(i) + "        " + number(2.0 / i) +
+                          "             nan     0.1000    0.0767",
+                      i);
+    }
+    INFO(prefix);
+    is_loss(extractor->report(), "TrainDeviance");
+  }
+}
+
+TEST_CASE("pipes may stand between the cells only") {
+  is_loss(table({" Epoch  |  Train loss  |  Valid acc  |  Dur", "--------|------|------|-----"},
+                "     #  |     @  |     nan  |  0.7s"),
+          "Train loss");
+  is_loss(table({"accuracy | loss | epoch | train | time", "-- | -- | -- | -- | --"},
+                "0.5 | @ | # | True | 00:21"),
+          "loss");
+}
+
+TEST_CASE("cells that are no numbers leave the others their names") {
+  for (const std::string cell : {"2023-04-29 01:45:54", "2023-04-29T01:45:54", "04.29_01:45:54",
+                                 "run_a", "\"a run, its name\"", "True", "[0.001]"}) {
+    INFO(cell);
+    if (cell.find(',') == cell.npos) {
+      is_loss(table({"epoch,what,lr,train_loss"}, "#," + cell + ",0.001,@"), "train_loss");
+      const bool is_label = cell == "run_a" || cell == "True";
+      is_loss(table({"what,epoch,lr,train_loss"}, cell + ",#,0.001,@"),
+              "train_loss" + (is_label ? " (" + cell + ")" : ""));
+      is_loss(table({"epoch,lr,train_loss,what"}, "#,0.001,@," + cell), "train_loss");
+    }
+    is_loss(table({"epoch;what;lr;train_loss"}, "#;" + cell + ";0.001;@"), "train_loss");
+    is_loss(table({"epoch\twhat\tlr\ttrain_loss"}, "#\t" + cell + "\t0.001\t@"), "train_loss");
+  }
+}
+
+TEST_CASE("a cell that names the part of the data tells its values apart") {
+  auto extractor = Extractor::create(Spec{}, 0);
+  REQUIRE(extractor.has_value());
+  extractor->feed("epoch,phase,loss", 0);
+  for (int i = 1; i <= 9; ++i) {
+    extractor->feed(std::to_string(i) + ",train," + number(2.0 / i), i);
+    extractor->feed(std::to_string(i) + ",val," + number(3.0 / i), i);
+  }
+  is_loss(extractor->report(), "loss");
+}
+
+TEST_CASE("marks behind a row, and several values in a cell") {
+  is_loss(
+      table({"average    since      example   current", "loss       last       counter   label"},
+            "@   5.39   #   2.0 h"),
+      "average loss");
+  is_loss(table({"epoch   train_loss   val_loss"}, "#   @   0.5 *"), "train_loss");
+  is_loss(table({"epoch   train_loss   val_loss"}, "#   @   0.5 <-- best"), "train_loss");
+  is_loss(table({"Step      Train loss              Test loss               Test metric"},
+                "#000      [@, 2.02e+00]    [2.84e+01, 4.46e+00]    []"),
+          "Train loss");
+}
+
+TEST_CASE("prose beneath a heading is no row") {
+  const Report report = table({"epoch, loss, accuracy"}, "next, we look at run, #");
+  CHECK(report.metric.find("accuracy") == std::string::npos);
+}
+
+}  // namespace flowcon::ctrl::metrics
