@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace flowcon {
 namespace {
 
@@ -13,8 +15,7 @@ constexpr std::size_t kLongestName = 290;
 
 bool is_caller_name(std::string_view name) {
   const auto is_good = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("._-:[]%").find(c) != std::string_view::npos;
+    return is_alnum(c) || std::string_view("._-:[]%").find(c) != std::string_view::npos;
   };
   return !name.empty() && name.size() <= kLongestName && name.front() != '-' &&
          std::all_of(name.begin(), name.end(), is_good);

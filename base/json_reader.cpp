@@ -59,6 +59,12 @@ const json::array& list_of(const json::value& value, std::string_view name) {
   return list_of(member(value, name));
 }
 
+const json::value& item_of(const json::value& list, std::size_t index) {
+  static const json::value nothing;
+  const json::array& items = list_of(list);
+  return index < items.size() ? items[index] : nothing;
+}
+
 const json::object& object_of(const json::value& value) {
   static const json::object none;
   return value.is_object() ? value.get_object() : none;
@@ -118,6 +124,11 @@ const json::value* FieldReader::find(std::string_view name) const {
   return object_ ? object_->if_contains(name) : nullptr;
 }
 
+bool FieldReader::has(std::string_view name) const {
+  const json::value* value = find(name);
+  return value && !value->is_null();
+}
+
 const json::value& FieldReader::member(std::string_view name) {
   static const json::value kNull;
   const json::value* value = required(name);
@@ -151,8 +162,7 @@ std::optional<double> FieldReader::number_or_null(std::string_view name) {
 }
 
 std::optional<double> FieldReader::optional_number(std::string_view name) {
-  const json::value* value = find(name);
-  if (!value || value->is_null()) return std::nullopt;
+  if (!has(name)) return std::nullopt;
   return number(name);
 }
 
@@ -176,11 +186,7 @@ bool FieldReader::boolean(std::string_view name) {
   return value->is_bool() && value->get_bool();
 }
 
-bool FieldReader::optional_bool(std::string_view name) {
-  const json::value* value = find(name);
-  if (!value || value->is_null()) return false;
-  return boolean(name);
-}
+bool FieldReader::optional_bool(std::string_view name) { return has(name) && boolean(name); }
 
 std::string FieldReader::text(std::string_view name) {
   const json::value* value = required(name);

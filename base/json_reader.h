@@ -39,6 +39,9 @@ namespace flowcon {
 [[nodiscard]] const boost::json::array& list_of(const boost::json::value& value,
                                                 std::string_view name);
 
+/// The element of a list; null where there is none.
+[[nodiscard]] const boost::json::value& item_of(const boost::json::value& list, std::size_t index);
+
 /// The members of an object; none for anything else.
 [[nodiscard]] const boost::json::object& object_of(const boost::json::value& value);
 [[nodiscard]] const boost::json::object& object_of(const boost::json::value& value,
@@ -76,6 +79,9 @@ class FieldReader {
   /// Null where the field is missing; whether that is an error is the caller's to say.
   [[nodiscard]] const boost::json::value* find(std::string_view name) const;
 
+  /// Is the field there, and not null?
+  [[nodiscard]] bool has(std::string_view name) const;
+
   /// The field, whatever it is; the null value where it is missing.
   const boost::json::value& member(std::string_view name);
 
@@ -106,6 +112,13 @@ class FieldReader {
   /// What read(FieldReader&) makes of each element of the array `name`, up to the first complaint.
   template <class Read>
   auto each(std::string_view name, Read read);
+
+  /// What read(FieldReader&) makes of the object `name`.
+  template <class Read>
+  auto object(std::string_view name, Read read);
+  /// The same; empty where the field is missing or null.
+  template <class Read>
+  auto optional_object(std::string_view name, Read read);
 
   /// Complains that the field `name`, which is there, `rule` ("must be …").
   void require(bool holds, std::string_view name, const char* rule);
@@ -152,6 +165,21 @@ auto FieldReader::each(std::string_view name, Read read) {
     take_complaint(inner);
   }
   return items;
+}
+
+template <class Read>
+auto FieldReader::object(std::string_view name, Read read) {
+  FieldReader inner(member(name), place(name));
+  auto made = read(inner);
+  take_complaint(inner);
+  return made;
+}
+
+template <class Read>
+auto FieldReader::optional_object(std::string_view name, Read read) {
+  std::optional<decltype(read(*this))> made;
+  if (has(name)) made = object(name, read);
+  return made;
 }
 
 template <class Items>

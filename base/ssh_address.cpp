@@ -2,8 +2,8 @@
 #include "base/ssh_address.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/digits.h"
 #include "base/text.h"
 
 namespace flowcon {
@@ -12,11 +12,6 @@ namespace {
 constexpr std::size_t kLongestHost = 253;  // of the DNS
 constexpr std::size_t kLongestUser = 32;   // of useradd
 
-bool is_alnum(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-// No locale: isalnum() would let other letters in.
 bool has_only(std::string_view text, std::string_view others) {
   return std::all_of(text.begin(), text.end(), [&](char c) {
     return is_alnum(c) || others.find(c) != std::string_view::npos;
@@ -24,13 +19,9 @@ bool has_only(std::string_view text, std::string_view others) {
 }
 
 Result<unsigned> parse_port(std::string_view text) {
-  unsigned port = 0;
-  const char* end = text.data() + text.size();
-  if (text.empty() || std::from_chars(text.data(), end, port) != std::from_chars_result{end, {}} ||
-      port < 1 || port > 65535) {
-    return bad_input("\"" + printable(text, 20) + "\" is not a port from 1 to 65535");
-  }
-  return port;
+  const std::optional<unsigned> port = parse_number<unsigned>(text);
+  if (port && *port >= 1 && *port <= 65535) return *port;
+  return bad_input("\"" + printable(text, 20) + "\" is not a port from 1 to 65535");
 }
 
 Result<void> check_user(std::string_view user) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdio>
 #include <numeric>
 
 namespace flowcon {
@@ -51,6 +52,18 @@ bool is_unsafe(std::uint32_t point) {
 
 }  // namespace
 
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = lower(c);
+  return out;
+}
+
+std::string upper(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = upper(c);
+  return out;
+}
+
 std::string printable(std::string_view text, std::size_t max_bytes) {
   std::string out;
   std::size_t room_for_ellipsis = 0;  // the length of `out` up to which an ellipsis still fits
@@ -77,6 +90,39 @@ std::string valid_utf8(std::string_view text) {
     const Decoded next = decode(text);
     out += next.valid ? text.substr(0, next.length) : kReplacement;
     text.remove_prefix(next.length);
+  }
+  return out;
+}
+
+std::vector<std::string_view> parts_of(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> parts;
+  std::size_t start = 0;
+  while (start < text.size()) {
+    const std::size_t end = std::min(text.find_first_of(separators, start), text.size());
+    if (end > start) parts.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return parts;
+}
+
+std::vector<std::string_view> split_at(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  std::size_t start = 0;
+  while (start <= text.size()) {
+    const std::size_t end = std::min(text.find(separator, start), text.size());
+    parts.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return parts;
+}
+
+std::string percent_encoded(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    char hex[4];
+    std::snprintf(hex, sizeof hex, "%%%02X", static_cast<unsigned char>(c));
+    const bool is_plain = is_alnum(c) || c == '-' || c == '_' || c == '.';
+    out += is_plain ? std::string(1, c) : std::string(hex);
   }
   return out;
 }

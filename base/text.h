@@ -2,10 +2,27 @@
 // Text from outside (labels, log lines, peers) made safe to show.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace flowcon {
+
+/// Of ASCII, whatever the locale.
+[[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+[[nodiscard]] constexpr bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+[[nodiscard]] constexpr bool is_alnum(char c) { return is_letter(c) || is_digit(c); }
+[[nodiscard]] constexpr char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+[[nodiscard]] constexpr char upper(char c) {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+[[nodiscard]] std::string lower(std::string_view text);
+[[nodiscard]] std::string upper(std::string_view text);
 
 /// `text` with control characters, ANSI introducers, marks of text direction and invalid UTF-8
 /// replaced by U+FFFD, cut to `max_bytes` (an ellipsis, counted in, ends it where something was
@@ -14,6 +31,30 @@ namespace flowcon {
 
 /// `text` with every invalid UTF-8 sequence replaced by U+FFFD, control characters kept.
 [[nodiscard]] std::string valid_utf8(std::string_view text);
+
+/// What `text_of` makes of each of `items`, `between` between them, but none before the first that
+/// is not empty.
+template <class Items, class TextOf = std::identity>
+[[nodiscard]] std::string joined(const Items& items, std::string_view between,
+                                 TextOf text_of = {}) {
+  std::string out;
+  for (const auto& item : items) {
+    if (!out.empty()) out += between;
+    out += std::invoke(text_of, item);
+  }
+  return out;
+}
+
+/// The parts of `text` between any of `separators`, empty ones left out. They point into `text`.
+[[nodiscard]] std::vector<std::string_view> parts_of(std::string_view text,
+                                                     std::string_view separators);
+
+/// The parts of `text` between one separator and the next, empty ones as well: at least one. They
+/// point into `text`.
+[[nodiscard]] std::vector<std::string_view> split_at(std::string_view text, char separator);
+
+/// For a segment of a path or a value of a query: all but letters, digits and "-_." becomes %XX.
+[[nodiscard]] std::string percent_encoded(std::string_view text);
 
 /// The entry of `words` nearest to `word` by edit distance, or empty if none is near (distance
 /// above 2, or above half of its length). For "did you mean" hints.

@@ -29,10 +29,6 @@ constexpr std::array<Field, 4> kFields = {{
     {"wiops", "blkio.throttle.write_iops_device", &IoCap::written_ops},
 }};
 
-Error not_io(const std::string& file, std::string_view line) {
-  return errno_error(EBADMSG, file + " holds \"" + printable(line, 60) + "\"");
-}
-
 /// "100", or "default 100" followed by devices of their own.
 Result<std::uint64_t> read_weight(const CgroupFs& fs, const std::string& group, WeightFile file) {
   const auto text = fs.read(io_controller(fs), group, name(file));
@@ -44,7 +40,7 @@ Result<std::uint64_t> read_weight(const CgroupFs& fs, const std::string& group, 
       return parse_number<std::uint64_t>(words[1], name(file));
     }
   }
-  return not_io(name(file), *text);
+  return bad_line(name(file), *text);
 }
 
 Result<std::optional<std::uint64_t>> parse_cap(std::string_view text, const std::string& file) {
@@ -57,7 +53,7 @@ Result<std::optional<std::uint64_t>> parse_cap(std::string_view text, const std:
 Result<void> add_v2_caps(std::string_view text, std::map<std::string, IoCap>& caps) {
   for (const std::string_view line : lines_of(text)) {
     const auto words = words_of(line);
-    if (words.empty() || !is_device_number(words[0])) return not_io("io.max", line);
+    if (words.empty() || !is_device_number(words[0])) return bad_line("io.max", line);
     IoCap& cap = caps[std::string(words[0])];
     for (const Field& field : kFields) {
       const std::string key = std::string(field.key) + "=";
@@ -68,7 +64,7 @@ Result<void> add_v2_caps(std::string_view text, std::map<std::string, IoCap>& ca
         cap.*field.member = *number;
       }
     }
-    if (caps.size() > kMostDevices) return not_io("io.max", "more devices than there can be");
+    if (caps.size() > kMostDevices) return bad_line("io.max", "more devices than there can be");
   }
   return {};
 }
@@ -77,12 +73,13 @@ Result<void> add_v1_caps(std::string_view text, const Field& field,
                          std::map<std::string, IoCap>& caps) {
   for (const std::string_view line : lines_of(text)) {
     const auto words = words_of(line);
-    if (words.size() != 2 || !is_device_number(words[0])) return not_io(field.v1_file, line);
+    if (words.size() != 2 || !is_device_number(words[0])) return bad_line(field.v1_file, line);
     const auto number = parse_number<std::uint64_t>(words[1], field.v1_file);
     if (!number) return number.error();
     if (*number == 0) continue;
     caps[std::string(words[0])].*field.member = *number;
-    if (caps.size() > kMostDevices) return not_io(field.v1_file, "more devices than there can be");
+    if (caps.size() > kMostDevices)
+      return bad_line(field.v1_file, "more devices than there can be");
   }
   return {};
 }

@@ -9,24 +9,20 @@ namespace {
 
 constexpr std::size_t kMostDevices = 4096;
 
-Error not_io(const std::string& file, std::string_view line) {
-  return errno_error(EBADMSG, file + " holds \"" + printable(line, 60) + "\"");
-}
-
 /// v1: "8:0 Read 4096", and totals that are left out.
 Result<IoUses> parse_v1(std::string_view text, const std::string& file) {
   IoUses uses;
   for (const std::string_view line : lines_of(text)) {
     const auto words = words_of(line);
     if (words.size() == 2 && words[0] == "Total") continue;
-    if (words.size() != 3 || !is_device_number(words[0])) return not_io(file, line);
+    if (words.size() != 3 || !is_device_number(words[0])) return bad_line(file, line);
     const bool is_read = words[1] == "Read";
     if (!is_read && words[1] != "Write") continue;
     const auto number = parse_number<std::uint64_t>(words[2], file);
     if (!number) return number.error();
     IoUse& use = uses[std::string(words[0])];
     (is_read ? use.read_bytes : use.written_bytes) = *number;
-    if (uses.size() > kMostDevices) return not_io(file, "more devices than there can be");
+    if (uses.size() > kMostDevices) return bad_line(file, "more devices than there can be");
   }
   return uses;
 }
@@ -63,7 +59,7 @@ Result<IoUses> parse_io_stat(std::string_view text) {
         use = nullptr;
         continue;
       }
-      if (device.empty()) return not_io("io.stat", line);
+      if (device.empty()) return bad_line("io.stat", line);
       const std::size_t equal = word.find('=');
       if (equal == std::string_view::npos) continue;
       IoUse ignored;
@@ -72,7 +68,7 @@ Result<IoUses> parse_io_stat(std::string_view text) {
       if (!number) return number.error();
       if (!use) use = &uses[device];
       *field_of(*use, word.substr(0, equal)) = *number;
-      if (uses.size() > kMostDevices) return not_io("io.stat", "more devices than there can be");
+      if (uses.size() > kMostDevices) return bad_line("io.stat", "more devices than there can be");
     }
   }
   return uses;

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+
 namespace flowcon::cgroups {
 namespace {
 
@@ -23,17 +25,6 @@ constexpr std::array<std::string_view, 38> kLocalTypes = {
     "f2fs",    "hugetlbfs", "iso9660",     "jfs",   "mqueue", "nilfs2",     "nsfs",     "ntfs3",
     "overlay", "proc",      "pstore",      "ramfs", "rootfs", "securityfs", "squashfs", "sysfs",
     "tmpfs",   "tracefs",   "vfat",        "xfs",   "zfs",    "efivarfs"};
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  std::size_t start = 0;
-  while (start <= text.size()) {
-    const std::size_t end = std::min(text.find(separator, start), text.size());
-    parts.push_back(text.substr(start, end - start));
-    start = end + 1;
-  }
-  return parts;
-}
 
 std::uint64_t number_of(std::string_view text) {
   std::uint64_t number = 0;
@@ -60,7 +51,7 @@ std::string unescape(std::string_view text) {
 }
 
 void add_v1(Mounts& mounts, std::string_view super_options, const std::string& point) {
-  for (const std::string_view option : split(super_options, ',')) {
+  for (const std::string_view option : split_at(super_options, ',')) {
     const bool is_controller =
         !option.empty() && option.find('=') == std::string_view::npos &&
         std::find(kOptions.begin(), kOptions.end(), option) == kOptions.end();
@@ -74,8 +65,8 @@ std::vector<MountEntry> parse_mounts(std::string_view text) {
   // 31 23 0:28 ROOT POINT OPTIONS [optional fields …] - TYPE SOURCE SUPEROPTIONS
   constexpr std::size_t kFirstOptional = 6;
   std::vector<MountEntry> entries;
-  for (const std::string_view line : split(text, '\n')) {
-    const std::vector<std::string_view> fields = split(line, ' ');
+  for (const std::string_view line : split_at(text, '\n')) {
+    const std::vector<std::string_view> fields = split_at(line, ' ');
     if (fields.size() <= kFirstOptional) continue;
     const auto dash = std::find(fields.begin() + kFirstOptional, fields.end(), "-");
     if (fields.end() - dash < 4) continue;
@@ -155,13 +146,13 @@ bool is_local_type(std::string_view type) {
 std::vector<std::string> layers_of(const MountEntry& entry) {
   std::vector<std::string> layers;
   if (entry.type != "overlay") return layers;
-  for (const std::string_view option : split(entry.options, ',')) {
+  for (const std::string_view option : split_at(entry.options, ',')) {
     const std::size_t equals = option.find('=');
     // A name of a folder may have a comma.
     if (equals == std::string_view::npos) continue;
     const std::string_view name = option.substr(0, equals);
     if (name != "upperdir" && name != "lowerdir" && name != "lowerdir+") continue;
-    for (const std::string_view layer : split(option.substr(name.size() + 1), ':')) {
+    for (const std::string_view layer : split_at(option.substr(name.size() + 1), ':')) {
       if (layer.starts_with('/')) layers.emplace_back(layer);
     }
   }

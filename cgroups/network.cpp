@@ -58,7 +58,7 @@ Result<NetworkUse> parse_net_dev(std::string_view text) {
     const auto words = colon == std::string_view::npos ? std::vector<std::string_view>()
                                                        : words_of(lines[i].substr(colon + 1));
     if (name.size() != 1 || words.size() < kSentBytes + 2) {
-      return errno_error(EBADMSG, "net/dev holds \"" + printable(lines[i], 60) + "\"");
+      return bad_line("net/dev", lines[i]);
     }
     if (name[0] == "lo") continue;
     const auto add = [&](std::size_t word, std::uint64_t& sum) -> Result<void> {
@@ -68,7 +68,6 @@ Result<NetworkUse> parse_net_dev(std::string_view text) {
       return {};
     };
     auto done = add(0, use.rx_bytes);
-    if (done) done = add(1, use.rx_packets);
     if (done) done = add(kSentBytes, use.tx_bytes);
     if (done) done = add(kSentBytes + 1, use.tx_packets);
     if (!done) return done.error();

@@ -16,7 +16,6 @@ namespace flowcon::cgroups {
 struct NetworkUse {
   std::uint64_t rx_bytes = 0;
   std::uint64_t tx_bytes = 0;
-  std::uint64_t rx_packets = 0;
   std::uint64_t tx_packets = 0;
   bool operator==(const NetworkUse&) const = default;
 };

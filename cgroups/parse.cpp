@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cgroups/parse.h"
 
-#include <algorithm>
+#include <cerrno>
 
 namespace flowcon::cgroups {
 namespace {
-
-std::vector<std::string_view> parts_of(std::string_view text, std::string_view separators) {
-  std::vector<std::string_view> parts;
-  std::size_t start = 0;
-  while (start < text.size()) {
-    const std::size_t end = std::min(text.find_first_of(separators, start), text.size());
-    if (end > start) parts.push_back(text.substr(start, end - start));
-    start = end + 1;
-  }
-  return parts;
-}
 
 bool is_short_number(std::string_view text) {
   return !text.empty() && text.size() <= 10 &&
@@ -27,6 +16,10 @@ bool is_short_number(std::string_view text) {
 std::vector<std::string_view> lines_of(std::string_view text) { return parts_of(text, "\n"); }
 
 std::vector<std::string_view> words_of(std::string_view text) { return parts_of(text, " \t"); }
+
+Error bad_line(const std::string& file, std::string_view line) {
+  return errno_error(EBADMSG, file + " holds \"" + printable(line, 60) + "\"");
+}
 
 bool is_device_number(std::string_view text) {
   const std::size_t colon = text.find(':');

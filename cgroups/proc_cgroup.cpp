@@ -63,17 +63,13 @@ std::string scope_of(const std::string& path) {
   return is_scope ? last : "";
 }
 
-bool is_word_byte(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /// The id as a whole word: "ID", "docker-ID.scope", "libpod-ID.scope".
 bool bears(std::string_view component, std::string_view id) {
   const std::size_t at = component.find(id);
   if (at == std::string_view::npos) return false;
   const std::size_t end = at + id.size();
-  return (at == 0 || !is_word_byte(component[at - 1])) &&
-         (end == component.size() || !is_word_byte(component[end]));
+  return (at == 0 || !is_alnum(component[at - 1])) &&
+         (end == component.size() || !is_alnum(component[end]));
 }
 
 /// Where the first component that bears the id ends; npos where none does. A container names what

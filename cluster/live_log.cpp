@@ -60,7 +60,7 @@ Async<Result<LogPage>> LiveLog::read(std::string path, LogPage page) {
 }
 
 Async<Response> LiveLog::answer(Call call) {
-  const std::string container = "/containers/" + ctrl::engine::percent_encoded(call.name);
+  const std::string container = "/containers/" + percent_encoded(call.name);
   std::string path = container + "/json";
   const Result<ctrl::Reply> reply =
       co_await engine_.call("GET", std::move(path), "", ctrl::engine::kAnswerTime);

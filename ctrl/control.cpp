@@ -31,7 +31,7 @@ std::string render_control(const Control& control) {
   if (control.pin) {
     json::object pin;
     pin["limit"] = control.pin->limit;
-    pin["until"] = control.pin->until ? json::value(*control.pin->until) : json::value(nullptr);
+    pin["until"] = number_or_null(control.pin->until);
     body["pin"] = std::move(pin);
   }
   json::object values;

@@ -41,8 +41,7 @@ json::object render_place(const Place& place) {
           {"growth", number_or_null(place.growth)}};
 }
 
-Place read_place(FieldReader& job, std::string_view resource) {
-  FieldReader fields(job.member(resource), job.place(resource));
+Place read_place(FieldReader& fields) {
   Place place;
   const std::string list = fields.text("list");
   for (const List one : {List::nl, List::wl, List::cl}) {
@@ -55,7 +54,6 @@ Place read_place(FieldReader& job, std::string_view resource) {
   fields.require(place.granted > 0 && place.granted <= 1, "granted",
                  "must be above 0 and at most 1");
   place.growth = fields.number_or_null("growth");
-  job.take_complaint(fields);
   return place;
 }
 
@@ -79,7 +77,7 @@ static Handover read_handover(FieldReader& reader) {
     std::pair<std::string, HandedJob> one;
     one.first = job.text("id");
     for (const Resource resource : kResources) {
-      one.second[resource] = read_place(job, name(resource));
+      one.second[resource] = job.object(name(resource), read_place);
     }
     one.second.reason = job.text("reason");
     return one;

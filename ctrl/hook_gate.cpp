@@ -46,7 +46,7 @@ std::string render_event(const Event& event, std::string_view host, std::uint64_
   out["container"] = text_or_null(event.container);
   out["id"] = text_or_null(event.id);
   out["metric"] = text_or_null(event.metric);
-  out["value"] = event.value ? json::value(*event.value) : json::value(nullptr);
+  out["value"] = number_or_null(event.value);
   out["sentence"] = valid_utf8(printable(event.sentence, 2000));
   out["held_back"] = held_back;
   return render_json(out) + "\n";
@@ -56,11 +56,7 @@ Result<std::vector<std::string>> parse_hook(const std::string& text) {
   constexpr std::size_t kLongest = 4000;
   if (text.size() > kLongest) return bad_input("the command is longer than 4000 bytes");
   std::vector<std::string> words;
-  for (std::size_t at = text.find_first_not_of(" \t"); at != std::string::npos;) {
-    const std::size_t end = std::min(text.find_first_of(" \t", at), text.size());
-    words.push_back(text.substr(at, end - at));
-    at = text.find_first_not_of(" \t", end);
-  }
+  for (const std::string_view word : parts_of(text, " \t")) words.emplace_back(word);
   if (!words.empty() && words.front().front() != '/') {
     return bad_input("\"" + printable(words.front(), 60) +
                      "\" is not the absolute path of a program (there is no shell)");

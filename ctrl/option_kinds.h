@@ -3,14 +3,16 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <concepts>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/digits.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -58,16 +60,14 @@ Option number(std::string name, std::string value, std::string help, double low,
   return option(
       std::move(name), std::move(value), help + " (" + range + ")", field,
       [=](const std::string& text, T& taken) -> Result<void> {
-        double parsed = 0;
-        const char* end = text.data() + text.size();
-        const auto [stop, error] = std::from_chars(text.data(), end, parsed);
-        if (error != std::errc() || stop != end || !(parsed >= low && parsed <= high)) {
+        const std::optional<double> parsed = parse_number<double>(text);
+        if (!parsed || !(*parsed >= low && *parsed <= high)) {
           return bad_input(quoted(text) + " is not a number from " + range);
         }
-        if (std::integral<T> && parsed != std::floor(parsed)) {
+        if (std::integral<T> && *parsed != std::floor(*parsed)) {
           return bad_input(quoted(text) + " is not a whole number");
         }
-        taken = static_cast<T>(parsed);
+        taken = static_cast<T>(*parsed);
         return {};
       },
       [](const T& shown) { return render_number(static_cast<double>(shown)); });
@@ -126,24 +126,7 @@ Option line(std::string name, std::string value, std::string help, Field<std::st
   return made;
 }
 
-// Values with commas, blanks or line ends between them.
-inline std::vector<std::string> split(const std::string& text) {
-  constexpr const char* kBetween = ", \t\n";
-  std::vector<std::string> words;
-  for (std::size_t at = text.find_first_not_of(kBetween); at != std::string::npos;) {
-    const std::size_t end = std::min(text.find_first_of(kBetween, at), text.size());
-    words.push_back(text.substr(at, end - at));
-    at = text.find_first_not_of(kBetween, end);
-  }
-  return words;
-}
-
-template <class List, class Name>
-std::string join(const List& list, Name name, const char* between = ",") {
-  std::string out;
-  for (const auto& value : list) out += (out.empty() ? "" : between) + std::string(name(value));
-  return out;
-}
+inline constexpr std::string_view kBetween = ", \t\n";  // the values of a list
 
 // Values that `check` has nothing against; a known one is not added again.
 template <class Check>
@@ -153,16 +136,15 @@ Option list(std::string name, std::string value, std::string help,
       std::move(name), std::move(value), std::move(help), field,
       [=](const std::string& text, std::vector<std::string>& taken) -> Result<void> {
         constexpr std::size_t kMostWords = 1000;
-        for (const std::string& word : split(text)) {
+        for (const std::string_view part : parts_of(text, kBetween)) {
+          const std::string word(part);
           if (const auto good = check(word); !good) return good.error();
           if (std::find(taken.begin(), taken.end(), word) == taken.end()) taken.push_back(word);
           if (taken.size() > kMostWords) return bad_input("there are more than 1000 values");
         }
         return {};
       },
-      [](const std::vector<std::string>& shown) {
-        return join(shown, [](const std::string& word) { return word; });
-      });
+      [](const std::vector<std::string>& shown) { return joined(shown, ","); });
   made.is_list = true;
   return made;
 }
@@ -173,7 +155,7 @@ template <class Known, class T = typename Known::value_type>
 Option some_of(std::string name_of, std::string help, const Known& known,
                Field<std::set<T>> field) {
   const auto word_of = [](T value) { return name(value); };
-  const std::string names = join(known, word_of, ", ");
+  const std::string names = joined(known, ", ", word_of);
   return option(
       std::move(name_of), "LIST", "all or a comma-separated list of " + help + ": " + names, field,
       [=](const std::string& text, std::set<T>& taken) -> Result<void> {
@@ -182,7 +164,8 @@ Option some_of(std::string name_of, std::string help, const Known& known,
           return {};
         }
         std::set<T> found;
-        for (const std::string& word : split(text)) {
+        for (const std::string_view part : parts_of(text, kBetween)) {
+          const std::string word(part);
           const auto is_meant = [&](T value) { return name(value) == word; };
           const auto value = std::find_if(known.begin(), known.end(), is_meant);
           if (value == known.end()) return bad_input(quoted(word) + " is none of " + names);
@@ -193,7 +176,7 @@ Option some_of(std::string name_of, std::string help, const Known& known,
         return {};
       },
       [=](const std::set<T>& shown) {
-        return shown.size() == known.size() ? "all" : join(shown, word_of);
+        return shown.size() == known.size() ? "all" : joined(shown, ",", word_of);
       });
 }
 
@@ -203,8 +186,7 @@ using Words = std::vector<std::pair<std::string, T>>;
 
 template <class T>
 Option choice(std::string name, std::string help, const Words<T>& words, Field<T> field) {
-  const std::string names = join(
-      words, [](const auto& word) { return word.first; }, "|");
+  const std::string names = joined(words, "|", [](const auto& word) { return word.first; });
   return option(
       std::move(name), names, std::move(help), field,
       [=](const std::string& text, T& taken) -> Result<void> {

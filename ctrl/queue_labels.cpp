@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
+#include "base/digits.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -28,22 +28,6 @@ constexpr std::int64_t kMostRetries = 100;
 constexpr std::string_view kUnits = "kmgt";  // each 1024 times the one before
 
 std::string quoted(std::string_view text) { return "\"" + printable(text, 60) + "\""; }
-
-// All of it, else none.
-template <class Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return number;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
 
 Result<std::int64_t> parse_count(std::string_view value, std::int64_t least, std::int64_t most) {
   const std::optional<std::int64_t> count = parse_number<std::int64_t>(value);
@@ -94,12 +78,9 @@ std::optional<double> parse_bytes(std::string_view text) {
 }
 
 Result<Request> parse_request(std::string_view text) {
-  constexpr std::string_view kBetween = ", \t\n";
   Request request;
-  for (std::size_t at = text.find_first_not_of(kBetween); at != std::string_view::npos;) {
-    const std::size_t end = std::min(text.find_first_of(kBetween, at), text.size());
-    if (auto taken = take_part(request, text.substr(at, end - at)); !taken) return taken.error();
-    at = text.find_first_not_of(kBetween, end);
+  for (const std::string_view part : parts_of(text, ", \t\n")) {
+    if (auto taken = take_part(request, part); !taken) return taken.error();
   }
   if (request == Request{}) return bad_input("it names nothing; write for example cpu=2,mem=3G");
   return request;
@@ -117,7 +98,7 @@ std::string render_bytes(double bytes) {
   for (const char one : kUnits) {
     if (bytes == 0 || std::fmod(bytes, 1024) != 0) break;
     bytes /= 1024;
-    unit = static_cast<char>(one - 'a' + 'A');
+    unit = upper(one);
   }
   return render_number(bytes) + unit;
 }

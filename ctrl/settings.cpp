@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <optional>
 
+#include "base/digits.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "ctrl/queue_labels.h"
@@ -99,14 +99,11 @@ Result<void> take_checkpoint(Checkpoint& checkpoint, std::string_view key,
 Result<int> parse_signal(std::string_view text) {
   std::string_view word = text;
   if (word.starts_with("SIG")) word.remove_prefix(3);
-  int number = 0;
-  const char* end = word.data() + word.size();
-  if (std::from_chars(word.data(), end, number) != std::from_chars_result{end, std::errc()}) {
-    number = 0;
-    for (int one = 1; one < SIGRTMIN && number == 0; ++one) {
-      const char* name = ::sigabbrev_np(one);
-      if (name != nullptr && word == name) number = one;
-    }
+  const std::optional<int> said = parse_number<int>(word);
+  int number = said.value_or(0);
+  for (int one = 1; !said && one < SIGRTMIN && number == 0; ++one) {
+    const char* name = ::sigabbrev_np(one);
+    if (name != nullptr && word == name) number = one;
   }
   if (number < 1 || number > SIGRTMAX) {
     return bad_input("\"" + printable(text, 60) + "\" is not a signal such as USR1");
@@ -124,14 +121,9 @@ std::string signal_name(int signal) {
 
 Result<double> parse_bounded(const std::string& text, double low_exclusive, double high,
                              const char* range) {
-  double number = 0;
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, number);
-  if (parsed.ec != std::errc() || parsed.ptr != end || !(number > low_exclusive) ||
-      !(number <= high)) {
-    return bad_input("\"" + printable(text, 60) + "\" is not a number " + range);
-  }
-  return number;
+  const std::optional<double> number = parse_number<double>(text);
+  if (number && *number > low_exclusive && *number <= high) return *number;
+  return bad_input("\"" + printable(text, 60) + "\" is not a number " + range);
 }
 
 Result<std::string> clean_path(const std::string& path) {
@@ -157,7 +149,7 @@ Result<std::string> clean_path(const std::string& path) {
 
 // As people write it in a compose file.
 std::optional<bool> truth_of(std::string value) {
-  for (char& c : value) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  value = lower(value);
   if (value == "true" || value == "yes" || value == "on" || value == "1") return true;
   if (value == "false" || value == "no" || value == "off" || value == "0") return false;
   return std::nullopt;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/csv.h"
 
-#include <charconv>
-
+#include "base/digits.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -13,14 +12,6 @@ std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
-std::string lower(std::string_view text) {
-  std::string out(trimmed(text));
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
 }
 
 }  // namespace
@@ -77,7 +68,7 @@ Result<void> CsvReader::read_header() {
   const Result<bool> got = read_row();
   if (!got) return got.error();
   if (!*got) return bad_input(what_ + " is empty; a table with a header was expected");
-  for (const std::string& name : row_) header_.push_back(lower(name));
+  for (const std::string& name : row_) header_.push_back(lower(trimmed(name)));
   return {};
 }
 
@@ -109,15 +100,13 @@ std::string_view CsvReader::field(std::optional<std::size_t> column) const {
 
 Result<double> CsvReader::number(std::size_t column, double low, double high) const {
   const std::string_view text = field(column);
-  double number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_number = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
-  if (!is_number || !(number >= low && number <= high)) {
+  const std::optional<double> number = parse_number<double>(text);
+  if (!number || !(*number >= low && *number <= high)) {
     return bad_input(place() + ": " + printable(header_[column], 40) + ": \"" +
                      printable(text, 40) + "\" is not a number from " + render_number(low) +
                      " to " + render_number(high));
   }
-  return number;
+  return *number;
 }
 
 }  // namespace flowcon::sim

@@ -86,19 +86,14 @@ const std::vector<PolicyKind>& policies() {
   return kPolicies;
 }
 
-std::string default_policies() {
-  std::string names;
-  for (const PolicyKind& kind : host_policies()) names += (names.empty() ? "" : ",") + kind.name;
-  return names;
-}
+std::string default_policies() { return joined(host_policies(), ",", &PolicyKind::name); }
 
 Result<const PolicyKind*> find_policy(std::string_view name) {
-  std::string known;
   for (const PolicyKind& kind : policies()) {
     if (kind.name == name) return &kind;
-    known += (known.empty() ? "" : ", ") + std::string(kind.name);
   }
-  return bad_input("there is no policy " + printable(name, 60) + "; known: " + known);
+  return bad_input("there is no policy " + printable(name, 60) +
+                   "; known: " + joined(policies(), ", ", &PolicyKind::name));
 }
 
 }  // namespace flowcon::sim

@@ -54,9 +54,8 @@ TraceColumns find_columns(const CsvReader& reader) {
 }
 
 Error missing(const CsvReader& reader, const std::string& what, const char* wanted) {
-  std::string names;
-  for (const std::string& name : reader.header()) names += (names.empty() ? "" : ", ") + name;
-  return bad_input(what + ": no column for " + wanted + "; it has " + names.substr(0, 200));
+  return bad_input(what + ": no column for " + wanted + "; it has " +
+                   joined(reader.header(), ", ").substr(0, 200));
 }
 
 // A column that need not be there, nor be filled.

@@ -15,14 +15,9 @@ static_assert(GreedyState::kMostJobs == 10'000 && HorizonState::kMostJobs == 10'
               HorizonState::kMostNodes == 100'000 && HorizonState::kMostSteps == 100 &&
               HorizonState::kMostMinutes == 1e6);
 
-bool has(const FieldReader& reader, std::string_view name) {
-  const json::value* value = reader.find(name);
-  return value != nullptr && !value->is_null();
-}
-
 // An option that is on unless it says otherwise.
 bool is_on(FieldReader& reader, std::string_view name) {
-  return !has(reader, name) || reader.boolean(name);
+  return !reader.has(name) || reader.boolean(name);
 }
 
 void require_few(FieldReader& reader) {
@@ -63,7 +58,7 @@ HorizonJob read_horizon_job(FieldReader& reader) {
   reader.require(job.left > 0, "left", "must be above 0");
   job.n_min = reader.count("n_min");
   job.n_max = reader.count("n_max");
-  if (has(reader, "now")) job.now = reader.count("now");
+  if (reader.has("now")) job.now = reader.count("now");
   job.pause = reader.optional_number("pause");
   reader.require(job.pause.value_or(0) >= 0, "pause", "must be at least 0");
   return job;
@@ -92,7 +87,7 @@ void read_numbers(FieldReader& reader, HorizonState& state) {
                                   std::to_string(job.n_min) + " to " + std::to_string(job.n_max) +
                                   ", " + std::to_string(state.nodes) + ')');
     }
-    if (has(inner, "speed")) read_speeds(inner, numbers, job);
+    if (inner.has("speed")) read_speeds(inner, numbers, job);
     reader.take_complaint(inner);
   }
 }

@@ -12,8 +12,7 @@ constexpr double kMostAmount = 1e18;    // sums of so much are still numbers
 }  // namespace
 
 bool option(FieldReader& reader, const char* name, bool otherwise) {
-  const boost::json::value* value = reader.find(name);
-  return value && !value->is_null() ? reader.boolean(name) : otherwise;
+  return reader.has(name) ? reader.boolean(name) : otherwise;
 }
 
 double read_amount(FieldReader& reader, std::string_view name) {

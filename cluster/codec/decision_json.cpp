@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_arrays.h"
 #include "base/json_reader.h"
-#include "cluster/codec/arrays.h"
 #include "cluster/codec/report_json.h"
 
 namespace flowcon::cluster::policy {
@@ -30,15 +30,13 @@ ObservedContainer read_observed(FieldReader& reader) {
 }
 
 Weights read_weights(FieldReader& reader) {
-  FieldReader inner(reader.member("weights"), reader.place("weights"));
   Weights weights;
-  weights.pc = inner.number("pc");
-  weights.wc = inner.number("wc");
-  weights.cc = inner.number("cc");
-  inner.require(weights.cc > 0, "cc", "must be above 0");
-  inner.require(weights.wc > weights.cc, "wc", "must be above that of cc");
-  inner.require(weights.pc > weights.wc, "pc", "must be above that of wc");
-  reader.take_complaint(inner);
+  weights.pc = reader.number("pc");
+  weights.wc = reader.number("wc");
+  weights.cc = reader.number("cc");
+  reader.require(weights.cc > 0, "cc", "must be above 0");
+  reader.require(weights.wc > weights.cc, "wc", "must be above that of cc");
+  reader.require(weights.pc > weights.wc, "pc", "must be above that of wc");
   return weights;
 }
 
@@ -113,8 +111,7 @@ void require_unique_containers(FieldReader& reader, std::string_view name, const
 }
 
 Rounding read_rounding(FieldReader& reader) {
-  const json::value* value = reader.find("rounding");
-  if (!value || value->is_null()) return Rounding::floor;
+  if (!reader.has("rounding")) return Rounding::floor;
   return reader.one_of("rounding", {Rounding::floor, Rounding::ceil}, "must be floor or ceil");
 }
 
@@ -158,7 +155,7 @@ Result<CategoriseState> categorise_state_from(const json::value& json) {
 Result<SpeculateState> speculate_state_from(const json::value& json) {
   FieldReader reader(json, "");
   SpeculateState state;
-  state.weights = read_weights(reader);
+  state.weights = reader.object("weights", read_weights);
   state.draining = reader.optional_bool("draining");
   state.container = reader.text("container");
   state.source = reader.text("source");

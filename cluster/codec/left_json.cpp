@@ -5,8 +5,8 @@
 #include <boost/json/object.hpp>
 #include <string_view>
 
+#include "base/json_arrays.h"
 #include "base/json_reader.h"
-#include "cluster/codec/arrays.h"
 #include "cluster/codec/queue_fields.h"
 
 namespace flowcon::cluster::policy {
@@ -16,25 +16,20 @@ constexpr double kMostSeconds = 1e12;  // so that no product of a decision overf
 constexpr double kMostTimes = 1e6;
 constexpr std::size_t kMostTotals = 1'000'000;
 
-bool is_there(const FieldReader& reader, const char* name) {
-  const json::value* value = reader.find(name);
-  return value && !value->is_null();
-}
-
 double read_seconds(FieldReader& reader, std::string_view name) {
   return reader.number(name, 0, kMostSeconds);
 }
 
 void read_options(FieldReader& reader, LeftState& state) {
-  if (is_there(reader, "growth")) state.growth = reader.number("growth", 0, 1);
-  if (is_there(reader, "network")) state.network = reader.number("network", 0, kMostTimes);
-  if (is_there(reader, "pause")) state.pause = read_seconds(reader, "pause");
-  if (is_there(reader, "gain")) state.gain = reader.number("gain", 0, kMostTimes);
+  if (reader.has("growth")) state.growth = reader.number("growth", 0, 1);
+  if (reader.has("network")) state.network = reader.number("network", 0, kMostTimes);
+  if (reader.has("pause")) state.pause = read_seconds(reader, "pause");
+  if (reader.has("gain")) state.gain = reader.number("gain", 0, kMostTimes);
 }
 
 std::vector<double> read_totals(FieldReader& reader) {
   std::vector<double> totals;
-  if (!is_there(reader, "totals")) return totals;
+  if (!reader.has("totals")) return totals;
   const json::array& listed = reader.array("totals");
   if (listed.size() > kMostTotals) reader.complain("totals", "are more than 1000000");
   for (std::size_t i = 0; i < listed.size() && !reader.failed(); ++i) {
@@ -52,9 +47,9 @@ LeftJob read_job(FieldReader& reader, QueueFields& fields) {
   job.job.since = reader.number("since", -kMostSeconds, kMostSeconds);
   job.waited = read_seconds(reader, "waited");
   job.served = read_seconds(reader, "served");
-  if (is_there(reader, "left")) job.left = read_seconds(reader, "left");
+  if (reader.has("left")) job.left = read_seconds(reader, "left");
   fields.read_size(reader, job.job);
-  if (is_there(reader, "placed")) job.job.placed = fields.placed(reader);
+  if (reader.has("placed")) job.job.placed = fields.placed(reader);
   return job;
 }
 
@@ -83,7 +78,7 @@ Result<LeftState> left_state_from(const json::value& json) {
       reader.each("jobs", [&fields](FieldReader& inner) { return read_job(inner, fields); });
   fields.require_new_ids(reader, "jobs", state.jobs, [](const LeftJob& job) { return job.job.id; });
   state.totals = read_totals(reader);
-  if (is_there(reader, "soon")) state.soon = fields.by_node(reader, "soon");
+  if (reader.has("soon")) state.soon = fields.by_node(reader, "soon");
   if (reader.failed()) return reader.error();
   return state;
 }

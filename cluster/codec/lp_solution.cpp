@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
+#include "base/digits.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cluster/policy/horizon_model.h"
@@ -37,14 +37,6 @@ std::string_view next_word(std::string_view& line) {
   return word;
 }
 
-template <class T>
-std::optional<T> number_of(std::string_view word) {
-  T value{};
-  const auto parsed = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (parsed.ec != std::errc() || parsed.ptr != word.data() + word.size()) return std::nullopt;
-  return value;
-}
-
 // "y_3_0_2": job, step, place of its number among the legal ones.
 std::optional<std::array<std::size_t, 3>> binary_of(std::string_view name) {
   std::array<std::size_t, 3> parts{};
@@ -53,7 +45,7 @@ std::optional<std::array<std::size_t, 3>> binary_of(std::string_view name) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::size_t end = i < 2 ? name.find('_') : name.size();
     if (end == std::string_view::npos) return std::nullopt;
-    const auto part = number_of<std::size_t>(name.substr(0, end));
+    const auto part = parse_number<std::size_t>(name.substr(0, end));
     if (!part) return std::nullopt;
     parts[i] = *part;
     name.remove_prefix(std::min(end + 1, name.size()));
@@ -103,7 +95,7 @@ Result<LpSolution> read_lp_solution(std::string_view text) {
   const std::size_t at = first.find(kObjective);
   const auto objective = at == std::string_view::npos
                              ? std::nullopt
-                             : number_of<double>(first.substr(at + kObjective.size()));
+                             : parse_number<double>(first.substr(at + kObjective.size()));
   if (!objective || !std::isfinite(*objective)) {
     return bad_input("the solution begins with \"" + printable(first, 60) + "\"");
   }
@@ -120,9 +112,9 @@ Result<LpSolution> read_lp_solution(std::string_view text) {
     if (lines == LpSolution::kMostLines) return bad_input("the solution has too many lines");
     std::string_view line = next_line(text);
     const std::string_view whole = line;
-    const bool has_index = number_of<std::size_t>(next_word(line)).has_value();
+    const bool has_index = parse_number<std::size_t>(next_word(line)).has_value();
     const std::string_view name = next_word(line);
-    const auto value = number_of<double>(next_word(line));
+    const auto value = parse_number<double>(next_word(line));
     if (!has_index || !value) {
       return bad_input("the solution has a line \"" + printable(whole, 60) + "\"");
     }

@@ -10,10 +10,10 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/json_arrays.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/codec/amounts_json.h"
-#include "cluster/codec/arrays.h"
 
 namespace flowcon::cluster::policy {
 namespace {
@@ -23,26 +23,21 @@ constexpr std::size_t kMostLinks = 100'000;
 constexpr double kMostBytes = 1e15;    // a second, so that no sum of costs overflows
 constexpr double kLeastBytes = 0.001;  // of a link
 
-bool is_there(const FieldReader& reader, const char* name) {
-  const json::value* value = reader.find(name);
-  return value && !value->is_null();
-}
-
 void read_options(FieldReader& reader, PlaceState& state) {
   state.mode =
       reader.one_of("mode", {PlaceMode::immediate, PlaceMode::batch}, "must be immediate or batch");
-  if (is_there(reader, "lambda")) state.lambda = reader.number("lambda", 0, 1);
+  if (reader.has("lambda")) state.lambda = reader.number("lambda", 0, 1);
   state.remove_used = option(reader, "remove_used", state.remove_used);
   state.seeded = option(reader, "seeded", state.seeded);
-  if (is_there(reader, "seed")) state.seed = static_cast<std::uint64_t>(reader.count("seed"));
+  if (reader.has("seed")) state.seed = static_cast<std::uint64_t>(reader.count("seed"));
 }
 
 // With links the nodes that name no rack, or no domain, are in one.
 PlaceNode read_node(FieldReader& reader, AmountsReader& amounts, bool has_links) {
   PlaceNode node;
   node.id = reader.text("id");
-  if (!has_links || is_there(reader, "rack")) node.rack = reader.text("rack");
-  if (!has_links || is_there(reader, "domain")) node.domain = reader.text("domain");
+  if (!has_links || reader.has("rack")) node.rack = reader.text("rack");
+  if (!has_links || reader.has("domain")) node.domain = reader.text("domain");
   node.cap = amounts.read(reader, "cap", true);
   node.used = amounts.read(reader, "used", true);
   return node;
@@ -86,7 +81,7 @@ void read_links(FieldReader& reader, PlaceState& state) {
 }
 
 void read_traffic(FieldReader& reader, PlaceState& state) {
-  if (!is_there(reader, "traffic")) return;
+  if (!reader.has("traffic")) return;
   std::unordered_set<std::string_view> jobs;
   for (const PlaceTask& task : state.tasks) jobs.insert(task.job);
   FieldReader inner(reader.member("traffic"), "traffic");
@@ -107,7 +102,7 @@ Result<PlaceState> place_state_from(const json::value& json) {
   PlaceState state;
   read_options(reader, state);
   bool has_links = false;
-  if (is_there(reader, "links")) {
+  if (reader.has("links")) {
     const std::size_t links = reader.array("links").size();
     if (links > kMostLinks) reader.complain("links", "are more than 100000");
     has_links = links > 0;

@@ -53,10 +53,9 @@ std::vector<Amounts> QueueFields::by_node(FieldReader& state, const char* name) 
 }
 
 Placement QueueFields::placed(FieldReader& reader) {
-  FieldReader inner(reader.member("placed"), reader.place("placed"));
-  Placement placement{counts(inner, "ps"), counts(inner, "workers")};
-  reader.take_complaint(inner);
-  return placement;
+  return reader.object("placed", [this](FieldReader& inner) {
+    return Placement{counts(inner, "ps"), counts(inner, "workers")};
+  });
 }
 
 std::vector<NodeCount> QueueFields::counts(FieldReader& reader, const char* name) {

@@ -5,9 +5,9 @@
 #include <boost/json/object.hpp>
 #include <utility>
 
+#include "base/json_arrays.h"
 #include "base/json_reader.h"
 #include "cluster/codec/amounts_json.h"
-#include "cluster/codec/arrays.h"
 #include "cluster/codec/queue_fields.h"
 
 namespace flowcon::cluster::policy {
@@ -33,7 +33,7 @@ class QueueReader {
 
  private:
   void read_options() {
-    if (const json::value* basis = reader_.find("basis"); basis && !basis->is_null()) {
+    if (reader_.has("basis")) {
       state_.basis =
           reader_.one_of("basis", {WeightBasis::worker, WeightBasis::job}, "must be worker or job");
     }
@@ -81,7 +81,7 @@ SharedDevice read_device(FieldReader& reader) {
 DeviceTask read_task(FieldReader& reader) {
   DeviceTask task;
   task.id = reader.text("id");
-  if (const json::value* gpus = reader.find("gpus"); gpus && !gpus->is_null()) {
+  if (reader.has("gpus")) {
     task.gpus = reader.count("gpus");
     return task;
   }

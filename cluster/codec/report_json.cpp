@@ -19,11 +19,8 @@ constexpr const char* kAmountRule = "must be above 0 and at most 1e12";
 
 // It goes into addresses and into records that are searched for it.
 bool is_id(std::string_view text) {
-  const auto is_good = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  };
   return !text.empty() && text.size() <= kLongestId &&
-         std::all_of(text.begin(), text.end(), is_good);
+         std::all_of(text.begin(), text.end(), is_alnum);
 }
 
 bool is_amount(double number) { return number > 0 && number <= kMostWork; }
@@ -64,6 +61,23 @@ JobReport read_job(FieldReader& reader) {
   job.moves = read_moves(reader);
   job.beginning = reader.boolean("beginning");
   return job;
+}
+
+HostReport read_report(FieldReader& reader) {
+  HostReport report;
+  report.id = reader.text("id");
+  reader.require(is_id(report.id), "id", "must be letters and digits");
+  report.name = printable(reader.text("name"), kLongestName);
+  report.draining = reader.boolean("draining");
+  report.moves = reader.count("moves");
+  report.cores = reader.number("cores");
+  reader.require(is_amount(report.cores), "cores", kAmountRule);
+  report.move_seconds = read_age(reader, "move_seconds");
+  reader.require(reader.array("containers").size() <= kMostContainers, "containers",
+                 "must be at most 10000");
+  report.containers = reader.each("containers", read_job);
+  reader.require_unique_ids("containers", report.containers);
+  return report;
 }
 
 }  // namespace
@@ -129,26 +143,6 @@ std::string render_report(const HostReport& report) {
                                   {"containers", std::move(containers)}});
 }
 
-Result<HostReport> parse_report(std::string_view text) {
-  const Result<json::value> parsed = parse_json(text);
-  if (!parsed) return parsed.error();
-  FieldReader reader(*parsed, "");
-  HostReport report;
-  report.id = reader.text("id");
-  reader.require(is_id(report.id), "id", "must be letters and digits");
-  report.name = printable(reader.text("name"), kLongestName);
-  report.draining = reader.boolean("draining");
-  report.moves = reader.count("moves");
-  report.cores = reader.number("cores");
-  reader.require(is_amount(report.cores), "cores", kAmountRule);
-  report.move_seconds = read_age(reader, "move_seconds");
-  reader.require(reader.array("containers").size() <= kMostContainers, "containers",
-                 "must be at most 10000");
-  if (reader.failed()) return reader.error();
-  report.containers = reader.each("containers", read_job);
-  reader.require_unique_ids("containers", report.containers);
-  if (reader.failed()) return reader.error();
-  return report;
-}
+Result<HostReport> parse_report(std::string_view text) { return read_fields(text, read_report); }
 
 }  // namespace flowcon::cluster::policy

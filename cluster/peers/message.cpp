@@ -7,6 +7,7 @@
 
 #include "base/hex.h"
 #include "base/json.h"
+#include "base/json_arrays.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 
@@ -57,13 +58,15 @@ std::int64_t from_one(FieldReader& reader, std::string_view name) {
   return number;
 }
 
+Protocol read_protocol(FieldReader& reader) {
+  const Protocol protocol{from_one(reader, "min"), from_one(reader, "max")};
+  reader.require(protocol.min <= protocol.max, "max", "must be at least min");
+  return protocol;
+}
+
 Hello read_hello(FieldReader& reader) {
   Hello hello;
-  FieldReader range(reader.member("protocol"), "protocol");
-  hello.protocol.min = from_one(range, "min");
-  hello.protocol.max = from_one(range, "max");
-  range.require(hello.protocol.min <= hello.protocol.max, "max", "must be at least min");
-  reader.take_complaint(range);
+  hello.protocol = reader.object("protocol", read_protocol);
   hello.version = words(reader, "version", kLongestVersion);
   hello.host = words(reader, "host", kLongestName);
   hello.id = host_id(reader, "id");
@@ -137,11 +140,7 @@ std::string render(const State& state) {
   out["draining"] = state.draining;
   out["jobs"] = state.runs_jobs;
   if (state.queue_waits) out["queue_waits"] = true;
-  if (state.knows) {
-    json::array ids;
-    for (const std::string& id : *state.knows) ids.emplace_back(id);
-    out["knows"] = std::move(ids);
-  }
+  if (state.knows) out["knows"] = texts(*state.knows);
   return render_json(out);
 }
 

@@ -6,9 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
-#include <iterator>
 
+#include "base/file.h"
 #include "base/json_reader.h"
 #include "base/random_id.h"
 #include "base/seconds.h"
@@ -32,12 +31,6 @@ bool may_connect() {
   if (file < 0) return errno != EAFNOSUPPORT;
   ::close(file);
   return true;
-}
-
-// Empty where there is none.
-std::string read_text(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // A refusal's own sentence, else its status.
@@ -350,7 +343,7 @@ Async<IdVerdict> Peers::judge(LinkPtr link, std::string id) {
   };
   std::string known_hosts;
   if (other_with_id() != links_.all().end()) {
-    auto read = [file = known_hosts_file(ssh_folder_)] { return read_text(file); };
+    auto read = [file = known_hosts_file(ssh_folder_)] { return file_text(file); };
     known_hosts = co_await host_.effects().run(std::move(read));
   }
   const auto other = other_with_id();

@@ -224,9 +224,7 @@ Result<std::string> Rest::moving_with(const Link& link) const {
     names->insert(names->end(), more->begin(), more->end());
   }
   if (!names) return names.error();
-  std::string all;
-  for (const std::string& one : *names) all += (all.empty() ? "" : ", ") + printable(one, 80);
-  return all;
+  return joined(*names, ", ", [](const std::string& one) { return printable(one, 80); });
 }
 
 // {"force":true}, which may be missing.

@@ -16,11 +16,8 @@ namespace {
 std::vector<std::string_view> requested_kinds(const LeftState& state) {
   std::vector<std::string_view> kinds;
   for (const LeftJob& job : state.jobs) {
-    for (const Amounts* request : {&job.job.worker_request, &job.job.ps_request}) {
-      for (const auto& [kind, amount] : *request) {
-        if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
-      }
-    }
+    add_kinds(kinds, job.job.worker_request);
+    add_kinds(kinds, job.job.ps_request);
   }
   return kinds;
 }

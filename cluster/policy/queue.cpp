@@ -16,15 +16,10 @@ using Op = QueueAction::Op;
 // The resources that requests name.
 std::vector<std::string_view> requested_kinds(const QueueState& state) {
   std::vector<std::string_view> kinds;
-  const auto add = [&kinds](const Amounts& request) {
-    for (const auto& [kind, amount] : request) {
-      if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
-    }
-  };
   for (const auto* jobs : {&state.waiting, &state.running, &state.arriving}) {
     for (const QueueJob& job : *jobs) {
-      add(job.worker_request);
-      add(job.ps_request);
+      add_kinds(kinds, job.worker_request);
+      add_kinds(kinds, job.ps_request);
     }
   }
   return kinds;

@@ -20,6 +20,12 @@ double amount_of(const Amounts& amounts, std::string_view kind) {
   return 0;
 }
 
+void add_kinds(std::vector<std::string_view>& kinds, const Amounts& request) {
+  for (const auto& [kind, amount] : request) {
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
+  }
+}
+
 Room::Room(const std::vector<QueueNode>& nodes, const std::vector<std::string_view>& kinds)
     : kinds_(kinds) {
   const auto add = [this](const Amounts& amounts) {

@@ -16,6 +16,8 @@ using Amounts = std::vector<std::pair<std::string, double>>;
 
 /// The amount of a resource, 0 where it is not listed.
 [[nodiscard]] double amount_of(const Amounts& amounts, std::string_view kind);
+/// Adds the resources that `request` names to `kinds`, each once. They point into `request`.
+void add_kinds(std::vector<std::string_view>& kinds, const Amounts& request);
 
 /// A host that runs tasks: what it has, and what of that is idle.
 struct QueueNode {

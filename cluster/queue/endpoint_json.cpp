@@ -7,6 +7,7 @@
 #include <boost/json/object.hpp>
 
 #include "base/json.h"
+#include "base/json_arrays.h"
 #include "base/text.h"
 
 namespace flowcon::cluster::queue {
@@ -26,10 +27,7 @@ bool looks_like_address(const std::string& text) {
 }
 
 bool is_interface(const std::string& text) {
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == '-';
-  };
+  const auto is_plain = [](char c) { return is_alnum(c) || c == '_' || c == '.' || c == '-'; };
   return !text.empty() && text.size() <= kMaxInterface &&
          std::all_of(text.begin(), text.end(), is_plain);
 }
@@ -38,12 +36,6 @@ std::vector<Endpoint> endpoints_in(FieldReader& reader) {
   std::vector<Endpoint> endpoints = reader.each("endpoints", endpoint_in);
   reader.require(endpoints.size() <= kMostEndpoints, "endpoints", "must be 256 at most");
   return endpoints;
-}
-
-json::array endpoints_json(const std::vector<Endpoint>& endpoints) {
-  json::array all;
-  for (const Endpoint& one : endpoints) all.push_back(endpoint_json(one));
-  return all;
 }
 
 PortCall call_in(FieldReader& reader) {
@@ -92,7 +84,7 @@ std::string render(const PortCall& call) {
   return render_json({{"verb", kVerbs.at(static_cast<std::size_t>(call.verb))},
                       {"count", call.count},
                       {"published", call.is_published},
-                      {"endpoints", endpoints_json(call.endpoints)}});
+                      {"endpoints", rendered(call.endpoints, endpoint_json)}});
 }
 
 Result<std::vector<Endpoint>> parse_endpoints(std::string_view text) {
@@ -101,7 +93,7 @@ Result<std::vector<Endpoint>> parse_endpoints(std::string_view text) {
 }
 
 std::string render(const std::vector<Endpoint>& endpoints) {
-  return render_json({{"endpoints", endpoints_json(endpoints)}});
+  return render_json({{"endpoints", rendered(endpoints, endpoint_json)}});
 }
 
 Result<std::vector<std::string>> parse_failures(std::string_view text) {

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
-#include <charconv>
 #include <csignal>
 #include <string>
 #include <utility>
 
+#include "base/digits.h"
 #include "ctrl/log.h"
 
 namespace flowcon::cluster::queue {
@@ -32,11 +32,8 @@ void LifeWatch::hear_end(bool remembers) {
 }
 
 std::optional<double> start_of(const std::string& life) {
-  double started = 0;
-  const char* end = life.data() + life.size();
-  const auto read = std::from_chars(life.data(), end, started);
-  return read.ec == std::errc() && read.ptr == end && started > 0 ? std::optional(started)
-                                                                  : std::nullopt;
+  const std::optional<double> started = parse_number<double>(life);
+  return started && *started > 0 ? started : std::nullopt;
 }
 
 bool is_end(const ctrl::engine::Event& event) {

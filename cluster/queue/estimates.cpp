@@ -114,10 +114,9 @@ estimate::Command command_of(Asked asked, const ImageFacts& image) {
 json::object to_json(const estimate::EstimateCheck& check) {
   json::object labels;
   for (const estimate::LabelCheck& one : check.labels) {
-    labels.emplace(one.label,
-                   json::object{{"runs", one.runs},
-                                {"r2", one.r2 ? json::value(*one.r2) : json::value(nullptr)},
-                                {"above", one.above}});
+    labels.emplace(
+        one.label,
+        json::object{{"runs", one.runs}, {"r2", number_or_null(one.r2)}, {"above", one.above}});
   }
   return {{"runs", check.runs}, {"labels", std::move(labels)}};
 }

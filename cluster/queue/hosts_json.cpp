@@ -8,6 +8,7 @@
 
 #include "base/hex.h"
 #include "base/json.h"
+#include "base/json_arrays.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/architecture.h"
@@ -35,11 +36,10 @@ constexpr std::array<const char*, 4> kOps{"start", "park", "send", "resize"};
 
 // Only what the queue counts: cores and bytes.
 policy::Amounts amounts_in(FieldReader& outer, const char* name, double least) {
-  FieldReader reader(outer.member(name), outer.place(name));
-  policy::Amounts amounts{{"cpu", reader.number("cpu", least, kMostAmount)},
-                          {"mem", reader.number("mem", least, kMostAmount)}};
-  outer.take_complaint(reader);
-  return amounts;
+  return outer.object(name, [least](FieldReader& reader) {
+    return policy::Amounts{{"cpu", reader.number("cpu", least, kMostAmount)},
+                           {"mem", reader.number("mem", least, kMostAmount)}};
+  });
 }
 
 json::object amounts_json(const policy::Amounts& amounts) {
@@ -73,10 +73,7 @@ bool is_node_id(const std::string& text) { return !text.empty() && text.size() <
 
 bool is_volume_name(const std::string& text) { return !text.empty() && text.size() <= 255; }
 
-std::optional<Freight> freight_in(FieldReader& outer) {
-  const json::value* found = outer.find("freight");
-  if (found == nullptr || found->is_null()) return std::nullopt;
-  FieldReader reader(*found, outer.place("freight"));
+Freight freight_in(FieldReader& reader) {
   Freight freight;
   freight.image = reader.text("image");
   reader.require(is_short_image(freight.image), "image", "must be 16 hexadecimal digits");
@@ -85,7 +82,8 @@ std::optional<Freight> freight_in(FieldReader& outer) {
   };
   freight.image_bytes = bytes("image_bytes");
   freight.data_bytes = bytes("data_bytes");
-  freight.architecture = migration::architecture_of(text_of(*found, "architecture"));
+  const json::value* said = reader.find("architecture");
+  freight.architecture = migration::architecture_of(said != nullptr ? text_of(*said) : "");
   const json::array& shared = reader.array("shared");
   reader.require(shared.size() <= kMostShared, "shared", "must be 64 at most");
   for (const json::value& one : shared) {
@@ -97,7 +95,6 @@ std::optional<Freight> freight_in(FieldReader& outer) {
         static_cast<std::uint64_t>(std::max(0.0, volume.number("bytes", 0, kMostBytes)));
     reader.take_complaint(volume);
   }
-  outer.take_complaint(reader);
   return freight;
 }
 
@@ -131,13 +128,11 @@ json::object place_json(const TaskPlace& place) {
 }
 
 json::array places_json(const std::vector<HeldPlace>& places) {
-  json::array all;
-  for (const HeldPlace& place : places) {
+  return rendered(places, [](const HeldPlace& place) {
     json::object one = place_json(place);
     one["birth"] = place.birth;
-    all.push_back(std::move(one));
-  }
-  return all;
+    return one;
+  });
 }
 
 Pace pace_in(FieldReader& reader) {
@@ -149,10 +144,7 @@ Pace pace_in(FieldReader& reader) {
 }
 
 // A job of one container is one worker.
-std::optional<GroupShape> group_in(FieldReader& outer, policy::WaitingTask& task) {
-  const json::value* found = outer.find("group");
-  if (found == nullptr || found->is_null()) return std::nullopt;
-  FieldReader reader(*found, outer.place("group"));
+GroupShape group_in(FieldReader& reader, policy::WaitingTask& task) {
   GroupShape group;
   task.workers = reader.count("workers", kMostPlaced);
   task.ps = reader.count("ps", kMostPlaced);
@@ -178,7 +170,6 @@ std::optional<GroupShape> group_in(FieldReader& outer, policy::WaitingTask& task
   if (reader.find("paces") != nullptr) group.paces = reader.each("paces", pace_in);
   reader.require(group.paces.size() <= static_cast<std::size_t>(ctrl::kMostWorkers), "paces",
                  "are too many");
-  outer.take_complaint(reader);
   return group;
 }
 
@@ -265,11 +256,15 @@ ReportedJob job_in(FieldReader& reader) {
   job.places = reader.each("places", held_place_in);
   reader.require(job.places.size() <= static_cast<std::size_t>(kMostPlaced), "places",
                  "must be 256 at most");
+  std::int64_t tasks = 0;
+  for (const HeldPlace& place : job.places) tasks += place.workers + place.ps;
+  reader.require(tasks <= kMostPlaced, "places", "must have 256 tasks at most");
   job.sent_to = id_in(reader, "sent_to");
   job.is_parking = reader.boolean("parking");
   job.avoided = ids_in(reader, "avoided", kMostAvoided);
-  job.freight = freight_in(reader);
-  job.group = group_in(reader, job.task);
+  job.freight = reader.optional_object("freight", freight_in);
+  job.group = reader.optional_object(
+      "group", [&job](FieldReader& group) { return group_in(group, job.task); });
   return job;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/json_reader.h"
+#include "base/text.h"
 #include "ctrl/engine/client.h"
 
 namespace flowcon::cluster::queue {
@@ -48,8 +49,8 @@ Result<ImageFacts> parse_image_facts(std::string_view text) {
 
 Async<Result<ImageFacts>> image_facts(Client& engine, std::string image) {
   const Result<std::string> seen =
-      co_await engine.get("/images/" + ctrl::engine::percent_encoded(image) + "/json",
-                          "asking for an image", ctrl::engine::kAnswerTime);
+      co_await engine.get("/images/" + percent_encoded(image) + "/json", "asking for an image",
+                          ctrl::engine::kAnswerTime);
   if (!seen) co_return seen.error();
   co_return parse_image_facts(*seen);
 }

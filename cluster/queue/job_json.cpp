@@ -8,10 +8,12 @@
 
 #include "base/hex.h"
 #include "base/json.h"
+#include "base/json_arrays.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/queue/endpoint_json.h"
 #include "cluster/queue/group.h"
+#include "cluster/queue/task_json.h"
 
 namespace flowcon::cluster::queue {
 namespace {
@@ -54,13 +56,6 @@ JobState state_in(FieldReader& reader) {
   return state.value_or(JobState::waiting);
 }
 
-std::optional<double> amount_in(FieldReader& reader, const char* name) {
-  const std::optional<double> amount = reader.optional_number(name);
-  reader.require(!amount || (*amount >= 0 && *amount <= kMostAmount), name,
-                 "must be from 0 to 10^18");
-  return amount;
-}
-
 JobStep step_in(FieldReader& reader) {
   JobStep step;
   step.state = state_in(reader);
@@ -72,10 +67,7 @@ JobStep step_in(FieldReader& reader) {
   return step;
 }
 
-std::optional<Task> task_in(FieldReader& entry) {
-  const json::value* found = entry.find("task");
-  if (found == nullptr || found->is_null()) return std::nullopt;
-  FieldReader reader(*found, entry.place("task"));
+Task task_in(FieldReader& reader) {
   Task task;
   task.host = reader.text("host");
   task.birth = reader.text("birth");
@@ -90,7 +82,6 @@ std::optional<Task> task_in(FieldReader& entry) {
   reader.require(is_random_id(task.birth), "birth", "must be 32 hexadecimal digits");
   reader.require(task.back.empty() || is_random_id(task.back), "back",
                  "must be 32 hexadecimal digits");
-  entry.take_complaint(reader);
   return task;
 }
 
@@ -105,21 +96,9 @@ json::value task_json(const std::optional<Task>& task) {
           {"early", task->is_early}};
 }
 
-std::optional<Endpoint> endpoint_of(FieldReader& entry) {
-  const json::value* found = entry.find("endpoint");
-  if (found == nullptr || found->is_null()) return std::nullopt;
-  FieldReader reader(*found, entry.place("endpoint"));
-  Endpoint endpoint = endpoint_in(reader);
-  entry.take_complaint(reader);
-  return endpoint;
-}
-
 JobEntry entry_in(FieldReader& reader);
 
-std::optional<Group> group_in(FieldReader& entry) {
-  const json::value* found = entry.find("group");
-  if (found == nullptr || found->is_null()) return std::nullopt;
-  FieldReader reader(*found, entry.place("group"));
+Group group_in(FieldReader& reader) {
   Group group;
   group.workers.least = reader.count("workers", kMostTasks);
   group.workers.most = reader.count("most_workers", kMostTasks);
@@ -140,7 +119,6 @@ std::optional<Group> group_in(FieldReader& entry) {
   for (const JobEntry& task : group.tasks) {
     reader.require(!task.group && !task.task_of.empty(), "tasks", "must be tasks of a group");
   }
-  entry.take_complaint(reader);
   return group;
 }
 
@@ -184,8 +162,8 @@ JobEntry entry_in(FieldReader& reader) {
     reader.require(is_status, "status", "must be an exit status");
     if (is_status) entry.status = static_cast<std::int64_t>(*status);
   }
-  entry.task = task_in(reader);
-  entry.group = group_in(reader);
+  entry.task = reader.optional_object("task", task_in);
+  entry.group = reader.optional_object("group", group_in);
   entry.task_of = reader.text("task_of");
   reader.require(entry.task_of.empty() || is_container_id(entry.task_of), "task_of",
                  "must be 64 hexadecimal digits");
@@ -194,7 +172,7 @@ JobEntry entry_in(FieldReader& reader) {
   entry.end = end.value_or(TaskEnd::none);
   entry.at = reader.text("at");
   reader.require(entry.at.empty() || is_random_id(entry.at), "at", "must be 32 hexadecimal digits");
-  entry.endpoint = endpoint_of(reader);
+  entry.endpoint = reader.optional_object("endpoint", endpoint_in);
   entry.is_ps = reader.boolean("is_ps");
   entry.has_left = reader.boolean("has_left");
   const bool needs_task =
@@ -213,8 +191,6 @@ json::object entry_json(const JobEntry& entry);
 
 json::value group_json(const std::optional<Group>& group) {
   if (!group) return nullptr;
-  json::array tasks;
-  for (const JobEntry& task : group->tasks) tasks.push_back(entry_json(task));
   return {{"workers", group->workers.least},
           {"most_workers", group->workers.most},
           {"elastic", ctrl::name(group->elastic)},
@@ -224,7 +200,7 @@ json::value group_json(const std::optional<Group>& group) {
           {"network", cut(group->network)},
           {"then", group->then ? name(*group->then) : ""},
           {"why", printable(group->why, kMaxText)},
-          {"tasks", std::move(tasks)}};
+          {"tasks", rendered(group->tasks, entry_json)}};
 }
 
 json::object entry_json(const JobEntry& entry) {

@@ -8,7 +8,9 @@
 
 #include "base/hex.h"
 #include "base/json.h"
+#include "base/json_arrays.h"
 #include "base/json_reader.h"
+#include "base/text.h"
 #include "cluster/migration/plan/group_parts.h"
 #include "cluster/queue/group.h"
 
@@ -47,18 +49,6 @@ std::vector<std::string> addresses(const Group& group, bool of_workers) {
 const JobEntry& master_of(const Group& group) {
   return *std::find_if(group.tasks.begin(), group.tasks.end(),
                        [](const JobEntry& task) { return !task.is_ps && !task.has_left; });
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ",") + word;
-  return all;
-}
-
-json::array listed(const std::vector<std::string>& words) {
-  json::array all;
-  for (const std::string& word : words) all.emplace_back(word);
-  return all;
 }
 
 // 0 where a person has renamed it.
@@ -113,8 +103,8 @@ std::map<std::string, std::string> torchrun_environment(const JobEntry& entry, s
 }
 
 std::string tf_config(const Group& group, std::size_t task) {
-  json::object cluster{{"worker", listed(addresses(group, true))}};
-  if (group.ps > 0) cluster["ps"] = listed(addresses(group, false));
+  json::object cluster{{"worker", texts(addresses(group, true))}};
+  if (group.ps > 0) cluster["ps"] = texts(addresses(group, false));
   return render_json(json::object{
       {"cluster", std::move(cluster)},
       {"task",
@@ -199,7 +189,7 @@ std::map<std::string, std::string> environment_of(const JobEntry& entry, std::si
                                          {"FLOWCON_ROLE", is_ps ? "ps" : "worker"},
                                          {"FLOWCON_RANK", rank},
                                          {"FLOWCON_WORLD_SIZE", size},
-                                         {"FLOWCON_PS", joined(addresses(group, false))},
+                                         {"FLOWCON_PS", joined(addresses(group, false), ",")},
                                          {"FLOWCON_PORT", port_of(group.tasks[task])},
                                          {"FLOWCON_ATTEMPT", attempt_of(entry)},
                                          {"TF_CONFIG", tf_config(group, task)},

@@ -43,13 +43,6 @@ TaskCall call_in(FieldReader& reader) {
   return call;
 }
 
-std::optional<double> amount_in(FieldReader& reader, const char* name) {
-  const std::optional<double> amount = reader.optional_number(name);
-  reader.require(!amount || (*amount >= 0 && *amount <= kMostAmount), name,
-                 "must be from 0 to 10^18");
-  return amount;
-}
-
 TaskView view_in(FieldReader& reader) {
   TaskView view;
   view.copy =
@@ -86,6 +79,13 @@ std::vector<std::string> births_in(FieldReader& reader) {
 }
 
 }  // namespace
+
+std::optional<double> amount_in(FieldReader& reader, const char* name) {
+  const std::optional<double> amount = reader.optional_number(name);
+  reader.require(!amount || (*amount >= 0 && *amount <= kMostAmount), name,
+                 "must be from 0 to 10^18");
+  return amount;
+}
 
 const char* name(TaskVerb verb) { return kVerbs.at(static_cast<std::size_t>(verb)); }
 

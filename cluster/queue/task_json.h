@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json_reader.h"
 #include "base/result.h"
 #include "cluster/queue/job.h"
 
@@ -52,6 +53,9 @@ struct TaskView {
 [[nodiscard]] std::string render(const TaskCall& call);
 [[nodiscard]] Result<TaskView> parse_task_view(std::string_view text);
 [[nodiscard]] std::string render(const TaskView& view);
+
+/// The number `name`, if it is there; complains of one that is not from 0 to 10^18.
+[[nodiscard]] std::optional<double> amount_in(FieldReader& reader, const char* name);
 
 /// Ids of births: those of which something is new, or those that their owner does not know.
 inline constexpr std::size_t kMostBirths = 256;

@@ -4,9 +4,11 @@
 #include <boost/json/array.hpp>
 
 #include "base/json.h"
+#include "base/json_arrays.h"
 #include "base/text.h"
 #include "cluster/policy/algorithms.h"
 #include "cluster/queue/group.h"
+#include "ctrl/codec/estimate_json.h"
 
 namespace flowcon::cluster::queue {
 namespace {
@@ -17,18 +19,6 @@ std::optional<double> started_of(const JobEntry& entry) {
     if (step->state == JobState::running) return step->time;
   }
   return std::nullopt;
-}
-
-json::value estimates_json(const Job& job) {
-  if (job.estimates.empty()) return nullptr;
-  json::object labels;
-  for (const ctrl::estimate::LabelEstimate& one : job.estimates) {
-    labels[one.label] = {{"expected", number_or_null(one.expected)},
-                         {"upper", number_or_null(one.upper)},
-                         {"basis", ctrl::estimate::name(one.basis)},
-                         {"rows", one.rows}};
-  }
-  return labels;
 }
 
 json::value decision_json(const Job& job) {
@@ -124,13 +114,12 @@ json::object details_of(const Job& job, const Network& network, std::optional<do
   json::object out = view_of(job, left, now);
   const std::optional<Task>& task = job.entry.task;
   if (task) out["task"] = {{"host", task->host}, {"birth", task->birth}, {"back", task->back}};
-  json::array steps;
-  for (const JobStep& step : job.entry.steps) {
-    json::object shown{{"state", name(step.state)}, {"time", step.time}, {"note", step.note}};
-    shown["host"] = host_json(network, step.host);
-    steps.push_back(std::move(shown));
-  }
-  out["steps"] = std::move(steps);
+  out["steps"] = rendered(job.entry.steps, [&network](const JobStep& step) {
+    return json::object{{"state", name(step.state)},
+                        {"time", step.time},
+                        {"note", step.note},
+                        {"host", host_json(network, step.host)}};
+  });
   out["tasks"] = tasks_json(job.entry, network);
   if (job.group) out["group"] = job.group->entry.name;
   json::array warnings;
@@ -140,7 +129,8 @@ json::object details_of(const Job& job, const Network& network, std::optional<do
     }
   }
   out["warnings"] = std::move(warnings);
-  out["estimate"] = estimates_json(job);
+  out["estimate"] =
+      job.estimates.empty() ? json::value(nullptr) : ctrl::estimate::to_json(job.estimates);
   out["decision"] = decision_json(job);
   return out;
 }

@@ -53,12 +53,12 @@ Words uncontrolled(const Session& session) {
   words.insert(words.end(), plan.arguments.begin() + 1, plan.arguments.end());
   const Result<ToolResult> listed = run_tool(words);
   if (!listed || listed->status != 0) return {};
-  const Words known = controlled(session, "name", is_container_name);
+  const Words known = controlled(session, "name", is_object_name);
   Words names;
   std::istringstream lines(listed->out);
   for (std::string line; std::getline(lines, line);) {
     const bool is_known = std::find(known.begin(), known.end(), line) != known.end();
-    if (!is_known && is_container_name(line)) names.push_back(line);
+    if (!is_known && is_object_name(line)) names.push_back(line);
   }
   return names;
 }
@@ -78,7 +78,7 @@ Words jobs_of(const Session& session, bool (*is_wanted)(std::string_view state))
   for (const boost::json::value& job : list_of(member(answer, "jobs"))) {
     if (is_wanted(text_of(job, "state"))) wanted.push_back(job);
   }
-  return names_in(wanted, "name", is_container_name);
+  return names_in(wanted, "name", is_object_name);
 }
 
 Words all_hosts(const Session& session) {
@@ -102,7 +102,7 @@ bool is_plain_metric(std::string_view name) {
 
 CompletionNames ask_names(const Session& session) {
   CompletionNames names;
-  names.containers = [&session] { return controlled(session, "name", is_container_name); };
+  names.containers = [&session] { return controlled(session, "name", is_object_name); };
   names.others = [&session] { return uncontrolled(session); };
   names.metrics = [&session] { return controlled(session, "metric", is_plain_metric); };
   names.peers = [&session] {

@@ -13,13 +13,7 @@ namespace {
 
 constexpr int kMostCbcSeconds = 86'400;
 
-std::string known_algorithms() {
-  std::string names;
-  for (const Algorithm& algorithm : algorithms()) {
-    names += (names.empty() ? "" : ", ") + std::string(algorithm.name);
-  }
-  return names;
-}
+std::string known_algorithms() { return joined(algorithms(), ", ", &Algorithm::name); }
 
 std::string hint(std::string_view word, const std::vector<std::string_view>& known) {
   const std::string_view near = nearest_word(word, known);

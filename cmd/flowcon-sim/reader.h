@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/digits.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -23,18 +23,16 @@ class Reader {
   template <class T>
   void number(const char* option, const std::string& text, double low, double high, T& out) {
     if (text.empty() || !problem_.empty()) return;
-    double value = 0;
-    const char* end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, value);
-    const bool is_whole = !std::is_integral_v<T> || value == std::floor(value);
-    if (parsed.ec != std::errc() || parsed.ptr != end || !(value >= low && value <= high) ||
-        !is_whole) {
+    const std::optional<double> value = parse_number<double>(text);
+    const bool is_good = value && *value >= low && *value <= high &&
+                         (!std::is_integral_v<T> || *value == std::floor(*value));
+    if (!is_good) {
       problem_ = std::string(option) + ": \"" + printable(text, 40) + "\" is not a " +
                  (std::is_integral_v<T> ? "whole " : "") + "number from " + render_number(low) +
                  " to " + render_number(high);
       return;
     }
-    out = static_cast<T>(value);
+    out = static_cast<T>(*value);
   }
   template <class T>
   void number(const char* option, const std::string& text, double low, double high,
@@ -48,15 +46,13 @@ class Reader {
   void word(const char* option, const std::string& text,
             const std::vector<std::pair<std::string_view, T>>& words, T& out) {
     if (text.empty() || !problem_.empty()) return;
-    std::string known;
     for (const auto& [name, value] : words) {
-      if (name == text) {
-        out = value;
-        return;
-      }
-      known += (known.empty() ? "" : ", ") + std::string(name);
+      if (name != text) continue;
+      out = value;
+      return;
     }
-    problem_ = std::string(option) + ": \"" + printable(text, 40) + "\" is none of " + known;
+    problem_ = std::string(option) + ": \"" + printable(text, 40) + "\" is none of " +
+               joined(words, ", ", [](const auto& one) { return one.first; });
   }
   /// The words of a comma-separated list, as long as there is no complaint.
   template <class Take>

@@ -15,15 +15,6 @@ std::vector<std::string> words_of(const std::vector<std::string_view>& views) {
   return {views.begin(), views.end()};
 }
 
-// The baseline comes first where none is named.
-std::string natural_policies(const groups::ScheduleKind& schedule) {
-  std::string list;
-  for (const std::string_view name : schedule.policies) {
-    list += (list.empty() ? "" : ",") + std::string(name);
-  }
-  return list;
-}
-
 void read_policies(const groups::ScheduleKind& schedule, const std::string& list, Reader& reader,
                    std::vector<const groups::PolicyKind*>& out) {
   reader.each(list, [&](const std::string& name) {
@@ -69,8 +60,9 @@ Result<std::string> run_groups(const groups::ScheduleKind& schedule,
   groups::GroupExperiment experiment;
   experiment.schedule = &schedule;
   Reader reader;
+  // The baseline comes first where none is named.
   const std::string policies =
-      words.contains("--policy") ? said("--policy") : natural_policies(schedule);
+      words.contains("--policy") ? said("--policy") : joined(schedule.policies, ",");
   read_policies(schedule, policies, reader, experiment.policies);
   Format format = Format::table;
   reader.word<Format>("--format", said("--format"),

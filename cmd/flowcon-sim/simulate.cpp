@@ -356,12 +356,6 @@ std::function<Schedule(std::uint64_t)> maker_of(const Said& said, const Plan& pl
   };
 }
 
-std::string joined(const std::vector<std::string>& arguments) {
-  std::string out = "flowcon-sim";
-  for (const std::string& argument : arguments) out += " " + printable(argument);
-  return out;
-}
-
 Answer failed(const Error& error, int status) { return {"", error.message(), status}; }
 
 Error usage_error(const std::string& problem, Command command) {
@@ -438,11 +432,10 @@ std::string complaint_of(const CLI::App& app, const Said& said, Command command)
     for (const groups::ScheduleKind& known : groups::group_schedules()) names.push_back(known.name);
     names.push_back(kElasticSchedule);
   }
-  std::string list;
-  for (const std::string_view name : names) list += (list.empty() ? "" : ", ") + std::string(name);
   const std::string_view near = nearest_word(said.schedule, names);
   return "there is no schedule " + printable(said.schedule, 60) +
-         (near.empty() ? ". Known: " + list : "; did you mean " + std::string(near) + "?");
+         (near.empty() ? ". Known: " + joined(names, ", ")
+                       : "; did you mean " + std::string(near) + "?");
 }
 
 }  // namespace
@@ -487,8 +480,11 @@ Answer simulate(const std::vector<std::string>& arguments, const World& world) {
   }
   const std::vector<PolicySummary> summaries = run_experiment(experiment, world.progress);
   if (const std::string file = said["--report"]; !file.empty()) {
+    const std::string command_line =
+        "flowcon-sim " +
+        joined(arguments, " ", [](const std::string& one) { return printable(one); });
     const std::string page =
-        render_page("flowcon-sim: " + printable(said.schedule), joined(arguments), summaries);
+        render_page("flowcon-sim: " + printable(said.schedule), command_line, summaries);
     if (Result<void> written = world.write(file, page); !written) {
       return failed(written.error(), 1);
     }

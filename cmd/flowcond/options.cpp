@@ -92,8 +92,7 @@ Result<void> take_line(std::string line, const std::string& place, std::string& 
       return bad_input(place + ": " + item.name + " is set already at " + before->second +
                        "; remove one of the two");
     }
-    std::string value;
-    for (const std::string& part : item.inputs) value += (value.empty() ? "" : " ") + part;
+    std::string value = joined(item.inputs, " ");
     if (option->is_line) value = behind_equals(line);
     if (Result<void> applied = option->apply(config, value); !applied) {
       return bad_input(place + ": " + item.name + ": " + applied.error().message());

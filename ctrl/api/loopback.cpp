@@ -2,8 +2,8 @@
 #include "ctrl/api/loopback.h"
 
 #include <boost/asio/ip/address.hpp>
-#include <charconv>
 
+#include "base/digits.h"
 #include "base/text.h"
 
 namespace flowcon::ctrl::api {
@@ -14,10 +14,10 @@ Result<Loopback> parse_loopback(const std::string& text) {
                                 "127.0.0.1:9469");
   const std::size_t colon = text.rfind(':');
   if (colon == std::string::npos) return wrong;
+  const auto port = parse_number<std::uint16_t>(std::string_view(text).substr(colon + 1));
+  if (!port) return wrong;
   Loopback loopback;
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data() + colon + 1, end, loopback.port);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return wrong;
+  loopback.port = *port;
   std::string host = text.substr(0, colon);
   if (host == "localhost") host = "127.0.0.1";
   const bool is_bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';

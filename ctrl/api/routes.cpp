@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/digits.h"
 #include "base/text.h"
 
 namespace flowcon::ctrl::api {
@@ -48,13 +49,10 @@ std::optional<std::string_view> name_in(std::string_view path, std::string_view 
 }
 
 std::optional<double> number_of(std::string_view text, const Parameter& parameter) {
-  double number = 0;
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
-  const bool is_right = read.ec == std::errc() && read.ptr == end && number >= parameter.least &&
-                        number <= parameter.most &&
-                        (!parameter.is_whole || number == std::floor(number));
-  return is_right ? std::optional(number) : std::nullopt;
+  const std::optional<double> number = parse_number<double>(text);
+  const bool is_right = number && *number >= parameter.least && *number <= parameter.most &&
+                        (!parameter.is_whole || *number == std::floor(*number));
+  return is_right ? number : std::nullopt;
 }
 
 std::string shown(const Parameter& parameter) {
@@ -64,8 +62,7 @@ std::string shown(const Parameter& parameter) {
 }
 
 Error bad_query(const Route& route) {
-  std::string all;
-  for (const Parameter& one : route.parameters) all += (all.empty() ? "" : " and ") + shown(one);
+  const std::string all = joined(route.parameters, " and ", shown);
   return bad_input(route.path + " takes " + (all.empty() ? "no query" : all));
 }
 

@@ -4,8 +4,8 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <string>
-#include <utility>
 
+#include "base/json_arrays.h"
 #include "base/json_reader.h"
 
 namespace flowcon::ctrl::policy {
@@ -36,37 +36,24 @@ ExecutorState read_executor(FieldReader& reader) {
   return state;
 }
 
-json::array texts(const std::vector<std::string>& from) {
-  json::array array;
-  array.reserve(from.size());
-  for (const std::string& text : from) array.emplace_back(text);
-  return array;
-}
-
 json::object seat(const std::string& id, List list, const std::optional<double>& limit) {
   return {{"id", id}, {"list", name(list)}, {"limit", number_or_null(limit)}};
 }
 
 template <class Seats>
 json::array seats(const Seats& from) {
-  json::array array;
-  array.reserve(from.size());
-  for (const auto& one : from) array.emplace_back(seat(one.id, one.list, one.limit));
-  return array;
+  return rendered(from, [](const auto& one) { return seat(one.id, one.list, one.limit); });
 }
 
 json::object state_object(const ExecutorState& state) {
   json::object object{{"alpha", state.alpha}, {"beta", state.beta}, {"interval", state.interval}};
   if (state.interval_max) object["interval_max"] = *state.interval_max;
   if (state.floor_all) object["floor_all"] = true;
-  json::array containers;
-  containers.reserve(state.containers.size());
-  for (const Member& member : state.containers) {
+  object["containers"] = rendered(state.containers, [](const Member& member) {
     json::object container = seat(member.id, member.list, member.limit);
     container["growth"] = number_or_null(member.growth);
-    containers.emplace_back(std::move(container));
-  }
-  object["containers"] = std::move(containers);
+    return container;
+  });
   return object;
 }
 

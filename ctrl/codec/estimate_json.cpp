@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/json.h"
+#include "base/json_arrays.h"
 #include "base/json_reader.h"
 
 namespace flowcon::ctrl::estimate {
@@ -69,10 +71,6 @@ EstimateJob read_job(FieldReader& reader) {
   return job;
 }
 
-json::value or_null(const std::optional<double>& number) {
-  return number ? json::value(*number) : json::value(nullptr);
-}
-
 }  // namespace
 
 Result<EstimateState> estimate_state_from(const json::value& json) {
@@ -124,15 +122,13 @@ json::value to_json(const Profile& profile) {
 }
 
 json::value to_json(const EstimateState& state) {
-  json::array history;
-  for (const Profile& run : state.history) history.push_back(to_json(run));
-  json::array jobs;
-  for (const EstimateJob& job : state.jobs) {
-    jobs.push_back(json::object{{"id", job.id},
-                                {"family", job.family},
-                                {"key", job.key},
-                                {"features", to_json(job.features)}});
-  }
+  json::array history = rendered(state.history, [](const Profile& run) { return to_json(run); });
+  json::array jobs = rendered(state.jobs, [](const EstimateJob& job) {
+    return json::object{{"id", job.id},
+                        {"family", job.family},
+                        {"key", job.key},
+                        {"features", to_json(job.features)}};
+  });
   return json::object{{"quantile", state.quantile},
                       {"seed", state.seed},
                       {"history", std::move(history)},
@@ -142,8 +138,8 @@ json::value to_json(const EstimateState& state) {
 json::value to_json(const std::vector<LabelEstimate>& labels) {
   json::object object;
   for (const LabelEstimate& estimate : labels) {
-    object.emplace(estimate.label, json::object{{"expected", or_null(estimate.expected)},
-                                                {"upper", or_null(estimate.upper)},
+    object.emplace(estimate.label, json::object{{"expected", number_or_null(estimate.expected)},
+                                                {"upper", number_or_null(estimate.upper)},
                                                 {"basis", name(estimate.basis)},
                                                 {"rows", estimate.rows}});
   }
@@ -151,10 +147,9 @@ json::value to_json(const std::vector<LabelEstimate>& labels) {
 }
 
 json::value to_json(const EstimateDecision& decision) {
-  json::array jobs;
-  for (const JobEstimate& job : decision.jobs) {
-    jobs.push_back(json::object{{"id", job.id}, {"labels", to_json(job.labels)}});
-  }
+  json::array jobs = rendered(decision.jobs, [](const JobEstimate& job) {
+    return json::object{{"id", job.id}, {"labels", to_json(job.labels)}};
+  });
   return json::object{{"jobs", std::move(jobs)}};
 }
 

@@ -5,6 +5,7 @@
 #include <boost/json/object.hpp>
 
 #include "base/json.h"
+#include "base/json_arrays.h"
 #include "base/json_reader.h"
 
 namespace flowcon::ctrl::policy {
@@ -66,8 +67,7 @@ json::value to_json(const MilestoneState& state) {
   object["floor"] = state.floor;
   object["critical"] = state.critical;
   object["inertia"] = state.inertia;
-  json::array containers;
-  for (const MilestoneMember& member : state.members) {
+  object["containers"] = rendered(state.members, [](const MilestoneMember& member) {
     json::object c;
     c["id"] = member.id;
     c["left"] = member.left;
@@ -79,18 +79,16 @@ json::value to_json(const MilestoneState& state) {
     c["span"] = member.span;
     c["before"] = member.before ? json::value(*member.before) : json::value(nullptr);
     c["share"] = number_or_null(member.share);
-    containers.push_back(std::move(c));
-  }
-  object["containers"] = std::move(containers);
+    return c;
+  });
   return object;
 }
 
 json::value to_json(const MilestoneDecision& decision) {
-  json::array containers;
-  for (const Ranked& ranked : decision.members) {
-    containers.push_back(json::object{
-        {"id", ranked.id}, {"rank", ranked.rank}, {"share", ranked.share}, {"key", ranked.key}});
-  }
+  json::array containers = rendered(decision.members, [](const Ranked& ranked) {
+    return json::object{
+        {"id", ranked.id}, {"rank", ranked.rank}, {"share", ranked.share}, {"key", ranked.key}};
+  });
   return json::object{{"containers", std::move(containers)}};
 }
 

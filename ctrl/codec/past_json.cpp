@@ -5,6 +5,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include "base/json_arrays.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 
@@ -20,11 +21,9 @@ constexpr double kMostTime = 1e11;  // seconds since the epoch
 constexpr std::size_t kMostName = 4096;
 
 json::array array_of(const std::vector<WorkPoint>& points) {
-  json::array array;
-  for (const WorkPoint& point : points) {
-    array.push_back(json::object{{"work", point.work}, {"value", point.value}});
-  }
-  return array;
+  return rendered(points, [](const WorkPoint& point) {
+    return json::object{{"work", point.work}, {"value", point.value}};
+  });
 }
 
 // In order of work, none of it beyond what was used.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
-#include <cctype>
 #include <cstdio>
 #include <utility>
 
@@ -70,21 +69,6 @@ Error engine_error(const Reply& reply, const std::string& doing) {
   const std::string sentence =
       doing + ": " + (said.empty() ? "status " + std::to_string(reply.status) : said);
   return reply.status == 404 ? errno_error(ENOENT, sentence) : bad_input(sentence);
-}
-
-std::string percent_encoded(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0 || c == '-' || c == '_' || c == '.') {
-      out += c;
-    } else {
-      char hex[4];
-      std::snprintf(hex, sizeof hex, "%%%02X", byte);
-      out += hex;
-    }
-  }
-  return out;
 }
 
 Client::Client(asio::io_context& io, std::string socket) : io_(io), socket_(std::move(socket)) {}

@@ -99,9 +99,6 @@ using ctrl::Reply;
 /// The code is ENOENT for a 404.
 [[nodiscard]] Error engine_error(const Reply& reply, const std::string& doing);
 
-/// For a segment of a path or a value of a query: all but letters, digits and "-_." becomes %XX.
-[[nodiscard]] std::string percent_encoded(std::string_view text);
-
 /// Seconds; a loaded engine answers an inspect in under 1 s.
 inline constexpr double kAnswerTime = 30;
 /// Seconds in which an engine that lives answers a ping, which asks nothing of it.

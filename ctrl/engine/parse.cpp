@@ -4,6 +4,7 @@
 #include <charconv>
 #include <ctime>
 
+#include "base/digits.h"
 #include "base/hex.h"
 #include "base/json.h"
 #include "base/json_reader.h"
@@ -123,18 +124,6 @@ Result<Container> parse_container(std::string_view body) {
   return c;
 }
 
-namespace {
-
-std::optional<int> number_in(const std::string& text) {
-  int number = 0;
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
-  if (text.empty() || read.ec != std::errc() || read.ptr != end) return std::nullopt;
-  return number;
-}
-
-}  // namespace
-
 Result<Event> parse_event(std::string_view body) {
   Result<json::value> parsed = parse_json(body);
   if (!parsed) return wrap(parsed.error(), "an event of the engine");
@@ -143,8 +132,8 @@ Result<Event> parse_event(std::string_view body) {
   event.id = text_at(*parsed, {"Actor", "ID"});
   event.name = text_at(*parsed, {"Actor", "Attributes", "name"});
   event.time_ns = integer_at(*parsed, {"timeNano"});
-  event.exit_status = number_in(text_at(*parsed, {"Actor", "Attributes", "exitCode"}));
-  event.signal = number_in(text_at(*parsed, {"Actor", "Attributes", "signal"}));
+  event.exit_status = parse_number<int>(text_at(*parsed, {"Actor", "Attributes", "exitCode"}));
+  event.signal = parse_number<int>(text_at(*parsed, {"Actor", "Attributes", "signal"}));
   if (!is_container_id(event.id)) return bad_input("an event of the engine has no container id");
   return event;
 }

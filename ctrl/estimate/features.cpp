@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
+#include "base/digits.h"
 #include "base/sha256.h"
 #include "base/text.h"
 
@@ -19,24 +19,16 @@ constexpr std::size_t kLongest = 64;  // bytes of a name or a text
 // The whole text as a finite number.
 std::optional<double> number_of(std::string_view text) {
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(number)) {
-    return std::nullopt;
-  }
-  return number;
+  const std::optional<double> number = parse_number<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 bool is_secret(std::string_view name) {
-  std::string upper(name);
-  for (char& c : upper) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-  const auto holds = [&upper](const char* word) { return upper.find(word) != std::string::npos; };
+  const std::string said = upper(name);
+  const auto holds = [&said](const char* word) { return said.find(word) != std::string::npos; };
   constexpr std::array<const char*, 5> kWords = {"PASS", "TOKEN", "KEY", "SECRET", "CRED"};
   return std::any_of(kWords.begin(), kWords.end(), holds);
 }
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // As long as a key is, of letters and digits, some of each: "AKIA…", "hf_…", 40 hexadecimal digits.
 bool has_key_in(std::string_view text) {
@@ -44,7 +36,7 @@ bool has_key_in(std::string_view text) {
   std::size_t length = 0;
   bool has_letter = false, has_digit = false;
   for (const char c : text) {
-    const bool is_part = is_letter(c) || is_digit(c);
+    const bool is_part = is_alnum(c);
     length = is_part ? length + 1 : 0;
     has_letter = is_part && (has_letter || is_letter(c));
     has_digit = is_part && (has_digit || is_digit(c));
@@ -58,7 +50,7 @@ bool is_base64_key(std::string_view text) {
   const auto any = [&text](char low, char high) {
     return std::any_of(text.begin(), text.end(), [&](char c) { return c >= low && c <= high; });
   };
-  const auto is_part = [](char c) { return is_letter(c) || is_digit(c) || c == '+' || c == '/'; };
+  const auto is_part = [](char c) { return is_alnum(c) || c == '+' || c == '/'; };
   return text.size() == 40 && std::all_of(text.begin(), text.end(), is_part) && any('a', 'z') &&
          any('A', 'Z');
 }

@@ -20,6 +20,7 @@
 
 #include "base/text.h"
 #include "cgroups/beneath.h"
+#include "ctrl/logs/tail_file.h"
 
 namespace flowcon::ctrl::logs {
 namespace {
@@ -48,8 +49,6 @@ int open_name(int folder, const std::string& name, bool crosses) {
   if (!crosses) how.resolve |= RESOLVE_NO_XDEV;
   return static_cast<int>(::syscall(SYS_openat2, folder, name.c_str(), &how, sizeof how));
 }
-
-std::string own_path(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
 Result<std::string> read_text(int folder, const char* name, std::size_t most = kMostProcBytes) {
   const int fd = ::openat(folder, name, O_RDONLY | O_CLOEXEC);

@@ -29,8 +29,6 @@ Result<FileId> identity(const struct statx& info, const std::string& shown) {
   return id;
 }
 
-std::string own_path(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
-
 }  // namespace
 
 Result<int> open_again(int fd, const std::string& shown) {

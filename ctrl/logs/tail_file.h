@@ -80,6 +80,9 @@ class LogFile {
 /// Errors: ELOOP a link, EINVAL not a regular file.
 [[nodiscard]] Result<FileId> identify(int fd, const std::string& shown);
 
+/// The path of what the descriptor `fd` of this process is.
+[[nodiscard]] inline std::string own_path(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+
 /// A second descriptor, for reading, of the regular file that `fd` (O_PATH) is. Errors: the
 /// kernel's errno.
 [[nodiscard]] Result<int> open_again(int fd, const std::string& shown);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/policy/host_policies.h"
 
+#include "base/text.h"
 #include "ctrl/policy/flowcon.h"
 #include "ctrl/policy/free.h"
 #include "ctrl/policy/milestone_policy.h"
@@ -37,11 +38,7 @@ const HostPolicyKind* find_host_policy(std::string_view name) {
   return nullptr;
 }
 
-std::string host_policy_names() {
-  std::string names;
-  for (const HostPolicyKind& kind : registry()) names += (names.empty() ? "" : "|") + kind.name;
-  return names;
-}
+std::string host_policy_names() { return joined(registry(), "|", &HostPolicyKind::name); }
 
 std::string host_policy_names(DividesBy divides_by) {
   std::string names;

@@ -7,9 +7,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "ctrl/store/files.h"
 #include "ctrl/store/salvage.h"
@@ -147,11 +146,6 @@ Result<std::int64_t> number_of(sqlite3* db, const char* sql) {
   return *row ? ask.integer(0) : 0;
 }
 
-std::string text_in(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 // Both files on their way to a store.
 class Opening {
  public:
@@ -263,7 +257,7 @@ class Opening {
       if (auto done = make_journal(journal.db.get()); !done) return done;
     }
     if (is_there(lost_file())) {
-      say(text_in(lost_file()) +
+      say(file_text(lost_file()) +
           " No container migrates to or from this host until a person has "
           "looked (docs/moving.md, A lost journal). Then: rm " +
           lost_file() + " && systemctl restart flowcond");

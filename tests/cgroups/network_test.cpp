@@ -41,11 +41,11 @@ void put_host(const FakeRoot& root) {
 }  // namespace
 
 TEST_CASE("all interfaces but loopback are added up") {
-  CHECK(parse_net_dev(kTitles + kLo + kEth0 + kEth1).value() == NetworkUse{1007, 208, 11, 4});
+  CHECK(parse_net_dev(kTitles + kLo + kEth0 + kEth1).value() == NetworkUse{1007, 208, 4});
   CHECK(parse_net_dev(kTitles + kLo).value() == NetworkUse{});
   CHECK(parse_net_dev(kTitles).value() == NetworkUse{});
   CHECK(parse_net_dev(kTitles + "eth0:1: 5 1 0 0 0 0 0 0 6 2 0 0 0 0 0 0\n").value() ==
-        NetworkUse{5, 6, 1, 2});
+        NetworkUse{5, 6, 2});
 }
 
 TEST_CASE("a text that is not net/dev is EBADMSG") {
@@ -72,8 +72,8 @@ TEST_CASE("a process began when its stat says so, whatever its name is") {
 TEST_CASE("a container's traffic is that of its own namespace") {
   const FakeRoot root;
   put_host(root);
-  CHECK(read_network_use(42, std::nullopt, root.path()).value() == NetworkUse{1000, 200, 10, 2});
-  CHECK(read_network_use(42, 777, root.path()).value() == NetworkUse{1000, 200, 10, 2});
+  CHECK(read_network_use(42, std::nullopt, root.path()).value() == NetworkUse{1000, 200, 2});
+  CHECK(read_network_use(42, 777, root.path()).value() == NetworkUse{1000, 200, 2});
 }
 
 TEST_CASE("the host's traffic is not a container's, also where the daemon has its own network") {

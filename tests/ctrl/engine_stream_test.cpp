@@ -3,6 +3,7 @@
 #include <boost/asio/io_context.hpp>
 #include <optional>
 
+#include "base/text.h"
 #include "ctrl/engine/client.h"
 #include "ctrl/spawn.h"
 #include "tests/support/catch.h"
@@ -89,7 +90,7 @@ TEST_CASE("the engine's error has its own sentence, or its status") {
 }
 
 TEST_CASE("a name in a path or a query has no other meaning than itself") {
-  CHECK(engine::percent_encoded("a/../b?c=%&\xff") == "a%2F..%2Fb%3Fc%3D%25%26%FF");
+  CHECK(percent_encoded("a/../b?c=%&\xff") == "a%2F..%2Fb%3Fc%3D%25%26%FF");
 }
 
 TEST_CASE("a download comes in pieces and ends") {
@@ -120,8 +121,7 @@ TEST_CASE("an event that is too long is left out, and the next one is told") {
   };
   const std::string large = event("create", std::string(2U << 20, 'x'));
   engine.daemon.answer_raw(
-      "GET /events?filters=" +
-          engine::percent_encoded(R"({"type":["container"],"event":["start"]})"),
+      "GET /events?filters=" + percent_encoded(R"({"type":["container"],"event":["start"]})"),
       chunked(chunk(event("start", "")) + chunk(large.substr(0, 1U << 20)) +
               chunk(large.substr(1U << 20)) + chunk(event("die", "")) + "0\r\n\r\n"));
   std::vector<std::string> told;

@@ -132,11 +132,8 @@ std::string quoted(std::string_view text) { return "'" + printable(text, 80) + "
 
 // "cap_sys_admin" is SYS_ADMIN, as the engine reads it.
 std::string capability(std::string_view text) {
-  std::string upper(text);
-  for (char& c : upper) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  }
-  return upper.starts_with("CAP_") ? upper.substr(4) : upper;
+  const std::string name = upper(text);
+  return name.starts_with("CAP_") ? name.substr(4) : name;
 }
 
 bool is_accepted_runtime(std::string_view runtime, const AcceptPolicy& policy) {

@@ -97,8 +97,6 @@ class ArchiveChecker {
   [[nodiscard]] Result<void> finish();
 
   [[nodiscard]] std::uint64_t entries() const { return entries_; }
-  [[nodiscard]] std::uint64_t content_bytes() const { return content_bytes_; }
-  [[nodiscard]] std::uint64_t archive_bytes() const { return archive_bytes_; }
 
  private:
   [[nodiscard]] Result<void> take(std::string_view bytes);

@@ -3,15 +3,14 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace flowcon::cluster::migration {
 
 bool is_object_name(std::string_view name) {
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  };
-  if (name.empty() || name.size() > 255 || !is_plain(name.front())) return false;
+  if (name.empty() || name.size() > 255 || !is_alnum(name.front())) return false;
   return std::all_of(name.begin(), name.end(),
-                     [&](char c) { return is_plain(c) || c == '_' || c == '.' || c == '-'; });
+                     [](char c) { return is_alnum(c) || c == '_' || c == '.' || c == '-'; });
 }
 
 bool is_plain_path(std::string_view path) {

@@ -2,8 +2,9 @@
 #include "cluster/migration/plan/tar_reader.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
+
+#include "base/digits.h"
 
 namespace flowcon::cluster::migration {
 namespace {
@@ -165,12 +166,10 @@ Result<void> TarReader::take_pax() {
       has_link_ = true;
       link_ = record.value;
     } else if (record.key == "size") {
-      const char* end = record.value.data() + record.value.size();
-      const auto parsed = std::from_chars(record.value.data(), end, size_);
-      if (parsed.ec != std::errc() || parsed.ptr != end) {
-        return bad_input("the archive has a size that is none");
-      }
+      const auto size = parse_number<std::uint64_t>(record.value);
+      if (!size) return bad_input("the archive has a size that is none");
       has_size_ = true;
+      size_ = *size;
     }
   }
   records_ = std::move(*records);

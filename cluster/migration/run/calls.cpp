@@ -114,11 +114,7 @@ Async<Result<std::string>> Calls::begin(MoveOrder order) {
   }
   Result<Proposal> proposal = co_await proposer_.propose(std::move(order));
   if (!proposal) co_return proposal.error();
-  if (!proposal->obstacles.empty()) {
-    std::string all;
-    for (const std::string& one : proposal->obstacles) all += (all.empty() ? "" : "; ") + one;
-    co_return errno_error(EPERM, all);
-  }
+  if (!proposal->obstacles.empty()) co_return errno_error(EPERM, joined(proposal->obstacles, "; "));
   const std::vector<std::string> notes = proposal->notes;
   const MovePtr move = opened(std::move(*proposal), *target, id);
   // Nobody else may begin one while the journal is written.

@@ -10,7 +10,6 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/json/array.hpp>
-#include <cmath>
 
 #include "base/json.h"
 #include "base/json_reader.h"
@@ -21,6 +20,7 @@
 #include "cluster/migration/plan/group_parts.h"
 #include "cluster/migration/plan/left_behind.h"
 #include "cluster/migration/plan/log_lines.h"
+#include "cluster/migration/run/host_files.h"
 #include "cluster/migration/run/labels.h"
 #include "cluster/migration/run/processes.h"
 #include "ctrl/pause.h"
@@ -29,13 +29,10 @@ namespace flowcon::cluster::migration {
 namespace {
 
 using ctrl::engine::engine_error;
-using ctrl::engine::percent_encoded;
 using ctrl::engine::Reply;
 
-constexpr double kQuick = 30;      // seconds for what takes an engine a moment
-constexpr double kStarting = 120;  // a loaded disk, a large checkpoint
-constexpr double kListTime = 60;   // for the list of all containers
-constexpr double kGrace = 10;      // from SIGTERM to SIGKILL
+constexpr double kListTime = 60;  // seconds, for the list of all containers
+constexpr double kGrace = 10;     // from SIGTERM to SIGKILL
 constexpr std::size_t kLastBytes = 200;
 
 std::string path_of(const std::string& container, const std::string& verb) {
@@ -118,8 +115,6 @@ bool can_listen(int port, const std::string& protocol) {
   return is_free;
 }
 
-std::string mebibytes(double bytes) { return render_number(std::ceil(bytes / 1048576)) + " MiB"; }
-
 bool is_installed(const std::string& program) {
   for (const char* folder :
        {"/usr/local/sbin/", "/usr/local/bin/", "/usr/sbin/", "/usr/bin/", "/sbin/", "/bin/"}) {
@@ -192,12 +187,13 @@ Async<Result<json::value>> DockerEngine::info() {
 }
 
 Async<Result<void>> DockerEngine::expect(std::string method, std::string path, std::string body,
-                                         double seconds, std::string doing) {
+                                         double seconds, std::string doing, unsigned fine) {
   Result<Reply> reply =
       co_await client_.call(std::move(method), std::move(path), std::move(body), seconds);
   if (!reply) co_return wrap(reply.error(), doing);
   // 304: it is so already.
-  if (reply->status >= 400) co_return engine_error(*reply, doing);
+  const bool is_gone = fine != 0 && (reply->status == 404 || reply->status == fine);
+  if (reply->status >= 400 && !is_gone) co_return engine_error(*reply, doing);
   co_return Result<void>();
 }
 
@@ -476,13 +472,8 @@ Async<Result<void>> DockerEngine::remove_checkpoint(std::string container, std::
 }
 
 Async<Result<void>> DockerEngine::remove_volume(std::string name) {
-  Result<Reply> reply =
-      co_await client_.call("DELETE", "/volumes/" + percent_encoded(name), "", kStarting);
-  const std::string doing = "removing the volume '" + printable(name, 80) + "'";
-  if (!reply) co_return wrap(reply.error(), doing);
-  const bool is_fine = reply->status < 400 || reply->status == 404 || reply->status == 409;
-  if (!is_fine) co_return engine_error(*reply, doing);
-  co_return Result<void>();
+  co_return co_await expect("DELETE", "/volumes/" + percent_encoded(name), "", kStarting,
+                            "removing the volume '" + printable(name, 80) + "'", 409);
 }
 
 // -------------------------------------------------------------------------------- the engine

@@ -209,8 +209,12 @@ class DockerEngine : public Engine {
   Async<Result<Seen>> with_own_labels(bool image_labels, Seen seen) override;
 
  private:
+  static constexpr double kQuick = 30;      ///< seconds for what takes an engine a moment
+  static constexpr double kStarting = 120;  ///< a loaded disk, a large checkpoint
+
+  /// `fine`: where it is not 0, neither this status nor 404 is a failure.
   Async<Result<void>> expect(std::string method, std::string path, std::string body, double seconds,
-                             std::string doing);
+                             std::string doing, unsigned fine = 0);
   Async<Result<boost::json::value>> get(std::string path, std::string doing);
   Async<Result<boost::json::value>> info();
   Async<Result<std::vector<std::string>>> networks_called(std::string name);

@@ -19,11 +19,7 @@ namespace flowcon::cluster::migration {
 namespace {
 
 using ctrl::engine::engine_error;
-using ctrl::engine::percent_encoded;
 using ctrl::engine::Reply;
-
-constexpr double kQuick = 30;      // seconds for what takes an engine a moment
-constexpr double kStarting = 120;  // a loaded disk
 
 std::string network_of(const json::value& container) {
   return text_of(member(container, "HostConfig"), "NetworkMode");
@@ -88,16 +84,10 @@ Async<Result<void>> DockerEngine::keep_network(std::string name) {
   co_return Result<void>();
 }
 
+// 403: something of a person's is in it.
 Async<Result<void>> DockerEngine::drop_network(std::string id) {
-  std::string method = "DELETE", path = "/networks/" + percent_encoded(id), body;
-  const Result<Reply> reply =
-      co_await client_.call(std::move(method), std::move(path), std::move(body), kQuick);
-  const std::string doing = "removing the network " + printable(id, 80);
-  if (!reply) co_return wrap(reply.error(), doing);
-  // 403: something of a person's is in it.
-  const bool is_fine = reply->status < 400 || reply->status == 404 || reply->status == 403;
-  if (!is_fine) co_return engine_error(*reply, doing);
-  co_return Result<void>();
+  co_return co_await expect("DELETE", "/networks/" + percent_encoded(id), "", kQuick,
+                            "removing the network " + printable(id, 80), 403);
 }
 
 // A network that is listed was made after its container, so that one is in the list that follows.
@@ -138,12 +128,10 @@ Async<Result<About>> DockerEngine::about() {
 
 Async<Result<void>> DockerEngine::remove(std::string container) {
   const Result<Seen> seen = co_await look(container);
-  std::string method = "DELETE", path = "/containers/" + percent_encoded(container), body;
-  path += "?force=1&v=1";
-  Result<Reply> reply =
-      co_await client_.call(std::move(method), std::move(path), std::move(body), kStarting);
-  if (!reply) co_return wrap(reply.error(), "removing it");
-  if (reply->status >= 400 && reply->status != 404) co_return engine_error(*reply, "removing it");
+  std::string path = "/containers/" + percent_encoded(container) + "?force=1&v=1";
+  const Result<void> removed =
+      co_await expect("DELETE", std::move(path), "", kStarting, "removing it", 404);
+  if (!removed) co_return removed;
   const Result<json::value> inspect = seen ? parse_json(seen->inspect) : seen.error();
   if (!inspect || !is_group_network(network_of(*inspect))) co_return Result<void>();
   co_return co_await drop_networks();

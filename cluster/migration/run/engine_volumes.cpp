@@ -13,8 +13,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-using ctrl::engine::percent_encoded;
-
 // Does a container of the engine's list run, and may it write to the volume?
 bool writes_to(const json::value& container, const std::string& volume) {
   const std::string state = text_of(container, "State");

@@ -108,8 +108,6 @@ std::optional<Disk> measure_disk(const std::string& folder) {
   return Disk{unit * found.f_blocks, unit * found.f_bavail, found.f_files, found.f_favail};
 }
 
-std::string mebibytes(double bytes) { return render_number(std::ceil(bytes / 1048576)) + " MiB"; }
-
 std::string resolved(const std::string& path) {
   std::error_code failure;
   const auto real = files::canonical(path, failure);
@@ -259,6 +257,8 @@ std::optional<DataMark> mark_of(const std::string& folder) {
   mark.used = static_cast<double>(status.st_mtim.tv_sec);
   return mark;
 }
+
+std::string mebibytes(double bytes) { return render_number(std::ceil(bytes / 1048576)) + " MiB"; }
 
 std::string why_no_room(const std::string& folder, std::uint64_t bytes) {
   struct statvfs disk {};

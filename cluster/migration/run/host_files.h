@@ -111,6 +111,9 @@ class LocalFiles : public HostFiles {
 /// Empty: not all of it has come.
 [[nodiscard]] std::optional<DataMark> mark_of(const std::string& folder);
 
+/// For people, rounded up: "12 MiB".
+[[nodiscard]] std::string mebibytes(double bytes);
+
 /// Why `bytes` more do not fit below `folder`; empty: they do.
 [[nodiscard]] std::string why_no_room(const std::string& folder, std::uint64_t bytes);
 

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/json_reader.h"
+#include "base/text.h"
 #include "cluster/migration/plan/load_filter.h"
 #include "cluster/migration/plan/save_filter.h"
 
@@ -23,9 +24,7 @@ using ctrl::engine::Reply;
 constexpr double kCallTime = 60;  // seconds; an engine that unpacks another image is slow
 constexpr std::size_t kMostCompared = 2000;
 
-std::string path_of(const std::string& id) {
-  return "/images/" + ctrl::engine::percent_encoded(id);
-}
+std::string path_of(const std::string& id) { return "/images/" + percent_encoded(id); }
 
 Error in_containerd(const std::string& side) {
   return bad_input("the engine of the " + side +
@@ -183,8 +182,8 @@ Async<Result<std::string>> call_image(Client& engine, ImageInfo image, std::stri
   if (other && other->id != image.id) called = moved_name(name, image.id, true);
   // The engine keeps the time of it.
   const std::size_t colon = called.rfind(':');
-  path = path_of(image.id) + "/tag?repo=" + ctrl::engine::percent_encoded(called.substr(0, colon)) +
-         "&tag=" + ctrl::engine::percent_encoded(called.substr(colon + 1));
+  path = path_of(image.id) + "/tag?repo=" + percent_encoded(called.substr(0, colon)) +
+         "&tag=" + percent_encoded(called.substr(colon + 1));
   Result<Reply> tagged = co_await engine.call("POST", path, "", kCallTime);
   const bool is_tagged = tagged && tagged->status == 201;
   if (is_tagged || is_moved) co_return called;

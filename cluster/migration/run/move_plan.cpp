@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <set>
 
+#include "base/digits.h"
 #include "base/hex.h"
 #include "base/json.h"
+#include "base/json_arrays.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/architecture.h"
@@ -211,21 +212,16 @@ Result<Plan> parse_offer(const json::value& offered) {
 }
 
 json::object to_json(const Plan& plan) {
-  json::array layers, volumes, parts, command;
-  for (const std::string& layer : plan.image.layers) layers.emplace_back(layer);
-  for (const PlannedVolume& volume : plan.volumes) {
-    volumes.push_back(
-        json::object{{"name", volume.name}, {"labels", volume.labels}, {"bytes", volume.bytes}});
-  }
-  for (const Part& part : plan.parts) {
-    parts.push_back(
-        json::object{{"name", part.name}, {"kind", name(part.kind)}, {"where", part.where}});
-  }
-  for (const std::string& word : plan.checkpoint.command) command.emplace_back(word);
+  json::array volumes = rendered(plan.volumes, [](const PlannedVolume& volume) {
+    return json::object{{"name", volume.name}, {"labels", volume.labels}, {"bytes", volume.bytes}};
+  });
+  json::array parts = rendered(plan.parts, [](const Part& part) {
+    return json::object{{"name", part.name}, {"kind", name(part.kind)}, {"where", part.where}};
+  });
   return {{"body", plan.body},
           {"restart_policy", plan.restart_policy},
           {"image", json::object{{"id", plan.image.id},
-                                 {"layers", std::move(layers)},
+                                 {"layers", texts(plan.image.layers)},
                                  {"bytes", plan.image.bytes},
                                  {"architecture", plan.image.architecture}}},
           {"image_name", plan.image_name},
@@ -244,7 +240,7 @@ json::object to_json(const Plan& plan) {
           {"birth", plan.birth},
           {"checkpoint", json::object{{"path", plan.checkpoint.path},
                                       {"signal", plan.checkpoint.signal},
-                                      {"command", std::move(command)},
+                                      {"command", texts(plan.checkpoint.command)},
                                       {"timeout", plan.checkpoint.timeout}}}};
 }
 
@@ -287,12 +283,8 @@ std::vector<std::pair<int, std::string>> fixed_ports(const Plan& plan) {
     const json::array* each = list.if_array();
     if (each == nullptr) continue;
     for (const json::value& binding : *each) {
-      const std::string text = text_of(binding, "HostPort");
-      int number = 0;
-      const char* end = text.data() + text.size();
-      const bool is_number =
-          std::from_chars(text.data(), end, number) == std::from_chars_result{end, std::errc()};
-      if (is_number && number > 0 && number < 65536) all.emplace_back(number, protocol);
+      const std::optional<int> number = parse_number<int>(text_of(binding, "HostPort"));
+      if (number && *number > 0 && *number < 65536) all.emplace_back(*number, protocol);
     }
   }
   return all;

@@ -40,8 +40,8 @@ Error no_volume(const std::string& destination) {
 // A volume with options is some other file system, which is mounted only while it is in use.
 Async<Result<void>> check_options(engine::Client& client, std::string name) {
   const std::string doing = "looking at volume " + printable(name, 80);
-  const Result<json::value> volume = co_await client.get_json(
-      "/volumes/" + engine::percent_encoded(name), doing, engine::kAnswerTime);
+  const Result<json::value> volume =
+      co_await client.get_json("/volumes/" + percent_encoded(name), doing, engine::kAnswerTime);
   if (!volume) co_return volume.error();
   if (!volume->is_object()) co_return bad_input(doing + ": no JSON object");
   if (!object_of(*volume, "Options").empty()) {

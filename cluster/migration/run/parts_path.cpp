@@ -40,7 +40,7 @@ std::string joined(const Parts& parts) {
 }
 
 std::string archive_of(const std::string& id, const std::string& path) {
-  return "/containers/" + id + "/archive?path=" + engine::percent_encoded(path);
+  return "/containers/" + id + "/archive?path=" + percent_encoded(path);
 }
 
 // Where a path really is, and the headers of what leads there.

@@ -8,8 +8,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <limits>
+
+#include "base/file.h"
 
 namespace flowcon::cluster::migration {
 namespace {
@@ -17,8 +18,7 @@ namespace {
 constexpr std::size_t kMost = 4096;  // processes of one command
 
 std::string of_process(pid_t pid, const std::string& name) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/" + name);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return file_text("/proc/" + std::to_string(pid) + "/" + name);
 }
 
 // A process as it is now: what bears its number later is another.

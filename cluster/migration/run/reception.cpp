@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_arrays.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/bounds.h"
@@ -40,13 +41,7 @@ std::string why_ended(const ctrl::store::Migration& row, const std::string& spea
 
 // All reasons, as a list and as one sentence.
 Response refuse(const std::vector<std::string>& reasons) {
-  std::string all;
-  json::array list;
-  for (const std::string& one : reasons) {
-    all += (all.empty() ? "" : "; ") + one;
-    list.emplace_back(one);
-  }
-  return answer_with({{"error", all}, {"reasons", std::move(list)}}, 409);
+  return answer_with({{"error", joined(reasons, "; ")}, {"reasons", texts(reasons)}}, 409);
 }
 
 // "/v1/peer/moves/ID/PART" → ID, PART.

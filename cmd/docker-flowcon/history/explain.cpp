@@ -112,8 +112,7 @@ int run_explain(const Session& session, const ExplainOptions& options) {
   const Result<std::string> answer = daemon->get_text(*target + "?last=" + std::to_string(last));
   if (!answer) return report(session.terminal, answer.error());
   if (options.format == "json" && !options.state) {
-    session.terminal.out << (session.terminal.is_interactive ? safe_json(*answer) : *answer);
-    if (answer->empty() || answer->back() != '\n') session.terminal.out << "\n";
+    print_json(session.terminal, *answer);
     return kDone;
   }
   const Result<boost::json::value> read = parse_json(*answer);

@@ -73,32 +73,22 @@ const Kind& wanted_kind(const HistoryOptions& options) {
   return options.samples ? samples_kind() : options.usage ? usage_kind() : decisions_kind();
 }
 
-const json::value& element(const json::value& row, std::size_t index) {
-  static const json::value nothing;
-  const json::array& cells = list_of(row);
-  return index < cells.size() ? cells[index] : nothing;
-}
-
 // Rows without a time are kept: nobody can say that they are too old.
 json::array rows_since(const json::value& rows, std::optional<double> since) {
   if (!since) return list_of(rows);
   json::array kept;
   for (const json::value& row : list_of(rows)) {
-    const std::optional<double> time = real_of(element(row, 0));
+    const std::optional<double> time = real_of(item_of(row, 0));
     if (!time || !(*time < *since)) kept.push_back(row);
   }
   return kept;
 }
 
 std::string render_table(const Kind& kind, const json::array& rows) {
-  std::string out;
-  for (const Column& column : kind.columns) {
-    out += (out.empty() ? "" : "\t") + std::string(column.heading);
-  }
-  out += "\n";
+  std::string out = joined(kind.columns, "\t", &Column::heading) + "\n";
   for (const json::value& row : rows) {
     for (std::size_t i = 0; i < kind.columns.size(); ++i) {
-      out += (i > 0 ? "\t" : "") + kind.columns[i].cell(element(row, i));
+      out += (i > 0 ? "\t" : "") + kind.columns[i].cell(item_of(row, i));
     }
     out += "\n";
   }
@@ -116,14 +106,10 @@ std::string csv_field(const json::value& value) {
 }
 
 std::string render_csv(const Kind& kind, const json::array& rows) {
-  std::string out;
-  for (const Column& column : kind.columns) {
-    out += (out.empty() ? "" : ",") + std::string(column.csv);
-  }
-  out += "\r\n";
+  std::string out = joined(kind.columns, ",", &Column::csv) + "\r\n";
   for (const json::value& row : rows) {
     for (std::size_t i = 0; i < kind.columns.size(); ++i) {
-      out += (i > 0 ? "," : "") + csv_field(element(row, i));
+      out += (i > 0 ? "," : "") + csv_field(item_of(row, i));
     }
     out += "\r\n";
   }

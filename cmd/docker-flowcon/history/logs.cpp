@@ -2,12 +2,12 @@
 #include "cmd/docker-flowcon/history/logs.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <ostream>
 #include <thread>
 #include <utility>
 
+#include "base/digits.h"
 #include "base/json_reader.h"
 #include "base/seconds.h"
 #include "base/text.h"
@@ -27,14 +27,6 @@ constexpr std::size_t kMostTail = 100'000;    // lines, there
 constexpr int kTries = 30;                    // looks at one that is not heard
 
 bool ends_line(const LogRecord& record) { return record.text.ends_with('\n'); }
-
-// Empty: all of them, as for docker also with a value that is no number.
-std::optional<std::size_t> count_of(const std::string& tail) {
-  std::size_t count = 0;
-  const auto [end, error] = std::from_chars(tail.data(), tail.data() + tail.size(), count);
-  if (error != std::errc() || end != tail.data() + tail.size()) return {};
-  return count;
-}
 
 std::vector<std::string> docker_words(const LogsOptions& options, bool may_follow) {
   std::vector<std::string> words{"logs"};
@@ -96,7 +88,8 @@ Result<void> show_past(const Session& session, const LogsOptions& options,
   Result<Page> page = fetch_page(daemon, target, 0);
   if (!page) return page.error();
   if (page->lines.empty()) return {};
-  std::optional<std::size_t> last = count_of(options.tail);
+  // Empty: all of them, as for docker also with a value that is no number.
+  std::optional<std::size_t> last = parse_number<std::size_t>(options.tail);
   if (last) *last -= std::min(*last, lines_at_engine(session, options));
   const double now = wall_seconds();
   const auto moment = [now](const std::string& text) {
@@ -166,7 +159,7 @@ std::string tasks_of(const json::value& job) {
 // The job that was asked for, not one whose id begins as a container is called; null: none.
 json::value job_named(const std::string& asked, const std::optional<json::value>& found) {
   constexpr std::size_t kShortId = 12;
-  if (!found || !is_container_name(text_of(*found, "name"))) return nullptr;
+  if (!found || !is_object_name(text_of(*found, "name"))) return nullptr;
   const bool is_id = asked.size() >= kShortId && text_of(*found, "id").starts_with(asked);
   return is_id || text_of(*found, "name") == asked ? *found : json::value();
 }
@@ -196,7 +189,7 @@ int show_elsewhere(const Session& session, const LogsOptions& options, const Dae
   const auto moment = [now](const std::string& text) {
     return text.empty() ? std::nullopt : parse_moment(text, now);
   };
-  const std::optional<std::size_t> tail = count_of(options.tail);
+  const std::optional<std::size_t> tail = parse_number<std::size_t>(options.tail);
   // The last of those before that moment, not of all.
   const bool ends_before = tail && !options.until.empty();
   PastLines past(moment(options.since), moment(options.until), ends_before ? tail : std::nullopt);
@@ -271,7 +264,7 @@ void declare_logs(CLI::App& app, LogsOptions& options) {
 }
 
 std::string check_logs(const LogsOptions& options) {
-  return is_container_name(options.container)
+  return is_object_name(options.container)
              ? ""
              : "\"" + printable(options.container, 80) + "\" cannot be a container's name";
 }

@@ -2,10 +2,10 @@
 #include "cmd/docker-flowcon/history/plot.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <ostream>
 
+#include "base/digits.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/history/chart.h"
@@ -78,16 +78,14 @@ bool is_utf8(const Environment& environment) {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     if (locale.empty()) locale = lookup(environment, name);
   }
-  for (char& c : locale) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  locale = lower(locale);
   return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
 }
 
 unsigned find_width(const Session& session, const PlotOptions& options) {
   unsigned width = options.width;
   if (width == 0) {
-    const std::string columns = lookup(session.environment, "COLUMNS");
-    const auto read = std::from_chars(columns.data(), columns.data() + columns.size(), width);
-    if (read.ec != std::errc() || read.ptr != columns.data() + columns.size()) width = 0;
+    width = parse_number<unsigned>(lookup(session.environment, "COLUMNS")).value_or(0);
   }
   if (width == 0) width = session.terminal.width;
   return std::clamp(width, kLeastWidth, kMostWidth);

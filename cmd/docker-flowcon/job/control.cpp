@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/docker-flowcon/job/control.h"
 
-#include <algorithm>
 #include <ostream>
 
 #include "base/json.h"
@@ -10,17 +9,8 @@
 
 namespace flowcon::plugin {
 
-bool is_container_name(std::string_view name) {
-  const auto is_letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  };
-  return !name.empty() && name.size() <= 255 && is_letter(name[0]) &&
-         std::all_of(name.begin(), name.end(),
-                     [&](char c) { return is_letter(c) || c == '_' || c == '.' || c == '-'; });
-}
-
 Result<std::string> container_target(const std::string& container, const std::string& action) {
-  if (!is_container_name(container)) {
+  if (!is_object_name(container)) {
     return bad_input("No such container: \"" + printable(container) + "\" cannot be a name");
   }
   return "/v1/containers/" + container + "/" + action;

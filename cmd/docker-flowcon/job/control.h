@@ -7,14 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "cluster/migration/plan/names.h"
 #include "cmd/docker-flowcon/command.h"
 #include "cmd/docker-flowcon/job/options.h"
 
 namespace flowcon::plugin {
 
-/// True if `name` can be a container's name or id, by docker's rule. Other names never reach a
-/// request's path or a shell.
-[[nodiscard]] bool is_container_name(std::string_view name);
+// Names that can be no container's or job's never reach a request's path or a shell.
+using cluster::migration::is_object_name;
 
 /// Timeout of a change: the engine may be slow, and some answers come only when the limits are
 /// written.

@@ -17,10 +17,6 @@ constexpr std::size_t kLongestKey = 8192;
 constexpr std::array<std::string_view, 5> kTypes{
     "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa"};
 
-bool is_alnum(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 bool has_only(std::string_view text, std::string_view others) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
     return is_alnum(c) || others.find(c) != std::string_view::npos;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <chrono>
-#include <cstdio>
 #include <ostream>
 #include <set>
 #include <thread>
@@ -145,15 +144,7 @@ int wait_until_empty(const Session& session, const PeerDrainOptions& options) {
 }  // namespace
 
 std::string peer_target(const std::string& name, const std::string& action) {
-  std::string out = "/v1/peers/";
-  for (const char c : name) {
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                          (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
-    char hex[4];
-    std::snprintf(hex, sizeof hex, "%%%02X", static_cast<unsigned char>(c));
-    out += is_plain ? std::string(1, c) : std::string(hex);
-  }
-  return out + "/" + action;
+  return "/v1/peers/" + percent_encoded(name) + "/" + action;
 }
 
 Result<std::vector<PeerView>> read_peers(const json::value& answer) {

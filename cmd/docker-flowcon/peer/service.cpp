@@ -27,9 +27,8 @@ Result<void> run(const std::vector<std::string>& words) {
   const Result<ToolResult> ran = run_tool(words);
   if (!ran) return ran.error();
   if (ran->status == 0) return {};
-  std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
-  return bad_input(line + " failed: " + printable(ran->err.substr(0, ran->err.find('\n')), 200));
+  return bad_input(joined(words, " ") +
+                   " failed: " + printable(ran->err.substr(0, ran->err.find('\n')), 200));
 }
 
 Result<void> systemctl(std::vector<std::string> words) {

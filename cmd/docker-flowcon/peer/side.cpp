@@ -11,9 +11,9 @@
 #include <boost/json/object.hpp>
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
@@ -29,11 +29,6 @@ using cluster::peers::kPeerUser;
 
 constexpr const char* kProgram = "/usr/libexec/docker/cli-plugins/docker-flowcon";
 constexpr std::size_t kMostHostKeys = 16;
-
-std::string read_text(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 // Of a file that is written again with what it has; "" where there is none.
 Result<std::string> read_own(const std::string& path) {
@@ -179,7 +174,7 @@ Result<std::string> Side::own_key() const {
     if (made->status != 0) return bad_input("ssh-keygen made no key: " + said_by(*made));
     say_("made the key " + file);
   }
-  Result<std::string> key = parse_public_key(read_text(file + ".pub"));
+  Result<std::string> key = parse_public_key(file_text(file + ".pub"));
   return key ? key : wrap(key.error(), "reading " + file + ".pub");
 }
 
@@ -259,7 +254,7 @@ Result<void> Side::trust(const SshAddress& peer, const std::vector<std::string>&
 }
 
 std::vector<std::string> Side::trusted(const SshAddress& peer) const {
-  return known_keys(read_text(known_hosts()), peer);
+  return known_keys(file_text(known_hosts()), peer);
 }
 
 Result<void> Side::open_service() const {
@@ -282,7 +277,7 @@ std::vector<std::string> own_host_keys() {
   std::vector<std::string> keys;
   for (const char* type : {"ed25519", "ecdsa", "rsa"}) {
     const std::string file = std::string("/etc/ssh/ssh_host_") + type + "_key.pub";
-    if (Result<std::string> key = parse_public_key(read_text(file))) keys.push_back(*key);
+    if (Result<std::string> key = parse_public_key(file_text(file))) keys.push_back(*key);
   }
   return keys;
 }

@@ -111,7 +111,7 @@ std::vector<Printer> printers_of(const json::value& job) {
   std::vector<Printer> all;
   for (const json::value& task : list_of(job, "tasks")) {
     Printer one{text_of(task, "id"), text_of(task, "name")};
-    if (is_container_name(one.id) && is_container_name(one.log)) all.push_back(std::move(one));
+    if (is_object_name(one.id) && is_object_name(one.log)) all.push_back(std::move(one));
   }
   if (all.empty()) all.push_back({text_of(job, "id"), "log"});
   return all;
@@ -288,10 +288,10 @@ int run_fetch(const Session& session, const FetchOptions& options) {
     return report(session.terminal, bad_input(why));
   }
   const std::string id = text_of(*answer, "id"), name = text_of(*answer, "name");
-  if (!is_container_name(id)) return report(session.terminal, bad_input("the job has no id"));
-  const std::string folder = !options.output.empty()   ? options.output
-                             : is_container_name(name) ? name
-                                                       : id.substr(0, 12);
+  if (!is_object_name(id)) return report(session.terminal, bad_input("the job has no id"));
+  const std::string folder = !options.output.empty() ? options.output
+                             : is_object_name(name)  ? name
+                                                     : id.substr(0, 12);
   Fetcher fetcher(session, *answer, folder);
   if (const Result<void> done = fetcher.fetch(); !done) {
     return report(session.terminal, done.error());

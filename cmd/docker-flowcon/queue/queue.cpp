@@ -120,7 +120,7 @@ std::string why_no_job(const json::value& answer) {
 }
 
 Result<std::string> job_target(const std::string& job, const std::string& action) {
-  if (!is_container_name(job))
+  if (!is_object_name(job))
     return bad_input("No such job: \"" + printable(job) + "\" cannot be a name");
   return "/v1/queue/" + job + (action.empty() ? "" : "/" + action);
 }
@@ -184,8 +184,7 @@ int run_queue_show(const Session& session, const QueueShowOptions& options) {
   const Result<std::string> answer = daemon->get_text(*target);
   if (!answer) return report(session.terminal, answer.error());
   if (options.format == "json") {
-    session.terminal.out << (session.terminal.is_interactive ? safe_json(*answer) : *answer);
-    if (answer->empty() || answer->back() != '\n') session.terminal.out << "\n";
+    print_json(session.terminal, *answer);
     return kDone;
   }
   const Result<json::value> job = parse_json(*answer);

@@ -28,21 +28,15 @@ std::optional<double> number(const json::value& object, std::string_view name) {
   return real_of(member(object, name));
 }
 
-const json::value& cell(const json::value& row, std::size_t index) {
-  static const json::value nothing;
-  const json::array& cells = list_of(row);
-  return index < cells.size() ? cells[index] : nothing;
-}
-
 bool is_finite(const std::optional<double>& number) { return number && std::isfinite(*number); }
 
 // The rows of a list whose first cell is a time, in order of it.
 std::vector<const json::value*> timed_rows(const json::value& list) {
   std::vector<const json::value*> rows;
   for (const json::value& row : list_of(list)) {
-    if (is_finite(real_of(cell(row, 0)))) rows.push_back(&row);
+    if (is_finite(real_of(item_of(row, 0)))) rows.push_back(&row);
   }
-  const auto time = [](const json::value* row) { return *real_of(cell(*row, 0)); };
+  const auto time = [](const json::value* row) { return *real_of(item_of(*row, 0)); };
   std::stable_sort(rows.begin(), rows.end(),
                    [&](const json::value* a, const json::value* b) { return time(a) < time(b); });
   return rows;
@@ -188,17 +182,19 @@ ReportRun read_run(const json::value& about, const json::value& history) {
   run.finished = number(history, "finished");
   run.status = number(about, "status");
   for (const json::value* row : timed_rows(member(history, "samples"))) {
-    const std::optional<double> value = real_of(cell(*row, 1));
-    if (value) run.samples.push_back({*real_of(cell(*row, 0)), *value});
+    const std::optional<double> value = real_of(item_of(*row, 1));
+    if (value) run.samples.push_back({*real_of(item_of(*row, 0)), *value});
   }
   for (const json::value* row : timed_rows(member(history, "usage"))) {
-    run.usage.push_back({*real_of(cell(*row, 0)), real_of(cell(*row, 1)), real_of(cell(*row, 2)),
-                         real_of(cell(*row, 3)), real_of(cell(*row, 4))});
+    run.usage.push_back({*real_of(item_of(*row, 0)), real_of(item_of(*row, 1)),
+                         real_of(item_of(*row, 2)), real_of(item_of(*row, 3)),
+                         real_of(item_of(*row, 4))});
   }
   for (const json::value* row : timed_rows(member(history, "decisions"))) {
-    const double time = *real_of(cell(*row, 0));
-    add_place(run.places.cpu, {time, printable(text_of(cell(*row, 1)), 8), real_of(cell(*row, 2))});
-    const std::optional<double> growth = real_of(cell(*row, 3));
+    const double time = *real_of(item_of(*row, 0));
+    add_place(run.places.cpu,
+              {time, printable(text_of(item_of(*row, 1)), 8), real_of(item_of(*row, 2))});
+    const std::optional<double> growth = real_of(item_of(*row, 3));
     run.growth.push_back({time, growth.value_or(std::nan(""))});
   }
   for (const json::value& stay : list_of(member(history, "stays"))) {

@@ -6,8 +6,10 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <cstdio>
+#include <utility>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "cmd/docker-flowcon/template/nodes.h"
 #include "cmd/docker-flowcon/text/raw_json.h"
 
@@ -24,26 +26,17 @@ bool is_text(const json::value& value) { return value.is_string(); }
 
 std::string text_of(const json::value& value) { return std::string(value.get_string()); }
 
-template <class Change>
-json::value change_letters(const json::value& value, Change change) {
-  std::string text = template_text(value);
-  std::transform(text.begin(), text.end(), text.begin(), change);
-  return json::value(text);
-}
-
-char to_upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
-char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-Answer call_lower(const Arguments& a) { return change_letters(a[0], to_lower); }
-Answer call_upper(const Arguments& a) { return change_letters(a[0], to_upper); }
+Answer call_lower(const Arguments& a) { return json::value(lower(template_text(a[0]))); }
+Answer call_upper(const Arguments& a) { return json::value(upper(template_text(a[0]))); }
 
 Answer call_title(const Arguments& a) {
+  std::string text = template_text(a[0]);
   char before = ' ';
-  return change_letters(a[0], [&before](char c) {
-    const char changed = before == ' ' ? to_upper(c) : c;
-    before = c;
-    return changed;
-  });
+  for (char& c : text) {
+    const char changed = before == ' ' ? upper(c) : c;
+    before = std::exchange(c, changed);
+  }
+  return json::value(text);
 }
 
 Answer call_json(const Arguments& a) { return json::value(json_text(a[0])); }
@@ -340,9 +333,7 @@ std::string template_text(const json::value& value) {
   if (value.is_null()) return "<no value>";
   if (value.is_string()) return text_of(value);
   if (const json::array* list = value.if_array()) {
-    std::string out;
-    for (const json::value& item : *list) out += (out.empty() ? "" : " ") + template_text(item);
-    return "[" + out + "]";
+    return "[" + joined(*list, " ", template_text) + "]";
   }
   if (const json::object* object = value.if_object()) {
     std::vector<std::string> members;
@@ -350,9 +341,7 @@ std::string template_text(const json::value& value) {
       members.push_back(std::string(member.key()) + ":" + template_text(member.value()));
     }
     std::sort(members.begin(), members.end());
-    std::string out;
-    for (const std::string& member : members) out += (out.empty() ? "" : " ") + member;
-    return "map[" + out + "]";
+    return "map[" + joined(members, " ") + "]";
   }
   return value.is_double() ? render_number(value.get_double()) : render_json(value);
 }

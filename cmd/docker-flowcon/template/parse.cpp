@@ -2,6 +2,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/text.h"
 #include "cmd/docker-flowcon/template/nodes.h"
 #include "cmd/docker-flowcon/template/template.h"
 
@@ -11,10 +12,7 @@ namespace {
 constexpr std::size_t kMaxDepth = 100;
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word(char c) {
-  return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
+bool is_word(char c) { return is_alnum(c) || c == '_'; }
 
 using Nodes = std::vector<TemplateNode>;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <utility>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "cmd/docker-flowcon/template/functions.h"
 #include "cmd/docker-flowcon/template/nodes.h"
 #include "cmd/docker-flowcon/template/template.h"
@@ -18,11 +18,8 @@ using Nodes = std::vector<TemplateNode>;
 std::string missing_field(const json::value& in, const std::string& field) {
   const json::object* object = in.if_object();
   if (object == nullptr) return "can't evaluate field " + field + " in a value without fields";
-  std::string known;
-  for (const auto& member : *object) {
-    known += (known.empty() ? "" : ", ") + std::string(member.key());
-  }
-  return "can't evaluate field " + field + "; the fields are: " + known;
+  const auto key_of = [](const auto& member) { return std::string(member.key()); };
+  return "can't evaluate field " + field + "; the fields are: " + joined(*object, ", ", key_of);
 }
 
 class Renderer {
@@ -205,11 +202,7 @@ class HeaderRenderer {
                        operand.text + ">: " + missing_field(headers_, operand.fields.front()));
     }
     if (operand.fields.size() == 1) return template_text(*header);
-    std::string name = operand.fields.back();
-    std::transform(name.begin(), name.end(), name.begin(), [](char c) {
-      return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    });
-    return name;
+    return upper(operand.fields.back());
   }
 
   const json::object& headers_;

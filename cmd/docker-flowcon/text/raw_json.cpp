@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <boost/json/value.hpp>
+#include <ostream>
 
 #include "base/json.h"
+#include "cmd/docker-flowcon/plugin.h"
 
 namespace flowcon::plugin {
 namespace {
@@ -115,6 +117,11 @@ std::string safe_json(std::string_view text) {
     i += unsafe.length;
   }
   return out;
+}
+
+void print_json(Terminal& terminal, const std::string& text) {
+  terminal.out << (terminal.is_interactive ? safe_json(text) : text);
+  if (!text.ends_with('\n')) terminal.out << "\n";
 }
 
 std::string_view member_text(std::string_view object, std::string_view name) {

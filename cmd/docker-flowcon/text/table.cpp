@@ -4,21 +4,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/text.h"
+
 namespace flowcon::plugin {
 namespace {
 
 constexpr std::size_t kPadding = 3;
 constexpr std::size_t kMinWidth = 10;
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t at = text.find(separator);
-    parts.push_back(text.substr(0, at));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + 1);
-  }
-}
 
 using Row = std::vector<std::string_view>;
 
@@ -53,7 +45,7 @@ std::size_t character_count(std::string_view text) {
 
 std::string align_columns(std::string_view text) {
   std::vector<Row> rows;
-  for (std::string_view line : split(text, '\n')) rows.push_back(split(line, '\t'));
+  for (std::string_view line : split_at(text, '\n')) rows.push_back(split_at(line, '\t'));
   const std::vector<std::vector<std::size_t>> widths = column_widths(rows);
   std::string out;
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/docker-flowcon/text/values.h"
 
-#include <charconv>
 #include <cmath>
 
+#include "base/digits.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/text/times.h"
@@ -19,11 +19,8 @@ std::string complaint(const std::string& wanted, const std::string& text) {
 }  // namespace
 
 std::optional<double> parse_real(const std::string& text) {
-  double number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, failed] = std::from_chars(text.data(), end, number);
-  if (failed != std::errc() || stop != end || !std::isfinite(number)) return std::nullopt;
-  return number;
+  const std::optional<double> number = parse_number<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 std::optional<double> parse_share(const std::string& text) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "cmd/docker-flowcon/job/control.h"
 #include "cmd/docker-flowcon/text/times.h"
 #include "cmd/docker-flowcon/text/values.h"
@@ -15,11 +16,6 @@ namespace flowcon::plugin {
 namespace {
 
 constexpr std::size_t kMostInput = 64;
-
-std::string lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
-}
 
 bool is_let_through(const TopRow& row, const std::string& filter) {
   if (filter.empty()) return true;
@@ -90,7 +86,7 @@ const TopRow* commanded_row(TopState& state) {
   } else if (row->is_elsewhere) {
     say(state, row->name + " is on " + row->host + ": ask there", true);
     row = nullptr;
-  } else if (!is_container_name(row->id)) {
+  } else if (!is_object_name(row->id)) {
     say(state, row->name + " has no valid id", true);
     row = nullptr;
   }
@@ -150,7 +146,7 @@ TopAction show_details(TopState& state) {
   state.mode = TopMode::details;
   state.page_line = 0;
   state.decisions.clear();
-  if (row->is_elsewhere || !is_container_name(row->id)) return {};
+  if (row->is_elsewhere || !is_object_name(row->id)) return {};
   TopAction action;
   action.kind = TopAction::Kind::explain;
   action.id = row->id;

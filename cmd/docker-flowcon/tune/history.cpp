@@ -75,18 +75,12 @@ sim::TuneBase base_of(const json::value& status) {
   return base;
 }
 
-const json::value& cell(const json::value& row, std::size_t index) {
-  static const json::value nothing;
-  const json::array& cells = list_of(row);
-  return index < cells.size() ? cells[index] : nothing;
-}
-
 // The rows of a list that have a time and a number, in order of time.
 std::vector<ctrl::Sample> rows_of(const json::value& list) {
   std::vector<ctrl::Sample> rows;
   for (const json::value& row : list_of(list)) {
-    const std::optional<double> time = real_of(cell(row, 0));
-    const std::optional<double> number = real_of(cell(row, 1));
+    const std::optional<double> time = real_of(item_of(row, 0));
+    const std::optional<double> number = real_of(item_of(row, 1));
     if (time && number && std::isfinite(*time)) rows.push_back({*time, *number});
   }
   std::stable_sort(rows.begin(), rows.end(),
@@ -154,8 +148,8 @@ std::vector<sim::CurvePoint> read_points(FieldReader& reader) {
                  "must have 2 to 400 elements");
   double before = 0;
   for (std::size_t i = 0; i < rows.size() && !reader.failed(); ++i) {
-    const std::optional<double> x = real_of(cell(rows[i], 0));
-    const std::optional<double> value = real_of(cell(rows[i], 1));
+    const std::optional<double> x = real_of(item_of(rows[i], 0));
+    const std::optional<double> value = real_of(item_of(rows[i], 1));
     const bool is_good =
         x && value && *x >= before && *x <= 1 && std::abs(*value) <= sim::ReplayRun::kMostValue;
     if (!is_good) {

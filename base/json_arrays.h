@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace flowcon::cluster::policy {
+namespace flowcon {
 
 /// An array of what render(item) makes of each.
 template <class Items, class Render>
@@ -17,8 +17,9 @@ boost::json::array rendered(const Items& items, Render render) {
   return array;
 }
 
+/// An array of strings.
 inline boost::json::array texts(const std::vector<std::string>& from) {
   return boost::json::array(from.begin(), from.end());
 }
 
-}  // namespace flowcon::cluster::policy
+}  // namespace flowcon
