@@ -30,6 +30,7 @@ json::object host_shown(const std::string& name, const std::string& id, const ch
     out[member] = nullptr;
   }
   out["draining"] = nullptr;
+  out["moves"] = nullptr;
   out["error"] = "";
   return out;
 }
@@ -108,6 +109,12 @@ Async<Response> Balancer::show_cluster() {
   std::map<std::string, json::value> names;
   for (const json::value& host : hosts) {
     names[std::string(host.at("id").as_string())] = host.at("name");
+  }
+  // Of a host that does not answer now they are not known.
+  for (const policy::HostReport& report : gathering->hosts) {
+    for (json::value& host : hosts) {
+      if (text_of(host, "id") == report.id) host.as_object()["moves"] = report.moves;
+    }
   }
   json::array containers;
   for (const policy::HostReport& report : gathering->hosts) {

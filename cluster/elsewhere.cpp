@@ -19,7 +19,8 @@ using ctrl::api::Response;
 
 namespace {
 
-constexpr double kPatience = 30;              // seconds
+constexpr double kPatience = 20;              // seconds
+constexpr double kMeasureTime = 600;          // seconds, to find out whether it can migrate
 constexpr std::int64_t kMostHops = 4;         // hosts that a container may have gone through
 constexpr std::size_t kMostAnswer = 900'000;  // bytes; a connection to a peer takes 1 MiB
 constexpr std::size_t kMostMoves = 1000;      // that are looked through
@@ -105,8 +106,9 @@ bool Elsewhere::has_from(const std::string& name, const std::string& speaker) co
 Async<Response> Elsewhere::ask(std::string host, Wanted wanted) {
   const std::string there = name_of_host(network_, host);
   const bool is_forwarded = name_in(wanted.method, wanted.target).has_value();
+  const double patience = wanted.target.ends_with("/migrate") ? kMeasureTime : kPatience;
   Result<Answer> reply =
-      co_await network_.ask(std::move(host), "POST", "/v1/peer/call", wanted.render(), kPatience);
+      co_await network_.ask(std::move(host), "POST", "/v1/peer/call", wanted.render(), patience);
   if (!reply) co_return failure(502, reply.error().message());
   const Result<json::value> said = parse_json(reply->body);
   if (!said || !said->is_object()) co_return failure(502, there + " answers no JSON object");

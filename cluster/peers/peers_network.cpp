@@ -3,10 +3,18 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "cluster/peers/channel.h"
 #include "cluster/peers/peers.h"
 #include "cluster/peers/ssh.h"
 
 namespace flowcon::cluster::peers {
+namespace {
+
+// Seconds. Heartbeats wait for what is asked over their connection: what may take longer gets one
+// of its own.
+constexpr double kMostOnLink = 20;
+
+}  // namespace
 
 std::vector<Neighbour> Peers::neighbours() const {
   const Instant now = present();
@@ -33,6 +41,16 @@ Async<Result<Answer>> Peers::ask(std::string id, std::string method, std::string
   const LinkPtr link = links_.find_id(id);
   if (!link) co_return bad_input("no peer has the id " + printable(id, 40));
   const std::string name = link->name;
+  if (seconds > kMostOnLink) {
+    const Result<std::vector<std::string>> words = dial(id);
+    if (!words) co_return words.error();
+    const Result<std::shared_ptr<Channel>> own = Channel::open(host_.io(), *words);
+    if (!own) co_return own.error();
+    Result<Reply> reply =
+        co_await (*own)->ask(std::move(method), std::move(target), std::move(body), seconds);
+    if (!reply) co_return wrap(reply.error(), "asking " + name);
+    co_return reply;
+  }
   Result<Reply> reply =
       co_await link->ask(std::move(method), std::move(target), std::move(body), seconds);
   if (!reply) co_return wrap(reply.error(), "asking " + name);

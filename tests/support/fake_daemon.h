@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -73,9 +74,13 @@ class FakeDaemon {
 
   /// Answers `line` ("GET /v1/status") with `status` and a JSON `body`; anything else gets 404.
   void answer(const std::string& line, int status, const std::string& body) {
-    answer_raw(line, "HTTP/1.1 " + std::to_string(status) +
-                         " Canned\r\nContent-Type: application/json\r\nContent-Length: " +
-                         std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body);
+    answer_raw(line, canned(status, body));
+  }
+
+  /// Answers `line` so once what it is answered with now has been sent once.
+  void then(const std::string& line, int status, const std::string& body) {
+    const std::lock_guard lock(mutex_);
+    later_[line].push_back(canned(status, body));
   }
 
   /// Answers `line` with `bytes` as they are. "" = keeps the connection open and sends nothing.
@@ -97,6 +102,12 @@ class FakeDaemon {
   }
 
  private:
+  static std::string canned(int status, const std::string& body) {
+    return "HTTP/1.1 " + std::to_string(status) +
+           " Canned\r\nContent-Type: application/json\r\nContent-Length: " +
+           std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body;
+  }
+
   void serve() {
     std::vector<int> silent;
     while (wait_for(listener_)) {
@@ -111,6 +122,11 @@ class FakeDaemon {
         requests_.push_back(request);
         const auto found = answers_.find(request.line);
         if (found != answers_.end()) bytes = found->second;
+        std::deque<std::string>& later = later_[request.line];
+        if (!later.empty()) {
+          answers_[request.line] = later.front();
+          later.pop_front();
+        }
       }
       if (bytes.empty()) {
         silent.push_back(client);
@@ -183,6 +199,7 @@ class FakeDaemon {
   std::thread thread_;
   mutable std::mutex mutex_;
   std::map<std::string, std::string> answers_;
+  std::map<std::string, std::deque<std::string>> later_;
   std::set<std::string> early_;
   std::vector<Request> requests_;
 };

@@ -111,10 +111,13 @@ Async<Result<std::string>> Calls::begin(MoveOrder order) {
   if (!id.empty()) {
     const Result<ctrl::store::Migration> before = co_await world_.rows.find(id);
     if (before || open_.find(id)) co_return errno_error(EEXIST, "that migration has begun");
+    if (!is_absent(before.error())) co_return before.error();
   }
   Result<Proposal> proposal = co_await proposer_.propose(std::move(order));
   if (!proposal) co_return proposal.error();
   if (!proposal->obstacles.empty()) co_return errno_error(EPERM, joined(proposal->obstacles, "; "));
+  // Measuring took its time.
+  if (world_.is_stopping) co_return bad_input(kStopping);
   const std::vector<std::string> notes = proposal->notes;
   const MovePtr move = opened(std::move(*proposal), *target, id);
   // Nobody else may begin one while the journal is written.

@@ -13,6 +13,7 @@
 
 #include "base/json.h"
 #include "base/json_reader.h"
+#include "base/seconds.h"
 #include "base/text.h"
 #include "cluster/migration/plan/architecture.h"
 #include "cluster/migration/plan/bounds.h"
@@ -442,14 +443,15 @@ Async<Result<std::int64_t>> DockerEngine::execute(std::string container,
       co_await expect("POST", "/exec/" + percent_encoded(exec) + "/start", std::move(start_body),
                       kQuick, "running its checkpoint command");
   if (!started) co_return started.error();
-  for (double waited = 0;; waited += 0.1) {
+  const double until = steady_seconds() + seconds;
+  for (;;) {
     const Result<json::value> state = co_await get("/exec/" + percent_encoded(exec) + "/json",
                                                    "looking at its checkpoint command");
-    if (!state) co_return state.error();
-    if (!is_true(*state, "Running") && member(*state, "ExitCode").is_int64()) {
+    if (state && !is_true(*state, "Running") && member(*state, "ExitCode").is_int64()) {
       co_return member(*state, "ExitCode").get_int64();
     }
-    if (waited >= seconds) {
+    if (steady_seconds() >= until) {
+      if (!state) co_return state.error();
       end_processes(integer_of(*state, "Pid"), container);
       co_return errno_error(
           ETIMEDOUT, "its checkpoint command took longer than " + render_number(seconds) + " s");

@@ -85,6 +85,7 @@ struct Travel {
   bool needs_image = false;      ///< the target asks for it
   bool has_asked = false;        ///< the target has, though it may be there by now
   std::size_t layers_there = 0;  ///< how many of its layers need not travel
+  int image_tries = 0;           ///< source: so often it did not arrive
   std::set<std::string> sent;    ///< source: names of parts
   double sent_at = 0;            ///< source, steady: when the last part had arrived; 0: it has not
   std::set<std::string> received;  ///< target: names of parts

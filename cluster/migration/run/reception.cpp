@@ -294,6 +294,7 @@ Async<Response> Reception::reserve_new(Entry theirs, Plan plan, std::string spea
   reserving_.erase(id);
   if (!judged) co_return failure(503, judged.error().message());
   if (!judged->reasons.empty()) co_return refuse(judged->reasons);
+  if (world_.is_stopping) co_return refuse({kStopping});
   if (open_.find_by_container(theirs.name)) {
     co_return refuse({kUnfinished});
   }

@@ -84,6 +84,9 @@ Async<Result<void>> Saver::save_by_application(MovePtr move) {
   std::vector<std::string> words = how.command;
   Result<std::int64_t> status =
       co_await world_.engine.execute(std::move(id), std::move(words), how.timeout);
+  // The job itself was asked for nothing yet: it runs on.
+  if (!move->give_up.empty()) co_return bad_input(move->give_up);
+  if (move->peer.undoes()) co_return bad_input("the target turned it down");
   if (!status) co_return status.error();
   if (*status != 0) {
     co_return bad_input("its checkpoint command failed with status " + std::to_string(*status));
@@ -108,7 +111,9 @@ Async<Result<void>> Saver::save_by_signal(MovePtr move, int signal) {
   // Whatever comes in between: it may save and end yet.
   move->stay_quiet(timeout + kOrphanTime);
   Result<void> sent = co_await world_.engine.kill(std::move(id), signal);
-  if (!sent && !is_timeout(sent.error())) co_return sent;
+  // An answer that is lost says nothing of the signal; the engine's own words do.
+  const bool is_refused = !sent && (!sent.error().code || is_absent(sent.error()));
+  if (is_refused) co_return sent;
   move->saving.was_told_to_end = true;
   if (!sent) co_return sent;
   move->saving.has_signal = true;

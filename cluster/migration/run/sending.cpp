@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/migration/plan/bounds.h"
 #include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/plan/entry_json.h"
 #include "cluster/migration/run/cache.h"
@@ -43,6 +44,9 @@ void leave_out(Move& move, const json::value& said) {
   }
 }
 
+// The other side's word, and no failure of the connection.
+bool is_refusal(const Error& error) { return error.code == boost::system::errc::invalid_argument; }
+
 // All of `text`, then nothing.
 Pull pull_of(std::string text) {
   auto left = std::make_shared<std::string>(std::move(text));
@@ -58,8 +62,11 @@ Pull pull_of(std::string text) {
 
 // Ends when nothing more is to be sent, whatever the connection does.
 Async<void> Sender::sends_no_more(MovePtr move) {
+  // A target that takes a little now and then keeps a job down no longer than its seat would last.
+  const double until = world_.clock.steady() + kReservationAge;
   const auto is_over = [&] {
-    return world_.is_ended || !move->give_up.empty() || move->peer.undoes();
+    return world_.is_ended || !move->give_up.empty() || move->peer.undoes() ||
+           world_.clock.steady() > until;
   };
   while (!is_over()) co_await world_.clock.pause(kLook);
 }
@@ -124,10 +131,13 @@ Async<bool> Sender::report(MovePtr move) {
     if (!images_.insert(way).second) co_return false;
     const Result<void> sent = co_await send_image_of(move);
     images_.erase(way);
-    if (!sent) {
-      move->give_up = "its image: " + sent.error().message();
-      move->complain(sent.error());
+    if (sent) co_return true;
+    move->complain(sent.error());
+    const bool is_over = world_.is_ended || !move->give_up.empty() || move->peer.undoes();
+    if (!is_over && !is_refusal(sent.error()) && ++move->travel.image_tries < kTries) {
+      co_return false;
     }
+    move->give_up = "its image: " + sent.error().message();
     co_return true;
   }
   co_return move->peer.word != word || move->peer.step != peer;
@@ -174,6 +184,7 @@ Async<Result<void>> Sender::send_one(MovePtr move, std::string part, Pull body, 
   move->account.passing.reset();
   move->account.sending_since.reset();
   if (!answer) co_return answer.error();
+  if (answer->status == 503) co_return errno_error(EAGAIN, refusal_of(*answer));
   if (answer->status != 200) {
     co_return Error{boost::system::errc::make_error_code(boost::system::errc::invalid_argument),
                     refusal_of(*answer)};
@@ -238,9 +249,13 @@ Async<bool> Sender::send(MovePtr move) {
       }
       if (sent) break;
       if (world_.is_ended) co_return false;
+      // It has all, whatever became of the answer.
+      if (move->peer.word == Word::step && move->peer.step == Step::ready) {
+        move->travel.sent.insert(part);
+        break;
+      }
       const bool is_over = !move->give_up.empty() || move->peer.step >= Step::undo;
-      const bool is_refused = sent.error().code == boost::system::errc::invalid_argument;
-      if (is_over || is_refused || tried >= kTries) {
+      if (is_over || is_refusal(sent.error()) || tried >= kTries) {
         move->complain(sent.error());
         move->turn_back("sending its " + part + ": " + sent.error().message());
         co_return true;

@@ -348,6 +348,16 @@ Result<void> removable(const Session& session, const DaemonClient& daemon, const
   const Result<json::value> answer = daemon.get("/v1/peers");
   if (!answer) return answer.error();
   const Result<json::value> moves = daemon.get("/v1/moves");
+  // What is not known may be open.
+  if (!moves && !is_forced) return moves.error();
+  const bool is_whole =
+      !moves || !member(*moves, "whole").is_bool() || is_true(member(*moves, "whole"));
+  if (!is_whole && !is_forced) {
+    return bad_input(
+        "the journal of migrations is lost, so it is not known which are open; to "
+        "remove it all the same: docker flowcon peer rm --force " +
+        name);
+  }
   for (const json::value& peer : list_of(member(*answer, "peers"))) {
     if (text_of(member(peer, "name")) != name) continue;
     const std::string open = moves ? moving_with(*moves, text_of(member(peer, "id"))) : "";

@@ -21,6 +21,8 @@ constexpr std::chrono::milliseconds kLook{300};
 // For flowcond to answer, and how long it may not, while it is restarted.
 constexpr std::chrono::seconds kLookTime{10};
 constexpr std::chrono::seconds kMostSilence{60};
+// Its data is measured before it is known whether it may begin.
+constexpr std::chrono::seconds kMeasureTime{600};
 
 int begin_words(const Session& session, const MigrateOptions& options, const std::string& action) {
   const Result<DaemonClient> daemon = find_daemon(session, "migrate");
@@ -78,8 +80,7 @@ int tell_end(const Session& session, const json::value& move, const std::string&
   const std::string name = printable(text_of(member(move, "name")), 255);
   if (text_of(member(move, "step")) != "done") {
     const std::string why = printable(text_of(member(move, "error")), 500);
-    session.terminal.err << name << " was not migrated and runs on here"
-                         << (why.empty() ? "" : ": " + why) << "\n";
+    session.terminal.err << name << " was not migrated" << (why.empty() ? "" : ": " + why) << "\n";
     return kFailed;
   }
   const std::optional<double> stopped = real_of(member(move, "stopped_seconds"));
@@ -222,10 +223,13 @@ int run_migrate(const Session& session, const MigrateOptions& options) {
   if (options.keep) return begin_words(session, options, "keep");
   const Result<DaemonClient> found = find_daemon(session, "migrate");
   if (!found) return report(session.terminal, found.error());
-  const DaemonClient daemon = found->with_timeout(kControlTimeout);
+  const DaemonClient daemon = found->with_timeout(kMeasureTime);
   const Result<std::string> target = container_target(options.container, "migrate");
   if (!target) return report(session.terminal, target.error());
   const auto answer = daemon.post(*target, body_of(options));
+  if (!answer && is_timeout(answer.error()) && !options.dry_run) {
+    session.terminal.err << "The migration may begin yet: docker flowcon cluster shows it\n";
+  }
   if (!answer) return report(session.terminal, answer.error());
   if (options.dry_run) return tell_rehearsal(session, *answer);
   const std::string host = text_of(member(*answer, "host"));

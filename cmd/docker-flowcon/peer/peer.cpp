@@ -115,8 +115,9 @@ int change_drain(const Session& session, const std::string& name, const std::str
   return kDone;
 }
 
-// "vae, gru", those that no policy may migrate marked; "" = nothing is on the host.
-Result<std::string> on_host(const DaemonClient& daemon, const std::string& host) {
+// Why a host is not empty, "" = it is: "still there: vae, gru", those that no policy may migrate
+// marked; what is on its way is in no list.
+Result<std::string> why_not_empty(const DaemonClient& daemon, const std::string& host) {
   const Result<json::value> answer = daemon.with_timeout(kPatience).get("/v1/cluster");
   if (!answer) return answer.error();
   std::string names;
@@ -125,18 +126,27 @@ Result<std::string> on_host(const DaemonClient& daemon, const std::string& host)
     names += (names.empty() ? "" : ", ") + printable(text_of(member(one, "name")), 100) +
              (is_true(member(one, "movable")) ? "" : " (its label flowcon.migrate lets it stay)");
   }
-  return names;
+  if (!names.empty()) return "still there: " + names;
+  for (const json::value& one : list_of(member(*answer, "hosts"))) {
+    if (text_of(member(one, "name")) != host) continue;
+    const std::optional<double> moves = real_of(member(one, "moves"));
+    if (!moves) return host + " does not answer";
+    return *moves > 0 ? "a migration from or to " + host + " is under way" : std::string();
+  }
+  return bad_input(host + " is no peer any more");
 }
 
 int wait_until_empty(const Session& session, const PeerDrainOptions& options) {
   const Result<DaemonClient> daemon = find_daemon(session, "peer drain");
   if (!daemon) return report(session.terminal, daemon.error());
+  const Result<SshAddress> peer = parse_ssh_address(options.host);
+  if (!peer) return report(session.terminal, peer.error());
   for (std::string said;;) {
-    const Result<std::string> names = on_host(*daemon, options.host);
-    if (!names) return report(session.terminal, names.error());
-    if (names->empty()) return kDone;
-    if (*names != said) session.terminal.err << "still there: " << *names << "\n" << std::flush;
-    said = *names;
+    const Result<std::string> why = why_not_empty(*daemon, host_and_port(*peer));
+    if (!why) return report(session.terminal, why.error());
+    if (why->empty()) return kDone;
+    if (*why != said) session.terminal.err << *why << "\n" << std::flush;
+    said = *why;
     std::this_thread::sleep_for(std::chrono::duration<double>(options.look_seconds));
   }
 }

@@ -208,12 +208,14 @@ class FakeEngine : public Engine {
     if (ignores_signals_) co_return Result<void>();
     box.is_saved = true;
     end(container, exit_code_ == 0 ? Copy::finished : Copy::failed, exit_code_);
+    if (loses_kill_) co_return errno_error(ECONNRESET, "sending a signal");
     co_return Result<void>();
   }
   Async<bool> has_printed(Seen seen) override { co_return seen.copy == Copy::running; }
   Async<std::string> last_words(Seen) override { co_return last_words_; }
   Async<Result<std::string>> changes(std::string) override { co_return std::string("[]"); }
   Async<Result<std::int64_t>> execute(std::string, std::vector<std::string>, double) override {
+    if (on_execute_) on_execute_();
     co_return std::int64_t{0};
   }
   Async<Result<void>> make_checkpoint(std::string, std::string, double) override {
@@ -262,6 +264,7 @@ class FakeEngine : public Engine {
   }
   Async<Error> events(std::int64_t, std::function<void()> connected,
                       std::function<void(ctrl::engine::Event)> sink, std::string) override {
+    if (is_deaf_) co_return errno_error(ETIMEDOUT, "asking for events");
     connected();
     const Listener listener(*this, std::move(sink));
     // What it remembers, as an engine does.
@@ -306,7 +309,10 @@ class FakeEngine : public Engine {
   std::set<std::string> swarm_;
   std::string architecture_ = "amd64";
   std::vector<std::string> images_;
-  double stream_lasts_ = 1e9;           ///< seconds; of events
+  double stream_lasts_ = 1e9;  ///< seconds; of events
+  bool is_deaf_ = false;       ///< nobody gets its events
+  bool loses_kill_ = false;    ///< the answer to a signal
+  std::function<void()> on_execute_;
   std::vector<std::string> leftovers_;  ///< of the engine before: this one ends them
   std::vector<std::string> acts_;
   std::vector<std::string> conflicts_;

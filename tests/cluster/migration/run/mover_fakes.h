@@ -51,6 +51,7 @@ class FakeRows : public Rows {
     co_return all;
   }
   Async<Result<ctrl::store::Migration>> find(std::string id) override {
+    if (is_unreadable_) co_return errno_error(EIO, "reading the journal");
     const auto found = rows_.find(id);
     if (found == rows_.end()) co_return errno_error(ENOENT, "no such move");
     co_return found->second;
@@ -187,6 +188,7 @@ class FakeFiles : public HostFiles {
   }
   Async<Result<std::vector<Tree>>> measure(std::vector<std::string> folders,
                                            std::uint64_t) override {
+    if (measure_lasts_ > 0) co_await clock_.pause(measure_lasts_);
     co_return std::vector<Tree>(folders.size(), Tree{100, 1, content_});
   }
   Async<Result<void>> mark_whole(std::string folder) override {
@@ -220,6 +222,7 @@ class FakeFiles : public HostFiles {
   LeftBehind left_;
   bool has_saved_ = true;
   std::string content_ = "a";  ///< of every folder
+  double measure_lasts_ = 0;   ///< seconds
   std::map<std::string, DataMark> marks_;
 
  private:

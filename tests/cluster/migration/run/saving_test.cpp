@@ -81,3 +81,19 @@ TEST_CASE("a command that saves is followed by a stop") {
   CHECK(stand.save().empty());
   CHECK(stand.host.engine.acts_ == std::vector<std::string>{"stop"});
 }
+
+TEST_CASE("a move that is cancelled while a command saves does not stop the job") {
+  SavingJob stand;
+  stand.move->plan.checkpoint.command = {"save"};
+  stand.host.engine.on_execute_ = [&] { stand.move->give_up = "a person cancelled it"; };
+  CHECK(stand.save() == "a person cancelled it");
+  CHECK(stand.host.engine.acts_.empty());
+  CHECK(stand.host.engine.runs());
+}
+
+TEST_CASE("a signal whose answer is lost may have been sent: the job has not ended by itself") {
+  SavingJob stand;
+  stand.host.engine.loses_kill_ = true;
+  CHECK(stand.save().starts_with("sending a signal"));
+  CHECK_FALSE(stand.move->saving.has_ended);
+}

@@ -71,9 +71,10 @@ class TwoHosts {
     return until([&] { return is_closed(source) && is_closed(target); }, most);
   }
   /// Begins it; the error's sentence, or "".
-  std::string begin() {
+  std::string begin(const std::string& move = "") {
     std::string said = "?";
     MoveOrder order;
+    order.id = move;
     order.container = "plain";
     order.target = host_id('2');
     auto life = [&]() -> Async<void> {

@@ -265,6 +265,80 @@ TEST_CASE("flowcond that stops in a move has the job run here before it ends") {
   CHECK(hosts.outcome() == "1 undone undone");
 }
 
+TEST_CASE("a move that is measured while flowcond stops does not begin any more") {
+  TwoHosts hosts;
+  hosts.source.files.measure_lasts_ = 10;
+  std::string said = "?";
+  MoveOrder order;
+  order.container = "plain";
+  order.target = host_id('2');
+  auto life = [&]() -> Async<void> {
+    const Result<std::string> id = co_await hosts.source.mover().begin(order);
+    said = id ? "" : id.error().what;
+  };
+  ctrl::spawn(hosts.io, "test", life);
+  hosts.pass(1);
+  REQUIRE(said == "?");
+  auto stop = [&]() -> Async<void> { co_await hosts.source.mover().settle(5); };
+  ctrl::spawn(hosts.io, "stop", stop);
+  REQUIRE(hosts.until([&] { return said != "?"; }, 60));
+  CHECK(said == "flowcond is being stopped");
+  CHECK(hosts.source.rows.rows_.empty());
+  CHECK(hosts.source.engine.acts_ == Words{});
+}
+
+TEST_CASE("a journal that does not answer whether a move has begun lets it not begin again") {
+  TwoHosts hosts;
+  hosts.source.rows.is_unreadable_ = true;
+  CHECK(hosts.begin(std::string(32, 'b')) == "reading the journal");
+  CHECK(hosts.source.rows.rows_.empty());
+}
+
+TEST_CASE("a part that has come is not sent again where its answer is lost") {
+  TwoHosts hosts;
+  const Carry carry = hosts.source.goods.carry_;
+  int lives = 0;
+  hosts.source.goods.carry_ = [&](std::string method, std::string path,
+                                  ctrl::Pull body) -> Async<Result<Answer>> {
+    const bool is_life = path.ends_with("/life");
+    Result<Answer> said = co_await carry(std::move(method), std::move(path), std::move(body));
+    if (is_life && ++lives == 1) co_return errno_error(EPIPE, "the connection was cut");
+    co_return said;
+  };
+  REQUIRE(hosts.begin().empty());
+  REQUIRE(hosts.ends());
+  CHECK(hosts.outcome() == "2 done done");
+}
+
+TEST_CASE("an image whose connection was cut is sent again") {
+  TwoHosts hosts;
+  const Carry carry = hosts.source.goods.carry_;
+  int cuts = 2;
+  hosts.source.goods.carry_ = [&](std::string method, std::string path,
+                                  ctrl::Pull body) -> Async<Result<Answer>> {
+    if (path.ends_with("/image") && cuts-- > 0) co_return errno_error(EPIPE, "it was cut");
+    Result<Answer> said = co_await carry(std::move(method), std::move(path), std::move(body));
+    co_return said;
+  };
+  REQUIRE(hosts.begin().empty());
+  REQUIRE(hosts.ends());
+  CHECK(hosts.outcome() == "2 done done");
+  CHECK(hosts.source.goods.image_sends_ == 3);
+}
+
+TEST_CASE("a target that takes nothing for a day does not keep the job down any longer") {
+  TwoHosts hosts;
+  hosts.source.goods.carry_ = [&](std::string, std::string path,
+                                  ctrl::Pull) -> Async<Result<Answer>> {
+    if (path.ends_with("/life")) co_await hosts.clock.pause(10 * 24 * 3600.0);
+    co_return errno_error(EPIPE, "it was cut");
+  };
+  hosts.target.goods.images_ = hosts.source.goods.images_;
+  REQUIRE(hosts.begin().empty());
+  REQUIRE(hosts.until([&] { return hosts.source.rows.step() == "undone"; }, 5 * 24 * 3600.0));
+  CHECK(hosts.source.engine.runs());
+}
+
 TEST_CASE("a journal that cannot be read lets no move begin, and is read when it can be") {
   TwoHosts hosts;
   hosts.kill(hosts.source);

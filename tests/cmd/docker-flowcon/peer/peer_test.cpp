@@ -66,7 +66,8 @@ TEST_CASE_METHOD(PeerFixture, "drain and undrain ask flowcond, the name encoded"
 TEST_CASE_METHOD(PeerFixture, "drain --wait says what stays, and ends when the host is empty") {
   fake.answer("POST /v1/peers/h2/drain", 200, R"({"name":"h2"})");
   fake.answer("GET /v1/cluster", 200,
-              R"({"containers":[{"host":"h1","name":"vae","movable":true}]})");
+              R"({"hosts":[{"name":"h2","moves":0}],)"
+              R"("containers":[{"host":"h1","name":"vae","movable":true}]})");
   const Outcome done = run({"drain", "--wait", "h2"});
   CHECK(done.status == 0);
   CHECK(done.out == "h2\n");
@@ -74,6 +75,51 @@ TEST_CASE_METHOD(PeerFixture, "drain --wait says what stays, and ends when the h
   fake.answer("GET /v1/cluster", 500, R"({"error":"no cluster"})");
   CHECK(run({"drain", "-w", "h2"}).err == "no cluster\n");
   CHECK(run({"undrain", "-w", "h2"}).status == 125);
+}
+
+TEST_CASE_METHOD(PeerFixture, "drain --wait waits for what is on its way and for a silent host") {
+  const char* cluster = "GET /v1/cluster";
+  fake.answer("POST /v1/peers/h2/drain", 200, R"({"name":"h2"})");
+  fake.answer(cluster, 200,
+              R"({"hosts":[{"name":"h2","moves":0}],"containers":[{"host":"h2","name":"vae"}]})");
+  fake.then(cluster, 200, R"({"hosts":[{"name":"h2","moves":1}],"containers":[]})");
+  fake.then(cluster, 200, R"({"hosts":[{"name":"h2","moves":null}],"containers":[]})");
+  fake.then(cluster, 200, R"({"hosts":[{"name":"h2","moves":0}],"containers":[]})");
+
+  std::ostringstream out, err;
+  Terminal terminal{out, err};
+  const Invocation invocation;
+  const Environment environment;
+  PeerDrainOptions options;
+  options.host = "ada@h2";
+  options.wait = true;
+  options.look_seconds = 0.01;
+  CHECK(run_peer_drain({invocation, environment, terminal, folder.path() + "/s", true}, options) ==
+        0);
+  CHECK(err.str() ==
+        "still there: vae (its label flowcon.migrate lets it stay)\n"
+        "a migration from or to h2 is under way\nh2 does not answer\n");
+  fake.answer(cluster, 200, R"({"hosts":[],"containers":[]})");
+  CHECK(run({"drain", "-w", "h2"}).err == "h2 is no peer any more\n");
+}
+
+TEST_CASE_METHOD(PeerFixture, "a migration that was undone is not said to run on") {
+  fake.answer("POST /v1/containers/vae/migrate", 202, R"({"id":"aa","host":"h2","name":"vae"})");
+  fake.answer("GET /v1/moves", 200,
+              R"({"moves":[{"id":"aa","name":"vae","ended":true,"step":"undone",)"
+              R"("error":"it ended by itself before it migrated"}]})");
+  CHECK(DaemonFixture::run({"migrate", "vae", "h2"}).err ==
+        "vae was not migrated: it ended by itself before it migrated\n");
+}
+
+TEST_CASE_METHOD(PeerFixture, "a peer stays where it is not known whether migrations are open") {
+  fake.answer("GET /v1/peers", 200, R"({"peers":[{"name":"h2","source":"command"}]})");
+  fake.answer("GET /v1/moves", 200, R"({"moves":[],"whole":false})");
+  const Outcome lost = run({"rm", "h2"});
+  CHECK(lost.status == 1);
+  CHECK(lost.err.find("the journal of migrations is lost") != std::string::npos);
+  fake.answer("GET /v1/moves", 503, R"({"error":"it was not read yet"})");
+  CHECK(run({"rm", "h2"}).err.find("it was not read yet") != std::string::npos);
 }
 
 TEST_CASE_METHOD(PeerFixture, "a peer that is not there is said not to be") {

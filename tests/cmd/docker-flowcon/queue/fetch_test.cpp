@@ -167,6 +167,7 @@ TEST_CASE_METHOD(FetchFixture, "nothing is written to a folder that has somethin
         "the folder " + out + " is not empty: name one that is, or that is not there yet\n");
   CHECK(text("asked").find("cp") == std::string::npos);
   CHECK(text("results/mine") == "mine");
+  CHECK(run({"vae", "-o=" + out}).err == outcome.err);
   const Outcome file = run({"vae", "--output", out + "/mine"});
   CHECK(file.status == 1);
   CHECK(file.err.find(out + "/mine") != std::string::npos);
