@@ -19,6 +19,7 @@ namespace {
 // v1 spells "no limit" as PAGE_COUNTER_MAX pages, 2^63 less one page of whatever size.
 constexpr std::uint64_t kNoLimitFrom = std::uint64_t{1} << 62;
 constexpr std::uint64_t kGrain = 64 * 1024;
+constexpr double kPlenty = 0.5;  // of the host's memory
 
 const char* soft_file(bool is_v2) { return is_v2 ? "memory.high" : "memory.soft_limit_in_bytes"; }
 
@@ -120,7 +121,9 @@ bool is_short_of_memory(const HostMemory& host, const MemoryParameters& paramete
   if (host.total_bytes == 0) return false;
   const double available =
       static_cast<double>(host.available_bytes) / static_cast<double>(host.total_bytes);
-  const double stalled = host.pressure_some_avg10.value_or(0);
+  // The kernel counts stalls at a group's own limit with the host's, those at soft limits of ours
+  // too: where there is plenty they would keep these in force for ever.
+  const double stalled = available > kPlenty ? 0 : host.pressure_some_avg10.value_or(0);
   if (available < parameters.low_available || stalled > parameters.psi_threshold) return true;
   if (!was_short) return false;
   return available <= parameters.release_available || stalled >= parameters.release_psi;

@@ -124,7 +124,7 @@ std::vector<Option> limit_options() {
              0, 0.9, at<&Config::limiting, &Limiting::reserve>),
       number("memory-low", "SHARE",
              "the host is short of memory while less than this share of it is available, or while "
-             "processes wait for memory a tenth of the time",
+             "processes wait for memory a tenth of the time and not more than half is available",
              0, 1, at<&Config::limiting, &Limiting::memory_low>),
       number("io-bandwidth", "BYTES",
              "bandwidth of a disk per second; limit-mode quota caps block I/O only if this is "

@@ -67,6 +67,8 @@ struct JobLimits {
   /// Its memory or I/O was limited once, and systemd may have kept that.
   bool has_all_limits = false;
   bool is_reverted = false;  ///< somebody else changed it since
+  /// What flowcond had written when control was suspended last. systemd may bring it back.
+  std::optional<cgroups::Setting> put_away;
 };
 
 /// Where the policy has put it, and what others have been told of that.

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 
+#include "base/seconds.h"
 #include "ctrl/effects.h"
 #include "ctrl/log.h"
 
@@ -13,6 +14,17 @@ namespace {
 constexpr int kPatience = 5;
 // Where nobody waits for it, but other blocking calls do.
 constexpr int kLittlePatience = 2;
+// Seconds that a systemd which did not answer is left alone: while each limit asks it anew, all
+// that blocks waits behind these calls, and so does the loop. A daemon-reload may undo what it was
+// not told; that is found as drift.
+constexpr double kSilence = 60;
+
+bool is_silent(const std::atomic<double>& until) { return steady_seconds() < until.load(); }
+
+// Takes the answer into account. On the effects thread.
+void note_answer(std::atomic<double>& silent_until, const Result<void>& told) {
+  silent_until.store(is_timeout(told) ? steady_seconds() + kSilence : 0);
+}
 
 Result<void> tell(const std::string& scope, const std::vector<cgroups::UnitProperty>& properties,
                   int patience) {
@@ -27,7 +39,7 @@ Result<void> tell(const std::string& scope, const std::vector<cgroups::UnitPrope
 }  // namespace
 
 Limits::Limits(cgroups::CgroupFs& fs, Effects& effects, store::Store& store)
-    : fs_(fs), effects_(effects), store_(store), patience_(kPatience) {}
+    : fs_(fs), effects_(effects), store_(store) {}
 
 void Limits::find_mechanism(const cgroups::Group& group) {
   Result<std::vector<cgroups::BlockDevice>> devices = cgroups::read_block_devices(fs_);
@@ -53,12 +65,15 @@ void Limits::tell_systemd(const Target& target) {
   auto properties = cgroups::unit_properties(target.present, target.setting, fs_, mechanism_,
                                              cgroups::Rounding::exact);
   // A bus call can take as long as systemd likes, so it goes to the effects thread.
-  const bool is_queued = effects_.try_post([scope, properties = std::move(properties)] {
-    if (Result<void> told = tell(scope, properties, kLittlePatience); !told) {
-      log::warning("systemd did not take a limit, so a daemon-reload may undo it: " +
-                   told.error().message());
-    }
-  });
+  const bool is_queued =
+      effects_.try_post([silent_until = silent_until_, scope, properties = std::move(properties)] {
+        if (is_silent(*silent_until)) return;
+        const Result<void> told = tell(scope, properties, kLittlePatience);
+        note_answer(*silent_until, told);
+        if (told) return;
+        log::warning("systemd did not take a limit, so a daemon-reload may undo it: " +
+                     told.error().message());
+      });
   if (!is_queued) log::warning("too many blocking calls wait; a limit was not reported to systemd");
 }
 
@@ -66,12 +81,15 @@ void Limits::tell_systemd(const Target& target) {
 Async<void> Limits::tell_systemd_for_good(store::Original original, cgroups::Setting present) {
   auto properties = cgroups::unit_properties(present, original.setting, fs_, mechanism_,
                                              cgroups::Rounding::whole_percent);
-  auto ask = [scope = original.group.scope, properties = std::move(properties),
-              patience = patience_] { return tell(scope, properties, patience); };
+  auto ask = [silent_until = silent_until_, scope = original.group.scope,
+              properties = std::move(properties)] {
+    // Many containers must not wait long each, or the daemon is killed at its stop.
+    const int patience = is_silent(*silent_until) ? 1 : kPatience;
+    Result<void> told = tell(scope, properties, patience);
+    note_answer(*silent_until, told);
+    return told;
+  };
   Result<void> told = co_await effects_.run(std::move(ask));
-  const bool is_mute = is_timeout(told);
-  // Many containers must not wait long each, or the daemon is killed at its stop.
-  patience_ = is_mute ? 1 : kPatience;
   if (told) co_return;
   log::warning("systemd did not take a restored limit, so a daemon-reload may undo it: " +
                told.error().message());
@@ -177,8 +195,8 @@ void Limits::undo(const store::Original& original) {
   // Nobody waits for this: a row that stays behind speaks of a group that is gone.
   const bool is_queued = effects_.try_post([this, original, properties] {
     // A scope that ends with its container cannot be told, and needs not be.
-    if (!original.group.scope.empty() && !properties.empty()) {
-      (void)cgroups::tell_systemd(original.group.scope, properties);
+    if (!original.group.scope.empty() && !properties.empty() && !is_silent(*silent_until_)) {
+      note_answer(*silent_until_, cgroups::tell_systemd(original.group.scope, properties));
     }
     (void)store_.forget_original(original.id);
   });

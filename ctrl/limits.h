@@ -3,7 +3,9 @@
 // systemd, restores. A container whose original cannot be saved is left as it is.
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -85,7 +87,9 @@ class Limits {
   store::Store& store_;
   cgroups::IoMechanism mechanism_;
   bool is_mechanism_known_ = false;
-  int patience_;  ///< how often a restore asks a systemd that does not answer
+  /// Steady seconds; until then systemd, which did not answer, is not told of limits. Shared with
+  /// what waits on the effects thread.
+  std::shared_ptr<std::atomic<double>> silent_until_ = std::make_shared<std::atomic<double>>(0.0);
 };
 
 }  // namespace flowcon::ctrl

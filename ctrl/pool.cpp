@@ -169,6 +169,7 @@ void Pool::Impl::take_event(const engine::Event& event) {
   const double time = static_cast<double>(event.time_ns) / 1e9;
   if (event.action == "die") {
     looks.end(event.id);
+    // Also of one that is not known yet: it may be under control by command.
     finish(event.id, time, event.exit_status);
     return;
   }
@@ -190,7 +191,7 @@ void Pool::Impl::look_at_due() {
 
 void Pool::Impl::finish(const std::string& id, double time, std::optional<int> exit_status) {
   doubted.erase(id);
-  if (known.erase(id) == 0) return;
+  known.erase(id);
   Change change;
   change.kind = Change::Kind::finished;
   change.container.id = id;

@@ -17,7 +17,8 @@
 namespace flowcon::ctrl {
 
 /// Something that happened to the pool. A container whose labels were not known to be its own
-/// (label_problem) is told as started again once they are.
+/// (label_problem) is told as started again once they are. An end is told also of one whose start
+/// was not.
 struct Change {
   enum class Kind { started, finished, updated };
   Kind kind = Kind::started;

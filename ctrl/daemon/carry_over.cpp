@@ -232,7 +232,8 @@ Async<Result<void>> CarryOver::forget_history(std::string id) {
 Async<void> CarryOver::forget_logs(Containers* containers) {
   for (const std::string& id : kept_logs(state_dir_ + "/lives")) {
     Result<engine::Container> seen = co_await containers->inspect(id);
-    if (seen || !is_absent(seen.error())) continue;
+    if (seen) absences_.see(id);
+    if (!is_absent(seen) || !absences_.is_gone(id, world_.clock().steady)) continue;
     if (::unlink(carried_log_path(state_dir_, id).c_str()) == 0) {
       log::info("deleted the earlier log of container " + id.substr(0, 12) + ", which is gone");
     }

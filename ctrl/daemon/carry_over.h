@@ -12,6 +12,7 @@
 #include "ctrl/api/routes.h"
 #include "ctrl/async.h"
 #include "ctrl/codec/past_json.h"
+#include "ctrl/daemon/absences.h"
 #include "ctrl/daemon/controls.h"
 #include "ctrl/daemon/log_follower.h"
 #include "ctrl/daemon/recorder.h"
@@ -54,7 +55,7 @@ class CarryOver {
 
   /// Whole lines of what a container printed on earlier hosts, as docs/api.md has it.
   Async<api::Response> log_of(Containers* containers, api::Call call);
-  /// Forgets those of containers that the engine does not know any more.
+  /// Forgets those of containers that the engine has not known for a day.
   Async<void> forget_logs(Containers* containers);
 
  private:
@@ -70,6 +71,7 @@ class CarryOver {
   LogFollower& logs_;
   std::string state_dir_;
   std::map<std::string, Past> pasts_;  // by id; `started` is 0 until a start here takes it up
+  Absences absences_;
 };
 
 }  // namespace flowcon::ctrl

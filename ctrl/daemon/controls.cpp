@@ -86,14 +86,15 @@ Async<Result<void>> Controls::put_back(std::string id, std::optional<store::Choi
   return forget(std::move(id));
 }
 
-Async<void> Controls::forget_gone(Containers* containers) {
+Async<void> Controls::forget_gone(Containers* containers, double now) {
   std::vector<std::string> ids;
   for (const auto& [id, choice] : choices_) {
     if (id != kAll) ids.push_back(id);
   }
   for (const std::string& id : ids) {
     Result<engine::Container> seen = co_await containers->inspect(id);
-    if (seen || !is_absent(seen.error())) continue;
+    if (seen) absences_.see(id);
+    if (!is_absent(seen) || !absences_.is_gone(id, now)) continue;
     Result<void> forgotten = co_await forget(id);
     if (!forgotten) log::warning(forgotten.error().message());
   }

@@ -10,6 +10,7 @@
 
 #include "ctrl/async.h"
 #include "ctrl/control.h"
+#include "ctrl/daemon/absences.h"
 #include "ctrl/daemon/world.h"
 #include "ctrl/effects.h"
 #include "ctrl/store/store.h"
@@ -41,8 +42,8 @@ class Controls {
   Async<Result<void>> forget(std::string id);
   /// What find() said of it.
   Async<Result<void>> put_back(std::string id, std::optional<store::Choice> before);
-  /// Of containers that the engine says are gone.
-  Async<void> forget_gone(Containers* containers);
+  /// Of containers that the engine has not known for a day. `now`: steady, seconds.
+  Async<void> forget_gone(Containers* containers, double now);
   /// In the background; where it cannot be saved the pin ends again after a restart.
   void save_ended_pin(const std::string& id, const Control& control);
   /// It holds, saved or not.
@@ -56,6 +57,7 @@ class Controls {
   Effects& effects_;
   store::Store& store_;
   std::map<std::string, store::Choice> choices_;
+  Absences absences_;
   bool is_all_paused_ = false;
 };
 

@@ -58,7 +58,8 @@ Daemon::Daemon(asio::io_context& io, const Config& config, World world)
           io, effects_, records_of(*world_.store), config_, [this] { return world_.clock(); },
           [this] {
             spawn(io_, "earlier logs", carry_over_.forget_logs(containers_.get()));
-            spawn(io_, "earlier choices", controls_.forget_gone(containers_.get()));
+            const double now = world_.clock().steady;
+            spawn(io_, "earlier choices", controls_.forget_gone(containers_.get(), now));
           }),
       controls_(io, effects_, *world_.store),
       logs_(io, roster_, world_.clock,
@@ -94,6 +95,7 @@ Async<void> Daemon::pass() {
   const Moment now = world_.clock();
   intake_.take(containers_->take(), now);
   co_await intake_.follow_freezing(now);
+  co_await intake_.restore_again(now);
   look(now);
   const bool is_deciding = schedule_.is_deciding(now.steady);
   if (is_deciding) decide(now);

@@ -129,11 +129,16 @@ std::map<std::string, cgroups::Setting> Enforcer::plan() {
   const auto io_plan =
       cgroups::share_out_io(io, config_.limiting.mode, bandwidths(), limits_.mechanism());
   std::map<std::string, cgroups::Setting> planned;
+  const bool knows_host = meter_.host_memory().total_bytes > 0;
   const std::vector<std::string>& members = planning_.members();
   for (std::size_t i = 0; i < members.size(); ++i) {
-    cgroups::Setting setting = roster_.jobs.at(members[i]).original;
+    const Job& job = roster_.jobs.at(members[i]);
+    cgroups::Setting setting = job.original;
     if (config_.limits(Resource::cpu)) setting.cpu = cpu_plan[i];
-    if (config_.limits(Resource::memory)) setting.memory = memory_plan[i];
+    if (config_.limits(Resource::memory)) {
+      // What is not read yet changes nothing: a limit that was handed over stays until it is.
+      setting.memory = knows_host && job.has_reading ? memory_plan[i] : job.present.memory;
+    }
     if (config_.limits(Resource::io)) setting.io = io_plan[i];
     planned[members[i]] = std::move(setting);
   }
@@ -152,11 +157,52 @@ std::map<std::string, double> Enforcer::bandwidths() const {
   return all;
 }
 
+// What others have set since the container came, before the first write to the same resource, is
+// what it had: the engine tells of an update, systemd and people who write by hand do not. True
+// where there is something new.
+bool Enforcer::read_original(Job& job, const cgroups::Setting& planned) {
+  if (job.is_limited && job.has_all_limits) return false;
+  cgroups::Setting wanted = planned;
+  if (job.is_limited) wanted.cpu = job.present.cpu;  // where others write now, it is drift
+  if (cgroups::limits_alike(wanted, job.present)) return false;
+  const Result<cgroups::Setting> there = cgroups::read_setting(fs_, job.group, limits_.mechanism());
+  if (!there) return false;
+  // What flowcond itself wrote once is nobody's wish.
+  const cgroups::Setting ours = job.put_away.value_or(job.present);
+  const auto is_foreign = [](const auto& now, const auto& known, const auto& own) {
+    return !limits_alike(now, known) && !limits_alike(now, own);
+  };
+  cgroups::Setting original = job.original;
+  if (!job.is_limited) {
+    if (is_foreign(there->cpu, job.present.cpu, ours.cpu)) original.cpu = there->cpu;
+    job.present.cpu = there->cpu;
+  }
+  if (there->memory != job.present.memory && there->memory != ours.memory) {
+    original.memory = there->memory;
+  }
+  if (is_foreign(there->io, job.present.io, ours.io)) original.io = there->io;
+  job.present.memory = there->memory;
+  job.present.io = there->io;
+  const bool is_back = !job.is_limited && !cgroups::limits_alike(job.present, original);
+  if (is_back) job.is_limited = true;
+  if (is_back || original != job.original) job.is_original_saved = false;
+  if (original == job.original) return false;
+  job.original = original;
+  log::info("container " + printable(job.container.name, 80) +
+            ": another program set new limits, which are its originals now");
+  return true;
+}
+
 Async<void> Enforcer::apply(Moment now) {
   grant_all(now);
   if (config_.dry_run) co_return;
   std::vector<Target> targets;
-  const std::map<std::string, cgroups::Setting> planned = plan();
+  std::map<std::string, cgroups::Setting> planned = plan();
+  bool is_outdated = false;
+  for (const auto& [id, setting] : planned) {
+    is_outdated = read_original(roster_.jobs.at(id), setting) || is_outdated;
+  }
+  if (is_outdated) planned = plan();
   for (const auto& [id, setting] : planned) {
     const Job& job = roster_.jobs.at(id);
     // A new original must reach the store even where nothing has to be written.

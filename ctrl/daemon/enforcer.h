@@ -41,6 +41,7 @@ class Enforcer {
   void grant_all(Moment now);
   [[nodiscard]] cgroups::MemoryParameters thresholds() const;
   void note_guarantees();
+  bool read_original(Job& job, const cgroups::Setting& planned);
   [[nodiscard]] std::map<std::string, cgroups::Setting> plan();
   [[nodiscard]] std::map<std::string, double> bandwidths() const;
 

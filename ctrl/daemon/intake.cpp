@@ -14,6 +14,7 @@ namespace {
 
 // Between the engine's answer and the look at its group.
 constexpr const char* kEnded = "it has ended";
+constexpr double kRestoreEvery = 15;  // seconds
 
 // The user's quota as the engine tells it; empty = none.
 std::optional<std::int64_t> quota_of(const engine::Container& c, std::uint64_t* period_us) {
@@ -324,29 +325,49 @@ Async<void> Intake::follow_freezing(Moment now) {
 }
 
 Async<Result<void>> Intake::follow_pause(std::string id) {
-  const std::vector<std::string>& active = at_.roster.active;
+  std::vector<std::string>& active = at_.roster.active;
   const bool is_active = std::find(active.begin(), active.end(), id) != active.end();
   Job& job = at_.roster.jobs.at(id);
-  if (is_active != is_aside(job, at_.controls.is_all_paused())) co_return Result<void>();
-  at_.schedule.is_compare_due = true;
-  if (!is_active) {
+  const bool stays_out = is_aside(job, at_.controls.is_all_paused());
+  if (is_active == stays_out) at_.schedule.is_compare_due = true;
+  if (!stays_out) {
+    if (is_active) co_return Result<void>();
     static_cast<PerResource<Place>&>(job) = PerResource<Place>();
-    at_.roster.active.push_back(id);
+    job.problem.clear();
+    active.push_back(id);
     co_return Result<void>();
   }
-  std::erase(at_.roster.active, id);
+  std::erase(active, id);
   if (!job.is_limited) co_return Result<void>();
   store::Original original = original_of(job);
   Result<void> restored = co_await at_.limits.restore(std::move(original));
   const auto found = at_.roster.jobs.find(id);
   if (found == at_.roster.jobs.end()) co_return Result<void>();
+  Job& aside = found->second;
   if (!restored) {
-    found->second.problem = restored.error().message();
+    aside.problem = restored.error().message();
     co_return restored;
   }
-  found->second.present = found->second.original;
-  found->second.is_limited = found->second.is_original_saved = false;
+  aside.problem.clear();
+  aside.put_away = std::exchange(aside.present, aside.original);
+  aside.is_limited = aside.is_original_saved = false;
   co_return Result<void>();
+}
+
+Async<void> Intake::restore_again(Moment now) {
+  if (now.steady < next_restore_) co_return;
+  next_restore_ = now.steady + kRestoreEvery;
+  std::vector<std::string> left;
+  for (const auto& [id, job] : at_.roster.jobs) {
+    if (job.is_limited && is_aside(job, at_.controls.is_all_paused())) left.push_back(id);
+  }
+  for (const std::string& id : left) {
+    const auto found = at_.roster.jobs.find(id);
+    if (found == at_.roster.jobs.end()) continue;
+    const std::string known = found->second.problem;
+    Result<void> restored = co_await follow_pause(id);
+    if (!restored && restored.error().message() != known) log::warning(restored.error().message());
+  }
 }
 
 Async<Result<void>> Intake::release(std::string id) {

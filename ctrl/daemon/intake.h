@@ -58,8 +58,11 @@ class Intake {
   /// Control of it ends, its original limits are back. Errors: they could not be put back.
   Async<Result<void>> release(std::string id);
   /// Makes real what a person decided: it leaves the lists and gets its original limits back, or
-  /// comes back as an arrival. Errors: the limits could not be put back.
+  /// comes back as an arrival. What could not be put back before is tried again. Errors: the limits
+  /// could not be put back.
   Async<Result<void>> follow_pause(std::string id);
+  /// Now and then, where control is suspended and the limits could not be put back.
+  Async<void> restore_again(Moment now);
   /// Shows the policy who shares the host now.
   void compare_sets(Moment now);
   /// The daemon ends: what is still read of ended jobs is read no further.
@@ -79,6 +82,7 @@ class Intake {
   void keep_profile(const Ending& ending);
 
   Parts at_;
+  double next_restore_ = 0;  // steady
 };
 
 }  // namespace flowcon::ctrl

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "cgroups/network.h"
+#include "ctrl/limits.h"
 #include "ctrl/log.h"
 #include "ctrl/spawn.h"
 
@@ -56,7 +57,11 @@ void Meter::look(Moment now, bool needs_all) {
   for (auto& [id, job] : jobs_) {
     if (!job.unsupported.empty()) continue;
     Result<std::uint64_t> cpu = cgroups::read_cpu_usage(fs_, job.group);
-    if (!cpu) continue;  // dying: its end is about to be told
+    if (!cpu) {
+      // Its end is about to be told, or is not by an engine that stands still: it uses nothing.
+      if (is_gone(cpu.error())) job.cpu_share = 0;
+      continue;
+    }
     Reading reading{*cpu, job.reading.memory};
     const bool is_new = !job.has_reading;
     job.is_memory_read = is_rest_due || is_new || now.wall - job.begun() < kYoung;

@@ -148,6 +148,14 @@ void Recorder::drop_oldest() {
 
 Async<void> Recorder::flush() {
   is_writing_ = true;
+  co_await write_all();
+  co_await forget_old();
+  // What came meanwhile waits for the next look, but where flowcond ends there is none.
+  if (is_stopping_ && problem_.empty()) co_await write_all();
+  is_writing_ = false;
+}
+
+Async<void> Recorder::write_all() {
   while (!looks_.empty() || !rounds_.empty()) {
     const std::size_t most_looks = std::min(looks_.size(), kLooksAtOnce);
     auto looks = std::make_shared<std::vector<store::Look>>(first_of(looks_, most_looks));
@@ -164,10 +172,8 @@ Async<void> Recorder::flush() {
     }
     problem_ = written.error().message();
     take_back(*looks, *rounds);
-    break;
+    co_return;
   }
-  co_await forget_old();
-  is_writing_ = false;
 }
 
 // A few steps; the rest after the next flush.

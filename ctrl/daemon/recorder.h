@@ -62,6 +62,7 @@ class Recorder {
 
  private:
   Async<void> flush();
+  Async<void> write_all();
   void take_back(std::vector<store::Look>& looks, std::vector<store::Round>& rounds);
   void drop_oldest();
   Async<void> forget_old();

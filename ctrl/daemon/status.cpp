@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/digits.h"
 #include "base/json.h"
@@ -261,8 +262,9 @@ std::string status_of(const Snapshot& seen, std::size_t recent) {
   json::array containers;
   // In order of arrival, then those that are paused or frozen or cannot be controlled.
   std::vector<std::string> order = seen.roster.active;
+  const std::set<std::string> listed(order.begin(), order.end());
   for (const auto& [id, job] : seen.roster.jobs) {
-    if (!job.unsupported.empty() || is_aside(job, seen.is_all_paused)) order.push_back(id);
+    if (!listed.contains(id)) order.push_back(id);
   }
   for (const std::string& id : order) {
     containers.push_back(container_of(seen, seen.roster.jobs.at(id), recent));

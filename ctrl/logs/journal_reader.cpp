@@ -78,7 +78,8 @@ void JournalReader::hand_on(const Line& line) {
 
 bool JournalReader::step() {
   bool has_read = false;
-  for (int i = 0; i < kStepEntries && !is_muted_; ++i) {
+  const std::uint64_t most = bytes_ + kStepBytes;
+  for (int i = 0; i < kStepEntries && bytes_ < most && !is_muted_; ++i) {
     const int moved = ::sd_journal_next(journal_);
     if (moved < 0) {
       problem_ = errno_error(-moved, "read the journal").message();

@@ -29,8 +29,9 @@ class JournalReader {
   JournalReader(const JournalReader&) = delete;
   JournalReader& operator=(const JournalReader&) = delete;
 
-  /// Reads at most kStepEntries entries, the oldest first; those up to `from` are marked with
-  /// Line::is_known. True if there may be more. Not to be called from within the sink.
+  /// Reads at most kStepEntries entries, and none after kStepBytes; the oldest first; those up to
+  /// `from` are marked with Line::is_known. True if there may be more. Not to be called from within
+  /// the sink.
   bool step();
   /// Readable when the journal may have changed; then refresh() comes before step().
   [[nodiscard]] int fd() const { return fd_; }
@@ -50,6 +51,7 @@ class JournalReader {
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
   static constexpr int kStepEntries = 256;
+  static constexpr std::uint64_t kStepBytes = 1U << 20;
 
  private:
   JournalReader(sd_journal* journal, LineSink sink);

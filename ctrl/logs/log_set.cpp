@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cerrno>
+#include <cstdint>
 #include <map>
 #include <utility>
 
@@ -19,7 +20,10 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-constexpr int kMaxDrainSteps = 1000;
+// Of what the loop reads at once of a log that has ended. Bytes alone would not bound it: an entry
+// may have none.
+constexpr int kMaxDrainSteps = 100;
+constexpr std::uint64_t kMaxDrainBytes = 16U << 20;
 constexpr int kCheckSteps = 10;
 
 struct Followed {
@@ -135,7 +139,8 @@ std::string LogSet::stop(const std::string& id, bool drain) {
   impl_->logs.erase(found);
   if (drain && !log->is_reading) {
     log->reader->refresh();
-    for (int i = 0; i < kMaxDrainSteps && log->reader->step(); ++i) {
+    const std::uint64_t most = log->reader->bytes() + kMaxDrainBytes;
+    for (int i = 0; i < kMaxDrainSteps && log->reader->bytes() < most && log->reader->step(); ++i) {
     }
     log->reader->finish();
   }

@@ -64,6 +64,31 @@ Result<bool> drop_before(sqlite3* db, double before) {
   return has_more;
 }
 
+// The oldest of what is kept of runs that have ended; what is learnt from them only where there is
+// nothing else. True where there was some.
+Result<bool> drop_runs(sqlite3* db) {
+  Transaction transaction(db);
+  if (auto begun = transaction.begun(kDoing); !begun) return begun.error();
+  const std::string ended = " FROM runs WHERE finished IS NOT NULL ORDER BY number LIMIT 500)";
+  for (const char* what :
+       {"positions WHERE id IN (SELECT id", "pasts WHERE id IN (SELECT id",
+        "stays WHERE run IN (SELECT number", "runs WHERE number IN (SELECT number"}) {
+    Statement drop(db, std::string("DELETE FROM ") + what + ended);
+    if (auto done = drop.run(kDoing); !done) return done.error();
+  }
+  bool has_some = sqlite3_changes(db) > 0;
+  for (const char* table : {"trainings", "profiles"}) {
+    if (has_some) break;
+    const std::string name = table;
+    Statement drop(db, "DELETE FROM " + name + " WHERE rowid IN (SELECT rowid FROM " + name +
+                           " ORDER BY ended LIMIT 500)");
+    if (auto done = drop.run(kDoing); !done) return done.error();
+    has_some = sqlite3_changes(db) > 0;
+  }
+  if (auto done = transaction.commit(kDoing); !done) return done.error();
+  return has_some;
+}
+
 // The time that all records lie in.
 struct Span {
   double first = std::numeric_limits<double>::infinity();
@@ -162,7 +187,7 @@ Result<bool> Records::make_room() {
     note_damage(span.error());
     return span.error();
   }
-  if (!(span->first <= span->last)) return false;
+  if (!(span->first <= span->last)) return drop_runs(db_);
   Transaction transaction(db_);
   if (auto begun = transaction.begun("forgetting old records"); !begun) return begun.error();
   const auto thinned = time_of(db_, "SELECT thinned FROM state");

@@ -12,6 +12,7 @@ namespace flowcon::ctrl::store {
 namespace {
 
 constexpr std::size_t kMostExplained = 8U << 20;  // bytes of states and decisions
+constexpr double kLastRound = 60;  // seconds after a run's end; the round without it comes later
 
 constexpr int kStepsAtBound = 50;
 
@@ -399,9 +400,13 @@ Result<Explained> Records::explained(const std::string& wanted, std::size_t coun
   // An id is what an engine gave: letters and digits, so it is in the JSON as it is here.
   Statement all(db_,
                 "SELECT time,algorithm,resource,state,decision FROM rounds "
-                "WHERE time>=?3 AND (instr(state,?1)>0 OR instr(decision,?1)>0) "
+                "WHERE time>=?3 AND time<=?4 AND (instr(state,?1)>0 OR instr(decision,?1)>0) "
                 "ORDER BY time DESC, rowid DESC LIMIT ?2");
   all.bind("\"" + run->id + "\"").bind(static_cast<std::int64_t>(count)).bind(run->started);
+  // Later ones do not speak of it, and there may be a month of them to read through. Of one that
+  // has moved those between hosts do.
+  const bool has_ended = run->finished && !run->has_moved;
+  all.bind(has_ended ? *run->finished + kLastRound : std::numeric_limits<double>::max());
   // Its decision of that round, and the last one before it on another list.
   Statement at(db_, "SELECT list,share FROM decisions WHERE run=? AND time=?");
   Statement since(

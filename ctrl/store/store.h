@@ -326,15 +326,17 @@ class Records {
   [[nodiscard]] Result<std::map<std::string, std::string>> pasts();
   /// All that is recorded of a container by its full id, and how far its log was read.
   [[nodiscard]] Result<void> forget_history(const std::string& id);
-  /// The last `count` rounds that concerned a container, found as history() finds it, oldest first.
+  /// The last `count` rounds that concerned a container, found as history() finds it, oldest first;
+  /// none from long after its end.
   /// Errors: ENOENT nothing is known of it.
   [[nodiscard]] Result<Explained> explained(const std::string& name, std::size_t count);
   /// A short step of deleting records that are older than `before` (seconds since the epoch). True
   /// where there is more to do.
   [[nodiscard]] Result<bool> forget_before(double before);
   /// A short step of keeping the records below nine tenths of their bound: first three of four
-  /// samples, uses, decisions and rounds of the older half go, then the oldest ones. True where
-  /// there is more to do.
+  /// samples, uses, decisions and rounds of the older half go, then the oldest ones; where none are
+  /// left, the oldest runs that have ended, and what was learnt from runs last. True where there is
+  /// more to do.
   [[nodiscard]] Result<bool> make_room();
 
  protected:

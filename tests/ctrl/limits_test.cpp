@@ -4,11 +4,14 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "ctrl/effects.h"
 #include "tests/support/catch.h"
@@ -92,6 +95,29 @@ class Scope {
     effects.finish();
     return done.get().front();
   }
+  /// Limits it so often, and waits for all that this has on the effects thread.
+  void apply_often(std::uint64_t times) {
+    boost::asio::io_context io(1);
+    Effects effects;
+    Limits limits(fs_, effects, *store_);
+    std::vector<Target> targets;
+    for (std::uint64_t i = 0; i < times; ++i) {
+      Target target;
+      target.container = {"4f",
+                          "job",
+                          {kGroup, kGroup, kGroup, "docker-4f.scope"},
+                          {{100, std::nullopt, 100000}},
+                          ""};
+      target.is_original_saved = true;
+      target.setting.cpu = {20 + i, 20000, 100000};
+      targets.push_back(std::move(target));
+    }
+    auto done =
+        boost::asio::co_spawn(io, limits.apply(std::move(targets)), boost::asio::use_future);
+    io.run();
+    effects.finish();
+    for (const Outcome& outcome : done.get()) CHECK(outcome.is_written);
+  }
   [[nodiscard]] std::string text(const std::string& file) const { return fs_.text(kGroup, file); }
   test::FakeCgroups& fs() { return fs_; }
 
@@ -138,6 +164,14 @@ TEST_CASE("a limit is restored in the kernel where systemd cannot be told") {
   REQUIRE(restored.has_value());
   CHECK(scope.text("cpu.weight") == "100");
   CHECK(scope.text("cpu.max") == "max 50000");
+}
+
+TEST_CASE("a systemd that does not answer is left alone for a while, whatever is limited") {
+  Scope scope;
+  test::MuteBus bus;
+  scope.apply_often(5);
+  CHECK(bus.callers() == 2);
+  CHECK(scope.text("cpu.weight") == "24");
 }
 
 TEST_CASE("what cannot be read for want of something is not taken for no limit") {

@@ -195,6 +195,18 @@ TEST_CASE("inspects that hang do not keep another container waiting") {
   CHECK(watched.names() == "+a");
 }
 
+TEST_CASE("the end of a container that was never inspected is told") {
+  Watched watched;
+  watched.engine.put('a');
+  watched.engine.hanging.insert(kInspectA);
+  watched.until([&] { return watched.engine.asked["/containers/json"] == 1; });
+  watched.engine.tell("start", 'a');
+  watched.until([&] { return watched.engine.asked[kInspectA] == 1; });
+  watched.engine.tell("die", 'a');
+  watched.await(1);
+  CHECK(watched.names() == "-a");
+}
+
 TEST_CASE("what a stream of events does not tell the list does") {
   PoolTimes often;
   often.ping_every = often.compare_every = 0.01;

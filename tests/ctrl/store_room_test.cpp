@@ -2,6 +2,8 @@
 // The bound of the records, what goes first, and when they are checked.
 #include <algorithm>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "tests/ctrl/store_folder.h"
 
@@ -73,6 +75,39 @@ TEST_CASE("records that reached their bound between two steps take what is new a
   for (int i = 0; i < 500; ++i) REQUIRE(store->record({busy_look(i)}, {}).has_value());
   CHECK(std::filesystem::file_size(folder.file()) <= kMost);
   CHECK(store->history("a")->samples.back().time > 499);
+}
+
+TEST_CASE("where there are only runs the oldest that have ended go") {
+  const Folder folder;
+  const auto store = open_bounded(folder);
+  Look going_on;
+  going_on.run.id = "going on";
+  going_on.run.started = 1;
+  REQUIRE(store->record({going_on}, {}).has_value());
+  constexpr int kParts = 100, kRuns = 100;
+  for (int i = 0; i < kParts * kRuns; i += kRuns) {
+    std::vector<Look> looks(kRuns);
+    for (int k = 0; k < kRuns; ++k) {
+      Run& run = looks[static_cast<std::size_t>(k)].run;
+      run.id = "run " + std::to_string(i + k);
+      run.training = std::string(200, 't');
+      run.started = 10 + i + k;
+      run.finished = run.started + 0.5;
+    }
+    REQUIRE(store->record(looks, {}).has_value());
+    for (bool more = true; more;) {
+      const auto step = store->make_room();
+      REQUIRE(step.has_value());
+      more = *step;
+    }
+  }
+  CHECK(std::filesystem::file_size(folder.file()) <= kMost);
+  const auto runs = store->runs(0);
+  REQUIRE(runs.has_value());
+  REQUIRE(runs->size() > 1000);
+  CHECK(runs->size() < kParts * kRuns);
+  CHECK(runs->front().id == "going on");
+  CHECK(runs->back().id == "run 9999");
 }
 
 TEST_CASE("old records go in steps, and none of them is long") {

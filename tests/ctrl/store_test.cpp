@@ -413,6 +413,24 @@ TEST_CASE("what is explained are a container's last rounds, oldest first, with i
   CHECK_FALSE(store->explained("nobody", 3).has_value());
 }
 
+TEST_CASE("rounds long after a run's end do not explain it, unless it has moved") {
+  for (const bool has_moved : {false, true}) {
+    const Folder folder;
+    const auto store = open(folder);
+    Look ended = look("a", 1);
+    ended.run.finished = 10;
+    ended.run.has_moved = has_moved;
+    std::vector<Round> rounds;
+    for (const double time : {5.0, 11.0, 1000.0}) {
+      rounds.push_back({time, "executor", "cpu", R"({"id":"a"})", "{}"});
+    }
+    REQUIRE(store->record({ended}, rounds).has_value());
+    const auto explained = store->explained("a", 10);
+    REQUIRE(explained.has_value());
+    CHECK(explained->rounds.size() == (has_moved ? 3U : 2U));
+  }
+}
+
 TEST_CASE("the file is readable by its owner alone") {
   const Folder folder;
   open(folder).reset();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A system bus of the test's own that answers as dbus-daemon and systemd do.
+// A system bus of the test's own that answers as dbus-daemon and systemd do, and one that does not
+// answer.
 #pragma once
 
 #include <sys/socket.h>
@@ -22,30 +23,62 @@
 
 namespace flowcon::test {
 
-/// A message bus with one client and one unit, "docker-4f.scope".
-class FakeSystemd {
+/// Where clients find the system bus, while it lives.
+class BusSocket {
  public:
-  FakeSystemd() {
+  BusSocket(int flags, int backlog) {
     std::string pattern = std::filesystem::temp_directory_path() / "flowcon-bus-XXXXXX";
     folder_ = ::mkdtemp(pattern.data());
     const std::string path = folder_ + "/bus";
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-    listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    REQUIRE(::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
-    REQUIRE(::listen(listener_, 1) == 0);
+    listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
+    REQUIRE(::bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    REQUIRE(::listen(listener, backlog) == 0);
     ::setenv("DBUS_SYSTEM_BUS_ADDRESS", ("unix:path=" + path).c_str(), 1);
+  }
+  BusSocket(const BusSocket&) = delete;
+  BusSocket& operator=(const BusSocket&) = delete;
+  ~BusSocket() {
+    ::unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
+    ::close(listener);
+    std::filesystem::remove_all(folder_);
+  }
+
+  int listener = -1;
+
+ private:
+  std::string folder_;
+};
+
+/// A bus that answers nobody.
+class MuteBus {
+ public:
+  /// How many have come since the last call; those that have gone count.
+  int callers() {
+    int count = 0;
+    while (true) {
+      const int fd = ::accept4(socket_.listener, nullptr, nullptr, SOCK_CLOEXEC);
+      if (fd < 0) return count;
+      ::close(fd);
+      ++count;
+    }
+  }
+
+ private:
+  BusSocket socket_{SOCK_NONBLOCK, 64};
+};
+
+/// A message bus with one client and one unit, "docker-4f.scope".
+class FakeSystemd {
+ public:
+  FakeSystemd() {
     thread_ = std::thread([this] { serve(); });
   }
   FakeSystemd(const FakeSystemd&) = delete;
   FakeSystemd& operator=(const FakeSystemd&) = delete;
-  ~FakeSystemd() {
-    join();
-    ::unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
-    ::close(listener_);
-    std::filesystem::remove_all(folder_);
-  }
+  ~FakeSystemd() { join(); }
   /// Waits until the client has gone; its messages can be read afterwards.
   void join() {
     if (thread_.joinable()) thread_.join();
@@ -58,7 +91,7 @@ class FakeSystemd {
 
  private:
   void serve() {
-    const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    const int fd = ::accept4(socket_.listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     sd_bus* bus = nullptr;
     sd_id128_t id{};
     id.bytes[0] = 1;
@@ -133,8 +166,7 @@ class FakeSystemd {
     return sd_bus_reply_method_return(message, nullptr);
   }
 
-  std::string folder_;
-  int listener_ = -1;
+  BusSocket socket_{0, 1};
   std::thread thread_;
 };
 

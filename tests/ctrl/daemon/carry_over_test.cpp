@@ -209,6 +209,9 @@ TEST_CASE("earlier logs go with their containers") {
   side.put_log(kId, "x\n");
   side.put_log(kOther, "x\n");
   side.run(side.carry_over.forget_logs(&containers));
+  CHECK(std::filesystem::exists(carried_log_path(side.folder.path(), kOther)));
+  side.now += 86400;
+  side.run(side.carry_over.forget_logs(&containers));
   CHECK(std::filesystem::exists(carried_log_path(side.folder.path(), kId)));
   CHECK_FALSE(std::filesystem::exists(carried_log_path(side.folder.path(), kOther)));
 }

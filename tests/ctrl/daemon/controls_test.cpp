@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/daemon/controls.h"
 
+#include <boost/asio/post.hpp>
+#include <cerrno>
+#include <functional>
+#include <set>
+
 #include "tests/ctrl/daemon/parts.h"
 #include "tests/support/catch.h"
 
@@ -22,7 +27,7 @@ struct Desk : Ground {
   std::size_t kept() { return world.store->choices()->size(); }
 };
 
-// It has one container, and says of another one nothing.
+// It has one container, and says of some nothing.
 struct Engine : Containers {
   void start() override {}
   void stop() override {}
@@ -31,11 +36,14 @@ struct Engine : Containers {
   [[nodiscard]] const EngineStatus& engine() const override { return status; }
   [[nodiscard]] std::string problem() const override { return ""; }
   Async<Result<engine::Container>> inspect(std::string name) override {
-    if (name == "there") co_return engine::Container();
+    if (name == has) co_return engine::Container();
     co_return errno_error(name == "gone" ? ENOENT : EIO, "inspect");
   }
   EngineStatus status;
+  std::string has = "there";
 };
+
+constexpr double kDay = 86400;
 
 Control pinned() {
   Control control;
@@ -68,12 +76,27 @@ TEST_CASE("what was chosen for a container goes with it, and with nothing else")
   }
   REQUIRE(desk.get(desk.controls.pause_all(true)).has_value());
   Engine engine;
-  desk.run(desk.controls.forget_gone(&engine));
+  desk.run(desk.controls.forget_gone(&engine, 1000));
+  desk.run(desk.controls.forget_gone(&engine, 1000 + kDay - 1));
+  CHECK(desk.kept() == 4);
+  desk.run(desk.controls.forget_gone(&engine, 1000 + kDay));
   CHECK(desk.again().of("there") == pinned());
   CHECK(desk.again().of("unknown") == pinned());
   CHECK(desk.again().of("gone") == Control());
   CHECK(desk.again().is_all_paused());
   CHECK(desk.kept() == 3);
+}
+
+TEST_CASE("what was chosen stays where an engine has lost its containers for less than a day") {
+  Desk desk;
+  REQUIRE(desk.get(desk.controls.save("gone", pinned())).has_value());
+  Engine engine;
+  desk.run(desk.controls.forget_gone(&engine, 1000));
+  engine.has = "gone";
+  desk.run(desk.controls.forget_gone(&engine, 5000));
+  engine.has = "";
+  desk.run(desk.controls.forget_gone(&engine, 1000 + kDay));
+  CHECK(desk.again().of("gone") == pinned());
 }
 
 TEST_CASE("an adopted container stays adopted when its overrides are cleared") {
@@ -117,4 +140,65 @@ TEST_CASE("a pin that ended is saved in the background") {
   desk.controls.save_ended_pin("a", ended);
   desk.until([&] { return desk.controls.of("a") == ended; });
   CHECK(desk.again().of("a") == ended);
+}
+
+TEST_CASE("a pause that could not put the limits back is tried again, also by itself") {
+  for (const bool is_asked : {true, false}) {
+    test::Host there;
+    run_two(there);
+    there.fs.fail_write(1, EIO);
+    CHECK(there.ask("POST", "/v1/containers/a/pause") == 500);
+    CHECK(there.weight("a") != "100");
+    CHECK(there.status_of("a").at("note").as_string().find("restoring") == 0);
+    if (is_asked) CHECK(there.ask("POST", "/v1/containers/a/pause") == 200);
+    for (int tick = 0; tick < 3 && !is_asked; ++tick) there.pass();
+    CHECK(there.weight("a") == "100");
+    CHECK(there.status_of("a").at("note").as_string().find("restoring") != 0);
+  }
+}
+
+TEST_CASE("a limit that others set while control is suspended is the original then") {
+  test::Host there;
+  run_two(there);
+  const std::string group = "docker/" + test::Host::id_of("a");
+  REQUIRE(there.ask("POST", "/v1/containers/a/pause") == 200);
+  there.fs.set(group, "cpu.max", "50000 100000");
+  REQUIRE(there.ask("POST", "/v1/containers/a/resume") == 200);
+  there.pass();
+  CHECK(there.weight("a") != "100");
+  CHECK(there.fs.text(group, "cpu.max") == "50000 100000");
+  there.end();
+  CHECK(there.weight("a") == "100");
+  CHECK(there.fs.text(group, "cpu.max") == "50000 100000");
+}
+
+TEST_CASE("a limit of flowcond that systemd brings back meanwhile is no original") {
+  test::Host there;
+  run_two(there);
+  const std::string ours = there.weight("a");
+  REQUIRE(ours != "100");
+  REQUIRE(there.ask("POST", "/v1/containers/a/pause") == 200);
+  there.fs.set("docker/" + test::Host::id_of("a"), "cpu.weight", ours);
+  REQUIRE(there.ask("POST", "/v1/containers/a/resume") == 200);
+  there.pass();
+  there.end();
+  CHECK(there.weight("a") == "100");
+}
+
+TEST_CASE("each container is shown once while control of all is being suspended") {
+  test::Host there;
+  run_two(there);
+  bool is_asking = true;
+  std::set<std::size_t> counts;
+  std::function<void()> look = [&] {
+    if (!is_asking) return;
+    const auto status = parse_json(status_of(there.daemon->snapshot(), 0));
+    counts.insert(status->at("containers").as_array().size());
+    boost::asio::post(*there.io, look);
+  };
+  boost::asio::post(*there.io, look);
+  CHECK(there.ask("POST", "/v1/pause") == 200);
+  is_asking = false;
+  CHECK(counts == std::set<std::size_t>{2});
+  there.end();
 }

@@ -18,6 +18,7 @@
 
 using namespace flowcon;
 using test::Host;
+using test::run_two;
 
 namespace {
 
@@ -49,16 +50,6 @@ class Traveller : public ctrl::Companion {
   bool is_settling_ = false;
   boost::asio::steady_timer arrived_{*host_.io};
 };
-
-// Two jobs, of which the second one has four times the weight.
-void run_two(Host& host) {
-  host.begin();
-  host.start("a");
-  host.pass();
-  host.start("b", {{"flowcon.weight", "4"}});
-  host.pass();
-  host.pass();
-}
 
 }  // namespace
 
@@ -460,10 +451,32 @@ TEST_CASE("after a write that failed in part all that is there counts") {
   const std::string group = "docker/" + Host::id_of("a");
   host.fs.refuse(group, "cpu.weight", EINVAL);
   host.start("b", {{"flowcon.weight", "4"}});
+  host.pass();
   // The part that was written.
   host.fs.set(group, "memory.high", "1048576");
   for (int tick = 0; tick < 3; ++tick) host.pass();
   CHECK(host.fs.text(group, "memory.high") == "max");
+}
+
+TEST_CASE("a soft limit that others set before flowcond's first one is the original") {
+  Host host;
+  host.config.limiting.resources = {ctrl::Resource::cpu, ctrl::Resource::memory};
+  host.config.limiting.memory_low = 0;
+  host.begin();
+  host.start("a", {{"flowcon.ceiling", "0.1"}});
+  host.start("b");
+  for (int tick = 0; tick < 3; ++tick) host.pass();
+  REQUIRE(host.weight("a") != "100");
+  const std::string group = "docker/" + Host::id_of("a");
+  host.fs.set(group, "memory.high", "1048576");
+  ctrl::Config config = host.config;
+  config.limiting.memory_low = 2;  // always short
+  host.daemon->reload(config);
+  for (int tick = 0; tick < 3; ++tick) host.pass();
+  CHECK(host.fs.text(group, "memory.high") == "1048576");
+  host.end();
+  CHECK(host.fs.text(group, "memory.high") == "1048576");
+  CHECK(host.weight("a") == "100");
 }
 
 TEST_CASE("control goes on while what is under way comes to its end") {
@@ -520,6 +533,21 @@ TEST_CASE("with quotas what one job does not use of its own goes to the other, a
   CHECK(quota("b") == 160000);
   for (int i = 0; i < 2; ++i) pass(0.5, 0.5);
   CHECK(quota("b") == 100000);
+}
+
+TEST_CASE("what a job had goes to the other when its group is gone, though no engine says so") {
+  Host host;
+  host.config.limiting.mode = cgroups::LimitMode::quota;
+  run_two(host);
+  for (int tick = 1; tick <= 6; ++tick) {
+    if (tick == 4) host.fs.remove("docker/" + Host::id_of("a"));
+    if (tick < 4) host.use("a", tick * 5);
+    host.use("b", tick * 5);
+    host.pass();
+  }
+  CHECK(host.status_of("a").at("cpu").to_number<double>() == 0);
+  const std::string quota = host.fs.text("docker/" + Host::id_of("b"), "cpu.max");
+  CHECK((quota.starts_with("max") || std::stoi(quota) > 100000));
 }
 
 TEST_CASE("a job whose output ends no line has a note that says so") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/daemon/recorder.h"
 
+#include <functional>
 #include <string>
 
 #include "tests/support/catch.h"
@@ -61,12 +62,18 @@ class Disk {
   int rooms = 0;
   int parts = 0;  // that were written, or failed
   int hours = 0;
+  std::function<void()> at_hour;  // old records were looked for
   Recorder recorder{io,
                     effects,
                     records(),
                     config,
-                    [this] { return Moment{now, now - leapt}; },
-                    [this] { ++hours; }};
+                    [this] {
+                      return Moment{now, now - leapt};
+                    },
+                    [this] {
+                      ++hours;
+                      if (at_hour) at_hour();
+                    }};
 
  private:
   Result<void> take(const std::vector<store::Look>& looks,
@@ -186,6 +193,19 @@ TEST_CASE("nothing old is forgotten while flowcond ends") {
   disk.write();
   CHECK(disk.written == Words{"a"});
   CHECK(disk.forgotten.empty());
+}
+
+TEST_CASE("what comes while old records are forgotten is written where flowcond ends then") {
+  Disk disk;
+  disk.write_at(disk.now);
+  disk.at_hour = [&disk] {
+    disk.recorder.stop();
+    disk.recorder.add(Disk::look("end"));
+    disk.recorder.write();
+  };
+  disk.write_at(disk.now + 3600);
+  CHECK(disk.written == Words{"a", "a", "end"});
+  CHECK_FALSE(disk.recorder.is_writing());
 }
 
 TEST_CASE("of a job that prints fast a part is kept, its last value always") {

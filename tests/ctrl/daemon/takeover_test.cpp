@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/daemon/takeover.h"
 
+#include <fstream>
+#include <string>
+
+#include "tests/ctrl/daemon/world.h"
 #include "tests/support/catch.h"
 
 using namespace flowcon;
@@ -77,6 +81,27 @@ TEST_CASE("a container that was started again meanwhile has nothing of its forme
   CHECK(claimed.cpu.granted == 1);
   CHECK_FALSE(claimed.is_limited);
   CHECK_FALSE(takeover.joins("a"));
+}
+
+TEST_CASE("a soft limit that was handed over stays before memory is read") {
+  test::Host host;
+  host.config.limiting.memory_low = 2;  // always short
+  host.begin();
+  host.start("a", {{"flowcon.ceiling", "0.1"}});
+  for (int tick = 0; tick < 3; ++tick) host.pass();
+  const std::string group = "docker/" + test::Host::id_of("a");
+  const std::string high = host.fs.text(group, "memory.high");
+  REQUIRE(high != "max");
+  std::ofstream(host.folder.path() + "/hand-over").close();
+  host.end();
+  REQUIRE(host.fs.text(group, "memory.high") == high);
+  host.begin();
+  for (const double seconds : {0.1, 5.0, 5.0}) {
+    host.pass(seconds);
+    CHECK(host.fs.text(group, "memory.high") == high);
+  }
+  host.end();
+  CHECK(host.fs.text(group, "memory.high") == "max");
 }
 
 TEST_CASE("an original that could not be put back is the one of the job that comes") {

@@ -226,4 +226,14 @@ class Host {
   }
 };
 
+/// Two jobs, of which the second one has four times the weight.
+inline void run_two(Host& host) {
+  host.begin();
+  host.start("a");
+  host.pass();
+  host.start("b", {{"flowcon.weight", "4"}});
+  host.pass();
+  host.pass();
+}
+
 }  // namespace flowcon::test

@@ -140,6 +140,27 @@ TEST_CASE("entries that come are handed on, and a stop gives where to go on") {
   CHECK(lines.back() == "five");
 }
 
+TEST_CASE(
+    "what is read at once of a log that has ended is bounded, and its next life goes on there") {
+  if (!has_writer()) return;
+  const LogFolder folder;
+  const std::size_t size = 40000, count = 1000;
+  write(folder, 0, std::vector<Entry>(count, Entry{std::string(size, 'x')}));
+  boost::asio::io_context io{1};
+  LogSet set(io, 1ms, 20ms, folder.folder());
+  std::size_t lines = 0;
+  const auto sink = [&lines](const Line& line) {
+    if (!line.is_known) ++lines;
+  };
+  REQUIRE(set.start_journal(kId, "", sink).has_value());
+  const std::string position = set.stop(kId, true);
+  CHECK(lines * size >= (16U << 20));
+  CHECK(lines * size <= (16U << 20) + JournalReader::kStepBytes + size);
+  REQUIRE(set.start_journal(kId, position, sink).has_value());
+  while (lines < count) io.run_one();
+  CHECK(lines == count);
+}
+
 TEST_CASE("a journal that is not there is an error") {
   const LogFolder folder;
   const auto opened = JournalReader::open(folder.folder() + "/none", kId, "", [](const Line&) {});
