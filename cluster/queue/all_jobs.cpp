@@ -140,11 +140,13 @@ bool is_for_some(const AllJobs& all, std::size_t job) {
   });
 }
 
-bool may_go(const AllJobs& all, std::size_t job, std::size_t node) {
+bool is_avoided(const AllJobs& all, std::size_t job, std::size_t node) {
   const std::vector<std::string>& avoided = all.known[job].avoided;
-  const bool is_avoided =
-      std::find(avoided.begin(), avoided.end(), all.hosts[node]) != avoided.end();
-  return !is_avoided && suits(all, job, node);
+  return std::find(avoided.begin(), avoided.end(), all.hosts[node]) != avoided.end();
+}
+
+bool may_go(const AllJobs& all, std::size_t job, std::size_t node) {
+  return !is_avoided(all, job, node) && suits(all, job, node);
 }
 
 double seconds_to(const AllJobs& all, std::size_t job, std::size_t node) {

@@ -42,6 +42,8 @@ struct AllJobs {
 [[nodiscard]] bool fits(const policy::Amounts& request, const policy::Amounts& idle);
 /// So many times a request comes to what is idle.
 void add(policy::Amounts& idle, const policy::Amounts& request, double times);
+/// Has this host just refused it?
+[[nodiscard]] bool is_avoided(const AllJobs& all, std::size_t job, std::size_t node);
 /// Has this host not just refused it, the network that the job has or may get, and processors that
 /// its image is for? Of its own host nobody asks that: its user chose both.
 [[nodiscard]] bool may_go(const AllJobs& all, std::size_t job, std::size_t node);

@@ -311,30 +311,41 @@ std::int64_t useful(const Group& group) {
   });
 }
 
-// One that joined and cannot be had, or that failed while enough others are left, is done without.
+// The worker without which none goes on; "" = there is none. At the first one torchrun's agents
+// meet. What comes home of one that was first elsewhere would replace what others write until then.
+std::string needed_of(const Group& group, bool has_volumes) {
+  const auto first = std::find_if(group.tasks.begin(), group.tasks.end(), [](const JobEntry& task) {
+    return !task.is_ps && !task.has_left;
+  });
+  if (first == group.tasks.end()) return "";
+  const bool brings_volumes = has_volumes && first == group.tasks.begin() && !first->at.empty();
+  return brings_volumes || group.elastic == ctrl::Elastic::torchrun ? first->name : "";
+}
+
+// One that joined and cannot be had, or comes too late, or that failed while enough others are
+// left, is done without.
 std::optional<GroupStep> unless_all_stay(const JobEntry& entry, const GroupFacts& facts) {
   if (!ctrl::joins(entry.group->elastic)) return std::nullopt;
   JobEntry next = entry;
   std::string why;
   const std::int64_t least = std::min(workers_of(entry).least, entry.group->workers.least);
-  // At the first one torchrun's agents meet: without it none goes on.
-  std::string meeting;
-  for (const JobEntry& task : next.group->tasks) {
-    if (meeting.empty() && !task.is_ps && !task.has_left) meeting = task.name;
-  }
+  const std::string needed = needed_of(*entry.group, facts.has_volumes);
   for (JobEntry& task : next.group->tasks) {
     if (task.has_left || task.is_ps) continue;
     const bool cannot_be_made = task.id.empty() && !facts.make_refusal.empty();
-    const bool is_needed = task.name == meeting && entry.group->elastic == ctrl::Elastic::torchrun;
     const bool has_gone = has_failed(task) || task.end == TaskEnd::saved;
-    const bool is_lost = has_gone && !is_needed && useful(*entry.group) >= least;
-    if (!cannot_be_made && !is_turned_back(task) && !is_lost) continue;
+    const bool is_lost = has_gone && task.name != needed && useful(*entry.group) >= least;
+    const bool is_late = is_finishing(*entry.group) && task.attempt == 0 && !is_over(task);
+    if (!cannot_be_made && !is_turned_back(task) && !is_lost && !is_late) continue;
     task.has_left = true;
-    why = cannot_be_made ? task.name + " could not be made: " + facts.make_refusal : said_of(task);
+    why = cannot_be_made ? task.name + " could not be made: " + facts.make_refusal
+          : is_late      ? task.name + " is not needed any more"
+                         : said_of(task);
   }
   if (why.empty()) return std::nullopt;
-  const std::string rest = workers_text(present(*next.group, false));
-  return written_as(written(std::move(next), facts.now, why + "; goes on with " + rest));
+  const std::int64_t rest = present(*next.group, false);
+  if (rest > 0) why += "; goes on with " + workers_text(rest);
+  return written_as(written(std::move(next), facts.now, why));
 }
 
 // Of so many on one host those that came last go.

@@ -20,8 +20,9 @@
 // network that all of these have; those that may join later have it from the beginning.
 //
 // Workers that may join come and go while their group runs: one that is added is made, placed and
-// started by itself; one that is to go, or that fails or saves itself while enough others run,
-// leaves the group, and its end counts for nothing.
+// started by itself; one that is to go, that comes when another has done its part, or that fails or
+// saves itself while enough others run, leaves the group, and its end counts for nothing. Not so
+// the first one where it brings home the volumes, or where torchrun's agents meet.
 #pragma once
 
 #include <cstddef>
@@ -68,6 +69,7 @@ struct GroupFacts {
   std::string network;              ///< that it may have on several hosts; "" = none
   bool is_in_host_network = false;  ///< the user says so
   bool saves_itself = false;        ///< its labels say how
+  bool has_volumes = false;         ///< into which what the first task writes elsewhere comes home
   std::vector<bool> ready;          ///< of each task: it would start at once
   std::string make_refusal;         ///< why a container could not be made
   bool may_be_made_later = false;   ///< that may be over the next time

@@ -27,6 +27,7 @@ using migration::Seen;
 
 constexpr double kServerCores = 0.5;  // of a parameter server, where nobody says
 constexpr double kHoldLook = 0.1;     // seconds between two looks whether a failpoint is over
+constexpr double kLeaseLook = 1;      // seconds between two whether anybody is leasing
 constexpr std::array kActs{"lease", "make", "place", "start", "save", "cancel", "remove", "halt"};
 
 // The same entry with another list of tasks.
@@ -36,6 +37,17 @@ Result<JobEntry> with_tasks(const JobEntry& entry,
   change(next.group->tasks);
   ++next.version;
   return next;
+}
+
+// Does a task that is not over listen there?
+bool is_listened_at(const Jobs& jobs, const std::string& host, const Endpoint& endpoint) {
+  const auto is_there = [&](const JobEntry& task) {
+    return !is_closed(task.state) && task.at == host && task.endpoint == endpoint;
+  };
+  return std::any_of(jobs.open().begin(), jobs.open().end(), [&](const auto& one) {
+    const std::optional<Group>& group = one.second->entry.group;
+    return group && std::any_of(group->tasks.begin(), group->tasks.end(), is_there);
+  });
 }
 
 }  // namespace
@@ -76,9 +88,7 @@ std::string hosts_of(const Job& group, const Network& network) {
     is_away = is_away || !place.host.empty();
     names.insert(name_of_host(network, place.host.empty() ? network.own_id() : place.host));
   }
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : " ") + name;
-  return is_away ? all : "";
+  return is_away ? joined(names, " ") : "";
 }
 
 std::set<std::int64_t> ports_of(const Jobs& jobs) {
@@ -152,6 +162,7 @@ GroupFacts Groups::facts(const Job& group, const JobFacts& ticket) const {
   facts.saves_itself = group.ticket && group.ticket->saves_itself;
   facts.network = network_of(group, world_.host.config());
   facts.is_in_host_network = group.ticket && group.ticket->network == kHostNetwork;
+  facts.has_volumes = group.ticket && group.ticket->has_volumes;
   for (const JobEntry& task : group.entry.group->tasks) {
     const JobPtr job = task.id.empty() ? nullptr : jobs_.find_id(task.id);
     const bool is_made = job && task.state == JobState::waiting && task.version == 1;
@@ -217,8 +228,28 @@ Async<Result<Groups::Wanted>> Groups::wanted_for(JobPtr group, std::size_t task)
   co_return order;
 }
 
-// Asked for again where the answer was lost: what was leased then comes free by itself.
+void Groups::give_back(const JobEntry& task) {
+  if (!task.endpoint) return;
+  ctrl::spawn(world_.host.io(), "port of " + printable(task.name, 80),
+              give_back_soon(task.at, *task.endpoint));
+}
+
+// Its host may have leased it to another task of this host as soon as its container had ended.
+Async<void> Groups::give_back_soon(std::string host, Endpoint endpoint) {
+  while (leasing_ > 0 && !world_.is_ended) co_await world_.clock.pause(kLeaseLook);
+  if (world_.is_ended || is_listened_at(jobs_, host, endpoint)) co_return;
+  co_await leases_.give_back(std::move(host), std::move(endpoint));
+}
+
 Async<Result<void>> Groups::lease(JobPtr group) {
+  ++leasing_;
+  const Result<void> done = co_await lease_all(std::move(group));
+  --leasing_;
+  co_return done;
+}
+
+// Asked for again where the answer was lost: what was leased then comes free by itself.
+Async<Result<void>> Groups::lease_all(JobPtr group) {
   std::vector<TaskPlace> places;
   std::vector<std::vector<std::string>> names;
   for (const JobEntry& task : group->entry.group->tasks) {
@@ -236,9 +267,10 @@ Async<Result<void>> Groups::lease(JobPtr group) {
   const bool is_published = group->entry.group->network == kPublished;
   Leases::Outcome outcome = co_await leases_.lease(std::move(places), is_published);
   if (!outcome.why.empty()) {
-    if (!outcome.host.empty()) group->avoided[outcome.host] = world_.clock.steady() + kAvoided;
     // Nothing is made yet: where another host does not answer the job need not wait for it.
-    const bool is_over = outcome.is_refusal || !outcome.host.empty();
+    const bool is_over = outcome.is_refusal || outcome.is_busy || !outcome.host.empty();
+    const std::string& host = outcome.host.empty() ? world_.network.own_id() : outcome.host;
+    if (is_over) group->avoided[host] = world_.clock.steady() + kAvoided;
     group->may_start_later = !outcome.is_refusal;
     co_return is_over ? bad_input(outcome.why) : errno_error(EAGAIN, outcome.why);
   }
@@ -266,7 +298,12 @@ Async<Result<void>> Groups::make(JobPtr group, std::size_t task) {
   if (id->empty()) {
     id = co_await world_.engine.create(name, std::move(wanted_task->body),
                                        std::move(wanted_task->image));
-    if (!id) co_return id.error();
+    if (!id) {
+      // What was asked for before, and not answered, may have been carried out just now.
+      Result<std::string> made = co_await find_made(group, name);
+      if (!made || made->empty()) co_return id.error();
+      id = std::move(made);
+    }
   }
   // Where they go elsewhere it is made there.
   const bool is_here = group->entry.group->tasks.at(task).at.empty();
@@ -287,8 +324,9 @@ Async<Result<void>> Groups::make(JobPtr group, std::size_t task) {
 }
 
 Async<Result<void>> Groups::remove(JobPtr group, std::size_t task) {
-  const std::string name = group->entry.group->tasks.at(task).name;
-  std::string id = group->entry.group->tasks.at(task).id;
+  const JobEntry given_up = group->entry.group->tasks.at(task);
+  const std::string name = given_up.name;
+  std::string id = given_up.id;
   if (id.empty()) {
     const Result<std::string> made = co_await find_made(group, name);
     if (made) id = *made;
@@ -303,7 +341,10 @@ Async<Result<void>> Groups::remove(JobPtr group, std::size_t task) {
       std::erase_if(tasks, [&](const JobEntry& one) { return one.name == name; });
     });
   };
-  co_return co_await keeper_.edit(group, std::move(change));
+  const Result<void> written = co_await keeper_.edit(std::move(group), std::move(change));
+  // One that was made has done so already, when it was over.
+  if (written && given_up.id.empty()) give_back(given_up);
+  co_return written;
 }
 
 // Forgotten where the task has changed since.
@@ -317,6 +358,8 @@ void Groups::give(const JobPtr& group, std::size_t task, const std::string& host
 }
 
 Async<Result<void>> Groups::carry_out_one(JobPtr group, GroupDeed deed) {
+  // It is none of a task, and there may be none.
+  if (deed.act == GroupAct::halt) co_return co_await world_.engine.stop_at_once(group->entry.id);
   const std::string id = group->entry.group->tasks.at(deed.task).id;
   const JobPtr job = id.empty() ? nullptr : jobs_.find_id(id);
   group->may_start_later = false;
@@ -342,9 +385,8 @@ Async<Result<void>> Groups::carry_out_one(JobPtr group, GroupDeed deed) {
       if (!done && done.error().code) co_return done;
       break;
     }
-    case GroupAct::halt: {
-      co_return co_await world_.engine.stop_at_once(group->entry.id);
-    }
+    case GroupAct::halt:
+      break;
   }
   co_return Result<void>();
 }
@@ -367,6 +409,11 @@ Async<bool> Groups::carry_out(JobPtr group, std::vector<GroupDeed> deeds) {
   bool has_changed = false;
   for (const GroupDeed& deed : deeds) {
     if (co_await hold(group, deed.act)) co_return !world_.is_ended;
+    std::string host = world_.network.own_id();  // that a worker is made for
+    if (deed.act == GroupAct::make) {
+      const std::string& at = group->entry.group->tasks.at(deed.task).at;
+      if (!at.empty()) host = at;
+    }
     const Result<void> done = co_await carry_out_one(group, deed);
     const bool is_own =
         deed.act == GroupAct::make || deed.act == GroupAct::remove || deed.act == GroupAct::lease;
@@ -377,6 +424,9 @@ Async<bool> Groups::carry_out(JobPtr group, std::vector<GroupDeed> deeds) {
     const bool is_refused = is_asked && is_answer(done.error());
     group->trouble = done.error().message();
     if (is_refused) group->start_refusal = done.error().message();
+    // Else the next worker would be tried there at once; where it was to lease that is said.
+    const bool is_to_join = deed.act == GroupAct::make && group->entry.state == JobState::running;
+    if (is_refused && is_to_join) group->avoided[host] = world_.clock.steady() + kAvoided;
     group->retry_at = world_.clock.steady() + (is_refused ? 0 : kRetry);
     co_return is_refused;
   }

@@ -29,7 +29,7 @@ class JobKeeper {
   /// It is looked at again.
   virtual void wake(const JobPtr& job) = 0;
   /// Has `change` applied to the entry and written. Errors: those of `change`, with no code; the
-  /// store's.
+  /// store's, with one.
   virtual Async<Result<void>> edit(JobPtr job, Change change) = 0;
 };
 
@@ -48,6 +48,8 @@ class Groups {
   void tidy();
   /// Removes a container of a task that was asked for, and was made only after it was given up.
   Async<void> drop_late(migration::Seen seen);
+  /// A task is over, or was given up before it was made: where it listened another one may.
+  void give_back(const JobEntry& task);
   /// What is asked for each task, once that is known for a worker.
   void size(Job& group, const Offer& largest) const;
 
@@ -56,6 +58,8 @@ class Groups {
   Async<bool> hold(JobPtr group, GroupAct act);
   Async<Result<void>> carry_out_one(JobPtr group, GroupDeed deed);
   Async<Result<void>> lease(JobPtr group);
+  Async<Result<void>> lease_all(JobPtr group);
+  Async<void> give_back_soon(std::string host, Endpoint endpoint);
   Async<Result<void>> make(JobPtr group, std::size_t task);
   Async<Result<void>> remove(JobPtr group, std::size_t task);
   Async<Result<std::string>> find_made(JobPtr group, std::string name);
@@ -73,6 +77,7 @@ class Groups {
   Jobs& jobs_;
   Leases& leases_;
   JobKeeper& keeper_;
+  int leasing_ = 0;  ///< groups that are, and whose journal does not have it yet
 };
 
 /// The network that its tasks may have on several hosts; "" = none.

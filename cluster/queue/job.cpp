@@ -179,8 +179,11 @@ Step from_stopping(const JobEntry& entry, const JobFacts& facts) {
       return facts.is_quiet ? close(entry, facts, JobState::cancelled, "was cancelled") : Step();
     case TicketCopy::ended:
       if (!facts.is_quiet) return {};
-      // It had ended before, and its group is to know how.
-      if (!entry.task_of.empty() && was_killed_itself(facts)) return task_ended(entry, facts);
+      // It had ended before it was to be stopped, and its group is to know how.
+      if (!entry.task_of.empty() && !facts.was_stopped &&
+          (was_killed_itself(facts) || facts.was_interrupted)) {
+        return task_ended(entry, facts);
+      }
       [[fallthrough]];
     default:
       return close(entry, facts, JobState::cancelled, "was cancelled");

@@ -258,7 +258,7 @@ struct JobFacts {
   std::string life;         ///< "" = it never ran
   std::int64_t status = 0;  ///< of one that has ended
   bool was_killed_for_memory = false;
-  bool was_stopped = false;      ///< by a person, in this life
+  bool was_stopped = false;      ///< in this life, by a person or, where it is stopping, by us
   bool was_interrupted = false;  ///< its engine or its host stopped, and with it this life
   double memory = 0;             ///< what it asked for or used, the greater
   std::optional<double> cores;   ///< that it asks for; empty: nobody says

@@ -202,6 +202,12 @@ Step from_returning(const JobEntry& entry, const JobFacts& facts) {
   return write(written(std::move(next), facts.now, entry.note), Act::fetch);
 }
 
+// Before it was to be stopped, so that its group is to know how.
+bool had_ended(const TaskFacts& task) {
+  const bool was_killed = task.was_killed_for_memory && task.status != 0;
+  return !task.was_stopped && (was_killed || task.was_interrupted);
+}
+
 Step from_stopping(const JobEntry& entry, const JobFacts& facts) {
   switch (facts.task.birth) {
     case Stage::none:
@@ -226,6 +232,7 @@ Step from_stopping(const JobEntry& entry, const JobFacts& facts) {
       return {};
   }
   if (facts.copy == TicketCopy::absent) return {Act::discard, {}};
+  if (!entry.task_of.empty() && had_ended(facts.task)) return came_to_end(entry, facts);
   JobEntry next = entry;
   next.status = facts.task.status;
   const bool may_return = !facts.task.is_awaited_here;
@@ -233,14 +240,6 @@ Step from_stopping(const JobEntry& entry, const JobFacts& facts) {
   next.task->life = facts.task.life;
   next.task->then = JobState::cancelled;
   next.task->why = "was cancelled";
-  // It had ended before, and its group is to know how.
-  const bool was_killed = facts.task.was_killed_for_memory && facts.task.status != 0;
-  if (!entry.task_of.empty() && was_killed) {
-    next.end = TaskEnd::memory;
-    next.least_memory = 2 * facts.task.memory;
-    next.task->then = JobState::failed;
-    next.task->why = "was killed for memory";
-  }
   return write(moved(std::move(next), JobState::returning, facts.now),
                may_return ? Act::fetch : Act::none);
 }

@@ -21,6 +21,16 @@ std::vector<std::int64_t> ports_of(const std::vector<Endpoint>& endpoints) {
   return ports;
 }
 
+// What has the ports will go.
+bool is_busy(const Error& error) {
+  return error.code == boost::system::errc::resource_unavailable_try_again;
+}
+
+// The text of that code says no more.
+std::string sentence_of(const Error& error) {
+  return is_busy(error) ? error.what : error.message();
+}
+
 }  // namespace
 
 bool Leases::has_address() const {
@@ -56,7 +66,7 @@ Async<Response> Leases::answer(std::string body, std::string speaker) {
   }
   const auto leased =
       co_await ports_.lease(static_cast<std::size_t>(call->count), std::move(speaker));
-  if (!leased) co_return failure(leased.error().code ? 503 : 409, leased.error().message());
+  if (!leased) co_return failure(leased.error().code ? 503 : 409, sentence_of(leased.error()));
   co_return Response{200, render(*leased)};
 }
 
@@ -125,6 +135,11 @@ Async<void> Leases::end_on(std::string host, std::vector<Endpoint> endpoints, bo
   if (!answer) ctrl::log::debug(answer.error().message());
 }
 
+Async<void> Leases::give_back(std::string host, Endpoint endpoint) {
+  std::vector<Endpoint> endpoints{std::move(endpoint)};
+  co_await end_on(std::move(host), std::move(endpoints), false);
+}
+
 // One port of each host stands for all of it. To blame is the one that is not reached, as long as
 // that is another one.
 Async<Leases::Outcome> Leases::try_each_other(std::vector<TaskPlace> hosts, Outcome leased) {
@@ -135,7 +150,7 @@ Async<Leases::Outcome> Leases::try_each_other(std::vector<TaskPlace> hosts, Outc
       Endpoint there = leased.endpoints[to].front();
       const Result<void> reached = co_await reach_from(std::move(host), std::move(there));
       if (reached) continue;
-      leased.why = reached.error().message();
+      leased.why = sentence_of(reached.error());
       // One that only connects is not reached itself, so it is it that is shut out.
       const bool is_caller = leased.endpoints[from].empty() && !hosts[from].host.empty();
       leased.host = is_caller || hosts[to].host.empty() ? hosts[from].host : hosts[to].host;
@@ -154,8 +169,9 @@ Async<Leases::Outcome> Leases::lease(std::vector<TaskPlace> hosts, bool is_publi
     Result<std::vector<Endpoint>> leased = std::vector<Endpoint>();
     if (count > 0) leased = co_await lease_on(std::move(host), count, is_published);
     if (!leased) {
-      outcome.why = leased.error().message();
+      outcome.why = sentence_of(leased.error());
       outcome.host = place.host;
+      outcome.is_busy = is_busy(leased.error());
       outcome.is_refusal = !leased.error().code;
       break;
     }

@@ -29,10 +29,13 @@ class Leases {
     std::string why;                               ///< there are none: for people; "" = there are
     std::string host;                              ///< which is to blame, its id; "" = this one
     bool is_refusal = false;                       ///< it may be so for ever
+    bool is_busy = false;                          ///< it has too few left for now
   };
   /// For all tasks of each of these hosts, if it has any, which all of the hosts reach there.
   /// `is_published`: they are not in the hosts' networks.
   Async<Outcome> lease(std::vector<TaskPlace> hosts, bool is_published);
+  /// No task is to listen there any more.
+  Async<void> give_back(std::string host, Endpoint endpoint);
   /// What the peer `speaker` asks, PortCall.
   Async<ctrl::api::Response> answer(std::string body, std::string speaker);
   /// What this host tells: can tasks of its own jobs be in its network, and anybody's publish

@@ -237,7 +237,9 @@ class Orders {
     std::vector<std::size_t> nodes = nodes_of(placed);
     const std::optional<GroupShape>& group = all_.known[job].group;
     const bool is_bound = group && group->is_bound;
-    std::erase_if(nodes, [&](std::size_t node) { return is_bound && !may_go(all_, job, node); });
+    std::erase_if(nodes, [&](std::size_t node) {
+      return is_avoided(all_, job, node) || (is_bound && !may_go(all_, job, node));
+    });
     for (std::size_t i = 0; task(job).may_spread && i < idle_.size(); ++i) {
       if (may_go(all_, job, i)) nodes.push_back(i);
     }

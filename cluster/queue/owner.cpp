@@ -5,6 +5,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <cerrno>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -61,13 +62,27 @@ JobEntry with_task(const JobEntry& group, const JobEntry& task) {
   return next;
 }
 
-// Does a task of it run here, with its volumes?
-bool has_volumes_in_use(const Job& group) {
-  if (!group.ticket || !group.ticket->has_volumes || !group.entry.group) return false;
-  const std::vector<JobEntry>& tasks = group.entry.group->tasks;
-  return std::any_of(tasks.begin(), tasks.end(), [](const JobEntry& task) {
-    return task.at.empty() && !is_closed(task.state) && task.state != JobState::waiting;
+// Does a task of its group run here, with the volumes that this one's are to replace? Of the first
+// one alone they come home.
+bool has_volumes_in_use(const Job& task) {
+  if (!task.group || !task.group->ticket || !task.group->ticket->has_volumes) return false;
+  const std::vector<JobEntry>& tasks = task.group->entry.group->tasks;
+  if (tasks.empty() || tasks.front().id != task.entry.id) return false;
+  return std::any_of(tasks.begin(), tasks.end(), [](const JobEntry& one) {
+    return one.at.empty() && !is_closed(one.state) && one.state != JobState::waiting;
   });
+}
+
+// What is wrong with a task's host is its group's trouble, too, as long as it lasts.
+void share_trouble(const Job& task) {
+  if (!task.group) return;
+  const std::string own = task.entry.name + ": ";
+  std::string& shown = task.group->trouble;
+  if (!task.trouble.empty()) {
+    shown = own + task.trouble;
+  } else if (shown.starts_with(own)) {
+    shown.clear();
+  }
 }
 
 }  // namespace
@@ -274,13 +289,19 @@ Async<Result<void>> Owner::write(JobPtr job, JobEntry entry) {
   if (is_closed(whole.state)) row.ended = whole.since;
   const Result<void> written = co_await world_.rows.save(std::move(row));
   job->is_unwritten = !written;
-  if (!written) job->retry_at = world_.clock.steady() + kRetry;
-  if (!written) co_return written;
+  if (!written) {
+    job->retry_at = world_.clock.steady() + kRetry;
+    // An error without a code would be one of what was asked (JobKeeper::edit).
+    co_return written.error().code ? written.error() : errno_error(EIO, written.error().what);
+  }
   if (job->group) job->group->entry.group = std::move(whole.group);
   job->entry = std::move(entry);
   if (is_closed(job->entry.state) && jobs_.open().contains(job->entry.id)) {
     jobs_.close(job);
     if (job->entry.group) groups_.tidy();
+    if (job->group) groups_.give_back(job->entry);
+    job->trouble.clear();
+    share_trouble(*job);
   }
   co_return written;
 }
@@ -429,11 +450,15 @@ bool Owner::add_life(Job& job, JobFacts& facts, const Seen& seen, unsigned strea
     job.retry_at = world_.clock.steady() + kTold;
   }
   const JobState state = job.entry.state;
-  const bool may_end =
-      state == JobState::running || (state == JobState::parking && !is_saving(job.entry));
+  // One that is to be stopped may have ended long before.
+  const bool is_stopping = state == JobState::stopping && job.group;
+  const bool may_end = is_stopping || state == JobState::running ||
+                       (state == JobState::parking && !is_saving(job.entry));
   if (facts.copy != TicketCopy::ended || !may_end || job.entry.task) return true;
-  const std::optional<bool> was_interrupted = watch_.was_interrupted(
-      job.watch, stream, facts.status, job.ticket->saves_itself, job.entry.since);
+  const double since =
+      is_stopping ? start_of(facts.life).value_or(job.entry.since) : job.entry.since;
+  const std::optional<bool> was_interrupted =
+      watch_.was_interrupted(job.watch, stream, facts.status, job.ticket->saves_itself, since);
   if (!was_interrupted) {
     job.retry_at = world_.clock.steady() + kTold;
     return false;
@@ -464,7 +489,7 @@ Async<void> Owner::hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts) {
   facts->task = heard.facts;
   if (heard.is_avoided && heard.facts.birth == Stage::undone) avoid(*job);
   facts->task.has_room = job->room_at == birth;
-  facts->task.is_awaited_here = job->group && has_volumes_in_use(*job->group);
+  facts->task.is_awaited_here = has_volumes_in_use(*job);
   const bool was_ready = job->is_ready;
   job->is_ready = heard.facts.birth == Stage::ready && job->entry.state == JobState::placing;
   if (job->group && job->is_ready != was_ready) wake(job->group);
@@ -475,6 +500,7 @@ Async<void> Owner::hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts) {
   if (heard.done) job->done_seen = heard.done;
   job->host_shown = name_of_host(world_.network, job->entry.task->host);
   job->trouble = heard.trouble;
+  share_trouble(*job);
   const bool is_running = heard.facts.birth == Stage::done && job->entry.task->back.empty();
   const bool is_waiting =
       heard.facts.birth == Stage::ready && job->entry.state == JobState::waiting;

@@ -168,9 +168,13 @@ Async<Result<std::vector<Endpoint>>> Ports::lease(std::size_t count, std::string
     std::vector<std::int64_t> ports;
     for (const Endpoint& one : endpoints) ports.push_back(one.port);
     drop(ports, who);
-    co_return bad_input("its ports " + std::to_string(options.group_ports.first) + " to " +
-                        std::to_string(options.group_ports.last) +
-                        " (group-ports) are in use, or it may not listen");
+    const std::string why = "its ports " + std::to_string(options.group_ports.first) + " to " +
+                            std::to_string(options.group_ports.last) +
+                            " (group-ports) are in use, or it may not listen";
+    const auto all =
+        static_cast<std::size_t>(options.group_ports.last - options.group_ports.first + 1);
+    // Whoever has them will go, but there are never more than these.
+    co_return count > all ? bad_input(why) : errno_error(EAGAIN, why);
   }
   co_return endpoints;
 }

@@ -32,8 +32,8 @@ class Ports {
 
   /// So many, each its task's own from now on: as long as its container, which has its label, is to
   /// run or runs, or if none was seen for an hour, or ten minutes if it is this host's own. For a
-  /// minute at most somebody answers there, so that other hosts can try them. Errors: there are not
-  /// as many; this host has no `advertise`, or another address. `who`: the host that asks, "" =
+  /// minute at most somebody answers there, so that other hosts can try them. Errors: EAGAIN there
+  /// are not as many now; this host has no `advertise`, or another address. `who`: who asks, "" =
   /// this one; none gets more than kMostLeased that way.
   Async<Result<std::vector<Endpoint>>> lease(std::size_t count, std::string who);
   static constexpr std::size_t kMostLeased = 256;

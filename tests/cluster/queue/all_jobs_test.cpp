@@ -379,6 +379,11 @@ TEST_CASE("what makes no sense in a report or an order is refused, and named") {
         std::string::npos);
   CHECK(refused(replaced("\"age\":10", "\"age\":-1")).find("age") != std::string::npos);
   CHECK(refused(replaced(job_id('a'), "a")).find("id") != std::string::npos);
+  HostJobs many = good;
+  many.jobs[0].places = {{TaskPlace{host_id('1'), 192, 64}, ""}};
+  CHECK(refused(render(many)) == "");
+  many.jobs[0].places.push_back({TaskPlace{host_id('2'), 1, 0}, ""});
+  CHECK(refused(render(many)).find("256 tasks") != std::string::npos);
   CHECK_FALSE(parse_orders(R"({"orders":[{"job":"x"}]})").has_value());
   CHECK_FALSE(parse_orders(std::string(2 << 20, ' ')).has_value());
 }

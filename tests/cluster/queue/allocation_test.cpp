@@ -357,6 +357,18 @@ TEST_CASE("what more workers have brought is known, and by it what is left") {
   CHECK(jobs[1].left == Approx(500 / 3600.0).epsilon(0.2));
 }
 
+TEST_CASE("a job gets no worker on a host that has just refused it one") {
+  HostJobs one = host('1', 8, 6);
+  one.jobs = {running(group('a', {1, 8}, 1, 4000), {{'1', 1}})};
+  for (const char* policy : {"horizon", "greedy"}) {
+    INFO(policy);
+    one.jobs[0].avoided.clear();
+    CHECK(decided({one}, policy).ordered('a') > 1);
+    one.jobs[0].avoided = {host_id('1')};
+    CHECK(decided({one}, policy).orders.empty());
+  }
+}
+
 TEST_CASE("a job that has to start again for it is not resized for little") {
   HostJobs one = host('1', 4, 3);
   one.pause = 60;

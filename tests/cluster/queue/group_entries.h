@@ -29,6 +29,9 @@ inline JobEntry group_in(JobState state, std::size_t tasks = 2) {
 }
 
 inline JobEntry& task(JobEntry& entry, std::size_t number) { return entry.group->tasks.at(number); }
+inline const JobEntry& task(const JobEntry& entry, std::size_t number) {
+  return entry.group->tasks.at(number);
+}
 
 inline void all_are(JobEntry& entry, JobState state) {
   for (JobEntry& one : entry.group->tasks) {

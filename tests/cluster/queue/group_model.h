@@ -457,6 +457,11 @@ class Explorer : public StateSpace<World> {
     if (has_finished && world.memory.state != JobState::done) {
       find("all have come to their end, and it is not done");
     }
+    for (const TaskLine& task : world.memory.tasks) {
+      const bool went = world.boxes.at(task.slot).was_interrupted && !task.has_left;
+      const bool has_failed = world.memory.state == JobState::failed && !world.has_meddled;
+      if (went && has_failed) find("it has failed although a host of it went");
+    }
   }
 
   Rule rule_;

@@ -122,6 +122,13 @@ TEST_CASE("the checker finds a failed worker that is taken for done") {
               two_workers()) == "what has not come to its end is done");
 }
 
+TEST_CASE("the checker finds a job that fails since a host of it went") {
+  CHECK(found(blind([](JobEntry& task) {
+                if (task.end == TaskEnd::interrupted) task.end = TaskEnd::failed;
+              }),
+              two_workers()) == "it has failed although a host of it went");
+}
+
 TEST_CASE("the checker finds tasks that are left running when one has failed") {
   CHECK(found(without(GroupAct::cancel), two_workers()).starts_with("no end in calm"));
 }

@@ -286,6 +286,24 @@ TEST_CASE("no worker comes any more once one has done its part") {
   CHECK(resized(entry, 1).entry);
 }
 
+TEST_CASE("a worker that is on its way when one has done its part does not start any more") {
+  JobEntry entry = *resized(elastic_group(), 4).entry;
+  task(entry, 3).name = "net-w3";
+  task(entry, 3).id = std::string(64, 'f');
+  task(entry, 3).state = GENERATE(JobState::waiting, JobState::placing);
+  end_task(entry, 0, TaskEnd::done);
+  const GroupStep step = step_of(entry);
+  REQUIRE(step.entry);
+  CHECK(task(*step.entry, 3).has_left);
+  CHECK(step.entry->note == "net-w3 is not needed any more; goes on with 2 workers");
+  CHECK(step_of(*step.entry).deeds == std::vector<GroupDeed>{{GroupAct::cancel, 3}});
+  end_task(entry, 1, TaskEnd::done);
+  end_task(entry, 2, TaskEnd::done);
+  entry = settled(entry);
+  CHECK(entry.state == JobState::returning);
+  CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::cancel, 3}});
+}
+
 TEST_CASE("workers that may join are done without when they fail, while enough are left") {
   JobEntry entry = elastic_group();
   end_task(entry, 1, TaskEnd::failed, "ended with status 1");
@@ -321,6 +339,48 @@ TEST_CASE("a job whose workers have all left waits again, and is not done") {
   entry = settled(entry);
   CHECK(*entry.group->then == JobState::waiting);
   CHECK(entry.group->why == "none of its workers is left");
+}
+
+TEST_CASE("a first worker elsewhere is not done without where its volumes come home") {
+  JobEntry entry = elastic_group();
+  entry.group->network = "train";
+  const std::string far(32, 'f');
+  GroupFacts facts = facts_of(entry);
+  facts.has_volumes = true;
+  SECTION("since what comes would replace what the others write until then") {
+    task(entry, 0).at = far;
+    end_task(entry, 0, GENERATE(TaskEnd::failed, TaskEnd::lost));
+    const GroupStep step = group_step(entry, facts);
+    REQUIRE(step.entry);
+    CHECK(step.entry->state == JobState::returning);
+    CHECK_FALSE(task(*step.entry, 0).has_left);
+  }
+  SECTION("but it is where nothing comes, and so are the others") {
+    const bool is_first = GENERATE(false, true);
+    const bool is_away = GENERATE(false, true);
+    const std::size_t one = is_first ? 0 : 1;
+    if (is_away) task(entry, one).at = far;
+    if (is_away && is_first) facts.has_volumes = false;
+    end_task(entry, one, TaskEnd::failed);
+    const GroupStep step = group_step(entry, facts);
+    REQUIRE(step.entry);
+    CHECK(step.entry->state == JobState::running);
+    CHECK(task(*step.entry, one).has_left);
+  }
+}
+
+TEST_CASE("where the first of torchrun's agents fails all start again while they may") {
+  JobEntry entry = elastic_group();
+  entry.group->elastic = ctrl::Elastic::torchrun;
+  entry.retries = GENERATE(0, 1);
+  const bool starts_again = entry.retries > 0;
+  end_task(entry, 0, TaskEnd::failed, "ended with status 1");
+  entry = settled(entry);
+  REQUIRE(entry.state == JobState::returning);
+  task(entry, 1).state = task(entry, 2).state = JobState::cancelled;
+  entry = settled(entry);
+  CHECK(*entry.group->then == (starts_again ? JobState::waiting : JobState::failed));
+  CHECK(entry.retries == 0);
 }
 
 TEST_CASE("torchrun's agents do without each other, but not without the first one") {

@@ -80,7 +80,7 @@ struct Box {
   TicketCopy copy = TicketCopy::absent;  ///< on the other host
   End end = End::zero;
   bool was_interrupted = false;
-  bool was_stopped = false;  ///< by a person
+  bool was_stopped = false;  ///< by a person or by flowcond, as its engine tells of either
   bool was_asked = false;    ///< to save itself
   bool has_run = false;
   bool has_finished = false;  ///< it came to its end before that, with status 0
@@ -290,6 +290,7 @@ inline void do_act(World& world, std::size_t slot, Act act) {
       if (runs_there) box.copy = TicketCopy::ended;
       if (runs_here) box.ticket = TicketCopy::ended;
       if (runs_there || runs_here) box.end = End::killed;
+      box.was_stopped = box.was_stopped || runs_there || runs_here;
       return;
     case Act::fetch:
       fetch(world, slot);

@@ -2,6 +2,7 @@
 #include "cluster/queue/job.h"
 
 #include <string>
+#include <vector>
 
 #include "tests/support/catch.h"
 
@@ -420,6 +421,58 @@ TEST_CASE("each state has a name that is read back") {
     CHECK(parse_job_state(name(state)) == state);
   }
   CHECK_FALSE(parse_job_state("asleep").has_value());
+}
+
+// Its partner failed since it was gone, and was heard of first.
+TEST_CASE("a group is told how a task ended before it was to be stopped, and of no stop of ours") {
+  struct Row {
+    bool was_killed, was_interrupted, was_stopped;
+    TaskEnd end;
+  };
+  const std::vector<Row> rows{
+      {true, false, false, TaskEnd::memory},     {false, true, false, TaskEnd::interrupted},
+      {true, true, false, TaskEnd::interrupted}, {true, false, true, TaskEnd::none},
+      {false, true, true, TaskEnd::none},        {false, false, false, TaskEnd::none}};
+  for (const Row& row : rows) {
+    INFO(row.was_killed << row.was_interrupted << row.was_stopped);
+    JobEntry entry = job_in(JobState::stopping, "1");
+    entry.task_of = "net";
+    const JobState over = row.end == TaskEnd::none ? JobState::cancelled : JobState::failed;
+    JobFacts facts = seen(TicketCopy::ended, "1", 137);
+    facts.was_killed_for_memory = row.was_killed;
+    facts.was_interrupted = row.was_interrupted;
+    facts.was_stopped = row.was_stopped;
+    facts.memory = 100;
+    const Step here = next_step(entry, facts);
+    REQUIRE(here.entry);
+    CHECK(here.entry->state == over);
+    CHECK(here.entry->end == row.end);
+    CHECK(here.entry->least_memory == (row.end == TaskEnd::memory ? 200 : 0));
+
+    entry.task = Task();
+    entry.task->host = "2";
+    entry.task->birth = "b";
+    facts = seen(TicketCopy::created, "1");
+    facts.task.birth = Stage::done;
+    facts.task.back = Stage::none;
+    facts.task.copy = TicketCopy::ended;
+    facts.task.status = 137;
+    facts.task.life = "7";
+    facts.task.next_id = "r";
+    facts.task.was_killed_for_memory = row.was_killed;
+    facts.task.was_interrupted = row.was_interrupted;
+    facts.task.was_stopped = row.was_stopped;
+    facts.task.memory = 100;
+    const Step there = next_step(entry, facts);
+    REQUIRE(told(there) == "returning, fetch");
+    CHECK(there.entry->version == entry.version + 1);
+    CHECK(there.entry->end == row.end);
+    CHECK(there.entry->task->then == over);
+    CHECK(there.entry->task->life == "7");
+    CHECK(there.entry->task->why ==
+          (row.end == TaskEnd::none ? "was cancelled" : here.entry->note));
+    CHECK(there.entry->least_memory == (row.end == TaskEnd::memory ? 200 : 0));
+  }
 }
 
 // What has ended elsewhere goes into volumes that a task of its group may have here.

@@ -120,7 +120,8 @@ class KillEngine : public QueueEngine {
   Killer& killer_;
 };
 
-/// What is not on the disk at once never is: a process that is dead writes nothing.
+/// What is not on the disk at once never is: a process that is dead writes nothing. As with a file
+/// that is in use, the error has no code.
 class KillRows : public QueueFakeRows {
  public:
   KillRows(Clock& clock, Killer& killer) : time_(clock), killer_(killer) {}
@@ -128,7 +129,7 @@ class KillRows : public QueueFakeRows {
     if (!killer_.strikes()) co_return co_await QueueFakeRows::save(std::move(row));
     if (killer_.fate != Fate::never) (void)co_await QueueFakeRows::save(std::move(row));
     if (killer_.is_killing) co_await time_.pause(kNever);
-    co_return errno_error(EIO, "writing the journal");
+    co_return bad_input("writing the journal: database is locked");
   }
 
  private:

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wherever flowcond waits for its journal or its engine it is killed, and starts again over the
 // same rows and the same containers, or the answer is lost: no job starts twice, and none is lost.
+#include <algorithm>
+
+#include "tests/cluster/queue/group_tasks.h"
 #include "tests/cluster/queue/kill_bench.h"
 
 namespace flowcon::cluster::test {
@@ -111,6 +114,26 @@ TEST_CASE("nor is it where flowcond is started again, and the engine tells of it
   CHECK(bench.engine.lives(id) == 2);
 }
 
+TEST_CASE("an order that could not be carried out at once is not carried out later") {
+  QueueBench bench;
+  const std::string first = bench.submit("first", "cpu=4,mem=1G");
+  bench.run(5);
+  REQUIRE(bench.engine.runs(first));
+  const std::string second = bench.submit("second", "cpu=4,mem=1G");
+  const std::string third = bench.submit("third", "cpu=4,mem=1G");
+  bench.engine.is_silent_about_ = second;
+  bench.engine.end_with(first, 0);
+  bench.run(20);
+  CHECK(bench.engine.runs(third));
+  bench.engine.is_silent_about_.clear();
+  bench.run(60);
+  CHECK(bench.state("second") == "waiting");
+  CHECK_FALSE(bench.engine.runs(second));
+  bench.engine.end_with(third, 0);
+  bench.run(20);
+  CHECK(bench.engine.runs(second));
+}
+
 TEST_CASE("nothing is decided after a restart until what runs has been looked at") {
   QueueBench bench;
   const std::string first = bench.submit("first", "cpu=4,mem=1G");
@@ -127,6 +150,75 @@ TEST_CASE("nothing is decided after a restart until what runs has been looked at
   bench.engine.end_with(first, 0);
   bench.run(5);
   CHECK(bench.engine.runs(second));
+}
+
+// ------------------------------------------------------------------ jobs of several containers
+
+TEST_CASE("a group's stop that a busy journal does not take is asked for again") {
+  QueueBench bench;
+  bench.submit("net", "cpu=1,mem=1G", {{"flowcon.workers", "1"}, {"flowcon.ps", "1"}});
+  bench.run(5);
+  REQUIRE(running(bench.engine) == 2);
+  bench.rows.is_locked_ = [](const queue::JobEntry& entry) {
+    const bool has_tasks = entry.group && !entry.group->tasks.empty();
+    return has_tasks && entry.group->tasks.back().state == queue::JobState::stopping;
+  };
+  bench.engine.end_with(tasks_of(bench.engine).at("net-w0")->id, 0);
+  bench.run(20);
+  const bool has_failed = !bench.rows.is_locked_;
+  CHECK(has_failed);
+  CHECK(bench.state("net") == "done");
+  CHECK(running(bench.engine) == 0);
+}
+
+TEST_CASE("a task that its engine took down, and that was to be stopped then, starts again") {
+  QueueBench bench;
+  bench.submit("net", "cpu=1,mem=1G", {{"flowcon.workers", "2"}});
+  bench.run(5);
+  const std::string first = tasks_of(bench.engine).at("net-w0")->id;
+  const std::string second = tasks_of(bench.engine).at("net-w1")->id;
+  // The other one fails since its partner is gone, and is heard of first.
+  bench.engine.is_silent_about_ = second;
+  bench.engine.end_with(first, 1);
+  bench.run(2);
+  REQUIRE(bench.state("net") == "returning");
+  Box& box = bench.engine.boxes_.at(second);
+  box.copy = Copy::stopped;
+  box.exit_code = 137;
+  bench.engine.is_silent_about_.clear();
+  bench.engine.forgets_ = true;
+  bench.restart();
+  bench.run(60);
+  CHECK(bench.state("net") == "running");
+  CHECK(names_of(bench.engine) == "net-w2 net-w3");
+}
+
+TEST_CASE("a task's container that was made while it was asked for again is that task's") {
+  QueueBench bench;
+  bench.engine.is_made_late_ = true;
+  bench.submit("net", "cpu=1,mem=1G", {{"flowcon.workers", "2"}});
+  bench.run(10);
+  CHECK(bench.state("net") == "running");
+  CHECK(names_of(bench.engine) == "net-w0 net-w1");
+}
+
+TEST_CASE("a host that refuses a worker that is to join is not asked again at once") {
+  QueueBench bench;
+  const std::string other = bench.submit("other", "cpu=3,mem=1G");
+  bench.run(3);
+  bench.submit("net", "cpu=1,mem=1G", {{"flowcon.workers", "1:3"}, {"flowcon.elastic", "join"}});
+  bench.run(5);
+  REQUIRE(running(bench.engine) == 1);
+  bench.engine.refuses_create_ = "no such driver";
+  bench.engine.acts_.clear();
+  bench.engine.end_with(other, 0);
+  bench.run(15);
+  const std::vector<std::string>& acts = bench.engine.acts_;
+  CHECK(std::count_if(acts.begin(), acts.end(),
+                      [](const std::string& act) { return act.starts_with("create "); }) == 1);
+  bench.engine.refuses_create_.clear();
+  bench.run(30);
+  CHECK(running(bench.engine) == 3);
 }
 
 TEST_CASE("an end counts as a person's where the engine remembers more than ends") {

@@ -84,8 +84,15 @@ TEST_CASE("no port is leased twice, nor one that a container has or anybody list
   CHECK(first[0].port == 41600);
   bench.ports.hush({41600}, "");
   CHECK(bench.lease(1)[0].port == 41603);
-  CHECK(bench.refusal(1) ==
+  const auto none = bench.result(bench.ports.lease(1, ""));
+  REQUIRE_FALSE(none.has_value());
+  CHECK(none.error().what ==
         "its ports 41600 to 41604 (group-ports) are in use, or it may not listen");
+  // Some will be free later; more than there are never.
+  CHECK(none.error().code == boost::system::errc::resource_unavailable_try_again);
+  const auto never = bench.result(bench.ports.lease(6, ""));
+  CHECK(never.has_error());
+  CHECK_FALSE(static_cast<bool>(never.error().code));
   // An image may take long; or nothing comes of it.
   bench.run(590);
   CHECK_FALSE(bench.refusal(1).empty());

@@ -7,10 +7,12 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json_reader.h"
@@ -59,7 +61,9 @@ class QueueEngine : public FakeEngine {
     for (const auto& [id, box] : boxes_) {
       boost::json::object labels;
       for (const auto& [label, value] : box.labels) labels[label] = value;
-      const char* state = box.copy == Copy::created ? "created" : "exited";
+      const char* state = box.copy == Copy::created   ? "created"
+                          : box.copy == Copy::running ? "running"
+                                                      : "exited";
       all.push_back(boost::json::object{{"Id", id}, {"State", state}, {"Labels", labels}});
     }
     co_return boost::json::value(std::move(all));
@@ -90,6 +94,7 @@ class QueueEngine : public FakeEngine {
     inspects_[*made]["HostConfig"] = copy.at("HostConfig");
     inspects_[*made]["Config"].as_object()["Env"] = copy.at("Env");
     tell("create", *made);
+    if (std::exchange(is_made_late_, false)) co_return bad_input("the name is in use");
     co_return made;
   }
 
@@ -126,6 +131,7 @@ class QueueEngine : public FakeEngine {
   std::set<std::string> oom_;
   bool is_start_unheard_ = false;  ///< the next one's answer is lost
   int unheard_lists_ = 0;          ///< so many of the next ones get no answer
+  bool is_made_late_ = false;      ///< the next container, by a request that nobody waits for
   std::string lacks_;              ///< what each start needs, and it has not: it answers with 404
 
  private:
@@ -137,6 +143,12 @@ class QueueFakeRows : public queue::Rows {
  public:
   Async<Result<void>> save(ctrl::store::QueueRow row) override {
     if (is_full_) co_return errno_error(ENOSPC, "writing the journal");
+    if (is_locked_) {
+      const Result<queue::JobEntry> entry = queue::parse_entry(row.entry);
+      const bool is_one = entry && is_locked_(*entry);
+      if (is_one) is_locked_ = nullptr;
+      if (is_one) co_return bad_input("database is locked");
+    }
     rows_[row.id] = std::move(row);
     co_return Result<void>();
   }
@@ -164,6 +176,7 @@ class QueueFakeRows : public queue::Rows {
   std::map<std::string, ctrl::store::QueueRow> rows_;
   bool is_whole_ = true;
   bool is_full_ = false;
+  std::function<bool(const queue::JobEntry&)> is_locked_;  ///< one save of such fails, by no errno
   bool is_unreadable_ = false;
   std::size_t kept_ = 0;  ///< of those that have ended, beside those whose container is there
   std::vector<std::string> there_;

@@ -151,6 +151,38 @@ TEST_CASE("while one of its hosts is silent a job goes on; a person who gives th
   }
 }
 
+TEST_CASE("a job says which of its tasks is on a silent host, as long as it is") {
+  SpreadQueues hosts;
+  hosts.submit("net", 1, {{"flowcon.workers", "6"}});
+  REQUIRE(hosts.comes_to("net", "running", 60));
+  hosts.is_cut = true;
+  hosts.run(30);
+  CHECK(hosts.note("net").starts_with("net-w"));
+  CHECK(hosts.note("net").find(": no connection") != std::string::npos);
+  hosts.is_cut = false;
+  hosts.run(30);
+  CHECK(hosts.note("net").find("no connection") == std::string::npos);
+}
+
+TEST_CASE("a worker that leaves another host leaves nothing there, though others write here") {
+  SpreadQueues hosts;
+  hosts.h1.host.config_.queue.offer.is_none = true;
+  hosts.run(10);
+  const std::string ticket =
+      hosts.submit("net", 1, {{"flowcon.workers", "1:5"}, {"flowcon.elastic", "join"}});
+  boost::json::array mounts;
+  mounts.push_back({{"Type", "volume"}, {"Name", "ck"}, {"Destination", "/ck"}});
+  hosts.h2.engine.inspects_.at(ticket)["Mounts"] = mounts;
+  REQUIRE(hosts.until([&] { return running(hosts.h2.engine) == 4; }, 60));
+  hosts.h1.host.config_.queue.offer.is_none = false;
+  REQUIRE(hosts.until([&] { return running(hosts.h1.engine) == 1; }, 60));
+  REQUIRE(hosts.comes_to("net", "running", 10));
+  hosts.call("POST", "/v1/queue/net/set", R"({"workers":"1"})");
+  CHECK(hosts.until([&] { return hosts.h1.engine.boxes_.empty(); }, 90));
+  CHECK(hosts.state("net") == "running");
+  CHECK(running(hosts.h2.engine) == 1);
+}
+
 // ------------------------------------------------------------------- the hosts' own networks
 
 class OpenQueues : public SpreadQueues {
@@ -247,6 +279,49 @@ TEST_CASE("a job does not go to a host whose network is closed to peers, or has 
           std::string::npos);
   }
   CHECK(hosts.both() == 0);
+}
+
+// Each of two hosts has ports for one of these.
+class FewPorts : public OpenQueues {
+ public:
+  FewPorts() {
+    h1.host.config_.queue.group_ports = {41860, 41861};
+    h2.host.config_.queue.group_ports = {41870, 41871};
+  }
+  void submit_pair(const std::string& name) {
+    h2.engine.create(
+        name,
+        {{"flowcon.queue", "true"}, {"flowcon.workers", "2"}, {"flowcon.request", "cpu=1,mem=1G"}},
+        {{"NetworkMode", "host"}});
+  }
+};
+
+TEST_CASE("ports of a job that is over are the next one's, on its own host and on another") {
+  FewPorts hosts;
+  const bool is_away = GENERATE(false, true);
+  (is_away ? hosts.h2 : hosts.h1).host.config_.queue.offer.is_none = true;
+  for (const char* name : {"a", "b", "c"}) {
+    INFO(name << (is_away ? " on h1" : " on h2"));
+    hosts.submit_pair(name);
+    REQUIRE(hosts.comes_to(name, "running", 60));
+    hosts.run(5);
+    hosts.end_all();
+    REQUIRE(hosts.comes_to(name, "done", 60));
+  }
+}
+
+TEST_CASE("a job whose ports others have waits for them, and is not held for that") {
+  FewPorts hosts;
+  for (const char* name : {"a", "b"}) {
+    hosts.submit_pair(name);
+    REQUIRE(hosts.comes_to(name, "running", 120));
+  }
+  hosts.submit_pair("c");
+  hosts.run(150);
+  CHECK_FALSE(hosts.job("c").at("held").as_bool());
+  CHECK(hosts.both() == 4);
+  hosts.end_all();
+  CHECK(hosts.comes_to("c", "running", 120));
 }
 
 TEST_CASE("a job that asks for the host's network has ports there on one host, too") {

@@ -42,6 +42,21 @@ TEST_CASE("a job that fits at home stays there") {
   CHECK(hosts.h1.engine.boxes_.empty());
 }
 
+TEST_CASE("a host whose engine is silent has no room for anybody until it is heard again") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  hosts.kill(hosts.h1);
+  hosts.h1.engine.is_deaf_ = true;
+  hosts.start(hosts.h1);
+  hosts.run(30);
+  hosts.submit("vae", 4);
+  hosts.run(60);
+  CHECK(hosts.state("vae") == "waiting");
+  CHECK(hosts.h1.engine.boxes_.empty());
+  hosts.h1.engine.is_deaf_ = false;
+  CHECK(hosts.comes_to("vae", "running", 60));
+}
+
 TEST_CASE("a job that is killed for memory there comes home and asks for twice as much") {
   const Quiet quiet;
   TwoQueues hosts;
