@@ -158,7 +158,7 @@ auto FieldReader::each(std::string_view name, Read read) {
   const boost::json::array& elements = array(name);
   const std::string at = place(name);
   std::vector<decltype(read(*this))> items;
-  items.reserve(elements.size());
+  if (!failed()) items.reserve(elements.size());
   for (std::size_t i = 0; i < elements.size() && !failed(); ++i) {
     FieldReader inner(elements[i], indexed(at, i));
     items.push_back(read(inner));

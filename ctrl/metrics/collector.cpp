@@ -38,7 +38,7 @@ std::uint32_t record_hash(std::string_view text) {
 
 /// "class [2] IoU 79.36".
 bool is_class(const Field& field) {
-  constexpr std::array<std::string_view, 5> names{"class", "class_id", "cls", "category", "label"};
+  constexpr std::array<std::string_view, 4> names{"class", "class_id", "category", "label"};
   return field.integer && field.key.size() <= 8 &&
          std::find(names.begin(), names.end(), lower(field.key)) != names.end();
 }
@@ -165,7 +165,7 @@ void Collector::run_plan(std::string_view line, const LinePlan& plan, double tim
 
 void Collector::feed_long(std::string_view line, std::string_view text, double time) {
   if (text.find_first_not_of(" \t") == std::string_view::npos) {
-    if (!table_.has_header()) return;
+    if (!table_.is_row(line)) return;
     text = line;  // "2023-04-29 01:45:54,0.001,0.53" looks like a time to its end
   }
   if (is_binary(text)) {
@@ -247,8 +247,9 @@ void Collector::take_row(std::string_view text) {
   bar_ = bar == std::string_view::npos ? Bar{} : scanner_.scan(text.substr(bar)).bar;
   bar_.title = bar_.present ? bar : 0;
   label_ = table_.label();
-  const Phase phase = phase_of_word(lower(label_));
+  Phase phase = phase_of_word(lower(label_));
   if (phase != Phase::none) label_ = {};
+  if (phase == Phase::none) phase = table_.phase();
   row_.clear();
   for (const Cell& cell : table_.cells()) {
     Field field;
@@ -371,6 +372,8 @@ bool Collector::note_total(const Field& field, const Judged& judged, std::string
   }
   if (is_progress(text, field) && field.phase != Phase::eval) {
     count(field, letters_hash(text.substr(0, field.at)), Role::step, PlanStep::Kind::percent);
+  } else if (may_be_percentage(field)) {
+    refuse_plan();
   }
   return false;
 }

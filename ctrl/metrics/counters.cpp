@@ -71,13 +71,6 @@ bool has_free_number(std::string_view text) {
   return false;
 }
 
-/// {"progress": 8.3}, {"percentage": 12}.
-bool is_percentage(const Field& field) {
-  if (!field.quoted || !(field.value > 1)) return false;
-  const std::string name = lower(field.key.substr(field.key.rfind('.') + 1));
-  return (name == "percentage" || name == "percent" || (name == "progress" && !field.integer));
-}
-
 }  // namespace
 
 std::size_t percent_of_bar(std::string_view line) {
@@ -233,9 +226,17 @@ bool is_aside(std::string_view text, const Field& ratio) {
   return text.find("B/s", ratio.at) != std::string_view::npos;
 }
 
+bool may_be_percentage(const Field& field) {
+  if (!field.quoted) return false;
+  const std::string name = lower(field.key.substr(field.key.rfind('.') + 1));
+  const bool is_alone = name.size() == field.key.size();  // not "memory.percent"
+  return (is_alone && (name == "percentage" || name == "percent")) ||
+         (name == "progress" && !field.integer);
+}
+
 bool is_progress(std::string_view text, const Field& field) {
   if (field.has_total || !(field.value <= 100)) return false;
-  if (!field.percent) return is_percentage(field);
+  if (!field.percent) return field.value > 1 && may_be_percentage(field);
   if (percent_of_bar(text) == field.at) return true;
   constexpr std::size_t reach = 16;
   const std::string_view before = text.substr(0, field.at);

@@ -46,6 +46,9 @@ namespace flowcon::ctrl::metrics {
 /// of several parts (the batches of an epoch, a fold, a chain).
 [[nodiscard]] bool is_aside(std::string_view text, const Field& ratio);
 
+/// {"progress": 8.3}, {"percentage": 12}: how much is done in percent, once it is above 1.
+[[nodiscard]] bool may_be_percentage(const Field& field);
+
 /// The field is how much is done in percent: "Progress: 12.3%", "12% complete", a bar without
 /// counter.
 [[nodiscard]] bool is_progress(std::string_view text, const Field& field);

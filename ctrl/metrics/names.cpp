@@ -165,8 +165,9 @@ void judge_pairs(const std::vector<std::string>& words, bool is_joined, Tally& t
   // "D_loss" and "G_loss" of two that play against each other; "value_loss" of an agent's critic.
   const bool is_side =
       words.size() <= 3 && has(words, "loss") && (has(words, "d") || has(words, "g"));
-  const bool is_of_agent = has_pair(words, "value", "loss") || has_pair(words, "entropy", "loss") ||
-                           has_pair(words, "loss", "entropy");
+  const bool is_of_entropy = !has(words, "cross") && (has_pair(words, "entropy", "loss") ||
+                                                      has_pair(words, "loss", "entropy"));
+  const bool is_of_agent = has_pair(words, "value", "loss") || is_of_entropy;
   if (is_side || is_of_agent) ++tally.parts;
   if (tally.metrics == 0 && (has_pair(words, "edit", "distance") ||
                              has_pair(words, "normed", "ed") || has(words, "levenshtein"))) {

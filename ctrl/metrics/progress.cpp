@@ -45,7 +45,7 @@ Progress::State& Progress::state(std::uint64_t name, Role role, double done, dou
     is_pair = is_pair || known.is_broken;
     // "4/203700", "4/203800": the total goes on, and the count does not.
     is_pair = is_pair || (known.rises + known.falls == 0 && known.done == done && done > 1 &&
-                          known.total > 0 && total > known.total);
+                          known.total > 0 && total > known.total && known.last == moves_);
     if (!oldest || known.last < oldest->last) oldest = &known;
   }
   State fresh;

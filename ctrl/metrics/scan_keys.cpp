@@ -448,7 +448,12 @@ void LineScanner::name_by_place(std::size_t first, std::size_t count) {
   constexpr std::size_t most = 8;
   std::vector<Field>& fields = facts_.fields;
   if (count > most) return;
-  const std::size_t low = first > 0 ? end_of_value(fields[first - 1]) : 0;
+  std::size_t low = first > 0 ? end_of_value(fields[first - 1]) : 0;
+  if (first > 0 && fields[first - 1].has_total) {
+    const std::optional<Number> total = number_at(line_, fields[first - 1].total_at);
+    if (total) low = std::max(low, total->end);
+  }
+  while (first > 0 && low < line_.size() && is_letter(line_[low])) ++low;  // a unit
   const std::string_view reach = line_.substr(0, fields[first].at);
   std::size_t begin = reach.find_last_not_of(" \t:=>-/()[]") + 1;
   std::array<std::string_view, most> names;
@@ -468,16 +473,16 @@ void LineScanner::name_by_place(std::size_t first, std::size_t count) {
     const std::size_t end = line_.substr(0, begin - 1).find_last_not_of(" \t:=") + 1;
     if (end > low) group = trimmed(words_before(low, end));
   }
-  const auto is_named = [](std::string_view name) {
-    const NameInfo info = judge_name(name);
-    return info.weight > kNamedWeight || info.role == Role::epoch || info.role == Role::step;
-  };
   const bool in_group = judge_name(group).weight > kNamedWeight;
-  const auto end = names.begin() + static_cast<std::ptrdiff_t>(count);
-  if (!in_group && !std::all_of(names.begin(), end, is_named)) return;
+  for (std::size_t i = 0; i < count && !in_group; ++i) {
+    const NameInfo info = judge_name(names[i]);
+    const bool is_counter = info.role == Role::epoch || info.role == Role::step;
+    if (info.weight <= kNamedWeight && !(is_counter && fields[first + i].integer)) return;
+  }
   for (std::size_t i = 0; i < count; ++i) {
     Field& field = fields[first + i];
     field.key = in_group ? compose(group, " ", names[i]) : names[i];
+    if (field.key == " ") field.key = names[i];  // there is no room for longer names
     field.bracketed = field.named_after = field.average = false;
   }
 }

@@ -2,7 +2,6 @@
 // "3/10", "3 of 10", "-0.05/-0.26", "0.5 (0.6)": numbers that belong together.
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "ctrl/metrics/scan.h"
 #include "ctrl/metrics/scan_internal.h"
@@ -93,7 +92,11 @@ std::size_t LineScanner::take_ratio(std::size_t begin, const Number& first, std:
   field.total_at = second_at;
   field.integer = first.integer;
   field.bracketed = key.bracketed && key.text.empty();
-  if (first.integer && second->integer) {
+  // "Epoch 1.50/3.00".
+  const bool are_whole = first.integer && second->integer;
+  const bool is_epoch =
+      !are_whole && first.value <= second->value && judge_name(key.text).role == Role::epoch;
+  if (are_whole || is_epoch) {
     field.key = frame_key(key.text);
     field.total = second->value;
     field.has_total = true;
@@ -103,9 +106,11 @@ std::size_t LineScanner::take_ratio(std::size_t begin, const Number& first, std:
     return end;
   }
   // "Running: 2.0/7.0 CPU": what is used of a thing that is there.
-  const bool are_whole = first.value == std::floor(first.value) && first.value >= 0 &&
-                         second->value == std::floor(second->value) && first.value <= second->value;
-  if (are_whole && judge_name(key.text).weight <= kNamedWeight) {
+  constexpr std::array<std::string_view, 6> things{"CPU", "GPU", "GiB", "MiB", "GB", "MB"};
+  const std::string_view thing = line_.substr(skip_blanks(line_, second->end));
+  const bool is_used = std::any_of(things.begin(), things.end(),
+                                   [&](std::string_view word) { return thing.starts_with(word); });
+  if (is_used && judge_name(key.text).weight <= kNamedWeight) {
     ++passed_over_;
     set_fence(second->end);
     return second->end;

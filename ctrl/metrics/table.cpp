@@ -96,7 +96,10 @@ TableLine TableReader::read(std::string_view line, std::string_view text) {
   just_read_header_ = false;
   const std::string_view whole =
       line.starts_with(prefix_) ? line.substr(prefix_.size()) : std::string_view{};
-  if (how_ != Split::none && (read_row(whole) || (text != whole && read_row(text)))) {
+  // A prefix that the header has not got is more likely one than a first column.
+  const bool is_plain = prefix_.empty();
+  if (how_ != Split::none &&
+      (read_row(is_plain ? text : whole) || (text != whole && read_row(is_plain ? whole : text)))) {
     previous_.clear();
     return TableLine::row;
   }
@@ -108,6 +111,10 @@ TableLine TableReader::read(std::string_view line, std::string_view text) {
   if (!just_read_header_) return TableLine::none;
   prefix_ = line.substr(0, static_cast<std::size_t>(text.data() - line.data()));
   return TableLine::header;
+}
+
+bool TableReader::is_row(std::string_view line) {
+  return how_ != Split::none && line.size() <= kMaxRowBytes && read_row(line);
 }
 
 void TableReader::pass_over() {
@@ -290,6 +297,7 @@ bool TableReader::read_row(std::string_view line, Split how) {
                                                                                         : narrow_;
   cells_.clear();
   label_ = {};
+  phase_ = Phase::none;
   std::size_t gaps = 0;
   std::size_t texts = 0;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -303,7 +311,7 @@ bool TableReader::read_row(std::string_view line, Split how) {
     } else if (has_marks && is_text(parts_[i])) {
       ++gaps;
       ++texts;
-      if (label_.empty() && phase_of_word(lower(parts_[i])) != Phase::none) label_ = parts_[i];
+      if (phase_ == Phase::none) phase_ = phase_of_word(lower(parts_[i]));
     } else {
       return false;
     }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ctrl/metrics/names.h"
 #include "ctrl/metrics/number.h"
 
 namespace flowcon::ctrl::metrics {
@@ -32,6 +33,8 @@ class TableReader {
   [[nodiscard]] bool has_header() const { return how_ != Split::none; }
   /// The line before may be the upper half of a header.
   [[nodiscard]] bool awaits_header() const { return !previous_.empty(); }
+  /// Is all of `line` a row of the present table?
+  bool is_row(std::string_view line);
   /// A line that is known to be neither header nor row stands here.
   void pass_over();
   [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
@@ -39,6 +42,8 @@ class TableReader {
   [[nodiscard]] std::string_view row() const { return row_; }
   /// The text in front of a row's values, "" where there is none.
   [[nodiscard]] std::string_view label() const { return label_; }
+  /// The part of the data that a cell among them names ("train").
+  [[nodiscard]] Phase phase() const { return phase_; }
 
  private:
   enum class Split { none, blanks, wide_blanks, tabs, commas, semicolons, pipes, inner_pipes };
@@ -60,6 +65,7 @@ class TableReader {
   std::vector<Cell> cells_;
   std::string_view label_;
   std::string_view row_;
+  Phase phase_ = Phase::none;
 };
 
 }  // namespace flowcon::ctrl::metrics

@@ -466,6 +466,7 @@ TEST_CASE("a cost in seconds alone is no metric") {
 TEST_CASE("names in a row name as many values, and a count within a name is none of it") {
   for (const char* form :
        {"client 4 ::: train, round, loss, acc ===> 00#, @, 0.5,", "Epoch # loss, acc: @, 0.5",
+        "Epoch #/10 loss, acc: @, 0.5", "Epoch #/10 - loss, acc: @, 0.5",
         "Epoch # (loss, acc) = (@, 0.5)", "Epoch # loss/acc: @/0.5",
         "Epoch[#] Speed: 5.46 samples/sec, Loss:(pitch, yaw)/(@, 5.638)",
         "The train loss of epoch#-batch-0:@", "epoch_#_loss: @",
@@ -480,15 +481,51 @@ TEST_CASE("names in a row name as many values, and a count within a name is none
     const Report report = report_on(lines);
     INFO(form << " " << report.metric);
     CHECK(lower(report.metric).find("loss") != std::string::npos);
+    CHECK(report.metric.find("10") == std::string::npos);
     CHECK(report.count == 9);
     REQUIRE(!report.samples.empty());
     CHECK(report.samples.front().value == 2);
     CHECK(report.confidence >= 0.2);
   }
-  // Those that are no metrics stay as they are.
+  // Those that are no metrics stay as they are, and no count is a fraction.
   std::vector<std::string> lines;
   for (int i = 1; i <= 9; ++i) lines.push_back("Resumed, loss: " + number(2.0 / i) + ", 12");
   CHECK(report_on(lines).metric == "loss");
+  for (std::string& line : lines) line = "After epoch, " + line.substr(line.find("loss"));
+  CHECK(report_on(lines).samples.front().value == 2);
+}
+
+TEST_CASE("a ratio of values is read whatever its first values are") {
+  for (const std::size_t keep : {0, 256}) {
+    std::vector<std::string> lines{"step 1 box/cls: 1.0/2.0"};
+    for (int i = 2; i <= 9; ++i)
+      lines.push_back("step " + std::to_string(i) + " box/cls: 0.93/1.8" + std::to_string(i));
+    CHECK(report_on(lines, keep).count == 9);
+  }
+}
+
+TEST_CASE("a loss of a class among a box's is no class's") {
+  std::vector<std::string> lines{"     Epoch   gpu_mem       box       obj       cls    labels"};
+  for (int i = 0; i <= 9; ++i) {
+    lines.push_back("    " + std::to_string(i) + "/299     1.62G   " + number(0.2 / (i + 1)) +
+                    "   0.03387         0        25");
+  }
+  const Report report = report_on(lines);
+  CHECK(report.metric == "box");
+  CHECK(report.confidence >= 0.2);
+}
+
+TEST_CASE("what a heading says holds over blank lines where a table was before") {
+  for (const char* between : {"", "   "}) {
+    std::vector<std::string> lines{"epoch,loss,acc", "1,0.9,0.1", "2,0.8,0.2", "3,0.7,0.3"};
+    for (int i = 1; i <= 9; ++i) {
+      lines.push_back("step " + std::to_string(i) + " err: " + number(2.0 / i));
+      lines.emplace_back("--- Validation ---");
+      if (*between != 0) lines.emplace_back(between);
+      lines.push_back("err: " + number(5.0 / i));
+    }
+    CHECK(report_on(lines, 0, "err").count == 9);
+  }
 }
 
 TEST_CASE("the total is the choice although the last line holds it alone") {

@@ -97,4 +97,13 @@ TEST_CASE("phases have many words") {
   CHECK(judge_name("eval_loss").phase == Phase::eval);
 }
 
+TEST_CASE("a cross entropy is a loss, the entropy of an agent a part of one") {
+  for (const char* name : {"cross_entropy_loss", "CrossEntropyLoss", "binary cross entropy loss"}) {
+    INFO(name);
+    CHECK(judge_name(name).plain);
+    CHECK(judge_name(name).weight > 9);
+  }
+  CHECK_FALSE(judge_name("entropy_loss").plain);
+}
+
 }  // namespace flowcon::ctrl::metrics

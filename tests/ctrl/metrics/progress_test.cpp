@@ -360,6 +360,8 @@ TEST_CASE("a pair whose second number goes on is a pair of indices") {
   CHECK(progress_of({"Batch 4/203700 loss 12.6", "Batch 4/203800 loss 23.6"}) == "-");
   CHECK(progress_of({"Batch 4/203700 loss 12.6", "Batch 4/0 loss 28.5"}) == "-");
   CHECK(progress_of({"step 0/1 loss 1", "step 5/200 loss 1", "step 6/200 loss 1"}) == "6/200");
+  CHECK(progress_of({"Epoch 1/2", "step 1000/1500 loss 1", "Epoch 2/2", "step 1000/3000 loss 1",
+                     "step 2000/3000 loss 1"}) != "-");
 }
 
 TEST_CASE("the unit may stand before the slash, and a percentage in a record") {
@@ -369,6 +371,14 @@ TEST_CASE("the unit may stand before the slash, and a percentage in a record") {
         "9.5/100");
   CHECK(progress_of({R"({"loss": 0.5, "progress": 0.25})", R"({"loss": 0.4, "progress": 0.5})"}) ==
         "-");
+  for (const std::size_t keep : {0, 256}) {
+    CHECK(progress_of({R"({"loss": 0.5, "progress": 0.83})", R"({"loss": 0.4, "progress": 8.30})",
+                       R"({"loss": 0.3, "progress": 9.50})"},
+                      keep) == "9.5/100");
+  }
+  CHECK(progress_of({R"({"loss": 0.5, "memory": {"percent": 61.2}})",
+                     R"({"loss": 0.4, "memory": {"percent": 62.2}})"}) == "-");
+  CHECK(progress_of({"Epoch 1.0/3.0 loss 0.5", "Epoch 2.0/3.0 loss 0.4"}) == "2/3");
 }
 
 TEST_CASE("two ratios with their shares are the epoch and what is within it") {

@@ -78,14 +78,21 @@ TEST_CASE("cells that are no numbers leave the others their names") {
 }
 
 TEST_CASE("a cell that names the part of the data tells its values apart") {
-  auto extractor = Extractor::create(Spec{}, 0);
-  REQUIRE(extractor.has_value());
-  extractor->feed("epoch,phase,loss", 0);
-  for (int i = 1; i <= 9; ++i) {
-    extractor->feed(std::to_string(i) + ",train," + number(2.0 / i), i);
-    extractor->feed(std::to_string(i) + ",val," + number(3.0 / i), i);
+  for (const std::string run : {"", "run_a,"}) {
+    auto extractor = Extractor::create(Spec{}, 0);
+    REQUIRE(extractor.has_value());
+    extractor->feed((run.empty() ? "" : "run,") + std::string("epoch,phase,loss"), 0);
+    for (int i = 1; i <= 9; ++i) {
+      extractor->feed(run + std::to_string(i) + ",train," + number(2.0 / i), i);
+      extractor->feed(run + std::to_string(i) + ",val," + number(3.0 / i), i);
+    }
+    is_loss(extractor->report(), run.empty() ? "loss" : "loss (run_a)");
   }
-  is_loss(extractor->report(), "loss");
+}
+
+TEST_CASE("rows of a logger beneath a heading that was printed keep their first column") {
+  const Report report = table({"epoch,loss,acc"}, "2023-04-29 01:45:54 #,@,0.8");
+  is_loss(report, "loss");
 }
 
 TEST_CASE("marks behind a row, and several values in a cell") {
