@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <string_view>
 
 #include "cgroups/apply.h"
@@ -94,6 +95,14 @@ CpuSetting clamp_to_kernel(CpuSetting setting, bool is_v2) {
 bool limits_alike(const CpuSetting& a, const CpuSetting& b) {
   return a.weight == b.weight && a.quota_us == b.quota_us &&
          (!a.quota_us || a.period_us == b.period_us);
+}
+
+bool quotas_near(const CpuSetting& a, const CpuSetting& b) {
+  if (!a.quota_us || !b.quota_us) return a.quota_us == b.quota_us;
+  const auto cores = [](const CpuSetting& setting) {
+    return static_cast<double>(*setting.quota_us) / static_cast<double>(setting.period_us);
+  };
+  return std::fabs(cores(a) - cores(b)) < 0.01;
 }
 
 std::vector<Write> render(const CpuSetting& from, const CpuSetting& wanted, bool is_v2) {

@@ -35,6 +35,10 @@ struct CpuSetting {
 /// writes its default of 100000 us there, whatever it was told.
 [[nodiscard]] bool limits_alike(const CpuSetting& a, const CpuSetting& b);
 
+/// Whether two quotas are less than one percent of a core apart, or both none. systemd keeps whole
+/// percents, so a daemon-reload brings another quota than it was told.
+[[nodiscard]] bool quotas_near(const CpuSetting& a, const CpuSetting& b);
+
 /// The writes that turn `from` into `to` (clamped), in the order that the kernel accepts; nothing
 /// for what is equal already, and no weight where either is 0 (cpu.idle groups have none).
 /// On v1 the kernel checks quota/period against parent and children at each of the two writes, so

@@ -19,7 +19,9 @@ namespace {
 // v1 spells "no limit" as PAGE_COUNTER_MAX pages, 2^63 less one page of whatever size.
 constexpr std::uint64_t kNoLimitFrom = std::uint64_t{1} << 62;
 constexpr std::uint64_t kGrain = 64 * 1024;
-constexpr double kPlenty = 0.5;  // of the host's memory
+// Of the host's memory; the second one where it was short before.
+constexpr double kPlenty = 0.5;
+constexpr double kPlentyAgain = 0.6;
 
 const char* soft_file(bool is_v2) { return is_v2 ? "memory.high" : "memory.soft_limit_in_bytes"; }
 
@@ -123,7 +125,8 @@ bool is_short_of_memory(const HostMemory& host, const MemoryParameters& paramete
       static_cast<double>(host.available_bytes) / static_cast<double>(host.total_bytes);
   // The kernel counts stalls at a group's own limit with the host's, those at soft limits of ours
   // too: where there is plenty they would keep these in force for ever.
-  const double stalled = available > kPlenty ? 0 : host.pressure_some_avg10.value_or(0);
+  const double plenty = was_short ? kPlentyAgain : kPlenty;
+  const double stalled = available > plenty ? 0 : host.pressure_some_avg10.value_or(0);
   if (available < parameters.low_available || stalled > parameters.psi_threshold) return true;
   if (!was_short) return false;
   return available <= parameters.release_available || stalled >= parameters.release_psi;

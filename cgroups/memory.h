@@ -74,7 +74,8 @@ struct MemoryParameters {
 
 /// Whether the host is short of memory, given that it `was_short` before (hysteresis between the
 /// two pairs of thresholds). A host that does not tell its memory is not short; one without PSI, or
-/// with more than half of its memory available, is judged by what is available. Pure.
+/// with more than half of its memory available (0.6 where it was short), is judged by what is
+/// available. Pure.
 [[nodiscard]] bool is_short_of_memory(const HostMemory& host, const MemoryParameters& parameters,
                                       bool was_short);
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/limits.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <map>
+#include <utility>
 
 #include "base/seconds.h"
 #include "ctrl/effects.h"
@@ -19,27 +22,70 @@ constexpr int kLittlePatience = 2;
 // not told; that is found as drift.
 constexpr double kSilence = 60;
 
-bool is_silent(const std::atomic<double>& until) { return steady_seconds() < until.load(); }
-
-// Takes the answer into account. On the effects thread.
-void note_answer(std::atomic<double>& silent_until, const Result<void>& told) {
-  silent_until.store(is_timeout(told) ? steady_seconds() + kSilence : 0);
-}
-
-Result<void> tell(const std::string& scope, const std::vector<cgroups::UnitProperty>& properties,
-                  int patience) {
-  Result<void> told;
-  for (int i = 0; i < patience; ++i) {
-    told = cgroups::tell_systemd(scope, properties);
-    if (told || !is_timeout(told.error())) break;
-  }
-  return told;
-}
-
 }  // namespace
 
+// What systemd is told, and what it was not told since it did not answer. On the effects thread.
+class Limits::Systemd {
+ public:
+  using Properties = std::vector<cgroups::UnitProperty>;
+
+  Result<void> tell(const std::string& scope, const Properties& properties) {
+    Properties all = with_untold(scope, properties);
+    if (!is_silent()) return ask(scope, std::move(all), kLittlePatience);
+    untold_[scope] = std::move(all);
+    return {};
+  }
+  /// A restored limit, at once.
+  Result<void> tell_for_good(const std::string& scope, const Properties& properties) {
+    Result<void> told = ask(scope, with_untold(scope, properties), patience_);
+    // Many containers must not wait long each, or the daemon is killed at its stop.
+    patience_ = is_timeout(told) ? 1 : kPatience;
+    return told;
+  }
+  /// Its container has ended.
+  void tell_last(const std::string& scope, const Properties& properties) {
+    if (!properties.empty() && !is_silent()) (void)ask(scope, with_untold(scope, properties), 1);
+    untold_.erase(scope);
+  }
+
+ private:
+  [[nodiscard]] bool is_silent() const { return steady_seconds() < silent_until_; }
+
+  // What is new holds in the place of what has its name.
+  [[nodiscard]] Properties with_untold(const std::string& scope, const Properties& properties) {
+    const auto found = untold_.find(scope);
+    if (found == untold_.end()) return properties;
+    Properties all = found->second;
+    std::erase_if(all, [&properties](const cgroups::UnitProperty& old) {
+      return std::any_of(properties.begin(), properties.end(),
+                         [&old](const auto& one) { return one.name == old.name; });
+    });
+    all.insert(all.end(), properties.begin(), properties.end());
+    return all;
+  }
+
+  Result<void> ask(const std::string& scope, Properties properties, int patience) {
+    Result<void> told;
+    for (int i = 0; i < patience; ++i) {
+      told = cgroups::tell_systemd(scope, properties);
+      if (!is_timeout(told)) break;
+    }
+    silent_until_ = is_timeout(told) ? steady_seconds() + kSilence : 0;
+    if (is_timeout(told)) {
+      untold_[scope] = std::move(properties);
+    } else {
+      untold_.erase(scope);
+    }
+    return told;
+  }
+
+  double silent_until_ = 0;                   // steady
+  int patience_ = kPatience;                  // with a restore
+  std::map<std::string, Properties> untold_;  // by scope
+};
+
 Limits::Limits(cgroups::CgroupFs& fs, Effects& effects, store::Store& store)
-    : fs_(fs), effects_(effects), store_(store) {}
+    : fs_(fs), effects_(effects), store_(store), systemd_(std::make_shared<Systemd>()) {}
 
 void Limits::find_mechanism(const cgroups::Group& group) {
   Result<std::vector<cgroups::BlockDevice>> devices = cgroups::read_block_devices(fs_);
@@ -66,10 +112,8 @@ void Limits::tell_systemd(const Target& target) {
                                              cgroups::Rounding::exact);
   // A bus call can take as long as systemd likes, so it goes to the effects thread.
   const bool is_queued =
-      effects_.try_post([silent_until = silent_until_, scope, properties = std::move(properties)] {
-        if (is_silent(*silent_until)) return;
-        const Result<void> told = tell(scope, properties, kLittlePatience);
-        note_answer(*silent_until, told);
+      effects_.try_post([systemd = systemd_, scope, properties = std::move(properties)] {
+        const Result<void> told = systemd->tell(scope, properties);
         if (told) return;
         log::warning("systemd did not take a limit, so a daemon-reload may undo it: " +
                      told.error().message());
@@ -78,21 +122,18 @@ void Limits::tell_systemd(const Target& target) {
 }
 
 // What systemd keeps now comes back at some daemon-reload, when nobody looks any more.
-Async<void> Limits::tell_systemd_for_good(store::Original original, cgroups::Setting present) {
+Async<bool> Limits::tell_systemd_for_good(store::Original original, cgroups::Setting present) {
   auto properties = cgroups::unit_properties(present, original.setting, fs_, mechanism_,
                                              cgroups::Rounding::whole_percent);
-  auto ask = [silent_until = silent_until_, scope = original.group.scope,
+  auto ask = [systemd = systemd_, scope = original.group.scope,
               properties = std::move(properties)] {
-    // Many containers must not wait long each, or the daemon is killed at its stop.
-    const int patience = is_silent(*silent_until) ? 1 : kPatience;
-    Result<void> told = tell(scope, properties, patience);
-    note_answer(*silent_until, told);
-    return told;
+    return systemd->tell_for_good(scope, properties);
   };
   Result<void> told = co_await effects_.run(std::move(ask));
-  if (told) co_return;
+  if (told) co_return true;
   log::warning("systemd did not take a restored limit, so a daemon-reload may undo it: " +
                told.error().message());
+  co_return false;
 }
 
 // CPU and I/O at once; memory on the effects thread, where lowering it may wait for the kernel.
@@ -162,7 +203,14 @@ Async<Result<void>> Limits::restore(store::Original original) {
 Async<Result<void>> Limits::finish(PutBack done) {
   const store::Original& original = done.original;
   Result<cgroups::Setting> there = done.before;
-  if (there && !original.group.scope.empty()) co_await tell_systemd_for_good(original, *there);
+  if (there && !original.group.scope.empty()) {
+    const bool is_told = co_await tell_systemd_for_good(original, *there);
+    if (is_told) {
+      untold_.erase(original.id);
+    } else {
+      untold_.insert(original.id);
+    }
+  }
   // systemd has written what it was told, which is rounded.
   if (there) there = put_back(original).before;
   if (!there && !is_gone(there.error())) {
@@ -195,9 +243,7 @@ void Limits::undo(const store::Original& original) {
   // Nobody waits for this: a row that stays behind speaks of a group that is gone.
   const bool is_queued = effects_.try_post([this, original, properties] {
     // A scope that ends with its container cannot be told, and needs not be.
-    if (!original.group.scope.empty() && !properties.empty() && !is_silent(*silent_until_)) {
-      note_answer(*silent_until_, cgroups::tell_systemd(original.group.scope, properties));
-    }
+    if (!original.group.scope.empty()) systemd_->tell_last(original.group.scope, properties);
     (void)store_.forget_original(original.id);
   });
   if (!is_queued) log::debug("too many blocking calls wait; an original stays in the store");

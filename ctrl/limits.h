@@ -3,7 +3,6 @@
 // systemd, restores. A container whose original cannot be saved is left as it is.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <set>
@@ -68,6 +67,11 @@ class Limits {
   /// one that lives on, and then our limit must not stay and be taken for its own. Where the group
   /// is gone nothing is written. The original is forgotten.
   void undo(const store::Original& original);
+  /// systemd did not take the last restore of that container: a daemon-reload may bring back any
+  /// limit that it had before.
+  [[nodiscard]] bool is_untold(const std::string& id) const { return untold_.contains(id); }
+  /// The container has ended, and its scope with it.
+  void forget(const std::string& id) { untold_.erase(id); }
   struct Leftovers {
     std::size_t restored = 0;
     std::vector<store::Original> failed;  ///< still limited, and what they had
@@ -80,16 +84,16 @@ class Limits {
   [[nodiscard]] bool is_over(const store::Original& original) const;
   Async<Result<void>> write(Target target);
   void tell_systemd(const Target& target);
-  Async<void> tell_systemd_for_good(store::Original original, cgroups::Setting present);
+  Async<bool> tell_systemd_for_good(store::Original original, cgroups::Setting present);
 
   cgroups::CgroupFs& fs_;
   Effects& effects_;
   store::Store& store_;
   cgroups::IoMechanism mechanism_;
   bool is_mechanism_known_ = false;
-  /// Steady seconds; until then systemd, which did not answer, is not told of limits. Shared with
-  /// what waits on the effects thread.
-  std::shared_ptr<std::atomic<double>> silent_until_ = std::make_shared<std::atomic<double>>(0.0);
+  std::set<std::string> untold_;  ///< ids, see is_untold()
+  class Systemd;
+  std::shared_ptr<Systemd> systemd_;  ///< used on the effects thread alone
 };
 
 }  // namespace flowcon::ctrl

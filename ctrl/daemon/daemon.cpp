@@ -17,6 +17,7 @@
 #include "ctrl/api/scrape.h"
 #include "ctrl/await.h"
 #include "ctrl/daemon/daemon_state.h"
+#include "ctrl/daemon/originals.h"
 #include "ctrl/daemon/routes.h"
 #include "ctrl/log.h"
 #include "ctrl/logs/tail_helper.h"
@@ -261,7 +262,8 @@ std::vector<Limits::PutBack> Daemon::put_all_back(const std::set<std::string>& b
   for (auto& [id, job] : roster_.jobs) {
     job.read_until = logs_.tails().stop(id, false);
     if (!job.is_limited || but.contains(id)) continue;
-    all.push_back(enforcer_.limits().put_back(original_of(job)));
+    Limits& limits = enforcer_.limits();
+    all.push_back(limits.put_back(original_to_restore(job, *world_.fs, limits)));
   }
   return all;
 }

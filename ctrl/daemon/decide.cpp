@@ -37,7 +37,9 @@ void Daemon::look(Moment now) {
                        is_rest_due(roster_.jobs, now.steady, config_.observe));
   for (auto& [id, job] : roster_.jobs) {
     const bool is_read = job.unsupported.empty() && job.traffic_at.steady == now.steady;
-    if (is_read && job.is_limited) find_drift(job);
+    // Of one that is aside what is there is what a restore has left.
+    const bool is_kept = job.is_limited && !is_aside(job, controls_.is_all_paused());
+    if (is_read && is_kept) find_drift(job);
   }
   follow_tracks(now);
 }

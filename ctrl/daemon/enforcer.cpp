@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "ctrl/daemon/originals.h"
 #include "ctrl/log.h"
 
 namespace flowcon::ctrl {
@@ -136,8 +137,11 @@ std::map<std::string, cgroups::Setting> Enforcer::plan() {
     cgroups::Setting setting = job.original;
     if (config_.limits(Resource::cpu)) setting.cpu = cpu_plan[i];
     if (config_.limits(Resource::memory)) {
-      // What is not read yet changes nothing: a limit that was handed over stays until it is.
-      setting.memory = knows_host && job.has_reading ? memory_plan[i] : job.present.memory;
+      // What is not read yet changes nothing: a limit that was handed over stays until it is, and
+      // memory was short then.
+      const bool is_read = knows_host && job.has_reading;
+      setting.memory = is_read ? memory_plan[i] : job.present.memory;
+      if (setting.memory != job.original.memory) shown_.is_short_of_memory = true;
     }
     if (config_.limits(Resource::io)) setting.io = io_plan[i];
     planned[members[i]] = std::move(setting);
@@ -158,39 +162,14 @@ std::map<std::string, double> Enforcer::bandwidths() const {
 }
 
 // What others have set since the container came, before the first write to the same resource, is
-// what it had: the engine tells of an update, systemd and people who write by hand do not. True
-// where there is something new.
+// what it had. True where there is something new.
 bool Enforcer::read_original(Job& job, const cgroups::Setting& planned) {
   if (job.is_limited && job.has_all_limits) return false;
   cgroups::Setting wanted = planned;
   if (job.is_limited) wanted.cpu = job.present.cpu;  // where others write now, it is drift
   if (cgroups::limits_alike(wanted, job.present)) return false;
   const Result<cgroups::Setting> there = cgroups::read_setting(fs_, job.group, limits_.mechanism());
-  if (!there) return false;
-  // What flowcond itself wrote once is nobody's wish.
-  const cgroups::Setting ours = job.put_away.value_or(job.present);
-  const auto is_foreign = [](const auto& now, const auto& known, const auto& own) {
-    return !limits_alike(now, known) && !limits_alike(now, own);
-  };
-  cgroups::Setting original = job.original;
-  if (!job.is_limited) {
-    if (is_foreign(there->cpu, job.present.cpu, ours.cpu)) original.cpu = there->cpu;
-    job.present.cpu = there->cpu;
-  }
-  if (there->memory != job.present.memory && there->memory != ours.memory) {
-    original.memory = there->memory;
-  }
-  if (is_foreign(there->io, job.present.io, ours.io)) original.io = there->io;
-  job.present.memory = there->memory;
-  job.present.io = there->io;
-  const bool is_back = !job.is_limited && !cgroups::limits_alike(job.present, original);
-  if (is_back) job.is_limited = true;
-  if (is_back || original != job.original) job.is_original_saved = false;
-  if (original == job.original) return false;
-  job.original = original;
-  log::info("container " + printable(job.container.name, 80) +
-            ": another program set new limits, which are its originals now");
-  return true;
+  return there && take_originals(job, *there, limits_);
 }
 
 Async<void> Enforcer::apply(Moment now) {
@@ -227,7 +206,7 @@ Async<void> Enforcer::apply(Moment now) {
       job.present = planned.at(outcome.id);
       job.has_all_limits = job.has_all_limits || is_limited_beyond_cpu(job);
       if (std::exchange(job.is_reverted, false)) ++shown_.counts.reapplied;
-    } else {
+    } else if (outcome.is_original_saved) {
       // A part of it may have been written: what is there counts, of all resources.
       job.has_all_limits = true;
       const Result<cgroups::Setting> there =

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "ctrl/daemon/originals.h"
 #include "ctrl/daemon/profile.h"
 #include "ctrl/daemon/snapshot.h"
 #include "ctrl/log.h"
@@ -192,8 +193,9 @@ void Intake::finish(const std::string& id, double time, const std::optional<int>
   const auto found = at_.roster.jobs.find(id);
   if (found == at_.roster.jobs.end()) return;
   std::erase(at_.roster.active, id);
-  const Job& job = found->second;
-  if (job.is_limited) at_.limits.undo(original_of(job));
+  Job& job = found->second;
+  if (job.is_limited) at_.limits.undo(original_to_restore(job, *at_.world.fs, at_.limits));
+  at_.limits.forget(id);
   log::event(log::Event::container_ended,
              "container " + printable(job.container.name, 80) + " has ended", id);
   const bool is_half_read = at_.logs.tails().stats(id).is_catching_up;
@@ -339,19 +341,28 @@ Async<Result<void>> Intake::follow_pause(std::string id) {
   }
   std::erase(active, id);
   if (!job.is_limited) co_return Result<void>();
-  store::Original original = original_of(job);
+  // At a later try present is what the one before has left.
+  if (is_active || !job.put_away) job.put_away = job.present;
+  store::Original original = original_to_restore(job, *at_.world.fs, at_.limits);
   Result<void> restored = co_await at_.limits.restore(std::move(original));
   const auto found = at_.roster.jobs.find(id);
   if (found == at_.roster.jobs.end()) co_return Result<void>();
   Job& aside = found->second;
   if (!restored) {
     aside.problem = restored.error().message();
+    read_back(aside);
     co_return restored;
   }
   aside.problem.clear();
-  aside.put_away = std::exchange(aside.present, aside.original);
+  aside.present = aside.original;
   aside.is_limited = aside.is_original_saved = false;
   co_return Result<void>();
+}
+
+// A part of what could not be restored may be back.
+void Intake::read_back(Job& job) {
+  const auto there = cgroups::read_setting(*at_.world.fs, job.group, at_.limits.mechanism());
+  if (there) job.present = *there;
 }
 
 Async<void> Intake::restore_again(Moment now) {
@@ -372,9 +383,13 @@ Async<void> Intake::restore_again(Moment now) {
 
 Async<Result<void>> Intake::release(std::string id) {
   if (at_.roster.jobs.at(id).is_limited) {
-    store::Original original = original_of(at_.roster.jobs.at(id));
+    store::Original original =
+        original_to_restore(at_.roster.jobs.at(id), *at_.world.fs, at_.limits);
     Result<void> restored = co_await at_.limits.restore(std::move(original));
-    if (!restored) co_return restored;
+    if (!restored) {
+      read_back(at_.roster.jobs.at(id));
+      co_return restored;
+    }
   }
   store::Choice choice;
   choice.id = id;
@@ -411,7 +426,7 @@ void Intake::follow_update(const engine::Container& container) {
   Result<cgroups::Setting> there =
       cgroups::read_setting(*at_.world.fs, job.group, at_.limits.mechanism());
   if (!there) return forget_limits();  // seen with the next update
-  const cgroups::Setting written = std::exchange(job.present, *there);
+  const cgroups::Setting written = job.present;
   cgroups::Setting original = job.original;
   if (!has_same_quota(before, container)) {
     original.cpu.quota_us = quota_of(container, &original.cpu.period_us);
@@ -422,12 +437,18 @@ void Intake::follow_update(const engine::Container& container) {
     // On v2 the engine's rule differs by version; what it wrote says it exactly.
     if (is_v2 && there->cpu.weight != written.cpu.weight) original.cpu.weight = there->cpu.weight;
   }
-  // What is not as it was written here is what the engine wrote.
-  if (there->memory != written.memory) original.memory = there->memory;
-  if (!cgroups::limits_alike(there->io, written.io)) original.io = there->io;
-  if (original == job.original) return;
+  if (job.is_limited) {
+    // What is not as it was written here is what the engine wrote.
+    if (there->memory != written.memory) original.memory = there->memory;
+    if (!cgroups::limits_alike(there->io, written.io)) original.io = there->io;
+  }
+  const bool is_new = original != job.original;
   job.original = original;
-  job.is_original_saved = false;
+  if (is_new) job.is_original_saved = false;
+  // docker pause and unpause come here, too, and others may have written meanwhile.
+  (void)take_originals(job, *there, at_.limits);
+  job.present = *there;
+  if (!is_new) return;
   log::info("container " + printable(container.name, 80) + ": docker update set new limits");
 }
 

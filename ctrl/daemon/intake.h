@@ -74,6 +74,7 @@ class Intake {
   void finish(const std::string& id, double time, const std::optional<int>& status);
   void settle(const std::string& id, const std::string& read_until);
   void follow_update(const engine::Container& container);
+  void read_back(Job& job);
   void join_claimed(Moment now);
   void find_group(Job& job);
   void line_up(const Job& job);

@@ -64,19 +64,36 @@ Result<bool> drop_before(sqlite3* db, double before) {
   return has_more;
 }
 
-// The oldest of what is kept of runs that have ended; what is learnt from them only where there is
-// nothing else. True where there was some.
+// The first that ended of the runs that have and that no record speaks of any more. True where
+// there was some.
 Result<bool> drop_runs(sqlite3* db) {
+  const std::string ended =
+      " FROM runs WHERE finished IS NOT NULL"
+      " AND NOT EXISTS (SELECT 1 FROM samples WHERE run=number)"
+      " AND NOT EXISTS (SELECT 1 FROM usage WHERE run=number)"
+      " AND NOT EXISTS (SELECT 1 FROM decisions WHERE run=number)"
+      " ORDER BY finished,number LIMIT ";
+  Statement any(db, "SELECT number" + ended + "1");
+  const Result<bool> has_some = any.step(kDoing);
+  if (!has_some || !*has_some) return has_some;
+  any.reset();
   Transaction transaction(db);
   if (auto begun = transaction.begun(kDoing); !begun) return begun.error();
-  const std::string ended = " FROM runs WHERE finished IS NOT NULL ORDER BY number LIMIT 500)";
   for (const char* what :
        {"positions WHERE id IN (SELECT id", "pasts WHERE id IN (SELECT id",
         "stays WHERE run IN (SELECT number", "runs WHERE number IN (SELECT number"}) {
-    Statement drop(db, std::string("DELETE FROM ") + what + ended);
+    Statement drop(db, std::string("DELETE FROM ") + what + ended + "500)");
     if (auto done = drop.run(kDoing); !done) return done.error();
   }
-  bool has_some = sqlite3_changes(db) > 0;
+  if (auto done = transaction.commit(kDoing); !done) return done.error();
+  return true;
+}
+
+// The oldest of what was learnt from runs. True where there was some.
+Result<bool> drop_learnt(sqlite3* db) {
+  Transaction transaction(db);
+  if (auto begun = transaction.begun(kDoing); !begun) return begun.error();
+  bool has_some = false;
   for (const char* table : {"trainings", "profiles"}) {
     if (has_some) break;
     const std::string name = table;
@@ -182,12 +199,18 @@ Result<bool> Records::make_room() {
     if (!now) return now.error();
     return *now < *pages;
   }
+  const Result<bool> dropped_runs = drop_runs(db_);
+  if (!dropped_runs) {
+    note_damage(dropped_runs.error());
+    return dropped_runs;
+  }
+  if (*dropped_runs) return true;
   const Result<Span> span = span_of(db_);
   if (!span) {
     note_damage(span.error());
     return span.error();
   }
-  if (!(span->first <= span->last)) return drop_runs(db_);
+  if (!(span->first <= span->last)) return drop_learnt(db_);
   Transaction transaction(db_);
   if (auto begun = transaction.begun("forgetting old records"); !begun) return begun.error();
   const auto thinned = time_of(db_, "SELECT thinned FROM state");

@@ -333,10 +333,10 @@ class Records {
   /// A short step of deleting records that are older than `before` (seconds since the epoch). True
   /// where there is more to do.
   [[nodiscard]] Result<bool> forget_before(double before);
-  /// A short step of keeping the records below nine tenths of their bound: first three of four
-  /// samples, uses, decisions and rounds of the older half go, then the oldest ones; where none are
-  /// left, the oldest runs that have ended, and what was learnt from runs last. True where there is
-  /// more to do.
+  /// A short step of keeping the records below nine tenths of their bound: first the runs go that
+  /// have ended and have no samples, uses and decisions any more; then three of four of these and
+  /// of the rounds of the older half, then the oldest ones; what was learnt from runs last. True
+  /// where there is more to do.
   [[nodiscard]] Result<bool> make_room();
 
  protected:

@@ -241,4 +241,13 @@ TEST_CASE("a period without a quota limits nothing, so that systemd's own is no 
   CHECK_FALSE(limits_alike({44, std::nullopt, 100000}, {45, std::nullopt, 100000}));
 }
 
+TEST_CASE("a quota is near another one where a whole percent of a core is not between them") {
+  CHECK(quotas_near({44, 33333, 100000}, {44, 33000, 100000}));
+  CHECK(quotas_near({44, 123400, 100000}, {1, 124000, 100000}));
+  CHECK(quotas_near({44, 16666, 50000}, {44, 33000, 100000}));
+  CHECK(quotas_near({44, std::nullopt, 50000}, {44, std::nullopt, 100000}));
+  CHECK_FALSE(quotas_near({44, 33000, 100000}, {44, 34001, 100000}));
+  CHECK_FALSE(quotas_near({44, 33000, 100000}, {44, std::nullopt, 100000}));
+}
+
 }  // namespace flowcon::cgroups

@@ -155,7 +155,8 @@ TEST_CASE(
       {0.50, 4.9, true, false},          {0.12, 4.9, true, true},
       {0.05, std::nullopt, false, true}, {0.50, std::nullopt, true, false},
       {0.50, kNaN, false, false},        {0.80, 12.0, false, false},
-      {0.80, 7.0, true, false},
+      {0.80, 7.0, true, false},          {0.55, 12.0, true, true},
+      {0.55, 12.0, false, false},
   };
   for (const Row& row : rows) {
     INFO("row " << (&row - rows));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/limits.h"
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
@@ -118,6 +119,36 @@ class Scope {
     effects.finish();
     for (const Outcome& outcome : done.get()) CHECK(outcome.is_written);
   }
+  /// Limits its memory, lifts that, and restores it after `between`.
+  Result<void> soften_and_restore(const std::function<void()>& between) {
+    boost::asio::io_context io(1);
+    Effects effects;
+    Limits limits(fs_, effects, *store_);
+    Target soft;
+    soft.container = {"4f",
+                      "job",
+                      {kGroup, kGroup, kGroup, "docker-4f.scope"},
+                      {{100, std::nullopt, 100000}},
+                      ""};
+    soft.is_original_saved = true;
+    soft.setting.cpu = {20, 20000, 100000};
+    soft.setting.memory.soft_bytes = 1U << 20;
+    Target lifted = soft;
+    lifted.present = soft.setting;
+    lifted.setting.memory = {};
+    std::vector<Target> targets{soft, lifted};
+    auto written =
+        boost::asio::co_spawn(io, limits.apply(std::move(targets)), boost::asio::use_future);
+    io.run();
+    for (const Outcome& outcome : written.get()) CHECK(outcome.is_written);
+    between();
+    io.restart();
+    auto done = boost::asio::co_spawn(io, limits.restore(soft.container), boost::asio::use_future);
+    io.run();
+    effects.finish();
+    CHECK_FALSE(limits.is_untold("4f"));
+    return done.get();
+  }
   [[nodiscard]] std::string text(const std::string& file) const { return fs_.text(kGroup, file); }
   test::FakeCgroups& fs() { return fs_; }
 
@@ -172,6 +203,21 @@ TEST_CASE("a systemd that does not answer is left alone for a while, whatever is
   scope.apply_often(5);
   CHECK(bus.callers() == 2);
   CHECK(scope.text("cpu.weight") == "24");
+}
+
+TEST_CASE("a restore asks a systemd that was mute again, and tells it what it was not told") {
+  Scope scope;
+  auto bus = std::make_unique<test::MuteBus>();
+  std::unique_ptr<test::FakeSystemd> systemd;
+  const auto answer = [&] {
+    CHECK(bus->callers() == 2);
+    bus.reset();
+    systemd = std::make_unique<test::FakeSystemd>(1);
+  };
+  REQUIRE(scope.soften_and_restore(answer).has_value());
+  systemd->join();
+  const cgroups::UnitProperty lifted{"MemoryHigh", UINT64_MAX};
+  CHECK(std::count(systemd->properties.begin(), systemd->properties.end(), lifted) == 1);
 }
 
 TEST_CASE("what cannot be read for want of something is not taken for no limit") {

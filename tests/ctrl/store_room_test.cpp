@@ -77,37 +77,63 @@ TEST_CASE("records that reached their bound between two steps take what is new a
   CHECK(store->history("a")->samples.back().time > 499);
 }
 
-TEST_CASE("where there are only runs the oldest that have ended go") {
-  const Folder folder;
-  const auto store = open_bounded(folder);
-  Look going_on;
-  going_on.run.id = "going on";
-  going_on.run.started = 1;
-  REQUIRE(store->record({going_on}, {}).has_value());
-  constexpr int kParts = 100, kRuns = 100;
-  for (int i = 0; i < kParts * kRuns; i += kRuns) {
-    std::vector<Look> looks(kRuns);
-    for (int k = 0; k < kRuns; ++k) {
+namespace {
+
+constexpr int kRuns = 10000;  // more than the bound holds
+
+// So many runs that have ended and of which nothing else is kept.
+void record_ended(Store& store) {
+  constexpr int kAtOnce = 100;
+  for (int i = 0; i < kRuns; i += kAtOnce) {
+    std::vector<Look> looks(kAtOnce);
+    for (int k = 0; k < kAtOnce; ++k) {
       Run& run = looks[static_cast<std::size_t>(k)].run;
       run.id = "run " + std::to_string(i + k);
       run.training = std::string(200, 't');
       run.started = 10 + i + k;
       run.finished = run.started + 0.5;
     }
-    REQUIRE(store->record(looks, {}).has_value());
+    REQUIRE(store.record(looks, {}).has_value());
     for (bool more = true; more;) {
-      const auto step = store->make_room();
+      const auto step = store.make_room();
       REQUIRE(step.has_value());
       more = *step;
     }
   }
+}
+
+}  // namespace
+
+TEST_CASE("where there are only runs those go that ended first") {
+  const Folder folder;
+  const auto store = open_bounded(folder);
+  Look going_on;
+  going_on.run.id = "going on";
+  going_on.run.started = 1;
+  Look ended_last;
+  ended_last.run.id = "ended last";
+  ended_last.run.started = 2;
+  ended_last.run.finished = 1e6;
+  REQUIRE(store->record({going_on, ended_last}, {}).has_value());
+  record_ended(*store);
   CHECK(std::filesystem::file_size(folder.file()) <= kMost);
   const auto runs = store->runs(0);
   REQUIRE(runs.has_value());
   REQUIRE(runs->size() > 1000);
-  CHECK(runs->size() < kParts * kRuns);
-  CHECK(runs->front().id == "going on");
+  CHECK(runs->size() < kRuns);
+  CHECK(runs->at(0).id == "going on");
+  CHECK(runs->at(1).id == "ended last");
   CHECK(runs->back().id == "run 9999");
+}
+
+TEST_CASE("runs that have ended go before the history of one that goes on") {
+  const Folder folder;
+  const auto store = open_bounded(folder);
+  constexpr int kLooks = 20;
+  for (int i = 0; i < kLooks; ++i) REQUIRE(store->record({busy_look(i)}, {}).has_value());
+  record_ended(*store);
+  REQUIRE(store->runs(0)->size() < kRuns);
+  CHECK(store->history("a")->samples.size() == kLooks * 64);
 }
 
 TEST_CASE("old records go in steps, and none of them is long") {

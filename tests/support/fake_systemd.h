@@ -73,14 +73,17 @@ class MuteBus {
 /// A message bus with one client and one unit, "docker-4f.scope".
 class FakeSystemd {
  public:
-  FakeSystemd() {
+  /// The first `unheard` callers have no answer.
+  explicit FakeSystemd(int unheard = 0) : unheard_(unheard) {
     thread_ = std::thread([this] { serve(); });
   }
   FakeSystemd(const FakeSystemd&) = delete;
   FakeSystemd& operator=(const FakeSystemd&) = delete;
   ~FakeSystemd() { join(); }
-  /// Waits until the client has gone; its messages can be read afterwards.
+  /// Waits until the client has gone; its messages can be read afterwards. Where none has come none
+  /// is waited for.
   void join() {
+    ::shutdown(socket_.listener, SHUT_RDWR);
     if (thread_.joinable()) thread_.join();
   }
 
@@ -91,7 +94,14 @@ class FakeSystemd {
 
  private:
   void serve() {
-    const int fd = ::accept4(socket_.listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    const auto next_caller = [this] {
+      return ::accept4(socket_.listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    };
+    std::vector<int> unheard;
+    for (int i = 0; i < unheard_; ++i) unheard.push_back(next_caller());
+    const int fd = next_caller();
+    for (const int caller : unheard) ::close(caller);
+    if (fd < 0) return;
     sd_bus* bus = nullptr;
     sd_id128_t id{};
     id.bytes[0] = 1;
@@ -167,6 +177,7 @@ class FakeSystemd {
   }
 
   BusSocket socket_{0, 1};
+  int unheard_;
   std::thread thread_;
 };
 

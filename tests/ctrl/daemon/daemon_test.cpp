@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop of one host, without an engine and a kernel: arrivals, ends, restarts, hand-overs,
 // writes that fail.
-#include <unistd.h>
-
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <future>
 
@@ -19,6 +16,7 @@
 using namespace flowcon;
 using test::Host;
 using test::run_two;
+using test::StandardError;
 
 namespace {
 
@@ -392,31 +390,6 @@ TEST_CASE("a busy job that prints nothing has a note that says what to try") {
             "no output yet; if it prints, it may be buffered: -e PYTHONUNBUFFERED=1, python -u, "
             "stdbuf -oL, or flowcon.log=FILE; ") == 0);
 }
-
-// What goes to stderr while it lives.
-class StandardError {
- public:
-  StandardError() : kept_(::dup(STDERR_FILENO)), file_(std::tmpfile()) {
-    ::dup2(::fileno(file_), STDERR_FILENO);
-  }
-  ~StandardError() {
-    ::dup2(kept_, STDERR_FILENO);
-    ::close(kept_);
-    std::fclose(file_);
-  }
-  StandardError(const StandardError&) = delete;
-  StandardError& operator=(const StandardError&) = delete;
-  [[nodiscard]] std::string text() const {
-    std::string all(1 << 20, '\0');
-    std::rewind(file_);
-    all.resize(std::fread(all.data(), 1, all.size(), file_));
-    return all;
-  }
-
- private:
-  int kept_;
-  std::FILE* file_;
-};
 
 TEST_CASE("twenty idle jobs write less than a hundred lines an hour") {
   Host host;

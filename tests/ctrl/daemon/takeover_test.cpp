@@ -99,6 +99,9 @@ TEST_CASE("a soft limit that was handed over stays before memory is read") {
   for (const double seconds : {0.1, 5.0, 5.0}) {
     host.pass(seconds);
     CHECK(host.fs.text(group, "memory.high") == high);
+    // Of a host between the two thresholds nothing else says that it was short.
+    REQUIRE(host.ask("GET", "/v1/status") == 200);
+    CHECK(host.json().at("short_of_memory").as_bool());
   }
   host.end();
   CHECK(host.fs.text(group, "memory.high") == "max");

@@ -3,10 +3,13 @@
 // .cpp files only: it includes Asio.
 #pragma once
 
+#include <unistd.h>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/json/value.hpp>
 #include <chrono>
+#include <cstdio>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -99,9 +102,9 @@ class Host {
       }
       return made;
     };
-    world.find_group = [](std::int64_t, const std::string& id) -> Result<cgroups::Group> {
+    world.find_group = [this](std::int64_t, const std::string& id) -> Result<cgroups::Group> {
       const std::string group = "docker/" + id;
-      return cgroups::Group{group, group, group, ""};
+      return cgroups::Group{group, group, group, scope};
     };
     world.fs = std::make_unique<SharedCgroups>(fs);
     world.store = std::move(*store);
@@ -159,6 +162,14 @@ class Host {
     engine->changes.push_back(change);
   }
 
+  /// docker pause, and unpause.
+  void freeze(const std::string& name, bool is_frozen) {
+    ctrl::engine::Container& container = running.at(id_of(name));
+    container.is_frozen = is_frozen;
+    engine->running[container.id] = container;
+    engine->changes.push_back({ctrl::Change::Kind::updated, container, 0, {}});
+  }
+
   /// `seconds` later, once around the loop.
   void pass(double seconds = 5) {
     now += seconds;
@@ -201,6 +212,7 @@ class Host {
   TempFolder folder;
   ctrl::Config config;
   FakeCgroups fs{cgroups::Mode::v2};
+  std::string scope;  ///< systemd's, of all containers
   std::unique_ptr<boost::asio::io_context> io = std::make_unique<boost::asio::io_context>(1);
   double now = 1000;  ///< steady; the epoch was 1e9 seconds before 0
   std::map<std::string, ctrl::engine::Container> running;
@@ -224,6 +236,31 @@ class Host {
       if (io->stopped()) io->restart();
     }
   }
+};
+
+/// What goes to stderr while it lives.
+class StandardError {
+ public:
+  StandardError() : kept_(::dup(STDERR_FILENO)), file_(std::tmpfile()) {
+    ::dup2(::fileno(file_), STDERR_FILENO);
+  }
+  ~StandardError() {
+    ::dup2(kept_, STDERR_FILENO);
+    ::close(kept_);
+    std::fclose(file_);
+  }
+  StandardError(const StandardError&) = delete;
+  StandardError& operator=(const StandardError&) = delete;
+  [[nodiscard]] std::string text() const {
+    std::string all(1 << 20, '\0');
+    std::rewind(file_);
+    all.resize(std::fread(all.data(), 1, all.size(), file_));
+    return all;
+  }
+
+ private:
+  int kept_;
+  std::FILE* file_;
 };
 
 /// Two jobs, of which the second one has four times the weight.
