@@ -113,7 +113,7 @@ Async<Response> Balancer::show_cluster() {
   // Of a host that does not answer now they are not known.
   for (const policy::HostReport& report : gathering->hosts) {
     for (json::value& host : hosts) {
-      if (text_of(host, "id") == report.id) host.as_object()["moves"] = report.moves;
+      if (text_of(host, "id") == report.id) host.as_object()["moves"] = report.moves_here;
     }
   }
   json::array containers;

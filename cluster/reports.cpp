@@ -16,6 +16,14 @@ constexpr double kReportTime = 5;  // seconds that a host has for its report
 constexpr std::size_t kMovesLookedAt = 256;
 constexpr std::size_t kMovesMeasured = 9;  // the last ones
 
+// Does it keep a job or its data on the host `id`? A birth leaves its ticket behind, which is all
+// that a job is until its task comes home.
+bool keeps_here(const MoveView& move, const std::string& id) {
+  if (move.method == migration::Method::birth) return move.target == id;
+  if (move.method == migration::Method::home) return move.source == id;
+  return true;
+}
+
 }  // namespace
 
 policy::JobReport Reports::job(const std::string& id, double now) const {
@@ -40,6 +48,7 @@ policy::HostReport Reports::own(double now) const {
   std::vector<double> stopped;
   for (const MoveView& move : moves_.list(kMovesLookedAt)) {
     if (!move.has_ended) ++report.moves;
+    if (!move.has_ended && keeps_here(move, report.id)) ++report.moves_here;
     if (move.stopped_seconds && stopped.size() < kMovesMeasured) {
       stopped.push_back(std::max(*move.stopped_seconds, 0.0));
     }

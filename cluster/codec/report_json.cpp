@@ -70,6 +70,8 @@ HostReport read_report(FieldReader& reader) {
   report.name = printable(reader.text("name"), kLongestName);
   report.draining = reader.boolean("draining");
   report.moves = reader.count("moves");
+  // Older hosts do not tell them apart.
+  report.moves_here = reader.has("moves_here") ? reader.count("moves_here") : report.moves;
   report.cores = reader.number("cores");
   reader.require(is_amount(report.cores), "cores", kAmountRule);
   report.move_seconds = read_age(reader, "move_seconds");
@@ -138,6 +140,7 @@ std::string render_report(const HostReport& report) {
                                   {"name", valid_utf8(report.name)},
                                   {"draining", report.draining},
                                   {"moves", report.moves},
+                                  {"moves_here", report.moves_here},
                                   {"cores", report.cores},
                                   {"move_seconds", number_or_null(report.move_seconds)},
                                   {"containers", std::move(containers)}});

@@ -25,12 +25,13 @@ namespace flowcon::cluster::policy {
 [[nodiscard]] Result<CategoryState> category_state_from(const boost::json::object& json,
                                                         double now);
 
-/// {"id","name","draining","moves","cores","move_seconds","containers":[{"id","name","category",
-/// "value","converged_age","migrated_age","rebalanced","movable","left","width","moves",
+/// {"id","name","draining","moves","moves_here","cores","move_seconds","containers":[{"id","name",
+/// "category","value","converged_age","migrated_age","rebalanced","movable","left","width","moves",
 /// "beginning"}]}
 [[nodiscard]] std::string render_report(const HostReport& report);
-/// Unknown members are ignored. Errors: not JSON, a member that is missing or out of its range, an
-/// id that is there twice or no engine's, more than 10,000 containers; the sentence names it.
+/// Unknown members are ignored; without "moves_here" it is "moves". Errors: not JSON, another
+/// member that is missing or one out of its range, an id that is there twice or no engine's, more
+/// than 10,000 containers; the sentence names it.
 [[nodiscard]] Result<HostReport> parse_report(std::string_view text);
 
 }  // namespace flowcon::cluster::policy

@@ -6,6 +6,7 @@
 #include "cluster/peers/channel.h"
 #include "cluster/peers/peers.h"
 #include "cluster/peers/ssh.h"
+#include "ctrl/wire/stream.h"
 
 namespace flowcon::cluster::peers {
 namespace {
@@ -48,8 +49,12 @@ Async<Result<Answer>> Peers::ask(std::string id, std::string method, std::string
     if (!own) co_return own.error();
     Result<Reply> reply =
         co_await (*own)->ask(std::move(method), std::move(target), std::move(body), seconds);
-    if (!reply) co_return wrap(reply.error(), "asking " + name);
-    co_return reply;
+    if (reply) co_return reply;
+    // Why it ended ssh has said.
+    const std::string said = co_await (*own)->close();
+    const Error why = reply.error();
+    if (said.empty() || !ctrl::is_end(why.code)) co_return wrap(why, "asking " + name);
+    co_return Error{why.code, explain_ssh(said, name)};
   }
   Result<Reply> reply =
       co_await link->ask(std::move(method), std::move(target), std::move(body), seconds);

@@ -41,6 +41,9 @@ struct HostReport {
   double cores = 1;
   /// How long containers stood still that were moved from here, the median; empty: none was.
   std::optional<double> move_seconds;
+  /// Of its moves, those that keep a job or its data there; a job's task that goes elsewhere does
+  /// not.
+  std::int64_t moves_here = 0;
 };
 
 /// What the category state of a container says, the rest still open. Null: nothing is known of it.

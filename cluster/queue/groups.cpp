@@ -230,15 +230,25 @@ Async<Result<Groups::Wanted>> Groups::wanted_for(JobPtr group, std::size_t task)
 
 void Groups::give_back(const JobEntry& task) {
   if (!task.endpoint) return;
-  ctrl::spawn(world_.host.io(), "port of " + printable(task.name, 80),
-              give_back_soon(task.at, *task.endpoint));
+  const bool is_told_soon = due_back_.contains(task.at);
+  due_back_[task.at].push_back(*task.endpoint);
+  if (is_told_soon) return;
+  ctrl::spawn(world_.host.io(), "ports of " + printable(task.name, 80), give_back_to(task.at));
 }
 
-// Its host may have leased it to another task of this host as soon as its container had ended.
-Async<void> Groups::give_back_soon(std::string host, Endpoint endpoint) {
-  while (leasing_ > 0 && !world_.is_ended) co_await world_.clock.pause(kLeaseLook);
-  if (world_.is_ended || is_listened_at(jobs_, host, endpoint)) co_return;
-  co_await leases_.give_back(std::move(host), std::move(endpoint));
+// One call at a time to a host, whose tasks end together. It may have leased a port to another task
+// of this host as soon as the container had ended.
+Async<void> Groups::give_back_to(std::string host) {
+  for (;;) {
+    while (leasing_ > 0 && !world_.is_ended) co_await world_.clock.pause(kLeaseLook);
+    std::vector<Endpoint> due = std::exchange(due_back_[host], {});
+    std::erase_if(due, [&](const Endpoint& one) { return is_listened_at(jobs_, host, one); });
+    if (world_.is_ended || due.empty()) break;
+    ++giving_;
+    co_await leases_.give_back(host, std::move(due));
+    --giving_;
+  }
+  due_back_.erase(host);
 }
 
 Async<Result<void>> Groups::lease(JobPtr group) {
@@ -250,6 +260,9 @@ Async<Result<void>> Groups::lease(JobPtr group) {
 
 // Asked for again where the answer was lost: what was leased then comes free by itself.
 Async<Result<void>> Groups::lease_all(JobPtr group) {
+  // What is on its way back could be leased anew before that arrives, which would end the lease.
+  while (giving_ > 0 && !world_.is_ended) co_await world_.clock.pause(kLeaseLook);
+  if (world_.is_ended) co_return errno_error(EAGAIN, "flowcond stops");
   std::vector<TaskPlace> places;
   std::vector<std::vector<std::string>> names;
   for (const JobEntry& task : group->entry.group->tasks) {

@@ -7,6 +7,7 @@
 #include <boost/json/object.hpp>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -59,7 +60,7 @@ class Groups {
   Async<Result<void>> carry_out_one(JobPtr group, GroupDeed deed);
   Async<Result<void>> lease(JobPtr group);
   Async<Result<void>> lease_all(JobPtr group);
-  Async<void> give_back_soon(std::string host, Endpoint endpoint);
+  Async<void> give_back_to(std::string host);
   Async<Result<void>> make(JobPtr group, std::size_t task);
   Async<Result<void>> remove(JobPtr group, std::size_t task);
   Async<Result<std::string>> find_made(JobPtr group, std::string name);
@@ -78,6 +79,9 @@ class Groups {
   Leases& leases_;
   JobKeeper& keeper_;
   int leasing_ = 0;  ///< groups that are, and whose journal does not have it yet
+  int giving_ = 0;   ///< hosts that are just being told what they get back
+  /// What is to be given back, by host; a host is in it while somebody is at it.
+  std::map<std::string, std::vector<Endpoint>> due_back_;
 };
 
 /// The network that its tasks may have on several hosts; "" = none.

@@ -70,6 +70,7 @@ struct Job {
   bool may_start_later = false;  ///< it may be so no more the next time
   std::string save_failure;
   bool has_saved = false;
+  bool was_told_to_stop = false;  ///< stopping: by us, and whoever runs it has heard
 
   std::optional<Freight> freight;         ///< while it waits; none: not weighed yet
   double weigh_at = 0;                    ///< steady; not before

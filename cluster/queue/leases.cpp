@@ -12,7 +12,8 @@ namespace {
 using ctrl::api::failure;
 using ctrl::api::Response;
 
-constexpr double kAnswerTime = 60;  // seconds; whoever tries others waits for each of them
+// Seconds. What may take longer gets a connection of its own; who tries an endpoint waits for 3 s.
+constexpr double kAnswerTime = 20;
 
 std::vector<std::int64_t> ports_of(const std::vector<Endpoint>& endpoints) {
   std::vector<std::int64_t> ports;
@@ -135,8 +136,7 @@ Async<void> Leases::end_on(std::string host, std::vector<Endpoint> endpoints, bo
   if (!answer) ctrl::log::debug(answer.error().message());
 }
 
-Async<void> Leases::give_back(std::string host, Endpoint endpoint) {
-  std::vector<Endpoint> endpoints{std::move(endpoint)};
+Async<void> Leases::give_back(std::string host, std::vector<Endpoint> endpoints) {
   co_await end_on(std::move(host), std::move(endpoints), false);
 }
 

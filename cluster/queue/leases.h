@@ -34,8 +34,8 @@ class Leases {
   /// For all tasks of each of these hosts, if it has any, which all of the hosts reach there.
   /// `is_published`: they are not in the hosts' networks.
   Async<Outcome> lease(std::vector<TaskPlace> hosts, bool is_published);
-  /// No task is to listen there any more.
-  Async<void> give_back(std::string host, Endpoint endpoint);
+  /// No task is to listen at these of one host any more.
+  Async<void> give_back(std::string host, std::vector<Endpoint> endpoints);
   /// What the peer `speaker` asks, PortCall.
   Async<ctrl::api::Response> answer(std::string body, std::string speaker);
   /// What this host tells: can tasks of its own jobs be in its network, and anybody's publish

@@ -381,6 +381,7 @@ void Owner::note_change(Job& job, const JobEntry& before) {
   job.may_start_later = false;
   job.save_failure.clear();
   job.has_saved = job.has_saved && job.entry.state == JobState::parking;
+  job.was_told_to_stop = job.was_told_to_stop && job.entry.state == JobState::stopping;
   job.trouble.clear();
   if (job.entry.state == JobState::waiting && before.state != JobState::waiting) {
     job.freight.reset();
@@ -443,7 +444,7 @@ bool Owner::add_life(Job& job, JobFacts& facts, const Seen& seen, unsigned strea
   facts.life = seen.started;
   facts.status = seen.exit_code;
   facts.was_killed_for_memory = seen.was_killed_for_memory;
-  facts.was_stopped = job.watch.was_stopped;
+  facts.was_stopped = job.watch.was_stopped || job.was_told_to_stop;
   if (facts.copy == TicketCopy::running) watch_.note_running(job.watch, stream);
   // Whoever ends it from then on is a person.
   if (facts.copy == TicketCopy::running && !job.watch.is_watched) {
@@ -487,6 +488,8 @@ Async<void> Owner::hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts) {
   const Errands::Heard heard = co_await errands_.gather(job);
   if (!job->entry.task || job->entry.task->birth != birth) co_return;
   facts->task = heard.facts;
+  // Its host forgets that when it starts again.
+  facts->task.was_stopped = heard.facts.was_stopped || job->was_told_to_stop;
   if (heard.is_avoided && heard.facts.birth == Stage::undone) avoid(*job);
   facts->task.has_room = job->room_at == birth;
   facts->task.is_awaited_here = has_volumes_in_use(*job);
@@ -530,6 +533,7 @@ Async<bool> Owner::carry_out(JobPtr job, Act act) {
     job->trouble = done.error().message();
     job->retry_at = world_.clock.steady() + kRetry;
   }
+  job->was_told_to_stop = job->was_told_to_stop || (done && act == Act::stop);
   co_return done.has_value();
 }
 
@@ -538,6 +542,7 @@ Async<bool> Owner::carry_out_elsewhere(JobPtr job, Act act) {
   // What comes of it is seen when it is looked at again.
   const double soon = world_.clock.steady() + (done ? kMoveLook : kRetry);
   job->retry_at = job->retry_at > 0 ? std::min(job->retry_at, soon) : soon;
+  job->was_told_to_stop = job->was_told_to_stop || (done && act == Act::stop);
   if (done) co_return act == Act::claim;
   job->trouble = done.error().message();
   const bool may_be_refused = act == Act::bear || act == Act::claim;

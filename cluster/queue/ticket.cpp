@@ -114,7 +114,10 @@ Result<Ticket> parse_ticket(const std::string& inspect) {
   ticket.saves_itself = settings.migrate == ctrl::Migrate::app || settings.checkpoint.signal > 0 ||
                         !settings.checkpoint.command.empty();
   for (const json::value& mount : list_of(*parsed, "Mounts")) {
-    ticket.has_volumes = ticket.has_volumes || text_of(mount, "Type") == "volume";
+    const json::value& writes = member(mount, "RW");
+    const bool is_read_only = writes.is_bool() && !writes.get_bool();
+    ticket.has_volumes =
+        ticket.has_volumes || (text_of(mount, "Type") == "volume" && !is_read_only);
   }
   ticket.refusal = why_refused(member(*parsed, "Config"), host_config);
   if (ticket.refusal.empty()) ticket.refusal = why_no_group(ticket, *parsed);

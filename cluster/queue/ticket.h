@@ -25,8 +25,8 @@ struct Ticket {
   std::string network;               ///< of --network; "" = the engine's own choice
   ctrl::Checkpoint checkpoint;
   bool saves_itself = false;  ///< its labels say how
-  bool has_volumes = false;
-  std::string refusal;  ///< why it cannot be a job; "" = it can
+  bool has_volumes = false;   ///< that it may write to
+  std::string refusal;        ///< why it cannot be a job; "" = it can
 };
 
 /// `inspect`: the engine's answer to GET /containers/ID/json with the container's own labels alone

@@ -237,6 +237,30 @@ TEST_CASE("a life that makes no sense leaves what the move itself says") {
   CHECK(stand.balancer->export_state("copy").empty());
 }
 
+TEST_CASE("of its open migrations a host shows those that keep a job or its data there") {
+  using migration::Method;
+  Stand stand;
+  const auto shown = [&](Method method, bool is_from_here, bool has_ended = false) {
+    FakeMoves::Move move;
+    move.method = method;
+    move.ended = has_ended;
+    move.source = host_id(is_from_here ? '1' : '2');
+    move.target = host_id(is_from_here ? '2' : '1');
+    stand.moves.moves_ = {move};
+    const boost::json::value said = stand.person("GET cluster");
+    return said.at("hosts").as_array().front().at("moves").to_number<int>();
+  };
+  for (const Method method : {Method::app, Method::criu}) {
+    CHECK(shown(method, true) == 1);
+    CHECK(shown(method, false) == 1);
+  }
+  CHECK(shown(Method::birth, true) == 0);
+  CHECK(shown(Method::birth, false) == 1);
+  CHECK(shown(Method::home, true) == 1);
+  CHECK(shown(Method::home, false) == 0);
+  CHECK(shown(Method::app, true, true) == 0);
+}
+
 TEST_CASE("a copy that is reserved here counts") {
   Stand stand;
   stand.moves.reserved_ = 2;

@@ -180,6 +180,9 @@ class FakeMoves : public Moves {
       view.container = move.container;
       view.cause = move.cause;
       view.step = move.step;
+      view.method = move.method;
+      view.source = move.source;
+      view.target = move.target;
       view.error = "the disk is full";
       view.stopped_seconds = move.stopped;
       view.has_ended = move.ended;
@@ -210,6 +213,8 @@ class FakeMoves : public Moves {
     migration::Step step = migration::Step::transfer;
     bool ended = false;
     std::optional<double> stopped = std::nullopt;
+    migration::Method method = migration::Method::app;
+    std::string source = {}, target = {};
   };
   std::vector<std::string> orders_;
   std::vector<Move> moves_;

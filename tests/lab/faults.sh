@@ -326,7 +326,8 @@ queue_cell() {
   watch_copies
   seen=$(prepare "$fault" 2>&1) || fails "the fault is not prepared" "$seen"
   must on "$HOME_HOST" docker create --name "$name" --network none -v "$name:/out" --label flowcon.queue=true \
-    --label flowcon.request=cpu=0.5,mem=100M "$image" busybox sh -c "echo begins; sleep 2; echo $name >/out/name; echo ends" >/dev/null
+    --label flowcon.request=cpu=0.5,mem=100M "$image" busybox sh -c \
+    "echo begins; sleep 2; until echo $name >/out/name; do sleep 1; done; echo ends" >/dev/null
   seen=$(wait_until 90 at_step "$step" "$name" 2>&1) || { fails "step $step is not reached" "$seen"; return; }
   seen=$(inject "$fault" "$step" "$name" 2>&1) || fails "the fault does not strike" "$seen"
   for host in "$S" "$T"; do let_go "$host" >/dev/null 2>&1 || :; done # unless it has no power

@@ -450,6 +450,8 @@ Async<Result<std::int64_t>> DockerEngine::execute(std::string container,
     if (state && !is_true(*state, "Running") && member(*state, "ExitCode").is_int64()) {
       co_return member(*state, "ExitCode").get_int64();
     }
+    // Who has forgotten it never says how it ended.
+    if (is_absent(state)) co_return state.error();
     if (steady_seconds() >= until) {
       if (!state) co_return state.error();
       end_processes(integer_of(*state, "Pid"), container);

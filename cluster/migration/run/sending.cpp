@@ -25,6 +25,7 @@ constexpr double kAnswerTime = 20;  // seconds for one answer of a peer
 constexpr double kIdleTime = 60;    // seconds without a byte until a transfer is given up
 constexpr double kLook = 0.1;       // seconds between two looks whether it is sent no more
 constexpr int kTries = 3;           // of one part, where the connection broke
+constexpr int kAsks = 60;           // for one that may have come, until the target is heard
 constexpr double kTryAgain = 2;     // seconds
 
 // Of all that may be answered with 404 only this says that no journal holds the move.
@@ -62,8 +63,9 @@ Pull pull_of(std::string text) {
 
 // Ends when nothing more is to be sent, whatever the connection does.
 Async<void> Sender::sends_no_more(MovePtr move) {
-  // A target that takes a little now and then keeps a job down no longer than its seat would last.
-  const double until = world_.clock.steady() + kReservationAge;
+  // A target that takes a little now and then keeps a job down no longer than its seat would last,
+  // for all parts and tries together.
+  const double until = move->began + kReservationAge;
   const auto is_over = [&] {
     return world_.is_ended || !move->give_up.empty() || move->peer.undoes() ||
            world_.clock.steady() > until;
@@ -241,6 +243,7 @@ Async<bool> Sender::send(MovePtr move) {
   for (const Part& part : move->plan.parts) names.push_back(part.name);
   names.emplace_back("life");
   for (const std::string& part : names) {
+    bool is_unheard = false;  // a try got no answer: what is refused then may have come
     for (int tried = 1; !move->travel.sent.contains(part); ++tried) {
       Result<Pull> body = co_await open_part(move, part);
       Result<void> sent = body ? Result<void>() : Result<void>(body.error());
@@ -249,13 +252,21 @@ Async<bool> Sender::send(MovePtr move) {
       }
       if (sent) break;
       if (world_.is_ended) co_return false;
+      // It cannot say that it has all while its own connection to here is down.
+      const double heard = move->peer.heard;
+      if (move->give_up.empty()) (void)co_await report(move);
+      if (world_.is_ended) co_return false;
       // It has all, whatever became of the answer.
       if (move->peer.word == Word::step && move->peer.step == Step::ready) {
         move->travel.sent.insert(part);
         break;
       }
+      const bool is_refused = is_refusal(sent.error());
       const bool is_over = !move->give_up.empty() || move->peer.step >= Step::undo;
-      if (is_over || is_refusal(sent.error()) || tried >= kTries) {
+      const bool is_unknown = is_refused && is_unheard && move->peer.heard <= heard;
+      const bool is_last = (is_refused && !is_unheard) || tried >= (is_unknown ? kAsks : kTries);
+      is_unheard = is_unheard || !is_refused;
+      if (is_over || is_last) {
         move->complain(sent.error());
         move->turn_back("sending its " + part + ": " + sent.error().message());
         co_return true;

@@ -354,8 +354,8 @@ Result<void> removable(const Session& session, const DaemonClient& daemon, const
       !moves || !member(*moves, "whole").is_bool() || is_true(member(*moves, "whole"));
   if (!is_whole && !is_forced) {
     return bad_input(
-        "the journal of migrations is lost, so it is not known which are open; to "
-        "remove it all the same: docker flowcon peer rm --force " +
+        "the journal of migrations is lost or cannot be read in part, so it is not known which are "
+        "open; to remove it all the same: docker flowcon peer rm --force " +
         name);
   }
   for (const json::value& peer : list_of(member(*answer, "peers"))) {

@@ -198,7 +198,8 @@ int run_peer_ls(const Session& session, const PeerLsOptions& options) {
 void declare_peer_drain(CLI::App& app, PeerDrainOptions& options) {
   app.add_option("HOST", options.host)->required();
   app.add_flag("-w,--wait", options.wait,
-               "Wait until it has no containers under control, and say what stays");
+               "Wait until it has no containers under control and no open migration, and say what "
+               "stays");
 }
 
 void declare_peer_undrain(CLI::App& app, PeerDrainOptions& options) {

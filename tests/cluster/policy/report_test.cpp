@@ -45,6 +45,7 @@ TEST_CASE("a report is read back as it was") {
   HostReport sent = host("h1", {job("a", Category::cc, 12.5), job("b", Category::pc, {}, false)});
   sent.draining = true;
   sent.moves = 2;
+  sent.moves_here = 1;
   sent.containers[0].value = 0.5;
   sent.containers[0].migrated_age = 1;
   sent.containers[0].rebalanced = true;
@@ -70,6 +71,13 @@ TEST_CASE("a report is read back as it was") {
 TEST_CASE("members of a report that are not known are ignored, and none may be missing") {
   const std::string good = render_report(host("h2", {job("a", Category::pc)}));
   CHECK(parse_report("{\"later\":7," + good.substr(1)).has_value());
+  HostReport older = host("h2", {});
+  older.moves = 3;
+  std::string told = render_report(older);
+  const std::string newer = ",\"moves_here\":0";
+  REQUIRE(told.find(newer) != std::string::npos);
+  told.erase(told.find(newer), newer.size());
+  CHECK(parse_report(told)->moves_here == 3);
   for (const char* name : {"left", "width", "moves", "beginning", "cores", "move_seconds"}) {
     std::string text = good;
     const std::size_t at = text.find("\"" + std::string(name) + "\"");

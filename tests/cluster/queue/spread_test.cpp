@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs of several containers on several hosts at a time, through the real queues and movers.
+#include <memory>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "tests/cluster/queue/spread_queues.h"
 #include "tests/support/catch.h"
@@ -151,6 +154,33 @@ TEST_CASE("while one of its hosts is silent a job goes on; a person who gives th
   }
 }
 
+TEST_CASE("a task that was told to stop was not interrupted, though its host has forgotten why") {
+  SpreadQueues hosts;
+  hosts.submit("net", 1, {{"flowcon.workers", "6"}});
+  REQUIRE(hosts.comes_to("net", "running", 60));
+  REQUIRE(running(hosts.h1.engine) == 4);
+  // The first one is told, and nothing is heard of it any more.
+  const auto is_told = std::make_shared<bool>(false);
+  const FakeLink::Ask ask = hosts.h2.network.ask_;
+  hosts.h2.network.ask_ = [&hosts, is_told, ask](std::string method, std::string path,
+                                                 std::string body) -> Async<Result<Answer>> {
+    const bool is_stop =
+        path == "/v1/peer/queue/task" && body.find("\"stop\"") != std::string::npos;
+    Result<Answer> said = co_await ask(std::move(method), std::move(path), std::move(body));
+    if (is_stop && !std::exchange(*is_told, true)) hosts.is_cut = true;
+    co_return said;
+  };
+  hosts.h2.engine.end_with(tasks_of(hosts.h2.engine).at("net-w5")->id, 1);
+  REQUIRE(hosts.until([&] { return hosts.is_cut; }, 30));
+  hosts.run(2);
+  REQUIRE(running(hosts.h1.engine) == 3);
+  hosts.kill(hosts.h1);
+  hosts.h1.engine.forgets_ = true;
+  hosts.start(hosts.h1);
+  hosts.is_cut = false;
+  CHECK(hosts.comes_to("net", "failed", 120));
+}
+
 TEST_CASE("a job says which of its tasks is on a silent host, as long as it is") {
   SpreadQueues hosts;
   hosts.submit("net", 1, {{"flowcon.workers", "6"}});
@@ -181,6 +211,24 @@ TEST_CASE("a worker that leaves another host leaves nothing there, though others
   CHECK(hosts.until([&] { return hosts.h1.engine.boxes_.empty(); }, 90));
   CHECK(hosts.state("net") == "running");
   CHECK(running(hosts.h2.engine) == 1);
+}
+
+TEST_CASE("a first worker elsewhere that only reads its volume is done without") {
+  SpreadQueues hosts;
+  const bool is_read_only = GENERATE(true, false);
+  hosts.h2.host.config_.queue.offer.is_none = true;
+  hosts.run(10);
+  const std::string ticket =
+      hosts.submit("net", 1, {{"flowcon.workers", "1:3"}, {"flowcon.elastic", "join"}});
+  boost::json::array mounts;
+  mounts.push_back({{"Type", "volume"}, {"Name", "data"}, {"Destination", "/data"}});
+  if (is_read_only) mounts.front().as_object()["RW"] = false;
+  hosts.h2.engine.inspects_.at(ticket)["Mounts"] = mounts;
+  REQUIRE(hosts.until([&] { return running(hosts.h1.engine) == 3; }, 120));
+  hosts.run(5);
+  hosts.h1.engine.end_with(tasks_of(hosts.h1.engine).at("net-w0")->id, 1);
+  hosts.run(5);
+  CHECK((hosts.state("net") == "running") == is_read_only);
 }
 
 // ------------------------------------------------------------------- the hosts' own networks
@@ -308,6 +356,71 @@ TEST_CASE("ports of a job that is over are the next one's, on its own host and o
     hosts.end_all();
     REQUIRE(hosts.comes_to(name, "done", 60));
   }
+}
+
+// All tasks are on h1, and what it gets back takes long to reach it.
+class SlowDrops : public OpenQueues {
+ public:
+  struct Calls {
+    int drops = 0;
+    int on_their_way = 0;
+    bool is_overtaken = false;  ///< a lease was asked for meanwhile
+  };
+
+  SlowDrops() {
+    h2.host.config_.queue.offer.is_none = true;
+    h2.network.ask_ = [this, seen = calls, ask = h2.network.ask_](
+                          std::string method, std::string path,
+                          std::string body) -> Async<Result<Answer>> {
+      const bool is_of_ports = path == "/v1/peer/queue/ports";
+      const bool is_drop = is_of_ports && body.find("\"drop\"") != std::string::npos;
+      const bool is_lease = is_of_ports && body.find("\"lease\"") != std::string::npos;
+      if (is_lease && seen->on_their_way > 0) seen->is_overtaken = true;
+      if (is_drop) {
+        ++seen->drops;
+        ++seen->on_their_way;
+        co_await clock.pause(15);
+      }
+      Result<Answer> said = co_await ask(std::move(method), std::move(path), std::move(body));
+      if (is_drop) --seen->on_their_way;
+      co_return said;
+    };
+  }
+  void submit_workers(const std::string& name, const std::string& workers) {
+    h2.engine.create(name,
+                     {{"flowcon.queue", "true"},
+                      {"flowcon.workers", workers},
+                      {"flowcon.request", "cpu=1,mem=1G"}},
+                     {{"NetworkMode", "host"}});
+  }
+
+  const std::shared_ptr<Calls> calls = std::make_shared<Calls>();  ///< what waits outlives this
+};
+
+TEST_CASE("no port is leased while others are on their way back, which could be the same") {
+  SlowDrops hosts;
+  hosts.submit_workers("a", "2");
+  REQUIRE(hosts.comes_to("a", "running", 60));
+  hosts.run(5);
+  hosts.end_all();
+  REQUIRE(hosts.until([&] { return hosts.calls->on_their_way > 0; }, 60));
+  hosts.submit_workers("b", "2");
+  REQUIRE(hosts.comes_to("b", "running", 90));
+  CHECK_FALSE(hosts.calls->is_overtaken);
+}
+
+TEST_CASE("a host gets all ports of a job back by few calls, over the connection that there is") {
+  SlowDrops hosts;
+  hosts.submit_workers("net", "4");
+  REQUIRE(hosts.comes_to("net", "running", 60));
+  hosts.run(5);
+  hosts.end_all();
+  REQUIRE(hosts.comes_to("net", "done", 60));
+  hosts.run(60);
+  CHECK(hosts.calls->drops >= 1);
+  CHECK(hosts.calls->drops < 4);
+  CHECK(hosts.calls->on_their_way == 0);
+  CHECK(hosts.h2.network.long_asks_ == 0);
 }
 
 TEST_CASE("a job whose ports others have waits for them, and is not held for that") {

@@ -94,6 +94,22 @@ TEST_CASE("it saves itself where its labels say how") {
   CHECK(saves({{"flowcon.migrate", "app"}}));
 }
 
+TEST_CASE("a volume that it only reads is none that brings anything home") {
+  const auto has_volumes = [](const json::array& mounts) {
+    json::value text = *parse_json(inspect({}));
+    text.as_object()["Mounts"] = mounts;
+    return ticket_of(render_json(text)).has_volumes;
+  };
+  const json::object data{{"Type", "volume"}, {"Name", "data"}, {"RW", false}};
+  const json::object results{{"Type", "volume"}, {"Name", "results"}, {"RW", true}};
+  const json::object unsaid{{"Type", "volume"}, {"Name", "results"}};
+  const json::object folder{{"Type", "bind"}, {"Source", "/srv"}, {"RW", true}};
+  CHECK_FALSE(has_volumes(json::array()));
+  CHECK_FALSE(has_volumes(json::array{data, folder}));
+  CHECK(has_volumes(json::array{data, results}));
+  CHECK(has_volumes(json::array{unsaid}));
+}
+
 TEST_CASE("an answer that is none of the engine's is an error") {
   CHECK_FALSE(parse_ticket("{}").has_value());
   CHECK_FALSE(parse_ticket("no JSON").has_value());

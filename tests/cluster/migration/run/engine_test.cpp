@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/migration/run/engine.h"
 
+#include <algorithm>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ctrl/engine/client.h"
+#include "ctrl/spawn.h"
 #include "tests/support/catch.h"
+#include "tests/support/fake_daemon.h"
 
 using namespace flowcon;
 using namespace flowcon::cluster::migration;
@@ -69,4 +80,28 @@ TEST_CASE("restart policies are compared by what they do") {
   CHECK(restarts_after(thrice, 1));
   CHECK_FALSE(restarts_after(thrice, 0));
   CHECK_FALSE(restarts_after(no, 1));
+}
+
+TEST_CASE("a checkpoint command that the engine has forgotten is not waited for") {
+  const test::TempFolder folder;
+  const std::string socket_path = folder.path() + "/docker.sock";
+  test::FakeDaemon fake(socket_path);
+  fake.answer("POST /containers/vae/exec", 201, R"({"Id":"e1"})");
+  fake.answer("POST /exec/e1/start", 200, "{}");
+  boost::asio::io_context io{1};
+  ctrl::engine::Client client(io, socket_path);
+  DockerEngine engine(client);
+  std::optional<Result<std::int64_t>> status;
+  auto life = [&]() -> Async<void> {
+    std::string container = "vae";
+    std::vector<std::string> words{"save"};
+    status = co_await engine.execute(std::move(container), std::move(words), 2);
+  };
+  ctrl::spawn(io, "test", life);
+  io.run();
+  REQUIRE(status.has_value());
+  CHECK(is_absent(*status));
+  const std::vector<test::FakeDaemon::Request> requests = fake.requests();
+  CHECK(std::count_if(requests.begin(), requests.end(),
+                      [](const auto& one) { return one.line == "GET /exec/e1/json"; }) == 1);
 }

@@ -246,13 +246,15 @@ class FakeLink : public FakeNetwork {
   using Ask = std::function<Async<Result<Answer>>(std::string method, std::string target,
                                                   std::string body)>;
   Async<Result<Answer>> ask(std::string, std::string method, std::string target, std::string body,
-                            double) override {
+                            double seconds) override {
+    if (seconds > 20) ++long_asks_;
     return ask_(std::move(method), std::move(target), std::move(body));
   }
   [[nodiscard]] Result<std::vector<std::string>> dial(const std::string&) const override {
     return std::vector<std::string>{"ssh"};
   }
   Ask ask_;
+  int long_asks_ = 0;  ///< each of which would open a connection of its own
 };
 
 /// What a mover acts on.
