@@ -39,7 +39,7 @@ std::uint32_t record_hash(std::string_view text) {
 /// "class [2] IoU 79.36".
 bool is_class(const Field& field) {
   constexpr std::array<std::string_view, 4> names{"class", "class_id", "category", "label"};
-  return field.integer && field.key.size() <= 8 &&
+  return field.integer && field.key.size() >= 5 && field.key.size() <= 8 &&
          std::find(names.begin(), names.end(), lower(field.key)) != names.end();
 }
 

@@ -227,8 +227,9 @@ bool is_aside(std::string_view text, const Field& ratio) {
 }
 
 bool may_be_percentage(const Field& field) {
-  if (!field.quoted) return false;
-  const std::string name = lower(field.key.substr(field.key.rfind('.') + 1));
+  const std::string_view leaf = field.key.substr(field.key.rfind('.') + 1);
+  if (!field.quoted || leaf.size() < 7 || leaf.size() > 10) return false;
+  const std::string name = lower(leaf);
   const bool is_alone = name.size() == field.key.size();  // not "memory.percent"
   return (is_alone && (name == "percentage" || name == "percent")) ||
          (name == "progress" && !field.integer);
