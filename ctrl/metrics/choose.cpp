@@ -7,6 +7,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "base/text.h"
+
 namespace flowcon::ctrl::metrics {
 namespace {
 

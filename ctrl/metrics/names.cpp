@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "ctrl/metrics/words.h"
 
 namespace flowcon::ctrl::metrics {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 
@@ -176,8 +176,8 @@ void judge_pairs(const std::vector<std::string>& words, bool is_joined, Tally& t
     tally.unknowns = 0;
   }
   // How long an agent holds out.
-  if (words == std::vector<std::string>{"average", "length"} ||
-      words == std::vector<std::string>{"mean", "episode", "length"}) {
+  if ((words.size() == 2 && has_pair(words, "average", "length")) ||
+      (words.size() == 3 && words.front() == "mean" && has_pair(words, "episode", "length"))) {
     tally.metric = {Meaning::higher, 6};
     tally.metrics = 1;
     tally.decoy = false;
@@ -275,14 +275,6 @@ NameInfo metric_info(const Tally& tally, const std::vector<std::string>& words) 
 }
 
 }  // namespace
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (is_upper(c)) c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
 
 std::vector<std::string> name_words(std::string_view name) {
   std::vector<std::string> words;

@@ -58,9 +58,6 @@ inline constexpr double kPhaseWeight = 5;
 /// `word` must be in lower case.
 [[nodiscard]] Phase phase_of_word(std::string_view word);
 
-/// Lower case of ASCII, the rest unchanged.
-[[nodiscard]] std::string lower(std::string_view text);
-
 /// Of the name of a total: it is one of epochs, or of rounds, not of steps.
 [[nodiscard]] bool is_of_epochs(std::string_view name);
 

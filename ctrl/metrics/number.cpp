@@ -8,14 +8,13 @@
 #include <limits>
 #include <string>
 
+#include "base/text.h"
+
 namespace flowcon::ctrl::metrics {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kMaxDigits = 400;  // beyond it the text is no measurement
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 std::size_t skip_digits(std::string_view text, std::size_t at) {
   while (at < text.size() && is_digit(text[at])) ++at;

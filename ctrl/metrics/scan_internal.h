@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/text.h"
+
 namespace flowcon::ctrl::metrics {
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 constexpr bool is_blank(char c) { return c == ' ' || c == '\t'; }
 constexpr bool is_beyond_ascii(char c) { return (static_cast<unsigned char>(c) & 0x80) != 0; }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "ctrl/metrics/extractor.h"
 #include "ctrl/metrics/heading.h"
 #include "tests/support/catch.h"

@@ -29,6 +29,21 @@ void begin_held(TwoHosts& hosts, TwoHosts::Side& side, const std::string& where,
   hosts.pass(0.01);
 }
 
+// So many of the first sends of a part get no answer, whether the part comes or not.
+void cut(TwoHosts& hosts, const std::string& part, int sends, bool comes) {
+  const auto left = std::make_shared<int>(sends);
+  hosts.source.goods.carry_ = [=, carry = hosts.source.goods.carry_](
+                                  std::string method, std::string path,
+                                  ctrl::Pull body) -> Async<Result<Answer>> {
+    const bool is_cut = path.ends_with(part) && (*left)-- > 0;
+    Result<Answer> said = errno_error(EPIPE, "the connection was cut");
+    if (is_cut && !comes) co_return said;
+    said = co_await carry(std::move(method), std::move(path), std::move(body));
+    if (is_cut) co_return errno_error(EPIPE, "the connection was cut");
+    co_return said;
+  };
+}
+
 }  // namespace
 
 TEST_CASE("a move brings the job, what it saved and its restart policy to the target") {
@@ -296,15 +311,7 @@ TEST_CASE("a journal that does not answer whether a move has begun lets it not b
 
 TEST_CASE("a part that has come is not sent again where its answer is lost") {
   TwoHosts hosts;
-  const Carry carry = hosts.source.goods.carry_;
-  int lives = 0;
-  hosts.source.goods.carry_ = [&](std::string method, std::string path,
-                                  ctrl::Pull body) -> Async<Result<Answer>> {
-    const bool is_life = path.ends_with("/life");
-    Result<Answer> said = co_await carry(std::move(method), std::move(path), std::move(body));
-    if (is_life && ++lives == 1) co_return errno_error(EPIPE, "the connection was cut");
-    co_return said;
-  };
+  cut(hosts, "/life", 1, true);
   REQUIRE(hosts.begin().empty());
   REQUIRE(hosts.ends());
   CHECK(hosts.outcome() == "2 done done");
@@ -342,14 +349,7 @@ TEST_CASE(
 
 TEST_CASE("an image whose connection was cut is sent again") {
   TwoHosts hosts;
-  const Carry carry = hosts.source.goods.carry_;
-  int cuts = 2;
-  hosts.source.goods.carry_ = [&](std::string method, std::string path,
-                                  ctrl::Pull body) -> Async<Result<Answer>> {
-    if (path.ends_with("/image") && cuts-- > 0) co_return errno_error(EPIPE, "it was cut");
-    Result<Answer> said = co_await carry(std::move(method), std::move(path), std::move(body));
-    co_return said;
-  };
+  cut(hosts, "/image", 2, false);
   REQUIRE(hosts.begin().empty());
   REQUIRE(hosts.ends());
   CHECK(hosts.outcome() == "2 done done");
