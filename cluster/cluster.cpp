@@ -116,6 +116,8 @@ class Cluster : public ctrl::Companion {
     return mover_->is_saving(id) || queue_.is_saving(id);
   }
 
+  [[nodiscard]] bool is_early(const std::string& id) const override { return queue_.is_early(id); }
+
   [[nodiscard]] std::optional<double> promised_cores(const std::string& id) const override {
     return queue_.cores_of(id);
   }

@@ -130,6 +130,8 @@ class Companion {
   /// Is it asked to save itself, so as to go on elsewhere, or was it? It is not held back until it
   /// has ended, and then its run has not.
   [[nodiscard]] virtual bool is_saving(const std::string&) const { return false; }
+  /// Has it begun beside jobs that have its cores until they end? It has what they leave.
+  [[nodiscard]] virtual bool is_early(const std::string&) const { return false; }
   /// The cores that a container was promised, which its limit does not go below where its labels
   /// say nothing else; empty: none.
   [[nodiscard]] virtual std::optional<double> promised_cores(const std::string&) const {

@@ -43,6 +43,10 @@ class Engine:
     def inspect(self, container):
         return self.call("GET", f"/containers/{container}/json")
 
+    def log(self, container):
+        """What it has printed, each line behind its time."""
+        return self.send("GET", f"/containers/{container}/logs?stdout=1&timestamps=1").getresponse().read().decode(errors="replace")
+
 
 class Events:
     """The engine's event stream of one container, in order."""

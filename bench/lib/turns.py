@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The measurement of bench/turns: jobs of the queue one after the other, then containers that a heartbeat starts."""
+"""The measurement of bench/turns: jobs of the queue one after the other, containers that a heartbeat starts, and jobs of
+which the next one may begin beside the last steps of the one before."""
 import argparse
 import re
 import time
@@ -14,7 +15,14 @@ HEARTBEAT_SECONDS = 5
 LONGEST_TURN = 60  # seconds; one that takes longer is a failure, not a number
 WIDTH = 46
 JOB = ["sleep", "2"]
-QUEUED = {"flowcon.queue": "true", "flowcon.request": "cpu=1,mem=50M"}
+QUEUED = {"flowcon.queue": "true", "flowcon.request": "cpu=1,mem=300M"}  # memory for one: none begins early
+
+# It imports, by the CPU alone, and prints how far it is: steps that wait, as for data, or that compute.
+IMPORT = "i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done; "
+STEPS = "n=0; while [ $n -lt 8 ]; do n=$((n + 1)); %s; echo step $n/8 loss: 1.$n; done"
+WAITS = "sleep 1"
+COMPUTES = "i=0; while [ $i -lt 150000 ]; do i=$((i + 1)); done"
+MEMORY_FOR_ONE, MEMORY_FOR_BOTH = "300M", "100M"
 
 AIM_SECONDS = 1
 AIM_RATIO = 10
@@ -64,6 +72,21 @@ def by_a_heartbeat(engine, image, jobs):
     return gaps(engine, containers)
 
 
+def first_progress(engine, container):
+    return seconds(re.search(r"(\d{4}-\d\d-\d\dT[0-9:.]+Z) step", engine.log(container)).group(1))
+
+
+def to_first_progress(engine, image, jobs, step, memory):
+    """From the end of each job to the first progress of the next."""
+    labels = {"flowcon.queue": "true", "flowcon.request": f"cpu=1,mem={memory}"}
+    command = ["sh", "-c", IMPORT + STEPS % step]
+    name = f"{'waits' if step == WAITS else 'computes'}-{memory}"
+    containers = [engine.create(f"{name}-{i}", image, command, labels) for i in range(jobs)]
+    wait_for(engine, containers)
+    lives = sorted((first_progress(engine, one), seconds(engine.inspect(one)["State"]["FinishedAt"])) for one in containers)
+    return [after[0] - before[1] for before, after in zip(lives, lives[1:])]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--engine", required=True)
@@ -81,6 +104,11 @@ def main():
     print(f"idle in all: {share:.2f} of what the heartbeat leaves (aim: at most {1 / AIM_RATIO:.2f}); "
           f"median {median(queue):.2f} s (aim: under {AIM_SECONDS} s): "
           f"{'met' if share <= 1 / AIM_RATIO and median(queue) < AIM_SECONDS else 'missed'}")
+    print(heading("seconds from an end to the next one's progress", WIDTH))
+    for step, how in ((WAITS, "wait"), (COMPUTES, "compute")):
+        for memory, who in ((MEMORY_FOR_ONE, "one"), (MEMORY_FOR_BOTH, "both")):
+            times = to_first_progress(engine, said.image, said.jobs // 2, step, memory)
+            print(row(f"steps that {how}, memory for {who}", times, WIDTH))
 
 
 main()

@@ -128,6 +128,8 @@ bool fits(const policy::Amounts& request, const policy::Amounts& idle) {
   });
 }
 
+bool is_overbooked(const policy::Amounts& idle) { return !fits({{"cpu", 0}}, idle); }
+
 void add(policy::Amounts& idle, const policy::Amounts& request, double times) {
   for (auto& [kind, amount] : idle) amount += times * policy::amount_of(request, kind);
 }
@@ -190,6 +192,7 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
   }
   all.view.pause = policy::median(std::move(pauses)).value_or(PauseMeter().seconds());
   std::set<std::string> ids;
+  std::set<std::size_t> shared;  // nodes where one has begun early
   for (const HostJobs& owner : hosts) {
     for (const ReportedJob& job : owner.jobs) {
       if (!ids.insert(job.task.id).second) continue;
@@ -207,6 +210,7 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
             !held.birth.empty() && !hosts[place->second].births.contains(held.birth);
         const policy::Amounts part = policy::sum_of(task, held.workers, held.ps);
         if (is_promised) add(all.view.nodes[place->second].idle, part, -1);
+        if (job.has_begun_early) shared.insert(place->second);
         if (held.workers > 0 && !first) first = place->second;
         if (held.workers > 0) put(task.placed.workers, {place->second, held.workers});
         if (held.ps > 0) put(task.placed.ps, {place->second, held.ps});
@@ -214,11 +218,20 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
       if (!is_heard) continue;
       all.view.jobs.push_back(std::move(task));
       all.known.push_back({owner.id, job.version, job.places.empty(), job.avoided, job.freight,
-                           job.sent_to, job.group, first});
+                           job.sent_to, job.group, first, job.launch});
       if (all.known.back().is_waiting && !could_spread(all, job)) {
         all.view.jobs.back().may_spread = false;
       }
     }
+  }
+  // Those whose place it gets are at their end.
+  std::erase_if(shared,
+                [&](std::size_t node) { return !is_overbooked(all.view.nodes[node].idle); });
+  for (policy::WaitingTask& job : all.view.jobs) {
+    const std::vector<std::size_t> nodes = nodes_of(job.placed);
+    const bool is_beside = std::any_of(nodes.begin(), nodes.end(),
+                                       [&](std::size_t node) { return shared.contains(node); });
+    job.is_parkable = job.is_parkable && !is_beside;
   }
   bind_to_hosts(all);
   return all;

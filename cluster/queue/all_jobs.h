@@ -24,6 +24,7 @@ struct AllJobs {
     std::string sent_to;  ///< of one that waits: the host where all that it needs goes, or is
     std::optional<GroupShape> group = {};
     std::optional<std::size_t> first = {};  ///< where its first worker runs, which stays
+    std::optional<double> launch = {};      ///< ReportedJob::launch
   };
   policy::QueueView view;
   std::vector<std::string> hosts;  ///< ids, at the places of view.nodes
@@ -40,6 +41,8 @@ struct AllJobs {
 
 /// Is there as much?
 [[nodiscard]] bool fits(const policy::Amounts& request, const policy::Amounts& idle);
+/// Are more cores promised there than there are?
+[[nodiscard]] bool is_overbooked(const policy::Amounts& idle);
 /// So many times a request comes to what is idle.
 void add(policy::Amounts& idle, const policy::Amounts& request, double times);
 /// Has this host just refused it?
@@ -58,8 +61,9 @@ void add(policy::Amounts& idle, const policy::Amounts& request, double times);
 /// Of the hosts that are heard. Where some may not have a waiting job, for its network, its
 /// image or a refusal, the others have as much as anybody may want of a resource that its tasks ask
 /// for: so it is decided for these alone. A job that holds its room on one that is not is left out:
-/// it runs, as far as anybody knows. Of jobs with one id the first one counts. To park a job costs
-/// the median of what they say. `now`, `starve_limit` as in policy::QueueView.
+/// it runs, as far as anybody knows. Of jobs with one id the first one counts. Beside one that has
+/// begun early nobody is parked. To park a job costs the median of what they say. `now`,
+/// `starve_limit` as in policy::QueueView.
 [[nodiscard]] AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_limit);
 
 }  // namespace flowcon::cluster::queue

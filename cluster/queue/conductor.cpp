@@ -166,7 +166,7 @@ void Conductor::look() {
   if (!owner_.is_ready() || !tasks_.is_ready()) return;
   const double now = world_.clock.steady();
   if (has_partners()) cargo_.look();
-  if (now < next_ || (!is_due_ && now < last_ + kAtLeast)) return;
+  if (now < next_ || (!is_due_ && now < last_ + again_in_)) return;
   const Member who = coordinator(world_.network, true);
   const bool leads = who.id == world_.network.own_id();
   if (!leads) {
@@ -190,6 +190,7 @@ void Conductor::look() {
   is_due_ = false;
   next_ = now + kSoonest;
   last_ = now;
+  again_in_ = kAtLeast;
   if (!has_partner) return decide({report()});
   is_gathering_ = true;
   ctrl::spawn(world_.host.io(), "reports of the queue", gather());
@@ -203,14 +204,11 @@ Async<void> Conductor::tell_coordinator(std::string id) {
 
 // ------------------------------------------------------------------------- what is here
 
-Conductor::Room Conductor::room() const {
-  const ctrl::HostView host = world_.host.view();
+std::vector<Holder> Conductor::holders() const {
   std::vector<Holder> holders;
-  std::set<std::string> own;
   const auto hold = [&](const std::string& id, const policy::Amounts& request) {
     const auto use = world_.host.use_of(id);
-    holders.push_back({request, use ? use->memory : 0});
-    own.insert(id);
+    holders.push_back({request, use ? use->memory : 0, id});
   };
   for (const auto& [id, job] : owner_.jobs().open()) {
     for (std::size_t i = unmade(*job, false); i > 0; --i) hold(id, job->worker_request.amounts());
@@ -220,6 +218,18 @@ Conductor::Room Conductor::room() const {
     if (is_here) hold(id, job->request.amounts());
   }
   for (const Tasks::Resident& task : tasks_.residents()) hold(task.container, task.request);
+  return holders;
+}
+
+bool Conductor::is_overbooked() const {
+  return queue::is_overbooked(free_of(owner_.offer(), holders(), {}));
+}
+
+Conductor::Room Conductor::room() const {
+  const ctrl::HostView host = world_.host.view();
+  const std::vector<Holder> holders = this->holders();
+  std::set<std::string> own;
+  for (const Holder& holder : holders) own.insert(holder.container);
   Others others;
   for (const std::string& id : host.jobs) {
     const auto use = own.contains(id) ? std::nullopt : world_.host.use_of(id);
@@ -237,14 +247,11 @@ Conductor::Room Conductor::room() const {
   return room;
 }
 
-std::string Conductor::why_no_room(const policy::Amounts& request) const {
-  if (!tasks_.is_ready()) return migration::kNoRoomNow;
-  const policy::Amounts idle = room().free;
-  for (const auto& [kind, asked] : request) {
-    if (asked <= policy::amount_of(idle, kind) + policy::Room::kTolerance) continue;
-    return migration::kNoRoomNow;
-  }
-  return "";
+std::string Conductor::why_no_room(const policy::Amounts& request, bool is_early) const {
+  policy::Amounts asked = request;
+  if (is_early) std::erase_if(asked, [](const auto& one) { return one.first == "cpu"; });
+  const bool may_be = tasks_.is_ready() && !(is_early && is_overbooked());
+  return may_be && fits(asked, room().free) ? "" : migration::kNoRoomNow;
 }
 
 // The workers of a group go on together: what is left of the first one is left of all.
@@ -384,6 +391,8 @@ HostJobs Conductor::report() const {
     if (!runs && job->entry.task) reported.sent_to = job->entry.task->host;
     reported.is_parking = job->entry.state == JobState::parking ||
                           (goes && now >= job->entry.since && now - job->entry.since < kMoment);
+    reported.has_begun_early = runs && job->has_begun_early;
+    if (!runs) reported.launch = job->estimate("seconds_launch").upper;
     if (!runs) reported.freight = job->freight;
     if (reported.freight) reported.freight->image = short_image(reported.freight->image);
     for (const auto& [host, until] : job->avoided) {
@@ -461,6 +470,7 @@ void Conductor::decide(const std::vector<HostJobs>& hosts) {
   const Allocation* allocation = allocated(all, *plan);
   for (auto& [owner, orders] : orders_of(all, *plan, allocation)) {
     for (const JobOrder& one : orders) {
+      if (one.early_in) again_in_ = std::clamp(*one.early_in, kSoonest, again_in_);
       const bool restarts = one.order && one.order->op == Order::Op::park && one.order->workers > 0;
       if (restarts)
         restarting_ = {one.job, last_ + kAway + std::min(kStays * all.view.pause, kLongestAway),

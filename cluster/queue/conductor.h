@@ -41,8 +41,11 @@ class Conductor {
     policy::Amounts most;
   };
   [[nodiscard]] Room room() const;
-  /// Why a task that asks for so much is not taken here, in words; "" = it is.
-  [[nodiscard]] std::string why_no_room(const policy::Amounts& request) const;
+  /// Do those that have their room here ask for more cores than this host offers?
+  [[nodiscard]] bool is_overbooked() const;
+  /// Why a task that asks for so much is not taken here, in words; "" = it is. One at a time may
+  /// begin early: before its cores are free.
+  [[nodiscard]] std::string why_no_room(const policy::Amounts& request, bool is_early) const;
   /// What is left of a job, by its counter or earlier runs. Unit: seconds. Empty: not known.
   [[nodiscard]] std::optional<double> left(const Job& job) const;
 
@@ -65,6 +68,8 @@ class Conductor {
     double until = 0;  // steady
     bool has_left = false;
   };
+  /// Jobs and tasks that have their room here.
+  [[nodiscard]] std::vector<Holder> holders() const;
   [[nodiscard]] bool is_away(const AllJobs& all);
   [[nodiscard]] const Allocation* allocated(const AllJobs& all, const policy::QueuePlan& plan);
   void record(double now, const std::vector<std::string>& jobs, const ctrl::policy::Round& decided,
@@ -82,8 +87,9 @@ class Conductor {
   bool is_due_ = true;
   bool is_looking_soon_ = false;
   bool is_gathering_ = false;
-  double next_ = 0;  ///< steady; not before
-  double last_ = 0;  ///< steady
+  double next_ = 0;      ///< steady; not before
+  double last_ = 0;      ///< steady
+  double again_in_ = 0;  ///< seconds, from then
   std::optional<Allocation> allocation_;
   std::optional<Restarting> restarting_;
   std::set<std::string> unusable_;  ///< ids of hosts whose last report was

@@ -261,6 +261,10 @@ ReportedJob job_in(FieldReader& reader) {
   reader.require(tasks <= kMostPlaced, "places", "must have 256 tasks at most");
   job.sent_to = id_in(reader, "sent_to");
   job.is_parking = reader.boolean("parking");
+  job.has_begun_early = reader.boolean("early");
+  job.launch = reader.optional_number("launch");
+  reader.require(!job.launch || (*job.launch >= 0 && *job.launch <= kMostSeconds), "launch",
+                 "must be seconds");
   job.avoided = ids_in(reader, "avoided", kMostAvoided);
   job.freight = reader.optional_object("freight", freight_in);
   job.group = reader.optional_object(
@@ -325,11 +329,13 @@ json::object job_json(const ReportedJob& job) {
                    {"places", places_json(job.places)},
                    {"sent_to", job.sent_to},
                    {"parking", job.is_parking},
+                   {"early", job.has_begun_early},
                    {"avoided", first_of(job.avoided, kMostAvoided)},
                    {"freight", freight_json(job.freight)},
                    {"group", group_json(job)}};
   out["left"] = number_or_null(job.task.left);
   if (job.task.left) out["left"] = std::clamp(*job.task.left, kLeastLeft, kMostSeconds);
+  if (job.launch) out["launch"] = std::clamp(*job.launch, 0.0, kMostSeconds);
   return out;
 }
 
@@ -351,7 +357,8 @@ JobOrder order_in(FieldReader& reader) {
                       id_in(reader, "host"),
                       "",
                       reader.each("places", place_in),
-                      reader.count("workers", kMostPlaced)};
+                      reader.count("workers", kMostPlaced),
+                      reader.boolean("early")};
   reader.require(order.order->places.size() <= static_cast<std::size_t>(kMostPlaced), "places",
                  "must be 256 at most");
   return order;
@@ -434,7 +441,8 @@ std::string render(const std::vector<JobOrder>& orders) {
                    {"version", one.order ? one.order->version : 0},
                    {"host", one.order ? one.order->host : ""},
                    {"places", std::move(places)},
-                   {"workers", one.order ? one.order->workers : 0}});
+                   {"workers", one.order ? one.order->workers : 0},
+                   {"early", one.order && one.order->is_early}});
   }
   return render_json({{"orders", std::move(all)}});
 }

@@ -55,6 +55,8 @@ struct ReportedJob {
   std::vector<HeldPlace> places;     ///< empty: it waits
   std::string sent_to;               ///< the host where what it needs goes, or is; "" = none
   bool is_parking = false;           ///< its room will be free in a moment
+  bool has_begun_early = false;      ///< by such an order: Order::is_early
+  std::optional<double> launch;      ///< of one that waits: seconds to its first progress, at most
   std::vector<std::string> avoided;  ///< hosts that have refused it just now
   std::optional<Freight> freight;    ///< of one that waits, with short_image(); empty: not known
   std::optional<GroupShape> group;   ///< none: it is one container
@@ -89,6 +91,7 @@ struct JobOrder {
   std::string obstacle;   ///< why it does not run yet, for people
   /// What is to be done, made from which version; none: nothing.
   std::optional<Order> order;
+  std::optional<double> early_in = {};  ///< as NextHost::early_in; not told to others
 };
 
 /// The beginning of an image's id, without "sha256:": enough to tell apart those of a few hosts.

@@ -75,6 +75,7 @@ struct Job {
   std::optional<Freight> freight;         ///< while it waits; none: not weighed yet
   double weigh_at = 0;                    ///< steady; not before
   std::string room_at;                    ///< id of the birth, made early, that has its room
+  bool has_begun_early = false;           ///< by such an order: Order::is_early
   std::string host_shown;                 ///< of its task, as people know it; "" = it has none
   std::optional<double> left_seen;        ///< CPU seconds, as its runs said last
   std::optional<double> width_seen;       ///< cores that it can use

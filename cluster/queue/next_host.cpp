@@ -9,6 +9,8 @@ namespace {
 using policy::NodeCount;
 
 constexpr std::size_t kMostLooked = 200;  // jobs that wait
+constexpr double kLeastEarly = 3;         // seconds: what it takes to be started at all
+constexpr double kMostEarly = 120;        // the same, whatever is thought of how long it imports
 
 struct End {
   double seconds = 0;
@@ -35,10 +37,24 @@ bool is_due(const AllJobs& all, const NextHost& next, const std::vector<bool>& h
   return next.seconds <= 1.5 * seconds_to(all, next.job, next.node) + 10;
 }
 
+// `idle`: there, now.
+std::optional<double> early_in(const AllJobs& all, const NextHost& next,
+                               const policy::Amounts& idle) {
+  const AllJobs::Known& job = all.known[next.job];
+  const std::string& host = all.hosts[next.node];
+  const bool is_there = job.sent_to == host || (job.sent_to.empty() && host == job.owner);
+  if (job.group || !is_there || is_overbooked(idle)) return {};
+  policy::Amounts request = whole_request(all.view.jobs[next.job]);
+  std::erase_if(request, [](const auto& asked) { return asked.first == "cpu"; });
+  if (!fits(request, idle)) return {};
+  return next.seconds - std::clamp(job.launch.value_or(0), kLeastEarly, kMostEarly);
+}
+
 }  // namespace
 
 std::vector<NextHost> next_hosts(const AllJobs& all, const std::vector<std::size_t>& waiting,
                                  std::vector<policy::Amounts> idle) {
+  std::vector<policy::Amounts> now = idle;
   std::vector<std::size_t> left(
       waiting.begin(),
       waiting.begin() + static_cast<std::ptrdiff_t>(std::min(waiting.size(), kMostLooked)));
@@ -57,13 +73,19 @@ std::vector<NextHost> next_hosts(const AllJobs& all, const std::vector<std::size
       add(idle[one.node], over.ps_request, static_cast<double>(one.count));
     }
     for (const std::size_t node : nodes_of(over.placed)) {
+      bool is_first = true;  // of those that have no place yet
       std::erase_if(left, [&](std::size_t job) {
         const policy::Amounts request = whole_request(all.view.jobs[job]);
-        if (!may_go(all, job, node) || !fits(request, idle[node])) return false;
+        if (!may_go(all, job, node) || !fits(request, idle[node])) {
+          is_first = false;
+          return false;
+        }
         add(idle[node], request, -1);
-        NextHost next{job, node, end.seconds, false};
+        NextHost next{job, node, end.seconds};
         next.is_due = is_due(all, next, has_guest);
         if (next.is_due) has_guest[node] = true;
+        if (is_first) next.early_in = early_in(all, next, now[node]);
+        if (next.early_in) add(now[node], request, -1);
         found.push_back(next);
         return true;
       });

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "cluster/queue/all_jobs.h"
@@ -15,13 +16,20 @@ struct NextHost {
   std::size_t node = 0;  ///< its place in AllJobs::hosts
   double seconds = 0;    ///< until there is room
   bool is_due = false;   ///< what it lacks there is to be sent now
+  /// Seconds until it is to begin beside those whose place it gets, 0 or less: now. None: it waits
+  /// until they have ended.
+  std::optional<double> early_in = {};
 };
 
 /// Of the jobs that wait, `waiting` in their order, each as soon as it fits into what is `idle` and
 /// what comes free; one of which nothing is said will not start in sight. A running job of which it
 /// is not known how long it takes never ends. What a job lacks is due once its way takes so long,
 ///     seconds ≤ 1.5 · bytes / rate + 10,
-/// and goes to each host for one job at a time. Source: Liquid, 6.1; the bound is ours.
+/// and goes to each host for one job at a time. It begins there when what is left of the others is
+/// no more than what it takes to its own first progress (the upper estimate, 3 s at least), so that
+/// it imports and loads beside their last steps: where all but the cores is there for both, for one
+/// job at a time, in the order of the queue. No group does. Source: Liquid, 6.1; the bound and that
+/// order are ours.
 [[nodiscard]] std::vector<NextHost> next_hosts(const AllJobs& all,
                                                const std::vector<std::size_t>& waiting,
                                                std::vector<policy::Amounts> idle);

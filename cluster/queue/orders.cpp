@@ -556,7 +556,13 @@ class Orders {
       JobOrder& order = order_of(next.job);
       order.obstacle =
           "next on " + all_.view.nodes[next.node].id + " in about " + rough(next.seconds);
-      if (next.is_due) give(next.job, Order::Op::send).host = all_.hosts[next.node];
+      order.early_in = next.early_in;
+      const bool begins = next.early_in && *next.early_in <= 0;
+      if (!begins && !next.is_due) continue;
+      Order& given = give(next.job, begins ? Order::Op::start : Order::Op::send);
+      given.host = all_.hosts[next.node];
+      given.is_early = begins;
+      if (begins) take(idle_[next.node], whole_request(task(next.job)));
     }
   }
 

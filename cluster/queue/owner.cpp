@@ -376,6 +376,8 @@ void Owner::end_record(const JobEntry& home, double ended) const {
 
 // What this process knew of the step before.
 void Owner::note_change(Job& job, const JobEntry& before) {
+  const bool has_waited = before.state == JobState::waiting;
+  if (has_waited) job.has_begun_early = job.order && job.order->is_early;
   job.order.reset();
   job.start_refusal.clear();
   job.may_start_later = false;
@@ -383,7 +385,7 @@ void Owner::note_change(Job& job, const JobEntry& before) {
   job.has_saved = job.has_saved && job.entry.state == JobState::parking;
   job.was_told_to_stop = job.was_told_to_stop && job.entry.state == JobState::stopping;
   job.trouble.clear();
-  if (job.entry.state == JobState::waiting && before.state != JobState::waiting) {
+  if (job.entry.state == JobState::waiting && !has_waited) {
     job.freight.reset();
     // What saves nothing begins anew.
     if (!job.ticket || !job.ticket->saves_itself) job.left_seen.reset();

@@ -139,7 +139,9 @@ Queue::Queue(World world, std::function<void()> ended)
              }),
       tasks_(
           world_, watch_, [this] { conductor_.hear_of_task(); },
-          [this](const policy::Amounts& asked) { return conductor_.why_no_room(asked); }),
+          [this](const policy::Amounts& asked, bool is_early) {
+            return conductor_.why_no_room(asked, is_early);
+          }),
       conductor_(world_, owner_, tasks_, leases_) {}
 
 Async<void> Queue::begin() {
@@ -151,12 +153,24 @@ void Queue::look() {
   owner_.look();
   tasks_.look();
   conductor_.look();
+  // One that begins early later is the only one then.
+  if (conductor_.is_overbooked()) return;
+  tasks_.forget_early();
+  for (const auto& [id, job] : owner_.jobs().open()) {
+    if (!job->entry.task) job->has_begun_early = false;
+  }
 }
 
 bool Queue::is_saving(const std::string& id) const {
   if (tasks_.is_saving(id)) return true;
   const auto found = owner_.jobs().open().find(id);
   return found != owner_.jobs().open().end() && found->second->entry.state == JobState::parking;
+}
+
+bool Queue::is_early(const std::string& id) const {
+  const JobPtr job = owner_.jobs().find_id(id);
+  const bool has_begun_early = (job && job->has_begun_early) || tasks_.has_begun_early(id);
+  return has_begun_early && conductor_.is_overbooked();
 }
 
 bool Queue::goes_on(const std::string& id) const {

@@ -40,7 +40,7 @@ class Queue {
   }
   /// Why a task of another host's job that asks for so much is not taken, in words; "" = it is.
   [[nodiscard]] std::string why_no_room(const policy::Amounts& request) const {
-    return conductor_.why_no_room(request);
+    return conductor_.why_no_room(request, false);
   }
   void add_metrics(ctrl::Exposition& out) const;
 
@@ -48,6 +48,8 @@ class Queue {
   [[nodiscard]] bool is_ready() const { return owner_.is_ready() && tasks_.is_ready(); }
   /// Is a container (full id) asked to save itself?
   [[nodiscard]] bool is_saving(const std::string& id) const;
+  /// Has it begun before the cores that it asks for were free, and are they not yet?
+  [[nodiscard]] bool is_early(const std::string& id) const;
   /// It is parked, or about to be: its run goes on later.
   [[nodiscard]] bool goes_on(const std::string& id) const;
   /// The cores that a running job asked for; empty where nobody said, or it is no job.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cluster/policy/room.h"
@@ -52,7 +53,8 @@ struct Offer {
 /// A running job of the queue. Units: cores, bytes.
 struct Holder {
   policy::Amounts request;
-  double memory = 0;  ///< that it uses
+  double memory = 0;           ///< that it uses
+  std::string container = {};  ///< full id; "" = there is none yet
 };
 
 /// What else is on the host. Units: cores, bytes.

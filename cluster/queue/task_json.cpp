@@ -37,6 +37,7 @@ TaskCall call_in(FieldReader& reader) {
   call.verb = static_cast<TaskVerb>(place_of(reader, "verb", kVerbs, "must be a verb of tasks"));
   call.birth = reader.text("birth");
   call.key = printable(reader.text("key"), kMaxText);
+  call.is_early = reader.boolean("early");
   reader.require(is_random_id(call.birth), "birth", "must be 32 hexadecimal digits");
   reader.require(call.verb != TaskVerb::fetch || is_random_id(call.key), "key",
                  "must be 32 hexadecimal digits");
@@ -95,7 +96,10 @@ Result<TaskCall> parse_task_call(std::string_view text) {
 }
 
 std::string render(const TaskCall& call) {
-  return render_json({{"verb", name(call.verb)}, {"birth", call.birth}, {"key", call.key}});
+  return render_json({{"verb", name(call.verb)},
+                      {"birth", call.birth},
+                      {"key", call.key},
+                      {"early", call.is_early}});
 }
 
 Result<TaskView> parse_task_view(std::string_view text) {

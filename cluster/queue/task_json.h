@@ -27,7 +27,8 @@ enum class TaskVerb {
 struct TaskCall {
   TaskVerb verb = TaskVerb::look;
   std::string birth;
-  std::string key;  ///< save: which time it is asked; fetch: the id of the return
+  std::string key;        ///< save: which time it is asked; fetch: the id of the return
+  bool is_early = false;  ///< claim: others have its cores yet
 };
 
 /// How a task is. Units: bytes; seconds.

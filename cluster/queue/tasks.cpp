@@ -49,8 +49,7 @@ bool is_birth_to_here(const cluster::Passage& passage) {
 
 }  // namespace
 
-Tasks::Tasks(World& world, EngineWatch& watch, std::function<void()> changed,
-             std::function<std::string(const policy::Amounts&)> why_no_room)
+Tasks::Tasks(World& world, EngineWatch& watch, std::function<void()> changed, WhyNoRoom why_no_room)
     : world_(world),
       watch_(watch),
       parking_(world),
@@ -68,6 +67,11 @@ HeldTaskPtr Tasks::find(const std::string& birth) const {
 bool Tasks::is_saving(const std::string& container) const {
   const auto found = held_.find(container);
   return found != held_.end() && found->second->saving != nullptr;
+}
+
+bool Tasks::has_begun_early(const std::string& container) const {
+  const auto found = held_.find(container);
+  return found != held_.end() && early_.contains(found->second->birth);
 }
 
 // ---------------------------------------------------------------------------- what is here
@@ -193,6 +197,7 @@ void Tasks::hear(const ctrl::engine::Event& event) {
   if (event.action == "die") task->copy = TicketCopy::ended;
   if (event.action == "destroy") {
     claimed_.erase(task->birth);
+    early_.erase(task->birth);
     held_.erase(found);
   }
   changed_();
@@ -285,19 +290,22 @@ Async<Response> Tasks::answer(std::string body, std::string speaker) {
     co_return failure(404, "there is no such task here");
   }
   if ((*passage)->entry.source != speaker) co_return failure(403, "it is not your task");
-  if (call->verb == TaskVerb::claim) co_return answer_claim(**passage);
+  if (call->verb == TaskVerb::claim) {
+    co_return answer_claim(**passage, call->is_early);
+  }
   cluster::Passage absent = std::move(**passage);
   co_return co_await answer_absent(std::move(absent));
 }
 
 // Forgotten when flowcond ends: the coordinator counts the room until the task runs.
-Response Tasks::answer_claim(const cluster::Passage& birth) {
+Response Tasks::answer_claim(const cluster::Passage& birth, bool is_early) {
   const bool is_here = birth.entry.step <= migration::Step::ready;
   const bool is_guest = is_here && birth.is_early && !claimed_.contains(birth.entry.id);
   if (is_guest) {
-    const std::string why = why_no_room_(birth.request);
+    const std::string why = why_no_room_(birth.request, is_early);
     if (!why.empty()) return failure(409, why);
     claimed_.insert(birth.entry.id);
+    if (is_early) early_.insert(birth.entry.id);
   }
   return Response{200, render(TaskView())};
 }

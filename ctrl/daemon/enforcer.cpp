@@ -13,6 +13,7 @@ namespace flowcon::ctrl {
 namespace {
 
 constexpr double kWorthLogging = 0.01;  // of the host
+constexpr double kLeastShare = 0.01;
 
 // Share of the host that it can use, in steps, so that quotas do not change with each reading.
 double useful_share(const Job& job, double cores) {
@@ -77,8 +78,12 @@ void Enforcer::grant_all(Moment now) {
     // The sooner it has saved itself, the less it stands still.
     const bool is_saving = companion_ != nullptr && companion_->is_saving(id);
     if (is_saving && !job.before_saving) job.before_saving = before;
-    job.cpu.granted = grant(is_saving ? 1 : job.cpu.limit, job.before_saving.value_or(before),
-                            settings, job.control.pin);
+    const bool is_early = companion_ != nullptr && !is_saving && companion_->is_early(id);
+    if (is_early) settings.floor.reset();
+    if (is_early) settings.only_grow = false;
+    if (is_early && job.run.meter) job.run.meter->began_beside();
+    const double decided = is_saving ? 1 : is_early ? kLeastShare : job.cpu.limit;
+    job.cpu.granted = grant(decided, job.before_saving.value_or(before), settings, job.control.pin);
     if (!is_saving) job.before_saving.reset();
     if (job.cpu.granted == before) continue;
     ++shown_.counts.limit_changes;
@@ -87,6 +92,7 @@ void Enforcer::grant_all(Moment now) {
     if (std::fabs(job.cpu.granted - logged) <= kWorthLogging) continue;
     const std::string reason = job.control.pin ? "pinned"
                                : is_saving     ? "it checkpoints"
+                               : is_early      ? "it has begun beside the job whose cores it gets"
                                                : job.reason;
     log::limit_change({job.container.name, id, logged, job.cpu.granted, reason, config_.dry_run});
     logged = job.cpu.granted;

@@ -50,6 +50,8 @@ class RunMeter {
   void printed_last(double at) { last_ = at; }
   /// It did not work for a while, or the clock was set: phases cannot be measured.
   void stood_still() { stood_still_ = true; }
+  /// It has only what others leave: how long it takes to its first value by itself is not seen.
+  void began_beside() { began_beside_ = true; }
   /// It is the last part of a run that began elsewhere, and had used `cpu_seconds` before.
   void went_on(std::optional<double> cpu_seconds);
   void saw_before(const RunBefore& before);
@@ -81,6 +83,7 @@ class RunMeter {
   double began_;  // before started_: elsewhere
   double at_;     // the last sample
   bool stood_still_ = false;
+  bool began_beside_ = false;
   bool went_on_ = false;
   std::optional<double> used_before_;  // CPU seconds
   std::optional<double> first_;        // value or count

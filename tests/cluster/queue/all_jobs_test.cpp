@@ -322,12 +322,14 @@ TEST_CASE("reports and orders are read as they were written") {
 
   Order start{Order::Op::start, 4, host_id('2'), ""};
   start.places = {{host_id('1'), 2, 1}, {host_id('2'), 1, 0}};
+  start.is_early = true;
   const std::vector<JobOrder> orders{{job_id('a'), 0.5, true, 2, "waits", start},
                                      {job_id('b'), 0, false, 0, "", std::nullopt}};
   const auto again = parse_orders(render(orders));
   REQUIRE(again.has_value());
   CHECK(render(*again) == render(orders));
   CHECK((*again)[0].order->host == host_id('2'));
+  CHECK((*again)[0].order->is_early);
   CHECK((*again)[0].order->places == start.places);
 }
 
@@ -393,6 +395,7 @@ TEST_CASE("calls about tasks and their answers are read as they were written") {
   call.verb = TaskVerb::fetch;
   call.birth = std::string(32, 'b');
   call.key = std::string(32, 'c');
+  call.is_early = true;
   const auto read = parse_task_call(render(call));
   REQUIRE(read.has_value());
   CHECK(render(*read) == render(call));

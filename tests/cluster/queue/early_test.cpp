@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job whose image and data go to its next host before there is room, through the real queues and
-// movers of two hosts.
+// A job whose image and data go to its next host before there is room, and one that begins before
+// its cores are free, through the real queues and movers of two hosts.
 #include "ctrl/log.h"
 #include "tests/cluster/queue/two_queues.h"
 
@@ -118,6 +118,93 @@ TEST_CASE("a host that has no room after all keeps what was sent, and starts it 
   CHECK_FALSE(hosts.runs("second"));
   hosts.h1.host.view_.available = 8 * kGiB;
   CHECK(hosts.until([&] { return hosts.runs("second"); }, 90));
+}
+
+// Each has all cores of h1, which has memory for both.
+class OneCore : public Hosts {
+ public:
+  OneCore() {
+    TwoQueues::offer(h1, 1, 8);
+    submit("first", 2);
+    REQUIRE(until([&] { return runs("first"); }, 30));
+    h1.host.lefts_[copy("first")->id] = 8;
+    submit("second", 2);
+    REQUIRE(is_sent());
+    run(5);
+  }
+  bool is_early(const std::string& name) { return h1.queues.back()->is_early(copy(name)->id); }
+};
+
+TEST_CASE(
+    "a job begins beside the one whose cores it gets, and has what that leaves until it ends") {
+  OneCore hosts;
+  CHECK_FALSE(hosts.runs("second"));
+  hosts.h1.host.lefts_[hosts.copy("first")->id] = 1;
+  REQUIRE(hosts.until([&] { return hosts.runs("second"); }, 20));
+  CHECK(hosts.runs("first"));
+  CHECK(hosts.is_early("second"));
+  CHECK_FALSE(hosts.is_early("first"));
+  // One at a time.
+  hosts.submit("third", 2);
+  hosts.run(30);
+  CHECK(hosts.state("third") == "waiting");
+  hosts.end_first();
+  hosts.run(3);
+  CHECK_FALSE(hosts.is_early("second"));
+  CHECK(hosts.comes_to("first", "done", 30));
+  hosts.h1.engine.end_with(hosts.copy("second")->id, 0);
+  CHECK(hosts.comes_to("second", "done", 30));
+  CHECK(hosts.until([&] { return hosts.runs("third"); }, 60));
+}
+
+TEST_CASE("a host takes no second one early, whatever a coordinator believes") {
+  OneCore hosts;
+  hosts.h1.host.lefts_[hosts.copy("first")->id] = 1;
+  REQUIRE(hosts.until([&] { return hosts.runs("second"); }, 20));
+  const policy::Amounts asked{{"cpu", 1}, {"mem", kGiB}};
+  CHECK_FALSE(hosts.h1.queues.back()->why_no_room(asked).empty());
+  CHECK(hosts.h1.queues.back()->is_early(hosts.copy("second")->id));
+}
+
+TEST_CASE("a job begins beside one that is nearly at its end, where there is memory for both") {
+  QueueBench bench;
+  const std::string first = bench.submit("first", "cpu=4,mem=4G");
+  bench.estimates["python3 second.py"] = {
+      {"seconds_launch", 4.0, 6.0, ctrl::estimate::EstimateBasis::repeat, 5}};
+  bench.host.lefts_[first] = 4 * 20;  // CPU seconds
+  const std::string second = bench.submit("second", "cpu=4,mem=3G");
+  bench.run(15);
+  CHECK_FALSE(bench.engine.runs(second));
+  bench.host.lefts_[first] = 4 * 5;
+  bench.run(11);
+  CHECK(bench.engine.runs(second));
+  CHECK(bench.engine.runs(first));
+  CHECK(bench.queue->is_early(second));
+  const std::string third = bench.submit("third", "cpu=1,mem=512M");
+  bench.run(11);
+  CHECK_FALSE(bench.engine.runs(third));
+  bench.engine.end_with(first, 0);
+  bench.run(2);
+  CHECK_FALSE(bench.queue->is_early(second));
+  // The next one that begins early is the only one that is held back.
+  bench.host.lefts_[second] = 4;
+  bench.run(11);
+  CHECK(bench.engine.runs(third));
+  CHECK(bench.queue->is_early(third));
+  CHECK_FALSE(bench.queue->is_early(second));
+}
+
+TEST_CASE("without memory for both a job waits for the end of the other, and begins at once then") {
+  QueueBench bench;
+  const std::string first = bench.submit("first", "cpu=4,mem=5G");
+  bench.host.lefts_[first] = 1;
+  const std::string second = bench.submit("second", "cpu=4,mem=4G");
+  bench.run(15);
+  CHECK_FALSE(bench.engine.runs(second));
+  bench.engine.end_with(first, 0);
+  bench.run(1.5);
+  CHECK(bench.engine.runs(second));
+  CHECK_FALSE(bench.queue->is_early(second));
 }
 
 // The host or the owner dies `after` so many seconds from when the second job is submitted.

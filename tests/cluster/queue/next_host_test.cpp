@@ -123,6 +123,94 @@ TEST_CASE("nothing is sent home, nor twice, nor for two jobs to one host, nor on
   CHECK_FALSE(sent_to(ordered({home, other}).at(job_id('w'))));
 }
 
+// One job has all cores of h1, and another waits for them; there is memory for both.
+HostJobs at_its_end(double left) {
+  HostJobs home = host('1', 0);
+  home.free = amounts(0, 2);
+  home.jobs = {running('a', '1', 4, left), waiting('w', 4)};
+  home.jobs[1].task.request = amounts(4, 2);
+  return home;
+}
+
+bool begins_early(const std::vector<HostJobs>& hosts, char job = 'w') {
+  const auto orders = ordered(hosts);
+  const std::optional<Order>& order = orders.at(job_id(job)).order;
+  return order && order->op == Order::Op::start && order->is_early;
+}
+
+TEST_CASE(
+    "a job begins beside the one whose cores it gets, once that has no more left than it takes "
+    "to begin") {
+  HostJobs home = at_its_end(9);
+  CHECK_FALSE(begins_early({home}));
+  CHECK(ordered({home}).at(job_id('w')).early_in == 6);
+  home.jobs[1].launch = 8.5;
+  CHECK_FALSE(begins_early({home}));
+  home.jobs[1].launch = 9;
+  CHECK(begins_early({home}));
+  CHECK(ordered({home}).at(job_id('w')).order->host == host_id('1'));
+  home = at_its_end(3);
+  CHECK(begins_early({home}));
+  // Whatever an estimate says.
+  home = at_its_end(121);
+  home.jobs[1].launch = 1e6;
+  CHECK_FALSE(begins_early({home}));
+}
+
+TEST_CASE(
+    "no job begins early without its memory, beside another one, before its turn, nor a group") {
+  HostJobs home = at_its_end(1);
+  home.free = amounts(0, 1.9);
+  CHECK_FALSE(begins_early({home}));
+  home.free = amounts(-1, 2);
+  CHECK_FALSE(begins_early({home}));
+
+  home = at_its_end(1);
+  home.jobs[1].group.emplace();
+  home.jobs[1].group->range = {1, 1};
+  CHECK_FALSE(begins_early({home}));
+
+  // Room for both comes free at once, and for the first one alone before.
+  home = at_its_end(1);
+  home.free = amounts(0, 4);
+  home.jobs[1].task.request = amounts(2, 1);
+  home.jobs.push_back(home.jobs[1]);
+  home.jobs[2].task.id = job_id('x');
+  CHECK(begins_early({home}, 'w'));
+  CHECK_FALSE(begins_early({home}, 'x'));
+  // The first one finds no room in sight.
+  home.jobs[1].task.request = amounts(5, 1);
+  CHECK_FALSE(begins_early({home}, 'x'));
+}
+
+TEST_CASE("on another host only what is there begins early") {
+  HostJobs home = host('1', 0), other = at_its_end(1);
+  other.id = host_id('2');
+  other.jobs.erase(other.jobs.begin() + 1);
+  other.jobs[0].places[0].host = other.id;
+  home.jobs = {waiting('w', 4)};
+  home.jobs[0].task.request = amounts(4, 2);
+  CHECK(sent_to(ordered({home, other}).at(job_id('w'))) == host_id('2'));
+  home.jobs[0].sent_to = host_id('2');
+  CHECK(begins_early({home, other}));
+  CHECK(ordered({home, other}).at(job_id('w')).order->host == host_id('2'));
+}
+
+TEST_CASE("beside a job that has begun early nobody is parked") {
+  HostJobs home = at_its_end(1);
+  for (ReportedJob& job : home.jobs) {
+    job.task.is_parkable = true;
+    job.places = {{TaskPlace{host_id('1'), 1, 0}, ""}};
+  }
+  home.free = amounts(-4, 0);
+  CHECK(seen({home}).view.jobs[0].is_parkable);
+  home.jobs[1].has_begun_early = true;
+  CHECK_FALSE(seen({home}).view.jobs[0].is_parkable);
+  CHECK_FALSE(seen({home}).view.jobs[1].is_parkable);
+  home.free = amounts(0, 0);
+  CHECK(seen({home}).view.jobs[0].is_parkable);
+}
+
 TEST_CASE("a job starts where its image is, unless that saves it less than a second") {
   HostJobs home = host('1', 0), two = host('2', 4), three = host('3', 4);
   home.jobs = {waiting('w', 2, 100)};
@@ -178,6 +266,8 @@ TEST_CASE("freight, images and rates are read as they were written, and checked"
   home.shared = {"flowcon-data-a"};
   home.jobs[0].freight->shared = {{"flowcon-data-b", 5}};
   home.rates = {{host_id('2'), 1e6}};
+  home.jobs[0].launch = 4.5;
+  home.jobs[1].has_begun_early = true;
   const auto read = parse_host_jobs(render(home));
   INFO((read ? "" : read.error().message()));
   REQUIRE(read.has_value());
@@ -186,6 +276,9 @@ TEST_CASE("freight, images and rates are read as they were written, and checked"
   CHECK_FALSE(read->jobs[1].freight);
   CHECK(read->jobs[0].freight->shared.at("flowcon-data-b") == 5);
   CHECK(read->shared.contains("flowcon-data-a"));
+  CHECK(read->jobs[0].launch == 4.5);
+  CHECK_FALSE(read->jobs[1].launch);
+  CHECK(read->jobs[1].has_begun_early);
   const auto refused = [&](const std::string& what, const std::string& by) {
     std::string text = render(home);
     text.replace(text.find(what), what.size(), by);
@@ -198,5 +291,6 @@ TEST_CASE("freight, images and rates are read as they were written, and checked"
         std::string::npos);
   CHECK(refused("[\"" + kImage, "[\"../../etc/passwd").find("images") != std::string::npos);
   CHECK(refused("[\"flowcon-data-a", "[\"").find("shared") != std::string::npos);
+  CHECK(refused("\"launch\":4.5", "\"launch\":-1").find("launch") != std::string::npos);
   CHECK(refused("\"bytes\":5", "\"bytes\":-5").find("bytes") != std::string::npos);
 }

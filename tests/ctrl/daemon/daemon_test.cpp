@@ -49,6 +49,26 @@ class Traveller : public ctrl::Companion {
   boost::asio::steady_timer arrived_{*host_.io};
 };
 
+// b has begun beside a, whose cores it gets, until `is_over`.
+class EarlyB : public ctrl::Companion {
+ public:
+  explicit EarlyB(bool& is_over) : is_over_(is_over) {}
+  Async<void> begin() override { co_return; }
+  void look(double) override {}
+  ctrl::api::Routes routes() override { return {}; }
+  [[nodiscard]] bool is_early(const std::string& id) const override {
+    return id == Host::id_of("b") && !is_over_;
+  }
+  [[nodiscard]] std::optional<double> promised_cores(const std::string&) const override {
+    return 4;
+  }
+  Async<void> settle(double) override { co_return; }
+  void end() override {}
+
+ private:
+  bool& is_over_;
+};
+
 }  // namespace
 
 TEST_CASE("jobs that arrive share the host, and at the end each has what it had") {
@@ -122,6 +142,23 @@ TEST_CASE(
   CHECK(host.status_of("a").at("state").as_string() == "controlled");
   host.end();
   CHECK(host.weight("a") == "300");
+}
+
+TEST_CASE("one that has begun beside another has what that leaves until it ends") {
+  Host host;
+  host.begin();
+  bool is_over = false;
+  host.daemon->accompany(std::make_unique<EarlyB>(is_over));
+  for (const char* name : {"a", "b"}) {
+    host.start(name);
+    host.pass();
+  }
+  host.pass();
+  CHECK(std::stoi(host.weight("a")) > 10 * std::stoi(host.weight("b")));
+  is_over = true;
+  host.pass();
+  CHECK(2 * std::stoi(host.weight("b")) > std::stoi(host.weight("a")));
+  host.end();
 }
 
 TEST_CASE("a write that fails is said, and tried again") {

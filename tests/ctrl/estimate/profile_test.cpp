@@ -42,6 +42,19 @@ TEST_CASE("the labels of a run are its phases, means and greatest values") {
                                            {"gpu_mem", 4e9}});
 }
 
+TEST_CASE(
+    "a run that had only what another left at first says nothing of how long it takes to begin") {
+  RunMeter meter(100);
+  meter.began_beside();
+  meter.printed(110);
+  meter.printed(190);
+  meter.sample({200, 100, 50, true, false, 1e9});
+  const Labels labels = labels_of(meter, 200, 1);
+  CHECK_FALSE(labels.contains("seconds_launch"));
+  CHECK(labels.at("seconds_train") == 80);
+  CHECK(labels.at("seconds_save") == 10);
+}
+
 TEST_CASE("what was not measured, or is 0, is no label") {
   CHECK(RunMeter(0).labels(10, 1).empty());
   RunMeter meter(0);
