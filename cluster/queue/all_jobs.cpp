@@ -165,6 +165,7 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
   const std::vector<std::string> names = shown(hosts);
   bool is_parking = false;
   std::vector<double> pauses;
+  std::set<std::size_t> shared;  // nodes where one has begun early, or is about to
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     places[hosts[i].id] = i;
     all.hosts.push_back(hosts[i].id);
@@ -175,6 +176,8 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
     all.architectures.push_back(hosts[i].architecture);
     all.open.push_back(hosts[i].is_open);
     all.addressed.push_back(hosts[i].has_address);
+    all.takes_early.push_back(hosts[i].takes_early);
+    if (hosts[i].has_early) shared.insert(i);
     all.view.nodes.push_back({names[i], hosts[i].offer, hosts[i].free});
     all.view.totals.insert(all.view.totals.end(), hosts[i].totals.begin(), hosts[i].totals.end());
     if (hosts[i].pause) pauses.push_back(*hosts[i].pause);
@@ -192,7 +195,6 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
   }
   all.view.pause = policy::median(std::move(pauses)).value_or(PauseMeter().seconds());
   std::set<std::string> ids;
-  std::set<std::size_t> shared;  // nodes where one has begun early
   for (const HostJobs& owner : hosts) {
     for (const ReportedJob& job : owner.jobs) {
       if (!ids.insert(job.task.id).second) continue;
@@ -210,7 +212,7 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
             !held.birth.empty() && !hosts[place->second].births.contains(held.birth);
         const policy::Amounts part = policy::sum_of(task, held.workers, held.ps);
         if (is_promised) add(all.view.nodes[place->second].idle, part, -1);
-        if (job.has_begun_early) shared.insert(place->second);
+        if (is_promised) shared.insert(place->second);
         if (held.workers > 0 && !first) first = place->second;
         if (held.workers > 0) put(task.placed.workers, {place->second, held.workers});
         if (held.ps > 0) put(task.placed.ps, {place->second, held.ps});

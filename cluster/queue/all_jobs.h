@@ -36,6 +36,7 @@ struct AllJobs {
   std::vector<std::string> architectures;            ///< the same
   std::vector<bool> open;                            ///< HostJobs::is_open, at their places
   std::vector<bool> addressed;                       ///< HostJobs::has_address, at their places
+  std::vector<bool> takes_early;                     ///< HostJobs::takes_early, at their places
   bool is_settling = false;  ///< room that was given up will be free in a moment
 };
 

@@ -11,7 +11,6 @@
 
 #include "base/random_id.h"
 #include "base/text.h"
-#include "cluster/migration/plan/refusals.h"
 #include "cluster/queue/group.h"
 #include "cluster/queue/groups.h"
 #include "cluster/queue/orders.h"
@@ -41,33 +40,12 @@ constexpr double kStays = 3;
 constexpr int kMostEstimates = 50;              // at a decision; each takes up to a millisecond
 constexpr std::size_t kMostRecorded = 1 << 20;  // bytes of a decision's state
 
-bool is_with_room(JobState state) {
-  return state != JobState::waiting && state != JobState::returning && !is_closed(state);
-}
-
-// Does it have its room, here or elsewhere, or is it about to? The tasks of a group that waits for
-// the last of them have.
-bool holds_room(const Job& job) {
-  const bool waits = job.group && job.entry.state == JobState::waiting;
-  return is_with_room(waits ? job.group->entry.state : job.entry.state);
-}
-
 // A group that is over but for tasks, such as its servers, which are being stopped and have their
 // room until then.
 bool is_going(const Job& job) {
   if (!job.entry.group || job.entry.state != JobState::returning) return false;
   const std::vector<JobEntry>& tasks = job.entry.group->tasks;
   return std::any_of(tasks.begin(), tasks.end(), is_present);
-}
-
-// Of a group: its tasks for this host that have no container yet.
-std::size_t unmade(const Job& job, bool are_ps) {
-  const std::optional<Group>& group = job.entry.group;
-  if (!group || !is_with_room(job.entry.state)) return 0;
-  return static_cast<std::size_t>(
-      std::count_if(group->tasks.begin(), group->tasks.end(), [are_ps](const JobEntry& task) {
-        return task.id.empty() && task.is_ps == are_ps && task.at.empty();
-      }));
 }
 
 // Where it has its room, or is about to; `own`: id of this host. What is not asked for yet
@@ -204,56 +182,6 @@ Async<void> Conductor::tell_coordinator(std::string id) {
 
 // ------------------------------------------------------------------------- what is here
 
-std::vector<Holder> Conductor::holders() const {
-  std::vector<Holder> holders;
-  const auto hold = [&](const std::string& id, const policy::Amounts& request) {
-    const auto use = world_.host.use_of(id);
-    holders.push_back({request, use ? use->memory : 0, id});
-  };
-  for (const auto& [id, job] : owner_.jobs().open()) {
-    for (std::size_t i = unmade(*job, false); i > 0; --i) hold(id, job->worker_request.amounts());
-    for (std::size_t i = unmade(*job, true); i > 0; --i) hold(id, job->ps_request.amounts());
-    const bool is_here =
-        holds_room(*job) && !job->entry.task && !job->entry.group && job->entry.at.empty();
-    if (is_here) hold(id, job->request.amounts());
-  }
-  for (const Tasks::Resident& task : tasks_.residents()) hold(task.container, task.request);
-  return holders;
-}
-
-bool Conductor::is_overbooked() const {
-  return queue::is_overbooked(free_of(owner_.offer(), holders(), {}));
-}
-
-Conductor::Room Conductor::room() const {
-  const ctrl::HostView host = world_.host.view();
-  const std::vector<Holder> holders = this->holders();
-  std::set<std::string> own;
-  for (const Holder& holder : holders) own.insert(holder.container);
-  Others others;
-  for (const std::string& id : host.jobs) {
-    const auto use = own.contains(id) ? std::nullopt : world_.host.use_of(id);
-    if (!use) continue;
-    others.cpu += use->cores;
-    others.memory += use->memory;
-  }
-  if (host.available > 0) others.available = host.available;
-  const Offer offer = owner_.offer();
-  Room room{free_of(offer, holders, others), {}};
-  if (others.available) {
-    for (const Holder& holder : holders) *others.available += holder.memory;
-  }
-  room.most = free_of(offer, {}, others);
-  return room;
-}
-
-std::string Conductor::why_no_room(const policy::Amounts& request, bool is_early) const {
-  policy::Amounts asked = request;
-  if (is_early) std::erase_if(asked, [](const auto& one) { return one.first == "cpu"; });
-  const bool may_be = tasks_.is_ready() && !(is_early && is_overbooked());
-  return may_be && fits(asked, room().free) ? "" : migration::kNoRoomNow;
-}
-
 // The workers of a group go on together: what is left of the first one is left of all.
 std::optional<double> Conductor::left(const Job& job) const {
   if (const auto measured = left_by_pace(job)) return measured;
@@ -324,9 +252,11 @@ HostJobs Conductor::report() const {
   report.offer = {{"cpu", offers.own.cpu}, {"mem", offers.own.mem}};
   const policy::Amounts none{{"cpu", 0.0}, {"mem", 0.0}};
   const bool gives_room = !is_draining && owner_.hears_engine();
-  const Room room = gives_room ? this->room() : Room{none, none};
+  const HostRoom::Room room = gives_room ? room_.room() : HostRoom::Room{none, none};
   report.free = room.free;
   report.most = room.most;
+  report.takes_early = gives_room && room_.takes_early();
+  report.has_early = room_.has_early();
   report.totals = owner_.jobs().totals();
   report.pause = owner_.jobs().pause();
   for (const auto& [id, task] : tasks_.held()) {
@@ -391,8 +321,12 @@ HostJobs Conductor::report() const {
     if (!runs && job->entry.task) reported.sent_to = job->entry.task->host;
     reported.is_parking = job->entry.state == JobState::parking ||
                           (goes && now >= job->entry.since && now - job->entry.since < kMoment);
-    reported.has_begun_early = runs && job->has_begun_early;
-    if (!runs) reported.launch = job->estimate("seconds_launch").upper;
+    const bool is_there = !job->entry.task || job->is_ready;
+    const bool has_gpu =
+        (job->ticket && job->ticket->has_gpu) || job->estimate("gpu_mem").expected.has_value();
+    if (!runs && !group && is_there && !has_gpu) {
+      reported.launch = job->estimate("seconds_launch").upper.value_or(0);
+    }
     if (!runs) reported.freight = job->freight;
     if (reported.freight) reported.freight->image = short_image(reported.freight->image);
     for (const auto& [host, until] : job->avoided) {
@@ -572,6 +506,8 @@ void Conductor::obey(const std::vector<JobOrder>& orders) {
     }
     const bool stays = order.host.empty() || job->entry.group;
     if (order.op == Order::Op::send && stays) continue;
+    const bool begins_here = order.is_early && order.host.empty();
+    if (begins_here && !room_.begin_early(one.job, job->request.amounts()).empty()) continue;
     if (!order.host.empty()) order.birth = random_id();
     owner_.give(job, std::move(order));
   }

@@ -14,6 +14,7 @@
 #include "cluster/queue/all_jobs.h"
 #include "cluster/queue/allocation.h"
 #include "cluster/queue/cargo.h"
+#include "cluster/queue/host_room.h"
 #include "cluster/queue/owner.h"
 #include "cluster/queue/tasks.h"
 #include "ctrl/api/server.h"
@@ -22,8 +23,13 @@ namespace flowcon::cluster::queue {
 
 class Conductor {
  public:
-  Conductor(World& world, Owner& owner, Tasks& tasks, Leases& leases)
-      : world_(world), owner_(owner), tasks_(tasks), leases_(leases), cargo_(world, owner.jobs()) {}
+  Conductor(World& world, Owner& owner, Tasks& tasks, Leases& leases, HostRoom& room)
+      : world_(world),
+        owner_(owner),
+        tasks_(tasks),
+        leases_(leases),
+        room_(room),
+        cargo_(world, owner.jobs()) {}
 
   /// Something has changed: it is decided as soon as it may be.
   void wake();
@@ -34,18 +40,6 @@ class Conductor {
   }
   /// After each pass of the daemon: decides where it is due.
   void look();
-  /// What is free for jobs on this host now.
-  /// What this host has for jobs, and what it would have if none ran.
-  struct Room {
-    policy::Amounts free;
-    policy::Amounts most;
-  };
-  [[nodiscard]] Room room() const;
-  /// Do those that have their room here ask for more cores than this host offers?
-  [[nodiscard]] bool is_overbooked() const;
-  /// Why a task that asks for so much is not taken here, in words; "" = it is. One at a time may
-  /// begin early: before its cores are free.
-  [[nodiscard]] std::string why_no_room(const policy::Amounts& request, bool is_early) const;
   /// What is left of a job, by its counter or earlier runs. Unit: seconds. Empty: not known.
   [[nodiscard]] std::optional<double> left(const Job& job) const;
 
@@ -68,8 +62,6 @@ class Conductor {
     double until = 0;  // steady
     bool has_left = false;
   };
-  /// Jobs and tasks that have their room here.
-  [[nodiscard]] std::vector<Holder> holders() const;
   [[nodiscard]] bool is_away(const AllJobs& all);
   [[nodiscard]] const Allocation* allocated(const AllJobs& all, const policy::QueuePlan& plan);
   void record(double now, const std::vector<std::string>& jobs, const ctrl::policy::Round& decided,
@@ -83,6 +75,7 @@ class Conductor {
   Owner& owner_;
   Tasks& tasks_;
   Leases& leases_;
+  HostRoom& room_;
   Cargo cargo_;
   bool is_due_ = true;
   bool is_looking_soon_ = false;

@@ -134,7 +134,7 @@ Async<Result<void>> Errands::carry_out(JobPtr job, Act act) {
       co_return co_await bear(std::move(job));
     case Act::claim: {
       asked.verb = TaskVerb::claim;
-      asked.is_early = job->has_begun_early;
+      asked.is_early = job->begins_early;
       const Result<void> claimed = co_await ask(std::move(host), std::move(asked));
       if (claimed) job->room_at = task.birth;
       co_return claimed;

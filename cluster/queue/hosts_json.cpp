@@ -261,7 +261,6 @@ ReportedJob job_in(FieldReader& reader) {
   reader.require(tasks <= kMostPlaced, "places", "must have 256 tasks at most");
   job.sent_to = id_in(reader, "sent_to");
   job.is_parking = reader.boolean("parking");
-  job.has_begun_early = reader.boolean("early");
   job.launch = reader.optional_number("launch");
   reader.require(!job.launch || (*job.launch >= 0 && *job.launch <= kMostSeconds), "launch",
                  "must be seconds");
@@ -280,6 +279,8 @@ HostJobs host_in(FieldReader& reader) {
   host.offer = amounts_in(reader, "offer", 0);
   host.free = amounts_in(reader, "free", -kMostAmount);
   host.most = amounts_in(reader, "most", -kMostAmount);
+  host.takes_early = reader.optional_bool("takes_early");
+  host.has_early = reader.optional_bool("has_early");
   const std::vector<std::string> births = ids_in(reader, "births", kMostBirthsTold);
   host.births.insert(births.begin(), births.end());
   host.jobs = reader.each("jobs", job_in);
@@ -329,7 +330,6 @@ json::object job_json(const ReportedJob& job) {
                    {"places", places_json(job.places)},
                    {"sent_to", job.sent_to},
                    {"parking", job.is_parking},
-                   {"early", job.has_begun_early},
                    {"avoided", first_of(job.avoided, kMostAvoided)},
                    {"freight", freight_json(job.freight)},
                    {"group", group_json(job)}};
@@ -358,7 +358,7 @@ JobOrder order_in(FieldReader& reader) {
                       "",
                       reader.each("places", place_in),
                       reader.count("workers", kMostPlaced),
-                      reader.boolean("early")};
+                      reader.optional_bool("early")};
   reader.require(order.order->places.size() <= static_cast<std::size_t>(kMostPlaced), "places",
                  "must be 256 at most");
   return order;
@@ -395,6 +395,8 @@ std::string render_some(const HostJobs& host, std::size_t most) {
                    {"offer", amounts_json(host.offer)},
                    {"free", amounts_json(host.free)},
                    {"most", amounts_json(host.most)},
+                   {"takes_early", host.takes_early},
+                   {"has_early", host.has_early},
                    {"births", first_of(host.births, kMostBirthsTold)},
                    {"jobs", std::move(jobs)},
                    {"totals", std::move(totals)},

@@ -51,12 +51,12 @@ struct GroupShape {
 /// A job as its owner tells of it. `task.since` is its age, `task.placed` is empty.
 struct ReportedJob {
   policy::WaitingTask task;
-  std::int64_t version = 0;          ///< of its entry
-  std::vector<HeldPlace> places;     ///< empty: it waits
-  std::string sent_to;               ///< the host where what it needs goes, or is; "" = none
-  bool is_parking = false;           ///< its room will be free in a moment
-  bool has_begun_early = false;      ///< by such an order: Order::is_early
-  std::optional<double> launch;      ///< of one that waits: seconds to its first progress, at most
+  std::int64_t version = 0;       ///< of its entry
+  std::vector<HeldPlace> places;  ///< empty: it waits
+  std::string sent_to;            ///< the host where what it needs goes, or is; "" = none
+  bool is_parking = false;        ///< its room will be free in a moment
+  /// Of one that waits and may begin early: seconds to its first progress, at most; 0: not known.
+  std::optional<double> launch;
   std::vector<std::string> avoided;  ///< hosts that have refused it just now
   std::optional<Freight> freight;    ///< of one that waits, with short_image(); empty: not known
   std::optional<GroupShape> group;   ///< none: it is one container
@@ -69,6 +69,8 @@ struct HostJobs {
   policy::Amounts offer;
   policy::Amounts free;          ///< may be below 0
   policy::Amounts most;          ///< that would be free if none of the jobs ran; may be below 0
+  bool takes_early = false;      ///< one may begin here before its cores are free
+  bool has_early = false;        ///< one has, and they are not yet
   std::set<std::string> births;  ///< that `free` counts already
   std::vector<ReportedJob> jobs;
   std::vector<double> totals;           ///< seconds that ended jobs took

@@ -216,7 +216,7 @@ struct Order {
   std::string birth{};              ///< on another host: the id of the move, which was never used
   std::vector<TaskPlace> places{};  ///< start, resize: where the tasks of a group are to be
   std::int64_t workers = 0;         ///< park: with so many it is to start again; 0: nobody says
-  bool is_early = false;            ///< start: the jobs that end there have its cores yet
+  bool is_early = false;            ///< start: others have its cores until they end
 };
 
 /// How far a move of a job's task has come, as the journal of this host has it.

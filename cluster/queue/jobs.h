@@ -58,7 +58,7 @@ struct Job {
   Request worker_request;        ///< of a group: of one worker
   Request ps_request;            ///< of one parameter server
   std::shared_ptr<Job> group;    ///< that it is a task of; null: of none
-  bool is_ready = false;         ///< of such a one on another host: all of it is there
+  bool is_ready = false;         ///< of one that is to run on another host: all of it is there
   std::vector<ctrl::estimate::LabelEstimate> estimates;
   std::uint64_t estimated_by = 0;  ///< World::history() then
 
@@ -75,7 +75,7 @@ struct Job {
   std::optional<Freight> freight;         ///< while it waits; none: not weighed yet
   double weigh_at = 0;                    ///< steady; not before
   std::string room_at;                    ///< id of the birth, made early, that has its room
-  bool has_begun_early = false;           ///< by such an order: Order::is_early
+  bool begins_early = false;              ///< by the order that it starts by: Order::is_early
   std::string host_shown;                 ///< of its task, as people know it; "" = it has none
   std::optional<double> left_seen;        ///< CPU seconds, as its runs said last
   std::optional<double> width_seen;       ///< cores that it can use

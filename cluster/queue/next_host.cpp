@@ -10,7 +10,6 @@ using policy::NodeCount;
 
 constexpr std::size_t kMostLooked = 200;  // jobs that wait
 constexpr double kLeastEarly = 3;         // seconds: what it takes to be started at all
-constexpr double kMostEarly = 120;        // the same, whatever is thought of how long it imports
 
 struct End {
   double seconds = 0;
@@ -43,18 +42,20 @@ std::optional<double> early_in(const AllJobs& all, const NextHost& next,
   const AllJobs::Known& job = all.known[next.job];
   const std::string& host = all.hosts[next.node];
   const bool is_there = job.sent_to == host || (job.sent_to.empty() && host == job.owner);
-  if (job.group || !is_there || is_overbooked(idle)) return {};
+  const bool may_begin = job.launch && is_there && all.takes_early[next.node];
+  if (!may_begin || is_overbooked(idle)) return {};
   policy::Amounts request = whole_request(all.view.jobs[next.job]);
   std::erase_if(request, [](const auto& asked) { return asked.first == "cpu"; });
   if (!fits(request, idle)) return {};
-  return next.seconds - std::clamp(job.launch.value_or(0), kLeastEarly, kMostEarly);
+  return next.seconds - std::clamp(*job.launch, kLeastEarly, kMostEarly);
 }
 
 }  // namespace
 
 std::vector<NextHost> next_hosts(const AllJobs& all, const std::vector<std::size_t>& waiting,
                                  std::vector<policy::Amounts> idle) {
-  std::vector<policy::Amounts> now = idle;
+  const std::vector<policy::Amounts> now = idle;
+  std::vector<bool> is_given(all.hosts.size(), false);  // room that comes free, to a job
   std::vector<std::size_t> left(
       waiting.begin(),
       waiting.begin() + static_cast<std::ptrdiff_t>(std::min(waiting.size(), kMostLooked)));
@@ -84,8 +85,8 @@ std::vector<NextHost> next_hosts(const AllJobs& all, const std::vector<std::size
         NextHost next{job, node, end.seconds};
         next.is_due = is_due(all, next, has_guest);
         if (next.is_due) has_guest[node] = true;
-        if (is_first) next.early_in = early_in(all, next, now[node]);
-        if (next.early_in) add(now[node], request, -1);
+        if (is_first && !is_given[node]) next.early_in = early_in(all, next, now[node]);
+        is_given[node] = true;
         found.push_back(next);
         return true;
       });

@@ -11,6 +11,10 @@
 
 namespace flowcon::cluster::queue {
 
+/// Seconds before its cores are free in which a job may begin, whatever is thought of how long it
+/// imports, and in which it has what others leave.
+inline constexpr double kMostEarly = 120;
+
 struct NextHost {
   std::size_t job = 0;   ///< its place in AllJobs::view.jobs
   std::size_t node = 0;  ///< its place in AllJobs::hosts
@@ -28,7 +32,7 @@ struct NextHost {
 /// and goes to each host for one job at a time. It begins there when what is left of the others is
 /// no more than what it takes to its own first progress (the upper estimate, 3 s at least), so that
 /// it imports and loads beside their last steps: where all but the cores is there for both, for one
-/// job at a time, in the order of the queue. No group does. Source: Liquid, 6.1; the bound and that
+/// job at a time, in the order of the queue. Source: Liquid, 6.1; the bound and that
 /// order are ours.
 [[nodiscard]] std::vector<NextHost> next_hosts(const AllJobs& all,
                                                const std::vector<std::size_t>& waiting,

@@ -347,6 +347,8 @@ Async<bool> Owner::take_step(JobPtr job) {
         co_return false;
       }
       has_changed = job->entry.state != before.state;
+      if (before.state == JobState::waiting)
+        job->begins_early = seen->order && seen->order->is_early;
       note_change(*job, before);
     }
   }
@@ -376,8 +378,6 @@ void Owner::end_record(const JobEntry& home, double ended) const {
 
 // What this process knew of the step before.
 void Owner::note_change(Job& job, const JobEntry& before) {
-  const bool has_waited = before.state == JobState::waiting;
-  if (has_waited) job.has_begun_early = job.order && job.order->is_early;
   job.order.reset();
   job.start_refusal.clear();
   job.may_start_later = false;
@@ -385,7 +385,7 @@ void Owner::note_change(Job& job, const JobEntry& before) {
   job.has_saved = job.has_saved && job.entry.state == JobState::parking;
   job.was_told_to_stop = job.was_told_to_stop && job.entry.state == JobState::stopping;
   job.trouble.clear();
-  if (job.entry.state == JobState::waiting && !has_waited) {
+  if (job.entry.state == JobState::waiting && before.state != JobState::waiting) {
     job.freight.reset();
     // What saves nothing begins anew.
     if (!job.ticket || !job.ticket->saves_itself) job.left_seen.reset();
@@ -496,7 +496,7 @@ Async<void> Owner::hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts) {
   facts->task.has_room = job->room_at == birth;
   facts->task.is_awaited_here = has_volumes_in_use(*job);
   const bool was_ready = job->is_ready;
-  job->is_ready = heard.facts.birth == Stage::ready && job->entry.state == JobState::placing;
+  job->is_ready = heard.facts.birth == Stage::ready && job->entry.state <= JobState::placing;
   if (job->group && job->is_ready != was_ready) wake(job->group);
   facts->save_failure = heard.save_failure;
   facts->has_saved = heard.has_saved;
@@ -550,7 +550,7 @@ Async<bool> Owner::carry_out_elsewhere(JobPtr job, Act act) {
   const bool may_be_refused = act == Act::bear || act == Act::claim;
   const bool is_refused = may_be_refused && !is_timeout(done.error());
   if (is_refused) job->start_refusal = done.error().message();
-  if (is_refused) avoid(*job);
+  if (is_refused && !job->begins_early) avoid(*job);
   co_return is_refused;
 }
 

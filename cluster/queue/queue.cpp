@@ -139,10 +139,12 @@ Queue::Queue(World world, std::function<void()> ended)
              }),
       tasks_(
           world_, watch_, [this] { conductor_.hear_of_task(); },
-          [this](const policy::Amounts& asked, bool is_early) {
-            return conductor_.why_no_room(asked, is_early);
+          [this](const cluster::Passage& birth, bool is_early) {
+            if (!is_early) return room_.why_no_room(birth.request);
+            return room_.begin_early(birth.entry.id, birth.request);
           }),
-      conductor_(world_, owner_, tasks_, leases_) {}
+      room_(world_, owner_, tasks_),
+      conductor_(world_, owner_, tasks_, leases_, room_) {}
 
 Async<void> Queue::begin() {
   co_await owner_.begin();
@@ -153,12 +155,6 @@ void Queue::look() {
   owner_.look();
   tasks_.look();
   conductor_.look();
-  // One that begins early later is the only one then.
-  if (conductor_.is_overbooked()) return;
-  tasks_.forget_early();
-  for (const auto& [id, job] : owner_.jobs().open()) {
-    if (!job->entry.task) job->has_begun_early = false;
-  }
 }
 
 bool Queue::is_saving(const std::string& id) const {
@@ -168,9 +164,8 @@ bool Queue::is_saving(const std::string& id) const {
 }
 
 bool Queue::is_early(const std::string& id) const {
-  const JobPtr job = owner_.jobs().find_id(id);
-  const bool has_begun_early = (job && job->has_begun_early) || tasks_.has_begun_early(id);
-  return has_begun_early && conductor_.is_overbooked();
+  const auto task = tasks_.held().find(id);
+  return room_.is_early(task == tasks_.held().end() ? id : task->second->birth);
 }
 
 bool Queue::goes_on(const std::string& id) const {
@@ -288,7 +283,7 @@ Async<Response> Queue::list(Call) {
   const ctrl::QueueOptions& options = world_.host.config().queue;
   json::object out{{"policy", options.policy},
                    {"offer", {{"cpu", offer.cpu}, {"mem", offer.mem}}},
-                   {"free", amounts_json(conductor_.room().free)},
+                   {"free", amounts_json(room_.room().free)},
                    {"starve_limit", options.starve_limit},
                    {"jobs", std::move(shown)}};
   co_return Response{200, render_json(out)};

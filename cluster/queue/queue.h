@@ -40,7 +40,7 @@ class Queue {
   }
   /// Why a task of another host's job that asks for so much is not taken, in words; "" = it is.
   [[nodiscard]] std::string why_no_room(const policy::Amounts& request) const {
-    return conductor_.why_no_room(request, false);
+    return room_.why_no_room(request);
   }
   void add_metrics(ctrl::Exposition& out) const;
 
@@ -48,7 +48,7 @@ class Queue {
   [[nodiscard]] bool is_ready() const { return owner_.is_ready() && tasks_.is_ready(); }
   /// Is a container (full id) asked to save itself?
   [[nodiscard]] bool is_saving(const std::string& id) const;
-  /// Has it begun before the cores that it asks for were free, and are they not yet?
+  /// Has a container (full id) begun before its cores were free, and are they not yet?
   [[nodiscard]] bool is_early(const std::string& id) const;
   /// It is parked, or about to be: its run goes on later.
   [[nodiscard]] bool goes_on(const std::string& id) const;
@@ -76,6 +76,7 @@ class Queue {
   Leases leases_;
   Owner owner_;
   Tasks tasks_;
+  HostRoom room_;
   Conductor conductor_;
 };
 

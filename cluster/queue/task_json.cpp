@@ -37,7 +37,7 @@ TaskCall call_in(FieldReader& reader) {
   call.verb = static_cast<TaskVerb>(place_of(reader, "verb", kVerbs, "must be a verb of tasks"));
   call.birth = reader.text("birth");
   call.key = printable(reader.text("key"), kMaxText);
-  call.is_early = reader.boolean("early");
+  call.is_early = reader.optional_bool("early");
   reader.require(is_random_id(call.birth), "birth", "must be 32 hexadecimal digits");
   reader.require(call.verb != TaskVerb::fetch || is_random_id(call.key), "key",
                  "must be 32 hexadecimal digits");

@@ -49,12 +49,12 @@ bool is_birth_to_here(const cluster::Passage& passage) {
 
 }  // namespace
 
-Tasks::Tasks(World& world, EngineWatch& watch, std::function<void()> changed, WhyNoRoom why_no_room)
+Tasks::Tasks(World& world, EngineWatch& watch, std::function<void()> changed, KeepRoom keep_room)
     : world_(world),
       watch_(watch),
       parking_(world),
       changed_(std::move(changed)),
-      why_no_room_(std::move(why_no_room)) {
+      keep_room_(std::move(keep_room)) {
   watch_.join(*this);
 }
 
@@ -67,11 +67,6 @@ HeldTaskPtr Tasks::find(const std::string& birth) const {
 bool Tasks::is_saving(const std::string& container) const {
   const auto found = held_.find(container);
   return found != held_.end() && found->second->saving != nullptr;
-}
-
-bool Tasks::has_begun_early(const std::string& container) const {
-  const auto found = held_.find(container);
-  return found != held_.end() && early_.contains(found->second->birth);
 }
 
 // ---------------------------------------------------------------------------- what is here
@@ -197,7 +192,6 @@ void Tasks::hear(const ctrl::engine::Event& event) {
   if (event.action == "die") task->copy = TicketCopy::ended;
   if (event.action == "destroy") {
     claimed_.erase(task->birth);
-    early_.erase(task->birth);
     held_.erase(found);
   }
   changed_();
@@ -302,10 +296,9 @@ Response Tasks::answer_claim(const cluster::Passage& birth, bool is_early) {
   const bool is_here = birth.entry.step <= migration::Step::ready;
   const bool is_guest = is_here && birth.is_early && !claimed_.contains(birth.entry.id);
   if (is_guest) {
-    const std::string why = why_no_room_(birth.request, is_early);
+    const std::string why = keep_room_(birth, is_early);
     if (!why.empty()) return failure(409, why);
     claimed_.insert(birth.entry.id);
-    if (is_early) early_.insert(birth.entry.id);
   }
   return Response{200, render(TaskView())};
 }

@@ -44,12 +44,12 @@ using HeldTaskPtr = std::shared_ptr<HeldTask>;
 
 class Tasks : public EngineWatch::Listener {
  public:
-  /// Why a task that asks for so much is not taken now, in words, `is_early` while others have its
-  /// cores yet; "" = it is.
-  using WhyNoRoom = std::function<std::string(const policy::Amounts&, bool is_early)>;
+  /// Keeps room for a birth that was made early, and `is_early` begins while others have its cores.
+  /// Why not, in words; "" = it does.
+  using KeepRoom = std::function<std::string(const cluster::Passage& birth, bool is_early)>;
 
   /// `changed`: called when one came, ended or went.
-  Tasks(World& world, EngineWatch& watch, std::function<void()> changed, WhyNoRoom why_no_room);
+  Tasks(World& world, EngineWatch& watch, std::function<void()> changed, KeepRoom keep_room);
 
   /// All that were here when flowcond started are held; how much room is left is known then.
   [[nodiscard]] bool is_ready() const;
@@ -58,10 +58,6 @@ class Tasks : public EngineWatch::Listener {
   /// By container.
   [[nodiscard]] const std::map<std::string, HeldTaskPtr>& held() const { return held_; }
   [[nodiscard]] bool is_saving(const std::string& container) const;
-  /// Did it claim its room early?
-  [[nodiscard]] bool has_begun_early(const std::string& container) const;
-  /// All have their cores by now.
-  void forget_early() { early_.clear(); }
   /// A task that has its room here, running or about to.
   struct Resident {
     std::string birth;
@@ -101,10 +97,9 @@ class Tasks : public EngineWatch::Listener {
   EngineWatch& watch_;
   Parking parking_;
   std::function<void()> changed_;
-  WhyNoRoom why_no_room_;
+  KeepRoom keep_room_;
   std::map<std::string, HeldTaskPtr> held_;
   std::set<std::string> claimed_;  ///< births, made early, whose room is kept until they run
-  std::set<std::string> early_;    ///< births that claimed it early
   std::set<std::string> telling_;  ///< owners that are being told
   std::set<std::string> due_;      ///< owners that are to be told
   double next_telling_ = 0;        ///< steady; then all are

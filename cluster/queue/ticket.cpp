@@ -119,6 +119,9 @@ Result<Ticket> parse_ticket(const std::string& inspect) {
     ticket.has_volumes =
         ticket.has_volumes || (text_of(mount, "Type") == "volume" && !is_read_only);
   }
+  ticket.has_gpu = !list_of(host_config, "DeviceRequests").empty() ||
+                   !list_of(host_config, "Devices").empty() ||
+                   text_of(host_config, "Runtime") == "nvidia";
   ticket.refusal = why_refused(member(*parsed, "Config"), host_config);
   if (ticket.refusal.empty()) ticket.refusal = why_no_group(ticket, *parsed);
   return ticket;

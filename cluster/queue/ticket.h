@@ -26,6 +26,7 @@ struct Ticket {
   ctrl::Checkpoint checkpoint;
   bool saves_itself = false;  ///< its labels say how
   bool has_volumes = false;   ///< that it may write to
+  bool has_gpu = false;       ///< or another device
   std::string refusal;        ///< why it cannot be a job; "" = it can
 };
 

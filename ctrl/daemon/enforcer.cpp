@@ -81,7 +81,7 @@ void Enforcer::grant_all(Moment now) {
     const bool is_early = companion_ != nullptr && !is_saving && companion_->is_early(id);
     if (is_early) settings.floor.reset();
     if (is_early) settings.only_grow = false;
-    if (is_early && job.run.meter) job.run.meter->began_beside();
+    if (is_early && job.run.meter) job.run.meter->had_the_rest(now.wall);
     const double decided = is_saving ? 1 : is_early ? kLeastShare : job.cpu.limit;
     job.cpu.granted = grant(decided, job.before_saving.value_or(before), settings, job.control.pin);
     if (!is_saving) job.before_saving.reset();

@@ -82,8 +82,8 @@ std::vector<std::pair<std::string, double>> RunMeter::labels(double ended,
   const double length = here + (started_ - began_);
   const auto is_enough = [length](double seconds) { return seconds >= kEnough * length; };
   if (first_ && last_ && !stood_still_ && !went_on_) {
-    if (!began_beside_) add("seconds_launch", *first_ - started_);
-    add("seconds_train", *last_ - *first_);
+    add("seconds_launch", *first_ - begun_);
+    add("seconds_train", *last_ - std::max(*first_, begun_));
   }
   if (last_ && !stood_still_) add("seconds_save", ended - *last_);
   if (seconds_ >= kEnough * here && (!went_on_ || used_before_)) {

@@ -41,7 +41,8 @@ struct RunBefore {
 class RunMeter {
  public:
   /// `started` and all times below: seconds, on one clock.
-  explicit RunMeter(double started = 0) : started_(started), began_(started), at_(started) {}
+  explicit RunMeter(double started = 0)
+      : started_(started), began_(started), begun_(started), at_(started) {}
 
   void sample(const RunSample& sample);
   /// It printed a value or a count.
@@ -50,8 +51,8 @@ class RunMeter {
   void printed_last(double at) { last_ = at; }
   /// It did not work for a while, or the clock was set: phases cannot be measured.
   void stood_still() { stood_still_ = true; }
-  /// It has only what others leave: how long it takes to its first value by itself is not seen.
-  void began_beside() { began_beside_ = true; }
+  /// Until then it had only what others left: its phases begin after that.
+  void had_the_rest(double at) { begun_ = std::max(begun_, at); }
   /// It is the last part of a run that began elsewhere, and had used `cpu_seconds` before.
   void went_on(std::optional<double> cpu_seconds);
   void saw_before(const RunBefore& before);
@@ -81,9 +82,9 @@ class RunMeter {
 
   double started_;
   double began_;  // before started_: elsewhere
+  double begun_;  // it had more than others left
   double at_;     // the last sample
   bool stood_still_ = false;
-  bool began_beside_ = false;
   bool went_on_ = false;
   std::optional<double> used_before_;  // CPU seconds
   std::optional<double> first_;        // value or count

@@ -120,6 +120,13 @@ TEST_CASE("a host that has no room after all keeps what was sent, and starts it 
   CHECK(hosts.until([&] { return hosts.runs("second"); }, 90));
 }
 
+Async<void> asked(queue::Queue& queue, ctrl::api::Request request, std::string speaker,
+                  std::shared_ptr<int> status) {
+  const ctrl::api::Response response =
+      co_await queue.answer_peer(std::move(request), std::move(speaker));
+  *status = static_cast<int>(response.status);
+}
+
 // Each has all cores of h1, which has memory for both.
 class OneCore : public Hosts {
  public:
@@ -157,13 +164,62 @@ TEST_CASE(
   CHECK(hosts.until([&] { return hosts.runs("third"); }, 60));
 }
 
-TEST_CASE("a host takes no second one early, whatever a coordinator believes") {
+TEST_CASE("a host takes no second one early, and none that it could not hold, whoever asks") {
+  OneCore hosts;
+  const auto claim = [&](const std::string& birth) {
+    queue::TaskCall call;
+    call.verb = queue::TaskVerb::claim;
+    call.birth = birth;
+    call.is_early = true;
+    ctrl::api::Request request;
+    request.method = "POST";
+    request.target = "/v1/peer/queue/task";
+    request.body = render(call);
+    const auto status = std::make_shared<int>(0);
+    ctrl::spawn(
+        hosts.io, "claim",
+        asked(*hosts.h1.queues.back(), std::move(request), hosts.h2.network.own_id_, status));
+    hosts.poll();
+    return *status;
+  };
+  const std::string second = hosts.copy("second")->labels.at(ctrl::kMovedLabel);
+  TwoQueues::offer(hosts.h1, 0.5, 8);
+  CHECK(claim(second) == 409);
+  TwoQueues::offer(hosts.h1, 1, 8);
+  hosts.h1.host.lefts_[hosts.copy("first")->id] = 1;
+  REQUIRE(hosts.until([&] { return hosts.runs("second"); }, 20));
+  hosts.h1.host.lefts_[hosts.copy("second")->id] = 8;
+  hosts.submit("third", 2);
+  REQUIRE(hosts.until([&] { return hosts.copy("third") != nullptr; }, 60));
+  hosts.run(5);
+  CHECK(claim(hosts.copy("third")->labels.at(ctrl::kMovedLabel)) == 409);
+}
+
+TEST_CASE("a job that has begun early is held back for two minutes at most") {
   OneCore hosts;
   hosts.h1.host.lefts_[hosts.copy("first")->id] = 1;
   REQUIRE(hosts.until([&] { return hosts.runs("second"); }, 20));
-  const policy::Amounts asked{{"cpu", 1}, {"mem", kGiB}};
-  CHECK_FALSE(hosts.h1.queues.back()->why_no_room(asked).empty());
-  CHECK(hosts.h1.queues.back()->is_early(hosts.copy("second")->id));
+  hosts.run(100);
+  CHECK(hosts.is_early("second"));
+  hosts.run(25);
+  CHECK_FALSE(hosts.is_early("second"));
+  CHECK(hosts.runs("first"));
+}
+
+TEST_CASE("no job begins early where limits are quotas, nothing is limited, or it has a GPU") {
+  const std::string why = GENERATE("quota", "free", "dry run", "gpu");
+  QueueBench bench;
+  if (why == "quota") bench.host.config_.limiting.mode = cgroups::LimitMode::quota;
+  if (why == "free") bench.host.config_.policy = "free";
+  bench.host.config_.dry_run = why == "dry run";
+  const std::string first = bench.submit("first", "cpu=4,mem=4G");
+  bench.host.lefts_[first] = 4;
+  boost::json::object host_config;
+  if (why == "gpu") host_config["DeviceRequests"] = boost::json::array{{{"Count", -1}}};
+  const std::string second = bench.engine.create(
+      "second", {{"flowcon.queue", "true"}, {"flowcon.request", "cpu=4,mem=3G"}}, host_config);
+  bench.run(15);
+  CHECK(bench.state("second") == "waiting");
 }
 
 TEST_CASE("a job begins beside one that is nearly at its end, where there is memory for both") {

@@ -127,8 +127,10 @@ TEST_CASE("nothing is sent home, nor twice, nor for two jobs to one host, nor on
 HostJobs at_its_end(double left) {
   HostJobs home = host('1', 0);
   home.free = amounts(0, 2);
+  home.takes_early = true;
   home.jobs = {running('a', '1', 4, left), waiting('w', 4)};
   home.jobs[1].task.request = amounts(4, 2);
+  home.jobs[1].launch = 0;
   return home;
 }
 
@@ -166,8 +168,11 @@ TEST_CASE(
   CHECK_FALSE(begins_early({home}));
 
   home = at_its_end(1);
-  home.jobs[1].group.emplace();
-  home.jobs[1].group->range = {1, 1};
+  home.takes_early = false;
+  CHECK_FALSE(begins_early({home}));
+
+  home = at_its_end(1);
+  home.jobs[1].launch.reset();
   CHECK_FALSE(begins_early({home}));
 
   // Room for both comes free at once, and for the first one alone before.
@@ -181,6 +186,17 @@ TEST_CASE(
   // The first one finds no room in sight.
   home.jobs[1].task.request = amounts(5, 1);
   CHECK_FALSE(begins_early({home}, 'x'));
+  // It waits for memory, and what comes free is to be its own.
+  home = at_its_end(1);
+  home.jobs[0].task.request = amounts(2, 2);
+  home.jobs[1].task.request = amounts(2, 3);
+  home.jobs.push_back(running('b', '1', 2, 2));
+  home.jobs.push_back(home.jobs[1]);
+  home.jobs[3].task.id = job_id('x');
+  home.jobs[3].task.request = amounts(2, 1);
+  home.jobs[3].launch = 60;
+  CHECK_FALSE(begins_early({home}, 'w'));
+  CHECK_FALSE(begins_early({home}, 'x'));
 }
 
 TEST_CASE("on another host only what is there begins early") {
@@ -190,6 +206,7 @@ TEST_CASE("on another host only what is there begins early") {
   other.jobs[0].places[0].host = other.id;
   home.jobs = {waiting('w', 4)};
   home.jobs[0].task.request = amounts(4, 2);
+  home.jobs[0].launch = 0;
   CHECK(sent_to(ordered({home, other}).at(job_id('w'))) == host_id('2'));
   home.jobs[0].sent_to = host_id('2');
   CHECK(begins_early({home, other}));
@@ -204,7 +221,7 @@ TEST_CASE("beside a job that has begun early nobody is parked") {
   }
   home.free = amounts(-4, 0);
   CHECK(seen({home}).view.jobs[0].is_parkable);
-  home.jobs[1].has_begun_early = true;
+  home.has_early = true;
   CHECK_FALSE(seen({home}).view.jobs[0].is_parkable);
   CHECK_FALSE(seen({home}).view.jobs[1].is_parkable);
   home.free = amounts(0, 0);
@@ -267,7 +284,7 @@ TEST_CASE("freight, images and rates are read as they were written, and checked"
   home.jobs[0].freight->shared = {{"flowcon-data-b", 5}};
   home.rates = {{host_id('2'), 1e6}};
   home.jobs[0].launch = 4.5;
-  home.jobs[1].has_begun_early = true;
+  home.takes_early = home.has_early = true;
   const auto read = parse_host_jobs(render(home));
   INFO((read ? "" : read.error().message()));
   REQUIRE(read.has_value());
@@ -278,7 +295,8 @@ TEST_CASE("freight, images and rates are read as they were written, and checked"
   CHECK(read->shared.contains("flowcon-data-a"));
   CHECK(read->jobs[0].launch == 4.5);
   CHECK_FALSE(read->jobs[1].launch);
-  CHECK(read->jobs[1].has_begun_early);
+  CHECK(read->takes_early);
+  CHECK(read->has_early);
   const auto refused = [&](const std::string& what, const std::string& by) {
     std::string text = render(home);
     text.replace(text.find(what), what.size(), by);

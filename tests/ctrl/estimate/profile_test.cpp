@@ -42,17 +42,18 @@ TEST_CASE("the labels of a run are its phases, means and greatest values") {
                                            {"gpu_mem", 4e9}});
 }
 
-TEST_CASE(
-    "a run that had only what another left at first says nothing of how long it takes to begin") {
+TEST_CASE("the phases of a run that had only what others left at first begin after that") {
   RunMeter meter(100);
-  meter.began_beside();
+  meter.had_the_rest(104);
+  meter.had_the_rest(103);
   meter.printed(110);
   meter.printed(190);
   meter.sample({200, 100, 50, true, false, 1e9});
-  const Labels labels = labels_of(meter, 200, 1);
-  CHECK_FALSE(labels.contains("seconds_launch"));
-  CHECK(labels.at("seconds_train") == 80);
-  CHECK(labels.at("seconds_save") == 10);
+  CHECK(labels_of(meter, 200, 1).at("seconds_launch") == 6);
+  CHECK(labels_of(meter, 200, 1).at("seconds_train") == 80);
+  meter.had_the_rest(150);
+  CHECK_FALSE(labels_of(meter, 200, 1).contains("seconds_launch"));
+  CHECK(labels_of(meter, 200, 1).at("seconds_train") == 40);
 }
 
 TEST_CASE("what was not measured, or is 0, is no label") {
