@@ -12,12 +12,16 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <thread>
+#include <ostream>
+#include <utility>
+
+#include "base/result.h"
 
 namespace flowcon::plugin {
 namespace {
 
 constexpr int kSignalBase = 128;
+constexpr const char* kSocketOfDocker = "DOCKER_CLI_PLUGIN_SOCKET";
 
 // Set before the handlers are.
 volatile sig_atomic_t begins_new_line = 0;
@@ -30,6 +34,7 @@ std::atomic<int> endings_file{-1};
 std::atomic<long> first_ending{0};  // on the monotonic clock, in seconds; 0 = none came
 termios modes{};
 std::atomic<bool> has_modes{false};
+struct sigaction quit_before {};
 
 // False if the process is to end now. Calls only functions that POSIX allows in a handler.
 bool pass_ending(int number) {
@@ -80,40 +85,78 @@ int connect_to(const std::string& name) {
   return -1;
 }
 
-void wait_for_end(int file) {
+// Returns once the other side has closed it.
+void await_close(int file) {
   char byte = 0;
-  while (true) {
-    const ssize_t got = read(file, &byte, 1);
-    if (got > 0 || (got < 0 && errno == EINTR)) continue;
-    if (pass_ending(SIGINT)) return;
-    _exit(kSignalBase + SIGINT);
-  }
+  ssize_t got = 0;
+  do got = read(file, &byte, 1);
+  while (got > 0 || (got < 0 && errno == EINTR));
+}
+
+void end_after(int file) {
+  await_close(file);
+  if (!pass_ending(SIGINT)) _exit(kSignalBase + SIGINT);
+}
+
+// One that is ignored stays so.
+void end_on(int number) {
+  struct sigaction before {};
+  if (sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) return;
+  struct sigaction action {};
+  action.sa_handler = end_by_signal;
+  sigaction(number, &action, nullptr);
 }
 
 }  // namespace
 
 void end_on_signals(bool is_interactive) {
   begins_new_line = is_interactive ? 1 : 0;
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
-    struct sigaction before {};
-    if (sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
-    struct sigaction action {};
-    action.sa_handler = end_by_signal;
-    sigaction(number, &action, nullptr);
-  }
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) end_on(number);
 }
 
 void end_with_docker(const Environment& environment) {
-  const int file = connect_to(lookup(environment, "DOCKER_CLI_PLUGIN_SOCKET"));
-  if (file >= 0) std::thread(wait_for_end, file).detach();
+  const int file = connect_to(lookup(environment, kSocketOfDocker));
+  if (file >= 0) std::thread(end_after, file).detach();
+}
+
+DockerWatch::DockerWatch(const Environment& environment, std::function<void()> ended)
+    : file_(connect_to(lookup(environment, kSocketOfDocker))), ended_(std::move(ended)) {
+  if (file_ < 0) return;
+  thread_ = std::thread([this] {
+    await_close(file_);
+    if (!is_over_) ended_();
+  });
+}
+
+DockerWatch::~DockerWatch() {
+  if (file_ < 0) return;
+  is_over_ = true;
+  shutdown(file_, SHUT_RDWR);
+  thread_.join();
+  close(file_);
 }
 
 void pass_endings_to(int file) {
   if (file >= 0) {
     first_ending = 0;
     has_modes = tcgetattr(STDIN_FILENO, &modes) == 0;
+    sigaction(SIGQUIT, nullptr, &quit_before);
+    end_on(SIGQUIT);
+  } else {
+    sigaction(SIGQUIT, &quit_before, nullptr);
   }
   endings_file = file;
+}
+
+int finish_output(Terminal& terminal, int status) {
+  errno = 0;
+  terminal.out.flush();
+  if (terminal.out.good()) return status;
+  const int number = errno;  // none if an earlier flush has failed
+  const Error why = number != 0 ? errno_error(number, "writing to stdout")
+                                : bad_input("cannot write all of the output");
+  terminal.err << why.message() << "\n";
+  return status != kDone ? status : kFailed;
 }
 
 }  // namespace flowcon::plugin

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the plugin ends early: by a signal, or with docker. Only full-screen commands have something
-// to undo then; all others end at once.
+// How the plugin ends: early by a signal, or with docker, or with all that it has printed. Only
+// full-screen commands have something to undo early; all others end at once.
 #pragma once
+
+#include <atomic>
+#include <functional>
+#include <thread>
 
 #include "cmd/docker-flowcon/plugin.h"
 
@@ -17,10 +21,30 @@ void end_on_signals(bool is_interactive);
 /// with 130. Without the variable, from an older docker, nothing happens.
 void end_with_docker(const Environment& environment);
 
-/// From now on a signal, or the end of docker (as SIGINT), writes its number as a byte into `file`
-/// instead of ending the process. -1 takes it back. Where a second one comes more than two
-/// seconds after the first, nobody reads them: the terminal gets the modes back that it had, and
-/// the process ends.
+/// While it lives, a thread of its own calls `ended` once docker has closed that socket. Without
+/// the variable nothing happens.
+class DockerWatch {
+ public:
+  DockerWatch(const Environment& environment, std::function<void()> ended);
+  DockerWatch(const DockerWatch&) = delete;
+  DockerWatch& operator=(const DockerWatch&) = delete;
+  ~DockerWatch();
+
+ private:
+  int file_;
+  std::function<void()> ended_;
+  std::atomic<bool> is_over_{false};
+  std::thread thread_;
+};
+
+/// From now on a signal, SIGQUIT too, or the end of docker (as SIGINT), writes its number as a byte
+/// into `file` instead of ending the process. -1 takes it back. Where a second one comes more than
+/// two seconds after the first, nobody reads them: the terminal gets the modes back that it had,
+/// and the process ends.
 void pass_endings_to(int file);
+
+/// Flushes what was printed. Returns `status`; where not all of it could be written a sentence on
+/// stderr says why, and kDone becomes kFailed.
+[[nodiscard]] int finish_output(Terminal& terminal, int status);
 
 }  // namespace flowcon::plugin

@@ -15,7 +15,8 @@ namespace flowcon::plugin {
 [[nodiscard]] Result<std::string> read_file(const std::string& path, std::size_t most_bytes);
 
 /// Writes beside the file and renames, so that a full disk does not destroy the older one; writes
-/// directly to a file that is not regular. `mode`: of the file, else as the umask has it.
+/// through a link, and directly to a file that is not regular. `mode`: of the file, else that of
+/// the older one, else as the umask has it.
 [[nodiscard]] Result<void> write_file(const std::string& path, const std::string& text,
                                       std::optional<mode_t> mode = std::nullopt);
 

@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "cmd/docker-flowcon/endings.h"
 #include "cmd/docker-flowcon/metadata.h"
 #include "cmd/docker-flowcon/plugin.h"
+#include "cmd/docker-flowcon/text/cells.h"
 
 namespace {
 
@@ -28,17 +30,21 @@ Environment read_environment(char** entries) {
   return environment;
 }
 
+void measure(Terminal& terminal) {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return;
+  terminal.width = size.ws_col;
+  terminal.height = size.ws_row;
+}
+
 // docker's help is as wide as the terminal that docker's own stdout is, and 80 without one.
 Terminal read_terminal() {
   Terminal terminal{std::cout, std::cerr};
   terminal.owns_process = true;
-  winsize size{};
   terminal.is_interactive = isatty(STDOUT_FILENO) == 1;
   terminal.is_err_interactive = isatty(STDERR_FILENO) == 1;
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    terminal.width = size.ws_col;
-    terminal.height = size.ws_row;
-  }
+  terminal.measure = measure;
+  measure(terminal);
   return terminal;
 }
 
@@ -50,8 +56,9 @@ int main(int count, char** arguments) {
   }
   std::vector<std::string> words;
   if (count > 1) words.assign(arguments + 1, arguments + count);
+  // Without its locale the C library knows no character of two columns.
+  (void)flowcon::plugin::take_locale();
   Terminal terminal = read_terminal();
   const int status = flowcon::plugin::run_plugin(words, read_environment(environ), terminal);
-  std::cout.flush();
-  return std::cout.good() ? status : 1;
+  return flowcon::plugin::finish_output(terminal, status);
 }

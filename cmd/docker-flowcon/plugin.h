@@ -25,6 +25,8 @@ struct Terminal {
   bool is_err_interactive = false;  ///< `err` is one
   unsigned width = 80;
   unsigned height = 24;
+  /// Takes `width` and `height` anew, for what draws again after a resize; empty: they stay.
+  std::function<void(Terminal&)> measure = {};
   /// The process is the plugin and nothing else, so signals and the end of docker may end it.
   bool owns_process = false;
 };

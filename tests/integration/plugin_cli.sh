@@ -57,7 +57,14 @@ printf '<%s>' "$@"
 env | grep '^DOCKER_CLI_PLUGIN_'
 exit 7
 FAKE
-chmod +x "$DOCKER_CONFIG/cli-plugins/docker-probe" "$work/fake-docker"
+# One that has to be told to end.
+cat >"$work/slow-docker" <<SLOW
+#!/bin/sh
+trap 'exit 9' TERM
+: >'$work/began'
+for i in \$(seq 600); do sleep 0.1; done
+SLOW
+chmod +x "$DOCKER_CONFIG/cli-plugins/docker-probe" "$work"/*-docker
 
 check_metadata() {
   label=plugin
@@ -188,6 +195,21 @@ check_end() {
   kill "$writer" 2>/dev/null
   wait "$writer" 2>/dev/null
   rm -f "$work/fifo"
+  check_end_of_run
+}
+
+check_end_of_run() {
+  rm -f "$work/began"
+  bash -c 'exec -a "$0" "$@"' "$work/slow-docker" "$docker" flowcon run image \
+    >"$work/out" 2>"$work/err" </dev/null &
+  local child=$! tries=0
+  until { [ -e "$work/began" ] && plugin_listens "$child"; } || [ $((tries += 1)) -gt 600 ]; do
+    sleep 0.1
+  done
+  kill -TERM "$child"
+  wait "$child"
+  status=$?
+  check "a SIGTERM of docker ends what run has started" is_status 9
 }
 
 # The plugin hears of the end once it has docker's socket, which a thread of its own reads.

@@ -168,7 +168,7 @@ eventually "q ends it with 0" is_restored 0
 begin_top
 keys C-c
 eventually "^C ends it with 130" is_restored 130
-for signal in TERM HUP INT; do
+for signal in TERM HUP INT QUIT; do
   begin_top
   must kill "-$signal" "$(top_pid)"
   eventually "SIG$signal ends it with 128 + its number" is_restored "$((128 + $(kill -l "$signal")))"

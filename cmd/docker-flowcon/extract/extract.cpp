@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "cmd/docker-flowcon/extract/explain.h"
 #include "cmd/docker-flowcon/template/functions.h"
+#include "cmd/docker-flowcon/text/cells.h"
 #include "ctrl/logs/framing.h"
 
 namespace flowcon::plugin {
@@ -248,9 +249,8 @@ std::string render_extract_table(const Extraction& extraction, const ExtractOpti
     out += "\nCANDIDATE                         GOAL  COUNT\n";
     for (std::size_t i = 0; i < std::min(report.candidates.size(), kCandidatesInTable); ++i) {
       const Candidate& candidate = report.candidates[i];
-      std::string name = printable(candidate.metric, 32);
-      name.resize(std::max<std::size_t>(name.size(), 34), ' ');
-      out += name + ctrl::name(candidate.goal) + "   " + std::to_string(candidate.count) + "\n";
+      out += fitted(printable(candidate.metric, 32), 34) + ctrl::name(candidate.goal) + "   " +
+             std::to_string(candidate.count) + "\n";
     }
   }
   if (options.explain) out += "\n" + explanation_text(extraction.explanation, options);

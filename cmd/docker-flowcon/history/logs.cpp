@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cmd/docker-flowcon/daemon_client.h"
 #include "cmd/docker-flowcon/job/control.h"
+#include "cmd/docker-flowcon/job/follow.h"
 #include "cmd/docker-flowcon/job/run.h"
 #include "cmd/docker-flowcon/text/times.h"
 #include "cmd/docker-flowcon/tool.h"
@@ -312,9 +313,9 @@ int run_logs(const Session& session, const LogsOptions& asked) {
                            << "\n";
     }
   }
-  session.terminal.out.flush();
-  return become(plan_docker(session.invocation, session.environment, docker_words(options, true)),
-                session.terminal);
+  // As a child: somebody has to hear docker close the socket for its plugins.
+  return run_child(
+      session, plan_docker(session.invocation, session.environment, docker_words(options, true)));
 }
 
 }  // namespace flowcon::plugin

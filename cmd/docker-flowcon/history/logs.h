@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `docker flowcon logs`: the output of a container on all its hosts. Shows flowcond's copy of the
-// earlier ones, then becomes `docker logs`.
+// earlier ones, then runs `docker logs`.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ struct LogsOptions {
 void declare_logs(CLI::App& app, LogsOptions& options);
 [[nodiscard]] std::string check_logs(const LogsOptions& options);
 
-/// Becomes docker. Returns only if that fails, or if a line cannot be written.
+/// Returns the status of `docker logs`, kFailed if a line cannot be written or an answer is an
+/// error.
 [[nodiscard]] int run_logs(const Session& session, const LogsOptions& options);
 
 /// Selects the records of earlier hosts to show. Pure.

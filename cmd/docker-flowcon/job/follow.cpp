@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <ctime>
@@ -16,6 +17,7 @@
 
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cmd/docker-flowcon/endings.h"
 #include "cmd/docker-flowcon/tool.h"
 
 namespace flowcon::plugin {
@@ -27,13 +29,29 @@ constexpr std::chrono::milliseconds kLook{300};
 constexpr int kElsewhere = kWrongUsage;
 constexpr std::array kHandedOn{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
-volatile std::sig_atomic_t running_child = 0;
-volatile std::sig_atomic_t was_interrupted = 0;
+// By then each process has got the ^C of a terminal.
+constexpr std::chrono::milliseconds kSettle{100};
+
+// A handler may only touch atomics without locks.
+static_assert(std::atomic<int>::is_always_lock_free);
+std::atomic<int> running_child{0};
+std::atomic<int> was_interrupted{0};
 
 // The terminal sends its signals to the child by itself.
 void hand_on(int number, siginfo_t* info, void*) {
   was_interrupted = number;
   if (running_child > 0 && info->si_code <= 0) ::kill(running_child, number);
+}
+
+// docker has closed its socket: it got a signal, maybe a ^C that all of us got, or it has died. In
+// the last case the job runs on, as it does without docker's client.
+void hear_of_docker(pid_t docker) {
+  std::this_thread::sleep_for(kSettle);
+  const int before = was_interrupted;
+  const bool is_heard = before != 0 && before != SIGUSR1 && before != SIGUSR2;
+  if (is_heard || ::getppid() != docker) return;
+  was_interrupted = SIGTERM;
+  if (running_child > 0) ::kill(running_child, SIGTERM);
 }
 
 // Catches the signals that would end this process, for as long as it lives.
@@ -147,7 +165,7 @@ class Follower {
     was_told_ = false;
     const ExecPlan logs = plan_docker(session_.invocation, session_.environment,
                                       {"logs", "--follow", "--since", since_, id_});
-    if (run_child(logs, session_.terminal) != 0) std::this_thread::sleep_for(kLook);
+    if (run_child(session_, logs) != 0) std::this_thread::sleep_for(kLook);
     since_ = std::to_string(std::time(nullptr));
     return std::nullopt;
   }
@@ -222,11 +240,12 @@ Whereabouts whereabouts(const json::value& moves, const std::string& id) {
   return found;
 }
 
-int run_child(const ExecPlan& plan, Terminal& terminal) {
+int run_child(const Session& session, const ExecPlan& plan) {
+  Terminal& terminal = session.terminal;
   terminal.out.flush();
   terminal.err.flush();
   const Signals signals;
-  const pid_t parent = ::getpid();
+  const pid_t docker = ::getppid(), parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) return become(plan, terminal);
   if (child == 0) {
@@ -238,6 +257,7 @@ int run_child(const ExecPlan& plan, Terminal& terminal) {
     ::_exit(status);
   }
   running_child = child;
+  const DockerWatch watch(session.environment, [docker] { hear_of_docker(docker); });
   int status = 0;
   pid_t ended = 0;
   do ended = ::waitpid(child, &status, 0);
@@ -250,6 +270,8 @@ int run_child(const ExecPlan& plan, Terminal& terminal) {
 int follow_job(const Session& session, const DaemonClient& daemon, const std::string& id,
                int status, const FollowOptions& options) {
   const Signals signals;
+  const pid_t docker = ::getppid();
+  const DockerWatch watch(session.environment, [docker] { hear_of_docker(docker); });
   return Follower(session, daemon, id, status, options).run();
 }
 

@@ -29,9 +29,9 @@ struct Whereabouts {
 [[nodiscard]] Whereabouts whereabouts(const boost::json::value& moves, const std::string& id);
 
 /// Runs `plan` as a child that has the terminal, hands on the signals that a process alone gets,
-/// and returns its status as a shell has it. A child that cannot be started: 127 or 126, as
-/// become().
-[[nodiscard]] int run_child(const ExecPlan& plan, Terminal& terminal);
+/// and SIGTERM where docker got a signal without a terminal, and returns its status as a shell has
+/// it. A child that cannot be started: 127 or 126, as become().
+[[nodiscard]] int run_child(const Session& session, const ExecPlan& plan);
 
 struct FollowOptions {
   /// Did flowcond answer when the job began? If not, it is asked once, and counts only if it has a

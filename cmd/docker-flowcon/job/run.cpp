@@ -156,7 +156,7 @@ MadeJob make_job(const Session& session, const std::string& command,
   if (!file.path().empty()) words.push_back("--cidfile=" + file.path());
   const ExecPlan plan =
       plan_job(session.invocation, session.environment, std::move(words), labels, docker_arguments);
-  const int status = run_child(plan, session.terminal);
+  const int status = run_child(session, plan);
   return {status, id_in(file.path(), docker_arguments)};
 }
 
@@ -168,8 +168,8 @@ int run_run(const Session& session, const JobOptions& options,
   FollowOptions following;
   following.was_answering = daemon && probe_socket(daemon->path()) == SocketState::answers;
   if (!daemon) {
-    return become(plan_run(session.invocation, session.environment, options, docker_arguments),
-                  session.terminal);
+    return run_child(session,
+                     plan_run(session.invocation, session.environment, options, docker_arguments));
   }
   const MadeJob made = make_job(session, "run", job_labels(options), docker_arguments);
   if (made.id.empty()) return made.status;

@@ -53,9 +53,9 @@ struct MadeJob {
                                const std::vector<std::string>& labels,
                                const std::vector<std::string>& docker_arguments);
 
-/// If docker's containers are on another host: becomes docker, and returns only if that fails: 127
-/// if docker is not found, else 126. Else returns the job's status, also after a migration stopped
-/// it here (follow_job()).
+/// If docker's containers are on another host: returns docker's status. Else the job's, also after
+/// a migration stopped it here (follow_job()). 127 if docker is not found, 126 if it cannot be
+/// started.
 [[nodiscard]] int run_run(const Session& session, const JobOptions& options,
                           const std::vector<std::string>& docker_arguments);
 

@@ -150,17 +150,7 @@ Result<Offer> ask_other(const Side& side, const SshAddress& host, const Offer& o
                         bool create_user, Asking asking) {
   Result<json::value> body = parse_json(render_offer(offer));
   body->get_object()["create_user"] = create_user;
-  std::vector<std::string> words{"ssh", "-T", "-a", "-x"};
-  for (const std::string& option :
-       {std::string("StrictHostKeyChecking=yes"), "UserKnownHostsFile=" + side.known_hosts(),
-        std::string("GlobalKnownHostsFile=/dev/null"), std::string("UpdateHostKeys=no"),
-        std::string("ConnectTimeout=10"), std::string("ControlPath=none"),
-        std::string("LogLevel=ERROR"),
-        std::string(asking == Asking::yes ? "BatchMode=no" : "BatchMode=yes")}) {
-    words.insert(words.end(), {"-o", option});
-  }
-  if (!host.user.empty()) words.insert(words.end(), {"-l", host.user});
-  words.insert(words.end(), {"-p", std::to_string(host.port), "--", host.host, kRemoteScript});
+  const auto words = admin_ssh(host, side.known_hosts(), asking == Asking::yes);
   const Result<ToolResult> done = run_tool(words, render_json(*body), ToolErrors::pass_on);
   if (!done) return done.error();
   if (done->status != 0) {
@@ -439,6 +429,22 @@ std::string check_peer_add(const PeerAddOptions& options) {
   if (options.as.empty()) return "";
   const Result<SshAddress> as = parse_ssh_address(options.as);
   return as ? "" : "--as: " + as.error().message();
+}
+
+std::vector<std::string> admin_ssh(const SshAddress& host, const std::string& known_hosts,
+                                   bool may_ask) {
+  std::vector<std::string> words{"ssh", "-T", "-a", "-x"};
+  for (const std::string& option :
+       {std::string("StrictHostKeyChecking=yes"), "UserKnownHostsFile=" + known_hosts,
+        std::string("GlobalKnownHostsFile=/dev/null"), std::string("UpdateHostKeys=no"),
+        std::string("ConnectTimeout=10"), std::string("ServerAliveInterval=10"),
+        std::string("ServerAliveCountMax=3"), std::string("ControlPath=none"),
+        std::string("LogLevel=ERROR"), std::string(may_ask ? "BatchMode=no" : "BatchMode=yes")}) {
+    words.insert(words.end(), {"-o", option});
+  }
+  if (!host.user.empty()) words.insert(words.end(), {"-l", host.user});
+  words.insert(words.end(), {"-p", std::to_string(host.port), "--", host.host, kRemoteScript});
+  return words;
 }
 
 int run_peer_add(const Session& session, const PeerAddOptions& options) {

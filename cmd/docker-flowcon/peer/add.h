@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ssh_address.h"
 #include "cmd/docker-flowcon/command.h"
 
 namespace flowcon::plugin {
@@ -27,6 +28,11 @@ struct PeerAcceptOptions {};
 
 void declare_peer_add(CLI::App& app, PeerAddOptions& options);
 [[nodiscard]] std::string check_peer_add(const PeerAddOptions& options);
+/// Arguments of the ssh that runs `peer accept` on `host` as an admin. It takes no host key that is
+/// not in the file `known_hosts`, and ends itself 30 s after the host fell silent. `may_ask`: for a
+/// password.
+[[nodiscard]] std::vector<std::string> admin_ssh(const SshAddress& host,
+                                                 const std::string& known_hosts, bool may_ask);
 [[nodiscard]] int run_peer_add(const Session& session, const PeerAddOptions& options);
 
 void declare_peer_rm(CLI::App& app, PeerRmOptions& options);

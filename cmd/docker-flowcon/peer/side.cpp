@@ -18,6 +18,7 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/peers/ssh.h"
+#include "cmd/docker-flowcon/files.h"
 #include "cmd/docker-flowcon/peer/files.h"
 #include "cmd/docker-flowcon/peer/service.h"
 #include "cmd/docker-flowcon/tool.h"
@@ -40,21 +41,6 @@ Result<std::string> read_own(const std::string& path) {
     return errno_error(errno == 0 ? EIO : errno, "reading " + path);
   }
   return text.str();
-}
-
-// The new text is there as a whole or not at all.
-Result<void> write_text(const std::string& path, const std::string& text, mode_t mode) {
-  const std::string part = path + ".new";
-  ::unlink(part.c_str());
-  const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-  if (file < 0) return errno_error(errno, "writing " + part);
-  bool is_good = ::fchmod(file, mode) == 0 &&
-                 ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-                 ::fsync(file) == 0;
-  is_good = is_good && ::rename(part.c_str(), path.c_str()) == 0;
-  const int why = errno;
-  ::close(file);
-  return is_good ? Result<void>() : errno_error(why, "writing " + path);
 }
 
 Result<void> make_folder(const std::string& path, mode_t mode) {
@@ -222,7 +208,7 @@ Result<void> Side::authorize(const SshAddress& peer, const std::string& key) con
   const std::string after = with_authorized(*before, peer, *line);
   if (after == *before) return {};
   // sshd reads it as the user, who may not write it.
-  if (auto written = write_text(file, after, 0644); !written) return written;
+  if (auto written = write_file(file, after, 0644); !written) return written;
   say_("authorised the key of " + host_and_port(peer) + " for flowcond only");
   return {};
 }
@@ -236,7 +222,7 @@ Result<void> Side::revoke(const SshAddress& peer) const {
   if (!before) return before.error();
   const std::string after = with_authorized(*before, peer, "");
   if (after == *before) return {};
-  if (auto written = write_text(file, after, 0644); !written) return written;
+  if (auto written = write_file(file, after, 0644); !written) return written;
   say_("revoked the key of " + host_and_port(peer));
   return {};
 }
@@ -247,7 +233,7 @@ Result<void> Side::trust(const SshAddress& peer, const std::vector<std::string>&
   if (!before) return before.error();
   const std::string after = with_known(*before, peer, keys);
   if (after == *before) return {};
-  if (auto written = write_text(known_hosts(), after, 0600); !written) return written;
+  if (auto written = write_file(known_hosts(), after, 0600); !written) return written;
   say_(keys.empty() ? "forgot the host key of " + host_and_port(peer)
                     : "trusts the host key of " + host_and_port(peer));
   return {};

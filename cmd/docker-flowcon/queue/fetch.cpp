@@ -164,22 +164,26 @@ class Fetcher {
       if (const Result<void> printed = fetch_log(session_, printer.id, log); printed) {
         tell(log);
       } else {
-        lacks_log_ = true;
-        (void)report(session_.terminal, printed.error());
+        leave_out(printed.error());
       }
     }
     const std::set<std::string> changed = changed_paths(*diff);
     for (const std::string& path : *paths) {
       const Result<void> copied = changed.contains(path) ? copy_file(path) : copy(path);
-      if (!copied) return copied.error();
+      if (!copied) leave_out(wrap(copied.error(), "copying " + printable(path)));
     }
     return {};
   }
 
-  /// One that is not to be had keeps nothing else back.
-  [[nodiscard]] bool lacks_log() const { return lacks_log_; }
+  [[nodiscard]] bool is_whole() const { return is_whole_; }
 
  private:
+  // What is not to be had keeps nothing else back.
+  void leave_out(const Error& why) {
+    is_whole_ = false;
+    report(session_.terminal, why);
+  }
+
   Result<void> copy(const std::string& path) const {
     const fs::path target = folder_ / path.substr(1);
     std::error_code failed;
@@ -214,7 +218,7 @@ class Fetcher {
   std::string id_;
   std::vector<Printer> printers_;
   fs::path folder_;
-  bool lacks_log_ = false;
+  bool is_whole_ = true;
 };
 
 // Why what it has written is not here yet, in words; "" = it is.
@@ -296,7 +300,7 @@ int run_fetch(const Session& session, const FetchOptions& options) {
   if (const Result<void> done = fetcher.fetch(); !done) {
     return report(session.terminal, done.error());
   }
-  return fetcher.lacks_log() ? kFailed : kDone;
+  return fetcher.is_whole() ? kDone : kFailed;
 }
 
 }  // namespace flowcon::plugin

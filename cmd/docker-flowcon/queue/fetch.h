@@ -18,8 +18,8 @@ void declare_fetch(CLI::App& app, FetchOptions& options);
 
 /// Copies the job's log, or those of its tasks, its volumes and the files that it has made beside
 /// them into a folder that is empty or not there yet, by docker's own commands, and prints what is
-/// there then. Returns kFailed with a sentence: no such job, it is on another host still, docker's
-/// own.
+/// there then; what cannot be copied keeps nothing else back. Returns kFailed with a sentence: no
+/// such job, it is on another host still, docker's own.
 [[nodiscard]] int run_fetch(const Session& session, const FetchOptions& options);
 
 /// What is to be copied of a container: its mounts that have data of their own, and what `diff`

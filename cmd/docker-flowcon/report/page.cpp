@@ -75,10 +75,39 @@ json::object run_json(const ReportRun& run) {
 }
 
 // Seconds that local time is ahead of UTC.
-std::int64_t utc_offset(double moment) {
-  const auto seconds = static_cast<std::time_t>(moment);
+std::int64_t utc_offset(std::time_t moment) {
   std::tm local{};
-  return localtime_r(&seconds, &local) != nullptr ? local.tm_gmtoff : 0;
+  return localtime_r(&moment, &local) != nullptr ? local.tm_gmtoff : 0;
+}
+
+// [time, offset from then on] for the first moment and each change, which one look a day finds.
+json::array offsets_json(double first, double last) {
+  constexpr std::time_t kDay = 86400;
+  tzset();  // localtime_r() alone need not look at TZ
+  auto time = static_cast<std::time_t>(first);
+  const auto end = static_cast<std::time_t>(last);
+  std::int64_t offset = utc_offset(time);
+  json::array rows;
+  rows.push_back(json::array{time, offset});
+  while (time < end) {
+    std::time_t before = time;
+    time = std::min(time + kDay, end);
+    if (utc_offset(time) == offset) continue;
+    while (time - before > 1) {
+      const std::time_t middle = before + (time - before) / 2;
+      (utc_offset(middle) == offset ? before : time) = middle;
+    }
+    offset = utc_offset(time);
+    rows.push_back(json::array{time, offset});
+  }
+  return rows;
+}
+
+double first_moment(const ReportData& data) {
+  double first = data.since;
+  for (const ReportRun& run : data.runs) first = std::min(first, run.started);
+  for (const ReportJob& job : data.jobs) first = std::min(first, job.submitted);
+  return std::max(first, 0.0);
 }
 
 json::array jobs_json(const std::vector<ReportJob>& jobs) {
@@ -109,7 +138,7 @@ json::object data_json(const ReportData& data) {
   }
   return {{"since", data.since},
           {"made", data.made},
-          {"utc_offset", utc_offset(data.made)},
+          {"offsets", offsets_json(first_moment(data), data.made)},
           {"policy", data.policy},
           {"alpha", number(data.alpha)},
           {"runs", std::move(runs)},

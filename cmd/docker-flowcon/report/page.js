@@ -25,14 +25,15 @@ const STATES = {
 const isNumber = (v) => typeof v === "number" && Number.isFinite(v);
 const two = (n) => String(n).padStart(2, "0");
 
-// Times are the host's own, as in the tables.
+// Times are the host's own, as in the tables; its offset from UTC changes with summer time.
+const offsetAt = (t) => (rowAt(data.offsets, t) || data.offsets[0])[1];
 function moment(t) {
-  const d = new Date((t + data.utc_offset) * 1000);
+  const d = new Date((t + offsetAt(t)) * 1000);
   return isNaN(d) ? "--" : d.toISOString().slice(0, 19).replace("T", " ");
 }
 // For a time axis with a mark each `step` seconds over `span`.
 function clock(t, step, span) {
-  const d = new Date((t + data.utc_offset) * 1000);
+  const d = new Date((t + offsetAt(t)) * 1000);
   if (isNaN(d)) return "--";
   const day = two(d.getUTCMonth() + 1) + "-" + two(d.getUTCDate());
   const time = two(d.getUTCHours()) + ":" + two(d.getUTCMinutes());
@@ -75,6 +76,13 @@ function multiples(step, from, to, offset = 0) {
   const first = Math.ceil((from + offset) / step - 1e-6), last = Math.floor((to + offset) / step + 1e-6);
   for (let i = first; i <= last && found.length < 20; ++i) found.push(i * step - offset);
   return found;
+}
+// Multiples of local time, counted anew after each change of its offset.
+function localMultiples(step, from, to) {
+  return data.offsets.flatMap(([since, offset], i) => {
+    const end = i + 1 < data.offsets.length ? Math.min(data.offsets[i + 1][0] - 1, to) : to;
+    return multiples(step, i > 0 ? Math.max(since, from) : from, end, offset);
+  });
 }
 
 // --- elements
@@ -160,7 +168,7 @@ class Chart {
   times() {
     const span = this.end - this.begin;
     const step = clockStep(span / Math.max(1, Math.floor((WIDTH - LEFT) / 110)));
-    for (const t of multiples(step, this.begin, this.end, data.utc_offset)) {
+    for (const t of localMultiples(step, this.begin, this.end)) {
       const x = this.x(t);
       element(this.svg, "line", { class: "axis", x1: x, x2: x, y1: this.height, y2: this.height + 4 });
       element(this.svg, "text", {

@@ -12,7 +12,7 @@
 #include "cmd/docker-flowcon/peer/peer.h"
 #include "cmd/docker-flowcon/queue/queue_view.h"
 #include "cmd/docker-flowcon/status/view.h"
-#include "cmd/docker-flowcon/text/table.h"
+#include "cmd/docker-flowcon/text/cells.h"
 
 namespace flowcon::plugin {
 namespace {
@@ -101,8 +101,8 @@ std::string screen(const std::string& text, const Terminal& terminal) {
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find('\n', start), text.size());
     const std::string_view line = std::string_view(text).substr(start, end - start);
-    const std::size_t characters = std::max<std::size_t>(character_count(line), 1);
-    const std::size_t rows = (characters + terminal.width - 1) / terminal.width;
+    const std::size_t columns = std::max<std::size_t>(columns_of(line), 1);
+    const std::size_t rows = (columns + terminal.width - 1) / terminal.width;
     const bool is_last = end + 1 >= text.size();
     if (rows + (is_last ? 0 : 1) > rows_left) {
       out += "…\033[K\n";
@@ -136,6 +136,7 @@ class Watch {
   void draw(const std::vector<std::string>& talk, std::string said) {
     for (const std::string& sentence : talk) said += "WARNING: " + sentence + "\n";
     if (redraws_) {
+      if (terminal_.measure) terminal_.measure(terminal_);
       terminal_.out << screen(last_ + (said.empty() ? "" : "\n" + said), terminal_);
     } else {
       if (said != said_) terminal_.err << said;

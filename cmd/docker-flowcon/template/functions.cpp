@@ -5,6 +5,7 @@
 #include <array>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <cstdint>
 #include <cstdio>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "base/text.h"
 #include "cmd/docker-flowcon/template/nodes.h"
 #include "cmd/docker-flowcon/text/raw_json.h"
+#include "cmd/docker-flowcon/text/table.h"
 
 namespace flowcon::plugin {
 namespace {
@@ -25,6 +27,18 @@ constexpr int kMaxPrintWidth = 1000;
 bool is_text(const json::value& value) { return value.is_string(); }
 
 std::string text_of(const json::value& value) { return std::string(value.get_string()); }
+
+// A character is its first byte and the continuation bytes behind it.
+std::size_t end_of_character(std::string_view text, std::size_t at) {
+  for (++at; at < text.size() && (text[at] & 0xC0) == 0x80;) ++at;
+  return at;
+}
+
+std::string first_characters(std::string_view text, std::int64_t count) {
+  std::size_t end = 0;
+  for (; end < text.size() && count > 0; --count) end = end_of_character(text, end);
+  return std::string(text.substr(0, end));
+}
 
 Answer call_lower(const Arguments& a) { return json::value(lower(template_text(a[0]))); }
 Answer call_upper(const Arguments& a) { return json::value(upper(template_text(a[0]))); }
@@ -77,13 +91,7 @@ Answer call_truncate(const Arguments& a) {
   if (!is_text(a[0]) || !a[1].is_int64() || a[1].get_int64() < 0) {
     return bad_input("wants a string and a length");
   }
-  const std::string text = text_of(a[0]);
-  std::size_t end = 0;
-  for (std::int64_t kept = 0; end < text.size() && kept < a[1].get_int64(); ++kept) {
-    // A character is its first byte and the continuation bytes behind it.
-    for (++end; end < text.size() && (text[end] & 0xC0) == 0x80;) ++end;
-  }
-  return json::value(text.substr(0, end));
+  return json::value(first_characters(text_of(a[0]), a[1].get_int64()));
 }
 
 Answer call_len(const Arguments& a) {
@@ -126,59 +134,89 @@ std::string print_all(const Arguments& a, bool always_spaced) {
 Answer call_print(const Arguments& a) { return json::value(print_all(a, false)); }
 Answer call_println(const Arguments& a) { return json::value(print_all(a, true) + "\n"); }
 
+constexpr std::string_view kFlags = "+-# 0";
+
+// One verb of printf: "%-8.3f".
 struct Verb {
-  std::string flags;  // such as "-8.3"
-  char letter = 0;
+  std::string flags;
+  int width = 0;
+  int precision = -1;  // -1 = none
+  std::string letter;  // one character
 };
 
-// One verb of printf for one value, by the C library after every part of it was checked.
+std::string c_format(const Verb& verb, std::string_view conversion) {
+  std::string format = "%" + verb.flags;
+  if (verb.width > 0) format += std::to_string(verb.width);
+  if (verb.precision >= 0) format += "." + std::to_string(verb.precision);
+  return format.append(conversion);
+}
+
+// Go counts characters, where C counts bytes.
+std::string print_text(const Verb& verb, std::string text) {
+  if (verb.precision >= 0) text = first_characters(text, verb.precision);
+  const auto width = static_cast<std::size_t>(verb.width);
+  const std::string blanks(width - std::min(width, character_count(text)), ' ');
+  return verb.flags.find('-') == std::string::npos ? blanks + text : text + blanks;
+}
+
+// Numbers by the C library after every part of the verb was checked.
 Answer print_verb(const Verb& verb, const json::value& value) {
   std::array<char, kMaxPrintWidth + 400> out{};
   int length = 0;
   const bool wants_real = std::string_view("feEgG").find(verb.letter) != std::string_view::npos;
-  if (verb.letter == 'd' && value.is_uint64() && value.get_uint64() > INT64_MAX) {
-    const std::string format = "%" + verb.flags + "llu";
+  if (verb.letter == "d" && value.is_uint64() && value.get_uint64() > INT64_MAX) {
+    const std::string format = c_format(verb, "llu");
     length = std::snprintf(out.data(), out.size(), format.c_str(),
                            static_cast<unsigned long long>(value.get_uint64()));
-  } else if (verb.letter == 'd' && value.is_number() && !value.is_double()) {
-    const std::string format = "%" + verb.flags + "lld";
+  } else if (verb.letter == "d" && value.is_number() && !value.is_double()) {
+    const std::string format = c_format(verb, "lld");
     length = std::snprintf(out.data(), out.size(), format.c_str(),
                            static_cast<long long>(value.to_number<std::int64_t>()));
   } else if (wants_real && value.is_number()) {
-    const std::string format = "%" + verb.flags + verb.letter;
+    const std::string format = c_format(verb, verb.letter);
     length = std::snprintf(out.data(), out.size(), format.c_str(), value.to_number<double>());
-  } else if (verb.letter == 's' || verb.letter == 'v') {
-    const std::string text = template_text(value);
-    if (text.size() > kMaxPrintWidth) return json::value(text);
-    const std::string format = "%" + verb.flags + "s";
-    length = std::snprintf(out.data(), out.size(), format.c_str(), text.c_str());
-  } else if (verb.letter == 'q') {
+  } else if (verb.letter == "s" || verb.letter == "v") {
+    return json::value(print_text(verb, template_text(value)));
+  } else if (verb.letter == "q") {
     return json::value(json_text(json::value(template_text(value))));
   } else {
-    return json::value("%!" + std::string(1, verb.letter) + "(" + template_text(value) + ")");
+    return json::value("%!" + verb.letter + "(" + template_text(value) + ")");
   }
   if (length < 0) return bad_input("cannot print " + template_text(value));
   return json::value(std::string_view(out.data(), static_cast<std::size_t>(length)));
 }
 
+Result<int> read_number(std::string_view format, std::size_t& at) {
+  int number = 0;
+  for (; at < format.size() && format[at] >= '0' && format[at] <= '9'; ++at) {
+    number = number * 10 + (format[at] - '0');
+    if (number > kMaxPrintWidth) return bad_input("width or precision is too large");
+  }
+  return number;
+}
+
+// From behind the '%' to the last byte of the letter.
 Result<Verb> read_verb(std::string_view format, std::size_t& at) {
   Verb verb;
-  int number = 0;
-  for (; at < format.size(); ++at) {
-    const char c = format[at];
-    if (c >= '0' && c <= '9') {
-      number = number * 10 + (c - '0');
-      if (number > kMaxPrintWidth) return bad_input("width or precision is too large");
-    } else if (std::string_view("+-# .").find(c) != std::string_view::npos) {
-      number = 0;
-    } else {
-      verb.letter = c;
-      return verb;
-    }
-    verb.flags += c;
-    if (verb.flags.size() > 16) break;
+  for (; at < format.size() && kFlags.find(format[at]) != std::string_view::npos; ++at) {
+    if (verb.flags.find(format[at]) == std::string::npos) verb.flags += format[at];
   }
-  return bad_input("a verb of the format is not complete");
+  const Result<int> width = read_number(format, at);
+  if (!width) return width.error();
+  verb.width = *width;
+  if (at < format.size() && format[at] == '.') {
+    const Result<int> precision = read_number(format, ++at);
+    if (!precision) return precision.error();
+    verb.precision = *precision;
+  }
+  if (at >= format.size()) return bad_input("a verb of the format is not complete");
+  if (format[at] == '.' || kFlags.find(format[at]) != std::string_view::npos) {
+    return bad_input("a verb of the format has its flags first, then its width and precision");
+  }
+  const std::size_t end = end_of_character(format, at);
+  verb.letter = format.substr(at, end - at);
+  at = end - 1;
+  return verb;
 }
 
 Answer call_printf(const Arguments& a) {
@@ -194,11 +232,11 @@ Answer call_printf(const Arguments& a) {
     ++at;
     const Result<Verb> verb = read_verb(format, at);
     if (!verb) return verb.error();
-    if (verb->letter == '%') {
+    if (verb->letter == "%") {
       out += '%';
       continue;
     }
-    if (used == a.size()) return bad_input("missing a value for %" + std::string(1, verb->letter));
+    if (used == a.size()) return bad_input("missing a value for %" + verb->letter);
     const Answer printed = print_verb(*verb, a[used++]);
     if (!printed) return printed;
     out += text_of(*printed);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/docker-flowcon/text/cells.h"
 
+#include <langinfo.h>
 #include <wchar.h>
 
 #include <algorithm>
 #include <array>
+#include <clocale>
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <utility>
 
 namespace flowcon::plugin {
@@ -63,6 +67,23 @@ constexpr std::array<const char*, 8> kBlocks{"▁", "▂", "▃", "▄", "▅", 
 constexpr std::array<const char*, 5> kAsciiBlocks{"_", ".", "-", "'", "^"};
 
 }  // namespace
+
+bool take_locale() {
+  const char* set = std::setlocale(LC_CTYPE, "");
+  if (set == nullptr) {
+    const char* all = std::getenv("LC_ALL");
+    const char* type = std::getenv("LC_CTYPE");
+    const char* lang = std::getenv("LANG");
+    const char* wanted = all != nullptr && *all != '\0'     ? all
+                         : type != nullptr && *type != '\0' ? type
+                         : lang != nullptr                  ? lang
+                                                            : "";
+    const bool is_utf8 = strcasestr(wanted, "utf-8") != nullptr ||  //
+                         strcasestr(wanted, "utf8") != nullptr;
+    std::setlocale(LC_CTYPE, is_utf8 ? "C.UTF-8" : "C");
+  }
+  return std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
 
 std::string drawable(std::string_view text) {
   std::string out;

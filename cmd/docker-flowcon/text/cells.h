@@ -10,6 +10,10 @@
 
 namespace flowcon::plugin {
 
+/// Makes the process's characters those of its locale, or of C.UTF-8 where that one speaks of UTF-8
+/// and is not installed. Returns whether they are UTF-8.
+[[nodiscard]] bool take_locale();
+
 /// `text` (UTF-8, safe for a terminal) with a '?' for each character that takes neither one column
 /// nor two: terminals differ on those.
 [[nodiscard]] std::string drawable(std::string_view text);

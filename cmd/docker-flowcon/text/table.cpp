@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cmd/docker-flowcon/text/cells.h"
 
 namespace flowcon::plugin {
 namespace {
@@ -27,7 +28,7 @@ std::vector<std::vector<std::size_t>> column_widths(const std::vector<Row>& rows
       std::size_t last = first;
       std::size_t width = kMinWidth;
       for (; last < rows.size() && column < widths[last].size(); ++last) {
-        width = std::max(width, character_count(rows[last][column]) + kPadding);
+        width = std::max(width, columns_of(rows[last][column]) + kPadding);
       }
       for (std::size_t i = first; i < last; ++i) widths[i][column] = width;
       first = std::max(last, first + 1);
@@ -53,7 +54,7 @@ std::string align_columns(std::string_view text) {
     for (std::size_t column = 0; column < rows[i].size(); ++column) {
       const std::string_view cell = rows[i][column];
       out += cell;
-      if (column < widths[i].size()) out.append(widths[i][column] - character_count(cell), ' ');
+      if (column < widths[i].size()) out.append(widths[i][column] - columns_of(cell), ' ');
     }
   }
   return out;

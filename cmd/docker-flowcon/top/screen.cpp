@@ -5,7 +5,6 @@
 #define NCURSES_NOMACROS 1
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
-#include <langinfo.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -14,10 +13,7 @@
 #include <wchar.h>
 
 #include <algorithm>
-#include <clocale>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
 #include "base/text.h"
 
@@ -132,23 +128,6 @@ struct TopScreen::Impl {
   SCREEN* screen = nullptr;
   bool has_colors = false;
 };
-
-bool take_locale() {
-  const char* set = std::setlocale(LC_CTYPE, "");
-  if (set == nullptr) {
-    const char* all = std::getenv("LC_ALL");
-    const char* type = std::getenv("LC_CTYPE");
-    const char* lang = std::getenv("LANG");
-    const char* wanted = all != nullptr && *all != '\0'     ? all
-                         : type != nullptr && *type != '\0' ? type
-                         : lang != nullptr                  ? lang
-                                                            : "";
-    const bool is_utf8 = strcasestr(wanted, "utf-8") != nullptr ||  //
-                         strcasestr(wanted, "utf8") != nullptr;
-    std::setlocale(LC_CTYPE, is_utf8 ? "C.UTF-8" : "C");
-  }
-  return std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-}
 
 Result<std::unique_ptr<TopScreen>> TopScreen::open(const std::string& term, bool has_colors) {
   int error = 0;

@@ -47,8 +47,4 @@ class TopScreen {
   bool is_gone_ = false;
 };
 
-/// Makes the process's characters those of its locale, or of C.UTF-8 where that one speaks of UTF-8
-/// and is not installed. Returns whether they are UTF-8.
-[[nodiscard]] bool take_locale();
-
 }  // namespace flowcon::plugin

@@ -259,8 +259,6 @@ int run_top(const Session& session, const TopOptions& options) {
     return report(session.terminal, errno_error(errno, "making a pipe"));
   }
   const bool is_utf8 = take_locale();
-  // The first look was made with the locale of the start, which knows ASCII only.
-  view = read_top(*first);
   TopState state;
   state.order = find_order(options.sort);
   state.is_descending = kTopOrders[state.order].is_descending;

@@ -2,15 +2,16 @@
 #include "cmd/docker-flowcon/endings.h"
 
 #include <signal.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstddef>
-#include <cstring>
+#include <atomic>
+#include <fstream>
+#include <sstream>
 #include <string>
+#include <thread>
 
+#include "tests/cmd/docker-flowcon/plugin_socket.h"
 #include "tests/support/catch.h"
 
 namespace flowcon::plugin {
@@ -23,26 +24,31 @@ int status_of(pid_t child) {
 }
 
 TEST_CASE("the end of docker's socket ends the process with 130") {
-  // As docker does it: an abstract socket, one connection, closed to say "stop".
-  const std::string name = "docker_cli_flowcon_test_" + std::to_string(getpid());
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path + 1, name.data(), name.size());
-  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
-  REQUIRE(bind(listener, reinterpret_cast<const sockaddr*>(&address), length) == 0);
-  REQUIRE(listen(listener, 1) == 0);
+  const PluginSocket plugins;
   const pid_t child = fork();
   if (child == 0) {
-    end_with_docker({{"DOCKER_CLI_PLUGIN_SOCKET", "@" + name}});
+    end_with_docker(plugins.environment());
     while (true) pause();
   }
 
-  const int connection = accept(listener, nullptr, nullptr);
-  close(connection);
+  close(plugins.take_plugin());
 
   CHECK(status_of(child) == 130);
-  close(listener);
+}
+
+TEST_CASE("who watches docker hears of its end, and of nothing where the watch ends first") {
+  const PluginSocket plugins;
+  std::atomic<int> ends{0};
+  {
+    const DockerWatch over(plugins.environment(), [&ends] { ++ends; });
+  }
+  close(plugins.take_plugin());
+  CHECK(ends.load() == 0);
+
+  const DockerWatch watch(plugins.environment(), [&ends] { ++ends; });
+  close(plugins.take_plugin());
+  while (ends == 0) std::this_thread::yield();
+  CHECK(ends.load() == 1);
 }
 
 TEST_CASE("a docker without the socket, or with one that is gone, changes nothing") {
@@ -70,6 +76,41 @@ TEST_CASE("a signal ends the process with 128 and its number") {
 
     CHECK(status_of(child) == 128 + number);
   }
+}
+
+TEST_CASE("SIGQUIT is passed on, too, as long as endings are") {
+  int file[2];
+  REQUIRE(pipe(file) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    pass_endings_to(file[1]);
+    raise(SIGQUIT);
+    char number = 0;
+    if (read(file[0], &number, 1) != 1 || number != SIGQUIT) _exit(1);
+    pass_endings_to(-1);
+    struct sigaction after {};
+    sigaction(SIGQUIT, nullptr, &after);
+    _exit(after.sa_handler == SIG_DFL ? 0 : 2);
+  }
+  for (const int end : file) close(end);
+
+  CHECK(status_of(child) == 0);
+}
+
+TEST_CASE("output that a full disk does not take is told, and no success") {
+  std::ofstream full("/dev/full");
+  std::ostringstream err;
+  Terminal terminal{full, err};
+  full << "table";
+  CHECK(finish_output(terminal, kDone) == kFailed);
+  CHECK(err.str() == "writing to stdout: No space left on device\n");
+
+  std::ostringstream lost, why;
+  Terminal late{lost, why};
+  CHECK(finish_output(late, kDone) == kDone);
+  lost.setstate(std::ios::badbit);
+  CHECK(finish_output(late, kWrongUsage) == kWrongUsage);
+  CHECK(why.str() == "cannot write all of the output\n");
 }
 
 TEST_CASE("a signal that is ignored stays ignored") {

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 
+#include "tests/cmd/docker-flowcon/utf8_fixture.h"
 #include "tests/support/catch.h"
 #include "tests/support/golden.h"
 
@@ -130,6 +131,14 @@ TEST_CASE("extract's table is for people") {
   CHECK(outcome.out.find("METRIC      loss\nGOAL        min\n") == 0);
   CHECK(outcome.out.find("PROGRESS    3 of 3\n") != std::string::npos);
   CHECK(outcome.out.find("\n0.5\nnan\n1e-07\n") != std::string::npos);
+}
+
+TEST_CASE_METHOD(Utf8Fixture, "a name in another script does not move the candidates' columns") {
+  Extraction found;
+  found.report.candidates = {{"损失", ctrl::Goal::min, 2, 12}, {"loss", ctrl::Goal::min, 1, 3}};
+  const std::string table = render_extract_table(found, {});
+  CHECK(table.find("\n损失" + std::string(30, ' ') + "min   12\n") != std::string::npos);
+  CHECK(table.find("\nloss" + std::string(30, ' ') + "min   3\n") != std::string::npos);
 }
 
 TEST_CASE("--explain says why, one line a candidate and a refused name") {

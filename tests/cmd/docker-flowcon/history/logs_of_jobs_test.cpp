@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "cluster/migration/plan/log_lines.h"
 #include "tests/cmd/docker-flowcon/docker_fixture.h"
+#include "tests/cmd/docker-flowcon/plugin_socket.h"
 
 namespace flowcon::plugin {
 namespace {
@@ -60,6 +61,11 @@ TEST_CASE_METHOD(JobLogsFixture,
   CHECK(waits.out == "here\n");
   job(R"("state":"running","host":null,"tasks":[{"name":"vae-w0"},{"name":"vae-w1"}])");
   CHECK(run("vae").err == "vae is a job of several containers, each with a log: vae-w0, vae-w1\n");
+}
+
+TEST_CASE("logs: a docker that is told to end without a terminal ends what follows, too") {
+  const std::vector<std::string> follow{"flowcon", "--socket", "/nowhere/s", "logs", "-f", "vae"};
+  CHECK(run_until_stopped(follow).status == 9);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "cmd/docker-flowcon/job/follow.h"
 #include "tests/cmd/docker-flowcon/docker_fixture.h"
+#include "tests/cmd/docker-flowcon/plugin_socket.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_daemon.h"
 
@@ -139,6 +140,11 @@ TEST_CASE("docker gets the environment without what docker tells its plugins") {
   CHECK(outcome.status == 7);
   CHECK(docker.environment().find("DOCKER_CLI_PLUGIN_") == std::string::npos);
   CHECK(docker.environment().find("FLOWCON_TEST_KEPT=a b\n") != std::string::npos);
+}
+
+TEST_CASE("a docker that is told to end without a terminal ends the container, too") {
+  CHECK(run_until_stopped({"flowcon", "--socket", "/nowhere/s", "run", "image"}).status == 9);
+  CHECK(run_until_stopped({"-H", "ssh://gpu2", "flowcon", "run", "image"}).status == 9);
 }
 
 TEST_CASE("without docker's own name docker is looked for, and its absence is status 127") {

@@ -2,7 +2,17 @@
 // The peer commands against a daemon that knows canned answers.
 #include "cmd/docker-flowcon/peer/peer.h"
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+
 #include "base/json.h"
+#include "cmd/docker-flowcon/peer/add.h"
 #include "cmd/docker-flowcon/peer/side.h"
 #include "tests/cmd/docker-flowcon/daemon_fixture.h"
 #include "tests/support/catch.h"
@@ -188,6 +198,43 @@ TEST_CASE("wrong use of the peer commands is 125 with a hint") {
   CHECK(run_words({"flowcon", "peer", "add", "h2", "--port", "0"}).status == 125);
   CHECK(run_words({"flowcon", "peer", "add", "h2", "--fingerprint", "MD5:x"}).status == 125);
   CHECK(run_words({"flowcon", "peer", "add", "h2", "--as", "a b"}).status == 125);
+}
+
+TEST_CASE("peer add notices that the other host fell silent") {
+  const auto words = admin_ssh({"ada", "h2", 2222}, "/var/lib/flowcon/ssh/known_hosts", false);
+  for (const std::string option : {"ServerAliveInterval=10", "ServerAliveCountMax=3",
+                                   "UserKnownHostsFile=/var/lib/flowcon/ssh/known_hosts",
+                                   "StrictHostKeyChecking=yes", "BatchMode=yes"}) {
+    CAPTURE(option);
+    const auto found = std::find(words.begin(), words.end(), option);
+    CHECK((found != words.end() && *(found - 1) == "-o"));
+  }
+  const auto end = std::find(words.begin(), words.end(), "--");
+  REQUIRE(words.end() - end == 3);
+  CHECK(std::vector<std::string>(end - 4, end + 2) ==
+        std::vector<std::string>{"-l", "ada", "-p", "2222", "--", "h2"});
+}
+
+TEST_CASE_METHOD(PeerFixture,
+                 "keys that cannot be written whole are told, and nothing of them stays") {
+  if (::geteuid() != 0) return;  // root alone writes them
+  const std::string keys = folder.path() + "/state/ssh";
+  fake.answer("GET /v1/peers", 200, R"({"here":{"name":"h1","ssh":")" + keys + "\"}}");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const Result<Side> side = Side::open(DaemonClient(folder.path() + "/s"), [](const auto&) {});
+    // What a full disk does: the first bytes are written, the others not.
+    const rlimit most{10, 10};
+    const bool is_full =
+        ::signal(SIGXFSZ, SIG_IGN) != SIG_ERR && ::setrlimit(RLIMIT_FSIZE, &most) == 0;
+    if (!side || !is_full) ::_exit(1);
+    const Result<void> done = side->trust({"", "h2", 22}, {"ssh-ed25519 AAAA"});
+    ::_exit(!done && done.error().code.value() == EFBIG ? 0 : 2);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(std::filesystem::is_empty(keys));
 }
 
 TEST_CASE("an offer is read as it was rendered, and nothing else gets through") {

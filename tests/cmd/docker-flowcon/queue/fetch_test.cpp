@@ -223,6 +223,19 @@ TEST_CASE_METHOD(FetchFixture, "a log that is not to be had keeps nothing else b
   CHECK(text("results/x") == "copied\n");
 }
 
+TEST_CASE_METHOD(FetchFixture, "a path that cannot be copied keeps nothing else back") {
+  docker(
+      "inspect) echo '[]' ;;\ndiff) printf 'A /a.pt\\nA /b.pt\\nA /c.pt\\n' ;;\n"
+      "logs) echo printed ;;\n"
+      "cp) [ \"$3\" != 4c02:/b.pt ] || { printf 'it is gone' >&2; exit 1; }; echo copied "
+      ">\"$4\" ;;");
+  const Outcome outcome = run({"vae", "-o", out});
+  CHECK(outcome.status == 1);
+  CHECK(outcome.out == out + "/log.txt\n" + out + "/a.pt\n" + out + "/c.pt\n");
+  CHECK(outcome.err == "copying /b.pt: it is gone\n");
+  CHECK(text("results/c.pt") == "copied\n");
+}
+
 TEST_CASE_METHOD(FetchFixture, "what cannot be a job is none") {
   job(R"("state":"done","group":"net")");
   CHECK(run({"vae"}).err == "vae is a task of job net: name that job\n");

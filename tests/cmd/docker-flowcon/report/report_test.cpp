@@ -308,6 +308,23 @@ TEST_CASE("the page loads nothing and allows only its own script") {
   CHECK(page.find("No container was under control in this time.") != std::string::npos);
 }
 
+TEST_CASE("the charts count local time as the tables do, on both sides of its change") {
+  setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+  ReportData data;
+  data.since = 1792800000;  // a day before the clocks go back
+  data.made = 1792980000;
+  data.runs = {steady_job("a", 1792700000, 1792700010, 0.5, 1)};
+
+  const std::string autumn = render_page(data, {}, "0123456789abcdef");
+  data.runs.clear();
+  data.since = 1792900000;
+  const std::string winter = render_page(data, {}, "0123456789abcdef");
+  setenv("TZ", "UTC", 1);
+
+  CHECK(autumn.find(R"("offsets":[[1792700000,7200],[1792890000,3600]],)") != std::string::npos);
+  CHECK(winter.find(R"("offsets":[[1792900000,3600]],)") != std::string::npos);
+}
+
 class ReportFixture {
  public:
   ReportFixture() {

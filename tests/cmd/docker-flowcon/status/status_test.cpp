@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "cmd/docker-flowcon/status/view.h"
 #include "tests/cmd/docker-flowcon/plugin_fixture.h"
+#include "tests/cmd/docker-flowcon/utf8_fixture.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_daemon.h"
 #include "tests/support/golden.h"
@@ -282,12 +283,14 @@ TEST_CASE("a remote docker is sent to its own host, unless a socket was chosen")
 struct WatchRun {
   Outcome outcome;
   WatchRun(StatusFixture& fixture, bool interactive, const Environment& environment,
-           const std::function<void(int)>& between) {
+           const std::function<void(int)>& between,
+           const std::function<void(Terminal&)>& measure = {}) {
     std::ostringstream out;
     std::ostringstream err;
     Terminal terminal{out, err};
     terminal.is_interactive = interactive;
     terminal.height = 8;
+    terminal.measure = measure;
     const Invocation invocation;
     const Session session{invocation, environment, terminal, fixture.folder.path() + "/s", true};
     StatusOptions options;
@@ -323,12 +326,16 @@ TEST_CASE_METHOD(StatusFixture, "--watch on a terminal draws over the screen bef
   test::check_golden("plugin/watch_terminal.txt", watch.outcome.out);
 }
 
-TEST_CASE_METHOD(StatusFixture, "--watch never draws more rows than the terminal has") {
+std::string thirty_jobs() {
   std::string containers;
   for (int i = 0; i < 30; ++i) {
     containers += (i > 0 ? "," : "") + std::string("{\"name\":\"job") + std::to_string(i) + "\"}";
   }
-  fake.answer("GET /v1/status", 200, "{\"containers\":[" + containers + "]}");
+  return "{\"containers\":[" + containers + "]}";
+}
+
+TEST_CASE_METHOD(StatusFixture, "--watch never draws more rows than the terminal has") {
+  fake.answer("GET /v1/status", 200, thirty_jobs());
 
   const WatchRun watch(*this, true, {}, [](int) {});
 
@@ -337,6 +344,39 @@ TEST_CASE_METHOD(StatusFixture, "--watch never draws more rows than the terminal
   CHECK(watch.outcome.out.substr(0, second) ==
         "\033[2J\033[HNAME      LIST\033[K\njob0      \033[K\njob1      \033[K\njob2      "
         "\033[K\njob3      \033[K\njob4      \033[K\n…\033[K\n\033[J");
+}
+
+TEST_CASE_METHOD(StatusFixture, "--watch asks for the terminal's size at each look") {
+  fake.answer("GET /v1/status", 200, thirty_jobs());
+  int looks = 0;
+
+  const WatchRun watch(
+      *this, true, {}, [](int) {},
+      [&looks](Terminal& terminal) { terminal.height = ++looks == 1 ? 8U : 5U; });
+
+  // Five rows: the heading, two jobs, the sign for more, and one for the cursor.
+  const std::size_t second = watch.outcome.out.find("\033[H", 8);
+  const std::size_t third = watch.outcome.out.find("\033[H", second + 1);
+  CHECK(looks == 3);
+  CHECK(watch.outcome.out.substr(second, third - second) ==
+        "\033[HNAME      LIST\033[K\njob0      \033[K\njob1      \033[K\n…\033[K\n\033[J");
+}
+
+TEST_CASE_METHOD(StatusFixture, "--watch knows how many rows a line of wide characters takes") {
+  const Utf8Fixture utf8;
+  fake.answer("GET /v1/status", 200, R"({"containers":[{"name":"日本語訓練中"}]})");
+
+  const WatchRun watch(
+      *this, true, {}, [](int) {},
+      [](Terminal& terminal) {
+        terminal.width = 10;
+        terminal.height = 4;
+      });
+
+  // Both lines take two rows of ten columns, and there are three above the cursor.
+  const std::size_t second = watch.outcome.out.find("\033[H", 8);
+  CHECK(watch.outcome.out.substr(0, second) ==
+        "\033[2J\033[HNAME           LIST\033[K\n…\033[K\n\033[J");
 }
 
 TEST_CASE_METHOD(StatusFixture, "NO_COLOR and a dumb terminal get no escape sequences") {

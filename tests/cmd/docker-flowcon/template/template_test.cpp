@@ -78,6 +78,9 @@ TEST_CASE("docker's functions work alone, with arguments and in pipelines") {
       {"{{printf \"%.2f|%5d|%-5s|%q|%v|%%\" .Value .Values .Name .Name .Yes}}",
        "0.04|  118|vae  |\"vae\"|true|%"},
       {"{{printf \"%d\" .Name}}", "%!d(vae)"},
+      {"{{printf \"%4s|%-4v|%.2s|%4.1s|\" \"↓↓\" \"↓↓\" \"↓↓↓\" \"日本\"}}", "  ↓↓|↓↓  |↓↓|   日|"},
+      {"{{printf \"%06.2f|%+d|%-04d|%.f\" .Value 3 4 1.0}}", "000.04|+3|4   |1"},
+      {"{{printf \"%é%d\" .Name 1}}", "%!é(vae)1"},
   };
   for (const auto& [text, expected] : rows) {
     INFO(text);
@@ -151,6 +154,10 @@ TEST_CASE("what cannot be parsed is refused with line and reason") {
   }
 }
 
+constexpr const char* kOutOfOrder =
+    "error: template: :1:2: executing \"\" at <printf>: error calling printf: a verb of the format "
+    "has its flags first, then its width and precision";
+
 TEST_CASE("what cannot be evaluated names the place and the reason") {
   const Rows rows{
       {"x {{.Nope}}",
@@ -185,6 +192,12 @@ TEST_CASE("what cannot be evaluated names the place and the reason") {
        "error: template: :1:2: executing \"\" at <printf>: error calling printf: width or "
        "precision "
        "is too large"},
+      {"{{printf \"%.2.3f\" 1.0}}", kOutOfOrder},
+      {"{{printf \"%5-s\" .Name}}", kOutOfOrder},
+      {"{{printf \"%.2+d\" 1}}", kOutOfOrder},
+      {"{{printf \"%-5\" 1}}",
+       "error: template: :1:2: executing \"\" at <printf>: error calling printf: a verb of the "
+       "format is not complete"},
   };
   for (const auto& [text, expected] : rows) {
     INFO(text);

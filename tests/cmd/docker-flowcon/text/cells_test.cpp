@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/docker-flowcon/text/cells.h"
 
-#include <clocale>
 #include <cmath>
 
+#include "tests/cmd/docker-flowcon/utf8_fixture.h"
 #include "tests/support/catch.h"
 
 namespace flowcon::plugin {
 namespace {
-
-class Utf8Fixture {
- public:
-  Utf8Fixture() { std::setlocale(LC_CTYPE, "C.UTF-8"); }
-  ~Utf8Fixture() { std::setlocale(LC_CTYPE, "C"); }
-};
 
 TEST_CASE_METHOD(Utf8Fixture, "wide characters take two columns, also where a text is cut") {
   CHECK(columns_of("vae") == 3);

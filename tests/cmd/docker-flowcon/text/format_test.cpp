@@ -2,6 +2,7 @@
 #include "cmd/docker-flowcon/text/format.h"
 
 #include "cmd/docker-flowcon/text/table.h"
+#include "tests/cmd/docker-flowcon/utf8_fixture.h"
 #include "tests/support/catch.h"
 
 namespace flowcon::plugin {
@@ -25,6 +26,11 @@ TEST_CASE("cells are padded to the widest of their column plus three, at least t
   CHECK(align_columns("12345678\tx\n") == "12345678   x\n");
   CHECK(align_columns("1234567\tx\n1\ty\n") == "1234567   x\n1         y\n");
   CHECK(align_columns("↓↓\tx\n") == "↓↓        x\n");
+}
+
+TEST_CASE_METHOD(Utf8Fixture, "a wide character takes two columns of a table") {
+  CHECK(align_columns("日本\tx\nvae\ty\n") == "日本      x\nvae       y\n");
+  CHECK(align_columns("日本語訓練\tx\nvae\ty\n") == "日本語訓練   x\nvae          y\n");
 }
 
 TEST_CASE("a line without cells ends the columns above it, as in Go") {

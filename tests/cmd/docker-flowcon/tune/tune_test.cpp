@@ -321,5 +321,32 @@ TEST_CASE("a file is written whole, with its mode, in the place of an older one"
   CHECK(read_file(path, 3).has_error());
 }
 
+TEST_CASE("a link stays a link, and the file that it leads to gets the whole text") {
+  const test::TempFolder folder;
+  const std::string file = folder.path() + "/file", link = folder.path() + "/link";
+  write(file, "older and longer\n");
+  std::filesystem::create_symlink(file, link);
+  REQUIRE(write_file(link, "new\n").has_value());
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(content(file) == "new\n");
+  std::filesystem::remove(file);
+  REQUIRE(write_file(link, "again\n").has_value());
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(content(file) == "again\n");
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 2);
+}
+
+TEST_CASE("a file that is written again keeps its mode unless it gets another one") {
+  const test::TempFolder folder;
+  const std::string path = folder.path() + "/history.json";
+  write(path, "old\n");
+  REQUIRE(::chmod(path.c_str(), 0600) == 0);
+  REQUIRE(write_file(path, "new\n").has_value());
+  CHECK(content(path) == "new\n");
+  struct stat status {};
+  REQUIRE(::stat(path.c_str(), &status) == 0);
+  CHECK((status.st_mode & 07777U) == 0600U);
+}
+
 }  // namespace
 }  // namespace flowcon::plugin
