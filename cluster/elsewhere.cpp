@@ -4,12 +4,18 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/json/object.hpp>
+#include <memory>
 
 #include "base/json.h"
 #include "base/json_reader.h"
+#include "base/seconds.h"
 #include "base/text.h"
+#include "ctrl/await.h"
 #include "ctrl/log.h"
+#include "ctrl/spawn.h"
 
 namespace flowcon::cluster {
 
@@ -19,8 +25,8 @@ using ctrl::api::Response;
 
 namespace {
 
-constexpr double kPatience = 20;              // seconds
 constexpr double kMeasureTime = 600;          // seconds, to find out whether it can migrate
+constexpr double kWayTime = 10;               // seconds more; a connection is made for each call
 constexpr std::int64_t kMostHops = 4;         // hosts that a container may have gone through
 constexpr std::size_t kMostAnswer = 900'000;  // bytes; a connection to a peer takes 1 MiB
 constexpr std::size_t kMostMoves = 1000;      // that are looked through
@@ -56,6 +62,35 @@ std::optional<std::string> name_in(const std::string& method, std::string_view t
   const bool is_known =
       method == "GET" ? has(kLooks, verb) : method == "POST" && has(kChanges, verb);
   return is_known ? std::optional(std::string(target.substr(0, slash))) : std::nullopt;
+}
+
+double time_for(std::string_view target, double otherwise) {
+  return target.ends_with("/migrate") ? kMeasureTime : otherwise;
+}
+
+// An answer that is waited for, but not for ever.
+struct Awaited {
+  explicit Awaited(boost::asio::io_context& io) : timer(io) {}
+  boost::asio::steady_timer timer;
+  std::optional<Response> response;
+};
+
+Async<void> let_answer(std::shared_ptr<Awaited> awaited, ctrl::LocalHost* host, Request request) {
+  awaited->response = co_await host->answer(std::move(request));
+  awaited->timer.cancel();
+}
+
+// What this host answers. What it does not finish in time it goes on with, and nobody is told.
+Async<Response> answer_within(ctrl::LocalHost* host, Request request, double seconds) {
+  auto awaited = std::make_shared<Awaited>(host->io());
+  awaited->timer.expires_after(nanoseconds(seconds));
+  ctrl::spawn(host->io(), "peer call", let_answer(awaited, host, std::move(request)));
+  while (!awaited->response) {
+    auto [code] = co_await awaited->timer.async_wait(kAwait);
+    if (!code) break;
+  }
+  if (!awaited->response) co_return failure(502, "it takes too long to answer");
+  co_return std::move(*awaited->response);
 }
 
 }  // namespace
@@ -106,7 +141,7 @@ bool Elsewhere::has_from(const std::string& name, const std::string& speaker) co
 Async<Response> Elsewhere::ask(std::string host, Wanted wanted) {
   const std::string there = name_of_host(network_, host);
   const bool is_forwarded = name_in(wanted.method, wanted.target).has_value();
-  const double patience = wanted.target.ends_with("/migrate") ? kMeasureTime : kPatience;
+  const double patience = time_for(wanted.target, kAnswerTime) + kWayTime;
   Result<Answer> reply =
       co_await network_.ask(std::move(host), "POST", "/v1/peer/call", wanted.render(), patience);
   if (!reply) co_return failure(502, reply.error().message());
@@ -189,11 +224,12 @@ Async<Response> Elsewhere::take(std::string body, std::string speaker) {
       }
     }
   }
+  const double seconds = time_for(wanted->target, answer_time_);
   Request request;
   request.method = wanted->method;
   request.target = wanted->target;
   request.body = wanted->body;
-  Response response = co_await host_.answer(std::move(request));
+  Response response = co_await answer_within(&host_, std::move(request), seconds);
   if (response.body.size() > kMostAnswer) {
     co_return failure(413, "the answer is longer than peers pass on: ask on that host");
   }

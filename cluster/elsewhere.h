@@ -16,8 +16,12 @@ namespace flowcon::cluster {
 
 class Elsewhere {
  public:
-  Elsewhere(ctrl::LocalHost& host, Network& network, const Moves& moves)
-      : host_(host), network_(network), moves_(moves) {}
+  /// Seconds that a host has for its answer to a call that a peer passes on.
+  static constexpr double kAnswerTime = 20;
+
+  Elsewhere(ctrl::LocalHost& host, Network& network, const Moves& moves,
+            double answer_time = kAnswerTime)
+      : host_(host), network_(network), moves_(moves), answer_time_(answer_time) {}
 
   /// The answer of the host that the container of the call migrated to, with that host's name in
   /// `forwarded_to`. Empty: this host answers by itself, since it has the container or never gave
@@ -39,6 +43,7 @@ class Elsewhere {
   ctrl::LocalHost& host_;
   Network& network_;
   const Moves& moves_;
+  double answer_time_;
 };
 
 }  // namespace flowcon::cluster

@@ -17,7 +17,10 @@ using ctrl::api::failure;
 using ctrl::api::Response;
 
 constexpr std::size_t kMostBytes = 256U << 10;  // of a page
-constexpr double kMostLines = 100'000;
+constexpr std::int64_t kMostLines = 100'000;
+// Lines that are asked for at first of what came after a moment: an engine reads all that it is
+// asked for, whatever the moment.
+constexpr std::int64_t kFewLines = 2000;
 constexpr double kIdle = 10;  // seconds in which an engine says something
 constexpr std::int64_t kMicro = 1'000'000;
 
@@ -32,6 +35,7 @@ std::string moment(std::int64_t microseconds) {
 
 void LogPage::take(const migration::LogRecord& record) {
   const std::int64_t time = record.time_ns / 1000;
+  if (!oldest_) oldest_ = time;
   if (is_full_ || time <= after_) return;
   if (lines_.size() >= most_ && time != last_) {
     is_full_ = true;
@@ -59,6 +63,28 @@ Async<Result<LogPage>> LiveLog::read(std::string path, LogPage page) {
   co_return page;
 }
 
+// Where the oldest of some lines was printed after that moment, there may be others before it.
+Async<Result<LogPage>> LiveLog::read_asked(Call call, std::string logs, LogPage empty) {
+  const auto after = call.number<std::int64_t>("after", 0);
+  if (after > 0) logs += "&since=" + moment(after);
+  logs += "&tail=";
+  if (call.query.contains("tail")) {
+    logs += std::to_string(call.number<std::int64_t>("tail", 0));
+    co_return co_await read(std::move(logs), std::move(empty));
+  }
+  std::optional<std::int64_t> before;
+  for (std::int64_t lines = kFewLines; after > 0 && lines <= kMostLines; lines *= 2) {
+    std::string path = logs + std::to_string(lines);
+    Result<LogPage> page = co_await read(std::move(path), empty);
+    if (!page) co_return page;
+    const std::optional<std::int64_t> oldest = page->oldest();
+    if (!oldest || *oldest <= after || oldest == before) co_return page;
+    before = oldest;
+  }
+  logs += "all";
+  co_return co_await read(std::move(logs), std::move(empty));
+}
+
 Async<Response> LiveLog::answer(Call call) {
   const std::string container = "/containers/" + percent_encoded(call.name);
   std::string path = container + "/json";
@@ -71,13 +97,9 @@ Async<Response> LiveLog::answer(Call call) {
   const Result<json::value> seen = parse_json(reply->body);
   if (reply->status != 200 || !seen) co_return failure(502, "the engine describes no container");
   const auto after = call.number<std::int64_t>("after", 0);
-  const bool has_tail = call.query.contains("tail");
-  const auto tail = call.number<std::int64_t>("tail", 0);
-  path = container +
-         "/logs?stdout=1&stderr=1&timestamps=1&tail=" + (has_tail ? std::to_string(tail) : "all") +
-         (after > 0 ? "&since=" + moment(after) : "");
+  path = container + "/logs?stdout=1&stderr=1&timestamps=1";
   LogPage empty(is_true(member(*seen, "Config"), "Tty"), after, kMostBytes);
-  Result<LogPage> page = co_await read(std::move(path), std::move(empty));
+  Result<LogPage> page = co_await read_asked(std::move(call), std::move(path), std::move(empty));
   if (!page) co_return failure(502, page.error());
   json::object out{{"id", text_of(*seen, "Id")},
                    {"lines", page->lines()},

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,8 @@ class LogPage {
   [[nodiscard]] const std::string& lines() const { return lines_; }
   /// Where the next page begins.
   [[nodiscard]] std::int64_t after() const { return last_; }
+  /// When the first record that came was printed, on the page or before it; empty: none came.
+  [[nodiscard]] std::optional<std::int64_t> oldest() const { return oldest_; }
 
  private:
   void take(const migration::LogRecord& record);
@@ -38,6 +41,7 @@ class LogPage {
   std::int64_t after_;
   std::size_t most_;
   std::int64_t last_;
+  std::optional<std::int64_t> oldest_;
   std::string lines_;
   bool is_full_ = false;
 };
@@ -51,6 +55,7 @@ class LiveLog {
  private:
   Async<ctrl::api::Response> answer(ctrl::api::Call call);
   Async<Result<LogPage>> read(std::string path, LogPage page);
+  Async<Result<LogPage>> read_asked(ctrl::api::Call call, std::string logs, LogPage empty);
 
   ctrl::engine::Client& engine_;
 };

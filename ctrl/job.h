@@ -61,9 +61,10 @@ struct JobLimits {
   std::string problem;  ///< why its limits are not what they should be; "" = they are
   std::string life;     ///< of its group, see store::Original
   cgroups::Setting original;
-  cgroups::Setting present;        ///< as last written or read
-  bool is_original_saved = false;  ///< the store holds `original` as it is here
-  bool is_limited = false;         ///< it has an original to restore, and to forget
+  cgroups::Setting present;  ///< as last written or read
+  /// The store holds `original` as it is here, and that it has_all_limits.
+  bool is_original_saved = false;
+  bool is_limited = false;  ///< it has an original to restore, and to forget
   /// Its memory or I/O was limited once, and systemd may have kept that.
   bool has_all_limits = false;
   bool is_reverted = false;  ///< somebody else changed it since
@@ -92,6 +93,7 @@ struct JobUse {
   Moment read_at;
   Reading reading;
   bool is_memory_read = false;  ///< at that look
+  bool has_memory = false;      ///< it was read at some look
   std::optional<double> cpu_share;
   // The last traffic, and its rate since the one before.
   bool has_traffic = false;
@@ -133,6 +135,7 @@ struct JobLog {
   store::LogPosition recorded_position;  ///< as the store has it
   bool has_position = false;             ///< the log is read from where an earlier daemon stopped
   bool is_reading_past = false;          ///< what was printed on earlier hosts is being read
+  std::uint64_t past_reading = 0;        ///< which reading of that is its own; 0 = none yet
   bool is_catching_up = false;     ///< what is read now is what an earlier daemon has recorded
   std::size_t recorded_count = 0;  ///< values printed when it was last recorded
   metrics::SeriesId recorded_series;

@@ -229,8 +229,8 @@ LinkPtr Peers::add(SshAddress address, bool is_from_config) {
 void Peers::drop(LinkPtr link) {
   link->end();
   links_.erase(link);
-  // Its key may be gone from sshd by now, but not the connection that it was used for.
-  if (server_) server_->drop_connections();
+  // Its key may be gone from sshd by now, but not the connections that it was used for.
+  if (server_) server_->drop_connections(link->name);
   for (const LinkPtr& other : links_.all()) {
     if (other->same_as == link->name) other->same_as.clear();
     if (other->unused.empty() && !other->is_refused) continue;
@@ -397,6 +397,7 @@ void Peers::follow_swarm() {
     if (!is_member && may_go(*link, "in the swarm")) drop(link);
   }
   for (const SwarmMember& member : members) {
+    if (!member.is_up) continue;
     // Who was added by name is a peer by that.
     const bool is_known = member.is_here || links_.find(host_and_port(member.address)) ||
                           (!member.name.empty() && links_.find(member.name));

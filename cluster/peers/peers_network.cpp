@@ -9,13 +9,6 @@
 #include "ctrl/wire/stream.h"
 
 namespace flowcon::cluster::peers {
-namespace {
-
-// Seconds. Heartbeats wait for what is asked over their connection: what may take longer gets one
-// of its own.
-constexpr double kMostOnLink = 20;
-
-}  // namespace
 
 std::vector<Neighbour> Peers::neighbours() const {
   const Instant now = present();
@@ -74,7 +67,7 @@ std::optional<std::vector<std::string>> Peers::leaders() const {
   if (!host_.config().peers.from_swarm) return std::nullopt;
   std::vector<std::string> ids;
   for (const SwarmMember& member : swarm_.members()) {
-    if (!member.is_leader) continue;
+    if (!member.is_leader || !member.is_up) continue;
     if (member.is_here) {
       ids.push_back(identity_.id);
       continue;

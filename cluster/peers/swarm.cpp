@@ -66,8 +66,9 @@ Result<std::vector<SwarmMember>> parse_swarm_nodes(std::string_view nodes, std::
     // A manager may not know its own address as others see it.
     auto address = address_of(text_of(status, "Addr"));
     if (!address) address = address_of(text_of(manager, "Addr"));
-    const bool is_up = text_of(status, "State") == "ready";
-    if (!found.is_here && (!address || !is_up)) continue;
+    // With a new leader all are "unknown" for a while.
+    found.is_up = found.is_here || text_of(status, "State") == "ready";
+    if (!found.is_here && !address) continue;
     if (address) found.address = *address;
     if (members.size() < kMostMembers) members.push_back(std::move(found));
   }

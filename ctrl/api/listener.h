@@ -10,6 +10,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <string>
 
 #include "ctrl/async.h"
 #include "ctrl/await.h"
@@ -21,6 +22,11 @@ template <class Protocol>
 struct Listener {
   using Stream = boost::beast::basic_stream<Protocol, boost::asio::any_io_executor>;
 
+  struct Connection {
+    std::weak_ptr<Stream> stream;
+    std::string caller;  ///< "" = not known
+  };
+
   Listener(boost::asio::io_context& context, std::size_t most_open)
       : io(context), acceptor(context), most(most_open) {}
 
@@ -30,7 +36,7 @@ struct Listener {
     for (;;) {
       auto [code, socket] = co_await acceptor.async_accept(kAwait);
       if (code == boost::asio::error::operation_aborted || !acceptor.is_open()) co_return;
-      open.remove_if([](const std::weak_ptr<Stream>& stream) { return stream.expired(); });
+      open.remove_if([](const Connection& one) { return one.stream.expired(); });
       if (code || open.size() >= most) {
         // Out of descriptors or too many callers: breathe instead of spinning.
         boost::asio::steady_timer pause(io, 50ms);
@@ -38,14 +44,28 @@ struct Listener {
         continue;
       }
       auto stream = std::make_shared<Stream>(std::move(socket));
-      open.push_back(stream);
+      open.push_back({stream, ""});
       serve(std::move(stream));
     }
   }
 
+  /// Who it is that calls on that connection.
+  void name(const std::shared_ptr<Stream>& stream, const std::string& caller) {
+    for (Connection& one : open) {
+      if (one.stream.lock() == stream) one.caller = caller;
+    }
+  }
+
   void drop_connections() {
-    for (const std::weak_ptr<Stream>& weak : open) {
-      if (const auto stream = weak.lock()) stream->close();
+    for (const Connection& one : open) {
+      if (const auto stream = one.stream.lock()) stream->close();
+    }
+  }
+  /// Those of `caller` alone.
+  void drop_connections(const std::string& caller) {
+    for (const Connection& one : open) {
+      const auto stream = one.stream.lock();
+      if (stream && one.caller == caller) stream->close();
     }
   }
 
@@ -61,7 +81,7 @@ struct Listener {
   boost::asio::io_context& io;
   typename Protocol::acceptor acceptor;
   std::size_t most;  ///< connections at a time
-  std::list<std::weak_ptr<Stream>> open;
+  std::list<Connection> open;
 };
 
 }  // namespace flowcon::ctrl::api

@@ -259,6 +259,7 @@ Async<void> Server::Impl::serve_one(std::shared_ptr<Stream> stream) {
     Result<std::string> caller = co_await read_caller(stream, &connection->buffer);
     if (!caller) co_return;
     from = std::move(*caller);
+    listener.name(stream, from);
     seat = std::make_unique<Seat>(self, from);
     if (seat->taken() > kMaxOfCaller) co_return turn_away(*stream);
   } else if (user && *user != 0) {
@@ -273,6 +274,7 @@ Async<void> Server::Impl::serve_one(std::shared_ptr<Stream> stream) {
         co_await http::async_read_header(*stream, connection->buffer, *head, kAwait);
     if (read_code) co_return;
     const bool may_go_on = head->get().keep_alive() && user;
+    const bool is_head = head->get().method() == http::verb::head;
     Answer answer;
     if (!user) {
       answer.response = failure(403, user.error().what);
@@ -291,6 +293,8 @@ Async<void> Server::Impl::serve_one(std::shared_ptr<Stream> stream) {
     response.keep_alive(keep_alive);
     response.body() = std::move(answer.response.body) + "\n";
     response.prepare_payload();
+    // Its length stays that of the answer to GET.
+    if (is_head) response.body().clear();
     stream->expires_after(kIdleTime);
     auto [write_code, written] = co_await http::async_write(*stream, response, kAwait);
     if (!write_code && !answer.is_read) co_await drain(stream);
@@ -384,7 +388,13 @@ Result<void> Server::give_to(const std::string& group) {
   return {};
 }
 
-void Server::drop_connections() { impl_->listener.drop_connections(); }
+void Server::drop_connections(const std::string& caller) {
+  if (impl_->has_callers) {
+    impl_->listener.drop_connections(caller);
+  } else {
+    impl_->listener.drop_connections();
+  }
+}
 
 void Server::close() {
   if (impl_->listener.close() && !impl_->is_passed) ::unlink(impl_->path.c_str());

@@ -76,8 +76,9 @@ class Server {
   /// Gives the socket to `group` where it did not have it yet, as it may have come to be since
   /// listen(). Errors: there is no such group; the kernel's.
   [[nodiscard]] Result<void> give_to(const std::string& group);
-  /// Ends the connections that are open; callers may come again.
-  void drop_connections();
+  /// Ends the open connections of `caller`, or of all where callers are not told apart; they may
+  /// come again.
+  void drop_connections(const std::string& caller);
   /// Stops listening, ends open connections, removes the socket.
   void close();
 

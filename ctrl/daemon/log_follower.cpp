@@ -22,7 +22,8 @@ void LogFollower::start(Job& job) {
   const std::string path = carried_log_(job.id());
   if (job.log.is_inside || ::access(path.c_str(), R_OK) != 0) return follow(job);
   job.is_reading_past = true;
-  spawn(io_, "carried log", read_carried_log(job.id(), path));
+  job.past_reading = ++readings_;
+  spawn(io_, "carried log", read_carried_log(job.id(), job.past_reading, path));
 }
 
 void LogFollower::follow(Job& job) {
@@ -62,8 +63,14 @@ void LogFollower::feed(const std::string& id, const logs::Line& line) {
   job->extractor->feed(line.text, line.time > 0 && line.time <= now ? line.time : now);
 }
 
+Job* LogFollower::job_of(const std::string& id, std::uint64_t reading) {
+  const auto found = roster_.jobs.find(id);
+  const bool is_its_own = found != roster_.jobs.end() && found->second.past_reading == reading;
+  return is_its_own ? &found->second : nullptr;
+}
+
 // In turns, so that nothing waits for a long log.
-Async<void> LogFollower::read_carried_log(std::string id, std::string path) {
+Async<void> LogFollower::read_carried_log(std::string id, std::uint64_t reading, std::string path) {
   auto sink = [this, id](const logs::Line& line) {
     logs::Line known = line;
     known.is_known = true;
@@ -73,20 +80,20 @@ Async<void> LogFollower::read_carried_log(std::string id, std::string path) {
   const Result<logs::LogFile> file = logs::open_log_file(path);
   std::string bytes(kPiece, '\0');
   std::uint64_t offset = 0;
-  while (file && roster_.jobs.contains(id)) {
+  while (file && job_of(id, reading) != nullptr) {
     const Result<std::size_t> got = file->read(bytes.data(), bytes.size(), offset);
     if (!got || *got == 0) break;
     offset += *got;
     decoder->feed(std::string_view(bytes).substr(0, *got));
     co_await boost::asio::post(io_, boost::asio::use_awaitable);
   }
+  Job* job = job_of(id, reading);
+  if (job == nullptr) co_return;
   decoder->finish();
-  const auto found = roster_.jobs.find(id);
-  if (found == roster_.jobs.end()) co_return;
   if (!file) log::warning(file.error().message());
-  found->second.is_reading_past = false;
-  end_catching_up(found->second);
-  follow(found->second);
+  job->is_reading_past = false;
+  end_catching_up(*job);
+  follow(*job);
 }
 
 }  // namespace flowcon::ctrl

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -44,7 +45,9 @@ class LogFollower {
  private:
   void follow(Job& job);
   void feed(const std::string& id, const logs::Line& line);
-  Async<void> read_carried_log(std::string id, std::string path);
+  Async<void> read_carried_log(std::string id, std::uint64_t reading, std::string path);
+  /// Null where the job has gone, or has begun anew since.
+  [[nodiscard]] Job* job_of(const std::string& id, std::uint64_t reading);
 
   boost::asio::io_context& io_;
   Roster& roster_;
@@ -52,6 +55,7 @@ class LogFollower {
   std::function<std::string(const std::string&)> carried_log_;
   logs::LogSet tails_;
   std::map<std::string, store::LogPosition> positions_;  // by id
+  std::uint64_t readings_ = 0;                           // of carried logs, so far
 };
 
 }  // namespace flowcon::ctrl

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <functional>
 #include <utility>
 #include <vector>
+
+#include "ctrl/logs/tail_container.h"
 
 namespace flowcon::ctrl::logs {
 namespace {
@@ -13,6 +16,8 @@ namespace {
 // Docker's max-file has no upper bound of its own; nobody needs more of a training's past.
 constexpr int kMaxPredecessors = 100;
 constexpr int kMostWalks = 5;  // of a chain that is rotated all the time
+// Of so many event files that which was written last is looked for; a job has fewer open at a time.
+constexpr std::ptrdiff_t kMostWriters = 16;
 
 /// A file told from others after its name, and with compression its inode, have changed.
 struct FileKey {
@@ -22,9 +27,13 @@ struct FileKey {
 
 FileKey key_of(const LogFile& file) { return {file.id(), file.head()}; }
 
+// A packed file that is empty or damaged has no head.
 bool is_same(const LogFile& file, const FileKey& key) {
-  return file.is_compressed() ? file.has_head(key.head) : file.id() == key.id;
+  return file.id() == key.id || (file.is_compressed() && file.has_head(key.head));
 }
+
+// The file is there, and another thread may open it.
+bool may_wait(const Error& error) { return error.code.value() == ContainerView::kMayWait; }
 
 class RotatedChain : public Chain {
  public:
@@ -74,9 +83,11 @@ Result<LogFile> RotatedChain::walk(const std::function<bool(const LogFile&)>& is
       is_stopped = is_stop(file);
       return is_stopped;
     });
+    // A container's view forgets at the next question where this one stopped.
+    if (!found) return found;
     const auto after = open(0);
     const bool is_still = before && after && before->id() == after->id();
-    if (is_stopped || is_still || !found || tries == kMostWalks) return found;
+    if (is_stopped || is_still || tries == kMostWalks) return found;
   }
 }
 
@@ -88,11 +99,13 @@ Result<LogFile> RotatedChain::walk_once(const std::function<bool(const LogFile&)
     found = std::move(*youngest);
   } else {
     error = youngest.error();
+    if (may_wait(error)) return error;
   }
   int gaps = found.is_open() ? 0 : 1;
   for (int number = 1; number <= kMaxPredecessors && gaps < 2; ++number) {
     auto candidate = open(number);
     if (!candidate) {
+      if (may_wait(candidate.error())) return candidate.error();
       ++gaps;
       continue;
     }
@@ -123,6 +136,7 @@ Result<Chain::First> RotatedChain::first(const Position& known) {
   int number = 0;
   for (int n = 0, gaps = 0; !known.is_empty() && n <= kMaxPredecessors && gaps < 2; ++n) {
     auto candidate = open(n);
+    if (!candidate && may_wait(candidate.error())) return candidate.error();
     gaps = candidate ? 0 : gaps + 1;
     if (!candidate || !is_at(*candidate, known)) continue;
     result.leads_to_known = true;
@@ -157,6 +171,7 @@ class EventChain : public Chain {
   Result<First> first(const Position& known) override;
   Result<LogFile> next(const LogFile& current) override;
   Result<FileId> youngest() const override;
+  LogFile written_last(const LogFile& current, bool is_silent) override;
   const Folder& folder() const override { return is_file_ ? *beside_ : *inside_; }
   std::string watched_name() const override { return is_file_ ? file_name_ : ""; }
   std::string shown() const override { return beside_->path_of(file_name_); }
@@ -168,7 +183,8 @@ class EventChain : public Chain {
   std::unique_ptr<Folder> beside_;
   std::string file_name_;
   bool is_file_ = false;
-  std::string name_;  ///< of the present file
+  std::string name_;    ///< of the present file
+  std::string latest_;  ///< of those that were opened
 };
 
 /// Those of event files, the oldest first; the name itself where it is a file. Never empty.
@@ -176,8 +192,10 @@ Result<std::vector<std::string>> EventChain::names() const {
   auto all = inside_->list();
   if (!all && all.error().code.value() == ENOTDIR) return std::vector<std::string>{file_name_};
   if (!all) return all.error();
-  std::erase_if(*all,
-                [](const std::string& name) { return name.find("tfevents") == std::string::npos; });
+  // TensorFlow's profiler makes an empty one, so that TensorBoard finds the folder of the run.
+  std::erase_if(*all, [](const std::string& name) {
+    return name.find("tfevents") == std::string::npos || name.ends_with(".profile-empty");
+  });
   if (all->empty()) return errno_error(ENOENT, "find an event file in " + shown());
   std::sort(all->begin(), all->end());
   return all;
@@ -200,24 +218,50 @@ Result<Chain::First> EventChain::first(const Position& known) {
     result.leads_to_known = is_known;
     if (is_known || known.is_empty()) break;
   }
+  latest_ = name_;
   return result;
 }
 
 Result<LogFile> EventChain::next(const LogFile& /*current*/) {
   const auto all = names();
   if (!all) return all.error();
-  const auto later = std::upper_bound(all->begin(), all->end(), name_);
+  const auto later = std::upper_bound(all->begin(), all->end(), latest_);
   const std::string name = is_file_ || later == all->end() ? name_ : *later;
   auto file = folder().open(name);
-  if (file) name_ = name;
+  if (file) {
+    name_ = name;
+    latest_ = std::max(latest_, name);
+  }
   return file;
 }
 
 Result<FileId> EventChain::youngest() const {
   const auto all = names();
   if (!all) return all.error();
-  // A name before the present one's is no younger file.
-  return folder().look_up(is_file_ ? file_name_ : std::max(all->back(), name_));
+  // A name before the latest one's is no younger file.
+  const bool is_begun = !is_file_ && all->back() > latest_;
+  return folder().look_up(is_begun ? all->back() : name_);
+}
+
+LogFile EventChain::written_last(const LogFile& current, bool is_silent) {
+  // Of several files with scalars the latest is the log.
+  if (is_file_ || (!is_silent && name_ == latest_)) return {};
+  const auto all = names();
+  if (!all) return {};
+  LogFile found;
+  std::string found_name;
+  double changed = current.changed();
+  const auto end = std::upper_bound(all->begin(), all->end(), latest_);
+  for (auto name = end - std::min(end - all->begin(), kMostWriters); name != end; ++name) {
+    if (*name == name_) continue;
+    auto file = folder().open(*name);
+    if (!file || file->changed() <= changed) continue;
+    changed = file->changed();
+    found = std::move(*file);
+    found_name = *name;
+  }
+  if (found.is_open()) name_ = found_name;
+  return found;
 }
 
 }  // namespace

@@ -72,15 +72,22 @@ class LogReader {
   struct Opened : Extent {
     double born = 0;
   };
+  /// A file that was left for another one, and where it is gone on with.
+  struct Left {
+    FileId id;
+    std::uint64_t offset = 0;
+  };
   Step open();
   Step wake();
   Step read(std::vector<char>& buffer);
   Step at_end();
   Step go_on_in_next();
+  Step follow_writer();
   Step fail(const Error& error);
   Step start_over();
   bool wait_at_damage();
   void begin_file(LogFile file);
+  void remember_place();
   void take(std::string_view bytes);
   void hand_on(const Line& line);
   [[nodiscard]] double time_at(std::uint64_t offset) const;
@@ -98,6 +105,8 @@ class LogReader {
   std::string recent_;           ///< the bytes before offset_ as they were read
   CatchUp catch_up_ = CatchUp::none;
   double youngest_line_ = 0;
+  std::uint64_t lines_before_ = 0;  ///< that came of other files
+  std::vector<Left> left_;
   Opened opened_;
   Extent stuck_;           ///< the file at the moment at which its damage was found
   double stuck_at_ = 0;    ///< that moment

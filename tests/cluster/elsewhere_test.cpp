@@ -2,7 +2,11 @@
 // Calls about containers that migrated to other hosts.
 #include "cluster/elsewhere.h"
 
+#include <boost/asio/steady_timer.hpp>
+
 #include "base/json_reader.h"
+#include "cluster/peers/peers.h"
+#include "ctrl/await.h"
 #include "tests/cluster/cluster_fakes.h"
 #include "tests/support/catch.h"
 
@@ -130,6 +134,65 @@ TEST_CASE_METHOD(ElsewhereStand, "the status of a peer is that peer's answer") {
   network.neighbours_[1].is_reachable = false;
   network.neighbours_[1].error = "it fell silent";
   CHECK(status("gpu3").status == 502);
+}
+
+// How long it was asked to wait.
+class TimedNetwork : public test::FakeNetwork {
+ public:
+  Async<Result<Answer>> ask(std::string id, std::string method, std::string target,
+                            std::string body, double seconds) override {
+    seconds_.push_back(seconds);
+    return FakeNetwork::ask(std::move(id), std::move(method), std::move(target), std::move(body),
+                            seconds);
+  }
+  std::vector<double> seconds_;
+};
+
+TEST_CASE_METHOD(ElsewhereStand, "calls are passed on over connections that no heartbeat needs") {
+  TimedNetwork timed;
+  timed.add("gpu2", '2', {});
+  Elsewhere passing{host, timed, moves};
+  for (const char* verb : {"GET explain", "POST pin", "POST migrate"}) {
+    const std::string line = verb;
+    const std::size_t blank = line.find(' ');
+    Request request;
+    request.method = line.substr(0, blank);
+    request.target = "/v1/containers/vae/" + line.substr(blank + 1);
+    auto work = [&passing](Request wanted) -> Async<void> {
+      (void)co_await passing.answer(std::move(wanted));
+    };
+    ctrl::spawn(io, "test", work(std::move(request)));
+    io.restart();
+    io.run();
+  }
+  REQUIRE(timed.seconds_.size() == 3);
+  for (const double seconds : timed.seconds_) CHECK(seconds > peers::Peers::kMostOnLink);
+}
+
+// It answers once it is let.
+class SlowHost : public test::FakeHost {
+ public:
+  explicit SlowHost(boost::asio::io_context& context) : FakeHost(context) {}
+  Async<Response> answer(Request) override {
+    (void)co_await let_.async_wait(kAwait);
+    co_return answer_;
+  }
+  boost::asio::steady_timer let_{io_, boost::asio::steady_timer::time_point::max()};
+};
+
+TEST_CASE_METHOD(ElsewhereStand, "a peer that calls does not wait for ever for an answer") {
+  SlowHost slow(io);
+  Elsewhere there{slow, network, moves, 0};
+  Response out;
+  const std::string body = call("GET", "/v1/status");
+  auto work = [&]() -> Async<void> {
+    out = co_await there.take(body, host_id('3'));
+    slow.let_.cancel();
+  };
+  ctrl::spawn(io, "test", work);
+  io.run();
+  CHECK(out.status == 502);
+  CHECK(text_in(out.body, "error") == "it takes too long to answer");
 }
 
 TEST_CASE_METHOD(ElsewhereStand, "a refusal there is told with the host's name") {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A peer that nothing names any more, while a move from or to it may be open.
+#include <utility>
+
 #include "tests/cluster/peer_hosts.h"
 
 namespace flowcon::cluster {
@@ -179,6 +181,45 @@ TEST_CASE("a member that leaves a swarm is kept until its moves are over") {
   one.open.clear();
   REQUIRE(swarm_is({}));
   CHECK(one.hosts.waits_for([&] { return one.hosts.source_of(address).empty(); }));
+}
+
+// GET /nodes: each is an address and whether it is up.
+std::string nodes_of(const std::vector<std::pair<std::string, bool>>& nodes) {
+  std::string all = R"({"ID":"n0","Status":{"State":"ready","Addr":"10.0.0.1"}})";
+  for (const auto& [address, is_up] : nodes) {
+    all += R"(,{"ID":"n)" + address + R"(","Status":{"State":")" + (is_up ? "ready" : "unknown") +
+           R"(","Addr":")" + address + R"("}})";
+  }
+  return "[" + all + "]";
+}
+
+TEST_CASE("a member of a swarm that is silent stays a peer, and is none before it is up") {
+  const std::string second = "10.0.0.2", third = "10.0.0.3", fourth = "10.0.0.4";
+  Leaving one;
+  const std::string engine_path = one.hosts.host.folder_.path() + "/engine";
+  flowcon::test::FakeDaemon engine(engine_path);
+  engine.answer("GET /info", 200,
+                R"({"Swarm":{"NodeID":"n0","LocalNodeState":"active","ControlAvailable":true}})");
+  one.hosts.host.config_.engine = engine_path;
+  one.hosts.host.config_.peers.from_swarm = true;
+  one.hosts.says(second, kB);
+  one.hosts.says(third, host_id('c'));
+  one.hosts.start({});
+  REQUIRE(one.hosts.waits_for([&] { return one.hosts.here->has_identity(); }));
+  engine.answer("GET /nodes", 200, nodes_of({{second, true}}));
+  one.now += 60;
+  one.look();
+  REQUIRE(one.hosts.reaches(second));
+  engine.answer("GET /nodes", 200, nodes_of({{second, false}, {third, true}, {fourth, false}}));
+  one.now += 60;
+  one.look();
+  REQUIRE(one.hosts.reaches(third));
+  CHECK(one.hosts.source_of(second) == "swarm");
+  CHECK(one.hosts.source_of(fourth).empty());
+  engine.answer("GET /nodes", 200, nodes_of({{third, true}}));
+  one.now += 60;
+  one.look();
+  CHECK(one.hosts.waits_for([&] { return one.hosts.source_of(second).empty(); }));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -126,6 +127,19 @@ class Live {
     }
     return talking.get();
   }
+  // The answer on a connection that stays open; "" where it has ended.
+  std::string ask(int file, const std::string& bytes) {
+    (void)!::send(file, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    std::string answer;
+    char buffer[4096];
+    while (!answer.ends_with("}\n")) {
+      io.run_for(std::chrono::milliseconds(2));
+      const ssize_t got = ::recv(file, buffer, sizeof buffer, MSG_DONTWAIT);
+      if (got == 0 || (got < 0 && errno != EAGAIN)) break;
+      if (got > 0) answer.append(buffer, static_cast<std::size_t>(got));
+    }
+    return answer;
+  }
   std::string status_of(const std::string& bytes, std::size_t piece = 65536) {
     const std::string answer = exchange(bytes, piece);
     return answer.size() > 12 ? answer.substr(9, 3) : "none";
@@ -198,6 +212,23 @@ TEST_CASE("the peers of the configuration are followed when it is read again") {
   for (int i = 0; i < 2000 && !live.knows_peer(); ++i)
     live.io.run_for(std::chrono::milliseconds(5));
   CHECK(live.knows_peer());
+}
+
+TEST_CASE("a peer that is dropped takes the connections of no other with it") {
+  Live live;
+  live.host.config_.peers.hosts = {"h2", "h3"};
+  live.cluster->look(0);
+  const std::string hello = "GET /v1/peer/hello HTTP/1.1\r\nHost: x\r\n\r\n";
+  const int kept = live.connect();
+  const int dropped = live.connect();
+  CHECK(live.ask(kept, announcement("h2") + hello).find(" 200 ") != std::string::npos);
+  CHECK(live.ask(dropped, announcement("h3") + hello).find(" 200 ") != std::string::npos);
+  live.host.config_.peers.hosts = {"h2"};
+  live.cluster->look(0);
+  CHECK(live.ask(dropped, hello).empty());
+  CHECK(live.ask(kept, hello).find(" 200 ") != std::string::npos);
+  ::close(kept);
+  ::close(dropped);
 }
 
 TEST_CASE("who does not say whose key it is, or is no peer, is told nothing") {

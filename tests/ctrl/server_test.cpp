@@ -205,6 +205,15 @@ TEST_CASE("all other bodies are short, with and without a length") {
   CHECK(other.asked.empty());
 }
 
+TEST_CASE("the answer to HEAD is that to GET without its body") {
+  Fixture fixture(taker(std::make_shared<Taken>()));
+  const std::string heard = fixture.talk("HEAD /other HTTP/1.1\r\nHost: x\r\n\r\n" + kGet);
+  CHECK(fixture.asked == std::vector<std::string>{"HEAD /other ", "GET /other "});
+  CHECK(count(heard, "Content-Length: 3\r\n") == 2);
+  CHECK(count(heard, "\r\n\r\nHTTP/1.1 200 OK\r\n") == 1);
+  CHECK(count(heard, "{}") == 1);
+}
+
 namespace {
 
 // Connections to the server's socket, from a thread of their own.
@@ -226,6 +235,13 @@ class Crowd {
         connect(file, reinterpret_cast<const sockaddr*>(&address_), sizeof address_) == 0;
     if (is_there) (void)!send(file, announced.data(), announced.size(), MSG_NOSIGNAL);
     return file;
+  }
+  // All that comes up to `end`.
+  static std::string up_to(int file, const std::string& end) {
+    std::string heard;
+    char byte = 0;
+    while (!heard.ends_with(end) && recv(file, &byte, 1, 0) == 1) heard += byte;
+    return heard;
   }
   // All that comes until the server ends it.
   static std::string rest_of(int file) {
@@ -264,9 +280,7 @@ TEST_CASE("of 600 silent connections of one peer 16 stay, and another peer is an
     for (int i = 0; i < 16; ++i) {
       silent.push_back(crowd.connect_as("FLOWCON-PEER evil\nGET / HTTP/1.1\r\nHost: x\r\n\r\n"));
       // It has its place now, and says nothing more.
-      std::string heard;
-      char byte = 0;
-      while (!heard.ends_with("evil\n") && recv(silent.back(), &byte, 1, 0) == 1) heard += byte;
+      (void)Crowd::up_to(silent.back(), "evil\n");
     }
     for (int i = 16; i < 600; ++i) {
       // Nothing was asked, and the answer is there.
@@ -288,6 +302,38 @@ TEST_CASE("of 600 silent connections of one peer 16 stay, and another peer is an
   CHECK(turned_away == 600 - 16);
   CHECK(good.find("HTTP/1.1 200 OK") == 0);
   CHECK(good.find("good") != std::string::npos);
+}
+
+TEST_CASE("the connections of one caller end, and others go on") {
+  const test::TempFolder folder;
+  const std::string path = folder.path() + "/peer.sock";
+  boost::asio::io_context io(1);
+  std::string notice;
+  auto server = api::Server::listen(io, path, "", &notice);
+  REQUIRE(server.has_value());
+  (*server)->expect_callers();
+  const auto answer = [](Request request) -> Async<Response> {
+    co_return Response{200, request.from};
+  };
+  (*server)->serve(answer);
+  std::string of_bad, of_good;
+  std::thread caller([&] {
+    Crowd crowd(path);
+    const std::string get = "GET /seen HTTP/1.1\r\nHost: x\r\n\r\n";
+    const int bad = crowd.connect_as("FLOWCON-PEER bad\n" + get);
+    const int good = crowd.connect_as("FLOWCON-PEER good\n" + get);
+    of_bad = Crowd::up_to(bad, "bad\n");
+    (void)Crowd::up_to(good, "good\n");
+    boost::asio::post(io, [&] { (*server)->drop_connections("bad"); });
+    of_bad += Crowd::rest_of(bad);
+    (void)!send(good, get.data(), get.size(), MSG_NOSIGNAL);
+    of_good = Crowd::up_to(good, "good\n");
+    boost::asio::post(io, [&] { (*server)->close(); });
+  });
+  io.run();
+  caller.join();
+  CHECK(count(of_bad, "HTTP/1.1 200 OK") == 1);
+  CHECK(count(of_good, "HTTP/1.1 200 OK") == 1);
 }
 
 TEST_CASE("a socket that systemd has passed on answers, and is there when the server has closed") {

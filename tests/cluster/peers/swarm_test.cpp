@@ -47,17 +47,20 @@ TEST_CASE("a host in no swarm is in none") {
   CHECK_FALSE(parse_swarm_part("").has_value());
 }
 
-TEST_CASE("members are those that are up and have an address; the leader is known") {
+TEST_CASE("members are those that have an address; who is up and who leads is known") {
   const auto members = parse_swarm_nodes(kNodes, "n1");
   REQUIRE(members.has_value());
-  REQUIRE(members->size() == 4);
+  REQUIRE(members->size() == 5);
   CHECK((*members)[0].is_here);
   CHECK((*members)[0].is_leader);
   CHECK((*members)[1].name == "h2");
   CHECK(host_and_port((*members)[1].address) == "10.0.0.2");
   CHECK_FALSE((*members)[1].is_leader);
-  CHECK(host_and_port((*members)[2].address) == "10.0.0.4");
-  CHECK((*members)[3].address.host == "fe80::6");
+  CHECK((*members)[1].is_up);
+  CHECK(host_and_port((*members)[2].address) == "10.0.0.3");
+  CHECK_FALSE((*members)[2].is_up);
+  CHECK(host_and_port((*members)[3].address) == "10.0.0.4");
+  CHECK((*members)[4].address.host == "fe80::6");
   CHECK_FALSE(parse_swarm_nodes("{}", "n1").has_value());
   CHECK(parse_swarm_nodes("[]", "n1")->empty());
 }

@@ -71,6 +71,25 @@ TEST_CASE("a job that goes while its earlier log is read leaves nothing behind")
   CHECK(reader.logs.tails().position("a").empty());
 }
 
+TEST_CASE("a job that begins anew while its earlier log is read is given that log once") {
+  Reader reader;
+  std::string text;
+  for (int i = 0; i < 5000; ++i) text += record("loss: " + std::to_string(i));
+  Reader::write(reader.earlier, text);
+  reader.begin();
+  reader.until([&] { return reader.values() > 0; });
+  REQUIRE(reader.values() < 5000);
+  Reader other;
+  Job& job = reader.roster.jobs.insert_or_assign("a", std::move(other.job)).first->second;
+  reader.logs.start(job);
+  reader.until([&] { return !job.is_reading_past; });
+  CHECK(reader.values() == 5000);
+  while (reader.io.poll() > 0) {
+  }
+  CHECK(reader.values() == 5000);
+  CHECK(job.log_problem.empty());
+}
+
 TEST_CASE("what an earlier flowcond has recorded is known, unless it was of another log") {
   for (const bool is_same : {true, false}) {
     Reader reader;

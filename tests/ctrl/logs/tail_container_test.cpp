@@ -10,11 +10,14 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <boost/asio/io_context.hpp>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
@@ -289,6 +292,80 @@ TEST_CASE("a file that a container names is followed before it or its folder is 
   while (lines.size() < 2) io.run_one();
   CHECK(lines == std::vector<std::string>{"one", "two"});
   CHECK(set.stats("a").problem.empty());
+}
+
+namespace {
+
+/// As a job's own rotation leaves it.
+void pack(const std::string& path, const std::string& packed) {
+  std::ifstream from(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(from), {}};
+  gzFile file = ::gzopen(packed.c_str(), "wb");
+  REQUIRE(file != nullptr);
+  ::gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
+  ::gzclose(file);
+  std::filesystem::remove(path);
+}
+
+/// Follows a container's /out/log.
+struct Following {
+  Following(const Contained& container, const Position& from) {
+    const auto view = ContainerView::open(container.pid());
+    REQUIRE(view.has_value());
+    const Source source{Format::text, "/out/log", *view};
+    const auto sink = [this](const Line& line) {
+      if (!line.is_known) lines.emplace_back(line.text);
+    };
+    REQUIRE(set->start("a", source, from, sink).has_value());
+  }
+  void run_until(const std::string& last) {
+    while (lines.empty() || lines.back() != last) io.run_one();
+  }
+  boost::asio::io_context io{1};
+  std::unique_ptr<TailSet> set = std::make_unique<TailSet>(io, 0ms, 5ms);
+  std::vector<std::string> lines;
+};
+
+}  // namespace
+
+TEST_CASE("what a job has packed of its log is read: while it is followed, and after a restart") {
+  LogFolder outside;
+  const std::string root = outside.folder() + "/root";
+  const std::string log = root + "/out/log";
+  std::filesystem::create_directories(root + "/out");
+  write(log, "one\n");
+  const Contained container(root);
+  if (!container.is_in()) {
+    WARN("needs root");
+    return;
+  }
+  Position position;
+  {
+    Following following(container, {});
+    following.run_until("one");
+    position = following.set->stop("a", false);
+  }
+  write(log, "two\n");
+  pack(log, log + ".1.gz");
+  write(log, "three\n");
+  {
+    Following following(container, position);
+    following.run_until("three");
+    CHECK(following.lines == std::vector<std::string>{"two", "three"});
+  }
+  {
+    Following following(container, {});
+    following.run_until("three");
+    pack(log, log + ".3.gz");
+    write(log, "four\n");
+    pack(log, log + ".2.gz");
+    std::filesystem::rename(log + ".2.gz", log + ".1.gz");
+    std::filesystem::rename(log + ".3.gz", log + ".2.gz");
+    write(log, "five\n");
+    following.run_until("five");
+    CHECK(following.lines == std::vector<std::string>{"three", "four", "five"});
+  }
+  while (living_helpers() > 0) std::this_thread::yield();
 }
 
 TEST_CASE("a folder of very many files is listed beside the loop, and its newest log is followed") {

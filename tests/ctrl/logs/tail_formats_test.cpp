@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Logs whose files are compressed, written by the job itself, or TensorBoard's, through rotation,
 // truncation and restarts.
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -90,6 +93,29 @@ TEST_CASE("a damaged compressed file is counted, and what is younger is read") {
   reading.run();
   CHECK(reading.lines == Lines{"two"});
   CHECK(reading.reader.stats().framing.bad_records == 1);
+}
+
+TEST_CASE("a compressed file that is empty or cut in its header ends, and the next one is read") {
+  for (const std::uintmax_t bytes : {std::uintmax_t{0}, std::uintmax_t{10}}) {
+    for (const int number : {1, 2}) {
+      LogFolder log;
+      log.create();
+      for (const char* text : {"one", "two"}) {
+        log.line(text);
+        log.rotate_compressed(5);
+        log.compress();
+      }
+      log.line("three");
+      std::filesystem::resize_file(log.path(number) + ".gz", bytes);
+      Reading reading(Format::json_file, log.path());
+      int steps = 0;
+      while (steps < 100 && reading.reader.step(reading.buffer) != LogReader::Step::idle) ++steps;
+      INFO(bytes << " bytes of file " << number);
+      CHECK(steps < 100);
+      CHECK(reading.lines == (number == 1 ? Lines{"one", "three"} : Lines{"two", "three"}));
+      CHECK(reading.reader.stats().framing.bad_records == (bytes == 0 ? 0 : 1));
+    }
+  }
 }
 
 TEST_CASE("every line arrives once with compression and restarts wherever they come") {
@@ -269,6 +295,49 @@ TEST_CASE("a position in an event file leads on to the files that came after it"
   reading.run();
   CHECK(reading.known == first.lines);
   CHECK(first.lines.size() + reading.lines.size() == 12);
+}
+
+TEST_CASE("an event file that grows is read while a later one has no scalars") {
+  LogFolder log;
+  const std::string bytes = event_file();
+  const std::string earlier = log.folder() + "/events.out.tfevents.100.a";
+  const std::string later = log.folder() + "/events.out.tfevents.200.a";
+  write(earlier, bytes.substr(0, 200));
+  Reading reading(Format::tfevents, log.folder());
+  reading.run();
+  const std::size_t some = reading.lines.size();
+  CHECK(some > 0);
+  write(later, bytes.substr(0, 40));  // the version record
+  reading.run();
+  const Position in_later = reading.reader.position();
+  write(earlier, bytes.substr(200));
+  const auto made = std::filesystem::last_write_time(later);
+  std::filesystem::last_write_time(earlier, made + std::chrono::seconds(1));
+  reading.run();
+  CHECK(reading.lines.size() == 6);
+
+  for (const bool was_in_later : {true, false}) {
+    Reading again(Format::tfevents, log.folder(),
+                  was_in_later ? in_later : reading.reader.position());
+    again.run();
+    INFO(was_in_later);
+    CHECK(again.known.size() == (was_in_later ? some : 6));
+    CHECK(again.known.size() + again.lines.size() == 6);
+  }
+  write(later, bytes.substr(40));
+  std::filesystem::last_write_time(later, made + std::chrono::seconds(2));
+  reading.run();
+  CHECK(reading.lines.size() == 12);
+}
+
+TEST_CASE("the empty event file of TensorFlow's profiler is not the newest") {
+  LogFolder log;
+  write(log.folder() + "/events.out.tfevents.100.a", event_file());
+  write(log.folder() + "/events.out.tfevents.200.a.profile-empty", "");
+  Reading reading(Format::tfevents, log.folder());
+  reading.run();
+  CHECK(reading.lines.size() == 6);
+  CHECK(reading.reader.stats().rotations == 0);
 }
 
 TEST_CASE("an event file may be named itself, and may come later") {
