@@ -75,10 +75,23 @@ std::string shown(const CpuSetting& setting) {
          ", period " + std::to_string(setting.period_us) + " us";
 }
 
-std::string hint(const Error& error, const Write& write) {
-  const bool is_about_quota = error.code.value() == EINVAL && write.file == "cpu.cfs_quota_us";
-  return is_about_quota ? " (cgroup v1 allows no quota above the parent group's or below a child's)"
-                        : "";
+// A burst that another program set outlives every quota that is written here.
+std::string burst_hint(const CgroupFs& fs, const std::string& group, const Write& write) {
+  const auto burst = read_number<std::int64_t>(fs, "cpu", group, "cpu.max.burst");
+  const std::string number = write.text.substr(0, write.text.find(' '));
+  const auto quota = parse_number<std::int64_t>(number, write.file);
+  if (!burst || !quota || *quota >= *burst) return "";
+  return " (a quota below cpu.max.burst, " + std::to_string(*burst) +
+         " us, is refused: lower the burst)";
+}
+
+std::string hint(const CgroupFs& fs, const std::string& group, const Error& error,
+                 const Write& write) {
+  if (error.code.value() != EINVAL) return "";
+  if (write.file == "cpu.max") return burst_hint(fs, group, write);
+  return write.file == "cpu.cfs_quota_us"
+             ? " (cgroup v1 allows no quota above the parent group's or below a child's)"
+             : "";
 }
 
 }  // namespace
@@ -136,7 +149,9 @@ Result<void> write_cpu(CgroupFs& fs, const Group& group, const CpuSetting& wante
     return render(from, to, is_v2);
   };
   kind.shown = [](const CpuSetting& setting) { return shown(setting); };
-  kind.hint = hint;
+  kind.hint = [&](const Error& error, const Write& write) {
+    return hint(fs, group.cpu, error, write);
+  };
   return write_setting(fs, kind, clamp_to_kernel(wanted, is_v2));
 }
 

@@ -51,8 +51,9 @@ struct CpuSetting {
 
 /// Writes what differs and reads back. `to` is clamped first.
 /// Errors: as CgroupFs::write, the message says what had been applied, and that is undone where
-/// the kernel lets us; EINVAL on v1 also means a quota above the parent's or below a child's; EIO
-/// and both settings in the message where the kernel holds something else afterwards.
+/// the kernel lets us; EINVAL on v1 also means a quota above the parent's or below a child's, on v2
+/// one below the group's burst, which the message says; EIO and both settings in the message where
+/// the kernel holds something else afterwards.
 [[nodiscard]] Result<void> write_cpu(CgroupFs& fs, const Group& group, const CpuSetting& to);
 
 /// CPU time used since the group was made (v1 cpuacct.usage, v2 usage_usec of cpu.stat).

@@ -172,6 +172,22 @@ Result<std::vector<BlockDevice>> read_block_devices(const CgroupFs& fs, const st
   return devices;
 }
 
+StackLevel DeviceStacks::level_of(const std::string& number) {
+  const auto found = known_.find(number);
+  if (found != known_.end()) return found->second;
+  const auto has_some = [&](const char* folder) {
+    std::error_code code;
+    const bool is_empty =
+        std::filesystem::is_empty(root_ + "/sys/dev/block/" + number + "/" + folder, code);
+    return !code && !is_empty;
+  };
+  const StackLevel level = !has_some("slaves")   ? StackLevel::bottom
+                           : has_some("holders") ? StackLevel::middle
+                                                 : StackLevel::top;
+  known_.emplace(number, level);
+  return level;
+}
+
 IoMechanism probe_io(const CgroupFs& fs, const Group& group,
                      const std::vector<BlockDevice>& devices) {
   IoMechanism mechanism;

@@ -2,8 +2,10 @@
 // The block devices of this host, and what their schedulers make of weights and caps of groups.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -31,6 +33,22 @@ void parse_schedulers(std::string_view text, BlockDevice& device);
 /// Errors: of opening /sys/block; a device that vanishes meanwhile is left out.
 [[nodiscard]] Result<std::vector<BlockDevice>> read_block_devices(const CgroupFs& fs,
                                                                   const std::string& root = "");
+
+/// Where a device is in a stack of devices (LVM, LUKS, RAID): one that lies on no other is a
+/// bottom, one that lies on others a top unless more lie on it.
+enum class StackLevel { bottom, middle, top };
+
+/// Looks at each device once, in /sys/dev/block below `root`.
+class DeviceStacks {
+ public:
+  explicit DeviceStacks(std::string root = "") : root_(std::move(root)) {}
+  /// By its number ("253:0"). One that is not there is a bottom.
+  [[nodiscard]] StackLevel level_of(const std::string& number);
+
+ private:
+  std::string root_;
+  std::map<std::string, StackLevel> known_;
+};
 
 /// The file of a group that holds its weight.
 enum class WeightFile { none, io_weight, io_bfq_weight, blkio_weight, blkio_bfq_weight };

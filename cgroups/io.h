@@ -38,6 +38,12 @@ using IoUses = std::map<std::string, IoUse>;
 /// Errors: as CgroupFs::read; ENOENT also without an I/O group; EBADMSG.
 [[nodiscard]] Result<IoUses> read_io_use(const CgroupFs& fs, const Group& group);
 
+/// Bytes that all devices have moved, each once: what a stack of devices (LVM, LUKS, RAID) moves is
+/// seen at its top and at its bottom. dm-crypt writes by a thread of the kernel's, whose bytes
+/// count for the root group at the bottom; so the larger of the two sums is taken, reads and writes
+/// apart.
+[[nodiscard]] std::uint64_t moved_bytes(const IoUses& uses, DeviceStacks& stacks);
+
 /// Bytes that all whole disks have moved since the host booted, from /proc/diskstats below `root`;
 /// loop, ram and zram devices and partitions are left out. Errors: of opening it; EBADMSG.
 [[nodiscard]] Result<std::uint64_t> read_host_io(const std::string& root = "");

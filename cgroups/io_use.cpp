@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cerrno>
 
 #include "cgroups/io.h"
@@ -81,6 +82,19 @@ Result<IoUses> read_io_use(const CgroupFs& fs, const Group& group) {
   const auto text = fs.read(controller, group.io, "io.stat");
   if (!text) return text.error();
   return parse_io_stat(*text);
+}
+
+std::uint64_t moved_bytes(const IoUses& uses, DeviceStacks& stacks) {
+  IoUse bottom, top;
+  for (const auto& [number, use] : uses) {
+    const StackLevel level = stacks.level_of(number);
+    if (level == StackLevel::middle) continue;
+    IoUse& sum = level == StackLevel::top ? top : bottom;
+    sum.read_bytes += use.read_bytes;
+    sum.written_bytes += use.written_bytes;
+  }
+  return std::max(bottom.read_bytes, top.read_bytes) +
+         std::max(bottom.written_bytes, top.written_bytes);
 }
 
 }  // namespace flowcon::cgroups

@@ -118,6 +118,11 @@ std::vector<UnitProperty> unit_properties(const MemorySetting& to, bool is_v2) {
   return {{"MemoryHigh", to.soft_bytes.value_or(kInfinity)}};
 }
 
+bool is_below_need(const MemorySetting& setting, std::uint64_t working_set_bytes, double margin) {
+  return setting.soft_bytes &&
+         static_cast<double>(*setting.soft_bytes) < static_cast<double>(working_set_bytes) * margin;
+}
+
 bool is_short_of_memory(const HostMemory& host, const MemoryParameters& parameters,
                         bool was_short) {
   if (host.total_bytes == 0) return false;

@@ -72,6 +72,10 @@ struct MemoryParameters {
   double release_psi = 5;           ///< and stalls are below this, percent of 10 s
 };
 
+/// Whether a soft limit leaves a group less than its working set times `margin`. Pure.
+[[nodiscard]] bool is_below_need(const MemorySetting& setting, std::uint64_t working_set_bytes,
+                                 double margin = MemoryParameters().margin);
+
 /// Whether the host is short of memory, given that it `was_short` before (hysteresis between the
 /// two pairs of thresholds). A host that does not tell its memory is not short; one without PSI, or
 /// with more than half of its memory available (0.6 where it was short), is judged by what is

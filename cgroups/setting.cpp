@@ -5,14 +5,40 @@
 #include <array>
 #include <cerrno>
 #include <iterator>
+#include <utility>
 
 namespace flowcon::cgroups {
 namespace {
 
-// The kernel no longer lists a disk that was taken away, and takes no cap of it back.
-IoSetting without_gone(IoSetting setting, const IoSetting& listed) {
+bool is_no_disk(const Error& error) {
+  return error.code.value() == ENODEV || error.code.value() == ENXIO;
+}
+
+IoSetting without_unlisted(IoSetting setting, const IoSetting& listed) {
   std::erase_if(setting.caps, [&](const auto& cap) { return !listed.caps.contains(cap.first); });
   return setting;
+}
+
+// The kernel lists no disk that was taken away, and takes no cap of it; which one that is it does
+// not say. So the disks that it does not list are tried one by one.
+Result<void> write_io_of_present(CgroupFs& fs, const Group& group, const IoSetting& to,
+                                 const IoMechanism& mechanism, std::vector<std::string>* gone) {
+  const Result<IoSetting> listed = read_io(fs, group, mechanism);
+  if (!listed) return listed.error();
+  IoSetting possible = without_unlisted(to, *listed);
+  Result<void> written = write_io(fs, group, possible, mechanism);
+  for (const auto& [device, cap] : to.caps) {
+    if (!written) return written;
+    if (possible.caps.contains(device)) continue;
+    IoSetting more = possible;
+    more.caps[device] = cap;
+    written = write_io(fs, group, more, mechanism);
+    if (written) possible = std::move(more);
+    if (written || !is_no_disk(written.error())) continue;
+    if (gone != nullptr) gone->push_back(device);
+    written = Result<void>();
+  }
+  return written;
 }
 
 // Where a controller is missing there is no setting. That this process or the host is short of
@@ -43,15 +69,15 @@ Result<Setting> read_setting(const CgroupFs& fs, const Group& group, const IoMec
 }
 
 Result<void> write_setting(CgroupFs& fs, const Group& group, const Setting& from, const Setting& to,
-                           const IoMechanism& mechanism, bool with_memory) {
+                           const IoMechanism& mechanism, bool with_memory,
+                           std::vector<std::string>* gone) {
   Result<void> written = write_cpu(fs, group, to.cpu);
   // A group that is gone has nothing else either.
   if (!written && written.error().code.value() == ESTALE) return written;
   if (!limits_alike(from.io, to.io)) {
     Result<void> io = write_io(fs, group, to.io, mechanism);
-    const int number = io ? 0 : io.error().code.value();
-    if (with_memory && (number == ENODEV || number == ENXIO)) {
-      io = write_io(fs, group, without_gone(to.io, from.io), mechanism);
+    if (!io && is_no_disk(io.error())) {
+      io = write_io_of_present(fs, group, to.io, mechanism, gone);
     }
     if (!io && written) written = io;
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "cgroups/cpu.h"
@@ -28,10 +29,12 @@ struct Setting {
 
 /// Writes CPU and I/O, each on its own; memory only where `with_memory`, since on v2 lowering it
 /// can block. What `from` (present, as known) has alike is not touched, but CPU is always compared
-/// with the kernel. Errors: of the first that failed; the others are written all the same.
+/// with the kernel. A cap of a disk that was taken away is left out, and the disk's number is added
+/// to `gone`. Errors: of the first that failed; the others are written all the same.
 [[nodiscard]] Result<void> write_setting(CgroupFs& fs, const Group& group, const Setting& from,
                                          const Setting& to, const IoMechanism& mechanism,
-                                         bool with_memory);
+                                         bool with_memory,
+                                         std::vector<std::string>* gone = nullptr);
 
 /// What systemd is told of it in one call. Caps only where either of the two has some.
 [[nodiscard]] std::vector<UnitProperty> unit_properties(const Setting& from, const Setting& to,

@@ -69,9 +69,9 @@ Result<void> check_webhook(const std::string& url) {
   const std::string_view rest = url.starts_with("https://")  ? std::string_view(url).substr(8)
                                 : url.starts_with("http://") ? std::string_view(url).substr(7)
                                                              : std::string_view();
+  // It is not repeated: it may hold a secret.
   if (rest.empty() || rest.front() == '/' || url.size() > kLongest) {
-    return bad_input("\"" + printable(url, 60) +
-                     "\" is not http:// or https:// with a host, of at most 2000 bytes");
+    return bad_input("it is not http:// or https:// with a host, of at most 2000 bytes");
   }
   const bool is_plain = std::all_of(url.begin(), url.end(), [](unsigned char c) {
     return c > ' ' && c < 0x7F && c != '"' && c != '\\' && c != '<' && c != '>';
@@ -80,14 +80,29 @@ Result<void> check_webhook(const std::string& url) {
   return {};
 }
 
-std::vector<std::string> webhook_words(const std::string& url) {
+std::vector<std::string> webhook_words() {
   // --disable: nobody's .curlrc. --globoff: brackets of an IPv6 address are no pattern.
-  return {"curl",         "--disable", "--silent",
-          "--show-error", "--fail",    "--globoff",
-          "--max-time",   "10",        "--proto",
-          "=http,https",  "--header",  "Content-Type: application/json",
-          "--output",     "/dev/null", "--data-binary",
-          "@-",           "--url",     url};
+  return {"curl",     "--disable",   "--silent",   "--show-error",
+          "--fail",   "--globoff",   "--max-time", "10",
+          "--proto",  "=http,https", "--header",   "Content-Type: application/json",
+          "--output", "/dev/null",   "--config",   "-"};
+}
+
+std::string webhook_input(const std::string& url, std::string_view body) {
+  std::string quoted;
+  for (const char c : body) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  // check_webhook() lets nothing through that would have to be quoted.
+  return "url = \"" + url + "\"\ndata-binary = \"" + quoted + "\"\n";
+}
+
+std::string render_failure(int status, bool is_late, std::string said) {
+  if (is_late) return "it did not end within " + render_number(kLongestHookCall) + " s";
+  while (!said.empty() && said.back() == '\n') said.pop_back();
+  return "its status is " + std::to_string(status) +
+         (said.empty() ? "" : ": " + printable(said, 300));
 }
 
 }  // namespace flowcon::ctrl

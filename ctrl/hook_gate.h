@@ -47,7 +47,17 @@ class HookGate {
 /// bytes.
 [[nodiscard]] Result<void> check_webhook(const std::string& url);
 
-/// The program that sends its stdin to `url`.
-[[nodiscard]] std::vector<std::string> webhook_words(const std::string& url);
+/// The program that posts to an address; it reads webhook_input() on its stdin.
+[[nodiscard]] std::vector<std::string> webhook_words();
+/// What curl is told: `url`, which may hold a secret and so is on no command line, and what to
+/// post.
+[[nodiscard]] std::string webhook_input(const std::string& url, std::string_view body);
+
+/// Seconds that a call may take.
+inline constexpr double kLongestHookCall = 30;
+
+/// Why a call failed, in words: it was killed when its time was over (`is_late`), or its status,
+/// with what it wrote last on stderr.
+[[nodiscard]] std::string render_failure(int status, bool is_late, std::string said);
 
 }  // namespace flowcon::ctrl

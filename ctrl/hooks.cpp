@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/hooks.h"
 
+#include <csignal>
 #include <utility>
 
+#include "base/seconds.h"
 #include "base/text.h"
 #include "ctrl/spawn.h"
 #include "ctrl/wire/child.h"
@@ -11,7 +13,6 @@ namespace flowcon::ctrl {
 namespace {
 
 constexpr std::size_t kMostWaiting = 100;
-constexpr double kLongestCall = 30;  // seconds
 
 }  // namespace
 
@@ -19,22 +20,23 @@ Hooks::Hooks(boost::asio::io_context& io, const Config& config, std::string host
     : io_(io), config_(config), host_(std::move(host)) {}
 
 void Hooks::tell(const Event& event, double now) {
-  std::vector<std::vector<std::string>> programs;
-  if (auto words = parse_hook(config_.hooks.program); words && !words->empty())
-    programs.push_back(*words);
-  if (!config_.hooks.url.empty()) programs.push_back(webhook_words(config_.hooks.url));
-  if (programs.empty() || !config_.hooks.events.contains(event.kind)) return;
+  const std::string& url = config_.hooks.url;
+  const auto program = parse_hook(config_.hooks.program);
+  const bool has_program = program && !program->empty();
+  const std::size_t calls = (has_program ? 1U : 0U) + (url.empty() ? 0U : 1U);
+  if (calls == 0 || !config_.hooks.events.contains(event.kind)) return;
   if (!gate_.admit(event, config_.hooks.interval, now)) {
     ++counts_.held_back;
     return;
   }
-  if (waiting_.size() + programs.size() > kMostWaiting) {
+  if (waiting_.size() + calls > kMostWaiting) {
     ++counts_.held_back;
     gate_.hold_back();
     return;
   }
   const std::string input = render_event(event, host_, gate_.take_held_back());
-  for (std::vector<std::string>& words : programs) waiting_.push_back({std::move(words), input});
+  if (has_program) waiting_.push_back({*program, input});
+  if (!url.empty()) waiting_.push_back({webhook_words(), webhook_input(url, input)});
   // It may have come to its end when this returns: a program that is not there fails at once.
   if (!std::exchange(is_working_, true)) spawn(io_, "hooks", work());
 }
@@ -50,14 +52,17 @@ Async<void> Hooks::work() {
     command.argv = std::move(call.words);
     command.input = std::move(call.input);
     command.goes_on = true;
-    const Result<Ran> ran = co_await run(std::move(command), kLongestCall);
+    const double begun = steady_seconds();
+    const Result<Ran> ran = co_await run(std::move(command), kLongestHookCall);
+    const double took = steady_seconds() - begun;
     ++counts_.calls;
     if (ran && ran->status == 0) continue;
     ++counts_.failures;
     if (!failures_.count()) continue;
+    const bool is_late = ran && ran->status == 128 + SIGKILL && took >= kLongestHookCall;
     log::warning("the hook " + printable(program, 200) + " failed, for the " +
                  std::to_string(failures_.total()) + ". time: " +
-                 (ran ? "its status is " + std::to_string(ran->status) : ran.error().message()));
+                 (ran ? render_failure(ran->status, is_late, ran->err) : ran.error().message()));
   }
   is_working_ = false;
 }

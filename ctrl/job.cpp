@@ -53,7 +53,7 @@ std::vector<Sample> fresh_values(Job& job, const metrics::Report& report) {
 }  // namespace
 
 store::Original original_of(const Job& job) {
-  return {job.id(), job.container.name, job.group, job.original, job.life};
+  return {job.id(), job.container.name, job.group, job.original, job.life, job.has_all_limits};
 }
 
 void take_reading(Job& job, const Host& host, const Moment& now, const Reading& reading) {

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "base/seconds.h"
@@ -22,6 +24,27 @@ constexpr int kLittlePatience = 2;
 // not told; that is found as drift.
 constexpr double kSilence = 60;
 
+// What was never limited is as others left it.
+cgroups::Setting setting_to_restore(const store::Original& original,
+                                    const cgroups::Setting& there) {
+  if (original.has_all_limits) return original.setting;
+  cgroups::Setting setting = there;
+  setting.cpu = original.setting.cpu;
+  return setting;
+}
+
+// The kernel takes memory back at once where a group has more than its soft limit, and a plan is as
+// old as its readings. What a user has set is no plan.
+Result<bool> is_too_low_by_now(const cgroups::CgroupFs& fs, const Target& target) {
+  const std::optional<std::uint64_t>& from = target.present.memory.soft_bytes;
+  const std::optional<std::uint64_t>& to = target.setting.memory.soft_bytes;
+  const bool is_lower = to && (!from || *to < *from);
+  if (!is_lower || target.setting.memory == target.container.setting.memory) return false;
+  const Result<cgroups::MemoryUse> use = cgroups::read_memory_use(fs, target.container.group);
+  if (!use) return use.error();
+  return cgroups::is_below_need(target.setting.memory, use->working_set);
+}
+
 }  // namespace
 
 // What systemd is told, and what it was not told since it did not answer. On the effects thread.
@@ -29,11 +52,16 @@ class Limits::Systemd {
  public:
   using Properties = std::vector<cgroups::UnitProperty>;
 
-  Result<void> tell(const std::string& scope, const Properties& properties) {
+  /// False: it is told later.
+  Result<bool> tell(const std::string& scope, const Properties& properties) {
     Properties all = with_untold(scope, properties);
-    if (!is_silent()) return ask(scope, std::move(all), kLittlePatience);
-    untold_[scope] = std::move(all);
-    return {};
+    if (is_silent()) {
+      untold_[scope] = std::move(all);
+      return false;
+    }
+    const Result<void> told = ask(scope, std::move(all), kLittlePatience);
+    if (!told) return told.error();
+    return true;
   }
   /// A restored limit, at once.
   Result<void> tell_for_good(const std::string& scope, const Properties& properties) {
@@ -88,9 +116,13 @@ Limits::Limits(cgroups::CgroupFs& fs, Effects& effects, store::Store& store)
     : fs_(fs), effects_(effects), store_(store), systemd_(std::make_shared<Systemd>()) {}
 
 void Limits::find_mechanism(const cgroups::Group& group) {
-  Result<std::vector<cgroups::BlockDevice>> devices = cgroups::read_block_devices(fs_);
-  mechanism_ =
-      cgroups::probe_io(fs_, group, devices ? *devices : std::vector<cgroups::BlockDevice>());
+  const Result<std::vector<cgroups::BlockDevice>> devices = cgroups::read_block_devices(fs_);
+  find_mechanism(group, devices ? *devices : std::vector<cgroups::BlockDevice>());
+}
+
+void Limits::find_mechanism(const cgroups::Group& group,
+                            const std::vector<cgroups::BlockDevice>& devices) {
+  mechanism_ = cgroups::probe_io(fs_, group, devices);
   is_mechanism_known_ = fs_.exists(cgroups::io_controller(fs_), group.io);
 }
 
@@ -105,18 +137,27 @@ bool Limits::is_over(const store::Original& original) const {
   return !original.life.empty() && !is_unknown && life != original.life;
 }
 
-void Limits::tell_systemd(const Target& target) {
-  const std::string& scope = target.container.group.scope;
-  if (scope.empty()) return;
+void Limits::tell_systemd(Target target, const Outcome& outcome) {
+  if (target.container.group.scope.empty()) return;
+  if (outcome.is_memory_kept) target.setting.memory = target.present.memory;
+  if (outcome.is_memory_kept && target.setting == target.present) return;
+  for (const std::string& disk : outcome.gone_disks) target.setting.io.caps.erase(disk);
   auto properties = cgroups::unit_properties(target.present, target.setting, fs_, mechanism_,
                                              cgroups::Rounding::exact);
+  // What systemd makes of an I/O weight on v1 is only near to it, see cgroups/io.h.
+  const bool is_rounded = !mechanism_.is_v2 && target.present.io.weight != target.setting.io.weight;
   // A bus call can take as long as systemd likes, so it goes to the effects thread.
-  const bool is_queued =
-      effects_.try_post([systemd = systemd_, scope, properties = std::move(properties)] {
-        const Result<void> told = systemd->tell(scope, properties);
-        if (told) return;
-        log::warning("systemd did not take a limit, so a daemon-reload may undo it: " +
-                     told.error().message());
+  const bool is_queued = effects_.try_post(
+      [this, systemd = systemd_, is_rounded, container = std::move(target.container),
+       io = std::move(target.setting.io), properties = std::move(properties)] {
+        const Result<bool> told = systemd->tell(container.group.scope, properties);
+        if (!told) {
+          log::warning("systemd did not take a limit, so a daemon-reload may undo it: " +
+                       told.error().message());
+        } else if (*told && is_rounded && !is_over(container)) {
+          // What fails is found as drift.
+          (void)cgroups::write_io(fs_, container.group, io, mechanism_);
+        }
       });
   if (!is_queued) log::warning("too many blocking calls wait; a limit was not reported to systemd");
 }
@@ -136,19 +177,40 @@ Async<bool> Limits::tell_systemd_for_good(store::Original original, cgroups::Set
   co_return false;
 }
 
-// CPU and I/O at once; memory on the effects thread, where lowering it may wait for the kernel.
-Async<Result<void>> Limits::write(Target target) {
-  const cgroups::Group& group = target.container.group;
-  if (is_over(target.container)) co_return errno_error(ESTALE, "its group is another one now");
-  Result<void> written =
-      cgroups::write_setting(fs_, group, target.present, target.setting, mechanism_, false);
-  if (target.present.memory == target.setting.memory) co_return written;
-  auto lower = [this, container = target.container, to = target.setting.memory]() -> Result<void> {
-    if (is_over(container)) return errno_error(ESTALE, "its group is another one now");
-    return cgroups::write_memory(fs_, container.group, to);
+// CPU and I/O at once; memory where lowering it may wait for the kernel.
+Async<Outcome> Limits::write(Target target) {
+  Outcome outcome;
+  outcome.id = target.container.id;
+  outcome.is_original_saved = true;
+  Result<void> written = errno_error(ESTALE, "its group is another one now");
+  if (!is_over(target.container)) {
+    written = cgroups::write_setting(fs_, target.container.group, target.present, target.setting,
+                                     mechanism_, false, &outcome.gone_disks);
+    if (target.present.memory != target.setting.memory) {
+      const Result<bool> lowered = co_await write_memory(target);
+      outcome.is_memory_kept = lowered && !*lowered;
+      if (written && !lowered) written = lowered.error();
+    }
+  }
+  outcome.is_written = written.has_value();
+  outcome.is_gone = !written && is_gone(written.error());
+  if (!written && !outcome.is_gone) outcome.problem = written.error().message();
+  co_return outcome;
+}
+
+// On the effects thread. False where it was left as it was.
+Async<Result<bool>> Limits::write_memory(Target target) {
+  auto lower = [this, target = std::move(target)]() -> Result<bool> {
+    if (is_over(target.container)) return errno_error(ESTALE, "its group is another one now");
+    const Result<bool> is_too_low = is_too_low_by_now(fs_, target);
+    if (!is_too_low) return is_too_low.error();
+    if (*is_too_low) return false;
+    const Result<void> written =
+        cgroups::write_memory(fs_, target.container.group, target.setting.memory);
+    if (!written) return written.error();
+    return true;
   };
-  Result<void> lowered = co_await effects_.run(std::move(lower));
-  co_return written ? lowered : written;
+  co_return co_await effects_.run(std::move(lower));
 }
 
 Async<std::vector<Outcome>> Limits::apply(std::vector<Target> targets) {
@@ -170,12 +232,9 @@ Async<std::vector<Outcome>> Limits::apply(std::vector<Target> targets) {
     if (!outcome.is_original_saved) {
       outcome.problem =
           "limits are left alone, since the original could not be saved: " + cannot_save;
-    } else if (Result<void> written = co_await write(target); !written) {
-      outcome.is_gone = is_gone(written.error());
-      if (!outcome.is_gone) outcome.problem = written.error().message();
     } else {
-      outcome.is_written = true;
-      tell_systemd(target);
+      outcome = co_await write(target);
+      if (outcome.is_written) tell_systemd(target, outcome);
     }
     outcomes.push_back(std::move(outcome));
   }
@@ -189,6 +248,7 @@ Limits::PutBack Limits::put_back(store::Original original) const {
   if (is_over(done.original)) return done;
   done.before = cgroups::read_setting(fs_, done.original.group, mechanism_);
   if (!done.before) return done;
+  done.original.setting = setting_to_restore(done.original, *done.before);
   const Result<void> written = cgroups::write_setting(fs_, done.original.group, *done.before,
                                                       done.original.setting, mechanism_, true);
   if (!written) done.before = written.error();
@@ -227,13 +287,14 @@ void Limits::undo(const store::Original& original) {
   Result<void> written;
   std::vector<cgroups::UnitProperty> properties;
   if (fs_.exists("cpu", original.group.cpu) && !is_over(original)) {
-    Result<cgroups::Setting> present = cgroups::read_setting(fs_, original.group, mechanism_);
-    written = present ? cgroups::write_setting(fs_, original.group, *present, original.setting,
-                                               mechanism_, true)
-                      : Result<void>(present.error());
+    const Result<cgroups::Setting> present = cgroups::read_setting(fs_, original.group, mechanism_);
     if (present) {
-      properties = cgroups::unit_properties(*present, original.setting, fs_, mechanism_,
-                                            cgroups::Rounding::exact);
+      const cgroups::Setting to = setting_to_restore(original, *present);
+      written = cgroups::write_setting(fs_, original.group, *present, to, mechanism_, true);
+      properties =
+          cgroups::unit_properties(*present, to, fs_, mechanism_, cgroups::Rounding::exact);
+    } else {
+      written = present.error();
     }
   }
   if (!written && !is_gone(written.error())) {

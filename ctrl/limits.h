@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cgroups/cgroup_fs.h"
+#include "cgroups/disks.h"
 #include "cgroups/setting.h"
 #include "ctrl/async.h"
 #include "ctrl/store/store.h"
@@ -32,7 +33,10 @@ struct Outcome {
   bool is_written = false;
   bool is_original_saved = false;
   bool is_gone = false;  ///< the container died meanwhile; its end will be told
-  std::string problem;   ///< "" = none
+  /// Its memory was left as it was: by now it needs more than the soft limit that was planned.
+  bool is_memory_kept = false;
+  std::vector<std::string> gone_disks;  ///< by number; their caps went with them
+  std::string problem;                  ///< "" = none
 };
 
 /// True if an error of cgroups means that the container is gone.
@@ -43,12 +47,15 @@ class Limits {
   Limits(cgroups::CgroupFs& fs, Effects& effects, store::Store& store);
   /// Finds how block I/O is limited on this host, by looking at one container's group.
   void find_mechanism(const cgroups::Group& group);
+  void find_mechanism(const cgroups::Group& group,
+                      const std::vector<cgroups::BlockDevice>& devices);
   [[nodiscard]] bool is_mechanism_known() const { return is_mechanism_known_; }
   [[nodiscard]] const cgroups::IoMechanism& mechanism() const { return mechanism_; }
 
   /// Writes every target, each on its own: one failure does not keep another from being written.
   Async<std::vector<Outcome>> apply(std::vector<Target> targets);
-  /// An original in the kernel again, and what was there.
+  /// An original in the kernel again, with what was never limited as it was there, and what was
+  /// there.
   struct PutBack {
     store::Original original;
     Result<cgroups::Setting> before;
@@ -82,8 +89,9 @@ class Limits {
 
  private:
   [[nodiscard]] bool is_over(const store::Original& original) const;
-  Async<Result<void>> write(Target target);
-  void tell_systemd(const Target& target);
+  Async<Outcome> write(Target target);
+  Async<Result<bool>> write_memory(Target target);
+  void tell_systemd(Target target, const Outcome& outcome);
   Async<bool> tell_systemd_for_good(store::Original original, cgroups::Setting present);
 
   cgroups::CgroupFs& fs_;

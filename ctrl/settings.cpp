@@ -264,16 +264,25 @@ Settings parse_labels(const Labels& labels) {
   Settings settings;
   bool any = false;
   bool has_enable = false;
+  std::size_t more = 0;
   for (const auto& [label, value] : labels) {
     if (label.rfind(kLabelPrefix, 0) != 0) continue;
     const std::string key = label.substr(kLabelPrefix.size());
     any = true;
     has_enable = has_enable || key == "enable";
+    const bool is_known = std::find(kKnown.begin(), kKnown.end(), key) != kKnown.end();
+    if (!is_known && settings.warnings.size() >= kMostLabelWarnings) {
+      ++more;
+      continue;
+    }
     if (Result<void> taken = take_setting(settings, key, value); !taken) {
       settings.warnings.push_back("label " + printable(label, 80) + ": " + taken.error().message());
       if (decides_metric(key)) settings.spec_is_usable = false;
       if (key == "enable") settings.is_mistaken = true;
     }
+  }
+  if (more > 0) {
+    settings.warnings.push_back("and " + std::to_string(more) + " more labels that are unknown");
   }
   if (any && !has_enable) settings.enabled = true;
   warn_of_no_queue(labels, settings.warnings);

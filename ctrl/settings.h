@@ -3,6 +3,7 @@
 // is a warning that says why; it is never ignored silently and never half used.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -88,6 +89,9 @@ inline constexpr const char* kOwnLabel = "org.flowcon.own";
 
 /// "SIGUSR1".
 [[nodiscard]] std::string signal_name(int signal);
+
+/// Warnings about labels that mean nothing; an image can have any number of them. More are counted.
+inline constexpr std::size_t kMostLabelWarnings = 20;
 
 /// From labels, with the prefix. Labels of others are skipped.
 [[nodiscard]] Settings parse_labels(const Labels& labels);

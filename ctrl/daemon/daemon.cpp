@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 
 #include "ctrl/api/scrape.h"
 #include "ctrl/await.h"
@@ -41,6 +42,22 @@ Host host_of_this_machine(const Config& config) {
   host.memory =
       static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
   return host;
+}
+
+// Whether a reload of what needs no restart leaves a configuration that a start would take.
+Result<void> check_reloaded(const Config& present, const Config& read) {
+  Config mixed = present;
+  std::map<std::string, std::string> said_at;
+  for (const Option& option : options()) {
+    said_at[option.name] = option.needs_restart ? "until a restart" : "as reloaded";
+    if (!option.needs_restart) option.copy(mixed, read);
+  }
+  return check(mixed, said_at);
+}
+
+// An address may hold a secret, and others than root read the journal.
+std::string shown(const Option& option, const Config& config) {
+  return option.name == "webhook" ? option.name : option.name + " = " + option.show(config);
 }
 
 }  // namespace
@@ -197,12 +214,16 @@ void Daemon::reload(const Result<Config>& config) {
                "configuration not reloaded: " + config.error().message());
     return;
   }
+  if (const Result<void> good = check_reloaded(config_, *config); !good) {
+    log::event(log::Event::config_refused, "configuration not reloaded: " + good.error().message() +
+                                               "; or restart flowcond to apply all of it");
+    return;
+  }
   std::string changed, waiting;
   for (const Option& option : options()) {
-    const std::string text = option.show(*config);
-    if (text == option.show(config_)) continue;
+    if (option.show(*config) == option.show(config_)) continue;
     std::string& list = option.needs_restart ? waiting : changed;
-    list += (list.empty() ? "" : ", ") + option.name + " = " + text;
+    list += (list.empty() ? "" : ", ") + shown(option, *config);
     if (!option.needs_restart) option.copy(config_, *config);
   }
   log::set_level(config_.log_level);

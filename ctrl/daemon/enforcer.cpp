@@ -24,6 +24,35 @@ double useful_share(const Job& job, double cores) {
   return std::min(useful, std::ceil(used * kSteps) / kSteps);
 }
 
+bool changes_beyond_cpu(const Job& job, const cgroups::Setting& planned) {
+  return planned.memory != job.present.memory || !cgroups::limits_alike(planned.io, job.present.io);
+}
+
+Target target_of(const Job& job, const cgroups::Setting& planned) {
+  Target target;
+  target.container = original_of(job);
+  target.is_original_saved = job.is_original_saved;
+  target.present = job.present;
+  target.setting = planned;
+  if (!job.has_all_limits && changes_beyond_cpu(job, planned)) {
+    // The store has it as one whose CPU alone is limited.
+    target.container.has_all_limits = true;
+    target.is_original_saved = false;
+  }
+  return target;
+}
+
+void take_written(Job& job, const cgroups::Setting& planned, const Outcome& outcome) {
+  const cgroups::MemorySetting memory = job.present.memory;
+  job.present = planned;
+  if (outcome.is_memory_kept) job.present.memory = memory;
+  for (const std::string& disk : outcome.gone_disks) {
+    job.present.io.caps.erase(disk);
+    if (job.original.io.caps.erase(disk) > 0) job.is_original_saved = false;
+  }
+  job.has_all_limits = job.has_all_limits || is_limited_beyond_cpu(job);
+}
+
 }  // namespace
 
 Enforcer::Enforcer(const Config& config, const Host& host, const World& world, Effects& effects,
@@ -145,7 +174,7 @@ std::map<std::string, cgroups::Setting> Enforcer::plan() {
     if (config_.limits(Resource::memory)) {
       // What is not read yet changes nothing: a limit that was handed over stays until it is, and
       // memory was short then.
-      const bool is_read = knows_host && job.has_reading;
+      const bool is_read = knows_host && job.has_memory;
       setting.memory = is_read ? memory_plan[i] : job.present.memory;
       if (setting.memory != job.original.memory) shown_.is_short_of_memory = true;
     }
@@ -193,12 +222,7 @@ Async<void> Enforcer::apply(Moment now) {
     // A new original must reach the store even where nothing has to be written.
     const bool is_stale = job.is_limited && !job.is_original_saved;
     if (setting == job.present && !is_stale) continue;
-    Target target;
-    target.container = original_of(job);
-    target.is_original_saved = job.is_original_saved;
-    target.present = job.present;
-    target.setting = setting;
-    targets.push_back(std::move(target));
+    targets.push_back(target_of(job, setting));
   }
   if (targets.empty()) co_return;
   const std::vector<Outcome> outcomes = co_await limits_.apply(std::move(targets));
@@ -209,11 +233,13 @@ Async<void> Enforcer::apply(Moment now) {
     job.is_original_saved = outcome.is_original_saved;
     job.is_limited = job.is_limited || outcome.is_original_saved;
     if (outcome.is_written) {
-      job.present = planned.at(outcome.id);
-      job.has_all_limits = job.has_all_limits || is_limited_beyond_cpu(job);
+      take_written(job, planned.at(outcome.id), outcome);
       if (std::exchange(job.is_reverted, false)) ++shown_.counts.reapplied;
     } else if (outcome.is_original_saved) {
       // A part of it may have been written: what is there counts, of all resources.
+      if (!job.has_all_limits && !changes_beyond_cpu(job, planned.at(outcome.id))) {
+        job.is_original_saved = false;
+      }
       job.has_all_limits = true;
       const Result<cgroups::Setting> there =
           cgroups::read_setting(fs_, job.group, limits_.mechanism());

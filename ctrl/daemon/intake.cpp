@@ -52,6 +52,20 @@ std::string why_not_its_own(const engine::Container& container, const Settings& 
          "flowcon adopt controls it";
 }
 
+// Labels for us that are not its own.
+void warn_of_image_labels(const engine::Container& container, std::vector<std::string>& warnings) {
+  if (!container.label_problem.empty()) return;  // nobody knows yet
+  std::size_t count = 0;
+  for (const auto& [label, value] : container.image_labels) {
+    if (++count > kMostLabelWarnings) continue;
+    warnings.push_back("label " + printable(label, 80) +
+                       " is ignored: it comes from the image (image-labels = off)");
+  }
+  if (count <= kMostLabelWarnings) return;
+  warnings.push_back("and " + std::to_string(count - kMostLabelWarnings) +
+                     " more labels of the image are ignored");
+}
+
 }  // namespace
 
 void Intake::take(std::vector<Change> changes, Moment now) {
@@ -87,11 +101,7 @@ void Intake::start(const engine::Container& container, Moment now) {
 void Intake::greet(const engine::Container& container, Moment now) {
   if (at_.controls.is_released(container.id)) return;
   Settings settings = parse_labels(container.labels);
-  for (const auto& [label, value] : container.image_labels) {
-    if (!container.label_problem.empty()) break;  // nobody knows yet
-    settings.warnings.push_back("label " + printable(label, 80) +
-                                " is ignored: it comes from the image (image-labels = off)");
-  }
+  warn_of_image_labels(container, settings.warnings);
   std::string refusal = why_not_its_own(container, settings);
   if (const std::string adopted = at_.controls.adopted_with(container.id); !adopted.empty()) {
     if (auto chosen = parse_choice(adopted)) {

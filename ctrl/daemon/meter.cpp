@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "cgroups/io.h"
 #include "cgroups/network.h"
 #include "ctrl/limits.h"
 #include "ctrl/log.h"
@@ -64,24 +65,29 @@ void Meter::look(Moment now, bool needs_all) {
     }
     Reading reading{*cpu, job.reading.memory};
     const bool is_new = !job.has_reading;
-    job.is_memory_read = is_rest_due || is_new || now.wall - job.begun() < kYoung;
-    if (job.is_memory_read) {
-      Result<cgroups::MemoryUse> memory = cgroups::read_memory_use(fs_, job.group);
-      if (memory) reading.memory = memory->working_set;
+    job.is_memory_read = false;
+    if (is_rest_due || !job.has_memory || now.wall - job.begun() < kYoung) {
+      read_memory(job, reading);
     }
     take_reading(job, host_, now, reading);
     if (is_rest_due || is_new) take_traffic(job, now, read_traffic(job));
   }
 }
 
-Traffic Meter::read_traffic(const Job& job) const {
+void Meter::read_memory(Job& job, Reading& reading) const {
+  const Result<cgroups::MemoryUse> memory = cgroups::read_memory_use(fs_, job.group);
+  if (!memory) return;
+  reading.memory = memory->working_set;
+  job.is_memory_read = job.has_memory = true;
+}
+
+Traffic Meter::read_traffic(const Job& job) {
   Traffic traffic;
   traffic.host_io = host_io_;
   const Result<cgroups::IoUses> uses = cgroups::read_io_use(fs_, job.group);
   // On v1 a newer kernel counts nothing before some group has a throttle rule; no number is not 0.
-  if (uses && (!uses->empty() || fs_.is_v2("io"))) {
-    traffic.io = 0;
-    for (const auto& [device, use] : *uses) *traffic.io += use.read_bytes + use.written_bytes;
+  if (uses && (!uses->empty() || fs_.is_v2(cgroups::io_controller(fs_)))) {
+    traffic.io = cgroups::moved_bytes(*uses, stacks_);
   }
   const auto network = cgroups::read_network_use(job.container.pid);
   if (network && *network) traffic.network = (*network)->rx_bytes + (*network)->tx_bytes;

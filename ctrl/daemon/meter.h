@@ -11,6 +11,7 @@
 #include <string>
 
 #include "cgroups/cgroup_fs.h"
+#include "cgroups/disks.h"
 #include "cgroups/gpu.h"
 #include "ctrl/async.h"
 #include "ctrl/helper_threads.h"
@@ -38,7 +39,8 @@ class Meter {
 
  private:
   void follow_clock(Moment now);
-  [[nodiscard]] Traffic read_traffic(const Job& job) const;
+  void read_memory(Job& job, Reading& reading) const;
+  [[nodiscard]] Traffic read_traffic(const Job& job);
   Async<void> find_gpus();
   Async<void> read_gpus();
 
@@ -48,6 +50,7 @@ class Meter {
   Jobs& jobs_;
   double next_rest_ = 0;       // steady; when all but CPU time is read
   std::uint64_t host_io_ = 0;  // bytes of all disks since the host booted
+  cgroups::DeviceStacks stacks_;
   cgroups::HostMemory host_memory_;
   HelperThreads driver_{1};              // with a broken GPU it never answers
   std::shared_ptr<cgroups::Gpus> gpus_;  // null without a GPU

@@ -53,7 +53,10 @@ store::Original original_to_restore(Job& job, const cgroups::CgroupFs& fs, const
     const auto there = cgroups::read_setting(fs, job.group, limits.mechanism());
     if (there) (void)take_originals(job, *there, limits);
   }
-  return original_of(job);
+  store::Original original = original_of(job);
+  // systemd may bring back what an earlier flowcond limited.
+  original.has_all_limits = job.has_all_limits || limits.is_untold(job.id());
+  return original;
 }
 
 }  // namespace flowcon::ctrl

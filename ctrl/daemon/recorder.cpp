@@ -72,8 +72,8 @@ store::Look look_of(Job& job) {
 
 Records records_of(store::Store& store) {
   return {[&store](const auto& looks, const auto& rounds) { return store.record(looks, rounds); },
-          [&store](double before) { return store.forget_before(before); },
-          [&store] { return store.make_room(); }};
+          [&store](double before, double now) { return store.forget_before(before, now); },
+          [&store](double now) { return store.make_room(now); }};
 }
 
 Recorder::Recorder(boost::asio::io_context& io, Effects& effects, Records records,
@@ -187,8 +187,8 @@ Async<void> Recorder::forget_old() {
   if (is_far) next_forget_ = now + kForgetEvery;
   bool is_due = now >= next_forget_;
   for (int step = 0; step < kStepsPerFlush && !is_stopping_; ++step) {
-    auto forget = [this, is_due, before = now - config_.retention * 86400] {
-      return is_due ? records_.forget_before(before) : records_.make_room();
+    auto forget = [this, is_due, now, before = now - config_.retention * 86400] {
+      return is_due ? records_.forget_before(before, now) : records_.make_room(now);
     };
     const Result<bool> more = co_await effects_.run(std::move(forget));
     if (!more && troubles_.count()) log::warning(more.error().message());

@@ -26,8 +26,8 @@ namespace flowcon::ctrl {
 struct Records {
   std::function<Result<void>(const std::vector<store::Look>&, const std::vector<store::Round>&)>
       record;
-  std::function<Result<bool>(double before)> forget_before;
-  std::function<Result<bool>()> make_room;
+  std::function<Result<bool>(double before, double now)> forget_before;
+  std::function<Result<bool>(double now)> make_room;
 };
 
 [[nodiscard]] Records records_of(store::Store& store);

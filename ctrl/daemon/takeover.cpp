@@ -51,9 +51,12 @@ void Takeover::claim(Job& job) {
     return;
   }
   if (kept != kept_.end()) {
-    job.original = kept->second.setting;
+    const store::Original& original = kept->second;
+    job.original.cpu = original.setting.cpu;
+    // What was never limited is as others left it, which the job has already.
+    if (original.has_all_limits) job.original = original.setting;
     job.is_original_saved = job.is_limited = true;
-    job.has_all_limits = is_limited_beyond_cpu(job);
+    job.has_all_limits = original.has_all_limits;
     kept_.erase(kept);
   }
   if (handed == handed_.jobs.end()) return;

@@ -50,18 +50,26 @@ Result<std::optional<double>> time_of(sqlite3* db, const std::string& sql, doubl
   return *row ? ask.number_if(0) : std::nullopt;
 }
 
-// Deletes the oldest rows before that time, at most a step's of each table. True where a table had
-// as many.
-Result<bool> drop_before(sqlite3* db, double before) {
+// Deletes the first rows for which `condition` on their time holds, at most a step's of each table.
+// True where a table had as many.
+Result<bool> drop_where(sqlite3* db, const std::string& condition, double time) {
   bool has_more = false;
   for (const Grown& grown : kGrown) {
     const std::string table = grown.table;
     Statement drop(db, "DELETE FROM " + table + " WHERE rowid IN (SELECT rowid FROM " + table +
-                           " WHERE time<? ORDER BY time LIMIT ?)");
-    if (auto done = drop.bind(before).bind(grown.step).run(kDoing); !done) return done.error();
+                           " WHERE " + condition + " ORDER BY time LIMIT ?)");
+    if (auto done = drop.bind(time).bind(grown.step).run(kDoing); !done) return done.error();
     has_more = has_more || sqlite3_changes(db) >= grown.step;
   }
   return has_more;
+}
+
+Result<bool> drop_before(sqlite3* db, double before) { return drop_where(db, "time<?", before); }
+
+// Records that a clock which was ahead has left; it may be a little ahead now, too.
+Result<bool> drop_ahead(sqlite3* db, double now) {
+  constexpr double kDay = 86400;
+  return drop_where(db, "time>?", now + kDay);
 }
 
 // The first that ended of the runs that have and that no record speaks of any more. True where
@@ -152,12 +160,37 @@ Result<double> thin(sqlite3* db, double from, double until) {
   return end;
 }
 
+Result<void> save_thinned(sqlite3* db, double until) {
+  Statement put(db, "UPDATE state SET thinned=?");
+  return put.bind(until).run(kDoing);
+}
+
+// A step of thinning or deleting what lies in `span`, of which nothing is newer than `latest`.
+Result<void> give_up_some(sqlite3* db, const Span& span, double latest) {
+  const auto kept = time_of(db, "SELECT thinned FROM state");
+  if (!kept) return kept.error();
+  const double thinned = std::min(kept->value_or(span.first), latest);
+  const double length = std::min(span.last, latest) - span.first;
+  const double middle = span.first + length / 2;
+  const double from = std::max(thinned, span.first);
+  if (from < middle) {
+    const Result<double> end = thin(db, from, middle);
+    if (!end) return end.error();
+    return save_thinned(db, *end);
+  }
+  const double before = std::max(span.first + length / kSlice,
+                                 std::nextafter(span.first, std::numeric_limits<double>::max()));
+  if (auto dropped = drop_before(db, before); !dropped) return dropped.error();
+  return thinned < kept->value_or(thinned) ? save_thinned(db, thinned) : Result<void>();
+}
+
 }  // namespace
 
-Result<bool> Records::forget_before(double before) {
+Result<bool> Records::forget_before(double before, double now) {
   Transaction transaction(db_);
   if (auto begun = transaction.begun("forgetting old records"); !begun) return begun.error();
   Result<bool> more = drop_before(db_, before);
+  if (more && !*more) more = drop_ahead(db_, now);
   if (!more) {
     note_damage(more.error());
     return more;
@@ -180,7 +213,7 @@ Result<bool> Records::forget_before(double before) {
   return more;
 }
 
-Result<bool> Records::make_room() {
+Result<bool> Records::make_room(double now) {
   const auto page = pragma(db_, "PRAGMA page_size");
   const auto pages = pragma(db_, "PRAGMA page_count");
   const auto free = pragma(db_, "PRAGMA freelist_count");
@@ -195,9 +228,9 @@ Result<bool> Records::make_room() {
     const auto given =
         execute(db_, "PRAGMA incremental_vacuum(" + std::to_string(kPagesAtOnce) + ")", kDoing);
     if (!given) return given.error();
-    const auto now = pragma(db_, "PRAGMA page_count");
-    if (!now) return now.error();
-    return *now < *pages;
+    const auto left = pragma(db_, "PRAGMA page_count");
+    if (!left) return left.error();
+    return *left < *pages;
   }
   const Result<bool> dropped_runs = drop_runs(db_);
   if (!dropped_runs) {
@@ -213,21 +246,9 @@ Result<bool> Records::make_room() {
   if (!(span->first <= span->last)) return drop_learnt(db_);
   Transaction transaction(db_);
   if (auto begun = transaction.begun("forgetting old records"); !begun) return begun.error();
-  const auto thinned = time_of(db_, "SELECT thinned FROM state");
-  if (!thinned) return thinned.error();
-  const double middle = span->first + (span->last - span->first) / 2;
-  const double from = std::max(thinned->value_or(span->first), span->first);
-  if (from < middle) {
-    const Result<double> end = thin(db_, from, middle);
-    if (!end) return end.error();
-    Statement put(db_, "UPDATE state SET thinned=?");
-    if (auto done = put.bind(*end).run(kDoing); !done) return done.error();
-  } else {
-    const double slice = (span->last - span->first) / kSlice;
-    const double before = std::max(span->first + slice,
-                                   std::nextafter(span->first, std::numeric_limits<double>::max()));
-    if (auto dropped = drop_before(db_, before); !dropped) return dropped.error();
-  }
+  // Where all is later, it is `now` that is wrong.
+  const double latest = now > span->first ? now : std::numeric_limits<double>::infinity();
+  if (auto done = give_up_some(db_, *span, latest); !done) return done.error();
   if (auto done = transaction.commit(kDoing); !done) return done.error();
   return true;
 }

@@ -61,7 +61,8 @@ CREATE TABLE originals(
   id TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
   cpu TEXT NOT NULL, cpuacct TEXT NOT NULL, memory TEXT NOT NULL, scope TEXT NOT NULL,
   io TEXT NOT NULL, weight INTEGER NOT NULL, quota_us INTEGER, period_us INTEGER NOT NULL,
-  soft_bytes INTEGER, io_weight INTEGER, io_caps TEXT NOT NULL, life TEXT NOT NULL);
+  soft_bytes INTEGER, io_weight INTEGER, io_caps TEXT NOT NULL, life TEXT NOT NULL,
+  has_all_limits INTEGER NOT NULL);
 CREATE TABLE choices(
   id TEXT NOT NULL UNIQUE, released INTEGER NOT NULL, settings TEXT NOT NULL,
   control TEXT NOT NULL);
@@ -107,7 +108,7 @@ const std::vector<KeptTable>& kept_tables() {
   static const std::vector<KeptTable> all = {
       {"originals",
        "id,name,cpu,cpuacct,memory,scope,io,weight,quota_us,period_us,soft_bytes,io_weight,"
-       "io_caps,life"},
+       "io_caps,life,has_all_limits"},
       {"choices", "id,released,settings,control"},
       {"peers", "name,user,host,port"},
       {"peer_ids", "name,id"},

@@ -14,7 +14,7 @@ namespace flowcon::ctrl::store {
 
 /// In the files; those of another version are refused. To be changed with the tables.
 inline constexpr std::int64_t kRecordsVersion = 18;
-inline constexpr std::int64_t kJournalVersion = 2;
+inline constexpr std::int64_t kJournalVersion = 3;
 
 /// 0 of an empty file. Errors: SQLite's.
 [[nodiscard]] Result<std::int64_t> version_of(sqlite3* db);

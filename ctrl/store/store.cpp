@@ -71,6 +71,16 @@ Run run_from(const Statement& row) {
   return run;
 }
 
+// When these were recorded.
+double time_of(const std::vector<Look>& looks, const std::vector<Round>& rounds) {
+  double last = -std::numeric_limits<double>::infinity();
+  for (const Look& look : looks) {
+    if (look.usage) last = std::max(last, look.usage->time);
+  }
+  for (const Round& round : rounds) last = std::max(last, round.time);
+  return last;
+}
+
 constexpr const char* kRecording = "recording a look";
 
 constexpr const char* kPutRun =
@@ -129,14 +139,15 @@ Result<void> Journal::save_originals(const std::vector<Original>& originals) {
   if (auto begun = transaction.begun(doing); !begun) return begun.error();
   Statement put(journal_,
                 "INSERT OR REPLACE INTO originals(id,name,cpu,cpuacct,memory,scope,io,weight,"
-                "quota_us,period_us,soft_bytes,io_weight,io_caps,life) "
-                "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+                "quota_us,period_us,soft_bytes,io_weight,io_caps,life,has_all_limits) "
+                "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   for (const Original& o : originals) {
     put.bind(o.id).bind(o.name).bind(o.group.cpu).bind(o.group.cpuacct).bind(o.group.memory);
     put.bind(o.group.scope).bind(o.group.io).bind(as_integer(o.setting.cpu.weight));
     put.bind(o.setting.cpu.quota_us).bind(as_integer(o.setting.cpu.period_us));
     put.bind(as_integer(o.setting.memory.soft_bytes)).bind(as_integer(o.setting.io.weight));
     put.bind(text_of(o.setting.io.caps)).bind(o.life);
+    put.bind(static_cast<std::int64_t>(o.has_all_limits));
     if (Result<void> done = put.run(doing); !done) return done;
   }
   Result<void> saved = transaction.commit(doing);
@@ -165,7 +176,7 @@ Result<void> Journal::forget_unforgotten() {
 Result<std::vector<Original>> Journal::originals() {
   Statement all(journal_,
                 "SELECT id,name,cpu,cpuacct,memory,scope,io,weight,quota_us,period_us,soft_bytes,"
-                "io_weight,io_caps,life FROM originals");
+                "io_weight,io_caps,life,has_all_limits FROM originals");
   return all.collect<std::vector<Original>>("reading original limits", [&] {
     Original o;
     o.id = all.text(0);
@@ -182,6 +193,7 @@ Result<std::vector<Original>> Journal::originals() {
     o.setting.io.weight = all.integer_if(11);
     o.setting.io.caps = caps_from(all.text(12));
     o.life = all.text(13);
+    o.has_all_limits = all.integer(14) != 0;
     return o;
   });
 }
@@ -223,7 +235,7 @@ Result<void> Records::record(const std::vector<Look>& looks, const std::vector<R
     recorded = record_once(looks, rounds);
   }
   for (int step = 0; is_full(recorded) && step < kStepsAtBound; ++step) {
-    const Result<bool> more = make_room();
+    const Result<bool> more = make_room(time_of(looks, rounds));
     // The disk is full, not the records: what is there stays.
     if (!more || !*more) break;
     recorded = record_once(looks, rounds);

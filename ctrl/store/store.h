@@ -34,6 +34,8 @@ struct Original {
   /// Of its CPU group (CgroupFs::life): a container that was started again has other originals.
   /// "" = not known.
   std::string life = {};
+  /// False: only its CPU was limited, and memory and I/O are as others left them.
+  bool has_all_limits = true;
 };
 
 /// What a person decided about a container by command, kept across restarts of the daemon.
@@ -330,14 +332,16 @@ class Records {
   /// none from long after its end.
   /// Errors: ENOENT nothing is known of it.
   [[nodiscard]] Result<Explained> explained(const std::string& name, std::size_t count);
-  /// A short step of deleting records that are older than `before` (seconds since the epoch). True
-  /// where there is more to do.
-  [[nodiscard]] Result<bool> forget_before(double before);
+  /// A short step of deleting records that are older than `before`, and those that a clock that was
+  /// ahead has left: of more than a day after `now`. Seconds since the epoch. True where there is
+  /// more to do.
+  [[nodiscard]] Result<bool> forget_before(double before, double now);
   /// A short step of keeping the records below nine tenths of their bound: first the runs go that
   /// have ended and have no samples, uses and decisions any more; then three of four of these and
-  /// of the rounds of the older half, then the oldest ones; what was learnt from runs last. True
-  /// where there is more to do.
-  [[nodiscard]] Result<bool> make_room();
+  /// of the rounds of the older half, then the oldest ones; what was learnt from runs last. What a
+  /// clock that was ahead has left, later than `now`, makes no other record an old one. True where
+  /// there is more to do.
+  [[nodiscard]] Result<bool> make_room(double now);
 
  protected:
   Records(sqlite3* records, std::uint64_t most_bytes) : db_(records), most_bytes_(most_bytes) {}

@@ -205,7 +205,8 @@ void Child::abandon() {
 
 Async<bool> Child::has_ended_within(double seconds) {
   const auto file = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
-  if (file < 0) co_return false;
+  // Too many files are open, or it is a kernel before 5.3.
+  if (file < 0) co_return co_await take_status_within(seconds);
   // Shared with the handler, which may be queued already when the child has ended.
   auto end = std::make_shared<asio::posix::stream_descriptor>(executor_, file);
   asio::steady_timer limit(executor_, nanoseconds(seconds));
@@ -248,12 +249,19 @@ Async<Result<void>> Child::write(std::string bytes, double seconds) {
   co_return Result<void>();
 }
 
-Async<void> Child::take_status() {
-  pid_t ended = 0;
-  while ((ended = ::waitpid(pid_, &status_, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
+// False where it runs on.
+Async<bool> Child::take_status_within(double seconds) {
+  const double until = steady_seconds() + seconds;
+  while (pid_ >= 0) {
+    const pid_t ended = ::waitpid(pid_, &status_, WNOHANG);
+    if (ended > 0 || (ended < 0 && errno != EINTR)) {
+      pid_ = -1;
+      break;
+    }
+    if (steady_seconds() >= until) co_return false;
     co_await pause(kReapLook);
   }
-  pid_ = -1;
+  co_return true;
 }
 
 Async<int> Child::finish(double seconds) {
@@ -265,7 +273,7 @@ Async<int> Child::finish(double seconds) {
       is_late_ = true;
       kill(SIGKILL);
     }
-    if (pid_ >= 0) co_await take_status();
+    (void)co_await take_status_within(kForever);
   }
   co_await Errors::await_last_words(errors_);
   co_return WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_);

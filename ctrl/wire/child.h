@@ -76,7 +76,7 @@ class Child : public std::enable_shared_from_this<Child> {
 
   [[nodiscard]] static Result<Files> open_files(const Command& command);
   Async<bool> has_ended_within(double seconds);
-  Async<void> take_status();
+  Async<bool> take_status_within(double seconds);
   Error failure(const boost::system::error_code& code, const char* doing);
   void kill(int signal) const;
   void reap();

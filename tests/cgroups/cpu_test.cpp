@@ -160,6 +160,18 @@ TEST_CASE("a failure halfway is told and undone") {
   CHECK(read_cpu(fs, kGroup).value() == CpuSetting{1024, kNone, 100000});
 }
 
+TEST_CASE("a quota that is refused beside a larger burst says so, and any other one does not") {
+  const std::string hint = " (a quota below cpu.max.burst, 20000 us, is refused: lower the burst)";
+  for (const std::int64_t quota_us : {10000, 20000}) {
+    FakeCgroups fs = v2_host();
+    fs.set("docker/4f", "cpu.max.burst", "20000");
+    fs.fail_write(1, EINVAL);
+    const auto done = write_cpu(fs, kGroup, {100, quota_us, 100000});
+    REQUIRE_FALSE(done.has_value());
+    CHECK((done.error().message().find(hint) != std::string::npos) == (quota_us < 20000));
+  }
+}
+
 TEST_CASE("a failed change of period does not leave the container without its ceiling") {
   FakeCgroups fs = v1_host();
   fs.set("docker/4f", "cpu.cfs_quota_us", "50000");

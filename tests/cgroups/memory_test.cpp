@@ -211,6 +211,13 @@ TEST_CASE("a soft limit is the share of the host, above the working set, below t
   }
 }
 
+TEST_CASE("a soft limit that leaves less than the working set and its margin is below the need") {
+  CHECK(is_below_need(soft(1199), 1000));
+  CHECK_FALSE(is_below_need(soft(1200), 1000));
+  CHECK_FALSE(is_below_need(soft(0), 0));
+  CHECK_FALSE(is_below_need({}, std::numeric_limits<std::uint64_t>::max()));
+}
+
 TEST_CASE("a margin below 1 or without meaning never cuts into the working set") {
   for (const double margin : {0.5, 0.0, -3.0, kNaN, std::numeric_limits<double>::infinity()}) {
     CHECK(when_short({{}, 40 * kGiB, 0.25}, margin) == soft(40 * kGiB));

@@ -8,12 +8,15 @@
 #include <boost/asio/post.hpp>
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <sstream>
 
 #include "base/json.h"
 #include "ctrl/spawn.h"
+#include "tests/ctrl/daemon/world.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_daemon.h"
 
@@ -146,6 +149,54 @@ TEST_CASE("events go to the hook in order, those that it is not to be told of do
   CHECK(second.find(R"(word|{"event":"failure")") == 0);
   CHECK(second.find(R"("held_back":1)") != std::string::npos);
   CHECK_FALSE(std::getline(told, more));
+}
+
+TEST_CASE("curl reads the address and the event on its stdin, and its words have neither") {
+  CHECK(webhook_input("https://h/?key=1", "{\"a\":\"b\\\"\"}\n") ==
+        "url = \"https://h/?key=1\"\ndata-binary = \"{\\\"a\\\":\\\"b\\\\\\\"\\\"}\\n\"\n");
+  const test::TempFolder folder;
+  std::filesystem::rename(keeper(folder), folder.path() + "/curl");
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", (folder.path() + ":" + path).c_str(), 1);
+  boost::asio::io_context io{1};
+  Config config;
+  config.hooks.url = "https://chat.example/hooks/secret";
+  Hooks hooks(io, config, "gpu1");
+
+  hooks.tell(event_of(EventKind::converged, "a"), 1);
+  io.run();
+  ::setenv("PATH", path.c_str(), 1);
+
+  CHECK(hooks.counts().failures == 0);
+  const std::string told = read_all(folder.path() + "/told");
+  const std::size_t input = told.find("|url = \"https://chat.example/hooks/secret\"\n");
+  REQUIRE(input != std::string::npos);
+  CHECK(told.find("secret") > input);
+  CHECK(told.find("data-binary = \"{\\\"event\\\":\\\"converged\\\"") > input);
+}
+
+TEST_CASE("why a call failed is told in the program's own words, if it was not too slow") {
+  CHECK(render_failure(7, false, "") == "its status is 7");
+  CHECK(render_failure(22, false, "curl: (22) 404\n") == "its status is 22: curl: (22) 404");
+  CHECK(render_failure(1, false, std::string(1000, 'x')).size() < 350);
+  CHECK(render_failure(137, true, "slow") == "it did not end within 30 s");
+}
+
+TEST_CASE("what a hook that failed wrote on stderr is logged") {
+  const test::TempFolder folder;
+  boost::asio::io_context io{1};
+  Config config;
+  config.hooks.program = "/bin/ls " + folder.path() + "/nothing-is-here";
+  Hooks hooks(io, config, "");
+  const test::StandardError error;
+
+  hooks.tell(event_of(EventKind::converged, "a"), 1);
+  io.run();
+
+  const std::string text = error.text();
+  CHECK(text.find("the hook /bin/ls failed, for the 1. time: its status is 2: ") !=
+        std::string::npos);
+  CHECK(text.find("nothing-is-here") != std::string::npos);
 }
 
 TEST_CASE("a hook that fails is counted, and the next event is told all the same") {

@@ -25,7 +25,9 @@ namespace {
 /// One container in a systemd scope, with a limit that control has written.
 class Scope {
  public:
-  Scope() : fs_(cgroups::Mode::v2, {{kGroup, test::FakeCgroups::v2_group()}}) {
+  explicit Scope(cgroups::Mode mode = cgroups::Mode::v2)
+      : fs_(mode, {{kGroup, mode == cgroups::Mode::v2 ? test::FakeCgroups::v2_group()
+                                                      : test::FakeCgroups::v1_group()}}) {
     std::string pattern = std::filesystem::temp_directory_path() / "flowcon-limits-XXXXXX";
     folder_ = ::mkdtemp(pattern.data());
     std::string notice;
@@ -69,8 +71,9 @@ class Scope {
     CHECK(store_->originals()->empty());
   }
   /// What a start makes of the row that an earlier run has left.
-  Limits::Leftovers start_with(const cgroups::Setting& setting) {
-    const store::Original original{"4f", "job", {kGroup, kGroup, kGroup, "", kGroup}, setting, ""};
+  Limits::Leftovers start_with(const cgroups::Setting& setting, bool has_all_limits = true) {
+    const store::Original original{"4f",    "job", {kGroup, kGroup, kGroup, "", kGroup},
+                                   setting, "",    has_all_limits};
     REQUIRE(store_->save_originals({original}).has_value());
     boost::asio::io_context io(1);
     Effects effects;
@@ -118,6 +121,30 @@ class Scope {
     io.run();
     effects.finish();
     for (const Outcome& outcome : done.get()) CHECK(outcome.is_written);
+  }
+  /// Gives it another soft limit or I/O weight, where BFQ schedules its disk.
+  Outcome change(const std::function<void(cgroups::Setting&)>& make) {
+    boost::asio::io_context io(1);
+    Effects effects;
+    Limits limits(fs_, effects, *store_);
+    cgroups::BlockDevice disk;
+    disk.number = "8:0";
+    disk.scheduler = "bfq";
+    const cgroups::Group group{kGroup, kGroup, kGroup, "docker-4f.scope", kGroup};
+    limits.find_mechanism(group, {disk});
+    const auto present = cgroups::read_setting(fs_, group, limits.mechanism());
+    REQUIRE(present.has_value());
+    Target target;
+    target.container = {"4f", "job", group, *present, ""};
+    target.is_original_saved = true;
+    target.present = target.setting = *present;
+    make(target.setting);
+    std::vector<Target> targets{target};
+    auto done =
+        boost::asio::co_spawn(io, limits.apply(std::move(targets)), boost::asio::use_future);
+    io.run();
+    effects.finish();
+    return done.get().front();
   }
   /// Limits its memory, lifts that, and restores it after `between`.
   Result<void> soften_and_restore(const std::function<void()>& between) {
@@ -230,6 +257,62 @@ TEST_CASE("what cannot be read for want of something is not taken for no limit")
   scope.fs().fail_reads("memory.high", 0);
   CHECK(scope.start_with({original}).restored == 1);
   CHECK(scope.text("memory.high") == "max");
+}
+
+TEST_CASE("of a container whose CPU alone was limited a start restores the CPU's limit alone") {
+  Scope scope;
+  scope.fs().set(Scope::kGroup, "memory.high", "4096000");
+  scope.fs().set(Scope::kGroup, "io.max", "8:0 rbps=1048576 wbps=max riops=max wiops=max");
+  cgroups::Setting former{{20, 33300, 100000}};
+  former.memory.soft_bytes = 8192000;
+  CHECK(scope.start_with(former, false).restored == 1);
+  CHECK(scope.text("cpu.weight") == "20");
+  CHECK(scope.text("memory.high") == "4096000");
+  CHECK(scope.text("io.max") == "8:0 rbps=1048576 wbps=max riops=max wiops=max");
+}
+
+TEST_CASE("a soft limit that a job has outgrown by the time of its writing is not written") {
+  Scope scope;
+  scope.fs().set(Scope::kGroup, "memory.current", "1000000");
+  test::FakeSystemd systemd;
+  const Outcome kept =
+      scope.change([](cgroups::Setting& setting) { setting.memory.soft_bytes = 18U * 65536; });
+  systemd.join();
+  CHECK(kept.is_written);
+  CHECK(kept.is_memory_kept);
+  CHECK(scope.text("memory.high") == "max");
+  CHECK(std::none_of(systemd.properties.begin(), systemd.properties.end(),
+                     [](const auto& property) { return property.name == "MemoryHigh"; }));
+  ::setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent/bus", 1);
+  const Outcome lowered =
+      scope.change([](cgroups::Setting& setting) { setting.memory.soft_bytes = 19U * 65536; });
+  ::unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
+  CHECK_FALSE(lowered.is_memory_kept);
+  CHECK(scope.text("memory.high") == std::to_string(19 * 65536));
+}
+
+TEST_CASE("a soft limit is raised whatever a job needs by then") {
+  Scope scope;
+  scope.fs().set(Scope::kGroup, "memory.high", "65536");
+  scope.fs().set(Scope::kGroup, "memory.current", "1000000");
+  ::setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent/bus", 1);
+  const Outcome raised =
+      scope.change([](cgroups::Setting& setting) { setting.memory.soft_bytes = 2U * 65536; });
+  ::unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
+  CHECK(raised.is_written);
+  CHECK(scope.text("memory.high") == "131072");
+}
+
+TEST_CASE("an I/O weight is exact on cgroup v1, after systemd has written its rounded one") {
+  Scope scope(cgroups::Mode::v1);
+  test::FakeSystemd systemd;
+  systemd.on_told = [&scope] { scope.fs().set(Scope::kGroup, "blkio.bfq.weight", "181"); };
+  const Outcome outcome = scope.change([](cgroups::Setting& setting) { setting.io.weight = 333U; });
+  systemd.join();
+  CHECK(outcome.is_written);
+  CHECK(std::any_of(systemd.properties.begin(), systemd.properties.end(),
+                    [](const auto& property) { return property.name == "IOWeight"; }));
+  CHECK(scope.text("blkio.bfq.weight") == "333");
 }
 
 TEST_CASE("what cannot be restored at a start is still known as it was") {

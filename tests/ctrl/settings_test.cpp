@@ -87,6 +87,18 @@ TEST_CASE("an unknown label is a warning that says what was meant") {
   CHECK(s.warnings[0].find("did you mean flowcon.metric") != std::string::npos);
 }
 
+TEST_CASE("of unknown labels the first are told, and how many more, and a known one counts") {
+  Labels labels{{"flowcon.weight", "2"}, {"flowcon.floor", "7"}};
+  for (int i = 0; i < 1000; ++i) labels["flowcon.a" + std::to_string(1000 + i)] = "1";
+  const Settings s = parse_labels(labels);
+  CHECK(s.enabled);
+  CHECK(s.weight == 2);
+  REQUIRE(s.warnings.size() == kMostLabelWarnings + 2);
+  CHECK(s.warnings[19] == "label flowcon.a1019: unknown label");
+  CHECK(s.warnings[20].find("label flowcon.floor") == 0);
+  CHECK(s.warnings[21] == "and 980 more labels that are unknown");
+}
+
 TEST_CASE("labels say how a job is saved before it is moved") {
   const Settings s = parse_labels({{"flowcon.migrate", "app"},
                                    {"flowcon.mounts", "shared"},

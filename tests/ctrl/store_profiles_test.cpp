@@ -79,7 +79,7 @@ TEST_CASE("profiles go with their age") {
   for (const double ended : {10, 20, 30}) {
     REQUIRE(store->save_profile(row(std::to_string(ended), ended)).has_value());
   }
-  REQUIRE(store->forget_before(20).has_value());
+  REQUIRE(store->forget_before(20, 30).has_value());
   CHECK(ends(*store) == std::vector<double>{20, 30});
 }
 

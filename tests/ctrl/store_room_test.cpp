@@ -38,15 +38,18 @@ Look busy_look(double time) {
 }  // namespace
 
 TEST_CASE("records stay within their bound under load, the newest whole, the older half thinned") {
+  // Once the clock was years ahead.
+  const bool was_ahead = GENERATE(false, true);
   const Folder folder;
   const auto store = open_bounded(folder);
   constexpr int kLooks = 1200;
   int steps = 0;
+  if (was_ahead) REQUIRE(store->record({busy_look(1e9)}, {}).has_value());
   for (int i = 0; i < kLooks; ++i) {
     const Round round{i * 1.0, "executor", "cpu", std::string(200, 's'), "{}"};
     REQUIRE(store->record({busy_look(i)}, {round}).has_value());
     for (bool more = true; more; ++steps) {
-      const auto step = store->make_room();
+      const auto step = store->make_room(i + 1);
       REQUIRE(step.has_value());
       more = *step;
     }
@@ -55,7 +58,8 @@ TEST_CASE("records stay within their bound under load, the newest whole, the old
   CHECK(steps < 20 * kLooks);
   const auto history = store->history("a");
   REQUIRE(history.has_value());
-  const auto& samples = history->samples;
+  auto samples = history->samples;
+  std::erase_if(samples, [](const Sample& s) { return s.time > kLooks; });
   REQUIRE(samples.size() > 2000);
   CHECK(samples.back().time > kLooks - 1);
   // Of the last tenth of what is there nothing is missing, of the first there are gaps.
@@ -95,7 +99,7 @@ void record_ended(Store& store) {
     }
     REQUIRE(store.record(looks, {}).has_value());
     for (bool more = true; more;) {
-      const auto step = store.make_room();
+      const auto step = store.make_room(1e6);
       REQUIRE(step.has_value());
       more = *step;
     }
@@ -136,13 +140,44 @@ TEST_CASE("runs that have ended go before the history of one that goes on") {
   CHECK(store->history("a")->samples.size() == kLooks * 64);
 }
 
+TEST_CASE("up to where records were thinned by a clock that was ahead is forgotten") {
+  const Folder folder;
+  const auto store = open_bounded(folder);
+  execute(folder, "UPDATE state SET thinned=1e9");
+  int i = 0;
+  for (bool was_full = false; !was_full && i < 2000; ++i) {
+    REQUIRE(store->record({busy_look(i)}, {}).has_value());
+    was_full = *store->make_room(i + 1);
+  }
+  REQUIRE(i < 2000);
+  execute(folder, "INSERT INTO pasts SELECT 'thinned',thinned FROM state");
+  CHECK(std::stod(store->pasts()->at("thinned")) == i);
+}
+
+TEST_CASE("what a clock that was days ahead has recorded goes with the old records") {
+  const Folder folder;
+  const auto store = open_bounded(folder);
+  constexpr double kDay = 86400;
+  for (const double time : {100.0, 200.0, 200 + kDay, 201 + kDay}) {
+    const std::vector<Round> rounds{{time, "executor", "cpu", "{}", "{}"}};
+    REQUIRE(store->record({busy_look(time)}, rounds).has_value());
+  }
+  CHECK_FALSE(*store->forget_before(50, 200));
+  const auto history = store->history("a");
+  REQUIRE(history.has_value());
+  CHECK(history->samples.size() == 3 * 64);
+  CHECK(history->usage.size() == 3);
+  CHECK(history->decisions.size() == 3);
+  CHECK(store->rounds(0, 0, 1000)->rounds.size() == 3);
+}
+
 TEST_CASE("old records go in steps, and none of them is long") {
   const Folder folder;
   const auto store = open_bounded(folder);
   for (int i = 0; i < 100; ++i)
     REQUIRE(store->record({busy_look(i)}, {{i * 1.0, "executor", "cpu", "{}", "{}"}}).has_value());
   int steps = 0;
-  for (bool more = true; more; ++steps) more = *store->forget_before(50);
+  for (bool more = true; more; ++steps) more = *store->forget_before(50, 100);
   CHECK(steps >= 2);
   CHECK(store->history("a")->samples.size() == 50 * 64);
 }
@@ -186,7 +221,7 @@ TEST_CASE("damage that is met while it runs has the records checked at the next 
     REQUIRE(opened.has_value());
     if (!notice.empty()) return;  // met at once
     bool is_met = false;
-    for (int i = 0; i < 100 && !is_met; ++i) is_met = !(*opened)->forget_before(i * 10);
+    for (int i = 0; i < 100 && !is_met; ++i) is_met = !(*opened)->forget_before(i * 10, 1000);
     CHECK(is_met);
   }
   REQUIRE(Store::open(folder.file(), &notice).has_value());

@@ -25,6 +25,7 @@ Original original(const std::string& id) {
   o.life = "boot:" + id;
   o.setting.io.weight = 300;
   o.setting.io.caps["8:0"] = {1U << 20, std::nullopt, std::nullopt, 100};
+  o.has_all_limits = id == "a";
   return o;
 }
 
@@ -51,6 +52,8 @@ TEST_CASE("originals survive the store's end exactly") {
   CHECK(back->front().life == original("a").life);
   CHECK(back->front().group.cpu == "docker/a");
   CHECK(back->front().group.io == "docker/a");
+  CHECK(back->front().has_all_limits);
+  CHECK_FALSE(back->back().has_all_limits);
 }
 
 TEST_CASE("an original without a quota comes back without one") {
@@ -251,7 +254,7 @@ TEST_CASE("old records go, originals stay") {
   const auto store = open(folder);
   REQUIRE(store->save_originals({original("a")}).has_value());
   REQUIRE(store->record({look("a", 100)}, {}).has_value());
-  REQUIRE(store->forget_before(1000).has_value());
+  REQUIRE(store->forget_before(1000, 2000).has_value());
   CHECK_FALSE(store->history("a").has_value());
   CHECK(store->originals()->size() == 1);
 }
@@ -358,7 +361,7 @@ TEST_CASE("what a job did elsewhere is kept with its run, and goes with it") {
   auto pasts = store->pasts();
   REQUIRE((pasts.has_value() && pasts->size() == 2));
   CHECK(pasts->at("a") == "{\"used\":2}");
-  REQUIRE(store->forget_before(5).has_value());
+  REQUIRE(store->forget_before(5, 100).has_value());
   pasts = store->pasts();
   CHECK((pasts.has_value() && pasts->size() == 1));
   REQUIRE(store->forget_history("a").has_value());
@@ -383,7 +386,7 @@ TEST_CASE("how far a log was read is kept with what was read, and goes with its 
   REQUIRE((positions.has_value() && positions->size() == 2));
   CHECK(positions->at("a") == LogPosition{"json-file", "file 3"});
   CHECK(positions->at("b") == LogPosition{"/out/log", "file 2"});
-  REQUIRE(store->forget_before(50).has_value());
+  REQUIRE(store->forget_before(50, 100).has_value());
   positions = store->positions();
   REQUIRE(positions.has_value());
   CHECK_FALSE(positions->contains("a"));

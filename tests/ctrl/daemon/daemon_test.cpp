@@ -439,6 +439,20 @@ TEST_CASE("twenty idle jobs write less than a hundred lines an hour") {
   CHECK(text.find("limit of a: 100 % -> ") != std::string::npos);
 }
 
+TEST_CASE("of labels of an image that do not count the first are told, and how many more") {
+  Host host;
+  host.begin();
+  ctrl::engine::Container container;
+  for (int i = 100; i < 130; ++i) container.image_labels["flowcon.a" + std::to_string(i)] = "1";
+  host.start("a", {}, container);
+  host.pass();
+  const boost::json::value job = host.status_of("a");
+  const boost::json::array& warnings = job.at("warnings").as_array();
+  REQUIRE(warnings.size() == 21);
+  CHECK(warnings[19].as_string().find("label flowcon.a119 is ignored") == 0);
+  CHECK(warnings[20].as_string() == "and 10 more labels of the image are ignored");
+}
+
 TEST_CASE("where memory is short a soft limit leaves room above what a job uses at that tick") {
   Host host;
   host.config.limiting.memory_low = 2;  // always short

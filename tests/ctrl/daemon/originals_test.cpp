@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -71,20 +72,65 @@ TEST_CASE("a soft limit of flowcond that systemd brings back while a job is froz
 }
 
 TEST_CASE("a soft limit that others set stays where flowcond has set none, whoever ends control") {
-  for (const std::string& how : std::vector<std::string>{"a stop", "pause", "release"}) {
+  for (const std::string& how :
+       std::vector<std::string>{"a stop", "pause", "release", "a kill", "a hand-over"}) {
     INFO(how);
     Host host;
     run_two_softly(host, kNeverShort);
     host.fs.set(kGroup, "memory.high", "1048576");
-    if (how != "a stop") {
+    if (how == "a kill") {
+      host.kill();
+      host.begin();
+    } else if (how == "a hand-over") {
+      std::ofstream(host.folder.path() + "/hand-over").close();
+      host.end();
+      REQUIRE(host.weight("a") != "100");
+      host.begin();
+      pass_often(host, 3);
+      REQUIRE(host.weight("a") != "100");
+    } else if (how != "a stop") {
       REQUIRE(host.ask("POST", "/v1/containers/a/" + how) == 200);
-      CHECK(host.weight("a") == "100");
-      CHECK(host.fs.text(kGroup, "memory.high") == "1048576");
     }
+    if (how != "a stop" && how != "a hand-over") CHECK(host.weight("a") == "100");
+    CHECK(host.fs.text(kGroup, "memory.high") == "1048576");
     host.end();
     CHECK(host.weight("a") == "100");
     CHECK(host.fs.text(kGroup, "memory.high") == "1048576");
   }
+}
+
+TEST_CASE("a soft limit that came after the limit of the CPU goes after a kill, too") {
+  Host host;
+  run_two_softly(host, kNeverShort);
+  ctrl::Config config = host.config;
+  config.limiting.memory_low = kAlwaysShort;
+  host.daemon->reload(config);
+  pass_often(host, 3);
+  REQUIRE(host.fs.text(kGroup, "memory.high") != "max");
+  host.kill();
+  host.begin();
+  CHECK(host.fs.text(kGroup, "memory.high") == "max");
+}
+
+TEST_CASE("a cap on a disk that was taken away is no original any more, and nothing waits for it") {
+  Host host;
+  host.has_io = true;
+  host.config.limiting.resources = {ctrl::Resource::cpu, ctrl::Resource::memory};
+  host.config.limiting.memory_low = kAlwaysShort;
+  host.begin();
+  host.start("a", {{"flowcon.ceiling", "0.1"}});
+  host.fs.set(kGroup, "io.max", "8:16 rbps=1048576 wbps=max riops=max wiops=max");
+  host.start("b");
+  pass_often(host, 3);
+  REQUIRE(host.fs.text(kGroup, "memory.high") != "max");
+  host.fs.set(kGroup, "io.max", "");
+  host.fs.refuse(kGroup, "io.max", ENODEV);
+  pass_often(host, 9);
+  CHECK(host.status_of("a").at("note").as_string().find("I/O limit") == std::string::npos);
+  REQUIRE(host.ask("GET", "/v1/status") == 200);
+  CHECK(host.json().at("reverts").to_number<int>() == 1);
+  host.end();
+  CHECK(host.weight("a") == "100");
 }
 
 TEST_CASE("a soft limit of others stays after an original could not be saved for a while") {

@@ -21,11 +21,13 @@ class Disk {
     return {[this](const std::vector<store::Look>& looks, const std::vector<store::Round>& rounds) {
               return take(looks, rounds);
             },
-            [this](double before) -> Result<bool> {
+            [this](double before, double at) -> Result<bool> {
+              forgotten_at = at;
               forgotten.push_back(before);
               return forgotten.size() < steps;
             },
-            [this]() -> Result<bool> {
+            [this](double at) -> Result<bool> {
+              room_made_at = at;
               ++rooms;
               return false;
             }};
@@ -59,6 +61,8 @@ class Disk {
   std::vector<std::string> written;
   std::vector<std::string> algorithms;
   std::vector<double> forgotten;
+  double forgotten_at = 0;  // what it was told of the time
+  double room_made_at = 0;
   int rooms = 0;
   int parts = 0;  // that were written, or failed
   int hours = 0;
@@ -168,6 +172,8 @@ TEST_CASE("old records are looked for once an hour, in steps that others may com
   disk.write();
   CHECK(disk.forgotten.size() == 16);
   CHECK(disk.forgotten.front() == disk.now - 30 * 86400);
+  CHECK(disk.forgotten_at == disk.now);
+  CHECK(disk.room_made_at == disk.now - 3600);
   CHECK(disk.hours == 0);
   for (int i = 0; i < 2; ++i) {
     disk.recorder.add(Disk::look("a"));

@@ -12,8 +12,10 @@ using namespace flowcon::ctrl;
 
 namespace {
 
-store::Original original(const std::string& id, const std::string& life) {
+store::Original original(const std::string& id, const std::string& life,
+                         bool has_all_limits = false) {
   store::Original one;
+  one.has_all_limits = has_all_limits;
   one.id = id;
   one.life = life;
   one.setting.cpu.weight = 77;
@@ -21,14 +23,15 @@ store::Original original(const std::string& id, const std::string& life) {
 }
 
 // Job "a" was left with a quarter of the CPU.
-Takeover taken(const std::string& life = "") {
+Takeover taken(const std::string& life = "", bool has_all_limits = false) {
   Handover handed;
   handed.interval = 40;
   handed.jobs["a"].cpu.list = List::cl;
   handed.jobs["a"].cpu.granted = 0.25;
   handed.jobs["a"].reason = "CL";
   Takeover takeover;
-  takeover.begin(std::move(handed), {original("a", life), original("stranger", "")}, 100);
+  takeover.begin(std::move(handed), {original("a", life, has_all_limits), original("stranger", "")},
+                 100);
   return takeover;
 }
 
@@ -58,11 +61,22 @@ TEST_CASE("a container that was handed over has its limit and its original") {
 }
 
 TEST_CASE("of one whose memory was limited all limits are read again") {
-  Takeover takeover = taken();
+  Takeover takeover = taken("", true);
   Job claimed = job();
-  claimed.present.memory.soft_bytes = 4096;
+  claimed.original.memory.soft_bytes = claimed.present.memory.soft_bytes = 4096;
   takeover.claim(claimed);
   CHECK(claimed.has_all_limits);
+  CHECK_FALSE(claimed.original.memory.soft_bytes);
+}
+
+TEST_CASE("of one whose CPU alone was limited the rest is as others have left it") {
+  Takeover takeover = taken();
+  Job claimed = job();
+  claimed.original.memory.soft_bytes = claimed.present.memory.soft_bytes = 4096;
+  takeover.claim(claimed);
+  CHECK_FALSE(claimed.has_all_limits);
+  CHECK(claimed.original.cpu.weight == 77);
+  CHECK(claimed.original.memory.soft_bytes == 4096U);
 }
 
 TEST_CASE("nothing is written until all of them are there, or for ten seconds") {

@@ -104,7 +104,7 @@ class Host {
     };
     world.find_group = [this](std::int64_t, const std::string& id) -> Result<cgroups::Group> {
       const std::string group = "docker/" + id;
-      return cgroups::Group{group, group, group, scope};
+      return cgroups::Group{group, group, group, scope, has_io ? group : ""};
     };
     world.fs = std::make_unique<SharedCgroups>(fs);
     world.store = std::move(*store);
@@ -212,7 +212,8 @@ class Host {
   TempFolder folder;
   ctrl::Config config;
   FakeCgroups fs{cgroups::Mode::v2};
-  std::string scope;  ///< systemd's, of all containers
+  std::string scope;    ///< systemd's, of all containers
+  bool has_io = false;  ///< block I/O of containers is limited and counted
   std::unique_ptr<boost::asio::io_context> io = std::make_unique<boost::asio::io_context>(1);
   double now = 1000;  ///< steady; the epoch was 1e9 seconds before 0
   std::map<std::string, ctrl::engine::Container> running;

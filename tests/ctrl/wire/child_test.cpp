@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/wire/child.h"
 
+#include <sys/resource.h>
+
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <csignal>
@@ -50,6 +52,19 @@ Async<Result<void>> write_all(Command command) {
   co_return co_await (*child)->succeed(kLong);
 }
 
+// Opens no file after the program's start, as in a process that has too many open.
+Async<Result<int>> status_without_files(Command command, double seconds) {
+  const auto child = Child::start(co_await boost::asio::this_coro::executor, command);
+  if (!child) co_return child.error();
+  rlimit usual{};
+  ::getrlimit(RLIMIT_NOFILE, &usual);
+  const rlimit none{0, usual.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  const int status = co_await (*child)->finish(seconds);
+  ::setrlimit(RLIMIT_NOFILE, &usual);
+  co_return status;
+}
+
 }  // namespace
 
 TEST_CASE("a program gets its input and its words as they are, and its status comes back") {
@@ -76,6 +91,14 @@ TEST_CASE("a program that takes too long is killed with all that it started") {
   const auto ran = run_here(shell("sleep 600 & sleep 600", Joined::none), 0.2);
   REQUIRE(ran.has_value());
   CHECK(ran->status == 128 + SIGKILL);
+}
+
+TEST_CASE("a program has its time where too many files are open to be told of its end") {
+  const auto status = [](const std::string& script, double seconds) {
+    return *run_alone([&] { return status_without_files(shell(script, Joined::none), seconds); });
+  };
+  CHECK(status("sleep 0.1; exit 7", kLong) == 7);
+  CHECK(status("exec sleep 600", 0.1) == 128 + SIGKILL);
 }
 
 TEST_CASE("of long output the first is kept, and of long complaints the last") {
