@@ -370,8 +370,13 @@ bool Collector::note_total(const Field& field, const Judged& judged, std::string
     refuse_plan();
     return true;
   }
+  const bool is_end = is_end_of_shares(text, field);
   if (is_progress(text, field) && field.phase != Phase::eval) {
     count(field, letters_hash(text.substr(0, field.at)), Role::step, PlanStep::Kind::percent);
+  } else if (field.phase != Phase::eval && (is_end || is_share_of_steps(text, field))) {
+    progress_.share(field.value, is_end);
+    refuse_plan();
+    if (!plans_) counters_.add(letters_hash("share"), field.key);
   } else if (may_be_percentage(field)) {
     refuse_plan();
   }

@@ -49,8 +49,38 @@ bool names_another(std::string_view text, std::string_view word) {
                                                             std::string_view::npos);
 }
 
+std::string_view without_end(std::string_view text, std::string_view set) {
+  return text.substr(0, text.find_last_not_of(set) + 1);
+}
+
 Meaning meaning_of(std::string_view word) {
   return word.size() > kMaxWord ? Meaning::none : look_up(lower(word)).meaning;
+}
+
+/// What stands before "[10%]:", "[ 10%]," or the "[10%]" that ends the line; "" where the field is
+/// no such share.
+std::string_view before_share(std::string_view text, const Field& field) {
+  if (!field.percent || field.has_total || !(field.value <= 100)) return {};
+  const std::string_view before = without_end(text.substr(0, field.at), " ");
+  const std::string_view rest = text.substr(skip(text, field.at, "0123456789.%"));
+  const bool is_closed = rest.starts_with("]:") || rest.starts_with("],") ||
+                         (rest.starts_with(']') && skip(rest, 1, " \t") == rest.size());
+  if (!is_closed || !before.ends_with('[')) return {};
+  return without_end(before.substr(0, before.size() - 1), " ");
+}
+
+/// "Fold 2, ", "[rank0] ": what is counted behind it is a part of the job.
+bool names_part(std::string_view text) {
+  constexpr std::array<std::string_view, 10> parts{
+      "batch", "minibatch", "epoch", "trial", "fold", "chain", "run", "rank", "client", "worker"};
+  const std::vector<std::string> words = name_words(text);
+  return std::any_of(words.begin(), words.end(), [&parts](std::string_view word) {
+    return std::any_of(parts.begin(), parts.end(), [word](std::string_view part) {
+      // "batches", "rank0".
+      return word.starts_with(part) &&
+             word.find_first_not_of("es0123456789", part.size()) == std::string_view::npos;
+    });
+  });
 }
 
 /// What stands before a ratio, without the percentage and the bar.
@@ -248,6 +278,28 @@ bool is_progress(std::string_view text, const Field& field) {
   }
   const std::string_view word = word_behind(text, skip(text, field.at, "0123456789.%"));
   return word == "complete" || word == "completed" || word == "done";
+}
+
+bool is_share_of_steps(std::string_view text, const Field& field) {
+  constexpr std::array<std::string_view, 5> steps{"step", "steps", "iter", "iters", "iteration"};
+  const std::string_view before = before_share(text, field);
+  const std::string_view counter = without_end(before, "0123456789");
+  if (counter.size() == before.size()) return false;
+  const std::string_view words = without_end(counter, " :=#");
+  std::size_t begin = words.size();
+  while (begin > 0 && is_letter(words[begin - 1])) --begin;
+  if (begin > 0 && !is_blank(words[begin - 1])) return false;
+  const bool is_step =
+      std::find(steps.begin(), steps.end(), lower(words.substr(begin))) != steps.end();
+  return is_step && !names_part(words.substr(0, begin)) && !is_aside(text, field);
+}
+
+bool is_end_of_shares(std::string_view text, const Field& field) {
+  std::string_view before = before_share(text, field);
+  before.remove_prefix(skip(before, 0, " \t"));
+  if (before.size() > kMaxWord || field.value != 100) return false;
+  const std::string word = lower(before);
+  return word == "finished" || word == "done" || word == "completed";
 }
 
 std::optional<StatedTotal> stated_total(std::string_view text, const Field& field) {

@@ -53,6 +53,13 @@ namespace flowcon::ctrl::metrics {
 /// counter.
 [[nodiscard]] bool is_progress(std::string_view text, const Field& field);
 
+/// "Iteration 2000 [10%]: ELBO = -294.6": how much of the steps is done, of the job or of a part
+/// that other lines name.
+[[nodiscard]] bool is_share_of_steps(std::string_view text, const Field& field);
+
+/// "Finished [100%]: ELBO = -149.7": where such shares end, if there were any.
+[[nodiscard]] bool is_end_of_shares(std::string_view text, const Field& field);
+
 struct StatedTotal {
   bool of_epochs = false;
   double total = 0;

@@ -310,6 +310,15 @@ namespace {
 /// SageMaker's algorithms mark the series they report: "train roc_auc <loss>" is no loss.
 constexpr std::string_view kMark = " <loss>";
 
+/// "L_out=0.049 L_reg=0.033": the letter that papers give a loss, and no part of it.
+bool is_whole_loss(std::string_view name) {
+  constexpr std::array<std::string_view, 4> wholes{"L_out", "L_total", "L_tot", "L_all"};
+  return std::any_of(wholes.begin(), wholes.end(), [name](std::string_view whole) {
+    if (!name.ends_with(whole)) return false;
+    return name.size() == whole.size() || !is_letter(name[name.size() - whole.size() - 1]);
+  });
+}
+
 }  // namespace
 
 NameInfo judge_name(std::string_view name) {
@@ -323,13 +332,20 @@ NameInfo judge_name(std::string_view name) {
   const bool is_joined = name.find(' ') == std::string_view::npos;
   judge_pairs(words, is_joined, tally);
   if (name.find("loss/value") != std::string_view::npos) ++tally.parts;  // of PPO's critic
+  if (tally.metrics == 0 && is_whole_loss(name)) {
+    tally.metric = {Meaning::lower, 9};
+    tally.metrics = 1;
+    tally.unknowns = 0;
+  }
   // "Tok/s", "samples / sec": a rate, whatever is counted.
   const bool per_second = name.find("/s") != std::string_view::npos &&
                           (name.ends_with("/s") || name.find("/sec") != std::string_view::npos);
   NameInfo info;
   info.phase = tally.phase;
   const bool is_markup = name.find("</") != std::string_view::npos;  // a text, with words in it
-  if (tally.decoy || per_second || is_markup) {
+  // "|gradient|", "||d||": how long a vector is.
+  const bool is_norm = name.size() > 2 && name.front() == '|' && name.back() == '|';
+  if (tally.decoy || per_second || is_markup || is_norm) {
     info.role = Role::decoy;
     return info;
   }

@@ -28,6 +28,7 @@ constexpr std::uint64_t kSureTimes = 3;      // left, before they speak for the 
 constexpr double kShortestCycle = 5;         // seconds
 constexpr std::uint64_t kLeastRises = 2;
 constexpr std::uint64_t kManyValues = 20;
+constexpr double kHundred = 100;
 constexpr double kLeastBeyond = 10;  // of a total
 
 bool is_total(double total) { return total >= 1 && total <= kMostTotal && total != kEndless; }
@@ -187,6 +188,17 @@ void Progress::told(const std::vector<ToldTotal>& totals) {
   }
 }
 
+void Progress::share(double percent, bool is_end) {
+  Shares& now = shares_;
+  if (is_end && now.count == 0) return;
+  if (now.count == 0) now.first_at = time_;
+  now.rises += now.count > 0 && percent > now.done;
+  now.has_fallen = now.has_fallen || percent < now.done;
+  now.done = percent;
+  now.last_at = time_;
+  ++now.count;
+}
+
 void Progress::time_left(double since, double left) {
   TimeLeft& now = time_left_;
   if (!(since > 0) || !(left >= 0)) return;
@@ -336,6 +348,17 @@ Counter Progress::counted(const State& state, double done) const {
   return counter;
 }
 
+/// They are the job's where nothing says of what else: no epoch, and no other total.
+std::optional<Counter> Progress::by_shares() const {
+  const Shares& now = shares_;
+  if (now.has_fallen || now.rises < kLeastRises || !stated_.empty()) return std::nullopt;
+  const bool has_other = std::any_of(states_.begin(), states_.end(), [this](const State& other) {
+    return other.role == Role::epoch || other.total > 0 || total_of(other) > 0;
+  });
+  if (has_other) return std::nullopt;
+  return Counter{now.done, kHundred, 0, TotalFrom::counter, now.first_at, now.last_at};
+}
+
 /// It is the job's own where it did not begin anew with an epoch, or where nothing counts within a
 /// part of the job.
 std::optional<Counter> Progress::by_time_left() const {
@@ -352,12 +375,13 @@ std::optional<Counter> Progress::by_time_left() const {
 
 bool Progress::has_total() const {
   const std::optional<Counter> counted = by_counters();
-  return counted && counted->total > 0;
+  return (counted && counted->total > 0) || by_shares();
 }
 
 std::optional<Counter> Progress::result() const {
   const std::optional<Counter> counted = by_counters();
   if (counted && counted->total > 0) return counted;
+  if (const std::optional<Counter> shared = by_shares()) return shared;
   const std::optional<Counter> timed = by_time_left();
   return timed ? timed : counted;
 }

@@ -32,6 +32,9 @@ class Progress {
   void total(std::uint64_t name, bool of_epochs, double total);
   /// What is known of it before its first line.
   void told(const std::vector<ToldTotal>& totals);
+  /// The share of its steps that is done ("Iteration 2000 [10%]"), in percent; `is_end`: "Finished
+  /// [100%]", which counts where another one came before.
+  void share(double percent, bool is_end);
   /// The time left that it prints. Units: seconds; `since`: from its first line.
   void time_left(double since, double left);
   /// A line with values of a metric.
@@ -79,6 +82,15 @@ class Progress {
     std::uint64_t rises = 0;
     TotalFrom from = TotalFrom::log;
   };
+  /// Of "Iteration 2000 [10%]", in percent.
+  struct Shares {
+    double done = 0;  // the latest
+    std::uint64_t count = 0;
+    std::uint64_t rises = 0;
+    bool has_fallen = false;
+    double first_at = 0;
+    double last_at = 0;
+  };
   /// The times left, as the share of the whole time that is over.
   struct TimeLeft {
     std::uint64_t count = 0;
@@ -94,6 +106,7 @@ class Progress {
   [[nodiscard]] bool counts_epochs(const State& state) const;
   [[nodiscard]] Counter counted(const State& state, double done) const;
   [[nodiscard]] std::optional<Counter> by_counters() const;
+  [[nodiscard]] std::optional<Counter> by_shares() const;
   [[nodiscard]] std::optional<Counter> by_time_left() const;
   State& state(std::uint64_t name, Role role, double done, double total);
   void move(State& now, double done);
@@ -108,6 +121,7 @@ class Progress {
 
   std::vector<State> states_;
   std::vector<Stated> stated_;  ///< the latest last
+  Shares shares_;
   TimeLeft time_left_;
   std::optional<std::uint64_t> leading_;  ///< the ratio that begins this line
   bool is_led_ = false;                   ///< no ratio comes first on this line

@@ -82,7 +82,7 @@ const LineFacts& LineScanner::scan(std::string_view line) {
                (is_digit(line[i + 1]) || line[i + 1] == '.' || is_letter(line[i + 1])) &&
                is_sign_position(line, i)) {
       i = scan_number(i);
-    } else if (c == '"' || (c == '\'' && !frames_.empty())) {
+    } else if (c == '"' || (c == '\'' && (!frames_.empty() || quotes_number(i)))) {
       i = scan_quoted(i);
     } else if (c == '@') {
       i = scan_at_sign(i);
@@ -380,6 +380,20 @@ void LineScanner::add(Field field, std::size_t end) {
   if (facts_.fields.size() < kMaxFields) facts_.fields.push_back(field);
 }
 
+/// "iter: 20, 'loss': '38.34'": outside of a dictionary, too, what is in quotes behind a colon; not
+/// the name of the next one: "scores: '1' : 0.15".
+bool LineScanner::quotes_number(std::size_t at) const {
+  constexpr std::size_t longest = 32;
+  std::size_t before = at;
+  while (before > fence_ && is_blank(line_[before - 1])) --before;
+  if (before == fence_ || line_[before - 1] != ':') return false;
+  const std::size_t close = line_.substr(0, at + longest).find('\'', at + 1);
+  if (close == std::string_view::npos) return false;
+  const std::string_view next = line_.substr(skip_blanks(line_, close + 1), 1);
+  return next != ":" && next != "=" &&
+         whole_number(line_.substr(at + 1, close - at - 1)).has_value();
+}
+
 std::size_t LineScanner::scan_quoted(std::size_t at) {
   const char quote = line_[at];
   bool& is_open = quote == '"' ? has_open_double_ : has_open_single_;
@@ -403,7 +417,12 @@ std::size_t LineScanner::scan_quoted(std::size_t at) {
 
 void LineScanner::take_string(std::string_view content, std::size_t begin, std::size_t end) {
   if (std::optional<Number> number = whole_number(content)) {
+    const std::size_t before = facts_.fields.size();
     take_number(begin, *number, {}, end);
+    // Where a plan finds it again: not the quote.
+    if (facts_.fields.size() > before) {
+      facts_.fields.back().at = begin + 1 + content.find_first_not_of(" \t");
+    }
     return;
   }
   // "epoch": "3/196".

@@ -115,6 +115,7 @@ class LineScanner {
   [[nodiscard]] std::string_view name_before_wall(Gap gap) const;
   [[nodiscard]] std::string_view cleaned_name(std::string_view name, const Gap& gap) const;
   [[nodiscard]] std::string_view key_after(std::size_t at, bool is_whole) const;
+  [[nodiscard]] bool quotes_number(std::size_t at) const;
   [[nodiscard]] std::size_t begin_of_remark(std::size_t low, std::size_t close) const;
   [[nodiscard]] std::string_view words_before(std::size_t from, std::size_t at) const;
   [[nodiscard]] std::string_view frame_key(std::string_view key);

@@ -4,6 +4,7 @@
 #include "ctrl/metrics/table.h"
 
 #include <algorithm>
+#include <array>
 
 #include "ctrl/metrics/counters.h"
 #include "ctrl/metrics/names.h"
@@ -15,7 +16,8 @@ namespace {
 constexpr std::size_t kMaxColumns = 64;
 constexpr std::size_t kMaxHeaderBytes = 1024;
 constexpr std::size_t kMaxRowBytes = 4096;
-constexpr int kMaxMarks = 2;  // words at the end of a row
+constexpr int kMaxMarks = 2;      // words at the end of a row
+constexpr double kMayBeNorm = 6;  // "|residual|", "|gap|", by the weight of the name
 
 std::string_view stripped(std::string_view text) {
   while (!text.empty() && (is_blank(text.front()) || text.front() == '"')) text.remove_prefix(1);
@@ -58,6 +60,34 @@ bool is_clock(std::string_view text) {
 bool is_text(std::string_view cell) {
   return cell.find_first_of("={}") == std::string_view::npos &&
          cell.find(": ") == std::string_view::npos;
+}
+
+bool is_number(std::string_view cell) { return number_at(cell, 0) || non_finite_at(cell, 0); }
+
+/// A last column of such a name holds words, be it one.
+bool is_of_remarks(std::string_view column) {
+  constexpr std::array<std::string_view, 7> names{"notes",   "note",   "remark", "comment",
+                                                  "message", "status", "info"};
+  return std::find(names.begin(), names.end(), lower(column)) != names.end();
+}
+
+/// "cost  |gradient|  ||d||": bars that are part of names, and no walls between them; "|loss|" is a
+/// cell.
+bool has_norms(std::string_view line) {
+  for (std::size_t at = line.find('|'); at != std::string_view::npos;) {
+    const std::size_t begin = line.find_last_of(" \t", at) + 1;
+    const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
+    const std::string_view word = line.substr(begin, end - begin);
+    const std::size_t first = word.find_first_not_of('|');
+    if (first == 0 || first == std::string_view::npos || !is_letter(word[first])) return false;
+    const std::size_t behind = word.find('|', first);
+    if (behind == std::string_view::npos || word.find_first_not_of('|', behind) != word.npos)
+      return false;
+    const NameInfo info = judge_name(word.substr(first, behind - first));
+    if (first == 1 && info.weight > kMayBeNorm) return false;
+    at = line.find('|', end);
+  }
+  return true;
 }
 
 bool has_digit(std::string_view text) { return std::any_of(text.begin(), text.end(), is_digit); }
@@ -184,7 +214,7 @@ bool TableReader::read_header(std::string_view line) {
     ways = {Split::pipes};
   } else if (body.find('\t') != std::string_view::npos) {
     ways = {Split::tabs, Split::blanks};
-  } else if (body.find('|') != std::string_view::npos) {
+  } else if (body.find('|') != std::string_view::npos && !has_norms(body)) {
     ways = {Split::inner_pipes};
   } else if (body.find(',') != std::string_view::npos) {
     ways = {Split::commas};
@@ -241,6 +271,32 @@ bool TableReader::read_header(std::string_view line) {
   return false;
 }
 
+/// "1100  -0.036  36.790  1.521   MAY BE DIVERGING": the last column's words, however many. Prose
+/// ("7 12.5 3 files were skipped") and "1 1.0 0.1 train" are no such rows. True if words went.
+bool TableReader::drop_remark(std::string_view line) {
+  constexpr std::ptrdiff_t least_numbers = 3;
+  const std::size_t place = columns_.size() - 1;
+  const bool is_named = is_of_remarks(columns_.back());
+  const bool is_narrow = parts_.size() == narrow_.size() && narrow_.size() != columns_.size();
+  if (!(ends_in_remarks_ || is_named) || is_narrow || narrow_.size() == place) return false;
+  const std::size_t least_words = is_named ? 1 : 2;
+  if (parts_.size() < place + least_words) return false;
+  const std::string_view first = parts_[place];
+  if (!is_letter(first.front()) || is_gap(first) || is_number(first)) return false;
+  const auto begin = parts_.begin() + static_cast<std::ptrdiff_t>(place);
+  if (std::count_if(parts_.begin(), begin, is_number) < least_numbers) return false;
+  // Columns stand apart, words do not.
+  const auto at = static_cast<std::size_t>(first.data() - line.data());
+  if (line[at - 1] != '\t' && !is_blank(line[at - 2])) return false;
+  const bool may_tell_part = !is_named || parts_.size() == place + 1;
+  const bool are_words = std::all_of(begin, parts_.end(), [may_tell_part](std::string_view word) {
+    const bool tells_part = may_tell_part && phase_of_word(lower(word)) != Phase::none;
+    return !tells_part && !has_digit(word) && is_text(word) && word.back() != ':';
+  });
+  if (are_words) parts_.resize(place);
+  return are_words;
+}
+
 bool TableReader::take_cell(std::string_view text, const std::string& column) {
   Cell cell;
   cell.column = column;
@@ -281,6 +337,7 @@ bool TableReader::read_row(std::string_view text) {
 bool TableReader::read_row(std::string_view line, Split how) {
   if (!split(line, how, parts_)) return false;
   const bool has_marks = how != Split::blanks && how != Split::wide_blanks;
+  const bool had_remark = how == Split::blanks && drop_remark(line);
   const std::size_t most = std::max(columns_.size(), narrow_.size());
   for (int marks = 0; !has_marks && marks < kMaxMarks; ++marks) {
     if (parts_.size() > std::max<std::size_t>(most, 2) && !has_digit(parts_.back())) {
@@ -288,8 +345,8 @@ bool TableReader::read_row(std::string_view line, Split how) {
     }
   }
   // A last column of remarks stays empty mostly.
-  const bool is_short =
-      ends_in_remarks_ && parts_.size() >= 3 && parts_.size() + 1 == columns_.size();
+  const bool is_short = (ends_in_remarks_ || had_remark) && parts_.size() >= 3 &&
+                        parts_.size() + 1 == columns_.size();
   if (parts_.size() != columns_.size() && parts_.size() != narrow_.size() && !is_short)
     return false;
   const std::vector<std::string>& columns =

@@ -52,6 +52,7 @@ class TableReader {
   bool read_row(std::string_view line, Split how);
   bool join_header(std::string_view line);
   static bool split(std::string_view line, Split how, std::vector<std::string_view>& cells);
+  bool drop_remark(std::string_view line);
   bool take_cell(std::string_view text, const std::string& column);
 
   Split how_ = Split::none;

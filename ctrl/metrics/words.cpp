@@ -97,7 +97,7 @@ constexpr std::array kGroups{
         "entropy_coef cuda device devices node nodes port address ip pcie bus channel channels "
         "thread threads worker workers process processes line lines weights weight percent "
         "progress completed cache chosen rejected margin margins errno errcode exitcode delta skip "
-        "load"},
+        "load timings"},
     Group{Meaning::quantity, 0,
           "rate ratio fraction samples sample examples example images image img imgs tokens token "
           "tok sequences sequence sents sent sentences sentence records record words word chars "

@@ -539,6 +539,31 @@ TEST_CASE("the total is the choice although the last line holds it alone") {
   CHECK(report_on(lines).metric == "loss");
 }
 
+TEST_CASE("values in quotes and the letter of a loss are metrics, names in quotes are no values") {
+  std::vector<std::string> quoted, keys, letter;
+  for (int i = 1; i <= 9; ++i) {
+    const std::string step = std::to_string(i);
+    // Equal texts in quotes: the plan of a line's shape must find them.
+    quoted.push_back("iter: " + step + "0, lr: 0.005, 'loss': '" + (i < 5 ? "38.3" : "31.5") +
+                     "', time: 0." + step + "8, eta: 7:48:0" + step);
+    keys.push_back("scores: '" + step + "' : 0.1" + step);
+    letter.push_back("Step 0008953" + step + " L_out=0.0" + (i % 2 == 0 ? "49" : "61") +
+                     " L_reg=0.033 Acc=0.98");
+    letter.push_back("Validation : " + step +
+                     ".0% (timings : " + number(100.0 * i + 110 * (i % 2)) + " 6.77)");
+  }
+  for (const std::size_t keep : {0, 64}) {
+    const Report report = report_on(quoted, keep);
+    CHECK(report.metric == "loss");
+    CHECK(report.goal == Goal::min);
+    CHECK(report.count == 9);
+  }
+  CHECK(report_on(keys).candidates.size() == 1);
+  CHECK(report_on(keys).count == 9);
+  CHECK(report_on(letter).metric == "L_out");
+  CHECK(report_on(letter).confidence >= 0.2);
+}
+
 TEST_CASE("what is used of a thing, the ends of fits, and one class after the other are not sure") {
   std::vector<std::string> used, fits, classes;
   for (int i = 1; i <= 20; ++i) {

@@ -90,6 +90,24 @@ TEST_CASE("the words of a name are found in every spelling") {
   CHECK(name_words("<>--").empty());
 }
 
+TEST_CASE("the letter of a loss names the whole one") {
+  for (const char* name : {"L_out", "L_total", "train/L_total"}) {
+    INFO(name);
+    CHECK(judge_name(name).role == Role::metric);
+    CHECK(judge_name(name).better == Better::lower);
+    CHECK(judge_name(name).plain);
+  }
+  CHECK(judge_name("L_out").weight > judge_name("L_reg").weight);
+  CHECK(judge_name("URL_total").role != Role::metric);
+}
+
+TEST_CASE("several times are one time, and a norm is no step") {
+  for (const char* name : {"timing", "timings", "|step|", "|gradient|", "||d||"}) {
+    INFO(name);
+    CHECK(judge_name(name).role == Role::decoy);
+  }
+}
+
 TEST_CASE("phases have many words") {
   CHECK(phase_of_word("training") == Phase::train);
   CHECK(phase_of_word("dev") == Phase::eval);

@@ -381,6 +381,94 @@ TEST_CASE("the unit may stand before the slash, and a percentage in a record") {
   CHECK(progress_of({"Epoch 1.0/3.0 loss 0.5", "Epoch 2.0/3.0 loss 0.4"}) == "2/3");
 }
 
+TEST_CASE("a percentage in brackets behind a step is the job's once it has risen twice") {
+  for (const std::size_t keep : {0, 16}) {
+    std::vector<std::string> lines{"Iteration 0 [0%]: ELBO = -1372.98",
+                                   "Iteration 2000 [10%]: ELBO = -294.57"};
+    CHECK(progress_of(lines, keep) == "-");
+    lines.emplace_back("Iteration 4000 [20%]: ELBO = -193.17");
+    CHECK(progress_of(lines, keep) == "20/100");
+    lines.emplace_back("Iteration 4100 [20%]: ELBO = -193.15");
+    CHECK(progress_of(lines, keep) == "20/100");
+    lines.emplace_back("Iteration 0 [0%]: ELBO = -1372.98");
+    lines.emplace_back("Iteration 2000 [10%]: ELBO = -294.57");
+    CHECK(progress_of(lines, keep) == "-");
+  }
+  for (const std::string counter : {"step", "Steps", "ITER", "iters", "iteration"}) {
+    INFO(counter);
+    CHECK(progress_of({counter + " 1 [ 1.5%], loss 3", counter + " 2 [ 3.0%], loss 2",
+                       counter + " 3 [ 4.5%], loss 1"}) == "4.5/100");
+    CHECK(progress_of({counter + ": 1 [1%]", counter + ": 2 [2%]", counter + ": 3 [3%]"}) ==
+          "3/100");
+  }
+}
+
+TEST_CASE("a percentage in brackets of a part, or behind anything else, says nothing of the job") {
+  for (const char* form : {"Epoch # [#0%]: loss 0.5",
+                           "batch # [#0%]: loss 0.5",
+                           "Update # [#0%]: loss 0.5",
+                           "global_step # [#0%]: loss 0.5",
+                           "Iteration [#0%]: loss 0.5",
+                           "[#0%] Building model.o",
+                           "Iteration # [#0%] loss 0.5",
+                           "Iteration # [#0%]- loss 0.5",
+                           "Iteration # (#0%): loss 0.5",
+                           "Epoch 1 iteration # [#0%]: loss 0.5",
+                           "Minibatch 1, iteration # [#0%]: loss 0.5",
+                           "Batches 2, step # [#0%]: loss 0.5",
+                           "Trial 2, step # [#0%]: loss 0.5",
+                           "fold_2 step # [#0%]: loss 0.5",
+                           "Chain 1 iteration # [#0%]: loss 0.5",
+                           "Run 2, iter # [#0%]: loss 0.5",
+                           "On rank0, iter # [#0%]: loss 0.5",
+                           "Client 3: step # [#0%]: loss 0.5",
+                           "worker-1 step # [#0%]: loss 0.5",
+                           "Validation step # [#0%]: loss 0.5"}) {
+    std::vector<std::string> lines;
+    for (int i = 1; i <= 9; ++i) {
+      std::string line = form;
+      for (std::size_t at; (at = line.find('#')) != line.npos;)
+        line.replace(at, 1, std::to_string(i));
+      lines.push_back(line);
+    }
+    INFO(form);
+    CHECK(progress_of(lines) == "-");
+  }
+}
+
+TEST_CASE("a percentage in brackets gives way to epochs, and to a counter that has a total") {
+  const std::vector<std::string> shares{"Iteration 100 [10%]: loss 0.5",
+                                        "Iteration 200 [20%]: loss 0.4",
+                                        "Iteration 300 [30%]: loss 0.3"};
+  CHECK(progress_of(shares) == "30/100");
+  const auto behind = [&shares](const std::string& first) {
+    std::vector<std::string> lines{first};
+    lines.insert(lines.end(), shares.begin(), shares.end());
+    return progress_of(lines);
+  };
+  CHECK(behind("max_iters: 5000") == "300/5000");
+  CHECK(behind("Epoch 1/4") == "1/4");
+  CHECK(behind("Epoch 1") == "-");
+  CHECK(behind("epochs: 4") == "-");
+  CHECK(behind("step 7/90 loss 0.9") == "7/90");
+}
+
+TEST_CASE("the end in brackets is that of the percentages before it") {
+  const auto with = [](const std::string& last) {
+    return progress_of({"Iteration 0 [0%]: ELBO = -1372.98", "Iteration 2000 [10%]: ELBO = -294.57",
+                        "Iteration 4000 [20%]: ELBO = -193.17", last});
+  };
+  CHECK(with("Finished [100%]: ELBO = -149.73") == "100/100");
+  CHECK(with("Done [100%]") == "100/100");
+  CHECK(with("completed [100%], ELBO = -149.73") == "100/100");
+  CHECK(with("Model 2 Finished [100%]: ELBO = -149.73") == "20/100");
+  CHECK(with("Finished [90%]: ELBO = -149.73") == "20/100");
+  CHECK(with("Finished [100%] ELBO = -149.73") == "20/100");
+  CHECK(progress_of({"Finished [100%]: loss 0.5", "step 1 [1%]: loss 0.5", "step 2 [2%]: loss 0.4",
+                     "step 3 [3%]: loss 0.3"}) == "3/100");
+  CHECK(progress_of({"Finished [100%]: a", "Finished [100%]: b", "Finished [100%]: c"}) == "-");
+}
+
 TEST_CASE("two ratios with their shares are the epoch and what is within it") {
   CHECK(progress_of({"Train:    1/3 ( 33%) [  49/323 ( 15%)]  Loss: 36.77 (81.7)",
                      "Train:    1/3 ( 33%) [  99/323 ( 31%)]  Loss: 23.51 (54.8)",

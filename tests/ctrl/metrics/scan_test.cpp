@@ -59,6 +59,11 @@ TEST_CASE("numbers get their names in every common shape") {
       {"2023-07-31 03:19:13.633 loss 0.5", "loss=0.5"},
       {"elapsed time per iteration (ms): 612.4", "elapsed time per iteration (ms)=612.4"},
       {"1epoch:train:1-50batch: loss=85.7", "epoch=1; batch=1; loss=85.7"},
+      {"iter: 20, 'loss': '38.5', time: 0.9", "iter=20; loss=38.5; time=0.9"},
+      {"loss: '-1.5e-1', acc: '97.5%', x: 'a1'", "loss=-0.15; acc=97.5"},
+      {"scores: '1' : 0.15, '2' : 0.11", ""},
+      {"scores: '1': 0.15", ""},
+      {"scores: '1' = 0.15", ""},
   };
   for (const Row& row : rows) {
     INFO(row.line);

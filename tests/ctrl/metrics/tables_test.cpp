@@ -35,6 +35,18 @@ void is_loss(const Report& report, const std::string& name) {
   CHECK(report.confidence >= 0.2);
 }
 
+/// Such lines are read as they are without the heading.
+void is_no_row(const std::string& heading, const std::string& row) {
+  const Report report = table({heading}, row);
+  const Report wanted = table({}, row);
+  INFO(row);
+  CHECK(report.metric == wanted.metric);
+  CHECK(report.count == wanted.count);
+  CHECK(report.low == wanted.low);
+  CHECK(report.high == wanted.high);
+  CHECK(report.candidates.size() == wanted.candidates.size());
+}
+
 }  // namespace
 
 TEST_CASE("a table is read behind what begins its heading and its rows alike") {
@@ -105,6 +117,73 @@ TEST_CASE("marks behind a row, and several values in a cell") {
   is_loss(table({"Step      Train loss              Test loss               Test metric"},
                 "#000      [@, 2.02e+00]    [2.84e+01, 4.46e+00]    []"),
           "Train loss");
+}
+
+TEST_CASE("rows may end in a remark behind three numbers") {
+  const std::string heading = "  iter        loss   delta_mean   ";
+  const std::string row = "   #        @         0.5   ";
+  for (const std::string remark : {"CONVERGED", "MAY BE DIVERGING... INSPECT LOSS",
+                                   "MEAN TRAINING LOSS CONVERGED   MEDIAN LOSS CONVERGED"}) {
+    INFO(remark);
+    is_loss(table({heading + "notes"}, row + remark), "loss");
+    is_loss(table({heading + "Status"}, row + remark), "loss");
+  }
+  is_loss(table({heading + "verdict"}, row + "MAY BE DIVERGING"), "loss");
+  is_loss(table({heading + "verdict"}, "   #        @         0.5\tMAY DIVERGE"), "loss");
+  CHECK(table({heading + "notes"}, row + "loss 0.3 again").high < 1);
+}
+
+TEST_CASE("a gap in the last column is no remark") {
+  for (const std::string gap : {"None", "N/A", "-", "nan"}) {
+    INFO(gap);
+    is_loss(table({"iter loss notes"}, "# @ " + gap), "loss");
+    is_loss(table({"step loss phi"}, "# @ " + gap), "loss");
+    is_loss(table({"iter loss acc notes"}, "# @ 0.5   " + gap), "loss");
+    is_loss(table({"iter loss acc notes"}, "# @ 0.5   " + gap + " *"), "loss");
+  }
+}
+
+TEST_CASE("prose beneath a table, and a word that tells the part, are no remarks") {
+  is_no_row("iter  loss  delta  notes", "# 12.5 3 files were skipped");
+  is_no_row("iter loss notes", "# @   converged early");
+  is_no_row("epoch loss acc verdict", "# @ 0.11   good");
+  is_no_row("epoch loss acc status", "# @ 0.11   val");
+  is_no_row("# step loss notes", "5 # @   converged early");
+  for (const std::string row : {"# @ 0.11 train", "#  @  0.11   train", "#  @  0.11   train *"}) {
+    is_no_row("epoch loss acc split", row);
+  }
+  auto extractor = Extractor::create(Spec{}, 0);
+  REQUIRE(extractor.has_value());
+  extractor->feed("epoch loss acc split", 0);
+  for (int i = 1; i <= 9; ++i) {
+    extractor->feed(std::to_string(i) + " 1.000 0.11 train", i);
+    extractor->feed(std::to_string(i) + " 2.000 0.11 val", i);
+  }
+  CHECK(extractor->report().count == 9);
+  CHECK(extractor->report().high < 1);
+}
+
+TEST_CASE("bars around the name of a norm part no columns, and a heading may come again") {
+  is_loss(table({"iter      cost      cost_change  |gradient|   |step|    tr_ratio"},
+                "   #  @    0.00e+00    6.15e+04   4.53e-01   0.00e+00"),
+          "cost");
+  const std::string heading =
+      "iter    objective    inf_pr   inf_du lg(mu)  ||d||  lg(rg) alpha_du alpha_pr  ls";
+  auto extractor = Extractor::create(Spec{}, 0);
+  REQUIRE(extractor.has_value());
+  for (int i = 1; i <= 9; ++i) {
+    if (i % 4 == 1) extractor->feed(heading, i);
+    extractor->feed("   " + std::to_string(i) + "  " + number(2.0 / i) +
+                        " 0.00e+00 8.78e-04  -5.7 6.20e-03    -  1.00e+00 1.00e+00f  1",
+                    i);
+  }
+  is_loss(extractor->report(), "objective");
+}
+
+TEST_CASE("bars around the name of a value are walls") {
+  is_loss(table({"epoch |loss| acc"}, "# |@| 0.5"), "loss");
+  is_loss(table({"epoch | loss | acc"}, "# | @ | 0.5"), "loss");
+  is_loss(table({"epoch| loss| acc"}, "#| @| 0.5"), "loss");
 }
 
 TEST_CASE("prose beneath a heading is no row") {
