@@ -12,7 +12,10 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <mutex>
 #include <ostream>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/result.h"
@@ -35,6 +38,9 @@ std::atomic<long> first_ending{0};  // on the monotonic clock, in seconds; 0 = n
 termios modes{};
 std::atomic<bool> has_modes{false};
 struct sigaction quit_before {};
+
+std::mutex docker_end_mutex;                      // held while it is acted upon
+const std::function<void()>* watching = nullptr;  // what a DockerWatch has
 
 // False if the process is to end now. Calls only functions that POSIX allows in a handler.
 bool pass_ending(int number) {
@@ -95,7 +101,12 @@ void await_close(int file) {
 
 void end_after(int file) {
   await_close(file);
-  if (!pass_ending(SIGINT)) _exit(kSignalBase + SIGINT);
+  const std::lock_guard lock(docker_end_mutex);
+  if (watching != nullptr) {
+    (*watching)();
+  } else if (!pass_ending(SIGINT)) {
+    _exit(kSignalBase + SIGINT);
+  }
 }
 
 // One that is ignored stays so.
@@ -116,24 +127,27 @@ void end_on_signals(bool is_interactive) {
 
 void end_with_docker(const Environment& environment) {
   const int file = connect_to(lookup(environment, kSocketOfDocker));
-  if (file >= 0) std::thread(end_after, file).detach();
+  if (file < 0) return;
+  // Handlers run in the main thread alone, which relies on it (run_child()).
+  sigset_t all{}, before{};
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread(end_after, file).detach();
+  } catch (const std::system_error&) {
+    close(file);  // then the end of docker ends nothing
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-DockerWatch::DockerWatch(const Environment& environment, std::function<void()> ended)
-    : file_(connect_to(lookup(environment, kSocketOfDocker))), ended_(std::move(ended)) {
-  if (file_ < 0) return;
-  thread_ = std::thread([this] {
-    await_close(file_);
-    if (!is_over_) ended_();
-  });
+DockerWatch::DockerWatch(std::function<void()> ended) : ended_(std::move(ended)) {
+  const std::lock_guard lock(docker_end_mutex);
+  watching = &ended_;
 }
 
 DockerWatch::~DockerWatch() {
-  if (file_ < 0) return;
-  is_over_ = true;
-  shutdown(file_, SHUT_RDWR);
-  thread_.join();
-  close(file_);
+  const std::lock_guard lock(docker_end_mutex);
+  watching = nullptr;
 }
 
 void pass_endings_to(int file) {

@@ -3,9 +3,7 @@
 // full-screen commands have something to undo early; all others end at once.
 #pragma once
 
-#include <atomic>
 #include <functional>
-#include <thread>
 
 #include "cmd/docker-flowcon/plugin.h"
 
@@ -18,23 +16,22 @@ void end_on_signals(bool is_interactive);
 
 /// Connects to the socket that docker names in DOCKER_CLI_PLUGIN_SOCKET. When docker closes it (on
 /// its first SIGINT or SIGTERM where stdout is no terminal, or because it died) the process ends
-/// with 130. Without the variable, from an older docker, nothing happens.
+/// with 130. Without the variable, from an older docker, nothing happens. Once in a process: docker
+/// 25 and 26.0 keep only the last connection, later ones take none after their first signal.
 void end_with_docker(const Environment& environment);
 
-/// While it lives, a thread of its own calls `ended` once docker has closed that socket. Without
-/// the variable nothing happens.
+/// While it lives, docker's end calls `ended`, in a thread without signals, and does nothing else.
+/// One at a time.
 class DockerWatch {
  public:
-  DockerWatch(const Environment& environment, std::function<void()> ended);
+  explicit DockerWatch(std::function<void()> ended);
   DockerWatch(const DockerWatch&) = delete;
   DockerWatch& operator=(const DockerWatch&) = delete;
+  /// Waits for a call that is under way.
   ~DockerWatch();
 
  private:
-  int file_;
-  std::function<void()> ended_;
-  std::atomic<bool> is_over_{false};
-  std::thread thread_;
+  const std::function<void()> ended_;
 };
 
 /// From now on a signal, SIGQUIT too, or the end of docker (as SIGINT), writes its number as a byte

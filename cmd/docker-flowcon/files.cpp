@@ -14,22 +14,6 @@
 namespace flowcon::plugin {
 namespace {
 
-// What a path is before it is written.
-struct Before {
-  bool is_special = false;  // there and no regular file: it stays, and is written through
-  bool is_regular = false;
-  mode_t mode = 0;  // of a regular file
-  int flags = O_CREAT | O_EXCL;
-};
-
-// A link is written through, since /dev/stdout is one; a dangling one gets its file.
-Before look_at(const std::string& path) {
-  struct stat status {};
-  if (lstat(path.c_str(), &status) != 0) return {};
-  if (S_ISREG(status.st_mode)) return {false, true, status.st_mode & 0777U};
-  return {true, false, 0, O_TRUNC | (S_ISLNK(status.st_mode) ? O_CREAT : 0)};
-}
-
 // Returns the errno of what failed, 0 if all is written.
 int write_all(int file, std::string_view text) {
   while (!text.empty()) {
@@ -38,6 +22,33 @@ int write_all(int file, std::string_view text) {
     if (wrote > 0) text.remove_prefix(static_cast<std::size_t>(wrote));
   }
   return 0;
+}
+
+// Where it `is_exact` the umask takes no bits of `mode` away.
+Result<void> put_in_place(const std::string& path, const std::string& text, mode_t mode,
+                          bool is_exact) {
+  const std::string doing = "writing " + printable(path, 400);
+  const std::string beside = path + ".new-" + std::to_string(getpid());
+  const int file = open(beside.c_str(), O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+  if (file < 0) return errno_error(errno, doing);
+  int failed = write_all(file, text);
+  if (failed == 0 && is_exact && fchmod(file, mode) != 0) failed = errno;
+  if (failed == 0 && fsync(file) != 0) failed = errno;
+  if (close(file) != 0 && failed == 0) failed = errno;
+  if (failed == 0 && rename(beside.c_str(), path.c_str()) != 0) failed = errno;
+  if (failed == 0) return {};
+  unlink(beside.c_str());
+  return errno_error(failed, doing);
+}
+
+Result<void> write_through(const std::string& path, const std::string& text, int flags) {
+  const std::string doing = "writing " + printable(path, 400);
+  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_TRUNC | flags, 0666);
+  if (file < 0) return errno_error(errno, doing);
+  int failed = write_all(file, text);
+  if (close(file) != 0 && failed == 0) failed = errno;
+  if (failed != 0) return errno_error(failed, doing);
+  return {};
 }
 
 }  // namespace
@@ -63,24 +74,25 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
   return text;
 }
 
-Result<void> write_file(const std::string& path, const std::string& text,
-                        std::optional<mode_t> mode) {
-  const std::string doing = "writing " + printable(path, 400);
-  const Before before = look_at(path);
-  const bool is_special = before.is_special;
-  const std::string beside = is_special ? path : path + ".new-" + std::to_string(getpid());
-  const int file = open(beside.c_str(), O_WRONLY | O_CLOEXEC | before.flags, 0666);
-  if (file < 0) return errno_error(errno, doing);
-  if (!mode && before.is_regular) mode = before.mode;
-  int failed = write_all(file, text);
-  if (!is_special && failed == 0 && mode && fchmod(file, *mode) != 0) failed = errno;
-  if (!is_special && failed == 0 && fsync(file) != 0) failed = errno;
-  if (close(file) != 0 && failed == 0) failed = errno;
-  if (is_special) return failed == 0 ? Result<void>() : errno_error(failed, doing);
-  if (failed == 0 && rename(beside.c_str(), path.c_str()) != 0) failed = errno;
-  if (failed == 0) return {};
-  unlink(beside.c_str());
-  return errno_error(failed, doing);
+Result<void> replace_file(const std::string& path, const std::string& text, mode_t mode) {
+  return put_in_place(path, text, mode, true);
+}
+
+Result<void> write_file(const std::string& path, const std::string& text) {
+  struct stat before {};
+  if (lstat(path.c_str(), &before) != 0) return put_in_place(path, text, 0666, false);
+  // /dev/stderr is a link; a dangling one gets its file.
+  if (S_ISLNK(before.st_mode)) return write_through(path, text, O_CREAT);
+  if (!S_ISREG(before.st_mode)) return write_through(path, text, 0);
+  const bool is_ours = before.st_uid == geteuid();
+  return put_in_place(path, text, is_ours ? before.st_mode & 0777U : 0666U, is_ours);
+}
+
+bool is_stdout(const std::string& path) {
+  struct stat named {};
+  struct stat out {};
+  return stat(path.c_str(), &named) == 0 && fstat(STDOUT_FILENO, &out) == 0 &&
+         named.st_dev == out.st_dev && named.st_ino == out.st_ino;
 }
 
 }  // namespace flowcon::plugin

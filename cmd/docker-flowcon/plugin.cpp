@@ -167,9 +167,9 @@ class Plugin {
   }
 
   int run_work(const Command& command, const Words& rest) const {
-    if (terminal_.owns_process && command.style != WordStyle::before_image) {
-      // Not for `run` and `submit`: what they get goes to the docker below them (run_child()).
-      end_on_signals(terminal_.is_interactive);
+    if (terminal_.owns_process) {
+      // Not for `run` and `submit`: what they get goes to the docker below them (HandOn).
+      if (command.style != WordStyle::before_image) end_on_signals(terminal_.is_interactive);
       end_with_docker(session_.environment);
     }
     return command.run(rest);

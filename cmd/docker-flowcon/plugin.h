@@ -37,8 +37,8 @@ inline constexpr int kFailed = 1;
 inline constexpr int kWrongUsage = 125;
 
 /// Runs the plugin. `words` is the command line without the program's name, as docker hands it
-/// over: `[GLOBAL OPTIONS] flowcon ARGS...`. Returns the exit status. Does not return where `run`
-/// becomes docker.
+/// over: `[GLOBAL OPTIONS] flowcon ARGS...`. Returns the exit status. Does not return where docker
+/// completes words of its own: it becomes docker then.
 [[nodiscard]] int run_plugin(const std::vector<std::string>& words, const Environment& environment,
                              Terminal& terminal);
 

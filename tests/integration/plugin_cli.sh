@@ -199,8 +199,16 @@ check_end() {
 }
 
 check_end_of_run() {
+  stop_flowcon run image
+  check "a SIGTERM of docker ends what run has started" is_status 9
+  stop_flowcon logs -f vae
+  check "a SIGTERM of docker ends what logs has started" is_status 9
+}
+
+# stop_flowcon COMMAND...: keeps the status of a docker that gets a SIGTERM while the slow one runs.
+stop_flowcon() {
   rm -f "$work/began"
-  bash -c 'exec -a "$0" "$@"' "$work/slow-docker" "$docker" flowcon run image \
+  bash -c 'exec -a "$0" "$@"' "$work/slow-docker" "$docker" flowcon "$@" \
     >"$work/out" 2>"$work/err" </dev/null &
   local child=$! tries=0
   until { [ -e "$work/began" ] && plugin_listens "$child"; } || [ $((tries += 1)) -gt 600 ]; do
@@ -209,7 +217,6 @@ check_end_of_run() {
   kill -TERM "$child"
   wait "$child"
   status=$?
-  check "a SIGTERM of docker ends what run has started" is_status 9
 }
 
 # The plugin hears of the end once it has docker's socket, which a thread of its own reads.

@@ -14,6 +14,7 @@
 #include <ostream>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "base/json_reader.h"
 #include "base/text.h"
@@ -38,8 +39,8 @@ std::atomic<int> running_child{0};
 std::atomic<int> was_interrupted{0};
 
 // The terminal sends its signals to the child by itself.
-void hand_on(int number, siginfo_t* info, void*) {
-  was_interrupted = number;
+void hand_on_signal(int number, siginfo_t* info, void*) {
+  if (number != SIGUSR1 && number != SIGUSR2) was_interrupted = number;
   if (running_child > 0 && info->si_code <= 0) ::kill(running_child, number);
 }
 
@@ -47,11 +48,7 @@ void hand_on(int number, siginfo_t* info, void*) {
 // the last case the job runs on, as it does without docker's client.
 void hear_of_docker(pid_t docker) {
   std::this_thread::sleep_for(kSettle);
-  const int before = was_interrupted;
-  const bool is_heard = before != 0 && before != SIGUSR1 && before != SIGUSR2;
-  if (is_heard || ::getppid() != docker) return;
-  was_interrupted = SIGTERM;
-  if (running_child > 0) ::kill(running_child, SIGTERM);
+  if (was_interrupted == 0 && ::getppid() == docker) ::kill(::getpid(), SIGTERM);
 }
 
 // Catches the signals that would end this process, for as long as it lives.
@@ -59,14 +56,13 @@ class Signals {
  public:
   Signals() {
     struct sigaction action {};
-    action.sa_sigaction = hand_on;
+    action.sa_sigaction = hand_on_signal;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
     sigemptyset(&action.sa_mask);
     for (std::size_t i = 0; i < kHandedOn.size(); ++i) {
       sigaction(kHandedOn[i], nullptr, &before_[i]);
       if (before_[i].sa_handler != SIG_IGN) sigaction(kHandedOn[i], &action, nullptr);
     }
-    was_interrupted = 0;
   }
   ~Signals() {
     for (std::size_t i = 0; i < kHandedOn.size(); ++i) {
@@ -76,9 +72,58 @@ class Signals {
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
+  // In a child that becomes another program.
+  static void drop() {
+    for (const int number : kHandedOn) {
+      struct sigaction now {};
+      sigaction(number, nullptr, &now);
+      if (now.sa_handler != SIG_IGN) ::signal(number, SIG_DFL);
+    }
+  }
+
  private:
   std::array<struct sigaction, kHandedOn.size()> before_{};
 };
+
+bool is_handing_on = false;
+
+// A signal for the child waits until the child has no handler of ours.
+pid_t start_child(const ExecPlan& plan, Terminal& terminal) {
+  sigset_t handed_on, before;
+  sigemptyset(&handed_on);
+  for (const int number : kHandedOn) sigaddset(&handed_on, number);
+  pthread_sigmask(SIG_BLOCK, &handed_on, &before);
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // Whoever kills this process without a chance to hand it on means docker.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(kElsewhere);
+    Signals::drop();
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    const int status = become(plan, terminal);
+    terminal.err.flush();
+    ::_exit(status);
+  }
+  if (child > 0) {
+    running_child = child;
+    if (was_interrupted != 0) ::kill(child, was_interrupted);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return child;
+}
+
+// Nothing is handed on to a child that is reaped, whose id may be another process's.
+int await_child(pid_t child) {
+  siginfo_t info{};
+  while (::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) < 0 &&
+         errno == EINTR) {
+  }
+  running_child = 0;
+  int status = 0;
+  if (::waitpid(child, &status, 0) < 0) return kElsewhere;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
 
 ToolResult ask_docker(const Session& session, const std::vector<std::string>& words) {
   ExecPlan plan = plan_docker(session.invocation, session.environment, words);
@@ -109,9 +154,8 @@ Ended look_here(const Session& session, const std::string& id) {
   return ended;
 }
 
-int end_following(const Session& session, const Whereabouts& there, int number) {
-  session.terminal.err << "No longer following; still running: "
-                       << (there.name.empty() ? "the job" : there.name) << "\n";
+int end_following(const Session& session, const std::string& name, int number) {
+  session.terminal.err << "No longer following; still running: " << name << "\n";
   return 128 + number;
 }
 
@@ -128,7 +172,6 @@ class Follower {
       const Whereabouts there =
           moves ? whereabouts(*moves, id_) : Whereabouts{Whereabouts::State::unknown, "", ""};
       if (there.state == Whereabouts::State::here) return status_;
-      if (was_interrupted != 0) return end_following(session_, there, was_interrupted);
       const bool is_known = there.state != Whereabouts::State::unknown;
       if (is_known) {
         options_.was_answering = true;
@@ -151,6 +194,7 @@ class Follower {
           there.name);
       return kElsewhere;
     }
+    if (was_interrupted != 0) return end_following(session_, there.name, was_interrupted);
     if (!was_told_) say(there.name + " is migrating to " + there.host);
     was_told_ = true;
     std::this_thread::sleep_for(kLook);
@@ -161,6 +205,7 @@ class Follower {
     const Ended ended = look_here(session_, id_);
     if (!ended.status) say("docker does not report the exit status of " + there.name);
     if (!ended.is_running) return ended.status.value_or(unclear_status());
+    if (was_interrupted != 0) return end_following(session_, there.name, was_interrupted);
     if (was_told_) say("the migration was undone, and " + there.name + " runs on here");
     was_told_ = false;
     const ExecPlan logs = plan_docker(session_.invocation, session_.environment,
@@ -181,7 +226,8 @@ class Follower {
       const Ended ended = look_here(session_, id_);
       if (!ended.has_ended || !ended.status) return status_;
     }
-    if (!error.empty() && now - *silent_since_ < options_.patience) {
+    const bool may_wait = was_interrupted == 0 && now - *silent_since_ < options_.patience;
+    if (!error.empty() && may_wait) {
       if (!has_said_waiting_) {
         const auto most = std::chrono::duration_cast<std::chrono::seconds>(options_.patience);
         say("Waiting up to " + std::to_string(most.count()) +
@@ -240,38 +286,33 @@ Whereabouts whereabouts(const json::value& moves, const std::string& id) {
   return found;
 }
 
+struct HandOn::Held {
+  Signals signals;  // longer than the watch, which sends one
+  DockerWatch watch{[docker = ::getppid()] { hear_of_docker(docker); }};
+};
+
+HandOn::HandOn() {
+  if (std::exchange(is_handing_on, true)) return;
+  was_interrupted = 0;
+  held_ = std::make_unique<Held>();
+}
+
+HandOn::~HandOn() {
+  if (held_) is_handing_on = false;
+}
+
 int run_child(const Session& session, const ExecPlan& plan) {
   Terminal& terminal = session.terminal;
   terminal.out.flush();
   terminal.err.flush();
-  const Signals signals;
-  const pid_t docker = ::getppid(), parent = ::getpid();
-  const pid_t child = ::fork();
-  if (child < 0) return become(plan, terminal);
-  if (child == 0) {
-    // Whoever kills this process without a chance to hand it on means docker.
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(kElsewhere);
-    const int status = become(plan, terminal);
-    terminal.err.flush();
-    ::_exit(status);
-  }
-  running_child = child;
-  const DockerWatch watch(session.environment, [docker] { hear_of_docker(docker); });
-  int status = 0;
-  pid_t ended = 0;
-  do ended = ::waitpid(child, &status, 0);
-  while (ended < 0 && errno == EINTR);
-  running_child = 0;
-  if (ended < 0) return kElsewhere;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  const HandOn signals;
+  const pid_t child = start_child(plan, terminal);
+  return child < 0 ? become(plan, terminal) : await_child(child);
 }
 
 int follow_job(const Session& session, const DaemonClient& daemon, const std::string& id,
                int status, const FollowOptions& options) {
-  const Signals signals;
-  const pid_t docker = ::getppid();
-  const DockerWatch watch(session.environment, [docker] { hear_of_docker(docker); });
+  const HandOn signals;
   return Follower(session, daemon, id, status, options).run();
 }
 

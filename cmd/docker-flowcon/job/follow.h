@@ -5,6 +5,7 @@
 
 #include <boost/json/value.hpp>
 #include <chrono>
+#include <memory>
 #include <string>
 
 #include "cmd/docker-flowcon/command.h"
@@ -28,9 +29,24 @@ struct Whereabouts {
 
 [[nodiscard]] Whereabouts whereabouts(const boost::json::value& moves, const std::string& id);
 
-/// Runs `plan` as a child that has the terminal, hands on the signals that a process alone gets,
-/// and SIGTERM where docker got a signal without a terminal, and returns its status as a shell has
-/// it. A child that cannot be started: 127 or 126, as become().
+/// While it lives, the signals that this process alone gets go to the child of run_child(), and so
+/// does SIGTERM where docker got a signal without a terminal. One that came while no child ran ends
+/// the next child, and any of them ends the wait of follow_job(); SIGUSR1 and SIGUSR2 end nothing.
+/// One HandOn inside of another does nothing, so that nothing is lost between two children.
+class HandOn {
+ public:
+  HandOn();
+  HandOn(const HandOn&) = delete;
+  HandOn& operator=(const HandOn&) = delete;
+  ~HandOn();
+
+ private:
+  struct Held;
+  std::unique_ptr<Held> held_;
+};
+
+/// Runs `plan` as a child that has the terminal, under a HandOn, and returns its status as a shell
+/// has it. A child that cannot be started: 127 or 126, as become().
 [[nodiscard]] int run_child(const Session& session, const ExecPlan& plan);
 
 struct FollowOptions {

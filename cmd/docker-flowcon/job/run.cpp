@@ -167,6 +167,7 @@ int run_run(const Session& session, const JobOptions& options,
   const Result<DaemonClient> daemon = find_daemon(session, "run");
   FollowOptions following;
   following.was_answering = daemon && probe_socket(daemon->path()) == SocketState::answers;
+  const HandOn signals;  // docker's end comes once, be it now or when its client has ended
   if (!daemon) {
     return run_child(session,
                      plan_run(session.invocation, session.environment, options, docker_arguments));

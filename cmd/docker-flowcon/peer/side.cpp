@@ -208,7 +208,7 @@ Result<void> Side::authorize(const SshAddress& peer, const std::string& key) con
   const std::string after = with_authorized(*before, peer, *line);
   if (after == *before) return {};
   // sshd reads it as the user, who may not write it.
-  if (auto written = write_file(file, after, 0644); !written) return written;
+  if (auto written = replace_file(file, after, 0644); !written) return written;
   say_("authorised the key of " + host_and_port(peer) + " for flowcond only");
   return {};
 }
@@ -222,7 +222,7 @@ Result<void> Side::revoke(const SshAddress& peer) const {
   if (!before) return before.error();
   const std::string after = with_authorized(*before, peer, "");
   if (after == *before) return {};
-  if (auto written = write_file(file, after, 0644); !written) return written;
+  if (auto written = replace_file(file, after, 0644); !written) return written;
   say_("revoked the key of " + host_and_port(peer));
   return {};
 }
@@ -233,7 +233,7 @@ Result<void> Side::trust(const SshAddress& peer, const std::vector<std::string>&
   if (!before) return before.error();
   const std::string after = with_known(*before, peer, keys);
   if (after == *before) return {};
-  if (auto written = write_file(known_hosts(), after, 0600); !written) return written;
+  if (auto written = replace_file(known_hosts(), after, 0600); !written) return written;
   say_(keys.empty() ? "forgot the host key of " + host_and_port(peer)
                     : "trusts the host key of " + host_and_port(peer));
   return {};

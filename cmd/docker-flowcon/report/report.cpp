@@ -179,7 +179,7 @@ int run_report(const Session& session, const ReportOptions& options) {
   const std::size_t share = kPointsInAll / std::max<std::size_t>(data->runs.size(), 1);
   thin_report(*data, std::clamp(share, kLeastPoints, kMostPoints));
   const std::string page = render_page(*data, worths, random_id());
-  if (options.output == "-") {
+  if (options.output == "-" || is_stdout(options.output)) {
     session.terminal.out << page;
     session.terminal.out.flush();
     return session.terminal.out.good() ? kDone : kFailed;

@@ -101,8 +101,7 @@ std::string screen(const std::string& text, const Terminal& terminal) {
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find('\n', start), text.size());
     const std::string_view line = std::string_view(text).substr(start, end - start);
-    const std::size_t columns = std::max<std::size_t>(columns_of(line), 1);
-    const std::size_t rows = (columns + terminal.width - 1) / terminal.width;
+    const std::size_t rows = rows_of(line, terminal.width);
     const bool is_last = end + 1 >= text.size();
     if (rows + (is_last ? 0 : 1) > rows_left) {
       out += "…\033[K\n";

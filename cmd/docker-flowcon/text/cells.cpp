@@ -97,6 +97,15 @@ std::string drawable(std::string_view text) {
 
 std::size_t columns_of(std::string_view text) { return cut_at(text, text.size() * 2).columns; }
 
+std::size_t rows_of(std::string_view text, std::size_t width) {
+  std::size_t rows = 1;
+  for (Cut cut = cut_at(text, width); cut.bytes < text.size(); cut = cut_at(text, width)) {
+    text.remove_prefix(std::max(cut.bytes, first_of(text).bytes));
+    ++rows;
+  }
+  return rows;
+}
+
 std::string fitted(std::string_view text, std::size_t width, Align align) {
   if (width == 0) return "";
   Cut cut = cut_at(text, width);

@@ -21,6 +21,10 @@ namespace flowcon::plugin {
 /// Columns that drawable text takes.
 [[nodiscard]] std::size_t columns_of(std::string_view text);
 
+/// Rows of a terminal of `width` columns that drawable text takes, at least one: a character of two
+/// columns goes to the next row where the last column alone is left.
+[[nodiscard]] std::size_t rows_of(std::string_view text, std::size_t width);
+
 enum class Align { left, right };
 
 /// Exactly `width` columns of drawable text: filled with blanks, or cut with an ellipsis at its

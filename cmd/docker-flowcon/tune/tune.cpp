@@ -116,7 +116,7 @@ int apply_best(const Session& session, const TuneOptions& options, const TuneHis
   const std::string path = options.config_dir + kDropIn;
   const std::string text =
       render_drop_in(history, tuning.others[*tuning.best], path, wall_seconds());
-  const Result<void> written = write_file(path, text, 0644);
+  const Result<void> written = replace_file(path, text, 0644);
   if (!written) return report(session.terminal, written.error());
   err << "Written: " << printable(path, 400)
       << "\napply it with: sudo systemctl reload flowcond\n"
@@ -175,10 +175,12 @@ int run_tune(const Session& session, const TuneOptions& options) {
   if (!history) return report(session.terminal, history.error());
   std::ostream& err = session.terminal.err;
   if (!options.save.empty()) {
-    const Result<void> written = write_file(options.save, render_tune_history(*history));
+    const std::string text = render_tune_history(*history);
+    const bool is_shown = is_stdout(options.save);
+    const Result<void> written = is_shown ? Result<void>() : write_file(options.save, text);
     if (!written) return report(session.terminal, written.error());
     err << history_text(*history) << "\n";
-    session.terminal.out << options.save << "\n";
+    session.terminal.out << (is_shown ? text : options.save + "\n");
     return kDone;
   }
   err << history_text(*history) << "\n";

@@ -85,6 +85,7 @@ inline Outcome run_in_child(const std::vector<std::string>& words, const Environ
     std::ostream direct_out(&to_out);
     std::ostream direct_err(&to_err);
     Terminal terminal{direct_out, direct_err};
+    terminal.owns_process = true;
     const int status = run_plugin(words, environment, terminal);
     direct_out.flush();
     direct_err.flush();

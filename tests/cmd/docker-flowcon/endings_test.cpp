@@ -5,11 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <fstream>
 #include <sstream>
 #include <string>
-#include <thread>
 
 #include "tests/cmd/docker-flowcon/plugin_socket.h"
 #include "tests/support/catch.h"
@@ -23,32 +21,56 @@ int status_of(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
+// Ends at a deadline, as SIGALRM, what nothing else ends.
+pid_t fork_for_a_while() {
+  const pid_t child = fork();
+  if (child == 0) alarm(kDeadlineSeconds);
+  return child;
+}
+
 TEST_CASE("the end of docker's socket ends the process with 130") {
   const PluginSocket plugins;
-  const pid_t child = fork();
+  const pid_t child = fork_for_a_while();
   if (child == 0) {
+    {
+      const DockerWatch over([] { _exit(1); });
+    }
     end_with_docker(plugins.environment());
     while (true) pause();
   }
+  const int plugin = plugins.take_plugin();
+  REQUIRE(plugin >= 0);
 
-  close(plugins.take_plugin());
+  close(plugin);
 
   CHECK(status_of(child) == 130);
 }
 
-TEST_CASE("who watches docker hears of its end, and of nothing where the watch ends first") {
+TEST_CASE("who watches docker hears of its end once, and the process goes on") {
   const PluginSocket plugins;
-  std::atomic<int> ends{0};
-  {
-    const DockerWatch over(plugins.environment(), [&ends] { ++ends; });
+  int heard[2];
+  REQUIRE(pipe(heard) == 0);
+  const pid_t child = fork_for_a_while();
+  if (child == 0) {
+    {
+      const DockerWatch watch([&heard] {
+        if (write(heard[1], "x", 1) != 1) _exit(1);
+      });
+      end_with_docker(plugins.environment());
+      char byte = 0;
+      if (read(heard[0], &byte, 1) != 1) _exit(1);
+    }
+    close(heard[1]);
+    char more = 0;
+    _exit(read(heard[0], &more, 1) == 0 ? 0 : 2);
   }
-  close(plugins.take_plugin());
-  CHECK(ends.load() == 0);
+  for (const int end : heard) close(end);
+  const int plugin = plugins.take_plugin();
+  REQUIRE(plugin >= 0);
 
-  const DockerWatch watch(plugins.environment(), [&ends] { ++ends; });
-  close(plugins.take_plugin());
-  while (ends == 0) std::this_thread::yield();
-  CHECK(ends.load() == 1);
+  close(plugin);
+
+  CHECK(status_of(child) == 0);
 }
 
 TEST_CASE("a docker without the socket, or with one that is gone, changes nothing") {

@@ -3,15 +3,16 @@
 // end.
 #pragma once
 
+#include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -21,6 +22,8 @@
 #include "tests/support/catch.h"
 
 namespace flowcon::plugin {
+
+inline constexpr int kDeadlineSeconds = 60;  // of what would wait for ever otherwise
 
 /// As docker does it: an abstract socket, whose connections it closes to say "stop".
 class PluginSocket {
@@ -44,9 +47,14 @@ class PluginSocket {
   [[nodiscard]] Environment environment() const {
     return {{"DOCKER_CLI_PLUGIN_SOCKET", "@" + name_}};
   }
-  /// The connection of the next plugin; -1 after give_up().
-  [[nodiscard]] int take_plugin() const { return accept(listener_, nullptr, nullptr); }
-  void give_up() const { shutdown(listener_, SHUT_RDWR); }
+  /// The connection of the next plugin; -1 if none comes.
+  [[nodiscard]] int take_plugin() const {
+    pollfd waiting{listener_, POLLIN, 0};
+    if (poll(&waiting, 1, kDeadlineSeconds * 1000) != 1) return -1;
+    return accept(listener_, nullptr, nullptr);
+  }
+  /// Takes no more of them, nor does the listener of another process.
+  void refuse_plugins() const { shutdown(listener_, SHUT_RDWR); }
 
  private:
   std::string name_;
@@ -54,7 +62,8 @@ class PluginSocket {
 };
 
 /// Runs the plugin above a docker that ends with 9 at a SIGTERM, else with 3 after ten seconds. The
-/// docker above the plugin stops it as soon as the one below runs.
+/// docker above the plugin, which takes one connection alone, stops it as soon as the one below
+/// runs.
 inline Outcome run_until_stopped(const std::vector<std::string>& words) {
   const test::TempFolder folder;
   const std::string docker = folder.path() + "/docker", began = folder.path() + "/began";
@@ -65,16 +74,19 @@ inline Outcome run_until_stopped(const std::vector<std::string>& words) {
   Environment environment = plugins.environment();
   environment["DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND"] = docker;
   environment["PATH"] = "/usr/bin:/bin";
-  std::atomic<bool> is_over{false};
-  std::thread stopping([&] {
+  // No thread, since the plugin is a child of this process and begins one itself.
+  const pid_t stopping = fork();
+  if (stopping == 0) {
     const int plugin = plugins.take_plugin();
-    while (!is_over && !std::filesystem::exists(began)) std::this_thread::yield();
-    if (plugin >= 0) close(plugin);
-  });
+    plugins.refuse_plugins();
+    while (access(began.c_str(), F_OK) != 0) std::this_thread::yield();
+    close(plugin);
+    _exit(0);
+  }
+  REQUIRE(stopping > 0);
   Outcome outcome = run_in_child(words, environment);
-  is_over = true;
-  plugins.give_up();
-  stopping.join();
+  kill(stopping, SIGKILL);
+  waitpid(stopping, nullptr, 0);
   return outcome;
 }
 

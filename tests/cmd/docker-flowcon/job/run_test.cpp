@@ -2,8 +2,11 @@
 #include "cmd/docker-flowcon/job/run.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -145,6 +148,27 @@ TEST_CASE("docker gets the environment without what docker tells its plugins") {
 TEST_CASE("a docker that is told to end without a terminal ends the container, too") {
   CHECK(run_until_stopped({"flowcon", "--socket", "/nowhere/s", "run", "image"}).status == 9);
   CHECK(run_until_stopped({"-H", "ssh://gpu2", "flowcon", "run", "image"}).status == 9);
+}
+
+TEST_CASE("a signal that comes while no child runs ends each one that follows") {
+  const pid_t process = fork();
+  if (process == 0) {
+    std::ostringstream out, err;
+    Terminal terminal{out, err};
+    const Invocation invocation;
+    const Environment environment;
+    const Session session{invocation, environment, terminal};
+    const ExecPlan plan{"/bin/sleep", {"sleep", "60"}, {}};
+    const HandOn signals;
+    raise(SIGTERM);
+    for (int child = 0; child < 2; ++child) {
+      if (run_child(session, plan) != 128 + SIGTERM) _exit(1);
+    }
+    _exit(0);
+  }
+  int status = -1;
+  REQUIRE(waitpid(process, &status, 0) == process);
+  CHECK(status == 0);
 }
 
 TEST_CASE("without docker's own name docker is looked for, and its absence is status 127") {
@@ -316,6 +340,21 @@ TEST_CASE("that a journal with lost entries has no move of a job says nothing") 
   CHECK(waiting.end_of(3, {}) == 3);
   CHECK(waiting.end_of(0, kNotFollowed) == 0);
   CHECK(waiting.said.empty());
+}
+
+TEST_CASE("who was told to end waits neither for a silent flowcond nor for a migration") {
+  Waiting waiting(kSaved);
+  const HandOn signals;
+  raise(SIGTERM);
+  CHECK(waiting.end_of(0, {}) == 125);
+  CHECK(waiting.said.find("It is unknown") == 0);
+  test::FakeDaemon daemon(waiting.socket());
+  daemon.answer("GET /v1/moves", 200, moves_of(R"(,"ended":false,"step":"transfer")"));
+  CHECK(waiting.end_of(0) == 128 + SIGTERM);
+  CHECK(waiting.said == "No longer following; still running: vae\n");
+  daemon.answer("GET /v1/moves", 200, moves_of(R"(,"ended":true,"step":"done")"));
+  CHECK(waiting.end_of(0) == 125);
+  CHECK(waiting.said.find("vae migrated to gpu2") == 0);
 }
 
 TEST_CASE("a flowcond that was not there at the beginning is asked once at the end") {

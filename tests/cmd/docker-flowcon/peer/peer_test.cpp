@@ -2,14 +2,7 @@
 // The peer commands against a daemon that knows canned answers.
 #include "cmd/docker-flowcon/peer/peer.h"
 
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
-#include <filesystem>
 
 #include "base/json.h"
 #include "cmd/docker-flowcon/peer/add.h"
@@ -213,28 +206,6 @@ TEST_CASE("peer add notices that the other host fell silent") {
   REQUIRE(words.end() - end == 3);
   CHECK(std::vector<std::string>(end - 4, end + 2) ==
         std::vector<std::string>{"-l", "ada", "-p", "2222", "--", "h2"});
-}
-
-TEST_CASE_METHOD(PeerFixture,
-                 "keys that cannot be written whole are told, and nothing of them stays") {
-  if (::geteuid() != 0) return;  // root alone writes them
-  const std::string keys = folder.path() + "/state/ssh";
-  fake.answer("GET /v1/peers", 200, R"({"here":{"name":"h1","ssh":")" + keys + "\"}}");
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const Result<Side> side = Side::open(DaemonClient(folder.path() + "/s"), [](const auto&) {});
-    // What a full disk does: the first bytes are written, the others not.
-    const rlimit most{10, 10};
-    const bool is_full =
-        ::signal(SIGXFSZ, SIG_IGN) != SIG_ERR && ::setrlimit(RLIMIT_FSIZE, &most) == 0;
-    if (!side || !is_full) ::_exit(1);
-    const Result<void> done = side->trust({"", "h2", 22}, {"ssh-ed25519 AAAA"});
-    ::_exit(!done && done.error().code.value() == EFBIG ? 0 : 2);
-  }
-  int status = -1;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  CHECK(status == 0);
-  CHECK(std::filesystem::is_empty(keys));
 }
 
 TEST_CASE("an offer is read as it was rendered, and nothing else gets through") {

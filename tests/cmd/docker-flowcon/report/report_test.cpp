@@ -380,7 +380,7 @@ TEST_CASE_METHOD(ReportFixture, "report asks for what was recorded and writes th
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 2);
 }
 
-TEST_CASE_METHOD(ReportFixture, "- is stdout, and containers can be named") {
+TEST_CASE_METHOD(ReportFixture, "- is stdout, as /dev/stdout is, and containers can be named") {
   const Outcome outcome = run({"-o", "-", "gru"});
 
   CHECK(outcome.status == 0);
@@ -388,6 +388,7 @@ TEST_CASE_METHOD(ReportFixture, "- is stdout, and containers can be named") {
   CHECK(outcome.out.find(">gru</th>") != std::string::npos);
   CHECK(outcome.out.find(", status 137</td>") != std::string::npos);
   CHECK(outcome.out.find(">vae</th>") == std::string::npos);
+  CHECK(run({"-o", "/dev/stdout"}).out.ends_with("</html>\n"));
 }
 
 TEST_CASE_METHOD(ReportFixture, "a name goes before the beginnings of ids") {

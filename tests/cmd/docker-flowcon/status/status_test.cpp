@@ -366,17 +366,22 @@ TEST_CASE_METHOD(StatusFixture, "--watch knows how many rows a line of wide char
   const Utf8Fixture utf8;
   fake.answer("GET /v1/status", 200, R"({"containers":[{"name":"日本語訓練中"}]})");
 
-  const WatchRun watch(
-      *this, true, {}, [](int) {},
-      [](Terminal& terminal) {
-        terminal.width = 10;
-        terminal.height = 4;
-      });
+  struct Size {
+    unsigned width;
+    unsigned rows;  // that each of both lines takes; of 5 columns a wide character leaves one free
+  };
+  for (const Size size : {Size{10, 2}, Size{5, 4}}) {
+    const WatchRun watch(
+        *this, true, {}, [](int) {},
+        [size](Terminal& terminal) {
+          terminal.width = size.width;
+          terminal.height = 2 * size.rows;  // one of them is the cursor's
+        });
 
-  // Both lines take two rows of ten columns, and there are three above the cursor.
-  const std::size_t second = watch.outcome.out.find("\033[H", 8);
-  CHECK(watch.outcome.out.substr(0, second) ==
-        "\033[2J\033[HNAME           LIST\033[K\n…\033[K\n\033[J");
+    const std::size_t second = watch.outcome.out.find("\033[H", 8);
+    CHECK(watch.outcome.out.substr(0, second) ==
+          "\033[2J\033[HNAME           LIST\033[K\n…\033[K\n\033[J");
+  }
 }
 
 TEST_CASE_METHOD(StatusFixture, "NO_COLOR and a dumb terminal get no escape sequences") {

@@ -21,6 +21,15 @@ TEST_CASE_METHOD(Utf8Fixture, "wide characters take two columns, also where a te
   CHECK(fitted("vae", 0).empty());
 }
 
+TEST_CASE_METHOD(Utf8Fixture, "a wide character does not fit where the last column alone is left") {
+  CHECK(rows_of("", 5) == 1);
+  CHECK(rows_of("train", 5) == 1);
+  CHECK(rows_of("trains", 5) == 2);
+  CHECK(rows_of("日本語訓練", 10) == 1);
+  CHECK(rows_of("日本語訓練", 5) == 3);
+  CHECK(rows_of("日本語訓練日本語訓", 9) == 3);
+}
+
 TEST_CASE_METHOD(Utf8Fixture, "characters without a width of their own are not drawn") {
   CHECK(drawable("a\u0301b") == "a?b");   // a combining accent
   CHECK(drawable("a\u200Db") == "a?b");   // a joiner

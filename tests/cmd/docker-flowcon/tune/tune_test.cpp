@@ -3,12 +3,8 @@
 // tested in tests/sim.
 #include "cmd/docker-flowcon/tune/tune.h"
 
-#include <sys/stat.h>
-
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "base/json.h"
 #include "cmd/docker-flowcon/files.h"
@@ -30,8 +26,6 @@ std::string content(const std::string& path) {
   Result<std::string> text = read_file(path, 1 << 24);
   return text ? *text : text.error().message();
 }
-
-void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
 // A run of `seconds` that used `cpu` of the host; looked at each second, it printed each second.
 json::object recorded(double started, double seconds, double cpu) {
@@ -128,6 +122,14 @@ TEST_CASE_METHOD(TuneFixture, "what is saved has the present setting and the run
   CHECK(history->runs[0].work == Approx(40));
   CHECK(history->runs[1].cores == Approx(1));
   CHECK(render_tune_history(*history) == content(path));
+}
+
+TEST_CASE_METHOD(TuneFixture, "a history saved to stdout is all that stdout gets") {
+  serve({recorded(kBegin, 20, 1)});
+  const std::string path = folder.path() + "/week.json";
+  CHECK(run({"--save", path}).status == 0);
+
+  CHECK(run({"--save", "/dev/stdout"}).out == content(path));
 }
 
 TEST_CASE_METHOD(TuneFixture, "a saved history says the same as flowcond") {
@@ -306,46 +308,6 @@ TEST_CASE("the drop-in is a configuration with its reasons") {
   const std::string text = render_drop_in(small_history(), small_tuning().others[0],
                                           "/etc/flowcon/flowcon.conf.d/90-tune.conf", kBegin);
   test::check_golden("plugin/tune_drop_in.txt", text);
-}
-
-TEST_CASE("a file is written whole, with its mode, in the place of an older one") {
-  const test::TempFolder folder;
-  const std::string path = folder.path() + "/90-tune.conf";
-  write(path, "old\n");
-  REQUIRE(write_file(path, "new\n", 0640).has_value());
-  CHECK(content(path) == "new\n");
-  struct stat status {};
-  REQUIRE(::stat(path.c_str(), &status) == 0);
-  CHECK((status.st_mode & 07777U) == 0640U);
-  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
-  CHECK(read_file(path, 3).has_error());
-}
-
-TEST_CASE("a link stays a link, and the file that it leads to gets the whole text") {
-  const test::TempFolder folder;
-  const std::string file = folder.path() + "/file", link = folder.path() + "/link";
-  write(file, "older and longer\n");
-  std::filesystem::create_symlink(file, link);
-  REQUIRE(write_file(link, "new\n").has_value());
-  CHECK(std::filesystem::is_symlink(link));
-  CHECK(content(file) == "new\n");
-  std::filesystem::remove(file);
-  REQUIRE(write_file(link, "again\n").has_value());
-  CHECK(std::filesystem::is_symlink(link));
-  CHECK(content(file) == "again\n");
-  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 2);
-}
-
-TEST_CASE("a file that is written again keeps its mode unless it gets another one") {
-  const test::TempFolder folder;
-  const std::string path = folder.path() + "/history.json";
-  write(path, "old\n");
-  REQUIRE(::chmod(path.c_str(), 0600) == 0);
-  REQUIRE(write_file(path, "new\n").has_value());
-  CHECK(content(path) == "new\n");
-  struct stat status {};
-  REQUIRE(::stat(path.c_str(), &status) == 0);
-  CHECK((status.st_mode & 07777U) == 0600U);
 }
 
 }  // namespace
