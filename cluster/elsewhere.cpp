@@ -8,6 +8,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/json/object.hpp>
 #include <memory>
+#include <utility>
 
 #include "base/json.h"
 #include "base/json_reader.h"
@@ -25,9 +26,8 @@ using ctrl::api::Response;
 
 namespace {
 
-constexpr double kMeasureTime = 600;          // seconds, to find out whether it can migrate
-constexpr double kWayTime = 10;               // seconds more; a connection is made for each call
-constexpr std::int64_t kMostHops = 4;         // hosts that a container may have gone through
+constexpr double kMeasureTime = 600;   // seconds, to find out whether a container can migrate
+constexpr std::int64_t kMostHops = 4;  // hosts that a container may have gone through
 constexpr std::size_t kMostAnswer = 900'000;  // bytes; a connection to a peer takes 1 MiB
 constexpr std::size_t kMostMoves = 1000;      // that are looked through
 constexpr std::size_t kLongestTarget = 8192;  // bytes
@@ -64,33 +64,38 @@ std::optional<std::string> name_in(const std::string& method, std::string_view t
   return is_known ? std::optional(std::string(target.substr(0, slash))) : std::nullopt;
 }
 
-double time_for(std::string_view target, double otherwise) {
-  return target.ends_with("/migrate") ? kMeasureTime : otherwise;
+bool is_measured(std::string_view target) { return target.ends_with("/migrate"); }
+
+std::string cannot_be_asked(const Neighbour& one) {
+  return one.name + " cannot be asked: " + one.error;
 }
 
 // An answer that is waited for, but not for ever.
+template <class T>
 struct Awaited {
   explicit Awaited(boost::asio::io_context& io) : timer(io) {}
   boost::asio::steady_timer timer;
-  std::optional<Response> response;
+  std::optional<T> answer;
 };
 
-Async<void> let_answer(std::shared_ptr<Awaited> awaited, ctrl::LocalHost* host, Request request) {
-  awaited->response = co_await host->answer(std::move(request));
+template <class T>
+Async<void> let_answer(std::shared_ptr<Awaited<T>> awaited, Async<T> work) {
+  T answer = co_await std::move(work);
+  awaited->answer.emplace(std::move(answer));
   awaited->timer.cancel();
 }
 
-// What this host answers. What it does not finish in time it goes on with, and nobody is told.
-Async<Response> answer_within(ctrl::LocalHost* host, Request request, double seconds) {
-  auto awaited = std::make_shared<Awaited>(host->io());
+// What `work` gives within so many seconds. What takes longer goes on, and is dropped in the end.
+template <class T>
+Async<std::optional<T>> within(boost::asio::io_context* io, double seconds, Async<T> work) {
+  auto awaited = std::make_shared<Awaited<T>>(*io);
   awaited->timer.expires_after(nanoseconds(seconds));
-  ctrl::spawn(host->io(), "peer call", let_answer(awaited, host, std::move(request)));
-  while (!awaited->response) {
+  ctrl::spawn(*io, "peer call", let_answer(awaited, std::move(work)));
+  while (!awaited->answer) {
     auto [code] = co_await awaited->timer.async_wait(kAwait);
     if (!code) break;
   }
-  if (!awaited->response) co_return failure(502, "it takes too long to answer");
-  co_return std::move(*awaited->response);
+  co_return std::move(awaited->answer);
 }
 
 }  // namespace
@@ -140,8 +145,13 @@ bool Elsewhere::has_from(const std::string& name, const std::string& speaker) co
 
 Async<Response> Elsewhere::ask(std::string host, Wanted wanted) {
   const std::string there = name_of_host(network_, host);
+  for (const Neighbour& one : network_.neighbours()) {
+    if (one.id == host && !one.is_reachable) co_return failure(502, cannot_be_asked(one));
+  }
   const bool is_forwarded = name_in(wanted.method, wanted.target).has_value();
-  const double patience = time_for(wanted.target, kAnswerTime) + kWayTime;
+  // On the way through other hosts each has a little less.
+  const double patience = (is_measured(wanted.target) ? kMeasureTime : answer_time_) + kMostHops -
+                          static_cast<double>(wanted.hops);
   Result<Answer> reply =
       co_await network_.ask(std::move(host), "POST", "/v1/peer/call", wanted.render(), patience);
   if (!reply) co_return failure(502, reply.error().message());
@@ -177,9 +187,7 @@ Async<std::optional<Response>> Elsewhere::answer(Request request) {
 Async<Response> Elsewhere::look(std::string peer, std::string target) {
   for (const Neighbour& one : network_.neighbours()) {
     if (one.name != peer) continue;
-    if (!one.is_reachable) {
-      return ctrl::api::at_once(failure(502, one.name + " cannot be asked: " + one.error));
-    }
+    if (!one.is_reachable) return ctrl::api::at_once(failure(502, cannot_be_asked(one)));
     Wanted wanted{"GET", std::move(target), "", 1};
     return ask(one.id, std::move(wanted));
   }
@@ -224,16 +232,18 @@ Async<Response> Elsewhere::take(std::string body, std::string speaker) {
       }
     }
   }
-  const double seconds = time_for(wanted->target, answer_time_);
+  const double seconds = is_measured(wanted->target) ? kMeasureTime : answer_time_;
   Request request;
   request.method = wanted->method;
   request.target = wanted->target;
   request.body = wanted->body;
-  Response response = co_await answer_within(&host_, std::move(request), seconds);
-  if (response.body.size() > kMostAnswer) {
+  Async<Response> work = host_.answer(std::move(request));
+  std::optional<Response> response = co_await within(&host_.io(), seconds, std::move(work));
+  if (!response) co_return failure(502, "it takes too long to answer");
+  if (response->body.size() > kMostAnswer) {
     co_return failure(413, "the answer is longer than peers pass on: ask on that host");
   }
-  co_return response;
+  co_return std::move(*response);
 }
 
 }  // namespace flowcon::cluster

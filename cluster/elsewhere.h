@@ -16,8 +16,9 @@ namespace flowcon::cluster {
 
 class Elsewhere {
  public:
-  /// Seconds that a host has for its answer to a call that a peer passes on.
-  static constexpr double kAnswerTime = 20;
+  /// Seconds that a host has for the answer to a call that is passed on, unless that is `migrate`.
+  /// Heartbeats wait for it, so it is less than two of them by default.
+  static constexpr double kAnswerTime = 5;
 
   Elsewhere(ctrl::LocalHost& host, Network& network, const Moves& moves,
             double answer_time = kAnswerTime)

@@ -29,6 +29,10 @@ using Answer = ctrl::Reply;
 
 class Network {
  public:
+  /// Seconds. Heartbeats wait for what is asked over their connection: what may take longer gets
+  /// one of its own.
+  static constexpr double kMostOnConnection = 20;
+
   virtual ~Network() = default;
   /// This host's id; empty where it has none yet.
   [[nodiscard]] virtual const std::string& own_id() const = 0;
@@ -42,8 +46,10 @@ class Network {
   [[nodiscard]] virtual bool is_draining() const = 0;
   /// In the order of their list.
   [[nodiscard]] virtual std::vector<Neighbour> neighbours() const = 0;
-  /// One request to a peer's peer socket, on the connection that is open; the answer has to come
-  /// within `seconds`. Errors: no such peer, no connection, no answer; the sentence names the peer.
+  /// One request to a peer's peer socket; the answer has to come within `seconds`. With at most
+  /// kMostOnConnection it waits for its turn on the connection that is open, which ends where no
+  /// answer comes; with more it has a connection of its own. Errors: no such peer, no connection,
+  /// no answer; the sentence names the peer.
   virtual Async<Result<Answer>> ask(std::string id, std::string method, std::string target,
                                     std::string body, double seconds) = 0;
   /// The words of an ssh that bridges to the peer's socket, for a connection of one's own (much

@@ -48,10 +48,6 @@ struct Rest {
 
 class Peers : public ctrl::Companion, public Network {
  public:
-  /// Seconds. Heartbeats wait for what is asked over their connection: what may take longer gets
-  /// one of its own.
-  static constexpr double kMostOnLink = 20;
-
   /// `server` may be null: then no peer can reach this host.
   Peers(ctrl::LocalHost& host, std::unique_ptr<ctrl::api::Server> server);
   /// Before begin().

@@ -35,7 +35,7 @@ Async<Result<Answer>> Peers::ask(std::string id, std::string method, std::string
   const LinkPtr link = links_.find_id(id);
   if (!link) co_return bad_input("no peer has the id " + printable(id, 40));
   const std::string name = link->name;
-  if (seconds > kMostOnLink) {
+  if (seconds > kMostOnConnection) {
     const Result<std::vector<std::string>> words = dial(id);
     if (!words) co_return words.error();
     const Result<std::shared_ptr<Channel>> own = Channel::open(host_.io(), *words);

@@ -5,6 +5,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <optional>
+#include <set>
 
 #include "base/json.h"
 #include "base/json_reader.h"
@@ -25,6 +26,16 @@ std::optional<SshAddress> address_of(std::string said) {
   }
   address->port = 22;
   return *address;
+}
+
+// Who left and joined again is listed twice, as long as nobody runs docker node rm.
+void leave_out_former(std::vector<SwarmMember>& members) {
+  std::set<std::string> up;
+  for (const SwarmMember& one : members) {
+    if (one.is_up && !one.name.empty()) up.insert(one.name);
+  }
+  std::erase_if(members,
+                [&up](const SwarmMember& one) { return one.is_down && up.contains(one.name); });
 }
 
 }  // namespace
@@ -68,10 +79,12 @@ Result<std::vector<SwarmMember>> parse_swarm_nodes(std::string_view nodes, std::
     if (!address) address = address_of(text_of(manager, "Addr"));
     // With a new leader all are "unknown" for a while.
     found.is_up = found.is_here || text_of(status, "State") == "ready";
+    found.is_down = !found.is_here && text_of(status, "State") == "down";
     if (!found.is_here && !address) continue;
     if (address) found.address = *address;
     if (members.size() < kMostMembers) members.push_back(std::move(found));
   }
+  leave_out_former(members);
   return members;
 }
 

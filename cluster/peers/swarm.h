@@ -25,12 +25,14 @@ struct SwarmMember {
   std::string name;  ///< as it calls itself
   bool is_leader = false;
   bool is_here = false;
-  bool is_up = true;  ///< as the managers see it; one that is not is a member all the same
+  bool is_up = true;     ///< as the managers see it; one that is not may be a member all the same
+  bool is_down = false;  ///< they have given it up; neither: they do not know
 };
 
 /// Members without an address that ssh could take are left out. Errors: not JSON, no such answer.
 [[nodiscard]] Result<SwarmPart> parse_swarm_part(std::string_view info);
-/// GET /nodes, which managers answer. `node` is this host's. Errors: as above.
+/// GET /nodes, which managers answer; who is down is left out where another of its name is up.
+/// `node` is this host's. Errors: as above.
 [[nodiscard]] Result<std::vector<SwarmMember>> parse_swarm_nodes(std::string_view nodes,
                                                                  std::string_view node);
 

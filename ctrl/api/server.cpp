@@ -151,7 +151,8 @@ struct Answer {
 // What a request asks for, before its body.
 Request request_of(const http::request_header<>& head, uid_t user) {
   Request request;
-  request.method = std::string(head.method_string());
+  // What answers GET answers HEAD.
+  request.method = head.method() == http::verb::head ? "GET" : std::string(head.method_string());
   request.target = std::string(head.target());
   request.user = user;
   return request;

@@ -57,7 +57,7 @@ struct Tail {
     spout->sink = std::move(sink);
   }
   /// What it needs cannot be announced: the folder is not there, links on the way are a
-  /// container's to change, or inotify has no watch left.
+  /// container's to change, another file has to get something first, or inotify has no watch left.
   [[nodiscard]] bool is_lacking() const {
     return lacks_watch || folder_watch < 0 || (view && reader->is_waiting());
   }
@@ -69,6 +69,7 @@ struct Tail {
   int folder_watch = -1;
   std::string name;  ///< under which the folder's watch knows it; "" = any
   std::uint64_t rescues = 0;
+  std::uint64_t drains_to = 0;  ///< bytes; 0 = it goes on
   bool is_queued = false;
   bool has_more = false;    ///< its last step did not come to an end
   bool is_checked = false;  ///< it is looked at because time has passed, not for an event
@@ -93,14 +94,21 @@ bool is_exhausted(const Error& error) {
   return number == ENOSPC || number == ENOMEM || number == EBADF;
 }
 
-void read_to_end(LogReader& reader, std::vector<char>& buffer) {
+/// What there is, as far as it may be read here; at most kMaxDrainBytes however often it is called.
+void read_rest(Tail& tail, std::vector<char>& buffer) {
+  LogReader& reader = *tail.reader;
+  if (tail.drains_to == 0) tail.drains_to = reader.bytes() + kMaxDrainBytes;
   reader.suspect_rotation();
-  const std::uint64_t end = reader.bytes() + kMaxDrainBytes;
-  for (std::uint64_t steps = 0; steps < kMaxDrainSteps && reader.bytes() < end; ++steps) {
+  for (std::uint64_t steps = 0; steps < kMaxDrainSteps && reader.bytes() < tail.drains_to;
+       ++steps) {
     if (reader.step(buffer) == LogReader::Step::idle) break;
   }
-  reader.finish();
-  reader.mute();
+}
+
+void read_to_end(Tail& tail, std::vector<char>& buffer) {
+  read_rest(tail, buffer);
+  tail.reader->finish();
+  tail.reader->mute();
 }
 
 }  // namespace
@@ -122,6 +130,7 @@ struct TailSet::Impl : std::enable_shared_from_this<TailSet::Impl> {
   Result<void> start(const std::string& id, const Source& source, const Position& from,
                      LineSink sink);
   Position stop(const std::string& id, bool drains);
+  bool drain(const std::string& id, std::function<void(const Position&)> done);
   void make_slow(const TailPtr& tail, const SlowMount& mount);
   [[nodiscard]] std::string problem_of(const Tail& tail) const;
 
@@ -246,12 +255,29 @@ Position TailSet::Impl::stop(const std::string& id, bool drains) {
   } else {
     std::vector<char> buffer = take_buffer();
     tail->is_reading = true;
-    read_to_end(*tail->reader, buffer);
+    read_to_end(*tail, buffer);
     tail->is_reading = false;
     give_back(std::move(buffer));
   }
   if (!is_closed) retry_starved();
   return tail->reader->position();
+}
+
+/// That the rest has to be waited for may show only behind what need not.
+bool TailSet::Impl::drain(const std::string& id, std::function<void(const Position&)> done) {
+  const auto found = tails.find(id);
+  if (found == tails.end()) return slow.drain(id, std::move(done));
+  const TailPtr tail = found->second;
+  if (tail->is_reading) return false;
+  std::vector<char> buffer = take_buffer();
+  tail->is_reading = true;
+  read_rest(*tail, buffer);
+  if (tail->drains_later && !is_closed) read_to_end(*tail, buffer);
+  tail->is_reading = false;
+  give_back(std::move(buffer));
+  if (tail->is_stopped || !tail->reader->is_elsewhere()) return false;
+  make_slow(tail, tail->view->slow_mount());
+  return slow.drain(id, std::move(done));
 }
 
 void TailSet::Impl::make_slow(const TailPtr& tail, const SlowMount& mount) {
@@ -325,6 +351,9 @@ void TailSet::Impl::await_check() {
   if (!slow.is_empty() || std::any_of(tails.begin(), tails.end(), lacks)) {
     due = std::min(due, asio::steady_timer::clock_type::now() + kLackingCheck);
   }
+  // Whoever waits already is put off by nobody.
+  const auto before = check_timer.expiry();
+  if (before > asio::steady_timer::clock_type::now()) due = std::min(due, before);
   check_timer.expires_at(due);
   check_timer.async_wait([weak = weak_from_this()](const error_code& code) {
     const auto self = weak.lock();
@@ -411,11 +440,12 @@ void TailSet::Impl::take_turn() {
 void TailSet::Impl::read_chunk(const TailPtr& tail) {
   std::vector<char> buffer = take_buffer();
   tail->is_reading = true;
+  const bool was_lacking = tail->is_lacking();
   const std::uint64_t bytes = tail->reader->bytes();
   const auto step = tail->reader->step(buffer);
   const bool has_news = tail->reader->bytes() > bytes || step == LogReader::Step::opened;
   if (std::exchange(tail->is_checked, false) && has_news) ++tail->rescues;
-  if (tail->drains_later && !is_closed) read_to_end(*tail->reader, buffer);
+  if (tail->drains_later && !is_closed) read_to_end(*tail, buffer);
   tail->is_reading = false;
   give_back(std::move(buffer));
   if (tail->is_stopped) return;
@@ -424,6 +454,7 @@ void TailSet::Impl::read_chunk(const TailPtr& tail) {
     watch_file(tail);
     follow_folder(tail);
   }
+  if (!was_lacking && tail->is_lacking()) await_check();
   tail->has_more = step != LogReader::Step::idle;
   if (tail->has_more) enqueue(tail, false);
 }
@@ -530,7 +561,8 @@ Position TailSet::stop(const std::string& id, bool drain) {
 }
 
 bool TailSet::drain(const std::string& id, std::function<void(const Position&)> done) {
-  return impl_->slow.drain(id, std::move(done));
+  const auto self = impl_;  // as above
+  return self->drain(id, std::move(done));
 }
 
 Position TailSet::position(const std::string& id) const {

@@ -75,10 +75,11 @@ class TailSet {
   /// Without `drain` the sink is not called again. Gives where a later start() goes on; {} for an
   /// unknown id.
   Position stop(const std::string& id, bool drain);
-  /// The same with `drain` for a log whose file system may not answer, which stop() does not wait
-  /// for: the rest is read until its end or for the time of `patience`, then `done` is called on
-  /// the loop, with where a later start() goes on, unless stop() was called before. False, and
-  /// nothing done: stop() reads it all.
+  /// The same with `drain` for a log whose rest has to be waited for, which stop() does not do: its
+  /// file system may not answer, or its job has packed it. What need not be waited for is read
+  /// within this call, the rest until its end or for the time of `patience`; then `done` is called
+  /// on the loop, with where a later start() goes on, unless stop() was called before. False:
+  /// nothing is left to wait for, and stop() ends it.
   [[nodiscard]] bool drain(const std::string& id, std::function<void(const Position&)> done);
   /// Where a later start() goes on; what start() was given while nothing has been read; {} for an
   /// unknown id. Lines of the chunk that is being handed on do not count as read.

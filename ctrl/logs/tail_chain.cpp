@@ -2,12 +2,16 @@
 #include "ctrl/logs/tail_chain.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "ctrl/logs/framing_decoder.h"
 #include "ctrl/logs/tail_container.h"
 
 namespace flowcon::ctrl::logs {
@@ -16,8 +20,9 @@ namespace {
 // Docker's max-file has no upper bound of its own; nobody needs more of a training's past.
 constexpr int kMaxPredecessors = 100;
 constexpr int kMostWalks = 5;  // of a chain that is rotated all the time
-// Of so many event files that which was written last is looked for; a job has fewer open at a time.
-constexpr std::ptrdiff_t kMostWriters = 16;
+// Of event files beside the one that is read; a job has fewer open at a time.
+constexpr std::ptrdiff_t kMostLookedAt = 16;
+constexpr std::uint64_t kMostLookedThrough = 64 * 1024;  // bytes of each
 
 /// A file told from others after its name, and with compression its inode, have changed.
 struct FileKey {
@@ -163,6 +168,22 @@ Result<LogFile> RotatedChain::next(const LogFile& current) {
   return opened;
 }
 
+using Names = std::vector<std::string>;
+
+/// A file with none among its first bytes that goes on behind them is taken to have some.
+bool has_scalars(const LogFile& file) {
+  bool has_some = false;
+  const auto decoder = make_decoder(Format::tfevents, [&](const Line&) { has_some = true; });
+  std::array<char, 4096> bytes;
+  for (std::uint64_t at = 0; !has_some && at < kMostLookedThrough;) {
+    const auto got = file.read(bytes.data(), bytes.size(), at);
+    if (!got || *got == 0) return false;
+    decoder->feed(std::string_view(bytes.data(), *got));
+    at += *got;
+  }
+  return true;
+}
+
 class EventChain : public Chain {
  public:
   EventChain(std::unique_ptr<Folder> inside, std::unique_ptr<Folder> beside, std::string name)
@@ -171,26 +192,32 @@ class EventChain : public Chain {
   Result<First> first(const Position& known) override;
   Result<LogFile> next(const LogFile& current) override;
   Result<FileId> youngest() const override;
-  LogFile written_last(const LogFile& current, bool is_silent) override;
+  bool is_waiting() const override { return is_waiting_; }
   const Folder& folder() const override { return is_file_ ? *beside_ : *inside_; }
   std::string watched_name() const override { return is_file_ ? file_name_ : ""; }
   std::string shown() const override { return beside_->path_of(file_name_); }
 
  private:
-  [[nodiscard]] Result<std::vector<std::string>> names() const;
+  [[nodiscard]] Result<Names> names() const;
+  [[nodiscard]] Result<std::string> next_with_scalars(Names::const_iterator from,
+                                                      Names::const_iterator to) const;
+  [[nodiscard]] Result<Names> with_scalars(Names::const_iterator from, Names::const_iterator to,
+                                           double since) const;
+  [[nodiscard]] Result<std::string> choose() const;
 
   std::unique_ptr<Folder> inside_;
   std::unique_ptr<Folder> beside_;
   std::string file_name_;
   bool is_file_ = false;
-  std::string name_;    ///< of the present file
-  std::string latest_;  ///< of those that were opened
+  std::string name_;                 ///< of the present file
+  std::string latest_;               ///< the newest that was read
+  mutable bool is_waiting_ = false;  ///< what a look learns
 };
 
 /// Those of event files, the oldest first; the name itself where it is a file. Never empty.
-Result<std::vector<std::string>> EventChain::names() const {
+Result<Names> EventChain::names() const {
   auto all = inside_->list();
-  if (!all && all.error().code.value() == ENOTDIR) return std::vector<std::string>{file_name_};
+  if (!all && all.error().code.value() == ENOTDIR) return Names{file_name_};
   if (!all) return all.error();
   // TensorFlow's profiler makes an empty one, so that TensorBoard finds the folder of the run.
   std::erase_if(*all, [](const std::string& name) {
@@ -222,46 +249,68 @@ Result<Chain::First> EventChain::first(const Position& known) {
   return result;
 }
 
-Result<LogFile> EventChain::next(const LogFile& /*current*/) {
+/// Those names, but for the present one's, of files that have scalars and were written after
+/// `since`; what cannot be opened is none.
+Result<Names> EventChain::with_scalars(Names::const_iterator from, Names::const_iterator to,
+                                       double since) const {
+  Names found;
+  for (auto name = to - std::min(to - from, kMostLookedAt); name != to; ++name) {
+    if (*name == name_) continue;
+    const auto file = folder().open(*name);
+    if (!file && may_wait(file.error())) return file.error();
+    if (file && file->changed() > since && has_scalars(*file)) found.push_back(*name);
+  }
+  return found;
+}
+
+/// The first of them that has scalars, but for the present one; "" = none of the next ones has.
+Result<std::string> EventChain::next_with_scalars(Names::const_iterator from,
+                                                  Names::const_iterator to) const {
+  for (std::ptrdiff_t looked = 0; from != to && looked < kMostLookedAt; ++from) {
+    if (*from == name_) continue;
+    const auto file = folder().open(*from);
+    if (!file && may_wait(file.error())) return file.error();
+    if (file && has_scalars(*file)) return *from;
+    ++looked;
+  }
+  return std::string();
+}
+
+/// Which file is to be read now: a later one, an older one, or still the present one.
+Result<std::string> EventChain::choose() const {
+  is_waiting_ = false;
+  if (is_file_) return name_;
   const auto all = names();
   if (!all) return all.error();
-  const auto later = std::upper_bound(all->begin(), all->end(), latest_);
-  const std::string name = is_file_ || later == all->end() ? name_ : *later;
-  auto file = folder().open(name);
+  const auto border = std::lower_bound(all->begin(), all->end(), latest_);
+  auto later = next_with_scalars(border, all->end());
+  if (!later || !later->empty()) return later;
+  const auto present = folder().open(name_);
+  const bool is_silent = present && !has_scalars(*present);
+  if (is_silent) {
+    const auto older = with_scalars(all->begin(), border, present->changed());
+    if (!older) return older.error();
+    if (older->size() == 1) return older->front();
+  }
+  is_waiting_ = all->back() > name_ || (is_silent && all->size() > 1);
+  return name_;
+}
+
+Result<LogFile> EventChain::next(const LogFile& /*current*/) {
+  const auto name = choose();
+  if (!name) return name.error();
+  auto file = folder().open(*name);
   if (file) {
-    name_ = name;
-    latest_ = std::max(latest_, name);
+    name_ = *name;
+    latest_ = std::max(latest_, name_);
   }
   return file;
 }
 
 Result<FileId> EventChain::youngest() const {
-  const auto all = names();
-  if (!all) return all.error();
-  // A name before the latest one's is no younger file.
-  const bool is_begun = !is_file_ && all->back() > latest_;
-  return folder().look_up(is_begun ? all->back() : name_);
-}
-
-LogFile EventChain::written_last(const LogFile& current, bool is_silent) {
-  // Of several files with scalars the latest is the log.
-  if (is_file_ || (!is_silent && name_ == latest_)) return {};
-  const auto all = names();
-  if (!all) return {};
-  LogFile found;
-  std::string found_name;
-  double changed = current.changed();
-  const auto end = std::upper_bound(all->begin(), all->end(), latest_);
-  for (auto name = end - std::min(end - all->begin(), kMostWriters); name != end; ++name) {
-    if (*name == name_) continue;
-    auto file = folder().open(*name);
-    if (!file || file->changed() <= changed) continue;
-    changed = file->changed();
-    found = std::move(*file);
-    found_name = *name;
-  }
-  if (found.is_open()) name_ = found_name;
-  return found;
+  const auto name = choose();
+  if (!name) return name.error();
+  return folder().look_up(*name);
 }
 
 }  // namespace

@@ -27,17 +27,14 @@ class Chain {
   };
   /// Errors: as Folder::open() for the youngest, where no file can be opened.
   [[nodiscard]] virtual Result<First> first(const Position& known) = 0;
-  /// The file that was begun right after `current`, which came from first() or next(); `current`
-  /// itself, opened again, where it is the youngest. Errors: as first().
+  /// The file that is read after `current`, which came from first() or next(): the one that was
+  /// begun right after it; `current` itself, opened again, where it is the youngest. Errors: as
+  /// first().
   [[nodiscard]] virtual Result<LogFile> next(const LogFile& current) = 0;
-  /// The youngest file there is now; `current` where none was begun since. Errors: as first().
+  /// The youngest file that is to be read now. Errors: as first().
   [[nodiscard]] virtual Result<FileId> youngest() const = 0;
-  /// Where several are written at a time: the one that was written last, opened again, if that is
-  /// not `current`; it is the present one from then on. `is_silent`: no line has come of `current`.
-  /// A file that is not open: there is none.
-  [[nodiscard]] virtual LogFile written_last(const LogFile& /*current*/, bool /*is_silent*/) {
-    return {};
-  }
+  /// When it was looked last, there was a file that is not to be read before something is in it.
+  [[nodiscard]] virtual bool is_waiting() const { return false; }
 
   /// The folder in which new files appear, and the name that they get: "" = any.
   [[nodiscard]] virtual const Folder& folder() const = 0;
@@ -53,9 +50,10 @@ class Chain {
                                                    bool begins_with_oldest);
 
 /// TensorBoard's event files in the folder `inside`, by name, which begins with the time of their
-/// making; reading starts at the position's one, else at the newest. Where the newest has no
-/// scalars and an older one is written, written_last() goes back to that. Where `inside` is no
-/// folder but a file, that file, `name` in `beside`.
+/// making; reading starts at the position's one, else at the newest, and goes on in a later one
+/// once that has scalars. Where the newest has none, the one older file is read that has, and that
+/// was written since; not where there are two such. A file of more than 64 KiB is taken to have
+/// some. Where `inside` is no folder but a file, that file, `name` in `beside`.
 [[nodiscard]] std::unique_ptr<Chain> event_chain(std::unique_ptr<Folder> inside,
                                                  std::unique_ptr<Folder> beside, std::string name);
 

@@ -31,8 +31,7 @@ std::uint64_t size_of(const LogFile& file) {
 }
 
 constexpr int kDamagesAtOnce = 3;
-constexpr double kDamagePause = 2;     // seconds
-constexpr std::size_t kMostLeft = 32;  // twice as many as Chain::written_last() looks at
+constexpr double kDamagePause = 2;  // seconds
 
 bool is_all_zero(std::string_view bytes) {
   return bytes.front() == '\0' && bytes.back() == '\0' &&
@@ -184,8 +183,6 @@ LogReader::Step LogReader::open() {
 void LogReader::begin_file(LogFile file) {
   // Behind the position's file everything is new.
   if (is_known_file_ && catch_up_ == CatchUp::by_place) catch_up_ = CatchUp::none;
-  if (file_.is_open()) remember_place();
-  lines_before_ = decoder_->stats().lines;
   file_ = std::move(file);
   compressed_head_ = file_.is_compressed() ? file_.head() : Fingerprint{};
   is_known_file_ = !known_.is_empty() && (file_.is_compressed()       ? file_.has_head(known_.head)
@@ -202,12 +199,6 @@ void LogReader::begin_file(LogFile file) {
   if (catch_up_ == CatchUp::by_place && is_known_file_ && known_.offset == 0) {
     catch_up_ = CatchUp::none;
   }
-}
-
-void LogReader::remember_place() {
-  std::erase_if(left_, [this](const Left& one) { return one.id == file_.id(); });
-  if (left_.size() == kMostLeft) left_.erase(left_.begin());
-  left_.push_back({file_.id(), settled_});
 }
 
 /// When the byte at `offset` was written, as far as that can be told: what the file held when it
@@ -263,25 +254,7 @@ LogReader::Step LogReader::at_end() {
   if (!youngest && file_.is_deleted()) {
     stats_.problem = "the log file " + chain_->shown() + " has been deleted";
   }
-  return follow_writer();
-}
-
-/// The file that was begun last need not be the one that grows.
-LogReader::Step LogReader::follow_writer() {
-  LogFile other = chain_->written_last(file_, decoder_->stats().lines == lines_before_);
-  if (!other.is_open()) return Step::idle;
-  decoder_->end_of_file();
-  begin_file(std::move(other));
-  suspects_rotation_ = true;
-  const auto left = std::find_if(left_.begin(), left_.end(),
-                                 [this](const Left& one) { return one.id == file_.id(); });
-  if (left != left_.end()) {
-    offset_ = left->offset;
-    settled_ = offset_;
-  } else if (!known_.is_empty() && known_.time > 0) {
-    catch_up_ = CatchUp::by_time;  // an earlier reader may have read it
-  }
-  return Step::opened;
+  return Step::idle;
 }
 
 LogReader::Step LogReader::go_on_in_next() {

@@ -52,8 +52,9 @@ class LogReader {
   [[nodiscard]] bool is_starved() const { return is_starved_; }
   /// The log is where its asker may have to wait, which its view does not allow yet.
   [[nodiscard]] bool is_elsewhere() const { return is_elsewhere_; }
-  /// There is no file yet, or none that may be read; nothing but time can show that there is.
-  [[nodiscard]] bool is_waiting() const { return !file_.is_open(); }
+  /// There is no file yet, or none that may be read, or another one may have to be read; nothing
+  /// but time can show that.
+  [[nodiscard]] bool is_waiting() const { return !file_.is_open() || chain_->is_waiting(); }
 
  private:
   /// How lines are told that were handed on before, by an earlier reader.
@@ -72,22 +73,15 @@ class LogReader {
   struct Opened : Extent {
     double born = 0;
   };
-  /// A file that was left for another one, and where it is gone on with.
-  struct Left {
-    FileId id;
-    std::uint64_t offset = 0;
-  };
   Step open();
   Step wake();
   Step read(std::vector<char>& buffer);
   Step at_end();
   Step go_on_in_next();
-  Step follow_writer();
   Step fail(const Error& error);
   Step start_over();
   bool wait_at_damage();
   void begin_file(LogFile file);
-  void remember_place();
   void take(std::string_view bytes);
   void hand_on(const Line& line);
   [[nodiscard]] double time_at(std::uint64_t offset) const;
@@ -105,8 +99,6 @@ class LogReader {
   std::string recent_;           ///< the bytes before offset_ as they were read
   CatchUp catch_up_ = CatchUp::none;
   double youngest_line_ = 0;
-  std::uint64_t lines_before_ = 0;  ///< that came of other files
-  std::vector<Left> left_;
   Opened opened_;
   Extent stuck_;           ///< the file at the moment at which its damage was found
   double stuck_at_ = 0;    ///< that moment

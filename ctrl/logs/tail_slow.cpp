@@ -133,6 +133,11 @@ void SlowLogs::Impl::on_answer(const SlowPtr& log, const Answer& answer) {
 void SlowLogs::Impl::end_drain(const SlowPtr& log) {
   const auto done = std::exchange(log->when_dry, nullptr);
   std::erase_if(logs, [&log](const auto& entry) { return entry.second == log; });
+  // What it has kept back, where no helper has it.
+  if (!log->helper && log->reader) {
+    log->spout->keeps = false;
+    log->reader->finish();
+  }
   let_go(log);
   done(log->position);
 }
@@ -161,6 +166,8 @@ void SlowLogs::start(const std::string& id, const SlowMount& mount,
   log->spout = std::move(spout);
   log->spout->keeps = true;
   log->position = position;
+  log->stats = log->reader->stats();
+  log->stats.problem.clear();  // that it may have to wait
   impl_->logs[id] = log;
   impl_->ask(log);
 }

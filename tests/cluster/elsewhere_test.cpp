@@ -5,7 +5,6 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "base/json_reader.h"
-#include "cluster/peers/peers.h"
 #include "ctrl/await.h"
 #include "tests/cluster/cluster_fakes.h"
 #include "tests/support/catch.h"
@@ -148,16 +147,13 @@ class TimedNetwork : public test::FakeNetwork {
   std::vector<double> seconds_;
 };
 
-TEST_CASE_METHOD(ElsewhereStand, "calls are passed on over connections that no heartbeat needs") {
+TEST_CASE_METHOD(ElsewhereStand, "only what takes long is passed on by a connection of its own") {
   TimedNetwork timed;
   timed.add("gpu2", '2', {});
   Elsewhere passing{host, timed, moves};
-  for (const char* verb : {"GET explain", "POST pin", "POST migrate"}) {
-    const std::string line = verb;
-    const std::size_t blank = line.find(' ');
-    Request request;
-    request.method = line.substr(0, blank);
-    request.target = "/v1/containers/vae/" + line.substr(blank + 1);
+  for (const char* one : {"explain", "log", "migrate"}) {
+    const std::string verb = one;
+    Request request{verb == "migrate" ? "POST" : "GET", "/v1/containers/vae/" + verb, "", 0, ""};
     auto work = [&passing](Request wanted) -> Async<void> {
       (void)co_await passing.answer(std::move(wanted));
     };
@@ -166,10 +162,26 @@ TEST_CASE_METHOD(ElsewhereStand, "calls are passed on over connections that no h
     io.run();
   }
   REQUIRE(timed.seconds_.size() == 3);
-  for (const double seconds : timed.seconds_) CHECK(seconds > peers::Peers::kMostOnLink);
+  for (const std::size_t look : {0, 1}) {
+    CHECK(timed.seconds_[look] > Elsewhere::kAnswerTime);
+    CHECK(timed.seconds_[look] < 10);
+  }
+  CHECK(timed.seconds_[2] > 600);
 }
 
-// It answers once it is let.
+TEST_CASE_METHOD(ElsewhereStand, "a host that is known not to be reachable is not asked") {
+  network.neighbours_[0].is_reachable = false;
+  network.neighbours_[0].error = "gpu2 fell silent";
+  CHECK_FALSE(ask("GET", "/v1/containers/vae/explain"));
+  const auto change = ask("POST", "/v1/containers/vae/pin");
+  REQUIRE(change);
+  CHECK(change->status == 502);
+  CHECK(text_in(change->body, "error") ==
+        "vae migrated to gpu2: gpu2 cannot be asked: gpu2 fell silent");
+  CHECK(network.asked_.empty());
+}
+
+// They answer once they are let.
 class SlowHost : public test::FakeHost {
  public:
   explicit SlowHost(boost::asio::io_context& context) : FakeHost(context) {}

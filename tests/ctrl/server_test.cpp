@@ -3,6 +3,7 @@
 // socket in a thread of its own.
 #include "ctrl/api/server.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <optional>
 #include <thread>
 
+#include "ctrl/api/routes.h"
 #include "ctrl/spawn.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_daemon.h"
@@ -32,6 +34,7 @@ struct Fixture {
   boost::asio::io_context io{1};
   std::unique_ptr<api::Server> server;
   std::vector<std::string> asked;  ///< of the handler of short bodies
+  api::Routes routes;              ///< what it looks at; none = it answers all
 
   explicit Fixture(api::BodyHandler handler) {
     std::string notice;
@@ -45,6 +48,7 @@ struct Fixture {
 
   Async<Response> answer(Request request) {
     asked.push_back(request.method + " " + request.target + " " + request.body);
+    if (!routes.empty()) co_return co_await api::answer(&routes, std::move(request));
     co_return Response{200, "{}"};
   }
 
@@ -205,10 +209,11 @@ TEST_CASE("all other bodies are short, with and without a length") {
   CHECK(other.asked.empty());
 }
 
-TEST_CASE("the answer to HEAD is that to GET without its body") {
+TEST_CASE("HEAD is answered by what answers GET, without the body") {
   Fixture fixture(taker(std::make_shared<Taken>()));
+  const auto answer = [](const api::Call&) { return api::at_once(Response{200, "{}"}); };
+  fixture.routes.push_back(api::get("/other", "What there is.", answer));
   const std::string heard = fixture.talk("HEAD /other HTTP/1.1\r\nHost: x\r\n\r\n" + kGet);
-  CHECK(fixture.asked == std::vector<std::string>{"HEAD /other ", "GET /other "});
   CHECK(count(heard, "Content-Length: 3\r\n") == 2);
   CHECK(count(heard, "\r\n\r\nHTTP/1.1 200 OK\r\n") == 1);
   CHECK(count(heard, "{}") == 1);
@@ -242,6 +247,12 @@ class Crowd {
     char byte = 0;
     while (!heard.ends_with(end) && recv(file, &byte, 1, 0) == 1) heard += byte;
     return heard;
+  }
+  // Does the server end it, long before it would for silence?
+  static bool is_ended(int file) {
+    pollfd waiting{file, POLLIN, 0};
+    char byte = 0;
+    return ::poll(&waiting, 1, 20'000) == 1 && recv(file, &byte, 1, MSG_DONTWAIT) == 0;
   }
   // All that comes until the server ends it.
   static std::string rest_of(int file) {
@@ -316,23 +327,24 @@ TEST_CASE("the connections of one caller end, and others go on") {
     co_return Response{200, request.from};
   };
   (*server)->serve(answer);
-  std::string of_bad, of_good;
+  bool is_bad_ended = false;
+  std::string of_good;
   std::thread caller([&] {
     Crowd crowd(path);
     const std::string get = "GET /seen HTTP/1.1\r\nHost: x\r\n\r\n";
     const int bad = crowd.connect_as("FLOWCON-PEER bad\n" + get);
     const int good = crowd.connect_as("FLOWCON-PEER good\n" + get);
-    of_bad = Crowd::up_to(bad, "bad\n");
+    (void)Crowd::up_to(bad, "bad\n");
     (void)Crowd::up_to(good, "good\n");
     boost::asio::post(io, [&] { (*server)->drop_connections("bad"); });
-    of_bad += Crowd::rest_of(bad);
+    is_bad_ended = Crowd::is_ended(bad);
     (void)!send(good, get.data(), get.size(), MSG_NOSIGNAL);
     of_good = Crowd::up_to(good, "good\n");
     boost::asio::post(io, [&] { (*server)->close(); });
   });
   io.run();
   caller.join();
-  CHECK(count(of_bad, "HTTP/1.1 200 OK") == 1);
+  CHECK(is_bad_ended);
   CHECK(count(of_good, "HTTP/1.1 200 OK") == 1);
 }
 

@@ -23,6 +23,11 @@ const std::string kNodes =
     R"({"ID":"n5","Description":{"Hostname":"h5"},"Status":{"State":"ready","Addr":"-oX=y"}},)"
     R"({"ID":"n6","Status":{"State":"ready","Addr":"fe80::6"}},null])";
 
+std::string node(const std::string& number, const std::string& host, const std::string& state) {
+  return R"({"ID":"n)" + number + R"(","Description":{"Hostname":")" + host +
+         R"("},"Status":{"State":")" + state + R"(","Addr":"10.0.0.)" + number + R"("}})";
+}
+
 TEST_CASE("a host's own part of a swarm names the managers, and not itself") {
   const Result<SwarmPart> part = parse_swarm_part(kManager);
   REQUIRE(part.has_value());
@@ -63,6 +68,19 @@ TEST_CASE("members are those that have an address; who is up and who leads is kn
   CHECK((*members)[4].address.host == "fe80::6");
   CHECK_FALSE(parse_swarm_nodes("{}", "n1").has_value());
   CHECK(parse_swarm_nodes("[]", "n1")->empty());
+}
+
+TEST_CASE("who has left a swarm and is in it again by another address is there once") {
+  const std::string nodes = "[" + node("1", "h1", "ready") + "," + node("2", "h2", "down") + "," +
+                            node("3", "h2", "ready") + "," + node("4", "h1", "down") + "," +
+                            node("5", "h5", "unknown") + "," + node("6", "", "ready") + "," +
+                            node("7", "", "down") + "," + node("8", "h2", "unknown") + "]";
+  const auto members = parse_swarm_nodes(nodes, "n1");
+  REQUIRE(members.has_value());
+  std::vector<std::string> addresses;
+  for (const SwarmMember& one : *members) addresses.push_back(one.address.host);
+  CHECK(addresses == std::vector<std::string>{"10.0.0.1", "10.0.0.3", "10.0.0.5", "10.0.0.6",
+                                              "10.0.0.7", "10.0.0.8"});
 }
 
 }  // namespace

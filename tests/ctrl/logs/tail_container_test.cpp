@@ -368,6 +368,50 @@ TEST_CASE("what a job has packed of its log is read: while it is followed, and a
   while (living_helpers() > 0) std::this_thread::yield();
 }
 
+TEST_CASE("what a job has packed and written right before its end is read to its last line") {
+  LogFolder outside;
+  const std::string root = outside.folder() + "/root";
+  const std::string log = root + "/out/log";
+  std::filesystem::create_directories(root + "/out");
+  // More has been read before than is read behind the end of a job.
+  for (int i = 0; i < 17; ++i) write(log, std::string(1U << 20, 'x') + "\n");
+  write(log, "one\n");
+  const Contained container(root);
+  if (!container.is_in()) {
+    WARN("needs root");
+    return;
+  }
+  {
+    Following following(container, {});
+    following.run_until("one");
+    write(log, "two\n");
+    pack(log, log + ".1.gz");
+    write(log, "three\nfour");
+    Position end;
+    REQUIRE(following.set->drain("a", [&end](const Position& position) { end = position; }));
+    while (end.is_empty()) following.io.run_one();
+    following.lines.erase(following.lines.begin(), following.lines.begin() + 17);
+    CHECK(following.lines == std::vector<std::string>{"one", "two", "three", "four"});
+    CHECK(following.set->position("a").is_empty());
+  }
+  while (living_helpers() > 0) std::this_thread::yield();
+}
+
+TEST_CASE("a log that waits for nothing is read up to its half line, which stop() hands on") {
+  LogFolder log;
+  write(log.path(), "one\n");
+  boost::asio::io_context io{1};
+  TailSet set(io, 0ms, 5ms);
+  std::vector<std::string> lines;
+  const auto sink = [&lines](const Line& line) { lines.emplace_back(line.text); };
+  REQUIRE(set.start("a", {Format::text, log.path(), nullptr}, {}, sink).has_value());
+  write(log.path(), "two\nthree");
+  CHECK_FALSE(set.drain("a", [](const Position&) {}));
+  CHECK(lines == std::vector<std::string>{"one", "two"});
+  set.stop("a", true);
+  CHECK(lines == std::vector<std::string>{"one", "two", "three"});
+}
+
 TEST_CASE("a folder of very many files is listed beside the loop, and its newest log is followed") {
   LogFolder outside(true);
   const std::string root = outside.folder() + "/root";

@@ -297,7 +297,7 @@ TEST_CASE("a position in an event file leads on to the files that came after it"
   CHECK(first.lines.size() + reading.lines.size() == 12);
 }
 
-TEST_CASE("an event file that grows is read while a later one has no scalars") {
+TEST_CASE("a later event file is gone on with once it has scalars, and the earlier one is left") {
   LogFolder log;
   const std::string bytes = event_file();
   const std::string earlier = log.folder() + "/events.out.tfevents.100.a";
@@ -305,29 +305,69 @@ TEST_CASE("an event file that grows is read while a later one has no scalars") {
   write(earlier, bytes.substr(0, 200));
   Reading reading(Format::tfevents, log.folder());
   reading.run();
-  const std::size_t some = reading.lines.size();
-  CHECK(some > 0);
+  CHECK_FALSE(reading.reader.is_waiting());
   write(later, bytes.substr(0, 40));  // the version record
   reading.run();
-  const Position in_later = reading.reader.position();
+  CHECK(reading.reader.is_waiting());
   write(earlier, bytes.substr(200));
-  const auto made = std::filesystem::last_write_time(later);
-  std::filesystem::last_write_time(earlier, made + std::chrono::seconds(1));
   reading.run();
   CHECK(reading.lines.size() == 6);
+  Reading again(Format::tfevents, log.folder(), reading.reader.position());
+  again.run();
+  CHECK(again.known.size() == 6);
+  CHECK(again.lines.empty());
 
-  for (const bool was_in_later : {true, false}) {
-    Reading again(Format::tfevents, log.folder(),
-                  was_in_later ? in_later : reading.reader.position());
-    again.run();
-    INFO(was_in_later);
-    CHECK(again.known.size() == (was_in_later ? some : 6));
-    CHECK(again.known.size() + again.lines.size() == 6);
-  }
   write(later, bytes.substr(40));
-  std::filesystem::last_write_time(later, made + std::chrono::seconds(2));
+  reading.run();
+  again.run();
+  CHECK(reading.lines.size() == 12);
+  CHECK(again.lines.size() == 6);
+  CHECK_FALSE(reading.reader.is_waiting());
+  write(earlier, bytes);
   reading.run();
   CHECK(reading.lines.size() == 12);
+  CHECK(reading.reader.stats().rotations == 1);
+}
+
+TEST_CASE("while the newest event file has no scalars, the one older file that grows is read") {
+  for (const bool is_alone : {true, false}) {
+    LogFolder log;
+    const std::string bytes = event_file();
+    const std::string first = log.folder() + "/events.out.tfevents.100.a";
+    const std::string second = log.folder() + "/events.out.tfevents.200.a";
+    const std::string newest = log.folder() + "/events.out.tfevents.300.a";
+    write(first, bytes);
+    write(second, bytes.substr(0, 200));
+    write(newest, bytes.substr(0, 40));
+    const auto made = std::filesystem::last_write_time(newest);
+    std::filesystem::last_write_time(first, made - std::chrono::seconds(1));
+    std::filesystem::last_write_time(second, made - std::chrono::seconds(1));
+    Reading reading(Format::tfevents, log.folder());
+    reading.run();
+    CHECK(reading.lines.empty());  // those of earlier runs
+    const Position silent = reading.reader.position();
+
+    write(second, bytes.substr(200));
+    std::filesystem::last_write_time(second, made + std::chrono::seconds(1));
+    if (!is_alone) std::filesystem::last_write_time(first, made + std::chrono::seconds(1));
+    reading.run();
+    const std::size_t count = is_alone ? 6 : 0;
+    INFO(is_alone);
+    CHECK(reading.lines.size() == count);
+    Reading from_silent(Format::tfevents, log.folder(), silent);
+    from_silent.run();
+    CHECK(from_silent.lines.size() == count);
+    Reading again(Format::tfevents, log.folder(), reading.reader.position());
+    again.run();
+    CHECK(again.known.size() == count);
+    CHECK(again.lines.empty());
+
+    write(newest, bytes.substr(40));
+    reading.run();
+    write(second, bytes);
+    reading.run();
+    CHECK(reading.lines.size() == count + 6);
+  }
 }
 
 TEST_CASE("the empty event file of TensorFlow's profiler is not the newest") {
