@@ -57,6 +57,22 @@ std::string names_of(const std::vector<BlockDevice>& devices,
   return text;
 }
 
+bool has_entries(const std::filesystem::path& folder) {
+  std::error_code code;
+  return std::filesystem::directory_iterator(folder, code) != std::filesystem::directory_iterator();
+}
+
+/// A device lies on it or on a partition of it, which has a folder there.
+bool is_held(const std::filesystem::path& device) {
+  if (has_entries(device / "holders")) return true;
+  std::error_code code;
+  std::filesystem::directory_iterator entry(device, code);
+  for (const std::filesystem::directory_iterator end; entry != end; entry.increment(code)) {
+    if (has_entries(entry->path() / "holders")) return true;
+  }
+  return false;
+}
+
 struct Candidate {
   WeightFile file;
   bool (*bites)(const BlockDevice&);
@@ -175,15 +191,10 @@ Result<std::vector<BlockDevice>> read_block_devices(const CgroupFs& fs, const st
 StackLevel DeviceStacks::level_of(const std::string& number) {
   const auto found = known_.find(number);
   if (found != known_.end()) return found->second;
-  const auto has_some = [&](const char* folder) {
-    std::error_code code;
-    const bool is_empty =
-        std::filesystem::is_empty(root_ + "/sys/dev/block/" + number + "/" + folder, code);
-    return !code && !is_empty;
-  };
-  const StackLevel level = !has_some("slaves")   ? StackLevel::bottom
-                           : has_some("holders") ? StackLevel::middle
-                                                 : StackLevel::top;
+  const std::filesystem::path device = root_ + "/sys/dev/block/" + number;
+  const StackLevel level = !has_entries(device / "slaves") ? StackLevel::bottom
+                           : is_held(device)               ? StackLevel::middle
+                                                           : StackLevel::top;
   known_.emplace(number, level);
   return level;
 }

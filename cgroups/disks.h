@@ -35,15 +35,17 @@ void parse_schedulers(std::string_view text, BlockDevice& device);
                                                                   const std::string& root = "");
 
 /// Where a device is in a stack of devices (LVM, LUKS, RAID): one that lies on no other is a
-/// bottom, one that lies on others a top unless more lie on it.
+/// bottom, one that lies on others a top unless more lie on it or on a partition of it.
 enum class StackLevel { bottom, middle, top };
 
-/// Looks at each device once, in /sys/dev/block below `root`.
+/// Looks at each device once, in /sys/dev/block below `root`, until it is to forget(): devices
+/// come, and numbers go to others.
 class DeviceStacks {
  public:
   explicit DeviceStacks(std::string root = "") : root_(std::move(root)) {}
   /// By its number ("253:0"). One that is not there is a bottom.
   [[nodiscard]] StackLevel level_of(const std::string& number);
+  void forget() { known_.clear(); }
 
  private:
   std::string root_;

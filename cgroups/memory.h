@@ -74,7 +74,7 @@ struct MemoryParameters {
 
 /// Whether a soft limit leaves a group less than its working set times `margin`. Pure.
 [[nodiscard]] bool is_below_need(const MemorySetting& setting, std::uint64_t working_set_bytes,
-                                 double margin = MemoryParameters().margin);
+                                 double margin);
 
 /// Whether the host is short of memory, given that it `was_short` before (hysteresis between the
 /// two pairs of thresholds). A host that does not tell its memory is not short; one without PSI, or

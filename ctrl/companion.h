@@ -39,6 +39,7 @@ struct HostView {
   std::string gpu_model;          ///< of its first GPU; "" = none, or none was read yet
   std::vector<std::string> jobs;  ///< ids of the containers under control, paused ones too
   double available = 0;           ///< memory that programs can still get; 0 = not known
+  bool is_paused = false;         ///< control of all containers is
 };
 
 /// What a container uses now. Units: cores, bytes.

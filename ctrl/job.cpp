@@ -52,10 +52,6 @@ std::vector<Sample> fresh_values(Job& job, const metrics::Report& report) {
 
 }  // namespace
 
-store::Original original_of(const Job& job) {
-  return {job.id(), job.container.name, job.group, job.original, job.life, job.has_all_limits};
-}
-
 void take_reading(Job& job, const Host& host, const Moment& now, const Reading& reading) {
   const double elapsed = now.steady - job.read_at.steady;
   // A counter that went back belongs to another cgroup; a look in the same instant says nothing.
@@ -162,11 +158,6 @@ void end_catching_up(Job& job) {
   const metrics::Report& report = job.extractor->report();
   job.recorded_count = job.known_count = report.printed;
   job.recorded_series = job.known_series = report.id();
-}
-
-bool is_limited_beyond_cpu(const Job& job) {
-  return job.present.memory != job.original.memory ||
-         !cgroups::limits_alike(job.present.io, job.original.io);
 }
 
 const char* verdict_of(const Job& job) {

@@ -61,11 +61,10 @@ struct JobLimits {
   std::string problem;  ///< why its limits are not what they should be; "" = they are
   std::string life;     ///< of its group, see store::Original
   cgroups::Setting original;
-  cgroups::Setting present;  ///< as last written or read
-  /// The store holds `original` as it is here, and that it has_all_limits.
-  bool is_original_saved = false;
-  bool is_limited = false;  ///< it has an original to restore, and to forget
-  /// Its memory or I/O was limited once, and systemd may have kept that.
+  cgroups::Setting present;        ///< as last written or read
+  bool is_original_saved = false;  ///< in the store, as original_of() has it
+  bool is_limited = false;         ///< it has an original to restore, and to forget
+  /// Its memory or I/O was to be limited once, and systemd may have kept that.
   bool has_all_limits = false;
   bool is_reverted = false;  ///< somebody else changed it since
   /// What flowcond had written when control was suspended last. systemd may bring it back.
@@ -77,6 +76,7 @@ struct JobStanding : PerResource<Place> {
   std::string reason;                   ///< of the last decision, for a person
   std::optional<double> before_saving;  ///< the CPU it was granted when it was asked to save itself
   double guaranteed = 0;                ///< cores, by the last decision; 0 = not known
+  bool is_early = false;                ///< Companion::is_early(): it has what others leave
   growth::Verdict verdict = growth::Verdict::unmeasured;
 
   struct Told {
@@ -152,9 +152,6 @@ struct Job : JobSettings, JobLimits, JobStanding, JobUse, JobValues, JobLog {
   }
 };
 
-/// What is saved of it before the first change and restored in the end.
-[[nodiscard]] store::Original original_of(const Job& job);
-
 /// Takes a reading: the use since the one before becomes cpu_share.
 void take_reading(Job& job, const Host& host, const Moment& now, const Reading& reading);
 
@@ -185,9 +182,6 @@ void follow_track(Job& job, const Moment& now, bool is_busy, bool is_half_read);
 
 /// What the extractor holds by now has been recorded by an earlier daemon.
 void end_catching_up(Job& job);
-
-/// Its memory or I/O is limited.
-[[nodiscard]] bool is_limited_beyond_cpu(const Job& job);
 
 /// "measured", "unmeasured", "diverging" or "no metric".
 [[nodiscard]] const char* verdict_of(const Job& job);

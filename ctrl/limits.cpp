@@ -23,6 +23,8 @@ constexpr int kLittlePatience = 2;
 // that blocks waits behind these calls, and so does the loop. A daemon-reload may undo what it was
 // not told; that is found as drift.
 constexpr double kSilence = 60;
+// Less than a plan has (MemoryParameters::margin): jobs grow a little until it is written.
+constexpr double kLeastMargin = 1.1;
 
 // What was never limited is as others left it.
 cgroups::Setting setting_to_restore(const store::Original& original,
@@ -42,7 +44,12 @@ Result<bool> is_too_low_by_now(const cgroups::CgroupFs& fs, const Target& target
   if (!is_lower || target.setting.memory == target.container.setting.memory) return false;
   const Result<cgroups::MemoryUse> use = cgroups::read_memory_use(fs, target.container.group);
   if (!use) return use.error();
-  return cgroups::is_below_need(target.setting.memory, use->working_set);
+  return cgroups::is_below_need(target.setting.memory, use->working_set, kLeastMargin);
+}
+
+void leave_all_but_cpu(Target& target) {
+  target.setting.memory = target.present.memory;
+  target.setting.io = target.present.io;
 }
 
 }  // namespace
@@ -225,16 +232,20 @@ Async<std::vector<Outcome>> Limits::apply(std::vector<Target> targets) {
     if (!saved) cannot_save = saved.error().message();
   }
   std::vector<Outcome> outcomes;
-  for (const Target& target : targets) {
+  for (Target& target : targets) {
+    const bool is_saved = target.is_original_saved || cannot_save.empty();
     Outcome outcome;
     outcome.id = target.container.id;
-    outcome.is_original_saved = target.is_original_saved || cannot_save.empty();
-    if (!outcome.is_original_saved) {
-      outcome.problem =
-          "limits are left alone, since the original could not be saved: " + cannot_save;
-    } else {
+    if (is_saved || target.is_cpu_saved) {
+      if (!is_saved) leave_all_but_cpu(target);
       outcome = co_await write(target);
+      outcome.is_cpu_alone = !is_saved;
       if (outcome.is_written) tell_systemd(target, outcome);
+    }
+    if (!is_saved && outcome.problem.empty() && !outcome.is_gone) {
+      const std::string what = target.is_cpu_saved ? "memory and block I/O" : "limits";
+      outcome.problem =
+          what + " are left alone, since the original could not be saved: " + cannot_save;
     }
     outcomes.push_back(std::move(outcome));
   }

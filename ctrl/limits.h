@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Carries settings out: saves the original before the first change, writes, reads back, tells
-// systemd, restores. A container whose original cannot be saved is left as it is.
+// systemd, restores. A container whose original cannot be saved is left as it is, but for its CPU
+// where that was limited before.
 #pragma once
 
 #include <functional>
@@ -23,7 +24,8 @@ class Effects;
 struct Target {
   store::Original container;  ///< who, where, and what it had
   bool is_original_saved = false;
-  cgroups::Setting present;  ///< as known
+  bool is_cpu_saved = false;  ///< where it is not: what is saved does for a limit of the CPU alone
+  cgroups::Setting present;   ///< as known
   cgroups::Setting setting;
 };
 
@@ -32,7 +34,8 @@ struct Outcome {
   std::string id;
   bool is_written = false;
   bool is_original_saved = false;
-  bool is_gone = false;  ///< the container died meanwhile; its end will be told
+  bool is_gone = false;       ///< the container died meanwhile; its end will be told
+  bool is_cpu_alone = false;  ///< memory and I/O were left alone, since no original was saved
   /// Its memory was left as it was: by now it needs more than the soft limit that was planned.
   bool is_memory_kept = false;
   std::vector<std::string> gone_disks;  ///< by number; their caps went with them

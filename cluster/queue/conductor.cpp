@@ -321,7 +321,7 @@ HostJobs Conductor::report() const {
     if (!runs && job->entry.task) reported.sent_to = job->entry.task->host;
     reported.is_parking = job->entry.state == JobState::parking ||
                           (goes && now >= job->entry.since && now - job->entry.since < kMoment);
-    const bool is_there = !job->entry.task || job->is_ready;
+    const bool is_there = (!job->entry.task || job->is_ready) && steady >= job->not_early_before;
     const bool has_gpu =
         (job->ticket && job->ticket->has_gpu) || job->estimate("gpu_mem").expected.has_value();
     if (!runs && !group && is_there && !has_gpu) {
@@ -506,8 +506,12 @@ void Conductor::obey(const std::vector<JobOrder>& orders) {
     }
     const bool stays = order.host.empty() || job->entry.group;
     if (order.op == Order::Op::send && stays) continue;
-    const bool begins_here = order.is_early && order.host.empty();
-    if (begins_here && !room_.begin_early(one.job, job->request.amounts()).empty()) continue;
+    if (order.is_early && order.host.empty()) {
+      const bool is_taken = order.version == job->entry.version && may_start(*job) &&
+                            room_.begin_early(one.job, job->request.amounts()).empty();
+      if (!is_taken) job->order.reset();
+      if (!is_taken) continue;
+    }
     if (!order.host.empty()) order.birth = random_id();
     owner_.give(job, std::move(order));
   }

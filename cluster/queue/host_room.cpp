@@ -12,6 +12,8 @@
 namespace flowcon::cluster::queue {
 namespace {
 
+constexpr double kAboutTo = 5;  // seconds in which one that begins has its room
+
 bool is_with_room(JobState state) {
   return state != JobState::waiting && state != JobState::returning && !is_closed(state);
 }
@@ -86,9 +88,11 @@ bool HostRoom::takes_early() const {
   const ctrl::Config& config = world_.host.config();
   const bool has_weights =
       config.limiting.mode == cgroups::LimitMode::weight && !config.dry_run &&
-      config.limits(ctrl::Resource::cpu) &&
+      config.limits(ctrl::Resource::cpu) && !world_.host.view().is_paused &&
       ctrl::policy::divides_by(config.policy) != ctrl::policy::DividesBy::nothing;
-  return has_weights && !is_overbooked();
+  const bool is_another_about_to =
+      !early_.id.empty() && world_.clock.steady() < early_.since + kAboutTo;
+  return has_weights && !is_another_about_to && !is_overbooked();
 }
 
 std::string HostRoom::begin_early(const std::string& id, const policy::Amounts& request) {
@@ -98,12 +102,19 @@ std::string HostRoom::begin_early(const std::string& id, const policy::Amounts& 
   if (!takes_early() || cores > owner_.offer().cpu || !why_no_room(rest).empty()) {
     return migration::kNoRoomNow;
   }
-  early_ = {id, world_.clock.steady() + kMostEarly};
+  early_ = {id, world_.clock.steady()};
   return "";
 }
 
-bool HostRoom::has_early() const { return world_.clock.steady() < early_.until && is_overbooked(); }
+bool HostRoom::has_early() const { return !early_.id.empty() && is_overbooked(); }
 
-bool HostRoom::is_early(const std::string& id) const { return early_.id == id && has_early(); }
+bool HostRoom::is_early(const std::string& id) const {
+  return early_.id == id && world_.clock.steady() < early_.since + kMostEarly && has_early();
+}
+
+void HostRoom::look() {
+  if (early_.id.empty() || world_.clock.steady() < early_.since + kAboutTo) return;
+  if (!is_overbooked()) early_ = {};
+}
 
 }  // namespace flowcon::cluster::queue

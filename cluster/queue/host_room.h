@@ -35,10 +35,12 @@ class HostRoom {
   /// A job of this host, or a birth by its id, begins so, as the only one. Why not, in words; "" =
   /// it does.
   std::string begin_early(const std::string& id, const policy::Amounts& request);
-  /// Has one, and are its cores not free yet? For kMostEarly seconds at most.
+  /// Has one, and are its cores not free yet?
   [[nodiscard]] bool has_early() const;
-  /// Is it this one?
+  /// Is it this one, which has what others leave? For kMostEarly seconds at most.
   [[nodiscard]] bool is_early(const std::string& id) const;
+  /// After each pass of the daemon: its cores may be free.
+  void look();
 
  private:
   // Jobs and tasks that have their room here.
@@ -50,8 +52,8 @@ class HostRoom {
   Tasks& tasks_;
   // Forgotten when flowcond ends.
   struct Early {
-    std::string id;
-    double until = 0;  // steady
+    std::string id;    // "" = none has
+    double since = 0;  // steady
   };
   Early early_;
 };

@@ -50,6 +50,27 @@ std::optional<double> early_in(const AllJobs& all, const NextHost& next,
   return next.seconds - std::clamp(*job.launch, kLeastEarly, kMostEarly);
 }
 
+// Could it have room there, if nothing else were there?
+bool could_fit(const AllJobs& all, std::size_t job) {
+  for (std::size_t node = 0; node < all.hosts.size(); ++node) {
+    const policy::Amounts request = whole_request(all.view.jobs[job]);
+    if (may_go(all, job, node) && fits(request, all.view.most[node])) return true;
+  }
+  return false;
+}
+
+// No starved one is passed by those that come after it; `found` has all that come before `next`.
+void keep_order(const AllJobs& all, const std::vector<std::size_t>& waiting,
+                const std::vector<NextHost>& found, NextHost& next) {
+  const auto place = [&](std::size_t job) {
+    return std::find(waiting.begin(), waiting.end(), job) - waiting.begin();
+  };
+  for (const NextHost& other : found) {
+    if (!all.view.jobs[other.job].is_starved || place(other.job) > place(next.job)) continue;
+    next.early_in = std::max(*next.early_in, other.early_in.value_or(other.seconds));
+  }
+}
+
 }  // namespace
 
 std::vector<NextHost> next_hosts(const AllJobs& all, const std::vector<std::size_t>& waiting,
@@ -74,11 +95,11 @@ std::vector<NextHost> next_hosts(const AllJobs& all, const std::vector<std::size
       add(idle[one.node], over.ps_request, static_cast<double>(one.count));
     }
     for (const std::size_t node : nodes_of(over.placed)) {
-      bool is_first = true;  // of those that have no place yet
+      bool is_first = true;  // of those that have no place yet, and could have one
       std::erase_if(left, [&](std::size_t job) {
         const policy::Amounts request = whole_request(all.view.jobs[job]);
         if (!may_go(all, job, node) || !fits(request, idle[node])) {
-          is_first = false;
+          is_first = is_first && !could_fit(all, job);
           return false;
         }
         add(idle[node], request, -1);
@@ -86,6 +107,7 @@ std::vector<NextHost> next_hosts(const AllJobs& all, const std::vector<std::size
         next.is_due = is_due(all, next, has_guest);
         if (next.is_due) has_guest[node] = true;
         if (is_first && !is_given[node]) next.early_in = early_in(all, next, now[node]);
+        if (next.early_in) keep_order(all, waiting, found, next);
         is_given[node] = true;
         found.push_back(next);
         return true;

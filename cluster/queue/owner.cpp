@@ -550,7 +550,11 @@ Async<bool> Owner::carry_out_elsewhere(JobPtr job, Act act) {
   const bool may_be_refused = act == Act::bear || act == Act::claim;
   const bool is_refused = may_be_refused && !is_timeout(done.error());
   if (is_refused) job->start_refusal = done.error().message();
-  if (is_refused && !job->begins_early) avoid(*job);
+  if (is_refused && job->begins_early) {
+    job->not_early_before = world_.clock.steady() + kAvoided;
+  } else if (is_refused) {
+    avoid(*job);
+  }
   co_return is_refused;
 }
 

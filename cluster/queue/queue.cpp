@@ -154,6 +154,7 @@ Async<void> Queue::begin() {
 void Queue::look() {
   owner_.look();
   tasks_.look();
+  room_.look();
   conductor_.look();
 }
 

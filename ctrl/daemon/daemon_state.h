@@ -99,7 +99,6 @@ class Daemon : public LocalHost {
   // decide.cpp
   void look(Moment now);
   void find_drift(Job& job);
-  [[nodiscard]] Result<cgroups::Setting> read_present(const Job& job) const;
   void follow_tracks(Moment now);
   void decide(Moment now);
   Async<void> apply(Moment now);

@@ -2,6 +2,7 @@
 // What each gets: looks, and the policy's decision.
 #include "base/text.h"
 #include "ctrl/daemon/daemon_state.h"
+#include "ctrl/daemon/originals.h"
 #include "ctrl/daemon/profile.h"
 #include "ctrl/log.h"
 
@@ -46,7 +47,7 @@ void Daemon::look(Moment now) {
 
 // The engine, systemd or a person may have written here since; what is there counts.
 void Daemon::find_drift(Job& job) {
-  Result<cgroups::Setting> there = read_present(job);
+  const Result<cgroups::Setting> there = read_present(job, *world_.fs, enforcer_.limits());
   if (!there || cgroups::limits_alike(*there, job.present)) return;
   ++shown_.counts.reverts;
   job.present = *there;
@@ -56,18 +57,6 @@ void Daemon::find_drift(Job& job) {
              "another program changed the limit of " + printable(job.container.name, 80) +
                  "; writing it again",
              job.id());
-}
-
-// Memory and I/O are read again only where something was written there.
-Result<cgroups::Setting> Daemon::read_present(const Job& job) const {
-  if (job.has_all_limits) {
-    return cgroups::read_setting(*world_.fs, job.group, enforcer_.limits().mechanism());
-  }
-  Result<cgroups::CpuSetting> cpu = cgroups::read_cpu(*world_.fs, job.group);
-  if (!cpu) return cpu.error();
-  cgroups::Setting setting = job.present;
-  setting.cpu = *cpu;
-  return setting;
 }
 
 // At each look, whatever the policy: a policy that is chosen later finds what it needs.

@@ -28,29 +28,13 @@ bool changes_beyond_cpu(const Job& job, const cgroups::Setting& planned) {
   return planned.memory != job.present.memory || !cgroups::limits_alike(planned.io, job.present.io);
 }
 
-Target target_of(const Job& job, const cgroups::Setting& planned) {
-  Target target;
-  target.container = original_of(job);
-  target.is_original_saved = job.is_original_saved;
-  target.present = job.present;
-  target.setting = planned;
-  if (!job.has_all_limits && changes_beyond_cpu(job, planned)) {
-    // The store has it as one whose CPU alone is limited.
-    target.container.has_all_limits = true;
-    target.is_original_saved = false;
-  }
-  return target;
-}
-
-void take_written(Job& job, const cgroups::Setting& planned, const Outcome& outcome) {
-  const cgroups::MemorySetting memory = job.present.memory;
-  job.present = planned;
-  if (outcome.is_memory_kept) job.present.memory = memory;
+void take_written(Job& job, cgroups::Setting planned, const Outcome& outcome) {
+  if (outcome.is_memory_kept) planned.memory = job.present.memory;
+  job.present = std::move(planned);
   for (const std::string& disk : outcome.gone_disks) {
     job.present.io.caps.erase(disk);
     if (job.original.io.caps.erase(disk) > 0) job.is_original_saved = false;
   }
-  job.has_all_limits = job.has_all_limits || is_limited_beyond_cpu(job);
 }
 
 }  // namespace
@@ -107,11 +91,11 @@ void Enforcer::grant_all(Moment now) {
     // The sooner it has saved itself, the less it stands still.
     const bool is_saving = companion_ != nullptr && companion_->is_saving(id);
     if (is_saving && !job.before_saving) job.before_saving = before;
-    const bool is_early = companion_ != nullptr && !is_saving && companion_->is_early(id);
-    if (is_early) settings.floor.reset();
-    if (is_early) settings.only_grow = false;
-    if (is_early && job.run.meter) job.run.meter->had_the_rest(now.wall);
-    const double decided = is_saving ? 1 : is_early ? kLeastShare : job.cpu.limit;
+    job.is_early = companion_ != nullptr && !is_saving && companion_->is_early(id);
+    if (job.is_early) settings.floor.reset();
+    if (job.is_early) settings.only_grow = false;
+    if (job.is_early && job.run.meter) job.run.meter->had_the_rest(now.wall);
+    const double decided = is_saving ? 1 : job.is_early ? kLeastShare : job.cpu.limit;
     job.cpu.granted = grant(decided, job.before_saving.value_or(before), settings, job.control.pin);
     if (!is_saving) job.before_saving.reset();
     if (job.cpu.granted == before) continue;
@@ -121,7 +105,7 @@ void Enforcer::grant_all(Moment now) {
     if (std::fabs(job.cpu.granted - logged) <= kWorthLogging) continue;
     const std::string reason = job.control.pin ? "pinned"
                                : is_saving     ? "it checkpoints"
-                               : is_early      ? "it has begun beside the job whose cores it gets"
+                               : job.is_early  ? "it has begun beside the job whose cores it gets"
                                                : job.reason;
     log::limit_change({job.container.name, id, logged, job.cpu.granted, reason, config_.dry_run});
     logged = job.cpu.granted;
@@ -149,7 +133,7 @@ std::map<std::string, cgroups::Setting> Enforcer::plan() {
   std::vector<cgroups::IoShare> io;
   for (const std::string& id : planning_.members()) {
     const Job& job = roster_.jobs.at(id);
-    const double factor = job.settings.weight;
+    const double factor = job.is_early ? 1 : job.settings.weight;
     cgroups::Share share{job.original.cpu, cgroups::parent_of(job.group.cpu), job.cpu.granted,
                          factor};
     share.useful = useful_share(job, host_.cores);
@@ -207,6 +191,38 @@ bool Enforcer::read_original(Job& job, const cgroups::Setting& planned) {
   return there && take_originals(job, *there, limits_);
 }
 
+Target Enforcer::target_of(const Job& job, const cgroups::Setting& planned) const {
+  Target target;
+  target.container = original_of(job, limits_);
+  target.is_original_saved = job.is_original_saved;
+  target.present = job.present;
+  target.setting = planned;
+  if (!job.has_all_limits && changes_beyond_cpu(job, planned)) {
+    // The store has it as one whose CPU alone is limited.
+    target.container.has_all_limits = true;
+    target.is_cpu_saved = std::exchange(target.is_original_saved, false);
+  }
+  return target;
+}
+
+void Enforcer::take_outcome(Job& job, cgroups::Setting planned, const Outcome& outcome) {
+  if (outcome.is_cpu_alone) {
+    planned.memory = job.present.memory;
+    planned.io = job.present.io;
+  }
+  job.is_original_saved = outcome.is_original_saved;
+  if (!outcome.is_original_saved) return;
+  job.is_limited = true;
+  job.has_all_limits = job.has_all_limits || changes_beyond_cpu(job, planned);
+  if (outcome.is_written) {
+    take_written(job, std::move(planned), outcome);
+    if (std::exchange(job.is_reverted, false)) ++shown_.counts.reapplied;
+    return;
+  }
+  // A part of it may have been written: what is there counts.
+  if (const auto there = read_present(job, fs_, limits_)) job.present = *there;
+}
+
 Async<void> Enforcer::apply(Moment now) {
   grant_all(now);
   if (config_.dry_run) co_return;
@@ -230,21 +246,7 @@ Async<void> Enforcer::apply(Moment now) {
     const auto found = roster_.jobs.find(outcome.id);
     if (found == roster_.jobs.end()) continue;
     Job& job = found->second;
-    job.is_original_saved = outcome.is_original_saved;
-    job.is_limited = job.is_limited || outcome.is_original_saved;
-    if (outcome.is_written) {
-      take_written(job, planned.at(outcome.id), outcome);
-      if (std::exchange(job.is_reverted, false)) ++shown_.counts.reapplied;
-    } else if (outcome.is_original_saved) {
-      // A part of it may have been written: what is there counts, of all resources.
-      if (!job.has_all_limits && !changes_beyond_cpu(job, planned.at(outcome.id))) {
-        job.is_original_saved = false;
-      }
-      job.has_all_limits = true;
-      const Result<cgroups::Setting> there =
-          cgroups::read_setting(fs_, job.group, limits_.mechanism());
-      if (there) job.present = *there;
-    }
+    take_outcome(job, planned.at(outcome.id), outcome);
     if (outcome.problem != job.problem) {
       job.problem = outcome.problem;
       if (!job.problem.empty()) {

@@ -44,6 +44,8 @@ class Enforcer {
   bool read_original(Job& job, const cgroups::Setting& planned);
   [[nodiscard]] std::map<std::string, cgroups::Setting> plan();
   [[nodiscard]] std::map<std::string, double> bandwidths() const;
+  [[nodiscard]] Target target_of(const Job& job, const cgroups::Setting& planned) const;
+  void take_outcome(Job& job, cgroups::Setting planned, const Outcome& outcome);
 
   const Config& config_;
   const Host& host_;

@@ -14,6 +14,7 @@ HostView Daemon::view() const {
   view.memory = host_.memory;
   view.available = static_cast<double>(meter_.host_memory().available_bytes);
   view.gpu_model = meter_.gpu_model();
+  view.is_paused = controls_.is_all_paused();
   for (const auto& [id, job] : roster_.jobs) {
     if (!job.unsupported.empty()) continue;
     view.jobs.push_back(id);

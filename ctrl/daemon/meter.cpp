@@ -47,6 +47,7 @@ void Meter::look(Moment now, bool needs_all) {
   const bool is_rest_due = needs_all || now.steady >= next_rest_;
   if (is_rest_due) {
     next_rest_ = now.steady + kRestEvery;
+    stacks_.forget();
     Result<std::uint64_t> moved = cgroups::read_host_io();
     host_io_ = moved ? *moved : 0;
     if (gpus_ && !is_reading_gpus_) spawn(io_, "gpus", read_gpus());

@@ -48,15 +48,28 @@ bool take_originals(Job& job, const cgroups::Setting& there, const Limits& limit
   return true;
 }
 
+store::Original original_of(const Job& job, const Limits& limits) {
+  // systemd may bring back what an earlier flowcond limited.
+  const bool has_all_limits = job.has_all_limits || limits.is_untold(job.id());
+  return {job.id(), job.container.name, job.group, job.original, job.life, has_all_limits};
+}
+
+Result<cgroups::Setting> read_present(const Job& job, const cgroups::CgroupFs& fs,
+                                      const Limits& limits) {
+  if (job.has_all_limits) return cgroups::read_setting(fs, job.group, limits.mechanism());
+  const Result<cgroups::CpuSetting> cpu = cgroups::read_cpu(fs, job.group);
+  if (!cpu) return cpu.error();
+  cgroups::Setting setting = job.present;
+  setting.cpu = *cpu;
+  return setting;
+}
+
 store::Original original_to_restore(Job& job, const cgroups::CgroupFs& fs, const Limits& limits) {
   if (!job.has_all_limits) {
     const auto there = cgroups::read_setting(fs, job.group, limits.mechanism());
     if (there) (void)take_originals(job, *there, limits);
   }
-  store::Original original = original_of(job);
-  // systemd may bring back what an earlier flowcond limited.
-  original.has_all_limits = job.has_all_limits || limits.is_untold(job.id());
-  return original;
+  return original_of(job, limits);
 }
 
 }  // namespace flowcon::ctrl

@@ -78,9 +78,11 @@ Result<void> set_up(sqlite3* db, Kind kind, Looked* looked) {
   looked->version = *version;
   const std::int64_t known = kind == Kind::journal ? kJournalVersion : kRecordsVersion;
   if (*version != 0 && *version != known) {
+    // Without its journal a limit would be taken for what its container had.
     return bad_input("the state is of version " + std::to_string(*version) +
                      ", and this program knows " + std::to_string(known) +
-                     " alone: install the flowcond that made it or name another --state-dir");
+                     " alone: install the flowcond that made it" +
+                     (kind == Kind::records ? " or move this file away" : ""));
   }
   // WAL survives kill -9 at any moment. Records with synchronous=NORMAL may lose the last
   // transactions when the power goes; the journal may not. By default the log grows to 4 MB before
@@ -253,9 +255,9 @@ class Opening {
       }
       journal = std::move(*looked);
     }
-    if (journal.version == 0) {
-      if (auto done = make_journal(journal.db.get()); !done) return done;
-    }
+    sqlite3* db = journal.db.get();
+    const Result<void> made = journal.version == 0 ? make_journal(db) : complete_journal(db);
+    if (!made) return made;
     if (is_there(lost_file())) {
       say(file_text(lost_file()) +
           " No container migrates to or from this host until a person has "

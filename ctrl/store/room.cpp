@@ -20,6 +20,7 @@ constexpr double kFull = 0.9;     // of the bound; what comes in one transaction
 constexpr double kSlice = 64;     // the oldest part of the whole time that goes at once
 constexpr int kKeptOf = 4;        // of the older half one in so many is kept
 constexpr int kPagesAtOnce = 64;  // given back to the file system
+constexpr double kAhead = 86400;  // seconds; a clock may be a little ahead now, too
 
 // What grows. Rows a step: a round holds the state of all containers, 100 KB where there are 1000,
 // and a row of samples 4 KB.
@@ -32,6 +33,20 @@ constexpr std::array<Grown, 4> kGrown = {{{"samples", "", 500},
                                           {"usage", "run", 2000},
                                           {"decisions", "run", 2000},
                                           {"rounds", "algorithm,resource", 32}}};
+
+constexpr const char* kHasNoRecords =
+    " AND NOT EXISTS (SELECT 1 FROM samples WHERE run=number)"
+    " AND NOT EXISTS (SELECT 1 FROM usage WHERE run=number)"
+    " AND NOT EXISTS (SELECT 1 FROM decisions WHERE run=number)";
+
+// What is kept as long as records of its time.
+struct Ended {
+  const char* table;
+  const char* time;
+  const char* condition;
+};
+constexpr std::array<Ended, 3> kEnded = {
+    {{"trainings", "ended", ""}, {"profiles", "ended", ""}, {"runs", "seen", kHasNoRecords}}};
 
 Result<std::int64_t> pragma(sqlite3* db, const char* sql) {
   Statement ask(db, sql);
@@ -50,37 +65,56 @@ Result<std::optional<double>> time_of(sqlite3* db, const std::string& sql, doubl
   return *row ? ask.number_if(0) : std::nullopt;
 }
 
+// Conditions on the times of a table; ?1 is the time that they are about.
+using Condition = std::string (*)(const std::string& table, const std::string& time);
+
+std::string is_before(const std::string&, const std::string& time) { return time + "<?1"; }
+
+// A clock that was ahead has left it. Where that is not the smaller part of its table, it is the
+// clock of now that is wrong.
+std::string is_ahead(const std::string& table, const std::string& time) {
+  const std::string later = time + ">?1";
+  return later + " AND EXISTS (SELECT 1 FROM " + table + " WHERE " + time +
+         "<=?1 LIMIT 1 OFFSET (SELECT count(*) FROM " + table + " WHERE " + later + "))";
+}
+
 // Deletes the first rows for which `condition` on their time holds, at most a step's of each table.
 // True where a table had as many.
-Result<bool> drop_where(sqlite3* db, const std::string& condition, double time) {
+Result<bool> drop_where(sqlite3* db, Condition condition, double time) {
   bool has_more = false;
   for (const Grown& grown : kGrown) {
     const std::string table = grown.table;
     Statement drop(db, "DELETE FROM " + table + " WHERE rowid IN (SELECT rowid FROM " + table +
-                           " WHERE " + condition + " ORDER BY time LIMIT ?)");
+                           " WHERE " + condition(table, "time") + " ORDER BY time LIMIT ?2)");
     if (auto done = drop.bind(time).bind(grown.step).run(kDoing); !done) return done.error();
     has_more = has_more || sqlite3_changes(db) >= grown.step;
   }
   return has_more;
 }
 
-Result<bool> drop_before(sqlite3* db, double before) { return drop_where(db, "time<?", before); }
-
-// Records that a clock which was ahead has left; it may be a little ahead now, too.
-Result<bool> drop_ahead(sqlite3* db, double now) {
-  constexpr double kDay = 86400;
-  return drop_where(db, "time>?", now + kDay);
+// With what goes with a run.
+Result<void> drop_ended(sqlite3* db, double before, double latest) {
+  for (const Ended& ended : kEnded) {
+    const std::string from = std::string("DELETE FROM ") + ended.table + " WHERE ";
+    Statement old(db, from + is_before(ended.table, ended.time) + ended.condition);
+    if (auto done = old.bind(before).run(kDoing); !done) return done;
+    Statement ahead(db, from + is_ahead(ended.table, ended.time) + ended.condition);
+    if (auto done = ahead.bind(latest).run(kDoing); !done) return done;
+  }
+  for (const char* sql : {"DELETE FROM positions WHERE id NOT IN (SELECT id FROM runs)",
+                          "DELETE FROM pasts WHERE id NOT IN (SELECT id FROM runs)",
+                          "DELETE FROM stays WHERE run NOT IN (SELECT number FROM runs)"}) {
+    Statement drop(db, sql);
+    if (auto done = drop.run(kDoing); !done) return done;
+  }
+  return {};
 }
 
 // The first that ended of the runs that have and that no record speaks of any more. True where
 // there was some.
 Result<bool> drop_runs(sqlite3* db) {
-  const std::string ended =
-      " FROM runs WHERE finished IS NOT NULL"
-      " AND NOT EXISTS (SELECT 1 FROM samples WHERE run=number)"
-      " AND NOT EXISTS (SELECT 1 FROM usage WHERE run=number)"
-      " AND NOT EXISTS (SELECT 1 FROM decisions WHERE run=number)"
-      " ORDER BY finished,number LIMIT ";
+  const std::string ended = std::string(" FROM runs WHERE finished IS NOT NULL") + kHasNoRecords +
+                            " ORDER BY finished,number LIMIT ";
   Statement any(db, "SELECT number" + ended + "1");
   const Result<bool> has_some = any.step(kDoing);
   if (!has_some || !*has_some) return has_some;
@@ -180,7 +214,7 @@ Result<void> give_up_some(sqlite3* db, const Span& span, double latest) {
   }
   const double before = std::max(span.first + length / kSlice,
                                  std::nextafter(span.first, std::numeric_limits<double>::max()));
-  if (auto dropped = drop_before(db, before); !dropped) return dropped.error();
+  if (auto dropped = drop_where(db, is_before, before); !dropped) return dropped.error();
   return thinned < kept->value_or(thinned) ? save_thinned(db, thinned) : Result<void>();
 }
 
@@ -189,25 +223,14 @@ Result<void> give_up_some(sqlite3* db, const Span& span, double latest) {
 Result<bool> Records::forget_before(double before, double now) {
   Transaction transaction(db_);
   if (auto begun = transaction.begun("forgetting old records"); !begun) return begun.error();
-  Result<bool> more = drop_before(db_, before);
-  if (more && !*more) more = drop_ahead(db_, now);
+  Result<bool> more = drop_where(db_, is_before, before);
+  if (more && !*more) more = drop_where(db_, is_ahead, now + kAhead);
+  if (more && !*more) {
+    if (auto done = drop_ended(db_, before, now + kAhead); !done) more = done.error();
+  }
   if (!more) {
     note_damage(more.error());
     return more;
-  }
-  if (!*more) {
-    for (const char* sql :
-         {"DELETE FROM trainings WHERE ended<?", "DELETE FROM profiles WHERE ended<?",
-          "DELETE FROM runs WHERE seen<?"}) {
-      Statement drop(db_, sql);
-      if (auto done = drop.bind(before).run(kDoing); !done) return done.error();
-    }
-    for (const char* sql : {"DELETE FROM positions WHERE id NOT IN (SELECT id FROM runs)",
-                            "DELETE FROM pasts WHERE id NOT IN (SELECT id FROM runs)",
-                            "DELETE FROM stays WHERE run NOT IN (SELECT number FROM runs)"}) {
-      Statement drop(db_, sql);
-      if (auto done = drop.run(kDoing); !done) return done.error();
-    }
   }
   if (auto done = transaction.commit(kDoing); !done) return done.error();
   return more;

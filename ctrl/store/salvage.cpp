@@ -41,8 +41,8 @@ class Reader {
     for (const char c : table.columns) marks += c == ',' ? ",?" : "";
     put_ = "INSERT OR IGNORE INTO " + table.name + "(" + table.columns + ") VALUES(" + marks + ")";
     is_moves_ = table.name == "migrations";
-    if (!prepares("SELECT rowid FROM " + table.name)) return {};
     const std::string all = "SELECT rowid," + table.columns + " FROM " + table.name;
+    if (!prepares(all)) return {};
     std::int64_t last = 0, first = 0;
     bool is_whole = true;
     if (auto done = take_all(all + " ORDER BY rowid", &last, &is_whole); !done) return done;

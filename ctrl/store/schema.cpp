@@ -62,7 +62,7 @@ CREATE TABLE originals(
   cpu TEXT NOT NULL, cpuacct TEXT NOT NULL, memory TEXT NOT NULL, scope TEXT NOT NULL,
   io TEXT NOT NULL, weight INTEGER NOT NULL, quota_us INTEGER, period_us INTEGER NOT NULL,
   soft_bytes INTEGER, io_weight INTEGER, io_caps TEXT NOT NULL, life TEXT NOT NULL,
-  has_all_limits INTEGER NOT NULL);
+  has_all_limits INTEGER NOT NULL DEFAULT 1);
 CREATE TABLE choices(
   id TEXT NOT NULL UNIQUE, released INTEGER NOT NULL, settings TEXT NOT NULL,
   control TEXT NOT NULL);
@@ -104,11 +104,26 @@ Result<void> make_records(sqlite3* db) { return in_one(db, kRecords, kRecordsVer
 
 Result<void> make_journal(sqlite3* db) { return in_one(db, kJournal, kJournalVersion); }
 
+Result<void> complete_journal(sqlite3* db) {
+  const std::string doing = "completing the journal";
+  Statement ask(db, "SELECT 1 FROM pragma_table_info('originals') WHERE name='has_all_limits'");
+  const Result<bool> has_all = ask.step(doing);
+  if (!has_all) return has_all.error();
+  if (*has_all) return {};
+  ask.reset();
+  const char* add = "ALTER TABLE originals ADD COLUMN has_all_limits INTEGER NOT NULL DEFAULT 1";
+  return execute(db, add, doing);
+}
+
 const std::vector<KeptTable>& kept_tables() {
   static const std::vector<KeptTable> all = {
       {"originals",
        "id,name,cpu,cpuacct,memory,scope,io,weight,quota_us,period_us,soft_bytes,io_weight,"
        "io_caps,life,has_all_limits"},
+      // Of an earlier flowcond, see complete_journal().
+      {"originals",
+       "id,name,cpu,cpuacct,memory,scope,io,weight,quota_us,period_us,soft_bytes,io_weight,"
+       "io_caps,life"},
       {"choices", "id,released,settings,control"},
       {"peers", "name,user,host,port"},
       {"peer_ids", "name,id"},

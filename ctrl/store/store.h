@@ -333,8 +333,8 @@ class Records {
   /// Errors: ENOENT nothing is known of it.
   [[nodiscard]] Result<Explained> explained(const std::string& name, std::size_t count);
   /// A short step of deleting records that are older than `before`, and those that a clock that was
-  /// ahead has left: of more than a day after `now`. Seconds since the epoch. True where there is
-  /// more to do.
+  /// ahead has left: of more than a day after `now`, where they are the smaller part of their
+  /// table. Seconds since the epoch. True where there is more to do.
   [[nodiscard]] Result<bool> forget_before(double before, double now);
   /// A short step of keeping the records below nine tenths of their bound: first the runs go that
   /// have ended and have no samples, uses and decisions any more; then three of four of these and

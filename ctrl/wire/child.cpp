@@ -206,7 +206,7 @@ void Child::abandon() {
 Async<bool> Child::has_ended_within(double seconds) {
   const auto file = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
   // Too many files are open, or it is a kernel before 5.3.
-  if (file < 0) co_return co_await take_status_within(seconds);
+  if (file < 0) co_return co_await is_seen_ended_within(seconds);
   // Shared with the handler, which may be queued already when the child has ended.
   auto end = std::make_shared<asio::posix::stream_descriptor>(executor_, file);
   asio::steady_timer limit(executor_, nanoseconds(seconds));
@@ -249,19 +249,28 @@ Async<Result<void>> Child::write(std::string bytes, double seconds) {
   co_return Result<void>();
 }
 
-// False where it runs on.
-Async<bool> Child::take_status_within(double seconds) {
+// It is not reaped: as long as it has its pid its group can be killed.
+Async<bool> Child::is_seen_ended_within(double seconds) {
   const double until = steady_seconds() + seconds;
+  while (pid_ >= 0) {
+    siginfo_t end{};
+    const int looked = ::waitid(P_PID, static_cast<id_t>(pid_), &end, WEXITED | WNOHANG | WNOWAIT);
+    if (looked == 0 ? end.si_pid != 0 : errno != EINTR) break;
+    if (steady_seconds() >= until) co_return false;
+    co_await pause(kReapLook);
+  }
+  co_return true;
+}
+
+Async<void> Child::take_status() {
   while (pid_ >= 0) {
     const pid_t ended = ::waitpid(pid_, &status_, WNOHANG);
     if (ended > 0 || (ended < 0 && errno != EINTR)) {
       pid_ = -1;
       break;
     }
-    if (steady_seconds() >= until) co_return false;
     co_await pause(kReapLook);
   }
-  co_return true;
 }
 
 Async<int> Child::finish(double seconds) {
@@ -273,7 +282,7 @@ Async<int> Child::finish(double seconds) {
       is_late_ = true;
       kill(SIGKILL);
     }
-    (void)co_await take_status_within(kForever);
+    co_await take_status();
   }
   co_await Errors::await_last_words(errors_);
   co_return WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_);

@@ -76,7 +76,8 @@ class Child : public std::enable_shared_from_this<Child> {
 
   [[nodiscard]] static Result<Files> open_files(const Command& command);
   Async<bool> has_ended_within(double seconds);
-  Async<bool> take_status_within(double seconds);
+  Async<bool> is_seen_ended_within(double seconds);
+  Async<void> take_status();
   Error failure(const boost::system::error_code& code, const char* doing);
   void kill(int signal) const;
   void reap();

@@ -76,23 +76,36 @@ TEST_CASE("block devices are the disks with a size, in the order of their names"
 TEST_CASE("what a stack of devices moves is seen at its top and at its bottom, and counts once") {
   const FakeRoot root;
   root.make_folder("/sys/dev/block/8:0/slaves");
-  root.put("/sys/dev/block/253:0/slaves/sda2", "");  // LUKS on a disk
-  root.put("/sys/dev/block/253:0/holders/dm-1", "");
-  root.put("/sys/dev/block/253:1/slaves/dm-0", "");  // LVM on that
+  root.put("/sys/dev/block/253:0/slaves/sda2", "");          // LUKS on a disk
+  root.put("/sys/dev/block/253:0/dm-0p1/holders/dm-1", "");  // with a partition
+  root.put("/sys/dev/block/253:1/slaves/dm-0", "");          // LVM on that
   root.make_folder("/sys/dev/block/253:1/holders");
   DeviceStacks stacks(root.path());
   CHECK(stacks.level_of("8:0") == StackLevel::bottom);
   CHECK(stacks.level_of("253:0") == StackLevel::middle);
   CHECK(stacks.level_of("253:1") == StackLevel::top);
   CHECK(stacks.level_of("7:0") == StackLevel::bottom);
-  root.remove("/sys/dev/block/253:1");
-  CHECK(stacks.level_of("253:1") == StackLevel::top);
   // The disk has a file system of its own, too.
   CHECK(moved_bytes({{"8:0", {110, 70}}, {"253:0", {100, 50}}, {"253:1", {100, 50}}}, stacks) ==
         180);
   // What dm-crypt writes is not seen below it.
   CHECK(moved_bytes({{"8:0", {100, 0}}, {"253:0", {100, 50}}, {"253:1", {100, 50}}}, stacks) ==
         150);
+}
+
+TEST_CASE("a device of a stack is looked at once until the stacks are forgotten") {
+  const FakeRoot root;
+  root.put("/sys/dev/block/253:0/slaves/sda2", "");
+  root.put("/sys/dev/block/253:0/queue/scheduler", "[none]");
+  DeviceStacks stacks(root.path());
+  CHECK(stacks.level_of("253:0") == StackLevel::top);
+  root.put("/sys/dev/block/253:0/holders/dm-1", "");
+  CHECK(stacks.level_of("253:0") == StackLevel::top);
+  stacks.forget();
+  CHECK(stacks.level_of("253:0") == StackLevel::middle);
+  root.remove("/sys/dev/block/253:0");
+  stacks.forget();
+  CHECK(stacks.level_of("253:0") == StackLevel::bottom);
 }
 
 TEST_CASE("the weight file is the one that bites on most devices, BFQ's where two are equal") {

@@ -212,10 +212,10 @@ TEST_CASE("a soft limit is the share of the host, above the working set, below t
 }
 
 TEST_CASE("a soft limit that leaves less than the working set and its margin is below the need") {
-  CHECK(is_below_need(soft(1199), 1000));
-  CHECK_FALSE(is_below_need(soft(1200), 1000));
-  CHECK_FALSE(is_below_need(soft(0), 0));
-  CHECK_FALSE(is_below_need({}, std::numeric_limits<std::uint64_t>::max()));
+  CHECK(is_below_need(soft(1249), 1000, 1.25));
+  CHECK_FALSE(is_below_need(soft(1250), 1000, 1.25));
+  CHECK_FALSE(is_below_need(soft(0), 0, 1.25));
+  CHECK_FALSE(is_below_need({}, std::numeric_limits<std::uint64_t>::max(), 1.25));
 }
 
 TEST_CASE("a margin below 1 or without meaning never cuts into the working set") {

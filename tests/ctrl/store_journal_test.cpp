@@ -104,6 +104,27 @@ TEST_CASE(
   CHECK(answered.store->lost_moves()->empty());
 }
 
+TEST_CASE("the limits of an earlier flowcond's journal are of all kinds, damaged or not") {
+  for (const bool is_damaged : {false, true}) {
+    const Folder folder;
+    Original original;
+    original.id = "a";
+    original.setting.memory.soft_bytes = 4096U;
+    original.has_all_limits = false;
+    REQUIRE(open(folder)->save_originals({original}).has_value());
+    execute_at(folder.journal(), "ALTER TABLE originals DROP COLUMN has_all_limits");
+    if (is_damaged) overwrite(folder.journal(), 0, 100);
+    for (int start = 0; start < 2; ++start) {
+      const Opened opened(folder);
+      CHECK(opened.store->is_journal_whole() != is_damaged);
+      const auto back = opened.store->originals();
+      REQUIRE((back.has_value() && back->size() == 1));
+      CHECK(back->front().setting == original.setting);
+      CHECK(back->front().has_all_limits);
+    }
+  }
+}
+
 TEST_CASE("of a journal with a damaged page the rows of the others are taken over") {
   const Folder folder;
   {

@@ -154,21 +154,63 @@ TEST_CASE("up to where records were thinned by a clock that was ahead is forgott
   CHECK(std::stod(store->pasts()->at("thinned")) == i);
 }
 
-TEST_CASE("what a clock that was days ahead has recorded goes with the old records") {
+namespace {
+
+constexpr double kDay = 86400;
+
+// A run that has ended, and what was learnt from it.
+void record_end(Store& store, const std::string& id, double time) {
+  Look look;
+  look.run.id = id;
+  look.run.started = 1;
+  look.run.finished = time;
+  REQUIRE(store.record({look}, {}).has_value());
+  REQUIRE(store.save_training({id, time, 1, {}}).has_value());
+  REQUIRE(store.save_profile({id, "", "{}", "{}", time}).has_value());
+}
+
+}  // namespace
+
+TEST_CASE(
+    "what a clock that was days ahead has recorded goes with old records, unless it is most") {
+  struct Row {
+    std::vector<double> times;
+    std::size_t left;
+  };
+  const Row rows[] = {{{100, 200, 200 + kDay, 201 + kDay}, 3},
+                      {{100, 201 + kDay, 202 + kDay}, 3},
+                      {{100, 101, 201 + kDay, 202 + kDay}, 4}};
+  for (const Row& row : rows) {
+    INFO("row " << (&row - rows));
+    const Folder folder;
+    const auto store = open_bounded(folder);
+    for (const double time : row.times) {
+      const std::vector<Round> rounds{{time, "executor", "cpu", "{}", "{}"}};
+      REQUIRE(store->record({busy_look(time)}, rounds).has_value());
+      record_end(*store, std::to_string(time), time);
+    }
+    CHECK_FALSE(*store->forget_before(50, 200));
+    const auto history = store->history("a");
+    REQUIRE(history.has_value());
+    CHECK(history->samples.size() == row.left * 64);
+    CHECK(history->usage.size() == row.left);
+    CHECK(history->decisions.size() == row.left);
+    CHECK(store->rounds(0, 0, 1000)->rounds.size() == row.left);
+    CHECK(store->runs(2)->size() == row.left + 1);
+    CHECK(store->trainings()->size() == row.left);
+    CHECK(store->profiles(0, 0, 1U << 20)->profiles.size() == row.left);
+  }
+}
+
+TEST_CASE("a run that a clock which was ahead has ended stays as long as what is recorded of it") {
   const Folder folder;
   const auto store = open_bounded(folder);
-  constexpr double kDay = 86400;
-  for (const double time : {100.0, 200.0, 200 + kDay, 201 + kDay}) {
-    const std::vector<Round> rounds{{time, "executor", "cpu", "{}", "{}"}};
-    REQUIRE(store->record({busy_look(time)}, rounds).has_value());
-  }
+  REQUIRE(store->record({busy_look(100)}, {}).has_value());
+  for (const char* id : {"b", "c"}) record_end(*store, id, 100);
+  record_end(*store, "a", 201 + kDay);
   CHECK_FALSE(*store->forget_before(50, 200));
-  const auto history = store->history("a");
-  REQUIRE(history.has_value());
-  CHECK(history->samples.size() == 3 * 64);
-  CHECK(history->usage.size() == 3);
-  CHECK(history->decisions.size() == 3);
-  CHECK(store->rounds(0, 0, 1000)->rounds.size() == 3);
+  REQUIRE(store->history("a").has_value());
+  CHECK(store->history("a")->usage.size() == 1);
 }
 
 TEST_CASE("old records go in steps, and none of them is long") {

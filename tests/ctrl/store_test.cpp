@@ -310,6 +310,8 @@ TEST_CASE("a state of another version is refused and left alone") {
       const auto store = Store::open(folder.file(), &notice);
       REQUIRE_FALSE(store.has_value());
       CHECK(store.error().message().find("version " + other) != std::string::npos);
+      const bool may_go = store.error().message().find("move this file away") != std::string::npos;
+      CHECK(may_go == (file.path == folder.file()));
       CHECK_FALSE(std::filesystem::exists(file.path + ".damaged-1"));
     }
     execute_at(file.path, ("PRAGMA user_version = " + file.version).c_str());

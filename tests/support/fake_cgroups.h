@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -108,6 +109,9 @@ class FakeCgroups final : public cgroups::CgroupFs {
   /// Writes report success and change nothing, as a kernel that holds something else.
   void ignore_writes(bool ignore) { ignores_ = ignore; }
 
+  /// Called before each read.
+  std::function<void(const std::string& group, const std::string& file)> at_read;
+
   /// What was written, in order, failed writes left out.
   [[nodiscard]] const std::vector<Written>& writes() const { return writes_; }
   void forget_writes() { writes_.clear(); }
@@ -117,6 +121,7 @@ class FakeCgroups final : public cgroups::CgroupFs {
 
   Result<std::string> read(const std::string& controller, const std::string& group,
                            const std::string& file) const override {
+    if (at_read) at_read(group, file);
     if (const auto good = check(controller, group, file); !good) return good.error();
     const auto failure = unread_.find(file);
     if (failure != unread_.end()) return errno_error(failure->second, group + "/" + file);

@@ -120,10 +120,10 @@ TEST_CASE("a host that has no room after all keeps what was sent, and starts it 
   CHECK(hosts.until([&] { return hosts.runs("second"); }, 90));
 }
 
-Async<void> asked(queue::Queue& queue, ctrl::api::Request request, std::string speaker,
+Async<void> asked(queue::Queue* queue, ctrl::api::Request request, std::string speaker,
                   std::shared_ptr<int> status) {
   const ctrl::api::Response response =
-      co_await queue.answer_peer(std::move(request), std::move(speaker));
+      co_await queue->answer_peer(std::move(request), std::move(speaker));
   *status = static_cast<int>(response.status);
 }
 
@@ -178,7 +178,7 @@ TEST_CASE("a host takes no second one early, and none that it could not hold, wh
     const auto status = std::make_shared<int>(0);
     ctrl::spawn(
         hosts.io, "claim",
-        asked(*hosts.h1.queues.back(), std::move(request), hosts.h2.network.own_id_, status));
+        asked(hosts.h1.queues.back().get(), std::move(request), hosts.h2.network.own_id_, status));
     hosts.poll();
     return *status;
   };
@@ -206,12 +206,13 @@ TEST_CASE("a job that has begun early is held back for two minutes at most") {
   CHECK(hosts.runs("first"));
 }
 
-TEST_CASE("no job begins early where limits are quotas, nothing is limited, or it has a GPU") {
-  const std::string why = GENERATE("quota", "free", "dry run", "gpu");
+TEST_CASE("no job begins early where nothing is limited, by quotas alone, or with a GPU") {
+  const std::string why = GENERATE("quota", "free", "dry run", "paused", "gpu");
   QueueBench bench;
   if (why == "quota") bench.host.config_.limiting.mode = cgroups::LimitMode::quota;
   if (why == "free") bench.host.config_.policy = "free";
   bench.host.config_.dry_run = why == "dry run";
+  bench.host.view_.is_paused = why == "paused";
   const std::string first = bench.submit("first", "cpu=4,mem=4G");
   bench.host.lefts_[first] = 4;
   boost::json::object host_config;
@@ -236,6 +237,7 @@ TEST_CASE("a job begins beside one that is nearly at its end, where there is mem
   CHECK(bench.engine.runs(second));
   CHECK(bench.engine.runs(first));
   CHECK(bench.queue->is_early(second));
+  bench.host.lefts_[second] = 4;
   const std::string third = bench.submit("third", "cpu=1,mem=512M");
   bench.run(11);
   CHECK_FALSE(bench.engine.runs(third));

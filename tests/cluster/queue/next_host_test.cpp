@@ -165,6 +165,7 @@ TEST_CASE(
   home.free = amounts(0, 1.9);
   CHECK_FALSE(begins_early({home}));
   home.free = amounts(-1, 2);
+  home.jobs[1].task.request = amounts(3, 2);
   CHECK_FALSE(begins_early({home}));
 
   home = at_its_end(1);
@@ -183,9 +184,12 @@ TEST_CASE(
   home.jobs[2].task.id = job_id('x');
   CHECK(begins_early({home}, 'w'));
   CHECK_FALSE(begins_early({home}, 'x'));
-  // The first one finds no room in sight.
-  home.jobs[1].task.request = amounts(5, 1);
+  // The first one finds no room in sight, or on no host at all.
+  home.jobs[1].task.request = amounts(2, 9);
+  home.most = amounts(4, 10);
   CHECK_FALSE(begins_early({home}, 'x'));
+  home.most = amounts(4, 4);
+  CHECK(begins_early({home}, 'x'));
   // It waits for memory, and what comes free is to be its own.
   home = at_its_end(1);
   home.jobs[0].task.request = amounts(2, 2);
@@ -197,6 +201,25 @@ TEST_CASE(
   home.jobs[3].launch = 60;
   CHECK_FALSE(begins_early({home}, 'w'));
   CHECK_FALSE(begins_early({home}, 'x'));
+}
+
+TEST_CASE("a starved job is not passed by one that would begin early elsewhere") {
+  HostJobs home = at_its_end(50), other = at_its_end(40);
+  other.id = host_id('2');
+  other.jobs[0].task.id = job_id('b');
+  other.jobs[0].places[0].host = other.id;
+  ReportedJob first = home.jobs[1];
+  first.task.id = job_id('f');
+  first.sent_to = other.id;
+  other.jobs[1] = first;
+  home.jobs[1].launch = 60;
+  std::swap(home.jobs[1], other.jobs[1]);
+  home.jobs[1].avoided = {home.id};
+  other.jobs[1].sent_to = home.id;
+  other.jobs[1].avoided = {other.id};
+  CHECK(begins_early({home, other}));
+  home.jobs[1].task.is_starved = true;
+  CHECK_FALSE(begins_early({home, other}));
 }
 
 TEST_CASE("on another host only what is there begins early") {

@@ -467,19 +467,23 @@ TEST_CASE("where memory is short a soft limit leaves room above what a job uses 
   }
 }
 
-TEST_CASE("after a write that failed in part all that is there counts") {
-  Host host;
-  host.begin();
-  host.start("a");
-  host.pass();
+TEST_CASE("after a write that failed in part all that was to be limited counts as it is there") {
   const std::string group = "docker/" + Host::id_of("a");
-  host.fs.refuse(group, "cpu.weight", EINVAL);
-  host.start("b", {{"flowcon.weight", "4"}});
-  host.pass();
-  // The part that was written.
-  host.fs.set(group, "memory.high", "1048576");
-  for (int tick = 0; tick < 3; ++tick) host.pass();
-  CHECK(host.fs.text(group, "memory.high") == "max");
+  for (const bool is_memory_short : {false, true}) {
+    Host host;
+    host.config.limiting.resources = {ctrl::Resource::cpu, ctrl::Resource::memory};
+    host.config.limiting.memory_low = is_memory_short ? 2 : 0;
+    host.begin();
+    host.start("a", {{"flowcon.ceiling", "0.1"}});
+    host.start("b");
+    host.fs.refuse(group, "cpu.weight", EINVAL);
+    for (int tick = 0; tick < 3; ++tick) host.pass();
+    REQUIRE(host.status_of("a").at("note").as_string().find("cpu.weight") != std::string::npos);
+    REQUIRE((host.fs.text(group, "memory.high") != "max") == is_memory_short);
+    host.fs.set(group, "memory.high", "1048576");
+    for (int tick = 0; tick < 3; ++tick) host.pass();
+    CHECK((host.fs.text(group, "memory.high") == "1048576") != is_memory_short);
+  }
 }
 
 TEST_CASE("a soft limit that others set before flowcond's first one is the original") {

@@ -4,6 +4,7 @@
 #include "ctrl/daemon/originals.h"
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -38,6 +39,16 @@ void run_two_softly(Host& host, double memory_low) {
 }
 
 constexpr double kNeverShort = 0, kAlwaysShort = 2;
+
+// As on a full disk.
+void refuse_originals(const Host& host) {
+  ctrl::store::execute_at(host.folder.path() + "/journal.db",
+                          "CREATE TRIGGER full BEFORE INSERT ON originals "
+                          "BEGIN SELECT RAISE(ABORT,'full'); END");
+}
+void take_originals_again(const Host& host) {
+  ctrl::store::execute_at(host.folder.path() + "/journal.db", "DROP TRIGGER full");
+}
 
 }  // namespace
 
@@ -112,6 +123,65 @@ TEST_CASE("a soft limit that came after the limit of the CPU goes after a kill, 
   CHECK(host.fs.text(kGroup, "memory.high") == "max");
 }
 
+TEST_CASE("a soft limit that is held back is saved once, as one that is written") {
+  std::uint64_t used = 1ULL << 40;
+  Host host;
+  host.fs.at_read = [&](const std::string& group, const std::string& file) {
+    if (group != kGroup || file != "memory.current") return;
+    used += used / 4;  // more than a plan leaves room for
+    host.fs.set(group, file, std::to_string(used));
+  };
+  run_two_softly(host, kAlwaysShort);
+  REQUIRE(host.fs.text(kGroup, "memory.high") == "max");
+  refuse_originals(host);
+  host.pass();
+  CHECK(host.fs.text(kGroup, "memory.high") == "max");
+  CHECK(host.status_of("a").at("note").as_string().find("could not be saved") == std::string::npos);
+}
+
+TEST_CASE("the CPU is limited while a first soft limit waits for room on the disk") {
+  Host host;
+  run_two_softly(host, kNeverShort);
+  const std::string before = host.weight("a");
+  refuse_originals(host);
+  ctrl::Config config = host.config;
+  config.limiting.memory_low = kAlwaysShort;
+  host.daemon->reload(config);
+  REQUIRE(host.ask("POST", "/v1/containers/a/pin", R"({"cpu":"0.9"})") == 200);
+  pass_often(host, 3);
+  CHECK(host.weight("a") != before);
+  CHECK(host.fs.text(kGroup, "memory.high") == "max");
+  const std::string note(host.status_of("a").at("note").as_string());
+  CHECK(note.find("memory and block I/O are left alone") == 0);
+  take_originals_again(host);
+  pass_often(host, 2);
+  CHECK(host.fs.text(kGroup, "memory.high") != "max");
+  host.end();
+  CHECK(host.weight("a") == "100");
+  CHECK(host.fs.text(kGroup, "memory.high") == "max");
+}
+
+TEST_CASE("a soft limit that systemd was not told of the end of goes after a second kill, too") {
+  Host host;
+  host.scope = "docker-4f.scope";
+  ::setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent/bus", 1);
+  run_two_softly(host, kAlwaysShort);
+  const std::string ours = host.fs.text(kGroup, "memory.high");
+  REQUIRE(ours != "max");
+  host.kill();
+  host.config.limiting.memory_low = kNeverShort;
+  host.begin();
+  pass_often(host, 3);
+  REQUIRE(host.weight("a") != "100");
+  REQUIRE(host.fs.text(kGroup, "memory.high") == "max");
+  host.fs.set(kGroup, "memory.high", ours);
+  host.kill();
+  host.begin();
+  CHECK(host.fs.text(kGroup, "memory.high") == "max");
+  host.end();
+  ::unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
+}
+
 TEST_CASE("a cap on a disk that was taken away is no original any more, and nothing waits for it") {
   Host host;
   host.has_io = true;
@@ -140,15 +210,12 @@ TEST_CASE("a soft limit of others stays after an original could not be saved for
   host.begin();
   host.start("a");
   host.pass();
-  const std::string journal = host.folder.path() + "/journal.db";
-  ctrl::store::execute_at(journal,
-                          "CREATE TRIGGER full BEFORE INSERT ON originals "
-                          "BEGIN SELECT RAISE(ABORT,'full'); END");
+  refuse_originals(host);
   host.start("b", {{"flowcon.weight", "4"}});
   host.pass();
   CHECK(host.weight("a") == "100");
   CHECK(host.status_of("a").at("note").as_string().find("limits are left alone") == 0);
-  ctrl::store::execute_at(journal, "DROP TRIGGER full");
+  take_originals_again(host);
   pass_often(host, 2);
   REQUIRE(host.weight("a") != "100");
   host.fs.set(kGroup, "memory.high", "1048576");

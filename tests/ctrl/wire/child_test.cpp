@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/wire/child.h"
 
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <csignal>
+#include <string>
 
 #include "ctrl/wire/run_alone.h"
 #include "tests/support/catch.h"
@@ -52,17 +55,37 @@ Async<Result<void>> write_all(Command command) {
   co_return co_await (*child)->succeed(kLong);
 }
 
-// Opens no file after the program's start, as in a process that has too many open.
+// No file can be opened while it lives, as in a process that has too many open.
+class NoFiles {
+ public:
+  NoFiles() {
+    ::getrlimit(RLIMIT_NOFILE, &usual_);
+    const rlimit none{0, usual_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoFiles() { ::setrlimit(RLIMIT_NOFILE, &usual_); }
+  NoFiles(const NoFiles&) = delete;
+  NoFiles& operator=(const NoFiles&) = delete;
+
+ private:
+  rlimit usual_{};
+};
+
 Async<Result<int>> status_without_files(Command command, double seconds) {
   const auto child = Child::start(co_await boost::asio::this_coro::executor, command);
   if (!child) co_return child.error();
-  rlimit usual{};
-  ::getrlimit(RLIMIT_NOFILE, &usual);
-  const rlimit none{0, usual.rlim_max};
-  ::setrlimit(RLIMIT_NOFILE, &none);
-  const int status = co_await (*child)->finish(seconds);
-  ::setrlimit(RLIMIT_NOFILE, &usual);
-  co_return status;
+  const NoFiles no_files;
+  co_return co_await (*child)->finish(seconds);
+}
+
+// Ends a program, and gives what it said first.
+Async<Result<std::string>> close_without_files(Command command) {
+  const auto child = Child::start(co_await boost::asio::this_coro::executor, command);
+  if (!child) co_return child.error();
+  Result<std::string> said = co_await (*child)->read(kLong);
+  const NoFiles no_files;
+  (void)co_await (*child)->close();
+  co_return said;
 }
 
 }  // namespace
@@ -99,6 +122,20 @@ TEST_CASE("a program has its time where too many files are open to be told of it
   };
   CHECK(status("sleep 0.1; exit 7", kLong) == 7);
   CHECK(status("exec sleep 600", 0.1) == 128 + SIGKILL);
+}
+
+TEST_CASE("a program is ended with all that it started where too many files are open, too") {
+  // What it started outlives SIGTERM, says its own pid, and is ours when its parent has ended.
+  const std::string started = "trap \"\" TERM; echo $$; exec sleep 20 >/dev/null 2>&1";
+  REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1UL) == 0);
+  const auto said = run_alone(
+      [&] { return close_without_files(shell("sh -c '" + started + "' & exec >&-; wait")); });
+  REQUIRE((said.has_value() && !said->empty()));
+  const pid_t pid = std::stoi(*said);
+  int status = 0;
+  CHECK(::waitpid(pid, &status, 0) == pid);
+  CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0UL);
 }
 
 TEST_CASE("of long output the first is kept, and of long complaints the last") {
