@@ -83,6 +83,14 @@ class Scope {
     effects.finish();
     return *done.get();
   }
+  static std::vector<Outcome> applied(boost::asio::io_context& io, Effects& effects, Limits& limits,
+                                      std::vector<Target> targets) {
+    auto done =
+        boost::asio::co_spawn(io, limits.apply(std::move(targets)), boost::asio::use_future);
+    io.run();
+    effects.finish();
+    return done.get();
+  }
   /// Limits it, as a container of that life.
   Outcome apply(const cgroups::CpuSetting& setting, const std::string& life) {
     boost::asio::io_context io(1);
@@ -93,11 +101,7 @@ class Scope {
         "4f", "job", {kGroup, kGroup, kGroup, ""}, {{100, std::nullopt, 100000}}, life};
     target.setting.cpu = setting;
     std::vector<Target> targets{target};
-    auto done =
-        boost::asio::co_spawn(io, limits.apply(std::move(targets)), boost::asio::use_future);
-    io.run();
-    effects.finish();
-    return done.get().front();
+    return applied(io, effects, limits, std::move(targets)).front();
   }
   /// Limits it so often, and waits for all that this has on the effects thread.
   void apply_often(std::uint64_t times) {
@@ -116,11 +120,8 @@ class Scope {
       target.setting.cpu = {20 + i, 20000, 100000};
       targets.push_back(std::move(target));
     }
-    auto done =
-        boost::asio::co_spawn(io, limits.apply(std::move(targets)), boost::asio::use_future);
-    io.run();
-    effects.finish();
-    for (const Outcome& outcome : done.get()) CHECK(outcome.is_written);
+    const auto outcomes = applied(io, effects, limits, std::move(targets));
+    for (const Outcome& outcome : outcomes) CHECK(outcome.is_written);
   }
   /// Gives it another soft limit or I/O weight, where BFQ schedules its disk.
   Outcome change(const std::function<void(cgroups::Setting&)>& make) {
@@ -140,11 +141,7 @@ class Scope {
     target.present = target.setting = *present;
     make(target.setting);
     std::vector<Target> targets{target};
-    auto done =
-        boost::asio::co_spawn(io, limits.apply(std::move(targets)), boost::asio::use_future);
-    io.run();
-    effects.finish();
-    return done.get().front();
+    return applied(io, effects, limits, std::move(targets)).front();
   }
   /// Limits its memory, lifts that, and restores it after `between`.
   Result<void> soften_and_restore(const std::function<void()>& between) {

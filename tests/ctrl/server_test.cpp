@@ -269,24 +269,33 @@ class Crowd {
   std::vector<int> files_;
 };
 
+// Answers whoever asks with that one's name.
+struct PeerServer {
+  PeerServer() {
+    std::string notice;
+    auto listening = api::Server::listen(io, path, "", &notice);
+    REQUIRE(listening.has_value());
+    server = std::move(*listening);
+    server->expect_callers();
+    const auto answer = [](Request request) -> Async<Response> {
+      co_return Response{200, request.from};
+    };
+    server->serve(answer);
+  }
+  const test::TempFolder folder;
+  const std::string path = folder.path() + "/peer.sock";
+  boost::asio::io_context io{1};
+  std::unique_ptr<api::Server> server;
+};
+
 }  // namespace
 
 TEST_CASE("of 600 silent connections of one peer 16 stay, and another peer is answered") {
-  const test::TempFolder folder;
-  const std::string path = folder.path() + "/peer.sock";
-  boost::asio::io_context io(1);
-  std::string notice;
-  auto server = api::Server::listen(io, path, "", &notice);
-  REQUIRE(server.has_value());
-  (*server)->expect_callers();
-  const auto answer = [](Request request) -> Async<Response> {
-    co_return Response{200, request.from};
-  };
-  (*server)->serve(answer);
+  PeerServer there;
   std::size_t turned_away = 0;
   std::string good;
   std::thread caller([&] {
-    Crowd crowd(path);
+    Crowd crowd(there.path);
     std::vector<int> silent;
     for (int i = 0; i < 16; ++i) {
       silent.push_back(crowd.connect_as("FLOWCON-PEER evil\nGET / HTTP/1.1\r\nHost: x\r\n\r\n"));
@@ -306,9 +315,9 @@ TEST_CASE("of 600 silent connections of one peer 16 stay, and another peer is an
     while (Crowd::rest_of(crowd.connect_as("FLOWCON-PEER evil\n" + get)).find("200 OK") ==
            std::string::npos) {
     }
-    boost::asio::post(io, [&] { (*server)->close(); });
+    boost::asio::post(there.io, [&] { there.server->close(); });
   });
-  io.run();
+  there.io.run();
   caller.join();
   CHECK(turned_away == 600 - 16);
   CHECK(good.find("HTTP/1.1 200 OK") == 0);
@@ -316,33 +325,23 @@ TEST_CASE("of 600 silent connections of one peer 16 stay, and another peer is an
 }
 
 TEST_CASE("the connections of one caller end, and others go on") {
-  const test::TempFolder folder;
-  const std::string path = folder.path() + "/peer.sock";
-  boost::asio::io_context io(1);
-  std::string notice;
-  auto server = api::Server::listen(io, path, "", &notice);
-  REQUIRE(server.has_value());
-  (*server)->expect_callers();
-  const auto answer = [](Request request) -> Async<Response> {
-    co_return Response{200, request.from};
-  };
-  (*server)->serve(answer);
+  PeerServer there;
   bool is_bad_ended = false;
   std::string of_good;
   std::thread caller([&] {
-    Crowd crowd(path);
+    Crowd crowd(there.path);
     const std::string get = "GET /seen HTTP/1.1\r\nHost: x\r\n\r\n";
     const int bad = crowd.connect_as("FLOWCON-PEER bad\n" + get);
     const int good = crowd.connect_as("FLOWCON-PEER good\n" + get);
     (void)Crowd::up_to(bad, "bad\n");
     (void)Crowd::up_to(good, "good\n");
-    boost::asio::post(io, [&] { (*server)->drop_connections("bad"); });
+    boost::asio::post(there.io, [&] { there.server->drop_connections("bad"); });
     is_bad_ended = Crowd::is_ended(bad);
     (void)!send(good, get.data(), get.size(), MSG_NOSIGNAL);
     of_good = Crowd::up_to(good, "good\n");
-    boost::asio::post(io, [&] { (*server)->close(); });
+    boost::asio::post(there.io, [&] { there.server->close(); });
   });
-  io.run();
+  there.io.run();
   caller.join();
   CHECK(is_bad_ended);
   CHECK(count(of_good, "HTTP/1.1 200 OK") == 1);

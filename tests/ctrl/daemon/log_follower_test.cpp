@@ -35,6 +35,15 @@ struct Reader : Ground {
     logs.start(there);
     return there;
   }
+  /// One that printed a lot on earlier hosts, of which a part is read.
+  void begin_long() {
+    std::string text;
+    for (int i = 0; i < 5000; ++i) text += record("loss: " + std::to_string(i));
+    write(earlier, text);
+    begin();
+    until([&] { return values() > 0; });
+    REQUIRE(values() < 5000);
+  }
   std::size_t values() { return roster.jobs.at("a").extractor->count(); }
 
   Roster roster;
@@ -59,12 +68,7 @@ TEST_CASE("what a job printed on earlier hosts comes before its log, and is not 
 
 TEST_CASE("a job that goes while its earlier log is read leaves nothing behind") {
   Reader reader;
-  std::string text;
-  for (int i = 0; i < 5000; ++i) text += record("loss: " + std::to_string(i));
-  Reader::write(reader.earlier, text);
-  reader.begin();
-  reader.until([&] { return reader.values() > 0; });
-  CHECK(reader.values() < 5000);
+  reader.begin_long();
   reader.roster.jobs.clear();
   while (reader.io.poll() > 0) {
   }
@@ -73,12 +77,7 @@ TEST_CASE("a job that goes while its earlier log is read leaves nothing behind")
 
 TEST_CASE("a job that begins anew while its earlier log is read is given that log once") {
   Reader reader;
-  std::string text;
-  for (int i = 0; i < 5000; ++i) text += record("loss: " + std::to_string(i));
-  Reader::write(reader.earlier, text);
-  reader.begin();
-  reader.until([&] { return reader.values() > 0; });
-  REQUIRE(reader.values() < 5000);
+  reader.begin_long();
   Reader other;
   Job& job = reader.roster.jobs.insert_or_assign("a", std::move(other.job)).first->second;
   reader.logs.start(job);
