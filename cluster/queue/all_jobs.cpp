@@ -120,6 +120,33 @@ void bind_to_hosts(AllJobs& all) {
   }
 }
 
+void add_host(AllJobs& all, const HostJobs& host, const std::string& name) {
+  all.hosts.push_back(host.id);
+  all.images.push_back(host.images);
+  all.shared.push_back(host.shared);
+  all.rates.push_back(host.rates);
+  all.swarms.push_back(host.swarm);
+  all.architectures.push_back(host.architecture);
+  all.open.push_back(host.is_open);
+  all.addressed.push_back(host.has_address);
+  all.takes_early.push_back(host.takes_early);
+  all.view.nodes.push_back({name, host.offer, host.free});
+  all.view.totals.insert(all.view.totals.end(), host.totals.begin(), host.totals.end());
+  all.view.most.push_back(host.most);
+}
+
+// Where one has begun early nobody is parked: those whose place it gets are at their end.
+void keep_running(AllJobs& all, std::set<std::size_t> shared) {
+  std::erase_if(shared,
+                [&](std::size_t node) { return !is_overbooked(all.view.nodes[node].idle); });
+  for (policy::WaitingTask& job : all.view.jobs) {
+    const std::vector<std::size_t> nodes = nodes_of(job.placed);
+    const bool is_beside = std::any_of(nodes.begin(), nodes.end(),
+                                       [&](std::size_t node) { return shared.contains(node); });
+    job.is_parkable = job.is_parkable && !is_beside;
+  }
+}
+
 }  // namespace
 
 bool fits(const policy::Amounts& request, const policy::Amounts& idle) {
@@ -168,20 +195,9 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
   std::set<std::size_t> shared;  // nodes where one has begun early, or is about to
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     places[hosts[i].id] = i;
-    all.hosts.push_back(hosts[i].id);
-    all.images.push_back(hosts[i].images);
-    all.shared.push_back(hosts[i].shared);
-    all.rates.push_back(hosts[i].rates);
-    all.swarms.push_back(hosts[i].swarm);
-    all.architectures.push_back(hosts[i].architecture);
-    all.open.push_back(hosts[i].is_open);
-    all.addressed.push_back(hosts[i].has_address);
-    all.takes_early.push_back(hosts[i].takes_early);
+    add_host(all, hosts[i], names[i]);
     if (hosts[i].has_early) shared.insert(i);
-    all.view.nodes.push_back({names[i], hosts[i].offer, hosts[i].free});
-    all.view.totals.insert(all.view.totals.end(), hosts[i].totals.begin(), hosts[i].totals.end());
     if (hosts[i].pause) pauses.push_back(*hosts[i].pause);
-    all.view.most.push_back(hosts[i].most);
   }
   for (const HostJobs& host : hosts) {
     for (const ReportedJob& job : host.jobs) {
@@ -226,15 +242,7 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
       }
     }
   }
-  // Those whose place it gets are at their end.
-  std::erase_if(shared,
-                [&](std::size_t node) { return !is_overbooked(all.view.nodes[node].idle); });
-  for (policy::WaitingTask& job : all.view.jobs) {
-    const std::vector<std::size_t> nodes = nodes_of(job.placed);
-    const bool is_beside = std::any_of(nodes.begin(), nodes.end(),
-                                       [&](std::size_t node) { return shared.contains(node); });
-    job.is_parkable = job.is_parkable && !is_beside;
-  }
+  keep_running(all, std::move(shared));
   bind_to_hosts(all);
   return all;
 }

@@ -242,8 +242,79 @@ Span Conductor::span_of(const Job& group) const {
   return network.empty() || cargo_.swarm().empty() ? Span::none : Span::overlay;
 }
 
-HostJobs Conductor::report() const {
+// Of a group: its tasks together, one worker's request in `reported`.
+void Conductor::report_group(Job& job, bool runs, ReportedJob& reported) const {
+  note_pace(job);
+  const double now = world_.clock.wall();
+  const Group& group = *job.entry.group;
+  ctrl::WorkerRange range = workers_of(job.entry);
+  // Whatever a person wants: the next one would fail as well.
+  const std::int64_t there = std::max<std::int64_t>(present(group, false), 1);
+  if (runs && has_just_failed(group, now)) range.least = std::min(range.least, there);
+  if (runs) range.most = std::max(range.least, most_workers(group, range.most, now));
+  reported.task.workers = runs ? there : range.least;
+  reported.task.ps = runs ? present(group, true) : group.ps;
+  reported.task.ps_request = job.ps_request.amounts();
+  const Span span = span_of(job);
+  reported.task.may_spread = span != Span::none;
+  const bool stays = is_going(job) || is_finishing(group);
+  // Where no swarm is known it may run on one host, or the engine there says what is wrong.
+  const bool needs_network = span != Span::none && is_bound(job, world_.host.config());
+  reported.group = GroupShape{range,
+                              stays ? ctrl::Elastic::no : group.elastic,
+                              span,
+                              needs_network,
+                              is_leaving(job.entry, now),
+                              job.pace.open(),
+                              job.pace.paces()};
+}
+
+// Of one that waits: what it needs to go elsewhere, or to begin early.
+void Conductor::report_waiting(const Job& job, ReportedJob& reported) const {
+  const double steady = world_.clock.steady();
+  if (job.entry.task) reported.sent_to = job.entry.task->host;
+  reported.freight = job.freight;
+  if (reported.freight) reported.freight->image = short_image(reported.freight->image);
+  const bool is_there = (!job.entry.task || job.is_ready) && steady >= job.not_early_before;
+  const bool has_gpu =
+      (job.ticket && job.ticket->has_gpu) || job.estimate("gpu_mem").expected.has_value();
+  if (!job.entry.group && is_there && !has_gpu) {
+    reported.launch = job.estimate("seconds_launch").upper.value_or(0);
+  }
+}
+
+ReportedJob Conductor::report_job(Job& job, double pause) const {
   const double now = world_.clock.wall(), steady = world_.clock.steady();
+  const JobEntry& entry = job.entry;
+  const bool goes = is_going(job);
+  const bool runs = goes || holds_room(job);
+  ReportedJob reported;
+  reported.task.id = entry.id;
+  reported.task.since = std::max(0.0, now - entry.submitted);
+  reported.task.waited = waited(entry, now);
+  reported.task.served = served(entry, now);
+  reported.task.left = left(job);
+  note_left(job);
+  reported.task.priority = priority_of(job);
+  reported.task.weight = entry.weight;
+  reported.task.is_starved = entry.is_starved;
+  reported.task.request = (entry.group ? job.worker_request : job.request).amounts();
+  reported.task.is_parkable = entry.state == JobState::running && world_.host.config().queue.park &&
+                              job.ticket && job.ticket->saves_itself && !entry.is_unparkable &&
+                              now - entry.since >= kStays * pause;
+  if (entry.group) report_group(job, runs, reported);
+  reported.version = entry.version;
+  if (runs) reported.places = held_places(entry, world_.network.own_id());
+  if (!runs) report_waiting(job, reported);
+  reported.is_parking = entry.state == JobState::parking ||
+                        (goes && now >= entry.since && now - entry.since < kMoment);
+  for (const auto& [host, until] : job.avoided) {
+    if (until > steady) reported.avoided.push_back(host);
+  }
+  return reported;
+}
+
+HostJobs Conductor::report() const {
   const Offers offers = owner_.offers();
   const bool is_draining = world_.network.is_draining();
   HostJobs report;
@@ -273,66 +344,10 @@ HostJobs Conductor::report() const {
   const double pause = report.pause.value_or(PauseMeter().seconds());
   int estimates = kMostEstimates;
   for (const auto& [id, job] : owner_.jobs().open()) {
-    const bool goes = is_going(*job);
-    const bool runs = goes || holds_room(*job);
+    const bool runs = is_going(*job) || holds_room(*job);
     if (job->group || (!runs && !may_start(*job))) continue;
     if (owner_.size(*job, estimates > 0, offers)) --estimates;
-    const std::optional<Group>& group = job->entry.group;
-    ReportedJob reported;
-    reported.task.id = id;
-    reported.task.since = std::max(0.0, now - job->entry.submitted);
-    reported.task.waited = waited(job->entry, now);
-    reported.task.served = served(job->entry, now);
-    reported.task.left = left(*job);
-    note_left(*job);
-    reported.task.priority = priority_of(*job);
-    reported.task.weight = job->entry.weight;
-    reported.task.is_starved = job->entry.is_starved;
-    reported.task.request = (group ? job->worker_request : job->request).amounts();
-    reported.task.is_parkable = job->entry.state == JobState::running &&
-                                world_.host.config().queue.park && job->ticket &&
-                                job->ticket->saves_itself && !job->entry.is_unparkable &&
-                                now - job->entry.since >= kStays * pause;
-    if (group) {
-      note_pace(*job);
-      ctrl::WorkerRange range = workers_of(job->entry);
-      // Whatever a person wants: the next one would fail as well.
-      const std::int64_t there = std::max<std::int64_t>(present(*group, false), 1);
-      if (runs && has_just_failed(*group, now)) range.least = std::min(range.least, there);
-      if (runs) range.most = std::max(range.least, most_workers(*group, range.most, now));
-      reported.task.workers = runs ? there : range.least;
-      reported.task.ps = runs ? present(*group, true) : group->ps;
-      reported.task.ps_request = job->ps_request.amounts();
-      const Span span = span_of(*job);
-      reported.task.may_spread = span != Span::none;
-      const bool stays = goes || is_finishing(*group);
-      // Where no swarm is known it may run on one host, or the engine there says what is wrong.
-      const bool needs_network = span != Span::none && is_bound(*job, world_.host.config());
-      reported.group = GroupShape{range,
-                                  stays ? ctrl::Elastic::no : group->elastic,
-                                  span,
-                                  needs_network,
-                                  is_leaving(job->entry, now),
-                                  job->pace.open(),
-                                  job->pace.paces()};
-    }
-    reported.version = job->entry.version;
-    if (runs) reported.places = held_places(job->entry, report.id);
-    if (!runs && job->entry.task) reported.sent_to = job->entry.task->host;
-    reported.is_parking = job->entry.state == JobState::parking ||
-                          (goes && now >= job->entry.since && now - job->entry.since < kMoment);
-    const bool is_there = (!job->entry.task || job->is_ready) && steady >= job->not_early_before;
-    const bool has_gpu =
-        (job->ticket && job->ticket->has_gpu) || job->estimate("gpu_mem").expected.has_value();
-    if (!runs && !group && is_there && !has_gpu) {
-      reported.launch = job->estimate("seconds_launch").upper.value_or(0);
-    }
-    if (!runs) reported.freight = job->freight;
-    if (reported.freight) reported.freight->image = short_image(reported.freight->image);
-    for (const auto& [host, until] : job->avoided) {
-      if (until > steady) reported.avoided.push_back(host);
-    }
-    report.jobs.push_back(std::move(reported));
+    report.jobs.push_back(report_job(*job, pause));
   }
   // A peer is not told of all where there are very many.
   const auto rank = [](const ReportedJob& job) {

@@ -67,6 +67,9 @@ class Conductor {
   void record(double now, const std::vector<std::string>& jobs, const ctrl::policy::Round& decided,
               bool is_kept);
   [[nodiscard]] bool has_partners() const;
+  [[nodiscard]] ReportedJob report_job(Job& job, double pause) const;
+  void report_group(Job& job, bool runs, ReportedJob& reported) const;
+  void report_waiting(const Job& job, ReportedJob& reported) const;
   void note_left(Job& job) const;
   void note_pace(Job& group) const;
   [[nodiscard]] Span span_of(const Job& group) const;
