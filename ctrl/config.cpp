@@ -283,6 +283,11 @@ std::vector<PolicyName>& queue_policy_names() {
   return names;
 }
 
+std::vector<PolicyName>& place_policy_names() {
+  static std::vector<PolicyName> names;
+  return names;
+}
+
 std::vector<PolicyName>& allocate_policy_names() {
   static std::vector<PolicyName> names;
   return names;

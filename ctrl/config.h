@@ -28,10 +28,10 @@ struct PolicyName {
   std::string summary;
 };
 
-/// Those of the options cluster-policy and queue-policy, which ctrl does not know: set before
-/// options() is called.
+/// Those of options whose policies ctrl does not know: set before options() is called.
 std::vector<PolicyName>& cluster_policy_names();
 std::vector<PolicyName>& queue_policy_names();
+std::vector<PolicyName>& place_policy_names();
 std::vector<PolicyName>& allocate_policy_names();
 
 struct Limiting {
@@ -90,6 +90,7 @@ inline constexpr const char* kNoNetwork = "none";
 struct QueueOptions {
   Offer offer;
   std::string policy = "left";       ///< one of queue_policy_names()
+  std::string place = "seeded";      ///< one of place_policy_names()
   std::string allocate = "horizon";  ///< one of allocate_policy_names()
   double allocate_interval = 300;    ///< seconds between two allocations
   bool allocate_events = true;       ///< and when a job comes or ends

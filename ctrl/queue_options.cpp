@@ -111,6 +111,8 @@ std::vector<Option> queue_options() {
       offer_option(),
       policy_option("queue-policy", "in which order jobs run", queue_policy_names(),
                     at<&Config::queue, &QueueOptions::policy>),
+      policy_option("place-policy", "which hosts get the tasks of a job that needs several",
+                    place_policy_names(), at<&Config::queue, &QueueOptions::place>),
       policy_option("allocate-policy", "how many workers an elastic job has",
                     allocate_policy_names(), at<&Config::queue, &QueueOptions::allocate>),
       number("allocate-interval", "SECONDS",

@@ -29,7 +29,11 @@ void read_options(FieldReader& reader, PlaceState& state) {
   if (reader.has("lambda")) state.lambda = reader.number("lambda", 0, 1);
   state.remove_used = option(reader, "remove_used", state.remove_used);
   state.seeded = option(reader, "seeded", state.seeded);
+  state.hub = option(reader, "hub", state.hub);
   if (reader.has("seed")) state.seed = static_cast<std::uint64_t>(reader.count("seed"));
+  if (!reader.has("plans")) return;
+  state.plans = reader.count("plans", state.plans);
+  reader.require(state.plans >= 1, "plans", "must be at least 1");
 }
 
 // With links the nodes that name no rack, or no domain, are in one.
@@ -127,7 +131,9 @@ json::value to_json(const PlaceState& state) {
   json::object object{{"mode", name(state.mode)}, {"lambda", state.lambda}};
   if (state.remove_used) object["remove_used"] = true;
   if (state.seeded) object["seeded"] = true;
+  if (state.hub) object["hub"] = true;
   if (state.seed != PlaceState().seed) object["seed"] = state.seed;
+  if (state.plans != PlaceState().plans) object["plans"] = state.plans;
   const bool has_links = !state.links.empty();
   object["nodes"] = rendered(state.nodes, [has_links](const PlaceNode& node) {
     json::object one{{"id", node.id}};

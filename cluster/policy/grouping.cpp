@@ -17,18 +17,19 @@ constexpr std::int64_t kSearchLooks = 2'000'000;  // for any plan, where no star
 constexpr std::size_t kMostSearched = 1000;       // tasks: a step of recursion each
 constexpr std::int64_t kEvolveLooks = 200'000'000;
 constexpr std::int64_t kFinishLooks = 100'000'000;
-constexpr int kFinishRounds = 4000;
+constexpr std::int64_t kFinishRounds = 4000;
 constexpr std::size_t kPolished = 12;  // of the population, at the end
 constexpr double kSameFitness = 1e-9;
 
 }  // namespace
 
-Grouping::Grouping(const PlaceModel& model, std::size_t jobs, std::uint64_t seed)
-    : model_(model), planner_(model, jobs), random_(seed) {}
+Grouping::Grouping(const PlaceModel& model, std::size_t jobs, std::uint64_t seed,
+                   std::int64_t plans)
+    : model_(model), plans_(plans), planner_(model, jobs), random_(seed) {}
 
 std::optional<GroupPlan> Grouping::any() {
   if (!may_have_room()) return std::nullopt;
-  for (int i = 0; i < kStarts && !has_few_plans() && planner_.looks() < kStartLooks; ++i) {
+  for (int i = 0; i < kStarts && !has_few_plans() && planner_.looks() < part(kStartLooks); ++i) {
     if (auto plan = fitted(i % 2 == 1)) return plan;
   }
   if (planner_.tasks().size() > kMostSearched) return std::nullopt;
@@ -73,11 +74,12 @@ bool Grouping::may_have_room() const {
 
 bool Grouping::has_few_plans() const {
   if (planner_.tasks().size() > kMostSearched) return false;
+  const auto most = static_cast<double>(plans_);
   double plans = 1;
-  for (std::size_t i = 0; i < planner_.tasks().size() && plans <= kPlans; ++i) {
+  for (std::size_t i = 0; i < planner_.tasks().size() && plans <= most; ++i) {
     plans *= static_cast<double>(planner_.nodes());
   }
-  return plans <= kPlans;
+  return plans <= most;
 }
 
 // The best of all plans, or any plan, by trying each node for each task. Those of a job follow one
@@ -109,7 +111,7 @@ std::optional<GroupPlan> Grouping::search(bool is_whole) {
     return key(a) < key(b);
   });
   found_.reset();
-  most_looks_ = planner_.looks() + kSearchLooks;
+  most_looks_ = planner_.looks() + part(kSearchLooks);
   GroupPlan plan = planner_.empty_plan();
   search_on(plan, 0, is_whole);
   return std::move(found_);
@@ -154,7 +156,7 @@ void Grouping::search_on(GroupPlan& plan, std::size_t depth, bool is_whole) {
 
 void Grouping::start() {
   for (int i = 0; i < kStarts && population_.size() < kPopulation; ++i) {
-    if (planner_.looks() > kStartLooks) break;
+    if (planner_.looks() > part(kStartLooks)) break;
     if (auto plan = fitted(i % 2 == 1)) add(std::move(*plan));
   }
 }
@@ -227,7 +229,7 @@ std::size_t Grouping::tournament(bool for_worst) {
 }
 
 void Grouping::evolve() {
-  for (std::int64_t i = 0; i < kPlans && planner_.looks() < kEvolveLooks; ++i) {
+  for (std::int64_t i = 0; i < plans_ && planner_.looks() < part(kEvolveLooks); ++i) {
     const GroupPlan& one = population_[tournament(false)];
     const GroupPlan& other = population_[tournament(false)];
     auto child = &one != &other ? crossed(one, other) : std::nullopt;
@@ -317,13 +319,13 @@ void Grouping::finish() {
     return a.fitness > b.fitness;
   };
   std::stable_sort(population_.begin(), population_.end(), is_better);
-  Polish polish(planner_, planner_.looks() + kFinishLooks);
-  const std::int64_t end = planner_.looks() + kFinishLooks;
+  Polish polish(planner_, planner_.looks() + part(kFinishLooks));
+  const std::int64_t end = planner_.looks() + part(kFinishLooks);
   if (population_.size() > kPolished) population_.resize(kPolished);
   for (GroupPlan& plan : population_) polish.better(plan);
   std::stable_sort(population_.begin(), population_.end(), is_better);
   GroupPlan best = population_.front();
-  for (int i = 0; i < kFinishRounds && planner_.looks() < end; ++i) {
+  for (std::int64_t i = 0; i < part(kFinishRounds) && planner_.looks() < end; ++i) {
     const GroupPlan& from = population_[drawn(population_.size())];
     std::optional<GroupPlan> shaken;
     const std::size_t how = drawn(3);

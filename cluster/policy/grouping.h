@@ -14,8 +14,10 @@ namespace flowcon::cluster::policy {
 
 class Grouping {
  public:
-  /// Plans for the first `jobs` jobs of a model, which must outlive it.
-  Grouping(const PlaceModel& model, std::size_t jobs, std::uint64_t seed);
+  /// Plans for the first `jobs` jobs of a model, which must outlive it. `plans`: as many are tried;
+  /// with fewer than PlaceState's, all that it does is less in proportion.
+  Grouping(const PlaceModel& model, std::size_t jobs, std::uint64_t seed,
+           std::int64_t plans = PlaceState().plans);
 
   /// A plan, if one is found.
   [[nodiscard]] std::optional<GroupPlan> any();
@@ -25,8 +27,6 @@ class Grouping {
   [[nodiscard]] GroupPlan best(const GroupPlan& first);
 
  private:
-  static constexpr std::int64_t kPlans = 20'000;
-
   [[nodiscard]] bool may_have_room() const;
   [[nodiscard]] bool has_few_plans() const;
   [[nodiscard]] std::optional<GroupPlan> search(bool is_whole);
@@ -45,7 +45,13 @@ class Grouping {
   template <class Item>
   void shuffle(std::vector<Item>& items);
 
+  // Of a limit that goes with PlaceState's plans.
+  [[nodiscard]] std::int64_t part(std::int64_t most) const {
+    return most * plans_ / PlaceState().plans;
+  }
+
   const PlaceModel& model_;
+  std::int64_t plans_;
   Planner planner_;
   Random random_;
   std::vector<GroupPlan> population_;

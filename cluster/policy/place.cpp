@@ -59,14 +59,14 @@ GroupPlan plan_of(const PlaceModel& model, const JobsPlaces& places, std::size_t
 // For as many jobs as possible from the first on: as many as the seeded plan has, or more, for
 // which a plan is found while none is for one more.
 std::optional<GroupPlan> best_plan(const PlaceModel& model, const JobsPlaces& seeded,
-                                   std::uint64_t seed, std::size_t* jobs) {
+                                   const PlaceState& state, std::size_t* jobs) {
   *jobs = 0;
   while (*jobs < seeded.size() && seeded[*jobs]) ++*jobs;
   std::optional<GroupPlan> first;
   if (*jobs > 0) first = plan_of(model, seeded, *jobs);
   for (std::size_t end = seeded.size(); *jobs < end;) {
     const std::size_t middle = (*jobs + end + 1) / 2;
-    if (auto more = Grouping(model, middle, seed).any()) {
+    if (auto more = Grouping(model, middle, state.seed, state.plans).any()) {
       first = std::move(more);
       *jobs = middle;
     } else {
@@ -74,14 +74,14 @@ std::optional<GroupPlan> best_plan(const PlaceModel& model, const JobsPlaces& se
     }
   }
   if (!first) return first;
-  return Grouping(model, *jobs, seed).best(*first);
+  return Grouping(model, *jobs, state.seed, state.plans).best(*first);
 }
 
 Result<PlaceDecision> decide_batch(const PlaceState& state, const PlaceModel& model) {
   const auto seeded = one_by_one(model, true, false);
   if (!seeded) return seeded.error();
   std::size_t jobs = 0;
-  const auto plan = best_plan(model, *seeded, state.seed, &jobs);
+  const auto plan = best_plan(model, *seeded, state, &jobs);
   PlaceDecision decision;
   decision.mode = PlaceMode::batch;
   for (std::size_t job = jobs; job < model.jobs.size(); ++job) {

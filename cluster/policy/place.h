@@ -59,10 +59,12 @@ struct PlaceState {
   static constexpr const char* kAlgorithm = "place";
 
   PlaceMode mode = PlaceMode::immediate;
-  double lambda = 0.5;       ///< weight of the network against that of full GPUs, 0 to 1
-  bool remove_used = false;  ///< immediate: as printed, a node gets one task of a job
-  bool seeded = false;       ///< immediate: ours, tries each node for the first task of a job
-  std::uint64_t seed = 1;    ///< batch
+  double lambda = 0.5;          ///< weight of the network against that of full GPUs, 0 to 1
+  bool remove_used = false;     ///< immediate: as printed, a node gets one task of a job
+  bool seeded = false;          ///< immediate: ours, tries each node for the first task of a job
+  bool hub = false;             ///< ours: in a job without ps the first task counts as one
+  std::uint64_t seed = 1;       ///< batch
+  std::int64_t plans = 20'000;  ///< batch: ours, fewer take less time
   std::vector<PlaceNode> nodes;
   std::vector<PlaceTask> tasks;
   std::vector<PlaceLink> links;     ///< by the nodes' ids; none: the cost goes by racks
@@ -95,7 +97,7 @@ struct PlaceDecision {
 /// pair without a link has the slowest one of its rack, where there is none the slowest of all.
 /// Fitness: over its nodes, −(GPUs in use with it there) / GPUs.
 /// Immediate: job after job, task after task to the node of the least score; O(tasks · nodes),
-/// where `seeded` times nodes. Batch: the best of 20,000 plans of all jobs, exact where there are
+/// where `seeded` times nodes. Batch: the best of `plans` plans of all jobs, exact where there are
 /// no more; jobs for which there is no plan are left out from the end. Errors: so many tasks and
 /// nodes that it would take too long. Source: Liquid, Algorithm 1 and Fig. 7 to 9, equations 2
 /// to 8.

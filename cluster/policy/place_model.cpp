@@ -37,6 +37,11 @@ void PlaceModel::read_tasks(const PlaceState& state, std::vector<std::string_vie
     jobs[task.job].push_back(tasks.size());
     tasks.push_back(std::move(task));
   }
+  for (const std::vector<std::size_t>& of_job : jobs) {
+    const auto is_ps = [this](std::size_t task) { return tasks[task].is_ps; };
+    const bool has_ps = std::any_of(of_job.begin(), of_job.end(), is_ps);
+    if (state.hub && !has_ps) tasks[of_job.front()].is_ps = true;
+  }
   kinds = names.size();
 }
 

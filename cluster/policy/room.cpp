@@ -195,6 +195,21 @@ std::int64_t count_of(const std::vector<NodeCount>& tasks) {
   return count;
 }
 
+std::int64_t count_on(const std::vector<NodeCount>& tasks, std::size_t node) {
+  for (const NodeCount& one : tasks) {
+    if (one.node == node) return one.count;
+  }
+  return 0;
+}
+
+void take_off(std::vector<NodeCount>& tasks, std::size_t node, std::int64_t count) {
+  if (count <= 0) return;
+  for (NodeCount& one : tasks) {
+    if (one.node == node) one.count -= count;
+  }
+  std::erase_if(tasks, [](const NodeCount& one) { return one.count <= 0; });
+}
+
 void put_one(std::vector<NodeCount>& tasks, std::size_t node) {
   const auto at = std::lower_bound(tasks.begin(), tasks.end(), node,
                                    [](const NodeCount& a, std::size_t b) { return a.node < b; });

@@ -35,6 +35,10 @@ struct NodeCount {
 
 /// All tasks of a list.
 [[nodiscard]] std::int64_t count_of(const std::vector<NodeCount>& tasks);
+/// Those of them on a node.
+[[nodiscard]] std::int64_t count_on(const std::vector<NodeCount>& tasks, std::size_t node);
+/// So many fewer on a node.
+void take_off(std::vector<NodeCount>& tasks, std::size_t node, std::int64_t count);
 /// One more on a node; the list stays in the order of the nodes.
 void put_one(std::vector<NodeCount>& tasks, std::size_t node);
 

@@ -33,6 +33,11 @@ struct AllocateRule {
   double interval = 0;  ///< until it is decided anew
 };
 
+/// Do others make room for it? `allocation` null: nobody.
+[[nodiscard]] inline bool makes_room_for(const Allocation* allocation, const std::string& job) {
+  return allocation != nullptr && allocation->admitted.contains(job);
+}
+
 struct AllocatePolicyKind {
   std::string name;
   std::string summary;  ///< for the help: how many workers a job has

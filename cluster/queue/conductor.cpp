@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/json.h"
 #include "base/random_id.h"
 #include "base/text.h"
 #include "cluster/queue/group.h"
@@ -23,12 +24,14 @@
 namespace flowcon::cluster::queue {
 namespace {
 
+using About = Decisions::About;
 using ctrl::api::failure;
 using ctrl::api::Response;
 
 constexpr double kSoonest = 1;   // seconds between two decisions
 constexpr double kAtLeast = 10;  // seconds: memory comes back and what is left changes, unannounced
 constexpr double kReportTime = 5;  // seconds that a host has for its report
+constexpr double kShowTime = 2;    // and for what a person waits to see
 constexpr double kLeastCores = 0.05;
 constexpr double kLongestAway = 600;
 constexpr double kMostLeft = 1e12;  // seconds; peers are told no more
@@ -266,7 +269,8 @@ void Conductor::report_group(Job& job, bool runs, ReportedJob& reported) const {
                               needs_network,
                               is_leaving(job.entry, now),
                               job.pace.open(),
-                              job.pace.paces()};
+                              job.pace.paces(),
+                              job.estimate("net").expected};
 }
 
 // Of one that waits: what it needs to go elsewhere, or to begin early.
@@ -417,7 +421,9 @@ void Conductor::decide(const std::vector<HostJobs>& hosts) {
     return;
   }
   const Allocation* allocation = allocated(all, *plan);
-  for (auto& [owner, orders] : orders_of(all, *plan, allocation)) {
+  std::vector<PlaceRound> placed;
+  const PlacePolicyKind* place = find_place_policy(world_.host.config().queue.place);
+  for (auto& [owner, orders] : orders_of(all, *plan, allocation, *place, &placed)) {
     for (const JobOrder& one : orders) {
       if (one.early_in) again_in_ = std::clamp(*one.early_in, kSoonest, again_in_);
       const bool restarts = one.order && one.order->op == Order::Op::park && one.order->workers > 0;
@@ -433,12 +439,15 @@ void Conductor::decide(const std::vector<HostJobs>& hosts) {
   }
   std::vector<std::string> jobs;
   for (const policy::QueuePlan::Standing& standing : plan->standings) jobs.push_back(standing.job);
+  decisions_.keep({jobs.begin(), jobs.end()});
   const bool has_orders = !plan->starts.empty() || !plan->parks.empty();
-  if (!plan->rounds.empty()) record(world_.clock.wall(), jobs, plan->rounds.back(), has_orders);
+  const double now = world_.clock.wall();
+  if (!plan->rounds.empty()) record(now, jobs, plan->rounds.back(), has_orders, About::order);
+  for (const PlaceRound& one : placed) record(now, one.jobs, one.round, true, About::placement);
   if (allocation == nullptr || allocation->rounds.empty()) return;
   jobs.clear();
   for (const auto& [id, workers] : allocation->workers) jobs.push_back(id);
-  record(allocated_, jobs, allocation->rounds.back(), allocated_at_ == last_);
+  record(allocated_, jobs, allocation->rounds.back(), allocated_at_ == last_, About::order);
 }
 
 // A job that was to start again with another number of workers, until it has: meanwhile what was
@@ -532,14 +541,29 @@ void Conductor::obey(const std::vector<JobOrder>& orders) {
   }
 }
 
+Async<boost::json::object> Conductor::decisions(std::string job) {
+  const Member who = coordinator(world_.network, true);
+  if (who.id.empty() || who.id == world_.network.own_id()) co_return decisions_.about(job);
+  boost::json::object about;
+  about["job"] = job;
+  std::string body = render_json(about);
+  const Result<Answer> answer = co_await world_.network.ask(
+      who.id, "POST", "/v1/peer/queue/decisions", std::move(body), kShowTime);
+  const bool is_told = answer && answer->status == 200;
+  co_return decisions_in(is_told ? answer->body : "");
+}
+
+Response Conductor::answer_decisions(const std::string& body) const {
+  const Result<boost::json::value> said = parse_json(body);
+  const std::string job = said ? text_of(*said, "job") : "";
+  return Response{200, render_json(decisions_.about(job))};
+}
+
 // Where nothing is ordered the last decision is shown and not kept: most decide nothing.
 void Conductor::record(double now, const std::vector<std::string>& jobs,
-                       const ctrl::policy::Round& decided, bool is_kept) {
+                       const ctrl::policy::Round& decided, bool is_kept, About about) {
   const auto round = std::make_shared<const ctrl::policy::Round>(decided);
-  for (const std::string& job : jobs) {
-    const auto found = owner_.jobs().open().find(job);
-    if (found != owner_.jobs().open().end()) found->second->decided = {now, round};
-  }
+  decisions_.note(about, now, jobs, round);
   if (!is_kept || round->state.size() > kMostRecorded) return;
   const bool is_queued = world_.host.effects().try_post([store = &world_.host.store(), round, now] {
     const Result<void> written =

@@ -14,6 +14,7 @@
 #include "cluster/queue/all_jobs.h"
 #include "cluster/queue/allocation.h"
 #include "cluster/queue/cargo.h"
+#include "cluster/queue/decisions.h"
 #include "cluster/queue/host_room.h"
 #include "cluster/queue/owner.h"
 #include "cluster/queue/tasks.h"
@@ -48,6 +49,11 @@ class Conductor {
   /// What the coordinator, the host `speaker`, says of jobs of this host.
   ctrl::api::Response take_orders(const std::string& body, const std::string& speaker);
 
+  /// The last decisions about a job of this host, whoever coordinates.
+  Async<boost::json::object> decisions(std::string job);
+  /// What this host as the coordinator tells of a job, {"job":ID}.
+  [[nodiscard]] ctrl::api::Response answer_decisions(const std::string& body) const;
+
  private:
   struct Gathering;
   Async<void> look_soon();
@@ -65,7 +71,7 @@ class Conductor {
   [[nodiscard]] bool is_away(const AllJobs& all);
   [[nodiscard]] const Allocation* allocated(const AllJobs& all, const policy::QueuePlan& plan);
   void record(double now, const std::vector<std::string>& jobs, const ctrl::policy::Round& decided,
-              bool is_kept);
+              bool is_kept, Decisions::About about);
   [[nodiscard]] bool has_partners() const;
   [[nodiscard]] ReportedJob report_job(Job& job, double pause) const;
   void report_group(Job& job, bool runs, ReportedJob& reported) const;
@@ -80,6 +86,7 @@ class Conductor {
   Leases& leases_;
   HostRoom& room_;
   Cargo cargo_;
+  Decisions decisions_;  ///< that it has made as the coordinator
   bool is_due_ = true;
   bool is_looking_soon_ = false;
   bool is_gathering_ = false;

@@ -170,6 +170,9 @@ GroupShape group_in(FieldReader& reader, policy::WaitingTask& task) {
   if (reader.find("paces") != nullptr) group.paces = reader.each("paces", pace_in);
   reader.require(group.paces.size() <= static_cast<std::size_t>(ctrl::kMostWorkers), "paces",
                  "are too many");
+  group.traffic = reader.optional_number("traffic");
+  reader.require(!group.traffic || (*group.traffic >= 0 && *group.traffic <= kMostBytes), "traffic",
+                 "must be bytes a second");
   return group;
 }
 
@@ -180,6 +183,8 @@ json::value group_json(const ReportedJob& job) {
     if (pace.rate < kLeastPace) continue;
     paces.push_back({{"workers", pace.workers}, {"share_per_s", pace.rate}});
   }
+  std::optional<double> traffic = job.group->traffic;
+  if (traffic) traffic = std::clamp(*traffic, 0.0, kMostBytes);
   return {{"workers", job.task.workers},
           {"ps", job.task.ps},
           {"ps_request", amounts_json(job.task.ps_request)},
@@ -190,7 +195,8 @@ json::value group_json(const ReportedJob& job) {
           {"elastic", ctrl::name(job.group->elastic)},
           {"leaving", job.group->is_leaving},
           {"open", number_or_null(job.group->open)},
-          {"paces", std::move(paces)}};
+          {"paces", std::move(paces)},
+          {"traffic", number_or_null(traffic)}};
 }
 
 // Each as `is_one` says, in words `what`.

@@ -42,10 +42,11 @@ struct GroupShape {
   ctrl::WorkerRange range;  ///< of workers that it may have
   ctrl::Elastic elastic = ctrl::Elastic::no;
   Span span = Span::none;
-  bool is_bound = false;            ///< they have that on one host, too
-  bool is_leaving = false;          ///< workers are: their room will be free in a moment
-  std::optional<double> open = {};  ///< share of it that is not done, by its counter
-  std::vector<Pace> paces = {};     ///< that were measured
+  bool is_bound = false;               ///< they have that on one host, too
+  bool is_leaving = false;             ///< workers are: their room will be free in a moment
+  std::optional<double> open = {};     ///< share of it that is not done, by its counter
+  std::vector<Pace> paces = {};        ///< that were measured
+  std::optional<double> traffic = {};  ///< bytes a second that a worker sends and gets
 };
 
 /// A job as its owner tells of it. `task.since` is its age, `task.placed` is empty.

@@ -42,12 +42,6 @@ inline constexpr std::size_t kMostJobs = 10'000;
 /// The engine has answered that it does not do it. Without an answer it may do it yet.
 [[nodiscard]] inline bool is_answer(const Error& error) { return !error.code || is_absent(error); }
 
-/// The last decision about a job. Units: seconds since the epoch.
-struct Decided {
-  double time = 0;
-  std::shared_ptr<const ctrl::policy::Round> round;
-};
-
 /// A job: what is written of it, and what only this process knows.
 struct Job {
   Job(boost::asio::io_context& io, JobEntry the_entry) : entry(std::move(the_entry)), writing(io) {}
@@ -93,7 +87,6 @@ struct Job {
   std::string trouble;          ///< what went wrong last, for people
   std::string obstacle;         ///< why it does not run yet, for people
   std::size_t order_shown = 0;  ///< its place among those that wait, from 1; 0: none
-  Decided decided;
 
   /// By earlier runs; empty where they say nothing of it.
   [[nodiscard]] ctrl::estimate::LabelEstimate estimate(std::string_view label) const;

@@ -6,44 +6,28 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <utility>
 
-#include "cluster/policy/affinity.h"
 #include "cluster/policy/left_queue.h"
 #include "cluster/queue/next_host.h"
 #include "cluster/queue/obstacle.h"
+#include "cluster/queue/starts.h"
 
 namespace flowcon::cluster::queue {
 namespace {
 
+using policy::count_on;
 using policy::NodeCount;
 using policy::Placement;
-
-constexpr double kSame = 1;  // seconds that decide nothing
-
-void take(policy::Amounts& idle, const policy::Amounts& request) { add(idle, request, -1); }
-
-std::int64_t count_on(const std::vector<NodeCount>& tasks, std::size_t node) {
-  for (const NodeCount& one : tasks) {
-    if (one.node == node) return one.count;
-  }
-  return 0;
-}
-
-// So many fewer there.
-void take_off(std::vector<NodeCount>& tasks, std::size_t node, std::int64_t count) {
-  if (count <= 0) return;
-  for (NodeCount& one : tasks) {
-    if (one.node == node) one.count -= count;
-  }
-  std::erase_if(tasks, [](const NodeCount& one) { return one.count <= 0; });
-}
+using policy::take_off;
 
 // Orders as they are made from a plan.
 class Orders {
  public:
-  Orders(const AllJobs& all, const policy::QueuePlan& plan, const Allocation* allocation)
-      : all_(all), allocation_(allocation) {
-    for (std::size_t i = 0; i < all.view.jobs.size(); ++i) places_[all.view.jobs[i].id] = i;
+  Orders(const AllJobs& all, const policy::QueuePlan& plan, const Allocation* allocation,
+         Places places)
+      : all_(all), allocation_(allocation), places_(std::move(places)) {
+    for (std::size_t i = 0; i < all.view.jobs.size(); ++i) by_id_[all.view.jobs[i].id] = i;
     for (const policy::QueueNode& node : all.view.nodes) idle_.push_back(node.idle);
     stand(plan);
     start(plan);
@@ -81,8 +65,8 @@ class Orders {
   void stand(const policy::QueuePlan& plan) {
     std::size_t in_line = 0;
     for (const policy::QueuePlan::Standing& standing : plan.standings) {
-      const auto found = places_.find(standing.job);
-      if (found == places_.end()) continue;
+      const auto found = by_id_.find(standing.job);
+      if (found == by_id_.end()) continue;
       JobOrder& order = order_of(found->second);
       order.weight = standing.weight;
       order.is_starved = standing.is_starved;
@@ -93,115 +77,33 @@ class Orders {
     }
   }
 
-  // ------------------------------------------------------------------------------ starts
-
-  // Of a job that is to start as a whole there. Empty: it has to wait for that room.
-  std::optional<std::size_t> room_for(std::size_t job, std::size_t node) const {
-    const policy::Amounts request = whole_request(task(job));
-    const auto takes = [&](std::size_t i) {
-      return fits(request, idle_[i]) && may_go(all_, job, i);
-    };
-    std::optional<std::size_t> best;
-    if (takes(node)) {
-      best = node;
-    } else if (may_go(all_, job, node)) {
-      return {};
-    }
-    for (std::size_t i = 0; i < idle_.size(); ++i) {
-      if (!takes(i)) continue;
-      if (all_.hosts[i] == all_.known[job].sent_to) return i;
-      if (!best || seconds_to(all_, job, i) + kSame < seconds_to(all_, job, *best)) best = i;
-    }
-    return best;
-  }
-
-  policy::Amounts part_of(std::size_t job, const Placement& placed, std::size_t node) const {
-    return policy::sum_of(task(job), count_on(placed.workers, node), count_on(placed.ps, node));
-  }
-
-  // On the hosts that take it: one of them, else the idlest first.
-  std::optional<Placement> spread(std::size_t job) const {
-    std::vector<std::size_t> nodes;
-    std::vector<policy::QueueNode> offered;
-    for (std::size_t i = 0; i < idle_.size(); ++i) {
-      if (!may_go(all_, job, i)) continue;
-      nodes.push_back(i);
-      offered.push_back({all_.hosts[i], all_.view.nodes[i].cap, idle_[i]});
-    }
-    std::vector<std::string_view> kinds;
-    for (const auto& [kind, amount] : task(job).request) kinds.push_back(kind);
-    policy::Room room(offered, kinds);
-    policy::Gang gang{room.needs_of(task(job).ps_request),
-                      room.needs_of(task(job).request),
-                      task(job).ps,
-                      task(job).workers,
-                      {}};
-    gang.whole = policy::whole_of(gang, room.kinds());
-    policy::Refusals refusals;
-    std::optional<Placement> placed = policy::find_place(room, gang, refusals);
-    if (!placed) return {};
-    for (auto* tasks : {&placed->ps, &placed->workers}) {
-      for (NodeCount& one : *tasks) one.node = nodes[one.node];
-    }
-    return placed;
-  }
-
-  bool may_all_go(std::size_t job, const Placement& planned) const {
-    const std::vector<std::size_t> nodes = nodes_of(planned);
-    return std::all_of(nodes.begin(), nodes.end(),
-                       [&](std::size_t node) { return may_go(all_, job, node); });
-  }
-
-  // Where it starts, of what is planned. Empty: it has to wait for that room.
-  std::optional<Placement> place_for(std::size_t job, const Placement& planned) const {
-    const std::vector<std::size_t> nodes = nodes_of(planned);
-    const bool may_all = may_all_go(job, planned);
-    if (nodes.size() == 1) {
-      const auto node = room_for(job, nodes.front());
-      if (node) return policy::whole_on(*node, task(job));
-    } else if (may_all && std::all_of(nodes.begin(), nodes.end(), [&](std::size_t node) {
-                 return fits(part_of(job, planned, node), idle_[node]);
-               })) {
-      return planned;
-    }
-    return may_all || !task(job).may_spread ? std::nullopt : spread(job);
-  }
-
-  void take_all(std::size_t job, const Placement& placed) {
-    for (const std::size_t node : nodes_of(placed)) take(idle_[node], part_of(job, placed, node));
-  }
-
   void start(const policy::QueuePlan& plan) {
-    for (const policy::QueuePlan::Start& one : plan.starts) {
-      const auto found = places_.find(one.job);
-      if (found == places_.end()) continue;
-      const std::size_t job = found->second;
-      if (const auto placed = place_for(job, one.placed)) {
-        order_start(job, *placed);
-        take_all(job, *placed);
-      } else if (is_admitted(job)) {
-        continue;  // workers of others go, and nobody is parked for it
-      } else if (may_all_go(job, one.placed)) {
-        order_of(job).obstacle = "waits for a job that is being parked";
-        std::erase(waiting_, job);
-        take_all(job, one.placed);
-      }
+    for (const Start& one : starts_of(all_, plan, allocation_, places_, idle_)) {
+      if (one.spot) order_start(one.job, *one.spot);
+      if (!one.is_parked_for) continue;
+      order_of(one.job).obstacle = "waits for a job that is being parked";
+      std::erase(waiting_, one.job);
     }
   }
 
-  void order_start(std::size_t job, const Placement& placed) {
+  void order_start(std::size_t job, const Spot& spot) {
     Order& order = give(job, Order::Op::start);
     if (all_.known[job].group) {
-      order.places = places_in(placed);
+      order.places = places_in(spot);
     } else {
-      order.host = all_.hosts[placed.workers.front().node];
+      order.host = all_.hosts[spot.placed.workers.front().node];
     }
-    started_[job] = placed;
+    started_[job] = spot;
   }
 
-  std::vector<TaskPlace> places_in(const Placement& placed) const {
+  // The first worker is on the first one that has any.
+  std::vector<TaskPlace> places_in(const Spot& spot) const {
+    const Placement& placed = spot.placed;
+    std::vector<std::size_t> nodes = nodes_of(placed);
+    const auto hub = spot.hub ? std::find(nodes.begin(), nodes.end(), *spot.hub) : nodes.end();
+    if (hub != nodes.end()) std::rotate(nodes.begin(), hub, hub + 1);
     std::vector<TaskPlace> places;
-    for (const std::size_t node : nodes_of(placed)) {
+    for (const std::size_t node : nodes) {
       places.push_back(
           {all_.hosts[node], count_on(placed.workers, node), count_on(placed.ps, node)});
     }
@@ -213,8 +115,8 @@ class Orders {
     const auto waits = [](const AllJobs::Known& job) { return job.is_waiting; };
     if (std::none_of(all_.known.begin(), all_.known.end(), waits)) return;
     for (const std::string& id : plan.parks) {
-      const auto found = places_.find(id);
-      if (found == places_.end()) continue;
+      const auto found = by_id_.find(id);
+      if (found == by_id_.end()) continue;
       give(found->second, Order::Op::park);
       return;
     }
@@ -240,16 +142,25 @@ class Orders {
     std::erase_if(nodes, [&](std::size_t node) {
       return is_avoided(all_, job, node) || (is_bound && !may_go(all_, job, node));
     });
-    for (std::size_t i = 0; task(job).may_spread && i < idle_.size(); ++i) {
-      if (may_go(all_, job, i)) nodes.push_back(i);
+    const auto has_none = [&](std::size_t node) { return !fits(task(job).request, idle_[node]); };
+    std::erase_if(nodes, has_none);
+    if (nodes.empty() && task(job).may_spread) {
+      for (std::size_t i = 0; i < idle_.size(); ++i) {
+        if (!has_none(i) && may_go(all_, job, i)) nodes.push_back(i);
+      }
+      if (const auto hub = hub_of(job, placed)) places_.sort_by_distance(nodes, *hub);
     }
-    for (const std::size_t node : nodes) {
-      if (!fits(task(job).request, idle_[node])) continue;
-      put_one(placed.workers, node);
-      take(idle_[node], task(job).request);
-      return true;
-    }
-    return false;
+    if (nodes.empty()) return false;
+    put_one(placed.workers, nodes.front());
+    add(idle_[nodes.front()], task(job).request, -1);
+    return true;
+  }
+
+  // Where its workers meet.
+  std::optional<std::size_t> hub_of(std::size_t job, const Placement& placed) const {
+    if (!placed.ps.empty()) return placed.ps.front().node;
+    const auto started = started_.find(job);
+    return started == started_.end() ? all_.known[job].first : started->second.hub;
   }
 
   // As many as a person has said since: those beyond go, those that are missing come where there is
@@ -295,7 +206,7 @@ class Orders {
     has_restart_ = has_restart_ || !joins(job);
     Order& order = give(job, joins(job) ? Order::Op::resize : Order::Op::park);
     if (joins(job)) {
-      order.places = places_in(placed);
+      order.places = places_in({placed, {}});
     } else {
       order.workers = policy::count_of(placed.workers);
     }
@@ -342,7 +253,7 @@ class Orders {
           take_off(placed.workers, node, 1);
           add(idle_[node], task(giver).request, 1);
           taken[giver] = placed;
-          has_place = spread(newcomer).has_value();
+          has_place = places_.find(newcomer, idle_).has_value();
         }
       }
     }
@@ -387,8 +298,8 @@ class Orders {
     std::vector<std::size_t> givers;
     Least least;
     for (const std::string& id : plan.givers) {
-      const auto found = places_.find(id);
-      if (found == places_.end() || !joins(found->second) || has_order(found->second)) continue;
+      const auto found = by_id_.find(id);
+      if (found == by_id_.end() || !joins(found->second) || has_order(found->second)) continue;
       givers.push_back(found->second);
       least[found->second] = all_.known[found->second].group->range.least;
     }
@@ -408,17 +319,12 @@ class Orders {
     return std::clamp(found->second, range.least, range.most);
   }
 
-  // Do others make room for it?
-  bool is_admitted(std::size_t job) const {
-    return allocation_ != nullptr && allocation_->admitted.contains(task(job).id);
-  }
-
   // Does it find room on a host, or on several?
   bool has_room(std::size_t job) const {
     for (std::size_t node = 0; node < idle_.size(); ++node) {
       if (may_go(all_, job, node) && fits(whole_request(task(job)), idle_[node])) return true;
     }
-    return task(job).may_spread && spread(job).has_value();
+    return task(job).may_spread && places_.find(job, idle_).has_value();
   }
 
   bool does_any_grow() const {
@@ -455,7 +361,7 @@ class Orders {
     std::map<std::size_t, Placement> changed;
     // The first one that can have its room; what is admitted and cannot is nobody's concern.
     for (const std::size_t job : waiting_) {
-      if (!is_admitted(job)) {
+      if (!makes_room_for(allocation_, task(job).id)) {
         if (made_[job].is_starved) break;  // nobody may come before it
         continue;
       }
@@ -503,7 +409,8 @@ class Orders {
       const bool may_grow = group && (starts || (!order.order && !all_.known[job].is_waiting &&
                                                  group->elastic != ctrl::Elastic::no));
       if (!may_grow) continue;
-      Placement placed = starts ? started->second : task(job).placed;
+      Spot spot = starts ? started->second : Spot{task(job).placed, {}};
+      Placement& placed = spot.placed;
       const std::vector<policy::Amounts> before = idle_;
       const std::int64_t had = policy::count_of(placed.workers);
       const std::int64_t most = most_of(job);
@@ -512,7 +419,7 @@ class Orders {
       }
       if (!joins(job)) workers = trim(job, placed, workers, most);
       if (workers > had && starts) {
-        order.order->places = places_in(placed);
+        order.order->places = places_in(spot);
       } else if (workers > had && is_worth_it(job, workers)) {
         change_size(job, placed);
       } else {
@@ -562,17 +469,18 @@ class Orders {
       Order& given = give(next.job, begins ? Order::Op::start : Order::Op::send);
       given.host = all_.hosts[next.node];
       given.is_early = begins;
-      if (begins) take(idle_[next.node], whole_request(task(next.job)));
+      if (begins) add(idle_[next.node], whole_request(task(next.job)), -1);
     }
   }
 
   const AllJobs& all_;
   const Allocation* allocation_;
-  std::map<std::string, std::size_t> places_;
+  Places places_;
+  std::map<std::string, std::size_t> by_id_;
   std::vector<std::size_t> waiting_;  // in their order
   std::vector<policy::Amounts> idle_;
   std::map<std::size_t, JobOrder> made_;
-  std::map<std::size_t, Placement> started_;
+  std::map<std::size_t, Spot> started_;
   std::optional<std::size_t> next_;  // that is admitted, and waits for workers to leave
   bool has_taken_ = false;           // workers, for the first one that waits
   bool has_restart_ = false;         // one is asked to start again
@@ -582,8 +490,10 @@ class Orders {
 
 std::map<std::string, std::vector<JobOrder>> orders_of(const AllJobs& all,
                                                        const policy::QueuePlan& plan,
-                                                       const Allocation* allocation) {
-  return Orders(all, plan, allocation).by_owner();
+                                                       const Allocation* allocation,
+                                                       const PlacePolicyKind& place,
+                                                       std::vector<PlaceRound>* rounds) {
+  return Orders(all, plan, allocation, Places(all, place, rounds)).by_owner();
 }
 
 }  // namespace flowcon::cluster::queue

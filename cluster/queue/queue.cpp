@@ -237,6 +237,9 @@ Async<Response> Queue::answer_peer(ctrl::api::Request request, std::string speak
   if (verb == "POST /v1/peer/queue/order") {
     co_return conductor_.take_orders(request.body, speaker);
   }
+  if (verb == "POST /v1/peer/queue/decisions") {
+    co_return conductor_.answer_decisions(request.body);
+  }
   if (verb == "POST /v1/peer/queue/news") {
     const Result<std::vector<std::string>> births = parse_births(request.body);
     if (!births) co_return failure(422, births.error().what);
@@ -298,8 +301,13 @@ Response Queue::unknown(const Error& error) const {
 Async<Response> Queue::show(Call call) {
   const Result<JobPtr> job = owner_.jobs().find(call.name);
   if (!job) co_return unknown(job.error());
-  co_return Response{200, render_json(details_of(**job, world_.network, conductor_.left(**job),
-                                                 world_.clock.wall()))};
+  json::object out = details_of(**job, world_.network, conductor_.left(**job), world_.clock.wall());
+  std::string id = (*job)->entry.id;
+  const bool is_open = !is_closed((*job)->entry.state);
+  json::object decided = decisions_in("");
+  if (is_open) decided = co_await conductor_.decisions(std::move(id));
+  for (auto& member : decided) out[member.key()] = std::move(member.value());
+  co_return Response{200, render_json(out)};
 }
 
 Async<Response> Queue::change(Call call, std::string verb) {

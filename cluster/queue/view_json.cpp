@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "base/json_arrays.h"
 #include "base/text.h"
-#include "cluster/policy/algorithms.h"
 #include "cluster/queue/group.h"
 #include "ctrl/codec/estimate_json.h"
 
@@ -19,22 +18,6 @@ std::optional<double> started_of(const JobEntry& entry) {
     if (step->state == JobState::running) return step->time;
   }
   return std::nullopt;
-}
-
-json::value decision_json(const Job& job) {
-  if (!job.decided.round) return nullptr;
-  const ctrl::policy::Round& round = *job.decided.round;
-  json::object out{{"time", job.decided.time}, {"algorithm", round.algorithm}};
-  const Result<json::value> state = parse_json(round.state);
-  const Result<json::value> decision = parse_json(round.decision);
-  out["state"] = state ? *state : json::value(nullptr);
-  out["decision"] = decision ? *decision : json::value(nullptr);
-  const ctrl::policy::Algorithm* algorithm = policy::find_algorithm(round.algorithm);
-  ctrl::policy::About about;
-  about.id = job.entry.id;
-  out["sentence"] =
-      algorithm == nullptr ? "" : ctrl::policy::sentence_about(*algorithm, round.state, about);
-  return out;
 }
 
 json::value host_json(const Network& network, const std::string& host) {
@@ -131,7 +114,6 @@ json::object details_of(const Job& job, const Network& network, std::optional<do
   out["warnings"] = std::move(warnings);
   out["estimate"] =
       job.estimates.empty() ? json::value(nullptr) : ctrl::estimate::to_json(job.estimates);
-  out["decision"] = decision_json(job);
   return out;
 }
 

@@ -13,7 +13,7 @@ namespace flowcon::cluster::queue {
 /// `left`: seconds; empty: not known.
 [[nodiscard]] boost::json::object view_of(const Job& job, std::optional<double> left, double now);
 
-/// The same and all else that is known of it: steps, estimates, warnings, the last decision.
+/// The same and all else that is known of it here: steps, estimates, warnings.
 [[nodiscard]] boost::json::object details_of(const Job& job, const Network& network,
                                              std::optional<double> left, double now);
 

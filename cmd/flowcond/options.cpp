@@ -14,6 +14,7 @@
 #include "cluster/policy/cluster_policies.h"
 #include "cluster/policy/queue_policies.h"
 #include "cluster/queue/allocation.h"
+#include "cluster/queue/places.h"
 #include "ctrl/log.h"
 
 namespace flowcon::cmd {
@@ -27,6 +28,9 @@ const bool kHasPolicies = [] {
   }
   for (const cluster::policy::QueuePolicyKind& kind : cluster::policy::queue_policies()) {
     ctrl::queue_policy_names().push_back({kind.name, kind.summary});
+  }
+  for (const auto& kind : cluster::queue::place_policies()) {
+    ctrl::place_policy_names().push_back({kind.name, kind.summary});
   }
   for (const auto& kind : cluster::queue::allocate_policies()) {
     ctrl::allocate_policy_names().push_back({kind.name, kind.summary});

@@ -68,11 +68,7 @@ class RandomNodes : public TaskByTask {
 };
 
 std::int64_t tasks_on(const Placement& placed, std::size_t node) {
-  std::int64_t count = 0;
-  for (const auto* tasks : {&placed.ps, &placed.workers}) {
-    for (const NodeCount& here : *tasks) count += here.node == node ? here.count : 0;
-  }
-  return count;
+  return count_on(placed.ps, node) + count_on(placed.workers, node);
 }
 
 class EvenNodes : public TaskByTask {

@@ -186,6 +186,7 @@ std::string show_text(const json::value& job) {
   return "Job:\n" + job_section(shown) + section("Request", request_section(shown)) +
          section("Estimate", indented(estimates_table(member(job, "estimate")))) +
          section("Decision", decision_section(member(job, "decision"))) +
+         section("Placement", decision_section(member(job, "placement"))) +
          section("Tasks", indented(tasks_section(list_of(job, "tasks")))) +
          section("Steps", steps_section(list_of(job, "steps"))) +
          section("Warnings", warnings_section(list_of(job, "warnings")));

@@ -16,7 +16,7 @@ using flowcon::test::parsed;
 namespace policy = flowcon::cluster::policy;
 
 constexpr const char* kState =
-    R"({"mode":"immediate","lambda":0.25,"remove_used":true,"seeded":true,"seed":3,)"
+    R"({"mode":"immediate","lambda":0.25,"remove_used":true,"seeded":true,"hub":true,"seed":3,)"
     R"("nodes":[{"id":"h1","rack":"r","domain":"d","cap":{"gpu":4,"cpu":8},"used":{"gpu":1}},)"
     R"({"id":"h2","rack":"r","domain":"d","cap":{"gpu":2,"cpu":8},"used":{}}],)"
     R"("tasks":[{"id":"a0","job":"a","role":"ps","req":{"cpu":1.5}},)"
@@ -53,8 +53,9 @@ std::string explained(const std::string& text, const std::string& id) {
 
 // Without the options, in the mode.
 std::string plain(const std::string& mode) {
-  return changed(kState, R"("immediate","lambda":0.25,"remove_used":true,"seeded":true,"seed":3)",
-                 '"' + mode + '"');
+  return changed(
+      kState, R"("immediate","lambda":0.25,"remove_used":true,"seeded":true,"hub":true,"seed":3)",
+      '"' + mode + '"');
 }
 
 }  // namespace
@@ -120,8 +121,8 @@ TEST_CASE("links without end are refused") {
 
 TEST_CASE("options of the placement may be null or absent, unknown fields are ignored") {
   const std::string nulls =
-      changed(kState, R"("lambda":0.25,"remove_used":true,"seeded":true,"seed":3)",
-              R"("lambda":null,"remove_used":null,"seeded":null,"seed":null,"x":[])");
+      changed(kState, R"("lambda":0.25,"remove_used":true,"seeded":true,"hub":true,"seed":3)",
+              R"("lambda":null,"remove_used":null,"seeded":null,"hub":null,"seed":null,"x":[])");
   for (const std::string& text : {plain("immediate"), nulls}) {
     const policy::PlaceState state = state_of(text);
     CHECK(state.lambda == 0.5);

@@ -217,6 +217,28 @@ TEST_CASE("a slow wire is avoided, in each mode") {
   CHECK(places(state) == "a-ps=h1 a-0=h2");
 }
 
+TEST_CASE("a hub is the first task of a job without parameter servers, in each mode") {
+  std::mt19937 random(7);
+  for (int round = 0; round < 100; ++round) {
+    PlaceState state = random_state(random, 6, 10);
+    if (round % 2 == 1) add_links(state, random);
+    state.seeded = round % 3 == 0;
+    state.mode = round % 5 == 0 ? PlaceMode::batch : PlaceMode::immediate;
+    PlaceState said = state;
+    state.hub = true;
+    std::set<std::string> served, seen;
+    for (const policy::PlaceTask& each : said.tasks) {
+      if (each.role == policy::TaskRole::ps) served.insert(each.job);
+    }
+    for (policy::PlaceTask& each : said.tasks) {
+      const bool is_hub = seen.insert(each.job).second && !served.contains(each.job);
+      if (is_hub) each.role = policy::TaskRole::ps;
+    }
+    CHECK(flowcon::render_json(to_json(placed(state))) ==
+          flowcon::render_json(to_json(placed(said))));
+  }
+}
+
 TEST_CASE("a job that does not fit into the domain of its first task begins again without it") {
   CHECK(places(place_state({host("n1", "d/r", 2, 1), host("n2", "e/r", 4)},
                            {task("a-0", 1), task("a-1", 1)})) == "a-0=n2 a-1=n2");

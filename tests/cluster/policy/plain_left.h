@@ -31,13 +31,6 @@ inline std::vector<std::string_view> requested_kinds(const LeftState& state) {
   return kinds;
 }
 
-inline std::int64_t count_on(const std::vector<NodeCount>& tasks, std::size_t node) {
-  for (const NodeCount& here : tasks) {
-    if (here.node == node) return here.count;
-  }
-  return 0;
-}
-
 // The node that its workers are near: the first with most of the parameter servers; of a job
 // without any, with most of the workers.
 inline std::size_t hub_of(const Placement& placed) {

@@ -301,6 +301,7 @@ TEST_CASE("reports and orders are read as they were written") {
   one.jobs[1].task.left.reset();
   one.jobs.push_back(group('d', 3, 1, Span::host));
   one.jobs[2].group->is_bound = true;
+  one.jobs[2].group->traffic = 2.5e6;
   one.jobs[2].task.ps = 2;
   one.jobs[2].task.ps_request = amounts(0.5, 1);
   one.jobs[2].places = {{TaskPlace{host_id('1'), 2, 0}, ""}, {TaskPlace{host_id('2'), 1, 2}, ""}};
@@ -319,6 +320,9 @@ TEST_CASE("reports and orders are read as they were written") {
   CHECK(read->jobs[1].freight->architecture == "amd64");
   CHECK(read->jobs[2].group->span == Span::host);
   CHECK(read->jobs[2].places[1].ps == 2);
+  CHECK(read->jobs[2].group->traffic == 2.5e6);
+  one.jobs[2].group->traffic = 1e300;  // as a peer takes it
+  CHECK(parse_host_jobs(render(one))->jobs[2].group->traffic == 1e15);
 
   Order start{Order::Op::start, 4, host_id('2'), ""};
   start.places = {{host_id('1'), 2, 1}, {host_id('2'), 1, 0}};

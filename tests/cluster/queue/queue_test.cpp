@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cluster/queue/decisions.h"
 #include "tests/cluster/queue/queue_fakes.h"
 
 namespace flowcon::cluster::test {
@@ -497,6 +498,16 @@ TEST_CASE("the list has what is offered and free, running jobs first") {
   const boost::json::value job = bench.job("waiting");
   const std::string sentence = text_of(member(job, "decision"), "sentence");
   CHECK_FALSE(sentence.empty());
+}
+
+TEST_CASE("of what another host tells of its decisions only objects count") {
+  for (const char* text : {"", "[]", "7", R"({"decision":7,"placement":[1]})", R"({"decision":)"}) {
+    INFO(text);
+    for (const auto& told : queue::decisions_in(text)) CHECK(told.value().is_null());
+  }
+  const auto both = queue::decisions_in(R"({"decision":{"time":1},"placement":null,"x":{}})");
+  CHECK(both.size() == 2);
+  CHECK(both.at("decision").is_object());
 }
 
 TEST_CASE("hooks are told when a job waits, starts and has ended") {

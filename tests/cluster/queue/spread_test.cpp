@@ -23,6 +23,8 @@ TEST_CASE("a job that no host holds as a whole is on two, and comes home") {
   CHECK(running(hosts.h1.engine) == 4);
   CHECK(running(hosts.h2.engine) == 2);
   CHECK(text_of(hosts.job("net"), "host") == "h1 h2");
+  CHECK(text_of(member(hosts.job("net"), "placement"), "sentence") ==
+        "goes to h1 (4 workers), h2 (2 workers): score 2");
   CHECK(network_of(hosts.h2.engine, "net-w5") == "train");
   CHECK(hosts.h2.engine.networks_.empty());
   hosts.run(20);

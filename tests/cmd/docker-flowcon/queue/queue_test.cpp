@@ -148,6 +148,8 @@ constexpr const char* kShown =
     R"("io":{"expected":null,"upper":null,"basis":"none","rows":0}},)"
     R"("decision":{"time":1790000200,"algorithm":"left","state":{},"decision":{},)"
     R"("sentence":"vae waits: net and gan come before it"},)"
+    R"("placement":{"time":1790000060,"algorithm":"place","state":{},"decision":{},)"
+    R"("sentence":"goes to gpu1 (2 workers), gpu2 (1 worker): score 0.2"},)"
     R"("steps":[{"state":"waiting","time":1790000000,"note":""},)"
     R"({"state":"running","time":1790000060,"note":""},)"
     R"({"state":"waiting","time":1790000100,"note":"killed for memory at 3.1 GiB"}],)"
