@@ -4,10 +4,12 @@
 #include "ctrl/metrics/choose.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 
 #include "base/text.h"
+#include "ctrl/metrics/words.h"
 
 namespace flowcon::ctrl::metrics {
 namespace {
@@ -177,12 +179,26 @@ void count_series(const Series& series, Tally& tally) {
   if (traits.of_class) tally.add(-9, "one class after the other");
 }
 
+/// "id_loss" and "loss_bbox" of a "loss": the other word says what that is lost on.
+bool is_of_a_thing(const std::string& name, const std::string& whole) {
+  const std::vector<std::string> words = name_words(name), stem = name_words(whole);
+  if (stem.size() != 1 || words.size() != 2) return false;
+  const bool is_first = words.front() == stem.front();
+  if (!is_first && words.back() != stem.front()) return false;
+  constexpr std::array<std::string_view, 6> things{"bbox",           "segm",  "segmentation",
+                                                   "classification", "recon", "reconstruction"};
+  const std::string& thing = is_first ? words.back() : words.front();
+  return look_up(thing).meaning == Meaning::quantity ||
+         std::find(things.begin(), things.end(), thing) != things.end();
+}
+
 /// "iou_loss" beside "loss" on the same line is a part of it, and "run/loss_iou" of "run/loss".
 bool is_part_of_another(const Series& series, const std::vector<std::unique_ptr<Series>>& all) {
   const SeriesTraits& own = series.traits;
-  if (own.info.role != Role::metric || own.info.plain) return false;
+  if (own.info.role != Role::metric) return false;
   return std::any_of(all.begin(), all.end(), [&](const auto& other) {
     const SeriesTraits& its = other->traits;
+    if (own.info.plain && !is_of_a_thing(own.name, its.name)) return false;
     const bool is_stem = its.info.role == Role::metric && own.name.size() > its.name.size() &&
                          own.name.starts_with(its.name) && own.name[its.name.size()] == '_';
     return (its.info.plain || is_stem) && !its.info.is_best && !its.average &&

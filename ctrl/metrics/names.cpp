@@ -267,7 +267,8 @@ NameInfo metric_info(const Tally& tally, const std::vector<std::string>& words) 
       is_digit(words.back().back()) && look_up(words.back()).meaning == Meaning::none;
   info.plain = tally.metrics == 1 && tally.parts == 0 && tally.unknowns == 0 && !indexed;
   info.weight = tally.metric.weight - std::min(3.5, 2.0 * tally.parts) -
-                std::min(2.0, 1.0 * tally.unknowns) - 0.05 * (tally.neutrals + tally.fillers);
+                std::min(2.0, 1.0 * tally.unknowns) -
+                0.05 * (tally.neutrals + tally.fillers + tally.quantities);
   if (tally.phase == Phase::eval) info.weight += info.better == Better::higher ? 0.3 : -1.2;
   if (info.is_best) info.weight -= 5;
   info.weight = std::max(info.weight, 0.5);
