@@ -178,7 +178,7 @@ Ability probe_gpu(const ProbePlaces& places) {
     ability.detail = printable(reading.error().what);
     const int number = reading.error().code.value();
     ability.advice = number == ENOENT ? "none needed without an NVIDIA GPU; else install its driver"
-                     : number == ENODEV ? "modprobe nvidia"
+                     : number == ENODEV ? "modprobe nvidia, then restart flowcond"
                      : number == EACCES ? "let flowcond open /dev/nvidia*"
                                         : "";
     return ability;

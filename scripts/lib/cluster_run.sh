@@ -5,7 +5,7 @@
 #
 #   hosts                     their names
 #   hosts_sockets             HOST=SOCKET of each one's engine, as this machine sees it
-#   cluster_begin CORES       a lab of HOSTS hosts, all of them peers of each other
+#   cluster_begin CORES       a lab of HOSTS hosts, all of them peers of each other; dies where there can be none
 #   cluster_anew OPTION...    no containers, no volumes, and flowcond with OPTIONs on each
 #   cluster_complain          the ends of their logs
 # shellcheck shell=bash
@@ -18,6 +18,8 @@ hosts_sockets() {
 }
 
 cluster_begin() {
+  local cannot
+  cannot=$(lab_cannot) || die "no lab: $cannot"
   begin_lab "$HOSTS" --cores "$1"
   POLICY="cores = $1"$'\n'$POLICY
   # shellcheck disable=SC2046 # several hosts

@@ -19,6 +19,14 @@ warn() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { warn "$*"; exit 1; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
+# forget_environment: unsets FLOWCON_…, which flowcond and the plugin read as options, but not what scripts read.
+forget_environment() {
+  local name
+  for name in $(compgen -e FLOWCON_); do
+    case $name in FLOWCON_TEST_* | FLOWCON_TOP | FLOWCON_CACHE | FLOWCON_MIRROR) ;; *) unset "$name" ;; esac
+  done
+}
+
 # seconds_since START: whole seconds since the given $SECONDS.
 seconds_since() { printf '%s' $((SECONDS - $1)); }
 

@@ -279,8 +279,11 @@ engine_sweep() {
 
 # The machine's engine answers on DOCKER_HOST, or where none is set on the usual socket. Only a unix
 # socket will do: limits are written on this machine.
+engine_host() { printf '%s' "${DOCKER_HOST:-unix:///var/run/docker.sock}"; }
+
 engine_find() {
-  local host=${DOCKER_HOST:-unix:///var/run/docker.sock}
+  local host
+  host=$(engine_host)
   case $host in
     unix://*)
       if have docker && timeout 10 docker --host "$host" version >/dev/null 2>&1; then

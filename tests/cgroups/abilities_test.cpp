@@ -276,7 +276,7 @@ TEST_CASE("GPUs are named, and a host without says which way") {
   const Ability none = probe_gpu(places);
   ::unsetenv("FAKE_NVML");
   CHECK_FALSE(off.is_there);
-  CHECK(off.advice == "modprobe nvidia");
+  CHECK(off.advice == "modprobe nvidia, then restart flowcond");
   CHECK(none == Ability{"gpu", false, "the driver is there and finds no GPU"});
 }
 

@@ -150,14 +150,6 @@ nothing_runs() {
   exit 0
 }
 
-# flowcond and the plugin read FLOWCON_… as options.
-forget_environment() {
-  local name
-  for name in $(compgen -e FLOWCON_); do
-    case $name in FLOWCON_TEST_*) ;; *) unset "$name" ;; esac
-  done
-}
-
 # What a run starts inherits this, so that its processes can be told from all others.
 mark_processes() {
   if [ -z "${FLOWCON_TEST_RUN:-}" ]; then

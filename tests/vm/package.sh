@@ -166,10 +166,19 @@ check "the containers ran through it" runs
 printf 'interval = soon\n' >/etc/flowcon/flowcon.conf.d/wrong.conf
 install_deb "$deb"
 eventually "where the newer flowcond cannot start the older one restores every setting" settings_are "$originals"
+starts() { journalctl --sync && journalctl -q -b -u flowcond -o cat --no-pager | grep -c '^Starting '; }
+before=$(starts)
+check "a caller is told that it does not run" not timeout 60 docker flowcon status
+pause 5
+check "and does not start it again and again" at_most "$(($(starts) - before))" 2
+check "systemd does not start it again either" is "$(systemctl show -P NRestarts flowcond.service)" 0
+check "its sockets still listen" is "$(systemctl is-active flowcond.socket flowcond-peer.socket | sort -u)" active
 rm /etc/flowcon/flowcon.conf.d/wrong.conf
 must systemctl reset-failed flowcond.service
 must systemctl start flowcond.service
 eventually "with the mistake gone it limits again" limits_hold
+check "through the same socket" is "$(stat -c %i "$SOCKET")" "$inode"
+check "and callers are answered" docker flowcon status
 
 # --- removed, installed again ---------------------------------------------------------------------------
 
@@ -198,8 +207,14 @@ eventually "limits hold through the reload" limits_hold
 must systemctl kill -s KILL flowcond.service
 eventually "a killed flowcond is not started again here" is_active flowcond.service failed
 check "and has left limits" not settings_are "$originals"
+# As where containers or images are built: maintainer scripts are to start and stop nothing.
+printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
+chmod 755 /usr/sbin/policy-rc.d
 must dpkg -r docker-flowcon
-check "removal then restores them all the same" settings_are "$originals"
+rm /usr/sbin/policy-rc.d
+check "removal then restores them all the same, whatever policy-rc.d says" settings_are "$originals"
+check "and ends service and sockets" \
+  is "$(systemctl is-active flowcond.service flowcond.socket flowcond-peer.socket | sort -u)" inactive
 rm -r /run/systemd/system/flowcond.service.d
 
 # --- peers ----------------------------------------------------------------------------------------------

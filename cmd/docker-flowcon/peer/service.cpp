@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <vector>
@@ -16,6 +17,7 @@ namespace {
 
 constexpr const char* kGrants = "/usr/share/docker-flowcon/peers.conf";
 constexpr const char* kDaemon = "/usr/sbin/flowcond";
+constexpr const char* kState = "/var/lib/flowcon";
 constexpr const char* kFolder = "/etc/systemd/system/flowcond.service.d";
 
 bool is_there(const std::string& path) {
@@ -36,6 +38,20 @@ Result<void> systemctl(std::vector<std::string> words) {
   return run(words);
 }
 
+// As flowcond's configuration has it; "state-dir = PATH   # where that is said".
+std::string state_folder(const std::string& root) {
+  const std::string option = "\nstate-dir = ";
+  const Result<ToolResult> said = run_tool({root + kDaemon, "--print-config"});
+  const std::string text = said ? "\n" + said->out : "";
+  const std::size_t at = text.find(option);
+  if (at == std::string::npos) return kState;
+  std::string line = text.substr(at + option.size());
+  line.resize(std::min(line.find('\n'), line.size()));
+  line.resize(std::min(line.rfind(" # "), line.size()));
+  line.resize(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
 }  // namespace
 
 Result<bool> let_service_have_peers(const std::string& root) {
@@ -54,9 +70,8 @@ Result<bool> let_service_have_peers(const std::string& root) {
     return error;
   };
   if (auto done = systemctl({"daemon-reload"}); !done) return taken_back(done.error());
-  // The limits stay meanwhile (ctrl/handover.h); where the state is elsewhere they are decided
-  // anew.
-  std::ofstream(root + "/var/lib/flowcon/hand-over").close();
+  // The limits stay meanwhile (ctrl/handover.h).
+  std::ofstream(root + state_folder(root) + "/hand-over").close();
   if (auto done = systemctl({"restart", "flowcond.service"}); !done)
     return taken_back(done.error());
   return true;

@@ -26,6 +26,7 @@ struct Host {
   std::string asked = folder.path() + "/asked";
   std::string broken = folder.path() + "/broken";  // its configuration, while it is there
   std::string stuck = folder.path() + "/stuck";    // systemd, while it is there
+  std::string config = folder.path() + "/config";  // what flowcond prints of it
   std::string old_path = std::getenv("PATH");
 
   // `active` is what systemctl is-active answers.
@@ -43,7 +44,8 @@ struct Host {
     fs::create_directories(root + "/usr/sbin");
     const std::string daemon = root + "/usr/sbin/flowcond";
     std::ofstream(daemon) << "#!/bin/sh\n[ ! -e " << broken
-                          << " ] || { echo 'line 3' >&2; exit 2; }\n";
+                          << " ] || { echo 'line 3' >&2; exit 2; }\n"
+                          << "[ \"$1\" != --print-config ] || cat " << config << "\n";
     ::chmod(daemon.c_str(), 0755);
     ::setenv("PATH", (folder.path() + ":" + old_path).c_str(), 1);
   }
@@ -69,6 +71,17 @@ TEST_CASE("the service is given what peers need, and started anew") {
   CHECK(host.calls() ==
         "is-active --quiet flowcond.service\ndaemon-reload\nrestart flowcond.service\n");
   CHECK(fs::exists(host.root + "/var/lib/flowcon/hand-over"));
+}
+
+TEST_CASE("its limits are handed over where its state is") {
+  const Host host;
+  fs::create_directories(host.root + "/srv/flow # con");
+  std::ofstream(host.config) << "socket = /run/s      # default\n"
+                             << "state-dir = /srv/flow # con      # /etc/flowcon/flowcon.conf:3\n"
+                             << "interval = 5      # default\n";
+  REQUIRE(plugin::let_service_have_peers(host.root).has_value());
+  CHECK(fs::exists(host.root + "/srv/flow # con/hand-over"));
+  CHECK_FALSE(fs::exists(host.root + "/var/lib/flowcon/hand-over"));
 }
 
 TEST_CASE("what the service has already is not given again") {
