@@ -37,7 +37,8 @@ std::optional<GroupPlan> Grouping::any() {
 }
 
 GroupPlan Grouping::best(const GroupPlan& first) {
-  if (has_few_plans()) return *search(true);
+  // Sums in another order may differ by a rounding: then there may be none but the first.
+  if (has_few_plans()) return search(true).value_or(first);
   add(first);
   start();
   evolve();

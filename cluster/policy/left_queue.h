@@ -75,7 +75,7 @@ struct LeftDecision {
 /// nothing, so that the last ones are parked for the first ones. What is idle then grows the job
 /// whose end moves most per core.
 /// Errors: counts so large that it would take too long; the sentence names the job.
-/// O(jobs · nodes · (max − min)) at most. Source: ours, docs/queue.md.
+/// O(jobs · nodes · (max − min)) at most. Source: ours, docs/decisions.md.
 [[nodiscard]] Result<LeftDecision> decide_left(const LeftState& state);
 
 }  // namespace flowcon::cluster::policy

@@ -53,6 +53,8 @@ void add(policy::Amounts& idle, const policy::Amounts& request, double times);
 [[nodiscard]] bool may_go(const AllJobs& all, std::size_t job, std::size_t node);
 /// Are there hosts for whose processors its image is not, as far as is known?
 [[nodiscard]] bool is_for_some(const AllJobs& all, std::size_t job);
+/// Seconds of seconds_to() that decide nothing.
+inline constexpr double kSameSeconds = 1;
 /// How long it takes to bring a job what it lacks on a host: its image and the volumes that it only
 /// reads, unless they are there, and its other data; by the rate of earlier moves between the two,
 /// else by the lowest of any, else by 100 Mbit/s. 0: it lacks nothing, or nobody knows what. Unit:

@@ -31,7 +31,6 @@ using ctrl::api::Response;
 constexpr double kSoonest = 1;   // seconds between two decisions
 constexpr double kAtLeast = 10;  // seconds: memory comes back and what is left changes, unannounced
 constexpr double kReportTime = 5;  // seconds that a host has for its report
-constexpr double kShowTime = 2;    // and for what a person waits to see
 constexpr double kLeastCores = 0.05;
 constexpr double kLongestAway = 600;
 constexpr double kMostLeft = 1e12;  // seconds; peers are told no more
@@ -156,6 +155,7 @@ void Conductor::look() {
     }
     is_due_ = false;
     next_ = now + kSoonest;
+    decisions_.keep({});
     return;
   }
   const auto& open = owner_.jobs().open();
@@ -166,6 +166,7 @@ void Conductor::look() {
   if (!has_partner && std::none_of(open.begin(), open.end(), matters)) {
     is_due_ = false;
     for (const auto& [id, job] : open) job->order_shown = 0;
+    decisions_.keep({});
     return;
   }
   is_due_ = false;
@@ -442,12 +443,15 @@ void Conductor::decide(const std::vector<HostJobs>& hosts) {
   decisions_.keep({jobs.begin(), jobs.end()});
   const bool has_orders = !plan->starts.empty() || !plan->parks.empty();
   const double now = world_.clock.wall();
-  if (!plan->rounds.empty()) record(now, jobs, plan->rounds.back(), has_orders, About::order);
-  for (const PlaceRound& one : placed) record(now, one.jobs, one.round, true, About::placement);
+  if (!plan->rounds.empty()) record(now, jobs, plan->rounds.back(), has_orders);
+  for (const PlaceRound& one : placed) {
+    decisions_.note(About::placement, now, one.jobs, one.round, one.sentences);
+    keep_round(now, one.round);
+  }
   if (allocation == nullptr || allocation->rounds.empty()) return;
   jobs.clear();
   for (const auto& [id, workers] : allocation->workers) jobs.push_back(id);
-  record(allocated_, jobs, allocation->rounds.back(), allocated_at_ == last_, About::order);
+  record(allocated_, jobs, allocation->rounds.back(), allocated_at_ == last_);
 }
 
 // A job that was to start again with another number of workers, until it has: meanwhile what was
@@ -548,12 +552,15 @@ Async<boost::json::object> Conductor::decisions(std::string job) {
   about["job"] = job;
   std::string body = render_json(about);
   const Result<Answer> answer = co_await world_.network.ask(
-      who.id, "POST", "/v1/peer/queue/decisions", std::move(body), kShowTime);
+      who.id, "POST", "/v1/peer/queue/decisions", std::move(body), kReportTime);
   const bool is_told = answer && answer->status == 200;
   co_return decisions_in(is_told ? answer->body : "");
 }
 
 Response Conductor::answer_decisions(const std::string& body) const {
+  if (coordinator(world_.network, true).id != world_.network.own_id()) {
+    return failure(409, "another host coordinates");
+  }
   const Result<boost::json::value> said = parse_json(body);
   const std::string job = said ? text_of(*said, "job") : "";
   return Response{200, render_json(decisions_.about(job))};
@@ -561,13 +568,16 @@ Response Conductor::answer_decisions(const std::string& body) const {
 
 // Where nothing is ordered the last decision is shown and not kept: most decide nothing.
 void Conductor::record(double now, const std::vector<std::string>& jobs,
-                       const ctrl::policy::Round& decided, bool is_kept, About about) {
-  const auto round = std::make_shared<const ctrl::policy::Round>(decided);
-  decisions_.note(about, now, jobs, round);
-  if (!is_kept || round->state.size() > kMostRecorded) return;
+                       const ctrl::policy::Round& decided, bool is_kept) {
+  decisions_.note(About::order, now, jobs, decided);
+  if (is_kept) keep_round(now, decided);
+}
+
+void Conductor::keep_round(double now, const ctrl::policy::Round& round) {
+  if (round.state.size() > kMostRecorded) return;
   const bool is_queued = world_.host.effects().try_post([store = &world_.host.store(), round, now] {
     const Result<void> written =
-        store->record({}, {{now, round->algorithm, "", round->state, round->decision}});
+        store->record({}, {{now, round.algorithm, "", round.state, round.decision}});
     if (!written) ctrl::log::debug(written.error().message());
   });
   if (!is_queued) ctrl::log::debug("a decision is not recorded: the disk is slow");

@@ -71,7 +71,8 @@ class Conductor {
   [[nodiscard]] bool is_away(const AllJobs& all);
   [[nodiscard]] const Allocation* allocated(const AllJobs& all, const policy::QueuePlan& plan);
   void record(double now, const std::vector<std::string>& jobs, const ctrl::policy::Round& decided,
-              bool is_kept, Decisions::About about);
+              bool is_kept);
+  void keep_round(double now, const ctrl::policy::Round& round);
   [[nodiscard]] bool has_partners() const;
   [[nodiscard]] ReportedJob report_job(Job& job, double pause) const;
   void report_group(Job& job, bool runs, ReportedJob& reported) const;

@@ -9,9 +9,21 @@ namespace flowcon::cluster::queue {
 
 namespace json = boost::json;
 
+namespace {
+
+bool is_large(const ctrl::policy::Round& round) {
+  return round.state.size() + round.decision.size() > Decisions::kMostShown;
+}
+
+}  // namespace
+
 void Decisions::note(About about, double time, const std::vector<std::string>& jobs,
-                     std::shared_ptr<const ctrl::policy::Round> round) {
-  for (const std::string& job : jobs) all_[job][about] = {time, round};
+                     ctrl::policy::Round round, const std::vector<std::string>& sentences) {
+  if (!sentences.empty() && is_large(round)) round.state = round.decision = "null";
+  const auto kept = std::make_shared<Explained>(Explained{std::move(round), {}});
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    all_[jobs[i]][about] = {time, kept, i < sentences.size() ? sentences[i] : ""};
+  }
 }
 
 void Decisions::keep(const std::set<std::string_view>& jobs) {
@@ -19,17 +31,22 @@ void Decisions::keep(const std::set<std::string_view>& jobs) {
 }
 
 json::value Decisions::view_of(const Decided& decided, const std::string& job) {
-  const ctrl::policy::Round& round = *decided.round;
+  const ctrl::policy::Round& round = decided.kept->round;
+  const auto shown = [&round](const std::string& text) -> json::value {
+    const Result<json::value> read = parse_json(text);
+    return read && !is_large(round) ? *read : json::value(nullptr);
+  };
   json::object out{{"time", decided.time}, {"algorithm", round.algorithm}};
-  const Result<json::value> state = parse_json(round.state);
-  const Result<json::value> decision = parse_json(round.decision);
-  out["state"] = state ? *state : json::value(nullptr);
-  out["decision"] = decision ? *decision : json::value(nullptr);
+  out["state"] = shown(round.state);
+  out["decision"] = shown(round.decision);
+  out["sentence"] = decided.sentence;
   const ctrl::policy::Algorithm* algorithm = policy::find_algorithm(round.algorithm);
+  if (!decided.sentence.empty() || algorithm == nullptr) return out;
+  auto& say = decided.kept->say;
+  if (!say) say = ctrl::policy::sentences_of(*algorithm, round.state);
   ctrl::policy::About about;
   about.id = job;
-  out["sentence"] =
-      algorithm == nullptr ? "" : ctrl::policy::sentence_about(*algorithm, round.state, about);
+  out["sentence"] = say(about);
   return out;
 }
 

@@ -5,6 +5,7 @@
 
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -12,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ctrl/policy/algorithm.h"
 #include "ctrl/policy/round.h"
 
 namespace flowcon::cluster::queue {
@@ -21,18 +23,27 @@ class Decisions {
   /// What is decided: who runs and with how many workers, or on which hosts.
   enum class About { order, placement };
 
-  /// `time`: seconds since the epoch.
+  /// Beyond so many bytes of state and decision only the sentence is kept or shown.
+  static constexpr std::size_t kMostShown = 1 << 18;
+
+  /// `time`: seconds since the epoch. With a sentence for each job what is too large is not kept.
   void note(About about, double time, const std::vector<std::string>& jobs,
-            std::shared_ptr<const ctrl::policy::Round> round);
+            ctrl::policy::Round round, const std::vector<std::string>& sentences = {});
   /// Forgets jobs that are not among these.
   void keep(const std::set<std::string_view>& jobs);
-  /// {"decision":…,"placement":…}: each null, or its time, algorithm, state, decision and sentence.
+  /// {"decision":…,"placement":…}: each null, or its time, algorithm, state, decision (null where
+  /// they are too large) and sentence. A round is decided once more when it is first asked about.
   [[nodiscard]] boost::json::object about(const std::string& job) const;
 
  private:
+  struct Explained {
+    ctrl::policy::Round round;
+    std::function<std::string(const ctrl::policy::About&)> say;
+  };
   struct Decided {
     double time = 0;
-    std::shared_ptr<const ctrl::policy::Round> round;
+    std::shared_ptr<Explained> kept;
+    std::string sentence;  ///< "" = the round says it
   };
   [[nodiscard]] static boost::json::value view_of(const Decided& decided, const std::string& job);
 

@@ -435,7 +435,10 @@ class Orders {
         std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(workers, 1))));
     for (std::int64_t surplus = workers - std::max(fewer, task(job).workers); surplus > 0;
          --surplus) {
-      const std::size_t node = placed.workers.back().node;
+      auto last = placed.workers.end() - 1;
+      const bool is_hub = hub_of(job, placed) == last->node;  // which stays
+      if (is_hub && placed.workers.size() > 1) --last;
+      const std::size_t node = last->node;
       take_off(placed.workers, node, 1);
       add(idle_[node], task(job).request, 1);
     }

@@ -2,11 +2,13 @@
 #include "cluster/queue/places.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <unordered_map>
 
 #include "cluster/codec/place_json.h"
 #include "cluster/policy/affinity.h"
+#include "cluster/policy/explain_place.h"
 
 namespace flowcon::cluster::queue {
 namespace {
@@ -24,7 +26,8 @@ constexpr std::int64_t kMostTasks = 128;  // of one decision
 constexpr int kMostDecisions = 16;        // each takes up to some ten milliseconds
 constexpr std::int64_t kPlans = 1000;     // of a batch, so that it takes some hundred at most
 constexpr double kUsualTraffic = 10e6;    // bytes per second
-constexpr double kSlowestLink = 1;        // the same
+constexpr double kMostTraffic = 1e15;     // the same
+constexpr double kSlowestLink = 1;
 
 // "c0ffee…/w3": unique among the tasks of a state.
 std::string task_id(const policy::WaitingTask& job, TaskRole role, std::int64_t number) {
@@ -44,6 +47,17 @@ std::optional<double> rate_between(const AllJobs& all, std::size_t a, std::size_
     least = std::min(least.value_or(found->second), found->second);
   }
   return least ? std::optional(std::max(*least, kSlowestLink)) : std::nullopt;
+}
+
+// Is what it needs as near to each host that may have it?
+bool is_alike_everywhere(const AllJobs& all, std::size_t job) {
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (std::size_t node = 0; node < all.hosts.size(); ++node) {
+    if (!may_go(all, job, node)) continue;
+    least = std::min(least, seconds_to(all, job, node));
+    most = std::max(most, seconds_to(all, job, node));
+  }
+  return most <= least + kSameSeconds;
 }
 
 // Jobs on some nodes as a state of placement, and what was decided as their places.
@@ -106,7 +120,8 @@ class State {
       add(TaskRole::worker, listed.workers, listed.request);
     }
     const std::optional<GroupShape>& group = all_.known[job].group;
-    const double of_worker = group && group->traffic ? *group->traffic : kUsualTraffic;
+    const double of_worker =
+        group && group->traffic ? std::clamp(*group->traffic, 0.0, kMostTraffic) : kUsualTraffic;
     const auto servers = static_cast<double>(std::max<std::int64_t>(listed.ps, 1));
     state_.traffic.push_back({listed.id, of_worker / servers});
   }
@@ -227,8 +242,14 @@ std::map<std::size_t, Spot> Places::decide(const std::vector<std::size_t>& jobs,
   if (rounds_ != nullptr) {
     ctrl::policy::Rounds rounds;
     ctrl::policy::add_round(&rounds, state, *decision);
-    PlaceRound& round = rounds_->emplace_back(PlaceRound{std::move(rounds.front()), {}});
-    for (const std::size_t job : jobs) round.jobs.push_back(task(job).id);
+    PlaceRound& round = rounds_->emplace_back(PlaceRound{std::move(rounds.front()), {}, {}});
+    for (const std::size_t job : jobs) {
+      ctrl::policy::About about;
+      about.id = task(job).id;
+      const Result<std::string> sentence = explain(state, *decision, about);
+      round.sentences.push_back(sentence ? *sentence : sentence.error().message());
+      round.jobs.push_back(about.id);
+    }
   }
   return asked.spots(*decision);
 }
@@ -241,14 +262,16 @@ std::optional<Spot> Places::closest(std::size_t job, const std::vector<Amounts>&
 
 std::vector<std::size_t> Places::burst(const std::vector<std::size_t>& jobs) const {
   std::vector<std::size_t> some;
+  if (!policy_.is_for_bursts) return some;
   std::int64_t tasks = 0;
   for (const std::size_t job : jobs) {
     const std::int64_t more = count_of_tasks(task(job));
-    if (some.size() == kMostBurst || tasks + more > kMostTasks) continue;
+    const bool is_free = all_.known[job].sent_to.empty() && is_alike_everywhere(all_, job);
+    if (!is_free || some.size() == kMostBurst || tasks + more > kMostTasks) continue;
     tasks += more;
     some.push_back(job);
   }
-  if (!policy_.is_for_bursts || some.size() < kLeastBurst) some.clear();
+  if (some.size() < kLeastBurst) some.clear();
   return some;
 }
 

@@ -27,10 +27,11 @@ struct PlacePolicyKind {
 /// Null where there is none of that name.
 [[nodiscard]] const PlacePolicyKind* find_place_policy(std::string_view name);
 
-/// A placement as it is recorded, and the jobs that it is of.
+/// A placement as it is recorded, the jobs that it is of, and a sentence about each.
 struct PlaceRound {
   ctrl::policy::Round round;
   std::vector<std::string> jobs;
+  std::vector<std::string> sentences;
 };
 
 /// Where the tasks of a job go.
@@ -43,7 +44,7 @@ struct Spot {
 /// over what moves between the two hosts were seen to carry; without earlier runs a worker is
 /// thought to send 10 MB/s. In a job without parameter servers its workers meet at the first one. A
 /// job that one host holds goes there as a whole. Of many hosts the 64 idlest are tried, and of
-/// many jobs the first 16. Source: ALGORITHMS.md §10.
+/// many jobs the first 16, with 128 tasks each at most. Source: ALGORITHMS.md §10.
 class Places {
  public:
   /// `all` must outlive it. `rounds`: where placements are recorded; null: nowhere.
@@ -60,7 +61,7 @@ class Places {
                                             const std::vector<policy::Amounts>& idle);
 
   /// Which of these jobs, that start at the same moment, it places together: none, or at least
-  /// three, in their order.
+  /// three, in their order. One whose data is nearer to one host than to another goes by that.
   [[nodiscard]] std::vector<std::size_t> burst(const std::vector<std::size_t>& jobs) const;
   /// All of them, on as few hosts as possible and close together. Empty: no room is found for all.
   [[nodiscard]] std::map<std::size_t, Spot> together(const std::vector<std::size_t>& jobs,

@@ -256,7 +256,8 @@ ctrl::api::Routes Queue::routes() {
   return {
       get("/v1/queue", "The jobs that wait or run, and the last ones that have ended.",
           by(*this, &Queue::list)),
-      get("/v1/queue/NAME", "All that is known of a job.", by(*this, &Queue::show)),
+      get("/v1/queue/NAME", "All that is known of a job; the coordinator is asked for `decisions`.",
+          by(*this, &Queue::show), {{"decisions", true, 0, 1}}),
       post("/v1/queue/NAME/hold", "Keeps a waiting job from being started.", verb("hold")),
       post("/v1/queue/NAME/release", "Takes hold back.", verb("release")),
       post("/v1/queue/NAME/cancel", "Removes a waiting job, stops a running one.", verb("cancel")),
@@ -303,9 +304,9 @@ Async<Response> Queue::show(Call call) {
   if (!job) co_return unknown(job.error());
   json::object out = details_of(**job, world_.network, conductor_.left(**job), world_.clock.wall());
   std::string id = (*job)->entry.id;
-  const bool is_open = !is_closed((*job)->entry.state);
+  const bool asks = call.number("decisions", 0) == 1 && !is_closed((*job)->entry.state);
   json::object decided = decisions_in("");
-  if (is_open) decided = co_await conductor_.decisions(std::move(id));
+  if (asks) decided = co_await conductor_.decisions(std::move(id));
   for (auto& member : decided) out[member.key()] = std::move(member.value());
   co_return Response{200, render_json(out)};
 }

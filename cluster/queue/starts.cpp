@@ -12,8 +12,6 @@ namespace {
 
 using policy::Placement;
 
-constexpr double kSame = 1;  // seconds that decide nothing
-
 struct Starting {
   std::size_t job = 0;
   Spot planned;
@@ -29,15 +27,17 @@ class Starts {
 
   std::vector<Start> decide(const policy::QueuePlan& plan) {
     std::vector<Start> starts;
-    for (const Starting& one : starting(plan)) {
+    const std::vector<Starting> all = starting(plan);
+    for (const Starting& one : all) {
+      if (is_reserved(one)) take(free_, one.job, one.planned.placed);
+    }
+    for (const Starting& one : all) {
+      if (is_reserved(one)) give(free_, one.job, one.planned.placed);
       Start& start = starts.emplace_back(Start{one.job, place_for(one), false});
-      if (start.spot) {
-        take(idle_, one.job, start.spot->placed);
-        take(free_, one.job, start.spot->placed);
-      } else if (!one.is_now && !makes_room_for(allocation_, task(one.job).id) &&
-                 may_all_go(one.job, one.planned.placed)) {
-        start.is_parked_for = true;
-        take(idle_, one.job, one.planned.placed);
+      start.is_parked_for = !start.spot && !one.is_now && is_reserved(one);
+      if (!start.spot && !start.is_parked_for) continue;
+      for (auto* idle : {&idle_, &free_}) {
+        take(*idle, one.job, start.spot ? start.spot->placed : one.planned.placed);
       }
     }
     return starts;
@@ -46,11 +46,19 @@ class Starts {
  private:
   const policy::WaitingTask& task(std::size_t job) const { return all_.view.jobs[job]; }
 
+  // Does it keep its planned room from those before it?
+  bool is_reserved(const Starting& one) const {
+    const bool is_waited_for = one.is_now || !makes_room_for(allocation_, task(one.job).id);
+    return is_waited_for && may_all_go(one.job, one.planned.placed);
+  }
+
   // Of a job that is to start as a whole there. Empty: it has to wait for that room, if it may.
   std::optional<std::size_t> room_for(std::size_t job, std::size_t node, bool may_wait) const {
     const policy::Amounts request = whole_request(task(job));
+    const auto is_sent_to = [&](std::size_t i) { return all_.hosts[i] == all_.known[job].sent_to; };
     const auto takes = [&](std::size_t i) {
-      return fits(request, i == node ? idle_[i] : free_[i]) && may_go(all_, job, i);
+      const bool is_its = i == node || is_sent_to(i);
+      return fits(request, is_its ? idle_[i] : free_[i]) && may_go(all_, job, i);
     };
     std::optional<std::size_t> best;
     if (takes(node)) {
@@ -60,8 +68,8 @@ class Starts {
     }
     for (std::size_t i = 0; i < idle_.size(); ++i) {
       if (!takes(i)) continue;
-      if (all_.hosts[i] == all_.known[job].sent_to) return i;
-      if (!best || seconds_to(all_, job, i) + kSame < seconds_to(all_, job, *best)) best = i;
+      if (is_sent_to(i)) return i;
+      if (!best || seconds_to(all_, job, i) + kSameSeconds < seconds_to(all_, job, *best)) best = i;
     }
     return best;
   }
@@ -97,11 +105,12 @@ class Starts {
     const Placement& planned = one.planned.placed;
     const std::vector<std::size_t> nodes = nodes_of(planned);
     const bool may_all = may_all_go(job, planned);
+    const bool has_room = may_all && is_idle(job, planned, idle_);
+    if (has_room && one.is_together) return one.planned;
     if (nodes.size() == 1) {
       const auto node = room_for(job, nodes.front(), !one.is_now);
       if (node) return Spot{policy::whole_on(*node, task(job)), {}};
-    } else if (may_all && is_idle(job, planned, idle_)) {
-      if (one.is_together) return one.planned;
+    } else if (has_room) {
       return places_.closest(job, free_).value_or(one.planned);
     }
     const bool waits = !one.is_now && may_all;
@@ -119,8 +128,7 @@ class Starts {
     return jobs;
   }
 
-  // What the plan starts; those that start now where the policy wants them together. Room that the
-  // others wait for is not free.
+  // What the plan starts; those that start now where the policy wants them together.
   std::vector<Starting> starting(const policy::QueuePlan& plan) {
     std::vector<Starting> all;
     std::vector<std::size_t> now;
@@ -133,15 +141,15 @@ class Starts {
       const bool is_now = is_idle(job, one.placed, idle);
       take(idle, job, one.placed);
       if (is_now && may_all_go(job, one.placed)) now.push_back(job);
-      if (!is_now && !makes_room_for(allocation_, one.job)) take(free_, job, one.placed);
       all.push_back({job, {one.placed, {}}, is_now, false});
     }
     const std::vector<std::size_t> burst = places_.burst(now);
     if (burst.empty()) return all;
     const std::set<std::size_t> chosen(burst.begin(), burst.end());
-    idle = free_;
+    idle = idle_;
     for (const Starting& one : all) {
-      if (one.is_now && !chosen.contains(one.job)) take(idle, one.job, one.planned.placed);
+      const bool is_other = !chosen.contains(one.job);
+      if (is_other && is_reserved(one)) take(idle, one.job, one.planned.placed);
     }
     const std::map<std::size_t, Spot> spots = places_.together(burst, idle);
     for (Starting& one : all) {
@@ -155,12 +163,15 @@ class Starts {
   void take(std::vector<policy::Amounts>& idle, std::size_t job, const Placement& placed) const {
     for (const std::size_t node : nodes_of(placed)) add(idle[node], part_of(job, placed, node), -1);
   }
+  void give(std::vector<policy::Amounts>& idle, std::size_t job, const Placement& placed) const {
+    for (const std::size_t node : nodes_of(placed)) add(idle[node], part_of(job, placed, node), 1);
+  }
 
   const AllJobs& all_;
   const Allocation* allocation_;
   Places& places_;
   std::vector<policy::Amounts>& idle_;
-  std::vector<policy::Amounts> free_;  // of it: that no start waits for
+  std::vector<policy::Amounts> free_;  // of it: that is planned for no other start
 };
 
 }  // namespace

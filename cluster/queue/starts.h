@@ -20,9 +20,10 @@ struct Start {
   bool is_parked_for = false;  ///< it waits for room that a job leaves, and has it already
 };
 
-/// In the order of the plan; what they take, or wait for, goes off `idle`. One that waits keeps its
-/// room from all others, unless workers leave for it (`allocation`, null: none). One that could
-/// start, and whose room another has taken, starts elsewhere if it may.
+/// In the order of the plan; what they take, or wait for, goes off `idle`. Each keeps its planned
+/// room from the others, unless workers leave for it (`allocation`, null: none), or another one's
+/// data was sent there. One that could start, and whose room is taken so, starts elsewhere if it
+/// may.
 [[nodiscard]] std::vector<Start> starts_of(const AllJobs& all, const policy::QueuePlan& plan,
                                            const Allocation* allocation, Places& places,
                                            std::vector<policy::Amounts>& idle);

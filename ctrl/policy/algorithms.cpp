@@ -34,12 +34,19 @@ const Algorithm* find_algorithm(const std::vector<Algorithm>& all, std::string_v
   return nullptr;
 }
 
-std::string sentence_about(const Algorithm& algorithm, std::string_view state, const About& about) {
+std::function<std::string(const About&)> sentences_of(const Algorithm& algorithm,
+                                                      std::string_view state) {
   const Result<boost::json::value> json = parse_json(state);
-  const Result<Explain> explained = json ? algorithm.explain(*json) : Result<Explain>(json.error());
-  if (!explained) return "the recorded state is damaged";
-  const Result<std::string> sentence = (*explained)(about);
-  return sentence ? *sentence : sentence.error().message();
+  Result<Explain> explained = json ? algorithm.explain(*json) : Result<Explain>(json.error());
+  return [explained = std::move(explained)](const About& about) -> std::string {
+    if (!explained) return "the recorded state is damaged";
+    const Result<std::string> sentence = (*explained)(about);
+    return sentence ? *sentence : sentence.error().message();
+  };
+}
+
+std::string sentence_about(const Algorithm& algorithm, std::string_view state, const About& about) {
+  return sentences_of(algorithm, state)(about);
 }
 
 }  // namespace flowcon::ctrl::policy

@@ -203,6 +203,8 @@ Async<Result<Reply>> Http::ask(HttpRequest request, Patience patience, std::size
   Result<Incoming> incoming = co_await open(std::move(request), patience);
   if (!incoming) co_return incoming.error();
   Result<std::string> body = co_await all_of(std::move(incoming->body), most);
+  // The rest of what is too long comes yet.
+  if (!body && !failed_) failed_ = http::error::body_limit;
   if (!body) co_return body.error();
   Reply reply;
   reply.status = incoming->status;

@@ -181,7 +181,7 @@ int run_queue_show(const Session& session, const QueueShowOptions& options) {
   if (!daemon) return report(session.terminal, daemon.error());
   const Result<std::string> target = job_target(options.jobs.front(), "");
   if (!target) return report(session.terminal, target.error());
-  const Result<std::string> answer = daemon->get_text(*target);
+  const Result<std::string> answer = daemon->get_text(*target + "?decisions=1");
   if (!answer) return report(session.terminal, answer.error());
   if (options.format == "json") {
     print_json(session.terminal, *answer);

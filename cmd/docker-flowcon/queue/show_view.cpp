@@ -151,7 +151,7 @@ std::string speed_text(double bytes_per_second) {
   return two_digits(bytes_per_second) + kUnits[unit];
 }
 
-// A value in its label's unit; docs/queue.md has the labels.
+// A value in its label's unit; docs/decisions.md has the labels.
 std::string label_value(std::string_view label, const json::value& value) {
   const std::optional<double> number = real_of(value);
   if (!number || !(*number >= 0 && *number < 1e18)) return std::string(kUnknown);

@@ -239,6 +239,17 @@ TEST_CASE("a hub is the first task of a job without parameter servers, in each m
   }
 }
 
+TEST_CASE("a batch that fits in the order of its tasks, and in no other by a rounding, is placed") {
+  PlaceState state;
+  state.mode = PlaceMode::batch;
+  state.nodes = {{"n", "", "", {{"mem", 151118267716.1298}}, {}}};
+  for (const double amount : {26838315095.65172, 43833411871.17568, 80446540749.3024}) {
+    const std::string id = std::to_string(state.tasks.size());
+    state.tasks.push_back({id, id, TaskRole::worker, {{"mem", amount}}});
+  }
+  CHECK(placed(state).placement.size() == 3);
+}
+
 TEST_CASE("a job that does not fit into the domain of its first task begins again without it") {
   CHECK(places(place_state({host("n1", "d/r", 2, 1), host("n2", "e/r", 4)},
                            {task("a-0", 1), task("a-1", 1)})) == "a-0=n2 a-1=n2");

@@ -209,6 +209,7 @@ TEST_CASE("a job that is placed together with others goes only where it may") {
   REQUIRE(together.orders.at(job_id('d')).order);
   REQUIRE(together.rounds.size() == 1);
   CHECK(together.rounds[0].jobs.size() == 4);
+  CHECK(together.rounds[0].sentences.at(0).starts_with("goes to h2"));
 }
 
 TEST_CASE("a placement is recorded as decide reads it, and decides the same again") {
@@ -254,6 +255,44 @@ TEST_CASE("room that a start waits for is not taken by one that starts now") {
     for (const TaskPlace& at : orders.at(job_id('a')).order->places) CHECK(at.host != one.id);
     CHECK(orders.at(job_id('b')).obstacle == "waits for a job that is being parked");
   }
+}
+
+TEST_CASE("of jobs that start at once none takes what is planned for another") {
+  HostJobs one = host('1', 4, 3), two = host('2', 4, 4);
+  one.jobs = {single('a'), single('b')};
+  one.jobs[0].task.request = amounts(3, 1);
+  one.jobs[1].task.request = amounts(4, 1);
+  one.jobs[0].freight = Freight{std::string(16, 'f'), 1 << 30, 0, {}, ""};
+  one.images = {};
+  two.images = {std::string(16, 'f')};
+  one.jobs[0].freight->data_bytes = 0;
+  policy::QueuePlan plan;
+  plan.starts = {{job_id('a'), policy::whole_on(0, one.jobs[0].task)},
+                 {job_id('b'), policy::whole_on(1, one.jobs[1].task)}};
+  for (const char letter : {'a', 'b'}) plan.standings.push_back({job_id(letter), 0.5, false});
+  HostJobs owner = host('3', 1, 0);
+  std::swap(owner.jobs, one.jobs);
+  const AllJobs all = all_jobs({one, two, owner}, 1000, 1800);
+  std::map<std::string, std::string> hosts;
+  for (const auto& [name, some] : orders_of(all, plan)) {
+    for (const JobOrder& order : some) hosts[order.job] = order.order ? order.order->host : "";
+  }
+  CHECK(hosts[job_id('a')] == one.id);
+  CHECK(hosts[job_id('b')] == two.id);
+}
+
+TEST_CASE("jobs whose data is nearer to one host go by that, and not together") {
+  HostJobs one = host('1', 4, 3), two = host('2', 4, 4), three = host('3', 4, 4);
+  three.jobs = {single('a'), single('b'), single('c')};
+  const auto is_together = [&] { return !ordered({one, two, three}, "genetic").rounds.empty(); };
+  CHECK(is_together());
+  for (ReportedJob& job : three.jobs)
+    job.freight = Freight{std::string(16, 'f'), 1 << 30, 0, {}, ""};
+  CHECK_FALSE(is_together());
+  one.images = two.images = {std::string(16, 'f')};
+  CHECK(is_together());
+  three.jobs[1].sent_to = one.id;
+  CHECK_FALSE(is_together());
 }
 
 TEST_CASE("there is a limit to what is decided at a time, and beyond it jobs start as planned") {

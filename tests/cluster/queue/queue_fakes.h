@@ -279,7 +279,7 @@ struct QueueBench {
   }
 
   [[nodiscard]] boost::json::value job(const std::string& name) {
-    return call("GET", "/v1/queue/" + name).body;
+    return call("GET", "/v1/queue/" + name + "?decisions=1").body;
   }
   [[nodiscard]] std::string state(const std::string& name) { return text_of(job(name), "state"); }
   [[nodiscard]] std::string note(const std::string& name) { return text_of(job(name), "note"); }

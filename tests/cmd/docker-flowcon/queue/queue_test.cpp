@@ -156,14 +156,15 @@ constexpr const char* kShown =
     R"("warnings":["flowcon.queue: \"maybe\u001b\" is neither true nor hold",7]})";
 
 TEST_CASE_METHOD(QueueFixture, "show has everything of a job as sections, or as flowcond sent it") {
-  fake.answer("GET /v1/queue/vae", 200, kShown);
+  fake.answer("GET /v1/queue/vae?decisions=1", 200, kShown);
 
   test::check_golden("plugin/queue_show.txt", run({"show", "vae"}).out);
   CHECK(run({"show", "--format", "json", "vae"}).out == std::string(kShown) + "\n");
 }
 
 TEST_CASE_METHOD(QueueFixture, "show leaves out the sections of which nothing is known") {
-  fake.answer("GET /v1/queue/a", 200, R"({"name":"a","estimate":null,"decision":null})");
+  fake.answer("GET /v1/queue/a?decisions=1", 200,
+              R"({"name":"a","estimate":null,"decision":null})");
 
   const std::string text = run({"show", "a"}).out;
   CHECK(text.find("Request:") != std::string::npos);
