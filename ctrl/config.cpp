@@ -77,11 +77,11 @@ std::vector<Option> policy_options() {
                  policy::host_policy_names(policy::DividesBy::work) +
                  " between two decisions about the CPU",
              1, 3600, at<&Config::observe>),
-      truth("floor-all",
-            "the floor of beta holds for growing jobs too" + by_work + "for memory and block I/O",
-            at<&Config::floor_all>),
-      truth("only-grow", "never lower a limit; the label flowcon.only-grow does this for one job",
-            at<&Config::only_grow>),
+      on_off("floor-all",
+             "the floor of beta holds for growing jobs too" + by_work + "for memory and block I/O",
+             at<&Config::floor_all>),
+      on_off("only-grow", "never lower a limit; the label flowcon.only-grow does this for one job",
+             at<&Config::only_grow>),
       at_start(on_off("image-labels",
                       "labels flowcon.* of a container's image count too; off: only labels given "
                       "to the container count",
@@ -94,8 +94,8 @@ std::vector<Option> policy_options() {
           Words<Normalise>{
               {"first", Normalise::first}, {"range", Normalise::range}, {"none", Normalise::none}},
           at<&Config::growth, &Parameters::normalise>),
-      truth("growth.directed", "only a change towards the goal is progress",
-            at<&Config::growth, &Parameters::directed>),
+      on_off("growth.directed", "only a change towards the goal is progress",
+             at<&Config::growth, &Parameters::directed>),
   };
 }
 
@@ -130,7 +130,7 @@ std::vector<Option> limit_options() {
              "bandwidth of a disk per second; limit-mode quota caps block I/O only if this is "
              "above 0",
              0, 1e12, at<&Config::limiting, &Limiting::io_bandwidth>),
-      at_start(truth("dry-run", "plan and show limits, write none", at<&Config::dry_run>)),
+      at_start(on_off("dry-run", "plan and show limits, write none", at<&Config::dry_run>)),
   };
 }
 
@@ -221,14 +221,14 @@ std::vector<Option> cluster_options() {
 
 std::vector<Option> accept_options() {
   return {
-      truth("accept-privileged",
-            "containers from peers may be privileged, or lack the engine's usual isolation",
-            at<&Config::accept, &Accept::privileged>),
-      truth("accept-host-namespaces", "containers from peers may share namespaces of this host",
-            at<&Config::accept, &Accept::host_namespaces>),
-      truth("accept-host-network",
-            "containers from peers may be in this host's network, and in no other namespace of it",
-            at<&Config::accept, &Accept::host_network>),
+      on_off("accept-privileged",
+             "containers from peers may be privileged, or lack the engine's usual isolation",
+             at<&Config::accept, &Accept::privileged>),
+      on_off("accept-host-namespaces", "containers from peers may share namespaces of this host",
+             at<&Config::accept, &Accept::host_namespaces>),
+      on_off("accept-host-network",
+             "containers from peers may be in this host's network, and in no other namespace of it",
+             at<&Config::accept, &Accept::host_network>),
       list("accept-capabilities", "LIST",
            "capabilities that containers from peers may have beyond the engine's default ones; ALL "
            "for any",

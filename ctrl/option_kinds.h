@@ -205,13 +205,16 @@ Option choice(std::string name, std::string help, const Words<T>& words, Field<T
       });
 }
 
-inline Option truth(std::string name, std::string help, Field<bool> field) {
-  return choice(std::move(name), std::move(help), Words<bool>{{"true", true}, {"false", false}},
-                field);
-}
-
+// true and false are taken, too.
 inline Option on_off(std::string name, std::string help, Field<bool> field) {
-  return choice(std::move(name), std::move(help), Words<bool>{{"on", true}, {"off", false}}, field);
+  return option(
+      std::move(name), "on|off", std::move(help), field,
+      [](const std::string& text, bool& taken) -> Result<void> {
+        taken = text == "on" || text == "true";
+        if (taken || text == "off" || text == "false") return {};
+        return bad_input(quoted(text) + " is none of on|off");
+      },
+      [](const bool& shown) { return std::string(shown ? "on" : "off"); });
 }
 
 inline Option policy_option(std::string name, std::string help,

@@ -60,8 +60,7 @@ IdVerdict judge_id(const PeerId& peer, const std::string& id, const std::string&
     return {Kind::refused,
             name +
                 " has another id than before: its /var/lib/flowcon was made anew, or it speaks " +
-                "for another host. If it is meant: docker flowcon peer rm " + name +
-                ", then peer add (add alone where the configuration or a swarm names it)",
+                "for another host. If it is meant: docker flowcon peer add " + name + " again",
             ""};
   }
   if (!holder) return {};

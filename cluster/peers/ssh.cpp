@@ -22,7 +22,7 @@ constexpr std::array<Meaning, 21> kMeanings{{
      "flowcond does not run on NAME, or has no peer socket: systemctl start flowcond there"},
     {"HOST IDENTIFICATION HAS CHANGED",
      "the host key of NAME has changed: either it was installed anew or somebody stands in "
-     "between. If it is meant: docker flowcon peer rm NAME, then peer add with --fingerprint"},
+     "between. If it is meant: docker flowcon peer add NAME again, with --fingerprint"},
     {"host key is known",
      "the host key of NAME is not known: run docker flowcon peer add NAME, which shows it"},
     {"REVOKED", "the host key of NAME is revoked"},

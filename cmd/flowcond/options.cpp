@@ -162,7 +162,7 @@ void declare_options(CLI::App& app, std::map<std::string, std::string>& given) {
                              " (default " + option.default_text + ")";
     auto* declared = app.add_option("--" + option.name, given[option.name], help);
     declared->option_text(option.value)->group(option.section);
-    if (option.value == "true|false") declared->expected(0, 1);
+    if (option.value == "on|off") declared->expected(0, 1);
     if (option.is_list) declared->multi_option_policy(CLI::MultiOptionPolicy::Join);
   }
 }
@@ -243,8 +243,8 @@ Result<Invocation> parse_command_line(int argc, const char* const* argv) {
   for (const ctrl::Option& option : ctrl::options()) {
     if (app.count("--" + option.name) == 0) continue;
     const std::string& text = given[option.name];
-    const bool is_bare = text.empty() && option.value == "true|false";
-    if (auto applied = option.apply(invocation.config, is_bare ? "true" : text); !applied) {
+    const bool is_bare = text.empty() && option.value == "on|off";
+    if (auto applied = option.apply(invocation.config, is_bare ? "on" : text); !applied) {
       return bad_input(first_line_usage("--" + option.name + ": " + applied.error().message()));
     }
     invocation.said_at[option.name] = "command line";

@@ -118,6 +118,8 @@ soon "and back" reaches_peer h2 h3
 
 # --- another id ---------------------------------------------------------------------------------------
 
+# h2 does not hear of it.
+kill_flowcond h2
 kill_flowcond h3
 must on h3 sh -c 'cd /var/lib/flowcon; mkdir /root/state; mv flowcon.db* journal.db* /root/state/'
 start h3
@@ -129,7 +131,10 @@ must on h3 sh -c 'cd /var/lib/flowcon; rm flowcon.db* journal.db*; mv /root/stat
 start h3
 soon "a host that says another id than before is refused, in words" says h1 h3 "another id than before"
 check "and unknown" is_unknown h1 h3
+start h2
 soon "for who has known it by that id it is what it was" reaches_peer h2 h3
+must peer h1 add h3
+soon "added again it is reached by that id" reaches_peer h1 h3
 must peer h1 rm h3
 must peer h1 add h3 --fingerprint "$(fingerprint h3)"
 soon "removed and added it is reached again" reaches_peer h1 h3

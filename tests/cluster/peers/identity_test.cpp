@@ -63,7 +63,7 @@ TEST_CASE("a host that says another id than before is refused, and what to do is
   for (const auto& holder : {std::optional<PeerId>(), std::optional<PeerId>(gpu2)}) {
     const IdVerdict verdict = judge("gpu3", kC, kB, holder);
     CHECK(verdict.kind == Kind::refused);
-    CHECK(has(verdict.why, "docker flowcon peer rm gpu3, then peer add"));
+    CHECK(has(verdict.why, "docker flowcon peer add gpu3 again"));
     CHECK(verdict.same_as.empty());
   }
   // Even where it has both keys: it was another host.
