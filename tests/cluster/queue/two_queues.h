@@ -147,7 +147,9 @@ class TwoQueues {
     labels["flowcon.request"] = "cpu=1,mem=" + std::to_string(static_cast<int>(gibibytes)) + "G";
     return h2.engine.create(name, labels);
   }
-  boost::json::value job(const std::string& name) { return call("GET", "/v1/queue/" + name + "?decisions=1"); }
+  boost::json::value job(const std::string& name) {
+    return call("GET", "/v1/queue/" + name + "?decisions=1");
+  }
   boost::json::value call(const std::string& method, const std::string& target,
                           const std::string& body = "{}") {
     const auto answered = std::make_shared<QueueBench::Answered>();
