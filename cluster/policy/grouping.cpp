@@ -37,7 +37,7 @@ std::optional<GroupPlan> Grouping::any() {
 }
 
 GroupPlan Grouping::best(const GroupPlan& first) {
-  // Sums in another order may differ by a rounding: then there may be none but the first.
+  // Sums in another order may differ by a rounding: then only the first plan may fit.
   if (has_few_plans()) return search(true).value_or(first);
   add(first);
   start();

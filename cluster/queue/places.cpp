@@ -54,8 +54,9 @@ bool is_alike_everywhere(const AllJobs& all, std::size_t job) {
   double least = std::numeric_limits<double>::infinity(), most = 0;
   for (std::size_t node = 0; node < all.hosts.size(); ++node) {
     if (!may_go(all, job, node)) continue;
-    least = std::min(least, seconds_to(all, job, node));
-    most = std::max(most, seconds_to(all, job, node));
+    const double seconds = seconds_to(all, job, node);
+    least = std::min(least, seconds);
+    most = std::max(most, seconds);
   }
   return most <= least + kSameSeconds;
 }
@@ -266,8 +267,9 @@ std::vector<std::size_t> Places::burst(const std::vector<std::size_t>& jobs) con
   std::int64_t tasks = 0;
   for (const std::size_t job : jobs) {
     const std::int64_t more = count_of_tasks(task(job));
-    const bool is_free = all_.known[job].sent_to.empty() && is_alike_everywhere(all_, job);
-    if (!is_free || some.size() == kMostBurst || tasks + more > kMostTasks) continue;
+    if (some.size() == kMostBurst) break;
+    if (tasks + more > kMostTasks || !all_.known[job].sent_to.empty()) continue;
+    if (!is_alike_everywhere(all_, job)) continue;
     tasks += more;
     some.push_back(job);
   }

@@ -167,6 +167,13 @@ void declare_options(CLI::App& app, std::map<std::string, std::string>& given) {
   }
 }
 
+// The word alone; "--park=" and "--park ''" have an empty value.
+bool is_bare_flag(const std::string& flag, int argc, const char* const* argv) {
+  const auto* const end = argv + argc;
+  const auto* const found = std::find(argv, end, flag);
+  return found != end && (found + 1 == end || std::string_view(found[1]).substr(0, 1) == "-");
+}
+
 // CLI11 says "The following argument was not expected: --intervall"; suggest the intended option.
 std::string explain(const CLI::ParseError& e, const std::vector<std::string>& extras) {
   for (const std::string& extra : extras) {
@@ -243,7 +250,7 @@ Result<Invocation> parse_command_line(int argc, const char* const* argv) {
   for (const ctrl::Option& option : ctrl::options()) {
     if (app.count("--" + option.name) == 0) continue;
     const std::string& text = given[option.name];
-    const bool is_bare = text.empty() && option.value == "on|off";
+    const bool is_bare = option.value == "on|off" && is_bare_flag("--" + option.name, argc, argv);
     if (auto applied = option.apply(invocation.config, is_bare ? "on" : text); !applied) {
       return bad_input(first_line_usage("--" + option.name + ": " + applied.error().message()));
     }

@@ -84,8 +84,8 @@ Algorithm algorithm(std::string_view summary, std::string_view help, Changes cha
 [[nodiscard]] const Algorithm* find_algorithm(const std::vector<Algorithm>& all,
                                               std::string_view name);
 
-/// What says a recorded state about one container after the other, in a sentence each, whatever is
-/// wrong with it. `state` is read and decided once.
+/// Explains a recorded state, one container at a time, in a sentence each, whatever is wrong with
+/// it. `state` is read and decided once.
 [[nodiscard]] std::function<std::string(const About&)> sentences_of(const Algorithm& algorithm,
                                                                     std::string_view state);
 /// The same about one.

@@ -323,7 +323,10 @@ TEST_CASE("an unknown flag fails with a suggestion and where help is") {
 TEST_CASE("dry-run may be given as a bare flag or with a value") {
   CHECK(parse({"--dry-run"})->config.dry_run);
   CHECK(parse({"--dry-run=true"})->config.dry_run);
+  CHECK(parse({"--dry-run", "--interval=5"})->config.dry_run);
   CHECK(parse({"--dry-run=on"})->config.dry_run);
+  CHECK_FALSE(parse({"--dry-run="}).has_value());
+  CHECK_FALSE(parse({"--dry-run", ""}).has_value());
   CHECK_FALSE(parse({"--dry-run=false"})->config.dry_run);
   CHECK_FALSE(parse({"--dry-run=off"})->config.dry_run);
 }
