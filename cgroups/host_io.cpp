@@ -31,7 +31,7 @@ Result<std::uint64_t> parse_diskstats(std::string_view text,
     const std::string name(words[kName]);
     bool is_on_others = false;
     for (const std::string_view prefix : kOnOthers) {
-      is_on_others = is_on_others || name.rfind(prefix, 0) == 0;
+      is_on_others = is_on_others || name.starts_with(prefix);
     }
     if (is_on_others || !is_disk(name)) continue;
     for (const std::size_t at : {kSectorsRead, kSectorsWritten}) {

@@ -40,21 +40,14 @@ std::vector<Option> path_options() {
   };
 }
 
-std::vector<PolicyName> host_policy_names() {
-  std::vector<PolicyName> names;
-  for (const policy::HostPolicyKind& kind : policy::host_policies()) {
-    names.push_back({std::string(kind.name), std::string(kind.summary)});
-  }
-  return names;
-}
-
 std::vector<Option> policy_options() {
   using growth::Estimator, growth::Normalise, growth::Parameters;
   // What divides the CPU by work divides the rest by growth.
   const std::string by_work =
       "; under policy " + policy::host_policy_names(policy::DividesBy::work) + " only ";
   return {
-      policy_option("policy", "how the CPU is divided", host_policy_names(), at<&Config::policy>),
+      policy_option("policy", "how the CPU is divided", names_of(policy::host_policies()),
+                    at<&Config::policy>),
       number("alpha", "EFFICIENCY",
              "a job grows while its growth efficiency is at least this share of its first loss per "
              "second per whole host; below it in two decisions running, the job counts as "
@@ -202,7 +195,7 @@ std::vector<Option> cluster_options() {
              0, 1e6, at<&Config::balance, &BalanceOptions::categorise_alpha>),
       policy_option("cluster-policy",
                     "how containers migrate between hosts, the same on all of them",
-                    cluster_policy_names(), at<&Config::balance, &BalanceOptions::policy>),
+                    policy_names().cluster, at<&Config::balance, &BalanceOptions::policy>),
       number("max-moves", "N", "maximum migrations per container by balance", 0, 100,
              at<&Config::balance, &BalanceOptions::max_moves>),
       on_off("speculate",
@@ -273,23 +266,8 @@ std::string Config::peer_socket_path() const {
   return peers.socket.empty() ? socket.substr(0, socket.rfind('/')) + "/peer.sock" : peers.socket;
 }
 
-std::vector<PolicyName>& cluster_policy_names() {
-  static std::vector<PolicyName> names;
-  return names;
-}
-
-std::vector<PolicyName>& queue_policy_names() {
-  static std::vector<PolicyName> names;
-  return names;
-}
-
-std::vector<PolicyName>& place_policy_names() {
-  static std::vector<PolicyName> names;
-  return names;
-}
-
-std::vector<PolicyName>& allocate_policy_names() {
-  static std::vector<PolicyName> names;
+PolicyNames& policy_names() {
+  static PolicyNames names;
   return names;
 }
 

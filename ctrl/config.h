@@ -28,11 +28,20 @@ struct PolicyName {
   std::string summary;
 };
 
-/// Those of options whose policies ctrl does not know: set before options() is called.
-std::vector<PolicyName>& cluster_policy_names();
-std::vector<PolicyName>& queue_policy_names();
-std::vector<PolicyName>& place_policy_names();
-std::vector<PolicyName>& allocate_policy_names();
+/// Those of `kinds`, which have a name and a summary.
+template <class Kind>
+std::vector<PolicyName> names_of(const std::vector<Kind>& kinds) {
+  std::vector<PolicyName> names;
+  for (const Kind& kind : kinds) names.push_back({kind.name, kind.summary});
+  return names;
+}
+
+struct PolicyNames {
+  std::vector<PolicyName> cluster, queue, place, allocate;
+};
+
+/// Those that ctrl does not know: set before options() is called.
+PolicyNames& policy_names();
 
 struct Limiting {
   cgroups::LimitMode mode = cgroups::LimitMode::weight;
@@ -62,7 +71,7 @@ struct PeerOptions {
 struct BalanceOptions {
   double categorise_interval = 30;  ///< seconds
   double categorise_alpha = 0.01;   ///< growth in one interval, share of the first value
-  std::string policy = "specon";    ///< one of cluster_policy_names()
+  std::string policy = "specon";    ///< one of policy_names().cluster
   std::uint32_t max_moves = 2;      ///< of one container, under balance
   bool speculate = true;            ///< converged containers go to the least loaded host
   bool rebalance = true;            ///< the load is evened out when all have converged
@@ -89,9 +98,9 @@ inline constexpr const char* kNoNetwork = "none";
 
 struct QueueOptions {
   Offer offer;
-  std::string policy = "left";       ///< one of queue_policy_names()
-  std::string place = "seeded";      ///< one of place_policy_names()
-  std::string allocate = "horizon";  ///< one of allocate_policy_names()
+  std::string policy = "left";       ///< one of policy_names().queue
+  std::string place = "seeded";      ///< one of policy_names().place
+  std::string allocate = "horizon";  ///< one of policy_names().allocate
   double allocate_interval = 300;    ///< seconds between two allocations
   bool allocate_events = true;       ///< and when a job comes or ends
   double starve_limit = 1800;        ///< seconds

@@ -76,17 +76,6 @@ void thaw(Job& job, const Moment& now) {
   job.frozen.reset();
 }
 
-namespace {
-
-std::optional<double> rate_of(const std::optional<std::uint64_t>& now,
-                              const std::optional<std::uint64_t>& before, double elapsed) {
-  // A counter that went back is another one.
-  if (!now || !before || *now < *before || !(elapsed > 0)) return std::nullopt;
-  return static_cast<double>(*now - *before) / elapsed;
-}
-
-}  // namespace
-
 void take_traffic(Job& job, const Moment& now, const Traffic& traffic) {
   const double elapsed = now.steady - job.traffic_at.steady;
   if (job.has_traffic) {

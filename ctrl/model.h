@@ -83,6 +83,14 @@ struct Used {
   std::uint64_t host_io = 0;
 };
 
+/// Of a counter, per second; empty where it is not known. One that went back is another one.
+[[nodiscard]] inline std::optional<double> rate_of(const std::optional<std::uint64_t>& now,
+                                                   const std::optional<std::uint64_t>& before,
+                                                   double elapsed) {
+  if (!now || !before || *now < *before || !(elapsed > 0)) return std::nullopt;
+  return static_cast<double>(*now - *before) / elapsed;
+}
+
 /// "cpu", "memory", "io".
 [[nodiscard]] constexpr const char* name(Resource resource) {
   return kResourceKinds[static_cast<std::size_t>(resource)].name;

@@ -109,12 +109,12 @@ Option group_ports_option() {
 std::vector<Option> queue_options() {
   return {
       offer_option(),
-      policy_option("queue-policy", "in which order jobs run", queue_policy_names(),
+      policy_option("queue-policy", "in which order jobs run", policy_names().queue,
                     at<&Config::queue, &QueueOptions::policy>),
       policy_option("place-policy", "which hosts get the tasks of a job that needs several",
-                    place_policy_names(), at<&Config::queue, &QueueOptions::place>),
+                    policy_names().place, at<&Config::queue, &QueueOptions::place>),
       policy_option("allocate-policy", "how many workers an elastic job has",
-                    allocate_policy_names(), at<&Config::queue, &QueueOptions::allocate>),
+                    policy_names().allocate, at<&Config::queue, &QueueOptions::allocate>),
       number("allocate-interval", "SECONDS",
              "longest time between two decisions about the workers of elastic jobs", 10, 86400,
              at<&Config::queue, &QueueOptions::allocate_interval>),

@@ -266,7 +266,7 @@ Settings parse_labels(const Labels& labels) {
   bool has_enable = false;
   std::size_t more = 0;
   for (const auto& [label, value] : labels) {
-    if (label.rfind(kLabelPrefix, 0) != 0) continue;
+    if (!label.starts_with(kLabelPrefix)) continue;
     const std::string key = label.substr(kLabelPrefix.size());
     any = true;
     has_enable = has_enable || key == "enable";

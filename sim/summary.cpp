@@ -11,8 +11,6 @@ namespace {
 
 constexpr double kImproved = -1e-6;  // percent; less is a rounding
 
-double percent(double value, double base) { return base > 0 ? 100 * (value / base - 1) : 0; }
-
 // What is measured of one run.
 struct Measured {
   std::vector<double> completions;  // of the jobs that are counted, in order
@@ -92,6 +90,8 @@ PolicySummary summary_of(const PolicyKind& kind, Series series, std::size_t jobs
 }
 
 }  // namespace
+
+double percent(double value, double base) { return base > 0 ? 100 * (value / base - 1) : 0; }
 
 Figure figure_of(const std::vector<double>& values) {
   Figure figure;

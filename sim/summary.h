@@ -50,6 +50,9 @@ struct Experiment {
     const Experiment& experiment,
     const std::function<void(const std::string& what)>& progress = nullptr);
 
+/// Percent of `value` above `base`; 0 where there is no base.
+[[nodiscard]] double percent(double value, double base);
+
 /// Mean and standard error.
 [[nodiscard]] Figure figure_of(const std::vector<double>& values);
 

@@ -33,8 +33,6 @@ struct Candidate {
   double score = 0;  // percent of the objective, in the search
 };
 
-double percent(double value, double base) { return base > 0 ? 100 * (value / base - 1) : 0; }
-
 double value_of(const Times& times, Objective objective) {
   return objective == Objective::mean  ? times.mean
          : objective == Objective::t90 ? times.t90

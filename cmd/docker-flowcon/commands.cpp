@@ -141,16 +141,16 @@ Command make_peer(Session& session) {
       {declare_peer_add, run_peer_add, check_peer_add});
   add_below<PeerDrainOptions>(group, session, "drain", "[OPTIONS] HOST",
                               "Drain a host: migrate its containers away, take no new ones",
-                              {declare_peer_drain, run_peer_drain, check_peer_drain});
+                              {declare_peer_drain, run_peer_drain, check_host});
   add_below<PeerLsOptions>(group, session, "ls", "[OPTIONS]",
                            "List the peers, their scores and their errors",
                            {declare_peer_ls, run_peer_ls});
   add_below<PeerRmOptions>(group, session, "rm", "[OPTIONS] HOST",
                            "Remove a peer and its key (needs root)",
-                           {declare_peer_rm, run_peer_rm, check_peer_rm});
+                           {declare_peer_rm, run_peer_rm, check_host});
   add_below<PeerDrainOptions>(group, session, "undrain", "HOST",
                               "Stop draining a host: it takes containers again",
-                              {declare_peer_undrain, run_peer_undrain, check_peer_drain});
+                              {declare_peer_undrain, run_peer_undrain, check_host});
   return group;
 }
 
@@ -168,16 +168,16 @@ Command make_queue(Session& session) {
   };
   add_below<QueueJobsOptions>(group, session, "cancel", "NAME [NAME...]",
                               "Cancel jobs: stop those that run; remove those that never ran",
-                              {declare_queue_jobs, run_queue_cancel});
+                              {declare_queue_jobs, run_queue_jobs});
   add_below<QueueJobsOptions>(group, session, "hold", "NAME [NAME...]",
                               "Hold jobs: they wait until they are released",
-                              {declare_queue_jobs, run_queue_hold});
+                              {declare_queue_jobs, run_queue_jobs});
   add_below<QueueJobsOptions>(group, session, "park", "NAME [NAME...]",
                               "Park jobs: they save themselves and wait until they are released",
-                              {declare_queue_jobs, run_queue_park});
+                              {declare_queue_jobs, run_queue_jobs});
   add_below<QueueJobsOptions>(group, session, "release", "NAME [NAME...]",
                               "Release jobs: they start when there is room",
-                              {declare_queue_jobs, run_queue_release});
+                              {declare_queue_jobs, run_queue_jobs});
   add_below<QueueRestartOptions>(group, session, "restart", "[OPTIONS] NAME [NAME...]",
                                  "Restart jobs whose host is lost",
                                  {declare_queue_restart, run_queue_restart});
@@ -249,19 +249,18 @@ void add_control(std::vector<Command>& all, Session& session) {
                     {declare_pause, run_pause, check_pause});
   add<PinOptions>(all, session, "pin", "[OPTIONS] CONTAINER [CONTAINER...]",
                   "Give containers a fixed share of the host", {declare_pin, run_pin, check_pin});
-  add<ReleaseOptions>(all, session, "release", "CONTAINER [CONTAINER...]",
-                      "End control of containers, restore their original limits",
-                      {declare_release, run_release});
+  add<ContainersOptions>(all, session, "release", "CONTAINER [CONTAINER...]",
+                         "End control of containers, restore their original limits",
+                         {declare_containers, run_containers});
   add<PauseOptions>(all, session, "resume", "[OPTIONS] [CONTAINER...]",
-                    "Resume control of paused containers",
-                    {declare_resume, run_resume, check_pause});
+                    "Resume control of paused containers", {declare_pause, run_pause, check_pause});
   all.push_back(make_run(session));
   add<SetOptions>(all, session, "set", "[OPTIONS] CONTAINER [CONTAINER...]",
                   "Change weight, floor and ceiling of containers under control",
                   {declare_set, run_set, check_set});
-  add<UnpinOptions>(all, session, "unpin", "CONTAINER [CONTAINER...]",
-                    "Unpin containers: the policy decides their limits again",
-                    {declare_unpin, run_unpin});
+  add<ContainersOptions>(all, session, "unpin", "CONTAINER [CONTAINER...]",
+                         "Unpin containers: the policy decides their limits again",
+                         {declare_containers, run_containers});
 }
 
 // What is known of them, and of this host.

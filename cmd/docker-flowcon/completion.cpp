@@ -102,10 +102,6 @@ Words ask(const CompletionNames& names, Ask kind) {
   return kind != nullptr && names.*kind ? (names.*kind)() : Words();
 }
 
-bool begins_with(std::string_view text, std::string_view beginning) {
-  return text.substr(0, beginning.size()) == beginning;
-}
-
 // "queue show" of `docker flowcon queue show`.
 std::string_view words_of(const Command& command) {
   constexpr std::string_view kRoot = "docker flowcon ";
@@ -123,7 +119,7 @@ class Completer {
   // The option whose value the last word is, or begins ("--goal=m").
   const CLI::Option* option_of_value() {
     const std::size_t equals = typed_.find('=');
-    if (begins_with(typed_, "--") && equals != std::string::npos) {
+    if (typed_.starts_with("--") && equals != std::string::npos) {
       const CLI::Option* option = command_.app->get_option_no_throw(typed_.substr(0, equals));
       typed_.erase(0, equals + 1);
       return option;
@@ -173,7 +169,7 @@ class Completer {
   }
 
   void offer(Completion& completion, const std::string& word, const std::string& text = "") const {
-    if (!begins_with(word, typed_)) return;
+    if (!word.starts_with(typed_)) return;
     completion.candidates.push_back(word + (text.empty() ? "" : "\t" + text));
   }
 
@@ -194,7 +190,7 @@ void complete_root(const Command& root, const std::vector<Command>& commands, co
     completer.offer_values(*option, {}, completion);
     return;
   }
-  if (begins_with(typed, "-")) {
+  if (typed.starts_with("-")) {
     completer.offer_options(completion);
     return;
   }
@@ -222,9 +218,9 @@ void complete_command(const Command& command, const Words& before, const std::st
     return;
   }
   const bool options_ended = std::find(before.begin(), before.end(), "--") != before.end();
-  if (begins_with(typed, "-") && !options_ended) completer.offer_options(completion);
+  if (typed.starts_with("-") && !options_ended) completer.offer_options(completion);
   if (is_dockers && completion.candidates.empty()) completion.of_docker = of_docker;
-  if (begins_with(typed, "-")) return;
+  if (typed.starts_with("-")) return;
   const std::string_view name = words_of(command);
   completer.offer_all(completion, ask(names, kind_of_argument(name, scan.positionals.size())));
   completion.offers_files = name == "extract";
@@ -263,7 +259,7 @@ Words join_at_equals(const Words& words) {
   Words joined;
   bool is_value = false;  // the next word belongs to the option before it
   for (const std::string& word : words) {
-    const bool is_equals = word == "=" && !joined.empty() && begins_with(joined.back(), "--");
+    const bool is_equals = word == "=" && !joined.empty() && joined.back().starts_with("--");
     if (is_equals || is_value) {
       joined.back() += word;
     } else {

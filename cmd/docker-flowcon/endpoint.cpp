@@ -51,16 +51,12 @@ Result<Endpoint> find_context(const std::string& folder, const std::string& name
                    printable(folder, 1000));
 }
 
-bool starts_with(std::string_view text, std::string_view beginning) {
-  return text.substr(0, beginning.size()) == beginning;
-}
-
 }  // namespace
 
 bool Endpoint::is_remote() const {
   // "tcp://127.0.0.1:2375" may be a tunnel to anywhere, so what is not a local socket is remote.
-  return !host.empty() && !starts_with(host, "unix://") && !starts_with(host, "fd://") &&
-         !starts_with(host, "/");
+  return !host.empty() && !host.starts_with("unix://") && !host.starts_with("fd://") &&
+         !host.starts_with("/");
 }
 
 Result<Endpoint> find_endpoint(const Invocation& invocation, const Environment& environment) {
@@ -93,7 +89,7 @@ std::string remote_hint(const Endpoint& endpoint, const std::string& command) {
                           ? "docker talks to " + host
                           : "context \"" + printable(endpoint.context) + "\" is " + host;
   std::string how;
-  if (starts_with(endpoint.host, "ssh://")) {
+  if (endpoint.host.starts_with("ssh://")) {
     // Without the path; ssh takes the rest of such an address as it is.
     const std::string address = host.substr(0, host.find('/', 6));
     how = "ssh " + address + " docker flowcon " + command;

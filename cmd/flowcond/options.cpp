@@ -23,18 +23,10 @@ namespace {
 constexpr std::size_t kLongestLine = 4096;
 
 const bool kHasPolicies = [] {
-  for (const cluster::policy::ClusterPolicyKind& kind : cluster::policy::cluster_policies()) {
-    ctrl::cluster_policy_names().push_back({kind.name, kind.summary});
-  }
-  for (const cluster::policy::QueuePolicyKind& kind : cluster::policy::queue_policies()) {
-    ctrl::queue_policy_names().push_back({kind.name, kind.summary});
-  }
-  for (const auto& kind : cluster::queue::place_policies()) {
-    ctrl::place_policy_names().push_back({kind.name, kind.summary});
-  }
-  for (const auto& kind : cluster::queue::allocate_policies()) {
-    ctrl::allocate_policy_names().push_back({kind.name, kind.summary});
-  }
+  ctrl::policy_names() = {ctrl::names_of(cluster::policy::cluster_policies()),
+                          ctrl::names_of(cluster::policy::queue_policies()),
+                          ctrl::names_of(cluster::queue::place_policies()),
+                          ctrl::names_of(cluster::queue::allocate_policies())};
   return true;
 }();
 
@@ -177,8 +169,7 @@ bool is_bare_flag(const std::string& flag, int argc, const char* const* argv) {
 // CLI11 says "The following argument was not expected: --intervall"; suggest the intended option.
 std::string explain(const CLI::ParseError& e, const std::vector<std::string>& extras) {
   for (const std::string& extra : extras) {
-    if (extra.rfind("--", 0) == 0)
-      return ctrl::unknown_option(extra.substr(2, extra.find('=') - 2));
+    if (extra.starts_with("--")) return ctrl::unknown_option(extra.substr(2, extra.find('=') - 2));
     return "unexpected argument " + printable(extra, 60);
   }
   return e.what();

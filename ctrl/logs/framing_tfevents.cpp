@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/crc.hpp>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -20,18 +21,6 @@ constexpr std::size_t kMaxTagBytes = 200;
 // tensorflow/core/framework/types.proto
 constexpr std::uint64_t kFloat = 1;
 constexpr std::uint64_t kDouble = 2;
-
-constexpr std::array<std::uint32_t, 256> make_crc_table() {
-  std::array<std::uint32_t, 256> table{};
-  for (std::uint32_t i = 0; i < table.size(); ++i) {
-    std::uint32_t crc = i;
-    for (int bit = 0; bit < 8; ++bit) crc = (crc & 1) != 0 ? crc >> 1 ^ 0x82F63B78U : crc >> 1;
-    table[i] = crc;
-  }
-  return table;
-}
-
-constexpr std::array<std::uint32_t, 256> kCrcTable = make_crc_table();
 
 std::uint32_t checksum_at(std::string_view bytes, std::size_t at) {
   return static_cast<std::uint32_t>(little_endian(bytes.data() + at, kChecksumBytes));
@@ -103,11 +92,9 @@ struct TfeventsDecoder::Scalar {
 };
 
 std::uint32_t crc32c(std::string_view bytes) {
-  std::uint32_t crc = ~0U;
-  for (const char c : bytes) {
-    crc = kCrcTable[(crc ^ static_cast<unsigned char>(c)) & 0xFF] ^ crc >> 8;
-  }
-  return ~crc;
+  boost::crc_optimal<32, 0x1EDC6F41, ~0U, ~0U, true, true> crc;
+  crc.process_bytes(bytes.data(), bytes.size());
+  return crc.checksum();
 }
 
 std::uint32_t masked_crc32c(std::string_view bytes) {

@@ -42,13 +42,6 @@ std::vector<Sample> joined(const std::vector<Sample>& before, const std::vector<
   return samples;
 }
 
-std::optional<double> rate_of(const std::optional<std::uint64_t>& now,
-                              const std::optional<std::uint64_t>& before, double elapsed) {
-  // A counter that went back is another one.
-  if (!now || !before || *now < *before || !(elapsed > 0)) return std::nullopt;
-  return static_cast<double>(*now - *before) / elapsed;
-}
-
 std::string percent(double share) { return render_number(std::round(share * 1e4) / 100) + " %"; }
 
 }  // namespace

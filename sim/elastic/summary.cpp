@@ -25,8 +25,6 @@ constexpr std::array<Column, 5> kColumns{{
     {"completed", "COMPLETED", &Summary::completed},
 }};
 
-double change_percent(double from, double to) { return from > 0 ? 100 * (to / from - 1) : 0; }
-
 // The runs of one allocator beside those of greedy, seed by seed.
 Summary summary_of(int nodes, Allocator allocator, const std::vector<Run>& greedy,
                    const std::vector<Run>& runs) {
@@ -35,7 +33,7 @@ Summary summary_of(int nodes, Allocator allocator, const std::vector<Run>& greed
     const Run& run = runs[i];
     values[0].push_back(run.mean_completion * kMinutes);
     values[1].push_back(run.mean_queueing * kMinutes);
-    values[2].push_back(change_percent(greedy[i].mean_queueing, run.mean_queueing));
+    values[2].push_back(percent(run.mean_queueing, greedy[i].mean_queueing));
     values[3].push_back(additional_jobs(greedy[i], run));
     values[4].push_back(static_cast<double>(run.completed));
   }

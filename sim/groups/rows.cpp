@@ -28,7 +28,7 @@ Summaries summaries_of(std::string_view schedule, std::uint64_t seeds, const Pro
   return all;
 }
 
-std::string percent(double value) { return fixed(value, 1) + " %"; }
+std::string percent_text(double value) { return fixed(value, 1) + " %"; }
 
 // KOD2's rows as an independent simulation has them.
 struct Kod2Row {
@@ -44,9 +44,6 @@ constexpr std::array<Kod2Row, 4> kKod2{{
     {"resnext-110", "-", -6},
 }};
 
-// Percent of a against b.
-double against(double a, double b) { return b > 0 ? (a / b - 1) * 100 : 0; }
-
 const GroupSummary& of_policy(const Summaries& all, const char* policy) {
   return all.at({"mixed", policy});
 }
@@ -58,20 +55,20 @@ std::vector<PublishedRow> rows_of_size(const std::string& size, const Summaries&
   const std::string name = "Liquid, " + size + " nodes: ";
   std::vector<PublishedRow> rows;
   rows.push_back({name + "best-fit as printed, mean completion against random", "-14 %",
-                  percent(mean("best-fit")), "as printed: worse", mean("best-fit") > 0});
+                  percent_text(mean("best-fit")), "as printed: worse", mean("best-fit") > 0});
   const auto add = [&](const char* what, const char* published, double ours, double goal) {
     rows.push_back(
-        {name + what, published, percent(ours), "<= " + fixed(goal, 0) + " %", ours <= goal});
+        {name + what, published, percent_text(ours), "<= " + fixed(goal, 0) + " %", ours <= goal});
   };
   add("seeded, mean completion against random", "-14 %", mean("seeded"), -22);
   add("seeded, mean completion against even", "-32 %",
-      against(of("seeded").mean_completion, of("even").mean_completion), -32);
+      percent(of("seeded").mean_completion, of("even").mean_completion), -32);
   add("genetic, mean completion against random", "-25 ... -18 %", mean("genetic"), -25);
   add("genetic, mean completion against even", "-25 ... -18 %",
-      against(of("genetic").mean_completion, of("even").mean_completion), -25);
+      percent(of("genetic").mean_completion, of("even").mean_completion), -25);
   add("genetic, makespan against random", "-24 ... -18 %", span("genetic"), -24);
   add("genetic, makespan against even", "-24 ... -18 %",
-      against(of("genetic").makespan, of("even").makespan), -24);
+      percent(of("genetic").makespan, of("even").makespan), -24);
   return rows;
 }
 
@@ -87,7 +84,7 @@ std::vector<PublishedRow> kod2_rows(std::uint64_t seeds, const Progress& progres
     const double ours = mean(row.model, "kod2");
     rows.push_back(
         {"KOD2 " + std::string(row.model) + ": kod2, mean completion against tf-operator",
-         row.published, percent(ours), fixed(row.percent, 0) + " % +-3",
+         row.published, percent_text(ours), fixed(row.percent, 0) + " % +-3",
          std::fabs(ours - row.percent) <= 3});
   }
   double sum = 0;
@@ -112,9 +109,9 @@ std::vector<PublishedRow> kod2_rows(std::uint64_t seeds, const Progress& progres
                   !(stuck > 0)});
   const double use = all.at({"vgg-16", "kod2"}).cpu_use.mean;
   const double base = all.at({"vgg-16", "tf-operator-whole"}).cpu_use.mean;
-  const double more = against(use, base);
+  const double more = percent(use, base);
   rows.push_back({"KOD2 vgg-16: CPU use against tf-operator-whole", "up to +92 %",
-                  "+" + percent(more), ">= +50 %", more >= 50});
+                  "+" + percent_text(more), ">= +50 %", more >= 50});
   return rows;
 }
 

@@ -23,27 +23,23 @@ constexpr std::array<Column, 5> kColumns{{
     {"resizes", "RESIZES", &GroupSummary::resizes, 1},
 }};
 
-double percent(double value, double of) { return of > 0 ? (value / of - 1) * 100 : 0; }
-
 GroupSummary summary_of(const std::vector<GroupResult>& results,
                         const std::vector<GroupResult>& base) {
   GroupSummary summary;
-  std::vector<double> means, spans, uses, stuck, resizes;
+  std::array<std::vector<double>, kColumns.size()> values;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const GroupResult& result = results[i];
-    means.push_back(percent(result.mean_completion, base[i].mean_completion));
-    spans.push_back(percent(result.end, base[i].end));
-    uses.push_back(result.cpu_use);
-    stuck.push_back(static_cast<double>(result.stuck));
-    resizes.push_back(static_cast<double>(result.resizes));
+    values[0].push_back(percent(result.mean_completion, base[i].mean_completion));
+    values[1].push_back(percent(result.end, base[i].end));
+    values[2].push_back(result.cpu_use);
+    values[3].push_back(static_cast<double>(result.stuck));
+    values[4].push_back(static_cast<double>(result.resizes));
     summary.mean_completion += result.mean_completion / static_cast<double>(results.size());
     summary.makespan += result.end / static_cast<double>(results.size());
   }
-  summary.mean_completion_percent = figure_of(means);
-  summary.makespan_percent = figure_of(spans);
-  summary.cpu_use = figure_of(uses);
-  summary.stuck = figure_of(stuck);
-  summary.resizes = figure_of(resizes);
+  for (std::size_t i = 0; i < kColumns.size(); ++i) {
+    summary.*kColumns[i].figure = figure_of(values[i]);
+  }
   return summary;
 }
 

@@ -23,10 +23,7 @@ constexpr std::size_t kWordBytes = 32;
 constexpr std::size_t kFamilyBytes = 80;
 constexpr std::size_t kMostProfiles = 20'000;  // far more than flowcond keeps
 
-std::string number_cell(const json::value& value) {
-  const std::optional<double> number = real_of(value);
-  return number ? number_text(*number, 6) : std::string(kUnknown);
-}
+std::string number_cell(const json::value& value) { return number_text(real_of(value)); }
 std::string moment_cell(const json::value& value) { return moment_text(real_of(value)); }
 std::string percent_cell(const json::value& value) { return percent_text(real_of(value)); }
 std::string memory_cell(const json::value& value) { return memory_text(real_of(value)); }

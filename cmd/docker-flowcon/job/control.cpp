@@ -5,7 +5,6 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "cmd/docker-flowcon/job/steering.h"
 
 namespace flowcon::plugin {
 
@@ -33,14 +32,6 @@ int run_adopt(const Session& session, const AdoptOptions& options) {
   if (!answer) return report(session.terminal, answer.error());
   session.terminal.out << options.container << "\n";
   return kDone;
-}
-
-void declare_release(CLI::App& app, ReleaseOptions& options) {
-  app.add_option("CONTAINER", options.containers)->required();
-}
-
-int run_release(const Session& session, const ReleaseOptions& options) {
-  return run_on_each(session, options.containers, "release", "");
 }
 
 }  // namespace flowcon::plugin

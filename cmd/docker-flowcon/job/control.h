@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// `docker flowcon adopt` and `release`: a running container comes under control, or leaves it.
+// `docker flowcon adopt`: a running container comes under control.
 #pragma once
 
 #include <chrono>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "cluster/migration/plan/names.h"
 #include "cmd/docker-flowcon/command.h"
@@ -29,16 +28,8 @@ struct AdoptOptions {
   JobOptions job;
 };
 
-struct ReleaseOptions {
-  std::vector<std::string> containers;
-};
-
 void declare_adopt(CLI::App& app, AdoptOptions& options);
 [[nodiscard]] std::string check_adopt(const AdoptOptions& options);
 [[nodiscard]] int run_adopt(const Session& session, const AdoptOptions& options);
-
-void declare_release(CLI::App& app, ReleaseOptions& options);
-/// Continues after a container that cannot be released, and returns kFailed at the end.
-[[nodiscard]] int run_release(const Session& session, const ReleaseOptions& options);
 
 }  // namespace flowcon::plugin

@@ -20,16 +20,6 @@ int run_on_all(const Session& session, const std::string& action) {
   return answer ? kDone : report(session.terminal, answer.error());
 }
 
-void declare_pausing(CLI::App& app, PauseOptions& options, const std::string& all) {
-  app.add_option("CONTAINER", options.containers);
-  app.add_flag("-a,--all", options.all, all);
-}
-
-int run_pausing(const Session& session, const PauseOptions& options, const std::string& action) {
-  return options.all ? run_on_all(session, action)
-                     : run_on_each(session, options.containers, action, "");
-}
-
 }  // namespace
 
 int run_on_each(const Session& session, const std::vector<std::string>& containers,
@@ -51,11 +41,11 @@ int run_on_each(const Session& session, const std::vector<std::string>& containe
 }
 
 void declare_pause(CLI::App& app, PauseOptions& options) {
-  declare_pausing(app, options, "Pause control of all containers, including later ones");
-}
-
-void declare_resume(CLI::App& app, PauseOptions& options) {
-  declare_pausing(app, options, "Resume control of all containers");
+  options.action = app.get_name();
+  app.add_option("CONTAINER", options.containers);
+  app.add_flag("-a,--all", options.all,
+               options.action == "pause" ? "Pause control of all containers, including later ones"
+                                         : "Resume control of all containers");
 }
 
 std::string check_pause(const PauseOptions& options) {
@@ -64,11 +54,8 @@ std::string check_pause(const PauseOptions& options) {
 }
 
 int run_pause(const Session& session, const PauseOptions& options) {
-  return run_pausing(session, options, "pause");
-}
-
-int run_resume(const Session& session, const PauseOptions& options) {
-  return run_pausing(session, options, "resume");
+  return options.all ? run_on_all(session, options.action)
+                     : run_on_each(session, options.containers, options.action, "");
 }
 
 void declare_pin(CLI::App& app, PinOptions& options) {
@@ -99,12 +86,13 @@ int run_pin(const Session& session, const PinOptions& options) {
   return run_on_each(session, options.containers, "pin", render_json(pin_body(options)));
 }
 
-void declare_unpin(CLI::App& app, UnpinOptions& options) {
+void declare_containers(CLI::App& app, ContainersOptions& options) {
+  options.action = app.get_name();
   app.add_option("CONTAINER", options.containers)->required();
 }
 
-int run_unpin(const Session& session, const UnpinOptions& options) {
-  return run_on_each(session, options.containers, "unpin", "");
+int run_containers(const Session& session, const ContainersOptions& options) {
+  return run_on_each(session, options.containers, options.action, "");
 }
 
 void declare_set(CLI::App& app, SetOptions& options) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overrides by people: pause and resume, pin and unpin, set.
+// Overrides by people: pause and resume, pin and unpin, set; release.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -10,8 +10,9 @@
 
 namespace flowcon::plugin {
 
-/// pause and resume: containers, or all of them and those to come.
+/// Containers, or all of them and those to come.
 struct PauseOptions {
+  std::string action;  ///< pause or resume: the command's name
   std::vector<std::string> containers;
   bool all = false;
 };
@@ -22,7 +23,8 @@ struct PinOptions {
   std::string duration;  ///< as Go writes it; "" = until unpin
 };
 
-struct UnpinOptions {
+struct ContainersOptions {
+  std::string action;  ///< release or unpin: the command's name
   std::vector<std::string> containers;
 };
 
@@ -40,17 +42,15 @@ struct SetOptions {
 // returns kFailed.
 
 void declare_pause(CLI::App& app, PauseOptions& options);
-void declare_resume(CLI::App& app, PauseOptions& options);
 [[nodiscard]] std::string check_pause(const PauseOptions& options);
 [[nodiscard]] int run_pause(const Session& session, const PauseOptions& options);
-[[nodiscard]] int run_resume(const Session& session, const PauseOptions& options);
 
 void declare_pin(CLI::App& app, PinOptions& options);
 [[nodiscard]] std::string check_pin(const PinOptions& options);
 [[nodiscard]] int run_pin(const Session& session, const PinOptions& options);
 
-void declare_unpin(CLI::App& app, UnpinOptions& options);
-[[nodiscard]] int run_unpin(const Session& session, const UnpinOptions& options);
+void declare_containers(CLI::App& app, ContainersOptions& options);
+[[nodiscard]] int run_containers(const Session& session, const ContainersOptions& options);
 
 void declare_set(CLI::App& app, SetOptions& options);
 [[nodiscard]] std::string check_set(const SetOptions& options);

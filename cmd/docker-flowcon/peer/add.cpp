@@ -424,7 +424,7 @@ std::string check_peer_add(const PeerAddOptions& options) {
     if (!host) return host.error().message();
   }
   for (const std::string& fingerprint : options.fingerprints) {
-    if (fingerprint.rfind("SHA256:", 0) != 0) return "--fingerprint: has to begin with SHA256:";
+    if (!fingerprint.starts_with("SHA256:")) return "--fingerprint: has to begin with SHA256:";
   }
   if (options.as.empty()) return "";
   const Result<SshAddress> as = parse_ssh_address(options.as);
@@ -455,11 +455,6 @@ void declare_peer_rm(CLI::App& app, PeerRmOptions& options) {
   app.add_option("HOST", options.host)->required();
   app.add_flag("-f,--force", options.force,
                "Also with open migrations, which then no longer end by themselves");
-}
-
-std::string check_peer_rm(const PeerRmOptions& options) {
-  const Result<SshAddress> host = parse_ssh_address(options.host);
-  return host ? "" : host.error().message();
 }
 
 int run_peer_rm(const Session& session, const PeerRmOptions& options) {

@@ -36,7 +36,6 @@ void declare_peer_add(CLI::App& app, PeerAddOptions& options);
 [[nodiscard]] int run_peer_add(const Session& session, const PeerAddOptions& options);
 
 void declare_peer_rm(CLI::App& app, PeerRmOptions& options);
-[[nodiscard]] std::string check_peer_rm(const PeerRmOptions& options);
 [[nodiscard]] int run_peer_rm(const Session& session, const PeerRmOptions& options);
 
 void declare_peer_accept(CLI::App& app, PeerAcceptOptions& options);

@@ -41,11 +41,6 @@ std::string shown_text(const std::string& text) {
   return text.empty() ? std::string(kUnknown) : printable(text, 400);
 }
 
-std::string count_text(const json::value& value) {
-  const std::optional<double> number = real_of(value);
-  return number ? number_text(*number, 6) : std::string(kUnknown);
-}
-
 // "2m5s", as docker's own durations are written; two units say enough.
 std::string age_text(std::optional<double> seconds) {
   if (!seconds || !(*seconds >= 0) || *seconds > 1e9) return std::string(kUnknown);
@@ -90,11 +85,11 @@ Thing host_of(const json::value& host, const std::string& coordinator) {
   if (is_true(out["Coordinator"])) state += ", coordinates";
   if (is_true(out["Draining"])) state += ", draining";
   shown["StateText"] = state;
-  shown["ScoreText"] = count_text(out["Score"]);
-  shown["CategoriesText"] =
-      count_text(out["PC"]) + "/" + count_text(out["WC"]) + "/" + count_text(out["CC"]);
+  shown["ScoreText"] = number_text(real_of(out["Score"]));
+  shown["CategoriesText"] = number_text(real_of(out["PC"])) + "/" +
+                            number_text(real_of(out["WC"])) + "/" + number_text(real_of(out["CC"]));
   shown["UsageText"] = percent_text(real_of(out["Usage"]));
-  shown["ContainersText"] = count_text(out["Containers"]);
+  shown["ContainersText"] = number_text(real_of(out["Containers"]));
   return thing;
 }
 

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/json_reader.h"
-#include "base/ssh_address.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/text/format.h"
 #include "cmd/docker-flowcon/text/times.h"
@@ -204,11 +203,6 @@ void declare_peer_drain(CLI::App& app, PeerDrainOptions& options) {
 
 void declare_peer_undrain(CLI::App& app, PeerDrainOptions& options) {
   app.add_option("HOST", options.host)->required();
-}
-
-std::string check_peer_drain(const PeerDrainOptions& options) {
-  const Result<SshAddress> host = parse_ssh_address(options.host);
-  return host ? "" : host.error().message();
 }
 
 int run_peer_drain(const Session& session, const PeerDrainOptions& options) {

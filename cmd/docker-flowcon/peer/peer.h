@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ssh_address.h"
 #include "cmd/docker-flowcon/command.h"
 
 namespace flowcon::plugin {
@@ -26,9 +27,15 @@ void declare_peer_ls(CLI::App& app, PeerLsOptions& options);
 
 void declare_peer_drain(CLI::App& app, PeerDrainOptions& options);
 void declare_peer_undrain(CLI::App& app, PeerDrainOptions& options);
-[[nodiscard]] std::string check_peer_drain(const PeerDrainOptions& options);
 [[nodiscard]] int run_peer_drain(const Session& session, const PeerDrainOptions& options);
 [[nodiscard]] int run_peer_undrain(const Session& session, const PeerDrainOptions& options);
+
+/// Of the options of drain, undrain and rm.
+template <class Options>
+[[nodiscard]] std::string check_host(const Options& options) {
+  const Result<SshAddress> host = parse_ssh_address(options.host);
+  return host ? "" : host.error().message();
+}
 
 /// "/v1/peers/NAME/ACTION", the name encoded.
 [[nodiscard]] std::string peer_target(const std::string& name, const std::string& action);

@@ -62,8 +62,7 @@ int tell_check(const Session& session, const json::value& answer) {
   for (const auto& entry : object_of(answer, "labels")) {
     const std::optional<double> runs = real_of(member(entry.value(), "runs"));
     const std::optional<double> r2 = real_of(member(entry.value(), "r2"));
-    rows += printable(entry.key(), kWordBytes) + "\t" +
-            (runs ? number_text(*runs, 6) : std::string(kUnknown)) + "\t" +
+    rows += printable(entry.key(), kWordBytes) + "\t" + number_text(runs) + "\t" +
             (r2 ? two_digits(*r2) : std::string(kUnknown)) + "\t" +
             percent_text(real_of(member(entry.value(), "above"))) + "\n";
   }

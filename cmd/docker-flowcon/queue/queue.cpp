@@ -194,23 +194,12 @@ int run_queue_show(const Session& session, const QueueShowOptions& options) {
 }
 
 void declare_queue_jobs(CLI::App& app, QueueJobsOptions& options) {
+  options.action = app.get_name();
   app.add_option("NAME", options.jobs)->required();
 }
 
-int run_queue_cancel(const Session& session, const QueueJobsOptions& options) {
-  return run_on_jobs(session, options.jobs, "cancel", "{}");
-}
-
-int run_queue_hold(const Session& session, const QueueJobsOptions& options) {
-  return run_on_jobs(session, options.jobs, "hold", "{}");
-}
-
-int run_queue_park(const Session& session, const QueueJobsOptions& options) {
-  return run_on_jobs(session, options.jobs, "park", "{}");
-}
-
-int run_queue_release(const Session& session, const QueueJobsOptions& options) {
-  return run_on_jobs(session, options.jobs, "release", "{}");
+int run_queue_jobs(const Session& session, const QueueJobsOptions& options) {
+  return run_on_jobs(session, options.jobs, options.action, "{}");
 }
 
 void declare_queue_restart(CLI::App& app, QueueRestartOptions& options) {

@@ -26,8 +26,8 @@ struct QueueShowOptions {
   std::vector<std::string> jobs;
 };
 
-/// hold, release, cancel, park.
 struct QueueJobsOptions {
+  std::string action;  ///< cancel, hold, park or release: the command's name
   std::vector<std::string> jobs;
 };
 
@@ -64,10 +64,7 @@ void declare_queue_show(CLI::App& app, QueueShowOptions& options);
 // continue after a failure, and then return kFailed.
 
 void declare_queue_jobs(CLI::App& app, QueueJobsOptions& options);
-[[nodiscard]] int run_queue_cancel(const Session& session, const QueueJobsOptions& options);
-[[nodiscard]] int run_queue_hold(const Session& session, const QueueJobsOptions& options);
-[[nodiscard]] int run_queue_park(const Session& session, const QueueJobsOptions& options);
-[[nodiscard]] int run_queue_release(const Session& session, const QueueJobsOptions& options);
+[[nodiscard]] int run_queue_jobs(const Session& session, const QueueJobsOptions& options);
 
 void declare_queue_restart(CLI::App& app, QueueRestartOptions& options);
 [[nodiscard]] int run_queue_restart(const Session& session, const QueueRestartOptions& options);

@@ -129,8 +129,8 @@ std::string tasks_section(const json::array& tasks) {
     out += printable(text_of(task, "name"), kNameBytes) + "\t" +
            printable(text_of(task, "role"), kWordBytes) + "\t" +
            (host.empty() ? std::string(kUnknown) : host) + "\t" +
-           printable(text_of(task, "state"), kWordBytes) + "\t" +
-           (exit ? number_text(*exit, 6) : std::string(kUnknown)) + "\t" + note + "\n";
+           printable(text_of(task, "state"), kWordBytes) + "\t" + number_text(exit) + "\t" + note +
+           "\n";
   }
   return out.empty() ? "" : align_columns("NAME\tROLE\tHOST\tSTATE\tEXIT\tNOTE\n" + out);
 }
@@ -175,8 +175,7 @@ std::string estimates_table(const json::value& labels) {
     out += printable(entry.key(), kWordBytes) + "\t" +
            label_value(entry.key(), member(estimate, "expected")) + "\t" +
            label_value(entry.key(), member(estimate, "upper")) + "\t" +
-           printable(basis, kWordBytes) + "\t" +
-           (rows ? number_text(*rows, 6) : std::string(kUnknown)) + "\n";
+           printable(basis, kWordBytes) + "\t" + number_text(rows) + "\n";
   }
   return out.empty() ? "" : align_columns("LABEL\tEXPECTED\tUPPER\tBASIS\tRUNS\n" + out);
 }

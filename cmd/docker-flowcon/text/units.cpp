@@ -26,6 +26,10 @@ std::string number_text(double number, int digits) {
   return {out.data(), static_cast<std::size_t>(std::max(length, 0))};
 }
 
+std::string number_text(std::optional<double> number) {
+  return number ? number_text(*number, 6) : std::string(kUnknown);
+}
+
 std::string percent_text(std::optional<double> share) {
   if (!share) return std::string(kUnknown);
   // A share far above 1 is a mistake of someone's, and still must not widen the table.

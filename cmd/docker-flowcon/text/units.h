@@ -14,6 +14,8 @@ inline constexpr std::string_view kUnknown = "--";
 
 /// A number with `digits` significant digits (1 to 17).
 [[nodiscard]] std::string number_text(double number, int digits);
+/// With six of them; kUnknown where there is none.
+[[nodiscard]] std::string number_text(std::optional<double> number);
 
 /// A share, 0.25, as "25%": two significant digits.
 [[nodiscard]] std::string percent_text(std::optional<double> share);

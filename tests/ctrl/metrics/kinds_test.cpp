@@ -96,40 +96,6 @@ TEST_CASE("full-width marks are marks") {
   CHECK(report.counter->total == 30);
 }
 
-TEST_CASE("the whole loss goes before its parts on the same line") {
-  for (const std::string whole : {"loss", "total_loss", "Loss Total"}) {
-    std::vector<std::string> lines;
-    for (int i = 0; i < 20; ++i) {
-      const std::string value = number(2.0 + (i % 2) - 0.01 * i);
-      const std::string part = number(2.0 / (i + 1));
-      lines.push_back("iter " + std::to_string(i) + " iou_loss: " + part + " box_loss: " + part +
-                      " loss_0: " + part + " " + whole + ": " + value);
-    }
-    CHECK(report_on(lines).metric == whole);
-  }
-}
-
-TEST_CASE("a loss of one thing goes behind the loss on its line") {
-  for (const std::string part : {"id_loss", "loss_bbox", "recon_loss", "segm loss"}) {
-    std::vector<std::string> lines;
-    for (int i = 0; i < 5; ++i) {
-      const std::string falls = number(1.0 - 0.1 * i), wavers = number(2.0 + (i % 2) - 0.01 * i);
-      lines.push_back("epoch " + std::to_string(i) + " | " + part + ": " + falls +
-                      " | loss: " + wavers);
-    }
-    INFO(part);
-    CHECK(report_on(lines).metric == "loss");
-  }
-  std::vector<std::string> lines;
-  for (int i = 1; i < 3; ++i) {
-    const std::string count = "(" + std::to_string(1000 * i) + "/40000) average ";
-    lines.push_back(count + "pos_loss: " + number(0.9 / i));
-    lines.push_back(count + "neg_loss: " + number(0.8 / i));
-    lines.push_back(count + "loss: " + number(0.85 / i));
-  }
-  CHECK(report_on(lines).metric == "average loss");
-}
-
 TEST_CASE("a value printed again at the same place counts once, equal values of two epochs twice") {
   std::vector<std::string> lines;
   for (int i = 0; i < 10; ++i) {
