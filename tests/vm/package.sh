@@ -132,7 +132,7 @@ eventually "containers with the label are limited" limits_hold
 written=$(settings)
 check "that differs from their own limits" not settings_are "$originals"
 eventually "journalctl -x explains a limit" has_messages "The limit of a container is now"
-check "and what a person changed" has_messages "A person has decided"
+check "and what a person changed" has_messages "A user changed an override"
 
 # --- upgraded -------------------------------------------------------------------------------------------
 

@@ -17,13 +17,7 @@ using namespace flowcon::cluster::test;
 namespace {
 
 HostJobs host(char digit, double cpu, double free_cpu) {
-  HostJobs host;
-  host.id = host_id(digit);
-  host.name = std::string("h") + digit;
-  host.offer = amounts(cpu, 8);
-  host.free = amounts(free_cpu, 8);
-  host.most = host.offer;
-  return host;
+  return reported_host(digit, cpu, free_cpu, 8);
 }
 
 ReportedJob job(char letter, double cpu) {

@@ -22,12 +22,7 @@ using namespace flowcon::cluster::test;
 namespace {
 
 HostJobs host(char digit, double cpu, double free_cpu) {
-  HostJobs host;
-  host.id = host_id(digit);
-  host.name = std::string("h") + digit;
-  host.offer = amounts(cpu, 64);
-  host.free = amounts(free_cpu, 64);
-  host.most = host.offer;
+  HostJobs host = reported_host(digit, cpu, free_cpu, 64);
   host.swarm = {"manager"};
   return host;
 }

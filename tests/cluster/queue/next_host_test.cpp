@@ -21,12 +21,8 @@ const std::string kImage = "0123456789abcdef";
 policy::Amounts cores(double cpu) { return amounts(cpu, cpu); }
 
 HostJobs host(char digit, double free) {
-  HostJobs host;
-  host.id = host_id(digit);
-  host.name = std::string("h") + digit;
-  host.offer = cores(4);
+  HostJobs host = reported_host(digit, 4, 0, 4);
   host.free = cores(free);
-  host.most = host.offer;
   return host;
 }
 
