@@ -29,7 +29,7 @@ class Leases {
     std::string why;                               ///< there are none: for people; "" = there are
     std::string host;                              ///< which is to blame, its id; "" = this one
     bool is_refusal = false;                       ///< it may be so for ever
-    bool is_busy = false;                          ///< it has too few left for now
+    bool is_busy = false;                          ///< too few are left at the moment
   };
   /// For all tasks of each of these hosts, if it has any, which all of the hosts reach there.
   /// `is_published`: they are not in the hosts' networks.

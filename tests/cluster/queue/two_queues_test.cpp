@@ -222,7 +222,7 @@ TEST_CASE("a job that another host's engine does not start is held, with its wor
   CHECK(hosts.h1.engine.boxes_.empty());
 }
 
-TEST_CASE("a return for which its owner has no room is asked for now and then, and says why") {
+TEST_CASE("a return for which its owner has no room is asked for again, and says why") {
   const Quiet quiet;
   TwoQueues hosts;
   hosts.submit("vae", 2);
