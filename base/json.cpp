@@ -94,10 +94,16 @@ struct Handler {
   bool on_comment(json::string_view, error_code&) { return true; }
 };
 
+/// Stands for itself within quotes, whatever comes before and after it.
+bool is_plain(char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; }
+
 void append_string(std::string& out, std::string_view text) {
   constexpr char kHex[] = "0123456789abcdef";
   out += '"';
-  for (const char c : valid_utf8(text)) {
+  std::size_t plain = 0;
+  while (plain < text.size() && is_plain(text[plain])) ++plain;
+  out += text.substr(0, plain);
+  for (const char c : valid_utf8(text.substr(plain))) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') {
       out += {'\\', c};

@@ -491,7 +491,9 @@ void Collector::take_fields(const std::vector<Field>& fields, std::string_view t
   if (plans_) plans_->note_counter(kind.has_counter);
   if (nameless_line) skeleton_ = letters_hash(text);
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (!is_candidate(fields[i], judged_[i], nameless_line)) {
+    const bool is_of_bar =
+        bar_.present && fields[i].percent && percent_of_bar(text) == fields[i].at;
+    if (is_of_bar || !is_candidate(fields[i], judged_[i], nameless_line)) {
       refusals_.add(fields[i], judged_[i].hash, !query_.empty());
       continue;
     }

@@ -81,6 +81,8 @@ double NameQuery::preference(const Series& series) const {
   const bool asks_average =
       wants_average_ && !has_any(own, {"avg", "average", "mean", "running", "smoothed"});
   double sum = series.traits.average == asks_average ? 2 : 0;
+  // "Training average loss": of "… loss at step" and "… positive_sample_loss at step" the first.
+  sum -= 0.01 * static_cast<double>(own.size());
   const bool asks_epoch = wants_epoch_ && !has_any(own, {"epoch"});
   if (asks_epoch) sum += series.traits.grain == Grain::epoch ? 2 : 0;
   if (phase_ != Phase::none) {

@@ -13,6 +13,13 @@ namespace {
 
 constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15ULL;
 
+/// "NDCG(k=20)": its number is part of a name.
+bool is_argument(std::string_view line, std::size_t equals) {
+  std::size_t at = equals;
+  while (at > 0 && (is_letter(line[at - 1]) || line[at - 1] == '_')) --at;
+  return at > 1 && at < equals && line[at - 1] == '(' && is_letter(line[at - 2]);
+}
+
 bool is_date_mark(char c) { return c == ':' || c == '-' || c == '/'; }
 
 }  // namespace
@@ -39,7 +46,7 @@ bool read_shape(std::string_view line, LineShape& shape) {
       hash ^= hash >> 32;
       continue;
     }
-    if (c == '@' || c == '#') return false;
+    if (c == '@' || c == '#' || (c == '=' && is_argument(line, i))) return false;
     if (c == '"' || c == '\'') in_quote = !in_quote;
     if (is_letter(c) || c == '_' || is_beyond_ascii(c)) {
       in_word = true;

@@ -121,6 +121,7 @@ std::size_t LineScanner::scan_word(std::size_t at) {
       break;
     }
   }
+  if (end < line_.size() && line_[end] == '(') end = end_of_argument(end);
   const std::string_view word = line_.substr(at, end - at);
   if (word.size() >= 3 && word.size() <= 9 &&
       ((word[0] | 0x20) == 'n' || (word[0] | 0x20) == 'i')) {
@@ -179,6 +180,17 @@ std::size_t LineScanner::scan_at_sign(std::size_t at) const {
   return end;
 }
 
+/// "NDCG(k=20): 0.23": a whole number that is part of a name. `open` where there is none.
+std::size_t LineScanner::end_of_argument(std::size_t open) const {
+  std::size_t at = open + 1;
+  while (at < line_.size() && (is_letter(line_[at]) || line_[at] == '_')) ++at;
+  if (at == open + 1 || line_.substr(at, 1) != "=") return open;
+  const std::size_t close = skip_any(line_, at + 1, "");
+  if (close == at + 1 || line_.substr(close, 1) != ")") return open;
+  const std::string_view next = line_.substr(skip_blanks(line_, close + 1), 1);
+  return next == ":" || next == "=" ? close + 1 : open;
+}
+
 std::size_t LineScanner::scan_number(std::size_t at) {
   const bool is_named = !is_digit(line_[at]) && at + 1 < line_.size() && is_letter(line_[at + 1]);
   const std::optional<Number> number = is_named ? non_finite_at(line_, at) : number_at(line_, at);
@@ -199,30 +211,30 @@ std::size_t LineScanner::scan_number(std::size_t at) {
     const std::size_t after = take_ratio(at, *number, second);
     if (after != 0) return after;
   }
-  if (const std::size_t after = take_grouped_count(at, number->end)) return after;
+  if (const std::size_t after = take_scaled_count(at, number->end)) return after;
   const char next = number->end < line_.size() ? line_[number->end] : '\0';
   if (is_letter(next) || next == '_' || is_beyond_ascii(next)) return take_with_unit(at, *number);
   take_number(at, *number, {}, number->end);
   return number->end;
 }
 
-/// "Total steps = 1,200". Returns the position after it, 0 where it is no such number.
-std::size_t LineScanner::take_grouped_count(std::size_t at, std::size_t end) {
-  if (end >= line_.size() || line_[end] != ',') return 0;
-  const std::optional<Number> grouped = scaled_at(line_, at);
-  if (!grouped) return 0;
+/// "Total steps = 1,200", "step:12K". Returns the position after it, 0 where it is no such number.
+std::size_t LineScanner::take_scaled_count(std::size_t at, std::size_t end) {
+  if (end >= line_.size() || std::string_view(",kKMGB").find(line_[end]) == line_.npos) return 0;
+  const std::optional<Number> count = scaled_at(line_, at);
+  if (!count) return 0;
   const Key key = key_before(at);
   const Role role = key.text.empty() ? Role::unknown : judge_name(key.text).role;
   if (role != Role::total && role != Role::step) return 0;
   Field field;
   field.key = frame_key(key.text);
   field.phase = phase_;
-  field.value = grouped->value;
+  field.value = count->value;
   field.at = at;
   field.integer = true;
   field.scaled = true;
-  add(field, grouped->end);
-  return grouped->end;
+  add(field, count->end);
+  return count->end;
 }
 
 std::size_t LineScanner::skip_compound(std::size_t at, const Number& number) {
@@ -360,7 +372,7 @@ void LineScanner::take_number(std::size_t begin, const Number& number, std::stri
   }
   field.bracketed = key.bracketed && field.key.empty();
   if (field.key.empty() && !field.bracketed && !key.after_number) {
-    field.key = key_after(end, number.integer);
+    field.key = key_after(end, number.integer || field.unit);
     field.named_after = !field.key.empty();
   }
   const std::string_view apart = field.unit ? std::string_view{} : far_unit(end);

@@ -81,6 +81,7 @@ class LineScanner {
 
   std::size_t scan_word(std::size_t at);
   std::size_t scan_number(std::size_t at);
+  [[nodiscard]] std::size_t end_of_argument(std::size_t open) const;
   std::size_t scan_quoted(std::size_t at);
   std::size_t scan_at_sign(std::size_t at) const;
   void open_frame(std::size_t at);
@@ -90,7 +91,7 @@ class LineScanner {
   /// A date, time, range, version or address that begins with the number that ends at `end`:
   /// returns the position after it, `end` where it is none.
   std::size_t skip_compound(std::size_t at, const Number& number);
-  std::size_t take_grouped_count(std::size_t at, std::size_t end);
+  std::size_t take_scaled_count(std::size_t at, std::size_t end);
   /// "Loss after 10 steps: 0.5": the words around a count name the value behind it. Returns the
   /// position after the value, 0 where there is none.
   std::size_t take_around(std::size_t at, const Number& count);
@@ -114,7 +115,7 @@ class LineScanner {
   [[nodiscard]] std::string_view name_with_group(const Gap& gap, std::size_t at) const;
   [[nodiscard]] std::string_view name_before_wall(Gap gap) const;
   [[nodiscard]] std::string_view cleaned_name(std::string_view name, const Gap& gap) const;
-  [[nodiscard]] std::string_view key_after(std::size_t at, bool is_whole) const;
+  [[nodiscard]] std::string_view key_after(std::size_t at, bool is_count) const;
   [[nodiscard]] bool quotes_number(std::size_t at) const;
   [[nodiscard]] std::size_t begin_of_remark(std::size_t low, std::size_t close) const;
   [[nodiscard]] std::string_view words_before(std::size_t from, std::size_t at) const;

@@ -124,10 +124,10 @@ std::string_view without_units(std::string_view key) {
 }  // namespace
 
 bool is_wrapper(std::string_view word) {
-  constexpr std::array<std::string_view, 15> names{
-      "param",         "Float32",       "Float64", "tensor",      "array",
-      "float32",       "float64",       "float16", "np.float32",  "np.float64",
-      "numpy.float32", "numpy.float64", "Decimal", "DeviceArray", "Array"};
+  constexpr std::array<std::string_view, 16> names{
+      "tf.Tensor",     "param",   "Float32",     "Float64",    "tensor",     "array",
+      "float32",       "float64", "float16",     "np.float32", "np.float64", "numpy.float32",
+      "numpy.float64", "Decimal", "DeviceArray", "Array"};
   return std::find(names.begin(), names.end(), word) != names.end();
 }
 
@@ -323,7 +323,7 @@ std::string_view LineScanner::words_before(std::size_t low, std::size_t at) cons
 
 /// The name after a nameless value: "719.53 avg loss,". It ends at a delimiter, so that the name of
 /// the next value is not taken.
-std::string_view LineScanner::key_after(std::size_t at, bool is_whole) const {
+std::string_view LineScanner::key_after(std::size_t at, bool is_count) const {
   if (at >= line_.size() || line_[at] != ' ') return {};
   const std::size_t from = at + 1;
   std::size_t end = from;
@@ -337,7 +337,7 @@ std::string_view LineScanner::key_after(std::size_t at, bool is_whole) const {
   const std::string_view words = trimmed(line_.substr(from, end - from));
   if (closed) return words;
   // "365.2 perplexity estimate based on a held-out corpus": its first word names it.
-  if (is_whole) return {};
+  if (is_count) return {};
   const std::string_view first = words.substr(0, words.find(' '));
   return judge_name(first).weight > 5 && end < line_.size() && line_[end] != ':' &&
                  line_[end] != '='

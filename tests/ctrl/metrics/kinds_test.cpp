@@ -567,4 +567,30 @@ TEST_CASE("what is used of a thing, the ends of fits, and one class after the ot
   }
 }
 
+TEST_CASE("a count in thousands goes on, the label of a bar and a name behind a unit are none") {
+  std::vector<std::string> short_counts, map, rates, tensors, cuts, parts;
+  for (int i = 1; i <= 30; ++i) {
+    const std::string down = number(3.0 / (i + 1)), step = std::to_string(i);
+    short_counts.push_back("step:" + (i < 5 ? step + "00" : step + "K") + " loss:" + down);
+    map.push_back("Map:  " + std::to_string(3 * i) + "%|###       | " + step + "000/33333 [00:01]");
+    rates.push_back("global step " + step + "00 lr 1 wps 8.00K ppl " + down + " bleu 0.00");
+    tensors.push_back("Step: " + step + " MLL: tf.Tensor(-" + down + ", shape=(), dtype=float64)");
+    cuts.push_back("NDCG(k=20): 0." + std::to_string(200 + i) + " - NDCG(k=50): 0." +
+                   std::to_string(500 + i));
+    parts.push_back("Training average positive_sample_loss at step " + step + ": 4.5");
+    parts.push_back("Training average loss at step " + step + ": " + down);
+  }
+  const Report counted = report_on(short_counts, 100);
+  CHECK(counted.samples.size() == 30);
+  const Report labelled = report_on(map);
+  INFO(labelled.metric);
+  CHECK((labelled.metric.empty() || labelled.confidence < 0.2));
+  CHECK(report_on(rates, 0, "ppl").low == Approx(3.0 / 31));
+  CHECK(report_on(tensors, 0, "MLL").metric == "MLL");
+  const Report cut = report_on(cuts, 100, "NDCG(k=50)");
+  CHECK(cut.count == 30);
+  CHECK(cut.low == Approx(0.501));
+  CHECK(report_on(parts, 0, "Training average loss").high == Approx(1.5));
+}
+
 }  // namespace flowcon::ctrl::metrics
