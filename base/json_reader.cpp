@@ -11,8 +11,6 @@
 namespace flowcon {
 namespace {
 
-constexpr double kMostCounted = 9007199254740992.0;  // 2^53
-
 // What stands there, short enough for one line.
 std::string shown(const json::value& value) {
   if (value.is_object()) return "an object";

@@ -3,14 +3,18 @@
 // nothing; FieldReader complains of it in a sentence that names the field.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -65,6 +69,20 @@ namespace flowcon {
 /// "NAME[INDEX]", the place of an element in complaints.
 [[nodiscard]] std::string indexed(std::string_view name, std::size_t index);
 
+struct OwnId {
+  const std::string& operator()(const auto& item) const { return item.id; }
+};
+
+class FieldReader;
+
+/// The object that its fields(io, value) reads, see base/json_fields.h.
+template <class T>
+T value_in(FieldReader& reader) {
+  T value;
+  fields(reader, value);
+  return value;
+}
+
 /// Reads fields of one object and keeps the first complaint, so that a reader is a list of fields
 /// and one look at the end. Whatever is wrong reads as zero, empty or false.
 class FieldReader {
@@ -91,7 +109,9 @@ class FieldReader {
   std::optional<double> number_or_null(std::string_view name);
   std::optional<double> optional_number(std::string_view name);  ///< null counts as absent
 
-  /// A number of things: whole, from 0 to 2^53, beyond which a double counts no longer.
+  /// Beyond 2^53 a double counts no longer.
+  static constexpr std::int64_t kMostCounted = std::int64_t{1} << 53;
+  /// A number of things: whole, from 0 to that.
   std::int64_t count(std::string_view name);
   /// Complains of more than `most`, and reads it as `most`.
   std::int64_t count(std::string_view name, std::int64_t most);
@@ -123,9 +143,16 @@ class FieldReader {
   /// Complains that the field `name`, which is there, `rule` ("must be …").
   void require(bool holds, std::string_view name, const char* rule);
 
-  /// Complains of the first of `items`, read from the array `name`, whose id one before it has.
-  template <class Items>
-  void require_unique_ids(std::string_view name, const Items& items);
+  /// Complains of the first of `items`, read from the array `name`, whose id one before it has, or
+  /// that is among those `seen`, to which theirs come.
+  template <class Items, class IdOf>
+  void require_unique_ids(std::string_view name, const Items& items, IdOf id_of,
+                          std::unordered_set<std::string_view>& seen);
+  template <class Items, class IdOf = OwnId>
+  void require_unique_ids(std::string_view name, const Items& items, IdOf id_of = {}) {
+    std::unordered_set<std::string_view> seen;
+    require_unique_ids(name, items, id_of, seen);
+  }
 
   void complain(std::string_view name, const std::string& what);
   void complain_of_repeated(std::string_view name, std::string_view id);
@@ -133,6 +160,92 @@ class FieldReader {
 
   [[nodiscard]] bool failed() const { return !complaint_.empty(); }
   [[nodiscard]] Error error() const { return bad_input(complaint_); }
+
+  // What fields(io, value) calls, see base/json_fields.h. By its type a field is read by boolean(),
+  // number(), number_or_null(), text() or count(), is an object or a list of such, or null.
+  static constexpr bool kReads = true;
+  void operator()(std::string_view name, bool& value) { value = boolean(name); }
+  void operator()(std::string_view name, double& value) { value = number(name); }
+  void operator()(std::string_view name, std::string& value) { value = text(name); }
+  void operator()(std::string_view name, std::int64_t& value) { value = count(name); }
+  void operator()(std::string_view name, std::optional<double>& value) {
+    value = number_or_null(name);
+  }
+  template <class T>
+  void operator()(std::string_view name, std::vector<T>& value) {
+    value = each(name, value_in<T>);
+  }
+  template <class T, class Visit>
+  void each(std::string_view name, std::vector<T>& items, Visit visit) {
+    items = each(name, [&visit](FieldReader& inner) {
+      T item;
+      visit(inner, item);
+      return item;
+    });
+  }
+  template <class T>
+  void operator()(std::string_view name, std::optional<T>& value) {
+    value = optional_object(name, value_in<T>);
+  }
+  template <class T>
+  void operator()(std::string_view name, T& value) {
+    value = object(name, value_in<T>);
+  }
+  void operator()(std::string_view name, double& value, double low, double high) {
+    value = number(name, low, high);
+  }
+  template <class Count>
+  void operator()(std::string_view name, Count& value, std::int64_t most) {
+    static_assert(std::is_integral_v<Count>);
+    value = static_cast<Count>(count(name, most));
+  }
+  template <class T, class... Limits>
+  void optional(std::string_view name, T& value, const std::type_identity_t<T>& otherwise,
+                Limits... limits) {
+    value = otherwise;
+    if (has(name)) (*this)(name, value, limits...);
+  }
+  template <class T, class... Limits>
+  void optional(std::string_view name, std::optional<T>& value, Limits... limits) {
+    value.reset();
+    if (has(name)) (*this)(name, value.emplace(), limits...);
+  }
+  template <class T, class... Limits>
+  void nullable(std::string_view name, std::optional<T>& value, Limits... limits) {
+    optional(name, value, limits...);
+  }
+  template <class Value>
+  void one_of(std::string_view field, Value& value, std::initializer_list<Value> values,
+              const char* rule) {
+    value = one_of(field, values, rule);
+  }
+  template <class Value, class Parse>
+  void one_of(std::string_view field, Value& value, Parse parse, const char* rule) {
+    const std::optional<Value> parsed = parse(text(field));
+    require(parsed.has_value(), field, rule);
+    value = parsed.value_or(Value());
+  }
+  template <class Value, std::size_t kSize>
+  void one_of(std::string_view field, Value& value, const std::array<const char*, kSize>& words,
+              const char* rule) {
+    const auto found = std::find(words.begin(), words.end(), text(field));
+    require(found != words.end(), field, rule);
+    value = found == words.end() ? Value() : static_cast<Value>(found - words.begin());
+  }
+  template <class T, class Clean, class... Limits>
+  void cleaned(std::string_view name, T& value, Clean clean, Limits... limits) {
+    (*this)(name, value, limits...);
+    value = clean(value);
+  }
+  template <class T, class Read, class... Write>
+  void as(std::string_view name, T& value, Read read, const Write&...) {
+    value = std::invoke(read, *this, name);
+  }
+  [[nodiscard]] bool has(std::string_view name, bool) const { return has(name); }
+  [[nodiscard]] bool is_longer(std::string_view name, std::size_t most) {
+    return array(name).size() > most;
+  }
+  void leave_room(std::string_view) {}
 
  private:
   const boost::json::value* required(std::string_view name);
@@ -182,13 +295,12 @@ auto FieldReader::optional_object(std::string_view name, Read read) {
   return made;
 }
 
-template <class Items>
-void FieldReader::require_unique_ids(std::string_view name, const Items& items) {
-  std::unordered_set<std::string_view> ids;
+template <class Items, class IdOf>
+void FieldReader::require_unique_ids(std::string_view name, const Items& items, IdOf id_of,
+                                     std::unordered_set<std::string_view>& seen) {
   for (std::size_t i = 0; i < items.size() && !failed(); ++i) {
-    if (!ids.insert(items[i].id).second) {
-      complain_of_repeated(indexed(name, i) + ".id", items[i].id);
-    }
+    if (seen.insert(id_of(items[i])).second) continue;
+    complain_of_repeated(indexed(name, i) + ".id", id_of(items[i]));
   }
 }
 

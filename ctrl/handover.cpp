@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/json.h"
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "ctrl/log.h"
 
 namespace flowcon::ctrl {
@@ -34,56 +34,43 @@ bool take_fresh(const std::string& path) {
   return ::unlink(path.c_str()) == 0 && age >= -1 && age <= kFresh;
 }
 
-json::object render_place(const Place& place) {
-  return {{"list", name(place.list)},
-          {"limit", place.limit},
-          {"granted", place.granted},
-          {"growth", number_or_null(place.growth)}};
+void job_fields(auto& io, auto& id, auto& job) {
+  io("id", id);
+  for (const Resource resource : kResources) io(name(resource), job[resource]);
+  io("reason", job.reason);
 }
 
-Place read_place(FieldReader& fields) {
-  Place place;
-  const std::string list = fields.text("list");
-  for (const List one : {List::nl, List::wl, List::cl}) {
-    if (list == name(one)) place.list = one;
-  }
-  fields.require(list == name(place.list), "list", "must be NL, WL or CL");
-  place.limit = fields.number("limit");
-  place.granted = fields.number("granted");
-  fields.require(place.limit > 0 && place.limit <= 1, "limit", "must be above 0 and at most 1");
-  fields.require(place.granted > 0 && place.granted <= 1, "granted",
-                 "must be above 0 and at most 1");
-  place.growth = fields.number_or_null("growth");
-  return place;
-}
-
-}  // namespace
-
-std::string render_handover(const Handover& handover) {
-  json::array jobs;
-  for (const auto& [id, job] : handover.jobs) {
-    json::object one{{"id", id}};
-    for (const Resource resource : kResources) one[name(resource)] = render_place(job[resource]);
-    one["reason"] = job.reason;
-    jobs.push_back(std::move(one));
-  }
-  return render_json(json::object{{"interval", handover.interval}, {"jobs", std::move(jobs)}});
-}
-
-static Handover read_handover(FieldReader& reader) {
+Handover read_handover(FieldReader& reader) {
   Handover handover;
   handover.interval = reader.number("interval", 1, 86400);
   const auto read_one = [](FieldReader& job) {
     std::pair<std::string, HandedJob> one;
-    one.first = job.text("id");
-    for (const Resource resource : kResources) {
-      one.second[resource] = job.object(name(resource), read_place);
-    }
-    one.second.reason = job.text("reason");
+    job_fields(job, one.first, one.second);
     return one;
   };
   for (auto& one : reader.each("jobs", read_one)) handover.jobs.insert(std::move(one));
   return handover;
+}
+
+}  // namespace
+
+static void fields(auto& io, Is<Place> auto& place) {
+  io.one_of("list", place.list, {List::nl, List::wl, List::cl}, "must be NL, WL or CL");
+  io("limit", place.limit);
+  io("granted", place.granted);
+  io.require(place.limit > 0 && place.limit <= 1, "limit", "must be above 0 and at most 1");
+  io.require(place.granted > 0 && place.granted <= 1, "granted", "must be above 0 and at most 1");
+  io("growth", place.growth);
+}
+
+std::string render_handover(const Handover& handover) {
+  json::array jobs;
+  for (const auto& [id, job] : handover.jobs) {
+    FieldWriter one;
+    job_fields(one, id, job);
+    jobs.push_back(one.take());
+  }
+  return render_json(json::object{{"interval", handover.interval}, {"jobs", std::move(jobs)}});
 }
 
 Result<Handover> parse_handover(std::string_view text) { return read_fields(text, read_handover); }

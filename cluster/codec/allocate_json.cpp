@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 
 namespace flowcon::cluster::policy {
 namespace {
@@ -14,55 +14,6 @@ namespace {
 static_assert(GreedyState::kMostJobs == 10'000 && HorizonState::kMostJobs == 10'000 &&
               HorizonState::kMostNodes == 100'000 && HorizonState::kMostSteps == 100 &&
               HorizonState::kMostMinutes == 1e6);
-
-// An option that is on unless it says otherwise.
-bool is_on(FieldReader& reader, std::string_view name) {
-  return !reader.has(name) || reader.boolean(name);
-}
-
-void require_few(FieldReader& reader) {
-  if (reader.array("jobs").size() > 10'000) reader.complain("jobs", "must be at most 10000");
-}
-
-GreedyJob read_greedy_job(FieldReader& reader) {
-  GreedyJob job;
-  job.id = reader.text("id");
-  job.nodes = reader.count("nodes");
-  job.train_time = reader.number("train_time");
-  job.n_min = reader.count("n_min");
-  job.n_max = reader.count("n_max");
-  return job;
-}
-
-GreedyState read_greedy(FieldReader& reader) {
-  GreedyState state;
-  state.nodes = reader.count("nodes");
-  state.powers_of_two = is_on(reader, "powers_of_two");
-  state.cascade = is_on(reader, "cascade");
-  state.repeat = reader.optional_bool("repeat");
-  require_few(reader);
-  state.jobs = reader.each("jobs", read_greedy_job);
-  reader.require_unique_ids("jobs", state.jobs);
-  std::int64_t idle = state.nodes;
-  for (const GreedyJob& job : state.jobs) {
-    if (idle >= 0) idle -= job.nodes;
-  }
-  reader.require(idle >= 0, "nodes", "must be at least those that the jobs have");
-  return state;
-}
-
-HorizonJob read_horizon_job(FieldReader& reader) {
-  HorizonJob job;
-  job.id = reader.text("id");
-  job.left = reader.number("left");
-  reader.require(job.left > 0, "left", "must be above 0");
-  job.n_min = reader.count("n_min");
-  job.n_max = reader.count("n_max");
-  if (reader.has("now")) job.now = reader.count("now");
-  job.pause = reader.optional_number("pause");
-  reader.require(job.pause.value_or(0) >= 0, "pause", "must be at least 0");
-  return job;
-}
 
 // Speeds are asked for by number, so these have to be known first.
 void read_speeds(FieldReader& reader, const std::vector<int>& numbers, HorizonJob& job) {
@@ -92,66 +43,10 @@ void read_numbers(FieldReader& reader, HorizonState& state) {
   }
 }
 
-HorizonState read_horizon(FieldReader& reader) {
-  HorizonState state;
-  state.nodes = reader.count("nodes");
-  reader.require(state.nodes <= HorizonState::kMostNodes, "nodes", "must be at most 100000");
-  const std::int64_t steps = reader.count("steps");
-  reader.require(steps >= 1 && steps <= HorizonState::kMostSteps, "steps", "must be 1 to 100");
-  state.minutes = reader.number("minutes");
-  reader.require(state.minutes > 0 && state.minutes <= HorizonState::kMostMinutes, "minutes",
-                 "must be above 0 and at most 1000000");
-  state.allow_zero = reader.optional_bool("allow_zero");
-  state.pause = reader.optional_number("pause").value_or(0);
-  reader.require(state.pause >= 0, "pause", "must be at least 0");
-  require_few(reader);
-  if (reader.failed()) return state;
-  state.steps = static_cast<int>(steps);
-  state.jobs = reader.each("jobs", read_horizon_job);
-  reader.require_unique_ids("jobs", state.jobs);
-  read_numbers(reader, state);
-  return state;
-}
-
-json::object written(const GreedyState& state) {
-  json::array jobs;
-  for (const GreedyJob& job : state.jobs) {
-    jobs.push_back(json::object{{"id", job.id},
-                                {"nodes", job.nodes},
-                                {"train_time", job.train_time},
-                                {"n_min", job.n_min},
-                                {"n_max", job.n_max}});
-  }
-  json::object object{{"allocator", "greedy"}, {"nodes", state.nodes}};
-  if (!state.powers_of_two) object["powers_of_two"] = false;
-  if (!state.cascade) object["cascade"] = false;
-  if (state.repeat) object["repeat"] = true;
-  object["jobs"] = std::move(jobs);
-  return object;
-}
-
-json::object written(const HorizonState& state) {
-  json::array jobs;
-  for (const HorizonJob& from : state.jobs) {
-    json::object job{
-        {"id", from.id}, {"left", from.left}, {"n_min", from.n_min}, {"n_max", from.n_max}};
-    if (from.now) job["now"] = *from.now;
-    if (from.pause) job["pause"] = *from.pause;
-    if (!from.speed.empty()) {
-      json::object speeds;
-      for (const auto& [nodes, speed] : from.speed) speeds[std::to_string(nodes)] = speed;
-      job["speed"] = std::move(speeds);
-    }
-    jobs.push_back(std::move(job));
-  }
-  json::object object{{"allocator", "milp"},
-                      {"nodes", state.nodes},
-                      {"steps", state.steps},
-                      {"minutes", state.minutes}};
-  if (state.allow_zero) object["allow_zero"] = true;
-  if (state.pause > 0) object["pause"] = state.pause;
-  object["jobs"] = std::move(jobs);
-  return object;
+json::object speeds_json(const HorizonJob& job) {
+  json::object speeds;
+  for (const auto& [nodes, speed] : job.speed) speeds[std::to_string(nodes)] = speed;
+  return speeds;
 }
 
 json::object written(const GreedyDecision& decision) {
@@ -185,22 +80,84 @@ json::object written(const HorizonDecision& decision) {
 
 }  // namespace
 
+static void fields(auto& io, Is<GreedyJob> auto& job) {
+  io("id", job.id);
+  io("nodes", job.nodes);
+  io("train_time", job.train_time);
+  io("n_min", job.n_min);
+  io("n_max", job.n_max);
+}
+
+static void fields(auto& io, Is<GreedyState> auto& state) {
+  io("nodes", state.nodes);
+  io.optional("powers_of_two", state.powers_of_two, true);
+  io.optional("cascade", state.cascade, true);
+  io.optional("repeat", state.repeat, false);
+  if (io.is_longer("jobs", 10'000)) io.complain("jobs", "must be at most 10000");
+  io("jobs", state.jobs);
+  io.require_unique_ids("jobs", state.jobs);
+  std::int64_t idle = state.nodes;
+  for (const GreedyJob& job : state.jobs) {
+    if (idle >= 0) idle -= job.nodes;
+  }
+  io.require(idle >= 0, "nodes", "must be at least those that the jobs have");
+}
+
+template <class Io>
+static void fields(Io& io, Is<HorizonJob> auto& job) {
+  io("id", job.id);
+  positive(io, "left", job.left);
+  io("n_min", job.n_min);
+  io("n_max", job.n_max);
+  io.optional("now", job.now);
+  io.optional("pause", job.pause);
+  io.require(job.pause.value_or(0) >= 0, "pause", "must be at least 0");
+  if constexpr (!Io::kReads) {  // read_numbers() reads it
+    if (!job.speed.empty()) io.put("speed", speeds_json(job));
+  }
+}
+
+template <class Io>
+static void fields(Io& io, Is<HorizonState> auto& state) {
+  std::int64_t steps = state.steps;
+  io("nodes", state.nodes);
+  io.require(state.nodes <= HorizonState::kMostNodes, "nodes", "must be at most 100000");
+  io("steps", steps);
+  io.require(steps >= 1 && steps <= HorizonState::kMostSteps, "steps", "must be 1 to 100");
+  io("minutes", state.minutes);
+  io.require(state.minutes > 0 && state.minutes <= HorizonState::kMostMinutes, "minutes",
+             "must be above 0 and at most 1000000");
+  io.optional("allow_zero", state.allow_zero, false);
+  if (io.has("pause", state.pause > 0)) io("pause", state.pause);
+  io.require(state.pause >= 0, "pause", "must be at least 0");
+  if (io.is_longer("jobs", 10'000)) io.complain("jobs", "must be at most 10000");
+  io("jobs", state.jobs);
+  if constexpr (Io::kReads) {
+    state.steps = static_cast<int>(steps);
+    io.require_unique_ids("jobs", state.jobs);
+    read_numbers(io, state);
+  }
+}
+
 Result<AllocateState> allocate_state_from(const json::value& json) {
   FieldReader reader(json, "");
   const std::string allocator = reader.text("allocator");
   AllocateState state;
   if (allocator == "milp") {
-    state = read_horizon(reader);
+    state = value_in<HorizonState>(reader);
   } else {
     reader.require(allocator == "greedy", "allocator", "must be greedy or milp");
-    state = read_greedy(reader);
+    state = value_in<GreedyState>(reader);
   }
   if (reader.failed()) return reader.error();
   return state;
 }
 
 json::value to_json(const AllocateState& state) {
-  return std::visit([](const auto& of) { return written(of); }, state);
+  FieldWriter writer;
+  writer.put("allocator", std::holds_alternative<GreedyState>(state) ? "greedy" : "milp");
+  std::visit([&writer](const auto& of) { fields(writer, of); }, state);
+  return writer.take();
 }
 
 json::value to_json(const AllocateDecision& decision) {

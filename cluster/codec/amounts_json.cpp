@@ -11,22 +11,13 @@ constexpr double kMostAmount = 1e18;    // sums of so much are still numbers
 
 }  // namespace
 
-bool option(FieldReader& reader, const char* name, bool otherwise) {
-  return reader.has(name) ? reader.boolean(name) : otherwise;
-}
-
-double read_amount(FieldReader& reader, std::string_view name) {
-  const double amount = reader.number(name);
-  reader.require(amount >= 0, name, "must be at least 0");
-  return amount;
-}
-
-Amounts AmountsReader::read(FieldReader& reader, const char* name, bool is_positive) {
+Amounts AmountsReader::read(FieldReader& reader, std::string_view name, bool is_positive) {
   Amounts amounts;
   FieldReader inner(reader.member(name), reader.place(name));
   for (const auto& member : object_of(reader.member(name))) {
     const std::string_view kind = member.key();
-    amounts.emplace_back(kind, is_positive ? read_amount(inner, kind) : inner.number(kind));
+    amounts.emplace_back(kind, inner.number(kind));
+    inner.require(!is_positive || amounts.back().second >= 0, kind, "must be at least 0");
     inner.require(std::abs(amounts.back().second) <= kMostAmount, kind, "must be at most 10^18");
     if (kinds_.count(std::string(kind)) == 0) kinds_.emplace(kind);
     if (kinds_.size() > kMostKinds) inner.complain(kind, "is one of more than 64 resources in all");

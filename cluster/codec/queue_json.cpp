@@ -3,92 +3,18 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "base/json_arrays.h"
-#include "base/json_reader.h"
-#include "cluster/codec/amounts_json.h"
+#include "base/json_fields.h"
 #include "cluster/codec/queue_fields.h"
 
 namespace flowcon::cluster::policy {
 namespace {
 
 enum class Stage { waiting, running, arriving };
-
-class QueueReader {
- public:
-  explicit QueueReader(const json::value& json) : reader_(json, "") {}
-
-  Result<QueueState> read() {
-    state_.now = reader_.number("now");
-    state_.starve_limit = read_amount(reader_, "starve_limit");
-    read_options();
-    state_.nodes = fields_.nodes(reader_);
-    state_.waiting = jobs("waiting", Stage::waiting);
-    state_.running = jobs("running", Stage::running);
-    state_.arriving = jobs("new", Stage::arriving);
-    if (reader_.failed()) return reader_.error();
-    return std::move(state_);
-  }
-
- private:
-  void read_options() {
-    if (reader_.has("basis")) {
-      state_.basis =
-          reader_.one_of("basis", {WeightBasis::worker, WeightBasis::job}, "must be worker or job");
-    }
-    state_.prune = option(reader_, "prune", state_.prune);
-    state_.repeat = option(reader_, "repeat", state_.repeat);
-    state_.check_after = option(reader_, "check_after", state_.check_after);
-    state_.starve_everywhere = option(reader_, "starve_everywhere", state_.starve_everywhere);
-  }
-
-  std::vector<QueueJob> jobs(const char* list, Stage stage) {
-    std::vector<QueueJob> jobs =
-        reader_.each(list, [this, stage](FieldReader& reader) { return job(reader, stage); });
-    fields_.require_new_ids(reader_, list, jobs, [](const QueueJob& job) { return job.id; });
-    return jobs;
-  }
-
-  QueueJob job(FieldReader& reader, Stage stage) {
-    QueueJob job;
-    job.id = reader.text("id");
-    job.since = stage == Stage::arriving ? reader.optional_number("since").value_or(state_.now)
-                                         : reader.number("since");
-    if (stage != Stage::arriving) job.weight = reader.number("weight");
-    fields_.read_size(reader, job);
-    if (stage == Stage::running) {
-      job.placed = fields_.placed(reader);
-      job.done = reader.optional_bool("done");
-    }
-    return job;
-  }
-
-  FieldReader reader_;
-  QueueState state_;
-  QueueFields fields_;
-};
-
-SharedDevice read_device(FieldReader& reader) {
-  SharedDevice device;
-  device.id = reader.text("id");
-  device.mem = read_amount(reader, "mem");
-  device.util_used = read_amount(reader, "util_used");
-  device.mem_used = read_amount(reader, "mem_used");
-  return device;
-}
-
-DeviceTask read_task(FieldReader& reader) {
-  DeviceTask task;
-  task.id = reader.text("id");
-  if (reader.has("gpus")) {
-    task.gpus = reader.count("gpus");
-    return task;
-  }
-  task.util = read_amount(reader, "util");
-  task.mem = read_amount(reader, "mem");
-  return task;
-}
 
 json::object action_json(const QueueAction& action, const std::vector<IdleNode>& nodes) {
   using Op = QueueAction::Op;
@@ -106,64 +32,73 @@ json::object action_json(const QueueAction& action, const std::vector<IdleNode>&
   return object;
 }
 
-json::object job_json(const QueueJob& job, const QueueState& state, Stage stage) {
-  json::object object{{"id", job.id}, {"since", job.since}};
-  if (stage != Stage::arriving) object["weight"] = job.weight;
-  add_size(object, job);
-  if (stage == Stage::running) {
-    object["placed"] = placement_json(job.placed, state.nodes);
-    if (job.done) object["done"] = true;
-  }
-  return object;
+void job_fields(auto& io, auto& job, Stage stage, const QueueState& state, QueueFields& common) {
+  const auto since_in = [&](FieldReader& reader, std::string_view name) {
+    return stage == Stage::arriving ? reader.optional_number(name).value_or(state.now)
+                                    : reader.number(name);
+  };
+  io("id", job.id);
+  io.as("since", job.since, since_in);
+  if (stage != Stage::arriving) io("weight", job.weight);
+  common.size(io, job);
+  if (stage != Stage::running) return;
+  common.placed(io, job.placed, state.nodes);
+  io.optional("done", job.done, false);
 }
 
 }  // namespace
 
-Result<QueueState> queue_state_from(const json::value& json) { return QueueReader(json).read(); }
-
-Result<ShareState> share_state_from(const json::value& json) {
-  FieldReader reader(json, "");
-  ShareState state;
-  state.devices = reader.each("devices", read_device);
-  reader.require_unique_ids("devices", state.devices);
-  state.tasks = reader.each("tasks", read_task);
-  reader.require_unique_ids("tasks", state.tasks);
-  if (reader.failed()) return reader.error();
-  return state;
-}
-
-json::value to_json(const QueueState& state) {
-  const QueueState plain;
-  json::object object{{"now", state.now}, {"starve_limit", state.starve_limit}};
-  if (state.basis != plain.basis) object["basis"] = name(state.basis);
-  if (state.prune) object["prune"] = true;
-  if (state.repeat) object["repeat"] = true;
-  if (!state.check_after) object["check_after"] = false;
-  if (!state.starve_everywhere) object["starve_everywhere"] = false;
-  object["nodes"] = rendered(state.nodes, [](const QueueNode& node) { return node_json(node); });
-  const auto jobs = [&state](const std::vector<QueueJob>& from, Stage stage) {
-    return rendered(from, [&](const QueueJob& job) { return job_json(job, state, stage); });
+static void fields(auto& io, Is<QueueState> auto& state) {
+  QueueFields common;
+  io("now", state.now);
+  not_negative(io, "starve_limit", state.starve_limit);
+  if (io.has("basis", state.basis != WeightBasis::worker)) {
+    io.one_of("basis", state.basis, {WeightBasis::worker, WeightBasis::job},
+              "must be worker or job");
+  }
+  io.optional("prune", state.prune, false);
+  io.optional("repeat", state.repeat, false);
+  io.optional("check_after", state.check_after, true);
+  io.optional("starve_everywhere", state.starve_everywhere, true);
+  common.nodes(io, state.nodes);
+  std::unordered_set<std::string_view> ids;
+  const auto jobs_of = [&](const char* list, auto& jobs, Stage stage) {
+    io.each(list, jobs,
+            [&](auto& inner, auto& job) { job_fields(inner, job, stage, state, common); });
+    io.require_unique_ids(list, jobs, OwnId(), ids);
   };
-  object["waiting"] = jobs(state.waiting, Stage::waiting);
-  object["running"] = jobs(state.running, Stage::running);
-  object["new"] = jobs(state.arriving, Stage::arriving);
-  return object;
+  jobs_of("waiting", state.waiting, Stage::waiting);
+  jobs_of("running", state.running, Stage::running);
+  jobs_of("new", state.arriving, Stage::arriving);
 }
 
-json::value to_json(const ShareState& state) {
-  return json::object{
-      {"devices", rendered(state.devices,
-                           [](const SharedDevice& device) {
-                             return json::object{{"id", device.id},
-                                                 {"mem", device.mem},
-                                                 {"util_used", device.util_used},
-                                                 {"mem_used", device.mem_used}};
-                           })},
-      {"tasks", rendered(state.tasks, [](const DeviceTask& task) {
-         if (task.gpus) return json::object{{"id", task.id}, {"gpus", *task.gpus}};
-         return json::object{{"id", task.id}, {"util", task.util}, {"mem", task.mem}};
-       })}};
+static void fields(auto& io, Is<SharedDevice> auto& device) {
+  io("id", device.id);
+  not_negative(io, "mem", device.mem);
+  not_negative(io, "util_used", device.util_used);
+  not_negative(io, "mem_used", device.mem_used);
 }
+
+static void fields(auto& io, Is<DeviceTask> auto& task) {
+  io("id", task.id);
+  io.optional("gpus", task.gpus);
+  if (task.gpus) return;
+  not_negative(io, "util", task.util);
+  not_negative(io, "mem", task.mem);
+}
+
+static void fields(auto& io, Is<ShareState> auto& state) {
+  io("devices", state.devices);
+  io.require_unique_ids("devices", state.devices);
+  io("tasks", state.tasks);
+  io.require_unique_ids("tasks", state.tasks);
+}
+
+Result<QueueState> queue_state_from(const json::value& json) { return read_json<QueueState>(json); }
+Result<ShareState> share_state_from(const json::value& json) { return read_json<ShareState>(json); }
+
+json::value to_json(const QueueState& state) { return fields_json(state); }
+json::value to_json(const ShareState& state) { return fields_json(state); }
 
 json::value to_json(const QueueDecision& decision) {
   const auto& nodes = decision.nodes;

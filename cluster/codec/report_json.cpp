@@ -2,10 +2,9 @@
 #include "cluster/codec/report_json.h"
 
 #include <algorithm>
-#include <boost/json/array.hpp>
 
 #include "base/json.h"
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "base/text.h"
 
 namespace flowcon::cluster::policy {
@@ -27,125 +26,105 @@ bool is_amount(double number) { return number > 0 && number <= kMostWork; }
 
 bool is_age(double seconds) { return seconds >= 0 && seconds <= kLongestAge; }
 
-std::optional<double> read_age(FieldReader& reader, const char* name) {
-  const std::optional<double> age = reader.number_or_null(name);
-  reader.require(!age || is_age(*age), name, "must be an age in seconds");
-  return age;
+void age(auto& io, std::string_view name, auto& seconds) {
+  io(name, seconds);
+  io.require(!seconds || is_age(*seconds), name, "must be an age in seconds");
 }
 
-std::uint32_t read_moves(FieldReader& reader) {
-  const std::int64_t moves = reader.count("moves");
-  reader.require(moves <= kMostMoves, "moves", "must be at most 1000000");
-  return static_cast<std::uint32_t>(std::min<std::int64_t>(moves, kMostMoves));
+void amount(auto& io, std::string_view name, auto& number) {
+  io(name, number);
+  io.require(!number || is_amount(*number), name, kAmountRule);
 }
 
-std::optional<double> read_amount(FieldReader& reader, const char* name) {
-  const std::optional<double> amount = reader.number_or_null(name);
-  reader.require(!amount || is_amount(*amount), name, kAmountRule);
-  return amount;
+// What the engine calls it, or its host.
+void identity(auto& io, auto& of) {
+  const auto name_in = [](FieldReader& reader, std::string_view name) {
+    return printable(reader.text(name), kLongestName);
+  };
+  io("id", of.id);
+  io.require(is_id(of.id), "id", "must be letters and digits");
+  io.as("name", of.name, name_in, valid_utf8);
 }
 
-JobReport read_job(FieldReader& reader) {
-  JobReport job;
-  job.id = reader.text("id");
-  reader.require(is_id(job.id), "id", "must be letters and digits");
-  job.name = printable(reader.text("name"), kLongestName);
-  job.category = read_category(reader);
-  job.value = reader.number_or_null("value");
-  job.converged_age = read_age(reader, "converged_age");
-  job.migrated_age = read_age(reader, "migrated_age");
-  job.rebalanced = reader.boolean("rebalanced");
-  job.movable = reader.boolean("movable");
-  job.left = read_amount(reader, "left");
-  job.width = read_amount(reader, "width");
-  job.moves = read_moves(reader);
-  job.beginning = reader.boolean("beginning");
-  return job;
+void category(auto& io, auto& of) {
+  io.one_of("category", of, parse_category, "must be PC, WC or CC");
 }
 
-HostReport read_report(FieldReader& reader) {
-  HostReport report;
-  report.id = reader.text("id");
-  reader.require(is_id(report.id), "id", "must be letters and digits");
-  report.name = printable(reader.text("name"), kLongestName);
-  report.draining = reader.boolean("draining");
-  report.moves = reader.count("moves");
-  // Older hosts do not tell them apart.
-  report.moves_here = reader.has("moves_here") ? reader.count("moves_here") : report.moves;
-  report.cores = reader.number("cores");
-  reader.require(is_amount(report.cores), "cores", kAmountRule);
-  report.move_seconds = read_age(reader, "move_seconds");
-  reader.require(reader.array("containers").size() <= kMostContainers, "containers",
-                 "must be at most 10000");
-  report.containers = reader.each("containers", read_job);
-  reader.require_unique_ids("containers", report.containers);
-  return report;
+// Times as ages at `now`.
+void fields_at(double now, auto& io, auto& state) {
+  const auto time_in = [now](FieldReader& reader, std::string_view name) {
+    std::optional<double> seconds;
+    age(reader, name, seconds);
+    return seconds ? std::optional(now - *seconds) : std::nullopt;
+  };
+  const auto seen_in = [&](FieldReader& reader, std::string_view name) {
+    return time_in(reader, name).value_or(now);
+  };
+  const auto age_of = [now](const std::optional<double>& time) {
+    return number_or_null(time ? std::optional(std::max(now - *time, 0.0)) : std::nullopt);
+  };
+  category(io, state.category);
+  io("value", state.value);
+  io("growth", state.growth);
+  io.as("seen_age", state.seen, seen_in, age_of);
+  io.as("converged_age", state.converged, time_in, age_of);
+  io.as("migrated_age", state.migrated, time_in, age_of);
+  io("rebalanced", state.rebalanced);
+  io("moves", state.moves, kMostMoves);
 }
 
 }  // namespace
 
-Category read_category(FieldReader& reader) {
-  const std::optional<Category> category = parse_category(reader.text("category"));
-  reader.require(category.has_value(), "category", "must be PC, WC or CC");
-  return category.value_or(Category::pc);
+static void fields(auto& io, Is<JobReport> auto& job) {
+  identity(io, job);
+  category(io, job.category);
+  io("value", job.value);
+  age(io, "converged_age", job.converged_age);
+  age(io, "migrated_age", job.migrated_age);
+  io("rebalanced", job.rebalanced);
+  io("movable", job.movable);
+  amount(io, "left", job.left);
+  amount(io, "width", job.width);
+  io("moves", job.moves, kMostMoves);
+  io("beginning", job.beginning);
+}
+
+static void fields(auto& io, Is<HostReport> auto& report) {
+  // Older hosts do not tell them apart.
+  const auto moves_here_in = [&report](FieldReader& reader, std::string_view name) {
+    return reader.has(name) ? reader.count(name) : report.moves;
+  };
+  identity(io, report);
+  io("draining", report.draining);
+  io("moves", report.moves);
+  io.as("moves_here", report.moves_here, moves_here_in);
+  io("cores", report.cores);
+  io.require(is_amount(report.cores), "cores", kAmountRule);
+  age(io, "move_seconds", report.move_seconds);
+  io.require(!io.is_longer("containers", kMostContainers), "containers", "must be at most 10000");
+  io("containers", report.containers);
+  io.require_unique_ids("containers", report.containers);
 }
 
 json::object to_json(const CategoryState& state, double now) {
-  const auto age = [now](const std::optional<double>& time) {
-    return number_or_null(time ? std::optional(std::max(now - *time, 0.0)) : std::nullopt);
-  };
-  return {{"category", name(state.category)},       {"value", number_or_null(state.value)},
-          {"growth", number_or_null(state.growth)}, {"seen_age", age(state.seen)},
-          {"converged_age", age(state.converged)},  {"migrated_age", age(state.migrated)},
-          {"rebalanced", state.rebalanced},         {"moves", state.moves}};
+  FieldWriter writer;
+  fields_at(now, writer, state);
+  return writer.take();
 }
 
 Result<CategoryState> category_state_from(const json::object& from, double now) {
   const json::value whole(from);
   FieldReader reader(whole, "");
-  const auto read_time = [&](const char* name) {
-    const std::optional<double> age = read_age(reader, name);
-    return age ? std::optional(now - *age) : std::nullopt;
-  };
   CategoryState state;
-  state.category = read_category(reader);
-  state.value = reader.number_or_null("value");
-  state.growth = reader.number_or_null("growth");
-  state.seen = read_time("seen_age").value_or(now);
-  state.converged = read_time("converged_age");
-  state.migrated = read_time("migrated_age");
-  state.rebalanced = reader.boolean("rebalanced");
-  state.moves = read_moves(reader);
+  fields_at(now, reader, state);
   if (reader.failed()) return reader.error();
   return state;
 }
 
-std::string render_report(const HostReport& report) {
-  json::array containers;
-  for (const JobReport& job : report.containers) {
-    containers.push_back(json::object{{"id", job.id},
-                                      {"name", valid_utf8(job.name)},
-                                      {"category", name(job.category)},
-                                      {"value", number_or_null(job.value)},
-                                      {"converged_age", number_or_null(job.converged_age)},
-                                      {"migrated_age", number_or_null(job.migrated_age)},
-                                      {"rebalanced", job.rebalanced},
-                                      {"movable", job.movable},
-                                      {"left", number_or_null(job.left)},
-                                      {"width", number_or_null(job.width)},
-                                      {"moves", job.moves},
-                                      {"beginning", job.beginning}});
-  }
-  return render_json(json::object{{"id", report.id},
-                                  {"name", valid_utf8(report.name)},
-                                  {"draining", report.draining},
-                                  {"moves", report.moves},
-                                  {"moves_here", report.moves_here},
-                                  {"cores", report.cores},
-                                  {"move_seconds", number_or_null(report.move_seconds)},
-                                  {"containers", std::move(containers)}});
-}
+std::string render_report(const HostReport& report) { return render_json(fields_json(report)); }
 
-Result<HostReport> parse_report(std::string_view text) { return read_fields(text, read_report); }
+Result<HostReport> parse_report(std::string_view text) {
+  return read_fields(text, value_in<HostReport>);
+}
 
 }  // namespace flowcon::cluster::policy

@@ -7,15 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "base/json_reader.h"
 #include "base/result.h"
 #include "cluster/policy/categories.h"
 #include "cluster/policy/report.h"
 
 namespace flowcon::cluster::policy {
-
-/// The member "category" of an object. It complains of anything but PC, WC, CC.
-[[nodiscard]] Category read_category(FieldReader& reader);
 
 /// {"category":"CC","value":0.1,"growth":0.001,"seen_age":3.5,"converged_age":120,
 /// "migrated_age":null,"rebalanced":false,"moves":0}: times as ages in seconds at `now`.

@@ -2,13 +2,11 @@
 #include "cluster/peers/message.h"
 
 #include <algorithm>
-#include <boost/json/object.hpp>
 #include <cmath>
 
 #include "base/hex.h"
 #include "base/json.h"
-#include "base/json_arrays.h"
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "base/text.h"
 
 namespace flowcon::cluster::peers {
@@ -28,16 +26,17 @@ auto read_message(std::string_view text, Read read) -> decltype(read_fields(text
 }
 
 // A text that is shown to people and to nobody else.
-std::string words(FieldReader& reader, std::string_view name, std::size_t most) {
-  const std::string text = reader.text(name);
-  reader.require(!text.empty() && text.size() <= most, name, "is empty or too long");
-  return printable(text, most);
+void words(auto& io, std::string_view field, auto& text, std::size_t most) {
+  io.as(field, text, [most](FieldReader& reader, std::string_view name) {
+    const std::string said = reader.text(name);
+    reader.require(!said.empty() && said.size() <= most, name, "is empty or too long");
+    return printable(said, most);
+  });
 }
 
-std::string host_id(FieldReader& reader, std::string_view name) {
-  std::string id = reader.text(name);
-  reader.require(is_random_id(id), name, "must be 32 hexadecimal digits");
-  return id;
+void host_id(auto& io, std::string_view name, auto& id) {
+  io(name, id);
+  io.require(is_random_id(id), name, "must be 32 hexadecimal digits");
 }
 
 std::vector<std::string> host_ids(FieldReader& reader, std::string_view name) {
@@ -52,97 +51,75 @@ std::vector<std::string> host_ids(FieldReader& reader, std::string_view name) {
   return ids;
 }
 
-std::int64_t from_one(FieldReader& reader, std::string_view name) {
-  const std::int64_t number = reader.count(name);
-  reader.require(number >= 1, name, "must be at least 1");
-  return number;
+void from_one(auto& io, std::string_view name, auto& number) {
+  io(name, number);
+  io.require(number >= 1, name, "must be at least 1");
 }
 
-Protocol read_protocol(FieldReader& reader) {
-  const Protocol protocol{from_one(reader, "min"), from_one(reader, "max")};
-  reader.require(protocol.min <= protocol.max, "max", "must be at least min");
-  return protocol;
-}
-
-Hello read_hello(FieldReader& reader) {
-  Hello hello;
-  hello.protocol = reader.object("protocol", read_protocol);
-  hello.version = words(reader, "version", kLongestVersion);
-  hello.host = words(reader, "host", kLongestName);
-  hello.id = host_id(reader, "id");
-  hello.incarnation = from_one(reader, "incarnation");
-  return hello;
-}
-
-State read_state(FieldReader& reader) {
-  State state;
-  state.protocol = from_one(reader, "protocol");
-  state.id = host_id(reader, "id");
-  state.name = words(reader, "name", kLongestName);
-  state.incarnation = from_one(reader, "incarnation");
-  state.sequence = from_one(reader, "sequence");
-  state.counts.pc = reader.count("pc", kMostContainers);
-  state.counts.wc = reader.count("wc", kMostContainers);
-  state.counts.cc = reader.count("cc", kMostContainers);
-  state.usage = reader.number("usage", 0, 1);
-  state.cores = reader.number("cores", 0, kMostCores);
-  reader.require(state.cores > 0, "cores", "must be above 0");
-  state.memory = reader.count("memory");
-  state.containers = reader.count("containers", kMostContainers);
-  state.draining = reader.boolean("draining");
-  state.runs_jobs = reader.optional_bool("jobs");
-  state.queue_waits = reader.optional_bool("queue_waits");
-  if (reader.find("knows") != nullptr) state.knows = host_ids(reader, "knows");
-  return state;
+std::int64_t read_version(FieldReader& reader) {
+  std::int64_t version = 0;
+  from_one(reader, "protocol", version);
+  return version;
 }
 
 }  // namespace
 
-Result<Hello> parse_hello(std::string_view text) { return read_message(text, read_hello); }
+static void fields(auto& io, Is<Protocol> auto& protocol) {
+  from_one(io, "min", protocol.min);
+  from_one(io, "max", protocol.max);
+  io.require(protocol.min <= protocol.max, "max", "must be at least min");
+}
+
+static void fields(auto& io, Is<Hello> auto& hello) {
+  io("protocol", hello.protocol);
+  words(io, "version", hello.version, kLongestVersion);
+  words(io, "host", hello.host, kLongestName);
+  host_id(io, "id", hello.id);
+  from_one(io, "incarnation", hello.incarnation);
+}
+
+template <class Io>
+static void fields(Io& io, Is<State> auto& state) {
+  from_one(io, "protocol", state.protocol);
+  host_id(io, "id", state.id);
+  words(io, "name", state.name, kLongestName);
+  from_one(io, "incarnation", state.incarnation);
+  from_one(io, "sequence", state.sequence);
+  io("pc", state.counts.pc, kMostContainers);
+  io("wc", state.counts.wc, kMostContainers);
+  io("cc", state.counts.cc, kMostContainers);
+  io("usage", state.usage, 0, 1);
+  io("cores", state.cores, 0, kMostCores);
+  io.require(state.cores > 0, "cores", "must be above 0");
+  io("memory", state.memory);
+  io("containers", state.containers, kMostContainers);
+  io("draining", state.draining);
+  if (io.has("jobs")) io("jobs", state.runs_jobs);
+  io.optional("queue_waits", state.queue_waits, false);
+  if constexpr (!Io::kReads) {
+    io.optional("knows", state.knows);
+  } else if (io.find("knows") != nullptr) {
+    state.knows = host_ids(io, "knows");
+  }
+}
+
+Result<Hello> parse_hello(std::string_view text) { return read_message(text, value_in<Hello>); }
 
 Result<State> parse_state(std::string_view text) {
   // Only where its version is spoken do the other members mean what they do here.
-  const auto version = read_message(text, [](FieldReader& r) { return from_one(r, "protocol"); });
+  const auto version = read_message(text, read_version);
   if (!version) return version.error();
   const auto common = choose_protocol({}, {*version, *version});
   if (!common) return common.error();
-  return read_message(text, read_state);
+  return read_message(text, value_in<State>);
 }
 
 Result<bool> parse_drain(std::string_view text) {
   return read_message(text, [](FieldReader& reader) { return reader.boolean("draining"); });
 }
 
-std::string render(const Hello& hello) {
-  json::object out;
-  out["protocol"] = json::object{{"min", hello.protocol.min}, {"max", hello.protocol.max}};
-  out["version"] = hello.version;
-  out["host"] = hello.host;
-  out["id"] = hello.id;
-  out["incarnation"] = hello.incarnation;
-  return render_json(out);
-}
-
-std::string render(const State& state) {
-  json::object out;
-  out["protocol"] = state.protocol;
-  out["id"] = state.id;
-  out["name"] = state.name;
-  out["incarnation"] = state.incarnation;
-  out["sequence"] = state.sequence;
-  out["pc"] = state.counts.pc;
-  out["wc"] = state.counts.wc;
-  out["cc"] = state.counts.cc;
-  out["usage"] = state.usage;
-  out["cores"] = state.cores;
-  out["memory"] = state.memory;
-  out["containers"] = state.containers;
-  out["draining"] = state.draining;
-  out["jobs"] = state.runs_jobs;
-  if (state.queue_waits) out["queue_waits"] = true;
-  if (state.knows) out["knows"] = texts(*state.knows);
-  return render_json(out);
-}
+std::string render(const Hello& hello) { return render_json(fields_json(hello)); }
+std::string render(const State& state) { return render_json(fields_json(state)); }
 
 std::string render_drain(bool is_draining) {
   return is_draining ? R"({"draining":true})" : R"({"draining":false})";

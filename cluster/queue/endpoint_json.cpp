@@ -3,11 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
 
 #include "base/json.h"
-#include "base/json_arrays.h"
 #include "base/text.h"
 
 namespace flowcon::cluster::queue {
@@ -15,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxMessage = 64U << 10;  // bytes
 constexpr std::size_t kMaxText = 300;           // bytes
-constexpr std::size_t kMostEndpoints = 256;
+constexpr std::int64_t kMostEndpoints = 256;
 constexpr std::size_t kMaxInterface = 15;  // bytes, IFNAMSIZ less its 0
 
 constexpr std::array<const char*, 4> kVerbs{"lease", "hush", "drop", "reach"};
@@ -32,23 +29,19 @@ bool is_interface(const std::string& text) {
          std::all_of(text.begin(), text.end(), is_plain);
 }
 
-std::vector<Endpoint> endpoints_in(FieldReader& reader) {
-  std::vector<Endpoint> endpoints = reader.each("endpoints", endpoint_in);
-  reader.require(endpoints.size() <= kMostEndpoints, "endpoints", "must be 256 at most");
-  return endpoints;
+void endpoint_fields(auto& io, auto& endpoint) {
+  io("address", endpoint.address);
+  io("port", endpoint.port, 65535);
+  io("interface", endpoint.interface);
+  io.require(looks_like_address(endpoint.address), "address", "must be an IP address");
+  io.require(endpoint.port >= 1, "port", "must be at least 1");
+  io.require(is_interface(endpoint.interface), "interface", "must be a name of an interface");
 }
 
-PortCall call_in(FieldReader& reader) {
-  PortCall call;
-  const std::string verb = reader.text("verb");
-  const auto* const found = std::find(kVerbs.begin(), kVerbs.end(), verb);
-  reader.require(found != kVerbs.end(), "verb", "must be lease, hush, drop or reach");
-  if (reader.failed()) return call;
-  call.verb = static_cast<PortCall::Verb>(found - kVerbs.begin());
-  call.count = reader.count("count", static_cast<std::int64_t>(kMostEndpoints));
-  call.is_published = reader.optional_bool("published");
-  call.endpoints = endpoints_in(reader);
-  return call;
+std::vector<Endpoint> endpoints_in(FieldReader& reader, std::string_view name) {
+  std::vector<Endpoint> endpoints = reader.each(name, value_in<Endpoint>);
+  reader.require(endpoints.size() <= kMostEndpoints, name, "must be 256 at most");
+  return endpoints;
 }
 
 std::vector<std::string> failures_in(FieldReader& reader) {
@@ -62,38 +55,30 @@ std::vector<std::string> failures_in(FieldReader& reader) {
 
 }  // namespace
 
-Endpoint endpoint_in(FieldReader& reader) {
-  Endpoint endpoint{reader.text("address"), reader.count("port", 65535), reader.text("interface")};
-  reader.require(looks_like_address(endpoint.address), "address", "must be an IP address");
-  reader.require(endpoint.port >= 1, "port", "must be at least 1");
-  reader.require(is_interface(endpoint.interface), "interface", "must be a name of an interface");
-  return endpoint;
-}
+void fields(FieldReader& io, Endpoint& endpoint) { endpoint_fields(io, endpoint); }
+void fields(FieldWriter& io, const Endpoint& endpoint) { endpoint_fields(io, endpoint); }
 
-json::value endpoint_json(const Endpoint& endpoint) {
-  return {
-      {"address", endpoint.address}, {"port", endpoint.port}, {"interface", endpoint.interface}};
+static void fields(auto& io, Is<PortCall> auto& call) {
+  io.one_of("verb", call.verb, kVerbs, "must be lease, hush, drop or reach");
+  io("count", call.count, kMostEndpoints);
+  if (io.has("published")) io("published", call.is_published);
+  io.as("endpoints", call.endpoints, endpoints_in);
 }
 
 Result<PortCall> parse_port_call(std::string_view text) {
   if (text.size() > kMaxMessage) return bad_input("the call is too long");
-  return read_fields(text, call_in);
+  return read_fields(text, value_in<PortCall>);
 }
 
-std::string render(const PortCall& call) {
-  return render_json({{"verb", kVerbs.at(static_cast<std::size_t>(call.verb))},
-                      {"count", call.count},
-                      {"published", call.is_published},
-                      {"endpoints", rendered(call.endpoints, endpoint_json)}});
-}
+std::string render(const PortCall& call) { return render_json(fields_json(call)); }
 
 Result<std::vector<Endpoint>> parse_endpoints(std::string_view text) {
   if (text.size() > kMaxMessage) return bad_input("the answer is too long");
-  return read_fields(text, endpoints_in);
+  return read_fields(text, [](FieldReader& reader) { return endpoints_in(reader, "endpoints"); });
 }
 
 std::string render(const std::vector<Endpoint>& endpoints) {
-  return render_json({{"endpoints", rendered(endpoints, endpoint_json)}});
+  return render_json({{"endpoints", json_of(endpoints)}});
 }
 
 Result<std::vector<std::string>> parse_failures(std::string_view text) {

@@ -3,22 +3,21 @@
 // as JSON. Pure; what comes from another machine is checked here, once.
 #pragma once
 
-#include <boost/json/value.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "base/result.h"
 #include "cluster/queue/job.h"
 
 namespace flowcon::cluster::queue {
 
 /// An address, a port of it, and a name that an interface may have.
-[[nodiscard]] Endpoint endpoint_in(FieldReader& reader);
-[[nodiscard]] boost::json::value endpoint_json(const Endpoint& endpoint);
+void fields(FieldReader& io, Endpoint& endpoint);
+void fields(FieldWriter& io, const Endpoint& endpoint);
 
 /// What a job's owner asks of a host where tasks are to listen.
 struct PortCall {

@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
 #include <cmath>
 
 #include "base/hex.h"
 #include "base/json.h"
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "base/text.h"
 
 namespace flowcon::cluster::queue {
@@ -23,50 +22,21 @@ constexpr double kMostAmount = 1e18;
 constexpr std::array<const char*, 6> kVerbs{"look", "save", "stop", "fetch", "discard", "claim"};
 constexpr std::array<const char*, 5> kCopies{"unknown", "absent", "created", "running", "ended"};
 
-template <std::size_t Count>
-std::size_t place_of(FieldReader& reader, const char* name,
-                     const std::array<const char*, Count>& words, const char* rule) {
-  const std::string word = reader.text(name);
-  const auto found = std::find(words.begin(), words.end(), word);
-  reader.require(found != words.end(), name, rule);
-  return found == words.end() ? 0 : static_cast<std::size_t>(found - words.begin());
+std::string shown(const std::string& text) { return printable(text, kMaxText); }
+
+std::string words_in(FieldReader& reader, std::string_view name) {
+  return shown(reader.text(name));
 }
 
-TaskCall call_in(FieldReader& reader) {
-  TaskCall call;
-  call.verb = static_cast<TaskVerb>(place_of(reader, "verb", kVerbs, "must be a verb of tasks"));
-  call.birth = reader.text("birth");
-  call.key = printable(reader.text("key"), kMaxText);
-  call.is_early = reader.optional_bool("early");
-  reader.require(is_random_id(call.birth), "birth", "must be 32 hexadecimal digits");
-  reader.require(call.verb != TaskVerb::fetch || is_random_id(call.key), "key",
-                 "must be 32 hexadecimal digits");
-  return call;
+std::int64_t status_in(FieldReader& reader, std::string_view name) {
+  const double status = reader.number(name, -kMostStatus, kMostStatus);
+  return static_cast<std::int64_t>(std::trunc(status));
 }
 
-TaskView view_in(FieldReader& reader) {
-  TaskView view;
-  view.copy =
-      static_cast<TicketCopy>(place_of(reader, "copy", kCopies, "must be a state of a container"));
-  view.life = printable(reader.text("life"), kMaxText);
-  const double status = reader.number("status", -kMostStatus, kMostStatus);
-  view.status = static_cast<std::int64_t>(std::trunc(status));
-  view.was_killed_for_memory = reader.boolean("killed_for_memory");
-  view.was_stopped = reader.boolean("stopped");
-  view.was_interrupted = reader.boolean("interrupted");
-  view.memory = reader.number("memory", 0, kMostAmount);
-  view.is_saving = reader.boolean("saving");
-  view.save_key = printable(reader.text("save_key"), kMaxText);
-  view.save_failure = printable(reader.text("save_failure"), kMaxText);
-  view.has_saved = reader.boolean("saved");
-  view.undone_back = printable(reader.text("undone_back"), kMaxText);
-  view.left = amount_in(reader, "left");
-  view.width = amount_in(reader, "width");
-  view.done = amount_in(reader, "done");
-  if (view.left && *view.left <= 0) view.left.reset();
-  if (view.width && *view.width <= 0) view.width.reset();
-  reader.require(view.done.value_or(0) <= 1, "done", "must be 1 at most");
-  return view;
+// Of something that is left, or used.
+std::optional<double> above_0_in(FieldReader& reader, std::string_view name) {
+  const std::optional<double> amount = amount_in(reader, name);
+  return amount && *amount > 0 ? amount : std::nullopt;
 }
 
 std::vector<std::string> births_in(FieldReader& reader) {
@@ -81,50 +51,57 @@ std::vector<std::string> births_in(FieldReader& reader) {
 
 }  // namespace
 
-std::optional<double> amount_in(FieldReader& reader, const char* name) {
+std::optional<double> amount_in(FieldReader& reader, std::string_view name) {
   const std::optional<double> amount = reader.optional_number(name);
   reader.require(!amount || (*amount >= 0 && *amount <= kMostAmount), name,
                  "must be from 0 to 10^18");
   return amount;
 }
 
+static void fields(auto& io, Is<TaskCall> auto& call) {
+  io.one_of("verb", call.verb, kVerbs, "must be a verb of tasks");
+  io("birth", call.birth);
+  io.as("key", call.key, words_in);
+  if (io.has("early")) io("early", call.is_early);
+  io.require(is_random_id(call.birth), "birth", "must be 32 hexadecimal digits");
+  io.require(call.verb != TaskVerb::fetch || is_random_id(call.key), "key",
+             "must be 32 hexadecimal digits");
+}
+
+static void fields(auto& io, Is<TaskView> auto& view) {
+  io.one_of("copy", view.copy, kCopies, "must be a state of a container");
+  io.as("life", view.life, words_in);
+  io.as("status", view.status, status_in);
+  io("killed_for_memory", view.was_killed_for_memory);
+  io("stopped", view.was_stopped);
+  io("interrupted", view.was_interrupted);
+  io("memory", view.memory, 0, kMostAmount);
+  io("saving", view.is_saving);
+  io.as("save_key", view.save_key, words_in);
+  io.cleaned("save_failure", view.save_failure, shown);
+  io("saved", view.has_saved);
+  io.as("undone_back", view.undone_back, words_in);
+  io.as("left", view.left, above_0_in);
+  io.as("width", view.width, above_0_in);
+  io.as("done", view.done, amount_in);
+  io.require(view.done.value_or(0) <= 1, "done", "must be 1 at most");
+}
+
 const char* name(TaskVerb verb) { return kVerbs.at(static_cast<std::size_t>(verb)); }
 
 Result<TaskCall> parse_task_call(std::string_view text) {
   if (text.size() > kMaxMessage) return bad_input("the call is too long");
-  return read_fields(text, call_in);
+  return read_fields(text, value_in<TaskCall>);
 }
 
-std::string render(const TaskCall& call) {
-  return render_json({{"verb", name(call.verb)},
-                      {"birth", call.birth},
-                      {"key", call.key},
-                      {"early", call.is_early}});
-}
+std::string render(const TaskCall& call) { return render_json(fields_json(call)); }
 
 Result<TaskView> parse_task_view(std::string_view text) {
   if (text.size() > kMaxMessage) return bad_input("the answer is too long");
-  return read_fields(text, view_in);
+  return read_fields(text, value_in<TaskView>);
 }
 
-std::string render(const TaskView& view) {
-  json::object out{{"copy", kCopies.at(static_cast<std::size_t>(view.copy))},
-                   {"life", view.life},
-                   {"status", view.status},
-                   {"killed_for_memory", view.was_killed_for_memory},
-                   {"stopped", view.was_stopped},
-                   {"interrupted", view.was_interrupted},
-                   {"memory", view.memory},
-                   {"saving", view.is_saving},
-                   {"save_key", view.save_key},
-                   {"save_failure", printable(view.save_failure, kMaxText)},
-                   {"saved", view.has_saved},
-                   {"undone_back", view.undone_back},
-                   {"left", number_or_null(view.left)},
-                   {"width", number_or_null(view.width)},
-                   {"done", number_or_null(view.done)}};
-  return render_json(out);
-}
+std::string render(const TaskView& view) { return render_json(fields_json(view)); }
 
 Result<std::vector<std::string>> parse_births(std::string_view text) {
   if (text.size() > kMaxMessage) return bad_input("the list is too long");

@@ -56,7 +56,7 @@ struct TaskView {
 [[nodiscard]] std::string render(const TaskView& view);
 
 /// The number `name`, if it is there; complains of one that is not from 0 to 10^18.
-[[nodiscard]] std::optional<double> amount_in(FieldReader& reader, const char* name);
+[[nodiscard]] std::optional<double> amount_in(FieldReader& reader, std::string_view name);
 
 /// Ids of births: those of which something is new, or those that their owner does not know.
 inline constexpr std::size_t kMostBirths = 256;

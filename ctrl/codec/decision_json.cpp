@@ -6,89 +6,63 @@
 #include <string>
 
 #include "base/json_arrays.h"
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 
 namespace flowcon::ctrl::policy {
 namespace {
 
-Member read_member(FieldReader& reader) {
-  Member member;
-  member.id = reader.text("id");
-  member.list = reader.one_of("list", {List::nl, List::wl, List::cl}, "must be NL, WL or CL");
-  member.limit = reader.number_or_null("limit");
-  member.growth = reader.number_or_null("growth");
-  return member;
-}
-
-ExecutorState read_executor(FieldReader& reader) {
-  ExecutorState state;
-  state.alpha = reader.number("alpha");
-  state.beta = reader.number("beta");
-  reader.require(state.beta >= 1, "beta", "must be at least 1");
-  state.interval = reader.number("interval");
-  reader.require(state.interval > 0, "interval", "must be above 0");
-  state.interval_max = reader.optional_number("interval_max");
-  reader.require(!state.interval_max || *state.interval_max > 0, "interval_max", "must be above 0");
-  state.floor_all = reader.optional_bool("floor_all");
-
-  state.containers = reader.each("containers", read_member);
-  reader.require_unique_ids("containers", state.containers);
-  return state;
-}
-
-json::object seat(const std::string& id, List list, const std::optional<double>& limit) {
-  return {{"id", id}, {"list", name(list)}, {"limit", number_or_null(limit)}};
+std::vector<std::string> read_ids(FieldReader& reader, std::string_view name) {
+  std::vector<std::string> ids;
+  const json::array& listed = reader.array(name);
+  for (std::size_t i = 0; i < listed.size() && !reader.failed(); ++i) {
+    ids.push_back(reader.text_of(listed[i], indexed(name, i)));
+  }
+  return ids;
 }
 
 template <class Seats>
 json::array seats(const Seats& from) {
-  return rendered(from, [](const auto& one) { return seat(one.id, one.list, one.limit); });
-}
-
-json::object state_object(const ExecutorState& state) {
-  json::object object{{"alpha", state.alpha}, {"beta", state.beta}, {"interval", state.interval}};
-  if (state.interval_max) object["interval_max"] = *state.interval_max;
-  if (state.floor_all) object["floor_all"] = true;
-  object["containers"] = rendered(state.containers, [](const Member& member) {
-    json::object container = seat(member.id, member.list, member.limit);
-    container["growth"] = number_or_null(member.growth);
-    return container;
+  return rendered(from, [](const auto& one) {
+    return json::object{{"id", one.id}, {"list", name(one.list)}, {"limit", json_of(one.limit)}};
   });
-  return object;
 }
 
 }  // namespace
 
+static void fields(auto& io, Is<Member> auto& member) {
+  io("id", member.id);
+  io.one_of("list", member.list, {List::nl, List::wl, List::cl}, "must be NL, WL or CL");
+  io("limit", member.limit);
+  io("growth", member.growth);
+}
+
+static void fields(auto& io, Is<ExecutorState> auto& state) {
+  io("alpha", state.alpha);
+  io("beta", state.beta);
+  io.require(state.beta >= 1, "beta", "must be at least 1");
+  positive(io, "interval", state.interval);
+  io.optional("interval_max", state.interval_max);
+  io.require(state.interval_max.value_or(1) > 0, "interval_max", "must be above 0");
+  io.optional("floor_all", state.floor_all, false);
+  io("containers", state.containers);
+  io.require_unique_ids("containers", state.containers);
+}
+
+static void fields(auto& io, Is<ListenerState> auto& state) {
+  fields(io, state.executor);
+  positive(io, "initial_interval", state.initial_interval);
+  io.as("active", state.active, read_ids);
+}
+
 Result<ExecutorState> executor_state_from(const json::value& json) {
-  FieldReader reader(json, "");
-  ExecutorState state = read_executor(reader);
-  if (reader.failed()) return reader.error();
-  return state;
+  return read_json<ExecutorState>(json);
 }
-
 Result<ListenerState> listener_state_from(const json::value& json) {
-  FieldReader reader(json, "");
-  ListenerState state;
-  state.executor = read_executor(reader);
-  state.initial_interval = reader.number("initial_interval");
-  reader.require(state.initial_interval > 0, "initial_interval", "must be above 0");
-  const json::array& active = reader.array("active");
-  state.active.reserve(active.size());
-  for (std::size_t i = 0; i < active.size() && !reader.failed(); ++i) {
-    state.active.push_back(reader.text_of(active[i], indexed("active", i)));
-  }
-  if (reader.failed()) return reader.error();
-  return state;
+  return read_json<ListenerState>(json);
 }
 
-json::value to_json(const ExecutorState& state) { return state_object(state); }
-
-json::value to_json(const ListenerState& state) {
-  json::object object = state_object(state.executor);
-  object["initial_interval"] = state.initial_interval;
-  object["active"] = texts(state.active);
-  return object;
-}
+json::value to_json(const ExecutorState& state) { return fields_json(state); }
+json::value to_json(const ListenerState& state) { return fields_json(state); }
 
 json::value to_json(const ExecutorDecision& decision) {
   return json::object{{"interval", decision.interval},

@@ -8,9 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/json.h"
 #include "base/json_arrays.h"
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 
 namespace flowcon::ctrl::estimate {
 namespace {
@@ -18,7 +17,8 @@ namespace {
 constexpr std::size_t kMostNames = 64;  // features or labels of a run, labels in all
 constexpr std::size_t kMostRuns = 20'000;
 constexpr std::size_t kMostJobs = 10'000;
-constexpr std::int64_t kMostSeed = std::int64_t{1} << 53;
+
+using LabelNames = std::set<std::string, std::less<>>;
 
 // Calls read(inner, name) for each member of the object `field`.
 template <class Read>
@@ -33,7 +33,7 @@ void each_member(FieldReader& reader, const char* field, Read read) {
   reader.take_complaint(inner);
 }
 
-Features read_features(FieldReader& reader) {
+Features read_features(FieldReader& reader, std::string_view) {
   Features features;
   each_member(reader, "features", [&](FieldReader& inner, std::string_view name) {
     const json::value& value = inner.member(name);
@@ -47,57 +47,63 @@ Features read_features(FieldReader& reader) {
   return features;
 }
 
-Profile read_profile(FieldReader& reader, std::set<std::string, std::less<>>& labels) {
-  Profile profile;
-  profile.family = reader.text("family");
-  profile.key = reader.text("key");
-  profile.age = reader.number("age");
-  profile.features = read_features(reader);
-  each_member(reader, "labels", [&](FieldReader& inner, std::string_view name) {
-    profile.labels.emplace_back(name, inner.number(name));
-    inner.require(profile.labels.back().second > 0, name, "must be above 0");
-    labels.emplace(name);
-    if (labels.size() > kMostNames) inner.complain(name, "is one of more than 64 labels in all");
-  });
-  return profile;
+void features(auto& io, auto& features) {
+  io.as("features", features, read_features, [](const Features& of) { return to_json(of); });
 }
 
-EstimateJob read_job(FieldReader& reader) {
-  EstimateJob job;
-  job.id = reader.text("id");
-  job.family = reader.text("family");
-  job.key = reader.text("key");
-  job.features = read_features(reader);
-  return job;
+// `known`: the labels in all, so far.
+void profile_fields(auto& io, auto& profile, LabelNames& known) {
+  using Labels = std::vector<std::pair<std::string, double>>;
+  const auto read_labels = [&known](FieldReader& reader, auto) {
+    Labels labels;
+    each_member(reader, "labels", [&](FieldReader& inner, std::string_view name) {
+      labels.emplace_back(name, inner.number(name));
+      inner.require(labels.back().second > 0, name, "must be above 0");
+      known.emplace(name);
+      if (known.size() > kMostNames) inner.complain(name, "is one of more than 64 labels in all");
+    });
+    return labels;
+  };
+  io("family", profile.family);
+  io("key", profile.key);
+  io("age", profile.age);
+  features(io, profile.features);
+  io.as("labels", profile.labels, read_labels, [](const Labels& of) { return to_json(of); });
 }
 
 }  // namespace
 
-Result<EstimateState> estimate_state_from(const json::value& json) {
-  FieldReader reader(json, "");
-  EstimateState state;
-  state.quantile = reader.number("quantile", 0, 1);
-  state.seed = static_cast<std::uint64_t>(reader.count("seed", kMostSeed));
-  if (reader.array("history").size() > kMostRuns) {
-    reader.complain("history", "must be at most 20000");
-  }
-  if (reader.array("jobs").size() > kMostJobs) reader.complain("jobs", "must be at most 10000");
-  std::set<std::string, std::less<>> labels;
-  state.history =
-      reader.each("history", [&labels](FieldReader& run) { return read_profile(run, labels); });
-  state.jobs = reader.each("jobs", read_job);
-  reader.require_unique_ids("jobs", state.jobs);
-  if (reader.failed()) return reader.error();
-  return state;
+static void fields(auto& io, Is<Profile> auto& profile) {
+  LabelNames known;
+  profile_fields(io, profile, known);
 }
 
-Result<Profile> profile_from(const json::value& json) {
-  FieldReader reader(json, "");
-  std::set<std::string, std::less<>> labels;
-  Profile profile = read_profile(reader, labels);
-  if (reader.failed()) return reader.error();
-  return profile;
+static void fields(auto& io, Is<EstimateJob> auto& job) {
+  io("id", job.id);
+  io("family", job.family);
+  io("key", job.key);
+  features(io, job.features);
 }
+
+static void fields(auto& io, Is<EstimateState> auto& state) {
+  LabelNames known;
+  io("quantile", state.quantile, 0, 1);
+  io("seed", state.seed, FieldReader::kMostCounted);
+  if (io.is_longer("history", kMostRuns)) io.complain("history", "must be at most 20000");
+  if (io.is_longer("jobs", kMostJobs)) io.complain("jobs", "must be at most 10000");
+  io.each("history", state.history,
+          [&known](auto& inner, auto& run) { profile_fields(inner, run, known); });
+  io("jobs", state.jobs);
+  io.require_unique_ids("jobs", state.jobs);
+}
+
+Result<EstimateState> estimate_state_from(const json::value& json) {
+  return read_json<EstimateState>(json);
+}
+Result<Profile> profile_from(const json::value& json) { return read_json<Profile>(json); }
+
+json::value to_json(const EstimateState& state) { return fields_json(state); }
+json::value to_json(const Profile& profile) { return fields_json(profile); }
 
 json::value to_json(const Features& features) {
   json::object object;
@@ -111,28 +117,6 @@ json::value to_json(const std::vector<std::pair<std::string, double>>& labels) {
   json::object object;
   for (const auto& [name, value] : labels) object.emplace(name, value);
   return object;
-}
-
-json::value to_json(const Profile& profile) {
-  return json::object{{"family", profile.family},
-                      {"key", profile.key},
-                      {"age", profile.age},
-                      {"features", to_json(profile.features)},
-                      {"labels", to_json(profile.labels)}};
-}
-
-json::value to_json(const EstimateState& state) {
-  json::array history = rendered(state.history, [](const Profile& run) { return to_json(run); });
-  json::array jobs = rendered(state.jobs, [](const EstimateJob& job) {
-    return json::object{{"id", job.id},
-                        {"family", job.family},
-                        {"key", job.key},
-                        {"features", to_json(job.features)}};
-  });
-  return json::object{{"quantile", state.quantile},
-                      {"seed", state.seed},
-                      {"history", std::move(history)},
-                      {"jobs", std::move(jobs)}};
 }
 
 json::value to_json(const std::vector<LabelEstimate>& labels) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "cluster/migration/plan/architecture.h"
 #include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/run/world.h"
